@@ -107,7 +107,9 @@ fn every_command_line_in_the_documents_is_understood() {
                 let deeper = command
                     .split_whitespace()
                     .nth(2)
-                    .filter(|_| ["eval", "runs", "memory", "mcp", "serve", "tool"].contains(&subcommand))
+                    .filter(|_| {
+                        ["eval", "runs", "memory", "mcp", "serve", "tool"].contains(&subcommand)
+                    })
                     .filter(|word| !word.starts_with('-'));
                 let path: Vec<&str> = [Some(subcommand), deeper, Some("--help")]
                     .into_iter()
