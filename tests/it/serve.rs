@@ -139,13 +139,31 @@ impl Served {
         self.with(&format!("POST {path}"), &headers, &body.to_string())
     }
 
-    /// Asks it to end; its exit code.
-    fn end(mut self, signal: &str) -> Option<i32> {
+    /// A request whose body has not come yet.
+    fn begun(&self, path: &str, length: usize) -> TcpStream {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        stream.set_read_timeout(Some(CAP)).unwrap();
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nHost: {}\r\nAuthorization: {}\r\nContent-Length: {length}\r\n\r\n",
+            self.address,
+            self.bearer()
+        );
+        stream.write_all(head.as_bytes()).unwrap();
+        stream
+    }
+
+    /// Asks it to end.
+    fn signal(&self, signal: &str) {
         let id = self.child.id().to_string();
         let sent = std::process::Command::new("kill")
             .args([signal, &id])
             .status();
         assert!(sent.unwrap().success());
+    }
+
+    /// Asks it to end; its exit code.
+    fn end(mut self, signal: &str) -> Option<i32> {
+        self.signal(signal);
         self.child.wait().unwrap().code()
     }
 }
@@ -501,4 +519,59 @@ fn the_end_is_graceful() {
         assert_eq!(served.get("/api/status").status, 200);
         assert_eq!(served.end(signal), Some(0), "{signal}");
     }
+}
+
+/// Asks until the answer has this status.
+fn until(status: u16, ask: impl Fn() -> Answer) -> Answer {
+    for _ in 0..200 {
+        let answer = ask();
+        if answer.status == status {
+            return answer;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    panic!("no answer had the status {status}");
+}
+
+#[test]
+fn one_request_too_many_is_refused_and_health_is_not() {
+    let world = World::example();
+    let served = Served::start(&world, &[]);
+    let host = ("Host", served.address.as_str());
+    let body = json!({"query": "oven"}).to_string();
+    // Who has no token takes no place.
+    let open: Vec<TcpStream> = (0..20).map(|_| served.begun("/health", 9)).collect();
+    assert_eq!(served.get("/api/status").status, 200);
+    drop(open);
+    let waiting: Vec<TcpStream> = (0..16)
+        .map(|_| served.begun("/api/search", body.len()))
+        .collect();
+    let busy = until(503, || served.get("/api/status"));
+    busy.is_refused(503, "SERVER_BUSY");
+    assert_eq!(busy.header("retry-after"), Some("1"));
+    assert_eq!(served.with("GET /health", &[host], "").status, 200);
+    drop(waiting);
+    until(200, || served.get("/api/status"));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_request_at_work_is_finished_before_the_end() {
+    let world = World::example();
+    let served = Served::start(&world, &[]);
+    let body = json!({"query": "oven"}).to_string();
+    let mut stream = served.begun("/api/search", body.len());
+    // It was read by then.
+    assert_eq!(served.get("/api/status").status, 200);
+    served.signal("-TERM");
+    while TcpStream::connect(&served.address).is_ok() {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    stream.write_all(body.as_bytes()).unwrap();
+    let mut all = String::new();
+    stream.read_to_string(&mut all).unwrap();
+    assert!(all.starts_with("HTTP/1.1 200"), "{all}");
+    assert!(all.contains("\"outcome\":\"found\""), "{all}");
+    let mut served = served;
+    assert_eq!(served.child.wait().unwrap().code(), Some(0));
 }
