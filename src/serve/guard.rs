@@ -40,10 +40,10 @@ const HEADERS: [(HeaderName, &str); 7] = [
     ),
 ];
 
-/// The place among those at work that a request holds until its work has ended.
+/// The place among those at work that a request holds until its work has ended; none where anybody may ask.
 #[derive(Clone)]
 pub(super) struct AtWork {
-    _place: Arc<OwnedSemaphorePermit>,
+    _place: Option<Arc<OwnedSemaphorePermit>>,
 }
 
 /// Answers a request, if it passes.
@@ -90,20 +90,21 @@ async fn checked(house: &House, request: Request<Incoming>) -> Checked<(AtWork, 
             "open the page at the address that `local-agent serve` printed",
         );
     }
-    let is_open = path == "/health" || path == "/enter";
-    if !is_open {
-        match house.access.admits(request.headers()) {
-            Ok(true) => {}
-            Ok(false) => {
-                return deny(
-                    StatusCode::UNAUTHORIZED,
-                    "the token is missing or wrong",
-                    "send `Authorization: Bearer` with what `local-agent serve token` prints; for a browser: \
+    if path == "/health" || path == "/enter" {
+        // Its body is not waited for: who has no token takes no place.
+        return Ok((AtWork { _place: None }, request.map(|_| Bytes::new())));
+    }
+    match house.access.admits(request.headers()) {
+        Ok(true) => {}
+        Ok(false) => {
+            return deny(
+                StatusCode::UNAUTHORIZED,
+                "the token is missing or wrong",
+                "send `Authorization: Bearer` with what `local-agent serve token` prints; for a browser: \
                      local-agent serve --open",
-                );
-            }
-            Err(failure) => return Err(Box::new(reply(Err(failure), &Map::new()))),
+            );
         }
+        Err(failure) => return Err(Box::new(reply(Err(failure), &Map::new()))),
     }
     let Ok(place) = Arc::clone(&house.at_work).try_acquire_owned() else {
         let mut response = refused(
@@ -121,7 +122,7 @@ async fn checked(house: &House, request: Request<Incoming>) -> Checked<(AtWork, 
     };
     let request = with_whole_body(request).await?;
     let place = AtWork {
-        _place: Arc::new(place),
+        _place: Some(Arc::new(place)),
     };
     Ok((place, request))
 }

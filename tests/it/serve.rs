@@ -139,13 +139,31 @@ impl Served {
         self.with(&format!("POST {path}"), &headers, &body.to_string())
     }
 
-    /// Asks it to end; its exit code.
-    fn end(mut self, signal: &str) -> Option<i32> {
+    /// A request whose body has not come yet.
+    fn begun(&self, path: &str, length: usize) -> TcpStream {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        stream.set_read_timeout(Some(CAP)).unwrap();
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nHost: {}\r\nAuthorization: {}\r\nContent-Length: {length}\r\n\r\n",
+            self.address,
+            self.bearer()
+        );
+        stream.write_all(head.as_bytes()).unwrap();
+        stream
+    }
+
+    /// Asks it to end.
+    fn signal(&self, signal: &str) {
         let id = self.child.id().to_string();
         let sent = std::process::Command::new("kill")
             .args([signal, &id])
             .status();
         assert!(sent.unwrap().success());
+    }
+
+    /// Asks it to end; its exit code.
+    fn end(mut self, signal: &str) -> Option<i32> {
+        self.signal(signal);
         self.child.wait().unwrap().code()
     }
 }
@@ -159,14 +177,7 @@ impl Drop for Served {
 
 /// Without what differs from one run to the next.
 fn lasting(mut body: Value) -> Value {
-    for name in [
-        "run_id",
-        "run_dir",
-        "record_path",
-        "record_sha256",
-        "ledger_head",
-        "elapsed_s",
-    ] {
+    for name in ["run_id", "run_record"] {
         body.as_object_mut().unwrap().remove(name);
     }
     body
@@ -175,7 +186,6 @@ fn lasting(mut body: Value) -> Value {
 #[test]
 fn nobody_gets_in_without_the_token_under_another_name_or_from_another_site() {
     let world = World::example();
-    world.ok(&["index"]);
     let served = Served::start(&world, &[]);
     let host = ("Host", served.address.as_str());
     let bearer = served.bearer();
@@ -270,9 +280,7 @@ fn the_token_is_its_owners_alone() {
 
 #[test]
 fn the_operations_give_what_the_command_line_gives() {
-    let world = World::example();
-    world.ok(&["index"]);
-    world.ok(&["embed"]);
+    let world = World::embedded();
     let served = Served::start(&world, &[]);
     let found = served.post("/api/search", &json!({"query": "oven", "limit": 3}));
     assert_eq!(found.status, 200, "{}", found.body);
@@ -292,7 +300,7 @@ fn the_operations_give_what_the_command_line_gives() {
         hit["source"].as_str().unwrap(),
         hit["rel_path"].as_str().unwrap()
     );
-    let read = served.get(&format!("/api/get?address={address}"));
+    let read = served.get(&format!("/api/get?address={}", address.replace(' ', "%20")));
     assert_eq!(read.json(), world.json(&["get", &address]));
     assert_eq!(served.get("/api/status").json(), world.json(&["status"]));
     let shown = served.get(&format!("/api/run?id={run}"));
@@ -307,7 +315,6 @@ fn the_operations_give_what_the_command_line_gives() {
 #[test]
 fn what_does_not_fit_is_a_typed_failure() {
     let world = World::example();
-    world.ok(&["index"]);
     let served = Served::start(&world, &[]);
     served
         .post("/api/search", &json!({"query": " "}))
@@ -379,7 +386,6 @@ fn every_response_keeps_browsers_from_running_anything() {
 #[test]
 fn a_link_lets_one_browser_in_once() {
     let world = World::example();
-    world.ok(&["index"]);
     let served = Served::start(&world, &["--open"]);
     let link = served.link.clone().unwrap();
     let path = link
@@ -411,7 +417,6 @@ fn a_link_lets_one_browser_in_once() {
 #[test]
 fn agents_speak_their_protocol_and_every_call_is_in_the_ledger() {
     let world = World::example();
-    world.ok(&["index"]);
     let served = Served::start(&world, &[]);
     let rpc = |id: u32, method: &str, params: Value| {
         let message = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
@@ -468,7 +473,6 @@ fn agents_speak_their_protocol_and_every_call_is_in_the_ledger() {
 #[test]
 fn two_clients_are_served_at_once() {
     let world = World::example();
-    world.ok(&["index"]);
     let served = Served::start(&world, &[]);
     std::thread::scope(|scope| {
         for query in ["oven", "proofbox"] {
@@ -510,7 +514,6 @@ fn nothing_listens_beyond_this_machine_without_a_proxy() {
 #[test]
 fn the_end_is_graceful() {
     let world = World::example();
-    world.ok(&["index"]);
     for signal in ["-TERM", "-INT"] {
         let served = Served::start(&world, &[]);
         assert_eq!(served.get("/api/status").status, 200);
@@ -582,4 +585,57 @@ fn nothing_that_a_note_or_a_question_holds_is_markup_of_a_page() {
         let policy = page.header("content-security-policy").unwrap();
         assert!(policy.starts_with("default-src 'none';"), "{policy}");
     }
+/// Asks until the answer has this status.
+fn until(status: u16, ask: impl Fn() -> Answer) -> Answer {
+    for _ in 0..200 {
+        let answer = ask();
+        if answer.status == status {
+            return answer;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    panic!("no answer had the status {status}");
+}
+
+#[test]
+fn one_request_too_many_is_refused_and_health_is_not() {
+    let world = World::example();
+    let served = Served::start(&world, &[]);
+    let host = ("Host", served.address.as_str());
+    let body = json!({"query": "oven"}).to_string();
+    // Who has no token takes no place.
+    let open: Vec<TcpStream> = (0..20).map(|_| served.begun("/health", 9)).collect();
+    assert_eq!(served.get("/api/status").status, 200);
+    drop(open);
+    let waiting: Vec<TcpStream> = (0..16)
+        .map(|_| served.begun("/api/search", body.len()))
+        .collect();
+    let busy = until(503, || served.get("/api/status"));
+    busy.is_refused(503, "SERVER_BUSY");
+    assert_eq!(busy.header("retry-after"), Some("1"));
+    assert_eq!(served.with("GET /health", &[host], "").status, 200);
+    drop(waiting);
+    until(200, || served.get("/api/status"));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_request_at_work_is_finished_before_the_end() {
+    let world = World::example();
+    let served = Served::start(&world, &[]);
+    let body = json!({"query": "oven"}).to_string();
+    let mut stream = served.begun("/api/search", body.len());
+    // It was read by then.
+    assert_eq!(served.get("/api/status").status, 200);
+    served.signal("-TERM");
+    while TcpStream::connect(&served.address).is_ok() {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    stream.write_all(body.as_bytes()).unwrap();
+    let mut all = String::new();
+    stream.read_to_string(&mut all).unwrap();
+    assert!(all.starts_with("HTTP/1.1 200"), "{all}");
+    assert!(all.contains("\"outcome\":\"found\""), "{all}");
+    let mut served = served;
+    assert_eq!(served.child.wait().unwrap().code(), Some(0));
 }
