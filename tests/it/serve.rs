@@ -550,7 +550,11 @@ fn the_pages_show_what_was_found_and_the_proof_of_each_sentence() {
     let gone = served.get("/note?address=gone.md");
     assert!(gone.body.contains("FILE_NOT_FOUND"), "{}", gone.body);
     let state = served.get("/status");
-    assert!(state.body.contains("1 documents in 1 chunks"), "{}", state.body);
+    assert!(
+        state.body.contains("1 documents in 1 chunks"),
+        "{}",
+        state.body
+    );
     for path in ["/style.css", "/script.js"] {
         assert_eq!(served.get(path).status, 200, "{path}");
     }
@@ -576,7 +580,10 @@ fn nothing_that_a_note_or_a_question_holds_is_markup_of_a_page() {
     ] {
         let page = served.get(path);
         assert_eq!(page.status, 200, "{path}");
-        assert_eq!(page.header("content-type"), Some("text/html; charset=utf-8"));
+        assert_eq!(
+            page.header("content-type"),
+            Some("text/html; charset=utf-8")
+        );
         assert!(
             !page.body.contains("<script>") && !page.body.contains("<img"),
             "{path}: {}",
@@ -585,6 +592,8 @@ fn nothing_that_a_note_or_a_question_holds_is_markup_of_a_page() {
         let policy = page.header("content-security-policy").unwrap();
         assert!(policy.starts_with("default-src 'none';"), "{policy}");
     }
+}
+
 /// Asks until the answer has this status.
 fn until(status: u16, ask: impl Fn() -> Answer) -> Answer {
     for _ in 0..200 {

@@ -46,7 +46,7 @@ pub(super) fn matching(ranked: &Ranked<'_>) -> Vec<usize> {
         .terms
         .iter()
         .map(|t| t.word.to_lowercase())
-        .map(|word| !cues::holds(cues::TASK_WORDS, &word) && !(dated && is_of_date(&word)))
+        .map(|word| !(cues::holds(cues::TASK_WORDS, &word) || dated && is_of_date(&word)))
         .collect();
     let belongs = |index: usize, unit: &Unit| {
         let credits = Credits::of(&ranked.question, ranked.found.units, index);
