@@ -10,20 +10,22 @@ fn nothing_something_everything() {
     assert_snapshot!(world.ok(&["status"]).stdout, @"Nothing is indexed yet (fix: local-agent index)");
     assert_eq!(world.json(&["status"])["indexed"], false);
     world.ok(&["index"]);
-    assert_snapshot!(world.stable(&world.ok(&["status"]).stdout), @r#"
+    assert_snapshot!(world.stable(&world.ok(&["status"]).stdout), @r"
     index: 2 documents, 2 chunks, 0 files skipped
     meaning: 0 of 2 chunks (all-MiniLM-L6-v2)
+    model: chosen because 0 of 2 passages of the index are in other languages than English
     source: notes (<vault>), 2 documents
     stale: nothing was embedded yet, so meaning is not searched (fix: local-agent embed)
-    "#);
+    ");
     world.ok(&["embed"]);
     let run = world.ok(&["status"]);
     assert_eq!(run.stderr, "");
-    assert_snapshot!(world.stable(&run.stdout), @r#"
+    assert_snapshot!(world.stable(&run.stdout), @r"
     index: 2 documents, 2 chunks, 0 files skipped
     meaning: 2 of 2 chunks (all-MiniLM-L6-v2)
+    model: chosen because it made the vectors that are there (embed --model ID takes another)
     source: notes (<vault>), 2 documents
-    "#);
+    ");
     assert_snapshot!(world.pretty(world.json(&["status"])), @r#"
     {
       "chunks": 2,
@@ -40,7 +42,7 @@ fn nothing_something_everything() {
       "indexed": true,
       "left_out": [],
       "model": "all-MiniLM-L6-v2",
-      "model_reason": null,
+      "model_reason": "it made the vectors that are there (embed --model ID takes another)",
       "ok": true,
       "skipped_files": 0,
       "sources": [

@@ -44,9 +44,10 @@ pub fn choose(config: &Config) -> Result<ModelChoice> {
             why: why.to_owned(),
         });
     }
-    let texts = match IndexReader::open(&config.index.db_path)? {
-        Some(index) => index.sample_texts(SAMPLE)?,
-        None => Vec::new(),
+    // An index that this program cannot read decides nothing; whatever needs it says so itself.
+    let texts = match IndexReader::open(&config.index.db_path) {
+        Ok(Some(index)) => index.sample_texts(SAMPLE)?,
+        Ok(None) | Err(_) => Vec::new(),
     };
     Ok(by_languages(&texts))
 }

@@ -54,17 +54,30 @@ pub fn sandbox(config: &Config) -> Result<Sandbox> {
     Sandbox::with_base(specs, policy, &config.security_root)
 }
 
+/// Whether the program chooses the model: nothing names one, by id or by folder.
+pub(super) fn is_chosen(config: &Config) -> bool {
+    config.embed.model == AUTO && config.embed.model_path.is_none()
+}
+
+/// The id of a model in a folder of its own: the configured one, else the folder's name.
+fn id_of(configured: &str, folder: &Path) -> String {
+    match folder.file_name() {
+        Some(name) if configured == AUTO => name.to_string_lossy().into_owned(),
+        _ => configured.to_owned(),
+    }
+}
+
 /// The files of the configured embedding model: a folder of its own, a compiled-in one, or one of
 /// the model folder. Where the program chooses the model, or a server has it: those of the model
 /// whose tokens chunks are measured in.
 pub fn model_files(config: &Config, models_dir: Option<&Path>) -> Result<ModelFiles> {
     let embed = &config.embed;
-    if embed.provider.is_server() || embed.model == AUTO {
+    if embed.provider.is_server() || is_chosen(config) {
         // Chunks keep their borders whatever model is chosen.
         return ModelFiles::embedded();
     }
     let files = match (&embed.model_path, models_dir) {
-        (Some(folder), _) => ModelFiles::from_folder(&embed.model, folder)?,
+        (Some(folder), _) => ModelFiles::from_folder(&id_of(&embed.model, folder), folder)?,
         (None, _) if models::built_in_ids().any(|id| id == embed.model) => {
             ModelFiles::built_in(&embed.model)?
         }
@@ -81,7 +94,7 @@ pub fn model_files(config: &Config, models_dir: Option<&Path>) -> Result<ModelFi
 ///
 /// Errors: as [`model_files`]; those of the databases where their languages decide.
 pub fn embedding_files(config: &Config, models_dir: Option<&Path>) -> Result<ModelFiles> {
-    if config.embed.model != AUTO || config.embed.provider.is_server() {
+    if !is_chosen(config) || config.embed.provider.is_server() {
         return model_files(config, models_dir);
     }
     let files = ModelFiles::built_in(choose(config)?.id)?;

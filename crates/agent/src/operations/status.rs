@@ -6,7 +6,8 @@ use serde::Serialize;
 
 use super::freshness::stale_files;
 use super::library::Library;
-use super::model_choice::{AUTO, choose};
+use super::model_choice::choose;
+use super::setting::is_chosen;
 use crate::config::Config;
 use local_agent_index::retrieval::{Coverage, Stale};
 use local_agent_index::store::{IndexReader, JobLock};
@@ -89,7 +90,7 @@ fn indexed(
     if compares_files {
         stale.extend(stale_files(config, &[]));
     }
-    let model_reason = if config.embed.model == AUTO && !config.embed.provider.is_server() {
+    let model_reason = if is_chosen(config) && !config.embed.provider.is_server() {
         Some(choose(config)?.why)
     } else {
         None
