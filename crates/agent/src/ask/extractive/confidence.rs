@@ -159,9 +159,10 @@ fn lacks(ranked: &Ranked<'_>, candidate: &Candidate) -> f32 {
         false => 0.0,
     };
     let soft = soft(candidate);
-    let attribute = question.attribute.and_then(|at| soft.get(at));
-    match attribute {
-        Some(there) if *there < ATTRIBUTE => relation + LACKS_ATTRIBUTE,
+    // Without a model nobody knows whether another word means it; code is not called so.
+    let attribute = question.attribute.filter(|_| !question.wants.code);
+    match attribute.and_then(|at| soft.get(at)) {
+        Some(there) if *there < ATTRIBUTE => relation + ranked.legible * LACKS_ATTRIBUTE,
         _ => relation,
     }
 }

@@ -156,20 +156,24 @@ fn column(ranked: &Ranked<'_>, candidate: &Candidate) -> Option<Column> {
         .collect();
     let lower = ranked.question.text.to_lowercase();
     let asked = |column: &usize| {
-        let name = names.get(*column).unwrap_or(&"").to_lowercase();
-        let stems: std::collections::HashSet<String> = local_agent_index::lexical::terms(&name)
-            .into_iter()
-            .collect();
+        let stems: std::collections::HashSet<String> =
+            local_agent_index::lexical::terms(names.get(*column).unwrap_or(&""))
+                .into_iter()
+                .collect();
         let mut terms = ranked.question.terms.iter();
-        let only = cues::split(&name).next().unwrap_or("");
         terms.any(|t| score::covers(&stems, t) > 0.0)
-            || cues::split(&lower).any(|word| word == only && cues::holds(GOES_OUT, word))
+    };
+    let goes_out = |column: &usize| {
+        let name = names.get(*column).unwrap_or(&"").to_lowercase();
+        let mut asked = cues::split(&lower).filter(|word| cues::holds(GOES_OUT, word));
+        asked.any(|word| cues::split(&name).any(|w| w == word))
     };
     let money = cues::MONEY.are_in(&lower);
     let column = numeric
         .iter()
         .copied()
-        .find(asked)
+        .find(goes_out)
+        .or_else(|| numeric.iter().copied().find(asked))
         .or_else(|| {
             numeric
                 .iter()
