@@ -750,12 +750,14 @@ mod roots {
             sources: vec![(SourceName::new("n").unwrap(), "notes".into())],
             ..Template::default()
         };
-        insta::assert_snapshot!(template(&small), @r##"
+        insta::assert_snapshot!(template(&small), @r#"
         # Configuration of local-agent. `local-agent config show` says what is in force and where it comes from;
         # docs/config.md lists every key. Remove the `# ` before a key to change its default.
 
         # One entry a folder: `name` (unique), `root`, and `kind`, a free word shown with each hit (`notes`
-        # when absent).
+        # when absent). `include` and `exclude` are lists of patterns as in a `.gitignore` (`archive/`,
+        # `*.draft.md`): files that `exclude` names, or that `include` does not, do not exist for this
+        # program. `code: true` lets source code below it be read.
         sources:
           - name: "n"
             root: "notes"
@@ -799,7 +801,7 @@ mod roots {
         runs:
           # Keep the evidence bytes with each run, so that it can be replayed after the files have changed.
           # keep_evidence: false
-        "##);
+        "#);
     }
 
     /// The template with every commented key switched on.
