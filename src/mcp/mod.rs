@@ -99,6 +99,18 @@ impl Service {
     }
 }
 
+/// A runtime of one thread, with at most `at_once` threads for calls at work.
+///
+/// # Errors
+/// `INTERNAL_ERROR`: the system gives no threads or handles.
+pub fn runtime(at_once: usize) -> Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .max_blocking_threads(at_once)
+        .build()
+        .map_err(|e| Failure::internal(format!("the runtime cannot be made: {e}")))
+}
+
 /// Serves one client until it closes its end.
 ///
 /// Errors: `INTERNAL_ERROR` when the runtime cannot be made; `WRITE_ERROR` when the client cannot
@@ -108,11 +120,7 @@ where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .max_blocking_threads(AT_ONCE)
-        .build()
-        .map_err(|e| Failure::internal(format!("the runtime cannot be made: {e}")))?;
+    let runtime = runtime(AT_ONCE)?;
     let service = Arc::new(service);
     warm_up(&service);
     let ended = runtime.block_on(async {

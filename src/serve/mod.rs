@@ -173,11 +173,7 @@ pub fn serve(
 ) -> Result<()> {
     names::check(settings)?;
     access::token(&settings.state_dir, false)?;
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .max_blocking_threads(AT_ONCE)
-        .build()
-        .map_err(|e| Failure::internal(format!("the runtime cannot be made: {e}")))?;
+    let runtime = mcp::runtime(AT_ONCE)?;
     let service = Arc::new(service);
     mcp::warm_up(&service);
     let ended = runtime.block_on(async {

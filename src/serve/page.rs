@@ -78,6 +78,12 @@ fn address(item: &Value) -> String {
     format!("{}:{}", text(item, "source"), path.unwrap_or_default())
 }
 
+/// A number and its noun: "1 chunk", "2 chunks".
+fn counted(number: &Value, noun: &str) -> String {
+    let number = number.as_u64().unwrap_or_default();
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+}
+
 /// A link to the lines of a document.
 fn place(item: &Value) -> Markup {
     let (address, lines) = (address(item), text(item, "lines"));
@@ -106,7 +112,7 @@ pub(super) fn lines_of(item: &Value) -> Option<String> {
 pub(super) fn found(asked: &str, found: &Value) -> Markup {
     let hits = items(found, "hits");
     let body = html! {
-        h1 { (hits.len()) @if hits.len() == 1 { " passage" } @else { " passages" } }
+        h1 { (counted(&json!(hits.len()), "passage")) }
         @if hits.is_empty() { p { "Nothing in the index fits these words." } }
         ol class="hits" {
             @for hit in hits {
@@ -234,7 +240,7 @@ pub(super) fn state(state: &Value) -> Markup {
     let body = html! {
         h1 { "Status" }
         p {
-            (state["documents"]) " documents in " (state["chunks"]) " chunks; model: "
+            (counted(&state["documents"], "document")) " in " (counted(&state["chunks"], "chunk")) "; model: "
             (state["model"].as_str().unwrap_or("none"))
         }
         table {

@@ -176,3 +176,22 @@ fn a_server_address_that_is_none_is_found_by_the_check() {
         "http://127.0.0.1:9/",
     ]);
 }
+
+#[test]
+fn a_server_cannot_be_asked_for_the_choice_of_a_compiled_in_model() {
+    let world = World::empty();
+    world.write(
+        "local-agent.yaml",
+        "sources: [{name: n, root: .}]\nembed: {provider: ollama, model: auto}\n",
+    );
+    let envelope = world.fails(&["index", "--json"]);
+    assert_eq!(envelope["error_code"], "CONFIG_ERROR");
+    let message = envelope["error_message"].as_str().unwrap();
+    assert!(message.contains("embed.model: auto"), "{message}");
+    // What the fix says, done by hand.
+    world.write(
+        "local-agent.yaml",
+        "sources: [{name: n, root: .}]\nembed: {provider: ollama, model: nomic-embed-text}\n",
+    );
+    world.ok(&["config", "check"]);
+}

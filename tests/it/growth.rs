@@ -40,6 +40,7 @@ const DENSE: &[&str] = &[
     "Name and word ",
     "7",
     "7 ",
+    "`7a` 7 ",
     "1,",
     "May 5 ",
     "[",
@@ -150,7 +151,7 @@ fn work(frozen: &EvidenceSnapshot, words: &str) -> Option<u64> {
     Some(computed()? - before)
 }
 
-/// Those of [`DENSE`] and [`HALVES`] that took more than eleven times the work for four times the
+/// Those of [`DENSE`] and [`HALVES`] that took more than nine times the work for four times the
 /// text, where linear work takes four times and quadratic work sixteen.
 fn steep(mut run: impl FnMut(&str) -> Option<u64>) -> Vec<String> {
     let mut out = Vec::new();
@@ -172,7 +173,7 @@ fn steep(mut run: impl FnMut(&str) -> Option<u64>) -> Vec<String> {
             (0..runs).filter_map(|_| run(&text)).min()
         };
         // Eight milliseconds are two ticks of the clock that counts. A suspect gets more runs.
-        let is_steep = |few: u64, many: u64| many > 11 * few.max(8_000_000);
+        let is_steep = |few: u64, many: u64| many > 9 * few.max(8_000_000);
         let (Some(few), Some(many)) = (least(12_000, 2), least(48_000, 2)) else {
             continue;
         };

@@ -551,7 +551,7 @@ fn the_pages_show_what_was_found_and_the_proof_of_each_sentence() {
     assert!(gone.body.contains("FILE_NOT_FOUND"), "{}", gone.body);
     let state = served.get("/status");
     assert!(
-        state.body.contains("1 documents in 1 chunks"),
+        state.body.contains("1 document in 1 chunk;"),
         "{}",
         state.body
     );

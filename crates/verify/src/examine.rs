@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use super::answer::Unit;
+use super::atoms::code_spans;
 use super::checks::{self, Case, Extent, Findings, Source};
 use super::coverage::Kind;
 use super::finding::{Detail, Effect, Finding, Objection};
@@ -54,6 +55,7 @@ impl<'a> Court<'a> {
         let case = Case {
             claim: &claim,
             raw: &unit.words,
+            code: code_spans(&unit.words),
             cited: &cited,
             others: &others,
             around: &around,

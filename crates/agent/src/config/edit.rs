@@ -127,8 +127,8 @@ impl From<TypedSource> for NewSource {
             root: source.root.text,
             kind: source.kind,
             code: source.code,
-            include: source.include,
-            exclude: source.exclude,
+            include: source.selection.include().to_vec(),
+            exclude: source.selection.exclude().to_vec(),
         }
     }
 }

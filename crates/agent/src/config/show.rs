@@ -96,7 +96,10 @@ fn plain(val: &Val) -> Json {
 /// A source with its name, its root, and the patterns that it has.
 fn source(source: &TypedSource) -> Json {
     let mut out = json!({"name": source.name, "root": source.root.text});
-    for (key, patterns) in [("include", &source.include), ("exclude", &source.exclude)] {
+    for (key, patterns) in [
+        ("include", source.selection.include()),
+        ("exclude", source.selection.exclude()),
+    ] {
         if !patterns.is_empty() {
             out[key] = json!(patterns);
         }

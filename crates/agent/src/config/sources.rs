@@ -16,8 +16,7 @@ pub(super) struct TypedSource {
     pub root: Item,
     pub kind: String,
     pub code: bool,
-    pub include: Vec<String>,
-    pub exclude: Vec<String>,
+    pub selection: Selection,
 }
 
 /// `sources`: names unique and well-formed, roots given.
@@ -62,126 +61,148 @@ pub(super) fn sources(
     (findings.problems.len() == before).then_some(Val::Sources(out))
 }
 
+/// The fields of one entry, as they are written.
+#[derive(Default)]
+struct SourceFields {
+    words: BTreeMap<&'static str, Item>,
+    include: Vec<String>,
+    exclude: Vec<String>,
+}
+
+const FIELDS: [&str; 6] = ["name", "root", "kind", "code", "include", "exclude"];
+
 fn source(
     key: &Key,
     entry: &Node,
     origin: &Origin,
     findings: &mut Findings,
 ) -> Option<TypedSource> {
-    const FIELDS: [&str; 6] = ["name", "root", "kind", "code", "include", "exclude"];
-    let Value::Map(map) = &entry.value else {
-        findings.problem(
-            origin,
-            format_args!(
-                "an entry of `{}` is {}, not `{{name, root, kind, code, include, exclude}}`",
-                key.path,
-                entry.describe()
-            ),
-            None,
-        );
-        return None;
-    };
-    let mut fields: BTreeMap<&str, Item> = BTreeMap::new();
-    let mut patterns: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    for (name, node) in map {
-        let here = origin.at(node.line);
-        let Some(field) = FIELDS.into_iter().find(|f| f == name) else {
-            let near = FIELDS
-                .into_iter()
-                .max_by_key(|f| (strsim::jaro_winkler(f, name) * 1000.0) as u32);
-            let near = near.filter(|f| strsim::jaro_winkler(f, name) > 0.6);
-            let guess = near.map_or_else(String::new, |f| format!("; did you mean `{f}`?"));
-            findings.problem(
-                &here,
-                format_args!("a source has no key `{}`{guess}", shown(name)),
-                None,
-            );
-            return None;
-        };
-        if matches!(field, "include" | "exclude") {
-            let list = pattern_list(field, node, &here, findings)?;
-            patterns.insert(field, list);
-            continue;
-        }
-        match &node.value {
-            Value::Scalar { text, .. }
-                if !node.is_unset() && !text.chars().any(char::is_control) =>
-            {
-                fields.insert(
-                    field,
-                    Item {
-                        text: text.trim().to_owned(),
-                        line: node.line,
-                    },
-                );
-            }
-            Value::Scalar { text, plain: true } if text == "~" => {
-                findings.problem(
-                    &here,
-                    "`~` alone means nothing in YAML",
-                    Some("write `~/`".into()),
-                );
-                return None;
-            }
-            Value::Scalar { text, .. } if text.trim().is_empty() || text == "null" => {}
-            _ => {
-                findings.problem(
-                    &here,
-                    format_args!("a source's `{field}` takes words, not {}", node.describe()),
-                    None,
-                );
-                return None;
-            }
-        }
-    }
-    let mut take = |field: &str| {
-        let item = fields.remove(field);
-        if item.is_none() {
-            findings.problem(
-                origin,
-                format_args!("a source has no `{field}`"),
-                Some(format!("add `{field}:` to this entry")),
-            );
-        }
-        item
-    };
-    let (name, root) = (take("name")?, take("root")?);
-    let kind = fields
-        .remove("kind")
-        .map_or_else(|| "notes".to_owned(), |item| item.text);
-    let code = match fields.remove("code") {
-        None => false,
-        Some(item) if matches!(item.text.as_str(), "true" | "false") => item.text == "true",
-        Some(item) => {
-            let why = format_args!(
-                "a source's `code` takes `true` or `false`, not `{}`",
-                shown(&item.text)
-            );
-            findings.problem(&origin.at(item.line), why, None);
+    let mut written = written(key, entry, origin, findings)?;
+    let name = required("name", &mut written, origin, findings);
+    let root = required("root", &mut written, origin, findings);
+    let (name, root) = (name?, root?);
+    let kind = written.words.remove("kind");
+    let code = code(written.words.remove("code"), origin, findings)?;
+    let selection = match Selection::new(&written.include, &written.exclude) {
+        Ok(selection) => selection,
+        Err(why) => {
+            let how = "write it as a line of a `.gitignore`";
+            findings.problem(origin, why, Some(how.into()));
             return None;
         }
     };
-    let include = patterns.remove("include").unwrap_or_default();
-    let exclude = patterns.remove("exclude").unwrap_or_default();
-    if let Err(why) = Selection::new(&include, &exclude) {
-        findings.problem(
-            origin,
-            why,
-            Some("write it as a line of a `.gitignore`".into()),
-        );
-        return None;
-    }
     match SourceName::new(name.text) {
         Ok(name) => Some(TypedSource {
             name,
             root,
-            kind,
+            kind: kind.map_or_else(|| "notes".to_owned(), |item| item.text),
             code,
-            include,
-            exclude,
+            selection,
         }),
         Err(why) => {
             findings.problem(&origin.at(name.line), why, None);
+            None
+        }
+    }
+}
+
+/// Reads the fields of an entry; one that there is not, or of a wrong kind, is a problem.
+fn written(
+    key: &Key,
+    entry: &Node,
+    origin: &Origin,
+    findings: &mut Findings,
+) -> Option<SourceFields> {
+    let Value::Map(map) = &entry.value else {
+        let why = format!(
+            "an entry of `{}` is {}, not `{{{}}}`",
+            key.path,
+            entry.describe(),
+            FIELDS.join(", ")
+        );
+        findings.problem(origin, why, None);
+        return None;
+    };
+    let mut out = SourceFields::default();
+    for (name, node) in map {
+        let here = origin.at(node.line);
+        let field = known_field(name, &here, findings)?;
+        match field {
+            "include" => out.include = pattern_list(field, node, &here, findings)?,
+            "exclude" => out.exclude = pattern_list(field, node, &here, findings)?,
+            _ => out.words.extend(words(field, node, &here, findings)?),
+        }
+    }
+    Some(out)
+}
+
+/// The field of this name; another name is a problem that proposes the nearest one.
+fn known_field(name: &str, origin: &Origin, findings: &mut Findings) -> Option<&'static str> {
+    if let Some(field) = FIELDS.into_iter().find(|f| *f == name) {
+        return Some(field);
+    }
+    let near = FIELDS
+        .into_iter()
+        .max_by_key(|f| (strsim::jaro_winkler(f, name) * 1000.0) as u32);
+    let near = near.filter(|f| strsim::jaro_winkler(f, name) > 0.6);
+    let guess = near.map_or_else(String::new, |f| format!("; did you mean `{f}`?"));
+    let why = format!("a source has no key `{}`{guess}", shown(name));
+    findings.problem(origin, why, None);
+    None
+}
+
+/// The words of a field, or none when it is left blank. `None` is a problem.
+fn words(
+    field: &'static str,
+    node: &Node,
+    origin: &Origin,
+    findings: &mut Findings,
+) -> Option<Option<(&'static str, Item)>> {
+    match &node.value {
+        Value::Scalar { text, .. } if !node.is_unset() && !text.chars().any(char::is_control) => {
+            let (text, line) = (text.trim().to_owned(), node.line);
+            Some(Some((field, Item { text, line })))
+        }
+        Value::Scalar { text, plain: true } if text == "~" => {
+            let why = "`~` alone means nothing in YAML";
+            findings.problem(origin, why, Some("write `~/`".into()));
+            None
+        }
+        Value::Scalar { text, .. } if text.trim().is_empty() || text == "null" => Some(None),
+        _ => {
+            let why = format!("a source's `{field}` takes words, not {}", node.describe());
+            findings.problem(origin, why, None);
+            None
+        }
+    }
+}
+
+/// A field that every source has.
+fn required(
+    field: &str,
+    written: &mut SourceFields,
+    origin: &Origin,
+    findings: &mut Findings,
+) -> Option<Item> {
+    let item = written.words.remove(field);
+    if item.is_none() {
+        let how = format!("add `{field}:` to this entry");
+        findings.problem(origin, format!("a source has no `{field}`"), Some(how));
+    }
+    item
+}
+
+fn code(item: Option<Item>, origin: &Origin, findings: &mut Findings) -> Option<bool> {
+    let Some(item) = item else {
+        return Some(false);
+    };
+    match item.text.as_str() {
+        "true" => Some(true),
+        "false" => Some(false),
+        other => {
+            let other = shown(other);
+            let why = format!("a source's `code` takes `true` or `false`, not `{other}`");
+            findings.problem(&origin.at(item.line), why, None);
             None
         }
     }

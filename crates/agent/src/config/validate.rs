@@ -12,7 +12,7 @@ use super::{
     Retrieve, Runs, StateLocation, ToolRule, Tools, VerifyJudge, compat, keys, places,
 };
 use local_agent_embed::models::Precision;
-use local_agent_files::sandbox::{FollowLinks, HardLinks, Security, Selection};
+use local_agent_files::sandbox::{FollowLinks, HardLinks, Security};
 use local_agent_index::indexing::Source;
 use local_agent_index::retrieval::Fusion;
 use local_agent_net::ApiKey;
@@ -331,8 +331,7 @@ fn sources(
             root,
             kind: typed.kind.clone(),
             code: typed.code,
-            // Patterns were compiled once when they were read.
-            selection: Selection::new(&typed.include, &typed.exclude).unwrap_or_default(),
+            selection: typed.selection.clone(),
         });
     }
     if let Some(more) = roots
@@ -489,13 +488,19 @@ fn embed(
     state: &State,
     findings: &mut Findings,
 ) -> Result<Embed> {
+    let provider = match values.text("embed.provider")? {
+        "ollama" => EmbedProvider::Ollama,
+        "openai" => EmbedProvider::OpenAi,
+        _ => EmbedProvider::Candle,
+    };
+    if provider.is_server() && values.text("embed.model")? == "auto" {
+        let why = "`embed.model: auto` chooses among the compiled-in models, and `embed.provider` is a server";
+        let how = "write the name of a model of that server as `embed.model`";
+        findings.problem(&values.origin("embed.model"), why, Some(how.into()));
+    }
     Ok(Embed {
         db_path: state.embeddings.clone(),
-        provider: match values.text("embed.provider")? {
-            "ollama" => EmbedProvider::Ollama,
-            "openai" => EmbedProvider::OpenAi,
-            _ => EmbedProvider::Candle,
-        },
+        provider,
         model: values.text("embed.model")?.to_owned(),
         model_path: place(values, "embed.model_path", ground, findings),
         precision: match values.text("embed.precision")? {

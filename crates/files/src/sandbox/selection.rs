@@ -11,7 +11,7 @@ pub struct Selection {
     /// When there are any, a file has to match one of them.
     include: Option<Gitignore>,
     exclude: Option<Gitignore>,
-    /// What both were compiled from.
+    /// What both were compiled from, in this order.
     patterns: [Vec<String>; 2],
 }
 
@@ -36,6 +36,16 @@ impl Selection {
             exclude: compiled(exclude)?,
             patterns: [include.to_vec(), exclude.to_vec()],
         })
+    }
+
+    /// The patterns of which a file has to match one; none: every file.
+    pub fn include(&self) -> &[String] {
+        &self.patterns[0]
+    }
+
+    /// The patterns of which a file may match none.
+    pub fn exclude(&self) -> &[String] {
+        &self.patterns[1]
     }
 
     /// Whether the file at `path`, relative to the root, is chosen.

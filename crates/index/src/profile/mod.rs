@@ -3,8 +3,8 @@
 //! Every model spreads its cosines differently: texts that have nothing in common lie near 0.05 for
 //! one and near 0.8 for another. A profile holds where those lie, so that one fusion and one
 //! calibration fit every model. Profiles of built-in models are compiled in (`profiles.json`,
-//! keyed by fingerprint). `embed` measures the profile of every other model from the index itself
-//! and stores it beside the vectors. Until then the vectors alone give an estimate.
+//! keyed by fingerprint). `embed` measures the profile of every other model from the index itself,
+//! and of a built-in one whose cosines depend on the language, and stores it beside the vectors. Until then the vectors alone give an estimate.
 
 mod calibration;
 mod stored;

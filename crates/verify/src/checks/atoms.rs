@@ -138,9 +138,7 @@ pub(super) fn all<'a>(case: &Case<'a>) -> impl Iterator<Item = &'a Atom> + use<'
 
 /// Whether a literal is part of code between back-ticks.
 fn in_code(case: &Case<'_>, literal: &str) -> bool {
-    a::code_spans(case.raw)
-        .iter()
-        .any(|span| span.contains(literal))
+    case.code.iter().any(|span| span.contains(literal))
 }
 
 /// Whether a literal stands in a cited item, its heading or its path. Plain words and camelCase may

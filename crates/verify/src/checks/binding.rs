@@ -91,7 +91,7 @@ fn own_terms(case: &Case<'_>, affinities: &mut Affinities<'_>) -> Vec<Term> {
 fn code_ranges(case: &Case<'_>) -> Vec<std::ops::Range<usize>> {
     let mut from = 0;
     let mut out = Vec::new();
-    for span in a::code_spans(case.raw) {
+    for span in case.code.iter().copied() {
         let normal = local_agent_text::evidence::Normal::of(span);
         let word = normal.as_str();
         let rest = case.claim.normal.get(from..).unwrap_or("");

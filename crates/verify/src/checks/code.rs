@@ -6,7 +6,6 @@
 
 use super::{Case, Effect, atoms};
 use crate::Code;
-use crate::atoms::code_spans;
 use crate::finding::{Detail, Objection};
 use local_agent_text::evidence::Normal;
 
@@ -17,7 +16,7 @@ const MOST_WORDS: usize = 12;
 pub fn check(case: &Case<'_>) -> Vec<Objection> {
     let mut out: Vec<Objection> = Vec::new();
     let mut from = 0;
-    for span in code_spans(case.raw) {
+    for span in case.code.iter().copied() {
         let normal = Normal::of(span);
         let shown = normal.as_str();
         if shown.is_empty() || atoms::stands(case, shown) {

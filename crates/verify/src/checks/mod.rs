@@ -53,6 +53,8 @@ pub struct Case<'a> {
     pub claim: &'a Reading,
     /// The claim as written.
     pub raw: &'a str,
+    /// Its code between back-ticks, each span without them.
+    pub code: Vec<&'a str>,
     /// The items that it cites.
     pub cited: &'a [Source<'a>],
     /// The other items of the snapshot.

@@ -314,6 +314,9 @@ fn is_assigned(case: &Case<'_>, shown: &str) -> bool {
     plain && case.cited.iter().any(|s| holds(&s.item.text))
 }
 
+/// Most spans of code in which one number is looked for; bounds the work on hostile text.
+const MOST_SPANS: usize = 64;
+
 /// The `0` of `0x800`: the code is compared as a whole.
 fn is_in_code(case: &Case<'_>, shown: &str) -> bool {
     let glued = |span: &str| {
@@ -323,8 +326,9 @@ fn is_in_code(case: &Case<'_>, shown: &str) -> bool {
             next.is_some_and(|rest| rest.starts_with(char::is_alphabetic))
         })
     };
-    a::code_spans(case.raw)
-        .into_iter()
+    case.code
+        .iter()
+        .take(MOST_SPANS)
         .any(|span| glued(span) && super::atoms::stands(case, span))
 }
 

@@ -320,7 +320,7 @@ pub(super) const DONE: Cues = Cues(
 );
 
 pub(super) const SUM: Cues = Cues(
-    "have i spent|have we spent|did i spend|did we spend|gone out|come in|came in|went out|total|in total|altogether|alltogether|together|so far|come to|comes to|came to|added up|all items|sum|sum of|in all|overall|combined|all together|add up|insgesamt|summe|zusammen|au total|\
+    "have i spent|have we spent|did i spend|did we spend|gone out|come in|came in|went out|total|in total|altogether|together|so far|come to|comes to|came to|added up|all items|sum|sum of|in all|overall|combined|all together|add up|insgesamt|summe|zusammen|au total|\
      somme|en total|suma|total de|всего|сумма|итого|в сумме",
     "总共|一共|合计|总计",
 );
