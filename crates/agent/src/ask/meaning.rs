@@ -1,6 +1,7 @@
 //! The embedding model as a judge of how near words and texts are to a question.
 
 use local_agent_embed::embedding::Embedder;
+use local_agent_index::profile::Profile;
 use local_agent_text::error::Result;
 
 use super::extractive::{Comparison, Meaning};
@@ -11,7 +12,15 @@ const READ_WELL: f32 = 3.0;
 
 /// A loaded model.
 pub(super) struct ModelMeaning<'a> {
-    pub model: &'a Embedder,
+    model: &'a Embedder,
+}
+
+impl<'a> ModelMeaning<'a> {
+    /// `None` for a model on whose cosines the weights of the extractive answerer were not fitted:
+    /// they would take unrelated words for the same. Words alone decide then.
+    pub fn of(model: &'a Embedder) -> Option<Self> {
+        Profile::is_reference(&model.fingerprint()).then_some(Self { model })
+    }
 }
 
 impl Meaning for ModelMeaning<'_> {

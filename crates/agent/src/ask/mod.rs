@@ -511,7 +511,7 @@ impl FoundEvidence {
             scope: &question.scope,
         };
         let model = self.model.get().map(Arc::as_ref);
-        let meaning = model.map(|model| meaning::ModelMeaning { model });
+        let meaning = model.and_then(meaning::ModelMeaning::of);
         let rarity = rarity(question.text, engine)?;
         let evidence = Evidence {
             notes: library.notes(&self.hits)?,

@@ -131,6 +131,13 @@ impl Profile {
         shipped_for(fingerprint).map(|one| one.profile.clone())
     }
 
+    /// Whether this is the model to whose scale all others are brought.
+    pub fn is_reference(fingerprint: &Fingerprint) -> bool {
+        shipped()
+            .first()
+            .is_some_and(|one| one.fingerprints.contains(fingerprint))
+    }
+
     /// Whether the compiled-in profile of this fingerprint is all there is to know: nothing is
     /// measured on the index then.
     pub fn is_fixed(fingerprint: &Fingerprint) -> bool {

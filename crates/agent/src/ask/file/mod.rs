@@ -314,10 +314,11 @@ fn extracted(
             text: item.text.clone(),
             hits: vec![(0..item.text.len(), 1.0)],
         });
+    let meaning = ModelMeaning::of(&model);
     let evidence = Evidence {
         notes: notes.collect(),
         rarity: &rarity,
-        meaning: Some(&ModelMeaning { model: &model }),
+        meaning: meaning.as_ref().map(|m| m as &dyn extractive::Meaning),
         more: &|_| Ok(Vec::new()),
         today: question.today,
     };
