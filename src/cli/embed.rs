@@ -127,6 +127,12 @@ fn print(context: &Context, config: &Config, summary: &EmbedSummary, took: Durat
         count(summary.total_chunks, "chunk"),
         pace(summary.tokens, "token", took),
     ));
+    if summary.kept_back > 0 {
+        let kept = count(summary.kept_back, "chunk");
+        out.line(&format!(
+            "private: {kept} not sent, for the model is on another machine"
+        ));
+    }
     if summary.orphan_embeddings_kept > 0 {
         let days = config.embed.keep_unused_days;
         let kept = count(summary.orphan_embeddings_kept, "vector");

@@ -16,6 +16,7 @@ use super::write::write_whole;
 use crate::mcp::{self, Service};
 use local_agent_agent::config::Config;
 use local_agent_agent::operations::Library;
+use local_agent_agent::operations::privacy;
 use local_agent_agent::operations::standing::Standing;
 use local_agent_agent::tools::{Caller, Tool, ToolFactory};
 use local_agent_files::sandbox::Confinement;
@@ -40,6 +41,7 @@ fn serve(context: &Context) -> Result<ExitCode> {
         confined_to: confined.then(|| Standing::of(config)),
         audit: toolbox::audit(config, &files, None),
         files,
+        private: privacy::kept_from_agents(config),
         library: Library::that_stays(config, Some(context.embedding(config)?)),
         roots: context.roots(),
         log: Box::new(talk),

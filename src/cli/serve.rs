@@ -20,6 +20,7 @@ use local_agent_agent::operations::ask::{AskRequest, Desk, Done};
 use local_agent_agent::operations::documents::{self, Lines};
 use local_agent_agent::operations::search::{Search, search};
 use local_agent_agent::operations::standing::Standing;
+use local_agent_agent::operations::privacy;
 use local_agent_agent::operations::{self, Library, place, run_log};
 use local_agent_agent::runs::Archive;
 use local_agent_agent::tools::Caller;
@@ -73,6 +74,7 @@ fn start(context: &Context, args: &Args) -> Result<ExitCode> {
         confined_to: confined.then(|| Standing::of(config)),
         audit: toolbox::audit_of(config, &files, None, Some("serve")),
         files,
+        private: privacy::kept_from_agents(config),
         library: Library::that_stays(config, Some(context.embedding(config)?)),
         roots: context.roots(),
         log: Box::new(talk),
@@ -123,14 +125,14 @@ impl Bodies for Served {
             limit,
             min_score: None,
         };
-        let sandbox = self.service.sandbox()?;
+        let sandbox = self.service.whole_sandbox()?;
         let searched = search(config, &sandbox, &self.service.library, &asked)?;
         query::body(&wanted.query, &searched, config)
     }
 
     fn ask(&self, wanted: &WantedAnswer, cancelled: &AtomicBool) -> Result<Value> {
         let service = &self.service;
-        let sandbox = service.sandbox()?;
+        let sandbox = service.whole_sandbox()?;
         let desk = Desk {
             loaded: &service.loaded,
             sandbox: &sandbox,
@@ -166,7 +168,7 @@ impl Bodies for Served {
 
     fn get(&self, address: &str) -> Result<Value> {
         let config = &self.service.loaded.config;
-        let sandbox = self.service.sandbox()?;
+        let sandbox = self.service.whole_sandbox()?;
         let piece = documents::get(config, &sandbox, address, Lines::default())?;
         to_value(&get::PieceView::from(&piece))
     }
@@ -176,7 +178,7 @@ impl Bodies for Served {
         status::body(
             &service.loaded.config,
             &service.library,
-            &service.sandbox()?,
+            &service.whole_sandbox()?,
         )
     }
 

@@ -30,6 +30,8 @@ struct SourceView {
     root: String,
     kind: String,
     code: bool,
+    /// Extensions of documents besides notes.
+    extensions: Vec<String>,
 }
 
 /// What a change prints with `--json`, without the roots.
@@ -70,6 +72,7 @@ fn list(context: &Context) -> Result<ExitCode> {
             root: source.root.to_string_lossy().into_owned(),
             kind: source.kind.clone(),
             code: source.code,
+            extensions: source.selection.extensions().to_vec(),
         })
         .collect();
     if out.json {
@@ -81,8 +84,14 @@ fn list(context: &Context) -> Result<ExitCode> {
         out.line("No sources are configured (next: local-agent source add DIR)");
     }
     for source in sources {
-        let code = if source.code { "\tcode" } else { "" };
-        let line = format!("{}\t{}\t{}{code}", source.name, source.kind, source.root);
+        let mut line = format!("{}\t{}\t{}", source.name, source.kind, source.root);
+        if source.code {
+            line.push_str("\tcode");
+        }
+        if !source.extensions.is_empty() {
+            line.push('\t');
+            line.push_str(&source.extensions.join(" "));
+        }
         out.line(&out.shown(&line));
     }
     Ok(ExitCode::SUCCESS)
@@ -119,12 +128,15 @@ fn add(context: &Context, args: &SourceAdd) -> Result<ExitCode> {
         root: dir.to_string_lossy().into_owned(),
         kind: args.kind.clone().unwrap_or_else(|| "notes".to_owned()),
         code: args.code,
+        extensions: args.extension.clone(),
         include: args.include.clone(),
         exclude: args.exclude.clone(),
     };
-    Selection::new(&new.include, &new.exclude).map_err(|why| {
-        Failure::new(ErrorCode::InvalidArgs, why).with_hint("local-agent source add --help")
-    })?;
+    Selection::new(&new.include, &new.exclude)
+        .and_then(|selection| selection.with_extensions(&new.extensions))
+        .map_err(|why| {
+            Failure::new(ErrorCode::InvalidArgs, why).with_hint("local-agent source add --help")
+        })?;
     change(context, &SourceEdit::Add(new))
 }
 

@@ -7,7 +7,6 @@ use local_agent_agent::operations::model_choice::AUTO;
 use local_agent_embed::embedding;
 use local_agent_embed::models::ModelFiles;
 use local_agent_files::sandbox::Address;
-use local_agent_index::indexing::MARKDOWN;
 use local_agent_index::indexing::Source;
 use local_agent_index::store::{Database, IndexReader};
 use local_agent_text::error::{Failure, Result};
@@ -112,7 +111,7 @@ fn shows_files(subject: &Subject<'_>) -> bool {
     };
     let shows = |source: &Source| {
         sandbox
-            .walk(&source.name, MARKDOWN)
+            .documents(&source.name)
             .is_ok_and(|entries| !entries.is_empty())
     };
     subject.config().sources.iter().any(shows)

@@ -36,7 +36,7 @@ use local_agent_agent::config::Loaded;
 use local_agent_agent::operations::standing::Standing;
 use local_agent_agent::operations::{self, Library};
 use local_agent_agent::tools::{Audit, Tool, ToolFactory};
-use local_agent_files::sandbox::Sandbox;
+use local_agent_files::sandbox::{PrivateNotes, Sandbox};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
 pub use server::Server;
@@ -51,6 +51,8 @@ const FAREWELL: Duration = Duration::from_secs(3);
 /// What a server works with.
 pub struct Service {
     pub loaded: Loaded,
+    /// What agents may not see; `None`: they see everything.
+    pub private: Option<Arc<PrivateNotes>>,
     /// Kept warm: see [`Library::that_stays`].
     pub library: Library,
     /// Makes the tools for files; those that `mcp.tools` names are offered.
@@ -68,10 +70,25 @@ pub struct Service {
 }
 
 impl Service {
-    /// The sandbox for one call, opened now: a root that was moved away and made again is seen.
+    /// The sandbox for one call of an agent: it keeps private notes back unless the configuration
+    /// lets agents see them.
     ///
-    /// `FILE_READ_ERROR` when this process is confined to the folder of before.
+    /// # Errors
+    /// As [`Service::whole_sandbox`].
     pub fn sandbox(&self) -> Result<Sandbox> {
+        let sandbox = self.whole_sandbox()?;
+        Ok(match &self.private {
+            Some(private) => sandbox.without_private(Arc::clone(private)),
+            None => sandbox,
+        })
+    }
+
+    /// The sandbox for one call of the notes' owner, opened now: a root that was moved away and made
+    /// again is seen.
+    ///
+    /// # Errors
+    /// `FILE_READ_ERROR` when this process is confined to the folder of before.
+    pub fn whole_sandbox(&self) -> Result<Sandbox> {
         if let Some(path) = self.confined_to.as_ref().and_then(Standing::replaced) {
             let message = format!(
                 "{} was made again since this server started",

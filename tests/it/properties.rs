@@ -83,6 +83,7 @@ impl Folder {
             lexical_dir: &state.lexical(),
             chunking: chunking(),
             chunker_sig: "words",
+            definitions: &|_, _| Vec::new(),
             verify: false,
             rebuild: None,
             allow_empty: true,

@@ -7,8 +7,10 @@
 //! | [`error`] | the table of stable codes, and `Failure` |
 //! | [`language`] | what is known of human languages: word lists, stems, words, sentences |
 //! | [`markdown`] | text → frontmatter, blocks, sections, links, chunks, sentences |
+//! | [`documents`] | text, Org files and source code, cut as markdown is |
 //! | [`evidence`] | evidence snapshots, labels, the canonical citation form |
 
+pub mod documents;
 pub mod error;
 pub mod evidence;
 pub mod language;

@@ -58,9 +58,12 @@ pub struct SourceAdd {
     /// A word shown with each hit [default: notes]
     #[arg(long, value_name = "WORD")]
     pub kind: Option<String>,
-    /// Let `verify`, `get` and the tools read source code below it, too
+    /// Take source code for documents, too
     #[arg(long)]
     pub code: bool,
+    /// Take files with this extension for documents, too (`.txt`, `.org`); may be given again
+    #[arg(long, value_name = "EXT")]
+    pub extension: Vec<String>,
     /// Only files that match, as in a `.gitignore` (`projects/`, `*.note.md`); may be given again
     #[arg(long, value_name = "PATTERN")]
     pub include: Vec<String>,

@@ -427,16 +427,17 @@ fn retrieve(
     load: impl FnOnce() -> Result<Arc<Embedder>> + Send,
 ) -> Result<EvidenceSearch> {
     let query = Query::plain(question.text);
+    let limit = question.top_n.max(1) * HITS_PER_ITEM;
     let request = Request {
         query: &query,
         mode: Mode::Hybrid,
         scope: question.scope.clone(),
-        limit: question.top_n.max(1) * HITS_PER_ITEM,
+        limit: retrieval::with_spare(sandbox, limit),
         fusion: question.fusion,
         vector_weight: question.vector_weight,
     };
     let model = OnceCell::new();
-    let found = std::thread::scope(|threads| {
+    let mut found = std::thread::scope(|threads| {
         let loading = engine.has_vectors().then(|| threads.spawn(load));
         engine.search(&request, || {
             let embedder = match loading {
@@ -450,6 +451,7 @@ fn retrieve(
             Ok(asked)
         })
     })?;
+    retrieval::keep_shown(sandbox, &mut found.hits, limit);
     let limits = PackLimits {
         top_n: question.top_n,
         max_tokens: question.max_tokens,

@@ -25,6 +25,8 @@ pub struct NewSource {
     /// `notes` is not written down: it is the default.
     pub kind: String,
     pub code: bool,
+    /// Extensions of documents besides notes, each with its dot.
+    pub extensions: Vec<String>,
     /// Patterns; empty: every file.
     pub include: Vec<String>,
     /// Patterns; empty: no file.
@@ -127,6 +129,7 @@ impl From<TypedSource> for NewSource {
             root: source.root.text,
             kind: source.kind,
             code: source.code,
+            extensions: source.selection.extensions().to_vec(),
             include: source.selection.include().to_vec(),
             exclude: source.selection.exclude().to_vec(),
         }
@@ -256,7 +259,12 @@ fn entry(source: &NewSource, indent: &str) -> String {
     if source.code {
         out.push_str(&format!("{indent}  code: true\n"));
     }
-    for (key, patterns) in [("include", &source.include), ("exclude", &source.exclude)] {
+    let lists = [
+        ("extensions", &source.extensions),
+        ("include", &source.include),
+        ("exclude", &source.exclude),
+    ];
+    for (key, patterns) in lists {
         if !patterns.is_empty() {
             let list: Vec<String> = patterns.iter().map(|one| quoted(one)).collect();
             out.push_str(&format!("{indent}  {key}: [{}]\n", list.join(", ")));
@@ -348,6 +356,7 @@ mod tests {
             root: root.to_owned(),
             kind: "notes".to_owned(),
             code: false,
+            extensions: Vec::new(),
             include: Vec::new(),
             exclude: Vec::new(),
         }

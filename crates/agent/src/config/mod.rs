@@ -250,6 +250,8 @@ pub struct Mcp {
     pub operations: Vec<String>,
     /// Names of the tools for files that agents are offered.
     pub tools: Vec<String>,
+    /// Whether agents see private notes.
+    pub private_notes: bool,
 }
 
 /// A folder that holds files of the program's own.
@@ -280,9 +282,6 @@ pub struct Memory {
     pub db_path: PathBuf,
     pub enabled: bool,
 }
-
-/// Extensions that `index` takes, without the dot, in lower case.
-pub const MARKDOWN_EXTS: [&str; 2] = ["md", "markdown"];
 
 impl Config {
     /// The compiled-in defaults over `security_root`, without sources: for commands that need no

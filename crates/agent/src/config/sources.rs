@@ -1,4 +1,5 @@
-//! The list of sources as it is typed: `{name, root, kind, code, include, exclude}`, names unique, nothing missing.
+//! The list of sources as it is typed: `{name, root, kind, code, extensions,
+//! include, exclude}`, names unique, nothing missing.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -65,11 +66,20 @@ pub(super) fn sources(
 #[derive(Default)]
 struct SourceFields {
     words: BTreeMap<&'static str, Item>,
+    extensions: Vec<String>,
     include: Vec<String>,
     exclude: Vec<String>,
 }
 
-const FIELDS: [&str; 6] = ["name", "root", "kind", "code", "include", "exclude"];
+const FIELDS: [&str; 7] = [
+    "name",
+    "root",
+    "kind",
+    "code",
+    "extensions",
+    "include",
+    "exclude",
+];
 
 fn source(
     key: &Key,
@@ -83,14 +93,7 @@ fn source(
     let (name, root) = (name?, root?);
     let kind = written.words.remove("kind");
     let code = code(written.words.remove("code"), origin, findings)?;
-    let selection = match Selection::new(&written.include, &written.exclude) {
-        Ok(selection) => selection,
-        Err(why) => {
-            let how = "write it as a line of a `.gitignore`";
-            findings.problem(origin, why, Some(how.into()));
-            return None;
-        }
-    };
+    let selection = selection(&written, origin, findings)?;
     match SourceName::new(name.text) {
         Ok(name) => Some(TypedSource {
             name,
@@ -104,6 +107,24 @@ fn source(
             None
         }
     }
+}
+
+/// Which files of the source exist; a pattern or an extension that cannot be read is a problem.
+fn selection(
+    written: &SourceFields,
+    origin: &Origin,
+    findings: &mut Findings,
+) -> Option<Selection> {
+    let (found, how) = match Selection::new(&written.include, &written.exclude) {
+        Ok(selection) => (
+            selection.with_extensions(&written.extensions),
+            "write them as `[.txt, .org]`",
+        ),
+        Err(why) => (Err(why), "write it as a line of a `.gitignore`"),
+    };
+    found
+        .map_err(|why| findings.problem(origin, why, Some(how.into())))
+        .ok()
 }
 
 /// Reads the fields of an entry; one that there is not, or of a wrong kind, is a problem.
@@ -128,8 +149,9 @@ fn written(
         let here = origin.at(node.line);
         let field = known_field(name, &here, findings)?;
         match field {
-            "include" => out.include = pattern_list(field, node, &here, findings)?,
-            "exclude" => out.exclude = pattern_list(field, node, &here, findings)?,
+            "extensions" => out.extensions = word_list(field, node, &here, findings)?,
+            "include" => out.include = word_list(field, node, &here, findings)?,
+            "exclude" => out.exclude = word_list(field, node, &here, findings)?,
             _ => out.words.extend(words(field, node, &here, findings)?),
         }
     }
@@ -208,8 +230,8 @@ fn code(item: Option<Item>, origin: &Origin, findings: &mut Findings) -> Option<
     }
 }
 
-/// The patterns of `include` or `exclude`: a list of words, or one word.
-fn pattern_list(
+/// The value of `extensions`, `include` or `exclude`: a list of words, or one word.
+fn word_list(
     field: &str,
     node: &Node,
     origin: &Origin,
@@ -227,12 +249,13 @@ fn pattern_list(
                 out.push(text.trim().to_owned());
             }
             _ => {
-                let why = format_args!("`{field}` takes patterns, not {}", one.describe());
-                findings.problem(
-                    origin,
-                    why,
-                    Some("write `[archive/, \"*.draft.md\"]`".into()),
-                );
+                let (what, how) = if field == "extensions" {
+                    ("extensions", "write `[.txt, .org]`")
+                } else {
+                    ("patterns", "write `[archive/, \"*.draft.md\"]`")
+                };
+                let why = format_args!("`{field}` takes {what}, not {}", one.describe());
+                findings.problem(origin, why, Some(how.into()));
                 return None;
             }
         }

@@ -158,6 +158,12 @@ pub const KEYS: &[Key] = &[
         "Largest file that is read, in bytes.",
     ),
     key(
+        "security.private_tags",
+        Kind::Words,
+        "[private]",
+        "A note with one of these tags, or a tag below one, is private, as one with `private: true` in its frontmatter is. Private notes are never sent to a model on another machine, and agents do not see them.",
+    ),
+    key(
         "security.allow_any_path",
         Kind::Bool,
         "false",
@@ -173,7 +179,7 @@ pub const KEYS: &[Key] = &[
         "sources",
         Kind::Sources,
         "[]",
-        "One entry a folder: `name` (unique), `root`, and `kind`, a free word shown with each hit (`notes` when absent). `include` and `exclude` are lists of patterns as in a `.gitignore` (`archive/`, `*.draft.md`): files that `exclude` names, or that `include` does not, do not exist for this program. `code: true` lets source code below it be read.",
+        "One entry a folder: `name` (unique), `root`, and `kind`, a free word shown with each hit (`notes` when absent). `include` and `exclude` are lists of patterns as in a `.gitignore` (`archive/`, `*.draft.md`): files that `exclude` names, or that `include` does not, do not exist for this program. `code: true` takes source code for documents, too, and `extensions: [.txt, .org]` files of other kinds.",
     ),
     key(
         "index.db_path",
@@ -505,6 +511,12 @@ pub const KEYS: &[Key] = &[
         Kind::Words,
         "[grep, list_dir]",
         "Tools for files that agents are offered beside searching, reading, asking and verifying; any that `tool list` names and that only reads. Their rules are those of `tools`.",
+    ),
+    key(
+        "mcp.private_notes",
+        Kind::Bool,
+        "false",
+        "Let agents see private notes: those with `private: true`, or a tag of `security.private_tags`.",
     ),
     key(
         "runs.dir",

@@ -48,6 +48,7 @@ pub(super) fn build(values: &Values, ground: &Ground, findings: &mut Findings) -
         mcp: Mcp {
             operations: values.words("mcp.operations"),
             tools: values.words("mcp.tools"),
+            private_notes: values.bool("mcp.private_notes")?,
         },
         runs: Runs {
             dir: state.runs.clone(),
@@ -423,6 +424,7 @@ fn security(
             _ => FollowLinks::Never,
         },
         max_file_bytes: values.int("security.max_file_bytes")?,
+        private_tags: values.words("security.private_tags"),
         allow_any_path: values.bool("security.allow_any_path")?,
         roots_must_be_within_security_root: must,
     })

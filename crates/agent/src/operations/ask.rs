@@ -1,11 +1,13 @@
 //! Asking, as `ask` and MCP do it: who answers, what is asked, the answer, and its record.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Map, Value};
 
 use super::freshness::stale_files;
 use super::library::Library;
+use super::privacy::KeptBack;
 use super::run_log::RunLog;
 use super::scope::{Limits, scope};
 use crate::ask::{self, Asked, Chosen, Observe, Question};
@@ -78,6 +80,11 @@ pub fn ask(desk: &Desk<'_>, wanted: &AskRequest<'_>, observe: &mut Observe<'_>) 
     }
     let config = &desk.loaded.config;
     let chosen = ask::choose(config, wanted.question, wanted.speed)?;
+    let kept = KeptBack::of(config, desk.sandbox, &chosen);
+    let desk = &Desk {
+        sandbox: kept.as_ref().map_or(desk.sandbox, |kept| &kept.sandbox),
+        ..*desk
+    };
     let question = Question {
         scope: scope(config, &wanted.limits)?,
         strict: wanted.strict || config.ask.strict,
@@ -97,6 +104,7 @@ pub fn ask(desk: &Desk<'_>, wanted: &AskRequest<'_>, observe: &mut Observe<'_>) 
             &chosen,
             &question,
             &Subject::File(file),
+            kept.as_ref(),
             observe,
         ),
         None => desk.library.with(|engine| {
@@ -106,6 +114,7 @@ pub fn ask(desk: &Desk<'_>, wanted: &AskRequest<'_>, observe: &mut Observe<'_>) 
                 &chosen,
                 &question,
                 &Subject::Notes(engine),
+                kept.as_ref(),
                 observe,
             )
         }),
@@ -154,6 +163,7 @@ fn recorded(
     chosen: &Chosen,
     question: &Question<'_>,
     subject: &Subject<'_>,
+    kept: Option<&KeptBack>,
     observe: &mut Observe<'_>,
 ) -> Result<Done> {
     let Desk {
@@ -179,7 +189,7 @@ fn recorded(
     )?;
     // Who embeds is asked only when there is something to embed.
     let embedded = AtomicBool::new(false);
-    let load = || -> Result<std::sync::Arc<Embedder>> {
+    let load = || -> Result<Arc<Embedder>> {
         embedded.store(true, Ordering::Relaxed);
         library.embedder()
     };
@@ -198,6 +208,7 @@ fn recorded(
         }
         Subject::Notes(engine) => {
             let factory = wanted.tools.map(|make| make(log.id())).transpose()?;
+            let factory = factory.map(|factory| factory.over((*sandbox).clone()));
             let tools = factory
                 .as_ref()
                 .map(|factory| ask::Toolbox::new(factory, &config.tools));
@@ -212,6 +223,9 @@ fn recorded(
             )
         }
     };
+    if let (Ok(answer), Some(kept)) = (&mut asked.answer, kept) {
+        answer.stale.extend(kept.said());
+    }
     if let Ok(answer) = &mut asked.answer
         && matches!(subject, Subject::Notes(_))
         && matches!(

@@ -1,21 +1,24 @@
 //! The jobs as several commands run them: `index` and `embed`, `query --refresh`, `try`, `watch`.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
+use super::privacy;
 use super::setting::{Cutting, embedding_files, file_stamp, holder, now, seconds};
 use crate::config::Config;
 use local_agent_embed::embedding::{
     self, Embedder, Encoder, QueryVector, ServerEmbedder, ServerSpec, TokenCounter,
 };
 use local_agent_embed::models::{ModelFiles, PreparedFolder};
-use local_agent_files::sandbox::Sandbox;
+use local_agent_files::sandbox::{PrivateNotes, Sandbox};
 use local_agent_index::indexing::Source;
 use local_agent_index::indexing::{
     Counter, EmbedOptions, EmbedSummary, IndexOptions, IndexSummary, OnProgress, embed, index,
 };
 use local_agent_text::error::{ErrorCode, Failure, Result};
-use local_agent_text::types::Fingerprint;
+use local_agent_index::store::IndexReader;
+use local_agent_text::types::{Fingerprint, IdSet};
 
 /// How one run of `index` differs from the usual one.
 #[derive(Debug, Default)]
@@ -53,6 +56,7 @@ pub fn run_index(
         lexical_dir: &config.lexical_dir(),
         chunking: cutting.options,
         chunker_sig: &cutting.sig,
+        definitions: &crate::tools::definitions,
         verify: run.verify,
         rebuild: run.rebuild.then_some(stamp.as_str()),
         allow_empty: run.allow_empty,
@@ -178,6 +182,20 @@ impl EmbeddingModel {
     }
 }
 
+/// The chunks that are not sent to a server on another machine: those of private notes.
+fn kept_back(config: &Config, model: &EmbeddingModel) -> Result<Option<IdSet>> {
+    let EmbeddingModel::Server(server) = model else {
+        return Ok(None);
+    };
+    if !privacy::is_elsewhere(&server.base) {
+        return Ok(None);
+    }
+    let private = Arc::new(PrivateNotes::new(&config.security));
+    let sandbox = super::sandbox(config)?.without_private(private);
+    let index = IndexReader::required(&config.index.db_path)?;
+    privacy::kept_chunks(&index, &sandbox).map(Some)
+}
+
 /// Runs `embed` for `config`.
 pub fn run_embed(
     config: &Config,
@@ -186,6 +204,7 @@ pub fn run_embed(
     on_progress: OnProgress<'_>,
 ) -> Result<(EmbedSummary, Fingerprint)> {
     let fingerprint = model.fingerprint()?;
+    let kept = kept_back(config, model)?;
     let (stamp, holder, now) = (file_stamp(), holder("embed"), now());
     let vectors_dir: PathBuf = config.vectors_dir();
     let threads = match config.embed.threads {
@@ -209,6 +228,7 @@ pub fn run_embed(
         clock: seconds(),
         dry_run: run.dry_run,
         wait: run.wait,
+        kept_back: kept.as_ref(),
         holder: &holder,
         now: &now,
     };

@@ -14,6 +14,7 @@
 //! | `search`, `ask`, `documents`, `notes`, `verify`, `status` | one operation each |
 //! | `query_lines`, `corrections` | how a query is read, and what its unknown words may mean |
 //! | `address` | what a person calls a note → a file and a place in it |
+//! | `privacy` | who may see private notes |
 //! | `freshness` | do index and projections match the files? |
 //! | `standing` | are the folders of a confined process still the same? |
 //! | `run_log` | how `ask` records its run |
@@ -28,6 +29,7 @@ pub mod jobs;
 pub mod library;
 pub mod model_choice;
 pub mod notes;
+pub mod privacy;
 pub mod query_lines;
 pub mod run_log;
 pub mod scope;

@@ -11,7 +11,6 @@ use super::library::Library;
 use crate::config::Config;
 use crate::tools::link_target::{bare, means, relative, same};
 use local_agent_files::sandbox::{Address, Sandbox};
-use local_agent_index::indexing::MARKDOWN;
 use local_agent_index::store::{IndexReader, NoteRow, StoredLink, target_key};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::{RelPath, SourceName};
@@ -272,12 +271,12 @@ pub fn similar(
     })
 }
 
-/// Files of the sources that are no notes, and so are not indexed, by extension: the most frequent
+/// Files of the sources that are no documents, and so are not indexed, by extension: the most frequent
 /// first. A source that cannot be listed has none here; `index` says why.
 pub fn left_out(config: &Config, sandbox: &Sandbox) -> Vec<KindCount> {
     let mut all: BTreeMap<String, u64> = BTreeMap::new();
     for source in &config.sources {
-        let kinds = sandbox.other_kinds(&source.name, MARKDOWN);
+        let kinds = sandbox.other_kinds(&source.name);
         for (kind, files) in kinds.unwrap_or_default() {
             *all.entry(kind).or_default() += files;
         }

@@ -12,7 +12,9 @@ use crate::config::Config;
 use local_agent_embed::embedding::QueryVector;
 use local_agent_files::sandbox::Sandbox;
 use local_agent_index::lexical;
-use local_agent_index::retrieval::{Engine, Found, Fusion, Mode, Request, Scope, Stale};
+use local_agent_index::retrieval::{
+    Engine, Found, Fusion, Mode, Request, Scope, Stale, keep_shown, with_spare,
+};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
 /// What is looked for.
@@ -87,13 +89,17 @@ pub fn search(
 ) -> Result<Searched> {
     not_blank(wanted.text)?;
     let limited = scope(config, &wanted.limits)?;
+    let asked = Search {
+        limit: with_spare(sandbox, wanted.limit),
+        ..wanted.clone()
+    };
     let sources = limited.sources.clone();
-    let mut searched = match attempt(config, library, wanted, limited.clone()) {
+    let mut searched = match attempt(config, library, &asked, limited.clone()) {
         Err(failure)
             if failure.code == ErrorCode::ServerUnreachable && wanted.mode == Mode::Hybrid =>
         {
             let words_alone = Library::for_one(config, None);
-            let mut searched = attempt(config, &words_alone, wanted, limited)?;
+            let mut searched = attempt(config, &words_alone, &asked, limited)?;
             searched.found.stale.push(Stale {
                 what: "vectors",
                 why: format!("meaning is not searched: {}", failure.message),
@@ -103,6 +109,7 @@ pub fn search(
         }
         done => done?,
     };
+    keep_shown(sandbox, &mut searched.found.hits, wanted.limit.max(1));
     if searched.found.hits.is_empty() {
         searched.found.stale.extend(stale_files(config, &sources));
     }

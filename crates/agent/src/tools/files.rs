@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Map, Value, json};
 
 use super::Bound;
-use local_agent_files::sandbox::{Address, What};
+use local_agent_files::sandbox::{Address, NOTE_EXTENSIONS, What};
 use local_agent_text::error::{ErrorCode, Result};
 use local_agent_text::types::SourceName;
 
@@ -158,14 +158,7 @@ pub(super) fn files(bound: &Bound, path: Option<&str>) -> Result<(Vec<Address>, 
 
 /// The files of one root; `None` when it cannot be walked.
 fn below(bound: &Bound, source: &SourceName, prefix: &str) -> Option<Vec<Address>> {
-    let sandbox = &bound.sandbox;
-    let code = sandbox
-        .roots()
-        .iter()
-        .any(|root| root.name == *source && root.code);
-    let entries = sandbox
-        .walk(source, &sandbox.policy().extensions(code))
-        .ok()?;
+    let entries = bound.sandbox.readable(source).ok()?;
     let found = entries
         .into_iter()
         .filter(|e| matches!(e.what, What::Found(_)) && e.path.as_str().starts_with(prefix));
@@ -182,8 +175,5 @@ fn below(bound: &Bound, source: &SourceName, prefix: &str) -> Option<Vec<Address
 /// Whether a file is a note.
 pub(super) fn is_note(at: &Address) -> bool {
     let name = at.path.file_name().to_lowercase();
-    crate::config::MARKDOWN_EXTS.iter().any(|ext| {
-        name.strip_suffix(ext)
-            .is_some_and(|stem| stem.ends_with('.'))
-    })
+    NOTE_EXTENSIONS.iter().any(|ext| name.ends_with(ext))
 }

@@ -49,6 +49,7 @@ use local_agent_text::error::{ErrorCode, Failure, Result};
 
 pub use outcome::{Output, ToolOutcome};
 pub use policy::{Caller, Rule, ToolPolicy};
+pub(crate) use symbols::definitions;
 
 /// Every tool, in the order in which it is listed.
 const SPECS: &[&Spec] = &[

@@ -7,8 +7,10 @@ use serde::Serialize;
 use super::files::is_note;
 use super::notes;
 use super::text::ReadFile;
-use local_agent_files::sandbox::{Address, CODE_EXTS};
+use local_agent_files::sandbox::Address;
+use local_agent_text::documents::{CODE_EXTENSIONS, Definition};
 use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::types::RelPath;
 
 /// Larger source files are not parsed.
 const MOST_BYTES: usize = 1 << 20;
@@ -40,7 +42,7 @@ pub(super) struct Symbol {
 
 /// Whether names can be found in such a file at all.
 pub(super) fn has_names(at: &Address) -> bool {
-    is_note(at) || extension(at).is_some()
+    is_note(at) || extension(&at.path).is_some()
 }
 
 /// Every name in a file, in order.
@@ -52,7 +54,7 @@ pub(super) fn symbols(file: &ReadFile) -> Result<Vec<Symbol>> {
     if is_note(&file.at) {
         return Ok(headings(text));
     }
-    let Some(ext) = extension(&file.at) else {
+    let Some(ext) = extension(&file.at.path) else {
         let message = format!(
             "`{}` is no note and no source file, so it has no names.",
             file.at
@@ -93,9 +95,27 @@ fn nesting(text: &str) -> usize {
     deepest
 }
 
-fn extension(at: &Address) -> Option<&'static str> {
-    let name = at.path.file_name().to_lowercase();
-    CODE_EXTS.into_iter().find(|ext| name.ends_with(ext))
+/// What a source file defines, in order; none where it cannot be parsed.
+pub(crate) fn definitions(path: &RelPath, text: &str) -> Vec<Definition> {
+    let Some(ext) = extension(path) else {
+        return Vec::new();
+    };
+    if text.len() > MOST_BYTES || nesting(text) > DEEPEST {
+        return Vec::new();
+    }
+    let symbols = of_code(ext, text).unwrap_or_default();
+    let defined = symbols.into_iter().filter(|symbol| symbol.is_definition);
+    defined
+        .map(|symbol| Definition {
+            name: symbol.name,
+            range: symbol.range,
+        })
+        .collect()
+}
+
+fn extension(path: &RelPath) -> Option<&'static str> {
+    let name = path.file_name().to_lowercase();
+    CODE_EXTENSIONS.into_iter().find(|ext| name.ends_with(ext))
 }
 
 /// Offsets of the line breaks of a text, so that many places are found in one pass.
@@ -376,7 +396,7 @@ mod tests {
             &"{".repeat(DEEPEST),
             &"f(".repeat(DEEPEST),
         ] {
-            for ext in CODE_EXTS {
+            for ext in CODE_EXTENSIONS {
                 let _ = of_code(ext, text);
             }
         }

@@ -62,11 +62,11 @@ impl Sandbox {
 
     /// The one place that a request for a new file means.
     fn new_place(&self, request: &str, missing: Failure) -> Result<Address> {
-        let plan = request::plan(request, &self.0.texts, None, &self.0.policy)
+        let plan = request::plan(request, &self.inner.texts, None, &self.inner.policy)
             .map_err(|d| denied(request, d))?;
         let [one] = plan.candidates.as_slice() else {
             let names: Vec<String> = self
-                .0
+                .inner
                 .roots
                 .iter()
                 .map(|r| format!("{}:{request}", r.name))
@@ -77,7 +77,7 @@ impl Sandbox {
         // written over.
         match self.find(one) {
             Err(Refusal::Unseen(super::Why::Missing)) => Ok(Address {
-                source: self.0.roots[one.root].name.clone(),
+                source: self.inner.roots[one.root].name.clone(),
                 path: one.path.clone(),
             }),
             _ => Err(missing),
@@ -172,7 +172,7 @@ impl Sandbox {
         name: &str,
         expected: Option<Sha256>,
     ) -> Result<Option<cap_std::fs::Permissions>> {
-        let policy = &self.0.policy;
+        let policy = &self.inner.policy;
         let Some(expected) = expected else {
             return match parent.symlink_metadata(name) {
                 Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),

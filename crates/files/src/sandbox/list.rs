@@ -46,7 +46,7 @@ impl Sandbox {
     /// `INVALID_ARGS` (blank), `PATH_DENIED`, `FILE_NOT_FOUND` (also when it is not a folder),
     /// `AMBIGUOUS_PATH`.
     pub fn list(&self, request: &str) -> Result<(Folder, Vec<Listed>)> {
-        let places = request::plan_folder(request, &self.0.texts, &self.0.policy)
+        let places = request::plan_folder(request, &self.inner.texts, &self.inner.policy)
             .map_err(|d| denied(request, d))?;
         let mut found: Vec<(Folder, Vec<Listed>)> = places
             .iter()
@@ -66,13 +66,14 @@ impl Sandbox {
     fn list_one(&self, place: &Place) -> std::result::Result<(Folder, Vec<Listed>), Refusal> {
         let root = self.open_root(place.root)?;
         let exts: Vec<String> = self
-            .0
+            .inner
             .policy
-            .extensions(root.text.code)
+            .extensions(&root.text.extensions)
             .into_iter()
             .map(str::to_owned)
             .collect();
         let (entries, folders) = Walk::of(&root, &exts).one(place.path.as_ref())?;
+        let entries = self.drop_private(&root.text.name, entries);
         let mut listed: Vec<Listed> = folders
             .into_iter()
             .map(|path| Listed {
@@ -101,7 +102,7 @@ impl Sandbox {
         listed.sort_by(|a, b| a.path.as_str().cmp(b.path.as_str()));
         Ok((
             Folder {
-                source: self.0.roots[place.root].name.clone(),
+                source: self.inner.roots[place.root].name.clone(),
                 path: place.path.clone(),
             },
             listed,

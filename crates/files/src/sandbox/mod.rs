@@ -13,6 +13,7 @@ mod list;
 mod named;
 mod place;
 mod policy;
+mod private;
 mod refusal;
 mod request;
 mod selection;
@@ -29,15 +30,17 @@ use std::sync::Arc;
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 
+use local_agent_text::documents::CODE_EXTENSIONS;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::{FileStamp, RelPath, SourceName};
 
 pub use confine::{Confinement, Places, confine, confinement_offered, run_confined};
 pub use list::{Folder, Listed};
 pub use named::read_any;
-pub use policy::{CODE_EXTS, FollowLinks, HardLinks, Policy, Security};
+pub use policy::{FollowLinks, HardLinks, Policy, Security};
+pub use private::PrivateNotes;
 pub use refusal::Why;
-pub use selection::Selection;
+pub use selection::{NOTE_EXTENSIONS, Selection};
 pub use walk::{Entry, What};
 
 use place::OpenRoot;
@@ -57,7 +60,8 @@ pub struct RootSpec {
     pub path: PathBuf,
     /// A free word shown with each hit.
     pub kind: String,
-    /// Whether source files below it ([`CODE_EXTS`]) may be read although no extension allows them.
+    /// Whether source files below it ([`CODE_EXTENSIONS`]) are documents, and may be read although no
+    /// extension allows them.
     pub code: bool,
     /// Which of its files exist for this program.
     pub selection: Selection,
@@ -108,7 +112,11 @@ pub struct FileBytes {
 /// A root's handle stays with the folder it was opened on: a process that runs for long builds a
 /// new sandbox for each job, so that a root that was moved away or mounted again is seen.
 #[derive(Debug, Clone)]
-pub struct Sandbox(Arc<Inner>);
+pub struct Sandbox {
+    inner: Arc<Inner>,
+    /// Where private notes are kept back.
+    private: Option<Arc<PrivateNotes>>,
+}
 
 #[derive(Debug)]
 struct Inner {
@@ -158,34 +166,38 @@ impl Sandbox {
                 name: spec.name.clone(),
                 place: names_of(&spec.path),
                 own_state: own_state_below(&spec.path, &policy),
-                code: spec.code,
+                extensions: extensions_of(&spec),
                 selection: spec.selection.clone(),
             });
             roots.push(open_root(spec, &policy));
         }
-        Ok(Self(Arc::new(Inner {
+        let inner = Arc::new(Inner {
             roots,
             named,
             texts,
             base,
             policy,
-        })))
+        });
+        Ok(Self {
+            inner,
+            private: None,
+        })
     }
 
     /// The roots in the order in which they were named.
     pub fn roots(&self) -> &[Root] {
-        &self.0.roots
+        &self.inner.roots
     }
 
     /// The policy this sandbox was built with.
     pub fn policy(&self) -> &Policy {
-        &self.0.policy
+        &self.inner.policy
     }
 
     /// The device that the root called `source` is on; `None`: there is no such root, or it cannot
     /// be looked at.
     pub fn device(&self, source: &SourceName) -> Option<u64> {
-        let root = self.0.roots.get(*self.0.named.get(source)?)?;
+        let root = self.inner.roots.get(*self.inner.named.get(source)?)?;
         Some(cap_fs_ext::MetadataExt::dev(
             &root.dir.as_ref()?.dir_metadata().ok()?,
         ))
@@ -202,9 +214,9 @@ impl Sandbox {
     pub fn resolve(&self, request: &str) -> Result<Address> {
         let plan = request::plan(
             request,
-            &self.0.texts,
-            self.0.base.as_deref(),
-            &self.0.policy,
+            &self.inner.texts,
+            self.inner.base.as_deref(),
+            &self.inner.policy,
         )
         .map_err(|d| refusal::denied(request, d))?;
         let mut found = Vec::new();
@@ -221,6 +233,7 @@ impl Sandbox {
         {
             found = self.search(name);
         }
+        found.retain(|candidate| self.may_name(candidate));
         let found = self.distinct(found);
         match found.as_slice() {
             [] if is_directory => Err(Refusal::Directory.into_failure(request)),
@@ -238,10 +251,11 @@ impl Sandbox {
         let read = || {
             let root = self.open_root(candidate.root)?;
             let (file, stamp) = root.open(&root.find(&candidate.path)?)?;
-            Ok(FileBytes {
-                bytes: place::read_to_cap(file, stamp, &self.0.policy)?,
+            let file = FileBytes {
+                bytes: place::read_to_cap(file, stamp, &self.inner.policy)?,
                 stamp,
-            })
+            };
+            self.keep_private(at, file)
         };
         read().map_err(|r: Refusal| r.into_failure(&at.to_string()))
     }
@@ -260,9 +274,9 @@ impl Sandbox {
     pub fn explain(&self, request: &str) -> Option<Why> {
         let plan = request::plan(
             request,
-            &self.0.texts,
-            self.0.base.as_deref(),
-            &self.0.policy,
+            &self.inner.texts,
+            self.inner.base.as_deref(),
+            &self.inner.policy,
         )
         .ok()?;
         let mut why = Why::Missing;
@@ -291,27 +305,27 @@ impl Sandbox {
     }
 
     fn open_root(&self, root: usize) -> std::result::Result<OpenRoot<'_>, Refusal> {
-        let dir = self.0.roots[root]
+        let dir = self.inner.roots[root]
             .dir
             .as_ref()
             .ok_or(Refusal::Unseen(Why::RootUnavailable))?;
         Ok(OpenRoot {
             dir,
-            text: &self.0.texts[root],
-            policy: &self.0.policy,
+            text: &self.inner.texts[root],
+            policy: &self.inner.policy,
         })
     }
 
     /// An address comes from anywhere (an index, a model), so it is judged like a request.
     fn admitted(&self, at: &Address) -> Result<Candidate> {
         let root = self
-            .0
+            .inner
             .named
             .get(&at.source)
             .copied()
             .ok_or(policy::Denied::UnknownSource);
         root.and_then(|root| {
-            self.0.texts[root].check(&at.path, &self.0.policy)?;
+            self.inner.texts[root].check(&at.path, &self.inner.policy)?;
             Ok(Candidate {
                 root,
                 path: at.path.clone(),
@@ -325,7 +339,7 @@ impl Sandbox {
     fn search(&self, name: &str) -> Vec<Candidate> {
         let folded = policy::fold(name);
         let (mut exact, mut alike) = (Vec::new(), Vec::new());
-        for root in 0..self.0.roots.len() {
+        for root in 0..self.inner.roots.len() {
             let Ok(open) = self.open_root(root) else {
                 continue;
             };
@@ -350,7 +364,7 @@ impl Sandbox {
         let mut seen = std::collections::HashSet::new();
         let mut kept = Vec::with_capacity(found.len());
         for Candidate { root, path } in found {
-            let root = &self.0.roots[root];
+            let root = &self.inner.roots[root];
             if seen.insert(root.path.join(path.as_str())) {
                 kept.push(Address {
                     source: root.name.clone(),
@@ -360,6 +374,13 @@ impl Sandbox {
         }
         kept
     }
+}
+
+/// What the policy does not allow of itself and this root does.
+fn extensions_of(spec: &RootSpec) -> Vec<String> {
+    let named = spec.selection.extensions().iter().cloned();
+    let code = CODE_EXTENSIONS.iter().map(|ext| (*ext).to_owned());
+    named.chain(code.filter(|_| spec.code)).collect()
 }
 
 fn open_root(spec: RootSpec, policy: &Policy) -> Root {

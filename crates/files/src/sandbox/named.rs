@@ -53,7 +53,7 @@ fn judge(path: &Path, policy: &Policy) -> std::result::Result<(), Denied> {
         .and_then(|n| n.to_str())
         .ok_or(Denied::Extension)?;
     policy.check_name(name)?;
-    policy.check_extension(name, false)?;
+    policy.check_extension(name, &[])?;
     let above = path.parent().into_iter().flat_map(Path::components);
     let is_denied =
         |part: std::path::Component<'_>| policy.is_deny_listed(&part.as_os_str().to_string_lossy());

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use unicode_normalization::UnicodeNormalization;
 
+use local_agent_text::documents::CODE_EXTENSIONS;
 use local_agent_text::types::RelPath;
 
 /// Longest path that is looked at, in bytes. Linux allows no longer one either.
@@ -14,10 +15,6 @@ pub(super) const MAX_PATH_BYTES: usize = 4096;
 const MAX_NAME_BYTES: usize = 255;
 /// Deepest nesting that is looked at; bounds the open handles of one descent.
 pub(super) const MAX_DEPTH: usize = 128;
-/// Extensions of source files, which count as allowed below a root that holds code.
-pub const CODE_EXTS: [&str; 9] = [
-    ".rs", ".py", ".pyi", ".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs",
-];
 /// Folders that hold settings and rubbish of other programs, never a person's notes.
 const NEVER_WALKED: [&str; 3] = [".obsidian", ".trash", ".trash-local-agent"];
 
@@ -35,6 +32,8 @@ pub struct Security {
     pub hard_links: HardLinks,
     pub follow_links: FollowLinks,
     pub max_file_bytes: u64,
+    /// Notes with one of these tags, or one below it, are private.
+    pub private_tags: Vec<String>,
     /// A person's `get` and `ask --read` may name any file. Only from `--config` or the user's
     /// configuration.
     pub allow_any_path: bool,
@@ -170,11 +169,11 @@ impl Policy {
         self.max_file_bytes
     }
 
-    /// Judges every name of a path and the extension of its last; `code`: the root holds source
-    /// files.
-    pub(super) fn check_path(&self, path: &RelPath, code: bool) -> Result<(), Denied> {
+    /// Judges every name of a path and the extension of its last; `more`: extensions that the root
+    /// allows besides.
+    pub(super) fn check_path(&self, path: &RelPath, more: &[String]) -> Result<(), Denied> {
         self.check_folder(path)?;
-        self.check_extension(path.file_name(), code)
+        self.check_extension(path.file_name(), more)
     }
 
     /// Judges every name of a folder's path.
@@ -210,27 +209,23 @@ impl Policy {
         }
     }
 
-    /// Whether the extension of a file name is allowed; the name must have a stem. `code`: those of
-    /// source files are.
-    pub(super) fn check_extension(&self, name: &str, code: bool) -> Result<(), Denied> {
-        let allowed = self.exts.iter().any(|ext| has_extension(name, ext));
-        let is_code = || code && CODE_EXTS.iter().any(|ext| has_extension(name, ext));
-        if allowed || is_code() {
+    /// Whether the extension of a file name is allowed; the name must have a stem. `more`: as in
+    /// [`Self::check_path`].
+    pub(super) fn check_extension(&self, name: &str, more: &[String]) -> Result<(), Denied> {
+        let mut allowed = self.exts.iter().chain(more);
+        if allowed.any(|ext| has_extension(name, ext)) {
             Ok(())
         } else {
             Err(Denied::Extension)
         }
     }
 
-    /// The extensions that may be read, lower-case, with their dots.
-    pub fn extensions(&self, code: bool) -> Vec<&str> {
-        let own = self.exts.iter().map(String::as_str);
-        own.chain(
-            CODE_EXTS
-                .into_iter()
-                .filter(|ext| code && !self.exts.iter().any(|own| own == ext)),
-        )
-        .collect()
+    /// The extensions that may be read below a root that allows `more`, lower-case, with their
+    /// dots.
+    pub(super) fn extensions<'a>(&'a self, more: &'a [String]) -> Vec<&'a str> {
+        let own = self.exts.iter();
+        let more = more.iter().filter(|ext| !self.exts.contains(ext));
+        own.chain(more).map(String::as_str).collect()
     }
 
     /// Only deny-listed names, for the folders above a file that a person named outright.
@@ -258,11 +253,11 @@ impl Policy {
     /// an allowed extension is an NTFS stream wherever such a disk is mounted; elsewhere a colon is
     /// a character like others.
     fn means_something_else(&self, folded: &str, bare: &str) -> bool {
-        if folded.match_indices(':').any(|(at, _)| {
-            self.extensions(true)
-                .iter()
-                .any(|e| folded[..at].ends_with(e))
-        }) {
+        let allowed = || self.exts.iter().map(String::as_str).chain(CODE_EXTENSIONS);
+        if folded
+            .match_indices(':')
+            .any(|(at, _)| allowed().any(|ext| folded[..at].ends_with(ext)))
+        {
             return true;
         }
         self.windows_names && (folded != bare || folded.contains(':') || is_windows_device(bare))
@@ -363,6 +358,7 @@ pub(super) mod tests {
             deny_names: deny.split_whitespace().map(String::from).collect(),
             hard_links: HardLinks::Deny,
             follow_links: FollowLinks::Never,
+            private_tags: vec!["private".to_owned()],
             max_file_bytes: 1 << 20,
             allow_any_path: false,
             roots_must_be_within_security_root: false,
@@ -370,7 +366,7 @@ pub(super) mod tests {
     }
 
     fn judge(path: &str) -> Result<(), Denied> {
-        Policy::from(&security()).check_path(&RelPath::new(path).unwrap(), false)
+        Policy::from(&security()).check_path(&RelPath::new(path).unwrap(), &[])
     }
 
     #[test]
@@ -405,7 +401,7 @@ pub(super) mod tests {
             "id_rsa:a.md",
         ] {
             assert_eq!(
-                policy.check_path(&RelPath::new(path).unwrap(), false),
+                policy.check_path(&RelPath::new(path).unwrap(), &[]),
                 Err(Denied::Name),
                 "{path:?}"
             );
@@ -418,7 +414,7 @@ pub(super) mod tests {
             ".github/a.md",
         ] {
             assert_eq!(
-                policy.check_path(&RelPath::new(path).unwrap(), false),
+                policy.check_path(&RelPath::new(path).unwrap(), &[]),
                 Ok(()),
                 "{path:?}"
             );
@@ -452,7 +448,7 @@ pub(super) mod tests {
         policy.windows_names = false;
         let ok = |policy: &Policy, path: &str| {
             policy
-                .check_path(&RelPath::new(path).unwrap(), false)
+                .check_path(&RelPath::new(path).unwrap(), &[])
                 .is_ok()
         };
         for path in [
@@ -532,7 +528,7 @@ pub(super) mod tests {
             let policy = Policy::from(&security());
             let _ = policy.check_name(&text);
             let _ = policy.is_passed_by(&text);
-            if let Ok(path) = RelPath::new(text) { let _ = policy.check_path(&path, true); }
+            if let Ok(path) = RelPath::new(text) { let _ = policy.check_path(&path, &[".rs".to_owned()]); }
         }
     }
 }

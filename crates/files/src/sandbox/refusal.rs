@@ -31,6 +31,8 @@ pub enum Why {
     SystemError,
     /// The root itself could not be opened.
     RootUnavailable,
+    /// It is a private note, and these are kept back.
+    Private,
 }
 
 impl Why {
@@ -47,6 +49,7 @@ impl Why {
             Self::NoPermission => "no_permission",
             Self::SystemError => "system_error",
             Self::RootUnavailable => "root_unavailable",
+            Self::Private => "private",
         }
     }
 }

@@ -13,8 +13,9 @@ pub(super) struct RootText {
     pub(super) place: Vec<String>,
     /// Folders below the root that hold this program's own state, folded.
     pub(super) own_state: Vec<Vec<String>>,
-    /// Whether source files are allowed below it.
-    pub(super) code: bool,
+    /// Extensions that are allowed below it besides those of the policy: source files, and what its
+    /// selection names.
+    pub(super) extensions: Vec<String>,
     /// Which of its files are its own.
     pub(super) selection: Selection,
 }
@@ -22,7 +23,7 @@ pub(super) struct RootText {
 impl RootText {
     /// Judges a path below this root.
     pub(super) fn check(&self, path: &RelPath, policy: &Policy) -> Result<(), Denied> {
-        policy.check_path(path, self.code)?;
+        policy.check_path(path, &self.extensions)?;
         if self.holds_own_state(path) {
             Err(Denied::OwnState)
         } else if !self.selection.takes(path) {
@@ -291,7 +292,7 @@ mod tests {
             name: SourceName::new(name).unwrap(),
             place: names_of(Path::new(place)),
             own_state: vec![],
-            code: false,
+            extensions: Vec::new(),
             selection: Selection::default(),
         }
     }
@@ -456,7 +457,7 @@ mod tests {
             if let Ok(plan) = ask(&request) {
                 prop_assert!(!plan.candidates.is_empty());
                 for c in plan.candidates {
-                    prop_assert!(policy.check_path(&c.path, false).is_ok());
+                    prop_assert!(policy.check_path(&c.path, &[]).is_ok());
                     prop_assert!(c.path.segments().all(|s| s != ".." && s != "." && !s.contains(['/', '\\'])));
                 }
             }
@@ -467,7 +468,7 @@ mod tests {
             let policy = Policy::from(&security());
             if let Ok(plan) = ask(&request) {
                 for c in plan.candidates {
-                    prop_assert!(policy.check_path(&c.path, false).is_ok());
+                    prop_assert!(policy.check_path(&c.path, &[]).is_ok());
                     prop_assert!(!c.path.segments().any(|s| s == ".git"));
                 }
             }

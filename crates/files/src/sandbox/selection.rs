@@ -1,9 +1,12 @@
 //! Which files of a root are its own: `include` and `exclude` of a source, in the form of the lines
-//! of a `.gitignore`.
+//! of a `.gitignore`, and the kinds of files that are documents besides notes.
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use local_agent_text::types::RelPath;
+
+/// Extensions of notes: files of these are documents in every root.
+pub const NOTE_EXTENSIONS: [&str; 2] = [".md", ".markdown"];
 
 /// Patterns that choose among the files of a root. Without a pattern every file is chosen.
 #[derive(Debug, Clone, Default)]
@@ -13,12 +16,14 @@ pub struct Selection {
     exclude: Option<Gitignore>,
     /// What both were compiled from, in this order.
     patterns: [Vec<String>; 2],
+    /// In lower case with their dots.
+    extensions: Vec<String>,
 }
 
 /// Equal patterns choose equal files.
 impl PartialEq for Selection {
     fn eq(&self, other: &Self) -> bool {
-        self.patterns == other.patterns
+        self.patterns == other.patterns && self.extensions == other.extensions
     }
 }
 
@@ -35,7 +40,26 @@ impl Selection {
             include: compiled(include)?,
             exclude: compiled(exclude)?,
             patterns: [include.to_vec(), exclude.to_vec()],
+            extensions: Vec::new(),
         })
+    }
+
+    /// The same; files with these extensions are documents, too. Each is given with its dot
+    /// (`.txt`); case does not matter.
+    ///
+    /// # Errors
+    /// The extension that is not one, and why.
+    pub fn with_extensions(mut self, extensions: &[String]) -> Result<Self, String> {
+        self.extensions = extensions
+            .iter()
+            .map(|extension| checked_extension(extension))
+            .collect::<Result<_, _>>()?;
+        Ok(self)
+    }
+
+    /// Extensions of documents besides notes, in lower case with their dots.
+    pub fn extensions(&self) -> &[String] {
+        &self.extensions
     }
 
     /// The patterns of which a file has to match one; none: every file.
@@ -63,6 +87,17 @@ impl Selection {
         self.exclude
             .as_ref()
             .is_some_and(|rules| rules.matched(path.as_str(), true).is_ignore())
+    }
+}
+
+fn checked_extension(extension: &str) -> Result<String, String> {
+    let is_extension = extension
+        .strip_prefix('.')
+        .is_some_and(|rest| !rest.is_empty() && rest.chars().all(|c| c.is_alphanumeric()));
+    if is_extension {
+        Ok(extension.to_lowercase())
+    } else {
+        Err(format!("`{extension}` is not an extension"))
     }
 }
 
@@ -113,6 +148,15 @@ mod tests {
             &["*.draft.md", "!keep.draft.md"],
             "keep.draft.md"
         ));
+    }
+
+    #[test]
+    fn an_extension_is_a_dot_and_letters() {
+        let with = |one: &str| Selection::default().with_extensions(&[one.to_owned()]);
+        assert_eq!(with(".TXT").unwrap().extensions(), [".txt"]);
+        for wrong in ["txt", ".", "", ".a/b", ".tar.gz", "*.txt"] {
+            assert!(with(wrong).unwrap_err().contains(wrong), "{wrong}");
+        }
     }
 
     #[test]

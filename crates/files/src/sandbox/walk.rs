@@ -15,6 +15,7 @@ use super::place::{OpenRoot, admit};
 use super::policy::{MAX_DEPTH, MAX_PATH_BYTES, Policy, fold, has_extension};
 use super::refusal::{Refusal, Why};
 use super::request::RootText;
+use super::selection::NOTE_EXTENSIONS;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::{FileStamp, RelPath, SkipReason, SourceName, percent_encode};
 
@@ -56,16 +57,41 @@ impl Sandbox {
         let at = self.listable(source)?;
         self.open_root(at)
             .and_then(|open| walk(&open, Wanted::Extensions(&exts)))
+            .map(|entries| self.drop_private(source, entries))
             .map_err(|_| gone(source))
     }
 
-    /// How many files of one root have another extension than these, by extension in lower case
-    /// with its dot; the empty one is of files without. What [`Sandbox::walk`] passes by for another
-    /// reason is not counted.
+    /// Lists the documents of one root: notes, and files of the kinds that the root names. As
+    /// [`Sandbox::walk`].
     ///
     /// `CONFIG_ERROR` when there is no such root or it cannot be listed.
-    pub fn other_kinds(&self, source: &SourceName, exts: &[&str]) -> Result<BTreeMap<String, u64>> {
-        let exts: Vec<String> = exts.iter().map(|e| e.to_lowercase()).collect();
+    pub fn documents(&self, source: &SourceName) -> Result<Vec<Entry>> {
+        let exts = self.document_extensions(source);
+        self.walk(source, &exts.iter().map(String::as_str).collect::<Vec<_>>())
+    }
+
+    /// Lists whatever may be read below one root. As [`Sandbox::walk`].
+    ///
+    /// `CONFIG_ERROR` when there is no such root or it cannot be listed.
+    pub fn readable(&self, source: &SourceName) -> Result<Vec<Entry>> {
+        let at = self.listable(source)?;
+        self.walk(source, &self.policy().extensions(&self.inner.texts[at].extensions))
+    }
+
+    /// The extensions of documents below a root, in lower case with their dots.
+    fn document_extensions(&self, source: &SourceName) -> Vec<String> {
+        let more = self.inner.named.get(source).map(|at| &self.inner.texts[*at].extensions);
+        let notes = NOTE_EXTENSIONS.iter().map(|ext| (*ext).to_owned());
+        notes.chain(more.into_iter().flatten().cloned()).collect()
+    }
+
+    /// How many files of one root are no documents, by extension in lower case with its dot; the
+    /// empty one is of files without. What [`Sandbox::walk`] passes by for another reason is not
+    /// counted.
+    ///
+    /// `CONFIG_ERROR` when there is no such root or it cannot be listed.
+    pub fn other_kinds(&self, source: &SourceName) -> Result<BTreeMap<String, u64>> {
+        let exts = self.document_extensions(source);
         let at = self.listable(source)?;
         self.open_root(at)
             .and_then(|open| other_kinds(&open, &exts))
@@ -407,7 +433,7 @@ impl Walk<'_> {
     fn is_allowed(&self, name: &str, path: &RelPath) -> bool {
         path.as_str().len() <= MAX_PATH_BYTES
             && self.policy.check_name(name).is_ok()
-            && self.policy.check_extension(name, self.text.code).is_ok()
+            && self.policy.check_extension(name, &self.text.extensions).is_ok()
             && !self.text.holds_own_state(path)
     }
 

@@ -6,7 +6,6 @@ use std::collections::HashMap;
 use rayon::prelude::*;
 use serde_json::Value;
 
-use super::MARKDOWN;
 use super::emptied::{self, Was};
 use crate::indexing::Source;
 use crate::store::IndexReader;
@@ -68,7 +67,7 @@ pub fn compare(
     index: &IndexReader,
     out: &mut Compared,
 ) -> Result<()> {
-    let entries = sandbox.walk(&source.name, MARKDOWN)?;
+    let entries = sandbox.documents(&source.name)?;
     let mut known = known(index, source)?;
     let was = Was {
         documents: known

@@ -2,9 +2,11 @@
 
 use std::collections::HashMap;
 
+use super::IndexOptions;
 use crate::store::{self, ChunkRow, DocumentRow, LinkRow};
 use local_agent_embed::embedding;
-use local_agent_text::markdown::{self, ChunkOptions, CountTokens, Document, LinkKind};
+use local_agent_text::documents::{self, DocumentKind};
+use local_agent_text::markdown::{self, CountTokens, Document, LinkKind};
 use local_agent_text::types::{ChunkKey, FileStamp, RelPath, Sha256, SkipReason, SourceName};
 
 /// Where a file stands.
@@ -48,15 +50,19 @@ pub(super) fn row(
     place: DocumentPlace<'_>,
     stamp: FileStamp,
     bytes: &[u8],
-    options: &ChunkOptions,
-    chunker_sig: &str,
+    options: &IndexOptions<'_>,
     count: CountTokens<'_>,
 ) -> DocumentRow {
     let sha256 = Sha256::of(bytes);
     let Ok(text) = std::str::from_utf8(bytes) else {
         return skipped(place, stamp, SkipReason::NotUtf8, Some(sha256));
     };
-    let document = markdown::parse(text, options, count);
+    let kind = DocumentKind::of(place.path);
+    let definitions = match kind {
+        DocumentKind::Code => (options.definitions)(place.path, text),
+        _ => Vec::new(),
+    };
+    let document = documents::parse(kind, text, &definitions, &options.chunking, count);
     let yaml = &document.frontmatter;
     DocumentRow {
         source_id: place.source_id,
@@ -64,7 +70,7 @@ pub(super) fn row(
         stamp,
         skipped: None,
         sha256: Some(sha256),
-        chunker_sig: chunker_sig.to_owned(),
+        chunker_sig: options.chunker_sig.to_owned(),
         title: document
             .title
             .clone()

@@ -16,7 +16,7 @@ use crate::store::{
 use crate::vectors::Matrix;
 use local_agent_embed::embedding::{self, Embedder};
 use local_agent_text::error::{ErrorCode, Failure, Result};
-use local_agent_text::types::{Fingerprint, Sha256};
+use local_agent_text::types::{Fingerprint, IdSet, Sha256};
 
 /// Tokens embedded between two commits: about ten seconds of two cores.
 const COMMIT_TOKENS: usize = 32_768;
@@ -57,6 +57,8 @@ pub struct EmbedOptions<'a> {
     pub clock: i64,
     /// Count only.
     pub dry_run: bool,
+    /// Chunks whose text may not be given to the model.
+    pub kept_back: Option<&'a IdSet>,
     /// How long to wait for another `embed`.
     pub wait: Duration,
     /// What others read while this job holds the lock.
@@ -82,6 +84,8 @@ pub struct EmbedSummary {
     pub skipped_ok: usize,
     pub tokens: u64,
     pub windowed: usize,
+    /// Chunks of private notes, which a model on another machine does not get.
+    pub kept_back: usize,
     pub dry_run: bool,
     /// Chunks that have a vector in the matrix, and all chunks.
     pub covered_chunks: usize,
@@ -284,7 +288,7 @@ fn plan(options: &EmbedOptions<'_>, store: Option<&EmbeddingStore>) -> Result<Em
         ..EmbedSummary::default()
     };
     let mut used = Inputs::default();
-    let mut work = Vec::new();
+    let (mut work, mut kept_back) = (Vec::new(), Vec::new());
     index
         .each_chunk(
             |ChunkRef {
@@ -294,6 +298,10 @@ fn plan(options: &EmbedOptions<'_>, store: Option<&EmbeddingStore>) -> Result<Em
                  ..
              }| {
                 summary.total_chunks += 1;
+                if options.kept_back.is_some_and(|kept| kept.contains(id)) {
+                    kept_back.push(input_sha256);
+                    return Ok(());
+                }
                 let is_new = used.insert(input_sha256);
                 if have.contains(&input_sha256) {
                     summary.skipped_ok += 1;
@@ -311,6 +319,11 @@ fn plan(options: &EmbedOptions<'_>, store: Option<&EmbeddingStore>) -> Result<Em
             },
         )
         .map_err(|error| Database::Index.blame(error))?;
+    summary.kept_back = kept_back.len();
+    // The vectors they have stay.
+    for input in kept_back {
+        used.insert(input);
+    }
     let kept = have.iter().filter(|input| used.contains(*input)).count() as u64;
     summary.orphan_embeddings_before = total - kept;
     summary.outdated = usize::try_from(total - have.len() as u64).unwrap_or(usize::MAX);

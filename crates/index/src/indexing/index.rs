@@ -17,12 +17,10 @@ use crate::store::{
     KnownDocuments,
 };
 use local_agent_files::sandbox::{Address, Entry, Sandbox, What, Why};
+use local_agent_text::documents::Definition;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::markdown::{ChunkOptions, CountTokens};
 use local_agent_text::types::{FileStamp, RelPath, Sha256, SkipReason, SourceName};
-
-/// Extensions that are notes.
-pub const MARKDOWN: &[&str] = &[".md", ".markdown"];
 
 /// What one publishing transaction may hold, so that memory does not grow with the corpus.
 const BATCH_FILES: usize = 2_000;
@@ -33,7 +31,6 @@ const BATCH_BYTES: u64 = 4 << 20;
 const STAMP_GRAIN: Duration = Duration::from_secs(2);
 
 /// What to index and how.
-#[derive(Debug)]
 pub struct IndexOptions<'a> {
     /// The sources to look at.
     pub selected: &'a [Source],
@@ -48,6 +45,8 @@ pub struct IndexOptions<'a> {
     pub chunking: ChunkOptions,
     /// The name of that way of cutting.
     pub chunker_sig: &'a str,
+    /// Where source code is to be cut.
+    pub definitions: FindDefinitions<'a>,
     /// Hash every file, whatever its stamp says.
     pub verify: bool,
     /// Make everything anew, beside what stands there until it is done; a foreign database is moved
@@ -103,6 +102,10 @@ impl IndexSummary {
 
 /// Counts the tokens of a text; any number of threads may call it.
 pub type Counter<'a> = Box<dyn Fn(&str) -> usize + Sync + 'a>;
+
+/// Finds what a source file defines; none where it cannot be read. Any number of threads may call
+/// it.
+pub type FindDefinitions<'a> = &'a (dyn Fn(&RelPath, &str) -> Vec<Definition> + Sync);
 
 /// Makes the counter that files are cut by.
 pub type LoadCounter<'a> = &'a dyn Fn() -> Result<Counter<'a>>;
@@ -376,7 +379,7 @@ impl<'a> Scan<'a> {
         let began_ns = now_ns();
         // The walk waits for the disk, the list of what is known for SQLite.
         let (entries, known) = std::thread::scope(|scope| {
-            let walk = scope.spawn(|| sandbox.walk(&source.name, MARKDOWN));
+            let walk = scope.spawn(|| sandbox.documents(&source.name));
             let known = writer.known(source_id);
             (
                 walk.join()
@@ -625,8 +628,7 @@ impl<'a> Scan<'a> {
             place,
             file.stamp,
             &file.bytes,
-            &self.options.chunking,
-            self.options.chunker_sig,
+            self.options,
             count,
         );
         Ok(self.outcome(row))

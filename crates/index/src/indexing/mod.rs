@@ -22,7 +22,7 @@ mod measure;
 pub use compare::{Compared, compare};
 pub use embed::{EmbedOptions, EmbedSummary, embed};
 pub use emptied::WAY_OUT as EMPTIED_WAY_OUT;
-pub use index::{Counter, IndexOptions, IndexSummary, LoadCounter, MARKDOWN, Skipped, index};
+pub use index::{Counter, FindDefinitions, IndexOptions, IndexSummary, LoadCounter, Skipped, index};
 
 /// One entry of `sources`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,8 +32,8 @@ pub struct Source {
     pub root: PathBuf,
     /// A free word shown with each hit (`corpus`, `notes`).
     pub kind: String,
-    /// Whether tools may also read source files below it, whose extensions `security.allowed_exts`
-    /// need not name.
+    /// Whether source files below it are documents, too; `security.allowed_exts` need not name their
+    /// extensions.
     pub code: bool,
     /// Which of its files exist for this program.
     pub selection: Selection,

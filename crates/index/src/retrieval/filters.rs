@@ -67,13 +67,21 @@ fn condition(filter: &Filter, values: &mut Vec<String>) -> String {
         key => {
             values.push(key.to_lowercase());
             let key = values.len();
+            let (top, one) = (as_written("top"), as_written("one"));
             format!(
                 "EXISTS (SELECT 1 FROM json_each(frontmatter_json) AS top
-                     WHERE lower(top.key) = ?{key} AND (lower(top.value) = lower(?{n}) OR (top.type = 'array'
-                         AND EXISTS (SELECT 1 FROM json_each(top.value) AS one WHERE lower(one.value) = lower(?{n})))))"
+                     WHERE lower(top.key) = ?{key} AND ({top} = lower(?{n}) OR (top.type = 'array'
+                         AND EXISTS (SELECT 1 FROM json_each(top.value) AS one WHERE {one} = lower(?{n})))))"
             )
         }
     }
+}
+
+/// The SQL of a JSON value in lower case. SQLite gives 1 and 0 for `true` and `false`.
+fn as_written(table: &str) -> String {
+    format!(
+        "CASE {table}.type WHEN 'true' THEN 'true' WHEN 'false' THEN 'false' ELSE lower({table}.value) END"
+    )
 }
 
 /// The day a note is of: what it says of itself, else when its file last changed (UTC).

@@ -12,6 +12,7 @@ mod legibility;
 mod listing;
 mod pack;
 mod refine;
+mod shown;
 mod similar;
 
 use std::cell::OnceCell;
@@ -34,6 +35,7 @@ use legibility::Pieces;
 pub use chance::by_vectors;
 pub use fuse::Trace;
 pub use pack::{PackLimits, Packed, pack};
+pub use shown::{keep_shown, with_spare};
 
 /// How far down each side is looked at. Score-aware fusion needs the tail: the scale of a list is
 /// set by its ends.

@@ -68,6 +68,46 @@ pub fn parse(file_text: &str, options: &ChunkOptions, count: CountTokens<'_>) ->
     }
 }
 
+/// A document of another kind, whose outline was read from `file_text` without its first `base`
+/// bytes. `properties` take the place of the keys of a frontmatter.
+pub(crate) fn of_outline(
+    file_text: &str,
+    base: usize,
+    outline: Outline,
+    properties: serde_json::Map<String, serde_json::Value>,
+    options: &ChunkOptions,
+    count: CountTokens<'_>,
+) -> Document {
+    let place = Place {
+        base,
+        lines: Lines::of(file_text),
+    };
+    let headings: Vec<HeadingAt> = outline
+        .headings
+        .iter()
+        .filter_map(|h| place.heading(h, &outline))
+        .collect();
+    let chunks = modern_chunks(&file_text[base..], &outline, &headings, options, count, &place);
+    let frontmatter = frontmatter::Frontmatter {
+        json: properties,
+        ..frontmatter::Frontmatter::absent()
+    };
+    Document {
+        title: frontmatter.text("title"),
+        tags: all_tags(&frontmatter, &outline.tags),
+        aliases: Vec::new(),
+        links: outline
+            .links
+            .into_iter()
+            .filter_map(|link| place.link(link))
+            .collect(),
+        headings,
+        chunks,
+        problems: Vec::new(),
+        frontmatter,
+    }
+}
+
 /// The identity of everything that decides cut points: 32 hexadecimal digits that change whenever
 /// these could.
 ///

@@ -15,9 +15,11 @@ mod shallow;
 mod types;
 
 pub use blocks::{Block, BlockKind, blocks};
+pub(crate) use document::of_outline;
 pub use document::{chunker_sig, parse};
 pub use frontmatter::{Frontmatter, FrontmatterState};
 pub use inline::{Link, LinkKind};
+pub(crate) use outline::{Outline, Shape};
 pub use plain::plain;
 pub use sentences::{BlockRole, Sentence, sentences};
 pub use shallow::shallow;

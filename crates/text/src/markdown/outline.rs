@@ -78,6 +78,24 @@ impl Outline {
         reader.out
     }
 
+    /// Adds a block behind the others, and gives its place in `nodes`.
+    pub fn push(&mut self, range: Range<usize>, kinds: BlockKinds, shape: Shape) -> usize {
+        let node = self.nodes.len();
+        self.nodes.push(Node {
+            range,
+            own: kinds,
+            kinds,
+            shape,
+            next: node + 1,
+        });
+        node
+    }
+
+    /// Lets a block that was added begin a section.
+    pub fn head(&mut self, node: usize, level: u8, title: String) {
+        self.headings.push(SectionHeading { node, level, title });
+    }
+
     /// The blocks that are directly in the text, or in `parent`.
     pub fn children(&self, parent: Option<usize>) -> impl Iterator<Item = usize> {
         let (first, end) = match parent {

@@ -1,0 +1,86 @@
+//! Who may see private notes. The sandbox keeps them back; here it is decided when it does.
+
+use std::sync::Arc;
+
+use crate::ask::{Answerer, Chosen};
+use crate::config::Config;
+use local_agent_files::sandbox::{Address, PrivateNotes, Sandbox};
+use local_agent_index::retrieval::Stale;
+use local_agent_index::store::IndexReader;
+use local_agent_net::ServerUrl;
+use local_agent_text::error::Result;
+use local_agent_text::types::{IdSet, RelPath, SourceName};
+
+/// What agents may not see; `None`: `mcp.private_notes` lets them see everything.
+pub fn kept_from_agents(config: &Config) -> Option<Arc<PrivateNotes>> {
+    (!config.mcp.private_notes).then(|| Arc::new(PrivateNotes::new(&config.security)))
+}
+
+/// The host that an answer's text is sent to, when it is not this machine.
+fn elsewhere(chosen: &Chosen) -> Option<String> {
+    let Answerer::Chat(answerer) = &chosen.answerer else {
+        return None;
+    };
+    let judge = answerer.judge.as_ref().map(|judge| &judge.chat);
+    std::iter::once(&answerer.chat)
+        .chain(&answerer.first)
+        .chain(judge)
+        .map(|chat| chat.model().endpoint.clone())
+        .find(|endpoint| is_elsewhere(&format!("http://{endpoint}")))
+}
+
+/// A sandbox for a question whose evidence is sent to another machine.
+pub(super) struct KeptBack {
+    pub sandbox: Sandbox,
+    private: Arc<PrivateNotes>,
+    host: String,
+}
+
+impl KeptBack {
+    /// `None`: no text leaves this machine, or `sandbox` keeps private notes back already.
+    pub fn of(config: &Config, sandbox: &Sandbox, chosen: &Chosen) -> Option<Self> {
+        let host = elsewhere(chosen).filter(|_| !sandbox.keeps_private())?;
+        let private = Arc::new(PrivateNotes::new(&config.security));
+        Some(Self {
+            sandbox: sandbox.clone().without_private(Arc::clone(&private)),
+            private,
+            host,
+        })
+    }
+
+    /// What a person is told when a note was kept back.
+    pub fn said(&self) -> Option<Stale> {
+        let why = format!(
+            "private notes were not used: the chat model is on another machine ({})",
+            self.host
+        );
+        self.private.kept_any().then(|| Stale {
+            what: "private",
+            why,
+            fix: "local-agent config show",
+        })
+    }
+}
+
+/// Whether an address is another machine; one that cannot be read is taken for one.
+pub(super) fn is_elsewhere(url: &str) -> bool {
+    !ServerUrl::parse(url).is_ok_and(|url| url.is_loopback())
+}
+
+/// The chunks of documents that the sandbox does not show.
+///
+/// # Errors
+/// Those of the database.
+pub(super) fn kept_chunks(index: &IndexReader, sandbox: &Sandbox) -> Result<IdSet> {
+    let mut kept = IdSet::default();
+    for note in index.notes()? {
+        let at = SourceName::new(note.source.as_str())
+            .ok()
+            .zip(RelPath::new(note.path.as_str()).ok())
+            .map(|(source, path)| Address { source, path });
+        if !at.is_some_and(|at| sandbox.shows(&at)) {
+            kept.insert(note.id);
+        }
+    }
+    Ok(index.chunks_of(&kept)?)
+}

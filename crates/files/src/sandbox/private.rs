@@ -1,0 +1,138 @@
+//! Private notes: what says of itself that nobody but its owner may see it.
+//!
+//! A sandbox [without them](Sandbox::without_private) reads, finds and lists no private note. It is
+//! the only place that decides this; whoever gives text away works with such a sandbox.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
+
+use super::refusal::{Refusal, Why};
+use super::request::Candidate;
+use super::walk::{Entry, What};
+use super::{Address, FileBytes, Sandbox, Security};
+use local_agent_text::documents;
+use local_agent_text::error::ErrorCode;
+use local_agent_text::types::{FileStamp, RelPath, SourceName};
+
+/// How private notes are told, and what is known of files, by their addresses, as long as their
+/// stamps are the same. Kept by whoever opens many sandboxes, so that each file is looked at once.
+#[derive(Debug)]
+pub struct PrivateNotes {
+    /// A note that has one of these tags, or one below it, is private.
+    tags: Vec<String>,
+    seen: Mutex<HashMap<Address, (FileStamp, bool)>>,
+}
+
+impl PrivateNotes {
+    /// Notes are told by `security.private_tags` besides their frontmatter.
+    pub fn new(security: &Security) -> Self {
+        Self {
+            tags: security.private_tags.iter().map(|tag| tag.to_lowercase()).collect(),
+            seen: Mutex::default(),
+        }
+    }
+
+    /// Whether a private note was come across since this was made.
+    pub fn kept_any(&self) -> bool {
+        self.lock().values().any(|(_, is_private)| *is_private)
+    }
+
+    fn is_private(&self, at: &Address, file: &FileBytes) -> bool {
+        let text = String::from_utf8_lossy(&file.bytes);
+        let is_private = documents::is_private(&at.path, &text, &self.tags);
+        self.lock().insert(at.clone(), (file.stamp, is_private));
+        is_private
+    }
+
+    fn known(&self, at: &Address, stamp: FileStamp) -> Option<bool> {
+        let seen = self.lock();
+        let (then, is_private) = seen.get(at)?;
+        (*then == stamp).then_some(*is_private)
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<Address, (FileStamp, bool)>> {
+        // What is known of one file is written in one step.
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Sandbox {
+    /// The same roots without private notes: those with `private: true` in their frontmatter, and
+    /// those with one of `security.private_tags`, or a tag below it. They cannot be read, found or
+    /// listed, and are refused as if they did not exist.
+    #[must_use]
+    pub fn without_private(self, notes: Arc<PrivateNotes>) -> Self {
+        Self {
+            private: Some(notes),
+            ..self
+        }
+    }
+
+    /// Whether private notes are kept back.
+    pub fn keeps_private(&self) -> bool {
+        self.private.is_some()
+    }
+
+    /// Whether text of this file, however it was come by, may be given away. Always true of a
+    /// sandbox that keeps nothing back; else false of a private note, and of a file that cannot be
+    /// read now.
+    pub fn shows(&self, at: &Address) -> bool {
+        let Some(notes) = &self.private else {
+            return true;
+        };
+        let stamp = self.stamp(at).ok();
+        match stamp.and_then(|stamp| notes.known(at, stamp)) {
+            Some(is_private) => !is_private,
+            None => self.read(at).is_ok(),
+        }
+    }
+
+    /// Refuses a private note that was just read.
+    pub(super) fn keep_private(&self, at: &Address, file: FileBytes) -> Result<FileBytes, Refusal> {
+        match &self.private {
+            Some(notes) if notes.is_private(at, &file) => Err(Refusal::Unseen(Why::Private)),
+            _ => Ok(file),
+        }
+    }
+
+    /// Whether a file that was found may be named.
+    pub(super) fn may_name(&self, candidate: &Candidate) -> bool {
+        let name = &self.roots()[candidate.root].name;
+        self.private.is_none() || self.is_open(name, &candidate.path, None)
+    }
+
+    /// Takes private notes out of a list.
+    pub(super) fn drop_private(&self, source: &SourceName, entries: Vec<Entry>) -> Vec<Entry> {
+        if self.private.is_none() {
+            return entries;
+        }
+        let is_open = |entry: &&Entry| match entry.what {
+            What::Found(stamp) => self.is_open(source, &entry.path, Some(stamp)),
+            What::Skipped(_) => true,
+        };
+        entries.par_iter().filter(is_open).cloned().collect()
+    }
+
+    /// Whether a file is no private note. One that is too large to be read shows its name only.
+    fn is_open(
+        &self,
+        source: &SourceName,
+        path: &RelPath,
+        stamp: Option<FileStamp>,
+    ) -> bool {
+        let at = Address {
+            source: source.clone(),
+            path: path.clone(),
+        };
+        let known = self.private.as_ref().zip(stamp);
+        if let Some(is_private) = known.and_then(|(notes, stamp)| notes.known(&at, stamp)) {
+            return !is_private;
+        }
+        match self.read(&at) {
+            Ok(_) => true,
+            Err(failure) => failure.code == ErrorCode::FileTooLarge,
+        }
+    }
+}

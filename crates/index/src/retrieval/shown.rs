@@ -1,0 +1,31 @@
+//! Hits whose text may be given away: a sandbox that keeps private notes back decides.
+
+use local_agent_files::sandbox::{Address, Sandbox};
+
+use super::Hit;
+
+/// How many more hits to ask for where some may be kept back.
+pub const SPARE_HITS: usize = 30;
+
+/// Hits to ask for when `limit` are wanted.
+pub fn with_spare(sandbox: &Sandbox, limit: usize) -> usize {
+    if sandbox.keeps_private() {
+        limit.saturating_add(SPARE_HITS)
+    } else {
+        limit
+    }
+}
+
+/// Keeps the first `limit` hits whose files the sandbox shows.
+pub fn keep_shown(sandbox: &Sandbox, hits: &mut Vec<Hit>, limit: usize) {
+    let mut kept = 0;
+    hits.retain(|hit| {
+        let at = Address {
+            source: hit.chunk.source.clone(),
+            path: hit.chunk.path.clone(),
+        };
+        let keeps = kept < limit && sandbox.shows(&at);
+        kept += usize::from(keeps);
+        keeps
+    });
+}

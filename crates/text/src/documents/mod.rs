@@ -1,0 +1,275 @@
+//! Documents of every kind → the same [`Document`]: markdown, plain text, Org files, source code.
+//!
+//! Each kind gives an outline of blocks and headings; one cutter makes chunks of it. Pure; never
+//! fails.
+
+mod code;
+mod org;
+mod text;
+
+use std::ops::Range;
+
+use serde_json::{Map, Value};
+
+use crate::markdown::{self, ChunkOptions, CountTokens, Document, Scheme};
+use crate::types::RelPath;
+
+/// How a document is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DocumentKind {
+    /// Markdown, and whatever no other kind claims.
+    Markdown,
+    /// Paragraphs between blank lines, without any markup.
+    Text,
+    /// An Org file.
+    Org,
+    /// A source file.
+    Code,
+}
+
+/// Extensions of source files, in lower case with their dots.
+pub const CODE_EXTENSIONS: [&str; 9] = [
+    ".rs", ".py", ".pyi", ".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs",
+];
+
+impl DocumentKind {
+    /// The kind that a file's name says.
+    pub fn of(path: &RelPath) -> Self {
+        let name = path.file_name().to_lowercase();
+        let ends = |extension: &&str| name.ends_with(*extension);
+        if CODE_EXTENSIONS.iter().any(|one| ends(&one)) {
+            Self::Code
+        } else if ends(&".txt") {
+            Self::Text
+        } else if ends(&".org") {
+            Self::Org
+        } else {
+            Self::Markdown
+        }
+    }
+}
+
+/// A function, class or other thing that source code defines.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Definition {
+    pub name: String,
+    /// Its bytes in the file, from the first line of its comment or attributes where known.
+    pub range: Range<usize>,
+}
+
+/// Reads a document of some kind. Markdown is read as [`markdown::parse`] reads it. `definitions`
+/// are those of source code, in any order; they may lie inside each other. The same text, options,
+/// counter and definitions give the same document, whose chunks are slices of `text`.
+pub fn parse(
+    kind: DocumentKind,
+    text: &str,
+    definitions: &[Definition],
+    options: &ChunkOptions,
+    count: CountTokens<'_>,
+) -> Document {
+    let body = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let base = text.len() - body.len();
+    let (outline, properties) = match kind {
+        DocumentKind::Markdown => return markdown::parse(text, options, count),
+        DocumentKind::Text => (text::outline(body), Map::new()),
+        DocumentKind::Org => org::read(body),
+        DocumentKind::Code => (code::outline(body, &moved(definitions, base)), Map::new()),
+    };
+    markdown::of_outline(text, base, outline, properties, options, count)
+}
+
+/// Whether a document says of itself that it is private: `private: true` in its frontmatter (or
+/// `#+private: true`), or one of `tags`, or a tag below one of them, in any case of letters.
+pub fn is_private(path: &RelPath, text: &str, tags: &[String]) -> bool {
+    let lower = text.to_lowercase();
+    let may_be = lower.contains("private") || tags.iter().any(|tag| lower.contains(&**tag));
+    if !may_be {
+        return false;
+    }
+    let options = ChunkOptions {
+        scheme: Scheme::ObsidianV2,
+        max_tokens: usize::MAX,
+        max_chars: usize::MAX,
+        overlap: 0,
+    };
+    let document = parse(DocumentKind::of(path), text, &[], &options, &|text| text.len());
+    let says = |(key, value): (&String, &Value)| {
+        key.eq_ignore_ascii_case("private")
+            && (value == &Value::Bool(true)
+                || value
+                    .as_str()
+                    .is_some_and(|word| ["true", "yes", "t"].contains(&word.to_lowercase().as_str())))
+    };
+    document.frontmatter.json.iter().any(says)
+        || document.tags.iter().any(|tag| is_below(tag, tags))
+}
+
+/// Whether a tag is one of `tags`, in lower case, or lies below one.
+fn is_below(tag: &str, tags: &[String]) -> bool {
+    let tag = tag.to_lowercase();
+    tags.iter().any(|one| {
+        tag.strip_prefix(one.as_str())
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    })
+}
+
+/// The definitions where the text without its first `base` bytes has them.
+fn moved(definitions: &[Definition], base: usize) -> Vec<Definition> {
+    let one = |definition: &Definition| Definition {
+        name: definition.name.clone(),
+        range: definition.range.start.saturating_sub(base)
+            ..definition.range.end.saturating_sub(base),
+    };
+    definitions.iter().map(one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const OPTIONS: ChunkOptions = ChunkOptions {
+        scheme: Scheme::ObsidianV2,
+        max_tokens: 40,
+        max_chars: 1200,
+        overlap: 120,
+    };
+
+    fn words(text: &str) -> usize {
+        text.split_whitespace().count()
+    }
+
+    fn cut(kind: DocumentKind, text: &str, definitions: &[Definition]) -> Vec<(String, String)> {
+        let document = parse(kind, text, definitions, &OPTIONS, &words);
+        let shown = |chunk: &markdown::Chunk| {
+            let slice = &text[chunk.span.start()..chunk.span.end()];
+            (slice.to_owned(), chunk.heading.to_string())
+        };
+        document.chunks.iter().map(shown).collect()
+    }
+
+    fn long(word: &str, n: usize) -> String {
+        vec![word; n].join(" ")
+    }
+
+    #[test]
+    fn a_kind_is_told_by_the_name() {
+        let of = |path: &str| DocumentKind::of(&RelPath::new(path).unwrap());
+        assert_eq!(of("a/b.md"), DocumentKind::Markdown);
+        assert_eq!(of("a/README.TXT"), DocumentKind::Text);
+        assert_eq!(of("todo.org"), DocumentKind::Org);
+        assert_eq!(of("src/net.py"), DocumentKind::Code);
+        assert_eq!(of("board.canvas"), DocumentKind::Markdown);
+    }
+
+    #[test]
+    fn a_note_is_private_by_its_frontmatter_or_a_tag() {
+        let tags = ["private".to_owned(), "diary".to_owned()];
+        let is = |path: &str, text: &str| is_private(&RelPath::new(path).unwrap(), text, &tags);
+        for text in [
+            "---\nprivate: true\n---\nx",
+            "---\nPrivate: \"yes\"\n---\nx",
+            "---\ntags: [Diary/2026]\n---\nx",
+            "Today #private was fine",
+            "---\nprivate: true\nbad: [\n---\nx",
+        ] {
+            assert!(is("a.md", text), "{text}");
+        }
+        for text in [
+            "---\nprivate: false\n---\nx",
+            "private: true",
+            "a #diaryfarm, `#private`",
+            "---\ntags: [privateer]\n---\n",
+        ] {
+            assert!(!is("a.md", text), "{text}");
+        }
+        assert!(is("a.org", "#+FILETAGS: :private:\n* A\n"));
+        assert!(!is("a.txt", "#private"));
+    }
+
+    #[test]
+    fn plain_text_has_no_markup() {
+        let text = format!("# a remark\n{}\n\n* star {}\n", long("one", 30), long("two", 30));
+        let found = cut(DocumentKind::Text, &text, &[]);
+        assert_eq!(found.len(), 2);
+        assert!(found[0].0.starts_with("# a remark") && found[0].1.is_empty());
+        assert!(found[1].0.starts_with("* star") && found[1].1.is_empty());
+    }
+
+    #[test]
+    fn org_headlines_make_sections_and_keywords_make_properties() {
+        let text = format!(
+            "#+TITLE: Bread\n#+FILETAGS: :food:slow:\n\n* TODO Dough :baking:\n{}\n** Flour\n{}\n",
+            long("mix", 35),
+            long("rye", 35)
+        );
+        let document = parse(DocumentKind::Org, &text, &[], &OPTIONS, &words);
+        assert_eq!(document.title.as_deref(), Some("Bread"));
+        assert_eq!(document.tags, ["food", "slow", "baking"]);
+        let paths: Vec<String> = document
+            .chunks
+            .iter()
+            .map(|chunk| chunk.heading.to_string())
+            .collect();
+        assert_eq!(paths, ["", "H1: Dough", "H1: Dough > H2: Flour"]);
+    }
+
+    #[test]
+    fn org_source_blocks_hold_no_headlines_and_links_are_found() {
+        let text = "* A\n#+begin_src sh\n* not a headline\n#+end_src\nsee [[file:b.org][the other]] and [[https://x.org]]\n";
+        let document = parse(DocumentKind::Org, text, &[], &OPTIONS, &words);
+        assert_eq!(document.headings.len(), 1);
+        let links: Vec<(&str, Option<&str>)> = document
+            .links
+            .iter()
+            .map(|link| (link.target.as_str(), link.text.as_deref()))
+            .collect();
+        assert_eq!(links, [("b.org", Some("the other")), ("https://x.org", None)]);
+    }
+
+    #[test]
+    fn code_is_cut_at_its_definitions() {
+        let body = "    x = 1 # words\n".repeat(7);
+        let text = format!("import os\n\ndef first():\n{body}\ndef second():\n{body}");
+        let second = text.find("def second").unwrap();
+        let definitions = [
+            Definition {
+                name: "second".to_owned(),
+                range: second..text.len(),
+            },
+            Definition {
+                name: "first".to_owned(),
+                range: text.find("def first").unwrap()..second - 1,
+            },
+        ];
+        let found = cut(DocumentKind::Code, &text, &definitions);
+        assert!(found.iter().any(|(text, path)| {
+            text.starts_with("def second():") && path == "H3: second"
+        }));
+        assert!(found.iter().all(|(text, _)| {
+            !(text.contains("def first") && text.contains("def second"))
+        }));
+    }
+
+    proptest! {
+        #[test]
+        fn chunks_are_slices_in_order_and_hold_every_word(
+            text in "[-a1 *#:\n\\[\\]+|]{0,160}",
+            kind in prop::sample::select(vec![DocumentKind::Text, DocumentKind::Org, DocumentKind::Code]),
+            cuts in prop::collection::vec((0usize..160, 0usize..160), 0..4),
+        ) {
+            let definitions: Vec<Definition> = cuts
+                .into_iter()
+                .map(|(a, b)| Definition { name: "f".to_owned(), range: a.min(b)..a.max(b) })
+                .collect();
+            let document = parse(kind, &text, &definitions, &OPTIONS, &words);
+            let mut at = 0;
+            for chunk in &document.chunks {
+                prop_assert!(chunk.span.start() >= at);
+                prop_assert!(text[at..chunk.span.start()].trim().is_empty());
+                at = chunk.span.end();
+            }
+            prop_assert!(text[at..].trim().is_empty());
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! Org files: headlines with their tags, `#+KEY: value` lines, source blocks, tables, links.
+
+use serde_json::{Map, Value};
+
+use crate::markdown::{BlockKinds, Link, LinkKind, Outline, Shape};
+use crate::types::ByteSpan;
+
+/// Words that may stand before the title of a headline and are no part of it.
+const STATES: [&str; 6] = ["TODO", "DONE", "NEXT", "WAITING", "CANCELLED", "HOLD"];
+
+/// Deeper headlines count as this deep: headings have no more levels.
+const DEEPEST: usize = 6;
+
+/// What is being read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Run {
+    Text,
+    Table,
+    /// Up to the line that ends the block.
+    Block,
+}
+
+/// The blocks, headings, links and tags of an Org file, and its `#+KEY: value` lines.
+pub(super) fn read(text: &str) -> (Outline, Map<String, Value>) {
+    let mut reader = Reader {
+        text,
+        outline: Outline::default(),
+        properties: Map::new(),
+        open: None,
+    };
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        reader.take(line, at);
+        at += line.len();
+    }
+    reader.close();
+    (reader.outline, reader.properties)
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    outline: Outline,
+    properties: Map<String, Value>,
+    /// Where the open block begins and ends so far.
+    open: Option<(Run, usize, usize)>,
+}
+
+impl Reader<'_> {
+    fn take(&mut self, line: &str, at: usize) {
+        let end = at + line.len();
+        let bare = line.trim();
+        if let Some((Run::Block, _, until)) = &mut self.open {
+            *until = end;
+            if starts_with(bare, "#+end") {
+                self.close();
+            }
+            return;
+        }
+        if let Some((level, title, tags)) = headline(line) {
+            self.close();
+            let node = self.outline.push(at..end, BlockKinds::HEADING, Shape::Text);
+            self.outline.head(node, level, title.to_owned());
+            self.tag(tags);
+        } else if starts_with(bare, "#+begin") {
+            self.close();
+            self.open = Some((Run::Block, at, end));
+        } else if let Some((key, value)) = keyword(bare) {
+            self.keep(&key, value);
+            self.extend(Run::Text, at, end);
+        } else if bare.is_empty() {
+            self.close();
+        } else if bare.starts_with('|') {
+            self.extend(Run::Table, at, end);
+        } else {
+            self.links(line, at);
+            self.extend(Run::Text, at, end);
+        }
+    }
+
+    fn extend(&mut self, run: Run, at: usize, end: usize) {
+        match &mut self.open {
+            Some((open, _, until)) if *open == run => *until = end,
+            _ => {
+                self.close();
+                self.open = Some((run, at, end));
+            }
+        }
+    }
+
+    fn close(&mut self) {
+        let Some((run, start, end)) = self.open.take() else {
+            return;
+        };
+        let (kinds, shape) = match run {
+            Run::Text => (BlockKinds::PARAGRAPH, Shape::Text),
+            Run::Table => (BlockKinds::TABLE, Shape::Lines),
+            Run::Block => (BlockKinds::CODE, Shape::Lines),
+        };
+        if !self.text[start..end].trim().is_empty() {
+            self.outline.push(start..end, kinds, shape);
+        }
+    }
+
+    fn keep(&mut self, key: &str, value: &str) {
+        if key == "filetags" {
+            self.tag(value.split(':').flat_map(str::split_whitespace));
+        } else if !value.is_empty() {
+            self.properties
+                .entry(key.to_owned())
+                .or_insert_with(|| Value::String(without_brackets(value).to_owned()));
+        }
+    }
+
+    fn tag<'t>(&mut self, tags: impl Iterator<Item = &'t str>) {
+        let tags = tags.filter(|tag| !tag.is_empty()).map(str::to_owned);
+        self.outline.tags.extend(tags);
+    }
+
+    /// `[[target]]` and `[[target][words]]`.
+    fn links(&mut self, line: &str, at: usize) {
+        let mut from = 0;
+        while let Some(start) = line[from..].find("[[").map(|found| from + found) {
+            let Some(end) = line[start..].find("]]").map(|found| start + found + 2) else {
+                return;
+            };
+            let inside = &line[start + 2..end - 2];
+            let (target, words) = match inside.split_once("][") {
+                Some((target, words)) => (target, Some(words.to_owned())),
+                None => (inside, None),
+            };
+            let (target, anchor) = split_target(target);
+            if let Some(span) = ByteSpan::new(at + start, at + end) {
+                self.outline.links.push(Link {
+                    kind: if target.contains(':') {
+                        LinkKind::Autolink
+                    } else {
+                        LinkKind::Markdown
+                    },
+                    target: target.to_owned(),
+                    anchor,
+                    text: words,
+                    span,
+                });
+            }
+            from = end;
+        }
+    }
+}
+
+/// `file:a.org::*Heading` → the file and the heading.
+fn split_target(target: &str) -> (&str, Option<String>) {
+    let target = target.strip_prefix("file:").unwrap_or(target);
+    match target.split_once("::") {
+        Some((file, place)) => (file, Some(place.trim_start_matches('*').to_owned())),
+        None => (target, None),
+    }
+}
+
+/// `<2026-01-31 Sat>` and `[2026-01-31]` without the brackets.
+fn without_brackets(value: &str) -> &str {
+    value.trim_matches(['<', '>', '[', ']'])
+}
+
+fn starts_with(line: &str, mark: &str) -> bool {
+    line.get(..mark.len())
+        .is_some_and(|start| start.eq_ignore_ascii_case(mark))
+}
+
+/// `* TODO [#A] Title :tag:other:` → its level, title and tags.
+fn headline(line: &str) -> Option<(u8, &str, impl Iterator<Item = &str>)> {
+    let stars = line.len() - line.trim_start_matches('*').len();
+    let rest = line[stars..].strip_prefix(' ')?;
+    let level = u8::try_from(stars.min(DEEPEST)).ok().filter(|l| *l > 0)?;
+    let mut title = rest.trim();
+    if let Some((state, behind)) = title.split_once(' ')
+        && STATES.contains(&state)
+    {
+        title = behind.trim_start();
+    }
+    if let Some(behind) = title.strip_prefix("[#") {
+        title = behind.split_once(']').map_or(title, |(_, rest)| rest.trim_start());
+    }
+    let (title, tags) = match title.rsplit_once(' ') {
+        Some((before, last)) if is_tags(last) => (before.trim_end(), last),
+        _ => (title, ""),
+    };
+    Some((level, title, tags.split(':')))
+}
+
+fn is_tags(word: &str) -> bool {
+    word.len() > 2
+        && word.starts_with(':')
+        && word.ends_with(':')
+        && word.chars().all(|c| c.is_alphanumeric() || "_@#%:".contains(c))
+}
+
+/// `#+TITLE: Bread` → (`title`, `Bread`).
+fn keyword(line: &str) -> Option<(String, &str)> {
+    let (key, value) = line.strip_prefix("#+")?.split_once(':')?;
+    let is_key = !key.is_empty() && key.chars().all(|c| c.is_alphanumeric() || c == '_');
+    is_key.then(|| (key.to_lowercase(), value.trim()))
+}

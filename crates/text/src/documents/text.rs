@@ -1,0 +1,32 @@
+//! Plain text: what is between blank lines is a paragraph.
+
+use std::ops::Range;
+
+use crate::markdown::{BlockKinds, Outline, Shape};
+
+/// The paragraphs of a text.
+pub(super) fn outline(text: &str) -> Outline {
+    let mut outline = Outline::default();
+    for range in paragraphs(text, 0..text.len()) {
+        outline.push(range, BlockKinds::PARAGRAPH, Shape::Text);
+    }
+    outline
+}
+
+/// The stretches of `range` between blank lines, each without the blank lines around it.
+pub(super) fn paragraphs(text: &str, range: Range<usize>) -> Vec<Range<usize>> {
+    let mut out = Vec::new();
+    let mut open: Option<Range<usize>> = None;
+    let mut at = range.start;
+    for line in text[range].split_inclusive('\n') {
+        let this = at..at + line.len();
+        at = this.end;
+        if line.trim().is_empty() {
+            out.extend(open.take());
+        } else {
+            open = Some(open.map_or(this.start, |open| open.start)..this.end);
+        }
+    }
+    out.extend(open);
+    out
+}
