@@ -23,9 +23,11 @@ mod eval_calibrate;
 mod eval_claims;
 mod eval_drafts;
 mod eval_natural;
+mod folder_context;
 mod get;
 mod git;
 mod hints;
+mod import;
 mod index;
 mod init;
 mod mcp;
@@ -139,6 +141,8 @@ fn run(context: &mut Context, command: Command) -> Result<ExitCode> {
         Command::Try(args) => try_it::run(context, &args),
         Command::Init(args) => init::run(context, &args),
         Command::Source(command) => source::run(context, &command),
+        Command::Context(command) => folder_context::run(context, &command),
+        Command::Import(args) => import::run(context, &args),
         Command::Clean(args) => clean::run(context, &args),
         Command::Config(command) => config::run(context, &command),
         Command::Index(args) => index::run(context, &args),

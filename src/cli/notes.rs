@@ -149,7 +149,8 @@ pub fn tags(context: &mut Context, args: &Tags) -> Result<ExitCode> {
         return query::run(context, &Query::of_tag(tag), ModeArg::Lexical);
     }
     let config = opened(context)?;
-    let tags = notes::tags(&config)?;
+    let sandbox = context.sandbox(&config)?;
+    let tags = notes::tags(&config, &sandbox)?;
     let out = context.out;
     if out.json {
         let view = TagsView {

@@ -170,12 +170,48 @@ pub(super) fn name_of(dir: &Path) -> Result<SourceName> {
         .map_err(|e| Failure::internal(e.to_string()))
 }
 
-/// Changes the file that the sources stand in; without a configuration one is begun.
 fn change(context: &Context, edit: &SourceEdit) -> Result<ExitCode> {
+    let (target, backup) = apply(context, edit)?;
+    say(context, &target, backup.as_deref())
+}
+
+/// Changes the file that the sources stand in; without a configuration one is begun. Gives the file
+/// and the copy of what it was.
+pub(super) fn apply(context: &Context, edit: &SourceEdit) -> Result<(PathBuf, Option<PathBuf>)> {
+    let rewritten = rewrite(context, &|target, layer, text| {
+        config::edit_sources(target, text, &relative_to(edit, target, layer)?)
+    })?;
+    match rewritten {
+        Rewritten::Changed { target, backup } => Ok((target, Some(backup))),
+        Rewritten::Missing(target) => {
+            begin(context, &target, edit)?;
+            Ok((target, None))
+        }
+    }
+}
+
+/// What became of a configuration file.
+pub(super) enum Rewritten {
+    Changed {
+        target: PathBuf,
+        backup: PathBuf,
+    },
+    /// There is no file yet; it would be this one.
+    Missing(PathBuf),
+}
+
+/// The new text of a file: of its path, its layer and its text.
+type Change<'a> = dyn Fn(&Path, &Layer, &str) -> Result<String> + 'a;
+
+/// Changes the file that the sources stand in, and keeps a copy of it.
+///
+/// # Errors
+/// `CONFIG_UNTRUSTED` for a file that is not trusted; those of the change, of reading and writing.
+pub(super) fn rewrite(context: &Context, change: &Change<'_>) -> Result<Rewritten> {
     let loaded = context.load_lenient()?;
     let (target, layer) = target(context, &loaded)?;
     let Some(layer) = layer else {
-        return begin(context, &target, edit);
+        return Ok(Rewritten::Missing(target));
     };
     if layer.kind == LayerKind::Found && layer.needs_trust && !layer.trusted {
         let message = format!("{} is not trusted", target.display());
@@ -183,15 +219,14 @@ fn change(context: &Context, edit: &SourceEdit) -> Result<ExitCode> {
             Failure::new(ErrorCode::ConfigUntrusted, message).with_hint("local-agent config trust")
         );
     }
-    let edit = relative_to(edit, &target, layer)?;
     let text = super::read::read_text(&target)?;
-    let changed = config::edit_sources(&target, &text, &edit)?;
+    let changed = change(&target, layer, &text)?;
     let backup = back_up(&target)?;
     write_whole(&target, changed.as_bytes())?;
     if matches!(layer.kind, LayerKind::Found | LayerKind::Workroot) {
         config::trust(context.environment.trust_file()?, &target)?;
     }
-    say(context, &target, Some(&backup))
+    Ok(Rewritten::Changed { target, backup })
 }
 
 /// The file that the sources in force stand in; else the last one that was read; else the user's
@@ -209,7 +244,7 @@ fn target<'a>(context: &Context, loaded: &'a Loaded) -> Result<(PathBuf, Option<
 }
 
 /// Writes the first configuration of this user.
-fn begin(context: &Context, target: &Path, edit: &SourceEdit) -> Result<ExitCode> {
+fn begin(context: &Context, target: &Path, edit: &SourceEdit) -> Result<()> {
     let SourceEdit::Add(new) = edit else {
         return Err(
             Failure::new(ErrorCode::ConfigError, "no sources are configured")
@@ -223,8 +258,7 @@ fn begin(context: &Context, target: &Path, edit: &SourceEdit) -> Result<ExitCode
         sources_anywhere: true,
     });
     let text = config::edit_sources(target, &template, &SourceEdit::Add(new.clone()))?;
-    write_whole(target, text.as_bytes())?;
-    say(context, target, None)
+    write_whole(target, text.as_bytes())
 }
 
 /// The change with a path as the file may hold it: what a configuration in a folder names lies

@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use local_agent_agent::operations::Limits;
+use local_agent_agent::operations::notes::{Backlink, OutgoingLink, SimilarNote, TagCount};
 
 /// Defines the arguments of a tool; unknown ones are refused, so that a slip of the pen is seen.
 macro_rules! arguments {
@@ -63,6 +64,27 @@ arguments! {
         max_bytes: Option<usize>,
         /// `next_cursor` of the page before.
         cursor: Option<String>,
+    }
+}
+
+arguments! {
+    LinksArgs {
+        /// A path, `source:path.md`, or a note's name.
+        note: String,
+    }
+}
+
+arguments! {
+    TagsArgs {
+    }
+}
+
+arguments! {
+    SimilarArgs {
+        /// A path, `source:path.md`, or a note's name.
+        note: String,
+        /// Most notes, 1 to 50. Usually 8.
+        limit: Option<usize>,
     }
 }
 
@@ -167,6 +189,8 @@ pub(super) struct SearchHit {
     pub(super) score: f32,
     /// Whether its file is what was indexed; where it is not, `text` is the old one.
     pub(super) fresh: bool,
+    /// What the person says about its folder; null: nothing.
+    pub(super) context: Option<String>,
     /// Word for word.
     pub(super) text: String,
     /// Whether `text` was cut for the budget; `get` with `#` and the key gives all of it.
@@ -306,6 +330,28 @@ pub(super) struct ClaimResult {
 pub(super) struct Unresolved {
     pub(super) citation: String,
     pub(super) why: String,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct LinksResult {
+    /// `source:path`.
+    pub(super) note: String,
+    pub(super) links: Vec<OutgoingLink>,
+    pub(super) backlinks: Vec<Backlink>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct TagsResult {
+    /// How many tags there are; `tags` are the most frequent of them.
+    pub(super) count: usize,
+    pub(super) tags: Vec<TagCount>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct SimilarResult {
+    /// `source:path`.
+    pub(super) note: String,
+    pub(super) similar: Vec<SimilarNote>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]

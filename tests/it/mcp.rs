@@ -18,7 +18,7 @@ use local_agent_testing::server::{Step, ok_json, serve};
 const CAP: Duration = Duration::from_secs(240);
 
 /// One server and what it says.
-struct Session {
+pub(crate) struct Session {
     child: Child,
     stdin: Option<ChildStdin>,
     lines: Receiver<String>,
@@ -56,7 +56,7 @@ impl Session {
         }
     }
 
-    fn start(world: &World, args: &[&str]) -> Self {
+    pub(crate) fn start(world: &World, args: &[&str]) -> Self {
         let mut session = Self::silent(world, args);
         let hello = session.request(
             "initialize",
@@ -109,7 +109,7 @@ impl Session {
     }
 
     /// Calls a tool.
-    fn call(&mut self, tool: &str, args: Value) -> Value {
+    pub(crate) fn call(&mut self, tool: &str, args: Value) -> Value {
         let response = self.request("tools/call", json!({"name": tool, "arguments": args}));
         response
             .get("result")
@@ -126,7 +126,7 @@ impl Session {
     }
 
     /// Closes stdin and waits for the end: exit code, the rest of stdout, stderr.
-    fn end(mut self) -> (i32, Vec<String>, String) {
+    pub(crate) fn end(mut self) -> (i32, Vec<String>, String) {
         drop(self.stdin.take());
         let output = self.child.wait_with_output().unwrap();
         let rest = self.lines.iter().collect();

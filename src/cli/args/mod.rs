@@ -22,7 +22,10 @@ pub use jobs::{Embed, Index, ModelsCommand, SchemeArg, Unit, Watch};
 pub use notes::{Get, Ls, MultiGet, NoteArgs, Similar, Tags};
 pub use records::{Doctor, MemoryCommand, MemoryKind, MemorySource, RunsCommand, Status};
 pub use serving::{Client, Mcp, McpCommand, Serve, ServeCommand};
-pub use setup::{Clean, Completions, ConfigCommand, Init, Man, SourceAdd, SourceCommand, Try};
+pub use setup::{
+    Clean, Completions, ConfigCommand, ContextCommand, Import, ImportFrom, Init, Man, SourceAdd,
+    SourceCommand, Try,
+};
 pub use tools::{ToolCommand, ToolRun};
 
 /// Answers questions from your own markdown, and proves every answer.
@@ -80,6 +83,11 @@ pub enum Command {
     /// Add, remove, rename or list the folders that are searched
     #[command(subcommand, visible_alias = "collection")]
     Source(SourceCommand),
+    /// Say what folders hold: shown with their hits, told to chat models
+    #[command(subcommand)]
+    Context(ContextCommand),
+    /// Take over the folders of qmd or gno as sources
+    Import(Import),
     /// Show, check or trust the configuration
     #[command(subcommand)]
     Config(ConfigCommand),

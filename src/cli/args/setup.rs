@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 
 #[derive(Debug, Args)]
 pub struct Try {
@@ -46,6 +46,40 @@ pub enum SourceCommand {
     },
     /// List the configured sources
     List,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ContextCommand {
+    /// Say what a source or a folder holds: shown with its hits, told to chat models
+    Add {
+        /// `/` for everything, a source, or `source/folder`
+        place: String,
+        /// What it holds; words need no quotes
+        #[arg(required = true, value_name = "TEXT")]
+        text: Vec<String>,
+    },
+    /// Take back what is said about a place
+    #[command(visible_alias = "rm")]
+    Remove {
+        /// As `context list` shows it
+        place: String,
+    },
+    /// List what is said about which place
+    List,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ImportFrom {
+    Qmd,
+    Gno,
+}
+
+#[derive(Debug, Args)]
+pub struct Import {
+    /// Whose folders to take over
+    pub from: ImportFrom,
+    /// Its configuration [default: where that program keeps it]
+    pub file: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

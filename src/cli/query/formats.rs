@@ -24,6 +24,9 @@ struct QmdHit {
     file: String,
     line: usize,
     title: String,
+    /// What the configuration says about its folder.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    context: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     body: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -35,16 +38,23 @@ struct QmdHit {
 /// # Errors
 /// `INTERNAL_ERROR` when it cannot be written as JSON.
 pub(super) fn qmd(searched: &Searched, full: bool) -> Result<String> {
-    let one = |hit: &Hit| QmdHit {
+    let one = |(hit, context): (&Hit, &Option<String>)| QmdHit {
         docid: docid(hit),
         score: (f64::from(hit.chance) * 100.0).round() / 100.0,
         file: format!("qmd://{}/{}", hit.chunk.source, hit.chunk.path),
         line: line_of_match(hit, &searched.query),
         title: hit.chunk.title.clone(),
+        context: context.clone(),
         body: full.then(|| hit.chunk.text.clone()),
         snippet: (!full).then(|| shown(hit, &searched.query, false)),
     };
-    let hits: Vec<QmdHit> = searched.found.hits.iter().map(one).collect();
+    let hits: Vec<QmdHit> = searched
+        .found
+        .hits
+        .iter()
+        .zip(&searched.contexts)
+        .map(one)
+        .collect();
     serde_json::to_string_pretty(&hits)
         .map_err(|e| Failure::internal(format!("the hits cannot be written as JSON: {e}")))
 }

@@ -71,6 +71,9 @@ pub(super) struct HitView<'a> {
     yaml_error: Option<&'a str>,
     required_keys_present: Option<bool>,
     text: &'a str,
+    /// What the configuration says about its folder.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    context: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     explain: Option<Value>,
 }
@@ -108,8 +111,12 @@ impl<'a> QueryView<'a> {
 pub(super) fn hits(searched: &Searched, explain: bool) -> Vec<HitView<'_>> {
     let found = searched.found.hits.iter().zip(&searched.fresh);
     found
+        .zip(&searched.contexts)
         .enumerate()
-        .map(|(at, (hit, fresh))| HitView::new(at + 1, hit, *fresh, &searched.query, explain))
+        .map(|(at, ((hit, fresh), context))| HitView {
+            context: context.as_deref(),
+            ..HitView::new(at + 1, hit, *fresh, &searched.query, explain)
+        })
         .collect()
 }
 
@@ -138,6 +145,7 @@ impl<'a> HitView<'a> {
             yaml_error: yaml_error.as_deref(),
             required_keys_present: *typed,
             text: &chunk.text,
+            context: None,
             explain: explain.then(|| explanation(hit)),
         }
     }

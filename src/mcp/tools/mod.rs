@@ -2,6 +2,7 @@
 
 mod ask;
 mod documents;
+mod notes;
 mod search;
 mod status;
 mod verify;
@@ -24,10 +25,13 @@ use local_agent_files::sandbox::Sandbox;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
 /// All of them.
-const SPECS: [&Spec; 6] = [
+const SPECS: [&Spec; 9] = [
     &search::SPEC,
     &documents::GET,
     &documents::MULTI_GET,
+    &notes::LINKS,
+    &notes::TAGS,
+    &notes::SIMILAR,
     &ask::SPEC,
     &verify::SPEC,
     &status::SPEC,

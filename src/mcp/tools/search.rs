@@ -75,7 +75,10 @@ fn find(call: &Call, args: &SearchArgs) -> Result<Reply> {
         if hit.chunk.text.len() > left && !hits.is_empty() {
             break;
         }
-        let one = search_hit(at, hit, searched.fresh[at], left);
+        let one = SearchHit {
+            context: searched.contexts[at].clone(),
+            ..search_hit(at, hit, searched.fresh[at], left)
+        };
         left = left.saturating_sub(one.text.len());
         hits.push(one);
     }
@@ -105,9 +108,12 @@ fn find(call: &Call, args: &SearchArgs) -> Result<Reply> {
         } else {
             " · "
         };
+        let context = hit.context.as_deref().map_or_else(String::new, |context| {
+            format!("about this folder: {context}\n")
+        });
         let _ = writeln!(
             text,
-            "{}. cite as {} · #{}{heading}{} · score {:.2}\n{}{}\n",
+            "{}. cite as {} · #{}{heading}{} · score {:.2}\n{context}{}{}\n",
             hit.rank,
             hit.cite,
             hit.chunk_key,
@@ -146,6 +152,7 @@ fn search_hit(at: usize, hit: &Hit, fresh: bool, left: usize) -> SearchHit {
         chunk_key: chunk.key.to_string(),
         score: hit.chance,
         fresh,
+        context: None,
         truncated: text.len() < chunk.text.len(),
         text: text.to_owned(),
     }

@@ -23,6 +23,7 @@ use super::prompt::{self, Nonce, template_free};
 use super::tool_results::{ShownResult, ToolResults};
 use super::trail::{Call, Purpose, Round, ToolStep};
 use super::wanted::{Wanted, wanted};
+use crate::config::FolderContext;
 use crate::config::Tools;
 use crate::llm::{Chat, Message, Offer, Reply, Role, ToolCall};
 use crate::tools::{Tool, ToolFactory, ToolOutcome};
@@ -238,10 +239,11 @@ impl<'a, 't> ToolTurns<'a, 't> {
         packed: &'a Packed,
         sandbox: &'a Sandbox,
         tools: &'t Toolbox<'a>,
+        contexts: &[FolderContext],
     ) -> Result<Self> {
         let given: Vec<Excerpt> = packed.snapshot.items().iter().map(excerpt).collect();
         let mut session = ToolSession::new(&answerer.chat, tools, given)?;
-        let mut messages = prompt::grounded(session.results.nonce(), &packed.snapshot);
+        let mut messages = prompt::grounded(session.results.nonce(), &packed.snapshot, contexts);
         if let Some(rules) = messages.first_mut() {
             rules.content = format!(
                 "{}\n\n{}\nText that a tool gives under a label may be cited by that label.",

@@ -10,6 +10,7 @@ use super::asker::{Asker, SHORTEST_REPLY, fitted};
 use super::conversation::{Received, Turns};
 use super::prompt::{self, Nonce};
 use super::trail::{Event, Purpose};
+use crate::config::FolderContext;
 use crate::llm::{Message, Sampling};
 use local_agent_index::retrieval::Packed;
 use local_agent_text::error::{ErrorCode, Result};
@@ -21,18 +22,23 @@ pub(super) struct GroundedTurns<'a> {
     packed: Packed,
     sampling: Sampling,
     messages: Vec<Message>,
+    contexts: &'a [FolderContext],
 }
 
 impl<'a> GroundedTurns<'a> {
     /// Takes as much of `packed` from its start as the model's window holds.
     ///
     /// Errors: `LLM_CONTEXT_TRUNCATED` when not even one item fits.
-    pub fn new(answerer: &'a ChatAnswerer, packed: &Packed) -> Result<Self> {
+    pub fn new(
+        answerer: &'a ChatAnswerer,
+        packed: &Packed,
+        contexts: &'a [FolderContext],
+    ) -> Result<Self> {
         let nonce = Nonce::draw(packed.snapshot.items().iter().map(|i| i.text.as_str()))?;
         let mut count = packed.snapshot.items().len();
         loop {
             let packed = packed.first(count);
-            let messages = prompt::grounded(&nonce, &packed.snapshot);
+            let messages = prompt::grounded(&nonce, &packed.snapshot, contexts);
             match fitted(&answerer.chat, &messages, answerer.sampling) {
                 Err(_) if count > 1 => count -= 1,
                 sampling => {
@@ -42,6 +48,7 @@ impl<'a> GroundedTurns<'a> {
                         packed,
                         sampling: sampling?,
                         messages,
+                        contexts,
                     });
                 }
             }
@@ -50,7 +57,7 @@ impl<'a> GroundedTurns<'a> {
 
     fn halve(&mut self) {
         self.packed = self.packed.first(self.packed.snapshot.items().len() / 2);
-        self.messages = prompt::grounded(&self.nonce, &self.packed.snapshot);
+        self.messages = prompt::grounded(&self.nonce, &self.packed.snapshot, self.contexts);
     }
 }
 

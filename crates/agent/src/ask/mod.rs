@@ -49,6 +49,7 @@ use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use crate::config::FolderContext;
 use local_agent_embed::embedding::Embedder;
 use local_agent_files::sandbox::Sandbox;
 use local_agent_index::lexical::Query;
@@ -101,6 +102,8 @@ pub struct Question<'a> {
     pub strict: bool,
     /// The day on which it is asked: what "yesterday" and "last week" are seen from.
     pub today: Day,
+    /// What is said about folders, for a chat model.
+    pub contexts: &'a [FolderContext],
 }
 
 /// How it ended, when it ended without a technical failure.
@@ -385,10 +388,15 @@ fn answer(
     };
     let drafted = match tools {
         Some(tools) => {
-            let mut turns = bounded::ToolTurns::new(chat, &packed, sandbox, tools)?;
+            let mut turns =
+                bounded::ToolTurns::new(chat, &packed, sandbox, tools, question.contexts)?;
             converse(&mut turns, &rules, &mut asker)?
         }
-        None => converse(&mut GroundedTurns::new(chat, &packed)?, &rules, &mut asker)?,
+        None => converse(
+            &mut GroundedTurns::new(chat, &packed, question.contexts)?,
+            &rules,
+            &mut asker,
+        )?,
     };
     let conclusion = conclude(drafted, &rules, chat, &mut asker)?;
     let EvidenceSearch {

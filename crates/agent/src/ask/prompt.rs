@@ -9,6 +9,7 @@
 use std::fmt::Write as _;
 
 use super::claim_notes::source_sentence;
+use crate::config::{FolderContext, context_of};
 use crate::llm::{Message, Role};
 use local_agent_text::error::{Failure, Result};
 use local_agent_text::evidence::{EvidenceItem, EvidenceSnapshot, MarkerKind, scan_markers};
@@ -47,7 +48,11 @@ impl Nonce {
 }
 
 /// The rules, and the question with its evidence.
-pub(super) fn grounded(nonce: &Nonce, snapshot: &EvidenceSnapshot) -> Vec<Message> {
+pub(super) fn grounded(
+    nonce: &Nonce,
+    snapshot: &EvidenceSnapshot,
+    contexts: &[FolderContext],
+) -> Vec<Message> {
     let code = nonce.as_str();
     let rules = format!(
         "You answer one question from evidence that was taken from the user's own notes. A program checks every \
@@ -69,8 +74,9 @@ pub(super) fn grounded(nonce: &Nonce, snapshot: &EvidenceSnapshot) -> Vec<Messag
          Bad answer: It was replaced recently.",
     );
     let mut user = format!(
-        "Question: {}\n\n<<<evidence {code}>>>\n",
-        template_free(snapshot.question())
+        "Question: {}\n\n{}<<<evidence {code}>>>\n",
+        template_free(snapshot.question()),
+        about_folders(snapshot, contexts)
     );
     for item in snapshot.items() {
         let _ = write!(
@@ -89,6 +95,24 @@ pub(super) fn grounded(nonce: &Nonce, snapshot: &EvidenceSnapshot) -> Vec<Messag
         Message::new(Role::System, rules),
         Message::new(Role::User, user),
     ]
+}
+
+/// What the person says about the folders of the evidence, one line each; empty when that is
+/// nothing.
+pub(super) fn about_folders(snapshot: &EvidenceSnapshot, contexts: &[FolderContext]) -> String {
+    let mut said: Vec<String> = Vec::new();
+    for item in snapshot.items() {
+        let found = context_of(contexts, item.source.as_str(), item.path.as_str());
+        let line = found.map(|context| format!("- {}\n", template_free(&context.to_string())));
+        said.extend(line.filter(|line| !said.contains(line)));
+    }
+    if said.is_empty() {
+        return String::new();
+    }
+    format!(
+        "The user says of these folders (to understand the evidence; never evidence itself):\n{}\n",
+        said.concat()
+    )
 }
 
 /// The conversation goes on: the draft, and what was wrong with it.
@@ -245,7 +269,7 @@ mod tests {
     fn w7_c35_evidence_cannot_leave_its_frame_and_holds_no_marks() {
         let frozen = snapshot(&[HOSTILE, "Second.\n"]);
         let nonce = Nonce::draw(frozen.items().iter().map(|i| i.text.as_str())).unwrap();
-        let messages = grounded(&nonce, &frozen);
+        let messages = grounded(&nonce, &frozen, &[]);
         let user = &messages[1].content;
         let code = nonce.as_str();
         assert_eq!(

@@ -1,5 +1,5 @@
-//! Changing the list of sources in a configuration file, and nothing else in it: comments, order
-//! and spelling of all other lines stay. What was written is read again and compared before the
+//! Changing the list of sources or of contexts in a configuration file, and nothing else in it:
+//! comments, order and spelling of all other lines stay. What was written is read again and compared before the
 //! file is replaced, so an unusual layout is refused and not damaged.
 
 use std::path::Path;
@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 use regex::Regex;
 
 use super::findings::{Findings, Origin};
+use super::folder_context::FolderContext;
 use super::keys::Key;
 use super::raw::{self, Node, Value};
 use super::show::quoted;
@@ -52,7 +53,7 @@ pub fn edit_sources(file: &Path, text: &str, edit: &SourceEdit) -> Result<String
     let wanted = applied(&before.sources, edit)?;
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let changed = match &before.list {
-        None => append(text, &wanted),
+        None => append(text, &rendered(&wanted)),
         Some(list) if list.is_block => in_block(&lines, list, edit),
         Some(list) => replace(&lines, list, &wanted),
     };
@@ -66,6 +67,63 @@ pub fn edit_sources(file: &Path, text: &str, edit: &SourceEdit) -> Result<String
     );
     Err(Failure::new(ErrorCode::ConfigError, message)
         .with_hint("change `sources:` in that file by hand, then run `local-agent config check`"))
+}
+
+/// The text of a configuration file with `contexts` as its whole list of contexts.
+///
+/// # Errors
+/// `CONFIG_ERROR` when the file cannot be read, or is laid out in a way that cannot be changed
+/// without touching other lines.
+pub fn edit_contexts(file: &Path, text: &str, contexts: &[FolderContext]) -> Result<String> {
+    let name = file.display().to_string();
+    let sources = read(file, text)?.sources;
+    let block = rendered_contexts(contexts);
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let has_list = raw::parse(&name, text.as_bytes())?
+        .iter()
+        .any(|(key, _)| key == "contexts");
+    let changed = if has_list {
+        let (key, end) = extent(&text.lines().collect::<Vec<_>>(), "contexts");
+        format!("{}{block}{}", lines[..key].concat(), lines[end..].concat())
+    } else {
+        append(text, &block)
+    };
+    let wanted: Vec<String> = contexts.iter().map(ToString::to_string).collect();
+    let is_right = read(file, &changed).is_ok_and(|after| after.sources == sources)
+        && written_contexts(&raw::parse(&name, changed.as_bytes())?) == wanted;
+    if is_right {
+        return Ok(changed);
+    }
+    let message = format!(
+        "the contexts of {} are written in a way that this command cannot change safely",
+        file.display()
+    );
+    Err(Failure::new(ErrorCode::ConfigError, message)
+        .with_hint("change `contexts:` in that file by hand, then run `local-agent config check`"))
+}
+
+fn rendered_contexts(contexts: &[FolderContext]) -> String {
+    if contexts.is_empty() {
+        return "contexts: []\n".to_owned();
+    }
+    let entries = contexts
+        .iter()
+        .map(|one| format!("  - {}\n", quoted(&one.to_string())));
+    std::iter::once("contexts:\n".to_owned())
+        .chain(entries)
+        .collect()
+}
+
+fn written_contexts(map: &[(String, Node)]) -> Vec<String> {
+    let list = map.iter().find(|(key, _)| key == "contexts");
+    let Some(Value::List(nodes)) = list.map(|(_, node)| &node.value) else {
+        return Vec::new();
+    };
+    let text = |node: &Node| match &node.value {
+        Value::Scalar { text, .. } => text.trim().to_owned(),
+        _ => String::new(),
+    };
+    nodes.iter().map(text).collect()
 }
 
 /// The `sources` of a file, and where they stand in it.
@@ -138,19 +196,7 @@ impl From<TypedSource> for NewSource {
 
 fn list(text: &str, node: &Node, count: usize) -> List {
     let lines: Vec<&str> = text.lines().collect();
-    let is_key = |line: &&str| {
-        line.strip_prefix("sources")
-            .is_some_and(|rest| rest.trim_start().starts_with(':'))
-    };
-    let key = lines.iter().position(is_key).unwrap_or(0);
-    let is_next =
-        |line: &&str| !line.starts_with([' ', '\t', '#', '-', ']', '}']) && !line.trim().is_empty();
-    let end = lines[key + 1..].iter().position(is_next);
-    let mut end = end.map_or(lines.len(), |at| key + 1 + at);
-    // Blank lines and remarks above the next key belong to it.
-    while end > key + 1 && is_remark(lines[end - 1]) {
-        end -= 1;
-    }
+    let (key, end) = extent(&lines, "sources");
     let entries: Vec<usize> = match &node.value {
         Value::List(nodes) => nodes
             .iter()
@@ -170,6 +216,24 @@ fn list(text: &str, node: &Node, count: usize) -> List {
         entries,
         is_block,
     }
+}
+
+/// The line of a key at the top of a file, and the first line behind its value, from 0.
+fn extent(lines: &[&str], name: &str) -> (usize, usize) {
+    let is_key = |line: &&str| {
+        line.strip_prefix(name)
+            .is_some_and(|rest| rest.trim_start().starts_with(':'))
+    };
+    let key = lines.iter().position(is_key).unwrap_or(0);
+    let is_next =
+        |line: &&str| !line.starts_with([' ', '\t', '#', '-', ']', '}']) && !line.trim().is_empty();
+    let end = lines[key + 1..].iter().position(is_next);
+    let mut end = end.map_or(lines.len(), |at| key + 1 + at);
+    // Blank lines and remarks above the next key belong to it.
+    while end > key + 1 && is_remark(lines[end - 1]) {
+        end -= 1;
+    }
+    (key, end)
 }
 
 fn is_remark(line: &str) -> bool {
@@ -217,7 +281,7 @@ fn applied(before: &[NewSource], edit: &SourceEdit) -> Result<Vec<NewSource>> {
 }
 
 /// The file with a list that it did not have.
-fn append(text: &str, wanted: &[NewSource]) -> String {
+fn append(text: &str, block: &str) -> String {
     let mut out = text.to_owned();
     if !out.is_empty() && !out.ends_with('\n') {
         out.push('\n');
@@ -225,7 +289,7 @@ fn append(text: &str, wanted: &[NewSource]) -> String {
     if !out.is_empty() {
         out.push('\n');
     }
-    out.push_str(&rendered(wanted));
+    out.push_str(block);
     out
 }
 
@@ -368,6 +432,26 @@ mod tests {
 
     fn name(text: &str) -> SourceName {
         SourceName::new(text).unwrap()
+    }
+
+    #[test]
+    fn contexts_are_written_anew_and_all_else_stays() {
+        let one = |place: &str, text: &str| FolderContext::new(place, text).unwrap();
+        let file = Path::new("x.yaml");
+        let edit = |text: &str, list: &[FolderContext]| edit_contexts(file, text, list).unwrap();
+        let first = edit(BLOCK, &[one("a", "the \"bakery\": all of it")]);
+        assert!(first.starts_with(BLOCK));
+        let list = [one("a", "papers"), one("b/old", "x")];
+        let second = edit(&first, &list);
+        assert_eq!(
+            second,
+            format!("{BLOCK}\ncontexts:\n  - \"a: papers\"\n  - \"b/old: x\"\n")
+        );
+        let third = edit(
+            &format!("{second}\n# Else.\nruns: {{enabled: true}}\n"),
+            &[],
+        );
+        assert!(third.ends_with("contexts: []\n\n# Else.\nruns: {enabled: true}\n"));
     }
 
     const BLOCK: &str = "# Mine.\nsources:\n  - name: \"a\"  # first\n    root: \"a\"\n  - {name: b, root: b, code: true}\n\n# What may be opened.\nsecurity:\n  follow_links: never\n";

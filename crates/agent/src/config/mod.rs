@@ -26,6 +26,8 @@ use local_agent_text::types::RelPath;
 mod compat;
 mod edit;
 mod findings;
+mod folder_context;
+mod import;
 pub mod keys;
 mod load;
 mod places;
@@ -39,8 +41,10 @@ mod validate;
 mod values;
 mod workroot;
 
-pub use edit::{NewSource, SourceEdit, edit_sources};
+pub use edit::{NewSource, SourceEdit, edit_contexts, edit_sources};
 pub use findings::Origin;
+pub use folder_context::{FolderContext, context_of};
+pub use import::{Imported, OtherProgram, import};
 pub use load::{
     FlagValue, Inputs, Layer, LayerKind, Loaded, Setting, WORKROOT_FILE, load, load_lenient,
 };
@@ -63,6 +67,7 @@ pub struct Config {
     pub security: Security,
     /// At least none: a configuration without sources loads, and `index` says how to add one.
     pub sources: Vec<Source>,
+    pub contexts: Vec<FolderContext>,
     pub index: Index,
     pub embed: Embed,
     pub retrieve: Retrieve,

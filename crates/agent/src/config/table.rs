@@ -182,6 +182,12 @@ pub const KEYS: &[Key] = &[
         "One entry a folder: `name` (unique), `root`, and `kind`, a free word shown with each hit (`notes` when absent). `include` and `exclude` are lists of patterns as in a `.gitignore` (`archive/`, `*.draft.md`): files that `exclude` names, or that `include` does not, do not exist for this program. `code: true` takes source code for documents, too, and `extensions: [.txt, .org]` files of other kinds.",
     ),
     key(
+        "contexts",
+        Kind::Words,
+        "[]",
+        "What is said about a source or a folder, as `source/folder: text` (`/: text` for everything): the longest folder's is given with every hit below it, and to chat models. Not evidence.",
+    ),
+    key(
         "index.db_path",
         Kind::Path,
         "",
@@ -503,7 +509,7 @@ pub const KEYS: &[Key] = &[
     key(
         "mcp.operations",
         Kind::Words,
-        "[search, get, multi_get, ask, verify, status]",
+        "[search, get, multi_get, links, tags, similar, ask, verify, status]",
         "What agents may do with the notes. The rules of `tools` are for tools alone: take `get` and `multi_get` out here, too, where agents are not to read whole notes.",
     ),
     key(

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::findings::{Findings, Origin};
+use super::folder_context::FolderContext;
 use super::load::Ground;
 use super::values::Values;
 use super::{
@@ -19,7 +20,7 @@ use local_agent_net::ApiKey;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::evidence::HeadingMatch;
 use local_agent_text::markdown::Scheme;
-use local_agent_text::types::RelPath;
+use local_agent_text::types::{RelPath, SourceName};
 
 /// Builds the configuration. What is wrong goes into `findings`; the value is then left out.
 ///
@@ -37,6 +38,7 @@ pub(super) fn build(values: &Values, ground: &Ground, findings: &mut Findings) -
         workroot: ground.workroot.as_ref().map(|(root, _)| root.clone()),
         security_root: ground.security_root.clone(),
         security,
+        contexts: contexts(values, &sources, findings),
         sources,
         index,
         embed,
@@ -370,6 +372,34 @@ impl Roots {
         self.seen.entry(root.to_path_buf()).or_insert(number);
         found
     }
+}
+
+/// The entries of `contexts`; one that cannot be read is a problem, one about an unknown source a
+/// warning.
+fn contexts(values: &Values, sources: &[Source], findings: &mut Findings) -> Vec<FolderContext> {
+    let origin = values.origin("contexts");
+    let mut out = Vec::new();
+    for item in values.list("contexts") {
+        let here = origin.at(item.line);
+        match FolderContext::parse(&item.text) {
+            Ok(context) => {
+                let known = |name: &SourceName| sources.iter().any(|source| source.name == *name);
+                if let Some(name) = context.source.as_ref().filter(|name| !known(name)) {
+                    findings.warn(
+                        &here,
+                        format!("`contexts` names `{name}`, which is no source"),
+                    );
+                }
+                out.push(context);
+            }
+            Err(why) => findings.problem(
+                &here,
+                why,
+                Some("write `- \"notes/projects: one file a project\"`".into()),
+            ),
+        }
+    }
+    out
 }
 
 fn security(

@@ -251,7 +251,7 @@ fn recorded(
 }
 
 /// A question under the configured bounds, over everything.
-pub fn question<'a>(config: &Config, text: &'a str, today: ask::Day) -> Question<'a> {
+pub fn question<'a>(config: &'a Config, text: &'a str, today: ask::Day) -> Question<'a> {
     Question {
         text,
         scope: Scope::default(),
@@ -266,6 +266,7 @@ pub fn question<'a>(config: &Config, text: &'a str, today: ask::Day) -> Question
         },
         strict: config.ask.strict,
         today,
+        contexts: &config.contexts,
     }
 }
 

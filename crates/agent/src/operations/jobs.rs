@@ -16,8 +16,8 @@ use local_agent_index::indexing::Source;
 use local_agent_index::indexing::{
     Counter, EmbedOptions, EmbedSummary, IndexOptions, IndexSummary, OnProgress, embed, index,
 };
-use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_index::store::IndexReader;
+use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::{Fingerprint, IdSet};
 
 /// How one run of `index` differs from the usual one.

@@ -11,6 +11,7 @@ use super::library::Library;
 use crate::config::Config;
 use crate::tools::link_target::{bare, means, relative, same};
 use local_agent_files::sandbox::{Address, Sandbox};
+use local_agent_index::retrieval::with_spare;
 use local_agent_index::store::{IndexReader, NoteRow, StoredLink, target_key};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::{RelPath, SourceName};
@@ -181,7 +182,7 @@ pub fn links(
         let external = is_external(&link.target);
         let found = notes
             .iter()
-            .filter(|note| !external && leads_to(&link, &at, note))
+            .filter(|note| !external && leads_to(&link, &at, note) && shows(sandbox, note))
             .map(|note| format!("{}:{}", note.source, note.path))
             .collect();
         let one = OutgoingLink {
@@ -220,7 +221,7 @@ pub fn backlinks(
         let Some(here) = address_of(&from) else {
             continue;
         };
-        if from.id == id || !leads_to(&link, &here, &own) {
+        if from.id == id || !leads_to(&link, &here, &own) || !sandbox.shows(&here) {
             continue;
         }
         let note = here.to_string();
@@ -241,10 +242,23 @@ pub fn backlinks(
 ///
 /// # Errors
 /// `INDEX_MISSING`; those of the database.
-pub fn tags(config: &Config) -> Result<Vec<TagCount>> {
+pub fn tags(config: &Config, sandbox: &Sandbox) -> Result<Vec<TagCount>> {
     let index = IndexReader::required(&config.index.db_path)?;
-    let tags = index.tags()?.into_iter();
+    let hidden: Vec<i64> = if sandbox.keeps_private() {
+        let notes = index.notes()?.into_iter();
+        notes
+            .filter(|note| !shows(sandbox, note))
+            .map(|note| note.id)
+            .collect()
+    } else {
+        Vec::new()
+    };
+    let tags = index.tags_without(&hidden)?.into_iter();
     Ok(tags.map(|(tag, notes)| TagCount { tag, notes }).collect())
+}
+
+fn shows(sandbox: &Sandbox, note: &NoteRow) -> bool {
+    address_of(note).is_some_and(|at| sandbox.shows(&at))
 }
 
 /// The notes whose text is most like that of a note, by their vectors, the most alike first.
@@ -260,8 +274,14 @@ pub fn similar(
 ) -> Result<(String, Vec<SimilarNote>)> {
     library.with(|engine| {
         let (at, id) = indexed(config, sandbox, engine.index(), request)?;
-        let found = engine.similar(id, limit)?;
-        let notes = found.into_iter().map(|(chunk, cosine)| SimilarNote {
+        let found = engine.similar(id, with_spare(sandbox, limit))?;
+        let shown = found.into_iter().filter(|(chunk, _)| {
+            sandbox.shows(&Address {
+                source: chunk.source.clone(),
+                path: chunk.path.clone(),
+            })
+        });
+        let notes = shown.take(limit).map(|(chunk, cosine)| SimilarNote {
             note: format!("{}:{}", chunk.source, chunk.path),
             title: chunk.title,
             cosine,

@@ -8,12 +8,12 @@ use super::freshness::{are_fresh, stale_files};
 use super::library::Library;
 use super::query_lines::QueryLines;
 use super::scope::{Limits, scope};
-use crate::config::Config;
+use crate::config::{Config, context_of};
 use local_agent_embed::embedding::QueryVector;
 use local_agent_files::sandbox::Sandbox;
 use local_agent_index::lexical;
 use local_agent_index::retrieval::{
-    Engine, Found, Fusion, Mode, Request, Scope, Stale, keep_shown, with_spare,
+    Engine, Found, Fusion, Hit, Mode, Request, Scope, Stale, keep_shown, with_spare,
 };
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
@@ -47,6 +47,8 @@ pub struct Searched {
     /// Of each hit, whether its file is what was indexed; where it is not, the hit's text is the
     /// old one.
     pub fresh: Vec<bool>,
+    /// Of each hit, what the configuration says about its folder.
+    pub contexts: Vec<Option<String>>,
 }
 
 impl Searched {
@@ -114,6 +116,11 @@ pub fn search(
         searched.found.stale.extend(stale_files(config, &sources));
     }
     searched.fresh = are_fresh(&searched.found.hits, sandbox);
+    let context = |hit: &Hit| {
+        let (source, path) = (hit.chunk.source.as_str(), hit.chunk.path.as_str());
+        context_of(&config.contexts, source, path).map(|context| context.text.clone())
+    };
+    searched.contexts = searched.found.hits.iter().map(context).collect();
     Ok(searched)
 }
 
@@ -163,6 +170,7 @@ fn attempt(
             corrections,
             found,
             fresh: Vec::new(),
+            contexts: Vec::new(),
         })
     })
 }
@@ -185,6 +193,7 @@ fn list(engine: &Engine, query: lexical::Query, limited: &Scope, limit: usize) -
             dropped: 0,
         },
         fresh: Vec::new(),
+        contexts: Vec::new(),
     })
 }
 

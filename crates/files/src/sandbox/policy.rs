@@ -447,9 +447,7 @@ pub(super) mod tests {
         let mut policy = Policy::from(&security());
         policy.windows_names = false;
         let ok = |policy: &Policy, path: &str| {
-            policy
-                .check_path(&RelPath::new(path).unwrap(), &[])
-                .is_ok()
+            policy.check_path(&RelPath::new(path).unwrap(), &[]).is_ok()
         };
         for path in [
             "10:30.md",

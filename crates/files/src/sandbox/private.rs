@@ -29,7 +29,11 @@ impl PrivateNotes {
     /// Notes are told by `security.private_tags` besides their frontmatter.
     pub fn new(security: &Security) -> Self {
         Self {
-            tags: security.private_tags.iter().map(|tag| tag.to_lowercase()).collect(),
+            tags: security
+                .private_tags
+                .iter()
+                .map(|tag| tag.to_lowercase())
+                .collect(),
             seen: Mutex::default(),
         }
     }
@@ -116,12 +120,7 @@ impl Sandbox {
     }
 
     /// Whether a file is no private note. One that is too large to be read shows its name only.
-    fn is_open(
-        &self,
-        source: &SourceName,
-        path: &RelPath,
-        stamp: Option<FileStamp>,
-    ) -> bool {
+    fn is_open(&self, source: &SourceName, path: &RelPath, stamp: Option<FileStamp>) -> bool {
         let at = Address {
             source: source.clone(),
             path: path.clone(),

@@ -75,12 +75,19 @@ impl Sandbox {
     /// `CONFIG_ERROR` when there is no such root or it cannot be listed.
     pub fn readable(&self, source: &SourceName) -> Result<Vec<Entry>> {
         let at = self.listable(source)?;
-        self.walk(source, &self.policy().extensions(&self.inner.texts[at].extensions))
+        self.walk(
+            source,
+            &self.policy().extensions(&self.inner.texts[at].extensions),
+        )
     }
 
     /// The extensions of documents below a root, in lower case with their dots.
     fn document_extensions(&self, source: &SourceName) -> Vec<String> {
-        let more = self.inner.named.get(source).map(|at| &self.inner.texts[*at].extensions);
+        let more = self
+            .inner
+            .named
+            .get(source)
+            .map(|at| &self.inner.texts[*at].extensions);
         let notes = NOTE_EXTENSIONS.iter().map(|ext| (*ext).to_owned());
         notes.chain(more.into_iter().flatten().cloned()).collect()
     }
@@ -433,7 +440,10 @@ impl Walk<'_> {
     fn is_allowed(&self, name: &str, path: &RelPath) -> bool {
         path.as_str().len() <= MAX_PATH_BYTES
             && self.policy.check_name(name).is_ok()
-            && self.policy.check_extension(name, &self.text.extensions).is_ok()
+            && self
+                .policy
+                .check_extension(name, &self.text.extensions)
+                .is_ok()
             && !self.text.holds_own_state(path)
     }
 

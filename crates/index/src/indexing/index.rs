@@ -624,13 +624,7 @@ impl<'a> Scan<'a> {
                 Outcome::Restamped(known.id, file.stamp)
             });
         }
-        let row = document::row(
-            place,
-            file.stamp,
-            &file.bytes,
-            self.options,
-            count,
-        );
+        let row = document::row(place, file.stamp, &file.bytes, self.options, count);
         Ok(self.outcome(row))
     }
 

@@ -22,7 +22,9 @@ mod measure;
 pub use compare::{Compared, compare};
 pub use embed::{EmbedOptions, EmbedSummary, embed};
 pub use emptied::WAY_OUT as EMPTIED_WAY_OUT;
-pub use index::{Counter, FindDefinitions, IndexOptions, IndexSummary, LoadCounter, Skipped, index};
+pub use index::{
+    Counter, FindDefinitions, IndexOptions, IndexSummary, LoadCounter, Skipped, index,
+};
 
 /// One entry of `sources`.
 #[derive(Debug, Clone, PartialEq, Eq)]

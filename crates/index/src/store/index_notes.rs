@@ -82,15 +82,19 @@ impl IndexReader {
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
-    /// Every tag with the number of documents that have it, the most frequent first.
-    pub fn tags(&self) -> Result<Vec<(String, u64)>> {
+    /// Every tag with the number of documents that have it, the most frequent first; `hidden`
+    /// documents do not count.
+    pub fn tags_without(&self, hidden: &[i64]) -> Result<Vec<(String, u64)>> {
         let mut statement = self.conn.prepare(
             "SELECT tag, count(DISTINCT document_id) AS notes FROM tags
              JOIN documents ON documents.id = document_id
-             WHERE status = 'indexed' GROUP BY lower(tag) ORDER BY notes DESC, lower(tag)",
+             WHERE status = 'indexed' AND document_id NOT IN (SELECT value FROM json_each(?1))
+             GROUP BY lower(tag) ORDER BY notes DESC, lower(tag)",
         )?;
-        let rows =
-            statement.query_map([], |row| Ok((row.get(0)?, row.get::<_, i64>(1)? as u64)))?;
+        let hidden = serde_json::Value::from(hidden).to_string();
+        let rows = statement.query_map([hidden], |row| {
+            Ok((row.get(0)?, row.get::<_, i64>(1)? as u64))
+        })?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 

@@ -92,13 +92,15 @@ pub fn is_private(path: &RelPath, text: &str, tags: &[String]) -> bool {
         max_chars: usize::MAX,
         overlap: 0,
     };
-    let document = parse(DocumentKind::of(path), text, &[], &options, &|text| text.len());
+    let document = parse(DocumentKind::of(path), text, &[], &options, &|text| {
+        text.len()
+    });
     let says = |(key, value): (&String, &Value)| {
         key.eq_ignore_ascii_case("private")
             && (value == &Value::Bool(true)
-                || value
-                    .as_str()
-                    .is_some_and(|word| ["true", "yes", "t"].contains(&word.to_lowercase().as_str())))
+                || value.as_str().is_some_and(|word| {
+                    ["true", "yes", "t"].contains(&word.to_lowercase().as_str())
+                }))
     };
     document.frontmatter.json.iter().any(says)
         || document.tags.iter().any(|tag| is_below(tag, tags))
@@ -189,7 +191,11 @@ mod tests {
 
     #[test]
     fn plain_text_has_no_markup() {
-        let text = format!("# a remark\n{}\n\n* star {}\n", long("one", 30), long("two", 30));
+        let text = format!(
+            "# a remark\n{}\n\n* star {}\n",
+            long("one", 30),
+            long("two", 30)
+        );
         let found = cut(DocumentKind::Text, &text, &[]);
         assert_eq!(found.len(), 2);
         assert!(found[0].0.starts_with("# a remark") && found[0].1.is_empty());
@@ -224,7 +230,10 @@ mod tests {
             .iter()
             .map(|link| (link.target.as_str(), link.text.as_deref()))
             .collect();
-        assert_eq!(links, [("b.org", Some("the other")), ("https://x.org", None)]);
+        assert_eq!(
+            links,
+            [("b.org", Some("the other")), ("https://x.org", None)]
+        );
     }
 
     #[test]
@@ -243,12 +252,16 @@ mod tests {
             },
         ];
         let found = cut(DocumentKind::Code, &text, &definitions);
-        assert!(found.iter().any(|(text, path)| {
-            text.starts_with("def second():") && path == "H3: second"
-        }));
-        assert!(found.iter().all(|(text, _)| {
-            !(text.contains("def first") && text.contains("def second"))
-        }));
+        assert!(
+            found
+                .iter()
+                .any(|(text, path)| { text.starts_with("def second():") && path == "H3: second" })
+        );
+        assert!(
+            found
+                .iter()
+                .all(|(text, _)| { !(text.contains("def first") && text.contains("def second")) })
+        );
     }
 
     proptest! {

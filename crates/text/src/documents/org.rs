@@ -178,7 +178,9 @@ fn headline(line: &str) -> Option<(u8, &str, impl Iterator<Item = &str>)> {
         title = behind.trim_start();
     }
     if let Some(behind) = title.strip_prefix("[#") {
-        title = behind.split_once(']').map_or(title, |(_, rest)| rest.trim_start());
+        title = behind
+            .split_once(']')
+            .map_or(title, |(_, rest)| rest.trim_start());
     }
     let (title, tags) = match title.rsplit_once(' ') {
         Some((before, last)) if is_tags(last) => (before.trim_end(), last),
@@ -191,7 +193,9 @@ fn is_tags(word: &str) -> bool {
     word.len() > 2
         && word.starts_with(':')
         && word.ends_with(':')
-        && word.chars().all(|c| c.is_alphanumeric() || "_@#%:".contains(c))
+        && word
+            .chars()
+            .all(|c| c.is_alphanumeric() || "_@#%:".contains(c))
 }
 
 /// `#+TITLE: Bread` → (`title`, `Bread`).

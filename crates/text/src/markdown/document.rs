@@ -87,7 +87,14 @@ pub(crate) fn of_outline(
         .iter()
         .filter_map(|h| place.heading(h, &outline))
         .collect();
-    let chunks = modern_chunks(&file_text[base..], &outline, &headings, options, count, &place);
+    let chunks = modern_chunks(
+        &file_text[base..],
+        &outline,
+        &headings,
+        options,
+        count,
+        &place,
+    );
     let frontmatter = frontmatter::Frontmatter {
         json: properties,
         ..frontmatter::Frontmatter::absent()

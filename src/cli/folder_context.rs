@@ -1,0 +1,121 @@
+//! `context add`, `context remove`, `context list`.
+
+use std::process::ExitCode;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::args::ContextCommand;
+use super::context::Context;
+use super::source::{Rewritten, rewrite};
+use local_agent_agent::config::{self, FolderContext};
+use local_agent_text::error::{ErrorCode, Failure, Result};
+
+/// What these commands print with `--json`, without the roots.
+#[derive(Debug, Serialize, JsonSchema)]
+struct ContextsView {
+    count: usize,
+    contexts: Vec<ContextView>,
+}
+
+/// What is said about one folder.
+#[derive(Debug, Serialize, JsonSchema)]
+struct ContextView {
+    /// `/`, a source, or `source/folder`.
+    place: String,
+    text: String,
+}
+
+pub fn run(context: &Context, command: &ContextCommand) -> Result<ExitCode> {
+    match command {
+        ContextCommand::Add { place, text } => add(context, place, &text.join(" ")),
+        ContextCommand::Remove { place } => remove(context, place),
+        ContextCommand::List => list(context),
+    }
+}
+
+fn list(context: &Context) -> Result<ExitCode> {
+    let config = context.load()?.config;
+    let out = context.out;
+    if out.json {
+        let contexts: Vec<ContextView> = config.contexts.iter().map(view).collect();
+        let count = contexts.len();
+        out.json(context.body(&ContextsView { count, contexts })?);
+        return Ok(ExitCode::SUCCESS);
+    }
+    if config.contexts.is_empty() {
+        out.line("Nothing is said about any folder (next: local-agent context add PLACE TEXT)");
+    }
+    for one in &config.contexts {
+        out.line(&out.shown(&format!("{}\t{}", one.place(), one.text)));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn view(one: &FolderContext) -> ContextView {
+    ContextView {
+        place: one.place(),
+        text: one.text.clone(),
+    }
+}
+
+fn add(context: &Context, place: &str, text: &str) -> Result<ExitCode> {
+    let new = FolderContext::new(place, text).map_err(wrong)?;
+    let config = context.load()?.config;
+    if let Some(source) = &new.source
+        && !config.sources.iter().any(|one| one.name == *source)
+    {
+        let message = format!("there is no source called `{source}`");
+        return Err(
+            Failure::new(ErrorCode::InvalidArgs, message).with_hint("local-agent source list")
+        );
+    }
+    let mut contexts = config.contexts;
+    match contexts.iter_mut().find(|one| one.place() == new.place()) {
+        Some(known) => *known = new,
+        None => contexts.push(new),
+    }
+    write(context, &contexts)
+}
+
+fn remove(context: &Context, place: &str) -> Result<ExitCode> {
+    let place = FolderContext::new(place, "x").map_err(wrong)?.place();
+    let mut contexts = context.load()?.config.contexts;
+    let before = contexts.len();
+    contexts.retain(|one| one.place() != place);
+    if contexts.len() == before {
+        let message = format!("nothing is said about `{place}`");
+        return Err(
+            Failure::new(ErrorCode::InvalidArgs, message).with_hint("local-agent context list")
+        );
+    }
+    write(context, &contexts)
+}
+
+fn wrong(why: String) -> Failure {
+    Failure::new(ErrorCode::InvalidArgs, why).with_hint("local-agent context add --help")
+}
+
+/// Writes the whole list, and says what is said now.
+fn write(context: &Context, contexts: &[FolderContext]) -> Result<ExitCode> {
+    apply(context, contexts)?;
+    list(context)
+}
+
+/// Writes the whole list.
+///
+/// # Errors
+/// `CONFIG_ERROR` without a configuration; those of changing it.
+pub(super) fn apply(context: &Context, contexts: &[FolderContext]) -> Result<()> {
+    let rewritten = rewrite(context, &|target, _, text| {
+        config::edit_contexts(target, text, contexts)
+    })?;
+    match rewritten {
+        Rewritten::Changed { .. } => Ok(()),
+        Rewritten::Missing(_) => Err(Failure::new(
+            ErrorCode::ConfigError,
+            "no sources are configured",
+        )
+        .with_hint("local-agent source add DIR")),
+    }
+}

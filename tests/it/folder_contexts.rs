@@ -1,0 +1,99 @@
+//! `context` and `import`: what is said about folders, and folders of other programs.
+
+use crate::harness::World;
+
+fn world() -> World {
+    let world = World::with(&[
+        ("projects/oven.md", "# Oven\n\nThe oven needs a new door.\n"),
+        ("bread.md", "# Bread\n\nThe bread rests beside the oven.\n"),
+    ]);
+    world.ok(&["index"]);
+    world
+}
+
+#[test]
+fn the_longest_folders_text_comes_with_every_hit() {
+    let world = world();
+    world.ok(&[
+        "context",
+        "add",
+        "notes",
+        "everything",
+        "about",
+        "the",
+        "bakery",
+    ]);
+    world.ok(&[
+        "context",
+        "add",
+        "qmd://notes/projects",
+        "one file a project",
+    ]);
+    let hits = world.json(&["query", "oven", "--min-score", "0"])["hits"].clone();
+    let of = |path: &str| {
+        let hits = hits.as_array().unwrap();
+        let hit = hits.iter().find(|hit| hit["rel_path"] == path).unwrap();
+        hit["context"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(of("projects/oven.md"), "one file a project");
+    assert_eq!(of("bread.md"), "everything about the bakery");
+    assert!(
+        world
+            .ok(&["query", "oven", "--format", "qmd"])
+            .stdout
+            .contains("one file a project")
+    );
+    let listed = world.ok(&["context", "list"]).stdout;
+    assert_eq!(
+        listed,
+        "notes\teverything about the bakery\nnotes/projects\tone file a project\n"
+    );
+    world.ok(&["context", "rm", "notes/projects"]);
+    assert_eq!(world.json(&["context", "list"])["count"], 1);
+    world.ok(&["config", "check"]);
+}
+
+#[test]
+fn places_that_are_not_there_are_refused() {
+    let world = world();
+    assert_eq!(
+        world.code(&["context", "add", "nosuch/a", "x"]),
+        "INVALID_ARGS"
+    );
+    assert_eq!(
+        world.code(&["context", "remove", "notes/a"]),
+        "INVALID_ARGS"
+    );
+}
+
+#[test]
+fn folders_of_qmd_become_sources_with_their_contexts() {
+    let world = World::with(&[
+        ("a/one.md", "# One\n\nA kite.\n"),
+        ("b/two.txt", "Two kites.\n"),
+    ]);
+    let config = world.home().join(".config/qmd");
+    std::fs::create_dir_all(&config).unwrap();
+    let text = format!(
+        "collections:\n  kites:\n    path: {0}/a\n    pattern: \"**/*.md\"\n    context:\n      \"/\": All about kites\n  more:\n    path: {0}/b\n    pattern: \"**/*.txt\"\n  gone:\n    path: /nosuch\n    pattern: \"**/*.md\"\n",
+        world.vault().display()
+    );
+    std::fs::write(config.join("index.yml"), text).unwrap();
+    let done = world.json(&["import", "qmd"]);
+    assert_eq!(done["added"].as_array().unwrap().len(), 2, "{done}");
+    assert_eq!(done["contexts"], 1);
+    assert!(done["left_out"].to_string().contains("/nosuch"), "{done}");
+    world.ok(&["index"]);
+    let hits = world.json(&["query", "kites", "--source", "more", "--min-score", "0"]);
+    assert_eq!(hits["hits"][0]["rel_path"], "two.txt", "{hits}");
+    // A second time nothing is doubled and nothing is lost.
+    let again = world.json(&["import", "qmd"]);
+    assert_eq!(again["added"].as_array().unwrap().len(), 0, "{again}");
+    assert_eq!(world.json(&["source", "list"])["count"], 3);
+}
+
+#[test]
+fn without_a_configuration_of_the_other_program_the_hint_names_a_file() {
+    let world = world();
+    assert_eq!(world.code(&["import", "gno"]), "FILE_NOT_FOUND");
+}

@@ -1,0 +1,160 @@
+//! Private notes: no agent sees them, and no model on another machine gets them. Every way out.
+
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+
+use crate::chat_server::{ChatServer, say};
+use crate::harness::World;
+use crate::mcp::Session;
+use local_agent_testing::server::{Step, ok_json, serve};
+
+const SECRET: &str = "The falcon code is 4711.";
+
+fn world() -> World {
+    let diary = format!("---\nprivate: true\n---\n# Falcon diary\n\n{SECRET} See [[zoo]].\n");
+    let world = World::with(&[
+        (
+            "zoo.md",
+            "# Zoo\n\nThe zebra eats 14 apples a day. See [[diary]].\n",
+        ),
+        ("diary.md", &diary),
+        (
+            "dreams/owl.md",
+            &format!("# Owl dream\n\n#private/dreams {SECRET}\n"),
+        ),
+    ]);
+    world.ok(&["index"]);
+    world
+}
+
+/// Says every way in which an agent can ask for text, and what comes of it.
+fn all_that_an_agent_gets(session: &mut Session) -> String {
+    let calls = [
+        ("search", json!({"query": "falcon code"})),
+        ("ask", json!({"question": "What is the falcon code?"})),
+        ("get", json!({"address": "diary.md"})),
+        ("get", json!({"address": "[[diary]]"})),
+        ("get", json!({"address": "notes:dreams/owl.md"})),
+        ("multi_get", json!({"glob": "**/*.md"})),
+        ("grep", json!({"pattern": "falcon"})),
+        ("list_dir", json!({"path": "."})),
+        ("list_dir", json!({"path": "dreams"})),
+        ("links", json!({"note": "diary.md"})),
+        ("links", json!({"note": "zoo.md"})),
+        ("similar", json!({"note": "zoo.md"})),
+        ("tags", json!({})),
+        (
+            "verify",
+            json!({"answer": "The falcon code is 4712 [notes:diary.md:6]."}),
+        ),
+    ];
+    let mut all = String::new();
+    for (tool, args) in calls {
+        all.push_str(&session.call(tool, args).to_string());
+        all.push('\n');
+    }
+    all
+}
+
+#[test]
+fn an_agent_gets_no_word_of_a_private_note() {
+    let world = world();
+    let mut session = Session::start(&world, &[]);
+    let all = all_that_an_agent_gets(&mut session);
+    session.end();
+    for word in ["4711", "Falcon diary", "Owl dream", "owl.md"] {
+        assert!(!all.contains(word), "{word} in {all}");
+    }
+    assert!(all.contains("zebra"), "{all}");
+}
+
+#[test]
+fn the_owner_sees_private_notes_and_may_show_them_to_agents() {
+    let world = world();
+    assert!(world.ok(&["query", "falcon code"]).stdout.contains("4711"));
+    assert!(world.ok(&["get", "diary.md"]).stdout.contains("4711"));
+    let config = world.root().join("show.yaml");
+    std::fs::write(&config, "mcp: {private_notes: true}\n").unwrap();
+    let mut session = Session::start(&world, &["--config", config.to_str().unwrap()]);
+    let all = all_that_an_agent_gets(&mut session);
+    session.end();
+    assert!(all.contains("4711"), "{all}");
+}
+
+#[test]
+fn a_note_that_became_private_after_it_was_indexed_is_kept_back_at_once() {
+    let world = world();
+    world.write(
+        "zoo.md",
+        "---\ntags: [private]\n---\n# Zoo\n\nThe zebra eats 14 apples.\n",
+    );
+    let mut session = Session::start(&world, &[]);
+    let found = session.call("search", json!({"query": "zebra apples"}));
+    session.end();
+    assert!(!found.to_string().contains("14 apples"), "{found}");
+}
+
+/// Every prompt of a question to a chat model at this host.
+fn prompts(world: &World, host: &str, question: &str) -> (String, Value) {
+    let server = ChatServer::ollama(vec![say("INSUFFICIENT_EVIDENCE")]);
+    let config = world.root().join("llm.yaml");
+    let text = "ask: {provider: ollama}\nllm: {model: m, timeout_s: 20}\n";
+    std::fs::write(&config, text).unwrap();
+    let url = server.url().replace("127.0.0.1", host);
+    let args = ["ask", question, "--ollama-base-url", &url, "--json"];
+    let run = world.run(&[&args[..], &["--config", config.to_str().unwrap()]].concat());
+    let prompts = server.prompts().iter().map(Value::to_string).collect();
+    (prompts, run.json())
+}
+
+#[test]
+fn a_chat_model_on_another_machine_gets_no_private_note_and_the_person_is_told() {
+    let world = world();
+    let question = "What is the falcon code of the zoo?";
+    let (here, _) = prompts(&world, "127.0.0.1", question);
+    assert!(here.contains("4711"), "{here}");
+    // Reaches this machine, and does not say so.
+    let (there, body) = prompts(&world, "0.0.0.0", question);
+    assert!(
+        !there.contains("4711") && !there.contains("Falcon diary"),
+        "{there}"
+    );
+    assert!(
+        body["stale"]
+            .to_string()
+            .contains("private notes were not used"),
+        "{body}"
+    );
+    let run = body["run_id"].as_str().unwrap();
+    let record = world.ok(&["runs", "show", run, "--json"]).stdout;
+    assert!(record.contains("private notes were not used"), "{record}");
+}
+
+#[test]
+fn an_embedding_server_on_another_machine_gets_no_private_note() {
+    let world = world();
+    let bodies = Arc::new(Mutex::new(String::new()));
+    let seen = Arc::clone(&bodies);
+    let server = serve(move |request| {
+        let body: Value = serde_json::from_str(&request.body).unwrap_or_default();
+        seen.lock().unwrap().push_str(&request.body);
+        let inputs = body["input"].as_array().map_or(1, Vec::len);
+        let vectors: Vec<Value> = (0..inputs).map(|_| json!([0.6, 0.8])).collect();
+        let models = json!([{"name": "m", "model": "m", "digest": "d"}]);
+        let reply = json!({"embeddings": vectors, "models": models});
+        vec![Step::Bytes(ok_json(&reply.to_string()))]
+    });
+    let url = server.url("").replace("127.0.0.1", "0.0.0.0");
+    let config = world.root().join("embed.yaml");
+    std::fs::write(&config, "embed: {provider: ollama, model: m}\n").unwrap();
+    let args = ["embed", "--json", "--ollama-base-url", &url];
+    let run = world.run(&[&args[..], &["--config", config.to_str().unwrap()]].concat());
+    let sent = bodies.lock().unwrap().clone();
+    assert!(sent.contains("zebra"), "{}{}", run.stdout, run.stderr);
+    assert!(
+        !sent.contains("4711") && !sent.contains("Owl dream"),
+        "{sent}"
+    );
+    assert_eq!(run.json()["kept_back"], 2);
+}
