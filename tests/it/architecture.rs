@@ -21,6 +21,7 @@ const MAY_USE: &[(&str, Modules)] = &[
             ("error", &["types"]),
             ("language", &[]),
             ("markdown", &["types", "error", "language"]),
+            ("documents", &["types", "markdown"]),
             ("evidence", &["types", "error", "language", "markdown"]),
         ],
     ),

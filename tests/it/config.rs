@@ -34,7 +34,7 @@ fn every_value_is_shown_with_its_origin() {
     assert_snapshot!(lines(&["file:", "workroot", "sources", "index.db_path", "ask.top_n", "llm.base_url"]), @r#"
     file: <vault>/local-agent.yaml (found, trusted)
     workroot = "<vault>"  # found <vault>/local-agent.yaml
-    sources = [{"kind":"notes","name":"notes","root":"<vault>"}]  # <vault>/local-agent.yaml:8
+    sources = [{"kind":"notes","name":"notes","root":"<vault>"}]  # <vault>/local-agent.yaml:9
     index.db_path = "<vault>/.local-agent/index.sqlite"  # default
     ask.top_n = 8  # default
     llm.base_url = "http://127.0.0.1:9"  # flag --ollama-base-url

@@ -52,7 +52,6 @@ fn named_kinds_are_found_read_and_cited() {
     assert_eq!(paths(&world, "furnace chamber"), ["src/oven.py"]);
     let hit = &world.json(&["query", "carp"])["hits"][0];
     assert_eq!(hit["title"], "Garden plan");
-    assert_eq!(hit["heading_path"], "H1: Pond");
     let answer = world.json(&["ask", "How many carp does the pond get?"]);
     assert!(
         answer["answer"].to_string().contains("forty carp"),

@@ -12,7 +12,7 @@ fn zoo() -> World {
     );
     world.write(
         "pub/deep/b.md",
-        "---\ntags: animal\ndate: 2026-02-10\nstatus: [Closed, old]\n---\n# Stork\n\nA stork is a white bird.\n",
+        "---\ntags: animal\ndate: 2026-02-10\nstatus: [Closed, old]\ndraft: true\n---\n# Stork\n\nA stork is a white bird.\n",
     );
     world.write(
         "public/c.md",
@@ -174,4 +174,19 @@ fn w23_the_same_path_in_two_sources_can_be_found_and_cited_in_both() {
     world.write("b/x.md", "# Log\n\nThe red boat needs 3 planks.\n");
     let body = world.json(&["query", "boat", "--mode", "lexical", "--refresh"]);
     assert_ne!(body["hits"][0]["chunk_key"], body["hits"][1]["chunk_key"]);
+}
+
+#[test]
+fn a_property_that_is_true_or_false_filters_as_it_is_written() {
+    let world = zoo();
+    let found = |query: &str| {
+        let hits = world.json(&["query", query, "--min-score", "0"])["hits"].clone();
+        let hits = hits.as_array().unwrap();
+        hits.iter()
+            .map(|hit| hit["rel_path"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(found("bird draft:true"), ["deep/b.md"]);
+    assert!(found("bird draft:false").is_empty());
+    assert!(!found("bird -draft:true").contains(&"deep/b.md".to_owned()));
 }

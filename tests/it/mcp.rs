@@ -184,6 +184,9 @@ fn every_tool_does_its_job_and_gives_what_its_schema_says() {
             "search",
             "get",
             "multi_get",
+            "links",
+            "tags",
+            "similar",
             "ask",
             "verify",
             "status",
@@ -262,6 +265,13 @@ fn every_tool_does_its_job_and_gives_what_its_schema_says() {
         (&json!(false), &json!("rejected"))
     );
     assert_eq!(gives("status", json!({}))["indexed"], true);
+    let note = json!({"note": hit["rel_path"]});
+    let links = gives("links", note.clone());
+    assert!(links["links"].is_array() && links["backlinks"].is_array());
+    let alike = gives("similar", note)["similar"].clone();
+    assert!(alike.as_array().unwrap().len() > 1, "{alike}");
+    let tags = gives("tags", json!({}));
+    assert_eq!(tags["count"], tags["tags"].as_array().unwrap().len());
     let nothing = gives("search", json!({"query": "xylophone quokka zeppelin"}));
     assert_eq!(
         (&nothing["outcome"], &nothing["hits"]),
@@ -290,7 +300,7 @@ fn tools_for_files_are_those_that_the_configuration_offers() {
             .as_array()
             .unwrap()
             .iter()
-            .skip(6)
+            .skip(9)
             .map(|tool| tool["name"].as_str().unwrap().to_owned())
             .collect()
     };

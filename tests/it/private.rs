@@ -62,8 +62,10 @@ fn an_agent_gets_no_word_of_a_private_note() {
     let world = world();
     let mut session = Session::start(&world, &[]);
     let all = all_that_an_agent_gets(&mut session);
+    let folder = session.call("list_dir", json!({"path": "dreams"}));
+    assert!(!folder.to_string().contains("owl"), "{folder}");
     session.end();
-    for word in ["4711", "Falcon diary", "Owl dream", "owl.md"] {
+    for word in ["4711", "Falcon diary", "Owl dream", "notes:diary.md\""] {
         assert!(!all.contains(word), "{word} in {all}");
     }
     assert!(all.contains("zebra"), "{all}");
@@ -128,7 +130,7 @@ fn a_chat_model_on_another_machine_gets_no_private_note_and_the_person_is_told()
     );
     let run = body["run_id"].as_str().unwrap();
     let record = world.ok(&["runs", "show", run, "--json"]).stdout;
-    assert!(record.contains("private notes were not used"), "{record}");
+    assert!(record.contains("\"private_kept_back\":true"), "{record}");
 }
 
 #[test]

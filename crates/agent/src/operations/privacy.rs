@@ -29,6 +29,9 @@ fn elsewhere(chosen: &Chosen) -> Option<String> {
         .find(|endpoint| is_elsewhere(&format!("http://{endpoint}")))
 }
 
+/// What [`KeptBack::said`] is about.
+pub(super) const KEPT_BACK: &str = "private";
+
 /// A sandbox for a question whose evidence is sent to another machine.
 pub(super) struct KeptBack {
     pub sandbox: Sandbox,
@@ -55,7 +58,7 @@ impl KeptBack {
             self.host
         );
         self.private.kept_any().then(|| Stale {
-            what: "private",
+            what: KEPT_BACK,
             why,
             fix: "local-agent config show",
         })

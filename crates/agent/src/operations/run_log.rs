@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
+use super::privacy::KEPT_BACK;
 use crate::ask::{Asked, Chatted, Round, ToolStep, Trail};
 use crate::config::{Config, Loaded};
 use crate::llm::bytes_of;
@@ -129,6 +130,7 @@ impl RunLog {
                 text: answer.text.as_deref(),
                 why: answer.why.as_deref(),
                 index_stale: &answer.packed.index_stale,
+                private_kept_back: answer.stale.iter().any(|one| one.what == KEPT_BACK),
                 ..common
             })?,
         };

@@ -468,6 +468,12 @@ impl View<'_> {
                 &format!("snapshot <code>{}</code>", snapshot.id),
             );
         }
+        if record.private_kept_back {
+            row(
+                "Private notes",
+                "kept back: the chat model is on another machine",
+            );
+        }
         if !record.index_stale.is_empty() {
             row("Changed files", &escape(&record.index_stale.join(", ")));
         }

@@ -79,6 +79,9 @@ pub struct Record {
     pub opinions: Vec<ClaimOpinion>,
     /// Files that changed or went since they were indexed.
     pub index_stale: Vec<String>,
+    /// Whether private notes were kept back, for the chat model is on another machine. Absent: no.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub private_kept_back: bool,
     /// Milliseconds, by step.
     pub timings_ms: std::collections::BTreeMap<String, u64>,
     /// Whether no text that identifies the evidence or the draft was redacted.

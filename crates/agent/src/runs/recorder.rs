@@ -83,6 +83,8 @@ pub struct End<'a> {
     pub text: Option<&'a str>,
     pub why: Option<&'a str>,
     pub index_stale: &'a [String],
+    /// Whether private notes were kept back.
+    pub private_kept_back: bool,
     /// Steps within the run.
     pub timings_ms: Vec<(String, u64)>,
 }
@@ -169,6 +171,7 @@ impl Run {
             report_sha256: None,
             opinions: Vec::new(),
             index_stale: Vec::new(),
+            private_kept_back: false,
             timings_ms: std::collections::BTreeMap::new(),
             exact: true,
             kept_evidence: false,
@@ -257,6 +260,7 @@ impl Run {
         record.report_sha256 = end.report.map(|report| report.sha256);
         record.opinions = end.opinions.to_vec();
         record.index_stale = end.index_stale.to_vec();
+        record.private_kept_back = end.private_kept_back;
         record.timings_ms = end.timings_ms.iter().cloned().collect();
         record.timings_ms.insert(
             "total".to_owned(),

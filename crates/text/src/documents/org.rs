@@ -13,7 +13,7 @@ const DEEPEST: usize = 6;
 
 /// What is being read.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Run {
+enum OrgBlock {
     Text,
     Table,
     /// Up to the line that ends the block.
@@ -22,7 +22,7 @@ enum Run {
 
 /// The blocks, headings, links and tags of an Org file, and its `#+KEY: value` lines.
 pub(super) fn read(text: &str) -> (Outline, Map<String, Value>) {
-    let mut reader = Reader {
+    let mut reader = OrgReader {
         text,
         outline: Outline::default(),
         properties: Map::new(),
@@ -37,19 +37,19 @@ pub(super) fn read(text: &str) -> (Outline, Map<String, Value>) {
     (reader.outline, reader.properties)
 }
 
-struct Reader<'a> {
+struct OrgReader<'a> {
     text: &'a str,
     outline: Outline,
     properties: Map<String, Value>,
     /// Where the open block begins and ends so far.
-    open: Option<(Run, usize, usize)>,
+    open: Option<(OrgBlock, usize, usize)>,
 }
 
-impl Reader<'_> {
+impl OrgReader<'_> {
     fn take(&mut self, line: &str, at: usize) {
         let end = at + line.len();
         let bare = line.trim();
-        if let Some((Run::Block, _, until)) = &mut self.open {
+        if let Some((OrgBlock::Block, _, until)) = &mut self.open {
             *until = end;
             if starts_with(bare, "#+end") {
                 self.close();
@@ -63,21 +63,21 @@ impl Reader<'_> {
             self.tag(tags);
         } else if starts_with(bare, "#+begin") {
             self.close();
-            self.open = Some((Run::Block, at, end));
+            self.open = Some((OrgBlock::Block, at, end));
         } else if let Some((key, value)) = keyword(bare) {
             self.keep(&key, value);
-            self.extend(Run::Text, at, end);
+            self.extend(OrgBlock::Text, at, end);
         } else if bare.is_empty() {
             self.close();
         } else if bare.starts_with('|') {
-            self.extend(Run::Table, at, end);
+            self.extend(OrgBlock::Table, at, end);
         } else {
             self.links(line, at);
-            self.extend(Run::Text, at, end);
+            self.extend(OrgBlock::Text, at, end);
         }
     }
 
-    fn extend(&mut self, run: Run, at: usize, end: usize) {
+    fn extend(&mut self, run: OrgBlock, at: usize, end: usize) {
         match &mut self.open {
             Some((open, _, until)) if *open == run => *until = end,
             _ => {
@@ -92,9 +92,9 @@ impl Reader<'_> {
             return;
         };
         let (kinds, shape) = match run {
-            Run::Text => (BlockKinds::PARAGRAPH, Shape::Text),
-            Run::Table => (BlockKinds::TABLE, Shape::Lines),
-            Run::Block => (BlockKinds::CODE, Shape::Lines),
+            OrgBlock::Text => (BlockKinds::PARAGRAPH, Shape::Text),
+            OrgBlock::Table => (BlockKinds::TABLE, Shape::Lines),
+            OrgBlock::Block => (BlockKinds::CODE, Shape::Lines),
         };
         if !self.text[start..end].trim().is_empty() {
             self.outline.push(start..end, kinds, shape);
