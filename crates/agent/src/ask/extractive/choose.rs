@@ -230,6 +230,9 @@ pub(super) fn around(ranked: &Ranked<'_>, index: usize) -> Option<Passage> {
             None => passage::around(found, index)?,
         },
     };
+    if unit.form == Form::Property && ranked.question.wants.person {
+        with_title(ranked, unit, &mut out);
+    }
     if ranked.question.wants.time {
         out.date = unit.date;
     }
@@ -311,6 +314,12 @@ fn needs_next(ranked: &Ranked<'_>, unit: &Unit, index: usize) -> bool {
     let next = ranked.unit(index + 1).filter(|n| n.before == Some(index));
     score::answer_type(&ranked.question, unit) < 0.0
         && next.is_some_and(|n| score::answer_type(&ranked.question, n) > 0.0)
+}
+
+/// Adds the title of the note: a property does not say whose it is.
+fn with_title(ranked: &Ranked<'_>, unit: &Unit, out: &mut Passage) {
+    let title = ranked.found.note_of(unit).and_then(passage::title);
+    out.pieces.extend(title);
 }
 
 /// Adds the sentence behind, or the paragraph behind a paragraph of one sentence.

@@ -1,18 +1,15 @@
 //! Does anything fit? The decision between an answer and "closest".
 //!
-//! Two logistic regressions. With a model: over what the best unit covers or means, how near it is,
-//! and how far it is ahead of the best unit of another section; fitted on the questions of four sets
-//! (a second brain, the two of `benches/answers`, a quarter of XQuAD over six tenths of its
-//! documents), of which those without an answer weigh half as much again; the constant was set by
-//! hand. Without a model: over what it covers, on 397 questions of XQuAD, each
-//! asked once of all documents and once of all but its own, and on the example vault. The signs
-//! that a unit speaks of something else come from a regression on questions of parallel subjects
-//! and times (`benches/answers/parallel.jsonl`): 2.6, 1.2 and 2.0; the first was raised until one
-//! full of the question's words gives way. A name that is missing forbids an answer.
+//! Two logistic regressions. With a model: over how near the best unit is, which word of the question
+//! it lacks most, and how far it is ahead of the best unit of another section; fitted on the
+//! questions of three vaults (a second brain with a product's manual, the two of `benches/answers`),
+//! on 106 rewordings of them that share no word of their subject with the note, and on 133
+//! questions without an answer, which weigh half as much again; every sign is as it must be. Without
+//! a model: over what it covers, on 397 questions of XQuAD, each asked once of all documents and
+//! once of all but its own, and on the example vault. A name that is missing forbids an answer.
 
 use super::cues;
 use super::rank::{Candidate, Ranked};
-use super::score;
 
 /// What the decision is made from.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -34,10 +31,8 @@ pub(super) struct Signals {
     pub other_note: f32,
     pub missing_answer_type: f32,
     pub unknown_name: f32,
-    /// Share of the question's weight that the unit covers when words that mean nearly the same
-    /// count as far as the model thinks so.
-    pub soft: f32,
-    /// The least that a word of the question is covered so.
+    /// The least that a word of the question is covered when words that mean nearly the same count
+    /// as far as the model thinks so.
     pub least: f32,
 }
 
@@ -52,8 +47,7 @@ impl Signals {
             .zip(&candidate.credits.all)
             .map(|(t, c)| t.weight * (1.0 - c))
             .fold(0.0, f32::max);
-        let soft = soft(candidate);
-        let least = soft.iter().copied().fold(1.0, f32::min);
+        let least = soft(candidate).into_iter().fold(1.0, f32::min);
         Self {
             covered: candidate.features.covered,
             similar: candidate.features.similar,
@@ -65,7 +59,6 @@ impl Signals {
             other_note: candidate.features.other_note,
             missing_answer_type: candidate.features.missing_answer_type,
             unknown_name: candidate.features.unknown_name,
-            soft: score::share(&ranked.question, &soft),
             least,
         }
     }
@@ -83,18 +76,17 @@ impl Signals {
             other_note,
             missing_answer_type,
             unknown_name,
-            soft,
             least,
         } = self;
-        let against =
-            3.5 * time_mismatch + 1.2 * other_note + 2.0 * missing_answer_type + 6.0 * unknown_name;
-        let with_model = 0.9 * covered + 0.6 * own + 2.6 * similar + 1.4 * rank + 2.7 * ahead
-            - 1.8 * missing
-            + 1.2 * soft
-            + 0.7 * least
-            - 4.2;
-        let without = 6.6 * covered - 2.2 * missing - 2.6;
-        legible * with_model + (1.0 - legible) * without - against
+        let with_model = 0.05 * own + 1.85 * similar + 0.6 * rank + 4.7 * ahead - 3.6 * missing
+            + 1.6 * least
+            - 2.6 * time_mismatch
+            - 3.0 * other_note
+            - 1.7 * missing_answer_type
+            - 1.95;
+        let against = 3.5 * time_mismatch + 1.2 * other_note + 2.0 * missing_answer_type;
+        let without = 6.6 * covered - 2.2 * missing - 2.6 - against;
+        legible * with_model + (1.0 - legible) * without - 6.0 * unknown_name
     }
 }
 

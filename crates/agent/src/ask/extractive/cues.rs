@@ -339,7 +339,7 @@ pub(super) const AVERAGE: Cues = Cues(
     "平均",
 );
 pub(super) const COUNT: Cues = Cues(
-    "how many|number of|wie viele|wieviele|anzahl|combien de|cuántos|cuántas|сколько",
+    "how many|the number of|total number of|wie viele|wieviele|anzahl|combien de|cuántos|cuántas|сколько",
     "几个|几种|多少个|几本",
 );
 /// A number of days is asked for …

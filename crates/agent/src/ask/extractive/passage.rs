@@ -192,6 +192,18 @@ pub(super) fn announced(found: Found<'_>, note: &NoteText, unit: &Unit) -> Vec<P
     if long { Vec::new() } else { pieces }
 }
 
+/// The words of a note's first heading, as text, for a heading is not cited.
+pub(super) fn title(note: &NoteText) -> Option<Piece> {
+    let section = note.sections.iter().find(|s| s.level > 0)?;
+    let line = note.slice(&(section.span.start..section.body)).trim_end();
+    let words = line.trim_start_matches(['#', ' ']);
+    let end = section.span.start + line.len();
+    (!words.is_empty()).then(|| Piece {
+        span: end - words.len()..end,
+        form: PieceForm::Text,
+    })
+}
+
 /// Everything in an outermost block.
 pub(super) fn whole_block(found: Found<'_>, note: usize, outer: usize) -> Vec<Piece> {
     let Some(of) = found.notes.get(note) else {

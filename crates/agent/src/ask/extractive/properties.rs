@@ -2,7 +2,7 @@
 
 use super::choose::Choice;
 use super::cues;
-use super::passage::{Passage, Piece, PieceForm};
+use super::passage::{self, Passage, Piece, PieceForm};
 use super::question::Term;
 use super::rank::Ranked;
 use super::score;
@@ -28,17 +28,7 @@ pub(super) fn choose(ranked: &Ranked<'_>) -> Option<Choice> {
             span: unit.span.clone(),
             form: PieceForm::Property,
         }];
-        let titled = note.sections.iter().find(|s| s.level > 0);
-        if let Some(section) = titled {
-            let line = note.slice(&(section.span.start..section.body)).trim_end();
-            let title = line.trim_start_matches(['#', ' ']);
-            let end = section.span.start + line.len();
-            // As text, for a heading is not cited.
-            pieces.push(Piece {
-                span: end - title.len()..end,
-                form: PieceForm::Text,
-            });
-        }
+        pieces.extend(passage::title(note));
         let mut passage = Passage::new(unit.note, pieces);
         passage.keys.push(unit.span.clone());
         out.push(passage);

@@ -278,7 +278,10 @@ fn is_name(word: &str, text: &str, list: &'static str) -> bool {
     let begins = before.is_empty() || before.ends_with(['?', '!', '.', ':']);
     let capital = word.starts_with(char::is_uppercase);
     let month = cues::month(&word.to_lowercase()).is_some();
-    shouted || capital && !begins && !month && !cues::capitalises_nouns(list)
+    let after = text.get(at + word.len()..).unwrap_or("");
+    // "Mira's shoe size": what owns something is capitalised for itself.
+    let owns = after.starts_with("'s ") || after.starts_with("’s ");
+    shouted || capital && (!begins || owns) && !month && !cues::capitalises_nouns(list)
 }
 
 /// Whether digits belong to a name with a hyphen, as 502 in "TH-502".

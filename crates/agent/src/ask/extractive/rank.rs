@@ -324,8 +324,8 @@ fn retired(units: &[Unit]) -> HashSet<usize> {
     units.iter().filter(says_so).map(|u| u.note).collect()
 }
 
-/// What the model compares with the question: the unit under its heading and lead-in; of a row,
-/// each cell with the name of its column.
+/// What the model compares with the question: the unit under its note's title, its heading and
+/// lead-in; of a row, each cell with the name of its column.
 pub(super) fn compared(found: Found<'_>, index: usize) -> String {
     let Some(unit) = found.unit(index) else {
         return String::new();
@@ -334,15 +334,19 @@ pub(super) fn compared(found: Found<'_>, index: usize) -> String {
         .lead
         .and_then(|i| found.unit(i))
         .map_or("", |u| u.plain.as_str());
+    let title = found
+        .note_of(unit)
+        .map_or_else(String::new, |note| note.title.clone());
     let lines = match unit.form {
         Form::Row => {
             let cells = lead.split('|').zip(unit.plain.split('|'));
             let named: Vec<String> = cells
                 .map(|(name, cell)| format!("{}: {}", name.trim(), cell.trim()))
                 .collect();
-            vec![unit.place.heading.clone(), named.join(", ")]
+            vec![title, unit.place.heading.clone(), named.join(", ")]
         }
         _ => vec![
+            title,
             unit.place.heading.clone(),
             lead.to_owned(),
             unit.plain.chars().take(600).collect(),
