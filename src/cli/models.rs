@@ -63,6 +63,9 @@ fn list(context: &Context) -> Result<ExitCode> {
                 "folder": model.folder.as_ref().map(|folder| folder.to_string_lossy()),
                 "revision": model.manifest.as_ref().and_then(|manifest| manifest.revision.as_deref()),
                 "profile": profile(model),
+                "window": window(model),
+                "languages": languages(&model.id),
+                "megabytes": models::known(&model.id).map(|known| known.megabytes),
             })
         };
         let mut body = json!({"models": listed.iter().map(one).collect::<Vec<Value>>()});
@@ -81,12 +84,35 @@ fn list(context: &Context) -> Result<ExitCode> {
             format!("  cosines of unrelated texts: {mean:.2} ± {spread:.2}")
         });
         context.out.line(&format!(
-            "{}  {}{known}{place}",
+            "{}  {}{}{known}{place}",
             model.id,
-            state(model.state)
+            state(model.state),
+            facts(model)
         ));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Size, window and languages, as far as they are known.
+fn facts(model: &models::Listed) -> String {
+    let size = models::known(&model.id)
+        .filter(|_| model.state == ModelState::Absent)
+        .map(|known| format!("  {} MB", known.megabytes));
+    let window = window(model).map(|window| format!("  {window} tokens"));
+    let languages = languages(&model.id).map(|languages| format!("  {languages}"));
+    [size, window, languages].into_iter().flatten().collect()
+}
+
+/// Most tokens of one text.
+fn window(model: &models::Listed) -> Option<usize> {
+    let known = || models::known(&model.id).map(|known| known.window as usize);
+    let built_in = ModelFiles::built_in(&model.id).ok();
+    built_in.map(|files| files.window()).or_else(known)
+}
+
+fn languages(id: &str) -> Option<&'static str> {
+    let known = models::known(id).map(|known| known.languages);
+    known.or_else(|| (id == models::MULTILINGUAL_ID).then_some("a hundred languages"))
 }
 
 /// What is known about the cosines of a compiled-in model. `embed` measures those of others.

@@ -8,12 +8,12 @@ use crate::harness::World;
 fn known_models_are_listed() {
     let world = World::empty();
     assert_snapshot!(world.ok(&["models", "list"]).stdout, @r"
-    all-MiniLM-L6-v2  embedded  cosines of unrelated texts: 0.08 ± 0.09
-    bge-small-en-v1.5  absent
-    e5-small-v2  absent
-    multilingual-e5-small  embedded  cosines of unrelated texts: 0.77 ± 0.02
-    snowflake-arctic-embed-s  absent
-    snowflake-arctic-embed-xs  absent
+    all-MiniLM-L6-v2  embedded  256 tokens  English  cosines of unrelated texts: 0.08 ± 0.09
+    bge-small-en-v1.5  absent  133 MB  512 tokens  English
+    e5-small-v2  absent  133 MB  512 tokens  English
+    multilingual-e5-small  embedded  512 tokens  a hundred languages  cosines of unrelated texts: 0.77 ± 0.02
+    snowflake-arctic-embed-s  absent  133 MB  512 tokens  English
+    snowflake-arctic-embed-xs  absent  90 MB  512 tokens  English
     ");
     let body = world.json(&["models", "list"]);
     assert_eq!(

@@ -4,22 +4,25 @@
 use std::fmt;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-/// A server's address: `http` or `https`, a host, an optional port, and nothing else. Written
-/// without a trailing slash.
+/// A server's address: `http` or `https`, a host, an optional port, an optional path. Written
+/// without a trailing slash, and without a `/v1` at its end: whoever calls the server adds that.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerUrl {
     https: bool,
     /// Lower case; an IPv6 address is in brackets.
     host: String,
     port: Option<u16>,
+    /// Blank, or with a leading slash and none at its end.
+    path: String,
 }
 
 impl ServerUrl {
     /// Reads an address.
     ///
     /// # Errors
-    /// One sentence saying what is wrong: another scheme, no host, a bad port, or a path, query,
-    /// fragment or credentials, which would be sent along or silently dropped.
+    /// One sentence saying what is wrong: another scheme, no host, a bad port, a path of other
+    /// characters than names have, or a query, fragment or credentials, which would be sent along or
+    /// silently dropped.
     pub fn parse(text: &str) -> Result<Self, &'static str> {
         let text = text.trim();
         if text
@@ -41,14 +44,19 @@ impl ServerUrl {
             ('@', "it must not hold a user name or password"),
             ('?', "it must not hold a query"),
             ('#', "it must not hold a fragment"),
-            ('/', "it must end after the host and port, without a path"),
         ] {
             if rest.contains(mark) {
                 return Err(why);
             }
         }
-        let (host, port) = split_port(rest)?;
-        Ok(Self { https, host, port })
+        let (server, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+        let (host, port) = split_port(server)?;
+        Ok(Self {
+            https,
+            host,
+            port,
+            path: checked_path(path)?.to_owned(),
+        })
     }
 
     /// The host, lower case; an IPv6 address in brackets.
@@ -75,6 +83,20 @@ impl ServerUrl {
                 .is_ok_and(|ip| ip.is_loopback())
             || v6.is_some_and(|h| h.parse::<Ipv6Addr>().is_ok_and(|ip| ip.is_loopback()))
     }
+}
+
+/// A path without `/v1` at its end.
+fn checked_path(path: &str) -> Result<&str, &'static str> {
+    let is_name = |name: &str| {
+        let well_formed = name
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'_' | b'~'));
+        well_formed && !matches!(name, "" | "." | "..")
+    };
+    if !path.split('/').skip(1).all(is_name) {
+        return Err("its path must be names of ASCII letters, digits, `.`, `-`, `_`, `~`");
+    }
+    Ok(path.strip_suffix("/v1").unwrap_or(path))
 }
 
 /// Host and port of what is after the scheme.
@@ -126,7 +148,8 @@ impl fmt::Display for ServerUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let scheme = if self.https { "https" } else { "http" };
         write!(f, "{scheme}://{}", self.host)?;
-        self.port.map_or(Ok(()), |port| write!(f, ":{port}"))
+        self.port.map_or(Ok(()), |port| write!(f, ":{port}"))?;
+        f.write_str(&self.path)
     }
 }
 
@@ -136,13 +159,16 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn scheme_host_and_port_only() {
+    fn scheme_host_port_and_path_only() {
         for (text, expected) in [
             ("http://127.0.0.1:11434", "http://127.0.0.1:11434"),
             ("http://127.0.0.1:11434/", "http://127.0.0.1:11434"),
             (" HTTPS://Ollama.Example ", "https://ollama.example"),
             ("http://[::1]:8080", "http://[::1]:8080"),
             ("http://ollama_box", "http://ollama_box"),
+            ("http://host/api", "http://host/api"),
+            ("https://openrouter.ai/api/v1/", "https://openrouter.ai/api"),
+            ("http://localhost:1234/v1", "http://localhost:1234"),
         ] {
             assert_eq!(
                 ServerUrl::parse(text).unwrap().to_string(),
@@ -163,7 +189,11 @@ mod tests {
             "http://host:65536",
             "http://host:+80",
             "http://host//",
-            "http://host/api",
+            "http://host/a//b",
+            "http://host/../etc",
+            "http://host/a%2fb",
+            "http://host/a b",
+            "http://host/api?x=1",
             "http://host?x=1",
             "http://host#frag",
             "http://user:pw@host",

