@@ -34,6 +34,37 @@ fn rejected(codes: &[Code], cases: &[(&str, &str)]) {
     }
 }
 
+/// Each (evidence, answer) passes with a doubt of one of `codes`.
+fn doubted(codes: &[Code], cases: &[(&str, &str)]) {
+    for (evidence, answer) in cases {
+        let report = judge(&[evidence], answer);
+        assert_eq!(report.outcome, Outcome::Passed, "{evidence} | {answer}");
+        let doubts: Vec<Code> = report
+            .claims
+            .iter()
+            .flat_map(|c| c.doubts.clone())
+            .collect();
+        assert!(
+            doubts.iter().any(|c| codes.contains(c)),
+            "{evidence} | {answer}: {doubts:?}"
+        );
+    }
+}
+
+/// Each (evidence, answer) passes without a doubt.
+fn undoubted(cases: &[(&str, &str)]) {
+    checked(cases);
+    for (evidence, answer) in cases {
+        let report = judge(&[evidence], answer);
+        let doubts: Vec<Code> = report
+            .claims
+            .iter()
+            .flat_map(|c| c.doubts.clone())
+            .collect();
+        assert!(doubts.is_empty(), "{evidence} | {answer}: {doubts:?}");
+    }
+}
+
 /// Each (evidence, answer) passes, and is not called verified.
 fn checked(cases: &[(&str, &str)]) {
     for (evidence, answer) in cases {
@@ -753,4 +784,123 @@ fn a_title_or_question_may_not_smuggle_a_claim() {
     ] {
         assert!(judge(&evidence, answer).ok, "{answer}");
     }
+}
+
+const RECIPE: &str = "Stir the batter until it is smooth. The oven door must stay closed for ten \
+    minutes. Any guest can open the cellar. Bread is hard to cut while it is warm.";
+
+#[test]
+fn what_stands_before_a_word_is_compared() {
+    rejected(
+        &[Code::Modality, Code::Direction, Code::Negation],
+        &[
+            (
+                RECIPE,
+                "For ten minutes the oven door may stay closed or be opened",
+            ),
+            (RECIPE, "While it is warm, bread is easy to cut"),
+            (
+                "The guard does not lock the eastern gate at night.",
+                "At night the guard locks the eastern gate",
+            ),
+        ],
+    );
+    doubted(
+        &[Code::Quantifier],
+        &[(RECIPE, "The cellar can be opened by only one guest")],
+    );
+    undoubted(&[
+        (RECIPE, "Warm bread is hard to cut"),
+        (
+            RECIPE,
+            "The oven door must stay closed for ten minutes or so",
+        ),
+        (
+            "The first volume has 300 pages, the second volume 340.",
+            "The second volume has 340 pages",
+        ),
+    ]);
+}
+
+#[test]
+fn a_thing_is_what_every_sentence_says_of_it() {
+    let lines = "- `name` — required. The name of the boat.\n- `colour` — optional. Its colour.";
+    rejected(
+        &[Code::Direction, Code::Referent],
+        &[(lines, "`name` is optional")],
+    );
+    doubted(&[Code::Direction], &[(lines, "`colour` is required")]);
+    undoubted(&[(lines, "`name` is required, `colour` is optional")]);
+}
+
+#[test]
+fn a_contrast_keeps_its_sides() {
+    let rule = "Use copper rather than lead for the pipes.";
+    rejected(
+        &[Code::Order],
+        &[(rule, "Choose lead instead of copper for the pipes")],
+    );
+    checked(&[(rule, "Choose copper instead of lead for the pipes")]);
+}
+
+#[test]
+fn pairs_and_ranges_keep_their_partners() {
+    let ports = "The ferries are Aurora (Bergen), Polaris (Turku) and Vega (Gdynia).";
+    rejected(
+        &[Code::Referent, Code::Order],
+        &[
+            (
+                ports,
+                "The ferries are Polaris from Bergen, Aurora from Turku and Vega from Gdynia",
+            ),
+            (
+                "The crew grows from 8 to 20 sailors.",
+                "The crew goes from 20 to 8 sailors",
+            ),
+        ],
+    );
+    checked(&[
+        (
+            ports,
+            "The ferries are Polaris from Turku, Aurora from Bergen and Vega from Gdynia",
+        ),
+        (
+            "The crew grows from 8 to 20 sailors.",
+            "From 8 sailors the crew grows to 20",
+        ),
+    ]);
+}
+
+#[test]
+fn a_clause_of_strange_words_is_doubted_and_everyday_words_are_not() {
+    let note = "The bakery closes at noon on Sundays.";
+    doubted(
+        &[Code::LowSupport],
+        &[(
+            note,
+            "On Sundays the bakery closes at noon, which annoys regular customers",
+        )],
+    );
+    undoubted(&[(
+        note,
+        "On Sundays the bakery closes at noon, so that is the way it works",
+    )]);
+}
+
+#[test]
+fn a_unit_before_its_number_and_a_share_of_an_amount_are_carried() {
+    checked(&[
+        (
+            "Retention: Day 1: 80 %. Week 1: 67 %.",
+            "After one week the retention is 67 %",
+        ),
+        (
+            "We raise 15 million euros. Half (50 %) goes to the harbour.",
+            "The harbour gets 7.5 million euros",
+        ),
+    ]);
+    rejected(
+        &[Code::Number],
+        &[("The mark is the byte 0xFE.", "The mark is the byte 0xCD")],
+    );
 }

@@ -10,8 +10,8 @@
 //! | L1 identity | does it mean one item of the snapshot, still on disk? | `identity` |
 //! | L2 coverage | is every claim cited? | `coverage`, `phrases` |
 //! | L3 quotes | do the quoted words stand there? | `quotes` |
-//! | L4 atoms | do its numbers, dates, names and code stand there, of the same thing? | `atoms`, `checks::{atoms, numbers, names, code, binding, referent, crossed}` |
-//! | L5 polarity | is it negated, directed, ordered, bounded, decided and reasoned alike? | `checks::{negation, direction, order, quantity, modality, status, clauses, strange}`, words in `data/` |
+//! | L4 atoms | do its numbers, dates, names and code stand there, of the same thing? | `atoms`, `checks::{atoms, numbers, names, code, pairs, binding, labels, referent, crossed}` |
+//! | L5 polarity | is it negated, directed, ordered, bounded, decided and reasoned alike? | `checks::{governed, negation, direction, order, contrast, quantity, modality, status, clauses, strange}`, words in `data/` |
 //! | L6 support | do enough of its words stand there? | `support`, `checks::novelty`, weights in `data/support.txt` |
 //! | L7 laundering | was the citation made by this program? | `identity` (planted citations), `laundering` (notes that give orders) |
 //! | L8 verdict | `verified`, `derived`, `checked`, `doubtful` or `rejected` | `judge`; the whole answer: `tally` |

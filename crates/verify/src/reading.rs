@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 use std::ops::Range;
 
 use super::atoms::{Atom, MeasureUnit, What, atoms, unit};
-use super::checks::{Language, Thing};
+use super::checks::{Family, Language, Thing, families};
 use super::statements::{CellVerdict, Statement, statements, verdicts};
 use super::terms::{Term, parts, terms};
 use super::text::{Cut, Lexicon, Sentence, Text, Token, lower_case};
@@ -35,6 +35,7 @@ pub struct Reading {
     capitals: OnceCell<Capitals>,
     parts: OnceCell<Vec<u32>>,
     statements: OnceCell<Vec<Statement>>,
+    families: OnceCell<Vec<Family>>,
 }
 
 /// The capitalised words of a text.
@@ -309,6 +310,11 @@ impl Reading {
     /// What the text states, in order.
     pub fn statements(&self) -> &[Statement] {
         self.statements.get_or_init(|| statements(self))
+    }
+
+    /// Its labels: of rows, items, lines and sections.
+    pub fn families(&self) -> &[Family] {
+        self.families.get_or_init(|| families(self))
     }
 
     /// The cells of its tables that say yes or no.

@@ -59,6 +59,82 @@ pub enum Status {
     Ongoing,
 }
 
+/// What a word does in a sentence, beside what it means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// Says little of a thing: "way", "make", "instead".
+    Everyday,
+    /// Leaves nothing else: "only".
+    Restricting,
+    /// Says how far a statement goes, one way or the other: "only", "always", "all".
+    Limiting,
+    /// Narrows a statement in another way: "must", "single", "if".
+    Narrowing,
+    /// Leaves nothing out: "any", "all".
+    Freeing,
+    /// Means one: "single".
+    Singling,
+    /// Says that there is none or less: "few", "without", "missing".
+    Scarce,
+    /// Changes what a denial means: "unless", "only", "but".
+    Bending,
+    /// Takes something out: "except".
+    Excepting,
+    /// Means a part: "third", "half".
+    Share,
+    /// Puts one thing before, above or on another.
+    Placing,
+    /// The same, and verbs that do: "precedes".
+    Ordering,
+    /// Counts a place in an order: "first", "then".
+    Sequence,
+    /// Begins a reason.
+    Causal,
+    /// Begins a condition.
+    Conditional,
+    /// Speaks of the text: "table", "section".
+    Textual,
+    /// Begins an indirect question.
+    Asking,
+}
+
+impl Role {
+    /// The role of a class of the data.
+    fn of(class: &str) -> Option<Self> {
+        Some(match class {
+            "everyday" => Self::Everyday,
+            "restricting" => Self::Restricting,
+            "limiting" => Self::Limiting,
+            "narrowing" => Self::Narrowing,
+            "freeing" => Self::Freeing,
+            "singling" => Self::Singling,
+            "scarce" => Self::Scarce,
+            "bending" => Self::Bending,
+            "excepting" => Self::Excepting,
+            "share" => Self::Share,
+            "placing" => Self::Placing,
+            "ordering" => Self::Ordering,
+            "sequence" => Self::Sequence,
+            "causal" => Self::Causal,
+            "conditional" => Self::Conditional,
+            "textual" => Self::Textual,
+            "asking" => Self::Asking,
+            _ => return None,
+        })
+    }
+}
+
+/// A set of roles.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Roles(u32);
+
+impl Roles {
+    /// Whether a role is in the set.
+    pub fn has(self, role: Role) -> bool {
+        self.0 >> role as u32 & 1 == 1
+    }
+}
+
 /// What is known about a word.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Entry {
@@ -72,6 +148,8 @@ pub struct Entry {
     pub turns: bool,
     /// A negation before it is none ("not only").
     pub hollow: bool,
+    /// What else it does in a sentence.
+    pub roles: Roles,
     /// May begin a number or a date.
     pub amount: bool,
     /// Its opposite says the same with giver and taker exchanged: "sell" and "buy".
@@ -151,6 +229,7 @@ impl Tables {
                     | "deprecated"
                     | "removed"
                     | "done"
+                    | "everyday"
             );
             if inflects && word.len() > 2 {
                 let key = this.stem_of(word);
@@ -179,6 +258,7 @@ impl Tables {
             let entry = this.words.entry(word).or_default();
             entry.turns |= more.turns;
             entry.converse |= more.converse;
+            entry.roles.0 |= more.roles.0;
             entry.status = entry.status.or(more.status);
             entry.pairs.extend(more.pairs);
         }
@@ -224,7 +304,7 @@ fn mark(entry: &mut Entry, class: &str) {
         "active" => entry.status = Some(Status::Active),
         "done" => entry.status = Some(Status::Done),
         "ongoing" => entry.status = Some(Status::Ongoing),
-        _ => {}
+        _ => entry.roles.0 |= Role::of(class).map_or(0, |role| 1 << role as u32),
     }
 }
 

@@ -9,7 +9,7 @@ use foldhash::fast::RandomState;
 
 use local_agent_text::markdown::BlockRole;
 
-use super::tables::{Entry, Mood, Quantity, Status, tables};
+use super::tables::{Entry, Mood, Quantity, Role, Status, tables};
 
 /// Stems as numbers; shared by all texts of one verification.
 #[derive(Default)]
@@ -206,6 +206,11 @@ impl Token {
     /// The opposites it takes part in.
     pub fn pairs(&self) -> &'static [(u16, bool)] {
         self.entry.map_or(&[], |e| e.pairs.as_slice())
+    }
+
+    /// Whether it does this in a sentence.
+    pub fn does(&self, role: Role) -> bool {
+        self.entry.is_some_and(|e| e.roles.has(role))
     }
 
     /// Whether a negation before it is none.

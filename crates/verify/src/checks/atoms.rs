@@ -37,6 +37,13 @@ pub fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Vec<(Code, String)> 
         };
         out.extend(wrong);
     }
+    for constant in constants(&case.claim.normal) {
+        let folded = constant.to_lowercase();
+        let says = |s: &super::Source<'_>| s.reading.lower().contains(&folded);
+        if !in_code(case, constant) && !case.cited.iter().any(says) {
+            out.push(missing(Code::Number, constant));
+        }
+    }
     for address in hidden_addresses(case.raw) {
         let stands = |s: &super::Source<'_>| {
             s.item.text.contains(address) || s.item.path.as_str() == address
@@ -157,6 +164,15 @@ pub(super) fn stands(case: &Case<'_>, literal: &str) -> bool {
     let plain = bare.chars().all(|c| c.is_alphanumeric() || c == ' ');
     let lower = bare.to_lowercase();
     plain && readings(case).any(|r| r.lower().contains(&lower))
+}
+
+/// Numbers as programs write them, in words and not in code: `0xFE`, `0b10`.
+fn constants(normal: &str) -> impl Iterator<Item = &str> {
+    let is_part = |c: char| c.is_ascii_alphanumeric();
+    normal.split(move |c| !is_part(c)).filter(|word| {
+        let digits = word.strip_prefix("0x").or(word.strip_prefix("0b"));
+        digits.is_some_and(|d| !d.is_empty() && d.chars().all(|c| c.is_ascii_hexdigit()))
+    })
 }
 
 /// Addresses of links and pictures, which the normalised text does not show. What stands inside an

@@ -316,7 +316,7 @@ fn replaced(case: &Case<'_>, terms: &[Term], affinities: &mut Affinities<'_>) ->
                 found: Some(rival.text),
             };
             let effect = match (labels, against) {
-                (true, 2..) => Effect::Rejects,
+                (true, 2..) if !value => Effect::Rejects,
                 // A short claim says one thing of one name; a long one may only name it.
                 _ if all && voters.len() <= SHORT && !denies => Effect::Rejects,
                 _ => Effect::Doubts,

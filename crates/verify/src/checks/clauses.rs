@@ -10,6 +10,7 @@ use super::{Case, Effect};
 use crate::Code;
 use crate::finding::{Detail, Objection};
 use crate::reading::Reading;
+use crate::tables::Role;
 use crate::text::{Token, lower_case};
 
 /// Less than this share of the words of a reason or condition in the cited text raises a doubt.
@@ -42,6 +43,7 @@ pub fn check(case: &Case<'_>, pairings: &[Pairing<'_>]) -> Vec<Objection> {
         };
         out.extend(unsupported(case, i, code));
     }
+    out.extend(tied(case));
     out.truncate(1);
     out
 }
@@ -195,4 +197,106 @@ fn extent(case: &Case<'_>, at: usize) -> Range<usize> {
         end += 1;
     }
     at..end
+}
+
+/// What kind of clause a word begins, and how much of the clause beside it and of this one must be
+/// together in the cited text.
+#[derive(Debug, Clone, Copy)]
+struct Tie {
+    code: Code,
+    /// How much of the rest must be in one sentence for the clause to be missed there.
+    main: f64,
+    /// Less than this of the clause beside that sentence raises a doubt.
+    least: f64,
+}
+
+/// Most clauses of one claim that are looked at.
+const MOST_TIES: usize = 4;
+
+fn tie(reading: &Reading, tokens: &[Token], at: usize) -> Option<Tie> {
+    let token = tokens.get(at)?;
+    let word = |i: usize| tokens.get(i).map(|t| lower_case(reading.word(t)));
+    let (own, next) = (word(at)?, word(at + 1));
+    let due = matches!(&*own, "due" | "owing") && next.as_deref() == Some("to");
+    let tie = |code, main, least| Some(Tie { code, main, least });
+    if due || token.does(Role::Causal) {
+        tie(Code::Cause, 0.6, 0.5)
+    } else if token.does(Role::Conditional) {
+        tie(Code::Condition, 0.4, 0.5)
+    } else if matches!(&*own, "before" | "after") {
+        tie(Code::Order, 0.4, 0.5)
+    } else if own == "to" && at > 0 {
+        tie(Code::LowSupport, 0.8, 0.75)
+    } else {
+        None
+    }
+}
+
+/// A clause that the cited text does not have beside what the claim ties it to.
+fn tied(case: &Case<'_>) -> Option<Objection> {
+    let tokens = &case.claim.text.tokens;
+    let begins = |at: usize| Some((at, tie(case.claim, tokens, at)?));
+    let ties = (0..tokens.len()).filter_map(begins);
+    ties.take(MOST_TIES).find_map(|(at, tie)| {
+        let range = extent(case, at);
+        let (main, clause) = together(case, &range)?;
+        if main < tie.main || clause >= tie.least {
+            return None;
+        }
+        let said = case.claim.shown(range.clone()).to_owned();
+        let bytes = tokens.get(range.start)?.start..tokens.get(range.end - 1)?.end;
+        Some(Objection::new(tie.code, Effect::Doubts, Detail::Absent { said }).at(bytes))
+    })
+}
+
+/// How much of the claim's other words is in the sentence that holds most of them, and how much of
+/// a clause is in it or beside it. `None` for too few words.
+fn together(case: &Case<'_>, clause: &Range<usize>) -> Option<(f64, f64)> {
+    let tokens = case.claim.text.tokens.iter().enumerate();
+    let counts = |t: &Token| t.is_content() || t.number;
+    let words = |inside: bool| -> Vec<&Token> {
+        let chosen = tokens
+            .clone()
+            .filter(|(i, t)| clause.contains(i) == inside && counts(t));
+        chosen.map(|(_, t)| t).take(MOST_WORDS).collect()
+    };
+    let (inside, outside) = (words(true), words(false));
+    if inside.len() < ENOUGH || outside.len() < ENOUGH {
+        return None;
+    }
+    let mut best: Option<(f64, f64)> = None;
+    for source in case.cited {
+        let (own, other) = (
+            held(case, source.reading, &outside),
+            held(case, source.reading, &inside),
+        );
+        for (s, main) in own.iter().enumerate() {
+            let beside = other.get(s.saturating_sub(1)..(s + 2).min(other.len()));
+            let found = beside.unwrap_or(&[]).iter().fold(0, |all, held| all | held);
+            let share = super::ratio(found.count_ones() as usize, inside.len());
+            let main = super::ratio(main.count_ones() as usize, outside.len());
+            let total = |pair: (f64, f64)| pair.0 + pair.1 * BESIDE;
+            if best.is_none_or(|best| total((main, share)) > total(best)) {
+                best = Some((main, share));
+            }
+        }
+    }
+    best
+}
+
+/// How much a clause counts when the sentence is looked for that it is tied to.
+const BESIDE: f64 = 0.3;
+
+/// For every sentence: which of these words it holds, one bit a word.
+fn held(case: &Case<'_>, reading: &Reading, words: &[&Token]) -> Vec<u32> {
+    let mut out = vec![0_u32; reading.text.sentences.len()];
+    for (n, token) in words.iter().enumerate() {
+        let exact = reading.sentences_with(token.id).iter();
+        for s in exact.chain(reading.sentences_like(token.id, case.lexicon)) {
+            out.get_mut(*s as usize)
+                .into_iter()
+                .for_each(|held| *held |= 1 << n);
+        }
+    }
+    out
 }

@@ -63,7 +63,11 @@ fn weigh(case: &Case<'_>, shown: &str) -> Option<Effect> {
             .iter()
             .filter(|w| absent(w))
             .all(|w| fills_a_pattern(w, &cited));
-        return match (free, others || filled) {
+        // Two words, one of the text and one of who answers: "`tool NAME`".
+        let option = |word: &&str| shown.contains(&format!("-{word}")) || word.starts_with('-');
+        let known = words.len() == 2 && words.iter().filter(|w| !absent(w)).count() == 1;
+        let known = known && !words.iter().any(option);
+        return match (free, others || filled || known) {
             (true, _) => None,
             (_, true) => Some(Effect::Doubts),
             (_, false) => Some(Effect::Rejects),

@@ -10,9 +10,10 @@ use std::ops::Range;
 
 use super::align::{Alignment, common_in_order};
 use super::names::is_name;
-use super::{Case, Source};
+use super::{Case, Effect, Source};
 use crate::Code;
 use crate::reading::Reading;
+use crate::tables::Role;
 use crate::text::Token;
 
 /// Most words of the claim that are looked for outside of the nearest sentence, most sentences that
@@ -53,16 +54,18 @@ struct Crossing<'a> {
 
 /// Whether the claim crosses the nearest sentence and every sentence that holds one of its other
 /// words.
-pub fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<(Code, String)> {
+pub fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<(Effect, Code, String)> {
     let mut near = alignment
         .0
         .iter()
         .filter_map(|aligned| CrossedPlace::of(aligned.source, aligned.sentence));
     let nearest = near.find(|place| !place.is_header())?;
-    let strange =
-        case.claim.text.tokens.iter().filter(|t| {
-            t.is_content() && !nearest.holds(t.id) && !speaks_of_the_text(case.claim, t)
-        });
+    let strange = case
+        .claim
+        .text
+        .tokens
+        .iter()
+        .filter(|t| t.is_content() && !nearest.holds(t.id) && !t.does(Role::Textual));
     for word in strange.take(MOST_WORDS) {
         let holders = case.cited.iter().flat_map(|source| {
             source
@@ -87,18 +90,16 @@ pub fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<(Code, String
             let why = format!(
                 "The cited text has “{taken}” together with “{of}”; with “{put_to}” it has “{said}”."
             );
-            return Some((Code::Referent, why));
+            // A number of the claim can be its own; `referent` and `numbers` look at it.
+            let counts = [found.taken, found.of, found.said, found.put_to];
+            let effect = match counts.iter().any(|t| t.number) {
+                true => Effect::Doubts,
+                false => Effect::Rejects,
+            };
+            return Some((effect, Code::Referent, why));
         }
     }
     None
-}
-
-/// "in the table": said of the text, not by it.
-fn speaks_of_the_text(claim: &Reading, token: &Token) -> bool {
-    matches!(
-        claim.word(token),
-        "table" | "list" | "row" | "column" | "section" | "example" | "note" | "text" | "passage"
-    )
 }
 
 /// How the claim takes `word` from `other` and the rest from `nearest`, if the two are of one

@@ -4,9 +4,11 @@ use super::nearest::{Near, Pairing, sentence};
 use super::{Case, Effect};
 use crate::Code;
 use crate::finding::{Detail, Objection};
+use crate::tables::Role;
 use crate::text::Token;
 
 /// How much of the rest of a statement must be the same to reject, and to doubt.
+const WHOLE: f64 = 0.9;
 const SAME: f64 = 0.5;
 const ALIKE: f64 = 0.25;
 
@@ -16,15 +18,8 @@ pub fn check(case: &Case<'_>, pairings: &[Pairing<'_>]) -> Vec<Objection> {
     for pairing in pairings {
         let own = &pairing.own.tokens;
         // "A before B" and "B after A" are one: `order` looks at them.
-        let orders = |t: &&Token| {
-            let word = case.claim.word(t);
-            matches!(
-                word,
-                "before" | "after" | "above" | "below" | "over" | "under" | "prior"
-            )
-        };
         let opposed = own.iter().filter(|t| !t.pairs().is_empty());
-        for token in opposed.filter(|t| !orders(t)) {
+        for token in opposed.filter(|t| !t.does(Role::Placing)) {
             out.extend(opposite(case, pairing, token));
         }
     }
@@ -105,17 +100,19 @@ fn opposite(case: &Case<'_>, pairing: &Pairing<'_>, token: &Token) -> Option<Obj
     if case.claim.has(other.id) || near.share < ALIKE || near.share < 0.9 * best.share {
         return None;
     }
-    let excepts = near.statement.tokens.iter().any(|t| {
-        matches!(
-            near.source.reading.word(t),
-            "except" | "excluding" | "unless" | "but"
-        )
-    });
+    let excepts = near
+        .statement
+        .tokens
+        .iter()
+        .any(|t| t.does(Role::Excepting));
     let rest = rest_share(pairing, near, token);
+    // A claim of one statement speaks of one case.
+    let one = case.claim.statements().len() == 1;
+    let whole = if one { SAME } else { WHOLE };
+    let neighbours = shares_a_neighbour(case, token, near, other);
     let effect = match rest {
-        r if r >= ALIKE && excepts => Effect::Doubts,
-        r if r >= SAME => Effect::Rejects,
-        r if r >= ALIKE => Effect::Doubts,
+        r if r >= whole && neighbours && !excepts => Effect::Rejects,
+        r if r >= ALIKE && neighbours => Effect::Doubts,
         _ => return None,
     };
     let detail = Detail::Opposite {
@@ -124,6 +121,30 @@ fn opposite(case: &Case<'_>, pairing: &Pairing<'_>, token: &Token) -> Option<Obj
     };
     let found = Objection::new(Code::Direction, effect, detail).at(token.start..token.end);
     Some(found.against(near.source.item.label, sentence(near)?))
+}
+
+/// Whether both words have the same word with content beside them.
+fn shares_a_neighbour(case: &Case<'_>, own: &Token, near: &Near<'_>, other: &Token) -> bool {
+    let beside = |tokens: &[Token], token: &Token| {
+        let at = tokens.iter().position(|t| t.start == token.start);
+        let (before, after) = at.map_or((&[][..], &[][..]), |at| {
+            (
+                tokens.get(..at).unwrap_or(&[]),
+                tokens.get(at + 1..).unwrap_or(&[]),
+            )
+        });
+        let left = before.iter().rev().find(|t| t.is_content()).map(|t| t.id);
+        let right = after.iter().find(|t| t.is_content()).map(|t| t.id);
+        [left, right]
+    };
+    let ours = beside(&case.claim.text.tokens, own);
+    let theirs = beside(
+        near.source.reading.tokens_of(near.statement.sentence),
+        other,
+    );
+    ours.iter()
+        .flatten()
+        .any(|id| theirs.iter().flatten().any(|t| t == id))
 }
 
 /// The share of the other content words of the claim's statement that the near one holds.

@@ -7,9 +7,12 @@ mod atoms;
 mod binding;
 mod clauses;
 mod code;
+mod contrast;
 mod crossed;
 mod derive;
 mod direction;
+mod governed;
+mod labels;
 mod language;
 mod modality;
 mod names;
@@ -18,6 +21,7 @@ mod negation;
 mod novelty;
 mod numbers;
 mod order;
+mod pairs;
 mod quantity;
 mod referent;
 mod status;
@@ -34,6 +38,7 @@ use local_agent_text::evidence::EvidenceItem;
 use local_agent_text::types::Label;
 
 use self::align::Alignment;
+pub use self::labels::{Family, families};
 pub use self::language::{Language, of_answer};
 pub use self::names::is_name;
 pub use self::referent::Thing;
@@ -127,18 +132,29 @@ pub fn check(case: &Case<'_>) -> Findings {
     out.objections.extend(code::check(case));
     out.objections
         .extend(names::check(case, &alignment, foreign));
+    out.objections.extend(pairs::check(case));
     if out.objections.is_empty() {
         out.objections.extend(binding::check(case));
     }
     if out.objections.is_empty() {
-        out.add(referent::check(case, &alignment).or_else(|| crossed::check(case, &alignment)));
+        out.add(referent::check(case, &alignment));
     }
+    if out.objections.is_empty()
+        && let Some((effect, code, why)) = crossed::check(case, &alignment)
+    {
+        out.worded(effect, [(code, why)]);
+    }
+    if out.objections.is_empty() {
+        out.objections.extend(labels::check(case));
+    }
+    out.objections.extend(governed::check(case));
     if case.extent != Extent::Row {
         let pairings = nearest::pairings(case);
         out.objections
             .extend(negation::check(case, &pairings, &alignment));
         out.objections.extend(direction::check(case, &pairings));
         out.objections.extend(order::check(case, &pairings));
+        out.objections.extend(contrast::check(case));
         if case.extent == Extent::Sentence {
             out.objections.extend(quantity::check(case, &pairings));
             out.objections.extend(modality::check(case, &pairings));

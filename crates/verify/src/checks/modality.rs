@@ -10,11 +10,11 @@ use crate::text::{Token, lower_case};
 
 /// How much of a statement must be the same.
 const ALIKE: f64 = 0.4;
-const SAME: f64 = 0.5;
+const SAME: f64 = 0.65;
 
 /// How binding a statement is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Force {
+pub enum Force {
     May,
     Should,
     Must,
@@ -45,11 +45,18 @@ fn compare(case: &Case<'_>, pairing: &Pairing<'_>) -> Option<Objection> {
     if theirs.id == at.id {
         return None;
     }
-    let far = matches!(
-        (force, other),
-        (Force::May, Force::Must) | (Force::Must, Force::May)
-    );
-    let effect = match (far, best.share >= SAME) {
+    if (force, other) == (Force::Should, Force::Must) {
+        return None;
+    }
+    // "May" for "must" lets somebody off; "must" for "may" is often only said more firmly.
+    // A claim of several statements can speak of several cases.
+    let one = case.claim.statements().len() == 1;
+    let far = match (force, other) {
+        (Force::May, Force::Must) => true,
+        (Force::Must, Force::May) => one,
+        _ => false,
+    };
+    let effect = match (far, best.share >= if one { ALIKE } else { SAME }) {
         (true, true) => Effect::Rejects,
         _ => Effect::Doubts,
     };

@@ -60,7 +60,10 @@ pub fn check(case: &Case<'_>, alignment: &Alignment<'_>, foreign: bool) -> Vec<O
                     && alone
                     && is_abbreviation(word)
                     && word.len() <= USUAL_LETTERS;
-            let effect = if mild {
+            // A name that is put for another one; without another one, who answers may know it.
+            let named = alignment.best().is_some_and(speaks_of_somebody_named);
+            let rival = named || has_rival(case, alignment);
+            let effect = if mild || !(rival || missing.len() > 1) {
                 Effect::Doubts
             } else {
                 Effect::Rejects
@@ -71,6 +74,24 @@ pub fn check(case: &Case<'_>, alignment: &Alignment<'_>, foreign: bool) -> Vec<O
             Objection::new(Code::Name, effect, detail).at(token.start..token.end)
         })
         .collect()
+}
+
+/// Whether the nearest sentences have a name that the claim does not have.
+fn has_rival(case: &Case<'_>, alignment: &Alignment<'_>) -> bool {
+    alignment.0.iter().any(|near| {
+        let reading = near.source.reading;
+        near.tokens().iter().any(|t| is_rival(case, reading, t))
+    })
+}
+
+/// Whether a word of the cited text is a name that the claim does not have.
+fn is_rival(case: &Case<'_>, reading: &Reading, token: &Token) -> bool {
+    let first = || {
+        let word = reading.word(token);
+        let small = |t: &&Token| t.id == token.id && !t.capital;
+        !ends_as_a_word(word) && !reading.text.tokens.iter().any(|t| small(&t))
+    };
+    is_name(token) && !case.claim.has(token.id) && (!token.first || first())
 }
 
 /// "JPEG, PNG and BMP" where the text lists the first two: the third is no everyday abbreviation.

@@ -11,7 +11,7 @@ use crate::Code;
 use crate::finding::{Detail, Objection};
 use crate::reading::Reading;
 use crate::statements::CellVerdict;
-use crate::tables::{Quantity, Status};
+use crate::tables::{Quantity, Role, Status};
 use crate::text::{Token, lower_case};
 
 /// From this share on, two statements are the same but for their negation.
@@ -87,12 +87,7 @@ fn left_out(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<Objection> {
     let best = alignment.best()?;
     let denied = tokens.iter().filter(|t| t.is_content());
     let denied = denied.take(MOST_WORDS).find(|t| is_only_denied(case, t));
-    let denies = || {
-        let mut governed = best.tokens().iter().filter(|t| t.negated && t.head);
-        let denies = best.share >= MISSED && governed.any(|t| case.claim.has(t.id));
-        tokens.iter().find(|t| t.is_content()).filter(|_| denies)
-    };
-    let token = denied.or_else(denies)?;
+    let token = denied.filter(|_| best.share >= MISSED)?;
     let said = case.claim.word(token).to_owned();
     let found = Objection::new(Code::Negation, Effect::Doubts, Detail::TextNegates { said });
     Some(found.at(token.start..token.end))
@@ -167,11 +162,12 @@ fn compare(case: &Case<'_>, pairing: &Pairing<'_>) -> Option<Objection> {
     let token = pairing.own.tokens.get(at)?;
     let said = case.claim.word(token).to_owned();
     let range = token.start..token.end;
-    let sure = best.share >= SAME && is_sure(case, pairing, best);
-    let effect = if sure {
-        Effect::Rejects
-    } else {
-        Effect::Doubts
+    let sure = best.share >= SAME && is_sure(pairing, best);
+    let effect = match (sure, first) {
+        (true, _) => Effect::Rejects,
+        // Who answers in their own words denies more than a text does.
+        (false, Comparison::ClaimDenies(_)) => return None,
+        (false, _) => Effect::Doubts,
     };
     let detail = match first {
         Comparison::ClaimDenies(_) => Detail::ClaimNegates { said },
@@ -239,7 +235,7 @@ fn edited(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<Objection> {
     let denies_inside = |t: Option<&Token>, reading: &Reading| {
         t.is_some_and(|t| {
             let word = lower_case(reading.word(t));
-            has_negative_prefix(&word) || is_scarce(&word)
+            has_negative_prefix(&word) || t.does(Role::Scarce)
         })
     };
     if alignment.edits().iter().any(|e| {
@@ -295,96 +291,20 @@ fn is_followed_by_hollow(tokens: &[Token], token: &Token) -> bool {
 }
 
 /// Whether nothing else can explain the difference: no condition, no contrast, no restriction.
-fn is_sure(case: &Case<'_>, pairing: &Pairing<'_>, near: &Near<'_>) -> bool {
-    let hedges = |tokens: &[Token], reading: &Reading| {
-        tokens.iter().any(|t| {
-            matches!(
-                &*lower_case(reading.word(t)),
-                "unless"
-                    | "without"
-                    | "if"
-                    | "until"
-                    | "except"
-                    | "only"
-                    | "instead"
-                    | "rather"
-                    | "otherwise"
-                    | "but"
-                    | "even"
-                    | "when"
-                    | "or"
-                    | "nor"
-                    | "any"
-            )
-        })
-    };
-    let own = hedges(&pairing.own.tokens, case.claim);
-    let theirs = hedges(&near.statement.tokens, near.source.reading);
-    !own && !theirs
+fn is_sure(pairing: &Pairing<'_>, near: &Near<'_>) -> bool {
+    let bends = |tokens: &[Token]| tokens.iter().any(|t| t.does(Role::Bending));
+    !bends(&pairing.own.tokens) && !bends(&near.statement.tokens)
 }
 
 /// Whether a word denies, turns or belittles, or has a part that does.
-fn is_negative(token: &Token, word: &str) -> bool {
+pub fn is_negative(token: &Token, word: &str) -> bool {
     token.negates()
         || token.turns()
         || matches!(token.quantity(), Some(Quantity::Rare | Quantity::Nothing))
         || matches!(token.status(), Some(Status::Rejected | Status::Deprecated))
-        || is_scarce(word)
+        || token.does(Role::Scarce)
         || has_negative_prefix(word)
         || word.len() > 5 && word.ends_with("less")
-}
-
-/// Words of absence and of less.
-fn is_scarce(word: &str) -> bool {
-    matches!(
-        word,
-        "few"
-            | "little"
-            | "only"
-            | "less"
-            | "lower"
-            | "fewer"
-            | "except"
-            | "absent"
-            | "despite"
-            | "although"
-            | "zero"
-            | "rather"
-            | "contrary"
-            | "however"
-            | "loss"
-            | "lost"
-            | "free"
-            | "minimal"
-            | "limited"
-            | "instead"
-            | "exclude"
-            | "excludes"
-            | "excluded"
-            | "ignore"
-            | "ignores"
-            | "ignored"
-            | "skip"
-            | "skips"
-            | "skipped"
-            | "omit"
-            | "omits"
-            | "omitted"
-            | "remove"
-            | "removes"
-            | "removed"
-            | "disable"
-            | "disables"
-            | "disabled"
-            | "missing"
-            | "blank"
-            | "empty"
-            | "incompatible"
-            | "exclusive"
-            | "different"
-            | "too"
-            | "rejects"
-    )
 }
 
 /// Whether a word denies by its first letters: "unable", "inactive"; not "increase", "united",

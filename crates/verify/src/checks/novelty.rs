@@ -1,39 +1,93 @@
 //! L6: no part of a claim is made of words that the cited text does not have.
+//!
+//! Who answers in their own words changes a word here and there. A clause that is put behind a
+//! sentence, or a whole claim, with many telling words that are in no cited text often says
+//! something that the text does not. Everyday words ("way", "make", "instead") tell nothing.
+
+use std::ops::Range;
 
 use super::{Case, Effect, Extent};
 use crate::Code;
 use crate::finding::{Detail, Objection};
+use crate::tables::Role;
 use crate::text::Token;
 
-/// Content words that are enough to tell.
-const ENOUGH: usize = 3;
+/// How many strange words raise a doubt, and from which share of the telling words on.
+struct Limit {
+    strange: usize,
+    share: f64,
+}
 
-/// From this share of strange words on, a part raises a doubt.
-const STRANGE: f64 = 0.7;
+/// In the first clause.
+const FIRST: Limit = Limit {
+    strange: 3,
+    share: 0.7,
+};
 
-/// Parts of the claim whose words are mostly strange to the cited text.
+/// In a clause behind it.
+const BEHIND: Limit = Limit {
+    strange: 2,
+    share: 0.33,
+};
+
+/// In the whole claim.
+const WHOLE: Limit = Limit {
+    strange: 3,
+    share: 0.3,
+};
+
+/// Clauses of the claim whose words are mostly strange to the cited text.
 pub fn check(case: &Case<'_>) -> Option<Objection> {
     if case.extent != Extent::Sentence {
         return None;
     }
-    case.claim.statements().iter().find_map(|statement| {
-        let own = case.claim.text.tokens.get(statement.own.clone())?;
-        let words: Vec<&Token> = own.iter().filter(|t| t.is_content() || t.number).collect();
-        if words.len() < ENOUGH {
-            return None;
+    let whole = 0..case.claim.text.tokens.len();
+    let clauses = clauses(case).into_iter();
+    let limited = clauses.map(|clause| match clause.start {
+        0 => (clause, FIRST),
+        _ => (clause, BEHIND),
+    });
+    let mut limited = limited.chain([(whole, WHOLE)]);
+    limited.find_map(|(range, limit)| strange(case, range, &limit))
+}
+
+/// What some words of the claim say that no cited text has, if it is too much.
+fn strange(case: &Case<'_>, range: Range<usize>, limit: &Limit) -> Option<Objection> {
+    let own = case.claim.text.tokens.get(range.clone())?;
+    let tells = |t: &&Token| (t.is_content() || t.number) && !t.does(Role::Everyday);
+    let words = own.iter().filter(tells).count();
+    let strange = own.iter().filter(tells).filter(|t| !is_known(case, t));
+    let strange: Vec<&Token> = strange.collect();
+    let share = super::ratio(strange.len(), words);
+    if strange.len() < limit.strange || share < limit.share {
+        return None;
+    }
+    let said = case.claim.shown(range).to_owned();
+    let bytes = own.first().map_or(0, |t| t.start)..own.last().map_or(0, |t| t.end);
+    let detail = Detail::Absent { said };
+    Some(Objection::new(Code::LowSupport, Effect::Doubts, detail).at(bytes))
+}
+
+/// The clauses of a claim, as tokens: cut at commas and where a new statement begins.
+fn clauses(case: &Case<'_>) -> Vec<Range<usize>> {
+    let tokens = case.claim.text.tokens.as_slice();
+    let parts = case.claim.parts();
+    let place = |i: usize| (parts.get(i), tokens.get(i).map(|t| t.clause));
+    let mut out = Vec::new();
+    let mut from = 0;
+    for i in 1..=tokens.len() {
+        if i == tokens.len() || place(i) != place(from) {
+            out.push(from..i);
+            from = i;
         }
-        let known = |t: &Token| {
-            case.cited
-                .iter()
-                .map(|s| s.reading)
-                .chain([case.around])
-                .any(|r| r.matches(t.id, case.lexicon) > 0.0)
-        };
-        let strange = words.iter().filter(|t| !known(t)).count();
-        (super::ratio(strange, words.len()) >= STRANGE).then(|| {
-            let said = case.claim.shown(statement.own.clone()).to_owned();
-            let bytes = own.first().map_or(0, |t| t.start)..own.last().map_or(0, |t| t.end);
-            Objection::new(Code::LowSupport, Effect::Doubts, Detail::Absent { said }).at(bytes)
-        })
-    })
+    }
+    out
+}
+
+fn is_known(case: &Case<'_>, token: &Token) -> bool {
+    case.cited
+        .iter()
+        .map(|s| s.reading)
+        .chain([case.around, case.asked])
+        .any(|r| r.matches(token.id, case.lexicon) > 0.0)
 }

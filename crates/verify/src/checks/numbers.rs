@@ -5,6 +5,7 @@ use super::atoms::{all, readings};
 use super::{Case, Extent, derive, names};
 use crate::atoms::{self as a, Atom, Bound, Literal, Number, What};
 use crate::reading::Reading;
+use crate::text::lower_case;
 use crate::{Code, Derivation};
 
 /// How near "about" must be, and how far above a bound a number may lie to carry "more than".
@@ -29,6 +30,7 @@ pub fn check(
                 || is_in_code(case, shown)
                 || is_compared(case, atom, n)
                 || is_put_in(case, atom, n)
+                || is_share(case, n)
                 || derivation_of(case, n).is_some();
             (!excused).then(|| match other_unit {
                 Some(said) => (
@@ -110,6 +112,10 @@ fn find<'a>(case: &Case<'a>, n: &Number, shown: &str) -> NumberMatch<'a> {
     for reading in readings(case) {
         for e in &reading.atoms {
             let there = match &e.what {
+                What::Number(m) if counts_a_unit(n, m, e, reading) => {
+                    matched.push(m);
+                    false
+                }
                 What::Number(m) if is_part_of_a_name(n, m, e, reading) => false,
                 What::Number(m) if counts_something_else(n, m, e, reading) => {
                     other_unit = other_unit.or(reading.normal.get(e.bytes.clone()));
@@ -143,6 +149,20 @@ fn find<'a>(case: &Case<'a>, n: &Number, shown: &str) -> NumberMatch<'a> {
     } else {
         NumberMatch::As(matched)
     }
+}
+
+/// "Week 1" is "one week" in: the unit is before the number.
+fn counts_a_unit(n: &Number, m: &Number, atom: &Atom, reading: &Reading) -> bool {
+    let Some(unit) = n
+        .unit
+        .filter(|_| m.unit.is_none() && a::same(n.value, m.value))
+    else {
+        return false;
+    };
+    let before = atom.tokens.start.checked_sub(1);
+    let before = before.and_then(|at| reading.text.tokens.get(at));
+    let named = before.and_then(|t| a::unit(&lower_case(reading.word(t))));
+    named.is_some_and(|named| a::equal_amounts(1.0, unit, 1.0, named))
 }
 
 /// "72 degrees and 4 bar" does not carry "72 bar": the number without a unit counts what the words
@@ -372,6 +392,29 @@ fn is_put_in(case: &Case<'_>, atom: &Atom, n: &Number) -> bool {
     case.asked.atoms.iter().any(asked) && case.cited.iter().any(|s| pattern(s.reading))
 }
 
+/// "about 7.5 million" for half of 15 million: a share of an amount, both from the cited text.
+fn is_share(case: &Case<'_>, n: &Number) -> bool {
+    let percent = |m: &Number| {
+        m.unit
+            .is_some_and(|unit| a::unit("%").is_some_and(|p| a::equal_amounts(1.0, unit, 1.0, p)))
+    };
+    let numbers = || {
+        all(case).take(MOST_ATOMS).filter_map(|e| match &e.what {
+            What::Number(m) => Some(m),
+            _ => None,
+        })
+    };
+    let amounts: Vec<&Number> = numbers()
+        .filter(|m| comparable(n, m) && !percent(m))
+        .collect();
+    let shares: Vec<f64> = numbers().filter(|m| percent(m)).map(|m| m.value).collect();
+    n.unit.is_some()
+        && amounts.iter().any(|m| {
+            let whole = scaled(n, m) / 100.0;
+            shares.iter().any(|share| a::same(whole * share, n.value))
+        })
+}
+
 /// Highest number that a person counts by looking.
 const MOST_COUNTED: f64 = 12.0;
 
@@ -420,6 +463,9 @@ fn is_whole(case: &Case<'_>, atom: &Atom) -> bool {
     words.any(|w| w == "of")
 }
 
+/// How many words may be from a number to what it counts: "5 decimal digits".
+const NOUN_WITHIN: usize = 2;
+
 /// Whether the cited text counts the same things with another number: "five boats" where it says
 /// "three boats".
 fn counts_otherwise(case: &Case<'_>, atom: &Atom, n: &Number) -> bool {
@@ -429,8 +475,9 @@ fn counts_otherwise(case: &Case<'_>, atom: &Atom, n: &Number) -> bool {
     let counts = |reading: &Reading| {
         reading.atoms.iter().any(|e| match &e.what {
             What::Number(m) => {
-                let next = reading.text.tokens.get(e.tokens.end);
-                let same = next.is_some_and(|t| t.id == noun.id);
+                let next = reading.text.tokens.get(e.tokens.end..).unwrap_or(&[]);
+                let mut next = next.iter().take(NOUN_WITHIN);
+                let same = next.any(|t| t.id == noun.id);
                 same && !m.ordinal && !a::same(m.value, n.value)
             }
             _ => false,

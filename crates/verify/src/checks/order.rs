@@ -12,6 +12,7 @@ use super::{Case, Effect};
 use crate::Code;
 use crate::finding::{Detail, Objection};
 use crate::reading::Reading;
+use crate::tables::Role;
 use crate::text::{Token, lower_case};
 
 /// How much of a statement must be the same.
@@ -92,12 +93,7 @@ fn numbered(text: &str) -> usize {
 fn ordered(claim: &Reading) -> Vec<Range<usize>> {
     let tokens = &claim.text.tokens;
     let word = |i: usize| tokens.get(i).map_or("", |t| claim.word(t)).to_lowercase();
-    let sequence = |i: &usize| {
-        matches!(
-            &*word(*i),
-            "first" | "then" | "next" | "finally" | "lastly" | "afterwards" | "zuerst" | "dann"
-        )
-    };
+    let sequence = |i: &usize| tokens.get(*i).is_some_and(|t| t.does(Role::Sequence));
     let cue = (1..tokens.len()).find(|i| matches!(&*word(*i), "before" | "after"));
     let cues = (0..tokens.len()).filter(sequence).count();
     if let (Some(at), 0) = (cue, cues) {
@@ -165,10 +161,7 @@ fn place_of(
 
 /// Words that count a place in an order.
 fn is_sequence(claim: &Reading, token: &Token) -> bool {
-    matches!(
-        &*lower_case(claim.word(token)),
-        "first" | "then" | "next" | "finally" | "lastly" | "afterwards" | "last" | "step"
-    )
+    token.does(Role::Sequence) || matches!(&*lower_case(claim.word(token)), "last" | "step")
 }
 
 fn reversed(case: &Case<'_>, pairing: &Pairing<'_>, near: &Near<'_>) -> Option<Objection> {
@@ -246,30 +239,13 @@ fn is_cue(reading: &Reading, tokens: &[Token], at: usize) -> bool {
     let Some(token) = tokens.get(at) else {
         return false;
     };
-    let word = lower_case(reading.word(token));
-    let order = matches!(
-        &*word,
-        "before"
-            | "after"
-            | "above"
-            | "below"
-            | "over"
-            | "under"
-            | "precedes"
-            | "follows"
-            | "beats"
-            | "vor"
-            | "nach"
-            | "über"
-            | "unter"
-    );
     let after = tokens.get(at + 1..).unwrap_or(&[]);
     let compared = after
         .iter()
         .take(2)
         .map(|t| lower_case(reading.word(t)))
         .any(|w| w == "than" || w == "als");
-    order || compared && !token.pairs().is_empty()
+    token.does(Role::Ordering) || compared && !token.pairs().is_empty()
 }
 
 /// The two things that both sides have on different sides of their word: one that the claim has

@@ -5,12 +5,12 @@ use super::{Case, Effect};
 use crate::Code;
 use crate::finding::{Detail, Objection};
 use crate::reading::Reading;
-use crate::tables::Quantity;
+use crate::tables::{Mood, Quantity, Role};
 use crate::text::{Token, lower_case};
 
 /// How much of a statement must be the same.
 const ALIKE: f64 = 0.33;
-const SAME: f64 = 0.5;
+const WHOLE: f64 = 0.6;
 
 /// How much of a statement must be the same where one side alone restricts it.
 const RESTRICTED: f64 = 0.65;
@@ -22,6 +22,10 @@ pub fn check(case: &Case<'_>, pairings: &[Pairing<'_>]) -> Vec<Objection> {
         let Some(best) = pairing.near.first().filter(|n| n.share >= ALIKE) else {
             continue;
         };
+        let only = own(case, pairing)
+            .iter()
+            .any(|t| &*lower_case(case.claim.word(t)) == "only");
+        out.extend(only_of_every(case, pairing, best).filter(|_| only));
         out.extend(differs(case, pairing, best).or_else(|| restricted(case, pairing, best)));
     }
     out.truncate(1);
@@ -36,10 +40,19 @@ fn own<'a>(case: &Case<'a>, pairing: &Pairing<'_>) -> &'a [Token] {
 /// "all" where the text says "some", "none" where it says "all".
 fn differs(case: &Case<'_>, pairing: &Pairing<'_>, best: &Near<'_>) -> Option<Objection> {
     let strict = |q: Option<Quantity>| matches!(q, Some(Quantity::Universal | Quantity::Nothing));
-    let both = |t: &Token| &*lower_case(case.claim.word(t)) == "both";
-    let token = own(case, pairing)
+    let tokens = own(case, pairing);
+    let word = |t: &Token| lower_case(case.claim.word(t));
+    // "Both", and "not at all", say nothing of how many.
+    let plain = |i: usize, t: &Token| {
+        let before = i.checked_sub(1).and_then(|i| tokens.get(i));
+        word(t) != "both" && !(word(t) == "all" && before.is_some_and(|b| word(b) == "at"))
+    };
+    let found = tokens
         .iter()
-        .find(|t| strict(t.quantity()) && !t.negated && !t.negates() && !both(t))?;
+        .enumerate()
+        .find(|(i, t)| strict(t.quantity()) && !t.negated && !t.negates() && plain(*i, t));
+    let (_, token) = found?;
+    let counts = !matches!(&*word(token), "always" | "never");
     let mut clash: Option<(&Near<'_>, &Token)> = None;
     for near in &pairing.near {
         let reading = near.source.reading;
@@ -52,12 +65,12 @@ fn differs(case: &Case<'_>, pairing: &Pairing<'_>, best: &Near<'_>) -> Option<Ob
         let only = |t: &&Token| &*lower_case(reading.word(t)) == "only";
         let universal = token.quantity() == Some(Quantity::Universal);
         let other = quantities().find(|t| !strict(t.quantity()));
-        let other = other.or(tokens.iter().find(only).filter(|_| universal));
+        let other = other.or(tokens.iter().find(only).filter(|_| universal && counts));
         let other = other.or(part.and_then(|pair| pair.first()));
         clash = clash.or(other.map(|t| (near, t)));
     }
     let (near, other) = clash?;
-    let effect = if best.share >= SAME {
+    let effect = if best.share >= WHOLE {
         Effect::Rejects
     } else {
         Effect::Doubts
@@ -70,25 +83,44 @@ fn differs(case: &Case<'_>, pairing: &Pairing<'_>, best: &Near<'_>) -> Option<Ob
     Some(found.against(near.source.item.label, sentence(near)?))
 }
 
+/// "only the first" where the text has "any" or "all", and no "only".
+fn only_of_every(case: &Case<'_>, pairing: &Pairing<'_>, best: &Near<'_>) -> Option<Objection> {
+    let reading = best.source.reading;
+    let tokens = reading.tokens_of(best.statement.sentence);
+    let every = |t: &&Token| t.quantity() == Some(Quantity::Universal) || t.does(Role::Freeing);
+    let other = tokens.iter().find(every).filter(|_| best.share >= ONLY)?;
+    let must = |t: &Token| t.mood() == Some(Mood::Must);
+    let restricted = tokens
+        .iter()
+        .any(|t| t.does(Role::Restricting) || t.does(Role::Excepting) || must(t));
+    let token = own(case, pairing)
+        .iter()
+        .find(|t| &*lower_case(case.claim.word(t)) == "only")?;
+    let detail = Detail::Differs {
+        said: case.claim.word(token).to_owned(),
+        found: reading.word(other).to_owned(),
+    };
+    let found = Objection::new(Code::Quantifier, Effect::Doubts, detail);
+    let found = found.at(token.start..token.end);
+    Some(found.against(best.source.item.label, sentence(best)?)).filter(|_| !restricted)
+}
+
+/// How much of a statement must be the same for an "only" to narrow it.
+const ONLY: f64 = 0.5;
+
 /// "a third of", "part of".
 fn is_part(reading: &Reading, pair: &[Token]) -> bool {
     let [part, of] = pair else { return false };
-    let shares = [
-        "third", "thirds", "quarter", "quarters", "fifth", "tenth", "half", "percent", "fraction",
-        "part", "most", "some", "many", "few",
-    ];
-    reading.word(of) == "of" && shares.contains(&&*lower_case(reading.word(part)))
+    reading.word(of) == "of" && part.does(Role::Share)
 }
 
 /// An "only" or "always" that one side has alone.
 fn restricted(case: &Case<'_>, pairing: &Pairing<'_>, best: &Near<'_>) -> Option<Objection> {
-    let claimed = own(case, pairing).iter().find(|t| restricts(case.claim, t));
+    let claimed = own(case, pairing).iter().find(|t| t.does(Role::Limiting));
     let has = |near: &Near<'_>| {
         let reading = near.source.reading;
         let tokens = reading.tokens_of(near.statement.sentence);
-        tokens
-            .iter()
-            .any(|t| restricts(reading, t) || narrows(reading, t))
+        tokens.iter().any(|t| t.does(Role::Limiting) || narrows(t))
     };
     let close = best.share >= RESTRICTED;
     let token = claimed.filter(|_| close && !pairing.near.iter().any(has))?;
@@ -100,34 +132,7 @@ fn restricted(case: &Case<'_>, pairing: &Pairing<'_>, best: &Near<'_>) -> Option
     Some(found.against(best.source.item.label, sentence(best)?))
 }
 
-fn restricts(reading: &Reading, token: &Token) -> bool {
-    matches!(
-        &*lower_case(reading.word(token)),
-        "only" | "always" | "never" | "exclusively" | "solely" | "every" | "all" | "nur" | "immer"
-    )
-}
-
-/// Words that restrict in another way.
-fn narrows(reading: &Reading, token: &Token) -> bool {
-    token.negates()
-        || token.quantity().is_some()
-        || matches!(
-            &*lower_case(reading.word(token)),
-            "just"
-                | "unless"
-                | "except"
-                | "must"
-                | "sole"
-                | "single"
-                | "limited"
-                | "restricted"
-                | "specific"
-                | "unique"
-                | "one"
-                | "each"
-                | "any"
-                | "no"
-                | "if"
-                | "when"
-        )
+/// Whether a word restricts in another way.
+fn narrows(token: &Token) -> bool {
+    token.negates() || token.quantity().is_some() || token.does(Role::Narrowing)
 }

@@ -6,8 +6,7 @@
 use super::{Case, Effect};
 use crate::Code;
 use crate::finding::{Detail, Objection};
-use crate::reading::Reading;
-use crate::tables::Quantity;
+use crate::tables::{Quantity, Role};
 use crate::text::{Token, lower_case};
 
 /// The first word of the claim that goes further than anything in the cited text.
@@ -27,31 +26,23 @@ fn code(case: &Case<'_>, token: &Token) -> Option<Code> {
     let quantity = token.quantity().is_some_and(|q| q != Quantity::Nothing) && token.is_content();
     match &*lower_case(case.claim.word(token)) {
         "already" => Some(Code::Status),
-        "even" => Some(Code::Condition),
         "only" | "always" | "solely" | "exclusively" => Some(Code::Quantifier),
-        _ if quantity => Some(Code::Quantifier),
+        "fully" | "completely" | "entirely" if quantity => Some(Code::Quantifier),
         _ => None,
     }
 }
 
 /// Whether the cited text has the word, or one that goes as far.
 fn is_backed(case: &Case<'_>, token: &Token) -> bool {
-    let only = is_restriction(&lower_case(case.claim.word(token)));
-    let goes_as_far = |reading: &Reading, t: &Token| {
+    let leaves = |t: &Token| t.does(Role::Restricting) || t.does(Role::Excepting);
+    let only = leaves(token);
+    let goes_as_far = |t: &Token| {
         t.id == token.id
             || token.quantity().is_some() && t.quantity() == token.quantity()
-            || only && is_restriction(&lower_case(reading.word(t)))
+            || only && leaves(t)
     };
     let readings = case.cited.iter().map(|s| s.reading);
     readings
         .chain([case.around, case.asked])
-        .any(|r| r.text.tokens.iter().any(|t| goes_as_far(r, t)))
-}
-
-/// Words that leave nothing else.
-fn is_restriction(word: &str) -> bool {
-    matches!(
-        word,
-        "only" | "solely" | "exclusively" | "just" | "sole" | "merely" | "unless" | "except"
-    )
+        .any(|r| r.text.tokens.iter().any(goes_as_far))
 }

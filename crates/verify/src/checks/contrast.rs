@@ -1,0 +1,125 @@
+//! L5: what is put in the place of what. "Use A rather than B" is not "B (not A)".
+
+use super::{Case, Effect};
+use crate::Code;
+use crate::finding::{Detail, Objection};
+use crate::reading::Reading;
+use crate::text::{Token, lower_case};
+
+/// Most sentences of one source that hold a word and are looked at.
+const MOST_SENTENCES: usize = 12;
+
+/// Most words of such a sentence, and most contrasts of a claim; both bound the work on hostile
+/// text.
+const LONGEST: usize = 160;
+const MOST_CUES: usize = 4;
+
+/// How many words may be between a sign of contrast and the thing that is put aside or chosen.
+const REACH: usize = 8;
+
+/// How many words before the sign tell what is chosen.
+const NEAREST: usize = 2;
+
+/// A contrast that the cited text makes the other way round.
+pub fn check(case: &Case<'_>) -> Option<Objection> {
+    let tokens = case.claim.text.tokens.as_slice();
+    let cues = (0..tokens.len()).filter_map(|at| Some((at, is_cue(case.claim, tokens, at)?)));
+    for (cue, skip) in cues.take(MOST_CUES) {
+        let (chosen, aside) = (
+            side(tokens.get(..cue)?, true),
+            side(tokens.get(cue + skip..)?, false),
+        );
+        for source in case.cited {
+            let reading = source.reading;
+            let Some(first) = aside.first() else { continue };
+            for s in reading.sentences_with(first.id).iter().take(MOST_SENTENCES) {
+                let theirs = reading.tokens_of(*s as usize);
+                if theirs.len() > LONGEST {
+                    continue;
+                }
+                if let Some((said, found)) = turned(reading, theirs, &chosen, &aside) {
+                    let detail = Detail::Reversed {
+                        first: case.claim.word(said).to_owned(),
+                        second: case.claim.word(found).to_owned(),
+                    };
+                    let cue = tokens.get(cue)?;
+                    let bytes = reading.sentence(*s as usize)?.bytes.clone();
+                    let found = Objection::new(Code::Order, Effect::Rejects, detail);
+                    return Some(
+                        found
+                            .at(cue.start..cue.end)
+                            .against(source.item.label, bytes),
+                    );
+                }
+            }
+        }
+    }
+    None
+}
+
+/// The words with content beside a sign of contrast, the nearest first.
+fn side(tokens: &[Token], is_before: bool) -> Vec<&Token> {
+    let content = |t: &&Token| t.is_content() || t.number;
+    if is_before {
+        tokens.iter().rev().filter(content).collect()
+    } else {
+        tokens.iter().take(REACH).filter(content).collect()
+    }
+}
+
+/// Whether a word begins a contrast; how many words it has.
+fn is_cue(reading: &Reading, tokens: &[Token], at: usize) -> Option<usize> {
+    let word = |i: usize| {
+        tokens
+            .get(i)
+            .map(|t| lower_case(reading.word(t)).into_owned())
+    };
+    let own = word(at)?;
+    let next = word(at + 1).unwrap_or_default();
+    let before = at.checked_sub(1).and_then(|i| tokens.get(i));
+    let token = tokens.get(at)?;
+    let gap = before.map_or("", |b| reading.normal.get(b.end..token.start).unwrap_or(""));
+    match (&*own, &*next) {
+        ("rather", "than") | ("instead", "of") => Some(2),
+        ("not", _) if gap.contains([',', '(']) || gap.contains(" – ") || gap.contains(" — ") => {
+            Some(1)
+        }
+        _ => None,
+    }
+}
+
+/// Whether a sentence has a contrast with a thing put aside that is chosen here, and the other way
+/// round.
+fn turned<'t>(
+    reading: &Reading,
+    theirs: &[Token],
+    chosen: &[&'t Token],
+    aside: &[&'t Token],
+) -> Option<(&'t Token, &'t Token)> {
+    for cue in 0..theirs.len() {
+        let Some(skip) = is_cue(reading, theirs, cue) else {
+            continue;
+        };
+        let (before, after) = (
+            side(theirs.get(..cue)?, true),
+            side(theirs.get(cue + skip..)?, false),
+        );
+        let has = |list: &[&Token], t: &Token| list.iter().any(|o| o.id == t.id);
+        let mut near = chosen.iter().take(NEAREST);
+        let mut far = aside.iter().take(1);
+        let is_put_aside = near.len() > 0 && near.all(|t| has(&after, t) && !has(aside, t));
+        let is_chosen = far.len() > 0 && far.all(|t| has(&before, t) && !has(&after, t));
+        let wrong = chosen
+            .iter()
+            .take(NEAREST)
+            .find(|t| has(&after, t) && !has(&before, t));
+        let kept = chosen
+            .iter()
+            .take(NEAREST)
+            .any(|t| has(&before, t) && !has(&after, t));
+        if is_chosen && (is_put_aside || wrong.is_some() && !kept) {
+            return Some((chosen.first()?, aside.first()?));
+        }
+    }
+    None
+}

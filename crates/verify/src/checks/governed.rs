@@ -1,0 +1,490 @@
+//! L5: what stands before a word is what stands before it in the cited text.
+//!
+//! A word is governed by the little words before it: "must implement", "any node", "not closed",
+//! and by the word with content before those: "easy to understand". Where the cited text has the
+//! same word in a sentence about the same thing, and only with a governor that excludes the
+//! claim's, the claim says something else.
+
+use super::modality::Force;
+use super::negation::is_negative;
+use super::{Case, Effect, Source};
+use crate::Code;
+use crate::finding::{Detail, Objection};
+use crate::reading::Reading;
+use crate::tables::{Mood, Quantity, Role};
+use crate::terms::TermKind;
+use crate::text::{Token, lower_case};
+use local_agent_text::types::Label;
+
+/// Most words of a claim, and most sentences of one source that hold a word; both bound the work on
+/// hostile text.
+const MOST_WORDS: usize = 60;
+const MOST_SENTENCES: usize = 12;
+
+/// Most words of a sentence of the cited text, and most places of one word in it; both bound the
+/// work on hostile text.
+const LONGEST: usize = 160;
+const MOST_PLACES: usize = 4;
+
+/// How many little words before a word are looked at.
+const GOVERNORS: usize = 5;
+
+/// How many other words of the claim a sentence must hold to be about the same thing.
+const SHARED: usize = 1;
+const ABOUT_THE_SAME: usize = 2;
+
+/// The first word of the claim whose governor is another one than in the cited text.
+pub fn check(case: &Case<'_>) -> Vec<Objection> {
+    let words = words(case);
+    let mut out: Vec<Objection> = denied(case, &words).into_iter().collect();
+    out.extend(predicate(case));
+    for (i, places) in &words {
+        for find in [mood, quantity, modifier, little, behind] {
+            out.extend(find(case, *i, places));
+        }
+    }
+    out.sort_by_key(|o| std::cmp::Reverse(o.effect));
+    out.truncate(1);
+    out
+}
+
+/// A word of the cited text in a sentence about the same thing.
+struct Governed<'a> {
+    label: Label,
+    reading: &'a Reading,
+    sentence: usize,
+    /// Its index among the tokens of its sentence.
+    at: usize,
+    /// How many other words of the claim the sentence holds.
+    shared: usize,
+}
+
+impl<'a> Governed<'a> {
+    fn tokens(&self) -> &'a [Token] {
+        self.reading.tokens_of(self.sentence)
+    }
+}
+
+/// The words with content of the claim that the cited text has beside others of the claim: their
+/// indices, and where they are.
+fn words<'a>(case: &Case<'a>) -> Vec<(usize, Vec<Governed<'a>>)> {
+    let tokens = case.claim.text.tokens.iter().enumerate();
+    let own: Vec<(usize, u32)> = tokens
+        .filter(|(_, t)| t.is_content())
+        .map(|(i, t)| (i, t.id))
+        .take(MOST_WORDS)
+        .collect();
+    let shared: Vec<Vec<u16>> = case.cited.iter().map(|s| counts(s.reading, &own)).collect();
+    let places_of = |id: u32| {
+        let mut out = Vec::new();
+        for (source, shared) in case.cited.iter().zip(&shared) {
+            places(source, shared, id, &mut out);
+        }
+        out
+    };
+    let found = own.iter().map(|(i, id)| (*i, places_of(*id)));
+    found.filter(|(_, places)| !places.is_empty()).collect()
+}
+
+/// For every sentence: how many of these words it holds, each once.
+fn counts(reading: &Reading, own: &[(usize, u32)]) -> Vec<u16> {
+    let mut out = vec![0_u16; reading.text.sentences.len()];
+    let mut ids: Vec<u32> = own.iter().map(|(_, id)| *id).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    for s in ids.iter().flat_map(|id| reading.sentences_with(*id)) {
+        if let Some(count) = out.get_mut(*s as usize) {
+            *count += 1;
+        }
+    }
+    out
+}
+
+fn places<'a>(source: &Source<'a>, shared: &[u16], id: u32, out: &mut Vec<Governed<'a>>) {
+    let reading = source.reading;
+    for s in reading.sentences_with(id).iter().take(MOST_SENTENCES) {
+        let sentence = *s as usize;
+        let others = shared
+            .get(sentence)
+            .map_or(0, |n| usize::from(*n))
+            .saturating_sub(1);
+        let tokens = reading.tokens_of(sentence);
+        if others < SHARED || tokens.len() > LONGEST {
+            continue;
+        }
+        let found = tokens.iter().enumerate().filter(|(_, t)| t.id == id);
+        let found = found.take(MOST_PLACES).map(|(at, _)| Governed {
+            label: source.item.label,
+            reading,
+            sentence,
+            at,
+            shared: others,
+        });
+        out.extend(found);
+    }
+}
+
+/// The little words directly before a word.
+fn governors(tokens: &[Token], at: usize) -> &[Token] {
+    let before = tokens.get(..at).unwrap_or(&[]);
+    let clause = tokens.get(at).map_or(0, |t| t.clause);
+    let little = |t: &&Token| {
+        (!t.is_content() || t.quantity().is_some() || t.mood().is_some()) && t.clause == clause
+    };
+    let count = before
+        .iter()
+        .rev()
+        .take(GOVERNORS)
+        .take_while(little)
+        .count();
+    before.get(before.len() - count..).unwrap_or(&[])
+}
+
+/// How binding the little words before a word are.
+fn force(governors: &[Token]) -> Option<Force> {
+    let denied = governors.iter().any(Token::negates);
+    let force = governors.iter().find_map(|t| match t.mood() {
+        Some(Mood::Must) => Some(Force::Must),
+        Some(Mood::Should) => Some(Force::Should),
+        Some(Mood::May) => Some(Force::May),
+        _ => None,
+    })?;
+    match (force, denied) {
+        (Force::Must, true) => Some(Force::May),
+        (Force::May, true) => Some(Force::Must),
+        (force, _) => Some(force),
+    }
+}
+
+/// "may implement" where the text has "must implement".
+fn mood(case: &Case<'_>, at: usize, places: &[Governed<'_>]) -> Option<Objection> {
+    let tokens = case.claim.text.tokens.as_slice();
+    let own_words = governors(tokens, at);
+    let own = force(own_words)?;
+    let mut clash = None;
+    for place in places {
+        let theirs = force(governors(place.tokens(), place.at));
+        match theirs {
+            Some(theirs) if theirs != own => clash = clash.or(Some((place, theirs))),
+            Some(_) => return None,
+            None => {}
+        }
+    }
+    let (place, theirs) = clash?;
+    let far = (own == Force::Must) != (theirs == Force::Must)
+        && own != Force::Should
+        && theirs != Force::Should;
+    let effect = if far { Effect::Rejects } else { Effect::Doubts };
+    differs(
+        case,
+        Code::Modality,
+        effect,
+        own_words.first()?.start..tokens.get(at)?.end,
+        place,
+    )
+}
+
+/// How many are meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Amount {
+    Every,
+    One,
+    Only,
+    None,
+    Some,
+}
+
+fn amount(governors: &[Token]) -> Option<Amount> {
+    let has = |holds: fn(&Token) -> bool| governors.iter().any(holds);
+    if has(|t| t.does(Role::Restricting)) {
+        Some(Amount::Only)
+    } else if has(|t| t.does(Role::Freeing)) {
+        Some(Amount::Every)
+    } else if has(|t| t.quantity() == Some(Quantity::Nothing) || t.negates()) {
+        Some(Amount::None)
+    } else if has(|t| t.does(Role::Singling)) {
+        Some(Amount::One)
+    } else if has(|t| t.quantity().is_some()) {
+        Some(Amount::Some)
+    } else {
+        None
+    }
+}
+
+/// "only one node" where the text has "any node".
+fn quantity(case: &Case<'_>, at: usize, places: &[Governed<'_>]) -> Option<Objection> {
+    let tokens = case.claim.text.tokens.as_slice();
+    let own_words = governors(tokens, at);
+    let own = amount(own_words)?;
+    let mut clash = None;
+    for place in places {
+        let theirs = amount(governors(place.tokens(), place.at));
+        match theirs {
+            Some(theirs) if theirs != own => clash = clash.or(Some((place, theirs))),
+            Some(_) => return None,
+            None => {}
+        }
+    }
+    let (place, theirs) = clash?;
+    let excludes = matches!((own, theirs), (Amount::Only | Amount::One, Amount::Every));
+    if !excludes {
+        return None;
+    }
+    differs(
+        case,
+        Code::Quantifier,
+        Effect::Doubts,
+        own_words.first()?.start..tokens.get(at)?.end,
+        place,
+    )
+}
+
+/// How far before a word the word with content may be that modifies it.
+const MODIFIER: usize = 4;
+
+/// The word with content before a word, little words aside.
+fn before(tokens: &[Token], at: usize) -> Option<&Token> {
+    let clause = tokens.get(at)?.clause;
+    let mut words = tokens.get(..at)?.iter().rev().take(MODIFIER);
+    words
+        .find(|t| t.is_content())
+        .filter(|t| t.clause == clause)
+}
+
+fn opposes(a: &Token, b: &Token) -> bool {
+    let mut pairs = a.pairs().iter();
+    a.id != b.id && pairs.any(|(n, side)| b.pairs().contains(&(*n, !side)))
+}
+
+/// "easy to understand" where the text has "difficult to understand".
+fn modifier(case: &Case<'_>, at: usize, places: &[Governed<'_>]) -> Option<Objection> {
+    let tokens = case.claim.text.tokens.as_slice();
+    let own = before(tokens, at)?;
+    if own.number {
+        return None;
+    }
+    let mut clash = None;
+    for place in places {
+        let Some(other) = before(place.tokens(), place.at) else {
+            continue;
+        };
+        // A sentence with both speaks of both: "the first edition has 310 pages, the second 348".
+        if place.tokens().iter().any(|t| t.id == own.id) {
+            return None;
+        }
+        let contradicts = opposes(own, other) && own.negated == other.negated;
+        if contradicts && !other.number && !case.claim.has(other.id) {
+            clash = clash.or(Some((place, other)));
+        }
+    }
+    let (place, other) = clash?;
+    let at = own.start..tokens.get(at)?.end;
+    let theirs = other.start..place.tokens().get(place.at)?.end;
+    let detail = Detail::Opposite {
+        said: case.claim.normal.get(at.clone())?.to_owned(),
+        found: place.reading.normal.get(theirs)?.to_owned(),
+    };
+    let found = Objection::new(Code::Direction, Effect::Rejects, detail).at(at);
+    let bytes = place.reading.sentence(place.sentence)?.bytes.clone();
+    Some(found.against(place.label, bytes))
+}
+
+/// "off by default" where the text has "on by default".
+fn little(case: &Case<'_>, at: usize, places: &[Governed<'_>]) -> Option<Objection> {
+    let tokens = case.claim.text.tokens.as_slice();
+    let own_words = governors(tokens, at);
+    let own = own_words.iter().find(|t| !t.pairs().is_empty())?;
+    let mut clash = None;
+    for place in places {
+        let theirs = governors(place.tokens(), place.at);
+        if theirs.iter().any(|t| t.id == own.id) {
+            return None;
+        }
+        let parity = |g: &[Token]| g.iter().filter(|t| t.negates()).count() % 2;
+        if theirs.iter().any(|t| opposes(own, t)) && parity(own_words) == parity(theirs) {
+            clash = clash.or(Some(place));
+        }
+    }
+    let place = clash?;
+    differs(
+        case,
+        Code::Direction,
+        Effect::Doubts,
+        own_words.first()?.start..tokens.get(at)?.end,
+        place,
+    )
+}
+
+/// How far from the thing that it is said of a word may be, in tokens.
+const SAID_OF: usize = 8;
+
+/// Most sentences of the cited text that name a thing, for it to be one thing.
+const FEW: usize = 4;
+
+/// "`path` is optional" where every sentence that names `path` says "required".
+fn predicate(case: &Case<'_>) -> Option<Objection> {
+    let claim = case.claim;
+    let tokens = claim.text.tokens.as_slice();
+    let parts = claim.parts();
+    let things = claim.terms.iter().filter(|t| {
+        matches!(t.kind, TermKind::Code | TermKind::Name)
+            || case.code.contains(&claim.shown(t.tokens.clone()))
+    });
+    things.take(MOST_WORDS).find_map(|thing| {
+        let at = thing.tokens.start;
+        let behind = tokens
+            .get(thing.tokens.end..)?
+            .iter()
+            .enumerate()
+            .take(SAID_OF);
+        let mut said = behind.filter(|(i, t)| {
+            parts.get(thing.tokens.end + i) == parts.get(at)
+                && t.is_content()
+                && !t.pairs().is_empty()
+        });
+        said.find_map(|(_, word)| {
+            let mut clash: Option<(Label, &Reading, usize, Token)> = None;
+            let mut count = 0;
+            for source in case.cited {
+                let reading = source.reading;
+                for s in reading.sentences_with(thing.id) {
+                    count += 1;
+                    if count > FEW {
+                        return None;
+                    }
+                    let theirs = reading.tokens_of(*s as usize);
+                    if theirs.len() > LONGEST || theirs.iter().any(|t| t.id == word.id) {
+                        return None;
+                    }
+                    if let Some(other) = theirs
+                        .iter()
+                        .find(|t| opposes(word, t) && t.negated == word.negated && !claim.has(t.id))
+                    {
+                        clash = clash.or(Some((source.item.label, reading, *s as usize, *other)));
+                    }
+                }
+            }
+            let (label, reading, s, other) = clash?;
+            let detail = Detail::Opposite {
+                said: claim.word(word).to_owned(),
+                found: reading.word(&other).to_owned(),
+            };
+            let found =
+                Objection::new(Code::Direction, Effect::Doubts, detail).at(word.start..word.end);
+            let bytes = reading.sentence(s)?.bytes.clone();
+            Some(found.against(label, bytes))
+        })
+    })
+}
+
+/// "errors are fatal" — the opposite behind a word.
+fn behind(case: &Case<'_>, at: usize, places: &[Governed<'_>]) -> Option<Objection> {
+    let tokens = case.claim.text.tokens.as_slice();
+    let after = |tokens: &[Token], at: usize| -> Option<Token> {
+        let clause = tokens.get(at)?.clause;
+        let next = tokens
+            .get(at + 1..)?
+            .iter()
+            .take(4)
+            .find(|t| t.is_content() || !t.pairs().is_empty())?;
+        (next.clause == clause).then_some(*next)
+    };
+    let own = after(tokens, at)?;
+    if own.pairs().is_empty() {
+        return None;
+    }
+    let mut clash = None;
+    for place in places {
+        let Some(other) = after(place.tokens(), place.at) else {
+            continue;
+        };
+        if other.id == own.id {
+            return None;
+        }
+        if opposes(&own, &other) && own.negated == other.negated && !case.claim.has(other.id) {
+            clash = clash.or(Some((place, other)));
+        }
+    }
+    let (place, other) = clash.filter(|(place, _)| place.shared > 1)?;
+    let detail = Detail::Opposite {
+        said: case
+            .claim
+            .normal
+            .get(tokens.get(at)?.start..own.end)?
+            .to_owned(),
+        found: place
+            .reading
+            .normal
+            .get(place.tokens().get(place.at)?.start..other.end)?
+            .to_owned(),
+    };
+    let found = Objection::new(Code::Direction, Effect::Doubts, detail);
+    let bytes = place.reading.sentence(place.sentence)?.bytes.clone();
+    Some(found.at(own.start..own.end).against(place.label, bytes))
+}
+
+/// A word that every sentence about the same thing denies, where the claim does not.
+fn denied(case: &Case<'_>, words: &[(usize, Vec<Governed<'_>>)]) -> Option<Objection> {
+    let tokens = case.claim.text.tokens.as_slice();
+    let negative = |t: &Token| is_negative(t, &lower_case(case.claim.word(t)));
+    let negates = tokens.iter().any(negative);
+    let mut count = 0;
+    let mut found: Option<(Token, Label, std::ops::Range<usize>, bool)> = None;
+    for (i, places) in words {
+        let Some(token) = tokens.get(*i).filter(|t| !t.negated) else {
+            continue;
+        };
+        // "Nobody knows why the sky turns green" denies no colour.
+        let asked = |p: &Governed<'_>| {
+            let before = p.tokens().get(..p.at).unwrap_or(&[]);
+            before.iter().any(|t| t.does(Role::Asking))
+        };
+        let about = |p: &&Governed<'_>| p.shared >= ABOUT_THE_SAME && !asked(p);
+        let places: Vec<&Governed<'_>> = places.iter().filter(about).collect();
+        let theirs = |p: &&Governed<'_>| p.tokens().get(p.at).copied();
+        if places.is_empty() || !places.iter().filter_map(theirs).all(|t| t.negated) {
+            continue;
+        }
+        let head = places.iter().filter_map(theirs).any(|t| t.head);
+        count += 1;
+        let place = places.first()?;
+        let bytes = place.reading.sentence(place.sentence)?.bytes.clone();
+        if found.as_ref().is_none_or(|f| head && !f.3) {
+            found = Some((*token, place.label, bytes, head));
+        }
+    }
+    let (token, label, bytes, head) = found?;
+    let effect = match (negates, head, count) {
+        (false, true, _) => Effect::Rejects,
+        (false, false, _) | (true, true, 1) => Effect::Doubts,
+        _ => return None,
+    };
+    let said = case.claim.word(&token).to_owned();
+    let found = Objection::new(Code::Negation, effect, Detail::TextNegates { said });
+    Some(found.at(token.start..token.end).against(label, bytes))
+}
+
+fn differs(
+    case: &Case<'_>,
+    code: Code,
+    effect: Effect,
+    range: std::ops::Range<usize>,
+    place: &Governed<'_>,
+) -> Option<Objection> {
+    let tokens = place.tokens();
+    let governors = governors(tokens, place.at);
+    let start = governors
+        .first()
+        .map_or(tokens.get(place.at)?.start, |t| t.start);
+    let detail = Detail::Differs {
+        said: case.claim.normal.get(range.clone())?.to_owned(),
+        found: place
+            .reading
+            .normal
+            .get(start..tokens.get(place.at)?.end)?
+            .to_owned(),
+    };
+    let found = Objection::new(code, effect, detail).at(range);
+    let bytes = place.reading.sentence(place.sentence)?.bytes.clone();
+    Some(found.against(place.label, bytes))
+}

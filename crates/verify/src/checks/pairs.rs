@@ -1,0 +1,206 @@
+//! L4: what stands beside each other in the claim stands beside each other in the cited text.
+//!
+//! "X on Linux and Y on Windows" takes two pairs apart where the text has "Y (Linux), X (Windows)";
+//! "from 20 to 8" turns "from 8 to 20" round.
+
+use super::{Case, Effect, Source};
+use crate::Code;
+use crate::finding::{Detail, Objection};
+use crate::reading::Reading;
+use crate::terms::{Term, TermKind};
+
+/// Most sentences of one source that hold a word and are looked at, and most pairs of a claim; both
+/// bound the work on hostile text.
+const MOST_SENTENCES: usize = 12;
+const MOST_PAIRS: usize = 12;
+
+/// Most words of a sentence.
+const LONGEST: usize = 160;
+
+/// How many tokens may be from one thing of a pair to the other.
+const NEAR: usize = 4;
+
+/// Pairs of the claim that the cited text has with other partners, or the other way round.
+pub fn check(case: &Case<'_>) -> Option<Objection> {
+    let own = pairs(case.claim, 0);
+    case.cited
+        .iter()
+        .find_map(|source| exchanged(case, &own, source).or_else(|| turned(case, source)))
+}
+
+/// Two things beside each other: their terms in the order of the text.
+type Pair<'r> = (&'r Term, &'r Term);
+
+fn is_thing(reading: &Reading, term: &Term) -> bool {
+    let capital = || {
+        let first = reading.text.tokens.get(term.tokens.start);
+        first.is_some_and(|t| t.capital)
+    };
+    match term.kind {
+        TermKind::Part => false,
+        TermKind::Word => capital(),
+        TermKind::Name | TermKind::Code | TermKind::Number => true,
+    }
+}
+
+/// The things of a sentence that are beside each other, two by two: each thing once, with the next.
+fn pairs(reading: &Reading, sentence: usize) -> Vec<Pair<'_>> {
+    if reading.tokens_of(sentence).len() > LONGEST {
+        return Vec::new();
+    }
+    let things: Vec<&Term> = reading
+        .terms_of(sentence)
+        .iter()
+        .filter(|t| is_thing(reading, t))
+        .collect();
+    let mut out = Vec::new();
+    for (a, b) in things.iter().zip(things.iter().skip(1)) {
+        let close = b.tokens.start >= a.tokens.end && b.tokens.start - a.tokens.end < NEAR;
+        if close && is_joined(reading, a, b) {
+            out.push((*a, *b));
+        }
+    }
+    out.truncate(MOST_PAIRS);
+    out
+}
+
+/// Whether two things are joined by more than a comma or an "and".
+fn is_joined(reading: &Reading, a: &Term, b: &Term) -> bool {
+    let gap = (|| {
+        let end = reading.text.tokens.get(a.tokens.end.checked_sub(1)?)?.end;
+        reading
+            .normal
+            .get(end..reading.text.tokens.get(b.tokens.start)?.start)
+    })();
+    let gap = gap.unwrap_or("");
+    let between = gap.trim();
+    !between.is_empty()
+        && !matches!(
+            between,
+            "and" | "or" | "und" | "oder" | "/" | "&" | "-" | "|"
+        )
+        && !gap.contains([',', ';', ':'])
+        && !gap.contains(". ")
+}
+
+/// Two pairs of the claim whose things have each other's partners in one sentence.
+fn exchanged(case: &Case<'_>, own: &[Pair<'_>], source: &Source<'_>) -> Option<Objection> {
+    for (i, (a, b)) in own.iter().enumerate() {
+        for (c, d) in own.iter().skip(i + 1) {
+            let reading = source.reading;
+            let holds = |s: usize| reading.terms_of(s).iter().any(|t| t.id == b.id);
+            for s in reading.sentences_with(a.id).iter().take(MOST_SENTENCES) {
+                let s = *s as usize;
+                if !holds(s) {
+                    continue;
+                }
+                let theirs = pairs(reading, s);
+                let has = |x: &Term, y: &Term| {
+                    theirs
+                        .iter()
+                        .any(|(l, r)| l.id == x.id && r.id == y.id || l.id == y.id && r.id == x.id)
+                };
+                if has(a, d)
+                    && has(c, b)
+                    && !has(a, b)
+                    && !has(c, d)
+                    && a.id != c.id
+                    && b.id != d.id
+                {
+                    let shown = |t: &Term| case.claim.shown(t.tokens.clone()).to_owned();
+                    let detail = Detail::Elsewhere {
+                        said: shown(b),
+                        of: shown(a),
+                        belongs_to: Some(shown(c)),
+                        found: Some(shown(d)),
+                    };
+                    let found = Objection::new(Code::Referent, Effect::Rejects, detail);
+                    let bytes = reading.sentence(s)?.bytes.clone();
+                    let at = bytes_of(case.claim, a, b)?;
+                    return Some(found.at(at).against(source.item.label, bytes));
+                }
+            }
+        }
+    }
+    None
+}
+
+fn bytes_of(reading: &Reading, a: &Term, b: &Term) -> Option<std::ops::Range<usize>> {
+    let first = reading.text.tokens.get(a.tokens.start)?;
+    let last = reading.text.tokens.get(b.tokens.end.checked_sub(1)?)?;
+    Some(first.start..last.end)
+}
+
+/// "from 20 to 8" where the text has "from 8 to 20".
+fn turned(case: &Case<'_>, source: &Source<'_>) -> Option<Objection> {
+    let own = ranges(case.claim, 0);
+    let reading = source.reading;
+    own.iter().find_map(|(a, b)| {
+        let first = case.claim.text.tokens.get(*a)?;
+        let last = case.claim.text.tokens.get(*b)?;
+        reading
+            .sentences_with(first.id)
+            .iter()
+            .take(MOST_SENTENCES)
+            .find_map(|s| {
+                let theirs = ranges(reading, *s as usize);
+                let id = |at: usize| reading.text.tokens.get(at).map(|t| t.id);
+                let is = |x: u32, y: u32| {
+                    theirs
+                        .iter()
+                        .any(|(p, q)| id(*p) == Some(x) && id(*q) == Some(y))
+                };
+                if !is(last.id, first.id) || is(first.id, last.id) || first.id == last.id {
+                    return None;
+                }
+                let detail = Detail::Reversed {
+                    first: case.claim.word(first).to_owned(),
+                    second: case.claim.word(last).to_owned(),
+                };
+                let found = Objection::new(Code::Order, Effect::Rejects, detail);
+                let bytes = reading.sentence(*s as usize)?.bytes.clone();
+                Some(
+                    found
+                        .at(first.start..last.end)
+                        .against(source.item.label, bytes),
+                )
+            })
+    })
+}
+
+/// The ends of what a sentence says to go from one to the other, as tokens: "from A to B", "8 to
+/// 20".
+fn ranges(reading: &Reading, sentence: usize) -> Vec<(usize, usize)> {
+    let tokens = reading.sentence(sentence).map(|s| s.tokens.clone());
+    let Some(tokens) = tokens.filter(|t| t.len() <= LONGEST) else {
+        return Vec::new();
+    };
+    let is = |i: usize, word: &str| {
+        reading
+            .text
+            .tokens
+            .get(i)
+            .is_some_and(|t| reading.word(t) == word)
+    };
+    let content = |i: usize| {
+        reading
+            .text
+            .tokens
+            .get(i)
+            .is_some_and(|t| t.is_content() || t.number)
+    };
+    let mut out = Vec::new();
+    for to in tokens.clone().filter(|i| is(*i, "to")).take(MOST_PAIRS) {
+        let before = (to.saturating_sub(NEAR)..to).filter(|i| tokens.contains(i));
+        let from = before.clone().find(|i| is(*i, "from"));
+        let first = match from {
+            Some(from) => (from + 1..to).find(|i| content(*i)),
+            None => to
+                .checked_sub(1)
+                .filter(|i| reading.text.tokens.get(*i).is_some_and(|t| t.number)),
+        };
+        let last = (to + 1..(to + NEAR).min(tokens.end)).find(|i| content(*i));
+        out.extend(first.zip(last));
+    }
+    out
+}
