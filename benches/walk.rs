@@ -64,6 +64,7 @@ fn shipped() -> Security {
         deny_names: deny.split_whitespace().map(String::from).collect(),
         hard_links: HardLinks::Deny,
         follow_links: FollowLinks::Never,
+        private_tags: Vec::new(),
         max_file_bytes: 16 << 20,
         allow_any_path: false,
         roots_must_be_within_security_root: false,

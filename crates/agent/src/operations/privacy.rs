@@ -57,7 +57,7 @@ impl KeptBack {
             "private notes were not used: the chat model is on another machine ({})",
             self.host
         );
-        self.private.kept_any().then(|| Stale {
+        self.private.kept_any().then_some(Stale {
             what: KEPT_BACK,
             why,
             fix: "local-agent config show",

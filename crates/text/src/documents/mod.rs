@@ -37,7 +37,7 @@ impl DocumentKind {
     pub fn of(path: &RelPath) -> Self {
         let name = path.file_name().to_lowercase();
         let ends = |extension: &&str| name.ends_with(*extension);
-        if CODE_EXTENSIONS.iter().any(|one| ends(&one)) {
+        if CODE_EXTENSIONS.iter().any(ends) {
             Self::Code
         } else if ends(&".txt") {
             Self::Text
