@@ -13,6 +13,7 @@ use super::index::extend;
 use super::output::talk;
 use super::toolbox;
 use local_agent_agent::ask::{self, Chatted, Event};
+use local_agent_agent::operations::privacy;
 use local_agent_agent::operations::run_log::RunLog;
 use local_agent_agent::runs::{Checking, Mode};
 use local_agent_agent::tools::Caller;
@@ -40,6 +41,7 @@ pub fn run(context: &Context, args: &Args) -> Result<ExitCode> {
     let progress = Progress::new();
     let mut observe = |event: &Event<'_>| progress.tell(event);
     let factory = toolbox::factory(context, config, Caller::Model, log.id())?;
+    let factory = privacy::tools_for(config, &chosen, factory)?;
     let tools = args
         .tools
         .then(|| ask::Toolbox::new(&factory, &config.tools));

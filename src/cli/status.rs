@@ -45,7 +45,7 @@ fn state(
     library: &Library,
     sandbox: &Sandbox,
 ) -> Result<(Value, Vec<notes::KindCount>)> {
-    let status = operations::status::status(config, library, true)?;
+    let status = operations::status::status(config, library, sandbox, true)?;
     let body = serde_json::to_value(status)
         .map_err(|e| Failure::internal(format!("the status cannot be written as JSON: {e}")))?;
     Ok((body, notes::left_out(config, sandbox)))

@@ -62,6 +62,16 @@ fn an_agent_gets_no_word_of_a_private_note() {
     let world = world();
     let mut session = Session::start(&world, &[]);
     let all = all_that_an_agent_gets(&mut session);
+    // A private note that is not indexed yet is not named either.
+    world.write("lynx.md", "---\nprivate: true\n---\nA lynx.\n");
+    let looks = [
+        session.call("status", json!({"compare_files": true})),
+        session.call("search", json!({"query": "xylophone quokka"})),
+    ];
+    for seen in looks {
+        assert!(!seen.to_string().contains("lynx"), "{seen}");
+        assert!(seen.to_string().contains("files are new (1)"), "{seen}");
+    }
     let folder = session.call("list_dir", json!({"path": "dreams"}));
     assert!(!folder.to_string().contains("owl"), "{folder}");
     session.end();
@@ -131,6 +141,32 @@ fn a_chat_model_on_another_machine_gets_no_private_note_and_the_person_is_told()
     let run = body["run_id"].as_str().unwrap();
     let record = world.ok(&["runs", "show", run, "--json"]).stdout;
     assert!(record.contains("\"private_kept_back\":true"), "{record}");
+}
+
+#[test]
+fn tools_give_no_private_note_to_a_chat_model_on_another_machine() {
+    let world = world();
+    for (host, gets) in [("127.0.0.1", true), ("0.0.0.0", false)] {
+        let server = ChatServer::ollama(vec![
+            say(r#"{"type": "tool_call", "name": "grep", "args": {"pattern": "falcon code"}}"#),
+            say(r#"{"type": "tool_call", "name": "read_text_file", "args": {"path": "diary.md"}}"#),
+            say("Done."),
+        ]);
+        let config = world.root().join("llm.yaml");
+        let text = "ask: {provider: ollama}\nllm: {model: m, timeout_s: 20}\n";
+        std::fs::write(&config, text).unwrap();
+        let url = server.url().replace("127.0.0.1", host);
+        let args = ["chat", "--tools", "--ollama-base-url", &url];
+        let more = [
+            "--config",
+            config.to_str().unwrap(),
+            "What do the files say?",
+        ];
+        let run = world.run(&[&args[..], &more].concat());
+        let prompts: String = server.prompts().iter().map(Value::to_string).collect();
+        assert_eq!(prompts.contains("4711"), gets, "{host}: {prompts}");
+        assert!(server.prompts().len() > 1, "{}{}", run.stdout, run.stderr);
+    }
 }
 
 #[test]

@@ -22,6 +22,7 @@ fn state(call: &Call, args: &StatusArgs) -> Result<Reply> {
     let status = status(
         &call.service.loaded.config,
         &call.service.library,
+        &call.sandbox,
         args.compare_files,
     )?;
     let jobs: Vec<String> = status

@@ -236,7 +236,7 @@ fn recorded(
         // What is not indexed yet cannot answer.
         answer
             .stale
-            .extend(stale_files(config, &question.scope.sources));
+            .extend(stale_files(config, &question.scope.sources, sandbox));
     }
     let to_server = library
         .model()

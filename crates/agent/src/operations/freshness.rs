@@ -11,7 +11,7 @@ use local_agent_index::indexing::{Compared, compare};
 use local_agent_index::retrieval::{Hit, Stale};
 use local_agent_index::store::IndexReader;
 use local_agent_text::error::{ErrorCode, Failure, Result};
-use local_agent_text::types::{Sha256, SourceName};
+use local_agent_text::types::{RelPath, Sha256, SourceName};
 
 /// Between two looks.
 const SHORTEST: Duration = Duration::from_millis(100);
@@ -28,7 +28,7 @@ pub fn behind(config: &Config, library: &Library) -> Result<Vec<String>> {
     if IndexReader::open(&config.index.db_path)?.is_none() {
         return Ok(vec!["nothing is indexed yet".to_owned()]);
     }
-    let mut behind = files_behind(config, &[])?;
+    let mut behind = files_behind(config, &[], &sandbox(config)?)?;
     library.with(|engine| {
         behind.extend(engine.stale().iter().map(|stale| stale.why.clone()));
         let coverage = engine.coverage()?;
@@ -44,10 +44,14 @@ pub fn behind(config: &Config, library: &Library) -> Result<Vec<String>> {
 }
 
 /// Which files of `sources` (none: of all) the index does not know in their present state, one
-/// sentence a kind.
+/// sentence a kind. Only files that `shown_to` shows are named; the others count.
 ///
 /// Errors: as [`behind`], and `INDEX_MISSING`.
-pub fn files_behind(config: &Config, sources: &[SourceName]) -> Result<Vec<String>> {
+pub fn files_behind(
+    config: &Config,
+    sources: &[SourceName],
+    shown_to: &Sandbox,
+) -> Result<Vec<String>> {
     let index = IndexReader::required(&config.index.db_path)?;
     // Opened anew each time: a folder that was made again is another folder.
     let sandbox = sandbox(config)?;
@@ -68,12 +72,10 @@ pub fn files_behind(config: &Config, sources: &[SourceName]) -> Result<Vec<Strin
         ("gone", &compared.gone),
     ] {
         if !files.is_empty() {
-            let named: Vec<&str> = files.iter().take(NAMED).map(String::as_str).collect();
-            let more = if files.len() > NAMED { ", …" } else { "" };
             behind.push(format!(
-                "files are {what} ({}): {}{more}",
+                "files are {what} ({}){}",
                 files.len(),
-                named.join(", ")
+                names(files, shown_to)
             ));
         }
     }
@@ -93,10 +95,34 @@ pub fn files_behind(config: &Config, sources: &[SourceName]) -> Result<Vec<Strin
     Ok(behind)
 }
 
+/// A colon and the first names that may be shown; blank when none may.
+fn names(files: &[String], shown_to: &Sandbox) -> String {
+    let may_show = |file: &&String| {
+        let address = file.split_once(':').and_then(|(source, path)| {
+            Some(Address {
+                source: SourceName::new(source).ok()?,
+                path: RelPath::new(path).ok()?,
+            })
+        });
+        address.is_some_and(|at| shown_to.shows(&at))
+    };
+    let mut shown = files.iter().filter(may_show);
+    let named: Vec<&str> = shown.by_ref().take(NAMED).map(String::as_str).collect();
+    if named.is_empty() {
+        return String::new();
+    }
+    let more = if files.len() > named.len() {
+        ", …"
+    } else {
+        ""
+    };
+    format!(": {}{more}", named.join(", "))
+}
+
 /// The same for whoever shows it beside something else: what keeps the files from being compared is
 /// said, not a failure.
-pub fn stale_files(config: &Config, sources: &[SourceName]) -> Vec<Stale> {
-    match files_behind(config, sources) {
+pub fn stale_files(config: &Config, sources: &[SourceName], shown_to: &Sandbox) -> Vec<Stale> {
+    match files_behind(config, sources, shown_to) {
         Ok(behind) => behind
             .into_iter()
             .map(|why| Stale {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::ask::{Answerer, Chosen};
 use crate::config::Config;
+use crate::tools::ToolFactory;
 use local_agent_files::sandbox::{Address, PrivateNotes, Sandbox};
 use local_agent_index::retrieval::Stale;
 use local_agent_index::store::IndexReader;
@@ -27,6 +28,19 @@ fn elsewhere(chosen: &Chosen) -> Option<String> {
         .chain(judge)
         .map(|chat| chat.model().endpoint.clone())
         .find(|endpoint| is_elsewhere(&format!("http://{endpoint}")))
+}
+
+/// Tools that a chat model is given: those of `factory`, without private notes when the model is on
+/// another machine.
+///
+/// # Errors
+/// Those of opening the sources.
+pub fn tools_for(config: &Config, chosen: &Chosen, factory: ToolFactory) -> Result<ToolFactory> {
+    if elsewhere(chosen).is_none() {
+        return Ok(factory);
+    }
+    let private = Arc::new(PrivateNotes::new(&config.security));
+    Ok(factory.over(super::sandbox(config)?.without_private(private)))
 }
 
 /// What [`KeptBack::said`] is about.

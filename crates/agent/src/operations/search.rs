@@ -113,7 +113,10 @@ pub fn search(
     };
     keep_shown(sandbox, &mut searched.found.hits, wanted.limit.max(1));
     if searched.found.hits.is_empty() {
-        searched.found.stale.extend(stale_files(config, &sources));
+        searched
+            .found
+            .stale
+            .extend(stale_files(config, &sources, sandbox));
     }
     searched.fresh = are_fresh(&searched.found.hits, sandbox);
     let context = |hit: &Hit| {

@@ -9,6 +9,7 @@ use super::library::Library;
 use super::model_choice::choose;
 use super::setting::is_chosen;
 use crate::config::Config;
+use local_agent_files::sandbox::Sandbox;
 use local_agent_index::retrieval::{Coverage, Stale};
 use local_agent_index::store::{IndexReader, JobLock};
 use local_agent_text::error::Result;
@@ -57,13 +58,24 @@ pub struct SourceState {
     pub last_scan_unix: i64,
 }
 
-/// Looks; with `compares_files` at every file, too, which takes as long as listing them. Errors are
+/// Looks; with `compares_files` at every file, too, which takes as long as listing them; those that
+/// `sandbox` shows are named. Errors are
 /// those of the databases and of [`Library::with`].
-pub fn status(config: &Config, library: &Library, compares_files: bool) -> Result<Status> {
+pub fn status(
+    config: &Config,
+    library: &Library,
+    sandbox: &Sandbox,
+    compares_files: bool,
+) -> Result<Status> {
     let (index_db, embeddings_db) = (&config.index.db_path, &config.embed.db_path);
     let index = match IndexReader::open(index_db)? {
         None => None,
-        Some(reader) => Some(indexed(config, library, &reader, compares_files)?),
+        Some(reader) => Some(indexed(
+            config,
+            library,
+            &reader,
+            compares_files.then_some(sandbox),
+        )?),
     };
     Ok(Status {
         indexed: index.is_some(),
@@ -79,7 +91,7 @@ fn indexed(
     config: &Config,
     library: &Library,
     index: &IndexReader,
-    compares_files: bool,
+    compared_for: Option<&Sandbox>,
 ) -> Result<Indexed> {
     let totals = index.totals()?;
     let fingerprint = library.fingerprint()?;
@@ -87,8 +99,8 @@ fn indexed(
         let without_say = engine.vectors_without_say()?;
         Ok((engine.coverage()?, engine.stale().to_vec(), without_say))
     })?;
-    if compares_files {
-        stale.extend(stale_files(config, &[]));
+    if let Some(sandbox) = compared_for {
+        stale.extend(stale_files(config, &[], sandbox));
     }
     let model_reason = if is_chosen(config) && !config.embed.provider.is_server() {
         Some(choose(config)?.why)
