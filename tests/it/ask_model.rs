@@ -462,10 +462,30 @@ fn auto_asks_an_ollama_that_has_the_model_and_says_why_not() {
 }
 
 #[test]
+fn a_server_below_a_path_is_asked_there_with_or_without_the_version_at_its_end() {
+    let world = zoo();
+    let config = set_up(&world, "openai");
+    for path in ["/gate", "/gate/v1", "/gate/v1/", "/v1"] {
+        let server = ChatServer::openai(vec![say("The zebra eats 14 apples a day [E1].")]);
+        let url = format!("{}{path}", server.url());
+        let args = [
+            "ask",
+            QUESTION,
+            "--config",
+            &config,
+            "--ollama-base-url",
+            &url,
+        ];
+        assert!(world.ok(&args).stdout.contains("14 apples"), "{path}");
+        assert_eq!(server.prompts().len(), 1, "{path}");
+    }
+}
+
+#[test]
 fn an_address_that_is_none_is_refused_before_anything_is_read() {
     let world = zoo();
     let config = set_up(&world, "ollama");
-    for url in ["http://user:pw@h", "http://h/path", "ftp://h", "h:1"] {
+    for url in ["http://user:pw@h", "http://h/../path", "ftp://h", "h:1"] {
         let args = [
             "ask",
             QUESTION,

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 
-use local_agent_testing::server::{Seen, Server, Step, ok_json, serve};
+use local_agent_testing::server::{Server, Step, ok_json, serve};
 
 /// What the server says next.
 pub enum Say {
@@ -36,7 +36,7 @@ pub struct ChatServer {
 impl ChatServer {
     /// An Ollama server with the model `m`, that says these things in turn.
     pub fn ollama(script: Vec<Say>) -> Self {
-        Self::start(script, |seen| match seen.path.as_str() {
+        Self::start(script, |path| match path {
             "/api/tags" => {
                 Some(r#"{"models":[{"name":"m:latest","digest":"0123abcd"}]}"#.to_owned())
             }
@@ -47,7 +47,7 @@ impl ChatServer {
 
     /// The same, with a model that was made to call tools.
     pub fn ollama_with_tools(script: Vec<Say>) -> Self {
-        Self::start(script, |seen| match seen.path.as_str() {
+        Self::start(script, |path| match path {
             "/api/tags" => {
                 Some(r#"{"models":[{"name":"m:latest","digest":"0123abcd"}]}"#.to_owned())
             }
@@ -61,7 +61,7 @@ impl ChatServer {
 
     /// A server like llama.cpp's with the model `m`.
     pub fn openai(script: Vec<Say>) -> Self {
-        Self::start(script, |seen| match seen.path.as_str() {
+        Self::start(script, |path| match path {
             "/v1/models" => Some(r#"{"data":[{"id":"m"}]}"#.to_owned()),
             _ => None,
         })
@@ -69,16 +69,18 @@ impl ChatServer {
 
     fn start(
         script: Vec<Say>,
-        known: impl Fn(&Seen) -> Option<String> + Send + Sync + 'static,
+        known: impl Fn(&str) -> Option<String> + Send + Sync + 'static,
     ) -> Self {
         let script = Mutex::new(VecDeque::from(script));
         let prompts: Arc<Mutex<Vec<Value>>> = Arc::default();
         let log = prompts.clone();
         let server = serve(move |seen| {
-            if let Some(body) = known(seen) {
+            // Behind a gateway it stands below a path.
+            let path = seen.path.strip_prefix("/gate").unwrap_or(&seen.path);
+            if let Some(body) = known(path) {
                 return vec![Step::Bytes(ok_json(&body))];
             }
-            if !matches!(seen.path.as_str(), "/api/chat" | "/v1/chat/completions") {
+            if !matches!(path, "/api/chat" | "/v1/chat/completions") {
                 return vec![Step::Bytes(
                     b"HTTP/1.1 404 X\r\ncontent-length: 0\r\nconnection: close\r\n\r\n".to_vec(),
                 )];
@@ -96,7 +98,7 @@ impl ChatServer {
                 .unwrap()
                 .pop_front()
                 .unwrap_or_else(|| say("INSUFFICIENT_EVIDENCE"));
-            let openai = seen.path.starts_with("/v1");
+            let openai = path.starts_with("/v1");
             vec![Step::Bytes(reply(next, bytes, openai))]
         });
         Self { server, prompts }

@@ -156,7 +156,7 @@ fn there_must_be_something_to_trust() {
 fn a_server_address_that_is_none_is_found_by_the_check() {
     let world = World::with(&[("a.md", "# A\n")]);
     for url in [
-        "http://127.0.0.1:9/path",
+        "http://127.0.0.1:9/../path",
         "http://user:word@127.0.0.1",
         "ftp://127.0.0.1",
         "http://127.0.0.1?x=1",

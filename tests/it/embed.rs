@@ -57,6 +57,7 @@ fn the_example_is_embedded_and_a_second_run_finds_nothing_to_do() {
       "errors": [],
       "errors_count": 0,
       "existing_embeddings": 3,
+      "kept_back": 0,
       "missing": 0,
       "model_id": "all-MiniLM-L6-v2",
       "moved_aside": null,

@@ -283,7 +283,7 @@ mod tests {
             ErrorCode::ServerUnreachable
         );
         assert_eq!(
-            code(AskProvider::Auto, Some("m"), "http://h/path"),
+            code(AskProvider::Auto, Some("m"), "http://h/../path"),
             ErrorCode::ConfigError
         );
     }
