@@ -43,6 +43,11 @@ fn the_longest_folders_text_comes_with_every_hit() {
             .stdout
             .contains("one file a project")
     );
+    let printed = world.ok(&["query", "oven", "--min-score", "0"]).stdout;
+    assert!(
+        printed.contains("    about this folder: one file a project\n"),
+        "{printed}"
+    );
     let listed = world.ok(&["context", "list"]).stdout;
     assert_eq!(
         listed,

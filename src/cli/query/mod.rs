@@ -179,8 +179,9 @@ impl Shown<'_> {
         if searched.found.hits.is_empty() {
             out.line(&nothing(self.args, searched));
         }
-        for (hit, fresh) in searched.found.hits.iter().zip(&searched.fresh) {
-            self.print_hit(hit, *fresh);
+        let hits = searched.found.hits.iter().zip(&searched.fresh);
+        for ((hit, fresh), context) in hits.zip(&searched.contexts) {
+            self.print_hit(hit, *fresh, context.as_deref());
         }
         let shown = searched.found.hits.len();
         if let Some(more) = searched.documents.and_then(|all| all.checked_sub(shown))
@@ -190,7 +191,7 @@ impl Shown<'_> {
         }
     }
 
-    fn print_hit(&self, hit: &Hit, fresh: bool) {
+    fn print_hit(&self, hit: &Hit, fresh: bool, context: Option<&str>) {
         let (out, chunk) = (self.out, &hit.chunk);
         let found = snippet(&chunk.text, &self.searched.query);
         let line = chunk.lines.first() as usize + found.line;
@@ -202,6 +203,10 @@ impl Shown<'_> {
             format!("  {}", out.dim(&format!("{:.2}", hit.chance)))
         };
         out.line(&format!("{place}  {}{score}", out.shown(&trail(hit))));
+        if let Some(context) = context {
+            let about = format!("about this folder: {context}");
+            out.line(&format!("    {}", out.dim(&out.shown(&about))));
+        }
         if !fresh {
             let stale =
                 "the file changed, went or cannot be read; this is the text that was indexed";
