@@ -107,6 +107,22 @@ fn a_note_that_became_private_after_it_was_indexed_is_kept_back_at_once() {
     assert!(!found.to_string().contains("14 apples"), "{found}");
 }
 
+#[test]
+fn an_agent_learns_nothing_from_the_evidence_that_the_owners_run_kept() {
+    let world = world();
+    let config = world.root().join("keep.yaml");
+    std::fs::write(&config, "runs: {keep_evidence: true}\n").unwrap();
+    let config = config.to_str().unwrap();
+    let asked = world.json(&["ask", "What is the falcon code?", "--config", config]);
+    assert!(asked.to_string().contains("4711"), "{asked}");
+    let mut session = Session::start(&world, &["--config", config]);
+    let args = json!({"answer": "The falcon code is 4712 [E1].", "run_id": "last"});
+    let judged = session.call("verify", args);
+    session.end();
+    assert!(!judged.to_string().contains("4711"), "{judged}");
+    assert!(judged.to_string().contains("RUN_INCOMPLETE"), "{judged}");
+}
+
 /// Every prompt of a question to a chat model at this host.
 fn prompts(world: &World, host: &str, question: &str) -> (String, Value) {
     let server = ChatServer::ollama(vec![say("INSUFFICIENT_EVIDENCE")]);

@@ -8,7 +8,8 @@ use crate::mcp::page::{about, budget, cursor, place};
 use crate::mcp::shapes::{ClaimResult, Unresolved, VerifyArgs, VerifyResult};
 use local_agent_agent::operations::place as runs_place;
 use local_agent_agent::operations::verify::{Judged, against_files, against_snapshot};
-use local_agent_agent::runs::{Archive, thaw};
+use local_agent_agent::runs::{Archive, Record, thaw};
+use local_agent_files::sandbox::{Address, Sandbox};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_verify::Outcome;
 
@@ -28,6 +29,25 @@ const CLAIM_BYTES: usize = 32 << 10;
 /// Longest answer that is judged, in bytes.
 const LONGEST_ANSWER: usize = 8 << 20;
 
+/// Refuses a run whose evidence the sandbox does not show: what is wrong with a claim is said in the
+/// words of that evidence, and another may have asked.
+fn refuse_private(record: &Record, sandbox: &Sandbox) -> Result<()> {
+    let items = record.snapshot.iter().flat_map(|snapshot| &snapshot.items);
+    let mut addresses = items.map(|item| Address {
+        source: item.source.clone(),
+        path: item.rel_path.clone(),
+    });
+    if addresses.all(|at| sandbox.shows(&at)) {
+        return Ok(());
+    }
+    let message = format!(
+        "the evidence of the run {} cannot be shown: a note of it is private, or cannot be read now",
+        record.run_id
+    );
+    Err(Failure::new(ErrorCode::RunIncomplete, message)
+        .with_hint("call `ask` again, and verify with the `run_id` that it gives"))
+}
+
 fn verify(call: &Call, args: &VerifyArgs) -> Result<Reply> {
     let mut left = budget(args.max_bytes, CLAIM_BYTES)?;
     if args.answer.len() > LONGEST_ANSWER {
@@ -42,6 +62,7 @@ fn verify(call: &Call, args: &VerifyArgs) -> Result<Reply> {
             let archive = Archive::new(runs_place(&call.service.loaded.config));
             let id = archive.find(name)?;
             let (record, _) = archive.load(&id)?;
+            refuse_private(&record, &call.sandbox)?;
             against_snapshot(
                 &args.answer,
                 thaw(&record, &archive.folder(&id), &call.sandbox)?.snapshot,
