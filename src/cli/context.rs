@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::args::Global;
 use super::output::{Output, set_link_template, talk};
-use local_agent_agent::config::{self, Config, FlagValue, Inputs, LayerKind, Loaded};
+use local_agent_agent::config::{self, ApiKeyUse, Config, FlagValue, Inputs, LayerKind, Loaded};
 use local_agent_agent::operations::{self, EmbeddingModel};
 use local_agent_embed::models::{ModelFiles, PreparedFolder};
 use local_agent_files::sandbox::Sandbox;
@@ -163,6 +163,7 @@ pub struct Context {
     pub quiet: bool,
     roots: OnceLock<Map<String, Value>>,
     has_sources: OnceLock<bool>,
+    api_key_use: OnceLock<ApiKeyUse>,
 }
 
 impl Context {
@@ -176,6 +177,7 @@ impl Context {
             quiet: false,
             roots: OnceLock::new(),
             has_sources: OnceLock::new(),
+            api_key_use: OnceLock::new(),
         }
     }
 
@@ -205,6 +207,8 @@ impl Context {
         let loaded = config::load(&self.inputs())?;
         self.has_sources
             .get_or_init(|| !loaded.config.sources.is_empty());
+        self.api_key_use
+            .get_or_init(|| loaded.config.llm.api_key_use);
         self.say_warnings(&loaded.config.warnings);
         self.check_state(&loaded.config)?;
         self.roots.get_or_init(|| {
@@ -238,6 +242,11 @@ impl Context {
     /// Whether any source is configured; `None`: the configuration was not read yet.
     pub fn has_sources(&self) -> Option<bool> {
         self.has_sources.get().copied()
+    }
+
+    /// What becomes of the key for model servers; `None`: the configuration was not read yet.
+    pub fn api_key_use(&self) -> Option<ApiKeyUse> {
+        self.api_key_use.get().copied()
     }
 
     /// The five roots that JSON outputs name, from as much of the configuration as can be read.

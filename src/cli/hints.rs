@@ -1,6 +1,7 @@
 //! The command that mends a failure, where the room that failed cannot know it: what is configured
 //! decides which door is the right one.
 
+use local_agent_agent::config::ApiKeyUse;
 use local_agent_text::error::{ErrorCode, Failure};
 
 /// What a failure's way out depends on.
@@ -8,6 +9,8 @@ use local_agent_text::error::{ErrorCode, Failure};
 pub(super) struct Situation {
     /// Whether any source is configured; `None`: the configuration was not read.
     pub has_sources: Option<bool>,
+    /// What becomes of the key for model servers; `None`: the configuration was not read.
+    pub api_key_use: Option<ApiKeyUse>,
 }
 
 /// The failure with the command that leads out of it from here.
@@ -23,9 +26,24 @@ pub(super) fn completed(mut failure: Failure, situation: Situation) -> Failure {
                 .hint
                 .get_or_insert_with(|| "local-agent doctor".to_owned());
         }
+        ErrorCode::ServerUnauthorized => {
+            failure.hint = Some(key_hint(situation.api_key_use).to_owned());
+        }
         _ => {}
     }
     failure
+}
+
+/// What lets a server that asks for a key get the right one.
+const fn key_hint(used: Option<ApiKeyUse>) -> &'static str {
+    match used {
+        Some(ApiKeyUse::FileNotTrusted) => "local-agent config trust",
+        Some(ApiKeyUse::AddressNotChosen) => {
+            "write the address of the server into `llm.base_url` of your configuration"
+        }
+        Some(ApiKeyUse::Sent) => "set LOCAL_AGENT_API_KEY to a key that the server takes",
+        Some(ApiKeyUse::NotSet) | None => "set LOCAL_AGENT_API_KEY",
+    }
 }
 
 #[cfg(test)]
@@ -34,7 +52,11 @@ mod tests {
 
     fn hint(code: ErrorCode, has_sources: Option<bool>) -> Option<String> {
         let failure = Failure::new(code, "x");
-        completed(failure, Situation { has_sources }).hint
+        let situation = Situation {
+            has_sources,
+            api_key_use: None,
+        };
+        completed(failure, situation).hint
     }
 
     #[test]
@@ -48,7 +70,10 @@ mod tests {
     #[test]
     fn a_hint_that_is_there_stays() {
         let failure = Failure::new(ErrorCode::ServerError, "x").with_hint("do this");
-        let situation = Situation { has_sources: None };
+        let situation = Situation {
+            has_sources: None,
+            api_key_use: None,
+        };
         assert_eq!(completed(failure, situation).hint.unwrap(), "do this");
         assert!(hint(ErrorCode::ServerUnreachable, None).is_some());
     }

@@ -87,6 +87,7 @@ pub fn main() -> ExitCode {
         Err(failure) => {
             let situation = hints::Situation {
                 has_sources: context.has_sources(),
+                api_key_use: context.api_key_use(),
             };
             let failure = hints::completed(failure, situation);
             context.out.failure(&failure, &context.roots())

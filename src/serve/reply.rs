@@ -69,7 +69,9 @@ const fn status(code: ErrorCode) -> StatusCode {
         }
         ErrorCode::AskCitationInvalid => StatusCode::UNPROCESSABLE_ENTITY,
         ErrorCode::ServerBusy | ErrorCode::Cancelled => StatusCode::SERVICE_UNAVAILABLE,
-        ErrorCode::ServerUnreachable | ErrorCode::ServerError => StatusCode::BAD_GATEWAY,
+        ErrorCode::ServerUnreachable | ErrorCode::ServerError | ErrorCode::ServerUnauthorized => {
+            StatusCode::BAD_GATEWAY
+        }
         _ => StatusCode::INTERNAL_SERVER_ERROR,
     }
 }

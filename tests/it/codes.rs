@@ -288,6 +288,11 @@ const RAISED_BY: &[(ErrorCode, &str, &str)] = &[
         "a_call_that_is_taken_back_ends_and_its_record_says_so",
     ),
     (
+        ErrorCode::ServerUnauthorized,
+        "tests/it/fixes/mod.rs",
+        "every_fix_is_followed_and_mends",
+    ),
+    (
         ErrorCode::AccessDenied,
         "tests/it/serve.rs",
         "nobody_gets_in_without_the_token_under_another_name_or_from_another_site",

@@ -24,6 +24,12 @@ pub const ROOTS: [&str; 5] = [
 /// so that a long run is not disturbed by a build beside it.
 pub fn program() -> PathBuf {
     let other = std::env::var_os("LOCAL_AGENT_TEST_PROGRAM").map(PathBuf::from);
+    // Fixes are typed as they are printed, and they begin with this name.
+    let named = |path: &PathBuf| path.file_stem().is_some_and(|name| name == "local-agent");
+    assert!(
+        other.as_ref().is_none_or(named),
+        "{other:?} is not named local-agent"
+    );
     other.unwrap_or_else(|| PathBuf::from(env!("CARGO_BIN_EXE_local-agent")))
 }
 

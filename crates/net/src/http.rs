@@ -70,8 +70,8 @@ pub enum Flow {
 impl Reply {
     /// The body as JSON.
     ///
-    /// Errors: `SERVER_ERROR` for a status outside 200–299 (with what the server says about it) or
-    /// a body that is not JSON.
+    /// Errors: `SERVER_UNAUTHORIZED` for status 401 and 403, `SERVER_ERROR` for another one outside
+    /// 200–299 (both with what the server says about it) or a body that is not JSON.
     pub fn json(&self, url: &str) -> Result<Value> {
         let parsed: Option<Value> = serde_json::from_slice(&self.body).ok();
         if (200..300).contains(&self.status) {
@@ -83,10 +83,12 @@ impl Reply {
             .unwrap_or("");
         let said: String = said.chars().filter(|c| !c.is_control()).take(200).collect();
         let colon = if said.is_empty() { "" } else { ": " };
-        Err(server_error(
-            url,
-            &format!("answered with status {}{colon}{said}", self.status),
-        ))
+        let what = format!("answered with status {}{colon}{said}", self.status);
+        let mut failure = server_error(url, &what);
+        if matches!(self.status, 401 | 403) {
+            failure.code = ErrorCode::ServerUnauthorized;
+        }
+        Err(failure)
     }
 }
 

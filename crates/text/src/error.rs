@@ -73,6 +73,7 @@ error_codes! {
     ModelPull "MODEL_PULL_ERROR" "A model could not be downloaded."
     ServerUnreachable "SERVER_UNREACHABLE" "A configured server did not answer in time."
     ServerError "SERVER_ERROR" "A configured server answered, but not with what was asked for."
+    ServerUnauthorized "SERVER_UNAUTHORIZED" "A configured server wants a key, or refuses the one that was sent."
     ContextTruncated "LLM_CONTEXT_TRUNCATED" "The model's window did not hold the question with its evidence, so the model did not see all of it."
     EvidenceNotAcquired "EVIDENCE_NOT_ACQUIRED" "The question names a file, and the model answered without reading it."
     EvidenceInvalid "EVIDENCE_INVALID" "What was read is not the evidence that the question asks for."

@@ -22,6 +22,8 @@ pub enum Follow {
     Filled(&'static [(&'static str, &'static str)]),
     /// It is the command that failed, run with these arguments instead.
     Again(&'static [&'static str]),
+    /// It is a variable of the environment to set: (name, value).
+    Variable(&'static str, &'static str),
     /// It is for a person's hands; the test does what the words say.
     ByHand(&'static str, fn(&World)),
 }
@@ -112,7 +114,7 @@ impl Case {
         let choices = match self.follow {
             Follow::Printed | Follow::Filled(_) => commands_of(&fix),
             Follow::Choice(at) => commands_of(&fix).into_iter().skip(at).take(1).collect(),
-            Follow::Again(_) | Follow::ByHand(..) => vec![String::new()],
+            Follow::Again(_) | Follow::Variable(..) | Follow::ByHand(..) => vec![String::new()],
         };
         if choices.is_empty() {
             return Err(self.wrong(&format!("`{fix}` holds no command")));
@@ -140,6 +142,7 @@ impl Case {
             Follow::ByHand(words, _) => format!(" ({words})"),
             Follow::Again(args) => format!(" (`local-agent {}`)", args.join(" ")),
             Follow::Choice(_) => format!(" (`{}`)", choices[0]),
+            Follow::Variable(name, value) => format!(" (`{name}={value}`)"),
             Follow::Printed | Follow::Filled(_) => String::new(),
         };
         Ok(Row {
@@ -155,7 +158,7 @@ impl Case {
     fn fix_in(&self, world: &World) -> Result<String, String> {
         let (code, fix) = failed(
             self.command,
-            &world_run(world, self.command),
+            &world_run(world, self.command, None),
             Some(self.code),
         )
         .ok_or_else(|| self.wrong("the command does its job"))?;
@@ -168,6 +171,7 @@ impl Case {
     /// Does what the fix says and runs the command again.
     fn follow(&self, world: &World, choice: &str) -> Result<Failed, String> {
         let mut again = self.command;
+        let mut variable = None;
         match self.follow {
             Follow::Printed | Follow::Choice(_) => self.shell(world, choice)?,
             Follow::Filled(words) => {
@@ -177,13 +181,14 @@ impl Case {
                 self.shell(world, &filled)?;
             }
             Follow::Again(args) => again = args,
+            Follow::Variable(name, value) => variable = Some((name, value)),
             Follow::ByHand(_, act) => act(world),
         }
         if let Then::Says(look, code) = self.then {
-            return Ok(failed(look, &world_run(world, look), Some(code)));
+            return Ok(failed(look, &world_run(world, look, None), Some(code)));
         }
         let code = (again == self.command).then_some(self.code);
-        Ok(failed(again, &world_run(world, again), code))
+        Ok(failed(again, &world_run(world, again, variable), code))
     }
 
     /// Runs a line as a person would type it.
@@ -230,8 +235,9 @@ impl Case {
     }
 }
 
-fn world_run(world: &World, args: &[&str]) -> Output {
+fn world_run(world: &World, args: &[&str], variable: Option<(&str, &str)>) -> Output {
     let mut command = world.command();
+    command.envs(variable);
     command.args(args).arg("--json");
     command.output().unwrap()
 }
@@ -289,7 +295,7 @@ pub fn commands_of(fix: &str) -> Vec<String> {
 /// What a person wrote: memories, and the records of runs.
 fn kept(world: &World) -> BTreeSet<String> {
     let mut kept = BTreeSet::new();
-    let list = world_run(world, &["memory", "list"]);
+    let list = world_run(world, &["memory", "list"], None);
     if let Ok(said) = serde_json::from_slice::<Value>(&list.stdout) {
         let items = said["items"].as_array().cloned().unwrap_or_default();
         kept.extend(items.iter().map(|item| item["content"].to_string()));

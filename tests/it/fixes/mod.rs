@@ -8,6 +8,7 @@ mod commands;
 mod damage;
 mod doctor;
 mod place;
+mod servers;
 mod settings;
 
 use std::collections::BTreeSet;
@@ -33,6 +34,7 @@ fn cases() -> Vec<Case> {
         commands::cases(),
         damage::cases(),
         doctor::cases(),
+        servers::cases(),
     ]
     .concat()
 }

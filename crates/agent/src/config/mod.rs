@@ -202,6 +202,18 @@ pub enum JudgeProvider {
 }
 
 /// `llm.*`: kept for the chat models; nothing here is contacted unless a command says so.
+/// Whether LOCAL_AGENT_API_KEY is sent to the server at `llm.base_url`, and why not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ApiKeyUse {
+    Sent,
+    /// The variable is not set.
+    NotSet,
+    /// The address is in a file that the user does not trust.
+    FileNotTrusted,
+    /// The address is the default one, or was found on this machine.
+    AddressNotChosen,
+}
+
 #[derive(Debug, Clone)]
 pub struct Llm {
     pub model: Option<String>,
@@ -213,8 +225,9 @@ pub struct Llm {
     pub base_url: String,
     /// Where `base_url` comes from.
     pub base_url_origin: Origin,
-    /// LOCAL_AGENT_API_KEY.
+    /// LOCAL_AGENT_API_KEY, when `api_key_use` is [`ApiKeyUse::Sent`].
     pub api_key: Option<ApiKey>,
+    pub api_key_use: ApiKeyUse,
     pub max_tokens: u32,
     pub max_tokens_big_second: u32,
     pub temperature: f32,

@@ -9,14 +9,13 @@ use super::folder_context::FolderContext;
 use super::load::Ground;
 use super::values::Values;
 use super::{
-    Ask, AskProvider, Config, Embed, EmbedProvider, Index, JudgeProvider, Llm, Mcp, Memory,
-    Retrieve, Runs, StateLocation, ToolRule, Tools, VerifyJudge, compat, keys, places,
+    ApiKeyUse, Ask, AskProvider, Config, Embed, EmbedProvider, Index, JudgeProvider, Llm, Mcp,
+    Memory, Retrieve, Runs, StateLocation, ToolRule, Tools, VerifyJudge, compat, keys, places,
 };
 use local_agent_embed::models::Precision;
 use local_agent_files::sandbox::{FollowLinks, HardLinks, Security};
 use local_agent_index::indexing::Source;
 use local_agent_index::retrieval::Fusion;
-use local_agent_net::ApiKey;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::evidence::HeadingMatch;
 use local_agent_text::markdown::Scheme;
@@ -644,11 +643,12 @@ fn tools(values: &Values) -> Result<Tools> {
     })
 }
 
-/// The key for the server, if the address comes from somebody who may know it: a key was given for
-/// an address that the user chose, and an untrusted file, or the default, could name a port where
-/// anybody listens.
-fn api_key(origin: &Origin, ground: &Ground, findings: &mut Findings) -> Option<ApiKey> {
-    let key = ground.inputs.env_api_key.clone()?;
+/// Whether the key may go to the server: it was given for an address that the user chose, and an
+/// untrusted file, or the default, could name a port where anybody listens.
+fn api_key_use(origin: &Origin, ground: &Ground, findings: &mut Findings) -> ApiKeyUse {
+    if ground.inputs.env_api_key.is_none() {
+        return ApiKeyUse::NotSet;
+    }
     match origin {
         Origin::File { path, .. } if ground.untrusted.as_ref() == Some(path) => {
             let message = format!(
@@ -657,15 +657,17 @@ fn api_key(origin: &Origin, ground: &Ground, findings: &mut Findings) -> Option<
                 path.display()
             );
             findings.warnings.push(message);
-            None
+            ApiKeyUse::FileNotTrusted
         }
-        Origin::Default | Origin::Found(_) => None,
-        _ => Some(key),
+        Origin::Default | Origin::Found(_) => ApiKeyUse::AddressNotChosen,
+        _ => ApiKeyUse::Sent,
     }
 }
 
 fn llm(values: &Values, ground: &Ground, findings: &mut Findings) -> Result<Llm> {
     let text = |key: &str| values.opt_text(key).map(str::to_owned);
+    let api_key_use = api_key_use(&values.origin("llm.base_url"), ground, findings);
+    let api_key = ground.inputs.env_api_key.clone();
     Ok(Llm {
         model: text("llm.model"),
         model_fast: text("llm.model_fast"),
@@ -678,7 +680,8 @@ fn llm(values: &Values, ground: &Ground, findings: &mut Findings) -> Result<Llm>
             .collect(),
         base_url: values.text("llm.base_url")?.to_owned(),
         base_url_origin: values.origin("llm.base_url"),
-        api_key: api_key(&values.origin("llm.base_url"), ground, findings),
+        api_key: api_key.filter(|_| api_key_use == ApiKeyUse::Sent),
+        api_key_use,
         max_tokens: values.int("llm.max_tokens")?,
         max_tokens_big_second: values.int("llm.max_tokens_big_second")?,
         temperature: values.float("llm.temperature")?,

@@ -259,7 +259,8 @@ impl OpenAiChat {
             Ok(_) => server_error(url, "sent a reply that was not asked for"),
         };
         match reply.status {
-            401 | 403 => failure.with_hint("set LOCAL_AGENT_API_KEY"),
+            404 => Failure::new(ErrorCode::ModelNotFound, failure.message)
+                .with_hint("set llm.model to a model that the server has"),
             _ => failure,
         }
     }
@@ -413,12 +414,6 @@ fn models(
     let (reply, _) = until_ready(timeout, || client.get_with(&url, bearer))?;
     if matches!(reply.status, 404 | 405 | 501) {
         return Ok(Vec::new());
-    }
-    if matches!(reply.status, 401 | 403) {
-        return reply
-            .json(&url)
-            .map(|_| Vec::new())
-            .map_err(|f| f.with_hint("set LOCAL_AGENT_API_KEY"));
     }
     let reply = reply.json(&url)?;
     let listed = reply["data"]

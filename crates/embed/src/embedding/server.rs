@@ -235,8 +235,11 @@ impl ServerEmbedder {
         let request = json!({"model": model, "input": texts, "encoding_format": "float"});
         let reply = self
             .client
-            .post(&url, &request, key.as_ref().map(ApiKey::expose))?
-            .json(&url)?;
+            .post(&url, &request, key.as_ref().map(ApiKey::expose))?;
+        let status = reply.status;
+        let reply = reply
+            .json(&url)
+            .map_err(|failure| refusal(failure, status))?;
         let data = reply["data"]
             .as_array()
             .ok_or_else(|| server_error(&url, "sent no vectors"))?;
@@ -255,6 +258,15 @@ impl ServerEmbedder {
                 one["embedding"].clone();
         }
         Ok(out)
+    }
+}
+
+/// What an OpenAI-like server means by the status of a refusal, with the way out.
+fn refusal(failure: Failure, status: u16) -> Failure {
+    match status {
+        404 => Failure::new(ErrorCode::ModelNotFound, failure.message)
+            .with_hint("set embed.model to an embedding model that the server has"),
+        _ => failure,
     }
 }
 

@@ -160,7 +160,7 @@ fn remote(id: &str, entry: Option<&Known>, options: &PullOptions) -> Result<Remo
         .and_then(|e| e.revision)
         .map(str::to_owned);
     let revision = options.revision.clone().or(registered).ok_or_else(|| {
-        let hint = format!("local-agent models pull {id} --revision COMMIT");
+        let hint = format!("local-agent models pull {id} --repo {repo} --revision COMMIT");
         wrong(
             format!("No commit of `{repo}` is pinned; say which one."),
             hint,

@@ -130,3 +130,24 @@ fn markup_hides_no_claim_and_no_foreign_address() {
         assert!(!is_shown(note, answer), "{note} | {answer}");
     }
 }
+
+/// Nobody reads the description of a picture in a note that has no such picture.
+#[test]
+fn a_picture_that_the_cited_text_does_not_have_is_not_shown() {
+    let note = "The boiler runs at 4 bar. ![its gauge](gauge.png)";
+    for answer in [
+        "The boiler runs at 4 bar ![the boiler explodes](x.png) [E1].",
+        "[![The boiler explodes](x.png)](boiler.md) The boiler runs at 4 bar [E1].",
+        "![The [old] boiler explodes](x.png) The boiler runs at 4 bar [E1].",
+        "The boiler runs at 4 bar ![[The boiler explodes.png]] [E1].",
+        "The boiler runs at 4 bar <img alt=\"the boiler explodes\" src=\"x.png\"> [E1].",
+        "The boiler runs at 4 bar [E1]. ![The boiler explodes](x.png)",
+        "The boiler runs at 4 bar [E1]. ![](x.png \"The boiler explodes\")",
+    ] {
+        assert!(!is_shown(note, answer), "{answer}");
+    }
+    assert!(is_shown(
+        note,
+        "The boiler runs at 4 bar ![its gauge](gauge.png) [E1]."
+    ));
+}

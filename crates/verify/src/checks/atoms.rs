@@ -176,28 +176,51 @@ fn constants(normal: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Addresses of links and pictures, which the normalised text does not show. What stands inside an
-/// address is a part of it.
+/// address is a part of it. The address of a link without a scheme is a place among the notes
+/// themselves and is left out; a picture is part of what is said, wherever it lies.
 fn hidden_addresses(raw: &str) -> Vec<&str> {
-    const OPENINGS: [&str; 5] = ["](", "href=\"", "href='", "src=\"", "src='"];
+    const LINKS: [&str; 3] = ["](", "href=\"", "href='"];
+    const PICTURES: [&str; 3] = ["src=\"", "src='", "![["];
     let mut out = Vec::new();
-    for opening in OPENINGS {
+    for opening in LINKS.iter().chain(&PICTURES) {
         let mut at = 0;
         while let Some(found) = raw.get(at..).and_then(|rest| rest.find(opening)) {
             let from = at + found + opening.len();
-            let rest = raw.get(from..).unwrap_or("");
-            let address = rest
-                .split([')', ' ', '\n', '"', '\'', '>'])
-                .next()
-                .unwrap_or("");
+            let address = address_at(raw, from, *opening == "![[");
+            let is_picture = PICTURES.contains(opening) || opens_picture(raw, at + found);
             at = from + address.len();
-            // Without a scheme it is a place among the notes themselves.
-            let before = address.split(['/', '#', '?']).next().unwrap_or("");
-            if before.contains(':') || address.starts_with("//") {
+            let scheme = address.split(['/', '#', '?']).next().unwrap_or("");
+            if is_picture || scheme.contains(':') || address.starts_with("//") {
                 out.push(address);
             }
         }
     }
     out
+}
+
+/// The address that begins at `from`; the name of an embedded file may hold spaces.
+fn address_at(raw: &str, from: usize, embedded: bool) -> &str {
+    let rest = raw.get(from..).unwrap_or("");
+    let end = if embedded {
+        rest.find(['|', '#', ']', '\n'])
+    } else {
+        rest.find([')', ' ', '\n', '"', '\'', '>'])
+    };
+    &rest[..end.unwrap_or(rest.len())]
+}
+
+/// Whether the `]` at `close` ends the description of a picture: `![…]`.
+fn opens_picture(raw: &str, close: usize) -> bool {
+    let mut open = 0_usize;
+    for (at, mark) in raw[..close].char_indices().rev() {
+        match mark {
+            ']' => open += 1,
+            '[' if open == 0 => return raw[..at].ends_with('!'),
+            '[' => open -= 1,
+            _ => {}
+        }
+    }
+    false
 }
 
 /// Whether the date is **not** carried.
