@@ -20,7 +20,7 @@ use local_agent_text::evidence::{
 use local_agent_text::markdown::BlockRole;
 use local_agent_text::types::{ByteSpan, Label};
 
-/// Most sentences in the explanation of one claim.
+/// Maximum number of sentences in the explanation of one claim.
 const MOST_REASONS: usize = 5;
 
 /// What is known about one quotation.

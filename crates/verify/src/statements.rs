@@ -14,7 +14,7 @@ use local_agent_text::markdown::BlockRole;
 /// Number of content words that make a part understandable alone.
 const ENOUGH: usize = 3;
 
-/// Most words that one statement takes over; bounds the work on hostile text.
+/// Maximum number of words that one statement takes over; bounds the work on hostile text.
 const MOST_TAKEN: usize = 40;
 
 /// One statement.
@@ -138,7 +138,7 @@ fn without_subject<'r>(own: &[Token], before: &'r [Token]) -> &'r [Token] {
     last.map_or(before, |at| before.get(at + 1..).unwrap_or(&[]))
 }
 
-/// Most words of a subject.
+/// Maximum number of words of a subject.
 const SUBJECT: usize = 6;
 
 /// The cells of a row, each with the names of its row and column. "No" denies the column.

@@ -34,7 +34,7 @@ pub struct Term {
     pub is_compound: bool,
 }
 
-/// Most bytes of an identifier.
+/// Maximum number of bytes of an identifier.
 const LONGEST: usize = 120;
 
 /// The terms of a text, in the order of their first tokens; an identifier before its parts.

@@ -430,8 +430,8 @@ impl<'t> Reader<'t> {
         units::unit(word).filter(|u| code && units::is_currency(u))
     }
 
-    /// The unit that begins at token `next`, or a currency sign before the number; and the index
-    /// after it.
+    /// The unit that begins at token `next`, or the sign just before it (`%`, `°`, `€`); and the
+    /// index after the unit.
     fn unit_after(&self, next: usize) -> (Option<MeasureUnit>, usize) {
         let gap = self.before(next);
         let gap = if self.token(next).is_none() {

@@ -216,7 +216,7 @@ fn column(reading: &Reading, s: usize, term: &Term) -> Option<u32> {
     u32::try_from(before.matches('|').count()).ok()
 }
 
-/// Most words of a label.
+/// Maximum number of words of a label.
 const LABEL: usize = 6;
 
 /// Where the label of a sentence ends, in tokens: "Label: text", "Label – text".

@@ -6,7 +6,7 @@ use super::{Case, Source};
 use crate::reading::{ALIKE, Reading};
 use crate::text::Token;
 
-/// Most sentences that are compared with one claim.
+/// Maximum number of sentences that are compared with one claim.
 const MOST: usize = 6;
 
 /// A sentence counts as about the same thing if its share is at least this fraction of the best.
@@ -118,7 +118,7 @@ pub struct Edit<'a> {
     pub evidence: Option<&'a Token>,
 }
 
-/// Most words of a sentence that is compared word by word.
+/// Maximum number of words of a sentence that is compared word by word.
 const LONGEST: usize = 120;
 
 /// The edits between a claim and the nearest sentence, when they are nearly the same: at least five

@@ -22,7 +22,7 @@ const NOTHING: f64 = 0.2;
 /// Minimum number of content words needed to judge.
 const ENOUGH: usize = 2;
 
-/// Most words of a reason or condition.
+/// Maximum number of words of a reason or condition.
 const MOST_WORDS: usize = 30;
 
 /// Reasons and conditions without support, and reversed conditions.

@@ -8,7 +8,7 @@ use crate::Code;
 use crate::finding::{Detail, Objection};
 use local_agent_text::evidence::Normal;
 
-/// Most words of one piece of code.
+/// Maximum number of words of one piece of code.
 const MOST_WORDS: usize = 12;
 
 /// Code in the claim that is not in the cited text.

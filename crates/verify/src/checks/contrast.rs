@@ -9,8 +9,8 @@ use crate::text::{Token, lower_case};
 /// Maximum number of sentences per source, among those that contain a word, that are checked.
 const MOST_SENTENCES: usize = 12;
 
-/// Most words of such a sentence, and most contrasts of a claim; both bound the work on hostile
-/// text.
+/// Maximum number of words of such a sentence, and of contrasts of a claim; both bound the work on
+/// hostile text.
 const LONGEST: usize = 160;
 const MOST_CUES: usize = 4;
 

@@ -26,7 +26,7 @@ const LONGEST: usize = 60;
 /// in order.
 const SHARED: usize = 3;
 
-/// Most words of a label.
+/// Maximum number of words of a label.
 const LABEL: usize = 6;
 
 /// A sentence of the cited text.

@@ -136,7 +136,7 @@ pub fn own_list(claim: &Reading, from: usize) -> Option<usize> {
     plain.then_some(items.len() + 1)
 }
 
-/// Most rows of one table or list that are added up.
+/// Maximum number of rows of one table or list that are added up.
 const MOST_ROWS: usize = 200;
 
 /// How a number of the claim is the total of a list or table in the cited text: of all its rows, or

@@ -28,7 +28,7 @@ pub fn check(case: &Case<'_>, pairings: &[Pairing<'_>]) -> Vec<Objection> {
     out
 }
 
-/// Most sentences of one source that hold a word and are looked at.
+/// Maximum number of sentences of one source that contain a word and are checked.
 const MOST_SENTENCES: usize = 12;
 
 /// "debug builds" where the cited text has "release builds", and "debug" nowhere.

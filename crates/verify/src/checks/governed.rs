@@ -16,13 +16,13 @@ use crate::terms::TermKind;
 use crate::text::{Token, lower_case};
 use local_agent_text::types::Label;
 
-/// Most words of a claim, and most sentences of one source that hold a word; both bound the work on
-/// hostile text.
+/// Maximum number of words of a claim, and of sentences of one source that contain a word; both
+/// bound the work on hostile text.
 const MOST_WORDS: usize = 60;
 const MOST_SENTENCES: usize = 12;
 
-/// Most words of a sentence of the cited text, and most places of one word in it; both bound the
-/// work on hostile text.
+/// Maximum number of words of a sentence of the cited text, and of places of one word in it; both
+/// bound the work on hostile text.
 const LONGEST: usize = 160;
 const MOST_PLACES: usize = 4;
 

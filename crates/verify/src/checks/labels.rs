@@ -14,15 +14,15 @@ use crate::reading::Reading;
 use crate::text::Token;
 use local_agent_text::markdown::BlockRole;
 
-/// Most labels of one table or list, and most tables and lists of one source; both bound the work
-/// on hostile text.
+/// Maximum number of labels of one table or list, and of tables and lists of one source; both bound
+/// the work on hostile text.
 const MOST_LABELS: usize = 40;
 const MOST_FAMILIES: usize = 24;
 
-/// Most words of a label.
+/// Maximum number of words of a label.
 const LONGEST: usize = 6;
 
-/// Most words of a claim.
+/// Maximum number of words of a claim.
 const MOST_WORDS: usize = 60;
 
 /// One label and what is under it.

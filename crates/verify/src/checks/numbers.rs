@@ -335,7 +335,8 @@ fn is_assigned(case: &Case<'_>, shown: &str) -> bool {
     plain && case.cited.iter().any(|s| holds(&s.item.text))
 }
 
-/// Most spans of code in which one number is looked for; bounds the work on hostile text.
+/// Maximum number of spans of code in which one number is looked for; bounds the work on hostile
+/// text.
 const MOST_SPANS: usize = 64;
 
 /// The `0` of `0x800`: the code is compared as a whole.

@@ -33,7 +33,8 @@ pub fn check(case: &Case<'_>, pairings: &[Pairing<'_>]) -> Vec<Objection> {
     out
 }
 
-/// Most steps of one claim, and most items of one list; both bound the work on hostile text.
+/// Maximum number of steps of one claim, and of items of one list; both bound the work on hostile
+/// text.
 const MOST_STEPS: usize = 12;
 const MOST_ITEMS: usize = 60;
 
@@ -185,8 +186,8 @@ fn reversed(case: &Case<'_>, pairing: &Pairing<'_>, near: &Near<'_>) -> Option<O
     Some(found.against(near.source.item.label, sentence(near)?))
 }
 
-/// Whether things on one side of the claim's word are on the other side of the text's word, and at
-/// least as many moved as stayed.
+/// Whether things on one side of the claim's word are on the other side of the text's word, and
+/// more moved than stayed.
 pub fn is_exchanged(claim: &Reading, word: &Token, near: &Near<'_>, other: &Token) -> bool {
     let own = claim.text.tokens.as_slice();
     let theirs = near.source.reading.tokens_of(near.statement.sentence);

@@ -14,7 +14,7 @@ use crate::terms::{Term, TermKind};
 const MOST_SENTENCES: usize = 12;
 const MOST_PAIRS: usize = 12;
 
-/// Most words of a sentence.
+/// Maximum number of words of a sentence.
 const LONGEST: usize = 160;
 
 /// Maximum number of tokens from one thing of a pair to the other.

@@ -20,7 +20,7 @@ struct CandidatePlace<'a> {
     sentence: usize,
 }
 
-/// Most places that are compared; bounds the work on hostile evidence.
+/// Maximum number of places that are compared; bounds the work on hostile evidence.
 const MOST_PLACES: usize = 64;
 
 /// "A costs 5, B costs 7" does not support "A costs 7".

@@ -77,7 +77,7 @@ fn early(case: &Case<'_>) -> Option<Objection> {
     })
 }
 
-/// Most sentences of one source that hold a word and are looked at.
+/// Maximum number of sentences of one source that contain a word and are checked.
 const MOST_SENTENCES: usize = 12;
 
 /// Maximum distance before a verb at which its tense may be marked, in words.
