@@ -1,4 +1,4 @@
-//! Lists the notes of the example vault, so that they are compiled into the program, and names the
+//! Lists the notes of the example vault, so that they are compiled into the program, and sets the
 //! version.
 
 use std::fmt::Write as _;
@@ -16,8 +16,8 @@ fn main() -> io::Result<()> {
         "/// The example vault: path and bytes of each note, by path.\nconst EXAMPLE_VAULT: &[(&str, &[u8])] = &[\n",
     );
     for file in &files {
-        // The folder is asked for when the table is compiled: a build folder may serve several
-        // checkouts.
+        // The folder is resolved when the table is compiled, because a build folder may serve
+        // several checkouts.
         let below = format!("/examples/vault/{file}");
         let _ = writeln!(
             table,
@@ -29,8 +29,8 @@ fn main() -> io::Result<()> {
     fs::write(Path::new(&out).join("example_vault.rs"), table)
 }
 
-/// The version, with the commit in a release build: of a development build every commit would make
-/// it anew. A build without a repository takes the commit from LOCAL_AGENT_COMMIT.
+/// The version, with the commit in a release build only: in a development build every commit would
+/// cause a rebuild. A build without a repository takes the commit from LOCAL_AGENT_COMMIT.
 fn version() -> String {
     println!("cargo:rerun-if-env-changed=LOCAL_AGENT_COMMIT");
     let version = env::var("CARGO_PKG_VERSION").unwrap_or_default();
@@ -43,7 +43,7 @@ fn version() -> String {
     }
 }
 
-/// The commit that is checked out.
+/// The current commit.
 fn commit() -> Option<String> {
     let head = git(&["rev-parse", "--git-path", "logs/HEAD"])?;
     println!("cargo:rerun-if-changed={head}");

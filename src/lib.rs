@@ -1,8 +1,8 @@
 //! local-agent answers questions from a person's own markdown, and proves every answer.
 //!
 //! This package is the program: the command line, the server for agents, the watcher and the
-//! doctor. What they do lives in the packages below `crates/`, each of which may use only those
-//! listed above it; their manifests hold that rule.
+//! doctor. The rest is in the packages below `crates/`, each of which may use only those listed
+//! above it; their manifests enforce that rule.
 //!
 //! | package | what it holds |
 //! | --- | --- |

@@ -2,7 +2,8 @@
 
 use std::process::ExitCode;
 
-/// `index` makes so many small strings that the C library's allocator took a seventh of its time.
+/// `index` allocates so many small strings that the C library's allocator took a seventh of its
+/// time.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

@@ -95,7 +95,7 @@ pub fn run(context: &Context, args: &Args) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Says on stderr which run this was, and whether its head is kept.
+/// Prints on stderr the id of the run, and a warning if its head could not be stored.
 fn say_run(context: &Context, run: &Finished) {
     if let Some(why) = &run.unanchored {
         let fix = why.hint.as_deref().unwrap_or("local-agent doctor");
@@ -121,8 +121,8 @@ fn speed(args: &Args) -> Speed {
     }
 }
 
-/// Says on stderr who answered and why, when a chat model was asked, or could have been, or was
-/// `wanted`.
+/// Prints on stderr which answerer was used and why, if a chat model was used, could have been
+/// used, or was `wanted`.
 pub(super) fn say_who(trail: &Trail, wanted: bool) {
     match &trail.model {
         Some(model) => {
@@ -162,7 +162,8 @@ pub(super) fn say_who(trail: &Trail, wanted: bool) {
     }
 }
 
-/// What a person sees while a model writes: who is asked and how much has come, never what.
+/// The progress shown while a model writes: which model is asked and how much text has arrived,
+/// never the text.
 pub(super) struct Progress(ProgressBar);
 
 impl Progress {
@@ -217,7 +218,7 @@ fn write_snapshot(file: &std::path::Path, answer: &Answer) -> Result<()> {
     write_whole(file, (json + "\n").as_bytes())
 }
 
-/// What `ask --json` prints of an answer, without the roots, the memory and the run.
+/// The output of `ask --json` for an answer, without the roots, the memory and the run.
 pub(super) fn report(config: &Config, question: &str, answer: &Answer, trail: &Trail) -> Value {
     let evidence: Vec<Value> = answer
         .packed
@@ -270,8 +271,8 @@ pub(super) fn report(config: &Config, question: &str, answer: &Answer, trail: &T
     })
 }
 
-/// One call of a model. Of its words only those sentences are here that were refused, each with its
-/// reason; the whole reply is in the run's record.
+/// One call of a model. Only its rejected sentences are included, each with its reason; the whole
+/// reply is in the run's record.
 pub(super) fn round(round: &ask::Round) -> Value {
     json!({
         "purpose": round.purpose,
@@ -297,7 +298,7 @@ fn step(step: &ask::ToolStep) -> Value {
     })
 }
 
-/// What was remembered about the question: beside the answer, never in it.
+/// Memories related to the question: printed next to the answer, never as part of it.
 fn print_memory(out: Output, recalled: &[Recalled]) {
     if !recalled.is_empty() {
         out.line("");
@@ -308,7 +309,7 @@ fn print_memory(out: Output, recalled: &[Recalled]) {
     }
 }
 
-/// The day that it is now, in UTC.
+/// The current day, in UTC.
 pub(super) fn today() -> Day {
     let now = OffsetDateTime::now_utc();
     Day {
@@ -356,7 +357,7 @@ pub(super) fn print(out: Output, config: &Config, answer: &Answer, form: Citatio
         (None, _) if answer.file.is_some() => out.line("The file holds nothing on this."),
         (None, _) => out.line("The notes hold nothing on this."),
     }
-    // That nothing is certain was said above.
+    // The uncertainty was already printed above.
     let why = answer
         .why
         .as_ref()
@@ -368,7 +369,7 @@ pub(super) fn print(out: Output, config: &Config, answer: &Answer, form: Citatio
     print_notes(out, "Left out", &answer.left_out);
 }
 
-/// Sentences with the reasons, under a heading; nothing when there are none.
+/// Sentences with their reasons, under a heading; prints nothing if there are none.
 fn print_notes(out: Output, heading: &str, notes: &[ClaimNote]) {
     if notes.is_empty() {
         return;

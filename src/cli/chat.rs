@@ -1,5 +1,5 @@
-//! `chat`: one call of the chat model, or with `--tools` the bounded loop. Nothing it says is
-//! checked, and that is said.
+//! `chat`: one call of the chat model, or with `--tools` the bounded loop. The output is not
+//! checked, and a notice says so.
 
 use std::process::ExitCode;
 

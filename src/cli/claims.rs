@@ -1,9 +1,9 @@
-//! Sentences that were refused or are in doubt, as a person reads them.
+//! Prints sentences that were rejected or are in doubt.
 
 use local_agent_agent::ask::ClaimNote;
 use local_agent_verify::{Report, Verdict};
 
-/// What marks a sentence that is in doubt.
+/// Marks a sentence that is in doubt.
 const MARK: &str = " [?]";
 
 /// A note on one line: the sentence, the reason, the source.
@@ -27,7 +27,7 @@ fn lines(lines: &str) -> String {
     }
 }
 
-/// The text that `report` is about, with a mark behind each sentence that is in doubt.
+/// The text that `report` is about, with a mark after each sentence that is in doubt.
 pub(super) fn marked(text: &str, report: &Report) -> String {
     let mut ends: Vec<usize> = report
         .claims

@@ -1,5 +1,5 @@
-//! `clean`: removes what the program can make again, and nothing else. Memory, records of runs,
-//! downloaded models and configurations always stay.
+//! `clean`: removes what the program can recreate, and nothing else. Memory, run records,
+//! downloaded models and configurations are always kept.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -85,7 +85,7 @@ fn print(context: &Context, args: &Clean, view: &CleanView) {
     }
 }
 
-/// Bytes in the largest unit that leaves a digit before the point.
+/// A size in the largest unit with a digit before the decimal point.
 fn size(bytes: u64) -> String {
     let mut value = bytes as f64;
     for unit in ["B", "kB", "MB"] {
@@ -97,7 +97,7 @@ fn size(bytes: u64) -> String {
     format!("{value:.1} GB")
 }
 
-/// What stands in the cache folder: the state of `try`, the example vault, packed weights.
+/// The content of the cache folder: the state of `try`, the example vault, packed weights.
 fn caches(context: &Context) -> Result<Vec<Item>> {
     let cache = context.environment.cache_dir()?;
     let parts = [
@@ -129,8 +129,8 @@ fn projections(config: &Config) -> Vec<Item> {
     items
 }
 
-/// What stands at `path`; `None`: nothing, or a link, which leads to something that was not made
-/// here.
+/// The file or folder at `path`; `None`: it does not exist, or is a link to something that was not
+/// created here.
 fn item(path: &Path, what: &'static str) -> Option<Item> {
     let meta = fs::symlink_metadata(path).ok()?;
     (!meta.is_symlink()).then(|| Item {
@@ -140,7 +140,7 @@ fn item(path: &Path, what: &'static str) -> Option<Item> {
     })
 }
 
-/// The bytes of a file, or of all files below a folder. Links are not followed.
+/// The size of a file, or of all files in a folder, in bytes. Links are not followed.
 fn bytes_in(path: &Path) -> u64 {
     let Ok(meta) = fs::symlink_metadata(path) else {
         return 0;
@@ -152,7 +152,7 @@ fn bytes_in(path: &Path) -> u64 {
     entries.map(|entry| bytes_in(&entry.path())).sum()
 }
 
-/// Takes the locks of both jobs, so that nothing is removed under their hands.
+/// Takes the locks of both jobs, so that nothing is removed while they run.
 fn job_locks(config: &Config) -> Result<[JobLock; 2]> {
     let take = |database: &Path, name: &str| {
         JobLock::take(

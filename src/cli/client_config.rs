@@ -1,15 +1,15 @@
-//! Entering one server in the JSON file of another program: only the bytes of that entry change.
-//! The file belongs to somebody else, who may have put comments, an order or white space into it
+//! Adds one server entry to the JSON file of another program, changing only the bytes of that
+//! entry. The file belongs to somebody else, who may have added comments, an order or white space
 //! for a reason.
 
 use std::ops::Range;
 
 use serde_json::Value;
 
-/// Under which name this program is entered.
+/// The name of this program's entry.
 const NAME: &str = "local-agent";
 
-/// A file that holds nothing but the entry.
+/// A file with only the entry.
 pub fn alone(section: &str, entry: &Value) -> String {
     format!(
         "{{\n  \"{section}\": {{\n    \"{NAME}\": {}\n  }}\n}}",
@@ -17,8 +17,8 @@ pub fn alone(section: &str, entry: &Value) -> String {
     )
 }
 
-/// `text` with `entry` under `section`; an entry of that name is replaced. Says why when `text` is
-/// no JSON object, or `section` none in it.
+/// `text` with `entry` under `section`; an existing entry with that name is replaced. Returns an
+/// error message when `text` or its `section` is not a JSON object.
 pub fn with_entry(text: &str, section: &str, entry: &Value) -> Result<String, String> {
     if text.trim().is_empty() {
         return Ok(alone(section, entry) + "\n");
@@ -56,8 +56,8 @@ pub fn with_entry(text: &str, section: &str, entry: &Value) -> Result<String, St
             }
         }
     };
-    // What is written is what was meant, and nothing else changed: read it again before anybody
-    // else has to.
+    // Reads the result again to make sure that it contains the intended entry and that nothing else
+    // changed.
     let mut meant = whole;
     meant[section][NAME] = entry.clone();
     match serde_json::from_str::<Value>(&replaced) {
@@ -71,9 +71,9 @@ fn pretty(value: &Value, indent: usize) -> String {
     text.replace('\n', &format!("\n{}", " ".repeat(indent)))
 }
 
-/// The members of one object: the last of a name counts, as it does for readers of JSON.
+/// The members of one object: the last one with a name counts, as for JSON parsers.
 struct Members {
-    /// Behind the opening brace.
+    /// The position after the opening brace.
     start: usize,
     names: Vec<(String, Range<usize>)>,
 }
@@ -88,7 +88,7 @@ impl Members {
     }
 }
 
-/// `name: value` as the last member.
+/// Inserts `name: value` as the last member.
 fn insert(text: &str, into: &Members, name: &str, value: &str, indent: usize) -> String {
     let space = " ".repeat(indent);
     match into.names.last() {
@@ -130,7 +130,7 @@ fn string_end(bytes: &[u8], at: usize) -> Option<usize> {
     }
 }
 
-/// The end of the value that begins at `at`, in text that is JSON.
+/// The end of the value that begins at `at`, in valid JSON text.
 fn value_end(bytes: &[u8], at: usize) -> Option<usize> {
     match bytes.get(at)? {
         b'"' => string_end(bytes, at),
@@ -159,7 +159,7 @@ fn value_end(bytes: &[u8], at: usize) -> Option<usize> {
     }
 }
 
-/// The members of the object that begins at `at`, in text that is JSON.
+/// The members of the object that begins at `at`, in valid JSON text.
 fn members(bytes: &[u8], at: usize) -> Option<Members> {
     if bytes.get(at) != Some(&b'{') {
         return None;

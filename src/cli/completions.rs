@@ -1,4 +1,5 @@
-//! `completions` and `man`: made from the same definition as the parser, so they cannot lag.
+//! `completions` and `man`: made from the same definition as the parser, so they are always up to
+//! date.
 
 use std::io::Write as _;
 use std::process::{Command, ExitCode, Stdio};
@@ -15,7 +16,7 @@ pub fn run(context: &Context, args: &Completions) -> Result<ExitCode> {
     show(context, "script", &script, false)
 }
 
-/// Prints a text: in one JSON object, through the pager of `man` on a terminal, else as it is.
+/// Prints a text: in one JSON object, through the pager of `man` on a terminal, or unchanged.
 fn show(context: &Context, field: &str, text: &[u8], is_page: bool) -> Result<ExitCode> {
     if context.out.json {
         let mut body = serde_json::Map::new();
@@ -28,8 +29,7 @@ fn show(context: &Context, field: &str, text: &[u8], is_page: bool) -> Result<Ex
     Ok(ExitCode::SUCCESS)
 }
 
-/// Shows a manual page with `man`, which lays it out and pages it. `false`: there is no `man` that
-/// can.
+/// Shows a manual page with `man`, which formats and pages it. `false`: there is no suitable `man`.
 fn paged(page: &[u8]) -> bool {
     let child = Command::new("man")
         .args(["-l", "-"])
@@ -38,7 +38,7 @@ fn paged(page: &[u8]) -> bool {
     let Ok(mut child) = child else {
         return false;
     };
-    // Whoever leaves the pager early has read enough.
+    // It is not an error if the user leaves the pager early.
     let _ = child.stdin.take().map(|mut input| input.write_all(page));
     child.wait().is_ok_and(|status| status.success())
 }

@@ -52,7 +52,7 @@ fn show(context: &Context) -> Result<ExitCode> {
 
 fn check(context: &Context) -> Result<ExitCode> {
     let mut loaded = context.load_lenient()?;
-    // Other commands look at the server's address only when they would use it.
+    // Other commands check the server's address only if they would use it.
     loaded.problems.extend(loaded.config.llm.server().err());
     let ok = loaded.problems.is_empty();
     if context.out.json {
@@ -81,8 +81,8 @@ fn check(context: &Context) -> Result<ExitCode> {
     Ok(ExitCode::from(u8::from(!ok)))
 }
 
-/// Agrees to a configuration that was found, and to state folders that somebody else may have made.
-/// With `file` only to that configuration.
+/// Trusts a configuration that was found, and state folders that somebody else may have created.
+/// With `file`, only that configuration.
 fn trust(context: &Context, file: Option<&std::path::Path>) -> Result<ExitCode> {
     let loaded = context.load_lenient()?;
     let found = match file {

@@ -1,5 +1,5 @@
-//! What every command starts from: the environment (read here and nowhere else), the configuration,
-//! the sandbox, the model.
+//! What every command needs: the environment (read only here), the configuration, the sandbox, the
+//! model.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -19,10 +19,10 @@ use local_agent_text::markdown::Scheme;
 
 pub use local_agent_agent::operations::{file_stamp, now, roots};
 
-/// What the process was started with.
+/// The environment of the process.
 #[derive(Debug, Clone)]
 pub struct Environment {
-    /// The folder the caller stands in.
+    /// The caller's current folder.
     pub cwd: PathBuf,
     /// Whether NO_COLOR is set.
     pub no_color: bool,
@@ -35,8 +35,8 @@ pub struct Environment {
 
 impl Environment {
     /// Reads LOCAL_AGENT_WORKROOT, LOCAL_AGENT_CONFIG, LOCAL_AGENT_OLLAMA_BASE_URL,
-    /// OLLAMA_BASE_URL, LOCAL_AGENT_API_KEY, LOCAL_AGENT_LINK, NO_COLOR and the standard folders. Nothing else of the
-    /// environment is ever looked at.
+    /// OLLAMA_BASE_URL, LOCAL_AGENT_API_KEY, LOCAL_AGENT_LINK, NO_COLOR and the standard folders.
+    /// Nothing else in the environment is ever read.
     pub fn read() -> Result<Self> {
         let var = |name: &str| std::env::var(name).ok();
         let cwd = std::env::current_dir().map_err(|e| {
@@ -80,12 +80,12 @@ impl Environment {
         self.inputs.home.as_deref().ok_or_else(|| no_folder("home"))
     }
 
-    /// Where programs keep their configurations for this user.
+    /// The standard folder for this user's configurations.
     pub fn config_base(&self) -> Result<PathBuf> {
         dirs::config_dir().ok_or_else(|| no_folder("configuration"))
     }
 
-    /// The user's own configuration file, which need not exist.
+    /// The user's own configuration file, which may not exist.
     pub fn user_config(&self) -> Result<&Path> {
         self.inputs
             .user_config
@@ -93,7 +93,7 @@ impl Environment {
             .ok_or_else(|| no_folder("configuration"))
     }
 
-    /// Where agreements to found configurations are kept.
+    /// The file that records trust in configurations that were found.
     pub fn trust_file(&self) -> Result<&Path> {
         self.inputs
             .trust_file
@@ -101,25 +101,25 @@ impl Environment {
             .ok_or_else(|| no_folder("configuration"))
     }
 
-    /// The list of state folders that the user made or agreed to.
+    /// The list of state folders that the user created or trusts.
     pub fn states_file(&self) -> Result<&Path> {
         self.states_file
             .as_deref()
             .ok_or_else(|| no_folder("configuration"))
     }
 
-    /// The folder for what can be made again.
+    /// The folder for what can be recreated.
     pub fn cache_dir(&self) -> Result<&Path> {
         self.cache_dir.as_deref().ok_or_else(|| no_folder("cache"))
     }
 
-    /// The folder for what should last: the user's own state, and downloaded models.
+    /// The folder for persistent data: the user's own state, and downloaded models.
     pub fn data_dir(&self) -> Result<&Path> {
         self.data_dir.as_deref().ok_or_else(|| no_folder("data"))
     }
 
-    /// Marks the cache folder, so that backups leave it out (bford.info/cachedir). It is no failure
-    /// when that cannot be done.
+    /// Marks the cache folder, so that backups skip it (bford.info/cachedir). It is not an error if
+    /// this fails.
     pub fn mark_cache(&self) {
         let Ok(cache) = self.cache_dir() else { return };
         let tag = cache.join("CACHEDIR.TAG");
@@ -128,18 +128,18 @@ impl Environment {
         }
     }
 
-    /// Where packed weights are kept.
+    /// The folder for packed weights.
     pub fn prepared_dir(&self) -> Result<PathBuf> {
         Ok(self.cache_dir()?.join("models"))
     }
 
-    /// Where downloaded models are.
+    /// The folder for downloaded models.
     pub fn models_dir(&self) -> Result<PathBuf> {
         Ok(self.data_dir()?.join("models"))
     }
 }
 
-/// The first line is the signature that the standard asks for.
+/// The first line is the signature required by the standard.
 const CACHE_TAG: &str = "Signature: 8a477f597d28d172789f06886806bc55\n\
                          # This folder is a cache of local-agent; `local-agent clean` empties it.\n";
 
@@ -157,9 +157,9 @@ pub struct Context {
     pub environment: Environment,
     pub global: Global,
     pub out: Output,
-    /// Flags that stand for configuration keys.
+    /// Flags that set configuration keys.
     pub flags: Vec<FlagValue>,
-    /// Whether nothing is said when all is well.
+    /// Whether to print nothing on success.
     pub quiet: bool,
     roots: OnceLock<Map<String, Value>>,
     has_sources: OnceLock<bool>,
@@ -167,7 +167,7 @@ pub struct Context {
 }
 
 impl Context {
-    /// A run that has read nothing yet.
+    /// A run that has not read anything yet.
     pub fn new(environment: Environment, global: Global, out: Output) -> Self {
         Self {
             environment,
@@ -202,7 +202,7 @@ impl Context {
         }
     }
 
-    /// The configuration, or the first thing that is wrong with it. Warnings go to stderr.
+    /// The configuration, or its first problem. Warnings go to stderr.
     pub fn load(&self) -> Result<Loaded> {
         let loaded = config::load(&self.inputs())?;
         self.has_sources
@@ -220,7 +220,8 @@ impl Context {
         Ok(loaded)
     }
 
-    /// One warning as it is; of more only how many there are, for every command would repeat them.
+    /// Prints a single warning; for several, only their number, because every command would repeat
+    /// them.
     fn say_warnings(&self, warnings: &[String]) {
         match warnings {
             [] => {}
@@ -234,12 +235,12 @@ impl Context {
         }
     }
 
-    /// The configuration with everything that is wrong with it as data.
+    /// The configuration with all its problems as data.
     pub fn load_lenient(&self) -> Result<Loaded> {
         config::load_lenient(&self.inputs())
     }
 
-    /// Whether any source is configured; `None`: the configuration was not read yet.
+    /// Whether any source is configured; `None`: the configuration has not been read yet.
     pub fn has_sources(&self) -> Option<bool> {
         self.has_sources.get().copied()
     }
@@ -259,10 +260,10 @@ impl Context {
         self.roots.get_or_init(read).clone()
     }
 
-    /// What a command prints with `--json`: the fields of `view`, and the roots.
+    /// The output of a command with `--json`: the fields of `view`, and the roots.
     ///
     /// # Errors
-    /// `INTERNAL_ERROR` when the view cannot be written as JSON.
+    /// `INTERNAL_ERROR` when the view cannot be serialized as JSON.
     pub fn body(&self, view: &impl Serialize) -> Result<Value> {
         let mut body = serde_json::to_value(view)
             .map_err(|e| Failure::internal(format!("the result cannot be written as JSON: {e}")))?;
@@ -272,9 +273,9 @@ impl Context {
         Ok(body)
     }
 
-    /// Options with which a process that is started anywhere reads the configuration that this one
-    /// read. Each file keeps its standing: one that was found is found again, so what it may not
-    /// ask for is still asked about.
+    /// Options with which a process started anywhere reads the same configuration as this one. Each
+    /// file keeps its trust level: one that was found is found again, so its requests still need
+    /// trust.
     pub fn again(&self, loaded: &Loaded) -> Vec<String> {
         let options = loaded.layers.iter().filter_map(|layer| match layer.kind {
             LayerKind::User => None,
@@ -292,17 +293,17 @@ impl Context {
         operations::sandbox(config)
     }
 
-    /// The files of the configured embedding model, whose tokens chunks are measured in.
+    /// The files of the configured embedding model, whose tokens measure chunks.
     pub fn model(&self, config: &Config) -> Result<ModelFiles> {
         operations::model_files(config, self.environment.models_dir().ok().as_deref())
     }
 
-    /// The files of the model that makes vectors inside this program.
+    /// The files of the model that computes vectors inside this program.
     pub fn embedding_files(&self, config: &Config) -> Result<ModelFiles> {
         operations::embedding_files(config, self.environment.models_dir().ok().as_deref())
     }
 
-    /// What questions and chunks are embedded with.
+    /// The embedding model for questions and chunks.
     pub fn embedding(&self, config: &Config) -> Result<EmbeddingModel> {
         let model =
             EmbeddingModel::configured(config, self.environment.models_dir().ok().as_deref())?;
@@ -310,7 +311,7 @@ impl Context {
             Ok(dir) => model.with_prepared(PreparedFolder::new(dir, |text| {
                 talk(&format!("warning: {text}"))
             })),
-            // Nowhere to keep anything; weights are packed each time.
+            // There is no cache folder, so weights are packed each time.
             Err(_) => model,
         })
     }

@@ -1,4 +1,4 @@
-//! Reference pages that are generated from the code, so that they cannot lag: `docs/cli.md`,
+//! Reference pages generated from the code, so that they are always up to date: `docs/cli.md`,
 //! `docs/codes.md`.
 
 use std::fmt::Write as _;
@@ -11,7 +11,7 @@ use local_agent_agent::runs::Trouble;
 use local_agent_text::error::ErrorCode;
 use local_agent_verify as verify;
 
-/// `docs/cli.md`: the help of every command. The options that all commands take stand once, under
+/// `docs/cli.md`: the help of every command. The options shared by all commands appear once, under
 /// the program's own name.
 pub fn cli_reference() -> String {
     let mut out = String::from(
@@ -50,8 +50,7 @@ fn page(out: &mut String, command: &mut clap::Command, parents: &str) {
     }
 }
 
-/// The command with the options hidden that every command takes, `--help` and `--version` among
-/// them.
+/// The command with the shared options hidden, including `--help` and `--version`.
 fn without_globals(command: &clap::Command) -> clap::Command {
     let hidden = |arg: clap::Arg| {
         let is_global = arg.is_global_set() || matches!(arg.get_id().as_str(), "help" | "version");

@@ -57,14 +57,14 @@ pub fn run(context: &Context, args: &Doctor) -> Result<ExitCode> {
     Ok(ExitCode::from(u8::from(!report.ok())))
 }
 
-/// How much of a report is printed.
+/// How much of a report to print.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Detail {
-    /// What fails.
+    /// Failed checks.
     Quiet,
-    /// What fails, then what is worth knowing.
+    /// Failed checks, then warnings.
     Usual,
-    /// Every check; what fails comes first.
+    /// Every check; failed ones come first.
     All,
 }
 

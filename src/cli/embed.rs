@@ -18,11 +18,11 @@ use local_agent_index::indexing::EmbedSummary;
 use local_agent_text::error::Result;
 use local_agent_text::types::Fingerprint;
 
-/// One text of the ancestor's batches stands for so many tokens of ours.
+/// One text in the ancestor's batches counts as this many of our tokens.
 const TOKENS_A_TEXT: usize = 64;
 
 pub fn run(context: &mut Context, args: &Embed) -> Result<ExitCode> {
-    // The ancestor named models with their owner.
+    // The ancestor's model names included their owner.
     let id = args
         .model
         .as_deref()

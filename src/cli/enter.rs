@@ -1,5 +1,5 @@
-//! What stands between a command and the program's own files: whether this user made them, and,
-//! where the kernel can, confinement to what the command needs.
+//! Checks and confinement before a command uses the program's own files: whether this user created
+//! them, and, if the kernel supports it, confinement to what the command needs.
 
 use std::path::{Path, PathBuf};
 
@@ -10,31 +10,31 @@ use local_agent_files::sandbox::{self, Confinement, Places};
 use local_agent_files::state::{KnownStates, Provenance, StateDirectory};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
-/// The file in a state folder that keeps version control from taking questions, answers and memory
-/// along.
+/// The file in a state folder that keeps questions, answers and memory out of version control.
 const IGNORE_FILE: (&str, &str) = (
     ".gitignore",
     "# Made by local-agent: nothing in this folder belongs into a repository.\n*\n",
 );
 
-/// What a command needs beside reading sources, models and its own state.
+/// What a command needs besides reading sources, models and its own state.
 #[derive(Debug, Default)]
 pub struct Needs {
-    /// It makes the state folder when there is none.
+    /// It creates the state folder if it does not exist.
     pub makes_state: bool,
-    /// It changes files of the sources.
+    /// It changes source files.
     pub changes_sources: bool,
-    /// Files outside that a person named, to be read or made.
+    /// Files outside the roots that a person named, to be read or created.
     pub files: Vec<PathBuf>,
 }
 
 impl Needs {
-    /// Only looks.
+    /// Only reads.
     pub fn nothing() -> Self {
         Self::default()
     }
 
-    /// Keeps something that follows from an index: without one the command fails and makes nothing.
+    /// Stores something that depends on an index: without one the command fails and creates
+    /// nothing.
     pub fn beside_index(config: &Config) -> Self {
         Self {
             makes_state: config.index.db_path.exists(),
@@ -42,7 +42,7 @@ impl Needs {
         }
     }
 
-    /// Makes the state folder when there is none.
+    /// Creates the state folder if it does not exist.
     pub fn state() -> Self {
         Self {
             makes_state: true,
@@ -52,12 +52,13 @@ impl Needs {
 }
 
 impl Context {
-    /// Makes what is missing of the state folders, if the command needs them, and lets the kernel
-    /// confine this process to what the command needs. All of the configuration is read by then,
-    /// and no thread may run yet.
+    /// Creates missing state folders, if the command needs them, and lets the kernel confine this
+    /// process to what the command needs. The configuration must have been read completely, and no
+    /// thread may be running yet.
     ///
     /// # Errors
-    /// `WRITE_ERROR` when a state folder cannot be made, or cannot be noted as made by this user.
+    /// `WRITE_ERROR` when a state folder cannot be created, or cannot be recorded as created by
+    /// this user.
     pub fn enter(&self, config: &Config, needs: &Needs) -> Result<Confinement> {
         if needs.makes_state {
             self.make_state(config)?;
@@ -66,10 +67,10 @@ impl Context {
         Ok(sandbox::confine(&self.places(config, needs)))
     }
 
-    /// Refuses state folders that nobody says this user made.
+    /// Refuses state folders that are not recorded as created by this user.
     ///
     /// # Errors
-    /// `CONFIG_UNTRUSTED` naming the folder.
+    /// `CONFIG_UNTRUSTED` with the folder.
     pub fn check_state(&self, config: &Config) -> Result<()> {
         let known = self.known_states()?;
         for location in self.doubtful(config) {
@@ -86,7 +87,7 @@ impl Context {
         Ok(())
     }
 
-    /// Notes every state folder that this configuration names as the user's own; gives their paths.
+    /// Records every state folder in this configuration as the user's own; returns their paths.
     ///
     /// # Errors
     /// `WRITE_ERROR`.
@@ -102,7 +103,7 @@ impl Context {
         Ok(out)
     }
 
-    /// State folders whose place the user did not choose: they may have come with a clone.
+    /// State folders whose location the user did not choose: they may have come with a clone.
     fn doubtful<'a>(&self, config: &'a Config) -> impl Iterator<Item = &'a StateLocation> {
         let own = [self.environment.cache_dir(), self.environment.data_dir()]
             .map(|dir| dir.ok().map(Path::to_path_buf));
@@ -117,7 +118,7 @@ impl Context {
         Ok(KnownStates::new(self.environment.states_file()?))
     }
 
-    /// Makes what is missing of the state folders.
+    /// Creates missing state folders.
     pub fn make_state(&self, config: &Config) -> Result<()> {
         let known = self.known_states()?;
         for location in self.doubtful(config) {
@@ -131,7 +132,7 @@ impl Context {
             .try_for_each(|location| make_private(config, location))
     }
 
-    /// What the kernel lets the command open.
+    /// The locations that the kernel lets the command open.
     pub fn places(&self, config: &Config, needs: &Needs) -> Places {
         let mut places = Places {
             read: vec![],
@@ -156,7 +157,7 @@ impl Context {
         places
             .write
             .extend(needs.files.iter().filter_map(|file| existing_folder(file)));
-        // Only where something is kept there.
+        // Only if something is stored there.
         let kept = config.embed.precision != Precision::F32;
         if let Some(prepared) = self.environment.prepared_dir().ok().filter(|_| kept) {
             let _ = std::fs::create_dir_all(&prepared);
@@ -166,7 +167,7 @@ impl Context {
     }
 }
 
-/// Makes a state folder, and takes it from everybody but its owner.
+/// Creates a state folder, and restricts it to its owner.
 fn make_private(config: &Config, location: &StateLocation) -> Result<()> {
     let fail = |e: std::io::Error| {
         local_agent_files::state::refusal(&e).unwrap_or_else(|| {
@@ -180,12 +181,12 @@ fn make_private(config: &Config, location: &StateLocation) -> Result<()> {
         })
     };
     let folder = StateDirectory::make_configured(&location.path).map_err(fail)?;
-    // A database may have been placed in a folder that also holds other things; that one stays as
-    // it is.
+    // A database may have been placed in a folder that also contains other things; such a folder is
+    // not changed.
     if location.path != config.state_dir {
         return Ok(());
     }
-    // Neither stops the work where the folder cannot be changed.
+    // If the folder cannot be changed, this does not stop the command.
     if folder
         .metadata(IGNORE_FILE.0)
         .is_ok_and(|meta| meta.is_none())
@@ -201,7 +202,7 @@ fn make_private(config: &Config, location: &StateLocation) -> Result<()> {
     Ok(())
 }
 
-/// The nearest folder above a file that exists, for a file that may have to be made.
+/// The nearest existing folder above a file that may have to be created.
 fn existing_folder(file: &Path) -> Option<PathBuf> {
     file.ancestors()
         .skip(1)

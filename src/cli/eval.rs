@@ -1,8 +1,8 @@
-//! `eval`: sets of questions with known answers, searched in this process and scored.
+//! `eval`: searches sets of questions with known answers in this process, and scores the results.
 //!
-//! State goes into the cache folder, named by the set's path, so that a second run only looks for
-//! changes; nothing is written into the set. Only the embedding model's settings and what `--set`
-//! says play a part, so that the same command measures the same thing on every machine.
+//! State goes into the cache folder, named by the set's path, so that a second run only checks for
+//! changes; nothing is written into the set. Only the embedding model's settings and `--set` are
+//! used, so that the same command measures the same thing on every machine.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -30,7 +30,7 @@ use local_agent_index::retrieval::{Engine, Hit};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::{RelPath, Sha256, SourceName};
 
-/// What the documents of a set are called as a source.
+/// The source name for the documents of a set.
 const SOURCE: &str = "docs";
 
 pub fn run(context: &mut Context, command: &EvalCommand) -> Result<ExitCode> {
@@ -83,7 +83,7 @@ pub fn run(context: &mut Context, command: &EvalCommand) -> Result<ExitCode> {
 
 enum What {
     Documents,
-    /// Scored at these cuts.
+    /// Scored at these cut-offs.
     Passages(Vec<usize>),
 }
 
@@ -98,7 +98,7 @@ fn cuts(k: &[usize]) -> Result<Vec<usize>> {
     Ok(k.to_vec())
 }
 
-/// What was measured on one set.
+/// The measurements on one set.
 struct EvalReport {
     name: String,
     questions: usize,
@@ -115,7 +115,7 @@ struct ModeReport {
 }
 
 enum ModeScores {
-    /// Means, and how nDCG@10 differs from the first mode's.
+    /// Means, and the difference of nDCG@10 from the first mode's.
     Documents(ranking::Scores, Option<stats::Difference>),
     Passages(Vec<passages::PassageScores>),
 }
@@ -170,7 +170,7 @@ fn measure(context: &Context, args: &EvalArgs, set: &Path, what: &What) -> Resul
     };
     let questions = set::questions(&read_text(&dir.join("queries.jsonl"))?).map_err(about)?;
     let modes = modes(args);
-    // Everything that can be wrong with a set is found before an hour of embedding.
+    // All errors in a set are detected before an hour of embedding.
     let judge = Judge::read(what, &dir, &questions).map_err(about)?;
     let (config, sandbox, engine, model) =
         prepare(context, &args.settings, context.out.json, &dir, &modes)?;
@@ -231,7 +231,7 @@ pub(super) fn folder(context: &Context, set: &Path) -> Result<PathBuf> {
     })
 }
 
-/// What a set is called: its folder.
+/// The name of a set: its folder's name.
 pub(super) fn set_name(dir: &Path) -> String {
     dir.file_name().map_or_else(
         || "set".to_owned(),
@@ -239,7 +239,7 @@ pub(super) fn set_name(dir: &Path) -> String {
     )
 }
 
-/// Brings the set's index and, where a mode needs them, its vectors up to date, and opens them.
+/// Brings the set's index and, if a mode needs them, its vectors up to date, and opens them.
 pub(super) fn prepare(
     context: &Context,
     settings: &[String],
@@ -262,8 +262,8 @@ pub(super) fn prepare(
     }
     let vectors = modes.iter().any(|mode| mode.needs_vectors());
     if vectors {
-        // Vectors of another way of cutting are kept: comparing two of them would embed everything
-        // each time.
+        // Vectors for other chunkings are kept: comparing two of them would otherwise embed
+        // everything each time.
         let embed = EmbedRun {
             no_prune: true,
             wait: Duration::from_secs(60),
@@ -286,7 +286,7 @@ pub(super) fn prepare(
     Ok((config, sandbox, engine, model))
 }
 
-/// The defaults and `--set`, with the set's documents as the one source and state in the cache
+/// The defaults and `--set`, with the set's documents as the only source and state in the cache
 /// folder.
 fn config_for(context: &Context, settings: &[String], dir: &Path) -> Result<Config> {
     let state = Sha256::of(dir.as_os_str().as_encoded_bytes()).to_string();
@@ -363,8 +363,8 @@ impl Judge {
         }
     }
 
-    /// Searches and scores one mode; `first` keeps the first mode's scores for comparison. The run
-    /// comes along.
+    /// Searches with one mode and scores it; `first` keeps the first mode's scores for comparison.
+    /// Also returns the run.
     fn mode(
         &self,
         mode: Mode,
@@ -449,7 +449,7 @@ impl Files<'_> {
         Ok(text)
     }
 
-    /// A hit in characters of its file.
+    /// A hit as a range of characters of its file.
     fn passage(&self, hit: &Hit) -> Result<Passage> {
         let text = self.text(&hit.chunk.path)?;
         let (start, end) = (hit.chunk.span.start(), hit.chunk.span.end());

@@ -1,4 +1,4 @@
-//! `eval attacks`: what the verifier makes of true sentences made false.
+//! `eval attacks`: the verifier's verdicts on true sentences made false.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -17,10 +17,10 @@ use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::markdown::Scheme;
 use local_agent_text::markdown::{Chunk, ChunkOptions, parse};
 
-/// Sentences of notes, and claims of each file, that are attacked.
+/// Maximum number of attacked sentences of notes, and of claims per file.
 const MOST: usize = 400;
 
-/// Tokens of one passage, as the default configuration cuts them; four bytes are taken for one.
+/// Number of tokens per passage in the default configuration; four bytes are counted as one token.
 const PASSAGE_TOKENS: usize = 200;
 
 pub fn run(
@@ -93,7 +93,7 @@ pub(super) struct Note {
     pub(super) passages: Vec<AttackPassage>,
 }
 
-/// All notes below a folder.
+/// All notes in a folder.
 pub(super) fn notes(context: &mut Context, dir: &Path) -> Result<Vec<Note>> {
     let config = config_for(context, dir)?;
     let sandbox = context.sandbox(&config)?;

@@ -1,4 +1,4 @@
-//! `eval calibrate`: fits the chance of relevance that `query` shows, and measures its floor.
+//! `eval calibrate`: fits the chance of relevance shown by `query`, and measures its floor.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -18,10 +18,10 @@ use local_agent_index::profile::{Calibration, JUDGED, Model};
 use local_agent_index::retrieval::{self, Hit, by_vectors};
 use local_agent_text::error::{Failure, Result};
 
-/// Hits of one question that are learned from.
+/// Number of hits per question used for fitting.
 const HITS: usize = 10;
 
-/// The ways of searching that have weights of their own.
+/// The search modes with separate weights.
 const MODES: [Mode; 3] = [Mode::Default, Mode::Lexical, Mode::Vector];
 
 struct Set {
@@ -203,8 +203,8 @@ fn observe(
     Ok(all)
 }
 
-/// Whether the default search judges these hits by their words alone: they belong to the lexical
-/// weights then.
+/// Whether the default search judges these hits only by their words: then they belong to the
+/// lexical weights.
 fn elsewhere(mode: Mode, hits: &[Hit]) -> bool {
     mode == Mode::Default && !by_vectors(retrieval::Mode::Hybrid, hits)
 }

@@ -1,4 +1,4 @@
-//! `eval claims`: how well the verifier's support agrees with people.
+//! `eval claims`: how well the verifier's support score agrees with people.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -62,7 +62,7 @@ pub fn run(context: &Context, files: &[PathBuf], scores_out: Option<&Path>) -> R
     Ok(ExitCode::SUCCESS)
 }
 
-/// The folder's name for `…/set/claims.jsonl`, else the file's.
+/// The folder's name for `…/set/claims.jsonl`, otherwise the file's name.
 fn name(file: &Path) -> String {
     let stem = file.file_stem().unwrap_or_default();
     let folder = file
@@ -72,7 +72,7 @@ fn name(file: &Path) -> String {
     folder.unwrap_or(stem).to_string_lossy().into_owned()
 }
 
-/// One object a claim: set, id, label, every score, every feature.
+/// One object per claim: set, id, label, every score, every feature.
 fn lines(sets: &[(Vec<Claim>, Scored)]) -> String {
     let mut out = String::new();
     for (claims, scored) in sets {

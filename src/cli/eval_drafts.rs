@@ -1,4 +1,4 @@
-//! `eval drafts`: how good the citations of faulty drafts are, before the gate and behind it.
+//! `eval drafts`: how good the citations of faulty drafts are, before and after the gate.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -14,9 +14,9 @@ use local_agent_eval::drafts::{self, Citations, DraftRow, Recorded};
 use local_agent_eval::set;
 use local_agent_text::error::Result;
 
-/// The figures of one set of drafts.
+/// The results for one set of drafts.
 struct Table {
-    /// The set they are made of; none for recorded drafts.
+    /// The set they are made from; none for recorded drafts.
     set: Option<String>,
     rows: Vec<(String, DraftRow)>,
 }
@@ -86,7 +86,7 @@ fn shown(citations: Citations) -> String {
     )
 }
 
-/// Drafts made of a set's marked answers.
+/// Drafts made from a set's marked answers.
 fn of_set(context: &mut Context, dir: &Path) -> Result<Vec<Recorded>> {
     let dir = context.environment.cwd.join(dir);
     let questions = set::questions(&read_text(&dir.join("queries.jsonl"))?)?;

@@ -1,4 +1,4 @@
-//! `eval natural`: what the verifier makes of natural answers, honest and with one fact changed.
+//! `eval natural`: the verifier's verdicts on natural answers, honest and with one fact changed.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -51,7 +51,7 @@ pub fn run(
     Ok(ExitCode::SUCCESS)
 }
 
-/// `NAME=DIR` → the folder, which must exist.
+/// Parses `NAME=DIR` to the folder, which must exist.
 fn folders(context: &Context, vaults: &[String]) -> Result<HashMap<String, PathBuf>> {
     let mut out = HashMap::new();
     for vault in vaults {

@@ -96,7 +96,7 @@ fn wrong(why: String) -> Failure {
     Failure::new(ErrorCode::InvalidArgs, why).with_hint("local-agent context add --help")
 }
 
-/// Writes the whole list, and says what is said now.
+/// Writes the whole list, and prints the result.
 fn write(context: &Context, contexts: &[FolderContext]) -> Result<ExitCode> {
     apply(context, contexts)?;
     list(context)

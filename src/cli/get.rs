@@ -1,4 +1,4 @@
-//! `get` and `multi-get`: documents, parts of them and chunks through the sandbox, with line
+//! `get` and `multi-get`: read documents, parts of them and chunks through the sandbox, with line
 //! numbers.
 
 use std::process::ExitCode;
@@ -104,14 +104,14 @@ fn print(out: Output, piece: &DocumentPiece, raw: bool) {
     }
 }
 
-/// What was named, as far as it could be read and shown.
+/// What was requested, as far as it could be read and shown.
 #[derive(Debug, Default)]
 struct Collected {
     pieces: Vec<DocumentPiece>,
     skipped: Vec<SkippedNote>,
     left_out: usize,
     budget: u64,
-    /// Why the first name led nowhere.
+    /// Why the first name was not found.
     first_failure: Option<Failure>,
 }
 
@@ -143,8 +143,8 @@ pub fn run_many(context: &Context, args: &MultiGet) -> Result<ExitCode> {
 }
 
 impl Collected {
-    /// Adds what one pattern names. A glob that fits nothing and a name that leads nowhere are
-    /// noted; a pattern that is none is a failure.
+    /// Adds what one pattern matches. A glob without a match and an unknown name are recorded; an
+    /// invalid pattern is a failure.
     fn add(
         &mut self,
         config: &Config,
@@ -180,13 +180,13 @@ impl Collected {
         Ok(())
     }
 
-    /// Takes one document, or the beginning of it that still fits.
+    /// Adds one document, or as much of its beginning as fits.
     fn take(&mut self, name: String, got: Result<DocumentPiece>) {
         let piece = match got {
             Ok(piece) => piece,
             Err(failure) => return self.note(name, failure),
         };
-        // Once a document was left out, later ones are, too: what is shown is a beginning.
+        // Once a document was left out, later ones are too, so that the output is a prefix.
         if self.left_out > 0 {
             self.left_out += 1;
             return;
@@ -216,7 +216,7 @@ fn is_glob(pattern: &str) -> bool {
     !is_link && pattern.contains(['*', '?', '{', '['])
 }
 
-/// The parts between commas that stand outside of braces and brackets.
+/// The parts between commas outside braces and brackets.
 fn split_list(list: &str) -> Vec<&str> {
     let (mut depth, mut start) = (0_i32, 0);
     let mut parts = Vec::new();

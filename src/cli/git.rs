@@ -1,4 +1,4 @@
-//! Earlier versions of files, asked of the person's own `git`.
+//! Earlier versions of files, read with the user's own `git`.
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -6,10 +6,10 @@ use std::process::{Command, Output, Stdio};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::RelPath;
 
-/// The text of `path`, below the folder `root`, at revision `revision`; `None`: the file did not
-/// exist there, or was no UTF-8 text.
+/// The text of `path` (below the folder `root`) at `revision`; `None`: the file did not exist
+/// there, or was not UTF-8 text.
 ///
-/// Errors: `INVALID_ARGS` when `git` cannot be run there, or knows no such revision.
+/// Errors: `INVALID_ARGS` when `git` cannot be run there, or the revision does not exist.
 pub(super) fn text_at(root: &Path, revision: &str, path: &RelPath) -> Result<Option<String>> {
     let shown = git(
         root,
@@ -22,7 +22,7 @@ pub(super) fn text_at(root: &Path, revision: &str, path: &RelPath) -> Result<Opt
         .flatten())
 }
 
-/// Whether `revision` is a commit of the repository that holds `root`.
+/// Checks that `revision` is a commit in the repository that contains `root`.
 ///
 /// Errors: as [`text_at`].
 pub(super) fn check_revision(root: &Path, revision: &str) -> Result<()> {

@@ -1,19 +1,19 @@
-//! The command that mends a failure, where the room that failed cannot know it: what is configured
-//! decides which door is the right one.
+//! The command that fixes a failure, if the code that failed cannot know it because it depends on
+//! the configuration.
 
 use local_agent_agent::config::ApiKeyUse;
 use local_agent_text::error::{ErrorCode, Failure};
 
-/// What a failure's way out depends on.
+/// What the fix depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Situation {
-    /// Whether any source is configured; `None`: the configuration was not read.
+    /// Whether any source is configured; `None`: the configuration has not been read.
     pub has_sources: Option<bool>,
     /// What becomes of the key for model servers; `None`: the configuration was not read.
     pub api_key_use: Option<ApiKeyUse>,
 }
 
-/// The failure with the command that leads out of it from here.
+/// The failure with the command that fixes it in this situation.
 pub(super) fn completed(mut failure: Failure, situation: Situation) -> Failure {
     let nothing_configured = situation.has_sources == Some(false);
     match failure.code {

@@ -1,4 +1,4 @@
-//! `import`: the folders of another program's configuration become sources.
+//! `import`: turns the folders of another program's configuration into sources.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -51,7 +51,7 @@ pub fn run(context: &Context, args: &Import) -> Result<ExitCode> {
     say(context, &file, added, contexts, imported.left_out)
 }
 
-/// Where the other program keeps its configuration.
+/// Where the other program stores its configuration.
 fn usual_file(context: &Context, program: OtherProgram) -> Result<PathBuf> {
     let name = match program {
         OtherProgram::Qmd => "qmd",
@@ -71,7 +71,7 @@ fn usual_file(context: &Context, program: OtherProgram) -> Result<PathBuf> {
     })
 }
 
-/// Adds one source; its folder must be there.
+/// Adds one source; its folder must exist.
 fn add(context: &Context, file: &Path, new: NewSource) -> Result<String> {
     let home = dirs::home_dir();
     let root = match (new.root.strip_prefix("~/"), home) {
@@ -88,7 +88,7 @@ fn add(context: &Context, file: &Path, new: NewSource) -> Result<String> {
     Ok(name)
 }
 
-/// Adds contexts of sources that there are; gives how many.
+/// Adds the contexts of existing sources; returns their number.
 fn add_contexts(context: &Context, imported: &mut Imported) -> Result<usize> {
     let loaded = context.load()?.config;
     let mut contexts = loaded.contexts.clone();

@@ -157,10 +157,10 @@ fn print(context: &Context, summary: &IndexSummary, took: Duration) {
     say_failures(context, &summary.failures);
 }
 
-/// Kinds of files that one line names.
+/// Maximum number of file kinds listed in one line.
 const KINDS: usize = 4;
 
-/// `left out: 12 files that are no notes (8 .pdf, 4 .txt)`; `None`: there is no such file.
+/// `left out: 12 files that are no notes (8 .pdf, 4 .txt)`; `None` if there are no such files.
 pub(super) fn left_out_line(kinds: &[KindCount]) -> Option<String> {
     let all: u64 = kinds.iter().map(|kind| kind.files).sum();
     if all == 0 {
@@ -181,7 +181,7 @@ pub(super) fn left_out_line(kinds: &[KindCount]) -> Option<String> {
     ))
 }
 
-/// What a run changed, in a few words.
+/// A short summary of the changes in a run.
 fn changes(summary: &IndexSummary) -> String {
     let mut parts = Vec::new();
     if summary.docs_changed > 0 {
@@ -203,7 +203,7 @@ fn changes(summary: &IndexSummary) -> String {
     }
 }
 
-/// Says which sources could not be looked at, and what mends it.
+/// Prints which sources could not be scanned, and how to fix it.
 pub(super) fn say_failures(context: &Context, failures: &[Failure]) {
     let mut fixes: Vec<&str> = Vec::new();
     for failure in failures {

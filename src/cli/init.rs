@@ -72,7 +72,7 @@ pub fn run(context: &Context, args: &Init) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A configuration inside a folder: without `--source`, the folder itself is the one source.
+/// A configuration inside a folder: without `--source`, the folder itself is the only source.
 fn here(folder: &Path, given: &[String]) -> Result<Template> {
     let relative = |dir: &Path| {
         let inside = config::within(dir, folder).ok_or_else(|| outside(dir, folder))?;
@@ -94,7 +94,7 @@ fn here(folder: &Path, given: &[String]) -> Result<Template> {
     })
 }
 
-/// What a configuration in a folder names may not lie elsewhere: it is found by walking up, and
+/// A configuration in a folder must not name anything outside it: it is found by walking up, and
 /// could come from anywhere.
 fn outside(dir: &Path, folder: &Path) -> Failure {
     let message = format!(
@@ -108,7 +108,7 @@ fn outside(dir: &Path, folder: &Path) -> Failure {
     ))
 }
 
-/// A configuration is there: it is added to, not replaced.
+/// The failure if a configuration exists: sources are added to it, it is not replaced.
 fn exists_already(target: &Path, args: &Init) -> Failure {
     let first = args.source.first().map(|text| match text.split_once('=') {
         Some((name, dir)) => format!("'{dir}' --name '{name}'"),
@@ -125,7 +125,7 @@ fn exists_already(target: &Path, args: &Init) -> Failure {
     .with_hint(hint)
 }
 
-/// What `--source` names: `NAME=DIR`, or `DIR`, whose own name it is cited by then.
+/// Parses `--source`: `NAME=DIR`, or `DIR`, whose own name is then used in citations.
 fn sources(
     given: &[String],
     folder: &Path,

@@ -1,4 +1,4 @@
-//! `mcp`: serves agents over stdin and stdout, and enters itself in their clients' configurations.
+//! `mcp`: serves agents over stdin and stdout, and adds itself to their clients' configurations.
 
 use std::process::ExitCode;
 
@@ -31,7 +31,7 @@ pub fn run(context: &Context, args: &Args) -> Result<ExitCode> {
 
 fn serve(context: &Context) -> Result<ExitCode> {
     let mut loaded = context.load()?;
-    // A person may name any file of theirs; an agent may not, whatever the configuration says.
+    // A person may name any of their files; an agent may not, whatever the configuration says.
     loaded.config.security.allow_any_path = false;
     let config = &loaded.config;
     let files = toolbox::factory(context, config, Caller::Agent, None)?;
@@ -52,8 +52,8 @@ fn serve(context: &Context) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What the configuration offers to agents must be there: a slip of the pen would withhold it in
-/// silence.
+/// Checks that everything the configuration offers to agents exists: otherwise a typo would
+/// silently withhold it.
 pub(super) fn offers_exist(config: &Config, files: &ToolFactory) -> Result<()> {
     let (operations, readers) = (mcp::names().collect::<Vec<_>>(), files.read_only());
     let readers: Vec<&str> = readers.iter().map(Tool::name).collect();
@@ -81,8 +81,8 @@ pub(super) fn offers_exist(config: &Config, files: &ToolFactory) -> Result<()> {
     )
 }
 
-/// Enters this program in a client's configuration; everything else in the file stays as it is,
-/// byte for byte.
+/// Adds this program to a client's configuration; everything else in the file stays the same, byte
+/// for byte.
 fn install(context: &Context, client: Client, print: bool) -> Result<ExitCode> {
     let program = std::env::current_exe().map_err(|e| {
         Failure::new(
@@ -90,7 +90,7 @@ fn install(context: &Context, client: Client, print: bool) -> Result<ExitCode> {
             format!("the program does not know where it stands: {e}"),
         )
     })?;
-    // The client starts the server in a folder of its own choice.
+    // The client starts the server in a folder of its choice.
     let mut args = context.again(&context.load()?);
     args.push("mcp".to_owned());
     let entry = client.entry(&program.to_string_lossy(), &args);
@@ -158,7 +158,7 @@ impl Client {
         }
     }
 
-    /// The object of the file that holds the servers.
+    /// The name of the object with the servers in the file.
     fn section(self) -> &'static str {
         match self {
             Self::ClaudeCode | Self::Cursor => "mcpServers",
@@ -166,7 +166,7 @@ impl Client {
         }
     }
 
-    /// The user's own file of this client.
+    /// The user's configuration file of this client.
     fn file(self, context: &Context) -> Result<std::path::PathBuf> {
         match self {
             Self::ClaudeCode => Ok(context.environment.home()?.join(".claude.json")),
@@ -180,7 +180,7 @@ impl Client {
         }
     }
 
-    /// What stands there for this program.
+    /// This program's entry in that file.
     fn entry(self, program: &str, args: &[String]) -> serde_json::Value {
         match self {
             Self::ClaudeCode | Self::Vscode => {

@@ -21,7 +21,7 @@ use local_agent_text::error::{ErrorCode, Failure, Result};
 
 pub fn run(context: &Context, command: &MemoryCommand) -> Result<ExitCode> {
     let config = context.load()?.config;
-    // The head of the ledger of runs stands in the same database, also without memory.
+    // The head of the run ledger is in the same database, even without memory.
     if let MemoryCommand::Repair {
         begin_anew: true, ..
     } = command
@@ -102,8 +102,8 @@ pub fn run(context: &Context, command: &MemoryCommand) -> Result<ExitCode> {
     }
 }
 
-/// Keys with all their digits, for keys of which the first were given. What is no key at all is
-/// left to the memory to refuse.
+/// Completes keys of which only the first digits were given. Anything else is passed on, and the
+/// memory refuses it.
 fn whole_keys(config: &Config, given: &[String]) -> Result<Vec<String>> {
     let is_part = |text: &str| {
         let digits = text.trim().trim_start_matches('#');
@@ -157,8 +157,8 @@ fn say(
     Ok(ExitCode::SUCCESS)
 }
 
-/// What a command on memory needs: those that change it make its folder, an export makes a file
-/// outside.
+/// What a memory command needs: those that change memory create its folder, an export creates a
+/// file outside.
 fn needs(context: &Context, command: &MemoryCommand) -> Needs {
     match command {
         MemoryCommand::Add { .. } => Needs::state(),
@@ -176,7 +176,7 @@ fn list(
     action: &str,
     rows: Vec<MemoryRow>,
 ) -> Result<ExitCode> {
-    // Without an index nobody can say what became of a link; that is a state, not a failure.
+    // Without an index the state of a link is unknown; this is a state, not a failure.
     let index = if rows.iter().any(|row| !row.links.is_empty()) {
         IndexReader::open(&config.index.db_path)?
     } else {
@@ -340,7 +340,7 @@ fn repair(context: &Context, config: &Config, mend: Mend) -> Result<ExitCode> {
     }
     let mended = match IndexReader::open(&config.index.db_path) {
         Ok(Some(index)) => memory::repair(path, &index, mend)?,
-        // An ancestor's index beside it says nothing about our links.
+        // An ancestor's index next to it says nothing about our links.
         Ok(None) => Vec::new(),
         Err(failure) if imported.is_some() && failure.code() == ErrorCode::DbForeign => Vec::new(),
         Err(failure) => return Err(failure.into()),

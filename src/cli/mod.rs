@@ -1,8 +1,7 @@
-//! Command line, rendering, exit codes: the only room that prints, reads the environment, or ends
+//! Command line, output, exit codes: the only module that prints, reads the environment, or ends
 //! the process.
 //!
-//! Exit codes: 0 done (finding nothing is done) · 1 a typed failure · 2 the command line could not
-//! be understood.
+//! Exit codes: 0 success (also if nothing was found) · 1 a typed failure · 2 invalid command line.
 
 pub mod args;
 mod ask;
@@ -95,16 +94,16 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// A file that would grow beyond the limit of the system (`ulimit -f`) makes writing fail, instead
-/// of ending the process: such a failure has a name, and what was begun is taken away.
+/// Makes writing beyond the system's file size limit (`ulimit -f`) fail, instead of ending the
+/// process: the failure then has a code, and unfinished files are removed.
 fn outlive_file_limits() {
     #[cfg(unix)]
-    // Whether the signal came is asked by nobody; that it is handled is enough.
+    // The flag is never read; it is enough that the signal is handled.
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, std::sync::Arc::default());
 }
 
-/// For `-C`: everything relative counts from there, and a configuration is looked for from there
-/// upwards.
+/// For `-C`: all relative paths start from there, and the search for a configuration goes up from
+/// there.
 fn stand_in(dir: Option<&Path>) -> Result<()> {
     let Some(dir) = dir else { return Ok(()) };
     std::env::set_current_dir(dir).map_err(|e| {
@@ -116,7 +115,7 @@ fn stand_in(dir: Option<&Path>) -> Result<()> {
     })
 }
 
-/// Damaged search files make a library panic; that is caught and told as a failure, once.
+/// Damaged search files make a library panic; the panic is caught and reported once, as a failure.
 fn hush_guarded_panics() {
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
@@ -126,7 +125,7 @@ fn hush_guarded_panics() {
     }));
 }
 
-/// Whether stdout belongs to a program: JSON was asked for, under whichever name.
+/// Whether stdout is for a program: JSON was requested in some form.
 fn wants_json(cli: &Cli) -> bool {
     let lines = match &cli.command {
         Command::Query(args) | Command::Search(args) | Command::Vsearch(args) => {

@@ -45,7 +45,7 @@ pub fn run(context: &Context, command: &ModelsCommand) -> Result<ExitCode> {
     }
 }
 
-/// The name that this program knows a model by, for its repository on the hub.
+/// This program's id for a model, for its repository on the hub.
 fn own_id(id: &str) -> &str {
     models::KNOWN
         .iter()
@@ -103,7 +103,7 @@ fn facts(model: &models::Listed) -> String {
     [size, window, languages].into_iter().flatten().collect()
 }
 
-/// Most tokens of one text.
+/// Maximum number of tokens of one text.
 fn window(model: &models::Listed) -> Option<usize> {
     let known = || models::known(&model.id).map(|known| known.window as usize);
     let built_in = ModelFiles::built_in(&model.id).ok();
@@ -115,13 +115,13 @@ fn languages(id: &str) -> Option<&'static str> {
     known.or_else(|| (id == models::MULTILINGUAL_ID).then_some("a hundred languages"))
 }
 
-/// What is known about the cosines of a compiled-in model. `embed` measures those of others.
+/// The cosine profile of a compiled-in model. `embed` measures those of other models.
 fn profile(model: &models::Listed) -> Option<Profile> {
     let files = ModelFiles::built_in(&model.id).ok()?;
     Profile::shipped(&fingerprint(&files))
 }
 
-/// The stable name of where a model stands.
+/// The stable name of a model's location.
 const fn state(state: ModelState) -> &'static str {
     match state {
         ModelState::Embedded => "embedded",
@@ -188,7 +188,7 @@ fn pull(context: &Context, id: &str, options: &PullOptions) -> Result<ExitCode> 
     Ok(ExitCode::SUCCESS)
 }
 
-/// Reads all packed weights whole; damaged ones are removed, which is said.
+/// Reads all packed weights completely; damaged ones are removed, and this is reported.
 fn verify_prepared(context: &Context) -> Result<Vec<Value>> {
     let dir = context.environment.prepared_dir()?;
     let files = models::verify_prepared(&dir)?;
@@ -218,7 +218,7 @@ fn verify(context: &Context, id: Option<&str>) -> Result<ExitCode> {
             .map(|model| model.id)
             .collect(),
     };
-    // What is compared is what the other commands compute with.
+    // The comparison uses the same settings as the other commands.
     let embed = context.load()?.config.embed;
     let mut verified = Vec::new();
     for id in ids {
@@ -238,7 +238,7 @@ fn verify(context: &Context, id: Option<&str>) -> Result<ExitCode> {
             context.out.line(&format!(
                 "{id}  {how}; its vectors are those of a second implementation ({} texts, cosine at least {:.5})",
                 agreement.texts,
-                // Down, so that a small difference is never rounded away.
+                // Rounded down, so that a small difference never disappears.
                 (agreement.least_cosine * 1e5).floor() / 1e5,
             ));
         }

@@ -1,5 +1,5 @@
-//! Printing: data on stdout, talk on stderr, one JSON envelope, text from files made safe on a
-//! terminal.
+//! Printing: data on stdout, messages on stderr, one JSON envelope, and text from files made safe
+//! for a terminal.
 
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
@@ -14,19 +14,19 @@ use local_agent_text::error::{ErrorCode, Failure};
 use local_agent_text::types::percent_encode;
 pub use local_agent_text::types::visible;
 
-/// Where a command prints to.
+/// The output of a command.
 #[derive(Debug, Clone, Copy)]
 pub struct Output {
-    /// Whether `--json` was given: one envelope, alone, on stdout, errors too.
+    /// Whether `--json` was given: stdout gets only one envelope, also for errors.
     pub json: bool,
     /// Whether stdout is a terminal, so text from files must be made safe.
     pub terminal: bool,
-    /// Whether to colour.
+    /// Whether to use colour.
     pub color: bool,
 }
 
 impl Output {
-    /// Looks at the streams and at what was asked for.
+    /// Checks the streams and the requested options.
     pub fn new(json: bool, when: ColorWhen, no_color: bool) -> Self {
         let terminal = io::stdout().is_terminal();
         let color = match when {
@@ -46,12 +46,12 @@ impl Output {
         write_stdout(&format!("{text}\n"));
     }
 
-    /// Prints text as it is, without a line break of its own.
+    /// Prints text unchanged, without adding a line break.
     pub fn raw(&self, text: &str) {
         write_stdout(text);
     }
 
-    /// Text that came out of a file: exact bytes in a pipe, made visible on a terminal.
+    /// Text from a file: exact bytes in a pipe, control characters made visible on a terminal.
     pub fn shown(&self, text: &str) -> String {
         if self.terminal {
             visible(text)
@@ -68,38 +68,38 @@ impl Output {
         write_stdout(&format!("{body}\n"));
     }
 
-    /// Bold, where colour is wanted.
+    /// Bold, if colour is on.
     pub fn bold(&self, text: &str) -> String {
         self.paint("1", text)
     }
 
-    /// Dim, where colour is wanted.
+    /// Dim, if colour is on.
     pub fn dim(&self, text: &str) -> String {
         self.paint("2", text)
     }
 
-    /// A word that was searched for, where colour is wanted.
+    /// A search term, if colour is on.
     pub fn mark(&self, text: &str) -> String {
         self.paint("1;33", text)
     }
 
-    /// Something that is as it should be, where colour is wanted.
+    /// A success, if colour is on.
     pub fn good(&self, text: &str) -> String {
         self.paint("32", text)
     }
 
-    /// Something that is worth knowing, where colour is wanted.
+    /// A warning, if colour is on.
     pub fn warning(&self, text: &str) -> String {
         self.paint("33", text)
     }
 
-    /// Something that failed, where colour is wanted.
+    /// A failure, if colour is on.
     pub fn bad(&self, text: &str) -> String {
         self.paint("1;31", text)
     }
 
-    /// `text` as a link to a line of a file, where a terminal and colour are: the operating
-    /// system's command of hyperlinks (OSC 8), which terminals without them do not show.
+    /// `text` as a link to a line of a file, if there is a terminal and colour is on: the
+    /// terminal's hyperlink escape sequence (OSC 8), which terminals without support ignore.
     pub fn link(&self, path: &Path, line: usize, text: &str) -> String {
         if !(self.terminal && self.color) {
             return text.to_owned();
@@ -116,8 +116,7 @@ impl Output {
         }
     }
 
-    /// Says what failed and how to mend it, in the form the reader can use, and gives the exit
-    /// code.
+    /// Prints what failed and how to fix it, in the requested form, and returns the exit code.
     pub fn failure(&self, failure: &Failure, roots: &Map<String, Value>) -> ExitCode {
         if self.json {
             write_stdout(&format!("{}\n", envelope(failure, roots)));
@@ -129,7 +128,7 @@ impl Output {
             } else {
                 code
             };
-            // On one line, so that a log holds one record a failure.
+            // On one line, so that a log has one line per failure.
             talk(&format!("{code} {}", one_line(&failure.message)));
             if let Some(hint) = &failure.hint {
                 talk(&format!("fix: {}", one_line(hint)));
@@ -144,8 +143,8 @@ fn one_line(text: &str) -> String {
     visible(text).replace('\n', " ")
 }
 
-/// Where a link to a line of a file leads: the template of LOCAL_AGENT_LINK, in which `{path}` and
-/// `{line}` stand for the file; without one, the file itself.
+/// The target of a link to a line of a file: the template in LOCAL_AGENT_LINK with `{path}` and
+/// `{line}` replaced; without a template, the file itself.
 fn link_target(path: &Path, line: usize) -> String {
     let path = path.to_string_lossy();
     let path = percent_encode(&path, " %#?[]<>\"^`{|}\\");
@@ -159,8 +158,8 @@ fn link_target(path: &Path, line: usize) -> String {
 
 static LINK_TEMPLATE: OnceLock<String> = OnceLock::new();
 
-/// Sets what [`Output::link`] leads to, once; a template that could end the escape sequence is not
-/// taken.
+/// Sets the target of [`Output::link`], once; a template that could end the escape sequence is
+/// ignored.
 pub fn set_link_template(template: String) {
     if !template.chars().any(char::is_control) {
         let _ = LINK_TEMPLATE.set(template);
@@ -187,7 +186,7 @@ pub fn count(n: impl TryInto<u64>, what: &str) -> String {
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
-/// `173 files, 0.8 s, 216 a second`; the rate is left out where it would say nothing.
+/// `173 files, 0.8 s, 216 a second`; the rate is left out if it is not meaningful.
 pub fn pace(n: u64, what: &str, took: Duration) -> String {
     let seconds = took.as_secs_f64();
     let mut text = format!("{}, {seconds:.1} s", count(n, what));
@@ -197,7 +196,7 @@ pub fn pace(n: u64, what: &str, took: Duration) -> String {
     text
 }
 
-/// Says something on stderr; nobody listening is not an error.
+/// Prints a message on stderr; it is not an error if nobody reads it.
 pub fn talk(text: &str) {
     let _ = writeln!(io::stderr(), "{text}");
 }
@@ -206,7 +205,7 @@ fn write_stdout(text: &str) {
     raw_stdout(text.as_bytes());
 }
 
-/// Prints bytes as they are. A closed pipe ends the program silently, as `head` expects.
+/// Prints bytes unchanged. A closed pipe ends the program silently, as `head` expects.
 pub fn raw_stdout(bytes: &[u8]) {
     let mut out = io::stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {

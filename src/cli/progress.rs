@@ -1,4 +1,4 @@
-//! Progress on a terminal's stderr; nothing anywhere else, so that logs and agents are not flooded.
+//! Progress on a terminal's stderr; otherwise nothing, so that logs and agents are not flooded.
 
 use std::cell::RefCell;
 use std::io::IsTerminal;
@@ -7,7 +7,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use local_agent_index::indexing::Progress;
 
-/// Steps of a job whose parts are counted in different units.
+/// Number of steps of a job whose parts are counted in different units.
 const WHOLE: u64 = 1_000;
 
 /// A bar for one job.
@@ -17,7 +17,7 @@ pub struct Bar {
 }
 
 impl Bar {
-    /// Draws on stderr when that is a terminal and `quiet` is not set.
+    /// Draws on stderr if that is a terminal and `quiet` is not set.
     pub fn new(quiet: bool) -> Self {
         let shown = !quiet && std::io::stderr().is_terminal();
         let target = if shown {
@@ -35,8 +35,8 @@ impl Bar {
         }
     }
 
-    /// Takes one report. Reading files and writing words are the two halves of one job, so that the
-    /// bar runs once and never back.
+    /// Shows one report. Reading files and writing words are the two halves of one job, so that the
+    /// bar runs only once and never backwards.
     pub fn report(&self, progress: Progress) {
         let (job, part, done, total) = match progress {
             Progress::Files { done, total } => ("indexing", 0.0, done as u64, total as u64),
@@ -60,14 +60,14 @@ impl Bar {
             .set_position(done.max(self.bar.position()).min(total));
     }
 
-    /// Shows how far the download of one file is.
+    /// Shows the progress of downloading one file.
     pub fn bytes(&self, file: &str, done: u64, total: u64) {
         self.bar.set_message(file.to_owned());
         self.bar.set_length(total);
         self.bar.set_position(done);
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub fn finish(&self) {
         self.bar.finish_and_clear();
     }

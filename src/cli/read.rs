@@ -1,4 +1,4 @@
-//! Reading what an operator named outside all roots: the one function that does.
+//! Reads files outside all roots that an operator named; the only function that does.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
-/// Larger files are not what any command means to read whole.
+/// No command is meant to read larger files whole.
 const MAX_BYTES: u64 = 256 << 20;
 
 /// The whole text of a regular file; a FIFO or device is refused before it could block.

@@ -1,4 +1,4 @@
-//! `runs`: what was recorded, whether it still holds together, and whether it still gives the same
+//! `runs`: what was recorded, whether it is still consistent, and whether it still gives the same
 //! report.
 
 use std::path::Path;
@@ -109,7 +109,7 @@ fn list(context: &Context, archive: &Archive, limit: usize) -> Result<ExitCode> 
     Ok(ExitCode::SUCCESS)
 }
 
-/// What `runs list --json` prints, without the roots.
+/// The output of `runs list --json`, without the roots.
 pub(super) fn listed(archive: &Archive, limit: usize) -> Result<Value> {
     let (entries, total) = archive.list(limit)?;
     let items: Vec<Value> = entries.iter().map(summary).collect();
@@ -121,7 +121,7 @@ pub(super) fn listed(archive: &Archive, limit: usize) -> Result<Value> {
     }))
 }
 
-/// One word for a list: how it ended, else its state.
+/// One word for a list: how it ended, otherwise its state.
 fn ended_as(entry: &RunEntry) -> String {
     match (&entry.record, entry.state) {
         (Ok(record), RunState::Ended) => {
@@ -174,7 +174,7 @@ fn show(context: &Context, archive: &Archive, id: &RunId) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What `runs show --json` prints, without the roots.
+/// The output of `runs show --json`, without the roots.
 pub(super) fn shown(archive: &Archive, id: &RunId) -> Result<Value> {
     let (record, sha256) = archive.load(id)?;
     let value = serde_json::to_value(&record)
@@ -187,7 +187,7 @@ pub(super) fn shown(archive: &Archive, id: &RunId) -> Result<Value> {
     }))
 }
 
-/// The page, with the exact evidence where it can be brought back.
+/// The page, with the exact evidence if it can be restored.
 fn html(
     context: &Context,
     config: &Config,

@@ -28,10 +28,10 @@ use local_agent_files::sandbox::Confinement;
 use local_agent_index::retrieval::Mode;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
-/// Hits of a search that does not say how many, as on the command line.
+/// Default number of hits, as on the command line.
 const USUAL_HITS: usize = 5;
 
-/// Most hits.
+/// Maximum number of hits.
 const MOST_HITS: usize = 1_000;
 
 pub fn run(context: &Context, args: &Args) -> Result<ExitCode> {
@@ -58,7 +58,7 @@ fn token(context: &Context, renew: bool) -> Result<ExitCode> {
 
 fn start(context: &Context, args: &Args) -> Result<ExitCode> {
     let mut loaded = context.load()?;
-    // A person may name any file of theirs; whoever asks over HTTP may not.
+    // A person may name any of their files; an HTTP client may not.
     loaded.config.security.allow_any_path = false;
     let config = &loaded.config;
     let settings = Settings {
@@ -88,7 +88,7 @@ fn start(context: &Context, args: &Args) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Says where the server is, in the first line on stdout.
+/// Prints the address of the server as the first line on stdout.
 fn say(context: &Context, listening: &Listening) {
     let Listening { address, url, link } = listening;
     if context.out.json {
@@ -103,7 +103,7 @@ fn say(context: &Context, listening: &Listening) {
     }
 }
 
-/// The operations, as the command line's `--json` gives them.
+/// The operations, with the same results as the command line's `--json`.
 struct Served {
     service: Arc<Service>,
 }

@@ -46,7 +46,7 @@ struct ChangedView {
     next: &'static str,
 }
 
-/// What a change of the sources must be followed by.
+/// The command to run after changing the sources.
 const NEXT: &str = "local-agent index";
 
 pub fn run(context: &Context, command: &SourceCommand) -> Result<ExitCode> {
@@ -140,13 +140,13 @@ fn add(context: &Context, args: &SourceAdd) -> Result<ExitCode> {
     change(context, &SourceEdit::Add(new))
 }
 
-/// A folder as a person named it, absolute.
+/// A folder as a person typed it, as an absolute path.
 ///
 /// # Errors
-/// `INVALID_ARGS` when there is none.
+/// `INVALID_ARGS` when it does not exist.
 pub(super) fn existing_folder(cwd: &Path, dir: &Path) -> Result<PathBuf> {
     let path = cwd.join(dir);
-    // `..` is taken by its text, as the configuration takes it.
+    // `..` is resolved lexically, as in the configuration.
     let path = match config::within(&path, Path::new("/")) {
         Some(inside) => Path::new("/").join(inside),
         None => path,
@@ -161,7 +161,7 @@ pub(super) fn existing_folder(cwd: &Path, dir: &Path) -> Result<PathBuf> {
     .with_hint("name a folder that exists"))
 }
 
-/// The name of a source that a folder gives: its own, as far as a name may hold it.
+/// The source name for a folder: the folder's own name, without characters that are not allowed.
 pub(super) fn name_of(dir: &Path) -> Result<SourceName> {
     let stem = dir.file_name().map(|name| name.to_string_lossy());
     let stem = stem.unwrap_or_default().replace(['/', '\\', ':'], "-");
@@ -175,8 +175,8 @@ fn change(context: &Context, edit: &SourceEdit) -> Result<ExitCode> {
     say(context, &target, backup.as_deref())
 }
 
-/// Changes the file that the sources stand in; without a configuration one is begun. Gives the file
-/// and the copy of what it was.
+/// Changes the file with the sources; if there is no configuration, one is created. Returns the
+/// file and the copy of its earlier state.
 pub(super) fn apply(context: &Context, edit: &SourceEdit) -> Result<(PathBuf, Option<PathBuf>)> {
     let rewritten = rewrite(context, &|target, layer, text| {
         config::edit_sources(target, text, &relative_to(edit, target, layer)?)
@@ -190,23 +190,23 @@ pub(super) fn apply(context: &Context, edit: &SourceEdit) -> Result<(PathBuf, Op
     }
 }
 
-/// What became of a configuration file.
+/// The result of changing a configuration file.
 pub(super) enum Rewritten {
     Changed {
         target: PathBuf,
         backup: PathBuf,
     },
-    /// There is no file yet; it would be this one.
+    /// There is no file yet; this would be its path.
     Missing(PathBuf),
 }
 
-/// The new text of a file: of its path, its layer and its text.
+/// Computes the new text of a file from its path, layer and text.
 type Change<'a> = dyn Fn(&Path, &Layer, &str) -> Result<String> + 'a;
 
-/// Changes the file that the sources stand in, and keeps a copy of it.
+/// Changes the file with the sources, and keeps a copy of it.
 ///
 /// # Errors
-/// `CONFIG_UNTRUSTED` for a file that is not trusted; those of the change, of reading and writing.
+/// `CONFIG_UNTRUSTED` for an untrusted file; those of the change, of reading and writing.
 pub(super) fn rewrite(context: &Context, change: &Change<'_>) -> Result<Rewritten> {
     let loaded = context.load_lenient()?;
     let (target, layer) = target(context, &loaded)?;
@@ -229,7 +229,7 @@ pub(super) fn rewrite(context: &Context, change: &Change<'_>) -> Result<Rewritte
     Ok(Rewritten::Changed { target, backup })
 }
 
-/// The file that the sources in force stand in; else the last one that was read; else the user's
+/// The file with the effective sources; otherwise the last one that was read; otherwise the user's
 /// own, which does not exist yet.
 fn target<'a>(context: &Context, loaded: &'a Loaded) -> Result<(PathBuf, Option<&'a Layer>)> {
     let setting = loaded.origins.iter().find(|one| one.key == "sources");
@@ -243,7 +243,7 @@ fn target<'a>(context: &Context, loaded: &'a Loaded) -> Result<(PathBuf, Option<
     })
 }
 
-/// Writes the first configuration of this user.
+/// Writes this user's first configuration.
 fn begin(context: &Context, target: &Path, edit: &SourceEdit) -> Result<()> {
     let SourceEdit::Add(new) = edit else {
         return Err(
@@ -261,8 +261,8 @@ fn begin(context: &Context, target: &Path, edit: &SourceEdit) -> Result<()> {
     write_whole(target, text.as_bytes())
 }
 
-/// The change with a path as the file may hold it: what a configuration in a folder names lies
-/// below that folder.
+/// The change with a path that the file may contain: a configuration in a folder may only name
+/// paths below that folder.
 fn relative_to(edit: &SourceEdit, target: &Path, layer: &Layer) -> Result<SourceEdit> {
     let SourceEdit::Add(new) = edit else {
         return Ok(edit.clone());
@@ -299,7 +299,7 @@ fn relative_to(edit: &SourceEdit, target: &Path, layer: &Layer) -> Result<Source
     }))
 }
 
-/// Says what was written, and what is configured now.
+/// Prints what was written, and the resulting configuration.
 fn say(context: &Context, target: &Path, backup: Option<&Path>) -> Result<ExitCode> {
     let config = context.load()?.config;
     let out = context.out;

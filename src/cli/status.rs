@@ -1,4 +1,4 @@
-//! `status`: what is indexed, embedded and current. Reads only.
+//! `status`: reports what is indexed, embedded and current. Reads only.
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -39,7 +39,7 @@ pub fn run(context: &Context, args: &Status) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The state as an object, and what beside markdown lies in the sources.
+/// The state as an object, and the files in the sources that are not documents.
 fn state(
     config: &Config,
     library: &Library,
@@ -51,7 +51,7 @@ fn state(
     Ok((body, notes::left_out(config, sandbox)))
 }
 
-/// What `status --json` prints, without the roots.
+/// The output of `status --json`, without the roots.
 pub(super) fn body(config: &Config, library: &Library, sandbox: &Sandbox) -> Result<Value> {
     let (mut body, left_out) = state(config, library, sandbox)?;
     body["left_out"] = serde_json::json!(left_out);

@@ -1,16 +1,16 @@
-//! The controlling terminal: where a person is asked, so that a pipe, a model or a script cannot
-//! say yes.
+//! Asks at the controlling terminal, so that a pipe, a model or a script cannot confirm.
 
 use std::fs::OpenOptions;
 use std::io::{BufRead as _, BufReader, IsTerminal as _, Write as _};
 
 use local_agent_text::error::Result;
 
-/// Longest answer that is read, in bytes.
+/// Maximum length of an answer, in bytes.
 const MOST: u64 = 100;
 
-/// Shows `question` at the controlling terminal and waits for a line. Only `y` and `yes` agree;
-/// without a terminal nobody does. `question` is made safe again here: it may hold text of files.
+/// Shows `question` at the controlling terminal and waits for a line. Only `y` and `yes` confirm;
+/// without a terminal the answer is no. `question` is made safe again here, because it may contain
+/// text from files.
 pub(super) fn agrees(question: &str) -> Result<bool> {
     let Some((mut out, input)) = open() else {
         return Ok(false);
@@ -26,13 +26,13 @@ pub(super) fn agrees(question: &str) -> Result<bool> {
     Ok(read.is_ok() && matches!(line.trim().to_lowercase().as_str(), "y" | "yes"))
 }
 
-/// Whether this process belongs to a terminal at which a person can be asked.
+/// Whether this process has a terminal at which a person can be asked.
 pub(super) fn is_there() -> bool {
     open().is_some()
 }
 
-/// Throws away lines that were typed before the question stood there: a yes to something else is no
-/// yes to this.
+/// Discards lines that were typed before the question was shown: a yes to something else must not
+/// count as a yes to this.
 #[cfg(target_os = "linux")]
 fn drop_what_was_typed_before() {
     use std::io::Read as _;
@@ -49,11 +49,11 @@ fn drop_what_was_typed_before() {
     }
 }
 
-/// Elsewhere a line that was typed ahead counts.
+/// On other systems, lines typed ahead count.
 #[cfg(not(target_os = "linux"))]
 fn drop_what_was_typed_before() {}
 
-/// The terminal that this process belongs to, whatever its streams are.
+/// The controlling terminal, independent of the standard streams.
 #[cfg(unix)]
 fn open() -> Option<(std::fs::File, std::fs::File)> {
     let terminal = OpenOptions::new()

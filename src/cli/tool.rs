@@ -1,4 +1,4 @@
-//! `tool list`, `tool describe`, `tool run`, `tool log`: the tools, by hand.
+//! `tool list`, `tool describe`, `tool run`, `tool log`: the tools on the command line.
 
 use std::process::ExitCode;
 
@@ -139,7 +139,7 @@ fn run_one(context: &Context, args: &ToolRun) -> Result<ExitCode> {
         context.out.json(body);
         return Ok(ExitCode::SUCCESS);
     }
-    // A change that was agreed to has been shown already.
+    // A confirmed change has already been shown.
     if output.data.get("applied") == Some(&Value::Bool(true)) {
         let path = output.data.get("path").and_then(Value::as_str);
         let path = path.unwrap_or_default();
@@ -165,7 +165,7 @@ fn run_one(context: &Context, args: &ToolRun) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What to say of a result without text.
+/// The message for a result without text.
 fn why_empty(tool: &str, data: &Map<String, Value>) -> String {
     let number = |name: &str| data.get(name).and_then(Value::as_u64);
     match (number("first_line"), number("total_lines")) {
@@ -181,8 +181,8 @@ fn why_empty(tool: &str, data: &Map<String, Value>) -> String {
     }
 }
 
-/// `name=value` pairs with the types that the schema asks for. A value that does not fit stays
-/// text, and the schema refuses it.
+/// Converts `name=value` pairs to the types in the schema. A value that does not fit stays text,
+/// and the schema rejects it.
 fn typed(schema: &Value, pairs: &[String]) -> Result<Value> {
     let mut out = Map::new();
     for pair in pairs {
@@ -226,7 +226,7 @@ fn log(context: &Context, limit: usize) -> Result<ExitCode> {
     context.enter(&config, &Needs::nothing())?;
     let ledger = Ledger::new(&config.runs.dir, &config.memory.db_path);
     let look = ledger.look()?;
-    // A log that was changed is not shown as if it were whole.
+    // A modified log is not shown as if it were intact.
     look.anchor?;
     let chain = look.chain.unwrap_or_default();
     let calls: Vec<_> = chain

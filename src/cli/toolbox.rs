@@ -1,4 +1,4 @@
-//! The tools of this configuration, with the audit log that every call goes into, and the terminal.
+//! The tools for this configuration, with the audit log for every call, and the terminal.
 
 use std::sync::Arc;
 
@@ -27,19 +27,19 @@ pub(super) fn factory(
     }
     let tools = ToolFactory::new(context.sandbox(config)?, policy);
     let audit = audit(config, &tools, run);
-    // An agent's client owns the terminal; and where there is none, nobody can be asked.
+    // An agent's client owns the terminal; and without a terminal nobody can be asked.
     let can_ask = caller != Caller::Agent && terminal::is_there();
     let confirm: Option<Arc<Confirm>> = can_ask.then(|| Arc::new(terminal::agrees) as _);
     Ok(tools.with(caller, Some(audit), confirm))
 }
 
-/// Enters calls in the ledger, as calls of `run`. With `runs.enabled: false` only those of `tools`
-/// that change files.
+/// Enters calls in the ledger, as calls of `run`. With `runs.enabled: false`, only calls of those
+/// `tools` that change files.
 pub(super) fn audit(config: &Config, tools: &ToolFactory, run: Option<RunId>) -> Arc<Audit> {
     audit_of(config, tools, run, None)
 }
 
-/// The same under another name of the caller.
+/// The same, with another name for the caller.
 pub(super) fn audit_of(
     config: &Config,
     tools: &ToolFactory,
@@ -80,7 +80,7 @@ fn line(row: &AuditRow) -> ToolLine {
     }
 }
 
-/// Changes that a person agreed to in the last 24 hours.
+/// The number of changes that a person confirmed in the last 24 hours.
 fn writes_of_today(ledger: &Ledger) -> Result<u32> {
     let since = OffsetDateTime::now_utc() - time::Duration::DAY;
     let recent = |at: &str| OffsetDateTime::parse(at, &Rfc3339).is_ok_and(|at| at >= since);

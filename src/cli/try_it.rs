@@ -1,8 +1,9 @@
-//! `try`: questions about any folder with no set-up at all.
+//! `try`: answers questions about any folder without set-up.
 //!
 //! State goes into the cache folder, named by the folder's path; nothing is written into the folder
-//! itself. The index is brought up to date, then embedding goes on for at most the budget, the
-//! chunks first that the words of the questions found; a second run goes on where this one stopped.
+//! itself. The index is brought up to date, then chunks are embedded for at most the budget,
+//! beginning with those that the words of the questions found; a second run continues where this
+//! one stopped.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -28,14 +29,14 @@ use local_agent_text::types::{Sha256, SourceName};
 
 include!(concat!(env!("OUT_DIR"), "/example_vault.rs"));
 
-/// Asked of the example vault when no question is given.
+/// Questions for the example vault if no question is given.
 const EXAMPLE_QUESTIONS: [&str; 3] = [
     "At what temperature and humidity does the proofbox hold sourdough?",
     "Why did we move the order book from PostgreSQL to SQLite?",
     "How do I restore the order book from a backup?",
 ];
 
-/// Hits of each question that are embedded before anything else.
+/// Number of hits per question that are embedded first.
 const FIRST_HITS: usize = 60;
 
 pub fn run(context: &mut Context, args: &Try) -> Result<ExitCode> {
@@ -112,8 +113,8 @@ pub fn run(context: &mut Context, args: &Try) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The folder and the questions. One argument that is no folder is a question about the example
-/// vault.
+/// The folder and the questions. A single argument that is not a folder is a question about the
+/// example vault.
 fn target(context: &Context, args: &Try) -> Result<(PathBuf, Vec<String>)> {
     match (&args.dir, &args.question) {
         (Some(dir), question) => {
@@ -151,7 +152,7 @@ fn looks_like_a_path(text: &Path) -> bool {
     is_one_word && (text.starts_with(['/', '~', '.']) || text.contains(['/', '\\']))
 }
 
-/// Lays the example vault out in the cache folder; a file that differs is written again.
+/// Writes the example vault into the cache folder; files that differ are overwritten.
 pub(super) fn example_vault(context: &Context) -> Result<PathBuf> {
     let dir = context.environment.cache_dir()?.join("example-vault");
     for (path, bytes) in EXAMPLE_VAULT {
@@ -164,7 +165,7 @@ pub(super) fn example_vault(context: &Context) -> Result<PathBuf> {
     Ok(dir)
 }
 
-/// The defaults, with `dir` as the one source and state in the cache folder.
+/// The defaults, with `dir` as the only source and state in the cache folder.
 pub(super) fn config_for(context: &mut Context, dir: &Path) -> Result<Config> {
     let dir = dir.canonicalize().map_err(|e| {
         Failure::new(
@@ -192,7 +193,7 @@ pub(super) fn config_for(context: &mut Context, dir: &Path) -> Result<Config> {
     };
     let file = state.join("config.yaml");
     write_whole(&file, config::template(&template).as_bytes())?;
-    // Neither the caller's folder nor the user's own configuration plays a part.
+    // Neither the caller's folder nor the user's own configuration is used.
     let inputs = Inputs {
         cwd: state,
         config_flag: Some(file),
@@ -201,7 +202,7 @@ pub(super) fn config_for(context: &mut Context, dir: &Path) -> Result<Config> {
     Ok(config::load(&inputs)?.config)
 }
 
-/// The chunks that the words of the questions find: what embedding begins with.
+/// The chunks found by the words of the questions, which are embedded first.
 fn first_hits(config: &Config, questions: &[String]) -> Result<Vec<i64>> {
     let engine = Engine::open(
         &config.index.db_path,

@@ -1,5 +1,4 @@
-//! Command lines that cannot be understood: the words of the parser for a person, the error
-//! envelope for a program.
+//! Invalid command lines: the parser's message for people, the error envelope for programs.
 
 use std::ffi::{OsStr, OsString};
 use std::process::ExitCode;
@@ -11,8 +10,8 @@ use super::context;
 use super::output::Output;
 use local_agent_text::error::{ErrorCode, Failure};
 
-/// Says what is wrong with `args` (without the program's name), or prints the help that was asked
-/// for. The exit code is 2, of help 0.
+/// Prints what is wrong with `args` (without the program's name), or the requested help. The exit
+/// code is 2, or 0 for help.
 pub(super) fn say(error: &clap::Error, args: &[OsString]) -> ExitCode {
     if !error.use_stderr() {
         let _ = error.print();
@@ -27,7 +26,7 @@ pub(super) fn say(error: &clap::Error, args: &[OsString]) -> ExitCode {
     ExitCode::from(2)
 }
 
-/// The line is not understood, so its words are all there is to go by.
+/// The line could not be parsed, so only its words are checked.
 fn wants_json(args: &[OsString]) -> bool {
     let mut words = args
         .iter()
@@ -36,7 +35,7 @@ fn wants_json(args: &[OsString]) -> bool {
     words.any(|word| word == "--json" || word == "--jsonl" || word.starts_with("--json="))
 }
 
-/// What the parser says, without its tips and the usage.
+/// The parser's message, without its tips and the usage.
 fn sentence(error: &clap::Error) -> String {
     let text = error.to_string();
     let first = text.split("\n\n").next().unwrap_or_default();
@@ -47,13 +46,13 @@ fn sentence(error: &clap::Error) -> String {
     words.join(" ")
 }
 
-/// How to see the usage of the subcommand that was named.
+/// How to see the usage of the given subcommand.
 fn help(args: &[OsString]) -> String {
     let mut command = &Cli::command();
     let mut line = "local-agent".to_owned();
     let mut before = "";
     for name in args.iter().filter_map(|arg| OsStr::to_str(arg)) {
-        // What follows an option may be its value.
+        // A word after an option may be its value.
         let is_value = std::mem::replace(&mut before, name).starts_with('-');
         if let Some(found) = command.find_subcommand(name).filter(|_| !is_value) {
             line = format!("{line} {name}");

@@ -1,4 +1,4 @@
-//! `verify`: the verifier alone, on anybody's answer.
+//! `verify`: only the verifier, for an answer from any author.
 
 use std::io::Read as _;
 use std::path::Path;
@@ -23,7 +23,7 @@ use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::evidence::EvidenceSnapshot;
 use local_agent_verify::{self as verify, Verdict};
 
-/// Largest answer that is judged, in bytes.
+/// Maximum size of an answer, in bytes.
 const LARGEST: u64 = 8 << 20;
 
 pub fn run(context: &mut Context, args: &Args) -> Result<ExitCode> {
@@ -54,7 +54,7 @@ pub fn run(context: &mut Context, args: &Args) -> Result<ExitCode> {
     finish(context, &judged, None)
 }
 
-/// What became of the claims that cite a file which changed since `revision`.
+/// The state of the claims that cite a file changed since `revision`.
 fn since(
     config: &Config,
     sandbox: &Sandbox,
@@ -82,7 +82,7 @@ fn read_lock(file: &Path) -> Result<Lock> {
     Lock::from_json(&text)
 }
 
-/// Writes the verdicts of a document that passes into the lock file.
+/// Writes the verdicts for a passing document to the lock file.
 fn update(context: &Context, judged: &Judged, file: &Path, document: &str) -> Result<ExitCode> {
     if judged.report.ok {
         let mut lock = if file.exists() {
@@ -96,8 +96,8 @@ fn update(context: &Context, judged: &Judged, file: &Path, document: &str) -> Re
     finish(context, judged, None)
 }
 
-/// Prints, and says by the exit code whether everything holds: of what changed, when `changes` are
-/// given, else of the answer.
+/// Prints the result, and returns an exit code for whether everything passed: for the changes, if
+/// `changes` are given, otherwise for the answer.
 fn finish(context: &Context, judged: &Judged, changes: Option<&[ClaimChange]>) -> Result<ExitCode> {
     let holds = match changes {
         Some(changes) => changes.iter().all(|change| change.holds),
@@ -124,8 +124,7 @@ fn finish(context: &Context, judged: &Judged, changes: Option<&[ClaimChange]>) -
     })
 }
 
-/// One line for each claim whose passage is not what it was, and the reason where it no longer
-/// holds.
+/// One line for each claim whose passage has changed, with the reason if it is no longer supported.
 fn print_changes(context: &Context, changes: &[ClaimChange]) {
     let out = context.out;
     for change in changes {
@@ -159,10 +158,9 @@ fn counted(claims: usize) -> String {
     }
 }
 
-/// The folder as the one source, with every extension that the configured sources have, code
-/// included.
+/// The folder as the only source, with every extension of the configured sources, including code.
 fn vault_config(context: &mut Context, dir: &Path) -> Result<Config> {
-    // A folder can be judged where nothing is configured.
+    // A folder can be judged without any configuration.
     let configured = context.load().map(|loaded| loaded.config).ok();
     let mut config = config_for(context, dir)?;
     for source in &mut config.sources {
@@ -195,8 +193,8 @@ fn answer(context: &Context, file: &Path) -> Result<String> {
     String::from_utf8(bytes).map_err(|_| fail("is not UTF-8 text".to_owned()))
 }
 
-/// A snapshot file, something that holds one under `snapshot`, or a run's record, whose evidence is
-/// brought back.
+/// A snapshot file, a JSON object with one under `snapshot`, or a run's record, whose evidence is
+/// restored.
 fn snapshot(context: &Context, file: &Path) -> Result<EvidenceSnapshot> {
     let json = read_text(file)?;
     let held = serde_json::from_str::<Value>(&json).ok();

@@ -1,12 +1,12 @@
-//! Writing what an operator named outside all roots: a configuration, a snapshot, the example vault
-//! in the cache.
+//! Writes files outside all roots that an operator named: a configuration, a snapshot, the example
+//! vault in the cache.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
-/// Writes the whole file or nothing; folders above it are made.
+/// Writes the whole file or nothing; missing parent folders are created.
 pub fn write_whole(file: &Path, bytes: &[u8]) -> Result<()> {
     let fail = |e: std::io::Error| {
         Failure::new(
@@ -28,8 +28,8 @@ pub fn write_whole(file: &Path, bytes: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// Copies a file that is about to be changed beside itself, over an earlier copy; gives the copy's
-/// path.
+/// Copies a file that is about to be changed to a backup next to it, replacing an earlier backup;
+/// returns the backup's path.
 ///
 /// # Errors
 /// `WRITE_ERROR`.

@@ -1,9 +1,9 @@
-//! The one table of doctor's codes. A code never changes its meaning once released.
+//! The table of doctor's codes. A code never changes its meaning once released.
 
 /// Declares [`Code`] from one table: variant, stable name, meaning.
 macro_rules! doctor_codes {
     ($($variant:ident $name:literal $meaning:literal)+) => {
-        /// What a check is about and how it ended.
+        /// The subject of a check and its result.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub(super) enum Code {
             $(#[doc = $meaning] $variant,)+
@@ -162,8 +162,8 @@ doctor_codes! {
     StateReadOnlyWarn "DOCTOR_STATE_READ_ONLY_WARN" "A folder for the program's own files cannot be written, so jobs would fail. Never a failure."
 }
 
-/// Codes of the ancestor, and the one that says the same now. A fingerprint holds provider,
-/// preparation of texts and normalisation together, so that one comparison finds what five did.
+/// Codes of the ancestor, and the current code for the same problem. A fingerprint combines
+/// provider, text preparation and normalisation, so one comparison now finds what five checks did.
 pub(super) const RETIRED: &[(&str, &str)] = &[
     (
         "DOCTOR_EMBED_PROVIDER_MISMATCH",

@@ -1,5 +1,5 @@
-//! The configuration: files, trust, roots, sources. Mistakes are checks here, not the end of the
-//! run.
+//! The configuration: files, trust, roots, sources. Here, problems are failed checks and do not end
+//! the run.
 
 use super::codes::Code;
 use super::{Checks, Subject, count, quoted};
@@ -85,8 +85,7 @@ fn problems(subject: &Subject<'_>, checks: &mut Checks) {
     }
 }
 
-/// Which part of the configuration a problem is about, by the key or root that its message names
-/// first.
+/// The part of the configuration that a problem is about, by the first key or root in its message.
 fn area(problem: &Failure) -> Code {
     let message = &problem.message;
     if message.contains("the allowed root ") && message.contains(" is outside the security root ") {
@@ -192,7 +191,7 @@ fn sources(subject: &Subject<'_>, checks: &mut Checks) {
     }
 }
 
-/// How a configuration gets a source: a new file, or a line in the one that is there.
+/// How to add a source to a configuration: a new file, or a line in the existing one.
 fn add_a_source(subject: &Subject<'_>) -> String {
     match subject.config().config_path {
         Some(_) => {

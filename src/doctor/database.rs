@@ -1,5 +1,5 @@
-//! What both databases are asked before they are opened: whose file it is, of which version, and
-//! whether it is whole.
+//! Checks of both databases before they are opened: whose file it is, its version, and whether it
+//! is intact.
 
 use std::path::Path;
 
@@ -8,29 +8,29 @@ use super::{Checks, quoted};
 use local_agent_index::store::{self, Database, FoundDatabase};
 use local_agent_text::error::Failure;
 
-/// The codes under which one database is reported.
+/// The codes for the checks of one database.
 pub(super) struct Codes {
     pub foreign: Code,
     pub version: Code,
     pub error: Code,
     pub schema_ok: Code,
     pub integrity_ok: Code,
-    /// The configuration key that names the file.
+    /// The configuration key with the file's path.
     pub key: &'static str,
 }
 
-/// What a look at the file came to.
+/// The result of checking the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Looked {
-    /// No file; nothing was reported yet.
+    /// No file; nothing has been reported yet.
     Nothing,
-    /// Ours, of this version, whole.
+    /// Ours, with this version, intact.
     Usable,
     /// Reported as a failure.
     Refused,
 }
 
-/// Looks at the file; everything but its absence is reported.
+/// Checks the file; everything except its absence is reported.
 pub(super) fn look(path: &Path, database: Database, codes: &Codes, checks: &mut Checks) -> Looked {
     let (shown, job) = (path.display(), database.job());
     let aside = again(database);
@@ -127,8 +127,8 @@ fn whole(path: &Path, database: Database, codes: &Codes, checks: &mut Checks) ->
     }
 }
 
-/// The command that makes a damaged database of ours again: both hold only what can be computed
-/// from the files.
+/// The command that recreates a damaged database: both contain only what can be computed from the
+/// files.
 pub(super) fn again(database: Database) -> String {
     format!("{} --rebuild", database.job())
 }

@@ -1,4 +1,4 @@
-//! What cannot be made again: durable memory with its links, the ledger of runs and their records.
+//! What cannot be recreated: durable memory with its links, the run ledger and the records.
 
 use super::codes::Code;
 use super::{Checks, count, quoted, sample};
@@ -8,7 +8,7 @@ use local_agent_agent::runs::{self, Archive, RunPlace, Trouble};
 use local_agent_index::store::{self, Database, Durable, FoundDatabase, IndexReader};
 use local_agent_text::error::{Failure, Result};
 
-/// Looks at durable memory; gives the number of links that are not intact, where that can be known.
+/// Checks durable memory; returns the number of links that are not intact, if known.
 pub(super) fn memory(
     config: &Config,
     index: Option<&IndexReader>,
@@ -139,7 +139,7 @@ fn links(config: &Config, index: &IndexReader, checks: &mut Checks) -> Result<Op
         );
         checks.fail(Code::MemoryDangling, message, "local-agent memory repair");
     }
-    // The text may come back, and what a person linked to it is not for a program to give up.
+    // The text may come back, and a program must not give up a person's links.
     if !left.is_empty() {
         let message = format!(
             "{} of memories not intact, and kept: {}",
@@ -163,7 +163,7 @@ fn memories(n: usize) -> String {
     }
 }
 
-/// Looks at the ledger, its head, and every record.
+/// Checks the ledger, its head, and every record.
 pub(super) fn runs(config: &Config, checks: &mut Checks) {
     if !config.runs.enabled {
         checks.warn(

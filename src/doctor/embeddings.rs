@@ -1,4 +1,4 @@
-//! `embeddings.sqlite`: ours, whole, made the way queries are, and complete for the index.
+//! `embeddings.sqlite`: ours, intact, made like queries, and complete for the index.
 
 use std::collections::HashSet;
 
@@ -27,7 +27,7 @@ pub(super) const fn provider(config: &Config) -> &'static str {
     config.embed.provider.as_str()
 }
 
-/// Checks the embeddings; the open database when the matrix can be compared with it.
+/// Checks the embeddings; returns the open database if the matrix can be compared with it.
 pub(super) fn check(
     subject: &Subject<'_>,
     index: Option<&IndexReader>,
@@ -117,7 +117,7 @@ fn contents(
     complete(subject, store, index, maker, checks, phase3)
 }
 
-/// Vectors of another fingerprint alone are as good as none, and the person should hear why.
+/// If all vectors have another fingerprint, they are useless, and the user should be told why.
 fn made_alike(
     subject: &Subject<'_>,
     store: &EmbeddingStore,
@@ -174,7 +174,7 @@ fn complete(
         used.insert(chunk.input_sha256);
         Ok(())
     })?;
-    // What `embed` knows to be unused it keeps for a while; nothing is wrong with that.
+    // Vectors that `embed` has recorded as unused are kept for a while; this is not a problem.
     let unused = store.unused()?;
     let kept: HashSet<&Sha256> = unused
         .iter()
@@ -188,8 +188,8 @@ fn complete(
         .filter(|input| !used.contains(*input) && !kept.contains(input))
         .count() as u64;
     let dims = store.dims(&fingerprint)?;
-    // A server does not say beforehand; then the length that most vectors have is taken for the
-    // right one.
+    // A server does not report the dimension in advance; then the length of most vectors is assumed
+    // to be right.
     let dim = maker
         .dim()
         .or_else(|| dims.iter().max_by_key(|(_, n)| *n).map(|(dim, _)| *dim))

@@ -1,4 +1,4 @@
-//! Files against the index: every one by its stamp, and a sample byte by byte.
+//! Compares files with the index: all of them by stamp, and a sample byte by byte.
 
 use super::codes::Code;
 use super::{Checks, Subject, count, sample};
@@ -8,7 +8,7 @@ use local_agent_index::store::IndexReader;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::Sha256;
 
-/// Files of which every byte is compared.
+/// Number of files that are compared byte by byte.
 const SAMPLE: usize = 32;
 
 pub(super) fn check(subject: &Subject<'_>, index: &IndexReader, checks: &mut Checks) {
@@ -78,8 +78,8 @@ fn report(compared: &Compared, checks: &mut Checks) {
     checks.fail(Code::FilesStale, message, "local-agent index");
 }
 
-/// Compares some documents byte by byte; which ones depends on the seed, so that many runs look at
-/// all of them.
+/// Compares some documents byte by byte; the seed selects them, so that many runs cover all of
+/// them.
 fn sampled(
     subject: &Subject<'_>,
     sandbox: &Sandbox,
@@ -94,8 +94,7 @@ fn sampled(
         (Vec::new(), Vec::new(), 0_usize, 0);
     for document in fresh.iter().skip(first).step_by(step) {
         let at = &document.address;
-        // A file that was written since it was compared is no damage; the next look says that it
-        // changed.
+        // A file written since it was compared is not damage; the next run reports that it changed.
         let Some(file) = sandbox
             .read(at)
             .ok()
@@ -148,7 +147,7 @@ fn sampled(
     }
 }
 
-/// How many chunks of a document there are, when each is a slice of `bytes`.
+/// The number of chunks of a document, if each is a slice of `bytes`.
 fn verbatim(index: &IndexReader, document: i64, bytes: &[u8]) -> Result<u64> {
     let mut count = 0;
     while let Some(chunk) = index.chunk_at(document, u32::try_from(count).unwrap_or(u32::MAX))? {

@@ -1,4 +1,4 @@
-//! `index.sqlite`: ours, whole, not empty, and consistent in itself and with the configuration.
+//! `index.sqlite`: ours, intact, not empty, and consistent in itself and with the configuration.
 
 use super::codes::Code;
 use super::database::{self, Codes, Looked};
@@ -25,10 +25,10 @@ const CODES: Codes = Codes {
 const INDEX: &str = "local-agent index";
 const REBUILD: &str = "local-agent index --rebuild";
 
-/// Documents without chunks that are looked into.
+/// Maximum number of documents without chunks that are checked.
 const MOST_LOOKED_INTO: usize = 1_000;
 
-/// Checks the index; the open one when the rest can be compared with it.
+/// Checks the index; returns the open index if the rest can be compared with it.
 pub(super) fn check(subject: &Subject<'_>, checks: &mut Checks) -> Option<IndexReader> {
     let path = &subject.config().index.db_path;
     match database::look(path, Database::Index, &CODES, checks) {
@@ -104,7 +104,7 @@ fn contents(subject: &Subject<'_>, index: &IndexReader, checks: &mut Checks) -> 
     cutting(subject, index, checks)
 }
 
-/// Whether any source shows a file that `index` would look into.
+/// Whether any source has a file that `index` would read.
 fn shows_files(subject: &Subject<'_>) -> bool {
     let Ok(sandbox) = subject.sandbox else {
         return false;
@@ -117,7 +117,7 @@ fn shows_files(subject: &Subject<'_>) -> bool {
     subject.config().sources.iter().any(shows)
 }
 
-/// A chunk whose text is another than was hashed for its vector would never get one.
+/// A chunk whose text differs from the text hashed for its vector would never get a vector.
 fn inputs(index: &IndexReader, checks: &mut Checks) -> Result<()> {
     let mut wrong = Vec::new();
     index.each_text(|id, heading, text, input| {
@@ -158,7 +158,8 @@ fn skipped(index: &IndexReader, total: u64, checks: &mut Checks) -> Result<()> {
     Ok(())
 }
 
-/// W28: what is no longer configured must not be cited, and what is configured must have been seen.
+/// W28: sources that are no longer configured must not be cited, and configured sources must have
+/// been scanned.
 fn sources(subject: &Subject<'_>, index: &IndexReader, checks: &mut Checks) -> Result<()> {
     let held = index.sources()?;
     let mut wrong = Vec::new();
@@ -198,7 +199,8 @@ fn sources(subject: &Subject<'_>, index: &IndexReader, checks: &mut Checks) -> R
     Ok(())
 }
 
-/// A document may have no chunks: an empty one, or one of frontmatter alone. One with text may not.
+/// A document may have no chunks if it is empty or has only frontmatter. One with text must have
+/// chunks.
 fn without_chunks(subject: &Subject<'_>, index: &IndexReader, checks: &mut Checks) -> Result<()> {
     let found = index.texts(
         "SELECT json_array(name, rel_path) FROM documents JOIN sources ON sources.id = source_id
@@ -275,7 +277,7 @@ fn keys(index: &IndexReader, checks: &mut Checks) -> Result<()> {
     Ok(())
 }
 
-/// W24: the way of cutting is asked of every document, not only of the index.
+/// W24: the chunking is checked for every document, not only for the index.
 fn cutting(subject: &Subject<'_>, index: &IndexReader, checks: &mut Checks) -> Result<()> {
     let stored = index.meta("chunker_sig")?;
     match &stored {

@@ -1,4 +1,4 @@
-//! What queries would be embedded with: the one thing that stored vectors are compared with.
+//! The model that queries would be embedded with: stored vectors are compared with it.
 
 use std::time::Duration;
 
@@ -9,12 +9,12 @@ use local_agent_embed::models::ModelFiles;
 use local_agent_text::error::Result;
 use local_agent_text::types::Fingerprint;
 
-/// How long a server may take to embed one word, which may make it load the model first.
+/// Timeout for a server to embed one word, which may make it load the model first.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The configured maker of vectors.
+/// The configured embedding model.
 pub(super) enum Maker<'a> {
-    /// In this process; weights are loaded when something is embedded.
+    /// In this process; weights are loaded on first use.
     Local(&'a ModelFiles),
     /// A server that has answered.
     Server(Box<ServerEmbedder>),
@@ -22,14 +22,14 @@ pub(super) enum Maker<'a> {
 
 /// Why vectors cannot be compared with the configuration.
 pub(super) struct Unready {
-    /// Half a sentence.
+    /// A clause for a message.
     pub why: String,
-    /// The command that mends it; `None`: it was not to be tried.
+    /// The command that fixes it; `None`: it was not to be tried.
     pub fix: Option<String>,
 }
 
 impl Maker<'_> {
-    /// What its vectors are comparable by.
+    /// The fingerprint of its vectors.
     pub(super) fn fingerprint(&self) -> Fingerprint {
         match self {
             Self::Local(files) => embedding::fingerprint(files),
@@ -37,7 +37,7 @@ impl Maker<'_> {
         }
     }
 
-    /// How many numbers a vector has, when that is known without embedding.
+    /// The number of dimensions, if known without embedding.
     pub(super) fn dim(&self) -> Option<usize> {
         match self {
             Self::Local(files) => Some(files.architecture().hidden),
@@ -59,7 +59,7 @@ fn server<'a>(config: &local_agent_agent::config::Config) -> Result<Maker<'a>> {
     Ok(Maker::Server(Box::new(ServerEmbedder::connect(spec)?)))
 }
 
-/// The maker that the configuration names. `reachable`: the server check went well.
+/// The configured embedding model. `reachable`: the server check succeeded.
 pub(super) fn configured<'a>(
     subject: &Subject<'a>,
     reachable: bool,

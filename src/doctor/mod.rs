@@ -1,11 +1,11 @@
-//! Is everything true that the other commands rely on?
+//! Checks everything that the other commands rely on.
 //!
-//! One file a group of checks. A check is a value: a stable code, what was found, and the command
-//! that mends it. Doctor creates nothing and changes nothing (only SQLite's own shared memory,
-//! `-shm`, is set up by whoever opens a database first): databases are recognised by their headers
-//! and opened for reading, files are read through the sandbox. What keeps one group from being
-//! looked at is a check of an earlier group, so the later ones still run as far as they make sense,
-//! and none is left out in silence.
+//! One file per group of checks. A check is a value: a stable code, what was found, and the command
+//! that fixes it. Doctor creates and changes nothing (except SQLite's own shared memory, `-shm`,
+//! which the first process that opens a database sets up): databases are recognised by their
+//! headers and opened for reading, files are read through the sandbox. If a group cannot be
+//! checked, an earlier group has a check that says why, so later groups still run as far as
+//! possible, and none is skipped silently.
 
 mod codes;
 mod config;
@@ -31,48 +31,48 @@ use local_agent_embed::models::ModelFiles;
 use local_agent_files::sandbox::Sandbox;
 use local_agent_text::error::Result;
 
-/// Most names that one message lists.
+/// Maximum number of names listed in one message.
 const MOST_SAMPLES: usize = 10;
 
-/// Every code a check can have, with its meaning, in the order of the table.
+/// Every code that a check can have, with its meaning, in the order of the table.
 pub fn codes() -> &'static [(&'static str, &'static str)] {
     codes::TABLE
 }
 
-/// Codes of the Python ancestor that no check has any more: name, and the code that says it now.
+/// Codes of the Python ancestor that no check uses any more: name, and the current code for it.
 pub fn retired_codes() -> &'static [(&'static str, &'static str)] {
     codes::RETIRED
 }
 
-/// One thing that was looked at.
+/// One check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Check {
-    /// Whether it is as it should be, or merely worth knowing.
+    /// Whether it passed, or is only a warning.
     pub ok: bool,
-    /// Stable.
+    /// A stable code.
     pub error_code: &'static str,
     /// One sentence for people, without a full stop.
     pub message: String,
-    /// The command that mends it; every check that fails has one.
+    /// The command that fixes it; every failed check has one.
     pub suggested_fix: Option<String>,
 }
 
-/// What is examined: the configuration as far as it can be read, and what follows from it.
+/// The subject: the configuration as far as it can be read, and what is derived from it.
 #[derive(Debug)]
 pub struct Subject<'a> {
     /// With its problems as data.
     pub loaded: &'a Loaded,
-    /// Whether the state folders were made by this user; else nothing in them is looked at.
+    /// Whether this user created the state folders; otherwise nothing in them is checked.
     pub state_is_trusted: bool,
-    /// Over the configured roots.
+    /// A sandbox over the configured roots.
     pub sandbox: &'a Result<Sandbox>,
     /// The files of the configured embedding model.
     pub model: &'a Result<ModelFiles>,
-    /// Whether anything that would make a hybrid answer untrue is a failure.
+    /// Whether everything that could make a hybrid answer untrue counts as a failure.
     pub require_phase3: bool,
     /// Contact no server.
     pub offline: bool,
-    /// Decides which files the sample takes, so that many runs look at all of them.
+    /// Selects the sampled files, so that many runs cover all of them.
     pub seed: u64,
 }
 
@@ -82,7 +82,7 @@ impl Subject<'_> {
     }
 }
 
-/// The numbers of `phase3` in `doctor --json`. `None`: could not be found out.
+/// The numbers of `phase3` in `doctor --json`. `None`: could not be determined.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize)]
 pub struct Phase3 {
     pub require_phase3: bool,
@@ -103,10 +103,10 @@ pub struct Phase3 {
     pub retrieval_smoke_reason: String,
 }
 
-/// Everything that was found.
+/// All results.
 #[derive(Debug)]
 pub struct Report {
-    /// In the order in which they were made.
+    /// In the order in which they ran.
     pub checks: Vec<Check>,
     /// The numbers behind them.
     pub phase3: Phase3,
@@ -144,7 +144,7 @@ impl Checks {
         });
     }
 
-    /// Worth knowing; the command that changes it is named all the same.
+    /// A warning; the command that changes it is included.
     fn warn(&mut self, code: Code, message: impl Into<String>, fix: impl Into<String>) {
         let message = message.into();
         self.0.push(Check {
@@ -155,7 +155,7 @@ impl Checks {
         });
     }
 
-    /// Says what was not looked at.
+    /// Reports what was not checked.
     fn skipped(&mut self, what: &str, why: impl std::fmt::Display) {
         self.ok(
             Code::CheckSkipped,
@@ -170,7 +170,7 @@ impl Checks {
     }
 }
 
-/// Makes every check. Never fails: what cannot be looked at is a check too.
+/// Runs every check. Never fails: what cannot be checked is also reported as a check.
 pub fn examine(subject: &Subject<'_>) -> Report {
     let mut checks = Checks::default();
     let config = subject.config();
@@ -235,7 +235,7 @@ fn count(n: impl TryInto<u64>, one: &str) -> String {
     }
 }
 
-/// The first names of a list, and how many more there are.
+/// The first names of a list, and the number of the rest.
 fn sample(names: &[String]) -> String {
     let shown = names
         .iter()
@@ -249,7 +249,7 @@ fn sample(names: &[String]) -> String {
     }
 }
 
-/// A path as a shell takes it.
+/// A path quoted for a shell.
 fn quoted(path: &Path) -> String {
     let text = path.display().to_string();
     let plain = |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '-' | '_' | '\\' | ':');

@@ -1,4 +1,4 @@
-//! The embedding model: its files are there, and the two that decide vectors have their recorded
+//! The embedding model: its files exist, and the two that determine vectors have their recorded
 //! hashes.
 
 use super::codes::Code;

@@ -1,5 +1,5 @@
-//! The two projections: made from the present state, whole, and holding exactly what the databases
-//! hold.
+//! The two projections: made from the current state, intact, and with exactly the content of the
+//! databases.
 
 use std::collections::HashSet;
 
@@ -14,7 +14,7 @@ use local_agent_index::vectors::Matrix;
 use local_agent_text::error::{ErrorCode, Result};
 use local_agent_text::types::ChunkKey;
 
-/// The lexical projection against the index.
+/// Compares the lexical projection with the index.
 pub(super) fn lexical(subject: &Subject<'_>, index: &IndexReader, checks: &mut Checks) {
     let dir = subject.config().lexical_dir();
     let fix = format!("rm -r {} && local-agent index", quoted(&dir));
@@ -79,7 +79,7 @@ pub(super) fn lexical(subject: &Subject<'_>, index: &IndexReader, checks: &mut C
     }
 }
 
-/// How a projection agrees with what it was made from.
+/// How a projection relates to the state it was made from.
 enum Agreement {
     Same,
     Stale,
@@ -109,7 +109,7 @@ fn lexical_state(reader: &Reader, index: &IndexReader) -> Result<Agreement> {
     })
 }
 
-/// The matrix against the index and the embeddings.
+/// Compares the matrix with the index and the embeddings.
 pub(super) fn vectors(
     subject: &Subject<'_>,
     index: &IndexReader,
@@ -188,7 +188,7 @@ pub(super) fn vectors(
     }
 }
 
-/// What is known about the cosines of the matrix, and whether its vectors have a say.
+/// Reports the cosine profile of the matrix, and whether its vectors count.
 fn profile(subject: &Subject<'_>, matrix: &Matrix, checks: &mut Checks) {
     let config = subject.config();
     let fingerprint = matrix.stamp().fingerprint;
@@ -219,7 +219,7 @@ fn profile(subject: &Subject<'_>, matrix: &Matrix, checks: &mut Checks) {
     }
 }
 
-/// A profile in a sentence.
+/// A profile as a sentence.
 fn described(profile: &Profile) -> String {
     let Cosines { mean, spread } = profile.unrelated;
     let origin = match profile.origin {
@@ -230,7 +230,8 @@ fn described(profile: &Profile) -> String {
     format!("unrelated texts have cosines of {mean:.2} ± {spread:.2} ({origin})")
 }
 
-/// Chunks without a row are counted with the embeddings; here only rows without a chunk are wrong.
+/// Chunks without a row are reported with the embeddings; here only rows without a chunk are
+/// errors.
 fn vectors_state(
     matrix: &Matrix,
     index: &IndexReader,

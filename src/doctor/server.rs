@@ -1,4 +1,4 @@
-//! The Ollama server, when the configuration needs one and a server may be contacted.
+//! The Ollama server, if the configuration needs one and a server may be contacted.
 
 use std::time::Duration;
 
@@ -7,10 +7,10 @@ use super::{Checks, Subject, sample};
 use local_agent_agent::config::{AskProvider, Config, EmbedProvider};
 use local_agent_net::ollama::{is_model, ollama_tags};
 
-/// W49: a healthy server lists its models at once; the time-out for answers plays no part.
+/// W49: a healthy server lists its models at once; the timeout for answers does not matter here.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Whether what the configuration needs of a server is there.
+/// Whether the server has what the configuration needs.
 pub(super) fn check(subject: &Subject<'_>, checks: &mut Checks) -> bool {
     let config = subject.config();
     let wanted = wanted(config);
@@ -68,7 +68,7 @@ pub(super) fn check(subject: &Subject<'_>, checks: &mut Checks) -> bool {
     !checks.failed(Code::OllamaModelMissing)
 }
 
-/// The models that a command would ask Ollama for.
+/// The models that commands would request from Ollama.
 fn wanted(config: &Config) -> Vec<String> {
     let mut models = Vec::new();
     if config.embed.provider == EmbedProvider::Ollama {

@@ -10,15 +10,15 @@ use local_agent_index::retrieval::{Engine, Hit, Mode, Request, Scope};
 use local_agent_text::error::Result;
 use local_agent_text::language::terms;
 
-/// The text of the trial search by vectors. Any text has a nearest neighbour.
+/// The text of the trial vector search. Any text has a nearest neighbour.
 const QUERY: &str = "test";
 
-/// Words of the found chunk that are then searched for.
+/// Number of words of the found chunk that are then searched for.
 const WORDS: usize = 8;
 
 const REASON_PRECONDITIONS: &str = "preconditions_not_met";
 
-/// Why the search did not work, and what mends it.
+/// Why the search did not work, and how to fix it.
 struct NotReady {
     reason: String,
     fix: String,
@@ -56,7 +56,7 @@ pub(super) fn check(
     }
 }
 
-/// Whether an earlier check already says, with the right command, why a search cannot work.
+/// Whether an earlier check already reports, with the right command, why a search cannot work.
 fn broken(checks: &Checks) -> bool {
     let codes = [
         Code::IndexEmpty,

@@ -1,4 +1,4 @@
-//! The program's own files beside the databases: running jobs, folders that jobs must write.
+//! The program's own files next to the databases: running jobs, folders that jobs must write to.
 
 use std::path::Path;
 
@@ -39,7 +39,7 @@ fn writable(config: &Config, checks: &mut Checks) {
     }
 }
 
-/// Judged by the permissions alone: trying would be writing.
+/// Judged by the permissions only, because a trial would write.
 fn is_closed(folder: &Path) -> bool {
     folder
         .metadata()

@@ -1,5 +1,5 @@
-//! The instructions that a client gets for working with this server: in a few words at the start, and in whole
-//! as a prompt.
+//! The instructions to a client for working with this server: a short form at the start, and the
+//! full form as a prompt.
 
 /// Sent with `initialize`.
 pub(super) const INSTRUCTIONS: &str = "The person's own notes, offline. `search` finds passages, `get` reads more of \
@@ -10,11 +10,11 @@ pub(super) const INSTRUCTIONS: &str = "The person's own notes, offline. `search`
 /// The name of the prompt.
 pub(super) const NAME: &str = "cite_the_notes";
 
-/// What the prompt is for.
+/// The purpose of the prompt.
 pub(super) const DESCRIPTION: &str =
     "Answer a question from the person's notes with citations that can be checked.";
 
-/// The prompt, for a question.
+/// The prompt for a question.
 pub(super) fn prompt(question: &str) -> String {
     format!(
         "Answer this question from my notes, and prove it:

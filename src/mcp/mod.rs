@@ -1,9 +1,9 @@
 //! The same operations for agents, over the Model Context Protocol.
 //!
-//! The core is synchronous; this room is where it meets tokio: each call runs on a thread of its
-//! own, with a flag that is raised when the client takes the call back. A failure is reported to the
-//! model as a result with the code, sentence and fix of the command line, never as a crash. Nothing
-//! here writes to files of the person.
+//! The core is synchronous, and this module connects it to tokio: each call runs on a separate
+//! thread, with a flag that is set when the client cancels the call. A failure is reported to the
+//! model as a result with the code, message and fix of the command line, never as a crash. Nothing
+//! here writes to the person's files.
 //!
 //! | file | what it holds |
 //! | --- | --- |
@@ -42,36 +42,36 @@ use local_agent_text::error::{ErrorCode, Failure, Result};
 pub use server::Server;
 pub use tools::names;
 
-/// Calls at work at once; others wait. Each search keeps an index open while it runs.
+/// Maximum number of concurrent calls; others wait. Each search keeps an index open while it runs.
 const AT_ONCE: usize = 16;
 
-/// How long the process waits for calls at work when the client is gone.
+/// How long the process waits for running calls after the client has disconnected.
 const FAREWELL: Duration = Duration::from_secs(3);
 
-/// What a server works with.
+/// The state of a server.
 pub struct Service {
     pub loaded: Loaded,
-    /// What agents may not see; `None`: they see everything.
+    /// The notes hidden from agents; `None`: they see everything.
     pub private: Option<Arc<PrivateNotes>>,
-    /// Kept warm: see [`Library::that_stays`].
+    /// Kept open: see [`Library::that_stays`].
     pub library: Library,
-    /// Makes the tools for files; those that `mcp.tools` names are offered.
+    /// Makes the file tools; those listed in `mcp.tools` are offered.
     pub files: ToolFactory,
-    /// Where calls are entered.
+    /// The log for calls.
     pub audit: Arc<Audit>,
-    /// The folders that the kernel confines this process to; `None` where it does not.
+    /// The folders that the kernel confines this process to; `None` if it does not.
     pub confined_to: Option<Standing>,
-    /// The five roots that records name.
+    /// The five root folders named in records.
     pub roots: Map<String, Value>,
-    /// Where a person may read what is going on; never the stream that carries the protocol.
+    /// Messages for people; never written to the protocol's stream.
     pub log: Box<dyn Fn(&str) + Send + Sync>,
-    /// The day that it is now.
+    /// Returns the current day.
     pub today: fn() -> Day,
 }
 
 impl Service {
-    /// The sandbox for one call of an agent: it keeps private notes back unless the configuration
-    /// lets agents see them.
+    /// The sandbox for one call of an agent: it hides private notes unless the configuration lets
+    /// agents see them.
     ///
     /// # Errors
     /// As [`Service::whole_sandbox`].
@@ -83,11 +83,11 @@ impl Service {
         })
     }
 
-    /// The sandbox for one call of the notes' owner, opened now: a root that was moved away and made
-    /// again is seen.
+    /// The sandbox for one call of the notes' owner, opened now, so that a root that was moved away
+    /// and recreated is noticed.
     ///
     /// # Errors
-    /// `FILE_READ_ERROR` when this process is confined to the folder of before.
+    /// `FILE_READ_ERROR` when this process is confined to the folder that was replaced.
     pub fn whole_sandbox(&self) -> Result<Sandbox> {
         if let Some(path) = self.confined_to.as_ref().and_then(Standing::replaced) {
             let message = format!(
@@ -102,8 +102,8 @@ impl Service {
         operations::sandbox(&self.loaded.config)
     }
 
-    /// Tools for files that are offered beside the operations, as the configuration lists them;
-    /// they only read.
+    /// The file tools offered in addition to the operations, as listed in the configuration; they
+    /// only read.
     fn file_tools(&self) -> impl Iterator<Item = Tool> {
         let readers = self.files.read_only();
         let named = move |name: &String| {
@@ -116,10 +116,10 @@ impl Service {
     }
 }
 
-/// A runtime of one thread, with at most `at_once` threads for calls at work.
+/// A single-threaded runtime, with at most `at_once` threads for running calls.
 ///
 /// # Errors
-/// `INTERNAL_ERROR`: the system gives no threads or handles.
+/// `INTERNAL_ERROR`: the system provides no threads or handles.
 pub fn runtime(at_once: usize) -> Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -130,8 +130,8 @@ pub fn runtime(at_once: usize) -> Result<tokio::runtime::Runtime> {
 
 /// Serves one client until it closes its end.
 ///
-/// Errors: `INTERNAL_ERROR` when the runtime cannot be made; `WRITE_ERROR` when the client cannot
-/// be written to.
+/// Errors: `INTERNAL_ERROR` when the runtime cannot be created; `WRITE_ERROR` when writing to the
+/// client fails.
 pub fn serve<R, W>(service: Service, streams: impl FnOnce() -> (R, W)) -> Result<()>
 where
     R: AsyncRead + Send + Unpin + 'static,
@@ -148,7 +148,7 @@ where
                 let _ = running.waiting().await;
                 Ok(())
             }
-            // The client went before it had asked anything.
+            // The client disconnected before its first request.
             Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
             Err(e) => Err(Failure::new(
                 ErrorCode::WriteError,
@@ -160,14 +160,14 @@ where
     ended
 }
 
-/// The protocol over HTTP, for a server that checks who asks before it hands a request on. Every
-/// request stands alone: no session is kept.
+/// The protocol over HTTP, for a server that authenticates each request before passing it on. Every
+/// request is independent: no session is kept.
 pub fn over_http(
     service: &Arc<Service>,
     most_bytes: usize,
 ) -> StreamableHttpService<Server, NeverSessionManager> {
     let service = Arc::clone(service);
-    // Names and origins were checked by then.
+    // Names and origins were already checked.
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)
         .with_json_response(true)
@@ -178,8 +178,8 @@ pub fn over_http(
     StreamableHttpService::new(make, Arc::default(), config)
 }
 
-/// Loads the model and opens the index, so that the first question does not wait for either. What
-/// fails here fails again, with its sentence, when it is asked for.
+/// Loads the model and opens the index, so that the first question does not wait for them. A
+/// failure here occurs again, with its message, at the first use.
 pub fn warm_up(service: &Arc<Service>) {
     let service = Arc::clone(service);
     std::thread::spawn(move || {

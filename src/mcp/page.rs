@@ -1,15 +1,15 @@
-//! Cursors and byte budgets: nothing long comes whole.
+//! Cursors and byte limits, so that long results come in pages.
 //!
-//! A cursor says where the next page begins, and of what: when the arguments or what they are about
-//! have changed, it is refused instead of leading into something else.
+//! A cursor contains where the next page begins, and what it belongs to: if the arguments or the
+//! underlying data have changed, it is refused instead of continuing in something else.
 
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::Sha256;
 
-/// Smallest and largest budget of one result, in bytes of text.
+/// Smallest and largest byte limit for the text of one result.
 const BUDGETS: std::ops::RangeInclusive<usize> = 256..=(256 << 10);
 
-/// Of what a cursor counts: everything that decides the whole, in text.
+/// What a cursor belongs to: everything that determines the whole result, as text.
 pub(super) fn about(parts: &[&str]) -> String {
     let joined: Vec<String> = parts
         .iter()
@@ -18,14 +18,14 @@ pub(super) fn about(parts: &[&str]) -> String {
     Sha256::of(joined.concat().as_bytes()).to_string()[..16].to_owned()
 }
 
-/// The cursor of a place.
+/// The cursor for a position.
 pub(super) fn cursor(at: usize, about: &str) -> String {
     format!("{at}-{about}")
 }
 
-/// Where a cursor leads; 0 without one.
+/// The position of a cursor; 0 without one.
 ///
-/// Errors: `INVALID_ARGS` when it is none, or is one of something else.
+/// Errors: `INVALID_ARGS` when it is invalid, or belongs to something else.
 pub(super) fn place(cursor: Option<&str>, about: &str) -> Result<usize> {
     let Some(cursor) = cursor else { return Ok(0) };
     let refused = |why: &str| {
@@ -46,9 +46,9 @@ pub(super) fn place(cursor: Option<&str>, about: &str) -> Result<usize> {
     Ok(at)
 }
 
-/// A budget as asked for.
+/// The requested byte limit.
 ///
-/// Errors: `INVALID_ARGS` outside of [`BUDGETS`].
+/// Errors: `INVALID_ARGS` outside [`BUDGETS`].
 pub(super) fn budget(asked: Option<usize>, usual: usize) -> Result<usize> {
     let budget = asked.unwrap_or(usual);
     if !BUDGETS.contains(&budget) {
@@ -64,7 +64,8 @@ pub(super) fn budget(asked: Option<usize>, usual: usize) -> Result<usize> {
     Ok(budget)
 }
 
-/// The first bytes of `text`, at most as many as given, ending at a line's end if one is near, else at a character's.
+/// A prefix of `text` with at most `bytes` bytes, ending at a line's end if one is near, otherwise
+/// between characters.
 pub(super) fn cut(text: &str, bytes: usize) -> &str {
     if text.len() <= bytes {
         return text;

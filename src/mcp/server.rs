@@ -1,4 +1,4 @@
-//! The protocol's side: lists, calls, progress, the prompt.
+//! The protocol: lists, calls, progress, the prompt.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,16 +18,16 @@ use super::tools::{self, Call, Reply, Spec};
 use super::{Service, guide};
 use local_agent_text::error::{Failure, Result};
 
-/// Under which name a failed result carries the error envelope of the command line.
+/// The key under which a failed result contains the error envelope of the command line.
 const ERROR: &str = "local-agent/error";
 
-/// Longest name that a client may give itself in a record.
+/// Maximum length of a client's name in a record.
 const LONGEST_NAME: usize = 80;
 
 /// One client's server.
 pub struct Server {
     service: Arc<Service>,
-    /// What records say of a client that does not name itself.
+    /// The name in records for a client that does not give one.
     way: &'static str,
 }
 
@@ -36,8 +36,8 @@ impl Server {
         Self { service, way }
     }
 
-    /// Runs one tool on a thread of its own; meanwhile passes progress on and watches for the
-    /// client's taking it back.
+    /// Runs one tool on a separate thread; meanwhile passes progress on and watches for
+    /// cancellation by the client.
     async fn run(
         &self,
         tool: Wanted,
@@ -68,7 +68,7 @@ impl Server {
                     done += 1.0;
                     if let Some(token) = token.clone() {
                         let params = ProgressNotificationParam::new(token, done).with_message(message);
-                        // A client that went away gets nothing.
+                        // It is not an error if the client has disconnected.
                         let _ = context.peer.notify_progress(params).await;
                     }
                 }
@@ -83,13 +83,13 @@ impl Server {
     }
 }
 
-/// What a call is to run.
+/// What a call runs.
 enum Wanted {
     Operation(&'static Spec),
     Files(&'static str),
 }
 
-/// The way by which the client came, and what it calls itself.
+/// How the client connected, and the name it gave.
 fn asked_by(way: &str, context: &RequestContext<RoleServer>) -> String {
     let Some(client) = context.client_info() else {
         return way.to_owned();
@@ -119,8 +119,8 @@ fn tool_result(result: Result<Reply>) -> CallToolResult {
                 "error_message": failure.message,
                 "hint": failure.hint,
             });
-            // Not as structured content: clients hold that against the tool's output schema, which
-            // is of results.
+            // Not as structured content: clients validate that against the tool's output schema,
+            // which describes results.
             let meta = MetaObject([(ERROR.to_owned(), envelope)].into_iter().collect());
             CallToolResult::error(vec![ContentBlock::text(text)]).with_meta(Some(meta))
         }
@@ -228,7 +228,7 @@ impl ServerHandler for Server {
             .into())
     }
 
-    /// A request of a known name comes here when its parameters do not fit.
+    /// A request with a known name arrives here if its parameters are invalid.
     async fn on_custom_request(
         &self,
         request: CustomRequest,

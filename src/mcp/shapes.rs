@@ -1,5 +1,5 @@
-//! What tools take and give. The schemas that clients see are made of these types, and the words
-//! beside the fields are what a model reads.
+//! The input and output types of the tools. The schemas for clients are generated from these types,
+//! and models read the field descriptions.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use local_agent_agent::operations::Limits;
 use local_agent_agent::operations::notes::{Backlink, OutgoingLink, SimilarNote, TagCount};
 
-/// Defines the arguments of a tool; unknown ones are refused, so that a slip of the pen is seen.
+/// Defines the arguments of a tool; unknown ones are refused, so that a typo is noticed.
 macro_rules! arguments {
     ($(#[$doc:meta])* $name:ident { $($(#[$field_doc:meta])* $field:ident: $kind:ty,)* }) => {
         $(#[$doc])*

@@ -1,6 +1,6 @@
-//! One JSON object a line, whatever comes in: what is no message gets the answer that JSON-RPC has
-//! for it, and the stream goes on. Every future here may be dropped half-way without losing or
-//! breaking a line.
+//! One JSON object per line, whatever comes in: an invalid message gets the JSON-RPC error
+//! response, and the stream continues. Every future here may be dropped at any point without losing
+//! or corrupting a line.
 
 use std::io;
 use std::sync::Arc;
@@ -13,22 +13,22 @@ use serde_json::Value;
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader};
 use tokio::sync::Mutex;
 
-/// Longest line: twice the largest answer that `verify` takes.
+/// Maximum length of a line: twice the largest answer that `verify` accepts.
 const LONGEST: usize = 16 << 20;
 
-/// Lines in, lines out.
+/// Reads and writes lines.
 pub(super) struct Lines<R, W> {
     reader: BufReader<R>,
     line: Vec<u8>,
-    /// The rest of a line that was too long is thrown away.
+    /// The rest of a line that was too long is discarded.
     skipping: bool,
-    /// Whether a session has begun: before that, only requests mean anything, and anything else
-    /// would end the server.
+    /// Whether a session has begun: before that, only requests are valid, and anything else would
+    /// end the server.
     begun: bool,
     writer: Arc<Mutex<Out<W>>>,
 }
 
-/// What is to be written, and how much of it is.
+/// The bytes to write, and how many have been written.
 struct Out<W> {
     /// `None`: closed.
     to: Option<W>,
@@ -82,10 +82,10 @@ impl<R: AsyncRead + Unpin, W> Lines<R, W> {
         }
     }
 
-    /// Reads up to the next line break. What was read stays in `self` when this is dropped.
+    /// Reads up to the next line break. What was read stays in `self` if the future is dropped.
     async fn next(&mut self) -> Line {
         loop {
-            // A pipe that breaks is a client that is gone.
+            // A broken pipe means that the client has disconnected.
             let Ok(available) = self.reader.fill_buf().await else {
                 return Line::End;
             };
@@ -117,20 +117,20 @@ impl<R: AsyncRead + Unpin, W> Lines<R, W> {
         }
     }
 
-    /// The message of a line; `Err`: what to answer to something else.
+    /// The message in a line; `Err`: the response to an invalid one.
     fn read(&mut self) -> std::result::Result<Option<RxJsonRpcMessage<RoleServer>>, Refusal> {
         let line = self.line.trim_ascii();
         if line.is_empty() {
             return Ok(None);
         }
         let message = serde_json::from_slice(line).map_err(|_| refusal(line))?;
-        // A client that starts its server anew may still be talking about the old one's requests.
+        // A client that restarts its server may still send messages about requests to the old one.
         let means_something = self.begun || matches!(message, JsonRpcMessage::Request(_));
         Ok(means_something.then_some(message))
     }
 }
 
-/// The answer to a line that is no message.
+/// The response to an invalid line.
 struct Refusal(ErrorData, Option<NumberOrString>);
 
 fn refusal(line: &[u8]) -> Refusal {
@@ -196,8 +196,8 @@ where
                     }
                 }
             };
-            // Added before anything is awaited: whoever writes next sends it along, if this is
-            // dropped here.
+            // Added before anything is awaited: if this future is dropped here, the next writer
+            // sends it along.
             let writer = Arc::clone(&self.writer);
             let mut out = writer.lock().await;
             let message = JsonRpcMessage::error(refusal.0, refusal.1);

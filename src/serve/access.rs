@@ -1,7 +1,8 @@
-//! Who may ask: the bearer of the token, and a browser that was let in by a one-time link.
+//! Who may access the server: a client with the token, and a browser that was let in by a one-time
+//! link.
 //!
-//! The token is read anew for every request, so a renewed one counts at once; browsers that were let in under the old
-//! one are out with it.
+//! The token is read again for every request, so a renewed one takes effect at once; browsers that
+//! were let in with the old one lose access.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -13,22 +14,22 @@ use subtle::ConstantTimeEq as _;
 use local_agent_files::state::{StateDirectory, refusal};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
-/// The file of the state folder that holds the token, for its owner alone.
+/// The file in the state folder with the token, readable only by its owner.
 pub const TOKEN_FILE: &str = "serve.token";
 
 /// The cookie of a browser that was let in.
 const COOKIE: &str = "local_agent_session";
 
-/// How long a link waits for its browser.
+/// Lifetime of a one-time link.
 const LINK_LIVES: Duration = Duration::from_secs(600);
 
-/// Browsers that are in at once; the first is put out for one more.
+/// Maximum number of browsers at once; for one more, the oldest loses access.
 const MOST_BROWSERS: usize = 16;
 
-/// The token; a new one when there is none or `renew` asks for it.
+/// The token; a new one if there is none or `renew` is set.
 ///
 /// # Errors
-/// `WRITE_ERROR` when the file cannot be read or made.
+/// `WRITE_ERROR` when the file cannot be read or created.
 pub fn token(state_dir: &Path, renew: bool) -> Result<String> {
     let folder = StateDirectory::make_configured(state_dir).map_err(|e| lost(state_dir, &e))?;
     if !renew && let Some(token) = kept(&folder)? {
@@ -41,7 +42,7 @@ pub fn token(state_dir: &Path, renew: bool) -> Result<String> {
     Ok(token)
 }
 
-/// The token of the file. `None`: there is none, or it is not one that this program made.
+/// The token in the file. `None`: there is none, or this program did not create it.
 fn kept(folder: &StateDirectory) -> Result<Option<String>> {
     let bytes = folder
         .read_bytes(TOKEN_FILE, 1 << 10)
@@ -73,21 +74,21 @@ fn same(one: &str, other: &str) -> bool {
     one.as_bytes().ct_eq(other.as_bytes()).into()
 }
 
-/// A secret, and the token that it was given out under.
+/// A secret, and the token that was valid when it was issued.
 struct Given {
     secret: String,
     token: String,
     at: Instant,
 }
 
-/// Links that wait, and browsers that are in.
+/// Unused links, and browsers that were let in.
 #[derive(Default)]
 struct Guests {
     links: Vec<Given>,
     browsers: Vec<Given>,
 }
 
-/// The door.
+/// Access control.
 pub(super) struct Access {
     state_dir: PathBuf,
     guests: Mutex<Guests>,
@@ -113,7 +114,7 @@ impl Access {
         })
     }
 
-    /// The key of a link that lets one browser in, once.
+    /// The key for a link that lets one browser in, once.
     pub(super) fn invite(&self) -> Result<String> {
         let given = self.give()?;
         let key = given.secret.clone();
@@ -121,7 +122,8 @@ impl Access {
         Ok(key)
     }
 
-    /// Uses a link up; the cookie of the browser that came by it. `None`: it is none, or was used, or is too old.
+    /// Consumes a link; returns the cookie for the browser. `None`: the link is invalid, used, or
+    /// expired.
     pub(super) fn enter(&self, key: &str) -> Result<Option<String>> {
         let given = self.give()?;
         let mut guests = self.guests();
@@ -143,11 +145,11 @@ impl Access {
         Ok(Some(cookie))
     }
 
-    /// Whether these headers carry the token, or the cookie of a browser that is in.
+    /// Whether these headers contain the token, or the cookie of a browser that was let in.
     pub(super) fn admits(&self, headers: &HeaderMap) -> Result<bool> {
         let folder = StateDirectory::open_configured(&self.state_dir)
             .map_err(|e| lost(&self.state_dir, &e))?;
-        // Without its file nobody gets in.
+        // Without the token's file nobody gets access.
         let Some(token) = folder.map(|folder| kept(&folder)).transpose()?.flatten() else {
             return Ok(false);
         };

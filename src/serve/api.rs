@@ -1,4 +1,5 @@
-//! The endpoints: `/health`, `/enter`, `/mcp`, and those below `/api`. Each call is a line of the ledger.
+//! The endpoints: `/health`, `/enter`, `/mcp`, and those below `/api`. Each call is a line in the
+//! ledger.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,17 +17,17 @@ use super::{House, WantedAnswer, WantedSearch, site};
 use local_agent_agent::tools::{AuditRow, Caller};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
-/// Runs that `/api/runs` lists when nothing else is asked for, and at most.
+/// Default and maximum number of runs listed by `/api/runs`.
 const RUNS: (usize, usize) = (20, 1000);
 
-/// Characters of a call's subject in the ledger, as for agents.
+/// Maximum number of characters of a call's subject in the ledger, as for agents.
 const SUBJECT: usize = 200;
 
-/// Answers a request that was let through.
+/// Answers an admitted request.
 pub(super) async fn answer(house: &Arc<House>, place: AtWork, request: Request<Bytes>) -> Sent {
     let (uri, path) = (request.uri(), request.uri().path());
     if path == "/mcp" {
-        // The place is held until the answer is there.
+        // The slot is held until the answer is ready.
         let _place = place;
         return house.protocol.handle(request.map(Full::new)).await;
     }
@@ -62,7 +63,7 @@ fn health() -> Sent {
     )
 }
 
-/// Lets the browser in that comes by a one-time link.
+/// Lets in a browser that opens a one-time link.
 fn enter(house: &House, uri: &Uri) -> Sent {
     let key = in_query(uri, "key").unwrap_or_default();
     let cookie = match house.access.enter(&key) {
@@ -153,7 +154,7 @@ pub(super) fn not_so(wanted: &Method) -> Sent {
     response
 }
 
-/// The first value of this name behind the `?` of an address.
+/// The first query parameter with this name.
 pub(super) fn in_query(uri: &Uri, name: &str) -> Option<String> {
     let query = uri.query().unwrap_or_default();
     form_urlencoded::parse(query.as_bytes())
@@ -178,7 +179,7 @@ fn parsed<T: DeserializeOwned>(body: &Bytes) -> Result<T> {
     })
 }
 
-/// Raises its flag when nobody waits any more.
+/// Sets its flag when nobody waits any more.
 struct Waiting(Arc<AtomicBool>);
 
 impl Drop for Waiting {
@@ -187,8 +188,8 @@ impl Drop for Waiting {
     }
 }
 
-/// Runs an operation on a thread of its own, enters it in the ledger and gives its result. The place among those at work
-/// is held until the operation has ended, also when nobody waits for it.
+/// Runs an operation on a separate thread, enters it in the ledger and returns its result. The slot
+/// is held until the operation has ended, even if nobody waits for it.
 pub(super) async fn run(
     house: &Arc<House>,
     place: AtWork,
@@ -210,7 +211,7 @@ pub(super) async fn run(
     done.unwrap_or_else(|_| Err(Failure::internal("the operation panicked")))
 }
 
-/// Enters a call and hands on what came of it. What cannot be entered is not handed out.
+/// Enters a call and returns its result. A result that cannot be entered is not handed out.
 fn entered(house: &House, name: &str, subject: &str, done: Result<Value>) -> Result<Value> {
     let failed = done.as_ref().err();
     (house.service.audit)(&AuditRow {

@@ -1,4 +1,4 @@
-//! Listening, and the end. The only code of the program that waits for others to connect.
+//! Listening and shutdown. The only code of the program that accepts connections.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -15,16 +15,16 @@ use tokio::sync::Semaphore;
 use super::{House, guard};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
-/// How long requests at work may take to finish when the system asks for the end.
+/// How long running requests may take to finish after a termination signal.
 pub(super) const FAREWELL: Duration = Duration::from_secs(30);
 
-/// Connections at once; others wait in the system's queue.
+/// Maximum number of concurrent connections; others wait in the system's queue.
 const MOST_CONNECTIONS: usize = 64;
 
-/// Most bytes of a request's head, and most headers in it.
+/// Maximum size of a request's head in bytes, and maximum number of headers.
 const MOST_HEAD: (usize, usize) = (16 << 10, 64);
 
-/// How long a request's head may take to come, also on a connection that waits for its next request.
+/// Timeout for receiving a request's head, also on a connection that waits for its next request.
 const LONGEST_HEAD: Duration = Duration::from_secs(15);
 
 pub(super) async fn listen(address: SocketAddr) -> Result<TcpListener> {
@@ -37,7 +37,7 @@ pub(super) async fn listen(address: SocketAddr) -> Result<TcpListener> {
     })
 }
 
-/// Serves connections until the system asks for the end, and lets requests at work finish.
+/// Serves connections until a termination signal, and lets running requests finish.
 pub(super) async fn accept(listener: TcpListener, house: Arc<House>) -> Result<()> {
     let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
     let graceful = GracefulShutdown::new();
@@ -55,7 +55,7 @@ pub(super) async fn accept(listener: TcpListener, house: Arc<House>) -> Result<(
             }
         };
         let Ok((stream, _)) = accepted else {
-            // Too many open files, or a client that went: the next may do better.
+            // Too many open files, or the client disconnected: the next attempt may succeed.
             tokio::time::sleep(Duration::from_millis(50)).await;
             continue;
         };
@@ -72,7 +72,7 @@ pub(super) async fn accept(listener: TcpListener, house: Arc<House>) -> Result<(
             .serve_connection(TokioIo::new(stream), service);
         let connection = graceful.watch(connection);
         tokio::spawn(async move {
-            // A client that breaks off is its own matter.
+            // It is not an error if a client breaks off.
             let _ = connection.await;
             drop(place);
         });
@@ -82,7 +82,7 @@ pub(super) async fn accept(listener: TcpListener, house: Arc<House>) -> Result<(
     Ok(())
 }
 
-/// Comes back when the system asks for the end.
+/// Returns when the system sends a termination signal.
 async fn asked_to_end() -> Result<()> {
     let lost = |e: std::io::Error| {
         Failure::internal(format!("the system's signals cannot be listened for: {e}"))

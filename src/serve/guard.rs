@@ -1,5 +1,6 @@
-//! What every request passes, in this order: its name, its origin, access, how many are at work, its size, its time.
-//! Every response gets the headers that keep a browser from running or loading anything that is not this server's.
+//! The checks for every request, in this order: host name, origin, access, number of concurrent
+//! requests, size, time. Every response gets headers that keep a browser from running or loading
+//! anything from elsewhere.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,10 +16,11 @@ use super::reply::{Sent, refused, reply};
 use super::{AT_ONCE, House, MOST_BYTES, api};
 use local_agent_text::error::{ErrorCode, Failure};
 
-/// Longest time for one request, its body and its answer; a chat model on a slow machine takes minutes.
+/// Timeout for one request including its body and answer; a chat model on a slow machine takes
+/// minutes.
 const LONGEST: Duration = Duration::from_secs(300);
 
-/// Longest time for a body to come.
+/// Timeout for receiving a body.
 const LONGEST_BODY: Duration = Duration::from_secs(20);
 
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
@@ -40,13 +42,13 @@ const HEADERS: [(HeaderName, &str); 7] = [
     ),
 ];
 
-/// The place among those at work that a request holds until its work has ended; none where anybody may ask.
+/// The slot that a request holds until its work has ended; none for public endpoints.
 #[derive(Clone)]
 pub(super) struct AtWork {
     _place: Option<Arc<OwnedSemaphorePermit>>,
 }
 
-/// Answers a request, if it passes.
+/// Answers a request if it passes the checks.
 pub(super) async fn answer(house: Arc<House>, request: Request<Incoming>) -> Sent {
     let mut response = match checked(&house, request).await {
         Ok((place, request)) => in_time(&house, place, request).await,
@@ -91,7 +93,7 @@ async fn checked(house: &House, request: Request<Incoming>) -> Checked<(AtWork, 
         );
     }
     if path == "/health" || path == "/enter" {
-        // Its body is not waited for: who has no token takes no place.
+        // Its body is not read: a client without the token takes no slot.
         return Ok((AtWork { _place: None }, request.map(|_| Bytes::new())));
     }
     match house.access.admits(request.headers()) {
@@ -138,7 +140,8 @@ fn deny(status: StatusCode, message: &str, hint: &str) -> Checked<(AtWork, Reque
     Err(Box::new(response))
 }
 
-/// Whether the request names this server: by one `Host`, and by the same in its first line if that holds one.
+/// Whether the request names this server: with exactly one `Host`, and the same name in its request
+/// line if that contains one.
 fn speaks_to_us(house: &House, request: &Request<Incoming>) -> bool {
     let mut hosts = request.headers().get_all(header::HOST).iter();
     let (Some(host), None) = (hosts.next(), hosts.next()) else {
@@ -149,8 +152,8 @@ fn speaks_to_us(house: &House, request: &Request<Incoming>) -> bool {
     is_ours && line.is_none_or(|authority| house.names.is_host(authority.as_str()))
 }
 
-/// Whether a browser says that a page of another site made it ask. `Sec-Fetch-Site` tells also where a page of another
-/// port of this machine did, to which the cookie would be sent.
+/// Whether a browser says that the request comes from another site. `Sec-Fetch-Site` also shows
+/// requests from another port of this machine, which would include the cookie.
 fn comes_from_elsewhere(house: &House, headers: &HeaderMap) -> bool {
     let foreign = |value: &HeaderValue| !value.to_str().is_ok_and(|o| house.names.is_origin(o));
     let site = |value: &HeaderValue| value != "same-origin" && value != "none";
@@ -158,7 +161,7 @@ fn comes_from_elsewhere(house: &House, headers: &HeaderMap) -> bool {
         || headers.get_all("sec-fetch-site").iter().any(site)
 }
 
-/// The request with all of its body, which is not too long and did not take too long to come.
+/// The request with its complete body, if that is not too long and arrived in time.
 async fn with_whole_body(request: Request<Incoming>) -> Checked<Request<Bytes>> {
     let (parts, body) = request.into_parts();
     let announced = parts

@@ -1,8 +1,9 @@
-//! The operations over HTTP, for programs and a browser of this machine: JSON below `/api`, the Model Context Protocol
-//! at `/mcp`, pages, and `/health`.
+//! The operations over HTTP, for programs and a browser on this machine: JSON below `/api`, the
+//! Model Context Protocol at `/mcp`, pages, and `/health`.
 //!
-//! Whoever is not on this machine, does not know the token, or comes from another site gets nothing. The core is
-//! synchronous: each operation runs on a thread of its own, with a flag that is raised when nobody waits any more.
+//! Clients from other machines, without the token, or from another site get no access. The core is
+//! synchronous: each operation runs on a separate thread, with a flag that is set when nobody waits
+//! any more.
 //!
 //! | file | what it holds |
 //! | --- | --- |
@@ -44,46 +45,46 @@ pub use access::{TOKEN_FILE, token};
 use access::Access;
 use names::Names;
 
-/// Requests at work at once; one more is refused.
+/// Maximum number of concurrent requests; further ones are refused.
 const AT_ONCE: usize = 16;
 
-/// Most bytes of a request's body.
+/// Maximum size of a request's body in bytes.
 const MOST_BYTES: usize = 1 << 20;
 
 /// Where and for whom to serve.
 #[derive(Debug, Clone)]
 pub struct Settings {
     pub listen: SocketAddr,
-    /// The public name of the proxy before this server.
+    /// The public name of the proxy in front of this server.
     pub behind_proxy: Option<String>,
-    /// Whether a link for one browser is made.
+    /// Whether to create a link for one browser.
     pub open: bool,
-    /// The folder that holds the token.
+    /// The folder with the token.
     pub state_dir: PathBuf,
 }
 
-/// What is said once the server listens.
+/// What is reported once the server listens.
 #[derive(Debug, Clone)]
 pub struct Listening {
     pub address: SocketAddr,
-    /// Where it is reached on this machine.
+    /// Its address on this machine.
     pub url: String,
     /// Lets one browser in, once.
     pub link: Option<String>,
 }
 
-/// A search, as `/api/search` takes it.
+/// The body of `/api/search`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WantedSearch {
     pub query: String,
-    /// Most hits; 5 when it is left out.
+    /// Maximum number of hits; default 5.
     pub limit: Option<usize>,
     #[serde(default)]
     pub within: Within,
 }
 
-/// A question, as `/api/ask` takes it.
+/// The body of `/api/ask`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WantedAnswer {
@@ -95,7 +96,7 @@ pub struct WantedAnswer {
     pub within: Within,
 }
 
-/// Where to look.
+/// Where to search.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Within {
@@ -128,11 +129,11 @@ impl From<Within> for Limits {
     }
 }
 
-/// What the operations give: each the object that the command line prints with `--json`.
+/// The results of the operations: each is the object that the command line prints with `--json`.
 pub trait Bodies: Send + Sync + 'static {
     /// As `query --json`.
     fn search(&self, wanted: &WantedSearch) -> Result<Value>;
-    /// As `ask --json`. Stops with `CANCELLED` when the flag is raised.
+    /// As `ask --json`. Stops with `CANCELLED` when the flag is set.
     fn ask(&self, wanted: &WantedAnswer, cancelled: &AtomicBool) -> Result<Value>;
     /// As `get --json`.
     fn get(&self, address: &str) -> Result<Value>;
@@ -144,7 +145,7 @@ pub trait Bodies: Send + Sync + 'static {
     fn run(&self, id: &str) -> Result<Value>;
 }
 
-/// What requests work with.
+/// The shared state of all requests.
 struct House {
     bodies: Box<dyn Bodies>,
     service: Arc<mcp::Service>,
@@ -160,11 +161,13 @@ impl House {
     }
 }
 
-/// Serves until the system asks for the end; requests at work are finished then. `ready` hears once where.
+/// Serves until a termination signal; running requests are then finished. `ready` is called once
+/// with the address.
 ///
 /// # Errors
-/// `INVALID_ARGS` for an address beyond this machine without a proxy; `CONFIG_ERROR` when the address cannot be
-/// listened at; `WRITE_ERROR` when the token cannot be kept; `INTERNAL_ERROR` when the runtime cannot be made.
+/// `INVALID_ARGS` for an address beyond this machine without a proxy; `CONFIG_ERROR` when the
+/// server cannot listen at the address; `WRITE_ERROR` when the token cannot be stored;
+/// `INTERNAL_ERROR` when the runtime cannot be created.
 pub fn serve(
     service: mcp::Service,
     bodies: impl FnOnce(Arc<mcp::Service>) -> Box<dyn Bodies>,

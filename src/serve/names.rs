@@ -1,12 +1,12 @@
-//! Under which names this server is spoken to. A page of another site that makes its own name lead here (DNS
-//! rebinding) still sends that name.
+//! The host names of this server. A page of another site whose name resolves to this machine (DNS
+//! rebinding) still sends its own name.
 
 use std::net::SocketAddr;
 
 use super::Settings;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
-/// The names and origins that are this server's.
+/// The names and origins of this server.
 #[derive(Debug)]
 pub(super) struct Names {
     hosts: Vec<String>,
@@ -38,7 +38,7 @@ impl Names {
     }
 }
 
-/// Refuses to listen beyond this machine without a proxy that ends TLS.
+/// Refuses to listen beyond this machine without a proxy that terminates TLS.
 pub(super) fn check(settings: &Settings) -> Result<()> {
     if let Some(name) = &settings.behind_proxy
         && (name.is_empty() || name.contains(['/', '@', ' ']))

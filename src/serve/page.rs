@@ -1,7 +1,7 @@
-//! The pages: search, an answer with the proof of each sentence, a document, the state of things.
+//! The pages: search, an answer with the proof of each sentence, a document, the status.
 //!
-//! Every text of a note, a name, a question or a model goes through templates that escape it. All
-//! of it works without the script. Shapes are those of the command line's `--json`.
+//! Every text from a note, a name, a question or a model goes through templates that escape it.
+//! Everything works without the script. The input has the form of the command line's `--json`.
 
 use maud::{DOCTYPE, Markup, html};
 use serde_json::{Value, json};
@@ -12,13 +12,13 @@ use local_agent_text::types::percent_encode;
 /// The style of all pages.
 pub(super) const STYLE: &str = include_str!("style.css");
 
-/// `/` puts the cursor into the field; everything else works without it.
+/// `/` moves the cursor to the search field; everything else works without it.
 pub(super) const SCRIPT: &str = include_str!("script.js");
 
-/// Characters that mean something in the query of an address or in an attribute.
+/// Characters with a special meaning in a URL's query or in an attribute.
 const SPECIAL: &str = " \"#&+<>?'`=;";
 
-/// A page with a title, the form on top, and what follows.
+/// A page with a title, the form at the top, and the body.
 fn page(title: &str, asked: &str, body: &Markup) -> Markup {
     html! {
         (DOCTYPE)
@@ -47,7 +47,7 @@ fn page(title: &str, asked: &str, body: &Markup) -> Markup {
     }
 }
 
-/// A failure: its sentence, its code and the command that mends.
+/// A failure: its message, its code and the command that fixes it.
 pub(super) fn failed(asked: &str, failure: &Failure) -> Markup {
     let body = html! {
         p class="failed" { strong { (failure.code.as_str()) } ": " (failure.message) }
@@ -95,7 +95,7 @@ fn place(item: &Value) -> Markup {
     }
 }
 
-/// The lines of an evidence item as `get` takes them: `source:path:first:count`.
+/// The lines of an evidence item in the form for `get`: `source:path:first:count`.
 pub(super) fn lines_of(item: &Value) -> Option<String> {
     let (first, last) = text(item, "lines")
         .split_once('-')
@@ -108,7 +108,7 @@ pub(super) fn lines_of(item: &Value) -> Option<String> {
     ))
 }
 
-/// What fits the words.
+/// The search results.
 pub(super) fn found(asked: &str, found: &Value) -> Markup {
     let hits = items(found, "hits");
     let body = html! {
@@ -131,7 +131,7 @@ pub(super) fn found(asked: &str, found: &Value) -> Markup {
     page(asked, asked, &body)
 }
 
-/// A text with the words of a question marked.
+/// A text with the words of a question highlighted.
 fn marked(text: &str, question: &str) -> Markup {
     let words: Vec<String> = question
         .split(|c: char| !c.is_alphanumeric())
@@ -154,7 +154,7 @@ fn marked(text: &str, question: &str) -> Markup {
     }
 }
 
-/// What the index does not know yet, with the command that mends it.
+/// What the index does not contain yet, with the command that fixes it.
 fn behind(result: &Value) -> Markup {
     html! {
         @for one in items(result, "stale") {
@@ -163,8 +163,8 @@ fn behind(result: &Value) -> Markup {
     }
 }
 
-/// An answer: each sentence with its verdict and its place, and beside it the evidence. `passages`
-/// are the words of each evidence item, as they are in its file now.
+/// An answer: each sentence with its verdict and location, next to the evidence. `passages` are the
+/// current words of each evidence item.
 pub(super) fn answered(asked: &str, answer: &Value, passages: &[String]) -> Markup {
     let evidence = items(answer, "evidence").iter().zip(passages);
     let body = html! {
@@ -235,7 +235,7 @@ pub(super) fn document(document: &Value) -> Markup {
     page(text(document, "address"), "", &body)
 }
 
-/// What is indexed, and the commands that mend what is behind.
+/// What is indexed, and the commands that bring it up to date.
 pub(super) fn state(state: &Value) -> Markup {
     let body = html! {
         h1 { "Status" }

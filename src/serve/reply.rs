@@ -11,10 +11,10 @@ use serde_json::{Map, Value, json};
 
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
-/// What is sent back.
+/// The type of a response.
 pub(super) type Sent = Response<BoxBody<Bytes, Infallible>>;
 
-/// The object of a result or failure, with the roots.
+/// The JSON object for a result or failure, with the roots.
 pub(super) fn reply(done: Result<Value>, roots: &Map<String, Value>) -> Sent {
     match done {
         Ok(mut body) => {
@@ -34,7 +34,7 @@ pub(super) fn reply(done: Result<Value>, roots: &Map<String, Value>) -> Sent {
     }
 }
 
-/// A failure under a status of its own, for somebody who need not be let in: without the roots.
+/// A failure with a separate status, for a client without access: without the roots.
 pub(super) fn refused(status: StatusCode, failure: &Failure) -> Sent {
     object(status, &envelope(failure))
 }
@@ -56,7 +56,7 @@ pub(super) fn object(status: StatusCode, body: &Value) -> Sent {
     response
 }
 
-/// Whose fault a failure is, as HTTP says it.
+/// The HTTP status for a failure.
 const fn status(code: ErrorCode) -> StatusCode {
     match code {
         ErrorCode::InvalidArgs | ErrorCode::InvalidQuery => StatusCode::BAD_REQUEST,

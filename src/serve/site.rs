@@ -1,5 +1,5 @@
-//! The addresses of the pages. Each page is an operation of the command line, entered in the ledger
-//! as one, and shown as HTML.
+//! The URLs of the pages. Each page is an operation of the command line, entered in the ledger as
+//! such, and shown as HTML.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use super::reply::Sent;
 use super::{House, WantedAnswer, WantedSearch, Within, page};
 use local_agent_text::error::Result;
 
-/// Passages on one page.
+/// Number of passages on one page.
 const HITS: usize = 20;
 
 /// Answers a request for a page.
@@ -82,7 +82,7 @@ async fn ask(house: &Arc<House>, place: AtWork, asked: &str) -> Sent {
     })
 }
 
-/// The words of each evidence item, as they are in its file now. What cannot be read is empty.
+/// The current words of each evidence item. Empty if they cannot be read.
 fn passages(house: &House, answer: &Value) -> Value {
     let items = answer["evidence"].as_array().into_iter().flatten();
     let words = items.map(|item| {

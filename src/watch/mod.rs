@@ -157,7 +157,7 @@ fn confined_update(
 /// the lock.
 fn update(plan: &WatchOptions<'_>) -> Result<Option<(IndexSummary, Option<EmbedSummary>)>> {
     let config = plan.config;
-    // Opened anew each time: a root may have been deleted and made again.
+    // Opened again each time: a root may have been deleted and recreated.
     let sandbox = operations::sandbox(config)?;
     let index = jobs::run_index(config, &sandbox, plan.files, &IndexRun::default(), &|_| ())?;
     let changed =

@@ -1,4 +1,4 @@
-//! What is known about the notes, and how it is found.
+//! What is known about the notes, and how to find it.
 //!
 //! | module | what it holds |
 //! | --- | --- |

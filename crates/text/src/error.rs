@@ -1,4 +1,4 @@
-//! The one table of stable error codes, and [`Failure`]: what a command says when it cannot do its
+//! The table of stable error codes, and [`Failure`]: what a command reports when it cannot do its
 //! job.
 //!
 //! A code never changes its meaning once released. `docs/codes.md` is generated from this table.
@@ -8,7 +8,7 @@ use std::fmt;
 /// Declares [`ErrorCode`] from one table: variant, stable name, meaning.
 macro_rules! error_codes {
     ($($variant:ident $name:literal $meaning:literal)+) => {
-        /// What went wrong, as programs read it.
+        /// What went wrong, for programs.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum ErrorCode {
             $(#[doc = $meaning] $variant,)+
@@ -101,14 +101,14 @@ impl fmt::Display for ErrorCode {
     }
 }
 
-/// A typed failure: a stable code, one plain sentence, and the command that mends it.
+/// A typed failure: a stable code, one plain sentence, and the command that fixes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
     /// For programs.
     pub code: ErrorCode,
     /// For people: one sentence, without the code.
     pub message: String,
-    /// The command (or the one thing to do) that mends it, when there is one.
+    /// The command (or other action) that fixes it, if there is one.
     pub hint: Option<String>,
 }
 
@@ -125,14 +125,14 @@ impl Failure {
         }
     }
 
-    /// Adds the command that mends it.
+    /// Adds the command that fixes it.
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
-    /// A broken promise of our own code. Never for anything that input, disk or network can cause.
+    /// A bug in our own code. Never for anything that input, disk or network can cause.
     pub fn internal(message: impl Into<String>) -> Self {
         Self::new(ErrorCode::InternalError, message)
     }

@@ -1,4 +1,4 @@
-//! What a note is, how it is cut, and what a citation means. Pure: nothing here touches a disk, a
+//! What a note is, how it is cut, and what a citation means. Pure: nothing here uses a disk, a
 //! clock or a network.
 //!
 //! | module | what it holds |

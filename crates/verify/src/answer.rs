@@ -13,7 +13,7 @@ use local_agent_text::types::{ByteSpan, Label};
 /// What a marker is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MarkKind {
-    /// Found in the answerer's words.
+    /// Written as text by the answerer.
     Written(MarkerKind),
     /// A citation by structure.
     Cite(Label),
@@ -35,7 +35,7 @@ pub struct Mark {
 }
 
 impl Mark {
-    /// Whether it was written as a citation is, so that it would count in a better place.
+    /// Whether it was written as a citation, so that it would count somewhere else.
     pub fn is_citation(&self) -> bool {
         match &self.kind {
             MarkKind::Cite(_) | MarkKind::Broken(_) | MarkKind::Unresolved(..) => true,
@@ -67,7 +67,7 @@ pub struct StructuralQuote {
 pub struct Unit {
     /// Its bytes in the answer.
     pub range: Range<usize>,
-    /// The kind of block it stands in.
+    /// The kind of block it is in.
     pub role: BlockRole,
     /// Which block.
     pub block: usize,
@@ -89,7 +89,7 @@ impl Unit {
         Some(place + (at - start))
     }
 
-    /// Whether it says anything beside its markers.
+    /// Whether it says anything besides its markers.
     pub fn says_something(&self) -> bool {
         self.words.chars().any(char::is_alphanumeric)
     }
@@ -160,7 +160,7 @@ impl Answer {
         for mark in &mut marks {
             mark.hidden = contexts.name_at(mark.range.start);
         }
-        // Code is full of brackets; only what was written as a citation can be a misplaced one.
+        // Code is full of brackets: there, only a marker written as a citation can be misplaced.
         marks.retain(|m| {
             m.hidden != Some(CODE)
                 || m.is_citation()
@@ -235,7 +235,7 @@ impl Answer {
     }
 }
 
-/// A marker kind with its inner span counted in the whole text.
+/// A marker kind with its inner span relative to the whole text.
 fn shift(kind: MarkerKind, by: usize) -> MarkerKind {
     match kind {
         MarkerKind::Quoted { label, quote } => {
@@ -271,8 +271,8 @@ fn is_cited(text: &str, after: &[(Range<usize>, Piece)], label: Label) -> bool {
     false
 }
 
-/// The text with every readable marker replaced by one of the same length that means nothing to
-/// markdown and that the sentence cutter takes for a citation.
+/// The text with every readable marker replaced by one of the same length. The replacement means
+/// nothing in markdown, and the sentence cutter treats it as a citation.
 fn mask(text: &str, marks: &[Mark]) -> String {
     let mut out = String::with_capacity(text.len());
     let mut at = 0;
@@ -290,8 +290,8 @@ fn mask(text: &str, marks: &[Mark]) -> String {
     out
 }
 
-/// `text[range]` without the citations among `marks` (a quote inside one stays), and without the
-/// space that stood before them when a stop follows; and where its runs are in `text`.
+/// `text[range]` without the citations among `marks` (a quote inside one is kept), and without the
+/// space before them when punctuation follows; and where its runs are in `text`.
 fn without(text: &str, range: Range<usize>, marks: &[Mark]) -> (String, Vec<(usize, usize)>) {
     let mut out = String::with_capacity(range.len());
     let mut runs = Vec::new();

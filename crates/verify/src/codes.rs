@@ -82,7 +82,7 @@ codes! {
 }
 
 impl Code {
-    /// Whether it rejects what it stands on; the others are remarks.
+    /// Whether it rejects what it is attached to; the others are remarks.
     pub const fn rejects(self) -> bool {
         !matches!(self, Self::Precision | Self::Conflict | Self::Injection)
     }

@@ -1,5 +1,5 @@
-//! Attacks on what an answer says, named after the list they come from: numbers, names, polarity,
-//! support. Each stands in several wordings, and beside it what must pass.
+//! Attacks on the content of an answer, named after the list they come from: numbers, names,
+//! polarity, support. Each appears in several wordings, together with answers that must pass.
 
 use super::*;
 use local_agent_testing::fixture::snapshot;
@@ -65,7 +65,7 @@ fn undoubted(cases: &[(&str, &str)]) {
     }
 }
 
-/// Each (evidence, answer) passes, and is not called verified.
+/// Each (evidence, answer) passes, but not as verified.
 fn checked(cases: &[(&str, &str)]) {
     for (evidence, answer) in cases {
         let report = judge(&[evidence], answer);
@@ -139,7 +139,7 @@ fn c12_another_item_carries_the_claim() {
             "the better item is named, never swapped in"
         );
     }
-    // Some of its words stand in the cited item too, but only the other one says it.
+    // Some of its words are in the cited item too, but only the other one says it.
     let evidence = [
         "The gate is painted green. A horn stands beside it.\n",
         "The north gate closes when the storm horn sounds.\n",
@@ -240,7 +240,7 @@ fn c14_a_number_that_belongs_to_something_else() {
     ]);
 }
 
-/// Every word of the claim stands in the cited text, half of them in another sentence of the same
+/// Every word of the claim is in the cited text, half of them in another sentence with the same
 /// pattern.
 #[test]
 fn c14_c18_a_claim_out_of_two_sentences() {
@@ -285,10 +285,10 @@ fn c14_c18_a_claim_out_of_two_sentences() {
         (people, "Ann is an architect, Tom an engineer"),
         (work, "Otto painted the kitchen"),
         (table, "The kettle is made by Arvo, the mixer by Belmo"),
-        // The header names columns; it is no row of its own.
+        // The header names columns; it is not a data row.
         (table, "The maker of the kettle is known"),
         (table, "The kettle has a maker"),
-        // The second sentence goes on about the first one's subject.
+        // The second sentence continues about the first one's subject.
         (
             "Thomas lives in Graz. He lives in Linz in summer.",
             "Thomas lives in Linz in summer",
@@ -305,7 +305,7 @@ fn c14_c18_a_claim_out_of_two_sentences() {
             "The backup runs at night. The backup copies photos. The scan copies mails.",
             "The backup copies photos at night",
         ),
-        // It stands somewhere else too.
+        // The fact also appears elsewhere in the text.
         (
             "Tom is an engineer. Ann is an architect. Since May Tom is an architect too.",
             "Tom is an architect",
@@ -400,7 +400,7 @@ fn c18_a_pronoun_stands_for_whom_the_cited_text_names() {
         (LEILA, "Haddad is allergic to peanuts"),
         (LEILA, "Allergy to peanuts troubles her"),
         (LEILA, "Allergic to peanuts is Leila"),
-        // Who is meant is named outside of what is cited.
+        // The person is named outside the cited text.
         (
             "She is allergic to peanuts.",
             "Leila is allergic to peanuts",
@@ -607,7 +607,7 @@ fn c22_surer_than_was_said_and_another_status() {
             ),
         ],
     );
-    // The month is no mood.
+    // The month is not a modal verb.
     checked(&[
         ("Since May Ines is the treasurer.", "Ines is the treasurer"),
         (

@@ -6,12 +6,12 @@ use pulldown_cmark::{Event, LinkType, Options, Parser, Tag};
 
 use local_agent_text::markdown::shallow;
 
-/// The places of one text where a citation does not count.
+/// The parts of a text where a citation does not count.
 #[derive(Debug, Default)]
 pub struct Contexts {
     /// Sorted by start; the last value is the index of the range that reaches furthest so far.
     ranges: Vec<(Range<usize>, &'static str, usize)>,
-    /// Tags inside of a line, in order: what is between them is text.
+    /// Inline tags, in order: what is between them is text.
     tags: Vec<Range<usize>>,
 }
 
@@ -19,8 +19,8 @@ pub struct Contexts {
 pub const CODE: &str = "code";
 
 impl Contexts {
-    /// Finds them. The markers of `text` must have been masked, so that nothing inside them means
-    /// anything.
+    /// Finds the contexts. The markers of `text` must have been masked, so that their contents
+    /// cannot be read as markdown.
     pub fn of(text: &str) -> Self {
         let dialect = Options::ENABLE_TABLES
             | Options::ENABLE_FOOTNOTES
@@ -37,8 +37,8 @@ impl Contexts {
             let name = match event {
                 Event::Code(_) | Event::Start(Tag::CodeBlock(_)) => CODE,
                 Event::Html(_) | Event::InlineHtml(_) | Event::Start(Tag::HtmlBlock) => "HTML",
-                // `[E1]` with a definition somewhere is a link to a reader, but it is where a
-                // citation belongs.
+                // With a definition somewhere, `[E1]` is a link in markdown, but it is a valid
+                // place for a citation.
                 Event::Start(Tag::Link {
                     link_type: LinkType::Shortcut,
                     ..
@@ -73,7 +73,7 @@ impl Contexts {
         }
     }
 
-    /// The text with blanks for the tags inside of its lines.
+    /// The text with its inline tags replaced by blanks.
     pub fn without_tags(&self, text: &str) -> String {
         let mut out = String::with_capacity(text.len());
         let mut at = 0;

@@ -1,11 +1,10 @@
-//! L2: which units of an answer are claims, and which citations are theirs.
+//! L2: which units of an answer are claims, and which citations belong to them.
 //!
-//! A citation covers its own sentence, list item or row, and nothing more. What else a citation may
-//! cover is listed here, completely: a paragraph of citations covers the sentence before it, or the
-//! whole code or quote block before it; a short answer ("Yes.") is covered by the sentence behind
-//! it; a sentence that ends with a colon and is cited covers the
-//! code or quote block after it; a quotation of several sentences is covered by the citation after
-//! it; a lead-in is covered when everything it leads to is.
+//! A citation covers its own sentence, list item or row, and nothing more, with these exceptions
+//! only: a paragraph of citations covers the sentence before it, or the whole code or quote block
+//! before it; a short answer ("Yes.") is covered by the sentence after it; a cited sentence that
+//! ends with a colon covers the code or quote block after it; a quotation of several sentences is
+//! covered by the citation after it; a lead-in is covered when everything it introduces is.
 
 use std::ops::Range;
 
@@ -16,23 +15,24 @@ use super::phrases::{
 };
 use local_agent_text::markdown::BlockRole;
 
-/// Most citations that one unit takes over from others; bounds the work on hostile answers.
+/// Maximum number of citations that one unit takes over from others; bounds the work on hostile
+/// answers.
 const MOST_INHERITED: usize = 32;
 
-/// What kind of thing a unit is.
+/// The kind of a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// It says something that could be wrong.
     Claim,
-    /// It leads to a list, table or block that makes the claims.
+    /// It introduces a list, table or block that makes the claims.
     LeadIn,
     /// Announcement, question, title, label.
     Free,
     /// It refuses to answer.
     Refusal {
-        /// The whole question, or one thing.
+        /// The whole question, or one detail.
         extent: Abstention,
-        /// Whether it claims something beside.
+        /// Whether it also makes a claim.
         claims: bool,
     },
     /// Nothing but markers.
@@ -48,7 +48,7 @@ pub struct Covered {
     pub own: Vec<usize>,
     /// Markers of its neighbours that cover it too, as indices.
     pub inherited: Vec<usize>,
-    /// How many items or rows it leads to.
+    /// How many items or rows it introduces.
     pub listed: usize,
 }
 
@@ -146,7 +146,7 @@ fn title(words: &str) -> Kind {
     }
 }
 
-/// A line that is bold from end to end stands for a heading.
+/// A line that is entirely bold acts as a heading.
 fn is_bold_line(words: &str) -> bool {
     let inner = words
         .strip_prefix("**")
@@ -154,7 +154,7 @@ fn is_bold_line(words: &str) -> bool {
     inner.is_some_and(|inner| !inner.contains("**") && !inner.contains('\n') && inner.len() < 120)
 }
 
-/// Whether `next` is the list, table or block that `unit` leads to.
+/// Whether `next` is the list, table or block that `unit` introduces.
 fn leads_to(unit: &Unit, next: &Unit) -> bool {
     match next.role {
         BlockRole::ListItem => unit.role != BlockRole::ListItem || next.indent > unit.indent,
@@ -163,7 +163,7 @@ fn leads_to(unit: &Unit, next: &Unit) -> bool {
     }
 }
 
-/// Paragraphs of citations belong to what stands before them; at the top, to what follows.
+/// Paragraphs of citations belong to what is before them; at the top, to what follows.
 fn attach_citation_paragraphs(answer: &Answer, out: &mut [Covered]) {
     let units = &answer.units;
     let hidden = |mark: &usize| answer.marks.get(*mark).is_some_and(|m| m.hidden.is_some());
@@ -270,8 +270,8 @@ fn share_within_quotes(answer: &Answer, quotes: &[Range<usize>], out: &mut [Cove
     }
 }
 
-/// "Yes." and its like at the beginning of an answer or a paragraph are covered by the citations of
-/// the sentence behind them.
+/// "Yes." and similar words at the beginning of an answer or a paragraph are covered by the
+/// citations of the next sentence.
 fn cover_short_answers(
     answer: &Answer,
     lower: &[String],
@@ -305,7 +305,7 @@ fn cover_short_answers(
     }
 }
 
-/// A lead-in is covered by the citations of everything it leads to, if everything is cited.
+/// A lead-in is covered by the citations of everything it introduces, if all of it is cited.
 fn cover_lead_ins(answer: &Answer, out: &mut [Covered], cites: &impl Fn(usize) -> bool) {
     let cited = |c: &Covered| c.own.iter().chain(&c.inherited).any(|m| cites(*m));
     for i in (0..answer.units.len()).rev() {
@@ -323,7 +323,7 @@ fn cover_lead_ins(answer: &Answer, out: &mut [Covered], cites: &impl Fn(usize) -
             }
             let inside = leads_to(unit, next)
                 || (items > 0 && next.role == BlockRole::ListItem && next.indent > unit.indent);
-            // An announcement before plain paragraphs leads to the first of them.
+            // An announcement before plain paragraphs introduces the first of them.
             let announced = items == 0 && next.role == BlockRole::Paragraph;
             if !(inside || announced) {
                 break;

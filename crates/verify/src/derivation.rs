@@ -10,13 +10,13 @@ pub enum Operation {
     Count,
     /// All of them added.
     Sum,
-    /// One less the other.
+    /// One minus the other.
     Difference,
     /// One divided by the other.
     Ratio,
-    /// The least of them.
+    /// The smallest of them.
     Minimum,
-    /// The greatest of them.
+    /// The largest of them.
     Maximum,
     /// The days, months or years between two dates.
     Duration,

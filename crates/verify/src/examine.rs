@@ -1,5 +1,5 @@
-//! From a cited claim to L4–L6: reads the claim once, gathers what it is held against, and knows
-//! what needs no look.
+//! Runs L4–L6 on a cited claim: parses the claim once, collects what it is checked against, and
+//! skips what needs no check.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -22,15 +22,15 @@ use local_agent_text::types::{ByteSpan, Label};
 #[derive(Default)]
 pub(super) struct Examined {
     pub findings: Vec<Finding>,
-    /// What was computed, when a number of the claim follows from the cited text.
+    /// The computation, when a number of the claim follows from the cited text.
     pub derivation: Option<Derivation>,
-    /// The sentence that carries most of the claim.
+    /// The sentence that supports most of the claim.
     pub near: Option<Place>,
 }
 
 impl<'a> Court<'a> {
-    /// L4–L6 for unit `i`, which rests on `labels`. Words that stand in the evidence as they are
-    /// need no look, but for what other items say.
+    /// L4–L6 for unit `i`, which rests on `labels`. Words that are verbatim in the evidence need no
+    /// check, except against what other items say.
     pub(super) fn examine(&self, i: usize, labels: &[Label], verbatim: bool) -> Examined {
         let (Some(unit), Some(covered)) = (self.answer.units.get(i), self.covered.get(i)) else {
             return Examined::default();
@@ -41,7 +41,7 @@ impl<'a> Court<'a> {
         let extent = match (unit.role, covered.kind) {
             (BlockRole::Code, _) => return self.code(unit, labels),
             (_, Kind::LeadIn) => Extent::LeadIn,
-            // "I found no owner, but the budget is 5": its negations are the answer's own.
+            // "I found no owner, but the budget is 5": its negations are the answerer's own.
             (_, Kind::Refusal { .. }) => Extent::Row,
             (BlockRole::TableRow | BlockRole::TableHeader, _) => Extent::Row,
             (_, Kind::Claim) => Extent::Sentence,
@@ -110,7 +110,7 @@ impl<'a> Court<'a> {
         }
     }
 
-    /// The cited items and the others, read.
+    /// The cited items and the others, parsed.
     fn sources(&self, labels: &[Label]) -> (Vec<Source<'a>>, Vec<Source<'a>>) {
         let all = self.texts.iter().map(|text| Source {
             item: text.item,
@@ -119,7 +119,7 @@ impl<'a> Court<'a> {
         all.partition(|source| labels.contains(&source.item.label))
     }
 
-    /// The question, read once.
+    /// The question, parsed once.
     fn asked(&self) -> Rc<Reading> {
         self.texts
             .around(Vec::new(), || self.snapshot.question().to_owned())
@@ -187,7 +187,7 @@ impl<'a> Court<'a> {
         !own.chars().any(char::is_alphanumeric)
     }
 
-    /// Lines of code stand in a cited item as they are.
+    /// Lines of code appear verbatim in a cited item.
     fn code(&self, unit: &Unit, labels: &[Label]) -> Examined {
         let cited: Vec<&str> = labels
             .iter()
@@ -218,8 +218,8 @@ impl<'a> Court<'a> {
         }
     }
 
-    /// Headings and questions carry no citation; they may only speak of what the question or the
-    /// cited items speak of.
+    /// Headings and questions need no citation; they may only mention what the question or the
+    /// cited items mention.
     pub(super) fn title(&self, unit: &Unit) -> Option<(Code, String)> {
         let titled = matches!(unit.role, BlockRole::Heading | BlockRole::TableHeader)
             || unit.words.starts_with("**");

@@ -28,10 +28,11 @@ pub struct FileCitation {
     pub span: Range<usize>,
     /// What it cites, in the order written; at least one.
     pub targets: Vec<FileTarget>,
-    /// The words of a link that belong to the sentence: neither the path itself nor a mere number.
+    /// The words of a link that are part of the sentence: neither the path itself nor just a
+    /// number.
     pub words: Option<Range<usize>>,
-    /// Whether the form is also used for other things, such as `host.name:80`: only a path that
-    /// exists, or one with a folder in it, makes it a citation.
+    /// Whether the form also has other uses, such as `host.name:80`: it is a citation only if the
+    /// path exists or contains a folder.
     pub is_weak: bool,
 }
 
@@ -40,11 +41,11 @@ pub struct FileCitation {
 pub struct FileCitations {
     /// In order, without overlap.
     pub citations: Vec<FileCitation>,
-    /// Footnotes that only cite; they claim nothing. In order, without overlap.
+    /// Footnotes that only cite, and make no claim. In order, without overlap.
     pub footnotes: Vec<Range<usize>>,
 }
 
-/// Longest citation that is looked for, in bytes.
+/// Longest possible citation, in bytes.
 const LONGEST: usize = 1024;
 
 /// Finds them all. Linear in the length of the text.
@@ -116,10 +117,10 @@ struct Footnote {
     targets: Vec<FileTarget>,
 }
 
-/// What is at an opening character.
+/// What was found at an opening character.
 enum Step {
     Cite(FileCitation),
-    /// No citation, and none before this byte.
+    /// Not a citation, and no citation starts before this byte.
     Skip(usize),
     Nothing,
 }
@@ -142,14 +143,14 @@ impl Scan<'_> {
         self.rest(at).find(['[', '(', '`', '!']).map(|i| at + i)
     }
 
-    /// The end of the hidden range that holds byte `at`.
+    /// The end of the hidden range that contains byte `at`.
     fn hidden_until(&self, at: usize) -> Option<usize> {
         let next = self.hidden.partition_point(|range| range.end <= at);
         let range = self.hidden.get(next)?;
         range.contains(&at).then_some(range.end)
     }
 
-    /// The definitions of footnotes that hold at least one citation and no other words.
+    /// The definitions of footnotes that contain at least one citation and no other words.
     fn footnotes(&self) -> Vec<Footnote> {
         let mut out = Vec::new();
         let mut start = 0;
@@ -187,7 +188,7 @@ impl Scan<'_> {
         }
     }
 
-    /// `` `a.rs:12` ``; any other code is passed over whole.
+    /// `` `a.rs:12` ``; any other code span is skipped entirely.
     fn code(&self, at: usize) -> Step {
         let rest = self.rest(at);
         let ticks = rest.len() - rest.trim_start_matches('`').len();
@@ -225,7 +226,7 @@ impl Scan<'_> {
         }
     }
 
-    /// A picture cites nothing.
+    /// A picture is not a citation.
     fn image(&self, at: usize) -> Step {
         let end = self
             .inside(at + 2, ']')
@@ -262,7 +263,7 @@ impl Scan<'_> {
                 let from = end - 2 - alias.len();
                 belongs(alias, &target.path).then_some(from..end - 2)
             }
-            // A name that the sentence goes on from is a word of it.
+            // If the sentence continues after the name, the name is one of its words.
             None => self
                 .goes_on(end)
                 .then_some(inner_start..inner_start + target.name_length),
@@ -281,7 +282,7 @@ impl Scan<'_> {
         rest.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '\'' | '’'))
     }
 
-    /// `[^1]`, where the footnote cites.
+    /// `[^1]`, when the footnote is a citation.
     fn footnote_mark(&self, at: usize, footnotes: &[Footnote]) -> Step {
         let Some(inner) = self.inside(at + 1, ']') else {
             return Step::Nothing;
@@ -346,7 +347,7 @@ impl Scan<'_> {
     }
 }
 
-/// Where the code that `fence` opened ends: at as many back-ticks, on the same line.
+/// Where the code that `fence` opened ends: at the same number of back-ticks, on the same line.
 fn closing_ticks(rest: &str, fence: &str) -> Option<usize> {
     let line = rest.split('\n').next().unwrap_or("");
     let line = line.get(..floor(line, LONGEST)).unwrap_or("");
@@ -377,7 +378,8 @@ fn definition(line: &str) -> Option<(&str, &str)> {
         .filter(|(name, _)| !name.is_empty() && !name.contains(['[', ']']))
 }
 
-/// What a footnote cites when it does nothing else: places, links and note links between commas.
+/// The targets of a footnote that does nothing but cite: places, links and note links separated by
+/// commas.
 fn cited_by_footnote(body: &str) -> Vec<FileTarget> {
     if let Some(targets) = places(body.trim().trim_end_matches('.')) {
         return targets;
@@ -398,7 +400,7 @@ fn cited_by_footnote(body: &str) -> Vec<FileTarget> {
     }
 }
 
-/// Whether the words of a link are part of what is said.
+/// Whether the words of a link are part of the sentence.
 fn belongs(words: &str, path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);

@@ -1,4 +1,4 @@
-//! What a check found, as data; and the one renderer that words it.
+//! What a check found, as data; and the only code that turns it into words.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use local_agent_text::types::{ByteSpan, Label};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
-    /// Nothing: a reader should know it.
+    /// No effect: it is information for the reader.
     Remarks,
     /// The claim is doubtful, unless something else rejects it.
     Doubts,
@@ -20,12 +20,12 @@ pub enum Effect {
     Rejects,
 }
 
-/// What was found, in its own terms. The texts are copied from the claim and the evidence as they
-/// are there, but for white space and markup.
+/// What was found, as structured data. The texts are copied from the claim and the evidence, except
+/// for white space and markup.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Detail {
-    /// A fault of a citation, of a quotation or of coverage, in one sentence.
+    /// A fault in a citation, a quotation or the coverage, in one sentence.
     Pointer {
         /// The sentence.
         why: String,
@@ -42,15 +42,15 @@ pub enum Detail {
         /// Words of the evidence.
         found: String,
     },
-    /// The cited text has `said` too, but not of what the claim says it of.
+    /// The cited text has `said` too, but about something else.
     Elsewhere {
         /// Words of the claim.
         said: String,
-        /// What the claim says them of.
+        /// What the claim says them about.
         of: String,
-        /// What the cited text says them of.
+        /// What the cited text says them about.
         belongs_to: Option<String>,
-        /// What the cited text says of `of` instead.
+        /// What the cited text says about `of` instead.
         found: Option<String>,
     },
     /// The claim negates what the cited text asserts.
@@ -77,7 +77,7 @@ pub enum Detail {
         /// What the claim puts second.
         second: String,
     },
-    /// The cited text says `found`, which narrows the claim, and the claim leaves it out.
+    /// The cited text says `found`, which narrows the statement, and the claim leaves it out.
     LeftOut {
         /// Words of the evidence.
         found: String,
@@ -91,10 +91,10 @@ pub enum Detail {
     Unsupported {
         /// The cited items.
         cited: Vec<Label>,
-        /// Another item that seems to carry it.
+        /// Another item that seems to support it.
         better: Option<Label>,
     },
-    /// Another item says otherwise of the same thing.
+    /// Another item contradicts it about the same thing.
     Contradicted {
         /// That item.
         by: Label,
@@ -110,22 +110,22 @@ pub struct Finding {
     pub code: Code,
     /// What it does to the claim.
     pub effect: Effect,
-    /// The bytes of the answer that are objected to; they lie inside the claim's span. `None`: the
-    /// claim as a whole.
+    /// The bytes of the answer that the finding is about; they are inside the claim's span. `None`:
+    /// the whole claim.
     pub span: Option<ByteSpan>,
-    /// The sentence of the evidence that speaks against the claim, if one does.
+    /// The sentence of the evidence that contradicts the claim, if there is one.
     pub evidence: Option<Place>,
     /// What was found.
     pub detail: Detail,
 }
 
 impl Finding {
-    /// The finding in one sentence that a person understands.
+    /// The finding as one sentence for people.
     pub fn sentence(&self) -> String {
         self.detail.sentence(self.code)
     }
 
-    /// A fault that was worded where it was found, about the claim as a whole.
+    /// A fault that already has its wording, about the whole claim.
     pub(crate) fn pointer(code: Code, why: impl Into<String>) -> Self {
         Self {
             code,
@@ -207,7 +207,7 @@ fn unsupported(cited: &[Label], better: Option<Label>) -> String {
     }
 }
 
-/// A finding of a check, before its places are known in the answer and in the files.
+/// A finding of a check, before its positions in the answer and in the files are known.
 #[derive(Debug, Clone)]
 pub(crate) struct Objection {
     pub code: Code,
@@ -220,7 +220,7 @@ pub(crate) struct Objection {
 }
 
 impl Objection {
-    /// An objection to the claim as a whole.
+    /// An objection to the whole claim.
     pub fn new(code: Code, effect: Effect, detail: Detail) -> Self {
         Self {
             code,

@@ -1,8 +1,8 @@
-//! L1: does a citation mean exactly one item of the snapshot, under the name it gives, and does the
-//! file still hold it?
+//! L1: does a citation identify exactly one item of the snapshot, under the name it gives, and does
+//! the file still contain it?
 //!
-//! L0 is here too, as far as it is about single markers: what cannot be read, what only looks like
-//! a citation, and what stands where a citation does not count.
+//! L0 for single markers is here too: what cannot be parsed, what only looks like a citation, and
+//! citations in places where they do not count.
 
 use std::collections::HashSet;
 
@@ -15,14 +15,14 @@ use local_agent_text::evidence::{
 };
 use local_agent_text::types::{ChunkKey, Label};
 
-/// What one marker turned out to be.
+/// What one marker refers to.
 #[derive(Debug, Default)]
 pub struct Resolved {
-    /// The items it means; empty when it means none.
+    /// The items it means; may be empty.
     pub labels: Vec<Label>,
-    /// What is wrong, each with a sentence.
+    /// What is wrong, each with an explanation.
     pub problems: Vec<(Code, String)>,
-    /// The key that it names and the snapshot does not hold.
+    /// The key that it names and the snapshot does not contain.
     pub unknown_key: Option<ChunkKey>,
     /// How path and heading differ.
     pub mismatch: Option<MismatchRecord>,
@@ -36,7 +36,7 @@ impl Resolved {
         }
     }
 
-    /// Whether claims may rest on it.
+    /// Whether claims may rely on it.
     pub fn is_good(&self) -> bool {
         !self.labels.is_empty() && self.problems.is_empty()
     }
@@ -47,12 +47,12 @@ pub struct Resolver<'a> {
     snapshot: &'a EvidenceSnapshot,
     freshness: &'a FreshnessReport,
     options: &'a VerifyOptions,
-    /// Citations that stand in the evidence itself.
+    /// Citations that are written in the evidence itself.
     planted: HashSet<&'a str>,
 }
 
 impl<'a> Resolver<'a> {
-    /// Looks for citations inside the evidence once.
+    /// Collects the citations inside the evidence, once.
     pub fn new(
         snapshot: &'a EvidenceSnapshot,
         freshness: &'a FreshnessReport,
@@ -152,7 +152,7 @@ impl<'a> Resolver<'a> {
         resolved
     }
 
-    /// Adds `item`, and what became of its file.
+    /// Adds `item`, and whether its file has changed.
     fn take(&self, item: &EvidenceItem, resolved: &mut Resolved) {
         resolved.labels.push(item.label);
         let problem = match self.freshness.of(item.label) {
@@ -204,7 +204,7 @@ impl<'a> Resolver<'a> {
         raw.source.as_ref().is_none_or(|s| *s == item.source)
     }
 
-    /// Path and heading of `raw` against the item that its key names.
+    /// Compares path and heading of `raw` with the item that its key names.
     fn compare(&self, raw: &RawCitation, item: &EvidenceItem, resolved: &mut Resolved) {
         let path_differs = raw.path != item.path || !self.in_source(raw, item);
         if path_differs {
@@ -230,7 +230,7 @@ impl<'a> Resolver<'a> {
                 )
             });
         }
-        // The headings of a merged neighbour are not known, and its key says enough.
+        // The headings of a merged neighbour are not known, and its key is enough.
         let verdict = if raw.chunk_key == item.chunk_key {
             let VerifyOptions {
                 heading_match,

@@ -1,4 +1,4 @@
-//! L8: everything the layers found, put together into one verdict a claim.
+//! L8: combines what all layers found into one verdict per claim.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -20,7 +20,7 @@ use local_agent_text::evidence::{
 use local_agent_text::markdown::BlockRole;
 use local_agent_text::types::{ByteSpan, Label};
 
-/// Most sentences in the explanation of one claim.
+/// Maximum number of sentences in the explanation of one claim.
 const MOST_REASONS: usize = 5;
 
 /// What is known about one quotation.
@@ -33,7 +33,7 @@ pub(super) struct Quote {
     bound: Option<Label>,
 }
 
-/// Everything that is known about one answer before the verdicts.
+/// Everything known about one answer before the verdicts.
 pub(super) struct Court<'a> {
     pub(super) answer: Answer,
     pub(super) resolved: Vec<Resolved>,
@@ -43,11 +43,11 @@ pub(super) struct Court<'a> {
     pub(super) snapshot: &'a EvidenceSnapshot,
     pub(super) freshness: &'a FreshnessReport,
     pub(super) options: &'a VerifyOptions,
-    /// Markers that are excused: their bracket stands verbatim in a cited item.
+    /// Markers that are excused: their bracket appears verbatim in a cited item.
     pub(super) excused: BTreeSet<usize>,
     /// The language of the answer, if it is known.
     pub(super) language: Option<Language>,
-    /// Items that speak to the answerer.
+    /// Items with instructions to the answerer.
     pub(super) suspects: BTreeSet<Label>,
 }
 
@@ -161,7 +161,7 @@ fn find_quotes(answer: &Answer) -> Vec<Quote> {
 }
 
 impl Court<'_> {
-    /// The items that the claim in unit `i` rests on: cited properly, in a place that counts.
+    /// The items that the claim in unit `i` relies on: cited properly, in a place that counts.
     fn labels(&self, i: usize) -> Vec<Label> {
         let Some(covered) = self.covered.get(i) else {
             return Vec::new();
@@ -178,7 +178,7 @@ impl Court<'_> {
         labels.into_iter().collect()
     }
 
-    /// The items whose exact, cited bytes reach into unit `i`, if their files still hold them.
+    /// The items whose exact, cited bytes overlap unit `i`, if their files still contain them.
     fn structural(&self, i: usize) -> impl Iterator<Item = Label> {
         let range = self
             .answer
@@ -207,7 +207,7 @@ impl Court<'_> {
         .map(|q| q.label)
     }
 
-    /// Excuses look-alikes whose whole bracket stands verbatim in an item that the same claim
+    /// Excuses look-alikes whose whole bracket appears verbatim in an item that the same claim
     /// cites.
     fn excuse(&mut self) {
         let mut excused = BTreeSet::new();
@@ -237,8 +237,8 @@ impl Court<'_> {
         self.excused = excused;
     }
 
-    /// Code without a citation is covered by those of the sentence before it, where all of its lines
-    /// are in what that cites, letter by letter.
+    /// Code without a citation is covered by the citations of the sentence before it, if all its
+    /// lines are in the cited text, letter by letter.
     fn cover_code(&mut self) {
         let mut before: Vec<usize> = Vec::new();
         for i in 0..self.covered.len() {
@@ -310,7 +310,7 @@ impl Court<'_> {
             .get(range.start..range.end + close.0 + close.1.len_utf8())
     }
 
-    /// The claims of the answer, and everything else that was objected to.
+    /// The claims of the answer, and everything else that has an objection.
     fn claims(&mut self) -> Vec<Claim> {
         let judge = Judge::new(self.texts, self.snapshot.question());
         let found: Vec<Option<QuoteMatch>> = self
@@ -347,7 +347,7 @@ impl Court<'_> {
         out
     }
 
-    /// `None` when there is nothing to say: the quote repeats the question, or is exact by
+    /// `None` when there is nothing to report: the quote repeats the question, or is exact by
     /// structure.
     fn judge_quote(&self, judge: &Judge<'_>, quote: &Quote) -> Option<QuoteMatch> {
         let inside = |q: &super::answer::StructuralQuote| {
@@ -375,7 +375,7 @@ impl Court<'_> {
             {
                 None
             }
-            // Without a citation the lack of it is the objection, not its target.
+            // Without a citation, the objection is the missing citation, not a wrong target.
             QuoteMatch::Rejected(Code::QuoteMisattributed, _) if cited.is_empty() => None,
             found => Some(found),
         }
@@ -426,7 +426,7 @@ impl Court<'_> {
                     problems.push((Code::Uncited, format!("This {what} carries no citation.")));
                 }
             }
-            // "I found no owner, but the budget is 5 million [E1]": a gap beside a cited claim.
+            // "I found no owner, but the budget is 5 million [E1]": a gap next to a cited claim.
             Kind::Refusal {
                 claims: true,
                 extent: Abstention::Gap,
@@ -446,7 +446,7 @@ impl Court<'_> {
             _ => {}
         }
         let exact = self.find_exact(i, &labels);
-        // What is refused already needs no closer look, and a quotation was compared letter by
+        // What is already rejected needs no further check, and a quotation was compared letter by
         // letter.
         let settled = problems
             .iter()
@@ -514,7 +514,7 @@ impl Court<'_> {
         })
     }
 
-    /// L8. What rejects decides first, then what raises a doubt, then the wording.
+    /// L8. Rejections decide first, then doubts, then the wording.
     fn verdict(
         &self,
         findings: &[Finding],
@@ -587,7 +587,7 @@ impl Court<'_> {
             .collect()
     }
 
-    /// Where the claim stands word for word, as whole sentences.
+    /// Where the claim appears word for word, as whole sentences.
     fn find_exact(&self, i: usize, labels: &[Label]) -> Option<Place> {
         let unit = self.answer.units.get(i)?;
         let normal = Normal::of(&unit.words);
@@ -700,14 +700,14 @@ impl Court<'_> {
     }
 }
 
-/// Where a claim may be carried, the surest first.
+/// Where a claim may be supported, the strongest first.
 #[derive(Default)]
 struct Carriers {
-    /// It is there word for word.
+    /// It appears word for word.
     exact: Option<Place>,
-    /// Its quotation is there.
+    /// Its quotation appears.
     quoted: Option<Place>,
-    /// The sentence that carries most of it.
+    /// The sentence that supports most of it.
     near: Option<Place>,
 }
 
@@ -725,7 +725,7 @@ fn codes_of(findings: &[Finding], effect: Effect) -> Vec<Code> {
     codes.into_iter().collect()
 }
 
-/// What has this effect, in words; each sentence once, not too many.
+/// The findings with this effect as sentences; each once, up to a limit.
 fn sentences_of(findings: &[Finding], effect: Effect) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
     let of = findings.iter().filter(|f| f.effect == effect);

@@ -1,6 +1,6 @@
-//! L7: notes that speak to whoever answers instead of to a reader. Flagged, never obeyed, and no
-//! reason to reject: a note about such tricks is a note too. (Citations planted in notes are found
-//! in `identity`.)
+//! L7: notes that give orders to the answerer instead of informing a reader. Flagged, never obeyed,
+//! and not a reason to reject: a note about such tricks is a note too. (Citations planted in notes
+//! are found in `identity`.)
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -10,7 +10,7 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use super::source_text::SourceTexts;
 use local_agent_text::types::Label;
 
-/// What is said to an answerer; the case of its letters does not count.
+/// Phrases that are addressed to an answerer; case is ignored.
 const ORDERS: &[&str] = &[
     "ignore previous instructions",
     "ignore all previous",
@@ -50,7 +50,7 @@ const ORDERS: &[&str] = &[
     "begin system",
 ];
 
-/// The items that hold such a phrase.
+/// The items that contain such a phrase.
 pub fn suspects(texts: &SourceTexts<'_>) -> BTreeSet<Label> {
     texts
         .iter()
@@ -62,8 +62,8 @@ pub fn suspects(texts: &SourceTexts<'_>) -> BTreeSet<Label> {
         .collect()
 }
 
-/// All of them at once: a text is read once, not once an order. `None` only if they could not be
-/// built, which `c41_orders_are_found_in_any_case` rules out.
+/// Matches all phrases at once, so a text is read only once. `None` only if the automaton could not
+/// be built, which `c41_orders_are_found_in_any_case` rules out.
 static FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
     let mut builder = AhoCorasick::builder();
     builder

@@ -1,7 +1,7 @@
 //! (draft, snapshot, freshness) → report. Pure: the same bytes in, the same bytes out, on every
 //! machine.
 //!
-//! Layers, each in its own file; what no layer objects to is accepted, and what cannot be looked at
+//! Layers, each in its own file. If no layer objects, the claim is accepted; what cannot be checked
 //! is rejected:
 //!
 //! | layer | asks | file |
@@ -9,15 +9,15 @@
 //! | L0 grammar | is everything that looks like a citation one? | `answer`, `context`, `identity` (scanning: [`local_agent_text::evidence`]) |
 //! | L1 identity | does it mean one item of the snapshot, still on disk? | `identity` |
 //! | L2 coverage | is every claim cited? | `coverage`, `phrases` |
-//! | L3 quotes | do the quoted words stand there? | `quotes` |
-//! | L4 atoms | do its numbers, dates, names and code stand there, of the same thing? | `atoms`, `checks::{atoms, numbers, names, code, pairs, binding, labels, referent, crossed}` |
+//! | L3 quotes | are the quoted words there? | `quotes` |
+//! | L4 atoms | are its numbers, dates, names and code there, about the same thing? | `atoms`, `checks::{atoms, numbers, names, code, pairs, binding, labels, referent, crossed}` |
 //! | L5 polarity | is it negated, directed, ordered, bounded, decided and reasoned alike? | `checks::{governed, negation, direction, order, contrast, quantity, modality, status, clauses, strange}`, words in `data/` |
-//! | L6 support | do enough of its words stand there? | `support`, `checks::novelty`, weights in `data/support.txt` |
+//! | L6 support | are enough of its words there? | `support`, `checks::novelty`, weights in `data/support.txt` |
 //! | L7 laundering | was the citation made by this program? | `identity` (planted citations), `laundering` (notes that give orders) |
 //! | L8 verdict | `verified`, `derived`, `checked`, `doubtful` or `rejected` | `judge`; the whole answer: `tally` |
 //!
-//! `verified` is claimed only for whole sentences of the cited evidence, word for word. Everything
-//! else that is clean is `checked`: nothing was found against it, and nothing more is said.
+//! `verified` is given only to whole sentences of the cited evidence, word for word. Everything
+//! else without objections is `checked`: nothing was found against it, which proves nothing more.
 #![doc = ""]
 #![doc = include_str!("../README.md")]
 
@@ -69,30 +69,30 @@ pub use support::{ClaimSupport, claim_support};
 use local_agent_text::evidence::HeadingMatch;
 use local_agent_text::evidence::{Draft, EvidenceSnapshot, FreshnessReport};
 
-/// What an answer is held against.
+/// What an answer is checked against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
     /// Every claim against the items that it cites.
     Cited,
-    /// Every claim against the whole snapshot, cited or not: the answer is about one file, and says
-    /// so.
+    /// Every claim against the whole snapshot, cited or not: the answer states that it is about one
+    /// file.
     File,
 }
 
 /// How strictly things are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct VerifyOptions {
-    /// How a cited heading path must agree with the frozen one.
+    /// How closely a cited heading path must match the frozen one.
     pub heading_match: HeadingMatch,
-    /// Whether closing punctuation of headings does not count.
+    /// Whether closing punctuation of headings is ignored.
     pub normalize_heading: bool,
-    /// What claims are held against.
+    /// What claims are checked against.
     pub scope: Scope,
 }
 
 impl Default for VerifyOptions {
-    /// Leading headings suffice, closing punctuation does not count, every claim against what it
-    /// cites.
+    /// Leading headings are enough, closing punctuation is ignored, and every claim is checked
+    /// against what it cites.
     fn default() -> Self {
         Self {
             heading_match: HeadingMatch::Prefix,
@@ -102,7 +102,7 @@ impl Default for VerifyOptions {
     }
 }
 
-/// Verifies an answer. Never fails and never panics; the spans of the report count in the rendered
+/// Verifies an answer. Never fails and never panics; the spans of the report refer to the rendered
 /// answer ([`Draft::lay_out`]).
 pub fn verify(
     answer: &Draft,
@@ -113,7 +113,7 @@ pub fn verify(
     judge::judge(answer, snapshot, freshness, options)
 }
 
-/// Verifies somebody's finished text; the spans of the report count in it.
+/// Verifies a finished text from elsewhere; the spans of the report refer to it.
 pub fn verify_text(
     answer: &str,
     snapshot: &EvidenceSnapshot,

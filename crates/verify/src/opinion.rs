@@ -1,6 +1,6 @@
-//! What somebody beside the checks thinks of a claim: a second model, or the program itself when it
-//! has seen how the claim came about. An opinion is no proof: it moves a claim between `checked`
-//! and `doubtful` and never further.
+//! A second opinion on a claim: from another model, or from the program itself when it knows how
+//! the claim was produced. An opinion is not proof: it moves a claim only between `checked` and
+//! `doubtful`.
 
 use super::finding::{Detail, Effect, Finding};
 use super::report::{Report, Verdict};
@@ -9,14 +9,14 @@ use super::{Code, Outcome};
 use local_agent_text::evidence::Normal;
 use local_agent_text::markdown::BlockRole;
 
-/// What somebody thinks of one claim.
+/// An opinion on one claim.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Opinion {
     /// Which claim of the report, from 0.
     pub claim: usize,
-    /// What the finding is called.
+    /// The code of the resulting finding.
     pub code: Code,
-    /// Whether the cited text is thought to carry the claim.
+    /// Whether the opinion is that the cited text supports the claim.
     pub supports: bool,
     /// The opinion in one sentence.
     pub why: String,
@@ -24,8 +24,8 @@ pub struct Opinion {
 
 impl Report {
     /// The report with these opinions: a `checked` claim that is not supported becomes `doubtful`,
-    /// a `doubtful` claim that is supported becomes `checked`; other claims stay as they are. The
-    /// report is sealed anew. The same opinions in the same order give the same report.
+    /// a `doubtful` claim that is supported becomes `checked`; other claims do not change. The
+    /// report is sealed again. The same opinions in the same order give the same report.
     pub fn with_opinions(mut self, opinions: &[Opinion]) -> Self {
         for opinion in opinions {
             self.take_opinion(opinion);
@@ -56,7 +56,7 @@ impl Report {
         match (verdict, effect) {
             (Verdict::Doubtful, Effect::Doubts) => claim.doubts.push(opinion.code),
             (Verdict::Checked, _) => {
-                // What raised the doubt is still worth knowing.
+                // The reason for the doubt is still worth knowing.
                 claim.remarks.append(&mut claim.doubts);
                 for finding in &mut claim.findings {
                     finding.effect = Effect::Remarks;
@@ -81,7 +81,8 @@ impl Report {
     }
 }
 
-/// Whether one sentence denies what the other asserts, and they differ in nothing else that counts.
+/// Whether one sentence denies what the other asserts, and they do not differ in any other relevant
+/// word.
 pub fn differs_only_in_negation(a: &str, b: &str) -> bool {
     let mut lexicon = Lexicon::default();
     let a = denied(a, &mut lexicon);
@@ -90,7 +91,7 @@ pub fn differs_only_in_negation(a: &str, b: &str) -> bool {
 }
 
 struct Denied {
-    /// The words that count, sorted.
+    /// The relevant words, sorted.
     content: Vec<u32>,
     is_denied: bool,
 }

@@ -1,10 +1,10 @@
-//! L3: quoted words stand in the evidence, as one run.
+//! L3: quoted words appear in the evidence, without a break.
 //!
 //! Twelve characters or more between quote marks, and every block quote, must be found in a cited
 //! item under the declared normalisation ([`local_agent_text::evidence::Normal`]); punctuation that
-//! closes the quote does not count. Pieces joined by an ellipsis must stand in one item, in order,
-//! and what was left out must hold no negation. A quote that fails is looked at more closely,
-//! within a fixed budget, so that the reason can be named.
+//! closes the quote is ignored. Parts joined by an ellipsis must be in one item, in order, and what
+//! was left out must not contain a negation. A quote that fails is examined further, within a fixed
+//! budget, to give the reason.
 
 use std::cell::Cell;
 use std::ops::Range;
@@ -17,15 +17,15 @@ use local_agent_text::types::Label;
 /// The shortest text between quote marks that counts as a quote, in characters.
 pub const SHORTEST: usize = 12;
 
-/// How many word comparisons one answer may cost when failed quotes are looked at more closely.
+/// Maximum number of word comparisons per answer for examining failed quotes.
 const BUDGET: usize = 8_000_000;
 
-/// What became of one quote.
+/// The result for one quote.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum QuoteMatch {
-    /// It stands in this item, here (in its normalised text).
+    /// It is in this item, at this range of its normalised text.
     In(Label, Range<usize>),
-    /// It does not, for this reason.
+    /// It was not found, for this reason.
     Rejected(Code, String),
 }
 
@@ -74,7 +74,7 @@ impl<'a> Judge<'a> {
         self.explain(bare, cited)
     }
 
-    /// A quote with ellipses: its pieces in order in one item, with no negation left out.
+    /// A quote with ellipses: its parts in order in one item, with no negation left out.
     fn pieces(&self, pieces: &[&str], cited: &[Label]) -> QuoteMatch {
         let mut hidden = None;
         for text in cited.iter().filter_map(|l| self.texts.get(*l)) {
@@ -114,8 +114,8 @@ impl<'a> Judge<'a> {
         self.explain(odd.unwrap_or(""), cited)
     }
 
-    /// Why a run of words is not in the evidence: a word or two differ, or it was joined, or it is
-    /// made up.
+    /// Why a run of words is not in the evidence: a word or two differ, it was joined from several
+    /// places, or it was made up.
     fn explain(&self, quote: &str, cited: &[Label]) -> QuoteMatch {
         let words: Vec<&str> = tokens(quote)
             .into_iter()
@@ -162,8 +162,8 @@ impl<'a> Judge<'a> {
         left.is_some()
     }
 
-    /// The run of `text` that differs from `words` in the fewest words, if at most `allowed` do.
-    /// Word-level edit distance with free ends in the text (Sellers 1980).
+    /// The part of `text` that differs from `words` in the fewest words, if at most `allowed`
+    /// differ. Word-level edit distance with free ends in the text (Sellers 1980).
     fn nearest<'t>(
         &self,
         text: &'t SourceText<'_>,
@@ -172,7 +172,7 @@ impl<'a> Judge<'a> {
     ) -> Option<(usize, &'t str)> {
         let hay = text.normal().as_str();
         let tokens = text.tokens();
-        // All but `allowed` words must be there at all.
+        // All but `allowed` words must be somewhere in the text.
         let strange = words
             .iter()
             .filter(|w| !text.vocabulary().contains(**w))
@@ -237,7 +237,7 @@ impl<'a> Judge<'a> {
         false
     }
 
-    /// The longest run at the start of `words` that stands in `text`.
+    /// The longest run at the start of `words` that is in `text`.
     fn longest_start(&self, text: &SourceText<'_>, words: &[&str]) -> usize {
         let hay = text.normal().as_str();
         let tokens = text.tokens();
@@ -264,7 +264,7 @@ fn verbatim(text: &SourceText<'_>, words: &str) -> Option<QuoteMatch> {
         .map(|range| QuoteMatch::In(text.item.label, range))
 }
 
-/// Without quote marks and blanks around it, and without the punctuation that closes it.
+/// Without surrounding quote marks and blanks, and without closing punctuation.
 fn bare(quote: &str) -> &str {
     let quote = quote.trim_matches(|c: char| c == '"' || c.is_whitespace());
     quote.trim_end_matches(['.', ',', ';', ':', '!', '?', ' ', '。', '，', '"'])
@@ -283,7 +283,7 @@ fn pieces(quote: &str) -> Vec<&str> {
         .collect()
 }
 
-/// Where the pieces stand in one item, one after another.
+/// Where the parts are in one item, one after another.
 fn in_order(text: &SourceText<'_>, pieces: &[&str]) -> Option<Vec<Range<usize>>> {
     let mut from = 0;
     pieces
@@ -296,7 +296,7 @@ fn in_order(text: &SourceText<'_>, pieces: &[&str]) -> Option<Vec<Range<usize>>>
         .collect()
 }
 
-/// Words that turn a statement when they are left out.
+/// Words that reverse a statement when they are left out.
 const NEGATIONS: &[&str] = &[
     "not", "no", "never", "none", "neither", "nor", "nobody", "nothing", "cannot", "without",
     "unless", "except", "hardly", "rarely", "fails", "failed", "denied", "denies", "rejected",

@@ -1,5 +1,5 @@
-//! A text read for comparison: words, atoms, and where each stem stands. Made once for every item
-//! of evidence.
+//! A text parsed for comparison: words, atoms, and where each stem is. Made once for every item of
+//! evidence.
 
 use std::cell::OnceCell;
 use std::ops::Range;
@@ -11,7 +11,7 @@ use super::terms::{Term, parts, terms};
 use super::text::{Cut, Lexicon, Sentence, Text, Token, lower_case};
 use local_agent_text::markdown::BlockRole;
 
-/// A text read for comparison.
+/// A text parsed for comparison.
 #[derive(Default)]
 pub struct Reading {
     /// The normalised text.
@@ -22,11 +22,12 @@ pub struct Reading {
     pub atoms: Vec<Atom>,
     /// Its terms, in order.
     pub terms: Vec<Term>,
-    /// Stem → sentences that hold it, ascending.
+    /// Stem → sentences that contain it, ascending.
     stems: Postings,
-    /// First letters of a stem → sentences that hold one like it, ascending.
+    /// First letters of a stem → sentences that contain a similar one, ascending.
     alike: Postings,
-    /// What can be mixed up in it; this and all that follows is filled when it is first asked for.
+    /// The things in it that can be confused; this and the following fields are computed on first
+    /// use.
     pub things: OnceCell<Vec<(Range<usize>, Thing)>>,
     /// Its language, if it is known.
     pub language: OnceCell<Option<Language>>,
@@ -46,8 +47,8 @@ pub struct Capitals {
     pub letters: Vec<char>,
 }
 
-/// Which sentences hold what, by number. Sorted lists instead of maps: they are made for every
-/// claim.
+/// Which sentences contain what, by number. Sorted lists instead of maps, because they are made for
+/// every claim.
 #[derive(Default)]
 struct Postings {
     /// Ascending, each once.
@@ -90,8 +91,8 @@ impl Postings {
     }
 }
 
-/// Ascending. Keys are numbers of stems, small ones: where they are not many more than the pairs
-/// they are counted, and each pair is put in its place, first by sentence, then by key.
+/// Sorts ascending. Keys are stem numbers, which are small: if there are not many more keys than
+/// pairs, a counting sort is used, first by sentence, then by key.
 fn sorted(mut pairs: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
     let most =
         |of: fn(&(u32, u32)) -> u32| pairs.iter().map(of).max().map_or(0, |most| most as usize);
@@ -119,11 +120,11 @@ fn sorted(mut pairs: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
     pairs
 }
 
-/// How much a word counts that is only alike: the first five letters of the stems are the same.
+/// The weight of a word that is only similar: the first five letters of the stems are the same.
 pub const ALIKE: f64 = 0.8;
 
 impl Reading {
-    /// Reads `normal`, cut into sentences at `cuts`.
+    /// Parses `normal`, cut into sentences at `cuts`.
     pub fn of(normal: &str, cuts: &[Cut], lexicon: &mut Lexicon) -> Self {
         let text = Text::read(normal, cuts, lexicon);
         let atoms = atoms(normal, &text);
@@ -156,7 +157,7 @@ impl Reading {
         }
     }
 
-    /// A claim: one sentence, whatever stops it holds.
+    /// A claim: treated as one sentence, whatever punctuation it has.
     pub fn claim(normal: &str, lexicon: &mut Lexicon) -> Self {
         let whole = Cut {
             bytes: 0..normal.len(),
@@ -166,22 +167,22 @@ impl Reading {
         Self::of(normal, &[whole], lexicon)
     }
 
-    /// The sentences that hold this stem.
+    /// The sentences that contain this stem.
     pub fn sentences_with(&self, id: u32) -> &[u32] {
         self.stems.get(id)
     }
 
-    /// The sentences that hold a stem like it.
+    /// The sentences that contain a similar stem.
     pub fn sentences_like(&self, id: u32, lexicon: &Lexicon) -> &[u32] {
         lexicon.alike(id).map_or(&[], |like| self.alike.get(like))
     }
 
-    /// Whether the stem stands anywhere.
+    /// Whether the stem appears anywhere.
     pub fn has(&self, id: u32) -> bool {
         !self.stems.get(id).is_empty()
     }
 
-    /// How well the stem is matched anywhere: 1, [`ALIKE`] or 0.
+    /// How well the stem matches anywhere: 1, [`ALIKE`] or 0.
     pub fn matches(&self, id: u32, lexicon: &Lexicon) -> f64 {
         if self.has(id) {
             1.0
@@ -197,8 +198,8 @@ impl Reading {
         self.lower.get_or_init(|| self.normal.to_lowercase())
     }
 
-    /// The units that it names, each once: as words, with its numbers, as signs of currencies and
-    /// shares.
+    /// The units that it names, each once: as words, with its numbers, as currency and percent
+    /// signs.
     pub fn units(&self) -> &[MeasureUnit] {
         self.units.get_or_init(|| {
             let words = self.text.tokens.iter().filter_map(|t| unit(self.word(t)));
@@ -259,7 +260,7 @@ impl Reading {
         self.sentence(n).map_or(&[], |s| self.text.of(s))
     }
 
-    /// The words of a token as they stand.
+    /// The text of a token as written.
     pub fn word(&self, token: &Token) -> &str {
         self.normal.get(token.start..token.end).unwrap_or("")
     }
@@ -292,7 +293,7 @@ impl Reading {
         self.terms.get(from..to).unwrap_or(&[])
     }
 
-    /// The words between two tokens and in them.
+    /// The text from the first to the last of these tokens.
     pub fn shown(&self, tokens: Range<usize>) -> &str {
         let tokens = self.text.tokens.get(tokens).unwrap_or(&[]);
         match (tokens.first(), tokens.last()) {
@@ -301,8 +302,8 @@ impl Reading {
         }
     }
 
-    /// For every token: which part of its sentence it is in, where parts are cut at signs and words
-    /// that begin a new statement.
+    /// For every token: which part of its sentence it is in. Parts are cut at punctuation and at
+    /// words that begin a new statement.
     pub fn parts(&self) -> &[u32] {
         self.parts.get_or_init(|| parts(self))
     }
@@ -322,7 +323,7 @@ impl Reading {
         verdicts(self)
     }
 
-    /// The sentence that a token stands in.
+    /// The sentence that a token is in.
     pub fn sentence_of(&self, token: usize) -> usize {
         self.text
             .sentences

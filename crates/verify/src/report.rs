@@ -8,37 +8,37 @@ use local_agent_text::evidence::HeadingMatch;
 use local_agent_text::evidence::{Freshness, canonical_json};
 use local_agent_text::types::{ByteSpan, ChunkKey, Label, LineSpan, RelPath, Sha256, SourceName};
 
-/// How an answer as a whole fared.
+/// The overall result for an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// No claim is rejected; some may be doubtful.
     Passed,
-    /// The answer says that it cannot answer, and claims nothing.
+    /// The answer says that it cannot answer, and makes no claim.
     Abstained,
     /// At least one claim is rejected, or nothing is cited.
     Rejected,
 }
 
-/// The version of a report's fields and of the rules behind it: a report of another version of the
-/// same draft may differ. Version 1 had no such field and three verdicts.
+/// The version of the report's fields and of the rules behind it: a report with another version for
+/// the same draft may differ. Version 1 had no such field and three verdicts.
 pub const REPORT_VERSION: u32 = 2;
 
-/// How one claim fared. Only `Rejected` keeps a claim from being shown. `Checked` is never to be
-/// worded as true: it says that nothing was found against the claim.
+/// The result for one claim. Only `Rejected` keeps a claim from being shown. Never present
+/// `Checked` as true: it only means that nothing was found against the claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// The claim is one or more whole sentences of the cited evidence, word for word.
     Verified,
-    /// Properly cited, quotes verbatim, numbers, names and negations as in the cited text; the
-    /// wording is the answerer's own, and nobody proved that it follows.
+    /// Properly cited; quotes, numbers, names and negations match the cited text. The wording is
+    /// the answerer's own, and it is not proved that it follows.
     Checked,
-    /// Properly cited, and its number was computed from numbers of the cited text: see
-    /// [`Claim::derivation`]. The words around the number were checked and not proven.
+    /// Properly cited, and its number was computed from numbers in the cited text: see
+    /// [`Claim::derivation`]. The words around the number were checked, not proved.
     Derived,
-    /// Something speaks against the claim and nothing disproves it: see its doubts. It may be
-    /// shown, marked, beside the sentence that raises the doubt; a strict caller keeps it back.
+    /// Something speaks against the claim, but nothing disproves it: see its doubts. It may be
+    /// shown, marked, next to the sentence that raises the doubt; a strict caller withholds it.
     Doubtful,
     /// Disproved, or not properly cited: see its codes.
     Rejected,
@@ -66,7 +66,7 @@ impl Verdict {
     }
 }
 
-/// Where a claim is carried.
+/// Where a claim is supported.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Place {
     /// The item.
@@ -75,7 +75,7 @@ pub struct Place {
     pub source: SourceName,
     /// Its file.
     pub path: RelPath,
-    /// The bytes of the file: the words themselves where they were found, else the whole item.
+    /// The bytes of the file: the words themselves if they were found, otherwise the whole item.
     pub span: ByteSpan,
     /// The lines of `span`.
     pub lines: LineSpan,
@@ -86,11 +86,11 @@ pub struct Place {
 pub struct CitationReport {
     /// Its bytes in the answer.
     pub span: ByteSpan,
-    /// The item it means, when it means one.
+    /// The item it refers to, if any.
     pub label: Option<Label>,
     /// The key it carries or resolves to.
     pub chunk_key: Option<ChunkKey>,
-    /// What was known about the item's file.
+    /// The freshness of the item's file.
     pub freshness: Option<Freshness>,
     /// What is wrong with it, remarks included.
     pub codes: Vec<Code>,
@@ -103,28 +103,27 @@ pub struct Claim {
     pub text: String,
     /// Its bytes in the answer, citations included.
     pub span: ByteSpan,
-    /// How it fared.
+    /// Its verdict.
     pub verdict: Verdict,
     /// Why it was rejected; sorted, each once.
     pub codes: Vec<Code>,
     /// Why it is doubted; sorted, each once. A rejected claim may have doubts too.
     pub doubts: Vec<Code>,
-    /// What a reader should know and what rejects nothing; sorted, each once.
+    /// Information for the reader that rejects nothing; sorted, each once.
     pub remarks: Vec<Code>,
-    /// Its citations, those taken over from a neighbour included.
+    /// Its citations, including those taken over from a neighbour.
     pub citations: Vec<CitationReport>,
-    /// Everything that was found, in the order in which it was found: what rejects, what raises a
-    /// doubt, what only deserves a remark.
+    /// Everything found, in order: rejections, doubts and remarks.
     pub findings: Vec<Finding>,
     /// For a derived claim: what was computed.
     pub derivation: Option<Derivation>,
-    /// Where it is carried.
+    /// Where it is supported.
     pub evidence: Option<Place>,
-    /// One or more sentences that a person understands: the findings in words.
+    /// The findings as one or more sentences for people.
     pub why: String,
 }
 
-/// A citation that was read, as the report of the ancestor names it.
+/// A citation that was parsed, named as in the ancestor's report.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ParsedCitation {
     /// The cited chunk.
@@ -135,22 +134,22 @@ pub struct ParsedCitation {
     pub heading_path: String,
 }
 
-/// A citation whose path or heading differs from the item that its key names.
+/// A citation whose path or heading differs from that of the item its key names.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct MismatchRecord {
     /// The cited chunk.
     pub chunk_key: ChunkKey,
-    /// What the snapshot holds.
+    /// The path in the snapshot.
     pub expected_rel_path: String,
-    /// What the citation says.
+    /// The path in the citation.
     pub got_rel_path: String,
-    /// What the snapshot holds.
+    /// The heading in the snapshot.
     pub expected_heading_path: String,
-    /// What the citation says.
+    /// The heading in the citation.
     pub got_heading_path: String,
     /// `rel_path`, `heading` or `both`.
     pub mismatch_kind: &'static str,
-    /// Whether the heading's difference rejects the citation.
+    /// Whether the heading mismatch rejects the citation.
     pub heading_invalid: bool,
     /// `prefix`, `punctuation`, `other`, `ignored`; empty when the headings agree.
     pub heading_mismatch_reason: &'static str,
@@ -159,11 +158,11 @@ pub struct MismatchRecord {
 /// The four numbers of the footer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
-    /// Citations whose file is gone, and markers that could not be read.
+    /// Citations whose file is gone, and markers that could not be parsed.
     pub missing: usize,
-    /// Citations with another path or heading than their key, ignored headings included.
+    /// Citations with a different path or heading than their key, including ignored headings.
     pub path_mismatches: usize,
-    /// Citations whose file no longer holds the frozen text.
+    /// Citations whose file no longer contains the frozen text.
     pub sha_mismatches: usize,
     /// Citations of something outside the snapshot.
     pub not_in_snapshot: usize,
@@ -175,11 +174,11 @@ pub struct Counts {
 pub struct Report {
     /// [`REPORT_VERSION`].
     pub version: u32,
-    /// Whether the answer may be shown: passed, or an honest abstention.
+    /// Whether the answer may be shown: it passed, or it is an honest abstention.
     pub ok: bool,
     /// The same as `ok`, under the ancestor's name.
     pub valid: bool,
-    /// How the answer fared.
+    /// The overall result.
     pub outcome: Outcome,
     /// Every code that rejects something, sorted, each once.
     pub codes: Vec<Code>,
@@ -187,33 +186,33 @@ pub struct Report {
     pub doubts: Vec<Code>,
     /// The claims, in the order of the answer.
     pub claims: Vec<Claim>,
-    /// The snapshot that was compared with.
+    /// The snapshot that the answer was compared with.
     pub snapshot_id: Sha256,
-    /// SHA-256 of the answer's text; the spans of the claims count in it.
+    /// SHA-256 of the answer's text; the claims' spans refer to it.
     pub answer_sha256: Sha256,
     /// `exact`, `prefix` or `ignore`.
     pub heading_match_strategy: &'static str,
-    /// Whether closing punctuation of headings did not count.
+    /// Whether closing punctuation of headings was ignored.
     pub normalize_heading: bool,
-    /// The citations that were read, in the order of the answer.
+    /// The citations that were parsed, in the order of the answer.
     pub parsed_citations: Vec<ParsedCitation>,
     /// Their number.
     pub parsed_citations_count: usize,
     /// Everything that is or looks like a citation.
     pub citation_markers_found: usize,
-    /// Those that could not be read.
+    /// Those that could not be parsed.
     pub unparseable_citations_count: usize,
-    /// Whether there are markers and none could be read.
+    /// Whether there are markers and none of them could be parsed.
     pub all_citations_unparseable: bool,
     /// Keys of cited items whose file is gone.
     pub missing_chunk_keys: Vec<ChunkKey>,
-    /// Citations with another path or heading than their key.
+    /// Citations with a different path or heading than their key.
     pub path_mismatches: Vec<MismatchRecord>,
-    /// Keys of cited items whose file no longer holds the frozen text.
+    /// Keys of cited items whose file no longer contains the frozen text.
     pub mismatched_sha: Vec<ChunkKey>,
-    /// Keys that the snapshot does not hold.
+    /// Keys that are not in the snapshot.
     pub not_in_snapshot_chunk_keys: Vec<ChunkKey>,
-    /// Keys of cited items that nobody compared with the disk.
+    /// Keys of cited items that were not compared with the disk.
     pub sha_unchecked_chunk_keys: Vec<ChunkKey>,
     /// The four numbers of the footer.
     pub counts: Counts,
@@ -232,13 +231,13 @@ impl Report {
         self
     }
 
-    /// Whether the answer may be shown where a doubt counts as a rejection.
+    /// Whether the answer may be shown when doubts count as rejections.
     pub fn ok_without_doubts(&self) -> bool {
         self.ok && self.doubts.is_empty()
     }
 
-    /// Lets every span count in `answer` instead of the rendered text: `place` says where a span
-    /// stands there; a span that stands nowhere stays. The report is sealed anew.
+    /// Makes every span refer to `answer` instead of the rendered text: `place` maps a span to its
+    /// position there; spans that it does not map stay. The report is sealed again.
     pub fn relocate(&mut self, answer: &str, place: impl Fn(ByteSpan) -> Option<ByteSpan>) {
         for claim in &mut self.claims {
             claim.span = place(claim.span).unwrap_or(claim.span);

@@ -1,5 +1,5 @@
-//! The evidence as verification reads it: normalised once, cut into sentences once, and only when
-//! asked for.
+//! The evidence as verification reads it: normalised once and cut into sentences once, on first
+//! use.
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, HashSet};
@@ -69,7 +69,7 @@ impl<'a> SourceTexts<'a> {
         &self.lexicon
     }
 
-    /// The text of an item, read for comparison.
+    /// The text of an item, parsed for comparison.
     pub fn reading<'s>(&self, text: &'s SourceText<'a>) -> &'s Reading {
         text.reading.get_or_init(|| {
             Reading::of(
@@ -80,7 +80,7 @@ impl<'a> SourceTexts<'a> {
         })
     }
 
-    /// What stands around these items (`text` makes it), read once.
+    /// The headings and paths of these items (`text` makes the text), parsed once.
     pub fn around(&self, labels: Vec<Label>, text: impl FnOnce() -> String) -> Rc<Reading> {
         let read = || Reading::claim(Normal::of(&text()).as_str(), &mut self.lexicon.borrow_mut());
         Rc::clone(
@@ -114,7 +114,7 @@ impl SourceText<'_> {
         self.tokens.get_or_init(|| tokens(self.normal().as_str()))
     }
 
-    /// The words of the normalised text as they stand.
+    /// The words of the normalised text as written.
     pub fn vocabulary(&self) -> &HashSet<String> {
         let hay = self.normal().as_str();
         self.vocabulary.get_or_init(|| {
@@ -126,14 +126,14 @@ impl SourceText<'_> {
         })
     }
 
-    /// The longer words of the text, lower case.
+    /// The longer words of the text in lower case.
     pub fn words(&self) -> &HashSet<String> {
         self.words
             .get_or_init(|| content_words(self.normal().as_str()).collect())
     }
 
-    /// Where `claim` (normalised) stands as one or more whole sentences; its closing stop does not
-    /// count.
+    /// Where `claim` (normalised) appears as one or more whole sentences; its closing punctuation
+    /// is ignored.
     pub fn find_sentences(&self, claim: &str) -> Option<Range<usize>> {
         let claim = claim.trim_end_matches(is_closing);
         if claim.is_empty() {
@@ -146,7 +146,7 @@ impl SourceText<'_> {
             let inside = hay.get(start..end) == Some(claim);
             inside && starts.ends_at(hay, end)
         };
-        // A claim shorter than the opening may be followed by anything.
+        // A claim shorter than the opening may have anything after it.
         let (least, most) = (padded(claim, 0), padded(claim, u8::MAX));
         let from = starts
             .by_opening
@@ -218,7 +218,7 @@ impl SourceText<'_> {
 }
 
 impl Starts {
-    /// Whether a sentence ends at `end`, but for its closing stop.
+    /// Whether a sentence ends at `end`, ignoring its closing punctuation.
     fn ends_at(&self, hay: &str, end: usize) -> bool {
         let next = self.ends.partition_point(|e| *e < end);
         let rest = self.ends.get(next).and_then(|e| hay.get(end..*e));
@@ -226,7 +226,7 @@ impl Starts {
     }
 }
 
-/// Where the sentences of `raw` are in its normalised text; of code, where its lines are.
+/// Where the sentences of `raw` are in its normalised text; for code, where its lines are.
 fn cuts(raw: &str, normal: &Normal) -> Vec<Cut> {
     let place = |start: usize, end: usize, sentence: &Sentence| {
         let end = normal.position(end);
@@ -256,13 +256,13 @@ fn cuts(raw: &str, normal: &Normal) -> Vec<Cut> {
     out
 }
 
-/// Reads markdown for comparison.
+/// Parses markdown for comparison.
 pub fn read(raw: &str, lexicon: &mut Lexicon) -> Reading {
     let normal = Normal::of(raw);
     Reading::of(normal.as_str(), &cuts(raw, &normal), lexicon)
 }
 
-/// Stops, closing marks and blanks after the last word of a sentence.
+/// Punctuation, closing marks and blanks after the last word of a sentence.
 fn is_closing(c: char) -> bool {
     matches!(
         c,
@@ -270,14 +270,14 @@ fn is_closing(c: char) -> bool {
     ) || c.is_whitespace()
 }
 
-/// The first bytes of a text, filled up with `filler`.
+/// The first bytes of a text, padded with `filler`.
 fn padded(text: &str, filler: u8) -> [u8; OPENING] {
     let mut out = [filler; OPENING];
     out.iter_mut().zip(text.bytes()).for_each(|(o, b)| *o = b);
     out
 }
 
-/// Words and numbers; a letter of a script without spaces is a word of its own.
+/// Words and numbers; each letter of a script without spaces is a separate word.
 pub fn tokens(text: &str) -> Vec<Range<usize>> {
     let mut out: Vec<Range<usize>> = Vec::new();
     let mut joins = false;

@@ -1,9 +1,9 @@
-//! A text as statements: what is said of what, with everything that a reader adds in their head.
+//! Splits a text into statements, and adds to each what a reader would add in their head.
 //!
 //! A sentence is cut into parts where a new statement begins. A part that cannot be understood
-//! alone is completed: a short one by the rest of its sentence, or by the sentence before it; "The
-//! other does not." by what the first one does; a cell of a table by the names of its row and its
-//! column; a list item by its label.
+//! alone is completed: a short one by the rest of its sentence or by the sentence before it; "The
+//! other does not." by what the first one does; a table cell by the names of its row and column; a
+//! list item by its label.
 
 use std::ops::Range;
 
@@ -11,10 +11,10 @@ use super::reading::Reading;
 use super::text::{Token, lower_case};
 use local_agent_text::markdown::BlockRole;
 
-/// Content words that make a part understandable alone.
+/// Number of content words that make a part understandable alone.
 const ENOUGH: usize = 3;
 
-/// Most words that one statement takes over; bounds the work on hostile text.
+/// Maximum number of words that one statement takes over; bounds the work on hostile text.
 const MOST_TAKEN: usize = 40;
 
 /// One statement.
@@ -89,7 +89,7 @@ fn content(tokens: &[Token]) -> usize {
     tokens.iter().filter(|t| t.is_content()).count()
 }
 
-/// "The other does not": it ends with a negation that governs nothing.
+/// "The other does not": a part that ends with a negation that governs nothing.
 fn is_elliptic(reading: &Reading, own: &[Token]) -> bool {
     own.last().is_some_and(|token| {
         let word = lower_case(reading.word(token));
@@ -97,8 +97,8 @@ fn is_elliptic(reading: &Reading, own: &[Token]) -> bool {
     })
 }
 
-/// What is said behind a part that ends at `from`: "It was not, it was written by her." A contrast
-/// is no part of what is denied.
+/// What follows a part that ends at `from`: "It was not, it was written by her." A contrast is not
+/// part of what is denied.
 fn behind<'r>(reading: &'r Reading, sentence: &Range<usize>, from: usize) -> &'r [Token] {
     let rest = slice(reading, from..sentence.end.min(from + MOST_TAKEN));
     let contrast = rest.first().is_some_and(|t| {
@@ -110,7 +110,7 @@ fn behind<'r>(reading: &'r Reading, sentence: &Range<usize>, from: usize) -> &'r
     if contrast { &[] } else { rest }
 }
 
-/// What is said before `own`: the part before it, or the sentence before its own in the same block.
+/// What comes before `own`: the part before it, or the previous sentence in the same block.
 fn before<'r>(reading: &'r Reading, s: usize, own: &Range<usize>) -> &'r [Token] {
     let Some(sentence) = reading.sentence(s) else {
         return &[];
@@ -130,18 +130,18 @@ fn before<'r>(reading: &'r Reading, s: usize, own: &Range<usize>) -> &'r [Token]
     })
 }
 
-/// "The Team plan has it. The Basic plan does not.": what is said before without whom it is said
-/// of, when both are named by one word.
+/// "The Team plan has it. The Basic plan does not.": the earlier statement without its subject,
+/// when both subjects share a word.
 fn without_subject<'r>(own: &[Token], before: &'r [Token]) -> &'r [Token] {
     let named = |t: &Token| t.is_content() && own.iter().any(|o| o.id == t.id);
     let last = before.iter().take(SUBJECT).position(named);
     last.map_or(before, |at| before.get(at + 1..).unwrap_or(&[]))
 }
 
-/// Most words of a subject.
+/// Maximum number of words of a subject.
 const SUBJECT: usize = 6;
 
-/// The cells of a row, each with the names of its row and its column. "No" denies the column.
+/// The cells of a row, each with the names of its row and column. "No" denies the column.
 fn row(reading: &Reading, s: usize, header: Option<usize>, out: &mut Vec<Statement>) {
     let cells = cells(reading, s);
     let columns = header.map(|h| self::cells(reading, h)).unwrap_or_default();

@@ -1,7 +1,8 @@
-//! A light stemmer for comparing words: inflections of one word meet, and a little more than that.
+//! A light stemmer for comparing words: inflected forms of one word get the same stem, and a few
+//! derived forms too.
 //!
-//! Suffix stripping after the S-stemmer of Harman (1991) with the commonest derivational endings.
-//! Only English; other words are compared as they stand, and by their first letters (see
+//! Suffix stripping after the S-stemmer of Harman (1991) with the most common derivational endings.
+//! Only for English; other words are compared as written, and by their first letters (see
 //! `support`).
 
 /// Endings and what replaces them, longest of a family first.

@@ -1,8 +1,8 @@
-//! L6: how much of a claim the cited text carries, in numbers that can be looked at.
+//! L6: how much of a claim the cited text supports, in numbers that people can inspect.
 //!
-//! Every feature is a share or a flag that a person can check by hand; the score is their weighted
-//! sum. Weights and thresholds are data (`data/support.txt`) with their provenance. Only sums,
-//! products and quotients: the same score on every machine.
+//! Every feature is a share or a flag that can be checked by hand; the score is their weighted sum.
+//! Weights and thresholds are data (`data/support.txt`) with their provenance. Only sums, products
+//! and quotients, so the score is the same on every machine.
 
 use std::sync::LazyLock;
 
@@ -10,7 +10,7 @@ use super::reading::{ALIKE, Reading};
 use super::tables::{Mood, Quantity};
 use super::text::{Lexicon, Token};
 
-/// Most words of one claim that are looked at; bounds the work on hostile answers.
+/// Maximum number of words of one claim that are examined; bounds the work on hostile answers.
 const MOST_WORDS: usize = 300;
 
 /// Sentences in a window.
@@ -30,19 +30,19 @@ pub const NAMES: [&str; 7] = [
 /// What was measured about one claim and its evidence.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Features {
-    /// Share of the claim's words that stand anywhere in the evidence.
+    /// Share of the claim's words that appear anywhere in the evidence.
     pub cover: f64,
-    /// The same within the best window, rare words counting more, for the words after the claim's
-    /// opening names: what is said, not what it is said of. Texts name what they are about in their
-    /// titles, and the rest of a claim is where it is true or false.
+    /// The same within the best window, with rare words weighted more, for the words after the
+    /// claim's opening names: what is said, not the subject. Texts name their subject in their
+    /// titles, and the rest of a claim is where it can be true or false.
     pub said: f64,
     /// 1 when a name among those words is not in the window.
     pub stranger: f64,
-    /// Share of the claim's numbers that stand anywhere in the evidence.
+    /// Share of the claim's numbers that appear anywhere in the evidence.
     pub numbers: f64,
     /// 1 when the best sentence says the opposite of a word of the claim.
     pub direction: f64,
-    /// 1 when the claim says "all", "only", "never", and the window does not.
+    /// 1 when the claim says "all", "only" or "never", and the window does not.
     pub universal: f64,
     /// 1 when the best sentence is unsure and the claim is not.
     pub hedge: f64,
@@ -67,7 +67,7 @@ impl Features {
 pub struct Weights {
     weights: [f64; 7],
     bias: f64,
-    /// At this score and above, a claim counts as supported where a yes or no is wanted (`eval
+    /// With this score or more, a claim counts as supported where a yes or no is needed (`eval
     /// claims`).
     pub supported: f64,
     /// Below this score the gate says `LOW_SUPPORT`.
@@ -117,7 +117,7 @@ pub struct Window {
     pub text: usize,
     /// Its first sentence.
     pub first: usize,
-    /// The sentence in it that carries most.
+    /// The sentence in it that contributes most.
     pub best: usize,
     /// Weighted share of the claim's words in the window.
     pub share: f64,
@@ -125,7 +125,7 @@ pub struct Window {
     pub best_share: f64,
 }
 
-/// The words of a claim that support is measured on.
+/// The words of a claim that are used to measure support.
 pub fn counted(claim: &Reading) -> Vec<Token> {
     claim
         .text
@@ -144,8 +144,8 @@ fn harmonic(n: usize) -> f64 {
         .sum()
 }
 
-/// The weight of each counted word: numbers and names more, little words less, words in many
-/// sentences less.
+/// The weight of each counted word: more for numbers and names, less for function words and for
+/// words that are in many sentences.
 fn word_weights(counted: &[Token], texts: &[&Reading]) -> Vec<f64> {
     let sentences: usize = texts.iter().map(|t| t.text.sentences.len()).sum();
     let one = |token: &Token| {
@@ -174,7 +174,7 @@ pub fn best_window(claim: &Reading, texts: &[&Reading], lexicon: &Lexicon) -> Op
     let mut best: Option<Window> = None;
     for (n, text) in texts.iter().enumerate() {
         let len = text.text.sentences.len();
-        // What each word finds in each sentence; per sentence, and per window that starts there.
+        // The match of each word in each sentence; per sentence, and per window that starts there.
         let mut single = vec![0.0_f64; len];
         let mut window = vec![0.0_f64; len];
         let mut found = vec![0.0_f64; len];
@@ -318,7 +318,7 @@ pub fn measure(
     }
 }
 
-/// Where the names and little words that a claim opens with end: mostly its subject.
+/// Where the names and function words at the start of a claim end: mostly its subject.
 fn end_of_opening(claim: &Reading) -> usize {
     let goes_on = claim
         .text
@@ -344,17 +344,17 @@ fn share(values: impl Iterator<Item = f64>, of: usize) -> f64 {
     }
 }
 
-/// How much one text carries one claim, for measuring the verifier itself.
+/// How much one text supports one claim, for evaluating the verifier itself.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClaimSupport {
     /// Higher is better; compare with [`ClaimSupport::threshold`].
     pub score: f64,
-    /// What the score is made of, by name.
+    /// The parts of the score, by name.
     pub features: Vec<(&'static str, f64)>,
 }
 
 impl ClaimSupport {
-    /// The one threshold that was fitted for all sets.
+    /// The single threshold that was fitted for all sets.
     pub fn threshold() -> f64 {
         weights().supported
     }

@@ -1,5 +1,5 @@
-//! The closed word lists of the verifier, read once from `data/`: whoever wants to know why a word
-//! counts can look.
+//! The closed word lists of the verifier, read once from `data/`, where people can look up why a
+//! word counts.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -38,7 +38,7 @@ pub enum Mood {
     Hedge,
 }
 
-/// What became of a plan or a thing.
+/// The status of a plan or a thing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
     /// Still to be decided.
@@ -59,22 +59,22 @@ pub enum Status {
     Ongoing,
 }
 
-/// What a word does in a sentence, beside what it means.
+/// What a word does in a sentence, besides its meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
-    /// Says little of a thing: "way", "make", "instead".
+    /// Carries little information: "way", "make", "instead".
     Everyday,
-    /// Leaves nothing else: "only".
+    /// Excludes everything else: "only".
     Restricting,
-    /// Says how far a statement goes, one way or the other: "only", "always", "all".
+    /// Limits a statement in either direction: "only", "always", "all".
     Limiting,
     /// Narrows a statement in another way: "must", "single", "if".
     Narrowing,
-    /// Leaves nothing out: "any", "all".
+    /// Excludes nothing: "any", "all".
     Freeing,
-    /// Means one: "single".
+    /// Means exactly one: "single".
     Singling,
-    /// Says that there is none or less: "few", "without", "missing".
+    /// Says that there are few or none: "few", "without", "missing".
     Scarce,
     /// Changes what a denial means: "unless", "only", "but".
     Bending,
@@ -86,13 +86,13 @@ pub enum Role {
     Placing,
     /// The same, and verbs that do: "precedes".
     Ordering,
-    /// Counts a place in an order: "first", "then".
+    /// Marks a position in an order: "first", "then".
     Sequence,
     /// Begins a reason.
     Causal,
     /// Begins a condition.
     Conditional,
-    /// Speaks of the text: "table", "section".
+    /// Refers to the text: "table", "section".
     Textual,
     /// Begins an indirect question.
     Asking,
@@ -146,13 +146,13 @@ pub struct Entry {
     pub negates: bool,
     /// A verb or noun that negates what follows ("fails to").
     pub turns: bool,
-    /// A negation before it is none ("not only").
+    /// Cancels a negation before it ("not only").
     pub hollow: bool,
     /// What else it does in a sentence.
     pub roles: Roles,
     /// May begin a number or a date.
     pub amount: bool,
-    /// Its opposite says the same with giver and taker exchanged: "sell" and "buy".
+    /// Its opposite says the same with giver and receiver swapped: "sell" and "buy".
     pub converse: bool,
     /// A quantity.
     pub quantity: Option<Quantity>,
@@ -160,7 +160,7 @@ pub struct Entry {
     pub mood: Option<Mood>,
     /// A status.
     pub status: Option<Status>,
-    /// The opposites it takes part in: which pair, which side.
+    /// The pairs of opposites it is in: which pair, which side.
     pub pairs: Vec<(u16, bool)>,
 }
 
@@ -168,7 +168,7 @@ pub struct Entry {
 pub struct Tables {
     /// By word as written.
     words: HashMap<String, Entry>,
-    /// By stem: pairs, turning words and status only, which hold for every inflection.
+    /// By stem: only pairs, turning words and status, which apply to every inflected form.
     stems: HashMap<String, Entry>,
     /// Irregular form → base.
     bases: HashMap<&'static str, &'static str>,
@@ -249,7 +249,7 @@ impl Tables {
                 }
             }
         }
-        // What holds for every inflection holds for the words that are listed by themselves too.
+        // What applies to every inflected form also applies to words that are listed themselves.
         let listed: Vec<String> = this.words.keys().cloned().collect();
         for word in listed {
             let Some(more) = this.stems.get(&this.stem_of(&word)).cloned() else {

@@ -1,4 +1,4 @@
-//! From claims to a report: the outcome of the whole answer, and what the footer counts.
+//! Turns claims into a report: the outcome of the whole answer, and the counts for the footer.
 
 use std::collections::BTreeSet;
 
@@ -65,7 +65,7 @@ impl Court<'_> {
         report.seal()
     }
 
-    /// The report's lists and counts; verdicts are still to be filled in.
+    /// The report's lists and counts; verdicts are filled in later.
     fn tally(&self) -> Report {
         let with = |code: Code| {
             self.resolved.iter().enumerate().filter(move |(i, r)| {

@@ -1,4 +1,4 @@
-//! The terms of a text: what can belong to something, and be exchanged for something else.
+//! The terms of a text: what can be related to something, and be swapped with something else.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use super::atoms::{Atom, What};
 use super::reading::Reading;
 use super::text::{Lexicon, Text, Token};
 
-/// What can take the place of a term.
+/// The kind of a term; only terms of one kind can replace each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TermKind {
     /// A word of the language.
@@ -28,13 +28,13 @@ pub struct Term {
     pub id: u32,
     /// Its tokens.
     pub tokens: Range<usize>,
-    /// Of what kind it is.
+    /// Its kind.
     pub kind: TermKind,
     /// Whether it is an identifier of several tokens.
     pub is_compound: bool,
 }
 
-/// Most bytes of an identifier.
+/// Maximum number of bytes of an identifier.
 const LONGEST: usize = 120;
 
 /// The terms of a text, in the order of their first tokens; an identifier before its parts.
@@ -96,8 +96,8 @@ fn kind_of(token: &Token, word: &str) -> TermKind {
     }
 }
 
-/// The identifier that begins at token `i`: its end, and its name in lower case. A sign before it
-/// is a part of the name: `/MT` and `_MT` are two things.
+/// The identifier that begins at token `i`: its end, and its name in lower case. A symbol before it
+/// is part of the name: `/MT` and `_MT` are different.
 fn compound(normal: &str, tokens: &[Token], i: usize) -> Option<(usize, String)> {
     let first = tokens.get(i)?;
     let mut end = i + 1;
@@ -121,7 +121,7 @@ fn compound(normal: &str, tokens: &[Token], i: usize) -> Option<(usize, String)>
     is_one.then(|| (end, format!("{sign}{}", name.to_lowercase())))
 }
 
-/// Signs inside an identifier.
+/// Characters that join the parts of an identifier.
 fn is_joint(c: char) -> bool {
     matches!(
         c,
@@ -129,7 +129,7 @@ fn is_joint(c: char) -> bool {
     )
 }
 
-/// The sign that begins an identifier at byte `start`: `/x`, `--x`, `.x`.
+/// The symbol that begins an identifier at byte `start`: `/x`, `--x`, `.x`.
 fn sign_before(normal: &str, start: usize) -> &str {
     let before = normal.get(..start).unwrap_or("");
     let bare = before.trim_end_matches(['/', '_', '.', '#', '@', '$', '-']);
@@ -180,7 +180,7 @@ pub fn parts(reading: &Reading) -> Vec<u32> {
                 || gap.contains(" – ")
                 || gap.contains(" - ")
                 || gap.contains(": ");
-            // "It was not, she wrote it": what is denied is said behind the comma.
+            // "It was not, she wrote it": the correction comes after the comma.
             let word = super::text::lower_case(reading.word(token));
             let ends = gap.contains(',') || matches!(&*word, "and" | "und");
             let denial = !has_content && ends && before.is_some_and(|b| b.negates());

@@ -1,5 +1,5 @@
-//! Normalised text as words: stems, clauses, what is negated. Both sides of every comparison are
-//! read by this code.
+//! Normalised text as words: stems, clauses, and what is negated. Both sides of every comparison
+//! are parsed by this code.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -16,7 +16,7 @@ use super::tables::{Entry, Mood, Quantity, Role, Status, tables};
 pub struct Lexicon {
     ids: HashMap<String, u32, RandomState>,
     stems: Vec<String>,
-    /// For every stem: the number of its first letters, when it is long enough to be compared by
+    /// For every stem: the number of its first letters, if it is long enough to be compared by
     /// them.
     alike: Vec<Option<u32>>,
     openings: HashMap<String, u32, RandomState>,
@@ -29,7 +29,7 @@ struct Known {
     entry: Option<&'static Entry>,
 }
 
-/// Words that stand for a number when words are compared ("one" is too often a pronoun).
+/// Words that mean a number when words are compared ("one" is too often a pronoun).
 const NUMBERS: &[(&str, &str)] = &[
     ("zero", "0"),
     ("two", "2"),
@@ -63,11 +63,11 @@ const NUMBERS: &[(&str, &str)] = &[
     ("ninety", "90"),
 ];
 
-/// How many first letters two stems must share to be alike.
+/// How many first letters two stems must share to be similar.
 const ALIKE_LETTERS: usize = 5;
 
 impl Lexicon {
-    /// The number of a stem, or of a name that is compared as a whole; a new one if need be.
+    /// The number of a stem, or of a name that is compared as a whole; assigned if it is new.
     pub fn intern(&mut self, stem: &str) -> u32 {
         if let Some(id) = self.ids.get(stem) {
             return *id;
@@ -84,7 +84,7 @@ impl Lexicon {
         id
     }
 
-    /// The number of the first letters of a stem; stems that share it are alike.
+    /// The number of the first letters of a stem; stems with the same number are similar.
     pub fn alike(&self, id: u32) -> Option<u32> {
         self.alike.get(id as usize).copied().flatten()
     }
@@ -125,7 +125,7 @@ pub struct Token {
     pub number: bool,
     /// Whether it begins with a capital letter.
     pub capital: bool,
-    /// Whether it begins its sentence, or stands after a colon, a bullet or an opening quote mark.
+    /// Whether it begins its sentence, or follows a colon, a bullet or an opening quote mark.
     pub first: bool,
     /// Which clause of the text.
     pub clause: u32,
@@ -133,13 +133,13 @@ pub struct Token {
     pub negated: bool,
     /// Whether it is the first content word after such a negation.
     pub head: bool,
-    /// Whether it is "May", the month, where "may" would be a mood.
+    /// Whether it is "May", the month, and not the modal verb.
     month: bool,
     entry: Option<&'static Entry>,
 }
 
 impl Token {
-    /// The same word, negated as given; a negated content word is negated by itself.
+    /// The same word, negated as given; a negated content word is itself the head of the negation.
     pub fn with_negation(self, negated: bool) -> Self {
         Self {
             negated,
@@ -148,9 +148,9 @@ impl Token {
         }
     }
 
-    /// Whether it carries no content of its own.
+    /// Whether it has no content of its own.
     pub fn is_stop(&self) -> bool {
-        // "gate B", "vitamin D": a letter that is a name.
+        // "gate B", "vitamin D": a letter used as a name.
         if self.capital && self.end - self.start == 1 && !self.first && !self.is_light() {
             return false;
         }
@@ -158,12 +158,12 @@ impl Token {
             || (!self.number && self.end - self.start == 1 && !self.is_light())
     }
 
-    /// Whether it carries little.
+    /// Whether it has little content.
     pub fn is_light(&self) -> bool {
         self.entry.is_some_and(|e| e.light)
     }
 
-    /// A noun, verb, adjective or number: neither stop nor light, and no mood.
+    /// A noun, verb, adjective or number: neither stop nor light, and not a negation.
     pub fn is_content(&self) -> bool {
         !(self.is_stop() || self.is_light() || self.negates())
     }
@@ -178,7 +178,7 @@ impl Token {
         self.entry.is_some_and(|e| e.turns)
     }
 
-    /// Whether its opposite says the same with the two parties exchanged.
+    /// Whether its opposite says the same with the two parties swapped.
     pub fn is_converse(&self) -> bool {
         self.entry.is_some_and(|e| e.converse)
     }
@@ -203,17 +203,17 @@ impl Token {
         self.entry.and_then(|e| e.status)
     }
 
-    /// The opposites it takes part in.
+    /// The pairs of opposites it is in.
     pub fn pairs(&self) -> &'static [(u16, bool)] {
         self.entry.map_or(&[], |e| e.pairs.as_slice())
     }
 
-    /// Whether it does this in a sentence.
+    /// Whether it has this role in a sentence.
     pub fn does(&self, role: Role) -> bool {
         self.entry.is_some_and(|e| e.roles.has(role))
     }
 
-    /// Whether a negation before it is none.
+    /// Whether it cancels a negation before it.
     pub fn hollow(&self) -> bool {
         self.entry.is_some_and(|e| e.hollow)
     }
@@ -255,7 +255,7 @@ pub struct Text {
 impl Text {
     /// Reads `text` (normalised), cut into sentences at `cuts`.
     pub fn read(text: &str, cuts: &[Cut], lexicon: &mut Lexicon) -> Self {
-        // A word and the blank after it are five bytes or more in most languages.
+        // In most languages a word and the blank after it take five bytes or more.
         let mut this = Self {
             tokens: Vec::with_capacity(text.len() / 5 + 1),
             sentences: Vec::with_capacity(cuts.len()),
@@ -402,7 +402,7 @@ fn comes_before_a_month(word: &str) -> bool {
     word.starts_with(|c: char| c.is_ascii_digit()) || WORDS.contains(&&*lower_case(word))
 }
 
-/// `word` in lower case; most words are already, and are not copied.
+/// `word` in lower case; most words already are, and are not copied.
 pub fn lower_case(word: &str) -> Cow<'_, str> {
     match word
         .bytes()
@@ -415,7 +415,7 @@ pub fn lower_case(word: &str) -> Cow<'_, str> {
 }
 
 /// Where the word that begins at `at` ends: letters and digits, apostrophes between letters,
-/// separators between digits; a letter of a script without spaces is a word of its own.
+/// separators between digits; each letter of a script without spaces is a separate word.
 fn word_end(text: &str, at: usize, first: char) -> usize {
     let single = |c: char| matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}');
     let mut end = at + first.len_utf8();
@@ -425,7 +425,7 @@ fn word_end(text: &str, at: usize, first: char) -> usize {
     let mut before = first;
     let mut apostrophes = 0;
     loop {
-        // Most words are letters and digits of ASCII, which always go on.
+        // Most words are ASCII letters and digits, which always continue the word.
         while let Some(b) = text
             .as_bytes()
             .get(end)
@@ -460,14 +460,14 @@ fn word_end(text: &str, at: usize, first: char) -> usize {
 /// How many content words a negation governs.
 const GOVERNED: usize = 3;
 
-/// How far they may be from it, in words.
+/// Maximum distance between a negation and the words it governs, in words.
 const REACH: usize = 24;
 
-/// How many words may be put in between a negation and what it governs.
+/// How many words may be inserted between a negation and what it governs.
 const PUT_IN: usize = 6;
 
-/// "They were not, by their own account, towed": the clause that a "not" before words between
-/// commas governs.
+/// "They were not, by their own account, towed": the clause that a "not" governs when words between
+/// commas follow it.
 fn governed_clause(from_cue: &[Token], text: &str) -> Option<u32> {
     let (cue, after) = from_cue.split_first()?;
     let comma = |t: &Token| text.get(t.end..).is_some_and(|r| r.starts_with(','));
@@ -498,7 +498,7 @@ fn mark_negation(tokens: &mut [Token], text: &str) {
         if !(cue.negates() || cue.turns()) || hollow || abbreviation {
             continue;
         }
-        // "lacks tests" and "prevents loss" govern a noun that both sides may word in many ways;
+        // "lacks tests" and "prevents loss" govern a noun that both sides may express in many ways;
         // "failed to start" does not.
         let firm = cue.negates() || next.is_some_and(|n| text.get(n.start..n.end) == Some("to"));
         let clause = governed_clause(tokens.get(i..).unwrap_or(&[]), text).unwrap_or(cue.clause);

@@ -37,7 +37,7 @@ pub struct ScopeArgs {
 }
 
 impl ScopeArgs {
-    /// The same for the operations.
+    /// The limits for the operations.
     pub fn limits(&self) -> Limits {
         let Self {
             source,
@@ -91,7 +91,7 @@ pub enum QueryFormat {
 }
 
 impl QueryFormat {
-    /// Whether stdout belongs to a program, failures included.
+    /// Whether stdout is for a program, including failures.
     pub const fn is_json(self) -> bool {
         matches!(self, Self::Json | Self::Jsonl | Self::Qmd)
     }
@@ -189,7 +189,7 @@ impl Query {
         self.words.join(" ")
     }
 
-    /// How to print, apart from the global `--json`.
+    /// The output format, apart from the global `--json`.
     pub fn format(&self) -> QueryFormat {
         let flags = [
             (self.jsonl, QueryFormat::Jsonl),

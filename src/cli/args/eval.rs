@@ -1,4 +1,4 @@
-//! `eval`: measuring on judged sets.
+//! `eval`: measurements on judged sets.
 
 use std::path::PathBuf;
 

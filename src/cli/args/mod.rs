@@ -1,5 +1,5 @@
-//! What can be typed: the one definition that parser, help, completions, man page and `docs/cli.md`
-//! come from. One file a group of commands; here is what they share.
+//! The definition of the command line, from which parser, help, completions, man page and
+//! `docs/cli.md` are made. One file per group of commands; this one contains what they share.
 
 mod asking;
 mod eval;

@@ -1,4 +1,4 @@
-//! What was done, what is remembered and how things stand: `runs`, `memory`, `doctor`, `status`.
+//! Records, memory and status: `runs`, `memory`, `doctor`, `status`.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! Setting up: `try`, `init`, `config`, and what shells and `man` need.
+//! Set-up: `try`, `init`, `config`, and output for shells and `man`.
 
 use std::path::PathBuf;
 

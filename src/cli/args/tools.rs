@@ -1,4 +1,4 @@
-//! `tool`: the file and code tools, for a person.
+//! `tool`: the file and code tools, for people.
 
 use clap::{Args, Subcommand};
 

@@ -1,4 +1,4 @@
-//! Hits as CSV, markdown, XML, and the JSON that `qmd query --json` prints.
+//! Prints hits as CSV, markdown, XML, and the JSON of `qmd query --json`.
 
 use serde::Serialize;
 
@@ -9,22 +9,22 @@ use local_agent_index::lexical::Query;
 use local_agent_index::retrieval::Hit;
 use local_agent_text::error::{Failure, Result};
 
-/// Digits of a key that these formats show: enough to be unique in a library of a million chunks in
-/// all but one case of a hundred, and `get` says when they are not.
+/// Number of key digits in these formats: unique in 99 % of libraries with a million chunks;
+/// otherwise `get` reports the ambiguity.
 const KEY_DIGITS: usize = 12;
 
-/// One hit as `qmd` names its fields.
+/// One hit with `qmd`'s field names.
 #[derive(Debug, Serialize)]
 struct QmdHit {
     /// `#` and the first digits of the chunk's key.
     docid: String,
-    /// Two decimals.
+    /// Rounded to two decimals.
     score: f64,
     /// `qmd://source/path`.
     file: String,
     line: usize,
     title: String,
-    /// What the configuration says about its folder.
+    /// The configured description of its folder.
     #[serde(skip_serializing_if = "Option::is_none")]
     context: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -33,10 +33,10 @@ struct QmdHit {
     snippet: Option<String>,
 }
 
-/// The array that `qmd query --json` prints.
+/// The array printed by `qmd query --json`.
 ///
 /// # Errors
-/// `INTERNAL_ERROR` when it cannot be written as JSON.
+/// `INTERNAL_ERROR` when it cannot be serialized as JSON.
 pub(super) fn qmd(searched: &Searched, full: bool) -> Result<String> {
     let one = |(hit, context): (&Hit, &Option<String>)| QmdHit {
         docid: docid(hit),
@@ -59,7 +59,7 @@ pub(super) fn qmd(searched: &Searched, full: bool) -> Result<String> {
         .map_err(|e| Failure::internal(format!("the hits cannot be written as JSON: {e}")))
 }
 
-/// A header and one record a hit (RFC 4180).
+/// A header and one record per hit (RFC 4180).
 pub(super) fn csv(searched: &Searched, full: bool, file: &dyn Fn(&Hit) -> String) -> String {
     let mut out = String::from("docid,score,file,title,line,snippet\r\n");
     for hit in &searched.found.hits {
@@ -77,7 +77,7 @@ pub(super) fn csv(searched: &Searched, full: bool, file: &dyn Fn(&Hit) -> String
     out
 }
 
-/// One section a hit.
+/// One section per hit.
 pub(super) fn markdown(searched: &Searched, full: bool, file: &dyn Fn(&Hit) -> String) -> String {
     let one = |hit: &Hit| {
         format!(
@@ -94,7 +94,7 @@ pub(super) fn markdown(searched: &Searched, full: bool, file: &dyn Fn(&Hit) -> S
     all.join("\n")
 }
 
-/// One element a hit.
+/// One element per hit.
 pub(super) fn xml(searched: &Searched, full: bool, file: &dyn Fn(&Hit) -> String) -> String {
     let mut out = String::new();
     for hit in &searched.found.hits {
@@ -132,7 +132,7 @@ fn csv_field(text: &str) -> String {
     }
 }
 
-/// Text as XML 1.0 takes it: characters that it does not allow are replaced.
+/// Text for XML 1.0: characters that it does not allow are replaced.
 fn xml_text(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

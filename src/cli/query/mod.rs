@@ -23,10 +23,10 @@ use local_agent_text::error::{Failure, Result};
 use snippet::{Snippet, snippet};
 use view::QueryView;
 
-/// Hits of `--all`: every candidate that a search looks at.
+/// Number of hits for `--all`: every candidate that a search considers.
 const ALL: usize = 1_000;
 
-/// Columns of a line of a snippet.
+/// Width of a snippet line in columns.
 const WIDTH: usize = 96;
 
 pub fn run(context: &mut Context, args: &Args, usual: ModeArg) -> Result<ExitCode> {
@@ -45,7 +45,7 @@ pub fn run(context: &mut Context, args: &Args, usual: ModeArg) -> Result<ExitCod
             ..IndexRun::default()
         };
         let summary = jobs::run_index(&config, &sandbox, &files, &run, &|_| ())?;
-        // What the index holds of such a source is still searched.
+        // The indexed content of such a source is still searched.
         say_failures(context, &summary.failures);
     }
     let mode = match args.mode.unwrap_or(usual) {
@@ -101,13 +101,13 @@ fn report(context: &Context, shown: &Shown<'_>, text: String) -> Result<Value> {
     context.body(&view)
 }
 
-/// What `query --json` prints of a search without flags, without the roots.
+/// The output of `query --json` for a search without flags, without the roots.
 pub(super) fn body(text: &str, searched: &Searched, config: &Config) -> Result<Value> {
     let view = QueryView::new(text.to_owned(), searched, &config.warnings, false);
     to_value(&view)
 }
 
-/// What was found, and how it is to be shown.
+/// The search result, and how to show it.
 struct Shown<'a> {
     out: Output,
     config: &'a Config,
@@ -116,7 +116,7 @@ struct Shown<'a> {
 }
 
 impl Shown<'_> {
-    /// Prints for everybody but a reader of the one JSON object.
+    /// Prints every format except the single JSON object.
     fn print(&self) -> Result<()> {
         let (out, searched, full) = (self.out, self.searched, self.args.full);
         let file = |hit: &Hit| self.file(hit);
@@ -136,7 +136,7 @@ impl Shown<'_> {
         Ok(())
     }
 
-    /// How a hit's file is named: with its source where there are several.
+    /// The name of a hit's file: with its source if there are several.
     fn file(&self, hit: &Hit) -> String {
         let chunk = &hit.chunk;
         if self.args.full_path {
@@ -149,7 +149,7 @@ impl Shown<'_> {
         }
     }
 
-    /// Where a hit's file lies.
+    /// The path of a hit's file.
     fn path(&self, hit: &Hit) -> std::path::PathBuf {
         file_path(
             self.config,
@@ -259,7 +259,7 @@ fn to_value(view: &impl serde::Serialize) -> Result<Value> {
         .map_err(|e| Failure::internal(format!("the hits cannot be written as JSON: {e}")))
 }
 
-/// Where a document of a source lies.
+/// The path of a source's document.
 pub(super) fn file_path(config: &Config, source: &str, path: &str) -> std::path::PathBuf {
     let root = config
         .sources
@@ -282,7 +282,7 @@ fn trail(hit: &Hit) -> String {
     names.join(" › ")
 }
 
-/// The sentence for an empty list.
+/// The message for an empty list.
 fn nothing(args: &Args, searched: &Searched) -> String {
     let tag = args.scope.tag.first();
     let filter = searched.query.filters.iter().find(|one| one.key == "tag");
@@ -293,7 +293,7 @@ fn nothing(args: &Args, searched: &Searched) -> String {
     }
 }
 
-/// Tells, on stderr, which words no note holds.
+/// Reports on stderr which words are in no note.
 fn say_corrections(corrections: &[Correction]) {
     for one in corrections {
         let Some(first) = one.instead.first() else {
@@ -321,10 +321,10 @@ fn say_corrections(corrections: &[Correction]) {
     }
 }
 
-/// Files that one line names.
+/// Maximum number of files listed in one line.
 const NAMED: usize = 3;
 
-/// Tells, on stderr, which files are not what was indexed, in one line.
+/// Reports on stderr, in one line, which files have changed since they were indexed.
 pub(super) fn say_index_stale(files: &[String]) {
     if files.is_empty() {
         return;
@@ -340,10 +340,10 @@ pub(super) fn say_index_stale(files: &[String]) {
     ));
 }
 
-/// Tells, on stderr, what a reader must know about the answer's reach.
+/// Reports on stderr what limits the completeness of the answer.
 pub(super) fn say_limits(coverage: &Coverage, stale: &[Stale]) {
     for one in stale {
-        // Vectors of another state of the index still find every chunk that has one.
+        // Vectors from another state of the index still find every chunk that has one.
         let is_behind = one.what == "vectors" && coverage.embedded >= coverage.chunks;
         if is_behind && coverage.chunks > 0 {
             continue;
@@ -358,7 +358,7 @@ pub(super) fn say_limits(coverage: &Coverage, stale: &[Stale]) {
     }
 }
 
-/// A snippet in lines of [`WIDTH`] columns, its marks emphasised where colour is wanted.
+/// A snippet in lines of [`WIDTH`] columns, with its marks emphasised if colour is on.
 fn wrapped(found: &Snippet, out: Output) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = String::new();
@@ -386,7 +386,7 @@ fn wrapped(found: &Snippet, out: Output) -> Vec<String> {
     lines
 }
 
-/// A word that begins at `start` of the snippet, with what is marked in it emphasised.
+/// A word that begins at `start` of the snippet, with its marked parts emphasised.
 fn marked(word: &str, start: usize, found: &Snippet, out: Output) -> String {
     let mut text = String::new();
     let mut done = 0;

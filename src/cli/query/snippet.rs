@@ -1,5 +1,4 @@
-//! What is shown of a hit: the stretch of its text that holds most of the words that were searched
-//! for, with these words marked.
+//! The snippet of a hit: the part of its text with most of the search terms, which are marked.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
@@ -8,27 +7,27 @@ use local_agent_agent::operations::search::words_of;
 use local_agent_index::lexical::Query;
 use local_agent_text::language::terms;
 
-/// Longest stretch, in characters: two lines of a terminal.
+/// Maximum length of a snippet, in characters: two lines of a terminal.
 const LENGTH: usize = 190;
 
-/// What is shown before the first marked word, in characters.
+/// Maximum length of the text before the first marked word, in characters.
 const BEFORE: usize = 50;
 
-/// A stretch of a text.
+/// A part of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Snippet {
-    /// On one line: white space is one space.
+    /// On one line: each run of white space is one space.
     pub text: String,
-    /// Words in `text` that were searched for, in bytes.
+    /// Search terms in `text`, as byte ranges.
     pub marks: Vec<Range<usize>>,
-    /// How many line breaks of the original stand before the first marked word; without one, before
-    /// the stretch.
+    /// The number of line breaks in the original before the first marked word; if no word is
+    /// marked, before the snippet.
     pub line: usize,
-    /// Whether text was left out before and behind it.
+    /// Whether text was left out before and after it.
     pub cut: (bool, bool),
 }
 
-/// The stretch of `text` with the most different words of `query`, the first of several.
+/// The part of `text` with the most different words of `query`; among several, the first.
 pub(super) fn snippet(text: &str, query: &Query) -> Snippet {
     let found = matches(text, query);
     let window = best_window(text, &found);
@@ -52,15 +51,15 @@ pub(super) fn snippet(text: &str, query: &Query) -> Snippet {
     }
 }
 
-/// One word of a text that was searched for.
+/// One search term in a text.
 #[derive(Debug)]
 struct Match {
     range: Range<usize>,
-    /// Which word of the query it is: words with one stem are one.
+    /// Which word of the query it is: words with the same stem count as one.
     term: String,
 }
 
-/// Every word of `text` that is a word of the query in any of its forms.
+/// Every word of `text` that is a word of the query in any form.
 fn matches(text: &str, query: &Query) -> Vec<Match> {
     let wanted: BTreeSet<String> = terms(&words_of(query)).into_iter().collect();
     let mut known: HashMap<&str, Option<String>> = HashMap::new();
@@ -72,7 +71,7 @@ fn matches(text: &str, query: &Query) -> Vec<Match> {
             .or_insert_with(|| terms(word).into_iter().find(|term| wanted.contains(term)))
             .clone();
         let Some(term) = term else { continue };
-        // In scripts without spaces a run is a sentence: only what was asked for is marked.
+        // In scripts without spaces a run is a whole sentence: only the search term is marked.
         match word.find(term.as_str()).filter(|_| !word.is_ascii()) {
             Some(at) => {
                 let start = range.start + at;
@@ -106,7 +105,7 @@ fn best_window(text: &str, found: &[Match]) -> Range<usize> {
         let end = end_of(text, start);
         let inside = found[at..].iter().take_while(|one| one.range.end <= end);
         let terms: BTreeSet<&str> = inside.map(|one| one.term.as_str()).collect();
-        // Headings are shown beside the place: what stands below them says more.
+        // Headings are shown separately, so text below them is more informative.
         let worth = (terms.len(), !is_heading(text, first.range.start));
         if worth > best.0 {
             best = (worth, start..end);
@@ -115,13 +114,13 @@ fn best_window(text: &str, found: &[Match]) -> Range<usize> {
     best.1
 }
 
-/// Whether the line that holds `at` is a heading.
+/// Whether the line that contains `at` is a heading.
 fn is_heading(text: &str, at: usize) -> bool {
     let line = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
     text[line..].starts_with('#')
 }
 
-/// The start of the line that holds `at`, or [`BEFORE`] characters before `at` on that line.
+/// The start of the line that contains `at`, or [`BEFORE`] characters before `at` on that line.
 fn start_before(text: &str, at: usize) -> usize {
     let before = &text[..at];
     let line = before.rfind('\n').map_or(0, |newline| newline + 1);
@@ -129,7 +128,7 @@ fn start_before(text: &str, at: usize) -> usize {
     for (byte, _) in text[line..at].char_indices().rev().take(BEFORE) {
         start = line + byte;
     }
-    // A word is not cut.
+    // Words are not cut.
     if start > line
         && let Some(space) = text[start..at].find(' ')
     {
@@ -138,7 +137,7 @@ fn start_before(text: &str, at: usize) -> usize {
     start
 }
 
-/// The end of the stretch that begins at `start`: a word is not cut.
+/// The end of the snippet that begins at `start`; words are not cut.
 fn end_of(text: &str, start: usize) -> usize {
     let rest = &text[start..];
     let Some((end, _)) = rest.char_indices().nth(LENGTH) else {
@@ -148,14 +147,14 @@ fn end_of(text: &str, start: usize) -> usize {
     start + whole
 }
 
-/// The window with white space as one space, and the marks moved with it.
+/// The window with each run of white space as one space, and the marks adjusted.
 fn one_line(
     text: &str,
     window: Range<usize>,
     marks: Vec<Range<usize>>,
 ) -> (String, Vec<Range<usize>>) {
     let mut out = String::new();
-    // Where each byte of the window has gone.
+    // The new position of each byte of the window.
     let mut moved = HashMap::new();
     let mut pending_space = false;
     for (at, c) in text[window.clone()].char_indices() {

@@ -1,4 +1,4 @@
-//! What `query --json` and `--jsonl` print.
+//! The output of `query --json` and `--jsonl`.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -14,24 +14,24 @@ use local_agent_text::types::LineSpan;
 /// The object of `query --json`, without the roots.
 #[derive(Debug, Serialize)]
 pub(super) struct QueryView<'a> {
-    /// As it was typed.
+    /// The query as typed.
     pub query: String,
-    /// As it was understood and searched.
+    /// The query as parsed and searched.
     pub parsed: &'a Query,
     pub outcome: Outcome,
     pub count: usize,
     pub hits: Vec<HitView<'a>>,
-    /// How many documents fit, when filters alone selected them.
+    /// The number of matching documents, if only filters selected them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub documents: Option<usize>,
-    /// Words that no note holds.
+    /// Words that are in no note.
     #[serde(skip_serializing_if = "<[Correction]>::is_empty")]
     pub corrections: &'a [Correction],
     pub coverage: Coverage,
     /// Files that changed since they were indexed.
     pub index_stale: Vec<String>,
     pub stale: &'a [Stale],
-    /// Why the vectors have no say in the ranking, when they have none.
+    /// Why the vectors do not count in the ranking, if they do not.
     pub vectors_without_say: Option<&'a str>,
     pub warnings: &'a [String],
 }
@@ -56,11 +56,11 @@ pub(super) struct HitView<'a> {
     heading_path: String,
     chunk_key: String,
     lines: LineSpan,
-    /// The line of the file that holds the first word that was searched for.
+    /// The line of the file with the first search term.
     line: usize,
     start_byte: usize,
     end_byte: usize,
-    /// Whether the file still is what was indexed.
+    /// Whether the file is unchanged since it was indexed.
     fresh: bool,
     /// The chance that it is relevant, 0 to 1.
     score: f32,
@@ -71,7 +71,7 @@ pub(super) struct HitView<'a> {
     yaml_error: Option<&'a str>,
     required_keys_present: Option<bool>,
     text: &'a str,
-    /// What the configuration says about its folder.
+    /// The configured description of its folder.
     #[serde(skip_serializing_if = "Option::is_none")]
     context: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -151,19 +151,19 @@ impl<'a> HitView<'a> {
     }
 }
 
-/// The line of the file that holds the first word that was searched for.
+/// The line of the file with the first search term.
 pub(super) fn line_of_match(hit: &Hit, query: &Query) -> usize {
     hit.chunk.lines.first() as usize + snippet(&hit.chunk.text, query).line
 }
 
-/// Every number that made the rank.
+/// Every number that went into the rank.
 pub(super) fn explanation(hit: &Hit) -> Value {
     let mut all = serde_json::to_value(&hit.trace).unwrap_or_default();
     all["fused"] = hit.score.into();
     all
 }
 
-/// `absent`, `present` or `unknown`, as the ancestor showed it.
+/// `absent`, `present` or `unknown`, as shown by the ancestor.
 pub(super) fn metadata_state(yaml_present: bool, yaml_parse_ok: Option<bool>) -> &'static str {
     match (yaml_present, yaml_parse_ok) {
         (false, _) => "absent",

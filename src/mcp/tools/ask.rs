@@ -92,7 +92,7 @@ fn ask(call: &Call, args: &AskArgs) -> Result<Reply> {
     Reply::new(ask_text(&result), &result)
 }
 
-/// What a person waiting sees of a step.
+/// The description of a step for a waiting person.
 fn step(event: &Event<'_>) -> Option<String> {
     match event {
         Event::Frozen { snapshot, .. } => {
@@ -110,7 +110,7 @@ fn step(event: &Event<'_>) -> Option<String> {
             };
             Some(format!("{} at {}: {what}", model.name, model.endpoint))
         }
-        // Thousands a reply.
+        // There are thousands of these per reply.
         Event::Receiving { .. } => None,
         Event::Round(round) => Some(match &round.refused {
             Some(codes) => format!("refused: {codes}"),

@@ -1,4 +1,4 @@
-//! `get` and `multi_get`: notes as they are on the disk.
+//! `get` and `multi_get`: the current notes on disk.
 
 use std::fmt::Write as _;
 
@@ -30,7 +30,7 @@ pub(super) const MULTI_GET: Spec = Spec {
     run: |call, args| multi_get(call, &parse(args)?),
 };
 
-/// Usual budgets, in bytes of text.
+/// Default byte limits for text.
 const GET_BYTES: usize = 32 << 10;
 
 const MANY_BYTES: usize = 64 << 10;
@@ -79,7 +79,7 @@ fn multi_get(call: &Call, args: &MultiGetArgs) -> Result<Reply> {
             reason: reason.to_owned(),
         };
         match (reason, documents::whole(&call.sandbox, address)) {
-            // What is denied or lies behind a link does not exist for an agent, as in `list_dir`.
+            // Denied and linked files are not visible to an agent, as in `list_dir`.
             (Some(SkipReason::Denied | SkipReason::Symlink), _) => {}
             (Some(reason), _) => skipped.push(refused(reason.as_str())),
             (None, Err(failure)) => skipped.push(refused(failure.code.as_str())),
@@ -133,7 +133,7 @@ fn document(piece: &DocumentPiece, first_line: usize, shown: &str) -> Document {
     }
 }
 
-/// What is above the text of a document.
+/// The header above the text of a document.
 fn head(document: &Document) -> String {
     let last = document.first_line + document.text.lines().count().saturating_sub(1);
     format!(

@@ -1,4 +1,4 @@
-//! Which tools there are: few, each with one job, in the words a model chooses by.
+//! The tools: few, each with one job, described in the words by which a model chooses.
 
 mod ask;
 mod documents;
@@ -24,7 +24,7 @@ use local_agent_agent::tools::{AuditRow, Caller, Tool as FileTool};
 use local_agent_files::sandbox::Sandbox;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
-/// All of them.
+/// All tools.
 const SPECS: [&Spec; 9] = [
     &search::SPEC,
     &documents::GET,
@@ -40,13 +40,13 @@ const SPECS: [&Spec; 9] = [
 /// One call.
 pub(super) struct Call {
     pub(super) service: Arc<Service>,
-    /// Opened for this call.
+    /// The sandbox, opened for this call.
     pub(super) sandbox: Sandbox,
-    /// Raised when the client has taken the call back.
+    /// Set when the client has cancelled the call.
     pub(super) cancelled: Arc<AtomicBool>,
-    /// Takes one sentence a step, when the client wants to know.
+    /// Receives one sentence per step, if the client wants progress.
     pub(super) progress: Option<tokio::sync::mpsc::UnboundedSender<String>>,
-    /// What a run's record says of who asked.
+    /// Who asked, for the run's record.
     pub(super) asked_by: String,
 }
 
@@ -63,13 +63,13 @@ impl Call {
 
     fn tell(&self, what: String) {
         if let Some(progress) = &self.progress {
-            // A client that went does not listen.
+            // It is not an error if the client has disconnected.
             let _ = progress.send(what);
         }
     }
 }
 
-/// What a tool gives: the words a model reads, and the same as data.
+/// The output of a tool: text for a model, and the same as data.
 pub(super) struct Reply {
     pub(super) text: String,
     pub(super) data: Value,
@@ -90,12 +90,12 @@ pub(super) struct Spec {
     description: &'static str,
     input: fn() -> Arc<JsonObject>,
     output: fn() -> Arc<JsonObject>,
-    /// The argument that says what a call is about, for the audit log.
+    /// The argument with the subject of a call, for the audit log.
     subject: &'static str,
     run: fn(&Call, Value) -> Result<Reply>,
 }
 
-/// The tools that the configuration offers, as it lists them.
+/// The tools that the configuration offers, in its order.
 pub(super) fn offered(service: &Service) -> impl Iterator<Item = &'static Spec> {
     let names = &service.loaded.config.mcp.operations;
     names
@@ -103,15 +103,15 @@ pub(super) fn offered(service: &Service) -> impl Iterator<Item = &'static Spec> 
         .filter_map(|name| SPECS.into_iter().find(|spec| spec.name == name.as_str()))
 }
 
-/// The names of all.
+/// The names of all tools.
 pub fn names() -> impl Iterator<Item = &'static str> {
     SPECS.into_iter().map(|spec| spec.name)
 }
 
 impl Spec {
-    /// As clients see it.
+    /// The tool as clients see it.
     pub(super) fn listed(&self, service: &Service) -> Tool {
-        // Only `ask` can reach a server, and only when one is configured.
+        // Only `ask` can contact a server, and only if one is configured.
         let reaches_out =
             self.name == "ask" && service.loaded.config.ask.provider != AskProvider::Extractive;
         let annotations = ToolAnnotations::with_title(self.title)
@@ -125,7 +125,7 @@ impl Spec {
             .with_annotations(annotations)
     }
 
-    /// Runs it and enters the call in the audit log, also when there is no sandbox for it.
+    /// Runs it and enters the call in the audit log, even if there is no sandbox for it.
     pub(super) fn run(
         &self,
         service: &Service,
@@ -145,7 +145,7 @@ impl Spec {
     }
 }
 
-/// Enters a call and hands on what came of it. What cannot be entered is not handed out.
+/// Enters a call and returns its result. A result that cannot be entered is not handed out.
 fn enter(service: &Service, tool: &str, subject: String, done: Result<Reply>) -> Result<Reply> {
     let outcome = done
         .as_ref()
@@ -162,7 +162,7 @@ fn enter(service: &Service, tool: &str, subject: String, done: Result<Reply>) ->
     done
 }
 
-/// A tool for files, as clients see it.
+/// A file tool as clients see it.
 pub(super) fn listed(tool: &FileTool) -> Tool {
     let schema = match tool.schema() {
         Value::Object(schema) => plain(Arc::new(schema)),
@@ -176,7 +176,7 @@ pub(super) fn listed(tool: &FileTool) -> Tool {
     Tool::new(tool.name(), tool.description(), schema).with_annotations(annotations)
 }
 
-/// Runs a tool for files. It has its own caps, and says itself where the next part begins.
+/// Runs a file tool. It has its own limits, and its output says where the next part begins.
 pub(super) fn on_files(service: &Service, name: &str, args: &Value) -> Result<Reply> {
     let files = match service.sandbox() {
         Ok(sandbox) => service.files.over(sandbox),
@@ -192,8 +192,8 @@ pub(super) fn on_files(service: &Service, name: &str, args: &Value) -> Result<Re
 }
 
 fn input<T: JsonSchema + 'static>() -> Arc<JsonObject> {
-    // Every type of arguments is a struct, whose schema is an object: `every_tool_has_a_schema`
-    // holds it.
+    // Every type of arguments is a struct, whose schema is an object: the test
+    // `every_tool_has_a_schema` checks it.
     plain(schema_for_input::<T>().unwrap_or_default())
 }
 
@@ -201,8 +201,8 @@ fn output<T: JsonSchema + 'static>() -> Arc<JsonObject> {
     plain(schema_for_output::<T>())
 }
 
-/// Without the formats of Rust's numbers, which are no formats of JSON Schema: clients complain of
-/// each.
+/// Removes Rust's number formats, which are not JSON Schema formats: clients complain about each
+/// one.
 fn plain(schema: Arc<JsonObject>) -> Arc<JsonObject> {
     fn strip(value: &mut Value) {
         match value {

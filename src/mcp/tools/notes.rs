@@ -1,4 +1,4 @@
-//! `links`, `tags` and `similar`: how notes hang together.
+//! `links`, `tags` and `similar`: how notes are connected.
 
 use std::fmt::Write as _;
 
@@ -39,10 +39,10 @@ pub(super) const SIMILAR: Spec = Spec {
     run: |call, args| similar(call, &parse(args)?),
 };
 
-/// Most tags in one result.
+/// Maximum number of tags in one result.
 const MOST_TAGS: usize = 200;
 
-/// Most and usual notes of `similar`.
+/// Maximum and default number of notes in `similar`.
 const MOST_SIMILAR: usize = 50;
 const USUAL_SIMILAR: usize = 8;
 

@@ -1,4 +1,4 @@
-//! `search`: passages by words and by meaning.
+//! `search`: passages by word search and semantic search.
 
 use std::fmt::Write as _;
 
@@ -22,10 +22,10 @@ pub(super) const SPEC: Spec = Spec {
     run: |call, args| find(call, &parse(args)?),
 };
 
-/// Usual budget, in bytes of text.
+/// Default byte limit for text.
 const SEARCH_BYTES: usize = 16 << 10;
 
-/// Hits on one page.
+/// Number of hits on one page.
 const USUAL_HITS: u32 = 8;
 
 const MOST_HITS: u32 = 50;
@@ -137,7 +137,7 @@ fn search_hit(at: usize, hit: &Hit, fresh: bool, left: usize) -> SearchHit {
     let text = cut(&chunk.text, left);
     SearchHit {
         rank: at + 1,
-        // A reader of citations undoes these escapes.
+        // Parsing a citation decodes these escapes.
         cite: format!(
             "[{}:{}:{}]",
             chunk.source,

@@ -1,4 +1,4 @@
-//! `status`: what is indexed, and what is behind.
+//! `status`: what is indexed, and what is out of date.
 
 use std::fmt::Write as _;
 

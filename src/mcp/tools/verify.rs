@@ -26,11 +26,11 @@ pub(super) const SPEC: Spec = Spec {
 
 const CLAIM_BYTES: usize = 32 << 10;
 
-/// Longest answer that is judged, in bytes.
+/// Maximum size of an answer, in bytes.
 const LONGEST_ANSWER: usize = 8 << 20;
 
-/// Refuses a run whose evidence the sandbox does not show: what is wrong with a claim is said in the
-/// words of that evidence, and another may have asked.
+/// Refuses a run whose evidence the sandbox hides: explanations quote that evidence, and somebody
+/// else may have asked the question.
 fn refuse_private(record: &Record, sandbox: &Sandbox) -> Result<()> {
     let items = record.snapshot.iter().flat_map(|snapshot| &snapshot.items);
     let mut addresses = items.map(|item| Address {

@@ -1,4 +1,4 @@
-//! What the tools' texts have in common.
+//! Shared by the tools' texts.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use crate::mcp::shapes::{Behind, Covered};
 use local_agent_index::retrieval::{Coverage, Stale};
 use local_agent_text::types::LineSpan;
 
-/// Text of notes, marked to differ from this server's own lines: each line begins with `> `.
+/// Text of notes, distinguished from this server's own lines: each line begins with `> `.
 pub(super) fn framed(text: &str) -> String {
     text.lines().map(|line| format!("> {line}\n")).collect()
 }
@@ -18,7 +18,8 @@ pub(super) fn covered(coverage: Coverage) -> Covered {
     }
 }
 
-/// Projections that are behind, and files (`source:path`) that are not what was indexed.
+/// Projections that are out of date, and files (`source:path`) that changed since they were
+/// indexed.
 pub(super) fn behind(stale: &[Stale], files: &[String]) -> Vec<Behind> {
     let projections = stale.iter().map(|one| Behind {
         why: one.why.clone(),
@@ -35,7 +36,7 @@ pub(super) fn lines(lines: LineSpan) -> [u32; 2] {
     [lines.first(), lines.last()]
 }
 
-/// What a reader must know about how far a result reaches.
+/// Adds what limits the completeness of a result.
 pub(super) fn say_limits(text: &mut String, coverage: &Covered, stale: &[Behind]) {
     for one in stale {
         let _ = writeln!(text, "stale: {} (fix: {})", one.why, one.fix);

@@ -1,4 +1,5 @@
-//! Who writes the answer: chosen once, before anything is read, and never changed afterwards.
+//! Which answerer writes the answer: chosen once, before anything is read, and never changed
+//! afterwards.
 
 use std::time::Duration;
 
@@ -7,14 +8,13 @@ use crate::config::{JudgeProvider, VerifyJudge};
 use crate::llm::{BudgetKeys, Chat, OllamaChat, OpenAiChat, Route, Sampling, Speed, route};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
-/// How long `auto` waits for an Ollama server: a person who has none should not notice that one was
-/// looked for.
+/// How long `auto` waits for an Ollama server: a user without one should not notice the check.
 const AUTO: Duration = Duration::from_millis(300);
 
-/// How long a server that was asked for by name may take to say what it has.
+/// How long a server that was configured by name may take to list its models.
 const NAMED: Duration = Duration::from_secs(10);
 
-/// Who answers.
+/// The component that answers.
 #[derive(Debug)]
 pub enum Answerer {
     /// The best sentences themselves; no text leaves this program.
@@ -23,15 +23,15 @@ pub enum Answerer {
     Chat(Box<ChatAnswerer>),
 }
 
-/// A chat model, and what an answer of it may cost.
+/// A chat model, and the limits for its answer.
 #[derive(Debug)]
 pub struct ChatAnswerer {
     /// Writes the answer.
     pub chat: Chat,
-    /// Chooses the file when a question names one; `None`: the same model.
+    /// Chooses the file when a question names one; `None`: `chat` does.
     pub first: Option<Chat>,
     pub sampling: Sampling,
-    /// The keys of the configuration that bound a reply.
+    /// The configuration keys that limit a reply.
     pub keys: BudgetKeys,
     /// Gives second opinions.
     pub judge: Option<Judge>,
@@ -52,7 +52,7 @@ pub struct Chosen {
 }
 
 impl Chosen {
-    /// The answerer that needs no model, and why.
+    /// The answerer that needs no model, and the reason for choosing it.
     pub fn extractive(why: impl Into<String>) -> Self {
         Self {
             answerer: Answerer::Extractive,
@@ -61,12 +61,13 @@ impl Chosen {
     }
 }
 
-/// Chooses the answerer that `ask.provider` asks for. `auto` is Ollama when a chat model is
-/// configured and the server lists it at once, otherwise the extractive answerer; nothing is ever
+/// Chooses the answerer according to `ask.provider`. `auto` means Ollama if a chat model is
+/// configured and the server lists it quickly, otherwise the extractive answerer; models are never
+/// pulled.
 /// pulled.
 ///
-/// Errors: `CONFIG_ERROR` for an address that is none, when it would be used; of a provider that
-/// was named also `PHASE3_ASK_ERROR` (no model is configured), `MODEL_NOT_FOUND`,
+/// Errors: `CONFIG_ERROR` for an invalid address, if it would be used; for a provider that was set
+/// explicitly also `PHASE3_ASK_ERROR` (no model is configured), `MODEL_NOT_FOUND`,
 /// `SERVER_UNREACHABLE`, `SERVER_ERROR`.
 pub fn choose(config: &Config, question: &str, speed: Speed) -> Result<Chosen> {
     let route = route(&config.llm, question, speed);
@@ -106,7 +107,7 @@ pub fn choose(config: &Config, question: &str, speed: Speed) -> Result<Chosen> {
     }
 }
 
-/// The model of `chat`: always `llm.model`, never a fast or a big one. Errors as [`choose`].
+/// The model for `chat`: always `llm.model`, never a fast or a big one. Errors as [`choose`].
 pub fn choose_for_chat(config: &Config, prompt: &str) -> Result<Chosen> {
     let mut config = config.clone();
     (config.llm.model_fast, config.llm.model_big) = (None, None);
@@ -166,8 +167,8 @@ fn answerer(
     })))
 }
 
-/// The model that `verify.judge` names; `None`: none is named. A server that does not have it is a
-/// failure: who asked for a second opinion is not left without one in silence.
+/// The model that `verify.judge` names; `None` if it names none. A server that does not have the
+/// model is an error: a requested second opinion is never skipped silently.
 fn judge(config: &Config) -> Result<Option<Judge>> {
     let VerifyJudge { provider, model } = &config.verify_judge;
     let Some(model) = model else {

@@ -1,4 +1,4 @@
-//! One call of a chat model, with everything about it noted in the trail.
+//! One call of a chat model, recorded in full in the trail.
 
 use std::time::Instant;
 
@@ -7,10 +7,10 @@ use crate::llm::{Chat, Message, Offer, Reply, Sampling, bytes_of};
 use local_agent_index::retrieval::Packed;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
-/// Tokens that a reply needs to say anything.
+/// Minimum number of tokens for a useful reply.
 pub(super) const SHORTEST_REPLY: u32 = 128;
 
-/// Asks one model, and keeps the trail.
+/// Sends prompts to one model, and records them in the trail.
 pub(super) struct Asker<'a, 'o> {
     pub chat: &'a Chat,
     pub trail: &'a mut Trail,
@@ -18,10 +18,10 @@ pub(super) struct Asker<'a, 'o> {
 }
 
 impl Asker<'_, '_> {
-    /// One call in which the model may call `tools`. The outcome is not noted yet: see
+    /// One call in which the model may call `tools`. The outcome is not recorded yet: see
     /// [`Self::note`].
     ///
-    /// Errors: those of the observer. The failure of the call itself is the inner result.
+    /// Errors: those of the observer. A failure of the call itself is the inner result.
     pub fn send(
         &mut self,
         purpose: Purpose,
@@ -52,8 +52,8 @@ impl Asker<'_, '_> {
         Ok((call, outcome))
     }
 
-    /// The same; a reply to a prompt that the model did not read whole is a failure, and every
-    /// failure is noted with the `evidence` that the model was shown.
+    /// Like [`Self::send`]; a reply to a prompt that the model did not read in full is a failure,
+    /// and every failure is recorded with the `evidence` that the model was shown.
     ///
     /// Errors: those of the observer and of [`Chat::ask_with`]; `LLM_CONTEXT_TRUNCATED`.
     pub fn ask(
@@ -81,7 +81,7 @@ impl Asker<'_, '_> {
         }
     }
 
-    /// Notes a round.
+    /// Records a round.
     ///
     /// Errors: those of the observer.
     pub fn note(&mut self, round: Round) -> Result<()> {
@@ -91,8 +91,8 @@ impl Asker<'_, '_> {
     }
 }
 
-/// `sampling` with a reply that fits the model's window beside the prompt; `LLM_CONTEXT_TRUNCATED`
-/// when nothing does.
+/// `sampling` with a reply length that fits the model's window next to the prompt;
+/// `LLM_CONTEXT_TRUNCATED` if none fits.
 pub(super) fn fitted(
     chat: &Chat,
     messages: &[Message],
@@ -110,7 +110,7 @@ pub(super) fn fitted(
     Ok(sampling)
 }
 
-/// `LLM_CONTEXT_TRUNCATED`: the model has room for less than the prompt.
+/// `LLM_CONTEXT_TRUNCATED`: the prompt is larger than the model's window.
 fn too_small(chat: &Chat, window: u32, need: u32) -> Failure {
     let model = chat.model();
     let message = format!(
@@ -121,7 +121,7 @@ fn too_small(chat: &Chat, window: u32, need: u32) -> Failure {
         .with_hint("configure a model with a larger window")
 }
 
-/// `LLM_CONTEXT_TRUNCATED`: the model saw a part of the prompt.
+/// `LLM_CONTEXT_TRUNCATED`: the model saw only part of the prompt.
 fn not_seen(chat: &Chat) -> Failure {
     let model = chat.model();
     let message = format!(

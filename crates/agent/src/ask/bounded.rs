@@ -1,5 +1,4 @@
-//! The bounded loop: a model may call tools that read, for a number of turns, a number of bytes and
-//! a length of time.
+//! The bounded loop: a model may call read-only tools, limited by number of turns, bytes and time.
 //!
 //! ```text
 //! ask ──calls──▶ run each tool ──▶ results, framed and defanged ──▶ ask again, at most `max_turns` in all
@@ -7,10 +6,10 @@
 //!  └──words──▶ for `chat`: the reply.  For `ask`: a draft (see `conversation`)
 //! ```
 //!
-//! Whatever a tool gives is data of unknown writers: it is shown between lines with this run's
-//! code, nothing in it looks like a citation or a mark of a chat template, and it becomes evidence
-//! only when the tool says so: then as an exact span of a file under a label of its own, verified
-//! like any other. Nothing that changes files is ever offered.
+//! Tool results are untrusted data: they are shown between lines with this run's code, and nothing
+//! in them looks like a citation or a chat-template marker. A result becomes evidence only if the
+//! tool marks it so: then as an exact span of a file with its own label, verified like any other.
+//! Tools that change files are never offered.
 
 use std::time::{Duration, Instant};
 
@@ -33,7 +32,7 @@ use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::evidence::{EvidenceItem, EvidenceSnapshot, Excerpt, Freshness};
 use local_agent_text::types::Sha256;
 
-/// Calls of one reply that are made; the others fail with `TOOL_LIMIT`.
+/// Number of calls per reply that are made; the others fail with `TOOL_LIMIT`.
 const CALLS_A_TURN: usize = 4;
 
 /// Tools for one run of a loop, and its limits.
@@ -46,7 +45,7 @@ pub struct Toolbox<'a> {
 }
 
 impl<'a> Toolbox<'a> {
-    /// Only what reads is in it, whatever the factory has.
+    /// It contains only read-only tools, whatever the factory has.
     pub fn new(factory: &'a ToolFactory, limits: &Tools) -> Self {
         Self {
             factory,
@@ -67,18 +66,18 @@ impl<'a> Toolbox<'a> {
     }
 }
 
-/// One loop over tools while it runs.
+/// One tool loop while it runs.
 pub(super) struct ToolSession<'a, 't> {
     tools: &'t Toolbox<'a>,
     results: ToolResults,
-    /// Whether the server has a format of its own for calls.
+    /// Whether the server has a native format for calls.
     native: bool,
     started: Instant,
     pub messages: Vec<Message>,
 }
 
 impl<'a, 't> ToolSession<'a, 't> {
-    /// A loop in which `excerpts` have the first labels.
+    /// A loop in which `excerpts` get the first labels.
     pub fn new(chat: &Chat, tools: &'t Toolbox<'a>, excerpts: Vec<Excerpt>) -> Result<Self> {
         let nonce = Nonce::draw(excerpts.iter().map(|e| e.text.as_str()))?;
         Ok(Self {
@@ -90,7 +89,7 @@ impl<'a, 't> ToolSession<'a, 't> {
         })
     }
 
-    /// What the model is told about tools.
+    /// The instructions to the model about tools.
     pub fn rules(&self) -> String {
         let code = self.results.nonce().as_str();
         let mut rules = format!(
@@ -117,8 +116,8 @@ impl<'a, 't> ToolSession<'a, 't> {
         rules
     }
 
-    /// Lets the model call tools until it answers in words. Its last reply is given with the call
-    /// that got it; it is not noted yet.
+    /// Lets the model call tools until it answers in words. Returns its last reply with the call
+    /// that produced it; that call is not recorded yet.
     pub fn until_words(
         &mut self,
         answerer: &ChatAnswerer,
@@ -164,7 +163,7 @@ impl<'a, 't> ToolSession<'a, 't> {
         Err(Failure::internal("a loop of tools had no end"))
     }
 
-    /// Runs the calls of one reply, and lays them and their results into the conversation.
+    /// Runs the calls of one reply, and adds the calls and their results to the conversation.
     fn run(&mut self, reply: &Reply, wanted: Vec<Wanted>) -> Vec<ToolStep> {
         self.messages.push(calling(reply, &wanted));
         wanted
@@ -204,13 +203,13 @@ impl<'a, 't> ToolSession<'a, 't> {
     }
 }
 
-/// The model's own message that called tools, as it stays in the conversation.
+/// The model's own message with its tool calls, as kept in the conversation.
 fn calling(reply: &Reply, wanted: &[Wanted]) -> Message {
     let natives: Vec<ToolCall> = wanted.iter().filter_map(|w| w.native.clone()).collect();
     if !natives.is_empty() {
         return Message::calling(template_free(&reply.text), natives);
     }
-    // What stood behind the call is not repeated.
+    // Text after the call is not repeated.
     let said = wanted
         .first()
         .map_or_else(String::new, |first| template_free(&first.said));
@@ -224,7 +223,7 @@ fn used_up(what: &str, key: &str) -> Failure {
         .with_hint(format!("ask something narrower, or raise {key}"))
 }
 
-/// The turns of a question about evidence from the index and about what tools read beside it.
+/// The turns of a question about evidence from the index and about what tools read in addition.
 pub(super) struct ToolTurns<'a, 't> {
     answerer: &'a ChatAnswerer,
     packed: &'a Packed,
@@ -286,7 +285,7 @@ impl Turns for ToolTurns<'_, '_> {
         })
     }
 
-    /// The evidence with what tools read, each of it compared with its file once more.
+    /// The evidence including what tools read; each item is compared with its file again.
     fn evidence(&self) -> Result<Packed> {
         let excerpts = self.session.results.excerpts().to_vec();
         let snapshot = EvidenceSnapshot::freeze(self.packed.snapshot.question(), excerpts)?;
@@ -311,7 +310,7 @@ impl Turns for ToolTurns<'_, '_> {
     }
 }
 
-/// What the file of an item says now.
+/// How the file of an item compares now.
 fn compared(item: &EvidenceItem, sandbox: &Sandbox) -> Freshness {
     let at = Address {
         source: item.source.clone(),

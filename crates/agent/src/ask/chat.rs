@@ -1,5 +1,4 @@
-//! Words from a chat model without evidence: nobody has checked them, and whoever shows them says
-//! so.
+//! Words from a chat model without evidence: nothing has checked them, and any output must say so.
 
 use super::answerer::ChatAnswerer;
 use super::asker::{Asker, fitted};
@@ -11,14 +10,14 @@ use super::{Answerer, Chosen};
 use crate::llm::{Finish, Message, Role};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
-/// What came of a chat: the model's own words, which nobody has checked.
+/// The result of a chat: the model's own words, unchecked.
 #[derive(Debug)]
 pub struct Chatted {
     pub text: Result<String>,
     pub trail: Trail,
 }
 
-/// One question to the chat model, without evidence; with `tools`, the bounded loop.
+/// One prompt to the chat model, without evidence; with `tools`, the bounded loop.
 ///
 /// Errors: `PHASE3_ASK_ERROR` without a chat model; those of [`crate::llm::Chat::ask`],
 /// `TOOL_LIMIT`, and those of the observer.
@@ -45,7 +44,7 @@ pub fn chat(
     Chatted { text, trail }
 }
 
-/// `PHASE3_ASK_ERROR`: what was asked for needs a chat model.
+/// `PHASE3_ASK_ERROR`: the request needs a chat model.
 pub(super) fn no_model(why: &str) -> Failure {
     Failure::new(
         ErrorCode::AskError,

@@ -1,5 +1,5 @@
-//! What a person is told of one sentence that was refused or is in doubt: the sentence, the reason
-//! in words, and the sentence of the source.
+//! What the user sees for a sentence that was rejected or is in doubt: the sentence, the reason in
+//! words, and the sentence of the source.
 
 use std::collections::HashSet;
 
@@ -10,22 +10,22 @@ use local_agent_text::evidence::{EvidenceItem, EvidenceSnapshot};
 use local_agent_text::markdown::{plain, sentences};
 use local_agent_verify::{Claim, Effect, Place, Report, Verdict};
 
-/// Characters of a sentence that are shown.
+/// Maximum number of characters of a sentence that are shown.
 const LONGEST: usize = 300;
 
-/// One sentence of an answer, and why it was refused or is in doubt.
+/// One sentence of an answer, and why it was rejected or is in doubt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClaimNote {
-    /// As written, without citations, on one line.
+    /// The sentence as written, without citations, on one line.
     pub sentence: String,
     /// `rejected` or `doubtful`.
     pub verdict: String,
     /// The codes of the verifier.
     pub codes: Vec<String>,
-    /// The same in words.
+    /// The reason in words.
     pub reason: String,
-    /// What the source says; `None` where the claim cites nothing that could be read.
+    /// What the source says; `None` if the claim cites nothing that could be read.
     pub source: Option<SourceSentence>,
 }
 
@@ -33,7 +33,7 @@ pub struct ClaimNote {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SourceSentence {
-    /// Of its item.
+    /// The label of its item.
     pub label: String,
     /// `source:path`.
     pub address: String,
@@ -64,7 +64,7 @@ impl ClaimNote {
             _ => &claim.doubts,
         };
         Self {
-            // Nothing in it may look like a citation that holds.
+            // It must not contain anything that looks like a valid citation.
             sentence: harmless(&shorten(&claim.text)),
             verdict: claim.verdict.as_str().to_owned(),
             codes: codes.iter().map(|code| code.as_str().to_owned()).collect(),
@@ -74,11 +74,11 @@ impl ClaimNote {
     }
 }
 
-/// Digits of a chunk's key.
+/// Number of digits of a chunk's key.
 const KEY_DIGITS: usize = 32;
 
-/// Words of a refused sentence, in which nothing is a citation that somebody could follow: marks are
-/// taken apart, and keys are cut short.
+/// The words of a rejected sentence with all citations disabled: markers are broken up, and keys
+/// are shortened.
 fn harmless(text: &str) -> String {
     let text = defang(text);
     let mut out = String::with_capacity(text.len());
@@ -94,8 +94,8 @@ fn harmless(text: &str) -> String {
     out
 }
 
-/// The sentence of the evidence that speaks against a claim; else the one that it shares most words
-/// with, among what it cites.
+/// The sentence of the evidence that contradicts a claim; otherwise the one among its citations
+/// that shares the most words with it.
 pub(super) fn source_sentence(
     claim: &Claim,
     snapshot: &EvidenceSnapshot,
@@ -119,7 +119,7 @@ pub(super) fn source_sentence(
 
 fn at_place(place: &Place, snapshot: &EvidenceSnapshot) -> Option<SourceSentence> {
     let item = snapshot.item(place.label)?;
-    // A whole item is no sentence.
+    // A whole item is not a sentence.
     if place.span == item.span {
         return None;
     }
@@ -132,7 +132,7 @@ fn at_place(place: &Place, snapshot: &EvidenceSnapshot) -> Option<SourceSentence
     })
 }
 
-/// The sentence of an item that shares most words with `claim`, and how many these are.
+/// The sentence of an item that shares the most words with `claim`, and the number of shared words.
 fn nearest(claim: &str, item: &EvidenceItem) -> Option<(usize, SourceSentence)> {
     let wanted = words(claim);
     let shared_words = |text: &str| words(text).intersection(&wanted).count();

@@ -1,5 +1,5 @@
-//! What of a conversation is shown: all of it, a part of it, or nothing; what is in doubt; and what
-//! was thought of it beside the checks.
+//! Which part of a conversation is shown: all, a part, or nothing; what is in doubt; and which
+//! opinions were given in addition to the checks.
 
 use super::answerer::{ChatAnswerer, Judge};
 use super::asker::Asker;
@@ -13,32 +13,33 @@ use local_agent_verify::{Code, Opinion, Outcome, Report, Verdict, differs_only_i
 
 /// An answer of a model that may be shown.
 pub(super) struct Written {
-    /// With canonical citations; `None`: the model says that the evidence does not answer.
+    /// With canonical citations; `None`: the model says that the evidence does not contain the
+    /// answer.
     pub text: Option<String>,
     pub judged: JudgedDraft,
     pub opinions: Vec<ClaimOpinion>,
 }
 
-/// What a conversation came to.
+/// The result of a conversation.
 pub(super) enum Conclusion {
     /// All of the draft passed.
     Whole(Written),
-    /// A part of a refused draft.
+    /// Only part of a rejected draft passed.
     Part {
         written: Written,
         left_out: Vec<ClaimNote>,
-        /// Why the draft was refused: a part of a sentence.
+        /// Why the draft was rejected, as part of a sentence.
         reasons: String,
     },
     /// No sentence passed.
     Nothing {
         left_out: Vec<ClaimNote>,
-        /// As above.
+        /// Why the draft was rejected, as part of a sentence.
         reasons: String,
     },
 }
 
-/// Concludes a conversation.
+/// Turns the end of a conversation into its result.
 ///
 /// Errors: `ASK_CITATION_INVALID` when `rules` are strict and a claim is rejected or in doubt;
 /// those of the observer.
@@ -79,8 +80,8 @@ pub(super) fn conclude(
     }
 }
 
-/// A draft that may be shown, with the opinions on it. `before`: the report on the draft that was
-/// objected to.
+/// A draft that may be shown, with the opinions on it. `before`: the report on the earlier draft
+/// that had objections.
 fn written(
     judged: JudgedDraft,
     before: Option<&Report>,
@@ -116,8 +117,8 @@ fn written(
     })
 }
 
-/// Claims that are an objected claim with its negation dropped or added: the objection may have
-/// been wrong, and then the claim is.
+/// Opinions on claims that equal an earlier rejected claim except that its negation was dropped or
+/// added: the objection may have been wrong, and then the new claim is wrong.
 fn turned_around(report: &Report, before: Option<&Report>) -> Vec<ClaimOpinion> {
     let Some(before) = before else {
         return Vec::new();
@@ -148,7 +149,7 @@ fn turned_around(report: &Report, before: Option<&Report>) -> Vec<ClaimOpinion> 
         .collect()
 }
 
-/// `ASK_CITATION_INVALID`: strict mode shows nothing of a draft that is refused or in doubt.
+/// `ASK_CITATION_INVALID`: strict mode shows nothing of a draft that is rejected or in doubt.
 pub(super) fn refusal(report: &Report) -> Failure {
     let message = format!(
         "the answer did not pass verification: {} {}",
@@ -156,7 +157,8 @@ pub(super) fn refusal(report: &Report) -> Failure {
         report.footer()
     );
     let failure = Failure::new(ErrorCode::AskCitationInvalid, message);
-    // Evidence that changed on the disk is mended by an index; a model's words are not.
+    // If evidence changed on disk, re-indexing helps; it does not help against a model's wrong
+    // words.
     let is_old = report
         .codes
         .iter()
@@ -167,7 +169,7 @@ pub(super) fn refusal(report: &Report) -> Failure {
     }
 }
 
-/// Why a draft was refused, for a person.
+/// Why a draft was rejected, in words.
 fn in_words(reasons: &str, chat: &ChatAnswerer) -> String {
     match reasons {
         BLANK => "it was blank".to_owned(),
@@ -209,7 +211,7 @@ mod tests {
         let opinions = turned_around(&after, Some(&before));
         assert_eq!(opinions.len(), 1);
         assert!(!opinions[0].supports && opinions[0].by.is_none());
-        // A corrected number is no turn, and without an objection there is none.
+        // A corrected number is not a reversal, and without an objection nothing counts as one.
         let corrected = report("The town council did not build the harbour in 1950 [E1].");
         assert!(turned_around(&after, Some(&corrected)).is_empty());
         assert!(turned_around(&after, None).is_empty());

@@ -1,4 +1,4 @@
-//! The one conversation with a chat model about evidence, whatever it is about.
+//! The single conversation with a chat model about evidence of any kind.
 //!
 //! ```text
 //! next reply ──▶ right form? ──no, once──▶ ask again for the form
@@ -9,8 +9,8 @@
 //!                    └──rejected, cut off or blank──once──▶ ask again with the objections ──▶ accepted | rejected
 //! ```
 //!
-//! What differs is who asks and about what: see [`Turns`]. Nothing of a reply leaves this file
-//! before the verifier has judged all of it.
+//! Only the prompts and the evidence differ between the kinds: see [`Turns`]. Nothing of a reply
+//! leaves this file before the verifier has judged all of it.
 
 use super::asker::Asker;
 use super::prompt;
@@ -21,40 +21,40 @@ use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::evidence::Draft;
 use local_agent_verify::{self as verify, Report, VerifyOptions};
 
-/// What a reply that the token limit cut off is refused with.
+/// The reason for rejecting a reply that the token limit cut off.
 pub(super) const CUT: &str = "LLM_REPLY_CUT";
 
-/// What a blank reply is refused with.
+/// The reason for rejecting a blank reply.
 pub(super) const BLANK: &str = "LLM_REPLY_BLANK";
 
-/// A reply in words, and the call that got it; it is not noted yet.
+/// A reply in words, and the call that produced it; it is not recorded yet.
 pub(super) struct Received {
     pub purpose: Purpose,
     pub call: Call,
     pub reply: Reply,
 }
 
-/// What is the matter with the form of a reply.
+/// The result of checking the form of a reply.
 pub(super) enum ReplyForm<'r> {
-    /// Nothing: this part of it is the draft.
+    /// Correct: this part of it is the draft.
     Draft(&'r str),
     /// It cannot be judged as it is.
     Wrong {
-        /// What the record says.
+        /// The code for the record.
         code: &'static str,
-        /// What the model is told.
+        /// The objection sent to the model.
         objection: &'static str,
     },
 }
 
-/// The turns of one kind of conversation: what is sent, and what a reply is judged against.
+/// The turns of one kind of conversation: the prompts, and the evidence for judging replies.
 pub(super) trait Turns {
-    /// Gets the next reply in words. `again`: the reply before was refused, and [`Self::object`]
-    /// was called. Calls that gave no draft are noted by this function.
+    /// Gets the next reply in words. `again`: the previous reply was rejected, and [`Self::object`]
+    /// was called. This function records calls that gave no draft.
     fn next_reply(&mut self, again: Option<Purpose>, asker: &mut Asker<'_, '_>)
     -> Result<Received>;
 
-    /// What the last reply is judged against.
+    /// The evidence that the last reply is judged against.
     fn evidence(&self) -> Result<Packed>;
 
     /// Judges the form of a reply. A failure ends the conversation.
@@ -62,15 +62,15 @@ pub(super) trait Turns {
         Ok(ReplyForm::Draft(reply))
     }
 
-    /// Lays a refused reply, and what is wrong with it, into the conversation.
+    /// Adds a rejected reply, and what is wrong with it, to the conversation.
     fn object(&mut self, reply: &str, objections: &str);
 }
 
-/// A draft, and what the verifier found in it.
+/// A draft, and the verifier's report on it.
 pub(super) struct JudgedDraft {
     pub draft: Draft,
     pub report: Report,
-    /// What `report` compared it with.
+    /// The evidence that `report` compared it with.
     pub packed: Packed,
 }
 
@@ -78,29 +78,29 @@ pub(super) struct JudgedDraft {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rules {
     pub options: VerifyOptions,
-    /// A doubt counts as a rejection, and a refused draft ends in a failure.
+    /// A doubt counts as a rejection, and a rejected draft ends in a failure.
     pub strict: bool,
 }
 
 /// How a conversation ended.
 pub(super) enum ConversationEnd {
-    /// The verifier passed all of it, or it claims nothing and says that the evidence does not
-    /// answer.
+    /// The verifier passed all of it, or it makes no claim and says that the evidence does not
+    /// contain the answer.
     Accepted {
         judged: Box<JudgedDraft>,
-        /// The report on the draft before it, when that was refused.
+        /// The report on the draft before it, if that one was rejected.
         before: Option<Box<Report>>,
     },
-    /// Refused twice.
+    /// Rejected twice.
     Rejected {
-        /// Codes, or a word of its own, of the last draft.
+        /// The codes for the last draft, or a separate word.
         reasons: String,
         /// The drafts, the last one first.
         drafts: Vec<JudgedDraft>,
     },
 }
 
-/// Leads the conversation to its end: at most one reply more for the form, and one for the content.
+/// Runs the conversation to its end: at most one more reply for the form, and one for the content.
 ///
 /// Errors: those of the turns and of the observer; `SECOND_PASS_FORMAT_VIOLATION`.
 pub(super) fn converse(
@@ -112,7 +112,7 @@ pub(super) fn converse(
     let (mut reformed, mut drafts): (bool, Vec<JudgedDraft>) = (false, Vec::new());
     loop {
         let received = match turns.next_reply(again, asker) {
-            // The first draft is all there is to judge.
+            // Only the first draft is left to judge.
             Err(failure) if failure.code == ErrorCode::ContextTruncated && !drafts.is_empty() => {
                 let reasons = failure.code.to_string();
                 return Ok(ConversationEnd::Rejected { reasons, drafts });
@@ -172,7 +172,7 @@ pub(super) fn converse(
     }
 }
 
-/// Why a draft is not taken; `None` when it is.
+/// Why a draft is rejected; `None` if it is accepted.
 fn refused(body: &str, finish: Finish, report: &Report, strict: bool) -> Option<String> {
     if body.trim().is_empty() {
         return Some(BLANK.to_owned());
@@ -188,7 +188,7 @@ fn refused(body: &str, finish: Finish, report: &Report, strict: bool) -> Option<
     (!ok).then(|| codes(report, strict))
 }
 
-/// The codes of what rejects, and of doubts where they count, between commas.
+/// The codes of rejections, and of doubts if they count, separated by commas.
 pub(super) fn codes(report: &Report, strict: bool) -> String {
     let doubts = report.doubts.iter().filter(|_| strict);
     let mut codes: Vec<&str> = report
@@ -201,7 +201,7 @@ pub(super) fn codes(report: &Report, strict: bool) -> String {
     codes.join(", ")
 }
 
-/// What the model is told about its draft.
+/// The objections to a draft, as sent to the model.
 fn objections(reasons: &str, judged: &JudgedDraft, strict: bool) -> String {
     match reasons {
         BLANK => "- It was blank.\n".to_owned(),

@@ -1,25 +1,25 @@
-//! The text envelope in which a model calls a tool where its server has no format of its own:
-//! `{"type":"tool_call","name":…,"args":{…}}`, the whole reply or its beginning.
+//! The text envelope in which a model calls a tool if its server has no native format:
+//! `{"type":"tool_call","name":…,"args":{…}}`, as the whole reply or its beginning.
 
 use serde_json::Value;
 
-/// Characters of ignored text that are kept for the record.
+/// Number of characters of ignored text that are kept for the record.
 const KEPT: usize = 200;
 
-/// A call and what stood behind it.
+/// A call and the text after it.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Envelope {
-    /// The object as it came.
+    /// The JSON object as received.
     pub call: Value,
-    /// The beginning of what was written behind the call and is ignored.
+    /// The beginning of the text after the call, which is ignored.
     pub trailing: Option<String>,
 }
 
-/// The call that a reply is, or begins with; one code fence around it is looked through. Text
-/// before a call makes it none.
+/// The call that a reply consists of or begins with; one code fence around it is removed. If there
+/// is text before the call, it is not a call.
 pub(super) fn parse(reply: &str) -> Option<Envelope> {
     let text = unfenced(reply);
-    // Strictly first: the whole reply is one object.
+    // First the strict form: the whole reply is one object.
     if let Ok(call) =
         serde_json::from_str::<Value>(text.trim_end().trim_end_matches("```").trim_end())
     {
@@ -43,7 +43,7 @@ pub(super) fn parse(reply: &str) -> Option<Envelope> {
     is_call(&call).then_some(Envelope { call, trailing })
 }
 
-/// Whether a reply was meant to be a call and is none that can be read.
+/// Whether a reply was meant to be a call but cannot be parsed.
 pub(super) fn is_broken(reply: &str) -> bool {
     let text = unfenced(reply);
     text.starts_with('{') && text.contains("\"tool_call\"") && parse(reply).is_none()

@@ -1,8 +1,8 @@
-//! The gate between a draft and a person: only what the verifier passes gets through.
+//! The gate between a draft and the user: only what the verifier passes gets through.
 //!
-//! In strict mode one rejected claim refuses the whole answer. Otherwise the statements that carry
-//! rejected claims are taken out and the rest is verified again, as often as needed; when nothing
-//! is left, there is no answer.
+//! In strict mode one rejected claim rejects the whole answer. Otherwise the statements with
+//! rejected claims are removed and the rest is verified again, as often as needed; if nothing
+//! remains, there is no answer.
 
 use std::ops::Range;
 
@@ -13,21 +13,21 @@ use local_agent_text::evidence::{
 };
 use local_agent_verify::{self as verify, Report, Verdict, VerifyOptions};
 
-/// What came out of the gate.
+/// The result of the gate.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Passed {
     /// The answer with canonical citations; `None` when nothing may be shown.
     pub text: Option<String>,
-    /// Of the text; of the whole draft when nothing may be shown.
+    /// The report on the text; on the whole draft when nothing may be shown.
     pub report: Report,
     /// The draft that `report` is about.
     pub draft: Draft,
-    /// What was held back, and why: one plain sentence.
+    /// What was withheld, and why: one plain sentence.
     pub held_back: Option<String>,
 }
 
-/// Lets `draft` pass, or as much of it as the verifier accepts. `ASK_CITATION_INVALID` when
-/// `strict` and anything is rejected.
+/// Passes `draft`, or as much of it as the verifier accepts. `ASK_CITATION_INVALID` when `strict`
+/// and anything is rejected.
 pub(super) fn gate(
     draft: Draft,
     snapshot: &EvidenceSnapshot,
@@ -45,7 +45,7 @@ pub(super) fn gate(
     let mut dropped = 0;
     while !report.ok {
         let rest = without_rejected(&draft, &draft.lay_out(snapshot), &report);
-        // Every round must take something away, or it would be the same round again.
+        // Every round must remove something, otherwise the loop would not end.
         let taken = draft.segments().len() - rest.segments().len();
         if taken == 0
             || !rest
@@ -100,7 +100,7 @@ pub(super) fn codes(report: &Report) -> String {
         .join(", ")
 }
 
-/// `draft` without the statements that a rejected claim touches. A statement ends with its
+/// `draft` without the statements that a rejected claim overlaps. A statement ends with its
 /// citations.
 fn without_rejected(draft: &Draft, rendered: &Rendered, report: &Report) -> Draft {
     let rejected: Vec<Range<usize>> = report
@@ -114,7 +114,7 @@ fn without_rejected(draft: &Draft, rendered: &Rendered, report: &Report) -> Draf
     let ends = |a: &Piece, b: &Piece| matches!(a, Piece::Cite(_)) && !matches!(b, Piece::Cite(_));
     for statement in pieces.chunk_by(|a, b| !ends(&a.1.1, &b.1.1)) {
         let touched = statement.iter().any(|(_, (range, piece))| {
-            // White space between statements belongs to no claim.
+            // White space between statements is not part of a claim.
             let blank = *piece == Piece::Text
                 && rendered
                     .text

@@ -1,4 +1,4 @@
-//! The notes that a search found, as their files are now.
+//! The notes that a search found, with their files' current content.
 
 use std::ops::Range;
 
@@ -9,15 +9,15 @@ use local_agent_index::retrieval::{Engine, Fusion, Hit, Mode, Request, Scope};
 use local_agent_text::error::{Failure, Result};
 use local_agent_text::types::{IdSet, RelPath, SourceName};
 
-/// Notes that are read for one question.
+/// Maximum number of notes that are read for one question.
 const MOST_NOTES: usize = 14;
 
-/// Notes that a name or a day may add.
+/// Maximum number of notes that a name or a day may add.
 const MOST_ADDED: usize = 4;
 const MOST_OF_DAYS: usize = 31;
 const MOST_WITH_TASKS: usize = 100;
 
-/// Where notes are looked for.
+/// Where notes are searched.
 pub(super) struct OpenStores<'a> {
     pub engine: &'a Engine,
     pub sandbox: &'a Sandbox,
@@ -26,7 +26,7 @@ pub(super) struct OpenStores<'a> {
 
 impl OpenStores<'_> {
     /// The notes of `hits`, each with the places that were found in it, in the order of their best
-    /// ones. A file that cannot be read is left out; packing says so.
+    /// hits. A file that cannot be read is left out; packing reports it.
     ///
     /// # Errors
     /// Those of the index.
@@ -90,7 +90,7 @@ impl OpenStores<'_> {
         Ok(notes)
     }
 
-    /// The notes whose path holds one of `parts`, when all notes are asked.
+    /// The notes whose path contains one of `parts`, if the question is to all notes.
     fn in_path(&self, parts: &[String]) -> Result<Vec<NoteSource>> {
         if self.is_limited() || parts.is_empty() {
             return Ok(Vec::new());
@@ -111,7 +111,7 @@ impl OpenStores<'_> {
         Ok(out)
     }
 
-    /// The notes with open tasks, when all notes are asked.
+    /// The notes with open tasks, if the question is to all notes.
     fn with_tasks(&self) -> Result<Vec<NoteSource>> {
         if self.is_limited() {
             return Ok(Vec::new());
@@ -128,7 +128,7 @@ impl OpenStores<'_> {
         Ok(out)
     }
 
-    /// Whether only some of the notes are asked.
+    /// Whether the question is limited to some notes.
     fn is_limited(&self) -> bool {
         let scope = self.scope;
         !scope.sources.is_empty() || scope.path_prefix.is_some() || !scope.filters.is_empty()
@@ -159,7 +159,7 @@ impl OpenStores<'_> {
     }
 }
 
-/// Where a chunk's text is in its file now; `None` when it is not there any more.
+/// Where a chunk's text is in its file now; `None` if it is no longer there.
 fn place_of(text: &str, hit: &Hit) -> Option<Range<usize>> {
     let (start, end) = (hit.chunk.span.start(), hit.chunk.span.end());
     if text.get(start..end) == Some(hit.chunk.text.as_str()) {

@@ -1,4 +1,4 @@
-//! The turns of a question about evidence from the index: one prompt that holds all of it.
+//! The turns of a question about evidence from the index: one prompt contains all of it.
 //!
 //! ```text
 //! fit into the window ──▶ ask ──▶ read whole? ──no, once──▶ half the evidence, a new snapshot ──▶ ask
@@ -26,7 +26,7 @@ pub(super) struct GroundedTurns<'a> {
 }
 
 impl<'a> GroundedTurns<'a> {
-    /// Takes as much of `packed` from its start as the model's window holds.
+    /// Takes as much of `packed` from its start as fits the model's window.
     ///
     /// Errors: `LLM_CONTEXT_TRUNCATED` when not even one item fits.
     pub fn new(

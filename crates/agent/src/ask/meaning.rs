@@ -1,4 +1,4 @@
-//! The embedding model as a judge of how near words and texts are to a question.
+//! Uses the embedding model to judge how close words and texts are to a question.
 
 use local_agent_embed::embedding::Embedder;
 use local_agent_index::profile::Profile;
@@ -6,8 +6,8 @@ use local_agent_text::error::Result;
 
 use super::extractive::{Comparison, Meaning};
 
-/// A word that is cut into pieces of one character is not read at all, one of pieces of this many
-/// characters is read well.
+/// A word cut into single characters is not understood at all; one cut into pieces of this many
+/// characters is understood well.
 const READ_WELL: f32 = 3.0;
 
 /// A loaded model.
@@ -16,8 +16,8 @@ pub(super) struct ModelMeaning<'a> {
 }
 
 impl<'a> ModelMeaning<'a> {
-    /// `None` for a model on whose cosines the weights of the extractive answerer were not fitted:
-    /// they would take unrelated words for the same. Words alone decide then.
+    /// `None` for a model whose cosines the extractive answerer's weights were not fitted on:
+    /// unrelated words would look alike. Then only the words decide.
     pub fn of(model: &'a Embedder) -> Option<Self> {
         Profile::is_reference(&model.fingerprint()).then_some(Self { model })
     }
@@ -52,8 +52,8 @@ fn dot(a: &[f32], b: &[f32]) -> f32 {
     a.iter().zip(b).map(|(x, y)| x * y).sum()
 }
 
-/// How well a word is read that was cut into `tokens` pieces, 0 to 1. A vocabulary knows the
-/// characters of many scripts and the words of few.
+/// How well a word cut into `tokens` pieces is understood, 0 to 1. A vocabulary contains the
+/// characters of many scripts but the words of few.
 fn legible(word: &str, tokens: usize) -> f32 {
     let characters = word.chars().count();
     if tokens == 0 {

@@ -1,6 +1,6 @@
 //! Question → snapshot → draft → verify → answer or abstention.
 //!
-//! Whatever wrote the draft, it goes through one gate: nothing reaches a person that the verifier
+//! Every draft goes through one gate, whatever wrote it: nothing reaches the user that the verifier
 //! has not passed.
 //!
 //! | file | what it holds |
@@ -77,14 +77,14 @@ use conversation::{JudgedDraft, Rules, converse};
 use extractive::{Evidence, Extracted, Rarity};
 use grounded::GroundedTurns;
 
-/// Hits looked at for each place in the snapshot: neighbours, duplicates and changed files fall out
-/// on the way.
+/// Number of hits considered for each item in the snapshot, because neighbours, duplicates and
+/// changed files are dropped on the way.
 const HITS_PER_ITEM: usize = 6;
 
-/// Chunks of one document in one snapshot.
+/// Maximum number of chunks per document in one snapshot.
 const PER_DOCUMENT: usize = 3;
 
-/// A question and the bounds of its answer.
+/// A question and the limits for its answer.
 #[derive(Debug)]
 pub struct Question<'a> {
     /// Plain words; no query language.
@@ -92,34 +92,33 @@ pub struct Question<'a> {
     pub scope: Scope,
     pub fusion: Fusion,
     pub vector_weight: Option<f32>,
-    /// Items of evidence.
+    /// Maximum number of evidence items.
     pub top_n: usize,
-    /// Tokens of evidence.
+    /// Maximum number of evidence tokens.
     pub max_tokens: usize,
     pub verify: VerifyOptions,
     /// Fail with `ASK_CITATION_INVALID` when anything in the draft is rejected, instead of leaving
     /// it out.
     pub strict: bool,
-    /// The day on which it is asked: what "yesterday" and "last week" are seen from.
+    /// The day of the question, for resolving "yesterday" and "last week".
     pub today: Day,
-    /// What is said about folders, for a chat model.
+    /// Descriptions of folders, for a chat model.
     pub contexts: &'a [FolderContext],
 }
 
-/// How it ended, when it ended without a technical failure.
+/// How it ended, if there was no technical failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// There is an answer, and every claim in it passed.
     Answered,
-    /// A chat model's answer was refused twice; what is shown are the sentences of it that passed.
+    /// A chat model's answer was rejected twice; the sentences of it that passed are shown.
     Partial,
-    /// No sentence answers the question for certain; what is shown comes closest.
+    /// No sentence certainly answers the question; the closest ones are shown.
     Closest,
-    /// The notes hold nothing on the question.
+    /// The notes contain nothing about the question.
     Abstained,
-    /// A chat model's answer was refused twice; what is shown instead are the best sentences
-    /// themselves.
+    /// A chat model's answer was rejected twice; the best sentences of the notes are shown instead.
     ExtractiveFallback,
 }
 
@@ -136,43 +135,42 @@ impl Outcome {
     }
 }
 
-/// The answer with everything that is needed to check it again.
+/// The answer with everything needed to check it again.
 #[derive(Debug)]
 pub struct Answer {
     pub outcome: Outcome,
     /// The answer with canonical citations; `None` when abstained.
     pub text: Option<String>,
-    /// The passages of an answer that was extracted; of a model's answer none.
+    /// The passages of an extracted answer; empty for a model's answer.
     pub shown: Vec<Shown>,
     /// A value that was computed from the passages.
     pub computed: Option<Computed>,
-    /// Why there is no answer, not all of it, or not the model's.
+    /// Why there is no answer, only part of one, or not the model's.
     pub why: Option<String>,
     pub packed: Packed,
-    /// What the verifier found in the answer, or in the draft that it refused; `None` when there
-    /// was no draft.
+    /// The verifier's report on the answer, or on the rejected draft; `None` if there was no draft.
     pub report: Option<Report>,
     /// The draft that `report` is about.
     pub draft: Option<Draft>,
-    /// Sentences of a model's answer that were refused and are not shown in `text`.
+    /// Sentences of a model's answer that were rejected and are not in `text`.
     pub left_out: Vec<ClaimNote>,
-    /// What was thought of claims beside the checks; `report` holds it already.
+    /// Opinions on claims in addition to the checks; already included in `report`.
     pub opinions: Vec<ClaimOpinion>,
     pub coverage: Coverage,
     pub stale: Vec<Stale>,
     pub top_cosine: Option<f32>,
-    /// Who wrote what is shown: `extractive`, `ollama` or `openai`.
+    /// Which answerer wrote what is shown: `extractive`, `ollama` or `openai`.
     pub answerer: &'static str,
-    /// The one file that the answer rests on, when it was asked about; its footer is the last line
-    /// of the answer.
+    /// The one file that the answer rests on, if the question was about a file; its footer is the
+    /// last line of the answer.
     pub file: Option<FileScope>,
 }
 
-/// What is said of the closest passages.
+/// The sentence shown with the closest passages.
 const NOT_CERTAIN: &str = "No sentence of the notes answers this for certain.";
 
 impl Answer {
-    /// Takes what passed the gate. `certain`: it answers, instead of coming closest.
+    /// Takes over what passed the gate. `certain`: it is an answer, not just the closest passages.
     fn take(&mut self, passed: gate::Passed, certain: bool) {
         self.outcome = match (&passed.text, certain) {
             (None, _) => Outcome::Abstained,
@@ -187,14 +185,14 @@ impl Answer {
         self.draft = Some(passed.draft);
     }
 
-    /// The sentences of the answer that are in doubt, with what raises the doubt.
+    /// The sentences of the answer that are in doubt, with the reasons.
     pub fn doubts(&self) -> Vec<ClaimNote> {
         let report = self.report.as_ref().filter(|_| self.text.is_some());
         report.map_or_else(Vec::new, |report| conclusion::doubts(report, &self.packed))
     }
 
-    /// Takes what a conversation came to. `what`: where the model looked. `extract`: lets the
-    /// extractive answerer answer where no sentence of the model passed.
+    /// Takes over the result of a conversation. `what`: where the model looked. `extract`: runs the
+    /// extractive answerer if no sentence of the model passed.
     fn conclude(
         &mut self,
         conclusion: Conclusion,
@@ -234,7 +232,7 @@ impl Answer {
         Ok(())
     }
 
-    /// What a model wrote, in place of whatever was here.
+    /// Replaces the current content with a model's answer.
     fn write(&mut self, written: Written, chat: &ChatAnswerer) {
         self.forget();
         let JudgedDraft {
@@ -248,7 +246,7 @@ impl Answer {
         self.opinions = written.opinions;
     }
 
-    /// Takes what was extracted, as far as it passes the gate.
+    /// Takes over what was extracted, as far as it passes the gate.
     fn take_extracted(
         &mut self,
         extracted: Extracted,
@@ -270,7 +268,7 @@ impl Answer {
             options,
             strict,
         )?;
-        // A value of which a row is missing is not shown.
+        // A computed value is not shown if one of its rows is missing.
         let is_whole = passed.draft.segments().len() == whole && passed.text.is_some();
         self.computed = extracted.computed.filter(|_| is_whole);
         self.why = match extracted.certain {
@@ -281,7 +279,7 @@ impl Answer {
         Ok(())
     }
 
-    /// Back to where nothing was drafted.
+    /// Resets to the state before any draft.
     fn forget(&mut self) {
         self.outcome = Outcome::Abstained;
         (self.text, self.why, self.report, self.draft) = (None, None, None, None);
@@ -289,8 +287,8 @@ impl Answer {
         self.computed = None;
     }
 
-    /// What was extracted stands in for an answer of `model` of which no sentence passed. The
-    /// report and the draft are of what is shown.
+    /// The extracted answer replaces an answer of `model` of which no sentence passed. The report
+    /// and the draft are those of what is shown.
     fn replaces(&mut self, model: &str, reasons: &str) {
         let own = self
             .why
@@ -308,9 +306,10 @@ impl Answer {
     }
 }
 
-/// Answers `question` from the index behind `engine` and the files behind `sandbox`, by `chosen`.
-/// `load` gives the embedding model; it is called at most once, and only when there are vectors.
-/// `observe` is told what happens, the frozen evidence before a chat model is asked anything.
+/// Answers `question` from the index behind `engine` and the files behind `sandbox`, using
+/// `chosen`. `load` gives the embedding model; it is called at most once, and only when there are
+/// vectors. `observe` receives every event, including the frozen evidence before a chat model is
+/// asked anything.
 pub fn ask(
     question: &Question<'_>,
     engine: &Engine,
@@ -322,8 +321,8 @@ pub fn ask(
     ask_with(question, engine, sandbox, chosen, None, observe, load)
 }
 
-/// The same; with `tools` the chat model may look further than what was found, and is asked even
-/// when nothing was. `PHASE3_ASK_ERROR` when there are tools and no chat model.
+/// Like [`ask`]; with `tools` the chat model may look beyond what was found, and is asked even if
+/// nothing was found. `PHASE3_ASK_ERROR` when there are tools and no chat model.
 pub fn ask_with(
     question: &Question<'_>,
     engine: &Engine,
@@ -366,7 +365,7 @@ fn answer(
             .timed("extract", || search.extract(question, engine, sandbox))
             .map(|()| search.answer);
     };
-    // Nothing that bears on the question: no model is asked to make something of it.
+    // Nothing relevant was found: no model is asked to make an answer of it.
     let mut is_extracted = false;
     if tools.is_none() && (search.answer.packed.snapshot.items().is_empty() || !search.is_relevant)
     {
@@ -415,14 +414,14 @@ fn answer(
     Ok(answer)
 }
 
-/// What was found for one question, and what extraction needs beside it.
+/// The search result for one question, and what extraction needs in addition.
 struct EvidenceSearch {
     answer: Answer,
     found: FoundEvidence,
     is_relevant: bool,
 }
 
-/// What extraction needs of a search.
+/// What extraction needs from a search.
 struct FoundEvidence {
     model: OnceCell<Arc<Embedder>>,
     hits: Vec<Hit>,
@@ -494,7 +493,7 @@ fn retrieve(
 }
 
 impl EvidenceSearch {
-    /// Lets the extractive answerer answer.
+    /// Runs the extractive answerer.
     fn extract(
         &mut self,
         question: &Question<'_>,
@@ -507,7 +506,7 @@ impl EvidenceSearch {
 }
 
 impl FoundEvidence {
-    /// Lets the extractive answerer answer in place of whatever `answer` holds.
+    /// Runs the extractive answerer and replaces the content of `answer`.
     fn extract_into(
         &self,
         answer: &mut Answer,
@@ -535,7 +534,7 @@ impl FoundEvidence {
     }
 }
 
-/// Of a term that the index was not asked for.
+/// For a term that was not looked up in the index.
 const UNSEEN: Rarity = Rarity {
     idf: 1.0,
     known: true,

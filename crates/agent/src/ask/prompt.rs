@@ -1,10 +1,10 @@
-//! What a chat model is told: rules, the question, and evidence as data.
+//! The prompt for a chat model: instructions, the question, and evidence as data.
 //!
-//! Evidence comes from files that anybody may have written. It stands between lines that carry a
-//! code drawn for this one run, so that no note can close the frame or open another item; whatever
-//! in it looks like a citation or like a mark of a chat template is defanged; and the rules say
-//! that nothing inside is an instruction. None of this makes a model immune. What it writes is
-//! judged all the same.
+//! Evidence comes from files that anyone may have written. It is placed between lines with a random
+//! code for this one run, so that no note can close the frame or open another item; anything in it
+//! that looks like a citation or a chat-template marker is disabled; and the instructions say that
+//! nothing inside is an instruction. None of this makes a model immune, so its output is always
+//! judged.
 
 use std::fmt::Write as _;
 
@@ -16,18 +16,18 @@ use local_agent_text::evidence::{EvidenceItem, EvidenceSnapshot, MarkerKind, sca
 use local_agent_text::types::to_hex;
 use local_agent_verify::{Claim, Code, Effect, Finding, Report, Verdict};
 
-/// What a model answers when the evidence does not.
+/// What a model answers when the evidence does not contain the answer.
 pub(super) const INSUFFICIENT: &str = "INSUFFICIENT_EVIDENCE";
 
-/// Claims of a rejected draft that are named in the next prompt.
+/// Maximum number of claims of a rejected draft that are named in the next prompt.
 const MOST_OBJECTIONS: usize = 12;
 
-/// What keeps evidence in its frame; drawn anew for every run.
+/// The code that keeps evidence in its frame; random for every run.
 #[derive(Debug, Clone)]
 pub(super) struct Nonce(String);
 
 impl Nonce {
-    /// A code that stands nowhere in `texts`.
+    /// A code that does not occur in `texts`.
     ///
     /// Errors: `INTERNAL_ERROR` when the system gives no random bytes.
     pub(super) fn draw<'a>(texts: impl Iterator<Item = &'a str> + Clone) -> Result<Self> {
@@ -47,7 +47,7 @@ impl Nonce {
     }
 }
 
-/// The rules, and the question with its evidence.
+/// The instructions, and the question with its evidence.
 pub(super) fn grounded(
     nonce: &Nonce,
     snapshot: &EvidenceSnapshot,
@@ -97,8 +97,7 @@ pub(super) fn grounded(
     ]
 }
 
-/// What the person says about the folders of the evidence, one line each; empty when that is
-/// nothing.
+/// What the user says about the folders of the evidence, one line each; empty if nothing.
 pub(super) fn about_folders(snapshot: &EvidenceSnapshot, contexts: &[FolderContext]) -> String {
     let mut said: Vec<String> = Vec::new();
     for item in snapshot.items() {
@@ -115,7 +114,7 @@ pub(super) fn about_folders(snapshot: &EvidenceSnapshot, contexts: &[FolderConte
     )
 }
 
-/// The conversation goes on: the draft, and what was wrong with it.
+/// Continues the conversation with the draft and what was wrong with it.
 pub(super) fn repair(mut messages: Vec<Message>, reply: &str, objections: &str) -> Vec<Message> {
     messages.push(Message::new(Role::Assistant, reply));
     messages.push(Message::new(
@@ -132,8 +131,8 @@ pub(super) fn repair(mut messages: Vec<Message>, reply: &str, objections: &str) 
     messages
 }
 
-/// What the verifier objects to, one line a claim: the claim, and the sentence of the evidence that
-/// it is about. `strict`: doubts are objections, too.
+/// The verifier's objections, one line per claim: the claim, and the sentence of the evidence that
+/// it is about. `strict`: doubts are objections too.
 pub(super) fn objections(report: &Report, snapshot: &EvidenceSnapshot, strict: bool) -> String {
     let refused: Vec<&Claim> = report
         .claims
@@ -160,8 +159,8 @@ pub(super) fn objections(report: &Report, snapshot: &EvidenceSnapshot, strict: b
     out
 }
 
-/// One claim. What is wrong with a citation, a quotation or a value is said. Of a sense that
-/// differs only the source is shown: a model that obeys "the text does not negate this" writes the
+/// One claim. Problems with a citation, a quotation or a value are stated. For a difference in
+/// meaning only the source is shown: a model that obeys "the text does not negate this" writes the
 /// opposite, and the objection may be wrong.
 fn objection(claim: &Claim, snapshot: &EvidenceSnapshot) -> String {
     let text: String = claim.text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -186,7 +185,7 @@ fn objection(claim: &Claim, snapshot: &EvidenceSnapshot) -> String {
 }
 
 /// Whether a code is about a citation, a quotation, a number, a name or a date, and not about the
-/// sense of a sentence.
+/// meaning of a sentence.
 fn is_about_words(code: Code) -> bool {
     matches!(code.layer(), "L0" | "L1" | "L2" | "L3" | "L4" | "L7")
 }
@@ -199,11 +198,11 @@ fn place(item: &EvidenceItem) -> String {
     defang(&line.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
-/// `text` in which nothing is, or looks like, a citation or a mark of a chat template. A dot in the
-/// middle of each such mark keeps it readable.
+/// `text` in which nothing is, or looks like, a citation or a chat-template marker. A dot in the
+/// middle of each such marker keeps it readable.
 pub(super) fn defang(text: &str) -> String {
     let mut text = template_free(text);
-    // A mark can stand inside another; taking one apart may show the next.
+    // A marker can be inside another; breaking one up may reveal the next.
     for _ in 0..8 {
         let mut out = String::with_capacity(text.len() + 16);
         let mut at = 0;
@@ -227,8 +226,8 @@ pub(super) fn defang(text: &str) -> String {
     text
 }
 
-/// Marks by which chat templates tell who speaks; a server may take them for its own wherever they
-/// stand.
+/// Markers with which chat templates identify the speaker; a server may interpret them anywhere in
+/// the text.
 const TEMPLATE: &[&str] = &[
     "<|",
     "|>",
@@ -339,7 +338,7 @@ mod tests {
                 !said.contains("negate") && said.contains("says: “The"),
                 "{said}"
             );
-            // Words of the evidence are no citations; the label is the program's own.
+            // Words of the evidence are not citations; the label was written by the program.
             assert_eq!(scan_markers(&said).len(), 1, "{said}");
         }
     }

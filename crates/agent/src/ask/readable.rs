@@ -1,4 +1,4 @@
-//! An answer as a person reads it: passages without markup, one number a source, a list of sources.
+//! An answer for people: passages without markup, one number per source, a list of sources.
 
 use local_agent_text::evidence::{Draft, EvidenceItem, EvidenceSnapshot, Segment};
 use local_agent_text::markdown::plain;
@@ -8,28 +8,28 @@ use local_agent_verify::{Report, Verdict};
 use super::extractive::{Computed, Operation, PieceForm, Shown, ShownPiece};
 use super::{Answer, Outcome};
 
-/// Some words in one style.
+/// Text in one style.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextRun {
     pub text: String,
-    /// The words that answer.
+    /// Whether it is the text that answers the question.
     pub bold: bool,
 }
 
 /// A line of text.
 pub type TextLine = Vec<TextRun>;
 
-/// An answer, laid out in lines.
+/// An answer, formatted in lines.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Readable {
     pub lines: Vec<TextLine>,
-    /// `[1] path › heading, line 4`, one line a source.
+    /// `[1] path › heading, line 4`, one line per source.
     pub sources: Vec<String>,
     /// How it was checked: one line.
     pub checked: Option<String>,
 }
 
-/// Lays out an answer; `None` when there is none.
+/// Formats an answer; `None` when there is none.
 pub fn readable(answer: &Answer) -> Option<Readable> {
     let (Some(draft), Some(report), Some(_)) = (&answer.draft, &answer.report, &answer.text) else {
         return None;
@@ -76,7 +76,7 @@ pub fn readable(answer: &Answer) -> Option<Readable> {
     })
 }
 
-/// The value and how it was reached.
+/// The value and how it was computed.
 fn computed_line(computed: &Computed) -> TextLine {
     let what = match computed.operation {
         Operation::Sum => "rows added up",
@@ -123,7 +123,7 @@ fn checked(report: &Report) -> Option<String> {
     })
 }
 
-/// One passage: its pieces without markup, its number behind it, its day or title in front.
+/// One passage: its pieces without markup, its number after it, its day or title in front.
 fn passage(
     shown: &Shown,
     pieces: &[&ShownPiece],
@@ -175,7 +175,7 @@ fn passage(
     out
 }
 
-/// Adds one piece that is no row.
+/// Adds one piece that is not a row.
 fn add_piece(
     out: &mut Vec<TextLine>,
     shown: &Shown,
@@ -224,7 +224,7 @@ fn add_piece(
     }
 }
 
-/// Goes on where the piece belongs: on the same line, the next, or after an empty one.
+/// Continues where the piece belongs: on the same line, on the next, or after an empty one.
 fn start_line(out: &mut Vec<TextLine>, joint: &str) {
     let breaks = joint.matches('\n').count();
     for _ in 0..breaks.min(2) {
@@ -239,7 +239,7 @@ fn start_line(out: &mut Vec<TextLine>, joint: &str) {
     }
 }
 
-/// The words of a piece, those that answer in bold where there are others beside them.
+/// The words of a piece; those that answer are bold if there are other words next to them.
 fn runs(shown: &Shown, piece: &ShownPiece, text: &str, offset: usize) -> Vec<TextRun> {
     let first = piece.span.start() + offset;
     let key = shown.keys.iter().find_map(|key| {
@@ -287,7 +287,7 @@ fn folded(text: &str) -> String {
         .join(" ")
 }
 
-/// The mark of an item (`-`, `2.`, `- [ ]`) and the rest.
+/// The marker of an item (`-`, `2.`, `- [ ]`) and the rest.
 fn split_mark(text: &str) -> (&str, &str) {
     let mark = text.find(char::is_whitespace).unwrap_or(0);
     let rest = text[mark..].trim_start();
@@ -370,7 +370,7 @@ fn table<'t>(rows: impl Iterator<Item = &'t str>, shown: &Shown) -> Vec<TextLine
         .collect()
 }
 
-/// The cells of a row, cut at bars that are neither escaped nor in code.
+/// The cells of a row, split at bars that are neither escaped nor in code.
 fn cells(row: &str) -> Vec<String> {
     let row = row.trim();
     let row = row.strip_prefix('|').unwrap_or(row);
@@ -397,10 +397,10 @@ fn cells(row: &str) -> Vec<String> {
     out.into_iter().map(|cell| cell.trim().to_owned()).collect()
 }
 
-/// What marks a sentence that is in doubt.
+/// Marks a sentence that is in doubt.
 const IN_DOUBT: &str = " [?]";
 
-/// The segments of a draft, with a mark behind every sentence that is in doubt.
+/// The segments of a draft, with a mark after every sentence that is in doubt.
 fn marked(draft: &Draft, snapshot: &EvidenceSnapshot, report: &Report) -> Vec<Segment> {
     let mut ends: Vec<usize> = report
         .claims
@@ -528,7 +528,7 @@ impl Sources<'_> {
     }
 }
 
-/// `path › heading`, with the source's name where another source has such a path too.
+/// `path › heading`, with the source's name if another source has such a path too.
 fn place(snapshot: &EvidenceSnapshot, item: &EvidenceItem) -> String {
     let file = match snapshot.names_source(item) {
         true => format!("{}:{}", item.source, item.path),

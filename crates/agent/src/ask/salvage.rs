@@ -1,9 +1,10 @@
-//! What of a refused draft may be shown: the sentences that pass, and one note for each left out.
+//! Which parts of a rejected draft may be shown: the sentences that pass, and one note for each
+//! omitted one.
 //!
-//! A sentence is cut out of the answer as it would be read, with its citations. A list item or row
-//! of which nothing is left goes as a whole, and so does the line that only announced it. In the
-//! middle of a paragraph an ellipsis takes its place, so that nobody reads two sentences as
-//! neighbours that were none. What is left is verified again until all of it passes.
+//! A sentence is cut out of the answer as displayed, with its citations. If nothing remains of a
+//! list item or row, it is removed as a whole, and so is a line that only introduced it. In the
+//! middle of a paragraph an ellipsis replaces it, so that nobody takes two sentences for neighbours
+//! when they were not. The remaining text is verified again until all of it passes.
 
 use std::ops::Range;
 
@@ -12,19 +13,19 @@ use super::conversation::JudgedDraft;
 use local_agent_text::evidence::{Draft, Piece, Rendered, Segment};
 use local_agent_verify::{self as verify, Outcome, Report, Verdict, VerifyOptions};
 
-/// What takes the place of a sentence inside a paragraph.
+/// Replaces a sentence inside a paragraph.
 const GAP: &str = "…";
 
-/// The result of looking through refused drafts.
+/// The result of searching rejected drafts for usable parts.
 pub(super) struct Remains {
     /// The part to show; `None` when no sentence passes.
     pub salvaged: Option<JudgedDraft>,
-    /// Every sentence of that draft, or of the last one, that was left out.
+    /// Every sentence omitted from that draft, or from the last one.
     pub left_out: Vec<ClaimNote>,
 }
 
-/// Takes the draft of which most passes; among equals the later one. `drafts` are ordered from the
-/// last to the first and were refused.
+/// Chooses the draft of which most passes; among equals the later one. `drafts` are ordered from
+/// the last to the first and were rejected.
 pub(super) fn salvage(drafts: Vec<JudgedDraft>, options: &VerifyOptions) -> Remains {
     let mut best: Option<(usize, JudgedDraft, Vec<ClaimNote>)> = None;
     let mut of_last = None;
@@ -53,7 +54,8 @@ pub(super) fn salvage(drafts: Vec<JudgedDraft>, options: &VerifyOptions) -> Rema
     }
 }
 
-/// Cuts out what is rejected until nothing is; and what was rejected only after the first cut.
+/// Cuts out rejected claims until there are none; also returns what was rejected only after the
+/// first cut.
 fn pass(judged: JudgedDraft, options: &VerifyOptions) -> (Option<JudgedDraft>, Vec<ClaimNote>) {
     let JudgedDraft {
         mut draft,
@@ -64,7 +66,7 @@ fn pass(judged: JudgedDraft, options: &VerifyOptions) -> (Option<JudgedDraft>, V
     while !report.ok {
         let rendered = draft.lay_out(&packed.snapshot);
         let rest = without(&draft, &rendered, &rejected(&report));
-        // Every round must take something away, or it would be the same round again.
+        // Every round must remove something, otherwise the loop would not end.
         if rest == draft {
             return (None, later);
         }
@@ -139,8 +141,8 @@ struct Cut {
     leaves_gap: bool,
 }
 
-/// The bytes of these claims, of lines of which nothing else is left, and of lines that only
-/// announced them; in order, without overlap.
+/// The bytes of these claims, of lines that contain nothing else, and of lines that only introduced
+/// them; in order, without overlap.
 fn cuts(text: &str, claims: &[Range<usize>]) -> Vec<Cut> {
     let mut gone = merged(claims.to_vec());
     let lines = lines(text);
@@ -228,7 +230,8 @@ fn is_blank(text: &str, line: &Range<usize>) -> bool {
         .is_none_or(|line| line.trim().is_empty())
 }
 
-/// Whether a line has a letter or a digit outside `gone`. The number of a list item is its mark.
+/// Whether a line has a letter or a digit outside `gone`. The number of a list item is part of its
+/// marker.
 fn has_words(text: &str, line: &Range<usize>, gone: &[Range<usize>]) -> bool {
     let whole = text.get(line.clone()).unwrap_or("");
     let mark = item_mark(whole);
@@ -242,7 +245,7 @@ fn has_words(text: &str, line: &Range<usize>, gone: &[Range<usize>]) -> bool {
         })
 }
 
-/// How many bytes the mark of a list item takes; 0: it is none.
+/// Length of the list-item marker in bytes; 0 if it is not a list item.
 fn item_mark(line: &str) -> usize {
     let lead = line.len() - line.trim_start().len();
     let rest = line.trim_start();
@@ -306,7 +309,7 @@ mod tests {
         }
     }
 
-    /// What is left of a draft, its citations as labels.
+    /// What remains of a draft, with its citations as labels.
     fn left(text: &str) -> (Option<String>, Vec<String>) {
         let remains = salvage(vec![judged(text)], &VerifyOptions::default());
         let text = remains.salvaged.map(|salvaged| {

@@ -1,6 +1,6 @@
-//! A second opinion: a model on a server is asked whether the cited text supports a claim. It was
-//! made or chosen for this, and still it proves nothing: its answer only moves a claim between
-//! `checked` and `doubtful`.
+//! A second opinion: a model on a server is asked whether the cited text supports a claim. Even if
+//! it was made for this purpose, it proves nothing: its answer only moves a claim between `checked`
+//! and `doubtful`.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,22 +14,22 @@ use local_agent_text::error::Result;
 use local_agent_text::types::Sha256;
 use local_agent_verify::{Claim, Code, Opinion, Report, Verdict};
 
-/// Characters of cited text that the model is shown for one claim.
+/// Maximum number of characters of cited text that the model is shown for one claim.
 const MOST_CHARS: usize = 8000;
 
-/// Claims of one answer that the model is asked about.
+/// Maximum number of claims of one answer that the model is asked about.
 const MOST_CLAIMS: usize = 24;
 
-/// Tokens of the reply: one word is wanted.
+/// Maximum number of tokens in the reply, which should be one word.
 const REPLY_TOKENS: u32 = 16;
 
-/// What somebody thinks of one claim, as a record keeps it.
+/// An opinion on one claim, as stored in a record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClaimOpinion {
     /// Which claim of the report, from 0.
     pub claim: usize,
-    /// Whether the cited text is thought to carry the claim.
+    /// Whether the opinion is that the cited text supports the claim.
     pub supports: bool,
     /// In one sentence.
     pub why: String,
@@ -37,21 +37,21 @@ pub struct ClaimOpinion {
     pub by: Option<AskedModel>,
 }
 
-/// A model that gave an opinion, and what exactly it was asked.
+/// A model that gave an opinion, and the hash of its prompt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AskedModel {
     /// `ollama` or `openai`.
     pub provider: String,
     pub name: String,
-    /// Of the model's files, when the server says it.
+    /// Digest of the model's files, if the server gives one.
     pub digest: Option<String>,
     /// SHA-256 of the prompt as JSON.
     pub prompt_sha256: Sha256,
 }
 
 impl ClaimOpinion {
-    /// The same as the verifier takes it.
+    /// The same as the type that the verifier expects.
     pub fn opinion(&self) -> Opinion {
         Opinion {
             claim: self.claim,
@@ -62,8 +62,8 @@ impl ClaimOpinion {
     }
 }
 
-/// Asks about every claim that is checked or in doubt. A reply that is neither yes nor no, and a
-/// server that fails, change nothing; both are in the trail.
+/// Asks about every claim that is checked or in doubt. A reply that is neither yes nor no changes
+/// nothing, and neither does a server failure; both are recorded in the trail.
 ///
 /// Errors: those of the observer.
 pub(super) fn second_opinions(
@@ -120,7 +120,7 @@ pub(super) fn second_opinions(
     Ok(opinions)
 }
 
-/// What a reply that is neither yes nor no is refused with.
+/// The reason for rejecting a reply that is neither yes nor no.
 const NO_ANSWER: &str = "NEITHER_YES_NOR_NO";
 
 fn in_words(model: &Model, supports: bool) -> String {
@@ -135,8 +135,8 @@ fn in_words(model: &Model, supports: bool) -> String {
     )
 }
 
-/// The claim with the text that it cites. A model that was made for this question knows its form by
-/// heart; others are told what is asked.
+/// The claim with the text that it cites. A model made for this question knows its form; others get
+/// instructions.
 fn messages(model: &Model, claim: &Claim, packed: &Packed) -> Vec<Message> {
     let mut labels: Vec<_> = claim.citations.iter().filter_map(|c| c.label).collect();
     labels.sort_unstable();

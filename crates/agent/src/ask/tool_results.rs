@@ -1,4 +1,4 @@
-//! What tools gave, as the model reads it, and the labels under which it may be cited.
+//! The results of tools as shown to the model, and the labels for citing them.
 
 use serde_json::{Map, Value};
 
@@ -7,27 +7,27 @@ use crate::tools::{Output, ToolOutcome};
 use local_agent_text::evidence::Excerpt;
 use local_agent_text::types::Label;
 
-/// What the model is told of a result that was cut off.
+/// What the model is told about a truncated result.
 const CUT_OFF: &str = "TRUNCATED: no more bytes of results are given; this cannot be cited. Answer from what you have.";
 
-/// The results of one loop, and how many bytes of them were given.
+/// The results of one loop, and how many bytes of them were shown.
 pub(super) struct ToolResults {
     nonce: Nonce,
     bytes: usize,
     max_bytes: usize,
-    /// What may be cited, in the order of the labels.
+    /// The spans that may be cited, in label order.
     excerpts: Vec<Excerpt>,
 }
 
-/// A result as the model reads it.
+/// A result as shown to the model.
 pub(super) struct ShownResult {
     pub text: String,
-    /// Labels of the spans in it; none: it cannot be cited.
+    /// Labels of the spans in it; if empty, it cannot be cited.
     pub labels: Vec<Label>,
 }
 
 impl ToolResults {
-    /// No results yet; `excerpts` have the first labels.
+    /// No results yet; `excerpts` get the first labels.
     pub fn new(nonce: Nonce, max_bytes: usize, excerpts: Vec<Excerpt>) -> Self {
         Self {
             nonce,
@@ -42,13 +42,13 @@ impl ToolResults {
         &self.nonce
     }
 
-    /// What may be cited, in the order of the labels.
+    /// The spans that may be cited, in label order.
     pub fn excerpts(&self) -> &[Excerpt] {
         &self.excerpts
     }
 
-    /// A result in its frame. What exceeds the loop's bytes is cut off, and what is cut is no
-    /// evidence: a label means all of a span.
+    /// A result in its frame. Text beyond the loop's byte limit is cut off, and a truncated span is
+    /// not evidence: a label means a whole span.
     pub fn show(&mut self, outcome: &ToolOutcome) -> ShownResult {
         let output = match outcome.result() {
             Ok(output) => output,
@@ -107,7 +107,7 @@ impl ToolResults {
         texts.join("\n")
     }
 
-    /// The label of an excerpt; the same span has the same label however often it is read.
+    /// The label of an excerpt; the same span always has the same label.
     fn label(&mut self, excerpt: &Excerpt) -> Option<Label> {
         let known = self.excerpts.iter().position(|e| is_same(e, excerpt));
         let place = known.unwrap_or_else(|| {
@@ -133,7 +133,7 @@ fn facts(output: &Output) -> String {
     Value::Object(facts).to_string()
 }
 
-/// The longest start of `text` with at most `most` bytes.
+/// The longest prefix of `text` with at most `most` bytes.
 fn cut(text: &str, most: usize) -> &str {
     let end = (0..=most.min(text.len()))
         .rev()

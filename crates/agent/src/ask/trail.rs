@@ -1,5 +1,5 @@
-//! What happened on the way to an answer: who was asked what, what came back, how it was judged.
-//! Everything that a record of the run needs, also when there is no answer in the end.
+//! What happened on the way to an answer: the prompts, the replies, and how they were judged.
+//! Contains everything that a record of the run needs, even if there is no answer.
 
 use std::time::Instant;
 
@@ -18,22 +18,22 @@ use local_agent_verify::{Report, Verdict};
 #[derive(Debug, Clone, Serialize)]
 pub struct Call {
     pub model: Model,
-    /// What was sent, word for word.
+    /// The prompt, word for word.
     pub prompt: Vec<Message>,
     /// SHA-256 of the prompt as JSON.
     pub prompt_sha256: Sha256,
-    /// What came back, without thoughts; `None` when the call failed.
+    /// The reply, without reasoning; `None` when the call failed.
     pub reply: Option<Reply>,
     /// Why the call failed.
     pub error: Option<String>,
     pub took_ms: u64,
 }
 
-/// What a call was made for.
+/// The purpose of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Purpose {
-    /// Which file to read.
+    /// To choose the file to read.
     Acquire,
     /// The first draft.
     Draft,
@@ -67,24 +67,24 @@ impl Purpose {
     }
 }
 
-/// One call, and what was thought of its reply.
+/// One call, and how its reply was judged.
 #[derive(Debug, Clone, Serialize)]
 pub struct Round {
     pub purpose: Purpose,
     pub call: Call,
-    /// What the reply was held against; `None` when it was no draft.
+    /// The evidence that the reply was judged against; `None` when it was not a draft.
     pub snapshot: Option<EvidenceSnapshot>,
     pub freshness: FreshnessReport,
     /// What the verifier found in the reply.
     pub report: Option<Report>,
-    /// Why the reply was not taken: codes, or a word of its own. `None` when it was.
+    /// Why the reply was rejected: codes, or a separate word. `None` if it was accepted.
     pub refused: Option<String>,
-    /// The tools that the model called in its reply, and what came of it.
+    /// The tool calls in the reply, and their results.
     pub steps: Vec<ToolStep>,
 }
 
 impl Round {
-    /// A call that gave no reply that could be used; `evidence` is what the model was shown.
+    /// A call without a usable reply; `evidence` is what the model was shown.
     pub(super) fn refused(
         purpose: Purpose,
         call: Call,
@@ -99,7 +99,7 @@ impl Round {
         }
     }
 
-    /// The sentences of the reply that the verifier refused, each with its reason.
+    /// The sentences of the reply that the verifier rejected, each with its reason.
     pub fn refused_claims(&self) -> Vec<ClaimNote> {
         match (&self.report, &self.snapshot) {
             (Some(report), Some(snapshot)) => claim_notes(report, snapshot, Verdict::Rejected),
@@ -107,7 +107,7 @@ impl Round {
         }
     }
 
-    /// A call whose reply was no draft, and was taken.
+    /// A call whose reply was not a draft, and was accepted.
     pub(super) fn plain(purpose: Purpose, call: Call) -> Self {
         Self {
             purpose,
@@ -129,13 +129,13 @@ pub struct ToolStep {
     pub args: serde_json::Value,
     /// `ok`, or the code of the failure.
     pub outcome: String,
-    /// Bytes of text that the model was given.
+    /// Number of bytes of text shown to the model.
     pub bytes: u64,
     /// SHA-256 of that text.
     pub sha256: Sha256,
-    /// The labels under which it may be cited.
+    /// The labels for citing it.
     pub labels: Vec<local_agent_text::types::Label>,
-    /// The beginning of what the model wrote behind a call in the text envelope; it was ignored.
+    /// The beginning of the text after a call in the text envelope; it was ignored.
     pub trailing: Option<String>,
 }
 
@@ -150,7 +150,7 @@ pub struct Timing {
 /// Everything that happened.
 #[derive(Debug, Clone, Serialize)]
 pub struct Trail {
-    /// `extractive`, `ollama` or `openai`: who was chosen.
+    /// The chosen answerer: `extractive`, `ollama` or `openai`.
     pub provider: &'static str,
     /// Why: one plain sentence.
     pub provider_why: String,
@@ -158,14 +158,14 @@ pub struct Trail {
     pub model: Option<Model>,
     /// The calls, in order.
     pub rounds: Vec<Round>,
-    /// The steps, in order; a step that was done twice stands twice.
+    /// The steps, in order; a repeated step appears each time.
     pub timings: Vec<Timing>,
-    /// `host:port` of the servers that text was sent to; empty: no text left this program.
+    /// `host:port` of the servers that received text; empty if no text left this program.
     pub sent_to: Vec<String>,
 }
 
 impl Trail {
-    /// The beginning of a trail: who was chosen, and why.
+    /// The beginning of a trail: which answerer was chosen, and why.
     pub(super) fn of(chosen: &Chosen) -> Self {
         let model = match &chosen.answerer {
             Answerer::Extractive => None,
@@ -181,7 +181,7 @@ impl Trail {
         }
     }
 
-    /// Runs one step and notes how long it took.
+    /// Runs one step and records its duration.
     pub(super) fn timed<T>(&mut self, step: &'static str, run: impl FnOnce() -> T) -> T {
         let start = Instant::now();
         let out = run();
@@ -204,7 +204,7 @@ pub(super) fn millis(since: Instant) -> u64 {
 }
 
 impl Call {
-    /// What is kept of one call of a model.
+    /// The record of one call of a model.
     pub(super) fn new(
         model: &Model,
         prompt: Vec<Message>,
@@ -222,24 +222,23 @@ impl Call {
     }
 }
 
-/// What is going on; none of it holds words of a model.
+/// Progress events; none of them contains a model's words.
 #[derive(Debug)]
 pub enum Event<'a> {
-    /// The evidence stands. Nothing was sent to anybody yet, and nothing is sent when the observer
-    /// fails.
+    /// The evidence is final. Nothing has been sent yet, and nothing is sent if the observer fails.
     Frozen {
         snapshot: &'a EvidenceSnapshot,
         freshness: &'a FreshnessReport,
     },
     /// A model is about to be asked.
     Asking { model: &'a Model, purpose: Purpose },
-    /// The reply has so many bytes.
+    /// The size of the reply so far.
     Receiving { bytes: usize },
-    /// A call is over.
+    /// A call is finished.
     Round(&'a Round),
 }
 
-/// Watches; a failure of it ends the question, with that failure.
+/// An observer; if it fails, the question ends with that failure.
 pub type Observe<'a> = dyn FnMut(&Event<'_>) -> Result<()> + 'a;
 
 /// How a question ended, and everything on the way.

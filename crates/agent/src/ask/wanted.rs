@@ -1,5 +1,5 @@
-//! The calls of tools in a reply, in the server's own format or in the text envelope; what a model
-//! wrote into them is repeated to it short and without marks of a chat template.
+//! The tool calls in a reply, in the server's own format or in the text envelope. What a model
+//! wrote into them is repeated to it in short form and without chat-template markers.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use super::prompt::template_free;
 use crate::llm::{Reply, ToolCall};
 use local_agent_text::error::{ErrorCode, Failure};
 
-/// Bytes of a call that are repeated to the model beside its result.
+/// Number of bytes of a call that are repeated to the model with its result.
 const ECHO: usize = 4000;
 
 /// A call that a reply asks for.
@@ -19,12 +19,12 @@ pub(super) struct Wanted {
     /// The envelope itself.
     pub said: String,
     pub trailing: Option<String>,
-    /// It cannot be read.
+    /// The call cannot be parsed.
     pub broken: Option<Failure>,
 }
 
-/// A call as it stays in the conversation: arguments that are too long would fill the window for
-/// nothing, and marks of a chat template would be read as such by the server.
+/// A call as kept in the conversation: long arguments would fill the window for nothing, and the
+/// server would interpret chat-template markers.
 fn brief(call: &ToolCall) -> ToolCall {
     let short = |text: &str| template_free(&text.chars().take(80).collect::<String>());
     let arguments = if call.arguments.to_string().len() > ECHO {
@@ -39,7 +39,7 @@ fn brief(call: &ToolCall) -> ToolCall {
     }
 }
 
-/// Arguments without marks of a chat template, in values and in names.
+/// Arguments without chat-template markers, in values and in names.
 fn unmarked(value: &Value) -> Value {
     match value {
         Value::String(text) => Value::String(template_free(text)),
@@ -52,7 +52,8 @@ fn unmarked(value: &Value) -> Value {
     }
 }
 
-/// The calls of a reply: in the server's format, else in the text envelope; none: it is words.
+/// The calls of a reply: in the server's format, otherwise in the text envelope; empty if it is
+/// plain words.
 pub(super) fn wanted(reply: &Reply) -> Vec<Wanted> {
     if !reply.calls.is_empty() {
         let one = |call: &ToolCall| Wanted {

@@ -1,23 +1,23 @@
-//! The ancestor's keys. A configuration written for it loads: every one of its keys is used, or a
-//! warning says what becomes of it, or it is refused. None is silent.
+//! The ancestor's keys. A configuration written for it loads: every one of its keys is used, or
+//! reported with a warning, or refused. None is ignored silently.
 
 use super::findings::{Findings, Origin};
 use super::keys::{Effect, Key};
 use super::typed::{Item, Typed, Val};
 
-/// The only ancestor key that keeps a value of its own: `false` prints answers under `UNVERIFIED`.
+/// The only ancestor key that has a separate effect: `false` prints answers under `UNVERIFIED`.
 pub(super) const VALIDATION_ENABLED: &str = "phase3.ask.citation_validation.enabled";
 
-/// Tokens the embedded model reads; longer windows are capped.
+/// Window of the embedding model in tokens; longer windows are capped.
 const MINILM_WINDOW: i64 = 256;
 
-/// Whether a file was written for the ancestor: its own sections stand in it.
+/// Whether a file was written for the ancestor: it contains the ancestor's sections.
 pub(super) fn is_ancestor<T>(top: &[(String, T)]) -> bool {
     top.iter()
         .any(|(name, _)| name == "phase2" || name == "phase3")
 }
 
-/// Replaces the ancestor's keys of one layer by ours. Where the layer also has our key, ours wins
+/// Replaces the ancestor's keys of one layer by ours. If the layer also has our key, ours wins,
 /// with a warning.
 pub(super) fn translate(layer: Vec<Typed>, findings: &mut Findings) -> Vec<Typed> {
     let (old, mut out): (Vec<_>, Vec<_>) = layer.into_iter().partition(|t| t.key.is_ancestor());
@@ -73,7 +73,8 @@ fn text(val: &Val) -> Option<&str> {
     }
 }
 
-/// The value of a moved key as our key takes it, with a warning where that is not what was typed.
+/// Converts the value of a moved key for our key, with a warning if the result differs from what
+/// was typed.
 fn convert(
     path: &str,
     val: Val,
@@ -132,7 +133,7 @@ fn convert(
     })
 }
 
-/// What becomes of a key without a place here. A value that says what this program does anyway
+/// Reports a key that has no counterpart here. A value that matches what this program does anyway
 /// needs no warning.
 fn remark(typed: &Typed, findings: &mut Findings) {
     let agrees = match (typed.key.path, &typed.val) {
@@ -167,8 +168,8 @@ fn remark(typed: &Typed, findings: &mut Findings) {
 }
 
 /// The ancestor's shipped file names folders of the workroot by the workroot's own name
-/// (`../local-agent-workroot/runs/`), which held only while the folder was called that. Such an
-/// entry means "in the workroot", whatever it is called.
+/// (`../local-agent-workroot/runs/`), which was only right while the folder had that name. Such an
+/// entry means "in the workroot", whatever its name.
 fn reanchor(typed: &mut Typed, workroot: &str, findings: &mut Findings) {
     let prefix = workroot.trim_end_matches('/');
     if !prefix.starts_with("..") || prefix.trim_end_matches(['.', '/']).is_empty() {

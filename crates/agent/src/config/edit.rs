@@ -1,6 +1,6 @@
-//! Changing the list of sources or of contexts in a configuration file, and nothing else in it:
-//! comments, order and spelling of all other lines stay. What was written is read again and compared before the
-//! file is replaced, so an unusual layout is refused and not damaged.
+//! Changes the list of sources or of contexts in a configuration file, and nothing else in it:
+//! comments, order and spelling of all other lines stay. The result is read again and compared
+//! before the file is replaced, so an unusual layout is refused and not damaged.
 
 use std::path::Path;
 use std::sync::OnceLock;
@@ -17,13 +17,13 @@ use super::typed::Val;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::SourceName;
 
-/// A source as it is written down.
+/// A source to be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewSource {
     pub name: SourceName,
-    /// As it will stand in the file.
+    /// As it will be written in the file.
     pub root: String,
-    /// `notes` is not written down: it is the default.
+    /// `notes` is not written, because it is the default.
     pub kind: String,
     pub code: bool,
     /// Extensions of documents besides notes, each with its dot.
@@ -34,7 +34,7 @@ pub struct NewSource {
     pub exclude: Vec<String>,
 }
 
-/// One change of the list.
+/// One change to the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SourceEdit {
     Add(NewSource),
@@ -42,12 +42,12 @@ pub enum SourceEdit {
     Rename(SourceName, SourceName),
 }
 
-/// The text of a configuration file after one change of its `sources`. `file` is named in failures
-/// only.
+/// The text of a configuration file after one change to its `sources`. `file` is only used in error
+/// messages.
 ///
 /// # Errors
-/// `INVALID_ARGS` for a name that is taken or not there; `CONFIG_ERROR` when the file cannot be
-/// read, or is laid out in a way that cannot be changed without touching other lines.
+/// `INVALID_ARGS` if the name is taken or does not exist; `CONFIG_ERROR` when the file cannot be
+/// read, or its layout cannot be changed without touching other lines.
 pub fn edit_sources(file: &Path, text: &str, edit: &SourceEdit) -> Result<String> {
     let before = read(file, text)?;
     let wanted = applied(&before.sources, edit)?;
@@ -72,8 +72,8 @@ pub fn edit_sources(file: &Path, text: &str, edit: &SourceEdit) -> Result<String
 /// The text of a configuration file with `contexts` as its whole list of contexts.
 ///
 /// # Errors
-/// `CONFIG_ERROR` when the file cannot be read, or is laid out in a way that cannot be changed
-/// without touching other lines.
+/// `CONFIG_ERROR` when the file cannot be read, or its layout cannot be changed without touching
+/// other lines.
 pub fn edit_contexts(file: &Path, text: &str, contexts: &[FolderContext]) -> Result<String> {
     let name = file.display().to_string();
     let sources = read(file, text)?.sources;
@@ -126,21 +126,21 @@ fn written_contexts(map: &[(String, Node)]) -> Vec<String> {
     nodes.iter().map(text).collect()
 }
 
-/// The `sources` of a file, and where they stand in it.
+/// The `sources` of a file, and their position.
 struct Before {
     sources: Vec<NewSource>,
     list: Option<List>,
 }
 
-/// Where the list stands, in lines from 0.
+/// The position of the list, in lines from 0.
 struct List {
     /// The line of `sources:`.
     key: usize,
-    /// The first line behind the list.
+    /// The first line after the list.
     end: usize,
     /// The first line of each entry.
     entries: Vec<usize>,
-    /// Whether each entry begins with a dash on a line of its own.
+    /// Whether each entry begins with a dash on a separate line.
     is_block: bool,
 }
 
@@ -218,7 +218,7 @@ fn list(text: &str, node: &Node, count: usize) -> List {
     }
 }
 
-/// The line of a key at the top of a file, and the first line behind its value, from 0.
+/// The line of a top-level key, and the first line after its value, from 0.
 fn extent(lines: &[&str], name: &str) -> (usize, usize) {
     let is_key = |line: &&str| {
         line.strip_prefix(name)
@@ -229,7 +229,7 @@ fn extent(lines: &[&str], name: &str) -> (usize, usize) {
         |line: &&str| !line.starts_with([' ', '\t', '#', '-', ']', '}']) && !line.trim().is_empty();
     let end = lines[key + 1..].iter().position(is_next);
     let mut end = end.map_or(lines.len(), |at| key + 1 + at);
-    // Blank lines and remarks above the next key belong to it.
+    // Blank lines and comments above the next key belong to it.
     while end > key + 1 && is_remark(lines[end - 1]) {
         end -= 1;
     }
@@ -280,7 +280,7 @@ fn applied(before: &[NewSource], edit: &SourceEdit) -> Result<Vec<NewSource>> {
     Ok(after)
 }
 
-/// The file with a list that it did not have.
+/// The file with a list that it did not have before.
 fn append(text: &str, block: &str) -> String {
     let mut out = text.to_owned();
     if !out.is_empty() && !out.ends_with('\n') {
@@ -293,7 +293,7 @@ fn append(text: &str, block: &str) -> String {
     out
 }
 
-/// The file with the whole list written anew.
+/// The file with the whole list replaced.
 fn replace(lines: &[&str], list: &List, wanted: &[NewSource]) -> String {
     let mut out = lines[..list.key].concat();
     out.push_str(&rendered(wanted));
@@ -337,7 +337,7 @@ fn entry(source: &NewSource, indent: &str) -> String {
     out
 }
 
-/// The file with one entry of a block list added, taken out or renamed.
+/// The file with one entry of a block list added, removed or renamed.
 fn in_block(lines: &[&str], list: &List, edit: &SourceEdit) -> String {
     let owned: Vec<String> = lines.iter().map(|line| (*line).to_owned()).collect();
     let indent: String = list.entries.first().map_or_else(
@@ -392,8 +392,7 @@ fn range(list: &List, n: usize) -> std::ops::Range<usize> {
     list.entries[n]..end
 }
 
-/// Whether an entry's text is of the source called `name`. What it says is judged by the parser
-/// afterwards.
+/// Whether an entry seems to be the source with this name. The parser checks the result afterwards.
 fn names(text: &str, name: &SourceName) -> bool {
     let found = name_pattern().and_then(|pattern| pattern.captures(text));
     found.is_some_and(|found| {
@@ -402,7 +401,7 @@ fn names(text: &str, name: &SourceName) -> bool {
     })
 }
 
-/// `name:` and its value, in either style.
+/// `name:` and its value, in block or flow style.
 fn name_pattern() -> Option<&'static Regex> {
     static PATTERN: OnceLock<Option<Regex>> = OnceLock::new();
     let pattern =

@@ -1,4 +1,4 @@
-//! Where a value comes from, and what there is to say about it.
+//! Where a value comes from, and the problems found with it.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -18,12 +18,12 @@ pub enum Origin {
     Flag(String),
     /// An environment variable.
     Environment(&'static str),
-    /// The workroot only: the folder of this file, found by walking up.
+    /// For the workroot only: the folder of this file, found by walking up.
     Found(PathBuf),
 }
 
 impl Origin {
-    /// The same place, at a line of the same file. Line 0 means "no line of its own".
+    /// The same origin, at a line of the same file. Line 0 means "no specific line".
     pub(super) fn at(&self, line: u32) -> Self {
         match self {
             Self::File { path, .. } if line > 0 => Self::File {
@@ -53,7 +53,7 @@ impl Serialize for Origin {
     }
 }
 
-/// What is wrong, and what was read differently from what it says.
+/// Errors, and values that were interpreted differently from what was typed.
 #[derive(Debug, Default)]
 pub(super) struct Findings {
     pub problems: Vec<Failure>,
@@ -61,7 +61,7 @@ pub(super) struct Findings {
 }
 
 impl Findings {
-    /// A mistake at a place. A flag's is `INVALID_ARGS`, everything else `CONFIG_ERROR`.
+    /// A mistake at this origin. For a flag it is `INVALID_ARGS`, otherwise `CONFIG_ERROR`.
     pub fn problem(&mut self, origin: &Origin, message: impl fmt::Display, fix: Option<String>) {
         let code = if matches!(origin, Origin::Flag(_)) {
             ErrorCode::InvalidArgs

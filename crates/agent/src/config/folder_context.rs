@@ -1,4 +1,5 @@
-//! What a person says about a source or a folder: given with every hit below it, and to chat models.
+//! A user's description of a source or a folder: shown with every hit in it, and given to chat
+//! models.
 
 use std::fmt;
 
@@ -9,9 +10,9 @@ use local_agent_text::types::SourceName;
 pub struct FolderContext {
     /// `None`: all sources.
     pub source: Option<SourceName>,
-    /// Below the source's folder, without slashes at its ends; empty: the whole source.
+    /// Below the source's folder, without leading and trailing slashes; empty: the whole source.
     pub folder: String,
-    /// What is said about it, on one line.
+    /// The description, on one line.
     pub text: String,
 }
 
@@ -20,7 +21,7 @@ impl FolderContext {
     /// `qmd://source/folder`).
     ///
     /// # Errors
-    /// Why it is no such place, or the text is blank or has more than one line.
+    /// Why the place is invalid, or the text is blank or has more than one line.
     pub fn new(place: &str, text: &str) -> Result<Self, String> {
         let text = text.trim();
         if text.is_empty() || text.chars().any(char::is_control) {
@@ -47,7 +48,7 @@ impl FolderContext {
         })
     }
 
-    /// Reads `place: text`.
+    /// Parses `place: text`.
     ///
     /// # Errors
     /// As [`Self::new`]; also when there is no `: `.
@@ -58,7 +59,7 @@ impl FolderContext {
         Self::new(place, text)
     }
 
-    /// The place alone, as `source/folder` or `/`.
+    /// Only the place, as `source/folder` or `/`.
     pub fn place(&self) -> String {
         match &self.source {
             None => "/".to_owned(),
@@ -67,7 +68,7 @@ impl FolderContext {
         }
     }
 
-    /// How much of a path it covers, in bytes; `None`: the path is not below it.
+    /// How much of a path it covers, in bytes; `None` if the path is not below it.
     fn covers(&self, source: &str, path: &str) -> Option<usize> {
         let Some(own) = &self.source else {
             return Some(0);
@@ -87,7 +88,7 @@ impl fmt::Display for FolderContext {
     }
 }
 
-/// The most particular context of a file: that of the longest folder it is below.
+/// The most specific context of a file: that of the longest folder that contains it.
 pub fn context_of<'a>(
     contexts: &'a [FolderContext],
     source: &str,

@@ -1,4 +1,4 @@
-//! The folders of another program's configuration → sources and contexts of ours.
+//! Imports the folders in another program's configuration as our sources and contexts.
 
 use std::path::Path;
 
@@ -8,27 +8,27 @@ use super::raw::{self, Node, Value};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::SourceName;
 
-/// Whose configuration is read.
+/// The program whose configuration is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OtherProgram {
     Qmd,
     Gno,
 }
 
-/// What a configuration of another program comes to.
+/// The result of importing another program's configuration.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Imported {
-    /// Their roots are as they were written.
+    /// Their roots are kept as written.
     pub sources: Vec<NewSource>,
     pub contexts: Vec<FolderContext>,
-    /// What has no counterpart here, one sentence each.
+    /// Parts without a counterpart here, one sentence each.
     pub left_out: Vec<String>,
 }
 
-/// Reads the text of `file`, a configuration of `program`.
+/// Parses the text of `file`, a configuration of `program`.
 ///
 /// # Errors
-/// `CONFIG_ERROR` when it is no YAML, or holds no collections.
+/// `CONFIG_ERROR` when it is not YAML, or has no collections.
 pub fn import(program: OtherProgram, file: &Path, text: &str) -> Result<Imported> {
     let map = raw::parse(&file.display().to_string(), text.as_bytes())?;
     let mut imported = Imported::default();
@@ -63,7 +63,7 @@ pub fn import(program: OtherProgram, file: &Path, text: &str) -> Result<Imported
 }
 
 impl Imported {
-    /// One collection: its folder, its patterns, and what is said about its folders.
+    /// One collection: its folder, its patterns, and the descriptions of its folders.
     fn take(&mut self, name: &str, fields: &[(String, Node)]) {
         let Ok(name) = SourceName::new(name) else {
             self.left_out.push(format!(
@@ -119,8 +119,8 @@ impl Imported {
     }
 }
 
-/// A glob → an extension when it names one for all folders, and a pattern when it limits folders.
-/// `**/*.md` is what every source takes.
+/// Converts a glob to an extension if it names one for all folders, and to a pattern if it limits
+/// folders. `**/*.md` is the default for every source.
 fn of_pattern(pattern: &str) -> (Option<String>, Option<String>) {
     let name = pattern.rsplit('/').next().unwrap_or_default();
     let extension = name
@@ -133,7 +133,7 @@ fn of_pattern(pattern: &str) -> (Option<String>, Option<String>) {
     (extension, limits.then(|| pattern.to_owned()))
 }
 
-/// `scopeType`, `scopeKey` and `text` of a context → its place and its text.
+/// Converts `scopeType`, `scopeKey` and `text` of a context to its place and its text.
 fn gno_context(fields: &[(String, Node)]) -> (String, String) {
     let key = text_of(fields, "scopeKey").unwrap_or_default();
     let place = match text_of(fields, "scopeType").as_deref() {

@@ -1,10 +1,9 @@
-//! What a line of the table of keys says, and finding one: by its name, or by what somebody
-//! mistyped.
+//! The entries of the table of keys, and finding one by its name or by a misspelling.
 
 pub(super) use super::table::RULES;
 pub use super::table::{INSTRUCTIONS, KEYS, SECTIONS};
 
-/// What a key takes.
+/// The type of a key's value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Kind {
     /// `true` or `false`.
@@ -15,7 +14,7 @@ pub enum Kind {
     Float { min: f64, max: f64 },
     /// Words on one line.
     Text,
-    /// Words on one line whose white space counts.
+    /// Words on one line, with significant white space.
     Prompt,
     /// One of these words.
     OneOf(&'static [&'static str]),
@@ -37,24 +36,24 @@ pub enum Kind {
     Sources,
 }
 
-/// What becomes of a key.
+/// What happens with a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
     /// A key of this program.
     Setting,
     /// A key of the ancestor whose value goes into this key.
     Moved(&'static str),
-    /// A key of the ancestor that is read but has no key here; its sentence says what happens.
+    /// A key of the ancestor that is read but has no key here; its sentence says what it does.
     Kept,
 }
 
-/// One line of the table.
+/// One entry of the table.
 #[derive(Debug, Clone, Copy)]
 pub struct Key {
-    /// Dotted, from the top of the file.
+    /// The dotted path from the top of the file.
     pub path: &'static str,
     pub kind: Kind,
-    /// As it stands in `configs/default.yaml`; blank = unset.
+    /// As written in `configs/default.yaml`; blank = unset.
     pub default: &'static str,
     /// One sentence for people.
     pub doc: &'static str,
@@ -72,7 +71,7 @@ impl Key {
         self.effect != Effect::Setting
     }
 
-    /// The section it stands in; blank at the top.
+    /// The section it is in; blank at the top.
     pub fn section(&self) -> &'static str {
         if self.kind == Kind::Sources && !self.is_ancestor() {
             return self.path;
@@ -80,7 +79,7 @@ impl Key {
         self.path.split_once('.').map_or("", |(section, _)| section)
     }
 
-    /// What it takes, in words.
+    /// The type of its value, in words.
     pub fn takes(&self) -> String {
         match self.kind {
             Kind::Bool => "`true` or `false`".to_owned(),
@@ -105,7 +104,7 @@ impl Key {
     }
 }
 
-/// Whether `path` is a section: some key stands below it.
+/// Whether `path` is a section: there is a key below it.
 pub(super) fn is_section(path: &str) -> bool {
     KEYS.iter().any(|k| {
         k.path
@@ -115,7 +114,7 @@ pub(super) fn is_section(path: &str) -> bool {
 }
 
 /// The known key or section closest to a misspelt one, if any is close. The ancestor's keys are
-/// offered only inside the ancestor's sections.
+/// suggested only inside the ancestor's sections.
 pub(super) fn nearest(path: &str) -> Option<&'static str> {
     let in_ancestor = path.starts_with("phase2") || path.starts_with("phase3");
     let last = |p: &str| p.rsplit('.').next().unwrap_or_default().to_owned();

@@ -1,5 +1,5 @@
-//! From what the command line hands in to a [`Loaded`] configuration: which files, in which order,
-//! and which workroot.
+//! Loads a configuration from the command line's inputs: which files, in which order, and which
+//! workroot.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -21,8 +21,8 @@ pub const WORKROOT_FILE: &str = "local-agent.yaml";
 /// The lowest layer, compiled in.
 pub(super) const DEFAULT_YAML: &str = include_str!("../../../../configs/default.yaml");
 
-/// Everything that decides the configuration. This room reads no environment and no command line:
-/// the caller does. Blank strings count as unset everywhere.
+/// Everything that determines the configuration. This module reads neither the environment nor the
+/// command line; the caller does. Blank strings count as unset everywhere.
 #[derive(Debug, Clone, Default)]
 pub struct Inputs {
     /// The caller's current folder, absolute.
@@ -43,11 +43,11 @@ pub struct Inputs {
     pub env_api_key: Option<ApiKey>,
     /// `--ollama-base-url`.
     pub ollama_url_flag: Option<String>,
-    /// Other flags that stand for a key; later ones win.
+    /// Other flags that set a key; later ones win.
     pub flags: Vec<FlagValue>,
-    /// What `~` stands for.
+    /// The meaning of `~`.
     pub home: Option<PathBuf>,
-    /// Where agreements to found configurations are kept; without one nothing is trusted.
+    /// Where trust in configurations that were found is recorded; without it nothing is trusted.
     pub trust_file: Option<PathBuf>,
 }
 
@@ -61,17 +61,16 @@ pub struct FlagValue {
     pub value: String,
 }
 
-/// A configuration and how it came about.
+/// A configuration and its origin.
 #[derive(Debug, Clone)]
 pub struct Loaded {
     pub config: Config,
-    /// Every key of this program with its value and where that comes from, in the order of the
-    /// table.
+    /// Every key of this program with its value and the value's origin, in the order of the table.
     pub origins: Vec<Setting>,
     /// The files that were read, lowest first; the compiled-in defaults are not among them.
     pub layers: Vec<Layer>,
-    /// What is wrong; empty after [`load`]. A value at fault is left out, so the layer below shows
-    /// through: good enough to report on, not to work with.
+    /// The problems; empty after [`load`]. An invalid value is left out, so the layer below shows
+    /// through: good enough for a report, but not for running.
     pub problems: Vec<Failure>,
 }
 
@@ -79,10 +78,10 @@ pub struct Loaded {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Setting {
     pub key: &'static str,
-    /// In force; places are resolved. `null`: unset.
+    /// The effective value, with paths resolved. `null`: unset.
     pub value: serde_json::Value,
     pub origin: Origin,
-    /// Why the value is not what a file says, when that is so.
+    /// Why the value differs from what a file says, if it does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
@@ -92,9 +91,9 @@ pub struct Setting {
 pub struct Layer {
     pub path: PathBuf,
     pub kind: LayerKind,
-    /// Whether the operator has agreed to exactly these bytes; only asked of a workroot's file.
+    /// Whether the operator trusts exactly these bytes; checked only for a workroot's file.
     pub trusted: bool,
-    /// Whether it asks for something that needs that agreement.
+    /// Whether it needs that trust.
     pub needs_trust: bool,
     /// Whether it was written for the ancestor (it has `phase2` or `phase3`).
     pub ancestor: bool,
@@ -106,15 +105,15 @@ pub struct Layer {
 pub enum LayerKind {
     /// The user's configuration.
     User,
-    /// The workroot's file, and the workroot was found by walking up.
+    /// The workroot's file, where the workroot was found by walking up.
     Found,
-    /// The workroot's file, and the operator named the workroot.
+    /// The workroot's file, where the operator named the workroot.
     Workroot,
     /// `--config` or LOCAL_AGENT_CONFIG.
     Named,
 }
 
-/// A file's typed keys, the ancestor's already translated.
+/// A file's typed keys, with the ancestor's already translated.
 pub(super) struct Read {
     pub layer: Layer,
     pub typed: Vec<Typed>,
@@ -142,8 +141,8 @@ pub fn load(inputs: &Inputs) -> Result<Loaded> {
     Err(failure)
 }
 
-/// Loads what can be loaded and puts what is wrong into `problems`, so that `doctor` and `config
-/// check` can report it.
+/// Loads what can be loaded and puts the problems into `problems`, so that `doctor` and `config
+/// check` can report them.
 ///
 /// # Errors
 /// Only `INTERNAL_ERROR`.
@@ -195,22 +194,22 @@ pub fn load_lenient(inputs: &Inputs) -> Result<Loaded> {
     })
 }
 
-/// The defaults over `inputs.cwd`, without looking at any file.
+/// The defaults relative to `inputs.cwd`, without reading any file.
 pub(super) fn without_files(inputs: &Inputs) -> Result<Config> {
     let ground = Ground::new(inputs, &[], None);
     validate::build(&default_values()?, &ground, &mut Findings::default())
 }
 
-/// What stands below all relative paths, and what is known about the files.
+/// The base of all relative paths, and what is known about the files.
 pub(super) struct Ground<'a> {
     pub inputs: &'a Inputs,
     pub workroot: Option<(PathBuf, Origin)>,
     pub config_path: Option<PathBuf>,
     pub config_root: Option<PathBuf>,
     pub security_root: PathBuf,
-    /// Some file was written for the ancestor, so its places are the defaults.
+    /// Some file was written for the ancestor, so the ancestor's locations are the defaults.
     pub ancestor: bool,
-    /// The workroot's file when it was found by walking up and is not trusted.
+    /// The workroot's file if it was found by walking up and is not trusted.
     pub untrusted: Option<PathBuf>,
 }
 
@@ -287,7 +286,7 @@ fn read(path: &Path, kind: LayerKind, findings: &mut Findings) -> Option<Read> {
     })
 }
 
-/// The workroot's own file, unless it is one that was read already.
+/// The workroot's own file, unless it was read already.
 fn workroot_file(
     root: &Path,
     kind: LayerKind,
@@ -306,7 +305,7 @@ fn workroot_file(
     read(&path, kind, findings)
 }
 
-/// Finds what a workroot's file asks for beyond its folder; without trust those keys are left out
+/// Finds what a workroot's file requests beyond its folder; without trust those keys are left out
 /// and reported.
 fn check_trust(
     file: &mut Read,
@@ -322,7 +321,7 @@ fn check_trust(
         match trust::holds(store, &file.layer.path, &file.bytes) {
             Ok(trusted) => file.layer.trusted = trusted,
             Err(problem) if file.layer.needs_trust => findings.problems.push(problem),
-            // Nothing is asked for that would need the store.
+            // Nothing in the file needs the trust store.
             Err(problem) => findings.warnings.push(problem.message),
         }
     }
@@ -335,7 +334,7 @@ fn check_trust(
     }
 }
 
-/// What the environment and flags say, lowest first.
+/// The settings from the environment and flags, lowest first.
 fn overlays(inputs: &Inputs, findings: &mut Findings) -> Result<Vec<Typed>> {
     let [first, second] = &inputs.env_ollama_urls;
     let mut urls = vec![
@@ -377,14 +376,14 @@ fn overlays(inputs: &Inputs, findings: &mut Findings) -> Result<Vec<Typed>> {
     Ok(out)
 }
 
-/// Why a typed value does not hold, by key.
+/// Why a typed value is not in effect, by key.
 pub(super) type Notes = BTreeMap<&'static str, String>;
 
-/// The user's keys that say where one index stands. An index belongs to its sources: with another
-/// file's sources it would be rebuilt for them and the user's own would be gone.
+/// The user's keys for the location of the index. An index belongs to its sources: with another
+/// file's sources it would be rebuilt for them, and the user's own index would be lost.
 const WITH_SOURCES: [&str; 3] = ["state_dir", "index.db_path", "embed.db_path"];
 
-/// Layers over each other, the last one winning; lists are replaced, not joined.
+/// Merges the layers, the last one winning; lists are replaced, not joined.
 fn merge(mut values: Values, files: &[Read], overlays: Vec<Typed>) -> (Values, Notes) {
     let mut notes = Notes::new();
     let elsewhere = files

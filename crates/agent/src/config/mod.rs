@@ -1,10 +1,10 @@
-//! Raw configuration (what was typed) → [`Config`] (validated, roots resolved).
+//! Turns raw configuration (what was typed) into [`Config`] (validated, roots resolved).
 //!
 //! Layers, lowest first: `configs/default.yaml` (compiled in), the user's configuration,
 //! `<workroot>/local-agent.yaml`, `--config`, environment and flags. Every value knows the line it
-//! was typed on. `raw` reads YAML, `typed` checks keys and types against the one table in `keys`,
-//! `compat` replaces the ancestor's keys, `trust` looks at what a found file asks for, `validate`
-//! resolves places, `show` writes it all down for people, `edit` changes the list of sources in a
+//! was typed on. `raw` reads YAML, `typed` checks keys and types against the table in `keys`,
+//! `compat` replaces the ancestor's keys, `trust` checks what a found file requests, `validate`
+//! resolves paths, `show` prints everything for people, `edit` changes the list of sources in a
 //! file.
 
 use std::collections::BTreeMap;
@@ -59,13 +59,13 @@ pub struct Config {
     pub config_path: Option<PathBuf>,
     /// The folder of that file; its parent when the folder is called `configs`.
     pub config_root: Option<PathBuf>,
-    /// Where a person's own state and sources stand, when set.
+    /// The folder of a person's own state and sources, if set.
     pub workroot: Option<PathBuf>,
-    /// The folder that relative paths are joined to: workroot, else config_root, else the current
-    /// folder.
+    /// The folder that relative paths are joined to: workroot, otherwise config_root, otherwise the
+    /// current folder.
     pub security_root: PathBuf,
     pub security: Security,
-    /// At least none: a configuration without sources loads, and `index` says how to add one.
+    /// May be empty: a configuration without sources loads, and `index` says how to add one.
     pub sources: Vec<Source>,
     pub contexts: Vec<FolderContext>,
     pub index: Index,
@@ -78,14 +78,15 @@ pub struct Config {
     pub mcp: Mcp,
     pub runs: Runs,
     pub memory: Memory,
-    /// The folder for the program's own files. With the ancestor's places it may hold nothing.
+    /// The folder for the program's own files. With the ancestor's locations it may be empty.
     pub state_dir: PathBuf,
-    /// The outermost folders that hold the program's own files.
+    /// The outermost folders that contain the program's own files.
     pub state_locations: Vec<StateLocation>,
-    /// Folders whose content is never readable, whatever root holds them: state and run records.
-    /// Earlier answers are no evidence.
+    /// Folders whose content is never readable, whichever root contains them: state and run
+    /// records. Earlier answers are not evidence.
     pub protected: Vec<PathBuf>,
-    /// Sentences about keys that were read differently from what they say (the ancestor's keys).
+    /// Warnings about keys that were interpreted differently from what they say (the ancestor's
+    /// keys).
     pub warnings: Vec<String>,
 }
 
@@ -107,23 +108,23 @@ pub struct Index {
 pub struct Embed {
     pub db_path: PathBuf,
     pub provider: EmbedProvider,
-    /// `auto`, the id of a compiled-in model, or one that is looked up by its id in the model folder.
+    /// `auto`, the id of a compiled-in model, or the id of a model in the model folder.
     pub model: String,
-    /// A folder holding the model's files, instead of the model folder.
+    /// A folder with the model's files, instead of the model folder.
     pub model_path: Option<PathBuf>,
-    /// What passages are computed in, inside this program.
+    /// The precision for embedding passages inside this program.
     pub precision: Precision,
-    /// The instructions to compute with, by the kernels' names; `None`: the best of the machine.
+    /// The instruction set to use, by the kernels' names; `None`: the best that the machine has.
     pub instructions: Option<&'static str>,
     /// Tokens in one forward pass; bounds memory.
     pub batch_tokens: usize,
     /// Window in tokens; capped by the model's own.
     pub max_length: Option<usize>,
-    /// Put before a question by a server's model; models in this program bring their own.
+    /// Put before a question for a server's model; models in this program have their own prefix.
     pub query_prefix: String,
-    /// Put before a passage by a server's model.
+    /// Put before a passage for a server's model.
     pub passage_prefix: String,
-    /// Worker threads; 0 = one a core.
+    /// Number of worker threads; 0 = one per core.
     pub threads: usize,
     /// How long a vector that no chunk uses is kept.
     pub keep_unused_days: u64,
@@ -137,7 +138,7 @@ pub enum EmbedProvider {
 }
 
 impl EmbedProvider {
-    /// The word of the configuration.
+    /// The word in the configuration.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Candle => "candle",
@@ -146,7 +147,7 @@ impl EmbedProvider {
         }
     }
 
-    /// Whether a server makes the vectors.
+    /// Whether a server computes the vectors.
     pub const fn is_server(self) -> bool {
         !matches!(self, Self::Candle)
     }
@@ -156,9 +157,9 @@ impl EmbedProvider {
 #[derive(Debug, Clone)]
 pub struct Retrieve {
     pub fusion: Fusion,
-    /// Share of the vector side in `convex`, 0 to 1; `None`: what the model's profile says.
+    /// Share of the vector side in `convex`, 0 to 1; `None`: the share in the model's profile.
     pub vector_weight: Option<f32>,
-    /// Only documents below this folder, for every search.
+    /// Only search documents below this folder.
     pub path_prefix: Option<RelPath>,
 }
 
@@ -173,8 +174,8 @@ pub struct Ask {
     pub strict: bool,
     pub heading_match: HeadingMatch,
     pub normalize_heading: bool,
-    /// `false` (from the ancestor's `citation_validation.enabled`): still checked, printed under
-    /// `UNVERIFIED`.
+    /// `false` (from the ancestor's `citation_validation.enabled`): answers are still checked but
+    /// printed under `UNVERIFIED`.
     pub show_as_verified: bool,
 }
 
@@ -186,22 +187,21 @@ pub enum AskProvider {
     OpenAi,
 }
 
-/// `verify.judge.*`: who gives a second opinion.
+/// `verify.judge.*`: which model gives a second opinion.
 #[derive(Debug, Clone)]
 pub struct VerifyJudge {
     pub provider: JudgeProvider,
-    /// `None`: nobody is asked.
+    /// `None`: no second opinion.
     pub model: Option<String>,
 }
 
-/// How the model of a second opinion is reached.
+/// The server type for second opinions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JudgeProvider {
     Ollama,
     OpenAi,
 }
 
-/// `llm.*`: kept for the chat models; nothing here is contacted unless a command says so.
 /// Whether LOCAL_AGENT_API_KEY is sent to the server at `llm.base_url`, and why not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ApiKeyUse {
@@ -214,6 +214,7 @@ pub enum ApiKeyUse {
     AddressNotChosen,
 }
 
+/// `llm.*`: settings for the chat models; no server is contacted unless a command needs it.
 #[derive(Debug, Clone)]
 pub struct Llm {
     pub model: Option<String>,
@@ -221,7 +222,7 @@ pub struct Llm {
     pub model_big: Option<String>,
     pub prefer_fast: bool,
     pub big_triggers: Vec<String>,
-    /// As typed; commands that contact it call [`Llm::server`].
+    /// As typed; commands that contact the server call [`Llm::server`].
     pub base_url: String,
     /// Where `base_url` comes from.
     pub base_url_origin: Origin,
@@ -239,24 +240,24 @@ pub struct Llm {
 /// `tools.*`.
 #[derive(Debug, Clone)]
 pub struct Tools {
-    /// By the names of the tools.
+    /// By tool name.
     pub rules: BTreeMap<&'static str, ToolRule>,
-    /// Replies of a model in one loop.
+    /// Maximum number of replies of a model in one loop.
     pub max_turns: u32,
-    /// Bytes of results that a model is given in one loop.
+    /// Maximum number of bytes of results given to a model in one loop.
     pub max_result_bytes: usize,
     /// Longest time of one loop, in seconds.
     pub timeout_s: u64,
-    /// Changes to files within a day.
+    /// Maximum number of changes to files within a day.
     pub max_writes: u32,
 }
 
-/// Who may call a tool.
+/// Whether a tool may be called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolRule {
     Allow,
-    /// Each call of a model or an agent needs a yes from the terminal.
+    /// Each call by a model or an agent must be confirmed at the terminal.
     Ask,
     Deny,
 }
@@ -264,20 +265,20 @@ pub enum ToolRule {
 /// `mcp.*`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mcp {
-    /// Names of the operations on notes that agents are offered.
+    /// Names of the note operations offered to agents.
     pub operations: Vec<String>,
-    /// Names of the tools for files that agents are offered.
+    /// Names of the file tools offered to agents.
     pub tools: Vec<String>,
     /// Whether agents see private notes.
     pub private_notes: bool,
 }
 
-/// A folder that holds files of the program's own.
+/// A folder that contains files of the program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StateLocation {
     pub path: PathBuf,
-    /// The user named it in the own configuration, as a flag or as a variable: it did not come with
-    /// another folder.
+    /// The user named it in their own configuration, as a flag or as a variable: it did not come
+    /// with another folder.
     pub chosen: bool,
 }
 
@@ -302,8 +303,8 @@ pub struct Memory {
 }
 
 impl Config {
-    /// The compiled-in defaults over `security_root`, without sources: for commands that need no
-    /// file, and for tests.
+    /// The compiled-in defaults relative to `security_root`, without sources: for commands that
+    /// need no file, and for tests.
     ///
     /// # Errors
     /// Only `INTERNAL_ERROR`.
@@ -315,12 +316,14 @@ impl Config {
         load::without_files(&inputs)
     }
 
-    /// The lexical projection: beside the index database, `lexical` for `index.sqlite`.
+    /// The folder of the lexical projection: next to the index database, `lexical` for
+    /// `index.sqlite`.
     pub fn lexical_dir(&self) -> PathBuf {
         projection(&self.index.db_path, "index.sqlite", "lexical")
     }
 
-    /// The vector projection: beside the embeddings database, `vectors` for `embeddings.sqlite`.
+    /// The folder of the vector projection: next to the embeddings database, `vectors` for
+    /// `embeddings.sqlite`.
     pub fn vectors_dir(&self) -> PathBuf {
         projection(&self.embed.db_path, "embeddings.sqlite", "vectors")
     }
@@ -337,11 +340,11 @@ impl Config {
 }
 
 impl Config {
-    /// The server that makes vectors. A configuration whose vectors are made in this program names
-    /// none; it is read as an Ollama's. `timeout` bounds each request.
+    /// The server that computes vectors. If vectors are computed in this program, no server is
+    /// configured, and the settings are read as for Ollama. `timeout` limits each request.
     ///
     /// # Errors
-    /// `CONFIG_ERROR` for an address that is not one.
+    /// `CONFIG_ERROR` for an invalid address.
     pub fn embedding_server(&self, timeout: Duration) -> Result<ServerSpec> {
         let wire = if self.embed.provider == EmbedProvider::OpenAi {
             Wire::OpenAi
@@ -360,8 +363,7 @@ impl Config {
     }
 }
 
-/// A projection belongs to one database: another database in the same folder gets a folder of its
-/// own.
+/// A projection belongs to one database: another database in the same folder gets its own folder.
 fn projection(database: &Path, usual: &str, folder: &str) -> PathBuf {
     match database.file_name() {
         Some(name) if name != usual => {
@@ -372,10 +374,11 @@ fn projection(database: &Path, usual: &str, folder: &str) -> PathBuf {
 }
 
 impl Llm {
-    /// The server's address, checked now: a bad one stops only the commands that would use it.
+    /// The server's address, checked now: an invalid one affects only the commands that would use
+    /// it.
     ///
     /// # Errors
-    /// `CONFIG_ERROR` naming the address, what is wrong with it, and the flag, variable or line it
+    /// `CONFIG_ERROR` with the address, what is wrong with it, and the flag, variable or line it
     /// comes from.
     pub fn server(&self) -> Result<ServerUrl> {
         ServerUrl::parse(&self.base_url).map_err(|why| {

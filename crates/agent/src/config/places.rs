@@ -1,11 +1,11 @@
-//! Paths as people write them → absolute paths; and whether one place lies inside another, by its
-//! text and on the disk.
+//! Turns paths as typed into absolute paths, and checks whether one path is inside another, both as
+//! text and on disk.
 
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 
-/// `text` as an absolute, lexically normalised path: `~` and `~/…` stand for `home`, a relative
-/// path joins `base`.
+/// `text` as an absolute, lexically normalised path: `~` and `~/…` mean `home`, a relative path is
+/// joined to `base`.
 ///
 /// # Errors
 /// One sentence: `~` without a home folder, or `~name`, which is not expanded.
@@ -25,7 +25,7 @@ pub(super) fn expand(
     Ok(normalise(&path))
 }
 
-/// Removes `.` and resolves `..` by text alone; `..` above the top stays at the top.
+/// Removes `.` and resolves `..` lexically; `..` above the top stays at the top.
 pub(super) fn normalise(path: &Path) -> PathBuf {
     let mut out = PathBuf::new();
     for part in path.components() {
@@ -40,9 +40,8 @@ pub(super) fn normalise(path: &Path) -> PathBuf {
     out
 }
 
-/// Where `path` really stands: links resolved in the part that exists, the rest as it is. `None`
-/// when a link on the way leads nowhere, because then nobody can say where a file made there would
-/// land.
+/// The real location of `path`: links are resolved in the part that exists, the rest stays as it
+/// is. `None` when a link on the way is broken, because then the location of a new file is unknown.
 pub(super) fn real(path: &Path) -> Option<PathBuf> {
     let mut existing = path.to_owned();
     let mut rest: Vec<OsString> = Vec::new();
@@ -60,7 +59,7 @@ pub(super) fn real(path: &Path) -> Option<PathBuf> {
     }
 }
 
-/// Whether `path` is `folder` or lies below it, both by text and with links resolved.
+/// Whether `path` is `folder` or below it, either lexically or with links resolved.
 pub(super) fn is_inside(path: &Path, folder: &Path) -> bool {
     path.starts_with(folder)
         && match (real(path), real(folder)) {
@@ -69,14 +68,14 @@ pub(super) fn is_inside(path: &Path, folder: &Path) -> bool {
         }
 }
 
-/// `path`, relative ones joined to `folder`, as seen from there; `None`: it lies elsewhere.
+/// `path` (relative ones joined to `folder`) relative to `folder`; `None` if it is elsewhere.
 pub fn within(path: &Path, folder: &Path) -> Option<PathBuf> {
     let folder = normalise(folder);
     let absolute = normalise(&folder.join(path));
     if let Ok(inside) = absolute.strip_prefix(&folder) {
         return is_inside(&absolute, &folder).then(|| inside.to_path_buf());
     }
-    // Named by another way than the folder: through a link above both.
+    // Reached by another path than the folder: through a link above both.
     Some(
         real(&absolute)?
             .strip_prefix(real(&folder)?)

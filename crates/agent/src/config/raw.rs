@@ -1,8 +1,8 @@
-//! What was typed: one YAML file as a tree in which every value knows its line.
+//! A YAML file as a tree in which every value knows its line.
 //!
 //! A configuration may be found by walking up from the current folder, so its bytes are not
-//! trusted: size and nesting are bounded before the parser sees them, and anchors, tags, duplicate
-//! keys and second documents are refused.
+//! trusted: size and nesting are checked before parsing, and anchors, tags, duplicate keys and
+//! second documents are refused.
 
 use std::io::Read as _;
 use std::path::Path;
@@ -11,10 +11,10 @@ use marked_yaml::{LoadError, LoaderOptions, parse_yaml_with_options};
 
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
-/// Largest configuration file that is read, in bytes.
+/// Maximum size of a configuration file, in bytes.
 pub(super) const MAX_FILE_BYTES: u64 = 256 * 1024;
-/// Deepest column at which the content of a line may start. The parser recurses once a block level,
-/// and a block level needs at least one column; flow levels are bounded by the parser itself (255).
+/// Deepest column at which the content of a line may start. The parser recurses once per block
+/// level, and a block level needs at least one column; the parser itself limits flow levels (255).
 const MAX_INDENT: usize = 160;
 
 /// One value, with the 1-based line it starts on.
@@ -24,16 +24,16 @@ pub(super) struct Node {
     pub value: Value,
 }
 
-/// A value before anybody has asked whether it is the right one.
+/// A value whose type has not been checked yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Value {
-    /// The text of a scalar; `plain` when it stood without quotes.
+    /// The text of a scalar; `plain` if it was not quoted.
     Scalar {
         text: String,
         plain: bool,
     },
     List(Vec<Node>),
-    /// Keys in the order of the file.
+    /// Keys in file order.
     Map(Vec<(String, Node)>),
 }
 
@@ -48,7 +48,7 @@ impl Node {
         }
     }
 
-    /// What kind of thing it is, for messages.
+    /// Its type, for messages.
     pub fn describe(&self) -> String {
         match &self.value {
             Value::Scalar { text, .. } => format!("`{}`", shown(text)),
@@ -77,15 +77,14 @@ pub(super) fn shown(text: &str) -> String {
     out
 }
 
-/// Reads at most `max_bytes` of a regular file, as they are: trust is judged on the bytes that are
-/// parsed.
+/// Reads at most `max_bytes` of a regular file: trust is checked on the same bytes that are parsed.
 ///
 /// # Errors
 /// What is wrong, as the end of a sentence that begins with the file.
 pub(super) fn read_file(path: &Path, max_bytes: u64) -> std::result::Result<Vec<u8>, String> {
     let failed = |e: std::io::Error| format!("cannot be read: {e}");
     if !std::fs::metadata(path).map_err(failed)?.is_file() {
-        // Asked before opening: opening a FIFO would wait for a writer.
+        // Checked before opening, because opening a FIFO would wait for a writer.
         return Err("is not a regular file".to_owned());
     }
     let mut bytes = Vec::new();
@@ -108,7 +107,7 @@ pub(super) fn unreadable(path: &Path, why: &str) -> Failure {
     .with_hint("name a readable file with --config, or run `local-agent init`")
 }
 
-/// Parses one file. The top level is a mapping; an empty file is an empty mapping.
+/// Parses one file. The top level must be a mapping; an empty file is an empty mapping.
 ///
 /// # Errors
 /// `CONFIG_ERROR` with `name:line` and the parser's reason.
@@ -140,7 +139,7 @@ pub(super) fn parse(name: &str, bytes: &[u8]) -> Result<Vec<(String, Node)>> {
     }
 }
 
-/// Bounds block nesting and finds a second document, which the parser would leave unread.
+/// Limits block nesting and detects a second document, which the parser would ignore.
 fn check_shape(text: &str) -> std::result::Result<(), (usize, &'static str)> {
     let mut content_seen = false;
     for (i, line) in text.split('\n').enumerate() {
@@ -165,7 +164,7 @@ fn check_shape(text: &str) -> std::result::Result<(), (usize, &'static str)> {
     Ok(())
 }
 
-/// The line and a plain sentence for what the parser says.
+/// The line and a plain sentence for a parser error.
 fn explain(error: &LoadError) -> (usize, String) {
     match error {
         LoadError::TopLevelMustBeMapping(m) | LoadError::TopLevelMustBeSequence(m) => (
@@ -191,7 +190,7 @@ fn explain(error: &LoadError) -> (usize, String) {
                 ),
             )
         }
-        // The scanner's text ends in its own position; ours stands in front already.
+        // The scanner's message ends with its position; ours already begins with the position.
         LoadError::ScanError(m, e) if e.info().contains("unknown anchor") => (
             m.line(),
             "a value that starts with `*` needs quotes".to_owned(),
@@ -220,7 +219,8 @@ fn convert(node: &marked_yaml::Node) -> Node {
     Node { line, value }
 }
 
-/// A section's own mark is where its first entry stands; people look for the line of its key.
+/// The parser's position of a section is that of its first entry, but people look for the line of
+/// its key.
 fn under(key: &marked_yaml::types::MarkedScalarNode, mut node: Node) -> Node {
     if matches!(node.value, Value::Map(_) | Value::List(_))
         && let Some(mark) = key.span().start()

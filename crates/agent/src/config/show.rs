@@ -1,5 +1,5 @@
-//! The configuration written down for people: where each value comes from, the reference, the
-//! shipped defaults, and the file that `init` writes. All from the one table.
+//! Prints the configuration for people: the origin of each value, the reference, the shipped
+//! defaults, and the file that `init` writes. All from the one table.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -15,7 +15,7 @@ use super::typed::Val;
 use super::values::Values;
 use local_agent_text::types::SourceName;
 
-/// Every key of this program with its value in force.
+/// Every key of this program with its effective value.
 pub(super) fn settings(
     values: &Values,
     config: &Config,
@@ -42,7 +42,7 @@ pub(super) fn settings(
     .collect()
 }
 
-/// The resolved places; people want to see where, not how it was spelt.
+/// The resolved path, because people want to see where it is, not how it was spelt.
 fn place(key: &str, config: &Config) -> Option<Json> {
     let text = |path: &Path| Some(Json::String(path.display().to_string()));
     match key {
@@ -93,7 +93,7 @@ fn plain(val: &Val) -> Json {
     }
 }
 
-/// A source with its name, its root, and the patterns that it has.
+/// A source with its name, root and patterns.
 fn source(source: &TypedSource) -> Json {
     let mut out = json!({"name": source.name, "root": source.root.text});
     for (key, patterns) in [
@@ -107,8 +107,8 @@ fn source(source: &TypedSource) -> Json {
     out
 }
 
-/// `docs/config.md`: every key with what it takes, its default and what it does; then the
-/// ancestor's keys.
+/// `docs/config.md`: every key with its type, its default and what it does; then the ancestor's
+/// keys.
 pub fn reference_markdown() -> String {
     let mut out = String::from(
         "# Configuration\n\n\
@@ -166,21 +166,21 @@ pub fn reference_markdown() -> String {
     out
 }
 
-/// What `init` knows.
+/// The input for `init`.
 #[derive(Debug, Clone, Default)]
 pub struct Template {
-    /// Name and root of each source, the root as it is to be written (relative to the workroot,
-    /// absolute, or `~/…`).
+    /// Name and root of each source, with the root as it is to be written (relative to the
+    /// workroot, absolute, or `~/…`).
     pub sources: Vec<(SourceName, String)>,
     /// For the user's own configuration: where its databases go. `None`: `.local-agent` in the
     /// workroot.
     pub state_dir: Option<String>,
-    /// For the user's own configuration, whose sources may stand anywhere: sets
+    /// For the user's own configuration, whose sources may be anywhere: sets
     /// `security.roots_must_be_within_security_root: false`, which needs trust in any other file.
     pub sources_anywhere: bool,
 }
 
-/// Keys that a new file shows, as remarks, with their defaults.
+/// Keys that a new file shows as comments, with their defaults.
 pub(super) const SHOWN: [&str; 9] = [
     "security.allowed_exts",
     "index.max_tokens",
@@ -193,8 +193,8 @@ pub(super) const SHOWN: [&str; 9] = [
     "runs.keep_evidence",
 ];
 
-/// A commented configuration file that loads back to what `what` says. A default is changed by
-/// removing the `# ` before its key.
+/// A commented configuration file that loads back to `what`. To change a default, remove the `# `
+/// before its key.
 pub fn template(what: &Template) -> String {
     let mut out = String::from(
         "# Configuration of local-agent. `local-agent config show` says what is in force and where it comes from;\n\
@@ -289,7 +289,8 @@ pub(super) fn quoted(text: &str) -> String {
     out
 }
 
-/// `configs/default.yaml` as the table has it; a test holds the file to it.
+/// The expected content of `configs/default.yaml`, from the table; a test compares the file with
+/// it.
 #[cfg(test)]
 pub(super) fn default_yaml() -> String {
     let mut out = String::from(

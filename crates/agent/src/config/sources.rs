@@ -1,5 +1,5 @@
-//! The list of sources as it is typed: `{name, root, kind, code, extensions,
-//! include, exclude}`, names unique, nothing missing.
+//! The list of sources as typed: `{name, root, kind, code, extensions, include, exclude}`, names
+//! unique, nothing missing.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -62,7 +62,7 @@ pub(super) fn sources(
     (findings.problems.len() == before).then_some(Val::Sources(out))
 }
 
-/// The fields of one entry, as they are written.
+/// The fields of one entry, as written.
 #[derive(Default)]
 struct SourceFields {
     words: BTreeMap<&'static str, Item>,
@@ -109,7 +109,7 @@ fn source(
     }
 }
 
-/// Which files of the source exist; a pattern or an extension that cannot be read is a problem.
+/// Which files of the source are visible; an invalid pattern or extension is a problem.
 fn selection(
     written: &SourceFields,
     origin: &Origin,
@@ -127,7 +127,7 @@ fn selection(
         .ok()
 }
 
-/// Reads the fields of an entry; one that there is not, or of a wrong kind, is a problem.
+/// Parses the fields of an entry; an unknown field, or one of the wrong type, is a problem.
 fn written(
     key: &Key,
     entry: &Node,
@@ -158,7 +158,7 @@ fn written(
     Some(out)
 }
 
-/// The field of this name; another name is a problem that proposes the nearest one.
+/// The field with this name; an unknown name is a problem that suggests the nearest one.
 fn known_field(name: &str, origin: &Origin, findings: &mut Findings) -> Option<&'static str> {
     if let Some(field) = FIELDS.into_iter().find(|f| *f == name) {
         return Some(field);
@@ -173,7 +173,7 @@ fn known_field(name: &str, origin: &Origin, findings: &mut Findings) -> Option<&
     None
 }
 
-/// The words of a field, or none when it is left blank. `None` is a problem.
+/// The words of a field; empty if the field is blank. `None` is a problem.
 fn words(
     field: &'static str,
     node: &Node,
@@ -199,7 +199,7 @@ fn words(
     }
 }
 
-/// A field that every source has.
+/// A field that every source must have.
 fn required(
     field: &str,
     written: &mut SourceFields,

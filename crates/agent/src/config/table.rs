@@ -1,10 +1,9 @@
-//! The one table of every key a configuration file may hold: what it is called, what it takes, what
-//! it is when nobody says anything, and what it does. Validation, suggestions,
-//! `configs/default.yaml` and `docs/config.md` come from here.
+//! The table of every key in a configuration file: its name, its type, its default, and what it
+//! does. Validation, suggestions, `configs/default.yaml` and `docs/config.md` are made from it.
 
 use super::keys::{Effect, Key, Kind};
 
-/// The sections in the order they are written, with a sentence for each. The blank one holds the
+/// The sections in the order they are written, with a sentence for each. The blank one contains the
 /// top-level keys.
 pub const SECTIONS: &[(&str, &str)] = &[
     ("", "Where things stand."),
@@ -68,16 +67,16 @@ const fn int(min: i64, max: i64) -> Kind {
     Kind::Int { min, max }
 }
 
-/// Why nobody sets how many texts lie between two commits.
+/// Why the number of texts between two commits cannot be set.
 const NO_BATCH_SIZE: &str =
     "has no effect: `embed` commits about every ten seconds; `embed.batch_tokens` bounds memory";
-/// Why nobody sets how many candidates are taken.
+/// Why the number of candidates cannot be set.
 const NO_CANDIDATES: &str =
     "has no effect: each side gives its best 1,000, because scores are scaled by whole lists";
 const SCHEMES: Kind = Kind::OneOf(&["obsidian_v2", "obsidian_v1", "fixed_window_v1"]);
 pub(super) const RULES: Kind = Kind::OneOf(&["allow", "ask", "deny"]);
 const HEADINGS: Kind = Kind::OneOf(&["prefix", "exact", "ignore"]);
-/// Names of the kernels' sets of instructions, behind the word for the best of them.
+/// Names of the kernels' instruction sets, after the word for the best of them.
 pub const INSTRUCTIONS: &[&str] = &[
     "auto",
     "portable",
@@ -90,7 +89,7 @@ pub const INSTRUCTIONS: &[&str] = &[
     "neon",
     "neon-dot",
 ];
-/// One day: nothing a person waits for takes longer.
+/// Up to one day, more than anybody would wait.
 const SECONDS: Kind = int(1, 86_400);
 const TOKENS: Kind = int(1, 1_000_000);
 const CHARS: Kind = int(0, 100_000_000);

@@ -1,5 +1,5 @@
-//! What a configuration promises, from the outside: files in a folder in, [`Loaded`] or a failure
-//! out.
+//! Tests of the configuration from the outside: files in a folder as input, [`Loaded`] or a failure
+//! as output.
 
 use local_agent_files::sandbox::HardLinks;
 use local_agent_text::types::SourceName;
@@ -32,7 +32,7 @@ impl World {
         path
     }
 
-    /// The caller stands in `w`.
+    /// The caller's current folder is `w`.
     fn inputs(&self) -> Inputs {
         Inputs {
             cwd: self.path("w"),
@@ -350,7 +350,7 @@ mod layers {
         assert_eq!(ApiKey::new(" "), None);
     }
 
-    /// An untrusted file could name a port where anybody on the machine listens.
+    /// An untrusted file could name a port where any program on the machine listens.
     #[test]
     fn the_key_of_a_server_goes_only_to_an_address_that_the_user_chose() {
         let world = World::new();
@@ -384,7 +384,7 @@ mod layers {
             "llm: {base_url: \"https://api.example\"}\n",
         );
         assert!(sent(inputs()), "the user's own configuration");
-        // A found file takes the address over, and the key stays here.
+        // A found file overrides the address, so the key is not sent.
         std::fs::write(&found, "llm: {base_url: \"http://localhost:9999\"}\n").unwrap();
         assert!(!sent(inputs()), "an untrusted file over the user's own");
         assert!(
@@ -805,7 +805,7 @@ mod roots {
         "#);
     }
 
-    /// The template with every commented key switched on.
+    /// The template with every commented key enabled.
     fn uncommented(text: &str) -> String {
         let line = |l: &str| {
             let bare = l
@@ -875,8 +875,8 @@ mod server {
 mod trusting {
     use super::*;
 
-    /// A found file with this text: what it is refused for, and that trust mends it until it
-    /// changes.
+    /// Checks that a found file with this text is refused for the expected reason, and accepted
+    /// once trusted, until it changes.
     fn needs_trust(text: &str, says: &str) {
         let world = World::new();
         let file = world.write("w/local-agent.yaml", text);
@@ -1192,7 +1192,7 @@ mod trusting {
 mod ancestor {
     use super::*;
 
-    /// The ancestor's shipped file in shape, with every key at its shipped value.
+    /// A file like the ancestor's shipped one, with every key at its shipped value.
     const SHIPPED: &str = r#"
 model: gpt-oss:120b
 model_fast: qwen2.5:14b-instruct
@@ -1357,9 +1357,9 @@ phase3:
     }
 
     enum Fate {
-        /// Read as it says: this key of ours has this value (as JSON), or nothing differs.
+        /// Used: this key of ours has this value (as JSON), or nothing differs.
         Used(&'static str, &'static str),
-        /// A warning holds these words.
+        /// A warning contains these words.
         Warned(&'static str),
         /// An error.
         Refused,
@@ -1368,7 +1368,7 @@ phase3:
 
     const AGREES: Fate = Used("", "");
 
-    /// Every key of the ancestor with values that mean something; none may be silent.
+    /// Every key of the ancestor with meaningful values; none may be ignored silently.
     const FATES: &[(&str, &str, Fate)] = &[
         ("model", "m", Used("llm.model", "\"m\"")),
         ("model_fast", "m", Used("llm.model_fast", "\"m\"")),

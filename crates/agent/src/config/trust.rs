@@ -1,9 +1,9 @@
-//! Which configuration files found by walking up a person has agreed to, and what a file may not
-//! ask for before that.
+//! Records which configuration files found by walking up are trusted, and what an untrusted file
+//! must not request.
 //!
-//! A file that came with somebody's folder is data. It may name sources below itself and tune the
-//! search; it may not open anything outside its folder, loosen the sandbox, or send text to another
-//! machine. The agreement is to the exact bytes: any edit asks again.
+//! A file that came with somebody else's folder is data. It may name sources below itself and tune
+//! the search. It must not open anything outside its folder, loosen the sandbox, or send text to
+//! another machine. Trust is given to the exact bytes: after any edit it must be given again.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ use local_agent_net::ServerUrl;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::Sha256;
 
-/// Largest trust file that is read.
+/// Maximum size of the trust file.
 const MAX_STORE_BYTES: u64 = 1024 * 1024;
 
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -34,9 +34,9 @@ struct Store {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Entry {
-    /// Canonical.
+    /// Canonical path.
     path: PathBuf,
-    /// Of the whole file.
+    /// Hash of the whole file.
     sha256: Sha256,
 }
 
@@ -75,8 +75,8 @@ impl Store {
     }
 }
 
-/// Records that the operator agrees to `file` as it is now; returns the SHA-256 that was recorded.
-/// An earlier agreement for the same file is replaced. The store is written whole or not at all.
+/// Records that the operator trusts `file` as it is now; returns the recorded SHA-256. An earlier
+/// entry for the same file is replaced. The store is written completely or not at all.
 ///
 /// # Errors
 /// `CONFIG_ERROR` when `file` or the store cannot be read, `WRITE_ERROR` when the store cannot be
@@ -99,7 +99,7 @@ pub fn trust(store: &Path, file: &Path) -> Result<Sha256> {
     Ok(sha256)
 }
 
-/// Whether the operator has agreed to exactly the bytes that `file` holds now.
+/// Whether the operator trusts exactly the current bytes of `file`.
 ///
 /// # Errors
 /// `CONFIG_ERROR` when `file` or the store cannot be read.
@@ -108,8 +108,8 @@ pub fn is_trusted(store: &Path, file: &Path) -> Result<bool> {
     holds(store, &path, &read(&path)?)
 }
 
-/// Whether the store holds these bytes for `file`: the same bytes that are parsed, so nothing
-/// changes in between.
+/// Whether the store has an entry with these bytes for `file`: the same bytes that are parsed, so
+/// nothing can change in between.
 pub(super) fn holds(store: &Path, file: &Path, bytes: &[u8]) -> Result<bool> {
     Ok(Store::read(store)?.holds(&canonical(file)?, &Sha256::of(bytes)))
 }
@@ -129,7 +129,7 @@ fn write(file: &Path, store: &Store) -> std::io::Result<()> {
         .filter(|p| !p.as_os_str().is_empty())
         .unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder)?;
-    // A new file is readable by its owner only; renaming it over the old one is atomic.
+    // A new file is readable only by its owner; renaming it over the old one is atomic.
     let mut new = tempfile::NamedTempFile::new_in(folder)?;
     serde_json::to_writer_pretty(&mut new, store)?;
     new.write_all(b"\n")?;
@@ -138,7 +138,7 @@ fn write(file: &Path, store: &Store) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Something a file asks for that needs the operator's agreement.
+/// A request in a file that needs the operator's trust.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Fault {
     pub key: &'static str,
@@ -146,9 +146,9 @@ pub(super) struct Fault {
     pub what: String,
 }
 
-/// What an untrusted file asks for beyond its own folder, and beyond what the layers below it
+/// What an untrusted file requests beyond its own folder, and beyond what the layers below it
 /// allow. `found`: it was found by walking up; a file whose folder the operator named may reach
-/// further, but not switch the two outermost locks off.
+/// further, but must not disable the two outermost restrictions.
 pub(super) fn faults(
     layer: &[Typed],
     below: &Values,
@@ -199,7 +199,7 @@ fn reaches_out(
         !places::expand(text, folder, home).is_ok_and(|path| places::is_inside(&path, folder))
     };
     match (key, &typed.val) {
-        // Where the workroot stands is decided before this file is read.
+        // The location of the workroot is decided before this file is read.
         ("workroot", _) => Vec::new(),
         (_, Val::Text(text)) if typed.key.kind == Kind::Path && outside(text) => {
             vec![(line, format!("`{key}` is outside its folder"))]
@@ -253,7 +253,7 @@ fn reaches_out(
                 vec![(line, format!("`{key}` lacks {missing}"))]
             }
         }
-        // The defaults are a choice of ours; what the user typed is the user's.
+        // The defaults are our choice; what the user typed is the user's choice.
         ("security.allowed_exts", Val::List(items)) if below.origin(key) != Origin::Default => {
             let added = absent(items, below.list(key));
             if added.is_empty() {
@@ -281,7 +281,7 @@ fn reaches_out(
     }
 }
 
-/// The entries of `wanted` that `items` lacks, as text; case does not count.
+/// The entries of `wanted` that are not in `items`, as text; case is ignored.
 fn absent(wanted: &[Item], items: &[Item]) -> String {
     let lacks = |name: &&Item| {
         !items
@@ -296,7 +296,7 @@ fn absent(wanted: &[Item], items: &[Item]) -> String {
         .join(" ")
 }
 
-/// `CONFIG_UNTRUSTED`, naming every line at fault.
+/// `CONFIG_UNTRUSTED`, with every line that needs trust.
 pub(super) fn untrusted(file: &Path, faults: &[Fault]) -> Failure {
     let lines: Vec<_> = faults
         .iter()

@@ -1,6 +1,6 @@
-//! From tree to typed values: every key of a file is known and every value is of the right type, or
-//! it is a problem with a file, a line and a remedy. A value is never replaced by a default because
-//! it was mistyped.
+//! Turns the tree into typed values: every key of a file is known and every value has the right
+//! type; otherwise it is a problem with file, line and fix. A mistyped value is never replaced by a
+//! default.
 
 use super::findings::{Findings, Origin};
 use super::keys::{self, Key, Kind};
@@ -35,7 +35,7 @@ pub(super) struct Typed {
 }
 
 /// Reads every key below `map`. `lenient`: the file was written for the ancestor, whose own
-/// sections take its spellings of true and false.
+/// sections accept its spellings of true and false.
 pub(super) fn read_map(
     map: &[(String, Node)],
     prefix: &str,
@@ -122,7 +122,8 @@ pub(super) fn check(
 
 type Remark = Option<&'static str>;
 
-/// A single value; the remark is a warning. An error is a remedy, when there is a special one.
+/// A single value, with a remark that becomes a warning. The error is a special fix, if there is
+/// one.
 fn scalar(
     key: &Key,
     node: &Node,
@@ -188,7 +189,7 @@ fn scalar(
     Ok((val, None))
 }
 
-/// `true` and `false`; the ancestor's other spellings where they were accepted.
+/// `true` and `false`; also the ancestor's other spellings where it accepted them.
 fn boolean(
     text: &str,
     plain: bool,
@@ -216,7 +217,7 @@ fn boolean(
     }
 }
 
-/// A folder inside the sources in its one spelling.
+/// A folder inside the sources, in canonical spelling.
 fn prefix(text: &str) -> Option<String> {
     let slashes = text.replace('\\', "/");
     RelPath::new(slashes.trim_end_matches('/'))
@@ -306,7 +307,7 @@ fn list(
     Some(Val::List(items))
 }
 
-/// One entry in its one spelling.
+/// One entry in canonical spelling.
 fn entry_text(kind: Kind, text: &str) -> Option<String> {
     let one_segment = !text.contains(['/', '\\']) && !text.chars().any(char::is_control);
     match kind {

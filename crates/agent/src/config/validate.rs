@@ -1,5 +1,5 @@
-//! Typed values → [`Config`]: places resolved, roots inside the security root, the program's own
-//! records out of reach.
+//! Turns typed values into [`Config`]: paths resolved, roots inside the security root, the
+//! program's own records out of reach.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ use local_agent_text::evidence::HeadingMatch;
 use local_agent_text::markdown::Scheme;
 use local_agent_text::types::{RelPath, SourceName};
 
-/// Builds the configuration. What is wrong goes into `findings`; the value is then left out.
+/// Builds the configuration. Problems go into `findings`; the value is then left out.
 ///
 /// # Errors
 /// Only `INTERNAL_ERROR`, when the compiled-in defaults lack a key.
@@ -71,7 +71,7 @@ pub(super) fn build(values: &Values, ground: &Ground, findings: &mut Findings) -
     Ok(config)
 }
 
-/// Where the program's own files stand.
+/// The locations of the program's own files.
 struct State {
     dir: PathBuf,
     index: PathBuf,
@@ -80,8 +80,8 @@ struct State {
     runs: PathBuf,
 }
 
-/// The places the ancestor used, below the security root: key, its place, our place below the state
-/// folder.
+/// The locations that the ancestor used, below the security root: key, its location, our location
+/// below the state folder.
 const PLACES: [(&str, &str, &str); 4] = [
     ("index.db_path", "index/index.sqlite", "index.sqlite"),
     (
@@ -136,9 +136,9 @@ impl State {
         })
     }
 
-    /// The outermost folders that hold the program's own files, each once.
+    /// The outermost folders that contain the program's own files, each once.
     fn folders(&self, values: &Values, ground: &Ground) -> Vec<StateLocation> {
-        // The ancestor's places follow from a configuration and a workroot that the user named.
+        // The ancestor's locations come from a configuration and a workroot that the user named.
         let named = ground.ancestor && ground.untrusted.is_none();
         let beside = |file: &Path| file.parent().unwrap_or(Path::new("/")).to_path_buf();
         let [index, embeddings, durable, runs] =
@@ -190,7 +190,7 @@ impl State {
     }
 }
 
-/// The path a key names, if it names one that can be used.
+/// The path that a key gives, if it is usable.
 fn place(values: &Values, key: &str, ground: &Ground, findings: &mut Findings) -> Option<PathBuf> {
     let text = values.opt_text(key)?;
     let origin = values.origin(key);
@@ -208,7 +208,7 @@ fn place(values: &Values, key: &str, ground: &Ground, findings: &mut Findings) -
     }
 }
 
-/// Whether the user typed a value: in the own configuration, as a flag or as a variable.
+/// Whether the user typed a value: in their own configuration, as a flag or as a variable.
 fn is_users_own(origin: &Origin, ground: &Ground) -> bool {
     match origin {
         Origin::Flag(_) | Origin::Environment(_) => true,
@@ -217,8 +217,8 @@ fn is_users_own(origin: &Origin, ground: &Ground) -> bool {
     }
 }
 
-/// In a folder that came from somebody else, a state folder that is a link would be written
-/// through.
+/// In a folder that came from somebody else, writing to a state folder that is a link would write
+/// through the link.
 fn own_place(path: &Path, origin: &Origin, ground: &Ground, findings: &mut Findings) {
     let Some(file) = &ground.untrusted else {
         return;
@@ -228,7 +228,7 @@ fn own_place(path: &Path, origin: &Origin, ground: &Ground, findings: &mut Findi
         Origin::File { path, .. } => path == file,
         _ => false,
     };
-    // Relative to the file's own folder: a state folder that the user's configuration names stands
+    // Relative to the file's own folder: a state folder named in the user's configuration is
     // elsewhere by choice.
     let by_text = path.starts_with(&ground.security_root);
     if theirs && by_text && !places::is_inside(path, &ground.security_root) {
@@ -244,7 +244,7 @@ fn own_place(path: &Path, origin: &Origin, ground: &Ground, findings: &mut Findi
     }
 }
 
-/// Resolves one root and checks that it lies inside the security root, if it must.
+/// Resolves one root and checks that it is inside the security root, if required.
 fn root(
     text: &str,
     what: &str,
@@ -346,10 +346,10 @@ fn sources(
     Ok(out)
 }
 
-/// Overlapping sources that are named one by one.
+/// Maximum number of overlapping sources that are listed one by one.
 const MOST_OVERLAPS: usize = 10;
 
-/// Roots seen so far, with the number of the source that named each first.
+/// Roots seen so far, with the index of the source that named each first.
 #[derive(Default)]
 struct Roots {
     seen: BTreeMap<PathBuf, usize>,
@@ -357,10 +357,10 @@ struct Roots {
 }
 
 impl Roots {
-    /// Adds a root; gives the number of a source whose root is the same, above it or below it.
+    /// Adds a root; returns the index of a source whose root is the same, above it or below it.
     fn enter(&mut self, root: &Path, number: usize) -> Option<usize> {
         let above = root.ancestors().find_map(|folder| self.seen.get(folder));
-        // Paths are ordered name by name, so what lies below a folder follows right after it.
+        // Paths are ordered name by name, so the paths below a folder follow directly after it.
         let below = || {
             self.seen
                 .range(root.to_path_buf()..)
@@ -373,8 +373,7 @@ impl Roots {
     }
 }
 
-/// The entries of `contexts`; one that cannot be read is a problem, one about an unknown source a
-/// warning.
+/// The entries of `contexts`; an invalid one is a problem, one about an unknown source a warning.
 fn contexts(values: &Values, sources: &[Source], findings: &mut Findings) -> Vec<FolderContext> {
     let origin = values.origin("contexts");
     let mut out = Vec::new();
@@ -459,8 +458,8 @@ fn security(
     })
 }
 
-/// Whether `own` could be read through `root`: it is above the root, or below it and not behind a
-/// hidden folder.
+/// Whether `own` could be read through `root`: `own` is at or above the root, or below it and not
+/// in a hidden folder.
 fn exposes(root: &Path, own: &Path, deny_hidden: bool) -> bool {
     let hidden = |below: &Path| {
         below
@@ -478,7 +477,7 @@ fn exposes(root: &Path, own: &Path, deny_hidden: bool) -> bool {
             .is_some_and(|(root, own)| holds(&root, &own))
 }
 
-/// Whether `path` is `folder` or below it, by its text or with links resolved.
+/// Whether `path` is `folder` or below it, lexically or with links resolved.
 fn lies_in(path: &Path, folder: &Path) -> bool {
     path.starts_with(folder)
         || places::real(path)
@@ -620,7 +619,7 @@ fn verify_judge(values: &Values) -> Result<VerifyJudge> {
     })
 }
 
-/// A rule for every key of the section that takes one.
+/// A rule for every key of the section that accepts one.
 fn tools(values: &Values) -> Result<Tools> {
     let mut rules = BTreeMap::new();
     for key in keys::KEYS.iter().filter(|key| key.kind == keys::RULES) {

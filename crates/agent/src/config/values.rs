@@ -1,4 +1,4 @@
-//! The values in force once all layers lie over each other, handed out by type.
+//! The effective values after merging all layers, returned by type.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use super::sources::TypedSource;
 use super::typed::{Item, Typed, Val};
 use local_agent_text::error::{Failure, Result};
 
-/// The value in force for every key that has one.
+/// The effective value for every key that has one.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Values(pub BTreeMap<&'static str, Typed>);
 
@@ -16,7 +16,7 @@ impl Values {
         self.0.get(key)
     }
 
-    /// Where the value comes from; the default when nobody typed one.
+    /// The origin of the value; the default if nobody typed one.
     pub fn origin(&self, key: &str) -> Origin {
         self.get(key).map_or(Origin::Default, |t| t.origin.clone())
     }
@@ -34,8 +34,7 @@ impl Values {
         }
     }
 
-    /// A whole number as any integer type; ranges are checked by the table, so a misfit is our own
-    /// mistake.
+    /// A whole number as any integer type; the table checks ranges, so a mismatch is our own bug.
     pub fn int<T: TryFrom<i64>>(&self, key: &str) -> Result<T> {
         self.opt_int(key)?.map_or_else(|| Self::missing(key), Ok)
     }

@@ -1,4 +1,4 @@
-//! Which folder is the workroot, and which file `--config` means.
+//! Determines the workroot, and the file that `--config` means.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use super::load::{Inputs, Read, WORKROOT_FILE};
 use super::places;
 use super::typed::{Typed, Val};
 
-/// The folder of a configuration file; the parent when that folder is called `configs`.
+/// The folder of a configuration file; its parent if that folder is called `configs`.
 pub(super) fn config_root(file: &Path) -> Option<PathBuf> {
     let folder = file.parent()?;
     let is_configs = folder.file_name().is_some_and(|name| name == "configs");
@@ -20,7 +20,7 @@ pub(super) fn config_root(file: &Path) -> Option<PathBuf> {
     )
 }
 
-/// A path from a flag or the environment: relative to the caller.
+/// A path from a flag or the environment: relative to the caller's folder.
 fn callers_path(
     text: &str,
     origin: &Origin,
@@ -36,7 +36,7 @@ fn callers_path(
     }
 }
 
-/// A flag's path, which need not be UTF-8; a `~` that the shell left alone is expanded.
+/// A flag's path, which need not be UTF-8; a `~` that the shell did not expand is expanded.
 fn flag_path(path: &Path, name: &str, inputs: &Inputs, findings: &mut Findings) -> Option<PathBuf> {
     match path.to_str() {
         Some(text) => callers_path(
@@ -49,7 +49,7 @@ fn flag_path(path: &Path, name: &str, inputs: &Inputs, findings: &mut Findings) 
     }
 }
 
-/// `--config`, else LOCAL_AGENT_CONFIG.
+/// `--config`, otherwise LOCAL_AGENT_CONFIG.
 pub(super) fn named_config(inputs: &Inputs, findings: &mut Findings) -> Option<PathBuf> {
     let flag = inputs.config_flag.as_deref().filter(|p| !is_blank(p));
     if let Some(path) = flag {
@@ -68,8 +68,8 @@ fn is_blank(path: &Path) -> bool {
     path.to_str().is_some_and(|text| text.trim().is_empty())
 }
 
-/// Flag, environment, nearest folder with a `local-agent.yaml`, `workroot` of `--config`, of the
-/// user's configuration.
+/// In this order: flag, environment, nearest folder with a `local-agent.yaml`, `workroot` of
+/// `--config`, of the user's configuration.
 pub(super) fn workroot(
     inputs: &Inputs,
     named: Option<&Read>,
@@ -140,7 +140,7 @@ fn resolve_workroot(
     }
 }
 
-/// The nearest folder at or above `cwd` that holds a `local-agent.yaml`.
+/// The nearest folder at or above `cwd` that contains a `local-agent.yaml`.
 fn walk_up(cwd: &Path, findings: &mut Findings) -> Option<PathBuf> {
     let cwd = places::normalise(cwd);
     for folder in cwd.ancestors() {
@@ -163,7 +163,7 @@ pub(super) fn given(text: Option<&str>) -> Option<&str> {
     text.map(str::trim).filter(|t| !t.is_empty())
 }
 
-/// A `workroot` inside the workroot's own file comes too late to decide anything.
+/// A `workroot` key inside the workroot's own file comes too late and is ignored.
 pub(super) fn ignored_workroot(
     file: &Read,
     root: &Path,

@@ -1,16 +1,15 @@
-//! Calls of tools, in both wire formats. What a model puts into a call is not believed: a name is
-//! text, arguments are whatever JSON came, and arguments that are no JSON stay the text they are,
-//! for the tool to refuse.
+//! Tool calls in both wire formats. A model's call is not trusted: a name is just text, arguments
+//! may be any JSON, and arguments that are not JSON are kept as text for the tool to refuse.
 
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{Message, Role};
 
-/// Calls of one reply that are looked at.
+/// Maximum number of calls of one reply that are read.
 const MOST: usize = 16;
 
-/// A tool as it is offered to a model.
+/// A tool in the form offered to a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Offer {
     pub name: String,
@@ -19,7 +18,7 @@ pub struct Offer {
     pub parameters: Value,
 }
 
-/// A call that a model wants made.
+/// A tool call requested by a model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ToolCall {
     /// The id that connects the result with the call.
@@ -28,7 +27,7 @@ pub struct ToolCall {
     pub arguments: Value,
 }
 
-/// Both formats offer tools in the same words.
+/// Both formats describe tools in the same way.
 pub(super) fn offers(tools: &[Offer]) -> Value {
     let one = |tool: &Offer| {
         json!({
@@ -39,7 +38,7 @@ pub(super) fn offers(tools: &[Offer]) -> Value {
     tools.iter().map(one).collect()
 }
 
-/// Messages as `/api/chat` takes them: arguments are objects, results name their tool.
+/// Messages in the form that `/api/chat` expects: arguments are objects, results name their tool.
 pub(super) fn ollama_messages(messages: &[Message]) -> Value {
     let one = |message: &Message| {
         let mut body = json!({"role": message.role, "content": message.content});
@@ -55,7 +54,8 @@ pub(super) fn ollama_messages(messages: &[Message]) -> Value {
     messages.iter().map(one).collect()
 }
 
-/// Messages as `/v1/chat/completions` takes them: arguments are text, results name their call.
+/// Messages in the form that `/v1/chat/completions` expects: arguments are text, results name their
+/// call.
 pub(super) fn openai_messages(messages: &[Message]) -> Value {
     let one = |message: &Message| {
         let mut body = json!({"role": message.role, "content": message.content});
@@ -80,7 +80,7 @@ pub(super) fn openai_messages(messages: &[Message]) -> Value {
     messages.iter().map(one).collect()
 }
 
-/// A server may refuse a conversation whose arguments are no object, so what a model made up is not
+/// A server may refuse a conversation whose arguments are not an object, so such arguments are not
 /// repeated.
 fn object(arguments: &Value) -> Value {
     if arguments.is_object() {
@@ -90,7 +90,7 @@ fn object(arguments: &Value) -> Value {
     }
 }
 
-/// Calls as they come in: whole, or in pieces that belong together by their index.
+/// Calls as received: complete, or in fragments that are joined by their index.
 #[derive(Debug, Default)]
 pub(super) struct Calls(Vec<CallFragment>);
 
@@ -98,18 +98,18 @@ pub(super) struct Calls(Vec<CallFragment>);
 struct CallFragment {
     id: String,
     name: String,
-    /// Arguments that came as an object.
+    /// Arguments received as an object.
     object: Option<Value>,
-    /// Arguments that came as text, in pieces.
+    /// Arguments received as text, in fragments.
     text: String,
 }
 
 impl Calls {
-    /// Takes the `tool_calls` of one piece of a reply; anything else is skipped.
+    /// Adds the `tool_calls` of one piece of a reply; anything else is skipped.
     pub fn take(&mut self, calls: &Value) {
         for (position, call) in calls.as_array().into_iter().flatten().enumerate() {
-            // Ollama sends whole calls without an index, one or more a piece; others number the
-            // pieces of a call.
+            // Ollama sends complete calls without an index, one or more per piece; other servers
+            // number the fragments of a call.
             let index = match call["index"].as_u64() {
                 Some(index) => usize::try_from(index).unwrap_or(usize::MAX),
                 None if call["function"]["arguments"].is_object() => self.0.len(),

@@ -1,10 +1,9 @@
 //! Chat models on servers that a person configured: one question out, one reply in.
 //!
-//! A server is trusted with nothing but its words. Which model answered, whether it saw the whole
-//! prompt and whether its reply is whole is checked here; what the words are worth is checked by
-//! `verify`. There is no model that only tests can reach: tests run a server of their own that
-//! speaks the real wire format, so that what is tested is what is used, and nothing scripted can
-//! ever answer a person.
+//! A server is trusted only for its words. This module checks which model answered, whether it saw
+//! the whole prompt and whether its reply is complete; `verify` checks what the words are worth. No
+//! model is reachable only from tests: tests run their own server with the real wire format, so
+//! that what is tested is what is used, and nothing scripted can ever answer a person.
 //!
 //! | file | what it holds |
 //! | --- | --- |
@@ -40,26 +39,26 @@ pub use route::{BudgetKeys, Route, Speed, route};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::Sha256;
 
-/// Until a connection to a server is made.
+/// Timeout for connecting to a server.
 const CONNECT: Duration = Duration::from_secs(5);
 
-/// Until a server says what it has.
+/// Timeout for a server to list its models.
 const LOOK: Duration = Duration::from_secs(10);
 
 /// The longest pause between two pieces of a reply that has begun.
 const SILENCE: Duration = Duration::from_secs(120);
 
-/// Bytes of a whole reply as it is sent; a streamed token costs a few hundred.
+/// Maximum size of a whole reply as sent, in bytes; a streamed token takes a few hundred.
 const MAX_REPLY: usize = 64 << 20;
 
-/// The same question should get the same words; servers that know no seed ignore it.
+/// The same question should get the same words; servers without seeds ignore it.
 const SEED: u32 = 1;
 
-/// Who speaks.
+/// The author of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// The rules.
+    /// The instructions.
     System,
     /// The person, and the evidence.
     User,
@@ -74,10 +73,10 @@ pub enum Role {
 pub struct Message {
     pub role: Role,
     pub content: String,
-    /// Of an assistant: the tools it called in this message.
+    /// For an assistant: the tools it called in this message.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<ToolCall>,
-    /// Of a tool: the call that this is the result of.
+    /// For a tool: the call that this result belongs to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub answers: Option<ToolCall>,
 }
@@ -92,7 +91,7 @@ impl Message {
         }
     }
 
-    /// What the model said when it called tools.
+    /// The model's message when it called tools.
     pub fn calling(content: impl Into<String>, calls: Vec<ToolCall>) -> Self {
         Self {
             calls,
@@ -100,7 +99,7 @@ impl Message {
         }
     }
 
-    /// What came of a call.
+    /// The result of a call.
     pub fn result(call: ToolCall, content: impl Into<String>) -> Self {
         Self {
             answers: Some(call),
@@ -109,15 +108,15 @@ impl Message {
     }
 }
 
-/// SHA-256 of the messages as JSON: what exactly was sent.
+/// SHA-256 of the messages as JSON: identifies exactly what was sent.
 pub fn prompt_sha256(messages: &[Message]) -> Sha256 {
     Sha256::of(json!(messages).to_string().as_bytes())
 }
 
-/// What a reply may cost, and how it is drawn.
+/// The length limit and sampling of a reply.
 #[derive(Debug, Clone, Copy)]
 pub struct Sampling {
-    /// Tokens of the reply.
+    /// Maximum number of tokens in the reply.
     pub max_tokens: u32,
     pub temperature: f32,
 }
@@ -126,38 +125,38 @@ pub struct Sampling {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Finish {
-    /// The model was done, as far as the server says.
+    /// The model finished, as far as the server reports.
     Stop,
     /// The token limit cut it off.
     Length,
 }
 
-/// What came back.
+/// A reply.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Reply {
-    /// The words, without thoughts; trimmed.
+    /// The words, without reasoning; trimmed.
     pub text: String,
-    /// Whether thoughts were taken away.
+    /// Whether reasoning was removed.
     pub had_thinking: bool,
-    /// The model that the server says answered.
+    /// The model that answered, according to the server.
     pub served_model: Option<String>,
     pub finish: Finish,
-    /// Tokens of the prompt that the model read, as the server counts.
+    /// Number of prompt tokens that the model read, according to the server.
     pub prompt_tokens: Option<u32>,
-    /// Tokens of the reply, thoughts included, as the server counts.
+    /// Number of reply tokens including reasoning, according to the server.
     pub reply_tokens: Option<u32>,
-    /// Tokens that the model had room for in this call, when that is known.
+    /// Size of the model's context window in this call, if known.
     pub window: Option<u32>,
-    /// How often the server was asked: more than once when it was still loading.
+    /// Number of attempts: more than one if the server was still loading.
     pub attempts: u32,
-    /// Tools that the model wants called, in order; only when some were offered.
+    /// Tools that the model wants to call, in order; only if some were offered.
     pub calls: Vec<ToolCall>,
 }
 
 impl Reply {
     /// Whether the model cannot have read the whole prompt of `bytes` bytes: what it read fills its
-    /// window to 95 %, or is less than one token for six bytes. A server that counts nothing gives
-    /// no cause for doubt.
+    /// window to 95 %, or is less than one token per six bytes. If the server reports no counts,
+    /// there is no reason for doubt.
     pub fn is_truncated(&self, bytes: usize) -> bool {
         let Some(read) = self.prompt_tokens.map(u64::from) else {
             return false;
@@ -169,25 +168,25 @@ impl Reply {
     }
 }
 
-/// Which model answers, and where.
+/// The model that answers, and its location.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Model {
     /// `ollama` or `openai`.
     pub provider: &'static str,
     /// As the server lists it.
     pub name: String,
-    /// The digest of its files, when the server says it.
+    /// The digest of its files, if the server reports one.
     pub digest: Option<String>,
-    /// `host:port` that text is sent to.
+    /// `host:port` that receives the text.
     pub endpoint: String,
-    /// Tokens that the model has room for, when the server says it.
+    /// Size of the model's context window, if the server reports it.
     pub window: Option<u32>,
-    /// What a person should know about this server: plain sentences.
+    /// Warnings for the user about this server: plain sentences.
     pub warnings: Vec<String>,
 }
 
-/// Gets the number of bytes that a reply has so far, with every piece and several times a second
-/// while none comes. Its failure ends the call: the connection is closed, and the server may stop.
+/// Receives the number of bytes of the reply so far, with every piece and several times a second
+/// while none comes. If it fails, the call ends: the connection is closed, and the server may stop.
 pub type OnProgress<'a> = &'a mut dyn FnMut(usize) -> Result<()>;
 
 /// A chat model on a server.
@@ -195,12 +194,12 @@ pub type OnProgress<'a> = &'a mut dyn FnMut(usize) -> Result<()>;
 pub enum Chat {
     /// An Ollama server.
     Ollama(Box<OllamaChat>),
-    /// A server with an interface like OpenAI's.
+    /// A server with an OpenAI-compatible interface.
     OpenAi(Box<OpenAiChat>),
 }
 
 impl Chat {
-    /// Which model, and where.
+    /// The model and its location.
     pub fn model(&self) -> &Model {
         match self {
             Self::Ollama(chat) => chat.model(),
@@ -208,8 +207,8 @@ impl Chat {
         }
     }
 
-    /// Tokens of a prompt: exact where the server counts for us, else more than it can be expected
-    /// to be.
+    /// Number of tokens in a prompt: exact if the server counts for us, otherwise an upper
+    /// estimate.
     pub fn count(&self, messages: &[Message]) -> u32 {
         match self {
             Self::Ollama(_) => tokens::estimate(messages),
@@ -219,11 +218,10 @@ impl Chat {
         }
     }
 
-    /// Sends `messages` and waits for the whole reply; the words themselves are given out only at
-    /// the end.
+    /// Sends `messages` and waits for the whole reply; the words are returned only at the end.
     ///
     /// Errors: those of `on_progress`; `SERVER_UNREACHABLE`; `SERVER_ERROR` for a reply that breaks
-    /// off, is too long, is no reply, or comes from another model; `MODEL_NOT_FOUND`;
+    /// off, is too long, is invalid, or comes from another model; `MODEL_NOT_FOUND`;
     /// `LLM_CONTEXT_TRUNCATED` when the server says that the prompt is too long.
     pub fn ask(
         &self,
@@ -234,7 +232,7 @@ impl Chat {
         self.ask_with(messages, &[], sampling, on_progress)
     }
 
-    /// The same with tools that the model may call. Errors as [`Chat::ask`].
+    /// Like [`Chat::ask`], with tools that the model may call, and with the same errors.
     pub fn ask_with(
         &self,
         messages: &[Message],
@@ -256,7 +254,7 @@ impl Chat {
         outcome.map_err(|failure| wait.explain(failure, start.elapsed()))
     }
 
-    /// The same chat model, whose failures name these keys.
+    /// The same chat model, with failures that name these keys.
     pub fn with_keys(mut self, keys: BudgetKeys) -> Self {
         match &mut self {
             Self::Ollama(chat) => chat.wait_mut().key = keys.timeout_s,
@@ -265,8 +263,8 @@ impl Chat {
         self
     }
 
-    /// Whether the server takes tools in its own wire format. An Ollama says so of each model; of
-    /// other servers it is not known, and assumed.
+    /// Whether the server accepts tools in its own wire format. Ollama reports it for each model;
+    /// for other servers it is unknown and assumed.
     pub fn takes_tools(&self) -> bool {
         match self {
             Self::Ollama(chat) => chat.takes_tools(),
@@ -275,7 +273,7 @@ impl Chat {
     }
 }
 
-/// How long a reply may take, and the key of the configuration that says so.
+/// The time limit of a reply, and the configuration key that sets it.
 #[derive(Debug, Clone, Copy)]
 struct Wait {
     limit: Duration,
@@ -288,7 +286,7 @@ impl Wait {
         Self { limit, key }
     }
 
-    /// A failure after all of the time names the key.
+    /// If the time limit was reached, names the key in the failure.
     fn explain(&self, failure: Failure, took: Duration) -> Failure {
         match failure.code {
             ErrorCode::ServerUnreachable if took >= self.limit => failure.with_hint(format!(
@@ -301,12 +299,12 @@ impl Wait {
     }
 }
 
-/// Bytes of all messages together.
+/// Number of bytes in all messages together.
 pub fn bytes_of(messages: &[Message]) -> usize {
     messages.iter().map(|m| m.content.len()).sum()
 }
 
-/// `host:port` of a base address.
+/// `host:port` of a base URL.
 fn endpoint(base: &str) -> String {
     base.split_once("://")
         .map_or(base, |(_, rest)| rest)

@@ -1,8 +1,8 @@
 //! `/api/chat` of an Ollama server.
 //!
-//! Always `/api/chat`, never the server's `/v1`: only here the window can be set, and a server that
-//! would cut the prompt without a word is the defect that started all this (W8). The model is
-//! looked up before anything is sent, and never pulled.
+//! Always uses `/api/chat`, never the server's `/v1`, because only here the window can be set: a
+//! server that cut the prompt silently was the original defect (W8). The model is looked up before
+//! anything is sent, and never pulled.
 
 use std::time::Duration;
 
@@ -19,7 +19,8 @@ use local_agent_net::http::{Client, Flow, Limits, Piece, server_error};
 use local_agent_net::ollama::{is_model, tags};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
-/// Windows are asked for in steps, so that a slightly longer question does not load the model anew.
+/// Window sizes are requested in steps, so that a slightly longer question does not reload the
+/// model.
 const WINDOW_STEP: u32 = 1024;
 
 /// A chat model on an Ollama server.
@@ -28,9 +29,9 @@ pub struct OllamaChat {
     base: String,
     model: Model,
     wait: Wait,
-    /// Whether the model thinks unless the request forbids it.
+    /// Whether the model produces reasoning unless the request forbids it.
     thinks: bool,
-    /// Whether it was made to call tools.
+    /// Whether it supports tool calls.
     tools: bool,
 }
 
@@ -43,8 +44,8 @@ impl std::fmt::Debug for OllamaChat {
 }
 
 impl OllamaChat {
-    /// Looks `model` up on the server at `base`, which is asked what it has for at most `look`.
-    /// `timeout` bounds one reply, loading the model included.
+    /// Looks up `model` on the server at `base`, waiting at most `look` for its model list.
+    /// `timeout` limits one reply, including loading the model.
     ///
     /// Errors: `SERVER_UNREACHABLE`, `SERVER_ERROR`; `MODEL_NOT_FOUND` when the server does not
     /// list the model.
@@ -84,7 +85,7 @@ impl OllamaChat {
         })
     }
 
-    /// Which model, and where.
+    /// The model and its location.
     pub fn model(&self) -> &Model {
         &self.model
     }
@@ -97,12 +98,12 @@ impl OllamaChat {
         &mut self.wait
     }
 
-    /// As [`super::Chat::takes_tools`].
+    /// Like [`super::Chat::takes_tools`].
     pub fn takes_tools(&self) -> bool {
         self.tools
     }
 
-    /// As [`super::Chat::ask`].
+    /// Like [`super::Chat::ask`].
     pub fn ask(
         &self,
         messages: &[Message],
@@ -112,7 +113,7 @@ impl OllamaChat {
         self.ask_with(messages, &[], sampling, on_progress)
     }
 
-    /// As [`super::Chat::ask_with`].
+    /// Like [`super::Chat::ask_with`].
     pub fn ask_with(
         &self,
         messages: &[Message],
@@ -137,8 +138,8 @@ impl OllamaChat {
             "model": self.model.name,
             "messages": calls::ollama_messages(messages),
             "stream": true,
-            // Newer servers then say that the prompt is too long instead of cutting it; older ones
-            // ignore this.
+            // Newer servers then report that the prompt is too long instead of cutting it; older
+            // ones ignore this.
             "truncate": false,
             "shift": false,
             "options": {
@@ -214,7 +215,7 @@ impl OllamaChat {
     }
 }
 
-/// What the stream has given so far.
+/// The content of the stream so far.
 struct OllamaStream {
     calls: Calls,
     text: String,
@@ -242,7 +243,7 @@ impl Default for OllamaStream {
 }
 
 impl OllamaStream {
-    /// Takes one line: an object with a piece of the message, or with the end.
+    /// Processes one line: an object with a piece of the message, or with the end.
     fn line(&mut self, url: &str, line: &str) -> Result<Flow> {
         if line.trim().is_empty() {
             return Ok(Flow::More);
@@ -288,7 +289,7 @@ impl OllamaStream {
     }
 }
 
-/// What the server says about the model; `None` from a server that says nothing.
+/// What the server reports about the model; `None` if it reports nothing.
 fn show(base: &str, model: &str) -> Option<Value> {
     let url = format!("{base}/api/show");
     Client::new(Limits::probe(LOOK))

@@ -1,8 +1,8 @@
-//! `/v1/chat/completions` of llama.cpp, LM Studio, vLLM and their like.
+//! `/v1/chat/completions` of llama.cpp, LM Studio, vLLM and similar servers.
 //!
-//! The interface is one, its servers are many: fields are missing, thoughts are in tags, a prompt
-//! that is too long is reported in five ways, one server ignores the model's name and another `stream`.
-//! What a server does not say stays unknown and is never made up.
+//! The interface is the same, but the servers differ: fields are missing, reasoning is in tags, a
+//! prompt that is too long is reported in five ways, one server ignores the model's name and
+//! another `stream`. What a server does not report stays unknown and is never made up.
 
 use std::time::Duration;
 
@@ -19,13 +19,13 @@ use local_agent_net::ApiKey;
 use local_agent_net::http::{Client, Flow, Limits, Piece, server_error};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
-/// How long a server may take for questions that only some servers understand.
+/// Timeout for requests that only some servers support.
 const GUESS: Duration = Duration::from_secs(2);
 
 /// Tokens that a chat template may add to each message.
 const PER_MESSAGE: u32 = 16;
 
-/// A chat model behind an interface like OpenAI's.
+/// A chat model behind an OpenAI-compatible interface.
 pub struct OpenAiChat {
     client: Client,
     probe: Client,
@@ -45,8 +45,8 @@ impl std::fmt::Debug for OpenAiChat {
 }
 
 impl OpenAiChat {
-    /// Asks the server at `base` what it has; no text is sent. Without `wanted` the one model of a
-    /// server with one model is taken. `timeout` bounds one reply, loading the model included.
+    /// Asks the server at `base` for its models; no text is sent. Without `wanted`, the only model
+    /// of a server with one model is used. `timeout` limits one reply, including loading the model.
     ///
     /// Errors: `SERVER_UNREACHABLE`, `SERVER_ERROR`; `MODEL_NOT_FOUND` when no model is named and
     /// the server does not have exactly one.
@@ -130,12 +130,12 @@ impl OpenAiChat {
         Ok(chat)
     }
 
-    /// Which model, and where.
+    /// The model and its location.
     pub fn model(&self) -> &Model {
         &self.model
     }
 
-    /// Tokens of a prompt, where the server counts them.
+    /// Number of tokens in a prompt, if the server counts them.
     pub(super) fn count(&self, messages: &[Message]) -> Option<u32> {
         if !self.tokenizes {
             return None;
@@ -180,7 +180,7 @@ impl OpenAiChat {
         &mut self.wait
     }
 
-    /// As [`super::Chat::ask`].
+    /// Like [`super::Chat::ask`].
     pub fn ask(
         &self,
         messages: &[Message],
@@ -190,7 +190,7 @@ impl OpenAiChat {
         self.ask_with(messages, &[], sampling, on_progress)
     }
 
-    /// As [`super::Chat::ask_with`].
+    /// Like [`super::Chat::ask_with`].
     pub fn ask_with(
         &self,
         messages: &[Message],
@@ -266,7 +266,7 @@ impl OpenAiChat {
     }
 }
 
-/// What the stream has given so far.
+/// The content of the stream so far.
 #[derive(Default)]
 struct OpenAiStream {
     text: String,
@@ -275,20 +275,20 @@ struct OpenAiStream {
     model: Option<String>,
     /// The reason that the server gave for the end.
     ended: Option<String>,
-    /// `[DONE]` came.
+    /// `[DONE]` was received.
     done: bool,
     prompt_tokens: Option<u32>,
     reply_tokens: Option<u32>,
-    /// Lines of a server that does not stream: one object.
+    /// Lines from a server that does not stream: one object.
     whole: String,
 }
 
 impl OpenAiStream {
-    /// Takes one line of a stream of events.
+    /// Processes one line of an event stream.
     fn line(&mut self, url: &str, line: &str) -> Result<Flow> {
         let data = match line.split_once(':') {
             Some(("data", data)) => data.trim(),
-            // Older llama.cpp names its errors so.
+            // Older llama.cpp servers report errors this way.
             Some(("error", data)) => {
                 return Err(failure_of(
                     url,
@@ -315,7 +315,7 @@ impl OpenAiStream {
         Ok(Flow::More)
     }
 
-    /// Takes one object: a piece of a reply, or all of it.
+    /// Processes one object: a piece of a reply, or all of it.
     fn piece(&mut self, url: &str, piece: &Value) -> Result<()> {
         if !piece["error"].is_null() {
             return Err(failure_of(url, &piece["error"]));
@@ -354,13 +354,13 @@ impl OpenAiStream {
             return Err(server_error(url, "sent a reply without a message"));
         }
         self.piece(url, &reply)?;
-        // The object came whole.
+        // The object arrived complete.
         self.done = true;
         Ok(())
     }
 }
 
-/// An error within a reply.
+/// The failure for an error inside a reply.
 fn failure_of(url: &str, error: &Value) -> Failure {
     let said = error["message"]
         .as_str()
@@ -373,7 +373,8 @@ fn failure_of(url: &str, error: &Value) -> Failure {
     server_error(url, &format!("broke off its reply: {said}"))
 }
 
-/// Whether an error says that the prompt is longer than the window. Each server has its own words.
+/// Whether an error says that the prompt is longer than the window. Each server words this
+/// differently.
 pub(super) fn is_overflow(said: &str) -> bool {
     let said = said.to_lowercase();
     [
@@ -389,7 +390,7 @@ pub(super) fn is_overflow(said: &str) -> bool {
     .any(|words| said.contains(words))
 }
 
-/// `LLM_CONTEXT_TRUNCATED`, in the server's own judgement.
+/// `LLM_CONTEXT_TRUNCATED`, as reported by the server.
 pub(super) fn overflow(endpoint: &str) -> Failure {
     let message =
         format!("The server at {endpoint} says that the prompt is longer than the model's window.");
@@ -397,7 +398,7 @@ pub(super) fn overflow(endpoint: &str) -> Failure {
         .with_hint("lower ask.max_evidence_tokens or ask.top_n")
 }
 
-/// The models that a server lists, with their windows where it says them. A server without such a
+/// The models that a server lists, with their windows if it reports them. A server without such a
 /// list has none; one that is still loading is waited for.
 fn models(
     base: &str,
@@ -428,13 +429,13 @@ fn models(
     Ok(listed.iter().filter_map(one).collect())
 }
 
-/// The window of a llama.cpp server.
+/// The window size of a llama.cpp server.
 fn props(probe: &Client, base: &str) -> Option<u32> {
     let props = probe.get_json(&format!("{base}/props")).ok()?;
     number(&props["default_generation_settings"]["n_ctx"]).filter(|n| *n > 0)
 }
 
-/// Only an Ollama answers this.
+/// Only Ollama answers this request.
 fn is_ollama(probe: &Client, base: &str) -> bool {
     probe
         .get_json(&format!("{base}/api/version"))

@@ -1,22 +1,22 @@
-//! Asking again: only while nothing of a reply has come, and only when the server itself says "not
+//! Retries: only while nothing of a reply has arrived, and only if the server itself says "not
 //! yet".
 //!
-//! A server that loads a model answers 503; a full queue answers 503 or 429. Nothing was generated,
-//! so asking again costs nothing and changes nothing. A reply that broke off is not asked for
-//! again: the server may be out of memory, and would be driven there once more. A refused
-//! connection is not tried again: nobody is there.
+//! A server that is loading a model answers 503; a full queue answers 503 or 429. Nothing was
+//! generated, so retrying costs nothing and changes nothing. A reply that broke off is not retried:
+//! the server may be out of memory, and the same could happen again. A refused connection is not
+//! retried: no server is listening.
 
 use std::time::{Duration, Instant};
 
 use local_agent_net::http::Reply;
 use local_agent_text::error::Result;
 
-/// Between the first two attempts; doubled up to [`LONGEST`].
+/// Pause between the first two attempts; doubled up to [`LONGEST`].
 const FIRST: Duration = Duration::from_millis(100);
 const LONGEST: Duration = Duration::from_secs(2);
 
-/// Calls `attempt` until it gives a status other than "not yet", for at most `limit`. Gives the
-/// last reply and the number of attempts.
+/// Calls `attempt` until its status is something other than "not yet", for at most `limit`. Returns
+/// the last reply and the number of attempts.
 pub(super) fn until_ready(
     limit: Duration,
     mut attempt: impl FnMut() -> Result<Reply>,

@@ -1,4 +1,5 @@
-//! Both protocols against a server that speaks the real wire format, whole and broken.
+//! Both protocols against a server that uses the real wire format, with complete and broken
+//! replies.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -113,7 +114,7 @@ fn w8_ollama_is_asked_with_a_window_a_seed_and_a_limit() {
         (reply.prompt_tokens, reply.reply_tokens, reply.window),
         (Some(40), Some(7), Some(1024))
     );
-    // While nothing comes, the same number may be told again.
+    // While nothing arrives, the same number may be reported again.
     seen.dedup();
     assert_eq!(seen, [0, 6, 13]);
     let posted = posted.lock().unwrap();
@@ -135,7 +136,7 @@ fn w8_ollama_is_asked_with_a_window_a_seed_and_a_limit() {
     );
 }
 
-/// Gives up when it is asked the third time: not at once, and not only when something has come.
+/// Gives up at the third call: not at once, and not only when something has arrived.
 fn give_up_soon() -> impl FnMut(usize) -> Result<()> {
     let mut left = 2;
     move |_| {
@@ -192,7 +193,7 @@ fn an_ollama_that_loads_is_waited_for() {
         if *tries < 3 {
             return status(503, r#"{"error":"server busy"}"#);
         }
-        // Loading a model holds the reply back.
+        // Loading a model delays the reply.
         std::iter::once(Step::Wait(Duration::from_millis(300)))
             .chain(ndjson(&["ok"], &end()))
             .collect()

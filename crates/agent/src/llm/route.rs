@@ -1,11 +1,11 @@
-//! Which of the configured models a question goes to.
+//! Chooses the configured model for a question.
 
 use crate::config::Llm;
 
-/// What a person asked for on the command line.
+/// The speed requested on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Speed {
-    /// Nothing: the configuration and the question decide.
+    /// Not given: the configuration and the question decide.
     #[default]
     Auto,
     /// `--fast`.
@@ -14,22 +14,22 @@ pub enum Speed {
     Big,
 }
 
-/// The models of the two passes, and what the second may cost.
+/// The models of the two passes, and the limits of the second.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Route<'a> {
-    /// Asked which file to read.
+    /// Chooses the file to read.
     pub first: &'a str,
-    /// Asked for the answer.
+    /// Writes the answer.
     pub second: &'a str,
-    /// Tokens of the second reply.
+    /// Maximum number of tokens in the second reply.
     pub max_tokens: u32,
     /// Longest wait for the second reply, in seconds.
     pub timeout_s: u64,
-    /// The keys of the configuration that say so.
+    /// The configuration keys of these limits.
     pub keys: BudgetKeys,
 }
 
-/// The keys of the configuration that bound a reply.
+/// The configuration keys that limit a reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BudgetKeys {
     pub max_tokens: &'static str,
@@ -37,13 +37,13 @@ pub struct BudgetKeys {
 }
 
 impl BudgetKeys {
-    /// Of every model but the big one.
+    /// For every model except the big one.
     pub const USUAL: Self = Self {
         max_tokens: "llm.max_tokens",
         timeout_s: "llm.timeout_s",
     };
 
-    /// Of the big model.
+    /// For the big model.
     pub const BIG: Self = Self {
         max_tokens: "llm.max_tokens_big_second",
         timeout_s: "llm.timeout_s_big_second",
@@ -52,12 +52,12 @@ impl BudgetKeys {
 
 /// Chooses models for `question`; `None` when none is configured.
 ///
-/// Without a fast and a big model the one model does both passes. With `prefer_fast` both passes
-/// get the fast one (else the big, else the base), and the second goes to the big one when the
-/// question holds a trigger word. Without it both get the big one (else the fast, else the base).
-/// `--fast`: the fast one for both (else base, else big); `--big`: the second pass gets the big
-/// one. A trigger is any part of the question in lower case. The second pass has the larger budgets
-/// when the big model or `--big` does it.
+/// Without a fast or a big model, the base model does both passes. With `prefer_fast` both passes
+/// use the fast model (otherwise the big, otherwise the base), and the second uses the big one if
+/// the question contains a trigger word. Without it both use the big one (otherwise the fast,
+/// otherwise the base). `--fast`: the fast one for both (otherwise base, otherwise big); `--big`:
+/// the second pass uses the big one. A trigger matches any part of the lower-cased question. The
+/// second pass has the larger limits if the big model or `--big` does it.
 pub fn route<'a>(llm: &'a Llm, question: &str, speed: Speed) -> Option<Route<'a>> {
     let (base, fast, big) = (
         llm.model.as_deref(),

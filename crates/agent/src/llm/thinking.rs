@@ -1,7 +1,7 @@
-//! Thoughts that a model writes before its reply. They are no part of the answer, are never shown
-//! and never recorded.
+//! Reasoning that a model writes before its reply. It is not part of the answer, and is never shown
+//! or recorded.
 
-/// Opening and closing mark.
+/// Opening and closing tag.
 const MARKS: &[(&str, &str)] = &[
     ("<think>", "</think>"),
     ("<thinking>", "</thinking>"),
@@ -14,11 +14,11 @@ const MARKS: &[(&str, &str)] = &[
     ),
 ];
 
-/// The reply without the thoughts it begins with, and whether there were any.
+/// The reply without leading reasoning, and whether there was any.
 ///
-/// Marks count only at the start, so that an answer about such a mark keeps it. A mark that is
-/// never closed leaves nothing: the model did not come to its reply. A closing mark without an
-/// opening one ends thoughts whose opening the server kept to itself.
+/// Tags count only at the start, so that an answer about such a tag keeps it. If a tag is never
+/// closed, nothing remains: the model did not get to its reply. A closing tag without an opening
+/// one ends reasoning whose opening the server removed.
 pub(super) fn without_thinking(text: &str) -> (String, bool) {
     let mut rest = text.trim_start();
     let mut had = false;

@@ -1,4 +1,4 @@
-//! How many tokens a text may be, without the model's tokenizer.
+//! Estimates the number of tokens in a text without the model's tokenizer.
 
 use local_agent_text::language::is_east_asian;
 
@@ -7,9 +7,8 @@ use super::Message;
 /// Tokens that a chat template may add to each message.
 const PER_MESSAGE: usize = 16;
 
-/// One token for two bytes, one for each letter of Chinese, Japanese and Korean: more
-/// than a tokenizer of the usual kind makes of notes, so that a window which fits this fits the
-/// text.
+/// One token per two bytes, and one per letter of Chinese, Japanese and Korean. A usual tokenizer
+/// produces fewer for notes, so a window that fits this estimate fits the text.
 pub(super) fn estimate(messages: &[Message]) -> u32 {
     let tokens: usize = messages
         .iter()

@@ -1,4 +1,4 @@
-//! What became of the chunks that memories lean on, and mending the links.
+//! Checks and repairs the links from memories to chunks.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -10,19 +10,19 @@ use local_agent_index::store::{ChunkRecord, Durable, IndexReader, MemoryLink, Me
 use local_agent_text::error::Result;
 use local_agent_text::types::{ChunkKey, RelPath, Sha256, SourceName};
 
-/// How a link compares with the index.
+/// The result of comparing a link with the index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LinkState {
     /// The chunk is there, with the same text.
     Intact,
-    /// The same text is under another key: another file, other headings, or further down.
+    /// The same text has another key: in another file, under other headings, or further down.
     Moved,
-    /// The file is there, the text is not.
+    /// The file exists, but not the text.
     Changed,
-    /// Neither the text nor the file is there.
+    /// Neither the text nor the file exists.
     Gone,
-    /// Nobody can say: there is no index, or the link was imported without a hash.
+    /// Unknown: there is no index, or the link was imported without a hash.
     Unknown,
 }
 
@@ -39,7 +39,7 @@ impl LinkState {
     }
 }
 
-/// One link as it is now.
+/// One link in its current state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Link {
     pub chunk_key: String,
@@ -50,7 +50,7 @@ pub struct Link {
     pub rel_path: Option<String>,
     pub heading_path: Option<String>,
     /// The chunk that `repair` would link to instead: the same text elsewhere, or, for a changed
-    /// one, what is under the same headings now.
+    /// one, the current text under the same headings.
     pub now: Option<ChunkKey>,
 }
 
@@ -78,8 +78,7 @@ pub fn judge(rows: Vec<MemoryRow>, index: Option<&IndexReader>) -> Result<Vec<Me
         .collect()
 }
 
-/// What the index says about all links at once: one scan, however many links are not where they
-/// were.
+/// What the index says about all links at once: one scan, however many links have moved.
 struct Known<'a> {
     index: Option<&'a IndexReader>,
     present: HashSet<String>,
@@ -160,7 +159,7 @@ impl<'a> Known<'a> {
         let Some((document, _)) = document else {
             return Ok((LinkState::Gone, None));
         };
-        // What is under the same headings now, when that is one chunk and no choice.
+        // The current text under the same headings, if it is a single chunk.
         let heading = link.heading.as_deref().unwrap_or("");
         let mut under = index.chunks_under(document, heading)?;
         let only = if under.len() == 1 { under.pop() } else { None };
@@ -168,18 +167,18 @@ impl<'a> Known<'a> {
     }
 }
 
-/// What may be mended beyond links whose text merely moved.
+/// What to repair besides links whose text only moved.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Mend {
-    /// Link a changed one to what is under the same headings now.
+    /// Relink a changed one to the current text under the same headings.
     pub accept_changed: bool,
-    /// Take links away that lead nowhere: changed, gone, unknown.
+    /// Remove broken links: changed, gone, unknown.
     pub drop: bool,
     /// Change nothing.
     pub dry_run: bool,
 }
 
-/// What became of one link that was not intact.
+/// The result for one link that was not intact.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Mended {
     pub memory_id: String,
@@ -187,13 +186,13 @@ pub struct Mended {
     pub state: LinkState,
     /// `relinked`, `dropped` or `left`.
     pub action: &'static str,
-    /// The new key of a relinked one.
+    /// The new key of a relinked link.
     pub now: Option<ChunkKey>,
     /// Why it was left.
     pub why: Option<&'static str>,
 }
 
-/// Mends links: one whose text moved is linked to where it is now. All in one transaction.
+/// Repairs links: one whose text moved is relinked to the new location. All in one transaction.
 pub fn repair(durable: &Path, index: &IndexReader, mend: Mend) -> Result<Vec<Mended>> {
     let rows = super::all(durable)?;
     let known = Known::gather(&rows, Some(index))?;

@@ -1,9 +1,9 @@
 //! Durable memory: what a person told the program to remember, with links to the chunks that it
-//! leans on.
+//! refers to.
 //!
-//! A link keeps the hash of its chunk's text, so an edit of the notes is seen: the chunk is intact,
-//! moved, changed or gone. Memory is context and never evidence: in an answer it has labels of its
-//! own (`M1`), which no citation can name.
+//! A link keeps the hash of its chunk's text, so edits of the notes are noticed: the chunk is
+//! intact, moved, changed or gone. Memory is context and never evidence: in an answer it has its
+//! own labels (`M1`), which no citation can use.
 
 mod links;
 mod recall;
@@ -19,7 +19,7 @@ use local_agent_text::types::ChunkKey;
 pub use links::{Link, LinkState, Mend, Mended, judge, repair};
 pub use recall::{Recalled, recall, search};
 
-/// What kind of thing is remembered.
+/// The kinds of memories.
 pub const KINDS: [&str; 5] = [
     "constraint",
     "preference",
@@ -34,7 +34,7 @@ pub const MANUAL: &str = "manual";
 /// Concluded from chunks; such a memory has at least one link.
 pub const DERIVED: &str = "derived_from_evidence";
 
-/// A memory with its links as they are now.
+/// A memory with the current state of its links.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct MemoryItem {
     pub memory_id: String,
@@ -66,12 +66,12 @@ fn refused(why: impl Into<String>, fix: &str) -> Failure {
     Failure::new(ErrorCode::MemoryError, why).with_hint(fix)
 }
 
-/// Remembers something. Each key must be one of the index: its chunk's text hash, file and headings
-/// are kept with it.
+/// Adds a memory. Each key must be in the index: its chunk's text hash, file and headings are
+/// stored with it.
 ///
 /// # Errors
-/// `PHASE3_MEMORY_ERROR` for blank content, a key that is not one or that the index does not hold, or
-/// a conclusion without any key; `INDEX_MISSING` when there are keys and no index; those of the
+/// `PHASE3_MEMORY_ERROR` for blank content, an invalid key or one that is not in the index, or a
+/// conclusion without any key; `INDEX_MISSING` when there are keys and no index; those of the
 /// database.
 pub fn add(durable: &Path, index_db: &Path, new: &New<'_>) -> Result<MemoryRow> {
     let content = new.content.trim();
@@ -144,7 +144,7 @@ fn link_to(chunk: &ChunkRecord) -> MemoryLink {
     }
 }
 
-/// Everything that is remembered, newest first. Without a database: nothing.
+/// All memories, newest first. Without a database: none.
 pub fn all(durable: &Path) -> Result<Vec<MemoryRow>> {
     match Durable::open_read(durable)? {
         Some(durable) => Ok(durable.all()?),
@@ -152,7 +152,7 @@ pub fn all(durable: &Path) -> Result<Vec<MemoryRow>> {
     }
 }
 
-/// The memory that a name means: whole, or the beginning of one.
+/// The memory with this id, or with an id that begins with it.
 pub fn find(rows: &[MemoryRow], name: &str) -> Result<usize> {
     let fits = |row: &MemoryRow| row.id == name || name.len() >= 4 && row.id.starts_with(name);
     let found: Vec<usize> = rows
@@ -174,7 +174,7 @@ pub fn find(rows: &[MemoryRow], name: &str) -> Result<usize> {
     }
 }
 
-/// Forgets one memory; whether there was one.
+/// Deletes one memory; returns whether it existed.
 pub fn delete(durable: &Path, id: &str) -> Result<bool> {
     if Durable::open_read(durable)?.is_none() {
         return Ok(false);

@@ -1,4 +1,4 @@
-//! Finding memories by words, and choosing those that are shown as context beside an answer.
+//! Searches memories by words, and chooses those that are shown as context with an answer.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,13 +7,13 @@ use serde::Serialize;
 use local_agent_index::store::MemoryRow;
 use local_agent_text::language::terms;
 
-/// Most memories beside one answer.
+/// Maximum number of memories shown with one answer.
 const MOST: usize = 3;
 
-/// A memory is context when it has at least this part of the question's words.
+/// A memory is shown as context if it contains at least this share of the question's words.
 const SHARE: f32 = 1.0 / 3.0;
 
-/// A memory beside an answer. Its label is no label of evidence: nothing can cite it.
+/// A memory shown with an answer. Its label is not an evidence label: nothing can cite it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Recalled {
     /// `M1`, `M2`, …
@@ -22,8 +22,8 @@ pub struct Recalled {
     pub content: String,
 }
 
-/// The memories that hold words of `text`, best first, with their scores: the summed rarity
-/// (inverse document frequency among the memories) of the words they share.
+/// The memories that contain words of `text`, best first, with their scores: the summed rarity
+/// (inverse document frequency among the memories) of the shared words.
 pub fn search<'a>(rows: &'a [MemoryRow], text: &str) -> Vec<(&'a MemoryRow, f32)> {
     let asked: HashSet<String> = terms(text).into_iter().collect();
     let held: Vec<HashSet<String>> = rows
@@ -60,7 +60,7 @@ pub fn search<'a>(rows: &'a [MemoryRow], text: &str) -> Vec<(&'a MemoryRow, f32)
     found
 }
 
-/// The few memories that a question is about.
+/// The few memories that match a question.
 pub fn recall(rows: &[MemoryRow], question: &str) -> Vec<Recalled> {
     let asked: HashSet<String> = terms(question).into_iter().collect();
     let about = |row: &MemoryRow| {

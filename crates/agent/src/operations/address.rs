@@ -1,8 +1,8 @@
-//! What a person calls a note → the file it means, and the place in it.
+//! Finds the file, and the place in it, that a person's name for a note means.
 //!
-//! A request is taken as a path first, as the sandbox reads it. When there is no such file it is
-//! taken as a name, the way a link names a note: by the end of its path, its title or one of its
-//! aliases. Behind `#` stands a heading, behind `#^` a block.
+//! A request is first treated as a path, as the sandbox reads it. If there is no such file, it is
+//! treated as a name, the way a link names a note: the end of its path, its title or one of its
+//! aliases. A heading comes after `#`, a block after `#^`.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -15,10 +15,10 @@ use local_agent_index::store::IndexReader;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::{RelPath, SourceName};
 
-/// Names that a failure offers instead.
+/// Number of alternatives suggested in a failure.
 const NEAREST: usize = 3;
 
-/// How alike a name must be to be offered, 0 to 1 (Jaro and Winkler's similarity).
+/// Minimum similarity for a suggestion, 0 to 1 (Jaro-Winkler).
 const ALIKE: f64 = 0.7;
 
 /// A place in a note.
@@ -31,23 +31,24 @@ pub enum NoteAnchor {
 }
 
 /// The file that `request` means, and the place in it. `request` may be a path, `source:path`, a
-/// note's name, title or alias, `[[a link]]`, each with `#Heading` or `#^block` behind it.
+/// note's name, title or alias, or `[[a link]]`, each optionally followed by `#Heading` or
+/// `#^block`.
 ///
 /// # Errors
-/// Those of [`Sandbox::resolve`]; `FILE_NOT_FOUND` names the notes with the nearest names;
-/// `AMBIGUOUS_PATH` lists what a name may mean.
+/// Those of [`Sandbox::resolve`]; `FILE_NOT_FOUND` with the notes whose names are closest;
+/// `AMBIGUOUS_PATH` with all possible notes.
 pub fn find(
     config: &Config,
     sandbox: &Sandbox,
     request: &str,
 ) -> Result<(Address, Option<NoteAnchor>)> {
     let trimmed = request.trim();
-    // As other programs name a document.
+    // The form that other programs use to name a document.
     let trimmed = trimmed.strip_prefix("qmd://").unwrap_or(trimmed);
     let link = trimmed
         .strip_prefix("[[")
         .and_then(|rest| rest.strip_suffix("]]"));
-    // What stands behind `|` in a link is shown instead of it.
+    // Text after `|` in a link is only its display text.
     let target = link.map_or(trimmed, |inner| inner.split('|').next().unwrap_or(inner));
     let as_path = match sandbox.resolve(target) {
         Ok(at) => return Ok((at, None)),
@@ -75,7 +76,7 @@ pub fn find(
 /// The bytes of `text` that an anchor names.
 ///
 /// # Errors
-/// `SYMBOL_NOT_FOUND` with the nearest headings, or the blocks that there are.
+/// `SYMBOL_NOT_FOUND` with the nearest headings, or the existing blocks.
 pub fn place(text: &str, anchor: &NoteAnchor, at: &Address) -> Result<Range<usize>> {
     match anchor {
         NoteAnchor::Heading(title) => heading(text, title, at),
@@ -93,7 +94,7 @@ pub fn place(text: &str, anchor: &NoteAnchor, at: &Address) -> Result<Range<usiz
     }
 }
 
-/// Splits `name#Heading` and `name#^block`. Of `name#A#B` the last heading counts, as in Obsidian.
+/// Splits `name#Heading` and `name#^block`. For `name#A#B` the last heading counts, as in Obsidian.
 fn split_anchor(target: &str) -> (&str, Option<NoteAnchor>) {
     let Some((name, rest)) = target.split_once('#') else {
         return (target, None);
@@ -106,7 +107,7 @@ fn split_anchor(target: &str) -> (&str, Option<NoteAnchor>) {
     (name.trim(), (!last.is_empty()).then_some(anchor))
 }
 
-/// Whether what was refused as a path may still be the name of a note.
+/// Whether something refused as a path may still be the name of a note.
 fn may_be_a_name(refused: &Failure, name: &str) -> bool {
     let code = matches!(
         refused.code,
@@ -125,15 +126,15 @@ fn has_extension(name: &str) -> bool {
     stem.is_some_and(|(_, ext)| (1..=8).contains(&ext.len()) && !ext.contains(' '))
 }
 
-/// A note with everything it may be called.
+/// A note with all its names.
 struct KnownNote {
     at: Address,
     /// Title and aliases, in lower case.
     names: Vec<String>,
 }
 
-/// Every note: those that stand in the folders now, with the titles and aliases that the index
-/// knows. What cannot be listed is not known.
+/// Every note: those that are in the folders now, with the titles and aliases from the index.
+/// Folders that cannot be listed are left out.
 fn known_notes(config: &Config, sandbox: &Sandbox) -> Vec<KnownNote> {
     let exts: Vec<&str> = config
         .security
@@ -171,7 +172,7 @@ fn known_notes(config: &Config, sandbox: &Sandbox) -> Vec<KnownNote> {
     known
 }
 
-/// The notes that `name` may mean: by path first; by title and alias when no path fits.
+/// The notes that `name` may mean: by path first; by title and alias if no path matches.
 fn by_name(known: &[KnownNote], name: &str) -> Vec<Address> {
     let (source, rest) = match name.split_once(':') {
         Some((source, rest)) if SourceName::new(source).is_ok() => (Some(source), rest),
@@ -197,7 +198,7 @@ fn by_name(known: &[KnownNote], name: &str) -> Vec<Address> {
         .collect()
 }
 
-/// Whether a path, or its end, is the note's; `source/path` is, too.
+/// Whether `path` is the note's path or its end; `source/path` also counts.
 fn is_at(note: &KnownNote, path: &str) -> bool {
     let own = bare(note.at.path.as_str());
     means(path, &own) || format!("{}/{own}", note.at.source.as_str().to_lowercase()) == path
@@ -246,13 +247,13 @@ fn ambiguous(name: &str, many: &[Address]) -> Failure {
     }
 }
 
-/// The last name of a path without its extension, in lower case.
+/// The last segment of a path without its extension, in lower case.
 fn stem_of(path: &str) -> String {
     let path = bare(path);
     path.rsplit('/').next().unwrap_or(&path).to_owned()
 }
 
-/// The addresses whose names are most like `name`, the most alike first.
+/// The addresses whose names are most similar to `name`, the most similar first.
 fn nearest<'a>(
     name: &str,
     candidates: impl Iterator<Item = (String, Vec<String>, &'a Vec<String>)>,
@@ -280,7 +281,7 @@ fn nearest<'a>(
 
 fn likeness(wanted: &str, stem: &str, other: &str) -> f64 {
     let spelled = strsim::jaro_winkler(wanted, other).max(strsim::jaro_winkler(stem, other));
-    // A part of a name is as near as a slip.
+    // A partial name counts as much as a typo.
     let holds = stem.chars().count() >= 3 && other.contains(stem);
     if holds {
         spelled.max(ALIKE + 0.1)
@@ -327,7 +328,7 @@ fn heading(text: &str, title: &str, at: &Address) -> Result<Range<usize>> {
         .with_hint(format!("local-agent get '{at}'")))
 }
 
-/// A heading as links compare it: lower case, one space between words, no emphasis.
+/// A heading as links compare it: lower case, single spaces, no emphasis.
 fn fold(title: &str) -> String {
     let plain: String = title
         .chars()
@@ -337,7 +338,7 @@ fn fold(title: &str) -> String {
     words.join(" ")
 }
 
-/// The names of all blocks, in their order.
+/// The names of all blocks, in order.
 fn block_names(text: &str) -> BTreeSet<&str> {
     text.lines().filter_map(block_name).collect()
 }
@@ -350,8 +351,8 @@ fn block_name(line: &str) -> Option<&str> {
     (fits && apart).then_some(name)
 }
 
-/// The bytes of the block that ends in `^name`: an item of a list is its own line; anything else
-/// goes up to the blank line before it. A name alone on its line belongs to what stands above.
+/// The bytes of the block that ends in `^name`: for a list item, its own line; otherwise everything
+/// up to the blank line before it. A name on a separate line belongs to the block above.
 fn block(text: &str, name: &str) -> Option<Range<usize>> {
     let mut lines = Vec::new();
     let mut start = 0;

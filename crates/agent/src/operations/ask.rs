@@ -1,4 +1,4 @@
-//! Asking, as `ask` and MCP do it: who answers, what is asked, the answer, and its record.
+//! Implements asking for `ask` and MCP: the answerer, the question, the answer, and its record.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,20 +23,20 @@ use local_agent_index::store::{Database, FoundDatabase, examine};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_verify::VerifyOptions;
 
-/// What is asked, of what, by whom.
+/// The question, its scope, and who asks.
 pub struct AskRequest<'a> {
     pub question: &'a str,
-    /// Of this one file, read whole.
+    /// Only about this one file, read whole.
     pub read: Option<&'a str>,
     pub limits: Limits,
     pub speed: Speed,
-    /// Fail instead of falling back when an answer does not pass; the configuration may ask for it
-    /// too.
+    /// Fail instead of falling back if an answer does not pass; the configuration may also require
+    /// this.
     pub strict: bool,
-    /// What the record says of who asked.
+    /// Who asked, for the record.
     pub asked_by: &'a str,
-    /// Makes tools that the chat model may look further with, for the run of this name; `None`: it
-    /// gets none.
+    /// Makes tools with which the chat model may look further, for the run with this id; `None`: no
+    /// tools.
     pub tools: Option<&'a MakeTools<'a>>,
     /// The day on which it is asked.
     pub today: ask::Day,
@@ -45,32 +45,32 @@ pub struct AskRequest<'a> {
 /// Makes tools whose calls belong to a run.
 pub type MakeTools<'a> = dyn Fn(Option<RunId>) -> Result<ToolFactory> + 'a;
 
-/// What came of it.
+/// The result.
 #[derive(Debug)]
 pub struct Done {
     /// The answer, or the failure that is also in the record.
     pub asked: Asked,
-    /// What was remembered about the question: context, never evidence.
+    /// Memories related to the question: context, never evidence.
     pub recalled: Vec<Recalled>,
-    /// The record, where one is kept.
+    /// The record, if one is kept.
     pub run: Option<Finished>,
 }
 
-/// Where questions are asked: the configuration, and what was opened for it.
+/// The context for asking: the configuration, and what was opened for it.
 pub struct Desk<'a> {
     pub loaded: &'a Loaded,
     pub sandbox: &'a Sandbox,
     pub library: &'a Library,
-    /// The five roots that outputs and records name.
+    /// The five root folders named in outputs and records.
     pub roots: &'a Map<String, Value>,
 }
 
-/// Asks. What fails before there is a run, and a run that cannot be recorded, is the failure given
-/// back; what fails afterwards is in [`Done`], and in the record.
+/// Asks. A failure before the run begins, or a failure to record the run, is returned; later
+/// failures are in [`Done`] and in the record.
 ///
-/// Errors: `INVALID_QUERY` for a blank question; `FILE_NOT_FOUND`, `PATH_DENIED` and the like when
-/// it asks to read one file that cannot be read; those of choosing a model, of opening the index, of
-/// recording.
+/// Errors: `INVALID_QUERY` for a blank question; `FILE_NOT_FOUND`, `PATH_DENIED` and similar when
+/// it asks to read one file that cannot be read; those of choosing a model, of opening the index,
+/// of recording.
 pub fn ask(desk: &Desk<'_>, wanted: &AskRequest<'_>, observe: &mut Observe<'_>) -> Result<Done> {
     if wanted.question.trim().is_empty() {
         return Err(
@@ -90,7 +90,7 @@ pub fn ask(desk: &Desk<'_>, wanted: &AskRequest<'_>, observe: &mut Observe<'_>) 
         strict: wanted.strict || config.ask.strict,
         ..question(config, wanted.question, wanted.today)
     };
-    // A file that is to be read and cannot be is said; the other notes do not stand in for it.
+    // If a requested file cannot be read, that is an error; the other notes do not replace it.
     if wanted.read.is_none()
         && is_free(wanted)
         && let Some(failure) = ask::unreadable_file(wanted.question, desk.sandbox)
@@ -121,10 +121,10 @@ pub fn ask(desk: &Desk<'_>, wanted: &AskRequest<'_>, observe: &mut Observe<'_>) 
     }
 }
 
-/// What the question is asked of.
+/// The subject of the question.
 enum Subject<'a> {
     File(File),
-    /// Everything that is indexed.
+    /// All indexed notes.
     Notes(&'a Engine),
 }
 
@@ -134,13 +134,13 @@ struct File {
     named_by_question: bool,
 }
 
-/// Whether a question may choose its own file. With tools the model reads what it likes; the
-/// question is asked of all notes.
+/// Whether a question may choose its own file. With tools the model reads whatever it needs; the
+/// question is then about all notes.
 fn is_free(wanted: &AskRequest<'_>) -> bool {
     wanted.limits.is_everything() && wanted.tools.is_none()
 }
 
-/// A question that is limited to a part of the notes is asked of that part, whatever file it names.
+/// A question limited to some of the notes is about those, whatever file it names.
 fn file_of(wanted: &AskRequest<'_>, sandbox: &Sandbox) -> Option<File> {
     if let Some(path) = wanted.read {
         return Some(File {
@@ -187,7 +187,7 @@ fn recorded(
         question.text,
         &checking,
     )?;
-    // Who embeds is asked only when there is something to embed.
+    // The embedding server is only contacted if there is something to embed.
     let embedded = AtomicBool::new(false);
     let load = || -> Result<Arc<Embedder>> {
         embedded.store(true, Ordering::Relaxed);
@@ -233,7 +233,7 @@ fn recorded(
             ask::Outcome::Abstained | ask::Outcome::Closest
         )
     {
-        // What is not indexed yet cannot answer.
+        // Unindexed notes cannot answer.
         answer
             .stale
             .extend(stale_files(config, &question.scope.sources, sandbox));
@@ -250,7 +250,7 @@ fn recorded(
     })
 }
 
-/// A question under the configured bounds, over everything.
+/// A question with the configured limits, over everything.
 pub fn question<'a>(config: &'a Config, text: &'a str, today: ask::Day) -> Question<'a> {
     Question {
         text,
@@ -270,8 +270,8 @@ pub fn question<'a>(config: &'a Config, text: &'a str, today: ask::Day) -> Quest
     }
 }
 
-/// The memories that a question is about, as context beside its answer. A database that is not
-/// ours, or that was lost, holds none: whoever records the run says so.
+/// The memories related to a question, as context with its answer. For a foreign or lost database
+/// there are none: recording the run reports it.
 fn recall(config: &Config, question: &str) -> Result<Vec<Recalled>> {
     let foreign = |path| {
         matches!(

@@ -1,4 +1,4 @@
-//! Words of a query that no note holds: what they may begin, and what they may be a slip for.
+//! Words of a query that are in no note: possible completions and corrections.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -6,10 +6,10 @@ use serde::Serialize;
 use local_agent_index::lexical::{Query, Reader};
 use local_agent_text::error::Result;
 
-/// Words of one query that are looked up.
+/// Maximum number of words of one query that are looked up.
 const MOST_WORDS: usize = 16;
 
-/// Completions of a word that are named.
+/// Maximum number of completions listed for a word.
 const COMPLETIONS: usize = 4;
 
 /// What is known about a word that no note holds.
@@ -35,8 +35,8 @@ pub enum Why {
     Spelling,
 }
 
-/// What may be meant by the words of `query` that no note holds. A word for which nothing is known
-/// is left out.
+/// Alternatives for those words of `query` that are in no note. A word without alternatives is left
+/// out.
 ///
 /// # Errors
 /// `DB_CORRUPT` when the projection is damaged.
@@ -66,7 +66,7 @@ pub(super) fn of(reader: &Reader, query: &Query) -> Result<Vec<Correction>> {
     Ok(out)
 }
 
-/// The query with the corrections that are in use.
+/// The query with the corrections that are applied.
 pub(super) fn apply(query: &Query, corrections: &[Correction]) -> Query {
     let replaced = |word: &String| {
         corrections

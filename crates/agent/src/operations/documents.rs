@@ -1,4 +1,4 @@
-//! Documents and chunks through the sandbox, as `get`, `multi-get` and MCP read them.
+//! Reads documents and chunks through the sandbox, for `get`, `multi-get` and MCP.
 
 use globset::GlobBuilder;
 
@@ -9,30 +9,30 @@ use local_agent_index::store::IndexReader;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::{ChunkKey, RelPath, Sha256, SkipReason};
 
-/// Keys that a failure lists.
+/// Maximum number of keys listed in a failure.
 const MOST_KEYS: usize = 5;
 
-/// A document, or lines of it.
+/// A document, or some of its lines.
 #[derive(Debug)]
 pub struct DocumentPiece {
     /// `source:path`.
     pub address: String,
-    /// Of the whole file.
+    /// Hash of the whole file.
     pub sha256: Sha256,
     /// Line number of the first line of `text`, from 1.
     pub first_line: usize,
     pub total_lines: usize,
     pub text: String,
-    /// Whether `text` is only the beginning of what was asked for.
+    /// Whether `text` is only the beginning of what was requested.
     pub truncated: bool,
 }
 
-/// Which lines of a document are wanted, apart from what its address says.
+/// Which lines of a document are wanted, in addition to those in its address.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Lines {
     /// The first line, from 1.
     pub from: Option<usize>,
-    /// Most lines.
+    /// Maximum number of lines.
     pub count: Option<usize>,
 }
 
@@ -41,10 +41,10 @@ pub struct Lines {
 /// are enough.
 ///
 /// # Errors
-/// `INVALID_ARGS` for a key that is none and a line beyond the end; `FILE_NOT_FOUND` with the
-/// nearest names; `AMBIGUOUS_PATH`; `SYMBOL_NOT_FOUND` for a heading or block that is not there;
-/// `FILE_READ_ERROR` when the text is not UTF-8 or a chunk no longer stands where it stood; those
-/// of the sandbox; those of opening the index.
+/// `INVALID_ARGS` for an invalid key or a line beyond the end; `FILE_NOT_FOUND` with the nearest
+/// names; `AMBIGUOUS_PATH`; `SYMBOL_NOT_FOUND` for a missing heading or block; `FILE_READ_ERROR`
+/// when the text is not UTF-8 or a chunk is no longer in its place; those of the sandbox; those of
+/// opening the index.
 pub fn get(
     config: &Config,
     sandbox: &Sandbox,
@@ -59,7 +59,7 @@ pub fn get(
 }
 
 impl DocumentPiece {
-    /// Only these lines of it. Lines are counted as the file counts them.
+    /// Only these lines of it, numbered as in the file.
     fn lines(mut self, wanted: Lines) -> Result<Self> {
         let Lines { from, count } = wanted;
         if from.is_none() && count.is_none() {
@@ -80,7 +80,7 @@ impl DocumentPiece {
         Ok(self)
     }
 
-    /// The beginning of it: whole lines of at most `bytes` bytes together; `None` when not even one
+    /// The beginning of it: as many whole lines as fit in `bytes` bytes; `None` if not even one
     /// line fits.
     pub fn beginning(mut self, bytes: u64) -> Option<Self> {
         let mut kept = 0;
@@ -101,15 +101,15 @@ fn beyond(address: &str, total_lines: usize, line: usize) -> Failure {
     Failure::new(ErrorCode::InvalidArgs, message).with_hint("ask for an earlier line")
 }
 
-/// The whole document at an address of the sandbox.
+/// The whole document at an address in the sandbox.
 pub fn whole(sandbox: &Sandbox, at: &Address) -> Result<DocumentPiece> {
     cut(at.to_string(), &sandbox.read(at)?.bytes, None, None)
 }
 
-/// Every document that `glob` names, over `source:path` or `path`, by source and path; those that
-/// are not read, with the reason.
+/// Every document that matches `glob`, over `source:path` or `path`, ordered by source and path;
+/// also the matching files that are not read, with the reason.
 ///
-/// Errors: `INVALID_ARGS` when it is no glob; those of walking.
+/// Errors: `INVALID_ARGS` for an invalid glob; those of walking.
 pub fn matching(
     config: &Config,
     sandbox: &Sandbox,
@@ -162,7 +162,7 @@ pub fn matching(
 ///
 /// # Errors
 /// `INVALID_ARGS` for anything but hexadecimal digits; `FILE_NOT_FOUND` when no chunk has such a
-/// key; `AMBIGUOUS_PATH` when several have.
+/// key; `AMBIGUOUS_PATH` when several do.
 pub fn chunk_key(index: &IndexReader, digits: &str) -> Result<ChunkKey> {
     let digits = digits.strip_prefix('#').unwrap_or(digits);
     let is_key = (1..=32).contains(&digits.len()) && digits.chars().all(|c| c.is_ascii_hexdigit());
@@ -189,7 +189,7 @@ pub fn chunk_key(index: &IndexReader, digits: &str) -> Result<ChunkKey> {
     }
 }
 
-/// A chunk by its key, as its file holds it now.
+/// A chunk by its key, with its current text in the file.
 fn chunk(config: &Config, sandbox: &Sandbox, digits: &str) -> Result<DocumentPiece> {
     let index = IndexReader::required(&config.index.db_path)?;
     let key = chunk_key(&index, digits)?;
@@ -221,7 +221,7 @@ fn chunk(config: &Config, sandbox: &Sandbox, digits: &str) -> Result<DocumentPie
     })
 }
 
-/// Splits `path:from:count` from its end; a path may hold colons itself.
+/// Splits `path:from:count` from the end; a path may contain colons itself.
 fn lines_wanted(address: &str) -> (&str, Option<usize>, Option<usize>) {
     let number = |text: &str| text.parse::<usize>().ok().filter(|n| *n > 0);
     match address.rsplit_once(':') {
@@ -246,7 +246,7 @@ fn document(config: &Config, sandbox: &Sandbox, address: &str) -> Result<Documen
     cut(shown, &bytes, from, count)
 }
 
-/// A document by what a person calls it, from the place in it that was named.
+/// A document by a person's name for it, starting at the named place.
 fn named(
     config: &Config,
     sandbox: &Sandbox,

@@ -1,4 +1,4 @@
-//! Do index and projections match the files? Reads only.
+//! Checks whether index and projections match the files. Reads only.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -13,17 +13,17 @@ use local_agent_index::store::IndexReader;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::{RelPath, Sha256, SourceName};
 
-/// Between two looks.
+/// Shortest pause between two checks.
 const SHORTEST: Duration = Duration::from_millis(100);
 const LONGEST: Duration = Duration::from_secs(2);
 
-/// Files that a sentence names.
+/// Maximum number of files named in a sentence.
 const NAMED: usize = 3;
 
-/// What is behind, one sentence each; none: everything that is in the files can be found.
+/// What is out of date, one sentence each; if empty, everything in the files can be found.
 ///
 /// Errors: those of the sandbox and of the databases; a source whose root cannot be used counts as
-/// behind.
+/// out of date.
 pub fn behind(config: &Config, library: &Library) -> Result<Vec<String>> {
     if IndexReader::open(&config.index.db_path)?.is_none() {
         return Ok(vec!["nothing is indexed yet".to_owned()]);
@@ -43,8 +43,8 @@ pub fn behind(config: &Config, library: &Library) -> Result<Vec<String>> {
     Ok(behind)
 }
 
-/// Which files of `sources` (none: of all) the index does not know in their present state, one
-/// sentence a kind. Only files that `shown_to` shows are named; the others count.
+/// Which files of `sources` (all if empty) have changed since they were indexed, one sentence per
+/// kind of change. Only files visible in `shown_to` are named; the others are counted.
 ///
 /// Errors: as [`behind`], and `INDEX_MISSING`.
 pub fn files_behind(
@@ -53,7 +53,7 @@ pub fn files_behind(
     shown_to: &Sandbox,
 ) -> Result<Vec<String>> {
     let index = IndexReader::required(&config.index.db_path)?;
-    // Opened anew each time: a folder that was made again is another folder.
+    // Opened again each time: a folder that was deleted and recreated is a different folder.
     let sandbox = sandbox(config)?;
     let (mut compared, mut behind) = (Compared::default(), Vec::new());
     for source in config
@@ -95,7 +95,7 @@ pub fn files_behind(
     Ok(behind)
 }
 
-/// A colon and the first names that may be shown; blank when none may.
+/// A colon and the first names that may be shown; blank if there are none.
 fn names(files: &[String], shown_to: &Sandbox) -> String {
     let may_show = |file: &&String| {
         let address = file.split_once(':').and_then(|(source, path)| {
@@ -119,8 +119,8 @@ fn names(files: &[String], shown_to: &Sandbox) -> String {
     format!(": {}{more}", named.join(", "))
 }
 
-/// The same for whoever shows it beside something else: what keeps the files from being compared is
-/// said, not a failure.
+/// Like [`files_behind`], for use with other results: if the files cannot be compared, this is
+/// reported as a sentence and not as a failure.
 pub fn stale_files(config: &Config, sources: &[SourceName], shown_to: &Sandbox) -> Vec<Stale> {
     match files_behind(config, sources, shown_to) {
         Ok(behind) => behind
@@ -145,7 +145,7 @@ pub fn stale_files(config: &Config, sources: &[SourceName], shown_to: &Sandbox) 
     }
 }
 
-/// Of each hit, whether its file is what was indexed. One that cannot be read is not.
+/// For each hit, whether its file is unchanged since it was indexed. `false` if it cannot be read.
 pub fn are_fresh(hits: &[Hit], sandbox: &Sandbox) -> Vec<bool> {
     let mut files = HashMap::new();
     let mut is_fresh = |hit: &Hit| {
@@ -162,9 +162,9 @@ pub fn are_fresh(hits: &[Hit], sandbox: &Sandbox) -> Vec<bool> {
     hits.iter().map(&mut is_fresh).collect()
 }
 
-/// Waits until nothing is behind.
+/// Waits until everything is up to date.
 ///
-/// Errors: `NOT_FRESH` with what is behind when `patience` is over; those of [`behind`].
+/// Errors: `NOT_FRESH` with what is out of date when `patience` is over; those of [`behind`].
 pub fn wait(config: &Config, library: &Library, patience: Duration) -> Result<()> {
     let start = Instant::now();
     let mut pause = SHORTEST;

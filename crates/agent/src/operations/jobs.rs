@@ -1,4 +1,4 @@
-//! The jobs as several commands run them: `index` and `embed`, `query --refresh`, `try`, `watch`.
+//! Runs the jobs for several commands: `index` and `embed`, `query --refresh`, `try`, `watch`.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,14 +20,14 @@ use local_agent_index::store::IndexReader;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::{Fingerprint, IdSet};
 
-/// How one run of `index` differs from the usual one.
+/// Options for one run of `index`.
 #[derive(Debug, Default)]
 pub struct IndexRun<'a> {
     /// Only these sources; empty: all.
     pub only: &'a [String],
     pub verify: bool,
     pub rebuild: bool,
-    /// Believe a source that shows none of its files any more.
+    /// Accept that a source has lost all its files.
     pub allow_empty: bool,
     pub wait: Duration,
 }
@@ -70,7 +70,7 @@ pub fn run_index(
     index(&options, sandbox, &load, on_progress)
 }
 
-/// The sources that `--source` names, all without it.
+/// The sources named by `--source`, or all without it.
 pub fn select(config: &Config, only: &[String]) -> Result<Vec<Source>> {
     if let Some(unknown) = only.iter().find(|name| {
         !config
@@ -91,7 +91,7 @@ pub fn select(config: &Config, only: &[String]) -> Result<Vec<Source>> {
     Ok(config.sources.iter().filter(wanted).cloned().collect())
 }
 
-/// How one run of `embed` differs from the usual one.
+/// Options for one run of `embed`.
 #[derive(Debug, Default)]
 pub struct EmbedRun<'a> {
     pub limit: Option<usize>,
@@ -106,17 +106,18 @@ pub struct EmbedRun<'a> {
 /// How long a server may take for one request.
 const SERVER_PATIENCE: Duration = Duration::from_secs(300);
 
-/// What questions and chunks are embedded with; no weights are loaded before [`EmbeddingModel::load`].
+/// The embedding model for questions and chunks; no weights are loaded before
+/// [`EmbeddingModel::load`].
 #[derive(Debug, Clone)]
 pub enum EmbeddingModel {
-    /// candle, from files on this machine.
+    /// candle, with files on this machine.
     Local(ModelFiles),
-    /// The server that the configuration names.
+    /// The configured server.
     Server(ServerSpec),
 }
 
 impl EmbeddingModel {
-    /// The configured model; `models_dir` is where downloaded ones are.
+    /// The configured model; `models_dir` is the folder of downloaded models.
     pub fn configured(config: &Config, models_dir: Option<&Path>) -> Result<Self> {
         if config.embed.provider.is_server() {
             config.embedding_server(SERVER_PATIENCE).map(Self::Server)
@@ -125,7 +126,7 @@ impl EmbeddingModel {
         }
     }
 
-    /// The same, with a folder where packed weights are kept.
+    /// The same model, with a folder for packed weights.
     #[must_use]
     pub fn with_prepared(self, folder: PreparedFolder) -> Self {
         match self {
@@ -134,7 +135,7 @@ impl EmbeddingModel {
         }
     }
 
-    /// Its name: of a server's model, the server's.
+    /// Its id; for a model on a server, the server's id for it.
     pub fn id(&self) -> &str {
         match self {
             Self::Local(files) => files.id(),
@@ -142,12 +143,12 @@ impl EmbeddingModel {
         }
     }
 
-    /// Whether texts leave this program to be embedded.
+    /// Whether texts are sent out of this program for embedding.
     pub fn is_server(&self) -> bool {
         matches!(self, Self::Server(_))
     }
 
-    /// What its vectors are comparable by. A server is asked for its model's digest.
+    /// The fingerprint of its vectors. A server is asked for its model's digest.
     pub fn fingerprint(&self) -> Result<Fingerprint> {
         match self {
             Self::Local(files) => Ok(embedding::fingerprint(files)),
@@ -155,7 +156,7 @@ impl EmbeddingModel {
         }
     }
 
-    /// Numbers in one vector, where that is known without asking a server.
+    /// Number of dimensions, if known without asking a server.
     pub fn dim(&self) -> Option<usize> {
         match self {
             Self::Local(files) => Some(files.architecture().hidden),
@@ -163,7 +164,7 @@ impl EmbeddingModel {
         }
     }
 
-    /// The vector of one question, for a process that needs no other.
+    /// The vector of one question, for a process that needs no other vector.
     pub fn embed_question(&self, text: &str) -> Result<QueryVector> {
         match self {
             Self::Local(files) => Encoder::for_questions(files)?.embed_query(text),
@@ -171,7 +172,7 @@ impl EmbeddingModel {
         }
     }
 
-    /// Loads the weights, or connects.
+    /// Loads the weights, or connects to the server.
     pub fn load(&self) -> Result<Embedder> {
         match self {
             Self::Local(files) => Ok(Embedder::Candle(Box::new(Encoder::load(files)?))),

@@ -1,10 +1,10 @@
-//! Index, projections and model: opened once for one command, or kept warm for a server.
+//! Index, projections and model: opened once for one command, or kept open for a server.
 //!
-//! A server asks the same index thousands of times. Its engines stay open between questions,
+//! A server queries the same index thousands of times. Its engines stay open between questions,
 //! without a read transaction, so that a writer's log can be emptied; each question begins a new
-//! one. Whether anything changed is asked of the disk before every question: the newest commit id,
-//! and the stamps of the database file, of the lexical projection's `meta.json` and of the matrix'
-//! manifest, all of which are replaced and never changed in place.
+//! transaction. Before every question the disk is checked for changes: the newest commit id, and
+//! the stamps of the database file, of the lexical projection's `meta.json` and of the matrix's
+//! manifest, which are always replaced and never changed in place.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,15 +20,16 @@ use local_agent_index::vectors;
 use local_agent_text::error::{Failure, Result};
 use local_agent_text::types::Fingerprint;
 
-/// Engines that are kept between questions: questions beyond so many at once open one of their own.
+/// Number of engines kept between questions: if more questions run at once, the others open their
+/// own.
 const KEPT: usize = 4;
 
-/// The index with its projections, and the model that makes questions comparable to them.
+/// The index with its projections, and the model for embedding questions.
 pub struct Library {
     index_db: PathBuf,
     lexical_dir: PathBuf,
     vectors_dir: PathBuf,
-    /// `None`: words alone are searched.
+    /// `None`: only words are searched.
     model: Option<EmbeddingModel>,
     fingerprint: Mutex<Option<Fingerprint>>,
     keeps: bool,
@@ -36,23 +37,23 @@ pub struct Library {
     embedder: Mutex<Option<Arc<Embedder>>>,
 }
 
-/// An engine with what the disk said just before it was opened.
+/// An engine with the state of the disk just before it was opened.
 struct Opened {
     engine: Engine,
     seen: Seen,
 }
 
-/// What differs when another engine would see something else.
+/// Differs whenever another engine would see something else.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Seen([Option<(SystemTime, u64, u64)>; 3]);
 
 impl Library {
-    /// For one command: the model is loaded when it is needed, in the way that is ready soonest.
+    /// For one command: the model is loaded on first use, in the way that is ready soonest.
     pub fn for_one(config: &Config, model: Option<EmbeddingModel>) -> Self {
         Self::new(config, model, false)
     }
 
-    /// For a process that goes on: what was opened and loaded stays.
+    /// For a long-running process: what was opened and loaded is kept.
     pub fn that_stays(config: &Config, model: Option<EmbeddingModel>) -> Self {
         Self::new(config, model, true)
     }
@@ -70,12 +71,12 @@ impl Library {
         }
     }
 
-    /// What questions are embedded with.
+    /// The embedding model for questions.
     pub fn model(&self) -> Option<&EmbeddingModel> {
         self.model.as_ref()
     }
 
-    /// What the model's vectors are comparable by; asked of a server once.
+    /// The fingerprint of the model; a server is asked for it only once.
     pub fn fingerprint(&self) -> Result<Option<Fingerprint>> {
         let mut known = hold(&self.fingerprint);
         if known.is_none()
@@ -86,11 +87,11 @@ impl Library {
         Ok(*known)
     }
 
-    /// Gives `work` an engine that sees what is published now.
+    /// Runs `work` with an engine that sees what is published now.
     pub fn with<T>(&self, work: impl FnOnce(&Engine) -> Result<T>) -> Result<T> {
         let opened = self.open()?;
         let done = work(&opened.engine);
-        // An engine that cannot end its transaction is not worth keeping.
+        // An engine that cannot end its transaction is not kept.
         if self.keeps && opened.engine.pause().is_ok() {
             let mut engines = hold(&self.engines);
             if engines.len() < KEPT {
@@ -102,8 +103,8 @@ impl Library {
 
     fn open(&self) -> Result<Opened> {
         let fingerprint = self.fingerprint()?;
-        // Looked at first: what changes while the engine is opened makes the next question open
-        // another.
+        // Checked first: if something changes while the engine is opened, the next question opens
+        // another one.
         let seen = self.look();
         loop {
             let Some(kept) = hold(&self.engines).pop() else {
@@ -122,7 +123,7 @@ impl Library {
         Ok(Opened { engine, seen })
     }
 
-    /// What changes whenever another engine would see something else.
+    /// A value that changes whenever another engine would see something else.
     pub fn state(&self) -> Result<String> {
         let seen = self.look();
         self.with(|engine| Ok(format!("{seen:?} {:?}", engine.index().commit_id()?)))
@@ -146,7 +147,7 @@ impl Library {
         }
     }
 
-    /// The loaded model; the first caller waits for it, later ones of a library that stays do not.
+    /// The loaded model; the first caller waits for it, and later callers of a kept library do not.
     pub fn embedder(&self) -> Result<Arc<Embedder>> {
         let mut loaded = hold(&self.embedder);
         if let Some(embedder) = &*loaded {
@@ -165,8 +166,8 @@ impl Library {
     }
 }
 
-/// A poisoned lock guards nothing that a panic could leave half-done: lists are pushed and popped
-/// whole.
+/// A poisoned lock protects nothing that a panic could leave half-done, because lists are changed
+/// in single pushes and pops.
 fn hold<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,9 +1,8 @@
-//! What the commands do, below argument parsing and above printing.
+//! The operations behind the commands, below argument parsing and above printing.
 //!
-//! This room exists because two doors lead to the same operations: the command line and MCP.
-//! Searching, asking, reading, judging, saying how things stand, and the jobs stand here once;
-//! `cli/` and `mcp/` take arguments apart and show results, each in its own way. Nothing here
-//! prints.
+//! This module exists because the command line and MCP lead to the same operations. Searching,
+//! asking, reading, judging, reporting status, and the jobs are implemented here once; `cli/` and
+//! `mcp/` parse arguments and show results, each in its own way. Nothing here prints.
 //!
 //! | file | what it holds |
 //! | --- | --- |

@@ -1,7 +1,7 @@
-//! `embed.model: auto`: which compiled-in model makes the vectors, and why.
+//! `embed.model: auto`: which compiled-in model computes the vectors, and why.
 //!
-//! The languages of the index decide. What was decided once holds until `embed` is given a model by
-//! name: vectors that are there are searched with the model that made them.
+//! The languages of the index decide. A decision is kept until `embed` is given a model by name:
+//! existing vectors are searched with the model that made them.
 
 use crate::config::Config;
 use local_agent_embed::embedding;
@@ -11,17 +11,16 @@ use local_agent_index::vectors;
 use local_agent_text::error::Result;
 use local_agent_text::language::{Language, detect};
 
-/// What `embed.model` says when the program decides.
+/// The value of `embed.model` that lets the program decide.
 pub const AUTO: &str = "auto";
 
-/// Passages that are looked at.
+/// Number of passages that are examined.
 const SAMPLE: usize = 200;
 
-/// The share of passages in other languages than English from which on the model for many
-/// languages is taken.
+/// From this share of passages in languages other than English, the multilingual model is used.
 const FOREIGN_SHARE: f64 = 0.1;
 
-/// Letters from here on are not Latin.
+/// Letters from this one on are not Latin.
 const BEHIND_LATIN: char = '\u{370}';
 
 /// A decision.
@@ -29,13 +28,13 @@ const BEHIND_LATIN: char = '\u{370}';
 pub struct ModelChoice {
     /// The id of a compiled-in model.
     pub id: &'static str,
-    /// Why, in a sentence without its dot.
+    /// Why, as a sentence without the final dot.
     pub why: String,
 }
 
-/// Decides for `config`.
+/// Chooses the model for `config`.
 ///
-/// Errors: those of the databases; a damaged matrix decides nothing.
+/// Errors: those of the databases; a damaged matrix is ignored.
 pub fn choose(config: &Config) -> Result<ModelChoice> {
     if let Some(id) = maker_of_vectors(config) {
         let why = "it made the vectors that are there (embed --model ID takes another)";
@@ -44,7 +43,7 @@ pub fn choose(config: &Config) -> Result<ModelChoice> {
             why: why.to_owned(),
         });
     }
-    // An index that this program cannot read decides nothing; whatever needs it says so itself.
+    // An index that this program cannot read is ignored; code that needs it reports the error.
     let texts = match IndexReader::open(&config.index.db_path) {
         Ok(Some(index)) => index.sample_texts(SAMPLE)?,
         Ok(None) | Err(_) => Vec::new(),
@@ -52,7 +51,7 @@ pub fn choose(config: &Config) -> Result<ModelChoice> {
     Ok(by_languages(&texts))
 }
 
-/// A model with the window, precision and instructions of the configuration.
+/// A model with the configured window, precision and instruction set.
 pub(super) fn as_configured(config: &Config, files: ModelFiles) -> ModelFiles {
     files
         .with_window(config.embed.max_length)
@@ -60,7 +59,7 @@ pub(super) fn as_configured(config: &Config, files: ModelFiles) -> ModelFiles {
         .with_instructions(config.embed.instructions)
 }
 
-/// The compiled-in model that made the published vectors.
+/// The compiled-in model that computed the published vectors.
 fn maker_of_vectors(config: &Config) -> Option<&'static str> {
     let stamp = vectors::stamp(&config.vectors_dir()).ok().flatten()?;
     all_built_in()
@@ -93,7 +92,7 @@ fn by_languages(texts: &[String]) -> ModelChoice {
     ModelChoice { id, why }
 }
 
-/// Whether a text is clearly in another language than English.
+/// Whether a text is clearly in a language other than English.
 fn is_foreign(text: &str) -> bool {
     let letters = text.chars().filter(|c| c.is_alphabetic());
     let (all, other) = letters.fold((0, 0), |(all, other), c| {

@@ -1,5 +1,5 @@
-//! Looking around: lists of documents, links between notes, tags, notes that are alike. All of it
-//! is read from the index; each answer says what it is of.
+//! Browsing: lists of documents, links between notes, tags, similar notes. All of it is read from
+//! the index.
 
 use std::collections::BTreeMap;
 
@@ -97,10 +97,10 @@ impl From<&NoteRow> for Note {
 }
 
 /// The indexed documents at `place`: a source, `source/folder`, `source:folder`, or a path below
-/// any source; without it, all. By source and path.
+/// any source; all without it. Ordered by source and path.
 ///
 /// # Errors
-/// `INDEX_MISSING`; `FILE_NOT_FOUND` when nothing of the index lies there; those of the database.
+/// `INDEX_MISSING`; `FILE_NOT_FOUND` when there is nothing indexed there; those of the database.
 pub fn list(config: &Config, place: Option<&str>) -> Result<Vec<Note>> {
     let index = IndexReader::required(&config.index.db_path)?;
     let notes = index.notes()?;
@@ -145,7 +145,7 @@ fn lies_at(note: &NoteRow, place: &str) -> bool {
     in_source.is_some_and(|folder| below(&note.path, folder)) || below(&note.path, place)
 }
 
-/// The note that a request means, as the index knows it.
+/// The note that a request means, as it is in the index.
 ///
 /// # Errors
 /// `INDEX_MISSING`; those of [`address::find`]; `FILE_NOT_FOUND` when it is not indexed yet.
@@ -165,7 +165,7 @@ fn indexed(
     }
 }
 
-/// What a note links to, in the order of the file, each target once.
+/// The links of a note, in file order, each target once.
 ///
 /// # Errors
 /// As [`indexed`]; those of the database.
@@ -238,7 +238,7 @@ pub fn backlinks(
     Ok((at.to_string(), out))
 }
 
-/// Every tag with how many notes have it, the most frequent first.
+/// Every tag with its number of notes, the most frequent first.
 ///
 /// # Errors
 /// `INDEX_MISSING`; those of the database.
@@ -261,7 +261,7 @@ fn shows(sandbox: &Sandbox, note: &NoteRow) -> bool {
     address_of(note).is_some_and(|at| sandbox.shows(&at))
 }
 
-/// The notes whose text is most like that of a note, by their vectors, the most alike first.
+/// The notes whose vectors are most similar to those of a note, most similar first.
 ///
 /// # Errors
 /// As [`links`]; `PHASE2_QUERY_ERROR` without vectors.
@@ -291,8 +291,8 @@ pub fn similar(
     })
 }
 
-/// Files of the sources that are no documents, and so are not indexed, by extension: the most frequent
-/// first. A source that cannot be listed has none here; `index` says why.
+/// Files of the sources that are not documents, and so not indexed, by extension: the most frequent
+/// first. A source that cannot be listed is left out; `index` says why.
 pub fn left_out(config: &Config, sandbox: &Sandbox) -> Vec<KindCount> {
     let mut all: BTreeMap<String, u64> = BTreeMap::new();
     for source in &config.sources {
@@ -320,8 +320,7 @@ fn is_external(target: &str) -> bool {
     target.contains("://") || target.starts_with("mailto:")
 }
 
-/// Whether a link that stands in `here` means `there`. Links do not lead from one source to
-/// another.
+/// Whether a link in `here` means `there`. Links never lead from one source to another.
 fn leads_to(link: &StoredLink, here: &Address, there: &NoteRow) -> bool {
     if here.source.as_str() != there.source || link.target.is_empty() {
         return false;

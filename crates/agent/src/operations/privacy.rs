@@ -1,4 +1,4 @@
-//! Who may see private notes. The sandbox keeps them back; here it is decided when it does.
+//! Decides who may see private notes. The sandbox hides them; this module decides when it does.
 
 use std::sync::Arc;
 
@@ -12,12 +12,12 @@ use local_agent_net::ServerUrl;
 use local_agent_text::error::Result;
 use local_agent_text::types::{IdSet, RelPath, SourceName};
 
-/// What agents may not see; `None`: `mcp.private_notes` lets them see everything.
+/// The notes hidden from agents; `None`: `mcp.private_notes` lets them see everything.
 pub fn kept_from_agents(config: &Config) -> Option<Arc<PrivateNotes>> {
     (!config.mcp.private_notes).then(|| Arc::new(PrivateNotes::new(&config.security)))
 }
 
-/// The host that an answer's text is sent to, when it is not this machine.
+/// The host that receives an answer's text, if it is not this machine.
 fn elsewhere(chosen: &Chosen) -> Option<String> {
     let Answerer::Chat(answerer) = &chosen.answerer else {
         return None;
@@ -30,8 +30,8 @@ fn elsewhere(chosen: &Chosen) -> Option<String> {
         .find(|endpoint| is_elsewhere(&format!("http://{endpoint}")))
 }
 
-/// Tools that a chat model is given: those of `factory`, without private notes when the model is on
-/// another machine.
+/// The tools for a chat model: those of `factory`, without private notes if the model is on another
+/// machine.
 ///
 /// # Errors
 /// Those of opening the sources.
@@ -43,7 +43,7 @@ pub fn tools_for(config: &Config, chosen: &Chosen, factory: ToolFactory) -> Resu
     Ok(factory.over(super::sandbox(config)?.without_private(private)))
 }
 
-/// What [`KeptBack::said`] is about.
+/// The subject of [`KeptBack::said`].
 pub(super) const KEPT_BACK: &str = "private";
 
 /// A sandbox for a question whose evidence is sent to another machine.
@@ -54,7 +54,7 @@ pub(super) struct KeptBack {
 }
 
 impl KeptBack {
-    /// `None`: no text leaves this machine, or `sandbox` keeps private notes back already.
+    /// `None`: no text leaves this machine, or `sandbox` already hides private notes.
     pub fn of(config: &Config, sandbox: &Sandbox, chosen: &Chosen) -> Option<Self> {
         let host = elsewhere(chosen).filter(|_| !sandbox.keeps_private())?;
         let private = Arc::new(PrivateNotes::new(&config.security));
@@ -65,7 +65,7 @@ impl KeptBack {
         })
     }
 
-    /// What a person is told when a note was kept back.
+    /// The message to the user if a note was withheld.
     pub fn said(&self) -> Option<Stale> {
         let why = format!(
             "private notes were not used: the chat model is on another machine ({})",
@@ -79,12 +79,12 @@ impl KeptBack {
     }
 }
 
-/// Whether an address is another machine; one that cannot be read is taken for one.
+/// Whether an address is another machine; an invalid one counts as another machine.
 pub(super) fn is_elsewhere(url: &str) -> bool {
     !ServerUrl::parse(url).is_ok_and(|url| url.is_loopback())
 }
 
-/// The chunks of documents that the sandbox does not show.
+/// The chunks of documents that the sandbox hides.
 ///
 /// # Errors
 /// Those of the database.

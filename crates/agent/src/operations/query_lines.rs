@@ -1,20 +1,20 @@
-//! A query in lines with types, as agents that know `qmd` write it: `lex:` words, `vec:` a question
-//! in plain language, `hyde:` a passage as the answer might be worded, `intent:` what it is for.
+//! A query of typed lines, as written by agents that know `qmd`: `lex:` words, `vec:` a question in
+//! plain language, `hyde:` a passage as the answer might be worded, `intent:` its purpose.
 
-/// A query taken apart by its lines.
+/// A query split into its typed lines.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct QueryLines {
-    /// What is searched for by words, with the whole query language. Lines are joined.
+    /// The text of the word search, with the full query language. Lines are joined.
     pub words: String,
-    /// What is embedded, each text by itself: `vec:` and `hyde:` lines.
+    /// The texts to embed, each separately: `vec:` and `hyde:` lines.
     pub meanings: Vec<String>,
-    /// What the searcher wants to do with it; it is embedded beside the meanings.
+    /// The searcher's purpose; it is embedded together with the other texts.
     pub intent: Option<String>,
 }
 
 impl QueryLines {
-    /// Takes a text apart. `None`: no line has a type, so the text is a query as it stands. Lines
-    /// without a type, and those of `expand:`, are searched by words and by meaning.
+    /// Splits a text into lines. `None`: no line has a type, so the text is a normal query. Lines
+    /// without a type, and `expand:` lines, are used for both word search and semantic search.
     pub fn parse(text: &str) -> Option<Self> {
         let mut lines = Self::default();
         let mut typed = false;
@@ -42,7 +42,7 @@ impl QueryLines {
         typed.then_some(lines)
     }
 
-    /// Every text that is embedded.
+    /// All texts to embed.
     pub fn embedded(&self) -> Vec<String> {
         let mut all = self.meanings.clone();
         if !all.is_empty() {

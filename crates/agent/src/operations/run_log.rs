@@ -1,4 +1,4 @@
-//! How `ask` records its run: begun before anything is asked, ended before anything is shown.
+//! Records runs of `ask`: begun before anything is asked, ended before anything is shown.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ use local_agent_text::types::Sha256;
 /// The record of this run, unless `runs.enabled` is off.
 pub struct RunLog(Option<Run>);
 
-/// Where a configuration keeps its runs.
+/// The location of a configuration's runs.
 pub fn place(config: &Config) -> RunPlace<'_> {
     RunPlace {
         runs_dir: &config.runs.dir,
@@ -30,7 +30,7 @@ pub fn place(config: &Config) -> RunPlace<'_> {
 }
 
 impl RunLog {
-    /// Begins the record. A run that cannot be recorded is a failure.
+    /// Begins the record. It is a failure if the run cannot be recorded.
     pub fn begin(
         loaded: &Loaded,
         roots: &Map<String, Value>,
@@ -54,12 +54,12 @@ impl RunLog {
         Run::begin(place(config), (&config.runs).into(), begin).map(|run| Self(Some(run)))
     }
 
-    /// Its name.
+    /// Its id.
     pub fn id(&self) -> Option<RunId> {
         self.0.as_ref().map(|run| run.id().clone())
     }
 
-    /// Ends the record of a chat: words of a model that nobody has checked.
+    /// Ends the record of a chat: words of a model that nothing has checked.
     pub fn end_chat(self, config: &Config, chatted: &Chatted) -> Result<Map<String, Value>> {
         let Some(run) = self.0 else {
             return Ok(fields(None));
@@ -86,8 +86,8 @@ impl RunLog {
         Ok(fields(Some(&finished)))
     }
 
-    /// Ends the record with what came of it; `None`: no record is kept. `embeds`: a server was
-    /// asked for vectors.
+    /// Ends the record with the result; `None`: no record is kept. `embeds`: a server was asked for
+    /// vectors.
     pub fn end(
         self,
         config: &Config,
@@ -106,7 +106,7 @@ impl RunLog {
         };
         let finished = match &asked.answer {
             Err(failure) => {
-                // What a model was shown before it went wrong.
+                // The evidence that a model was shown before the failure.
                 let last = trail
                     .rounds
                     .iter()
@@ -138,7 +138,7 @@ impl RunLog {
     }
 }
 
-/// One call of a chat model, as the record keeps it.
+/// One call of a chat model, in the form of the record.
 fn call(round: &Round) -> RecordedCall {
     let Round {
         purpose,
@@ -171,7 +171,7 @@ fn call(round: &Round) -> RecordedCall {
     }
 }
 
-/// Bytes of a call's arguments that a record keeps.
+/// Number of bytes of a call's arguments that a record keeps.
 const MOST_ARGS: usize = 2000;
 
 fn called_tool(step: &ToolStep) -> CalledTool {
@@ -188,7 +188,7 @@ fn called_tool(step: &ToolStep) -> CalledTool {
     }
 }
 
-/// Milliseconds a step; those of a step that was done more than once are added up.
+/// Milliseconds per step; repeated steps are added up.
 fn timings(trail: &Trail) -> Vec<(String, u64)> {
     let mut sums = BTreeMap::new();
     trail
@@ -207,7 +207,7 @@ fn context_item(one: &Recalled) -> ContextItem {
     }
 }
 
-/// The fields that JSON outputs name a run by.
+/// The fields that identify a run in JSON outputs.
 pub fn fields(finished: Option<&Finished>) -> Map<String, Value> {
     let body = json!({
         "run_id": finished.map(|run| run.id.to_string()),
@@ -219,7 +219,7 @@ pub fn fields(finished: Option<&Finished>) -> Map<String, Value> {
     }
 }
 
-/// Of every key with its value in force; numbers as text, so that the hash means the same
+/// Hash of every key with its effective value; numbers as text, so that the hash is the same
 /// everywhere.
 fn config_sha256(loaded: &Loaded) -> Sha256 {
     let settings: Map<String, Value> = loaded
@@ -230,7 +230,7 @@ fn config_sha256(loaded: &Loaded) -> Sha256 {
     Sha256::of(canonical_json(&Value::Object(settings)).as_bytes())
 }
 
-/// What left this program on the way to the answer.
+/// The data that left this program on the way to the answer.
 fn sent(config: &Config, trail: &Trail, embeds: bool) -> Vec<Sent> {
     let server = config.llm.server().ok();
     let local = server.as_ref().is_some_and(ServerUrl::is_loopback);

@@ -1,4 +1,4 @@
-//! Sources, folders, tags and days → what retrieval may return.
+//! Turns sources, folders, tags and days into the scope of retrieval.
 
 use crate::config::Config;
 use local_agent_index::lexical::Filter;
@@ -6,7 +6,7 @@ use local_agent_index::retrieval::Scope;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::SourceName;
 
-/// Where to look, as it was typed.
+/// Where to search, as typed.
 #[derive(Debug, Clone, Default)]
 pub struct Limits {
     /// Any of these sources; empty: all.
@@ -21,7 +21,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Whether nothing is left out.
+    /// Whether there are no limits.
     pub fn is_everything(&self) -> bool {
         let Self {
             source,
@@ -38,8 +38,7 @@ impl Limits {
     }
 }
 
-/// Reads the limits; a source that is not configured and a day that is none are failures, not empty
-/// results.
+/// Parses the limits; an unknown source or an invalid day is a failure, not an empty result.
 pub fn scope(config: &Config, args: &Limits) -> Result<Scope> {
     let mut scope = Scope {
         path_prefix: config.retrieve.path_prefix.clone(),

@@ -1,4 +1,4 @@
-//! Searching, as `query` and MCP do it.
+//! Implements searching for `query` and MCP.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -17,43 +17,44 @@ use local_agent_index::retrieval::{
 };
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
-/// What is looked for.
+/// The search request.
 #[derive(Debug, Clone)]
 pub struct Search<'a> {
     pub text: &'a str,
-    /// Whether `text` may hold "phrases", -exclusions, name:value filters and lines with types (see
-    /// [`QueryLines`]); else it is plain words.
+    /// Whether `text` may contain "phrases", -exclusions, name:value filters and typed lines (see
+    /// [`QueryLines`]); otherwise it is plain words.
     pub has_syntax: bool,
     pub mode: Mode,
-    /// `None`: as configured.
+    /// `None`: the configured one.
     pub fusion: Option<Fusion>,
     pub limits: Limits,
-    /// Most hits.
+    /// Maximum number of hits.
     pub limit: usize,
     /// Show hits whose chance of relevance is at least this; `None`: at least the calibrated floor.
     pub min_score: Option<f32>,
 }
 
-/// What was found.
+/// The search result.
 #[derive(Debug)]
 pub struct Searched {
-    /// As it was searched: with the corrections that are in use.
+    /// The query that was searched, with the applied corrections.
     pub query: lexical::Query,
-    /// How many documents fit, when filters alone selected them; the hits are the first of each.
+    /// The number of matching documents, if only filters selected them; the hits are the first of
+    /// each.
     pub documents: Option<usize>,
-    /// Words that no note holds, and what may be meant.
+    /// Words that are in no note, with alternatives.
     pub corrections: Vec<Correction>,
     pub found: Found,
-    /// Of each hit, whether its file is what was indexed; where it is not, the hit's text is the
-    /// old one.
+    /// For each hit, whether its file is unchanged since it was indexed; if not, the hit's text is
+    /// the old one.
     pub fresh: Vec<bool>,
-    /// Of each hit, what the configuration says about its folder.
+    /// For each hit, the configured description of its folder.
     pub contexts: Vec<Option<String>>,
 }
 
 impl Searched {
-    /// Files that changed or went since they were indexed, as `source:path`, each once: of these
-    /// hits, where there are so many.
+    /// Of the hits in this range, the files that changed or disappeared since they were indexed, as
+    /// `source:path`, each once.
     pub fn index_stale(&self, hits: Range<usize>) -> Vec<String> {
         let shown = self
             .found
@@ -72,16 +73,16 @@ impl Searched {
     }
 }
 
-/// Searches the library, and looks at the files of what it found; when that is nothing, at all
-/// files of the sources that were searched: what is not indexed yet cannot be found.
+/// Searches the library, and checks the files of the hits. If there are no hits, it checks all
+/// files of the searched sources, because unindexed text cannot be found.
 ///
-/// A text of filters alone lists the documents they select. A word that no note holds is completed;
-/// when nothing is found, it is replaced by the word of the index that is spelled most alike. When
-/// the server of the embedding model does not answer, a hybrid search goes on with words alone, and
-/// says so.
+/// A text of filters alone lists the documents they select. A word that is in no note is completed;
+/// if nothing is found, it is replaced by the word of the index with the most similar spelling. If
+/// the embedding server does not answer, a hybrid search continues with words alone, and reports
+/// it.
 ///
 /// # Errors
-/// `INVALID_QUERY` for a blank text; `INVALID_ARGS` for limits that name nothing; those of
+/// `INVALID_QUERY` for a blank text; `INVALID_ARGS` for limits that match nothing; those of
 /// [`Library::with`] and of the search itself.
 pub fn search(
     config: &Config,
@@ -127,10 +128,10 @@ pub fn search(
     Ok(searched)
 }
 
-/// What a text asks for.
+/// The parsed request.
 struct Understood {
     query: lexical::Query,
-    /// What is embedded, each text by itself.
+    /// The texts to embed, each separately.
     meanings: Vec<String>,
     mode: Mode,
 }
@@ -178,7 +179,7 @@ fn attempt(
     })
 }
 
-/// The documents that filters alone select.
+/// The documents selected by filters alone.
 fn list(engine: &Engine, query: lexical::Query, limited: &Scope, limit: usize) -> Result<Searched> {
     let (hits, documents) = engine.listing(limited, limit.max(1))?;
     Ok(Searched {
@@ -217,7 +218,7 @@ fn understand(engine: &Engine, wanted: &Search<'_>) -> Result<Understood> {
     let mut meanings = lines.embedded();
     let only_meaning = lines.words.is_empty();
     let only_words = lines.meanings.is_empty();
-    // Without vectors the words of a question are all there is to search for.
+    // Without vectors, only the words of a question can be searched.
     let by_words = only_meaning && (!engine.has_vectors() || wanted.mode == Mode::Lexical);
     let words = if by_words {
         lines.meanings.join(" ")
@@ -244,8 +245,8 @@ fn parse(engine: &Engine, text: &str, has_syntax: bool) -> Result<lexical::Query
     if !has_syntax {
         return Ok(lexical::Query::plain(text));
     }
-    // Which names filter depends on what the notes' frontmatter holds; asked only when something
-    // looks like a filter.
+    // The valid filter names depend on the notes' frontmatter; looked up only if something looks
+    // like a filter.
     let keys = if text.contains(':') {
         engine.index().frontmatter_keys()?
     } else {
@@ -254,7 +255,7 @@ fn parse(engine: &Engine, text: &str, has_syntax: bool) -> Result<lexical::Query
     Ok(lexical::Query::parse(text, &keys))
 }
 
-/// One pass over words and vectors; hits below the floor are left out.
+/// One search over words and vectors; hits below the floor are left out.
 fn run(
     config: &Config,
     library: &Library,
@@ -272,7 +273,7 @@ fn run(
         vector_weight: config.retrieve.vector_weight,
     };
     let meanings = &understood.meanings;
-    // The question is embedded in a thread of its own while the words are searched.
+    // The question is embedded in a separate thread while the words are searched.
     let mut found = std::thread::scope(|threads| {
         let meant = engine.has_vectors() && understood.mode != Mode::Lexical;
         let embedding = meant.then(|| threads.spawn(|| embed(library, meanings)));
@@ -323,7 +324,7 @@ pub fn not_blank(text: &str) -> Result<()> {
     Ok(())
 }
 
-/// What is left of a query when filters and exclusions are taken out: what is embedded.
+/// The words of a query without filters and exclusions: the text to embed.
 pub fn words_of(query: &lexical::Query) -> String {
     query
         .words

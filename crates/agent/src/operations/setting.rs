@@ -1,5 +1,5 @@
-//! What every operation starts from, made of a configuration: the sandbox, the model's files, the
-//! way of cutting, the clock.
+//! What every operation needs from a configuration: the sandbox, the model's files, the chunking,
+//! the clock.
 
 use std::path::Path;
 
@@ -54,12 +54,12 @@ pub fn sandbox(config: &Config) -> Result<Sandbox> {
     Sandbox::with_base(specs, policy, &config.security_root)
 }
 
-/// Whether the program chooses the model: nothing names one, by id or by folder.
+/// Whether the program chooses the model: neither an id nor a folder is configured.
 pub(super) fn is_chosen(config: &Config) -> bool {
     config.embed.model == AUTO && config.embed.model_path.is_none()
 }
 
-/// The id of a model in a folder of its own: the configured one, else the folder's name.
+/// The id of a model in its own folder: the configured id, otherwise the folder's name.
 fn id_of(configured: &str, folder: &Path) -> String {
     match folder.file_name() {
         Some(name) if configured == AUTO => name.to_string_lossy().into_owned(),
@@ -67,9 +67,9 @@ fn id_of(configured: &str, folder: &Path) -> String {
     }
 }
 
-/// The files of the configured embedding model: a folder of its own, a compiled-in one, or one of
-/// the model folder. Where the program chooses the model, or a server has it: those of the model
-/// whose tokens chunks are measured in.
+/// The files of the configured embedding model: in its own folder, compiled in, or in the model
+/// folder. If the program chooses the model, or it is on a server: those of the model whose tokens
+/// measure chunks.
 pub fn model_files(config: &Config, models_dir: Option<&Path>) -> Result<ModelFiles> {
     let embed = &config.embed;
     if embed.provider.is_server() || is_chosen(config) {
@@ -90,9 +90,9 @@ pub fn model_files(config: &Config, models_dir: Option<&Path>) -> Result<ModelFi
     Ok(as_configured(config, files))
 }
 
-/// The files of the model that makes vectors inside this program.
+/// The files of the model that computes vectors inside this program.
 ///
-/// Errors: as [`model_files`]; those of the databases where their languages decide.
+/// Errors: as [`model_files`]; those of the databases if the languages decide.
 pub fn embedding_files(config: &Config, models_dir: Option<&Path>) -> Result<ModelFiles> {
     if !is_chosen(config) || config.embed.provider.is_server() {
         return model_files(config, models_dir);
@@ -101,14 +101,14 @@ pub fn embedding_files(config: &Config, models_dir: Option<&Path>) -> Result<Mod
     Ok(as_configured(config, files))
 }
 
-/// How files are cut, and the name of that way.
+/// How files are cut, and the name of that chunking.
 pub struct Cutting {
     pub options: ChunkOptions,
     pub sig: String,
 }
 
 impl Cutting {
-    /// As the configuration says, counted in tokens of this model.
+    /// The configured chunking, counted in tokens of this model.
     pub fn new(config: &Config, files: &ModelFiles) -> Self {
         let index = &config.index;
         let options = ChunkOptions {
@@ -122,7 +122,7 @@ impl Cutting {
     }
 }
 
-/// The five roots that JSON outputs name.
+/// The five root folders named in JSON outputs.
 pub fn roots(config: Option<&Config>, package_root: Option<&Path>) -> Map<String, Value> {
     let path = |path: Option<&Path>| path.map(|p| p.to_string_lossy().into_owned());
     let body = json!({
@@ -156,7 +156,7 @@ pub fn file_stamp() -> String {
     now().replace(['-', ':'], "")
 }
 
-/// What others read while a job of this process holds a lock.
+/// What other processes see while a job of this process holds a lock.
 pub fn holder(command: &str) -> String {
     format!(
         "pid {}, `local-agent {command}`, since {}",

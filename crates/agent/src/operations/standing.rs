@@ -1,13 +1,13 @@
-//! Whether the folders that a confined process may open still are the ones that stand there: the
-//! kernel's rules are about folders and not about their names, so one that was moved away and made
-//! again is closed to it.
+//! Checks whether the folders that a confined process may open are still the same: the kernel's
+//! rules apply to folders and not to their names, so a folder that was moved away and recreated is
+//! closed to it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::config::Config;
 
-/// What stood under each name when it was looked at.
+/// The folder under each name when it was checked.
 #[derive(Debug)]
 pub struct Standing(Vec<(PathBuf, Option<Id>)>);
 
@@ -15,14 +15,14 @@ pub struct Standing(Vec<(PathBuf, Option<Id>)>);
 type Id = (u64, u64);
 
 impl Standing {
-    /// Looks at the sources and at the folder of the program's own state.
+    /// Records the sources and the folder of the program's own state.
     pub fn of(config: &Config) -> Self {
         let roots = config.sources.iter().map(|source| source.root.clone());
         let all = roots.chain([config.state_dir.clone()]);
         Self(all.map(|path| (path.clone(), id(&path))).collect())
     }
 
-    /// A folder that is another one by now; one that is gone is none.
+    /// A folder that has been replaced by another one; a missing folder does not count.
     pub fn replaced(&self) -> Option<&Path> {
         let other = |(path, before): &&(PathBuf, Option<Id>)| {
             let now = id(path);

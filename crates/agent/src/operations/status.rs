@@ -1,4 +1,4 @@
-//! What is indexed, embedded and current. Reads only.
+//! Reports what is indexed, embedded and current. Reads only.
 
 use std::path::Path;
 
@@ -15,22 +15,22 @@ use local_agent_index::store::{IndexReader, JobLock};
 use local_agent_text::error::Result;
 use local_agent_text::types::Fingerprint;
 
-/// How things stand. Field names are those of `status --json`.
+/// The status. Field names are those of `status --json`.
 #[derive(Debug, Serialize)]
 pub struct Status {
     pub index_db: String,
     pub embeddings_db: String,
     /// Whether there is an index.
     pub indexed: bool,
-    /// Who is indexing now.
+    /// The process that is indexing now.
     pub index_job: Option<String>,
-    /// Who is embedding now.
+    /// The process that is embedding now.
     pub embed_job: Option<String>,
     #[serde(flatten)]
     pub index: Option<Indexed>,
 }
 
-/// What the index holds.
+/// The content of the index.
 #[derive(Debug, Serialize)]
 pub struct Indexed {
     pub documents: u64,
@@ -38,17 +38,17 @@ pub struct Indexed {
     pub chunks: u64,
     pub sources: Vec<SourceState>,
     pub coverage: Coverage,
-    /// Projections and files that are behind.
+    /// Projections and files that are out of date.
     pub stale: Vec<Stale>,
-    /// Why the vectors have no say in searches of this index, when they have none.
+    /// Why the vectors do not count in searches of this index, if they do not.
     pub vectors_without_say: Option<String>,
     pub model: String,
-    /// Why the program chose this model, where `embed.model` is `auto`.
+    /// Why the program chose this model, if `embed.model` is `auto`.
     pub model_reason: Option<String>,
     pub fingerprint: Option<Fingerprint>,
 }
 
-/// One source as it was last indexed.
+/// One source, as of its last indexing.
 #[derive(Debug, Serialize)]
 pub struct SourceState {
     pub name: String,
@@ -58,9 +58,9 @@ pub struct SourceState {
     pub last_scan_unix: i64,
 }
 
-/// Looks; with `compares_files` at every file, too, which takes as long as listing them; those that
-/// `sandbox` shows are named. Errors are
-/// those of the databases and of [`Library::with`].
+/// Determines the status; with `compares_files` it also checks every file, which takes as long as
+/// listing them; only files visible in `sandbox` are named. Errors: those of the databases and of
+/// [`Library::with`].
 pub fn status(
     config: &Config,
     library: &Library,

@@ -1,4 +1,4 @@
-//! All runs of one folder: what state they are in, one by its name, and removing them on purpose.
+//! All runs of one folder: their states, finding one by name, and pruning.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use local_agent_index::store::JobLock;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::Sha256;
 
-/// Largest record that is read.
+/// Maximum size of a record.
 const MAX_RECORD_BYTES: u64 = 64 << 20;
 
 /// The runs of one folder, with their ledger.
@@ -25,44 +25,44 @@ pub struct Archive {
     pub ledger: Ledger,
 }
 
-/// What is known of a run without believing its record.
+/// The state of a run, determined without trusting its record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunState {
     /// Its process holds the lock.
     Running,
-    /// It has no end and nobody works on it: the process was ended or crashed.
+    /// It has no end and no process is working on it: the process was killed or crashed.
     Interrupted,
-    /// It is entered with its end.
+    /// The ledger has an entry for its end.
     Ended,
-    /// The ledger does not know it.
+    /// It is not in the ledger.
     Unlisted,
-    /// The ledger knows it, and its record is gone without having been pruned.
+    /// It is in the ledger, but its record is gone without having been pruned.
     Missing,
     /// It was removed on purpose.
     Pruned,
 }
 
-/// What the ledger says about one run.
+/// The ledger's entries for one run.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Entered {
     pub begin: Option<Sha256>,
     pub end: Option<Sha256>,
     pub pruned: bool,
-    /// Nothing vouches for the record before the line that entered it.
+    /// Nothing guarantees the record before the line that entered it.
     pub found: bool,
-    /// An earlier ledger held it, and it was gone when this one was begun.
+    /// An earlier ledger contained it, and it was gone when this one was begun.
     pub lost: bool,
 }
 
 impl Entered {
-    /// Whether its record, or that it was removed, is entered.
+    /// Whether its end or its removal is entered.
     pub(super) const fn is_over(&self) -> bool {
         self.end.is_some() || self.pruned
     }
 }
 
-/// One run of a list.
+/// One run in a list.
 #[derive(Debug)]
 pub struct RunEntry {
     pub id: RunId,
@@ -71,29 +71,29 @@ pub struct RunEntry {
     pub record: Result<Record>,
 }
 
-/// Which runs are to be removed.
+/// Which runs to remove.
 #[derive(Debug, Clone)]
 pub enum Which {
     /// These.
     Named(Vec<RunId>),
-    /// All but the newest.
+    /// All except the newest.
     KeepNewest(usize),
     /// Those that began before this second since 1970.
     Before(i64),
 }
 
-/// What was removed.
+/// The result of pruning.
 #[derive(Debug, Default)]
 pub struct Prune {
     pub removed: Vec<RunId>,
-    /// Runs that are still at work.
+    /// Runs that are still running.
     pub running: Vec<RunId>,
-    /// As [`super::Finished::unanchored`].
+    /// Like [`super::Finished::unanchored`].
     pub unanchored: Option<Failure>,
 }
 
 impl Archive {
-    /// Touches nothing.
+    /// Accesses nothing yet.
     pub fn new(place: RunPlace<'_>) -> Self {
         Self {
             runs_dir: place.runs_dir.to_owned(),
@@ -129,19 +129,19 @@ impl Archive {
         self.open_run(id).is_ok_and(|run| run.is_some())
     }
 
-    /// Whether a process is at work on a run.
+    /// Whether a process is working on a run.
     fn is_held(&self, id: &RunId) -> bool {
         self.open_run(id)
             .is_ok_and(|run| run.is_some_and(|run| JobLock::holder_in(&run, LOCK).is_some()))
     }
 
-    /// The names of the runs that have a folder, oldest first. Other names are not ours.
+    /// The ids of the runs that have a folder, oldest first. Other names are not ours.
     pub fn ids(&self) -> Result<Vec<RunId>> {
         let Some(runs) = self.open()? else {
             return Ok(Vec::new());
         };
         let entries = runs.entries().map_err(|e| unreadable(&self.runs_dir, &e))?;
-        // A link is no run of ours, whatever it is called.
+        // A link is never one of our runs, whatever its name.
         let folders = entries
             .iter()
             .filter(|entry| entry.kind == EntryKind::Folder);
@@ -152,7 +152,7 @@ impl Archive {
         Ok(ids)
     }
 
-    /// What the ledger says about each run.
+    /// The ledger's entries for each run.
     pub(super) fn entered(chain: Option<&Chain>) -> HashMap<RunId, Entered> {
         Self::entered_in(
             chain
@@ -189,8 +189,8 @@ impl Archive {
             Some(run) if run.end.is_some() => RunState::Ended,
             _ if self.is_held(id) => RunState::Running,
             Some(_) => RunState::Interrupted,
-            // Between its folder and its line in the ledger a run may be ended too; it claims
-            // nothing yet.
+            // A run may also be killed between creating its folder and writing its line in the
+            // ledger; it makes no claims yet.
             None if self.claims_nothing(id) => RunState::Interrupted,
             None => RunState::Unlisted,
         }
@@ -203,10 +203,10 @@ impl Archive {
         }
     }
 
-    /// The newest runs first, at most `limit`; how many there are in all.
+    /// The newest runs first, at most `limit`; and the total number.
     pub fn list(&self, limit: usize) -> Result<(Vec<RunEntry>, usize)> {
-        // Folders before the ledger: a run that is new meanwhile is in the ledger too, not only in
-        // its folder.
+        // Folders before the ledger: then a run that is created meanwhile is in the ledger too, not
+        // only in its folder.
         let mut ids: BTreeSet<RunId> = self.ids()?.into_iter().collect();
         let chain = self.ledger.read()?;
         let entered = Self::entered(chain.as_ref());
@@ -234,11 +234,11 @@ impl Archive {
         Ok(self.state_of(id, Self::entered(chain.as_ref()).get(id)))
     }
 
-    /// The run that a name means: whole, `last`, the beginning of one, or the part behind `_`.
-    /// `RUN_NOT_FOUND`, also when it fits more than one.
+    /// The run that a name means: a full id, `last`, the beginning of an id, or the part after `_`.
+    /// `RUN_NOT_FOUND`, also if several match.
     pub fn find(&self, name: &str) -> Result<RunId> {
         let ids = self.ids()?;
-        // A record that is gone is found by its whole name, so that it can be pruned.
+        // A missing record is found by its full id, so that it can be pruned.
         if let Ok(id) = name.parse::<RunId>()
             && Self::entered(self.ledger.read()?.as_ref()).contains_key(&id)
         {
@@ -312,8 +312,8 @@ impl Archive {
         }
     }
 
-    /// Removes runs: each is entered in the ledger first, then its folder goes. Runs at work stay.
-    /// With `dry_run` nothing happens.
+    /// Removes runs: each removal is entered in the ledger first, then its folder is deleted.
+    /// Running runs are kept. With `dry_run` nothing is changed.
     pub fn prune(&self, which: &Which, dry_run: bool) -> Result<Prune> {
         let look = self.ledger.look()?;
         look.anchor?;
@@ -322,7 +322,7 @@ impl Archive {
         let wanted: Vec<RunId> = match which {
             Which::Named(names) => names.clone(),
             Which::KeepNewest(keep) => ids.iter().rev().skip(*keep).rev().cloned().collect(),
-            // The name says when it began, also where the record cannot be read.
+            // The id contains the start time, even if the record cannot be read.
             Which::Before(unix) => ids
                 .iter()
                 .filter(|id| began(id).is_some_and(|at| at < *unix))
@@ -352,8 +352,7 @@ impl Archive {
             .child(id.as_str())
             .map_err(|e| unreadable(&self.folder(id), &e))?
         else {
-            // Its record is gone without having been pruned: from now on it was given up on
-            // purpose.
+            // Its record disappeared without pruning: now the loss is recorded as intended.
             return if entered.is_some_and(|run| !run.pruned) {
                 self.ledger
                     .append(&[(LineKind::Prune, Some(id.clone()), None)])
@@ -361,7 +360,7 @@ impl Archive {
                 Ok(None)
             };
         };
-        // Nobody begins to work on it meanwhile.
+        // Prevents another process from working on it meanwhile.
         let lock = JobLock::take_in(&run, LOCK, "runs prune", Duration::ZERO)?;
         let mut unanchored = None;
         if !entered.is_some_and(|run| run.pruned) {
@@ -377,7 +376,7 @@ impl Archive {
     }
 }
 
-/// When a run began, by its name, in seconds since 1970.
+/// When a run began, from its id, in seconds since 1970.
 fn began(id: &RunId) -> Option<i64> {
     let form = time::macros::format_description!("[year][month][day]T[hour][minute][second]Z");
     let at = id.as_str().split_once('_')?.0;

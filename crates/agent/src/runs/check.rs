@@ -1,5 +1,5 @@
-//! Does everything still fit together: the chain, its head, each record, each folder, and who may
-//! read them?
+//! Checks whether everything is consistent: the chain, its head, each record, each folder, and the
+//! permissions.
 
 use serde::Serialize;
 
@@ -10,7 +10,7 @@ use super::{RunId, private};
 use local_agent_text::error::{Failure, Result};
 use local_agent_text::types::Sha256;
 
-/// What does not fit.
+/// The kind of inconsistency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Trouble {
@@ -28,7 +28,7 @@ pub enum Trouble {
 }
 
 impl Trouble {
-    /// Every trouble, its meaning, and whether it fails the check.
+    /// Every kind, its meaning, and whether it fails the check.
     pub const TABLE: &'static [(Self, &'static str, bool)] = &[
         (
             Self::LedgerBroken,
@@ -117,7 +117,7 @@ impl Trouble {
     }
 }
 
-/// One thing that does not fit.
+/// One inconsistency.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
     pub code: &'static str,
@@ -126,25 +126,25 @@ pub struct Finding {
     pub run_id: Option<RunId>,
     /// One sentence.
     pub message: String,
-    /// The command that mends it, or the one thing to do.
+    /// The command that fixes it, or what to do.
     pub fix: String,
 }
 
-/// Everything that was found.
+/// All findings.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RunFindings {
     pub list: Vec<Finding>,
-    /// Lines of the ledger that fit.
+    /// Number of valid ledger lines.
     pub lines: usize,
     /// SHA-256 of the last of them.
     pub head: Option<Sha256>,
-    /// Whether `durable.sqlite` vouches for it.
+    /// Whether `durable.sqlite` confirms it.
     pub anchored: bool,
-    /// Records that were looked at.
+    /// Number of records checked.
     pub records: usize,
-    /// Runs that were removed on purpose.
+    /// Number of pruned runs.
     pub pruned: usize,
-    /// Runs at work.
+    /// Number of running runs.
     pub running: usize,
 }
 
@@ -154,7 +154,7 @@ impl RunFindings {
         self.list.iter().all(|finding| !finding.fails)
     }
 
-    /// Adds what was found out about one run.
+    /// Adds the findings for one run.
     fn take(&mut self, one: Self) {
         self.list.extend(one.list);
         self.records += one.records;
@@ -179,11 +179,11 @@ impl RunFindings {
     }
 }
 
-/// Looks at the whole folder of runs, or at one run of it; changes nothing. `expected`: a head that
-/// was noted earlier and that the ledger must still hold.
+/// Checks the whole folder of runs, or one run in it; changes nothing. `expected`: a head that was
+/// noted earlier and that the ledger must still contain.
 ///
 /// # Errors
-/// Only what keeps it from looking at all.
+/// Only what prevents the check itself.
 pub fn check(
     archive: &Archive,
     only: Option<&RunId>,
@@ -250,8 +250,8 @@ pub fn check(
     Ok(out)
 }
 
-/// Looks at each run. What does not fit may be one that was begun, ended or pruned since the ledger
-/// was read: such a run is looked at again, beside the ledger as it is by then.
+/// Checks each run. An inconsistent run may have been begun, ended or pruned since the ledger was
+/// read: it is checked again with the then current ledger.
 fn runs(
     archive: &Archive,
     chain: Option<&Chain>,
@@ -363,7 +363,7 @@ fn run(
             break;
         }
     }
-    // A record without an end is being written, or was; only its beginning is entered.
+    // A record without an end is, or was, being written; only its beginning is entered.
     let Some(expected) = entered.and_then(|run| run.end) else {
         return;
     };
@@ -401,7 +401,7 @@ fn run(
     }
 }
 
-/// For a record that is gone: there is nothing left that pruning could take away.
+/// For a missing record: pruning has nothing to remove.
 fn restore_or(prune: &str) -> String {
     format!("restore its folder from a backup; without one: {prune}")
 }

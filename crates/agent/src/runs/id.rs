@@ -1,4 +1,4 @@
-//! The name of one run.
+//! The id of one run.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,13 +11,13 @@ use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::to_hex;
 
 /// `<YYYYMMDD>T<HHMMSS>Z_<16 hexadecimal digits>`: when the run began, in UTC; then three bytes of
-/// the second's fraction and five random ones, so that names sort by time and two runs never meet.
+/// the second's fraction and five random ones, so that ids sort by time and are unique.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct RunId(String);
 
 impl RunId {
-    /// A name nobody has used before.
+    /// A new, unique id.
     pub fn new(began: OffsetDateTime) -> Result<Self> {
         let mut tail = [0; 8];
         getrandom::fill(&mut tail).map_err(|e| {
@@ -35,7 +35,7 @@ impl RunId {
         Ok(Self(format!("{at}_{}", to_hex(&tail))))
     }
 
-    /// The name as text, which is also the name of its folder.
+    /// The id as text, which is also the name of its folder.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -1,8 +1,9 @@
-//! What was asked, what was shown to whom, what came back, and how it was judged: one record a run,
-//! and a ledger in which each line holds the hash of the line before.
+//! Records of runs: what was asked, what was shown to whom, what came back, and how it was judged.
+//! One record per run, and a ledger in which each line contains the hash of the line before.
 //!
-//! A record is begun before anything is asked and finished afterwards; a crash in between is shown
-//! as `interrupted`. Nothing here is ever evidence: the folder is out of the sandbox's reach.
+//! A record is begun before anything is asked and finished afterwards; after a crash in between it
+//! is shown as `interrupted`. Nothing here is ever evidence: the folder is out of the sandbox's
+//! reach.
 //!
 //! | file | what it holds |
 //! | --- | --- |
@@ -45,7 +46,7 @@ pub use replay::{Bytes, Replayed, Thawed, replay, thaw};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
-/// A moment, RFC 3339, UTC, whole seconds.
+/// A time in RFC 3339, UTC, whole seconds.
 fn stamp(moment: OffsetDateTime) -> String {
     let moment = moment
         .replace_nanosecond(0)
@@ -53,8 +54,8 @@ fn stamp(moment: OffsetDateTime) -> String {
     moment.format(&Rfc3339).unwrap_or_default()
 }
 
-/// `json` as text: never fails for our own types, which hold only strings, numbers, lists and maps
-/// with text keys.
+/// `json` as text: never fails for our own types, which contain only strings, numbers, lists and
+/// maps with text keys.
 fn json_text(value: &impl serde::Serialize) -> local_agent_text::error::Result<String> {
     serde_json::to_string_pretty(value)
         .map(|text| text + "\n")

@@ -1,8 +1,8 @@
-//! One run as a web page: self-contained, without any script, nothing loaded from anywhere.
+//! One run as a web page: self-contained, without scripts or external resources.
 //!
-//! Everything on it is data of somebody: question, notes, a model's words. All of it is escaped;
+//! Everything on it is untrusted data: question, notes, a model's words. All of it is escaped;
 //! characters that could change how the rest reads (controls, bidirectional overrides, zero-width)
-//! are shown by their number. A policy in the page forbids the browser to run or load anything
+//! are shown by their number. A policy in the page forbids the browser to run or load anything,
 //! whatever the text contains.
 
 use std::fmt::Write as _;
@@ -19,7 +19,7 @@ const STYLE: &str = include_str!("page.css");
 const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
-/// What the page needs of the verifier's report.
+/// The parts of the verifier's report that the page needs.
 #[derive(Debug, Default, Deserialize)]
 struct ReportView {
     claims: Vec<ClaimView>,
@@ -62,7 +62,7 @@ enum Verdict {
 }
 
 impl Verdict {
-    /// Class, sign and word: never colour alone.
+    /// Class, symbol and word: never colour alone.
     const fn words(self) -> (&'static str, &'static str, &'static str) {
         match self {
             Self::Verified => ("verified", "✓", "verified"),
@@ -74,8 +74,8 @@ impl Verdict {
     }
 }
 
-/// The page of one run. `thawed`: its exact evidence, when it could be brought back; else the page
-/// shows the excerpts of the record, and `missing` says why.
+/// The page of one run. `thawed`: its exact evidence, if it could be restored; otherwise the page
+/// shows the excerpts in the record, and `missing` says why.
 pub fn page(
     record: &Record,
     state: RunState,
@@ -172,7 +172,7 @@ impl View<'_> {
                  not proven · <span class=\"badge rejected\">✗ rejected</span> see the reasons</p>\n",
             );
         }
-        // A draft that nobody was shown is laid out again from its evidence.
+        // A draft that was never shown is rendered again from its evidence.
         let laid_out = self
             .thawed
             .filter(|_| refused)
@@ -207,7 +207,7 @@ impl View<'_> {
         out.push_str("</section>\n");
     }
 
-    /// The text with each claim in its colour, when the report's spans count in exactly this text.
+    /// The text with each claim coloured, if the report's spans refer to exactly this text.
     fn coloured(&self, text: &str) -> String {
         if self.report.answer_sha256 != Some(Sha256::of(text.as_bytes())) {
             return escape(text);
@@ -272,7 +272,7 @@ impl View<'_> {
         out.push_str("</ol>\n</section>\n");
     }
 
-    /// The words that carry a claim, under their file and lines.
+    /// The words that support a claim, under their file and lines.
     fn slice(&self, out: &mut String, place: &PlaceView) {
         let Some(item) = self.item(place.label) else {
             return;
@@ -290,7 +290,7 @@ impl View<'_> {
             .and_then(|item| item.slice(place.span));
         match (exact, &item.excerpt) {
             (Some(text), _) => {
-                // A claim that leans on the whole item has no words to set off.
+                // A claim supported by the whole item has no words to highlight.
                 let marks: Vec<_> = (place.span != item.span)
                     .then_some(0..text.len())
                     .into_iter()
@@ -375,7 +375,7 @@ impl View<'_> {
         out.push_str("</section>\n");
     }
 
-    /// What claims lean on, counted in the item's text. Claims that lean on the whole item mark
+    /// The supporting ranges of claims, in the item's text. Claims supported by the whole item mark
     /// nothing.
     fn marks(&self, item: &ItemRecord) -> Vec<Range<usize>> {
         let mut marks: Vec<Range<usize>> = self
@@ -520,7 +520,7 @@ impl View<'_> {
     }
 }
 
-/// The sentences of one reply that were refused, each with its reason and what the source says.
+/// The rejected sentences of one reply, each with its reason and what the source says.
 fn refused_sentences(out: &mut String, notes: &[ClaimNote]) {
     if notes.is_empty() {
         return;
@@ -563,8 +563,8 @@ fn where_from(item: &ItemRecord, lines: LineSpan) -> String {
     format!("{}:{}, {many} {lines}", item.source, item.rel_path)
 }
 
-/// The end of a claim: its citations as links to their evidence, the whole citation in the title;
-/// text between them as it is.
+/// The end of a claim: its citations as links to their evidence, with the full citation in the
+/// title; text between them stays.
 fn citations(text: &str, range: Range<usize>, citations: &[CitationView]) -> String {
     let mut out = String::new();
     let mut at = range.start;
@@ -593,7 +593,7 @@ fn citations(text: &str, range: Range<usize>, citations: &[CitationView]) -> Str
     out
 }
 
-/// Text with a number before each line and `marks` (bytes, sorted) set off.
+/// Text with line numbers and with `marks` (bytes, sorted) highlighted.
 fn numbered(text: &str, first: u32, marks: &[Range<usize>]) -> String {
     let mut out = String::from("<pre dir=\"auto\">");
     let mut start = 0;
@@ -647,7 +647,7 @@ fn escape_with(text: &str, out: &mut String, hidden: impl Fn(char, &mut String))
     }
 }
 
-/// For text between tags.
+/// Escapes text between tags.
 fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 16);
     escape_with(text, &mut out, |c, out| {
@@ -656,7 +656,7 @@ fn escape(text: &str) -> String {
     out
 }
 
-/// For the title and for attributes, where no tag may stand.
+/// For the title and for attributes, which cannot contain tags.
 fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 16);
     escape_with(text, &mut out, |c, out| {
@@ -694,7 +694,7 @@ mod tests {
              <span class=\"l\"><span class=\"n\">8</span><mark>tw</mark>o</span>\
              <span class=\"l\"><span class=\"n\">9</span><mark>th</mark>ree</span></pre>\n"
         );
-        // Marks that overlap, cut a character or leave the text do no harm.
+        // Marks that overlap, split a character or exceed the text do no harm.
         assert!(numbered("äöü", 1, &[0..4, 2..6, 1..3, 5..99]).contains("<mark>"));
     }
 }

@@ -1,4 +1,4 @@
-//! Files and folders for their owner alone, written whole or not at all.
+//! Files and folders with owner-only permissions, written completely or not at all.
 
 use std::fs;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use local_agent_files::state::{self, StateDirectory};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
-/// Every failure to keep a record is this one: an answer without its record is not given.
+/// The failure whenever a record cannot be stored: an answer without its record is not given.
 pub(super) fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
     state::refusal(error).unwrap_or_else(|| {
         let message = format!("the record of the run cannot be kept: {}: {error}", path.display());
@@ -15,7 +15,7 @@ pub(super) fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
     })
 }
 
-/// The folder of all runs, made for its owner alone when it is not there.
+/// The folder of all runs, created with owner-only permissions if it does not exist.
 pub(super) fn make_folder(path: &Path) -> Result<StateDirectory> {
     StateDirectory::make(path).map_err(|e| unwritable(path, &e))
 }
@@ -27,8 +27,8 @@ pub(super) fn write(folder: &StateDirectory, name: &str, bytes: &[u8]) -> Result
         .map_err(|e| unwritable(&folder.path().join(name), &e))
 }
 
-/// Whether anybody but the owner may read or change `path`. `false` where the system has no such
-/// modes.
+/// Whether anyone but the owner may read or change `path`. `false` on systems without such
+/// permissions.
 pub fn is_open_to_others(path: &Path) -> bool {
     #[cfg(unix)]
     {

@@ -1,9 +1,9 @@
-//! `run.json`: what one run was asked, saw, sent, got and was found to say. Its schema is
+//! `run.json`: the question, evidence, prompts, replies and verdicts of one run. Its schema is
 //! `docs/run.schema.json`.
 //!
-//! Hashes are of the exact texts; the texts beside them are redacted and, where evidence is
-//! concerned, cut short. A record whose texts were not touched by redaction is `exact`: it can be
-//! replayed from the files alone.
+//! Hashes are of the exact texts; the texts next to them are redacted and, for evidence, shortened.
+//! A record whose texts were not changed by redaction is `exact`: it can be replayed from the files
+//! alone.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -18,7 +18,8 @@ use local_agent_text::types::{
 };
 use local_agent_verify::{Scope, VerifyOptions};
 
-/// Of the records this program writes. A reader of another version says so and goes no further.
+/// The version of the records that this program writes. A reader with another version reports it
+/// and stops.
 pub const SCHEMA_VERSION: u32 = 1;
 
 /// One run.
@@ -28,9 +29,9 @@ pub struct Record {
     pub schema_version: u32,
     pub run_id: RunId,
     pub mode: Mode,
-    /// `cli`, or `mcp` with the name and version that the client gave itself.
+    /// `cli`, or `mcp` with the name and version that the client stated.
     pub asked_by: String,
-    /// Of the program that wrote this.
+    /// The version of the program that wrote this.
     pub program_version: String,
     pub status: RunStatus,
     /// RFC 3339, UTC.
@@ -39,34 +40,34 @@ pub struct Record {
     pub ended_at: Option<String>,
     pub ended_unix: Option<i64>,
     pub elapsed_s: Option<f64>,
-    /// Whether the command did what it was asked; `null` while it runs.
+    /// Whether the command succeeded; `null` while it runs.
     pub ok: Option<bool>,
-    /// `answered`, `abstained`, or what else the answerer calls its end; `failed`.
+    /// `answered`, `abstained`, or another outcome of the answerer; `failed`.
     pub outcome: Option<String>,
     pub error_code: Option<String>,
     pub error_message: Option<String>,
-    /// The folders in force.
+    /// The folders in effect.
     pub roots: RecordedRoots,
     /// SHA-256 of every configuration key with its value, sorted.
     pub config_sha256: Sha256,
     pub question: String,
     pub question_sha256: Sha256,
     pub checking: Checking,
-    /// Who wrote the draft.
+    /// The answerer that wrote the draft.
     pub answerer: Option<String>,
-    /// Every call of a chat model; none for the extractive answerer.
+    /// Every call of a chat model; empty for the extractive answerer.
     pub calls: Vec<RecordedCall>,
-    /// Where text went outside of this program; none: nowhere.
+    /// Text sent outside this program; empty if none was.
     pub sent: Vec<Sent>,
     /// The evidence.
     pub snapshot: Option<SnapshotRecord>,
-    /// What the files said when the evidence was frozen.
+    /// The state of the files when the evidence was frozen.
     pub freshness: FreshnessReport,
-    /// What was shown as context beside the evidence; never evidence itself.
+    /// What was shown as context with the evidence; never evidence itself.
     pub context: Vec<ContextItem>,
     /// The draft that `report_sha256` is about.
     pub draft: Option<Draft>,
-    /// What a person was shown.
+    /// The text shown to the user.
     pub assistant_text: Option<String>,
     /// Why there is no answer, or not all of it.
     pub why: Option<String>,
@@ -74,47 +75,48 @@ pub struct Record {
     pub citation_validation: Option<Value>,
     pub citation_validation_footer: Option<String>,
     pub report_sha256: Option<Sha256>,
-    /// What was thought of claims beside the checks; the report holds it already. Absent: nothing.
+    /// Opinions on claims in addition to the checks; already included in the report. Absent: none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub opinions: Vec<ClaimOpinion>,
-    /// Files that changed or went since they were indexed.
+    /// Files that changed or disappeared since they were indexed.
     pub index_stale: Vec<String>,
-    /// Whether private notes were kept back, for the chat model is on another machine. Absent: no.
+    /// Whether private notes were withheld because the chat model is on another machine. Absent:
+    /// no.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub private_kept_back: bool,
     /// Milliseconds, by step.
     pub timings_ms: std::collections::BTreeMap<String, u64>,
     /// Whether no text that identifies the evidence or the draft was redacted.
     pub exact: bool,
-    /// Whether `evidence/` beside this file holds the exact snapshot and draft.
+    /// Whether `evidence/` next to this file contains the exact snapshot and draft.
     pub kept_evidence: bool,
-    /// Secrets that were taken out.
+    /// Number of secrets removed.
     pub redactions: u64,
 }
 
-/// What kind of run it was.
+/// The kind of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
-    /// An answer that was verified, or refused.
+    /// A verified or rejected answer.
     Ask,
     /// A chat model's own words.
     Chat,
 }
 
-/// How far it came.
+/// The progress of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunStatus {
-    /// Begun and not finished: it runs, or it was interrupted.
+    /// Begun and not finished: it is running, or it was interrupted.
     Running,
-    /// It came to its end.
+    /// It finished.
     Done,
     /// It ended in a typed failure.
     Failed,
 }
 
-/// The folders in force.
+/// The folders in effect.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RecordedRoots {
@@ -167,7 +169,7 @@ impl Checking {
         }
     }
 
-    /// The same as the verifier takes it.
+    /// The same as the type that the verifier expects.
     pub fn options(&self) -> VerifyOptions {
         VerifyOptions {
             heading_match: match self.heading_match {
@@ -191,55 +193,56 @@ pub struct RecordedCall {
     /// `ollama`, `openai`.
     pub provider: String,
     pub model: String,
-    /// Of the model's files, as the server says.
+    /// Digest of the model's files, as the server reports it.
     pub digest: Option<String>,
-    /// Where the request went; without user, password and query.
+    /// The request's URL without user, password and query.
     pub endpoint: String,
-    /// What the call was for: `draft`, `repair`.
+    /// The purpose of the call: `draft`, `repair`.
     pub purpose: String,
-    /// SHA-256 of everything that was sent.
+    /// SHA-256 of the whole prompt.
     pub prompt_sha256: Option<Sha256>,
     /// Its length.
     pub prompt_bytes: u64,
-    /// As the server counted.
+    /// As counted by the server.
     pub prompt_tokens: Option<u64>,
     pub reply_tokens: Option<u64>,
-    /// What came back, without the model's thinking; redacted.
+    /// The reply, without the model's reasoning; redacted.
     pub raw_reply: Option<String>,
     /// Seed, temperature, window and the like.
     pub options: std::collections::BTreeMap<String, Value>,
     pub elapsed_ms: u64,
     /// Why there is no reply.
     pub error: Option<String>,
-    /// Why the reply was not taken: codes of the verifier, or a word of its own; `null`: it was.
+    /// Why the reply was rejected: codes of the verifier, or a separate word; `null` if it was
+    /// accepted.
     pub refused: Option<String>,
-    /// Sentences of the reply that the verifier refused, each with its reason; absent: none.
+    /// Sentences of the reply that the verifier rejected, each with its reason; absent: none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub refused_claims: Vec<ClaimNote>,
-    /// Tools that the model called in its reply; absent: none.
+    /// The tool calls in the reply; absent: none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<CalledTool>,
 }
 
-/// A tool that a model called. Its result is text of the person's files, so only its hash is kept.
+/// A tool call by a model. Its result is text from the person's files, so only its hash is kept.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CalledTool {
-    /// As the model wrote it; it need not be a tool.
+    /// As the model wrote it; it may not be an existing tool.
     pub name: String,
-    /// As JSON, cut short and redacted.
+    /// As JSON, shortened and redacted.
     pub args: String,
-    /// Of the whole JSON.
+    /// Hash of the whole JSON.
     pub args_sha256: Sha256,
     /// `ok`, or the code of the failure.
     pub outcome: String,
-    /// Of the text that the model was given.
+    /// Number of bytes of the text given to the model.
     pub bytes: u64,
-    /// Of the same text.
+    /// Hash of that text.
     pub result_sha256: Sha256,
-    /// Labels under which spans of it may be cited.
+    /// Labels for citing spans of it.
     pub labels: Vec<Label>,
-    /// The beginning of what the model wrote behind the call.
+    /// The beginning of what the model wrote after the call.
     pub trailing_text_ignored: Option<String>,
 }
 
@@ -249,7 +252,7 @@ pub struct CalledTool {
 pub struct Sent {
     /// In words: `the question, to be embedded`.
     pub what: String,
-    /// The server.
+    /// The receiving server.
     pub to: String,
     /// Whether that is this machine.
     pub local: bool,
@@ -259,15 +262,14 @@ pub struct Sent {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SnapshotRecord {
-    /// Of the exact snapshot.
+    /// Id of the exact snapshot.
     pub id: Sha256,
     pub items: Vec<ItemRecord>,
-    /// Items whose text was cut short, left out or redacted.
+    /// Number of items whose text was shortened, left out or redacted.
     pub not_whole: u64,
 }
 
-/// One item of the evidence: where it is, what its bytes hash to, and the beginning of its
-/// text.
+/// One item of the evidence: its location, the hash of its bytes, and the beginning of its text.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ItemRecord {
@@ -277,12 +279,12 @@ pub struct ItemRecord {
     pub source: SourceName,
     pub rel_path: RelPath,
     pub path_is_shared: bool,
-    /// Canonical.
+    /// Canonical form.
     pub heading_path: String,
     pub span: ByteSpan,
     pub lines: LineSpan,
     pub text_sha256: Sha256,
-    /// What ranked it here.
+    /// The score that ranked it here.
     pub score: Option<f32>,
     /// The beginning of the text, redacted; `null`: none is kept.
     pub excerpt: Option<String>,
@@ -290,30 +292,30 @@ pub struct ItemRecord {
     pub excerpt_truncated: bool,
 }
 
-/// Something that was shown beside the evidence.
+/// Something shown as context with the evidence.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ContextItem {
-    /// `M1`, `M2`, …: never a label of evidence.
+    /// `M1`, `M2`, …: never an evidence label.
     pub label: String,
     pub memory_id: String,
     pub content: String,
     pub content_sha256: Sha256,
 }
 
-/// How much of the evidence's text a record holds.
+/// How much of the evidence's text a record contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExcerptCaps {
-    /// Whether there are excerpts at all.
+    /// Whether there are any excerpts.
     pub keep: bool,
-    /// Characters of one.
+    /// Maximum number of characters in one excerpt.
     pub one: usize,
-    /// Characters of all.
+    /// Maximum number of characters in all excerpts.
     pub all: usize,
 }
 
 impl SnapshotRecord {
-    /// Cuts the texts down. Redaction comes first, so that no cut leaves half a secret.
+    /// Shortens the texts. Redaction comes first, so that no cut leaves half a secret.
     pub fn new(snapshot: &EvidenceSnapshot, scores: &[f32], caps: &ExcerptCaps) -> Self {
         let mut left = caps.all;
         let mut not_whole = 0;
@@ -380,7 +382,8 @@ pub(super) fn tampered(why: &str) -> Failure {
 }
 
 impl Record {
-    /// Reads a record. `RUN_TAMPERED` when it is not one; `RUN_NEWER` when another version wrote it.
+    /// Parses a record. `RUN_TAMPERED` when it is invalid; `RUN_NEWER` when another version wrote
+    /// it.
     pub fn from_json(json: &str) -> Result<Self> {
         let value: Value =
             serde_json::from_str(json).map_err(|e| tampered(&format!("it is not JSON ({e})")))?;
@@ -396,12 +399,12 @@ impl Record {
         serde_json::from_value(value).map_err(|e| tampered(&e.to_string()))
     }
 
-    /// Whether a JSON value looks like a record and not like something else that holds a snapshot.
+    /// Whether a JSON value looks like a record and not like another object with a snapshot.
     pub fn is_one(value: &Value) -> bool {
         value.get("schema_version").is_some() && value.get("run_id").is_some()
     }
 
-    /// Takes the secrets out of every text, notes how many there were, and whether the record is
+    /// Removes the secrets from every text, and records their number and whether the record is
     /// still `exact`.
     ///
     /// # Errors
@@ -438,7 +441,7 @@ fn redact_strings(value: &mut Value) -> u64 {
             count
         }
         Value::Array(items) => items.iter_mut().map(redact_strings).sum(),
-        // A source's name is a short word of the configuration, and must stay one.
+        // A source's name is a short word of the configuration, and must stay unchanged.
         Value::Object(fields) => fields
             .iter_mut()
             .filter(|(name, _)| *name != "source")

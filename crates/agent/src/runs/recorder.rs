@@ -1,4 +1,4 @@
-//! One run, from before anything is asked until after it has been judged.
+//! One run, from before anything is asked until after the answer was judged.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -20,7 +20,7 @@ use local_agent_text::evidence::{Draft, EvidenceSnapshot, FreshnessReport};
 use local_agent_text::types::Sha256;
 use local_agent_verify::Report;
 
-/// Where records and the ledger's head are kept.
+/// Where records and the ledger's head are stored.
 #[derive(Debug, Clone, Copy)]
 pub struct RunPlace<'a> {
     /// `runs.dir`.
@@ -63,10 +63,10 @@ pub struct Begin<'a> {
     pub checking: Checking,
 }
 
-/// What is known when it is over. Everything is borrowed from the answer; nothing is invented here.
+/// What is known at the end. Everything is borrowed from the answer.
 #[derive(Debug, Default)]
 pub struct End<'a> {
-    /// `answered`, `abstained`, …; ignored when there is a failure.
+    /// `answered`, `abstained`, …; ignored if there is a failure.
     pub outcome: &'a str,
     pub failure: Option<&'a Failure>,
     pub answerer: Option<&'a str>,
@@ -78,18 +78,19 @@ pub struct End<'a> {
     /// The draft that `report` is about.
     pub draft: Option<&'a Draft>,
     pub report: Option<&'a Report>,
-    /// What was thought of its claims; `report` holds it already.
+    /// Opinions on its claims; already included in `report`.
     pub opinions: &'a [ClaimOpinion],
     pub text: Option<&'a str>,
     pub why: Option<&'a str>,
     pub index_stale: &'a [String],
-    /// Whether private notes were kept back.
+    /// Whether private notes were withheld.
     pub private_kept_back: bool,
     /// Steps within the run.
     pub timings_ms: Vec<(String, u64)>,
 }
 
-/// A run that has begun. Dropped without [`Run::finish`], it stays in the folder as `interrupted`.
+/// A run that has begun. If it is dropped without [`Run::finish`], its folder stays as
+/// `interrupted`.
 #[derive(Debug)]
 pub struct Run {
     ledger: Ledger,
@@ -100,30 +101,31 @@ pub struct Run {
     lock: JobLock,
 }
 
-/// What became of a record.
+/// The result of recording.
 #[derive(Debug)]
 pub struct Finished {
     pub id: RunId,
     /// `run.json`.
     pub path: PathBuf,
-    /// Why the ledger's head is not kept, when `durable.sqlite` is not ours.
+    /// Why the ledger's head was not stored, if `durable.sqlite` is not ours.
     pub unanchored: Option<Failure>,
 }
 
-/// The file that a running run holds locked.
+/// The file that a running run locks.
 pub(super) const LOCK: &str = "run.lock";
 
-/// The record.
+/// The file name of the record.
 pub(super) const RECORD: &str = "run.json";
 
 /// The folder in a run's folder for what `runs.keep_evidence` keeps.
 pub(super) const EVIDENCE: &str = "evidence";
 
-/// What `runs.keep_evidence` keeps.
+/// The files that `runs.keep_evidence` keeps.
 pub(super) const KEPT: [&str; 2] = ["snapshot.json", "draft.json"];
 
 impl Run {
-    /// Makes the folder, writes the record as far as it is known, and enters the run in the ledger.
+    /// Creates the folder, writes the record as far as it is known, and enters the run in the
+    /// ledger.
     ///
     /// # Errors
     /// `WRITE_ERROR`, `LEDGER_BROKEN`, `LOCKED`: a run that cannot be recorded does not begin.
@@ -191,8 +193,8 @@ impl Run {
             run.ledger
                 .append(&[(LineKind::Begin, Some(id.clone()), Some(sha256))])
         {
-            // A run that the ledger does not know never was. The line may be there although the head
-            // could not be kept; then the record stays, as that of an interrupted run.
+            // A run that is not in the ledger never existed. The line may be there although the
+            // head could not be stored; then the record stays, as an interrupted run.
             if matches!(run.ledger.knows(&id), Ok(false)) {
                 let _ = runs.remove_folder(id.as_str());
             }
@@ -201,7 +203,7 @@ impl Run {
         Ok(run)
     }
 
-    /// Its name.
+    /// Its id.
     pub fn id(&self) -> &RunId {
         &self.record.run_id
     }
@@ -274,7 +276,7 @@ impl Run {
             .append(&[(LineKind::End, Some(id.clone()), Some(sha256))])?;
         let path = self.folder.path().join(RECORD);
         drop(self.lock);
-        // The lock counts, not its file; a file that stays does no harm.
+        // The lock counts, not its file; a leftover file does no harm.
         let _ = self.folder.remove(LOCK);
         Ok(Finished {
             id,
@@ -283,8 +285,8 @@ impl Run {
         })
     }
 
-    /// With `runs.keep_evidence`: the exact snapshot and draft, so that a replay needs no file of
-    /// the sources.
+    /// With `runs.keep_evidence`: stores the exact snapshot and draft, so that a replay does not
+    /// need the source files.
     fn keep_evidence(&self, end: &End<'_>) -> Result<bool> {
         let Some((snapshot, _)) = end.snapshot.filter(|_| self.caps.keep_evidence) else {
             return Ok(false);

@@ -1,34 +1,34 @@
-//! Takes secrets out of a text before it is written into a record.
+//! Removes secrets from a text before it is written to a record.
 //!
-//! What is looked for: PEM blocks, tokens with a published prefix, JSON Web Tokens, passwords in
-//! addresses, headers, commands and rows of tables, and values assigned to names that say they are
-//! secret. What a note is full of stays: hashes, commits, keys of chunks, UUIDs, file names, dates,
-//! and words. A secret of no known form is not found; permissions are the other half. `SECURITY.md`
-//! lists forms that are found and forms that are not; a test compares.
+//! It searches for PEM blocks, tokens with a published prefix, JSON Web Tokens, passwords in
+//! addresses, headers, commands and table rows, and values assigned to names that indicate a
+//! secret. Ordinary content of notes stays: hashes, commits, chunk keys, UUIDs, file names, dates,
+//! and words. A secret in an unknown form is not found; file permissions are the second protection.
+//! `SECURITY.md` lists forms that are found and forms that are not; a test compares.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-/// A text without the secrets that were found in it.
+/// A text without its detected secrets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Redacted<'a> {
-    /// Each secret replaced by `[redacted: what it was]`.
+    /// Each secret is replaced by `[redacted: what it was]`.
     pub text: Cow<'a, str>,
-    /// How many there were.
+    /// The number of secrets.
     pub count: usize,
 }
 
-/// A form that is a secret as a whole; a group called `keep` stays.
+/// A pattern for a whole secret; a group called `keep` is kept.
 struct SecretForm {
     what: &'static str,
     pattern: Regex,
 }
 
-/// Prefixes as their issuers publish them for secret scanners.
+/// Prefixes that issuers publish for secret scanners.
 const FORMS: &[(&str, &str)] = &[
-    // A block may begin or end outside of the excerpt.
+    // A block may begin or end outside the excerpt.
     (
         "PEM block",
         r"-----BEGIN [A-Z0-9 ]{3,40}-----(?s:.*?)(?:-----END [A-Z0-9 ]{3,40}-----|\z)",
@@ -98,15 +98,15 @@ static KNOWN: LazyLock<Vec<SecretForm>> = LazyLock::new(|| {
         .collect()
 });
 
-/// Names that say that what follows is secret.
+/// Names that indicate that a secret follows.
 const NAMES: &str = concat!(
     r"(?:passwor[dt]|passwd|passphrase|pwd|secret|token|kennwort|psk|(?:wlan|netzwerk|sicherheits)-?schlüssel|",
     r"(?:access|private)[_-]?key|(?:api|account|storage|encryption|signing|master|recovery|license|network|wlan|wi-?fi|wpa[23]?)",
     r"[ _-]?key)"
 );
 
-/// Where a value is in a line, and how sure its place makes us. `NAMES` stands for [`NAMES`];
-/// `keep` and `tail` stay.
+/// Where a value is in a line, and how certain its position makes us. `NAMES` is replaced by
+/// [`NAMES`]; `keep` and `tail` are kept.
 const PLACES: &[(Sure, &str)] = &[
     // `name = value`
     (
@@ -127,7 +127,7 @@ const PLACES: &[(Sure, &str)] = &[
         Sure::IfItLooksSecret,
         r"(?P<keep>\b(?:machine|login)\s+\S+\s+password\s+)(?P<value>\S{6,400})",
     ),
-    // Options of commands.
+    // Command-line options.
     (
         Sure::UnlessItIsAPlaceholder,
         r#"(?P<keep>\bcurl\b[^\n|;]{0,300}?\s(?:-u|--user)[ =]?["']?[^\s:"']{1,64}:)(?P<value>[^\s"']{1,400})"#,
@@ -150,12 +150,12 @@ const PLACES: &[(Sure, &str)] = &[
     ),
 ];
 
-/// When a value at one of [`PLACES`] is taken out.
+/// When a value at one of [`PLACES`] is removed.
 #[derive(Clone, Copy)]
 enum Sure {
-    /// Words are there as well.
+    /// Ordinary words occur there as well.
     IfItLooksSecret,
-    /// Nothing else is there.
+    /// Nothing else occurs there.
     UnlessItIsAPlaceholder,
 }
 
@@ -167,11 +167,11 @@ static PLACED: LazyLock<Vec<(Sure, Regex)>> = LazyLock::new(|| {
         .collect()
 });
 
-/// A block of base64 that is cut at both ends.
+/// A block of base64 that is cut off at both ends.
 static BASE64: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"(?m)(?:^[A-Za-z0-9+/]{56,76}={0,2}\r?\n?){3,}").ok());
 
-/// Takes the secrets out of `text`. The same text gives the same result; redacting twice changes
+/// Removes the secrets from `text`. The same text gives the same result; redacting twice changes
 /// nothing more.
 pub fn redact(text: &str) -> Redacted<'_> {
     let mut out = Redacted {
@@ -190,7 +190,7 @@ pub fn redact(text: &str) -> Redacted<'_> {
         });
     }
     if let Some(pattern) = BASE64.as_ref() {
-        // Lists of hashes are no key.
+        // Lists of hashes are not a key.
         out.apply(pattern, "base64 block", |found| {
             found[0]
                 .bytes()
@@ -209,7 +209,7 @@ impl Redacted<'_> {
             }
             count += 1;
             let keep = found.name("keep").map_or("", |keep| keep.as_str());
-            // The `@` behind a password belongs to the address.
+            // The `@` after a password belongs to the address.
             let at = if found[0].ends_with('@') && !keep.is_empty() {
                 "@"
             } else {
@@ -225,13 +225,14 @@ impl Redacted<'_> {
     }
 }
 
-/// Whether an assigned value is one, and no word, date, number, path, variable or placeholder.
+/// Whether an assigned value is a secret, and not a word, date, number, path, variable or
+/// placeholder.
 fn looks_secret(value: &str) -> bool {
     if is_placeholder(value) {
         return false;
     }
     let value = value.trim_end_matches(['.', ')', ']', '}', '!', '?', ':']);
-    // The end of a padded block of base64 is no end of a path.
+    // A padded base64 block does not end like a path.
     let is_path = value.starts_with(['/', '~']) && !value.ends_with('=');
     if is_path || value.contains("://") {
         return false;
@@ -249,7 +250,7 @@ fn looks_secret(value: &str) -> bool {
         && (digits > 0 || marks > 0 || upper_inside && value.len() >= 16)
 }
 
-/// Whether a value only says that a secret belongs there.
+/// Whether a value is only a placeholder for a secret.
 fn is_placeholder(value: &str) -> bool {
     const WORDS: [&str; 8] = [
         "password", "passwd", "pass", "pw", "secret", "token", "passwort", "geheim",
@@ -266,8 +267,7 @@ fn is_placeholder(value: &str) -> bool {
         })
 }
 
-/// Forms in which secrets are in notes, with an example in which `X` stands for the secret, and
-/// whether it is found.
+/// Forms of secrets in notes, with an example in which `X` is the secret, and whether it is found.
 #[cfg(test)]
 const EXAMPLES: &[(&str, bool)] = &[
     ("password: X", true),
@@ -306,7 +306,7 @@ const EXAMPLES: &[(&str, bool)] = &[
 mod tests {
     use super::*;
 
-    /// Built here, so that no scanner takes this file for a leak.
+    /// Built at run time, so that no scanner mistakes this file for a leak.
     fn secrets() -> Vec<(&'static str, String)> {
         let many = |part: &str, n: usize| part.repeat(n);
         let pem = format!(
@@ -417,7 +417,8 @@ mod tests {
         );
     }
 
-    /// What a form that is listed as found loses, and that a form listed as not found is one.
+    /// The secrets in forms listed as found are removed, and forms listed as not found are tested
+    /// too.
     #[test]
     fn s30_the_forms_that_security_md_lists_are_found_or_not_as_it_says() {
         let page = include_str!("../../../../SECURITY.md");

@@ -1,8 +1,8 @@
-//! From a record back to its evidence and its draft, and to the same report.
+//! Restores the evidence and draft of a record, and recomputes its report.
 //!
 //! The bytes come from the files, read through the sandbox, or from what `runs.keep_evidence` kept.
-//! Each item must hash to what the record says. Bytes that are gone are `REPLAY_EVIDENCE_GONE`:
-//! that is no disagreement, only nothing to compare.
+//! The hash of each item must match the record. Missing bytes are `REPLAY_EVIDENCE_GONE`: that is
+//! not a mismatch, there is just nothing to compare.
 
 use std::path::Path;
 
@@ -35,26 +35,26 @@ pub struct Thawed {
     pub snapshot: EvidenceSnapshot,
     pub draft: Option<Draft>,
     pub bytes: Bytes,
-    /// Items whose bytes are elsewhere in their file by now.
+    /// Items whose bytes are now elsewhere in their file.
     pub moved: Vec<Label>,
 }
 
-/// How a replay ended.
+/// The result of a replay.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Replayed {
-    /// Items whose bytes hash to what the record says.
+    /// Number of items whose hash matches the record.
     pub items: usize,
     pub bytes: Bytes,
     pub moved: Vec<Label>,
-    /// The report's hash, recorded and recomputed alike; `None`: no draft was judged.
+    /// The report's hash, recorded and recomputed identically; `None`: no draft was judged.
     pub report_sha256: Option<Sha256>,
 }
 
-/// Brings the evidence of a record back. `folder` is the run's own.
+/// Restores the evidence of a record. `folder` is the run's own folder.
 ///
 /// # Errors
 /// `RUN_INCOMPLETE` without evidence; `REPLAY_EVIDENCE_GONE`; `REPLAY_REDACTED`; `RUN_TAMPERED`
-/// when what is found does not fit together.
+/// when the parts are inconsistent.
 pub fn thaw(record: &Record, folder: &Path, sandbox: &Sandbox) -> Result<Thawed> {
     let Some(frozen) = &record.snapshot else {
         let message = format!(
@@ -76,10 +76,10 @@ pub fn thaw(record: &Record, folder: &Path, sandbox: &Sandbox) -> Result<Thawed>
     Ok(thawed)
 }
 
-/// Largest kept file that is read.
+/// Maximum size of a kept file.
 const MAX_KEPT_BYTES: u64 = 256 << 20;
 
-/// What `runs.keep_evidence` kept, if it is there.
+/// The evidence kept by `runs.keep_evidence`, if it is there.
 fn kept(record: &Record, folder: &Path) -> Result<Option<Thawed>> {
     if !record.kept_evidence {
         return Ok(None);
@@ -191,8 +191,8 @@ fn excerpt(item: &ItemRecord, text: String) -> Result<Excerpt> {
     })
 }
 
-/// The bytes of an item: where it stood, or, when text above it came or went, at the start of
-/// another line. Whether it is where it stood.
+/// The bytes of an item: at its old place, or, if text above it was added or removed, at the start
+/// of another line. Also returns whether it is at its old place.
 fn text_of(item: &ItemRecord, file: &[u8]) -> std::result::Result<(String, bool), String> {
     let fits = |bytes: &[u8]| Sha256::of(bytes) == item.text_sha256;
     let text = |bytes: &[u8]| {
@@ -218,10 +218,10 @@ fn text_of(item: &ItemRecord, file: &[u8]) -> std::result::Result<(String, bool)
     Err("the file changed".to_owned())
 }
 
-/// Verifies the draft of a run once more and compares the report's hash with the recorded one.
+/// Verifies the draft of a run again and compares the report's hash with the recorded one.
 ///
 /// # Errors
-/// Those of [`thaw`]; `REPLAY_MISMATCH` when the report is another one.
+/// Those of [`thaw`]; `REPLAY_MISMATCH` when the report differs.
 pub fn replay(record: &Record, thawed: &Thawed) -> Result<Replayed> {
     let done = |report_sha256| Replayed {
         items: thawed.snapshot.items().len(),
@@ -241,7 +241,7 @@ pub fn replay(record: &Record, thawed: &Thawed) -> Result<Replayed> {
         &record.freshness,
         &record.checking.options(),
     );
-    // What a model thought is not asked for again.
+    // A model's opinions are not requested again.
     let opinions: Vec<verify::Opinion> =
         record.opinions.iter().map(ClaimOpinion::opinion).collect();
     let report = match opinions.is_empty() {

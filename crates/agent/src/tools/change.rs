@@ -1,4 +1,5 @@
-//! What both tools that change files share: the proposal a person sees, the yes, and the limit.
+//! Shared by the two tools that change files: the proposal shown to a person, the confirmation, and
+//! the limit.
 
 use std::sync::atomic::Ordering;
 
@@ -6,11 +7,12 @@ use super::{AuditRow, Bound};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::visible;
 
-/// Shows a proposal to the person at the terminal and waits for the yes, within the session's
-/// limit. The proposal is escaped here, so that no file can draw on the terminal; what is about to
-/// be done is in the audit log before it is done.
+/// Shows a proposal to the person at the terminal and waits for confirmation, within the session's
+/// limit. The proposal is escaped here, so that no file can send control codes to the terminal; the
+/// change is in the audit log before it is made.
 ///
-/// `WRITE_DENIED` without a terminal, without a yes, or when the session's changes are used up.
+/// `WRITE_DENIED` without a terminal, without confirmation, or when the session's limit of changes
+/// is reached.
 pub(super) fn agree(
     bound: &Bound,
     tool: &str,
@@ -61,7 +63,7 @@ pub(super) fn agree(
 /// A unified diff of two texts with three lines of context.
 pub(super) fn diff(path: &str, before: &str, after: &str) -> String {
     let (from, to) = (format!("a/{path}"), format!("b/{path}"));
-    // Past this time the difference is larger than it could be, and still one.
+    // After this time the difference may be larger than necessary, but it is still correct.
     let lines = similar::TextDiff::configure()
         .timeout(std::time::Duration::from_secs(2))
         .diff_lines(before, after);

@@ -1,5 +1,4 @@
-//! Which files a tool looks through, for how long, and what it has to say about those it did not
-//! see.
+//! Which files a tool searches, for how long, and what it reports about those it did not search.
 
 use std::time::{Duration, Instant};
 
@@ -10,8 +9,7 @@ use local_agent_files::sandbox::{Address, NOTE_EXTENSIONS, What};
 use local_agent_text::error::{ErrorCode, Result};
 use local_agent_text::types::SourceName;
 
-/// Longest time that one call looks through files. What was not looked at by then is reported as
-/// left out.
+/// Maximum time that one call searches files. Files not searched by then are reported as left out.
 const PATIENCE: Duration = Duration::from_secs(15);
 
 /// When to stop.
@@ -28,16 +26,16 @@ impl Deadline {
     }
 }
 
-/// How one file was looked at.
+/// The result of searching one file.
 pub(super) enum FileLook {
     Done,
-    /// It could not be read or understood.
+    /// It could not be read or parsed.
     Unread,
-    /// It was looked at, and so much was found that the search ends; names what ran out.
+    /// So much was found in it that the search ends; gives the limit that was reached.
     Full(&'static str),
 }
 
-/// What a search came across. Nothing is left out in silence.
+/// Statistics of a search. Nothing is left out silently.
 pub(super) struct Survey {
     searched: usize,
     unread: usize,
@@ -48,8 +46,8 @@ pub(super) struct Survey {
 }
 
 impl Survey {
-    /// Looks through the files that `path` means and `wanted` takes, in order, until time or `look`
-    /// ends it.
+    /// Searches the files that `path` means and `wanted` accepts, in order, until the time is over
+    /// or `look` ends it.
     ///
     /// Errors as [`files`], and those of `look`.
     pub fn of(
@@ -87,7 +85,7 @@ impl Survey {
         Ok(survey)
     }
 
-    /// Says it beside the result.
+    /// Adds the statistics to the result.
     pub fn report(&self, facts: &mut Map<String, Value>, text: &mut String) {
         facts.insert("files_searched".to_owned(), json!(self.searched));
         facts.insert("files_unreadable".to_owned(), json!(self.unread));
@@ -116,8 +114,8 @@ impl Survey {
     }
 }
 
-/// The readable files that `path` means, sorted: all of them, those below a folder, or one.
-/// Beside them the roots that should have been walked and cannot be.
+/// The readable files that `path` means, sorted: all files, those in a folder, or one file. Also
+/// the roots that should have been walked but could not be.
 ///
 /// `PATH_DENIED`, `FILE_NOT_FOUND`, `AMBIGUOUS_PATH`.
 pub(super) fn files(bound: &Bound, path: Option<&str>) -> Result<(Vec<Address>, Vec<String>)> {
@@ -150,7 +148,7 @@ pub(super) fn files(bound: &Bound, path: Option<&str>) -> Result<(Vec<Address>, 
             };
             Ok((found.unwrap_or_default(), closed))
         }
-        // A folder's name has no extension, so that reason would mislead.
+        // A folder's name has no extension, so that reason would be misleading.
         Err(folder) if file.code == ErrorCode::PathDenied => Err(folder),
         Err(_) => Err(file),
     }

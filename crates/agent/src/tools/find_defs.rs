@@ -12,7 +12,7 @@ use super::{Bound, Spec, ToolEffect, schema};
 use local_agent_files::sandbox::Address;
 use local_agent_text::error::Result;
 
-/// Places that one call gives.
+/// Maximum number of places in one result.
 pub(super) const MOST: usize = 200;
 
 pub(super) const SPEC: Spec = Spec {
@@ -60,10 +60,10 @@ pub(super) struct Places {
     survey: Survey,
 }
 
-/// Line, kind and words of one place.
+/// Line, kind and text of one place.
 pub(super) type SymbolPlace = (u32, String, String);
 
-/// Looks through every file that can hold names and holds `name` in its text.
+/// Searches every file that can contain names and has `name` in its text.
 pub(super) fn look(
     bound: &Bound,
     path: Option<&str>,
@@ -76,7 +76,7 @@ pub(super) fn look(
         let Ok(file) = ReadFile::of(bound, &at.to_string()) else {
             return Ok(FileLook::Unread);
         };
-        // Parsing costs a thousand times what looking does.
+        // Parsing costs a thousand times more than searching the text.
         if !file
             .text()
             .is_ok_and(|text| text.contains(name) || text.to_lowercase().contains(&folded))

@@ -1,6 +1,6 @@
-//! `grep`: lines that a regular expression matches, with ripgrep's own engine, so that no pattern
-//! takes more than linear time. Files are read through the sandbox's handles; what ignore files
-//! leave out is not looked at.
+//! `grep`: lines that match a regular expression, with ripgrep's engine, so that every pattern
+//! takes linear time. Files are read through the sandbox's handles; files excluded by ignore files
+//! are not searched.
 
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{
@@ -16,11 +16,11 @@ use super::text::prefix;
 use super::{Bound, Spec, ToolEffect, schema};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
-/// Bytes of one line that are shown.
+/// Maximum number of bytes shown of one line.
 const LINE: usize = 400;
-/// Bytes of text that one call gives.
+/// Maximum number of bytes of text in one result.
 const MOST_BYTES: usize = 64 * 1024;
-/// Memory that one compiled pattern may take, in bytes.
+/// Memory limit for one compiled pattern, in bytes.
 const PATTERN_SIZE: usize = 256 << 10;
 
 pub(super) const SPEC: Spec = Spec {
@@ -131,13 +131,13 @@ fn compile(args: &GrepArgs) -> Result<RegexMatcher> {
 #[derive(Default)]
 struct Hits {
     path: String,
-    /// Whether nothing of this file was shown yet.
+    /// Whether nothing of this file has been shown yet.
     fresh: bool,
     most: usize,
     hits: usize,
     lines: Vec<Value>,
     text: String,
-    /// What ran out.
+    /// The limit that was reached.
     full: Option<&'static str>,
 }
 
@@ -268,7 +268,7 @@ mod tests {
         assert!(text(&world, json!({"pattern": "needle"})).len() < 600);
     }
 
-    /// A pattern that takes a backtracking engine ages, on a text made for it.
+    /// A pattern that takes a backtracking engine ages on a text made for it.
     #[test]
     fn s26_a_hostile_pattern_takes_linear_time_or_is_refused() {
         let world = World::new();

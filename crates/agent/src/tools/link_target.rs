@@ -21,7 +21,7 @@ fn ends_in(path: &str, end: &str) -> bool {
             .is_some_and(|before| before.ends_with('/'))
 }
 
-/// Whether two paths are one, apart from case and a markdown extension.
+/// Whether two paths are the same, ignoring case and a markdown extension.
 pub(crate) fn same(a: &str, b: &str) -> bool {
     bare(a) == bare(b)
 }

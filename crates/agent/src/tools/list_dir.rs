@@ -1,4 +1,4 @@
-//! `list_dir`: what is in a folder. Denied, hidden and linked names do not exist here.
+//! `list_dir`: the content of a folder. Denied, hidden and linked names are not visible here.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -8,7 +8,7 @@ use super::outcome::Output;
 use super::{Bound, Spec, ToolEffect, schema};
 use local_agent_text::error::Result;
 
-/// Entries that one call gives.
+/// Maximum number of entries in one result.
 const MOST: usize = 1000;
 
 pub(super) const SPEC: Spec = Spec {

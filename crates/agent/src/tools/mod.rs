@@ -1,11 +1,10 @@
-//! Tools that cannot escape: what a person, a model's loop or an agent may do with the files below
-//! the roots.
+//! Sandboxed tools: what a person, a model's loop or an agent may do with the files below the
+//! roots.
 //!
 //! A tool exists only as a value that a [`ToolFactory`] made over one sandbox, so there is no tool
-//! without roots, caps and policy. What a tool reads it reads through the sandbox's handles. A tool
-//! never panics and never fails in a way that its caller could not read: bad arguments, refused
-//! paths and missing files are a [`ToolOutcome`] with a stable code, one sentence and what to do
-//! instead.
+//! without roots, limits and policy. A tool reads everything through the sandbox's handles. It
+//! never panics, and every failure is readable for its caller: invalid arguments, refused paths and
+//! missing files are a [`ToolOutcome`] with a stable code, one sentence and what to do instead.
 //!
 //! | file | tool |
 //! | --- | --- |
@@ -51,7 +50,7 @@ pub use outcome::{Output, ToolOutcome};
 pub use policy::{Caller, Rule, ToolPolicy};
 pub(crate) use symbols::definitions;
 
-/// Every tool, in the order in which it is listed.
+/// Every tool, in listing order.
 const SPECS: &[&Spec] = &[
     &read_text_file::SPEC,
     &list_dir::SPEC,
@@ -68,63 +67,64 @@ const SPECS: &[&Spec] = &[
 /// What a tool does to files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ToolEffect {
-    /// Nothing is changed. Only such tools are ever offered to a model's loop or over MCP.
+    /// Changes nothing. Only such tools are ever offered to a model's loop or over MCP.
     Reads,
-    /// Proposes a change, which a person must agree to.
+    /// Proposes a change that a person must confirm.
     Writes,
 }
 
-/// What one tool is, without its sandbox.
+/// The description of one tool, without its sandbox.
 struct Spec {
     name: &'static str,
     /// For people and models: what it does, in one or two sentences.
     description: &'static str,
     effect: ToolEffect,
-    /// Whether what it gives may be evidence: exact text of a file with its place.
+    /// Whether its results may be evidence: exact text of a file with its position.
     admissible: bool,
     schema: fn() -> Value,
     run: fn(&Bound, Value) -> Result<Output>,
 }
 
-/// A call, as the audit log keeps it.
+/// A call, in the form of the audit log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditRow {
     pub caller: Caller,
     pub tool: String,
-    /// What the call was about: the path, name or pattern asked for, shortened.
+    /// The subject of the call: the requested path, name or pattern, shortened.
     pub subject: String,
     /// `ok`, or the code of the failure.
     pub outcome: String,
-    /// The true reason behind a `FILE_NOT_FOUND`, for the operator alone.
+    /// The true reason behind a `FILE_NOT_FOUND`, only for the operator.
     pub why: Option<String>,
-    /// Bytes of what was handed out.
+    /// Number of bytes handed out.
     pub bytes: u64,
 }
 
-/// Keeps the audit log; when it fails, so does the call.
+/// Writes to the audit log; if it fails, the call fails too.
 pub type Audit = dyn Fn(&AuditRow) -> Result<()> + Send + Sync;
 
-/// Asks the person at the terminal; gets the whole proposal, and says whether the person agreed.
+/// Asks the person at the terminal: receives the whole proposal, and returns whether the person
+/// confirmed.
 pub type Confirm = dyn Fn(&str) -> Result<bool> + Send + Sync;
 
 /// Makes tools over one sandbox.
 #[derive(Clone)]
 pub struct ToolFactory(Arc<Bound>);
 
-/// What every tool of one factory shares.
+/// Shared by all tools of one factory.
 struct Bound {
     sandbox: Sandbox,
     policy: ToolPolicy,
     caller: Caller,
     audit: Option<Arc<Audit>>,
     confirm: Option<Arc<Confirm>>,
-    /// Changes made so far.
+    /// Number of changes made so far.
     writes: AtomicU32,
 }
 
 impl ToolFactory {
-    /// Tools for a person, without an audit log and without a terminal to agree at: what needs a
-    /// yes is refused.
+    /// Tools for a person, without an audit log and without a terminal for confirmations: tools
+    /// that need one are refused.
     pub fn new(sandbox: Sandbox, policy: ToolPolicy) -> Self {
         let writes = AtomicU32::new(0);
         Self(Arc::new(Bound {
@@ -137,7 +137,7 @@ impl ToolFactory {
         }))
     }
 
-    /// The same for another caller, with an audit log and a terminal.
+    /// The same tools for another caller, with an audit log and a terminal.
     #[must_use]
     pub fn with(
         self,
@@ -156,7 +156,7 @@ impl ToolFactory {
         }))
     }
 
-    /// The same tools over another sandbox, with the count of changes begun anew.
+    /// The same tools over another sandbox, with the count of changes reset.
     #[must_use]
     pub fn over(&self, sandbox: Sandbox) -> Self {
         let Bound {
@@ -176,7 +176,7 @@ impl ToolFactory {
         }))
     }
 
-    /// Every tool, also those that propose changes and those that the policy denies.
+    /// Every tool, including those that propose changes and those that the policy denies.
     pub fn all(&self) -> Vec<Tool> {
         SPECS
             .iter()
@@ -187,8 +187,8 @@ impl ToolFactory {
             .collect()
     }
 
-    /// The tools that may be offered to a model or an agent: they read, and the policy does not
-    /// deny them.
+    /// The tools that may be offered to a model or an agent: read-only, and not denied by the
+    /// policy.
     pub fn read_only(&self) -> Vec<Tool> {
         let offered = |tool: &Tool| {
             tool.effect() == ToolEffect::Reads && self.0.policy.rule(tool.name()) != Rule::Deny
@@ -201,8 +201,7 @@ impl ToolFactory {
         self.all().into_iter().find(|tool| tool.name() == name)
     }
 
-    /// Runs the tool of this name among `offered`; a name that is not among them is an outcome like
-    /// others.
+    /// Runs the tool with this name from `offered`; an unknown name gives a normal failed outcome.
     pub fn run_among(&self, offered: &[Tool], name: &str, args: &Value) -> ToolOutcome {
         match offered.iter().find(|tool| tool.name() == name) {
             Some(tool) => tool.run(args),
@@ -240,7 +239,7 @@ impl Bound {
         };
         match audit(&row) {
             Ok(()) => outcome,
-            // What cannot be recorded is not handed out.
+            // A result that cannot be recorded is not handed out.
             Err(failure) => ToolOutcome::failed(outcome.tool(), failure),
         }
     }
@@ -274,18 +273,17 @@ impl Tool {
         self.spec.effect
     }
 
-    /// Whether what it gives may be cited as evidence.
+    /// Whether its results may be cited as evidence.
     pub fn is_admissible(&self) -> bool {
         self.spec.admissible
     }
 
-    /// What the policy says about it.
+    /// The policy's rule for it.
     pub fn rule(&self) -> Rule {
         self.bound.policy.rule(self.name())
     }
 
-    /// Runs it. Whatever goes wrong is in the outcome, and so is what was refused; the call is in
-    /// the audit log.
+    /// Runs it. All failures and refusals are in the outcome; the call is in the audit log.
     pub fn run(&self, args: &Value) -> ToolOutcome {
         let outcome = match self
             .admit(args)
@@ -297,9 +295,9 @@ impl Tool {
         self.bound.audited(outcome, &subject(args))
     }
 
-    /// Policy first, then the arguments against the schema.
+    /// Checks the policy first, then the arguments against the schema.
     fn admit(&self, args: &Value) -> Result<()> {
-        // Whatever a caller was offered: only a person proposes changes.
+        // Whatever a caller was offered, only a person can propose changes.
         if self.effect() == ToolEffect::Writes && self.bound.caller != Caller::Person {
             let message = format!(
                 "`{}` changes files, and only a person may call it.",
@@ -308,7 +306,7 @@ impl Tool {
             return Err(Failure::new(ErrorCode::ToolDenied, message)
                 .with_hint("tell the person what to change"));
         }
-        // What a person may be asked about is within its limits.
+        // The arguments shown to a person for confirmation are within the limits.
         schema::check(self.name(), &self.schema(), args)?;
         self.bound.policy.admit(
             self.name(),
@@ -319,7 +317,7 @@ impl Tool {
     }
 }
 
-/// The one argument that says what a call is about.
+/// The one argument that gives the subject of a call.
 fn subject(args: &Value) -> String {
     ["path", "name", "pattern", "symbol"]
         .iter()

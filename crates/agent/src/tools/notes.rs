@@ -5,7 +5,7 @@ use std::ops::Range;
 use local_agent_text::markdown::Scheme;
 use local_agent_text::markdown::{self, ChunkOptions, Document};
 
-/// Reads a note. Chunks are not asked for, so they may be as large as they like.
+/// Parses a note. The chunks are not needed, so they may be of any size.
 pub(crate) fn parse(text: &str) -> Document {
     let options = ChunkOptions {
         scheme: Scheme::ObsidianV2,
@@ -16,7 +16,7 @@ pub(crate) fn parse(text: &str) -> Document {
     markdown::parse(text, &options, &|text| text.len() / 4)
 }
 
-/// The section of heading number `n`: to the next heading of the same or a higher level.
+/// The section of heading number `n`: up to the next heading of the same or a higher level.
 pub(crate) fn section(document: &Document, n: usize, text: &str) -> Option<Range<usize>> {
     let heading = document.headings.get(n)?;
     let next = document

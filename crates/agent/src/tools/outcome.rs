@@ -1,23 +1,23 @@
-//! What a call comes to.
+//! The result of a call.
 
 use serde_json::{Map, Value, json};
 
 use local_agent_text::error::{ErrorCode, Failure};
 use local_agent_text::evidence::Excerpt;
 
-/// What a tool gives.
+/// The output of a tool.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Output {
     /// Facts about the result, as a JSON object; never the text itself.
     pub data: Map<String, Value>,
-    /// The result as people and models read it.
+    /// The result as text for people and models.
     pub text: String,
-    /// Exact spans of files in the text. Only tools whose results are admissible give any.
+    /// Exact spans of files in the text. Only tools with admissible results have any.
     pub evidence: Vec<Excerpt>,
 }
 
 impl Output {
-    /// `facts` must be a JSON object; anything else is left out.
+    /// `facts` must be a JSON object; anything else is dropped.
     pub(super) fn new(facts: Value, text: impl Into<String>) -> Self {
         let data = match facts {
             Value::Object(data) => data,
@@ -31,7 +31,7 @@ impl Output {
     }
 }
 
-/// A call that came to its end, well or not.
+/// A finished call, successful or not.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolOutcome {
     tool: String,
@@ -54,22 +54,22 @@ impl ToolOutcome {
         }
     }
 
-    /// The name that was called; it need not be a tool.
+    /// The name that was called; it may not be an existing tool.
     pub fn tool(&self) -> &str {
         &self.tool
     }
 
-    /// What it gave, or the typed failure.
+    /// Its output, or the typed failure.
     pub fn result(&self) -> std::result::Result<&Output, &Failure> {
         self.result.as_ref()
     }
 
-    /// The code of the failure; `None` when it did its job.
+    /// The code of the failure; `None` if it succeeded.
     pub fn code(&self) -> Option<ErrorCode> {
         self.result.as_ref().err().map(|failure| failure.code)
     }
 
-    /// Bytes of text that were handed out.
+    /// Number of bytes of text handed out.
     pub fn bytes(&self) -> u64 {
         self.result
             .as_ref()

@@ -1,4 +1,4 @@
-//! `outline`: what a file consists of.
+//! `outline`: the structure of a file.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -10,7 +10,7 @@ use super::text::ReadFile;
 use super::{Bound, Spec, ToolEffect, schema};
 use local_agent_text::error::Result;
 
-/// Names that one call gives.
+/// Maximum number of names in one result.
 const MOST: usize = 1000;
 
 pub(super) const SPEC: Spec = Spec {

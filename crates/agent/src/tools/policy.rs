@@ -1,4 +1,5 @@
-//! Who may call what: `allow`, `ask` (a person says yes at the terminal) or `deny`, a rule a tool.
+//! Which tools may be called: `allow`, `ask` (a person confirms at the terminal) or `deny`, one
+//! rule per tool.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +11,7 @@ pub use crate::config::ToolRule as Rule;
 use crate::config::Tools;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
-/// Who calls.
+/// The caller of a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Caller {
@@ -36,11 +37,11 @@ impl Caller {
 /// The rules and caps of `tools.*`.
 #[derive(Debug, Clone)]
 pub struct ToolPolicy {
-    /// Rules by the names of tools; a tool that is not named is allowed.
+    /// Rules by tool name; a tool without a rule is allowed.
     pub rules: BTreeMap<String, Rule>,
-    /// Changes within a day.
+    /// Maximum number of changes within a day.
     pub max_writes: u32,
-    /// Changes of the last day that others have made, as the audit log counts them.
+    /// Number of changes by others within the last day, according to the audit log.
     pub writes_before: u32,
 }
 

@@ -1,5 +1,5 @@
 //! `propose_write`: new content for one file, applied only after a person at the terminal has seen
-//! the difference and agreed.
+//! the difference and confirmed.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -100,7 +100,7 @@ mod tests {
     use super::super::{Caller, ToolFactory, ToolPolicy};
     use super::*;
 
-    /// A factory whose person sees `asked` and answers by `answer`.
+    /// A factory whose person sees `asked` and answers with `answer`.
     fn factory(
         world: &World,
         answer: impl Fn(&str) -> bool + Send + Sync + 'static,
@@ -242,7 +242,7 @@ mod tests {
         let (tools, _) = factory(&world, swap, 50);
         assert_eq!(code(&propose(&tools, "a.md", "two\n")), "WRITE_CONFLICT");
         assert_eq!(read(&world, "../outside/secret.md"), "SECRET");
-        // A link that stood there before is as missing, and is not written over either.
+        // A link that was already there also counts as missing, and is not overwritten either.
         assert_eq!(
             code(&propose(&tools, "notes:a.md", "two\n")),
             "FILE_NOT_FOUND"

@@ -10,7 +10,7 @@ use super::text::{ReadFile, prefix};
 use super::{Bound, Spec, ToolEffect, schema};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
-/// Bytes that one call gives.
+/// Maximum number of bytes in one result.
 const MOST_BYTES: usize = 64 * 1024;
 
 pub(super) const SPEC: Spec = Spec {

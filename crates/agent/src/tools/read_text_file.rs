@@ -1,6 +1,5 @@
-//! `read_text_file`: text of one file, by characters (the contract that evidence is held to), by
-//! bytes, or by lines. What is left out is always said: `end` is `end_of_file`, `partial` or
-//! `truncated`.
+//! `read_text_file`: text of one file, by characters (the contract for evidence), by bytes, or by
+//! lines. Omissions are always reported: `end` is `end_of_file`, `partial` or `truncated`.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -11,9 +10,9 @@ use super::text::{Content, ReadFile, prefix};
 use super::{Bound, Spec, ToolEffect, schema};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
-/// Bytes that one call gives in byte and line mode.
+/// Maximum number of bytes in one result, in byte and line mode.
 const MOST_BYTES: usize = 64 * 1024;
-/// Characters that one call gives when nobody says how many.
+/// Default number of characters in one result.
 const USUAL_CHARS: usize = 12_000;
 const LEAST_CHARS: u32 = 200;
 const MOST_CHARS: u32 = 200_000;
@@ -84,7 +83,7 @@ fn run(bound: &Bound, args: Value) -> Result<Output> {
     }
 }
 
-/// The contract of evidence: how much there is, how much came, and whether that is all of it.
+/// The contract for evidence: the total, the amount returned, and whether that is everything.
 fn by_chars(file: &ReadFile, text: &str, max_chars: usize) -> Output {
     let chars_full = text.chars().count();
     let end = text
@@ -154,7 +153,8 @@ fn by_bytes(file: &ReadFile, text: &str, args: &ReadTextFileArgs) -> Result<Outp
     Ok(out)
 }
 
-/// `N|text`; the numbers count towards the bytes. A line that does not fit is cut and marked as cut.
+/// `N|text`; the numbers count towards the bytes. A line that does not fit is cut and marked as
+/// cut.
 fn by_lines(file: &ReadFile, text: &str, args: &ReadTextFileArgs) -> Output {
     let total = text.split_inclusive('\n').count();
     let first = args.start_line.unwrap_or(1) as usize;
@@ -171,7 +171,7 @@ fn by_lines(file: &ReadFile, text: &str, args: &ReadTextFileArgs) -> Output {
         if line.len() > room {
             cut = true;
             let part = prefix(line, room);
-            // Only a line that no call could hold is shown in part.
+            // Only a line that is too long for any call is shown partly.
             if number == first {
                 shown.push_str(&label);
                 shown.push_str(part);

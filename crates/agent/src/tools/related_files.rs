@@ -17,7 +17,7 @@ use local_agent_files::sandbox::Address;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::markdown::{Document, LinkKind};
 
-/// Notes of each kind that one call gives.
+/// Maximum number of notes of each kind in one result.
 const MOST: usize = 100;
 
 pub(super) const SPEC: Spec = Spec {
@@ -37,7 +37,7 @@ struct RelatedFilesArgs {
     path: String,
 }
 
-/// How one other note stands to the one that was asked about.
+/// How another note is related to the given one.
 struct Related {
     at: Address,
     /// It is linked to.
@@ -58,7 +58,7 @@ fn run(bound: &Bound, args: Value) -> Result<Output> {
     let own = notes::parse(file.text()?);
     let own_tags: BTreeSet<String> = own.tags.iter().map(|tag| tag.to_lowercase()).collect();
     let deadline = Deadline::new();
-    // Its own source only, which is open: the note was read from it.
+    // Only its own source, which is open: the note was read from it.
     let (all, _) = files(bound, Some(&format!("{}:", file.at.source)))?;
     let all: Vec<Address> = all
         .into_iter()
@@ -150,7 +150,7 @@ fn run(bound: &Bound, args: Value) -> Result<Output> {
     Ok(Output::new(facts, text))
 }
 
-/// A note that was not looked at.
+/// A note that was not searched.
 enum Left {
     NoTime,
     /// Its address.

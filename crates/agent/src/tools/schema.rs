@@ -1,4 +1,4 @@
-//! Arguments: the schema comes from the struct that takes them, and is what they are held against.
+//! Arguments: the schema is derived from their struct, and they are checked against it.
 
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -6,22 +6,22 @@ use serde_json::Value;
 
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
-/// Longest arguments of one call, as JSON, in bytes. What is written is under
-/// `security.max_file_bytes` beside it.
+/// Maximum size of one call's arguments as JSON, in bytes. For content to be written,
+/// `security.max_file_bytes` also applies.
 const MAX_ARGS: usize = 16 << 20;
 
-/// The schema of a struct of arguments.
+/// The schema for a struct of arguments.
 pub(super) fn of<T: JsonSchema>() -> Value {
     let mut schema = serde_json::to_value(schemars::schema_for!(T)).unwrap_or_default();
     if let Some(fields) = schema.as_object_mut() {
-        // The name of the struct is nobody's business.
+        // The struct's name is an internal detail.
         fields.remove("title");
         fields.remove("$schema");
     }
     schema
 }
 
-/// The struct itself; what the schema let through fits.
+/// Parses the struct; arguments that the schema allows always fit.
 pub(super) fn parse<T: DeserializeOwned>(args: Value) -> Result<T> {
     serde_json::from_value(args).map_err(|e| {
         Failure::new(
@@ -31,7 +31,7 @@ pub(super) fn parse<T: DeserializeOwned>(args: Value) -> Result<T> {
     })
 }
 
-/// `INVALID_ARGS` with the first thing in `args` that the schema of `tool` does not allow.
+/// `INVALID_ARGS` with the first part of `args` that violates the schema of `tool`.
 pub(super) fn check(tool: &str, schema: &Value, args: &Value) -> Result<()> {
     first_violation(schema, args).map_or(Ok(()), |why| {
         let message = format!("The arguments of `{tool}` do not fit: {why}.");

@@ -15,14 +15,15 @@ use local_agent_text::types::RelPath;
 /// Larger source files are not parsed.
 const MOST_BYTES: usize = 1 << 20;
 
-/// Deeper nested brackets are not parsed: the grammars take quadratic time over them.
+/// Source with deeper nested brackets is not parsed, because the grammars take quadratic time for
+/// it.
 const DEEPEST: usize = 500;
 
-/// Longest time that one file is parsed.
+/// Maximum time for parsing one file.
 #[cfg(feature = "code")]
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(3);
 
-/// A name and the piece of the file it names.
+/// A name and the part of the file it belongs to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Symbol {
     pub name: String,
@@ -31,7 +32,7 @@ pub(super) struct Symbol {
     /// The first line, from 1.
     pub line: u32,
     pub end_line: u32,
-    /// How deep a heading is; 0 for symbols of code.
+    /// The level of a heading; 0 for symbols in code.
     #[serde(skip)]
     pub level: u8,
     #[serde(skip)]
@@ -40,7 +41,7 @@ pub(super) struct Symbol {
     pub is_definition: bool,
 }
 
-/// Whether names can be found in such a file at all.
+/// Whether names can be found in this kind of file.
 pub(super) fn has_names(at: &Address) -> bool {
     is_note(at) || extension(&at.path).is_some()
 }
@@ -81,7 +82,7 @@ pub(super) fn symbols(file: &ReadFile) -> Result<Vec<Symbol>> {
     of_code(ext, text)
 }
 
-/// How deep brackets are open at most; whether they are in strings does not count.
+/// Maximum depth of open brackets, including those in strings.
 fn nesting(text: &str) -> usize {
     let (mut deep, mut deepest) = (0usize, 0);
     for byte in text.bytes() {
@@ -95,7 +96,7 @@ fn nesting(text: &str) -> usize {
     deepest
 }
 
-/// What a source file defines, in order; none where it cannot be parsed.
+/// The definitions in a source file, in order; none if it cannot be parsed.
 pub(crate) fn definitions(path: &RelPath, text: &str) -> Vec<Definition> {
     let Some(ext) = extension(path) else {
         return Vec::new();
@@ -118,7 +119,7 @@ fn extension(path: &RelPath) -> Option<&'static str> {
     CODE_EXTENSIONS.into_iter().find(|ext| name.ends_with(ext))
 }
 
-/// Offsets of the line breaks of a text, so that many places are found in one pass.
+/// Offsets of the line breaks of a text, so that many positions can be looked up after one pass.
 pub(super) struct LineStarts(Vec<usize>);
 
 impl LineStarts {
@@ -218,7 +219,7 @@ fn of_code(ext: &str, text: &str) -> Result<Vec<Symbol>> {
     Ok(out)
 }
 
-/// The grammars, each with the query that names what it defines and uses, compiled once.
+/// The grammars, each with the query for its definitions and uses, compiled once.
 #[cfg(feature = "code")]
 mod grammars {
     use std::sync::OnceLock;
@@ -228,7 +229,7 @@ mod grammars {
 
     type Made = std::result::Result<TagsConfiguration, String>;
 
-    /// What the grammar's own query leaves out: constants, calls by a path, uses of types.
+    /// Additions to the grammar's own query: constants, calls by a path, uses of types.
     const RUST: &str = "
         (const_item name: (identifier) @name) @definition.constant
         (static_item name: (identifier) @name) @definition.constant

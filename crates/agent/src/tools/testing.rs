@@ -1,4 +1,4 @@
-//! A world for the tests of the tools: one root, something beside it, and every tool.
+//! The setup for tests of the tools: one root, something next to it, and every tool.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -58,7 +58,7 @@ impl World {
         Sandbox::open(roots.iter().map(spec).collect(), Policy::from(&rules)).unwrap()
     }
 
-    /// Tools over the vault and one more root that is not there.
+    /// Tools over the vault and one more root that does not exist.
     pub fn with_lost_root(&self, name: &str) -> ToolFactory {
         let lost = self.vault.join("../lost");
         ToolFactory::new(
@@ -76,14 +76,14 @@ impl World {
     }
 }
 
-/// The JSON of an outcome that went well.
+/// The JSON of a successful outcome.
 pub(super) fn ok(outcome: &ToolOutcome) -> Value {
     let body = outcome.to_json();
     assert_eq!(body["ok"], true, "{body}");
     body
 }
 
-/// The code of one that did not.
+/// The code of a failed one.
 pub(super) fn code(outcome: &ToolOutcome) -> String {
     let body = outcome.to_json();
     assert_eq!(body["ok"], false, "{body}");

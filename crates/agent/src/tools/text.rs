@@ -1,5 +1,5 @@
-//! Reading a file as text, and cutting exact evidence out of it: what the tools that read one file
-//! share.
+//! Reads a file as text, and extracts exact evidence from it: shared by the tools that read one
+//! file.
 
 use super::Bound;
 use local_agent_files::sandbox::Address;
@@ -7,21 +7,21 @@ use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::evidence::Excerpt;
 use local_agent_text::types::{ByteSpan, ChunkKey, HeadingPath, LineSpan, Sha256};
 
-/// Bytes at the start of a file that decide whether a file is text.
+/// Number of bytes at the start of a file that decide whether it is text.
 const SNIFFED: usize = 8192;
 
-/// A file as it was read: once, whole.
+/// A file, read once and completely.
 pub(super) struct ReadFile {
     pub at: Address,
     pub sha256: Sha256,
     pub bytes: Vec<u8>,
 }
 
-/// What a file's bytes are.
+/// The kind of a file's bytes.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Content<'a> {
     Text(&'a str),
-    /// An image with its width and height in pixels, when they can be read.
+    /// An image with its width and height in pixels, if they can be read.
     Image(&'static str, Option<(u32, u32)>),
     Pdf,
     /// Anything else.
@@ -40,7 +40,7 @@ impl ReadFile {
         })
     }
 
-    /// What it holds.
+    /// Its kind of content.
     pub fn content(&self) -> Content<'_> {
         sniff(&self.bytes)
     }
@@ -57,7 +57,7 @@ impl ReadFile {
         }
     }
 
-    /// The bytes from `start` to `end` as evidence; `None` when there is no text in them.
+    /// The bytes from `start` to `end` as evidence; `None` if they contain no text.
     pub fn excerpt(&self, start: usize, end: usize) -> Option<Excerpt> {
         let text = std::str::from_utf8(self.bytes.get(start..end)?).ok()?;
         if text.trim().is_empty() {
@@ -91,8 +91,8 @@ impl ReadFile {
     }
 }
 
-/// Tells text from other things: magic numbers first, then a NUL near the start, then whether it is
-/// UTF-8.
+/// Distinguishes text from other content: magic numbers first, then a NUL near the start, then
+/// whether it is UTF-8.
 fn sniff(bytes: &[u8]) -> Content<'_> {
     match bytes {
         [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => {

@@ -1,5 +1,5 @@
-//! Files against the index: which are new, changed or gone. Writes nothing; the same rule as the
-//! `index` job.
+//! Compares files with the index: which are new, changed or gone. Writes nothing; uses the same
+//! rule as the `index` job.
 
 use std::collections::HashMap;
 
@@ -13,11 +13,11 @@ use local_agent_files::sandbox::{Address, Entry, Sandbox, What};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::{FileStamp, Sha256, SkipReason};
 
-/// As in the `index` job: a file written so shortly before a scan may change again without its
-/// stamp moving.
+/// As in the `index` job: a file written this shortly before a scan may change again without a
+/// change to its stamp.
 const STAMP_GRAIN_NS: i64 = 2_000_000_000;
 
-/// What the index says of one file.
+/// What the index knows about one file.
 struct Known {
     id: i64,
     stamp: FileStamp,
@@ -25,34 +25,35 @@ struct Known {
     sha256: Option<Sha256>,
 }
 
-/// An indexed document whose file is as it was indexed.
+/// An indexed document whose file has not changed since it was indexed.
 #[derive(Debug)]
 pub struct FreshDocument {
     /// Its row.
     pub id: i64,
     pub address: Address,
-    /// Of the bytes that were indexed.
+    /// Hash of the bytes that were indexed.
     pub sha256: Sha256,
-    /// Of the file when it was compared.
+    /// Stamp of the file when it was compared.
     pub stamp: FileStamp,
 }
 
-/// What comparing came to; files are named `source:path`.
+/// The result of a comparison; files are named `source:path`.
 #[derive(Debug, Default)]
 pub struct Compared {
     pub new: Vec<String>,
     pub changed: Vec<String>,
     pub gone: Vec<String>,
-    /// Sources whose files are not believed to be gone, one sentence each; they are not in `gone`.
+    /// Sources whose missing files are not treated as deleted, one sentence each; those files are
+    /// not in `gone`.
     pub emptied: Vec<String>,
-    /// Indexed documents in their present state.
+    /// Indexed documents that are up to date.
     pub fresh: Vec<FreshDocument>,
-    /// Files that were looked at.
+    /// Number of files checked.
     pub files: usize,
 }
 
 impl Compared {
-    /// Whether the index knows every file in its present state.
+    /// Whether the index is up to date with every file.
     pub fn is_fresh(&self) -> bool {
         [&self.new, &self.changed, &self.gone, &self.emptied]
             .into_iter()
@@ -60,7 +61,7 @@ impl Compared {
     }
 }
 
-/// Adds what comparing one source comes to. `CONFIG_ERROR` when its root cannot be used.
+/// Adds the comparison of one source. `CONFIG_ERROR` when its root cannot be used.
 pub fn compare(
     sandbox: &Sandbox,
     source: &Source,
@@ -121,7 +122,8 @@ pub fn compare(
             }
         }
     }
-    // Below a folder that cannot be listed nothing is known, so nothing there is gone.
+    // If a folder cannot be listed, nothing is known about the files below it, so none of them
+    // counts as gone.
     let mut gone: Vec<String> = known
         .into_keys()
         .filter(|path| {
@@ -149,7 +151,7 @@ enum State {
     Same,
 }
 
-/// The same rule as the `index` job: the stamp decides, and where it cannot, the bytes do.
+/// The same rule as in the `index` job: the stamp decides, and if it cannot, the bytes do.
 fn state(
     sandbox: &Sandbox,
     source: &Source,
@@ -179,7 +181,7 @@ fn state(
     };
     let same = match sandbox.read(&at) {
         Ok(file) => known.sha256 == Some(Sha256::of(&file.bytes)),
-        // Still unreadable, or unreadable since: the latter will be listed with its reason.
+        // Still unreadable, or newly unreadable: the latter will be listed with its reason.
         Err(_) => known.status != "indexed",
     };
     if same { State::Same } else { State::Changed }

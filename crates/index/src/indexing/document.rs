@@ -1,4 +1,4 @@
-//! One file's bytes → the row that the index keeps of it. Pure.
+//! Turns the bytes of one file into its index row. Pure.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use local_agent_text::documents::{self, DocumentKind};
 use local_agent_text::markdown::{self, CountTokens, Document, LinkKind};
 use local_agent_text::types::{ChunkKey, FileStamp, RelPath, Sha256, SkipReason, SourceName};
 
-/// Where a file stands.
+/// Where a file is.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct DocumentPlace<'a> {
     pub source_id: i64,
@@ -17,7 +17,7 @@ pub(super) struct DocumentPlace<'a> {
     pub path: &'a RelPath,
 }
 
-/// The row of a file that is listed and not indexed.
+/// The row of a file that is listed but not indexed.
 pub(super) fn skipped(
     place: DocumentPlace<'_>,
     stamp: FileStamp,
@@ -45,7 +45,7 @@ pub(super) fn skipped(
     }
 }
 
-/// The row of a file's bytes: cut, hashed, keyed.
+/// The row for a file's bytes: cut into chunks, hashed, with keys.
 pub(super) fn row(
     place: DocumentPlace<'_>,
     stamp: FileStamp,
@@ -136,7 +136,7 @@ fn link(link: &markdown::Link) -> LinkRow {
     }
 }
 
-/// The ISO date at the start of frontmatter `date`, else `created`.
+/// The ISO date at the start of frontmatter `date`, otherwise of `created`.
 fn note_date(document: &Document) -> Option<String> {
     let iso = |value: &serde_json::Value| {
         let day = value.as_str()?.get(..10)?;

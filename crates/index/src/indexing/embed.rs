@@ -1,9 +1,9 @@
-//! The `embed` job: texts without a vector under the current fingerprint get one.
+//! The `embed` job: adds vectors for texts that have none under the current fingerprint.
 //!
-//! Rows are committed a batch at a time, so a killed run loses seconds; the matrix follows at
-//! intervals, so a first run of hours is useful from its first minutes. Texts are taken in order of
-//! length: batches without padding, and an honest estimate of the time that is left, because
-//! progress is counted in tokens.
+//! Rows are committed in batches, so a killed run loses only seconds of work; the matrix is
+//! published at intervals, so a first run of hours is useful within minutes. Texts are processed in
+//! order of length: batches need no padding, and the estimate of the remaining time is honest,
+//! because progress is counted in tokens.
 
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -18,10 +18,10 @@ use local_agent_embed::embedding::{self, Embedder};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::{Fingerprint, IdSet, Sha256};
 
-/// Tokens embedded between two commits: about ten seconds of two cores.
+/// Tokens embedded between two commits: about ten seconds on two cores.
 const COMMIT_TOKENS: usize = 32_768;
 
-/// How often a long run publishes what it has.
+/// How often a long run publishes its progress.
 const PUBLISH_EVERY: Duration = Duration::from_secs(60);
 
 /// What to embed and how.
@@ -33,23 +33,24 @@ pub struct EmbedOptions<'a> {
     pub db_path: &'a Path,
     /// The matrix projection's folder.
     pub vectors_dir: &'a Path,
-    /// What the vectors will be comparable by.
+    /// Identifies the model; only vectors with the same fingerprint are comparable.
     pub fingerprint: Fingerprint,
-    /// Shown beside the rows.
+    /// Shown with the rows.
     pub model_id: &'a str,
     /// Tokens in one forward pass.
     pub batch_tokens: usize,
     /// Worker threads.
     pub threads: usize,
-    /// Embed at most so many; prunes nothing.
+    /// Embed at most this many; prunes nothing.
     pub limit: Option<usize>,
     /// Embed these chunks first, in this order (`try`: the hits of the question).
     pub first: &'a [i64],
-    /// Stop after so long, at the next commit.
+    /// Stop after this time, at the next commit.
     pub budget: Option<Duration>,
-    /// Embed everything again, row by row; a foreign database is moved aside first, to this suffix.
+    /// Embed everything again, row by row; a foreign database is first moved aside, with this
+    /// suffix.
     pub rebuild: Option<&'a str>,
-    /// Neither remove nor record vectors that no chunk uses.
+    /// Neither remove nor mark vectors that no chunk uses.
     pub no_prune: bool,
     /// How long a vector that no chunk uses is kept.
     pub keep_unused: Duration,
@@ -57,11 +58,11 @@ pub struct EmbedOptions<'a> {
     pub clock: i64,
     /// Count only.
     pub dry_run: bool,
-    /// Chunks whose text may not be given to the model.
+    /// Chunks whose text must not be given to the model.
     pub kept_back: Option<&'a IdSet>,
     /// How long to wait for another `embed`.
     pub wait: Duration,
-    /// What others read while this job holds the lock.
+    /// What other processes see while this job holds the lock.
     pub holder: &'a str,
     /// RFC 3339, stored with each row.
     pub now: &'a str,
@@ -76,7 +77,7 @@ pub struct EmbedSummary {
     pub embeddings_total_after: u64,
     pub orphan_embeddings_before: u64,
     pub orphan_embeddings_pruned: u64,
-    /// Vectors that no chunk uses and that are kept for now.
+    /// Vectors that no chunk uses but that are still kept.
     pub orphan_embeddings_kept: u64,
     pub missing: usize,
     pub outdated: usize,
@@ -84,7 +85,7 @@ pub struct EmbedSummary {
     pub skipped_ok: usize,
     pub tokens: u64,
     pub windowed: usize,
-    /// Chunks of private notes, which a model on another machine does not get.
+    /// Chunks of private notes, which are not sent to a model on another machine.
     pub kept_back: usize,
     pub dry_run: bool,
     /// Chunks that have a vector in the matrix, and all chunks.
@@ -95,8 +96,8 @@ pub struct EmbedSummary {
     pub moved_aside: Option<PathBuf>,
 }
 
-/// Embeds what has no vector yet. `load` is called only when there is something to embed: a run
-/// with nothing to do loads no model.
+/// Embeds everything that has no vector yet. `load` is called only if there is something to embed:
+/// otherwise no model is loaded.
 pub fn embed(
     options: &EmbedOptions<'_>,
     load: impl FnOnce() -> Result<Embedder>,
@@ -117,13 +118,13 @@ fn work(
         )
         .map(|plan| plan.summary);
     }
-    // Without an index there is nothing to embed, and nothing is made.
+    // Without an index there is nothing to embed, and nothing is created.
     IndexReader::required(options.index_db)?;
     let lock_path = JobLock::path_beside(options.db_path, "embed.lock");
     let _lock = JobLock::take(&lock_path, options.holder, options.wait)?;
     let moved_aside = make_room(options)?;
     let mut store = EmbeddingStore::open_write(options.db_path)?;
-    // Every byte of the published matrix is compared with its checksums meanwhile.
+    // Meanwhile every byte of the published matrix is compared with its checksums.
     let (plan, published) = thread::scope(|scope| {
         let published = scope.spawn(|| matrix::sound(options.vectors_dir));
         let plan = plan(options, Some(&store));
@@ -144,7 +145,7 @@ fn work(
     let mut model = OnFirstUse::new(options.fingerprint, load);
     if !work.is_empty() {
         let embedder = model.get()?;
-        // What stands there is published over while this goes on.
+        // The run replaces the published matrix.
         published = None;
         run(
             options,
@@ -178,7 +179,7 @@ fn work(
     Ok(summary)
 }
 
-/// A model that is loaded when it is first needed.
+/// A model that is loaded on first use.
 struct OnFirstUse<F> {
     fingerprint: Fingerprint,
     load: Option<F>,
@@ -194,7 +195,7 @@ impl<F: FnOnce() -> Result<Embedder>> OnFirstUse<F> {
         }
     }
 
-    /// Errors: those of loading; `INTERNAL` when it is not the model that was announced.
+    /// Errors: those of loading; `INTERNAL` when it is not the expected model.
     fn get(&mut self) -> Result<&Embedder> {
         if let Some(load) = self.load.take() {
             let embedder = load()?;
@@ -211,7 +212,7 @@ impl<F: FnOnce() -> Result<Embedder>> OnFirstUse<F> {
     }
 }
 
-/// Publishes the matrix, unless it is what the databases hold; returns how many chunks it covers.
+/// Publishes the matrix unless it is already up to date; returns how many chunks it covers.
 fn publish(
     options: &EmbedOptions<'_>,
     store: &EmbeddingStore,
@@ -239,8 +240,8 @@ fn publish(
     matrix::publish(index_db, store, vectors_dir, fingerprint, old)
 }
 
-/// For `--rebuild`: somebody else's database, or a damaged one, is moved aside; our own stays, its
-/// rows are replaced one by one.
+/// For `--rebuild`: a foreign or damaged database is moved aside; our own is kept, and its rows are
+/// replaced one by one.
 fn make_room(options: &EmbedOptions<'_>) -> Result<Option<PathBuf>> {
     let Some(suffix) = options.rebuild else {
         return Ok(None);
@@ -258,7 +259,7 @@ fn make_room(options: &EmbedOptions<'_>) -> Result<Option<PathBuf>> {
     }
 }
 
-/// One text to embed: the chunk that shows it, and its length.
+/// One text to embed: a chunk with that text, and its length.
 #[derive(Debug, Clone, Copy)]
 struct Work {
     chunk_id: i64,
@@ -269,7 +270,7 @@ struct Work {
 struct EmbedPlan {
     summary: EmbedSummary,
     work: Vec<Work>,
-    /// Inputs of the whole index: what prune keeps.
+    /// Inputs of the whole index, which pruning keeps.
     used: Inputs,
 }
 
@@ -320,7 +321,7 @@ fn plan(options: &EmbedOptions<'_>, store: Option<&EmbeddingStore>) -> Result<Em
         )
         .map_err(|error| Database::Index.blame(error))?;
     summary.kept_back = kept_back.len();
-    // The vectors they have stay.
+    // Existing vectors of these inputs are kept.
     for input in kept_back {
         used.insert(input);
     }
@@ -336,7 +337,7 @@ fn plan(options: &EmbedOptions<'_>, store: Option<&EmbeddingStore>) -> Result<Em
     })
 }
 
-/// The wanted ones first, in their order; the rest from short to long.
+/// The requested chunks first, in their order; the rest from short to long.
 fn order(work: &mut [Work], first: &[i64]) {
     let rank = |work: &Work| {
         first
@@ -399,7 +400,7 @@ fn batch_len(work: &[Work]) -> usize {
     work.iter().take_while(within).count().max(1)
 }
 
-/// Reads the texts of one batch in a short transaction of its own, so that `index` is never blocked
+/// Reads the texts of one batch in a separate short transaction, so that `index` is never blocked
 /// for long.
 fn embed_batch(
     options: &EmbedOptions<'_>,
@@ -409,7 +410,7 @@ fn embed_batch(
     let index = IndexReader::required(options.index_db)?;
     let mut inputs = Vec::with_capacity(batch.len());
     for one in batch {
-        // A chunk that `index` has removed meanwhile needs no vector.
+        // A chunk that `index` has since removed needs no vector.
         let found = index
             .embedding_text(one.chunk_id)
             .map_err(|error| Database::Index.blame(error))?;

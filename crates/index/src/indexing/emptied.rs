@@ -1,6 +1,6 @@
-//! A source that shows none of its files any more, or few of them and from another disk: more
-//! likely a disk that is not there than notes that were deleted, so nothing of it is forgotten
-//! unless a person says so.
+//! Detects a source whose files are all missing, or mostly missing and on a different disk: more
+//! likely an unmounted disk than deleted notes. Its documents are kept unless a person confirms the
+//! deletion.
 
 use local_agent_files::sandbox::{Entry, What};
 use local_agent_text::error::{ErrorCode, Failure};
@@ -10,7 +10,7 @@ use local_agent_text::types::{SkipReason, SourceName};
 pub const WAY_OUT: &str = "bring the files back (is the disk mounted?) and run `local-agent index`, or, when they are meant to be gone, \
      `local-agent index --allow-empty`";
 
-/// What the index held of a source.
+/// What the index had for a source.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Was {
     /// Documents that were indexed.
@@ -19,7 +19,7 @@ pub(super) struct Was {
     pub device: Option<u64>,
 }
 
-/// What a walk shows: everything that it could look at, whether it is indexed or not.
+/// The number of files that a walk found, whether they are indexed or not.
 pub(super) fn shown(entries: &[Entry]) -> usize {
     entries
         .iter()
@@ -27,7 +27,7 @@ pub(super) fn shown(entries: &[Entry]) -> usize {
         .count()
 }
 
-/// Why the source must not be believed to have lost its files, when it shows `shown` of them on
+/// Why the files of a source must not be treated as deleted, when only `shown` of them are found on
 /// `device`.
 pub(super) fn suspicion(
     source: &SourceName,
@@ -50,7 +50,7 @@ pub(super) fn suspicion(
     })
 }
 
-/// The failure that says so.
+/// The failure for that reason.
 pub(super) fn failure(why: &str) -> Failure {
     Failure::new(
         ErrorCode::SourceEmpty,

@@ -22,45 +22,45 @@ use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::markdown::{ChunkOptions, CountTokens};
 use local_agent_text::types::{FileStamp, RelPath, Sha256, SkipReason, SourceName};
 
-/// What one publishing transaction may hold, so that memory does not grow with the corpus.
+/// Limits for one publishing transaction, so that memory does not grow with the corpus.
 const BATCH_FILES: usize = 2_000;
 const BATCH_BYTES: u64 = 4 << 20;
 
-/// A file whose modification time is younger than this before the scan may change again without its
-/// stamp moving: FAT keeps two seconds, others less.
+/// A file modified this shortly before the scan may change again without a change to its stamp: FAT
+/// has a resolution of two seconds, others are finer.
 const STAMP_GRAIN: Duration = Duration::from_secs(2);
 
 /// What to index and how.
 pub struct IndexOptions<'a> {
-    /// The sources to look at.
+    /// The sources to scan.
     pub selected: &'a [Source],
-    /// Every configured source; documents of others are forgotten when all are selected and could
-    /// be read.
+    /// Every configured source; documents of other sources are removed when all are selected and
+    /// could be read.
     pub configured: &'a [Source],
     /// `index.sqlite`.
     pub db_path: &'a Path,
     /// The lexical projection's folder.
     pub lexical_dir: &'a Path,
-    /// How to cut.
+    /// How to cut files into chunks.
     pub chunking: ChunkOptions,
-    /// The name of that way of cutting.
+    /// The name of that chunking.
     pub chunker_sig: &'a str,
-    /// Where source code is to be cut.
+    /// Finds where to cut source code.
     pub definitions: FindDefinitions<'a>,
     /// Hash every file, whatever its stamp says.
     pub verify: bool,
-    /// Make everything anew, beside what stands there until it is done; a foreign database is moved
-    /// aside first, to this suffix.
+    /// Rebuild everything next to the current index, which stays in use until then; a foreign
+    /// database is first moved aside, with this suffix.
     pub rebuild: Option<&'a str>,
-    /// Believe a source that shows none of its files any more.
+    /// Accept that a source has lost all its files.
     pub allow_empty: bool,
     /// How long to wait for another `index`.
     pub wait: Duration,
-    /// What others read while this job holds the lock.
+    /// What other processes see while this job holds the lock.
     pub holder: &'a str,
 }
 
-/// A file that is listed and not indexed, or could not be read this time.
+/// A file that is listed but not indexed, or could not be read this time.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Skipped {
     /// `source:rel/path`.
@@ -73,7 +73,7 @@ pub struct Skipped {
 #[derive(Debug, Default, serde::Serialize)]
 pub struct IndexSummary {
     pub docs_scanned: usize,
-    /// Files whose stamp did not prove them unchanged, so they were opened.
+    /// Files that were opened because their stamp did not prove them unchanged.
     pub docs_read: usize,
     pub docs_changed: usize,
     pub docs_unchanged: usize,
@@ -85,7 +85,7 @@ pub struct IndexSummary {
     pub skipped: Vec<Skipped>,
     pub errors_count: usize,
     pub errors: Vec<String>,
-    /// The same with their codes.
+    /// The same errors with their codes.
     #[serde(skip)]
     pub failures: Vec<Failure>,
     /// Where a foreign database was moved to.
@@ -93,25 +93,25 @@ pub struct IndexSummary {
 }
 
 impl IndexSummary {
-    /// A source that could not be looked at; the others go on.
+    /// Records a source that could not be scanned; the others continue.
     fn fail(&mut self, failure: Failure) {
         self.errors.push(failure.message.clone());
         self.failures.push(failure);
     }
 }
 
-/// Counts the tokens of a text; any number of threads may call it.
+/// Counts the tokens of a text; may be called from any number of threads.
 pub type Counter<'a> = Box<dyn Fn(&str) -> usize + Sync + 'a>;
 
-/// Finds what a source file defines; none where it cannot be read. Any number of threads may call
-/// it.
+/// Finds the definitions in a source file; none if it cannot be parsed. May be called from any
+/// number of threads.
 pub type FindDefinitions<'a> = &'a (dyn Fn(&RelPath, &str) -> Vec<Definition> + Sync);
 
-/// Makes the counter that files are cut by.
+/// Makes the token counter used for chunking.
 pub type LoadCounter<'a> = &'a dyn Fn() -> Result<Counter<'a>>;
 
-/// Brings the index and the lexical projection up to date with the files. `load` is called only
-/// when there is a file to look into: a run that finds nothing changed reads no tokenizer.
+/// Brings the index and the lexical projection up to date with the files. `load` is called only if
+/// a file has to be read: a run without changes loads no tokenizer.
 pub fn index(
     options: &IndexOptions<'_>,
     sandbox: &Sandbox,
@@ -123,7 +123,7 @@ pub fn index(
     work(options, sandbox, load, on_progress).map_err(|failure| Database::Index.blame(failure))
 }
 
-/// The job, once the lock is held.
+/// The job itself, with the lock held.
 fn work(
     options: &IndexOptions<'_>,
     sandbox: &Sandbox,
@@ -170,23 +170,23 @@ fn work(
     Ok(summary)
 }
 
-/// What one run works with.
+/// The state of one run.
 struct Job<'a, 'l> {
     options: &'a IndexOptions<'a>,
     sandbox: &'a Sandbox,
     load: LoadCounter<'l>,
-    /// Made when the first file is looked into.
+    /// Made when the first file is read.
     counter: OnceCell<Counter<'l>>,
     on_progress: OnProgress<'a>,
 }
 
-/// What the index held of each source.
+/// What the index had for each source.
 type Before = HashMap<String, Was>;
 
 impl Job<'_, '_> {
-    /// Makes index and projection anew beside those that stand there, which others read meanwhile.
-    /// Nothing of the old ones is read but how many documents each source had, and that only of a
-    /// sound index.
+    /// Rebuilds index and projection next to the current ones, which stay readable meanwhile. From
+    /// the old ones it only reads how many documents each source had, and only if the index is
+    /// sound.
     fn rebuild(&self, summary: &mut IndexSummary) -> Result<()> {
         let IndexOptions {
             db_path,
@@ -198,7 +198,7 @@ impl Job<'_, '_> {
         let mut writer = IndexWriter::open(&new)?;
         self.scan_all(&mut writer, before.as_ref(), summary)?;
         if !summary.failures.is_empty() && before.is_some() {
-            // What could not be looked at would be missing.
+            // Sources that could not be scanned would be missing.
             drop(writer);
             self.give_up();
             return Ok(());
@@ -215,7 +215,7 @@ impl Job<'_, '_> {
         Ok(IndexWriter::open(db_path)?.checkpoint()?)
     }
 
-    /// What files are measured by: made once, for all sources.
+    /// The token counter: made once, for all sources.
     fn counter(&self) -> Result<CountTokens<'_>> {
         if let Some(counter) = self.counter.get() {
             return Ok(&**counter);
@@ -224,14 +224,14 @@ impl Job<'_, '_> {
         Ok(&**self.counter.get_or_init(|| counter))
     }
 
-    /// Takes away what was made beside; what cannot be removed now, the next run removes.
+    /// Removes the unfinished rebuild; what cannot be removed now is removed by the next run.
     fn give_up(&self) {
         let _ = store::clear_beside(self.options.db_path);
         let _ = crate::lexical::clear_beside(self.options.lexical_dir);
     }
 
-    /// Looks at all selected sources and writes what they hold. `before`: what another index knew
-    /// of them.
+    /// Scans all selected sources and writes their documents. `before`: what another index had for
+    /// them.
     fn scan_all(
         &self,
         writer: &mut IndexWriter,
@@ -269,8 +269,7 @@ impl Job<'_, '_> {
             }
         }
         writer.remember_scans()?;
-        // A source that was given another name and cannot be read keeps what is known under the old
-        // one.
+        // A renamed source that cannot be read keeps its documents under the old name.
         if options.selected.len() == options.configured.len() && summary.failures.is_empty() {
             forget_other_sources(writer, options.configured, summary)?;
         }
@@ -281,7 +280,7 @@ impl Job<'_, '_> {
     }
 
     /// Brings the lexical projection in `lexical_dir` up to date with the index at `db_path`, or
-    /// makes it `anew`.
+    /// rebuilds it if `anew` is set.
     fn project(
         &self,
         writer: &mut IndexWriter,
@@ -301,7 +300,7 @@ impl Job<'_, '_> {
     }
 }
 
-/// What the index at `db_path` knows of its sources; `None`: there is none that can be believed.
+/// What the index at `db_path` has for its sources; `None` if there is no sound index.
 fn before(db_path: &Path) -> Option<Before> {
     if store::is_damaged(db_path, Database::Index).unwrap_or(true) {
         return None;
@@ -337,7 +336,7 @@ fn forget_other_sources(
     Ok(writer.drop_empty_sources(&names)?)
 }
 
-/// One source, looked at once.
+/// One source during a scan.
 struct Scan<'a> {
     options: &'a IndexOptions<'a>,
     sandbox: &'a Sandbox,
@@ -347,19 +346,19 @@ struct Scan<'a> {
     entries: Vec<Entry>,
     known: KnownDocuments,
     last_scan_ns: i64,
-    /// What the index held before this run.
+    /// What the index had before this run.
     was: Was,
-    /// Whether that was another index: nothing is known of single files.
+    /// Whether that was another index: then nothing is known about single files.
     is_new: bool,
-    /// What the source's root is on.
+    /// The device of the source's root.
     device: Option<u64>,
 }
 
-/// What a worker found out about one file.
+/// The result for one file.
 enum Outcome {
     /// New or changed.
     Row(Box<DocumentRow>),
-    /// Same bytes, other stamp.
+    /// Same bytes, different stamp.
     Restamped(i64, FileStamp),
     /// Same bytes, same stamp.
     Unchanged,
@@ -377,7 +376,7 @@ impl<'a> Scan<'a> {
     ) -> Result<Self> {
         let last_scan_ns = writer.last_scan(source_id)?;
         let began_ns = now_ns();
-        // The walk waits for the disk, the list of what is known for SQLite.
+        // The walk waits for the disk, and the list of known files for SQLite.
         let (entries, known) = std::thread::scope(|scope| {
             let walk = scope.spawn(|| sandbox.documents(&source.name));
             let known = writer.known(source_id);
@@ -451,7 +450,8 @@ impl<'a> Scan<'a> {
             .filter(|entry| entry.what == What::Skipped(SkipReason::Unreadable))
             .map(|entry| format!("{}/", entry.path))
             .collect();
-        // Below a folder that cannot be listed nothing is known, so nothing there is gone.
+        // If a folder cannot be listed, nothing is known about the files below it, so none of them
+        // counts as gone.
         let is_gone = |path: &str| {
             !seen.contains(path)
                 && !closed
@@ -491,7 +491,7 @@ impl<'a> Scan<'a> {
         if !work.is_empty() {
             self.process(&work, writer, job.counter()?, job.on_progress, summary)?;
         }
-        // A clock that was set back meanwhile must not make what is written now look old.
+        // If the clock was set back, what is written now must not look old.
         writer.scanned(
             &self.source.name,
             self.source_id,
@@ -508,8 +508,8 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// The stamp proves that the bytes are those that were indexed, and they were cut the way that
-    /// is wanted now.
+    /// The stamp proves that the bytes are those that were indexed, and they were cut with the
+    /// current chunking.
     fn is_unchanged(&self, path: &RelPath, stamp: &FileStamp) -> bool {
         let grain = i64::try_from(STAMP_GRAIN.as_nanos()).unwrap_or(i64::MAX);
         !self.options.verify
@@ -521,10 +521,10 @@ impl<'a> Scan<'a> {
             })
     }
 
-    /// One thread writes a batch while all others read, hash and cut the next; when it is done
-    /// first, it helps them. Batch by batch: a writer beside as many readers as there are cores
-    /// would have to wait for a core, and at the end, with all that they were ahead, they for it.
-    /// So a batch is reported when the next one is cut.
+    /// One thread writes a batch while the others read, hash and cut the next; if it finishes
+    /// first, it helps them. The work is done in batches because a writer next to one reader per
+    /// core would have to wait for a core, and at the end the readers, far ahead, would wait for
+    /// the writer. A batch is therefore reported when the next one is cut.
     fn process(
         &self,
         work: &[(&Entry, &RelPath)],
@@ -628,8 +628,8 @@ impl<'a> Scan<'a> {
         Ok(self.outcome(row))
     }
 
-    /// A row that only repeats why a file is skipped is not written: nothing was published, nothing
-    /// is stale.
+    /// A row that only repeats why a file is skipped is not written: then nothing is published and
+    /// no projection becomes stale.
     fn outcome(&self, row: DocumentRow) -> Outcome {
         let known = self.known.get(row.path.as_str());
         let sha256 = row.sha256.map(|sha256| *sha256.as_bytes());
@@ -652,7 +652,7 @@ fn now_ns() -> i64 {
     i64::try_from(now.as_nanos()).unwrap_or(i64::MAX)
 }
 
-/// Lists a skipped file once: the walk has already listed what it refused itself.
+/// Lists a skipped file once: the walk has already listed the ones it refused.
 fn list(skipped: Skipped, summary: &mut IndexSummary) {
     if !summary.skipped.contains(&skipped) {
         summary.skipped.push(skipped);
@@ -674,7 +674,7 @@ fn reason(failure: &Failure, why: impl FnOnce() -> Option<Why>) -> SkipReason {
     }
 }
 
-/// Cuts the work into batches of bounded count and bytes.
+/// Splits the work into batches of limited count and bytes.
 fn split<'w>(work: &'w [(&'w Entry, &'w RelPath)]) -> Vec<&'w [(&'w Entry, &'w RelPath)]> {
     let size = |entry: &Entry| match entry.what {
         What::Found(stamp) => stamp.size,

@@ -1,5 +1,4 @@
-//! Brings the lexical projection up to date with `index.sqlite`, by difference where that is
-//! possible.
+//! Brings the lexical projection up to date with `index.sqlite`, incrementally if possible.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -15,15 +14,14 @@ use crate::lexical::{
 use crate::store::{IndexReader, LexicalSource};
 use local_agent_text::error::{Failure, Result};
 
-/// What tantivy may hold in memory before it writes a segment.
+/// Maximum memory for tantivy before it writes a segment.
 const WRITER_BYTES: usize = 96 << 20;
 
-/// Documents that are read from the database at once; there are at most three such batches in
-/// memory.
+/// Number of documents read from the database at once; at most three such batches are in memory.
 const BATCH: usize = 256;
 
-/// Whether the projection cannot be opened, or any byte of it is not what was written. Reads all of
-/// it.
+/// Whether the projection cannot be opened, or any byte of it differs from what was written. Reads
+/// all of it.
 pub(super) fn is_damaged(dir: &Path) -> bool {
     match Reader::open(dir) {
         Ok(Some(reader)) => reader
@@ -34,8 +32,8 @@ pub(super) fn is_damaged(dir: &Path) -> bool {
     }
 }
 
-/// Ends what a rebuild that was killed had begun: a projection beside `dir` takes its place when it
-/// is that of the newest commit of `db_path`, and is taken away when it is not.
+/// Finishes the work of a killed rebuild: a projection next to `dir` replaces it if it belongs to
+/// the newest commit of `db_path`, and is removed otherwise.
 pub(super) fn settle(db_path: &Path, dir: &Path) -> Result<()> {
     if !beside(dir).exists() {
         return clear_beside(dir);
@@ -73,9 +71,9 @@ pub(super) fn catch_up(
         return Ok(());
     };
     let wanted = LexicalStamp::new(commit);
-    // Half of the cores write what the other half analyses; each writer builds a dictionary of its
-    // own, so fewer are less work. But two at least: a dictionary is written by one thread alone,
-    // and nobody else works at the end.
+    // Half of the cores write what the other half analyses. Each writer builds a separate
+    // dictionary, so fewer writers mean less work; but use at least two, because one thread writes
+    // a dictionary alone at the end while all others are idle.
     let threads =
         std::thread::available_parallelism().map_or(1, |cores| cores.get().div_ceil(2).max(2));
     let mut writer = LexicalWriter::open(dir, WRITER_BYTES, threads)?;
@@ -121,7 +119,7 @@ fn add_all(
                 .iter()
                 .map(|id| index.lexical_source(*id))
                 .filter_map(std::result::Result::transpose);
-            // The receiver is gone when adding failed; nothing is left to do then.
+            // The receiver is gone when adding failed; then there is nothing more to do.
             if send
                 .send(sources.collect::<crate::store::Result<_>>()?)
                 .is_err()
@@ -171,7 +169,7 @@ fn add(writer: &LexicalWriter, source: &LexicalSource) -> Result<()> {
     })
 }
 
-/// The texts of the frontmatter, one a line: they stand in no chunk, and people search for them.
+/// The texts of the frontmatter, one per line: they are in no chunk, but people search for them.
 fn frontmatter_values(json: &str) -> String {
     fn collect(value: &Value, texts: &mut Vec<String>) {
         match value {

@@ -1,4 +1,4 @@
-//! Brings the matrix projection up to date with `index.sqlite` and `embeddings.sqlite`, by
+//! Brings the matrix projection up to date with `index.sqlite` and `embeddings.sqlite`, using the
 //! difference of chunk keys.
 
 use std::collections::HashMap;
@@ -9,9 +9,9 @@ use crate::vectors::{Matrix, MatrixStamp, Row, VectorWriter};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::{ChunkKey, Fingerprint, Sha256};
 
-/// Whether `old` holds the `covered` chunks that have a vector, and was published from what the
-/// databases hold now: then there is nothing to publish, and what killed runs left beside it is
-/// removed.
+/// Whether `old` contains the `covered` chunks that have a vector, and was published from the
+/// current state of the databases: then there is nothing to publish, and the leftovers of killed
+/// runs are removed.
 pub(super) fn is_current(
     index_db: &Path,
     store: &EmbeddingStore,
@@ -33,8 +33,8 @@ pub(super) fn is_current(
     Ok(current)
 }
 
-/// What a matrix of rows of `dim` numbers would be published from; `None` before the first commit
-/// of either database.
+/// The stamp for publishing a matrix with rows of `dim` numbers; `None` before the first commit of
+/// either database.
 fn stamp(
     index: &IndexReader,
     store: &EmbeddingStore,
@@ -54,9 +54,9 @@ fn stamp(
     }))
 }
 
-/// Publishes a matrix that holds every chunk of the index that has a vector under `fingerprint`;
-/// returns how many. `old` is the matrix that is published now, as [`sound`] found it: nothing is
-/// kept of `None` or of a damaged one. The caller holds `embed.lock`.
+/// Publishes a matrix with every chunk of the index that has a vector under `fingerprint`; returns
+/// the number of chunks. `old` is the currently published matrix, as returned by [`sound`]: if it
+/// is `None` or damaged, nothing of it is reused. The caller holds `embed.lock`.
 pub(super) fn publish(
     index_db: &Path,
     store: &EmbeddingStore,
@@ -75,7 +75,7 @@ pub(super) fn publish(
         .filter(|s| s.fingerprint == *fingerprint);
     let dim = match (wanted.values().next(), old_stamp) {
         (Some((_, first)), _) => vector(store, fingerprint, first)?.len(),
-        // The last chunk with a vector is gone: the matrix must forget its rows, too.
+        // The last chunk with a vector is gone: the matrix must drop its rows too.
         (None, Some(stamp)) => stamp.dim,
         (None, None) => return Ok(0),
     };
@@ -86,8 +86,7 @@ pub(super) fn publish(
         Ok(Some(old)) if (old.stamp().fingerprint, old.stamp().dim) == (*fingerprint, dim) => {
             VectorWriter::update(dir, stamp)?
         }
-        // Nothing there, another model, or damage: everything is in the database, so it is made
-        // again.
+        // No matrix, another model, or damage: everything is in the database, so it is rebuilt.
         Ok(_) => VectorWriter::rebuild(dir, stamp)?,
         Err(failure) if failure.code == ErrorCode::DbCorrupt => VectorWriter::rebuild(dir, stamp)?,
         Err(failure) => return Err(failure),
@@ -127,8 +126,8 @@ fn wanted(index: &IndexReader, have: &Inputs) -> Result<MissingVectors> {
     Ok(wanted)
 }
 
-/// The published matrix, every byte of it compared with its checksums: rows are copied from it, and
-/// `embed` is the command that is named for damage which only a full reading finds.
+/// The published matrix, with every byte compared with its checksums, because rows are copied from
+/// it. For damage that only a full read finds, the suggested command is `embed`.
 pub(super) fn sound(dir: &Path) -> Result<Option<Matrix>> {
     let matrix = Matrix::open(dir)?;
     matrix.as_ref().map_or(Ok(()), Matrix::verify)?;

@@ -1,4 +1,4 @@
-//! Measures what the cosines of a model mean, on the index itself: headings are taken as questions,
+//! Measures what a model's cosines mean, on the index itself: headings are treated as questions,
 //! and their sections as the passages that answer them.
 
 use std::path::Path;
@@ -10,19 +10,19 @@ use local_agent_embed::embedding::Embedder;
 use local_agent_text::error::Result;
 use local_agent_text::types::Fingerprint;
 
-/// Passages that every question is compared with.
+/// Number of passages that every question is compared with.
 const PASSAGES: usize = 256;
 
-/// Headings that are embedded as questions; a server gets each in a request of its own.
+/// Number of headings that are embedded as questions; a server gets a separate request for each.
 const QUESTIONS: usize = 48;
 
-/// With fewer passages nothing is measured: an estimate is as good.
+/// With fewer passages nothing is measured: an estimate is just as good.
 const FEWEST_PASSAGES: usize = 16;
 
 /// A profile is measured again when the index has grown by this factor.
 const GROWTH: usize = 4;
 
-/// Words of a passage without a heading that are taken as a question.
+/// Number of words of a passage without a heading that are used as a question.
 const FIRST_WORDS: usize = 8;
 
 /// One passage of the sample.
@@ -32,7 +32,7 @@ struct Passage {
     vector: Vec<f32>,
 }
 
-/// Whether the vectors in `dir` need a profile that nobody has measured yet.
+/// Whether the vectors in `dir` need a profile that has not been measured yet.
 pub(super) fn is_wanted(dir: &Path, fingerprint: &Fingerprint) -> Result<bool> {
     if Profile::is_fixed(fingerprint) {
         return Ok(false);
@@ -45,7 +45,7 @@ pub(super) fn is_wanted(dir: &Path, fingerprint: &Fingerprint) -> Result<bool> {
     Ok(matrix.len() >= FEWEST_PASSAGES && !measured.is_some_and(enough))
 }
 
-/// Measures the model on the vectors in `dir` and stores the profile beside them.
+/// Measures the model on the vectors in `dir` and stores the profile next to them.
 ///
 /// Errors: those of the databases and of the embedder; `WRITE_ERROR`.
 pub(super) fn measure(index_db: &Path, dir: &Path, embedder: &Embedder) -> Result<()> {

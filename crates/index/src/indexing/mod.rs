@@ -1,9 +1,9 @@
 //! The `index` and `embed` jobs: scan → diff → chunk → write → publish.
 //!
-//! SQLite commits first, then the lexical projection, then the matrix. A job that dies in between
-//! leaves a projection that is behind and knows it; the next run mends it by difference. Memory is
-//! bounded by a batch, never by the corpus. `index --rebuild` makes index and lexical projection
-//! beside those that are read, and puts them in place when both are whole.
+//! SQLite commits first, then the lexical projection, then the matrix. If a job is killed in
+//! between, the projection is stale and knows it; the next run updates it incrementally. Memory is
+//! limited by the batch size, not the corpus. `index --rebuild` builds index and lexical projection
+//! next to the current ones, and swaps them in when both are complete.
 
 use std::path::PathBuf;
 
@@ -32,23 +32,23 @@ pub struct Source {
     pub name: SourceName,
     /// Absolute; need not exist.
     pub root: PathBuf,
-    /// A free word shown with each hit (`corpus`, `notes`).
+    /// A free-form word shown with each hit (`corpus`, `notes`).
     pub kind: String,
-    /// Whether source files below it are documents, too; `security.allowed_exts` need not name their
+    /// Whether source files in it are documents too; `security.allowed_exts` need not list their
     /// extensions.
     pub code: bool,
-    /// Which of its files exist for this program.
+    /// Which of its files this program may see.
     pub selection: Selection,
 }
 
-/// What a job tells whoever shows its progress.
+/// Progress of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress {
-    /// So many files are to be looked into.
+    /// This many files are to be read.
     Files { done: usize, total: usize },
-    /// So many documents are to be added to lexical search.
+    /// This many documents are to be added to lexical search.
     Lexical { done: usize, total: usize },
-    /// So many tokens are to be embedded.
+    /// This many tokens are to be embedded.
     Tokens { done: u64, total: u64 },
 }
 

@@ -1,14 +1,14 @@
-//! The folder of the projection, as tantivy sees it: only names that tantivy gives to its files,
-//! and never through a link.
+//! The folder of the projection as tantivy sees it: accepts only names that tantivy gives to its
+//! files, and never follows a link.
 //!
-//! tantivy keeps a list of its own files and deletes what the list names and no segment uses. The
-//! list lies in the folder, so whoever brought the folder wrote the list. Here a name that is none
-//! of tantivy's is not read, not written and not deleted, whoever asks.
+//! tantivy keeps a list of its own files and deletes the listed files that no segment uses. The
+//! list is in the folder, so a foreign folder comes with a foreign list. Here a file whose name is
+//! not one of tantivy's is never read, written or deleted.
 //!
 //! Readers create no file, not even a lock, and work in read-only folders. tantivy's own reader
-//! takes a lock so that the writer deletes nothing while segments are being opened; here a segment
-//! may vanish between `meta.json` and its files, and [`super::Reader::open`] then simply opens
-//! again.
+//! takes a lock so that the writer deletes nothing while segments are being opened. Here a segment
+//! may vanish between reading `meta.json` and opening its files, and [`super::Reader::open`] then
+//! simply tries again.
 
 use std::fs::{self, TryLockError};
 use std::io::{self, BufWriter, Write};
@@ -46,19 +46,19 @@ enum Access {
 #[derive(Debug, Clone)]
 pub(super) struct ProjectionDirectory {
     folder: Arc<StateDirectory>,
-    /// Maps files for reading; asked only for names that were looked at by handle before.
+    /// Maps files for reading; used only for names that were already checked by handle.
     maps: MmapDirectory,
     access: Access,
     refused: Refused,
 }
 
 /// The first write that the system refused, shared by every clone of a folder. tantivy's own error
-/// may hold no more of it than its words.
+/// may keep only its text.
 #[derive(Debug, Clone, Default)]
 struct Refused(Arc<Mutex<Option<io::Error>>>);
 
 impl Refused {
-    /// Keeps what is known of a failure, and hands it on.
+    /// Records a failure and passes the result on.
     fn note<T>(&self, done: io::Result<T>) -> io::Result<T> {
         if let Err(error) = &done {
             let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -72,14 +72,14 @@ impl Refused {
 }
 
 impl ProjectionDirectory {
-    /// The folder at `dir` for reading. `None`: there is none.
+    /// The folder at `dir` for reading; `None` if it does not exist.
     pub(super) fn open_read(dir: &Path) -> io::Result<Option<Self>> {
         StateDirectory::open(dir)?
             .map(|folder| Self::new(folder, Access::Read))
             .transpose()
     }
 
-    /// The folder at `dir` for writing; it is made when it is not there.
+    /// The folder at `dir` for writing; it is created if it does not exist.
     pub(super) fn open_write(dir: &Path) -> io::Result<Self> {
         Self::new(StateDirectory::make(dir)?, Access::Write)
     }
@@ -99,7 +99,7 @@ impl ProjectionDirectory {
         })
     }
 
-    /// The first write that the system refused since this was asked last.
+    /// The first write that the system refused since the last call.
     pub(super) fn take_refused(&self) -> Option<io::Error> {
         let mut kept = self
             .refused
@@ -109,7 +109,7 @@ impl ProjectionDirectory {
         kept.take()
     }
 
-    /// Where the folder lies.
+    /// The path of the folder.
     pub(super) fn path(&self) -> &Path {
         self.folder.path()
     }
@@ -124,24 +124,24 @@ impl ProjectionDirectory {
         Ok(())
     }
 
-    /// Removes what a run left that was killed while it replaced a small file. One that cannot be
-    /// removed is no failure.
+    /// Removes the leftovers of a run that was killed while it replaced a small file. It is not an
+    /// error if one cannot be removed.
     pub(super) fn remove_unfinished(&self) {
         self.folder.remove_unfinished();
     }
 
-    /// Whether the list that tantivy keeps of its own files names a file that cannot be one of
-    /// them. Such a list was not written by this program.
+    /// Whether tantivy's list of its own files names a file that cannot be one of them. Such a list
+    /// was not written by this program.
     pub(super) fn names_foreign_files(&self) -> io::Result<bool> {
         let Some(bytes) = self.folder.read_bytes(MANAGED_FILE, MAX_SMALL_FILE)? else {
             return Ok(false);
         };
-        // What cannot be read is damage, which tantivy reports.
+        // A list that cannot be parsed is damage, which tantivy reports.
         let names: Vec<PathBuf> = serde_json::from_slice(&bytes).unwrap_or_default();
         Ok(!names.iter().all(|name| name.to_str().is_some_and(is_ours)))
     }
 
-    /// The name that `path` means, if tantivy gives such names.
+    /// The name in `path`, if it is one that tantivy uses.
     fn name<'a>(&self, path: &'a Path) -> io::Result<&'a str> {
         path.to_str().filter(|name| is_ours(name)).ok_or_else(|| {
             io::Error::new(
@@ -162,7 +162,7 @@ impl ProjectionDirectory {
     }
 }
 
-/// Whether tantivy gives a file such a name: `meta.json`, its list and lock, and `<32 hex
+/// Whether tantivy uses such a file name: `meta.json`, its list and lock, and `<32 hex
 /// digits>.<part>`.
 pub(super) fn is_ours(name: &str) -> bool {
     if matches!(
@@ -277,7 +277,7 @@ impl Directory for ProjectionDirectory {
     }
 }
 
-/// A new file that is on the disk when it is ended.
+/// A new file that is synced to disk when it is finished.
 struct SyncedFile {
     file: fs::File,
     refused: Refused,

@@ -1,7 +1,7 @@
-//! The terms of a text as the index takes them: one text a field, a term a line.
+//! The terms of a text in the form that the index accepts: one text per field, one term per line.
 //!
-//! Running text is mostly the same few thousand words, and the writers get millions; what a run was
-//! encoded as is remembered.
+//! Running text is mostly the same few thousand words, and the writers see millions; so the
+//! encoding of each run is cached.
 
 use std::collections::HashMap;
 
@@ -11,18 +11,18 @@ use local_agent_text::language::Language;
 use local_agent_text::language::stem::LocalStems;
 use local_agent_text::language::tokenize::{Analyzer, Token, next_run};
 
-/// Longer runs are analysed each time: they hardly ever come twice.
+/// Longer runs are analysed each time, because they rarely occur twice.
 const MAX_REMEMBERED_BYTES: usize = 32;
 
-/// Remembered runs are forgotten when there are more than this: memory stays bounded on any input.
+/// The cache is cleared when it has more runs than this: memory stays bounded for any input.
 const MAX_REMEMBERED: usize = 50_000;
 
-/// Encodes texts; remembers what it has seen, so one encoder should be used for many texts.
+/// Encodes texts and caches what it has seen, so one encoder should be used for many texts.
 #[derive(Default)]
 pub(super) struct Encoder {
     analyzer: Analyzer,
     local_stems: LocalStems,
-    /// What runs were encoded as, with and without [`Encoded::terse`].
+    /// The encodings of runs, with and without [`Encoded::terse`].
     remembered: [HashMap<Box<str>, EncodedRun, RandomState>; 2],
 }
 
@@ -53,7 +53,7 @@ impl Encoder {
     }
 }
 
-/// What one run adds to [`Encoded`].
+/// The contribution of one run to [`Encoded`].
 struct EncodedRun {
     exact: Box<str>,
     stems: Box<str>,
@@ -66,16 +66,16 @@ pub(super) struct Encoded {
     /// See [`super::schema::Encoding`].
     pub(super) exact: String,
     pub(super) stems: String,
-    /// Words that are not stop words, parts of compounds counted once each; characters of unspaced
-    /// scripts.
+    /// Number of words that are not stop words, counting each part of a compound once; number of
+    /// characters in unspaced scripts.
     pub(super) length: u64,
-    /// Leave out stems that stand in `exact` as well; whoever looks for a stem looks there too.
-    /// Half of all words are their own stem, and indexing costs by the term.
+    /// Leave out stems that are also in `exact`; a search for a stem looks there too. Half of all
+    /// words are their own stem, and the cost of indexing depends on the number of terms.
     pub(super) terse: bool,
 }
 
 impl Encoded {
-    /// Adds what is made of `text`.
+    /// Adds the terms of `text`.
     pub(super) fn add(&mut self, encoder: &mut Encoder, text: &str) {
         let terse = usize::from(self.terse);
         let mut rest = text;
@@ -100,14 +100,14 @@ impl Encoded {
         }
     }
 
-    /// Ready for another entry, as terse as before.
+    /// Resets for another entry, keeping `terse`.
     pub(super) fn clear(&mut self) {
         self.exact.clear();
         self.stems.clear();
         self.length = 0;
     }
 
-    /// Moves on by some positions, so that no phrase reaches over this place.
+    /// Skips some positions, so that no phrase can span this place.
     pub(super) fn gap(&mut self) {
         self.exact.push('\n');
     }

@@ -1,8 +1,8 @@
-//! The tantivy projection: what finds chunks by their words.
+//! The tantivy projection: finds chunks by their words.
 //!
-//! SQLite holds the truth; this index holds nothing that cannot be made from it again. tantivy
-//! keeps the postings and writes them safely; the ranking is our own, because a chunk is scored
-//! together with its document.
+//! SQLite is the source of truth; everything in this index can be rebuilt from it. tantivy stores
+//! the postings and writes them safely; the ranking is our own, because a chunk is scored together
+//! with its document.
 
 mod directory;
 mod encode;
@@ -39,11 +39,12 @@ pub use replace::{beside, clear_beside, put_in_place};
 pub use stats::{TermStat, coverage};
 pub use writer::LexicalWriter;
 
-/// Changes whenever the same text would give other terms, or the fields change. An index with
-/// another number is rebuilt.
+/// Changes whenever the same text would produce different terms, or the fields change. An index
+/// with another version is rebuilt.
 pub const ANALYZER_VERSION: u32 = 3;
 
-/// What the projection was made from. Two stamps are compared for equality, never for order.
+/// The state that the projection was made from. Two stamps are compared for equality, never for
+/// order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LexicalStamp {
     /// The `commit_id` of the index database.
@@ -62,7 +63,7 @@ impl LexicalStamp {
     }
 }
 
-/// A document as the writer takes it.
+/// A document as input for the writer.
 #[derive(Debug, Clone, Default)]
 pub struct DocEntry<'a> {
     /// Row id; not negative.
@@ -71,23 +72,23 @@ pub struct DocEntry<'a> {
     pub path: &'a str,
     pub aliases: &'a [String],
     pub tags: &'a [String],
-    /// The texts of links that point here.
+    /// The texts of links that point to this document.
     pub anchors: &'a [String],
-    /// All headings, one a line.
+    /// All headings, one per line.
     pub headings: &'a str,
-    /// Text that stands in no chunk: the values of the frontmatter.
+    /// Text that is in no chunk: the values of the frontmatter.
     pub outside: &'a str,
-    /// The chunks, in the order of the file. A document without chunks is never found.
+    /// The chunks, in file order. A document without chunks is never found.
     pub chunks: Vec<ChunkEntry<'a>>,
 }
 
-/// A chunk as the writer takes it.
+/// A chunk as input for the writer.
 #[derive(Debug, Clone)]
 pub struct ChunkEntry<'a> {
     /// Row id; not negative.
     pub chunk_id: i64,
     pub key: ChunkKey,
-    /// The heading path, one heading a line.
+    /// The heading path, one heading per line.
     pub headings: &'a str,
     pub text: &'a str,
 }
@@ -97,24 +98,23 @@ pub struct ChunkEntry<'a> {
 pub struct LexicalHit {
     pub chunk_id: i64,
     pub doc_id: i64,
-    /// Compare it with the key of the row: a hit whose row has another key is dead.
+    /// Compare it with the key of the row: a hit whose row has another key is stale.
     pub key: ChunkKey,
-    /// What hits are ordered by, greater first: `chunk_score` and a share of `doc_score`. Not
-    /// bounded.
+    /// Hits are ordered by this, greater first: `chunk_score` and a share of `doc_score`.
+    /// Unbounded.
     pub score: f32,
     /// BM25 of the chunk alone; 0 when only its document matched.
     pub chunk_score: f32,
-    /// BM25 of the whole document, title, aliases, headings, path, tags and link texts included.
+    /// BM25 of the whole document, including title, aliases, headings, path, tags and link texts.
     pub doc_score: f32,
-    /// The share of the query's words that the chunk holds, 0 to 1, the rarer the weightier. A word
-    /// that the index does not hold weighs most. Unlike the score it can be compared between
-    /// queries.
+    /// The share of the query's words that the chunk contains, 0 to 1, weighted by rarity. A word
+    /// that is not in the index weighs most. Unlike the score it can be compared between queries.
     pub chunk_share: f32,
-    /// The same of the document.
+    /// The same for the document.
     pub doc_share: f32,
 }
 
-/// Damage may lie in bytes that `index` alone does not read.
+/// The damage may be in bytes that `index` alone does not read.
 const REBUILD: &str = "local-agent index --verify";
 
 const MAKE_ROOM: &str = "free some space or allow writing there, and run the command again";
@@ -127,7 +127,7 @@ fn corrupt(what: impl std::fmt::Display) -> Failure {
     .with_hint(REBUILD)
 }
 
-/// Says what tantivy's error means for a person.
+/// Explains a tantivy error to the user.
 fn failure(error: &TantivyError) -> Failure {
     if let Some(refusal) = system_error(error).and_then(state::refusal) {
         return refusal;
@@ -174,7 +174,7 @@ fn failure(error: &TantivyError) -> Failure {
     }
 }
 
-/// The system's error inside tantivy's.
+/// The system error inside a tantivy error.
 fn system_error(error: &TantivyError) -> Option<&std::io::Error> {
     match error {
         TantivyError::IoError(io)
@@ -199,8 +199,8 @@ fn is_unwritable(error: &std::io::Error) -> bool {
     )
 }
 
-/// Runs `work` on files that may hold anything: tantivy panics on some damaged bytes, which here is
-/// damage like any other. `work` must not leave behind state that anybody looks at again.
+/// Runs `work` on untrusted files: tantivy panics on some damaged bytes, and here that counts as
+/// damage like any other. `work` must not leave behind state that is used again.
 fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     let outer = GUARDED.replace(true);
     let done = catch_unwind(AssertUnwindSafe(work));
@@ -212,8 +212,8 @@ thread_local! {
     static GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether a panic of this thread would be caught here and become a failure, so that nobody needs
-/// to hear of it.
+/// Whether a panic of this thread would be caught here and turned into a failure, so that it need
+/// not be reported.
 pub fn is_guarded() -> bool {
     GUARDED.get()
 }

@@ -1,4 +1,4 @@
-//! Words that follow one another in a question, and whether they do so in a text.
+//! Adjacent words in a question, and whether they are adjacent in a text.
 
 use std::collections::HashSet;
 
@@ -8,7 +8,7 @@ use local_agent_text::language::tokenize::{Analyzer, Token};
 use super::question_words::searched_words;
 use super::{Query, Reader};
 
-/// The pairs of neighbouring stems of a query. Stop words and words that only ask are skipped.
+/// The pairs of adjacent stems of a query. Stop words and question words are skipped.
 #[derive(Default)]
 pub struct Neighbours {
     pairs: HashSet<(String, String)>,
@@ -23,7 +23,7 @@ impl Reader {
 }
 
 impl Neighbours {
-    /// `languages`: what the index is written in, beside English.
+    /// `languages`: the languages of the index besides English.
     fn of(query: &Query, languages: &[Language]) -> Self {
         let (mut pairs, mut analyzer) = (HashSet::new(), Analyzer::default());
         let words = searched_words(query, languages);
@@ -40,7 +40,7 @@ impl Neighbours {
         self.pairs.is_empty()
     }
 
-    /// The share of the pairs that are neighbours in `text`, 0 to 1; 0 without pairs.
+    /// The share of the pairs that are adjacent in `text`, 0 to 1; 0 without pairs.
     pub fn share_in(&mut self, text: &str) -> f32 {
         let Self { pairs, analyzer } = self;
         let mut found = HashSet::new();
@@ -52,7 +52,7 @@ impl Neighbours {
     }
 }
 
-/// Hands over every two neighbouring stems of `text`, stop words skipped.
+/// Passes every two adjacent stems of `text` to `take`, skipping stop words.
 fn each_pair(analyzer: &mut Analyzer, text: &str, mut take: impl FnMut(&str, &str)) {
     let mut last = String::new();
     analyzer.analyze(text, &mut |token| {

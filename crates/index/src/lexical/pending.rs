@@ -1,8 +1,8 @@
 //! Documents on their way to tantivy's threads.
 //!
-//! tantivy queues ten thousand batches before it makes a caller wait, whatever they hold. When
-//! analysis is faster than tantivy writes, those are most of the memory that a first index takes,
-//! and they save no time: the threads that wait are those that would only fill the queue further.
+//! tantivy queues ten thousand batches, whatever their size, before it makes a caller wait. When
+//! analysis is faster than tantivy's writing, the queue takes most of the memory of a first index
+//! and saves no time: the waiting threads would only fill the queue further.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -10,13 +10,14 @@ use std::time::Duration;
 use tantivy::schema::TantivyDocument;
 use tantivy::schema::document::Document;
 
-/// Bytes of text that may wait. More than the threads of a large machine take at once.
+/// Maximum number of bytes of text in the queue. More than the threads of a large machine take at
+/// once.
 const MOST_BYTES: usize = 4 << 20;
 
-/// Waiting only saves memory, so nobody waits longer than a slow disk may take.
+/// Waiting only saves memory, so a thread waits no longer than a slow disk may take.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What waits, in bytes of the texts it was made from.
+/// The size of the queue, in bytes of the original texts.
 #[derive(Debug, Default)]
 pub(super) struct Queue {
     waiting: Mutex<usize>,
@@ -28,8 +29,8 @@ impl Queue {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until there is room for `bytes` and takes it. What is larger than all room goes when
-    /// nothing else waits.
+    /// Waits until there is room for `bytes` and reserves it. An item larger than the whole queue
+    /// enters when the queue is empty.
     pub(super) fn enter(self: &Arc<Self>, bytes: usize) -> PendingPlace {
         let full = |waiting: &mut usize| *waiting > 0 && *waiting + bytes > MOST_BYTES;
         let entered = self.left.wait_timeout_while(self.waiting(), PATIENCE, full);
@@ -41,7 +42,7 @@ impl Queue {
     }
 }
 
-/// Room in the queue, given back when dropped.
+/// A reserved place in the queue, released when dropped.
 #[derive(Debug)]
 pub(super) struct PendingPlace {
     queue: Arc<Queue>,
@@ -55,7 +56,7 @@ impl Drop for PendingPlace {
     }
 }
 
-/// A document for tantivy; the last of a batch holds the batch's place.
+/// A document for tantivy; the last document of a batch holds the batch's place.
 #[derive(Debug)]
 pub(super) struct Pending {
     pub document: TantivyDocument,

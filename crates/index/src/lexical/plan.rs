@@ -1,4 +1,4 @@
-//! A query → the terms, phrases and exclusions that the index is asked for.
+//! Turns a query into terms, phrases and exclusions for the index.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,14 +9,14 @@ use super::Query;
 use super::question_words::searched_words;
 use super::search::WEIGHTS;
 
-/// Which form of a word a term is.
+/// The form of a word that a term has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Form {
     Stem,
     Exact,
 }
 
-/// What is to be done with a term.
+/// How to use a term.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct QueryTerm {
     pub(super) weight: f32,
@@ -66,8 +66,8 @@ impl QueryPlan {
         plan
     }
 
-    /// Adds the terms of `text`; its stop words only when there is nothing else in it, and not even
-    /// then if `optional`.
+    /// Adds the terms of `text`; adds its stop words only if it has nothing else, and never if
+    /// `optional`.
     fn weigh_text(&mut self, analyzer: &mut Analyzer, text: &str, optional: bool) {
         let (mut stops, mut content) = (Vec::new(), false);
         analyzer.analyze(text, &mut |token| {
@@ -81,8 +81,8 @@ impl QueryPlan {
         }
     }
 
-    /// One word is excluded in all its forms; a compound as a whole, or when its parts follow one
-    /// another.
+    /// A single word is excluded in all its forms; a compound as a whole, or when its parts are
+    /// adjacent.
     fn exclude(&mut self, analyzer: &mut Analyzer, word: &str) {
         let (mut stems, mut words) = (Vec::new(), 0);
         analyzer.analyze(word, &mut |token| match token {
@@ -115,8 +115,7 @@ impl QueryPlan {
             Token::Char { text, alone: true } => self.add(Form::Exact, text, 1.0),
             Token::Char { .. } => {}
             Token::Pair(text) => {
-                // Japanese writes its grammar in hiragana; what a question asks for begins with
-                // another letter.
+                // Japanese writes its grammar in hiragana; content words begin with another script.
                 let grammar = text.starts_with(|c| matches!(c, 'ぁ'..='ゟ'));
                 self.add(
                     Form::Stem,
@@ -136,7 +135,7 @@ impl QueryPlan {
         }
     }
 
-    /// Gives every wanted stem its other stems.
+    /// Adds the stems in other languages to every wanted stem.
     fn add_locals(&mut self, analyzer: &mut Analyzer, query: &Query, languages: &[Language]) {
         if languages.is_empty() {
             return;
@@ -167,7 +166,7 @@ impl QueryPlan {
     }
 }
 
-/// The exact forms of `text`, one a position.
+/// The exact forms of `text`, one per position.
 fn sequence(analyzer: &mut Analyzer, text: &str) -> Vec<String> {
     let mut sequence = Vec::new();
     analyzer.analyze(text, &mut |token| match token {

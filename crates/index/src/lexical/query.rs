@@ -1,26 +1,26 @@
-//! What a person typed → words, phrases, exclusions and filters. Never fails.
+//! Parses a typed query into words, phrases, exclusions and filters. Never fails.
 
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-/// Filter names that always exist; frontmatter keys come on top.
+/// Filter names that always exist; frontmatter keys are added to them.
 const FILTERS: &[&str] = &["path", "tag", "source", "after", "before"];
 
-/// A parsed query, as `--json` shows it. Words, phrases and exclusions stand as they were typed;
-/// search analyses them.
+/// A parsed query, as `--json` shows it. Words, phrases and exclusions are kept as typed; search
+/// analyses them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Query {
-    /// Any of them may match; the more and the rarer, the better.
+    /// Any of them may match; more matches and rarer words rank higher.
     pub words: Vec<String>,
-    /// Each must stand in the chunk, or in title, aliases, headings, path, tags or link texts of
-    /// its document, word for word.
+    /// Each must be in the chunk, or in title, aliases, headings, path, tags or link texts of its
+    /// document, word for word.
     pub phrases: Vec<String>,
-    /// Documents that hold one of them, in any of its forms, are left out.
+    /// Documents that contain one of them, in any form, are left out.
     pub excluded: Vec<String>,
-    /// Documents that hold one of them word for word are left out.
+    /// Documents that contain one of them word for word are left out.
     pub excluded_phrases: Vec<String>,
-    /// Not looked at by this room: they are evaluated where the rows are.
+    /// Not used in this module: they are evaluated where the rows are read.
     pub filters: Vec<Filter>,
 }
 
@@ -43,10 +43,10 @@ impl Query {
         }
     }
 
-    /// The query language: `"a phrase"`; `-word`, `-"a phrase"` after white space, beside something
-    /// positive; `key:value`, `key:"a value"` for the five filters and for `known_keys`
-    /// (frontmatter keys of the index), at a word's start, not before `:` or `/`. Everything else
-    /// is words, so that every text is a query.
+    /// The query language: `"a phrase"`; `-word`, `-"a phrase"` after white space, in addition to
+    /// something positive; `key:value`, `key:"a value"` for the five filters and for `known_keys`
+    /// (frontmatter keys of the index), at the start of a word, not before `:` or `/`. Everything
+    /// else is words, so that every text is a valid query.
     pub fn parse(text: &str, known_keys: &BTreeSet<String>) -> Self {
         let mut query = Self::default();
         let mut rest = text.trim_start();
@@ -96,7 +96,7 @@ impl Query {
         self.words.is_empty() && self.phrases.is_empty()
     }
 
-    /// An exclusion from nothing is meant as a search.
+    /// A query with only exclusions is treated as a search for these words.
     fn without_lone_exclusions(mut self) -> Self {
         if self.is_blank() {
             self.words = std::mem::take(&mut self.excluded);
@@ -106,7 +106,7 @@ impl Query {
     }
 }
 
-/// The text between quotation marks at the start of `text`, and what follows.
+/// The text between quotation marks at the start of `text`, and the rest.
 fn quoted(text: &str) -> Option<(&str, &str)> {
     let close = match text.chars().next()? {
         '"' => '"',
@@ -122,7 +122,7 @@ fn word(text: &str) -> (&str, &str) {
     text.split_at(text.find(char::is_whitespace).unwrap_or(text.len()))
 }
 
-/// `key:value` at the start of `text`: the key as the index spells it, the value, what follows.
+/// `key:value` at the start of `text`: the key as the index spells it, the value, the rest.
 fn filter<'a>(text: &'a str, known_keys: &BTreeSet<String>) -> Option<(String, String, &'a str)> {
     let (name, rest) = text.split_once(':')?;
     if name.is_empty() || name.contains(char::is_whitespace) || rest.starts_with([':', '/']) {

@@ -1,16 +1,16 @@
-//! The words of a query that are searched: words that ask a question without saying what it is
-//! about are left out when other words remain. They stay in the index, because phrases need them.
+//! The words of a query that are searched: question words are left out when other words remain.
+//! They stay in the index, because phrases need them.
 
 use local_agent_text::language::tokenize::{Analyzer, Token};
 use local_agent_text::language::{Language, Section, detect};
 
 use super::Query;
 
-/// Where the letters of Latin scripts end in Unicode.
+/// The first character after the Latin blocks of Unicode.
 const BEHIND_LATIN: char = '\u{370}';
 
-/// The words of `query` that are searched, its phrases aside. `languages`: what the index is
-/// written in, beside English.
+/// The words of `query` that are searched, without its phrases. `languages`: the languages of the
+/// index besides English.
 pub(super) fn searched_words(query: &Query, languages: &[Language]) -> String {
     let all = || query.words.join(" ");
     let shouted = !query
@@ -31,7 +31,7 @@ pub(super) fn searched_words(query: &Query, languages: &[Language]) -> String {
     rest.join(" ")
 }
 
-/// English, the languages of the index, and the question's own where its letters tell it.
+/// English, the languages of the index, and the question's own language if its letters identify it.
 fn languages_of(query: &Query, index: &[Language]) -> Vec<Language> {
     let mut languages = vec![Language::English];
     languages.extend(index);
@@ -42,14 +42,14 @@ fn languages_of(query: &Query, index: &[Language]) -> Vec<Language> {
     languages
 }
 
-/// `word` without the marks around it and without what follows an apostrophe.
+/// `word` without surrounding punctuation and without what follows an apostrophe.
 fn bare(word: &str) -> &str {
     let word = word.trim_matches(|c: char| !c.is_alphanumeric());
     word.split_once(['\'', '\u{2019}'])
         .map_or(word, |(before, _)| before)
 }
 
-/// WHO, US, IT: names, unless everything is written so.
+/// WHO, US, IT: names, unless everything is in capitals.
 fn is_in_capitals(word: &str) -> bool {
     word.chars().count() > 1 && word.chars().all(char::is_uppercase)
 }
@@ -60,7 +60,7 @@ fn is_question_word(lower: &str, languages: &[Language]) -> bool {
         .any(|language| language.lexicon().contains(Section::QuestionStop, lower))
 }
 
-/// Whether one of `words` is more than a stop word.
+/// Whether one of `words` is not just a stop word.
 fn says_something(words: &[&String]) -> bool {
     let mut analyzer = Analyzer::default();
     let mut says = false;

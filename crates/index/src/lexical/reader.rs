@@ -19,33 +19,33 @@ use local_agent_text::error::Result;
 use local_agent_text::language::Language;
 use local_agent_text::types::{ChunkKey, CommitId};
 
-/// How often a reader opens again when a writer has merged a segment away under its hands.
+/// How often a reader retries opening when a writer has just merged a segment away.
 const ATTEMPTS: u32 = 5;
 
-/// An unchanging view of the projection as of one commit.
+/// A fixed view of the projection at one commit.
 pub struct Reader {
     pub(super) fields: Fields,
     pub(super) segments: Vec<LexicalSegment>,
     pub(super) totals: LexicalTotals,
-    /// Languages of Latin script, beside English, that documents are written in.
+    /// Languages in Latin script, besides English, of the documents.
     pub(super) languages: Vec<Language>,
     stamp: Option<LexicalStamp>,
     index: Index,
 }
 
-/// One segment with what scoring looks at for every posting.
+/// One segment with the data that scoring needs for every posting.
 pub(super) struct LexicalSegment {
     pub(super) reader: SegmentReader,
     /// See [`Fields::back`].
     pub(super) back: Vec<u32>,
-    /// Length normalisation of each entry: 1 for one of average length.
+    /// Length normalisation of each entry: 1 at average length.
     pub(super) norm: Vec<f32>,
     doc_id: Arc<dyn ColumnValues<i64>>,
     chunk_id: Arc<dyn ColumnValues<i64>>,
     key: [Arc<dyn ColumnValues<u64>>; 2],
 }
 
-/// Sums over everything that is alive.
+/// Totals over all live entries.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct LexicalTotals {
     pub(super) docs: u64,
@@ -55,7 +55,7 @@ pub(super) struct LexicalTotals {
 }
 
 impl Reader {
-    /// Opens the projection in `dir`; `None` when there is none. Fails with `DB_CORRUPT` when it is
+    /// Opens the projection in `dir`; `None` if there is none. Fails with `DB_CORRUPT` when it is
     /// damaged or not ours.
     pub fn open(dir: &Path) -> Result<Option<Self>> {
         let opened = ProjectionDirectory::open_read(dir)
@@ -84,9 +84,9 @@ impl Reader {
         })
     }
 
-    /// As [`Self::open`], for a reader of the index as of `commit`: a projection of that commit
-    /// which is about to be put in place is taken before one of another commit. `Some` may still be
-    /// of another commit.
+    /// Like [`Self::open`], for a reader of the index at `commit`: a projection of that commit
+    /// which is about to be swapped in is preferred to one of another commit. The result may still
+    /// be of another commit.
     pub fn open_for(dir: &Path, commit: Option<CommitId>) -> Result<Option<Self>> {
         let fits = |opened: &Result<Option<Self>>| {
             let stamp = opened
@@ -103,7 +103,7 @@ impl Reader {
             if fits(&new) {
                 return new;
             }
-            // It was put in place between the two looks.
+            // It was swapped in between the two checks.
             if state(dir) != begun {
                 opened = Self::open(dir);
             }
@@ -119,7 +119,8 @@ impl Reader {
                 "other fields than this version writes".into(),
             )));
         }
-        // The stamp and the segments must be of one commit: when one came in between, open again.
+        // The stamp and the segments must be from one commit: if another commit came in between,
+        // open again.
         let stamp = read_stamp(&index).ok().flatten();
         let reader = index
             .reader_builder()
@@ -128,8 +129,8 @@ impl Reader {
         if read_stamp(&index).ok().flatten() != stamp {
             return Err(Attempt::Vanished);
         }
-        // tantivy takes a positions file that it cannot open for an empty one; when a merge deleted
-        // it between two opens, that would come out as damage in the first search.
+        // tantivy treats a positions file that it cannot open as empty; if a merge deleted it
+        // between two opens, the first search would report damage.
         let searcher = reader.searcher();
         let whole = |segment: &SegmentReader| {
             expected
@@ -176,7 +177,7 @@ impl Reader {
         })
     }
 
-    /// What scoring relies on without looking again: a chunk's document stands before it, in the
+    /// Checks what scoring relies on later: the entry of a chunk's document comes before it, in the
     /// same segment.
     fn check(self) -> Result<Self> {
         let sound = self.segments.iter().all(|segment| {
@@ -192,22 +193,22 @@ impl Reader {
         }
     }
 
-    /// What the last commit was made from; `None` when the payload is not ours.
+    /// What the last commit was made from; `None` if the payload is not ours.
     pub fn stamp(&self) -> Option<LexicalStamp> {
         self.stamp
     }
 
-    /// Documents.
+    /// The number of documents.
     pub fn doc_count(&self) -> u64 {
         self.totals.docs
     }
 
-    /// Chunks.
+    /// The number of chunks.
     pub fn chunk_count(&self) -> u64 {
         self.totals.chunks
     }
 
-    /// Row id and key of every chunk, in no promised order.
+    /// Row id and key of every chunk, in no particular order.
     pub fn chunk_keys(&self) -> Result<Vec<(i64, ChunkKey)>> {
         let keys = |segment: &LexicalSegment| -> Vec<_> {
             let chunks = segment.alive().filter(|at| segment.is_chunk(*at));
@@ -218,7 +219,7 @@ impl Reader {
         guarded(|| Ok(self.segments.iter().flat_map(keys).collect()))
     }
 
-    /// Reads every file and compares its checksum; the names of the damaged ones.
+    /// Reads every file and compares its checksum; returns the names of the damaged ones.
     pub fn damaged_files(&self) -> Result<Vec<String>> {
         guarded(|| {
             let damaged = self
@@ -235,15 +236,15 @@ impl Reader {
     }
 }
 
-/// What changes when another projection is put in place.
+/// A value that changes when another projection is swapped in.
 fn state(dir: &Path) -> Option<(std::time::SystemTime, u64)> {
     let meta = std::fs::metadata(dir.join(COMMIT_FILE)).ok()?;
     Some((meta.modified().ok()?, meta.len()))
 }
 
-/// Why opening did not work.
+/// Why opening failed.
 enum Attempt {
-    /// A file named in `meta.json` was gone when it was to be opened.
+    /// A file named in `meta.json` no longer existed when it was opened.
     Vanished,
     Failed(TantivyError),
 }
@@ -261,7 +262,7 @@ impl<E: Into<TantivyError>> From<E> for Attempt {
 }
 
 impl LexicalSegment {
-    /// With the length of each entry; see [`Fields::length`].
+    /// Opens the segment; returns it with the length of each entry (see [`Fields::length`]).
     fn open(reader: SegmentReader) -> tantivy::Result<(Self, Vec<u32>)> {
         let fast = reader.fast_fields();
         let u64s = |name| Ok::<_, TantivyError>(fast.u64(name)?.first_or_default_col(0));
@@ -287,7 +288,7 @@ impl LexicalSegment {
         Ok((segment, length))
     }
 
-    /// BM25's `1 − b + b · length / average`, once for every posting to come.
+    /// BM25's `1 − b + b · length / average`, computed once per entry.
     fn with_norms(mut self, length: &[u32], totals: &LexicalTotals) -> Self {
         let average = |sum: u64, count: u64| (sum as f32 / count.max(1) as f32).max(1.0);
         let of_docs = average(totals.doc_length, totals.docs);

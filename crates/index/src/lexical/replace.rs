@@ -1,8 +1,8 @@
-//! A new projection is made beside the old one and takes its place when the index it belongs to has
-//! been put in place.
+//! A new projection is built next to the old one and replaces it once the index it belongs to has
+//! been swapped in.
 //!
-//! Two renames: a reader that comes in between finds the projection of its index beside the folder,
-//! and a run that is killed in between leaves it there for the next one.
+//! This takes two renames: a reader in between finds the projection for its index next to the
+//! folder, and a run killed in between leaves it there for the next run.
 
 use std::ffi::OsString;
 use std::io;
@@ -13,20 +13,20 @@ use super::writer::cannot_write;
 use local_agent_files::state::StateDirectory;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
-/// The folder where a projection is made that is to take the place of the one in `dir`.
+/// The folder in which the replacement for the projection in `dir` is built.
 pub fn beside(dir: &Path) -> PathBuf {
     let mut name = dir.file_name().map(OsString::from).unwrap_or_default();
     name.push(NEW);
     dir.with_file_name(name)
 }
 
-/// What is added to the name of a projection's folder for the one that is to take its place.
+/// The suffix for the folder of a replacement.
 const NEW: &str = ".new";
 
-/// The same for the old one while it waits to be removed.
+/// The suffix for the old folder until it is removed.
 const OLD: &str = ".old";
 
-/// Takes away what a killed run left beside `dir`.
+/// Removes what a killed run left next to `dir`.
 pub fn clear_beside(dir: &Path) -> Result<()> {
     let Some((parent, name)) = open_parent(dir)? else {
         return Ok(());
@@ -37,9 +37,9 @@ pub fn clear_beside(dir: &Path) -> Result<()> {
         .map_err(|error| cannot_write(dir, &error))
 }
 
-/// Puts the projection that was made beside `dir` in its place; the old one is removed. Files in
-/// `dir` that are not of a projection stay where they are. Whoever has the old one open searches it
-/// to the end.
+/// Swaps in the projection that was built next to `dir`, and removes the old one. Files in `dir`
+/// that do not belong to a projection stay where they are. A reader that has the old one open can
+/// finish its search.
 pub fn put_in_place(dir: &Path) -> Result<()> {
     let Some((parent, name)) = open_parent(dir)? else {
         return Ok(());
@@ -63,13 +63,14 @@ fn replace(parent: &StateDirectory, name: &str) -> io::Result<()> {
         parent.rename(name, &old)?;
     }
     parent.rename(&new, name)?;
-    // Without it a crash of the system may bring the old one back, which is then behind and says
-    // so.
+    // Without the sync, a system crash may restore the old projection, which is then stale and
+    // reports it.
     let _ = parent.sync();
     remove(parent, &old)
 }
 
-/// The folder that holds the projection's folder, and the name of that; `None`: it is not there.
+/// The parent folder of the projection's folder, and the name of the latter; `None` if it does not
+/// exist.
 fn open_parent(dir: &Path) -> Result<Option<(StateDirectory, &str)>> {
     let (Some(parent), Some(name)) = (dir.parent(), dir.file_name().and_then(|name| name.to_str()))
     else {
@@ -84,7 +85,7 @@ fn open_parent(dir: &Path) -> Result<Option<(StateDirectory, &str)>> {
     Ok(parent.map(|parent| (parent, name)))
 }
 
-/// Removes a projection's files, and its folder when nothing else is in it.
+/// Removes a projection's files, and its folder if nothing else is in it.
 fn remove(parent: &StateDirectory, name: &str) -> io::Result<()> {
     let Some(folder) = parent.child(name)? else {
         return Ok(());
@@ -135,7 +136,7 @@ mod tests {
             (seen(&dir, 1), seen(&dir, 2)),
             (Some(stamp(1)), Some(stamp(2)))
         );
-        // Killed between the two renames.
+        // As if killed between the two renames.
         fs::rename(&dir, root.path().join("lexical.old")).unwrap();
         assert_eq!(seen(&dir, 2), Some(stamp(2)));
         fs::rename(root.path().join("lexical.old"), &dir).unwrap();

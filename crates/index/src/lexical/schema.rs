@@ -1,7 +1,7 @@
-//! What stands in the index: one entry a document and, right behind it, one entry a chunk.
+//! The entries of the index: one per document and, directly after it, one per chunk.
 //!
-//! Nothing is stored but ids, keys and lengths; texts are read from SQLite. The body of a document
-//! is indexed once, in its chunks: what a document as a whole scores is added up from them.
+//! Only ids, keys and lengths are stored; texts are read from SQLite. The body of a document is
+//! indexed once, in its chunks; a document's score is the sum over them.
 
 use local_agent_text::language::Language;
 use tantivy::schema::{
@@ -19,26 +19,28 @@ pub(super) struct Fields {
     pub(super) doc_id: Field,
     /// Row id of the chunk; 0 on a document's entry.
     pub(super) chunk_id: Field,
-    /// How many entries before this one its document's entry stands; 0 on that entry itself.
+    /// How many entries before this one its document's entry is; 0 on that entry itself.
     pub(super) back: Field,
-    /// Words of a chunk; on a document's entry, of all its chunks and of its text outside them.
+    /// Number of words of a chunk; on a document's entry, of all its chunks and of its text outside
+    /// them.
     pub(super) length: Field,
     /// First and last eight bytes of the chunk key, big-endian.
     pub(super) key: [Field; 2],
-    /// Exact forms, with positions. On chunks: of their text. On documents: of everything else.
+    /// Exact forms, with positions. On chunks: those of their text. On documents: those of
+    /// everything else.
     pub(super) exact: Field,
     /// Stems, without positions.
     pub(super) stems: StemFields,
-    /// In documents of another language than English. On chunks: the stems of their text in that
-    /// language, each with its mark. On documents: the mark alone.
+    /// For documents in languages other than English. On chunks: the stems of their text in that
+    /// language, each with a mark. On documents: the mark alone.
     pub(super) local: Field,
 }
 
 /// The fields that are searched and weighted.
 #[derive(Clone, Copy)]
 pub(super) struct StemFields {
-    /// On chunks: their text, without stems that stand in `exact` too. On documents: text that
-    /// stands in no chunk.
+    /// On chunks: their text, without stems that are also in `exact`. On documents: text that is in
+    /// no chunk.
     pub(super) text: Field,
     /// On chunks: their heading path. On documents: all headings.
     pub(super) headings: Field,
@@ -49,12 +51,12 @@ pub(super) struct StemFields {
     pub(super) anchors: Field,
 }
 
-/// What says, in the index, that a document is in this language; begins the terms of its words.
+/// Marks a document as being in this language; prefix of the terms of its words.
 pub(super) fn mark(language: Language) -> String {
     format!("{}:", language.code())
 }
 
-/// The schema and its fields. Equal on every call.
+/// The schema and its fields. The same on every call.
 pub(super) fn schema() -> (Schema, Fields) {
     let mut builder = Schema::builder();
     let fast = NumericOptions::default().set_fast();
@@ -90,24 +92,24 @@ pub(super) fn schema() -> (Schema, Fields) {
     (builder.build(), fields)
 }
 
-/// The tokenizers that the schema names.
+/// The tokenizers named in the schema.
 pub(super) fn tokenizers() -> TokenizerManager {
     let manager = TokenizerManager::default();
     manager.register(ENCODED, TextAnalyzer::from(Encoding::default()));
     manager
 }
 
-/// Reads what [`super::encode::Encoded`] wrote: a term a line; a term after a tab shares the
+/// Reads the output of [`super::encode::Encoded`]: one term per line; a term after a tab shares the
 /// position of the next one; an empty line is a gap of [`GAP`] positions.
 ///
-/// Analysis happens once, outside of tantivy, and feeds both forms; terms hold no control
-/// character.
+/// Analysis happens once, outside tantivy, and produces both forms; terms contain no control
+/// characters.
 #[derive(Clone, Default)]
 pub(super) struct Encoding {
     token: Token,
 }
 
-/// Positions between texts that are not one text.
+/// Number of positions between separate texts.
 const GAP: usize = 8;
 
 pub(super) struct LineStream<'a> {

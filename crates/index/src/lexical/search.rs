@@ -1,10 +1,10 @@
-//! Ranking: BM25F over a document, BM25F over a chunk, added up.
+//! Ranking: the sum of BM25F for a document and BM25F for a chunk.
 //!
-//! For each term the postings of all fields are gathered into one weighted frequency an entry,
+//! For each term the postings of all fields are combined into one weighted frequency per entry,
 //! which saturates once (Robertson, Zaragoza, Taylor 2004, "Simple BM25 extension to multiple
 //! weighted fields"). A document's frequency in its body is the sum over its chunks. Statistics
-//! count only what is alive, so an index that grew by a hundred commits ranks exactly as one that
-//! was written at once.
+//! count only live entries, so an index that grew over a hundred commits ranks exactly like one
+//! that was written at once.
 
 use std::collections::BTreeSet;
 
@@ -18,14 +18,14 @@ use super::{LexicalHit, Query, failure, guarded};
 use local_agent_text::error::Result;
 use local_agent_text::types::IdSet;
 
-/// What the parts of a score are worth. Chosen on development sets of four kinds (scientific
+/// The weights of the parts of a score. Chosen on development sets of four kinds (scientific
 /// abstracts, technical documentation, encyclopedia paragraphs in English and in Chinese); one
-/// setting for all, and flat around it.
+/// setting for all, and results vary little around it.
 pub(super) struct FieldWeights {
     /// Saturation of frequencies, and length normalisation: Lucene's defaults.
     k1: f32,
     pub(super) b: f32,
-    /// What holding a word at all is worth, however long the text: BM25+ (Lv and Zhai 2011).
+    /// Bonus for containing a word at all, however long the text: BM25+ (Lv and Zhai 2011).
     delta: f32,
     title: f32,
     aliases: f32,
@@ -36,14 +36,14 @@ pub(super) struct FieldWeights {
     path: f32,
     tags: f32,
     anchors: f32,
-    /// Share of the document's score in its chunks' scores.
+    /// Share of the document's score in the score of its chunks.
     doc_share: f32,
-    /// Of a compound in the query: each part, and the whole.
+    /// For a compound in the query: each part, and the whole.
     pub(super) part: f32,
     pub(super) whole: f32,
-    /// Of a pair that begins with hiragana.
+    /// For a pair that begins with hiragana.
     pub(super) grammar: f32,
-    /// For the same form of the word, on top of the stem.
+    /// For the same form of the word, in addition to the stem.
     pub(super) exact: f32,
 }
 
@@ -65,24 +65,24 @@ pub(super) const WEIGHTS: FieldWeights = FieldWeights {
     exact: 0.25,
 };
 
-/// What scoring keeps for one segment; all indexed by entry.
+/// The scoring state for one segment; all vectors are indexed by entry.
 struct Scores<'a> {
     segment: &'a LexicalSegment,
-    /// Weighted frequency of the term at hand; 0 elsewhere.
+    /// Weighted frequency of the current term; 0 elsewhere.
     frequency: Vec<f32>,
     /// Entries whose `frequency` is not 0.
     touched: Vec<u32>,
     score: Vec<f32>,
     /// Documents whose `score` is not 0.
     matched: Vec<u32>,
-    /// Weight of the terms that an entry holds, however often.
+    /// Weight of the terms that an entry contains, counting each once.
     covered: Vec<f32>,
 }
 
 impl Reader {
-    /// The `k` best chunks, best first; equal scores: smaller chunk key first. Only documents in
-    /// `filter` (ids) are looked at when one is given: it is applied before the cut. A blank query
-    /// finds nothing.
+    /// The `k` best chunks, best first; for equal scores, the smaller chunk key first. If there is
+    /// a `filter` (ids), only its documents are considered: it is applied before the cut. A blank
+    /// query finds nothing.
     pub fn search(
         &self,
         query: &Query,
@@ -98,7 +98,7 @@ impl Reader {
         })
     }
 
-    /// For each of `terms` (stems), how many documents hold it in any field.
+    /// For each of `terms` (stems), how many documents contain it in any field.
     pub(super) fn doc_freqs(&self, terms: &[String]) -> tantivy::Result<Vec<u64>> {
         let mut all = self.scores();
         let mut freqs = Vec::with_capacity(terms.len());
@@ -166,8 +166,8 @@ impl Reader {
         Ok(())
     }
 
-    /// Adds what the stems of a word in its text's own language find beyond what [`Self::gather`]
-    /// found.
+    /// Adds the matches of a word's stems in the language of the text, beyond those that
+    /// [`Self::gather`] found.
     fn gather_local(
         &self,
         scores: &mut Scores<'_>,
@@ -204,7 +204,7 @@ impl Reader {
             each(segment, fields.text, text, &mut in_body)?;
         }
         each(segment, self.fields.exact, text, |at, frequency| {
-            // On a document's entry the stems of each field stand in the field.
+            // On a document's entry, each field contains all its stems.
             if form == Form::Exact || segment.is_chunk(at) {
                 in_body(at, frequency);
             }
@@ -234,7 +234,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Which entries phrases and exclusions let through; `None`: all.
+    /// The entries that phrases and exclusions allow; `None`: all.
     fn allowed(
         &self,
         segment: &LexicalSegment,
@@ -281,7 +281,7 @@ impl Reader {
         Ok(Some(allowed))
     }
 
-    /// Every entry in which the words of `phrase` follow one another.
+    /// Every entry in which the words of `phrase` are adjacent and in order.
     fn each_phrase(
         &self,
         segment: &LexicalSegment,
@@ -328,7 +328,7 @@ impl Reader {
     }
 }
 
-/// Hands every living entry that holds `text` in `field`, and how often, to `with`.
+/// Calls `with` for every live entry that contains `text` in `field`, with its frequency.
 fn each(
     segment: &LexicalSegment,
     field: Field,
@@ -356,7 +356,7 @@ pub(super) fn idf(with: u64, of: u64) -> f32 {
     (1.0 + (of - with + 0.5) / (with + 0.5)).ln()
 }
 
-/// The weight of all terms, for a document and for a chunk.
+/// The total weight of all terms, for a document and for a chunk.
 #[derive(Default)]
 struct Most {
     doc: f32,
@@ -395,7 +395,7 @@ impl<'a> Scores<'a> {
         *sum += frequency;
     }
 
-    /// Touched documents and chunks.
+    /// The number of documents and chunks touched.
     fn count(&self) -> (u64, u64) {
         let chunks = self
             .touched
@@ -405,7 +405,7 @@ impl<'a> Scores<'a> {
         ((self.touched.len() - chunks) as u64, chunks as u64)
     }
 
-    /// Lets the gathered term count.
+    /// Adds the gathered term to the scores.
     fn add_up(&mut self, doc_idf: f32, chunk_idf: f32) {
         let k1 = WEIGHTS.k1;
         for &at in &self.touched {
@@ -428,7 +428,7 @@ impl<'a> Scores<'a> {
         }
     }
 
-    /// Chunks that match, and of documents that match outside their chunks the first chunk.
+    /// Chunks that match; for documents that match only outside their chunks, the first chunk.
     fn collect(
         &self,
         filter: Option<&IdSet>,
@@ -487,7 +487,7 @@ fn best(mut found: Vec<DocumentCandidate<'_>>, k: usize, most: &Most) -> Vec<Lex
             0.0
         }
     };
-    // Keys are read only for those that can still win.
+    // Keys are read only for candidates that can still be among the best.
     if found.len() > k {
         let (_, last, _) = found.select_nth_unstable_by(k - 1, |a, b| b.score.total_cmp(&a.score));
         let least = last.score;

@@ -1,4 +1,4 @@
-//! How much of a question a text covers, weighted by how rare its words are.
+//! How much of a question a text covers, with words weighted by rarity.
 
 use std::collections::HashSet;
 
@@ -10,11 +10,11 @@ use local_agent_text::language::tokenize::{Analyzer, Token};
 /// How common a term of a query is.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TermStat {
-    /// The term as [`super::terms`] gives it.
+    /// The term, as returned by [`super::terms`].
     pub term: String,
-    /// Documents that hold it, in any field.
+    /// Number of documents that contain it, in any field.
     pub doc_freq: u64,
-    /// All documents.
+    /// Total number of documents.
     pub docs: u64,
 }
 
@@ -25,8 +25,8 @@ impl TermStat {
     }
 }
 
-/// The share, 0 to 1, of the terms in `stats`, weighted by their idf, that stand in `text`; 0
-/// without terms.
+/// The share, 0 to 1, of the terms in `stats` that are in `text`, weighted by their idf; 0 without
+/// terms.
 pub fn coverage(stats: &[TermStat], text: &str) -> f32 {
     let mut analyzer = Analyzer::default();
     let mut present = HashSet::new();
@@ -50,7 +50,7 @@ pub fn coverage(stats: &[TermStat], text: &str) -> f32 {
 }
 
 impl Reader {
-    /// For every term of words and phrases, how common it is, in order of appearance; each once.
+    /// How common every term in words and phrases is, in order of appearance; each term once.
     pub fn term_stats(&self, query: &Query) -> Result<Vec<TermStat>> {
         let text = query
             .words

@@ -1,4 +1,4 @@
-//! What the projection promises as a whole: written, opened, searched.
+//! Tests of the projection as a whole: written, opened, searched.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -290,7 +290,7 @@ fn a_word_that_is_found_in_two_ways_counts_once() {
         let reader = index(dir.path(), &[("", chunks), ("", chunks), ("", chunks)]);
         reader.search(&Query::plain(query), 1, None).unwrap()[0].chunk_score
     };
-    // "Hund" has one stem, "Katze" another in English than in German.
+    // "Hund" has the same stem in both languages, "Katze" a different one in English and German.
     assert!(
         (score("Hund") - score("Katze")).abs() < 1e-4,
         "{} {}",
@@ -642,7 +642,7 @@ fn readers_work_while_a_writer_commits_and_merges() {
             let reader = Reader::open(dir.path()).unwrap().unwrap();
             let hits = reader.search(&Query::plain("steady"), 1_000, None).unwrap();
             assert_eq!(hits.len() as u64, reader.chunk_count());
-            // The n-th commit holds n documents.
+            // The n-th commit has n documents.
             let last = reader.stamp().unwrap().index_commit.as_bytes()[0];
             assert_eq!(
                 hits.len(),
@@ -716,8 +716,8 @@ fn terms_are_stems_without_stop_words() {
     assert_eq!(terms("图书馆 x"), ["图书", "书馆", "x"]);
 }
 
-/// Each addition once carried the removal of what stood there, and removals of several threads
-/// reached tantivy out of order: documents that were just added were gone.
+/// Each addition used to include the removal of the previous version, and removals from several
+/// threads reached tantivy out of order: newly added documents disappeared.
 #[test]
 fn nothing_is_lost_when_many_threads_add_at_once() {
     for round in 0..20 {

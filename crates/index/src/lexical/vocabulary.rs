@@ -1,4 +1,5 @@
-//! The words of the index: whether it holds one, which begin alike, which is spelled most alike.
+//! The words of the index: whether it contains a word, which words share a prefix, and which
+//! spelling is closest.
 
 use std::collections::HashMap;
 
@@ -10,18 +11,18 @@ use super::reader::Reader;
 use super::{Query, failure, guarded};
 use local_agent_text::error::Result;
 
-/// Words shorter than this, in characters, are neither completed nor corrected: too many others
-/// look like them.
+/// Shorter words (in characters) are neither completed nor corrected: too many other words are
+/// similar.
 const SHORTEST: usize = 3;
 
 /// The shortest word whose spelling is corrected, in characters.
 const SHORTEST_CORRECTED: usize = 4;
 
-/// From this length on two wrong characters are corrected instead of one.
+/// From this length on, two wrong characters are corrected instead of one.
 const LONG: usize = 8;
 
 impl Reader {
-    /// Whether any document holds `word` in one of its forms.
+    /// Whether any document contains `word` in one of its forms.
     ///
     /// # Errors
     /// `DB_CORRUPT` when the projection is damaged.
@@ -84,10 +85,10 @@ impl Reader {
         Ok(words.into_iter().take(most).map(|(word, _)| word).collect())
     }
 
-    /// The word of the index that is spelled most like `word`: at most one character is wrong,
-    /// missing, too many or swapped with its neighbour, at most two from eight characters on; the
-    /// first character is the same. Of several the nearest, then the most frequent. `None` for a
-    /// word with digits or of fewer than four characters.
+    /// The word of the index with the spelling closest to `word`: at most one character is wrong,
+    /// missing, extra or swapped with its neighbour, at most two for words of eight characters or
+    /// more; the first character must match. Among several, the closest, then the most frequent.
+    /// `None` for a word with digits or with fewer than four characters.
     ///
     /// # Errors
     /// `DB_CORRUPT` when the projection is damaged.
@@ -125,8 +126,8 @@ impl Reader {
         Ok(best.map(|(word, _)| word))
     }
 
-    /// Hands over each exact form from `start` on, in the order of the dictionary, with its number
-    /// of entries; `take` says whether to go on. Each segment is read by itself.
+    /// Passes each exact form from `start` on, in dictionary order, with its number of entries, to
+    /// `take`, which returns whether to continue. Each segment is read separately.
     fn each_word(&self, start: &str, take: &mut dyn FnMut(&str, u64) -> bool) -> Result<()> {
         let exact: Field = self.fields.exact;
         self.guarded_lookup(|reader| {

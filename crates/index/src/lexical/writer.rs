@@ -16,19 +16,19 @@ use super::{DocEntry, LexicalStamp, failure};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::language::detect::detect_parts;
 
-/// tantivy refuses less memory a thread than this.
+/// tantivy requires at least this much memory per thread.
 const MIN_BYTES_A_THREAD: usize = 15_000_000;
 const MAX_BYTES_A_THREAD: usize = 2_000_000_000;
 
-/// A commit leaves at most this many large and this many small segments: each costs a reader a few
-/// file maps.
+/// After a commit there are at most this many large and this many small segments, because each
+/// costs a reader a few file maps.
 const MAX_SEGMENTS: usize = 4;
 
-/// A small segment holds at most one in so many of all entries. Small ones are merged among
-/// themselves: one changed file must not wait until everything is written anew.
+/// A small segment has at most one in this many of all entries. Small ones are merged among
+/// themselves, so that one changed file does not rewrite everything.
 const SMALL: u64 = 16;
 
-/// Adds and removes documents; nothing is visible to readers before [`LexicalWriter::commit`].
+/// Adds and removes documents; readers see nothing before [`LexicalWriter::commit`].
 pub struct LexicalWriter {
     inner: IndexWriter<Pending>,
     queue: Arc<Queue>,
@@ -40,11 +40,11 @@ pub struct LexicalWriter {
 }
 
 impl LexicalWriter {
-    /// Opens the projection in the folder `dir`, which is made when it does not exist.
-    /// `memory_bytes` is shared by the `threads`; both are raised or lowered to what is possible.
+    /// Opens the projection in the folder `dir`, which is created if it does not exist.
+    /// `memory_bytes` is shared by the `threads`; both are adjusted to what is possible.
     ///
-    /// A projection that is damaged or was written with other fields is thrown away and begun anew:
-    /// [`LexicalWriter::stamp`] is `None` then, and every document is to be added.
+    /// A projection that is damaged or was written with other fields is deleted and started again:
+    /// then [`LexicalWriter::stamp`] is `None`, and every document must be added.
     pub fn open(dir: &Path, memory_bytes: usize, threads: usize) -> Result<Self> {
         let directory =
             ProjectionDirectory::open_write(dir).map_err(|error| cannot_write(dir, &error))?;
@@ -58,7 +58,7 @@ impl LexicalWriter {
                 return Err(super::corrupt("it names files that are not its own"));
             }
             let index = Index::open(directory.clone()).map_err(|error| failure(&error))?;
-            // Deletions are written into segments, so a segment that cannot be read would fail
+            // Deletions are written into segments, so an unreadable segment would cause a failure
             // later.
             let _: IndexReader = index
                 .reader_builder()
@@ -96,7 +96,7 @@ impl LexicalWriter {
             .writer_with_num_threads(threads, memory)
             .map_err(|error| blame(&directory, &error))?;
         inner.set_merge_policy(Box::new(NoMergePolicy));
-        // What a killed run wrote and never committed.
+        // Removes what a killed run wrote without committing.
         inner
             .garbage_collect_files()
             .wait()
@@ -116,8 +116,8 @@ impl LexicalWriter {
         self.stamp
     }
 
-    /// Adds a document and its chunks, from any number of threads. What stood there under the same
-    /// `doc_id` stays until [`LexicalWriter::remove_doc`], which is to be called first.
+    /// Adds a document and its chunks, from any number of threads. An older version under the same
+    /// `doc_id` stays until [`LexicalWriter::remove_doc`], which must be called first.
     pub fn add(&self, entry: &DocEntry<'_>) -> Result<()> {
         let mut encoder = self
             .encoders
@@ -143,7 +143,8 @@ impl LexicalWriter {
                     .enter(entry.chunks.iter().map(|chunk| chunk.text.len()).sum()),
             );
         }
-        // One batch goes into one segment in its order: a document stands right before its chunks.
+        // The documents of one batch go into one segment in order: a document is directly before
+        // its chunks.
         let operations: Vec<_> = pending.into_iter().map(UserOperation::Add).collect();
         self.inner
             .run(operations)
@@ -151,22 +152,22 @@ impl LexicalWriter {
             .map_err(|error| blame(&self.directory, &error))
     }
 
-    /// Removes a document and its chunks; unknown ids are no error.
+    /// Removes a document and its chunks; unknown ids are not an error.
     ///
-    /// Nobody may add meanwhile, hence `&mut`. tantivy expects removals in the order of their
-    /// numbers, and threads that remove and add at once queue them in another: a removal that comes
-    /// late takes away what was added after it.
+    /// Nothing may be added at the same time, hence `&mut`. tantivy expects removals in the order
+    /// of their numbers, but threads that remove and add concurrently queue them in a different
+    /// order: a late removal deletes what was added after it.
     pub fn remove_doc(&mut self, doc_id: i64) {
         self.inner.delete_term(self.doc_term(doc_id));
     }
 
-    /// Removes everything, also what was added since the last commit.
+    /// Removes everything, including what was added since the last commit.
     pub fn clear(&mut self) -> Result<()> {
         self.inner
             .rollback()
             .map_err(|error| blame(&self.directory, &error))?;
-        // Rolling back makes another writer inside, with tantivy's own policy: it would merge by
-        // itself what is merged here.
+        // Rolling back creates another inner writer with tantivy's default policy, which would do
+        // the merging that is done here.
         self.inner.set_merge_policy(Box::new(NoMergePolicy));
         self.inner
             .delete_all_documents()
@@ -174,8 +175,8 @@ impl LexicalWriter {
             .map_err(|error| blame(&self.directory, &error))
     }
 
-    /// Makes everything visible under `stamp`, durably, and merges small segments. When this fails,
-    /// readers see what they saw before.
+    /// Makes everything visible under `stamp`, durably, and merges small segments. If this fails,
+    /// readers still see the previous state.
     pub fn commit(&mut self, stamp: &LexicalStamp) -> Result<()> {
         let payload =
             serde_json::to_string(stamp).map_err(|error| Failure::internal(error.to_string()))?;
@@ -200,7 +201,7 @@ impl LexicalWriter {
             .merge(&chosen)
             .wait()
             .map_err(|error| blame(&self.directory, &error))?;
-        // Files that a reader still maps may stay; the next commit tries again.
+        // Files that a reader still maps may remain; the next commit tries again.
         self.inner
             .garbage_collect_files()
             .wait()
@@ -208,8 +209,8 @@ impl LexicalWriter {
             .map_err(|error| blame(&self.directory, &error))
     }
 
-    /// The segments to make into one. Their descriptions are not kept: as long as one lives, so do
-    /// its files.
+    /// The segments to merge into one. Their metadata is not kept, because it would keep their
+    /// files alive.
     fn to_merge(&self) -> Result<Vec<SegmentId>> {
         let segments = self
             .inner
@@ -234,7 +235,7 @@ impl LexicalWriter {
     }
 }
 
-/// What tantivy's error means, after a write that the system may have refused.
+/// Explains a tantivy error after a write that the system may have refused.
 fn blame(directory: &ProjectionDirectory, error: &TantivyError) -> Failure {
     match directory.take_refused() {
         Some(refused) => cannot_write(directory.path(), &refused),
@@ -249,9 +250,9 @@ struct Size {
     dead: u32,
 }
 
-/// Which segments to make into one: when there are too many of a class, the smallest, and as many
-/// more of it as are not much larger than those together, so that an entry is rewritten only a
-/// logarithmic number of times. Segments that are more than a third dead come along.
+/// Which segments to merge into one: if a class has too many, the smallest ones, and as many more
+/// of the class as are not much larger than those together, so that an entry is rewritten only a
+/// logarithmic number of times. Segments with more than a third dead entries are included.
 fn merge_plan(sizes: &[Size]) -> Vec<usize> {
     let all: u64 = sizes.iter().map(|size| u64::from(size.alive)).sum();
     let mut order: Vec<usize> = (0..sizes.len()).collect();
@@ -282,7 +283,7 @@ fn merge_plan(sizes: &[Size]) -> Vec<usize> {
     }
 }
 
-/// A document's entry and, behind it, its chunks' entries.
+/// A document's entry followed by its chunks' entries.
 fn encode(fields: &Fields, entry: &DocEntry<'_>, encoder: &mut Encoder) -> Vec<TantivyDocument> {
     let mut documents = Vec::with_capacity(entry.chunks.len() + 1);
     documents.push(TantivyDocument::default());
@@ -318,7 +319,7 @@ fn encode(fields: &Fields, entry: &DocEntry<'_>, encoder: &mut Encoder) -> Vec<T
         }
         let length = terse.length;
         total += length;
-        // Phrases find headings on the document's entry.
+        // Phrases match headings on the document's entry.
         add(
             &mut document,
             fields.stems.headings,
@@ -417,7 +418,7 @@ fn number(
     document.add_u64(fields.key[1], key as u64);
 }
 
-/// The stamp in the payload of the last commit; `None` when nothing was committed or the payload is
+/// The stamp in the payload of the last commit; `None` if nothing was committed or the payload is
 /// not ours.
 pub(super) fn read_stamp(index: &Index) -> Result<Option<LexicalStamp>> {
     let meta = index.load_metas().map_err(|error| failure(&error))?;
@@ -531,8 +532,8 @@ mod tests {
         assert_eq!(plan, [1, 2, 3, 4, 5]);
     }
 
-    /// A first index left four large segments; the next commit of one file then wrote all of them
-    /// anew, for seconds.
+    /// A first index used to leave four large segments; the next commit of one file then rewrote
+    /// all of them, which took seconds.
     #[test]
     fn a_small_commit_after_a_first_index_rewrites_nothing_large() {
         let mut list = vec![(40_000, 3); 4];
@@ -554,7 +555,7 @@ mod tests {
             }
             assert!(list.len() <= 2 * MAX_SEGMENTS);
         }
-        // Each of the 3,000 new entries ten times at most.
+        // Each of the 3,000 new entries is written at most ten times.
         assert!(written <= 3_000 * 10, "{written}");
     }
 

@@ -1,26 +1,26 @@
-//! From the numbers of a hit to the chance that it is relevant.
+//! Converts the numbers of a hit into the chance that it is relevant.
 //!
-//! A logistic model of two features that mean the same for every question: the cosine, and which
-//! share of the question's words chunk or document hold, by rarity. Raw BM25 is not among them,
-//! because it grows with the question. The weights are data with their provenance, made by
+//! A logistic model of two features that mean the same for every question: the cosine, and the
+//! share of the question's words, by rarity, that the chunk or document contains. Raw BM25 is not a
+//! feature, because it grows with the question. The weights are data with their provenance, made by
 //! `local-agent eval calibrate` from development questions, answerable and not.
 
 use serde::{Deserialize, Serialize};
 
-/// How many hits the question whether anything was found looks at: an answer in third place is an
-/// answer.
+/// How many hits are considered when deciding whether anything was found: an answer in third place
+/// is still an answer.
 pub const JUDGED: usize = 3;
 
-/// What a chance is estimated from, cosine and coverage; each 0 to 1.
+/// The features for estimating a chance, cosine and coverage; each 0 to 1.
 pub type Features = [f64; 2];
 
-/// The weights of one way of searching.
+/// The weights for one search mode.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Model {
     pub intercept: f64,
     pub cosine: f64,
     pub coverage: f64,
-    /// The chance below which the best of the first [`JUDGED`] hits counts as nothing found.
+    /// If the best chance among the first [`JUDGED`] hits is below this, nothing counts as found.
     pub floor: f64,
 }
 
@@ -31,8 +31,7 @@ impl Model {
         1.0 / (1.0 + (-sum).exp())
     }
 
-    /// The chance that the first of these hits stands for: the best of the first [`JUDGED`].
-    /// Without a hit, 0.
+    /// The best chance among the first [`JUDGED`] of these hits; 0 without hits.
     pub fn best(&self, hits: impl IntoIterator<Item = Features>) -> f64 {
         hits.into_iter()
             .take(JUDGED)
@@ -41,10 +40,10 @@ impl Model {
     }
 }
 
-/// The weights of every way of searching, and where they come from.
+/// The weights for every search mode, and where they come from.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Calibration {
-    /// The command, the sets and their sizes.
+    /// The command, the datasets and their sizes.
     pub provenance: String,
     pub hybrid: Model,
     pub lexical: Model,
@@ -52,7 +51,7 @@ pub struct Calibration {
 }
 
 impl Calibration {
-    /// The weights for hits that these sides found.
+    /// The weights for hits found by these sides.
     pub fn model(&self, words: bool, vectors: bool) -> &Model {
         match (words, vectors) {
             (true, true) => &self.hybrid,

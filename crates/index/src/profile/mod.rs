@@ -1,10 +1,11 @@
 //! What the cosines of one model mean.
 //!
-//! Every model spreads its cosines differently: texts that have nothing in common lie near 0.05 for
-//! one and near 0.8 for another. A profile holds where those lie, so that one fusion and one
-//! calibration fit every model. Profiles of built-in models are compiled in (`profiles.json`,
-//! keyed by fingerprint). `embed` measures the profile of every other model from the index itself,
-//! and of a built-in one whose cosines depend on the language, and stores it beside the vectors. Until then the vectors alone give an estimate.
+//! Every model spreads its cosines differently: for unrelated texts they are near 0.05 with one
+//! model and near 0.8 with another. A profile records these values, so that one fusion and one
+//! calibration fit every model. Profiles of built-in models are compiled in (`profiles.json`, keyed
+//! by fingerprint). `embed` measures the profile of every other model on the index itself, and also
+//! of a built-in model whose cosines depend on the language, and stores it next to the vectors.
+//! Until then an estimate is made from the vectors alone.
 
 mod calibration;
 mod stored;
@@ -31,14 +32,14 @@ pub enum Origin {
     Shipped,
     /// Measured by `embed` on the headings and sections of this index.
     Measured,
-    /// Taken from the vectors of this index alone, because nothing was measured yet.
+    /// Estimated from the vectors of this index alone, because nothing was measured yet.
     Estimated,
 }
 
-/// How the cosines of questions and passages are spread under one model.
+/// The distribution of the cosines of questions and passages under one model.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Cosines {
-    /// The mean cosine of a question and a passage that have nothing to do with each other.
+    /// The mean cosine of an unrelated question and passage.
     pub mean: f32,
     /// The standard deviation of these cosines.
     pub spread: f32,
@@ -49,41 +50,41 @@ pub struct Cosines {
 pub struct Profile {
     pub origin: Origin,
     pub unrelated: Cosines,
-    /// The probability that a heading lies nearer to its own section than to another text of the
-    /// index: 0.5 is chance. `None` where it was not measured.
+    /// The probability that a heading is closer to its own section than to another text of the
+    /// index: 0.5 is chance. `None` if it was not measured.
     pub separation: Option<f32>,
-    /// Whether the vocabulary is one of Latin script alone, so that the model cannot read other
+    /// Whether the vocabulary is only for Latin script, so that the model cannot read other
     /// scripts.
     #[serde(default)]
     pub latin_only: bool,
     /// The share of the vector side in the default fusion.
     pub vector_weight: f32,
-    /// From scaled cosines to chances. `None`: that of the reference model holds.
+    /// Converts scaled cosines to chances. `None`: use that of the reference model.
     pub calibration: Option<Calibration>,
 }
 
-/// A compiled-in profile and the fingerprints that it holds for, one for each precision.
+/// A compiled-in profile and its fingerprints, one for each precision.
 #[derive(Debug, Deserialize)]
 struct Shipped {
     fingerprints: Vec<Fingerprint>,
     /// Whether the cosines of unrelated texts depend on their language, so that those of the index
-    /// are measured and count beside the compiled-in ones.
+    /// are measured and combined with the compiled-in ones.
     #[serde(default)]
     depends_on_index: bool,
     profile: Profile,
 }
 
-/// Chunks at which what was measured on an index counts as much as what is compiled in.
+/// Number of chunks at which measured values count as much as compiled-in ones.
 const EVEN_AT: f32 = 50.0;
 
-/// The least separation at which the vector side has a say. A model that cannot read the texts
+/// The minimum separation at which the vector side counts. A model that cannot read the texts
 /// orders them at random, which is 0.5.
 const LEAST_SEPARATION: f32 = 0.6;
 
-/// Vectors that an estimate is made of, each with each other.
+/// Number of vectors used for an estimate, each compared with each other.
 const ESTIMATED_FROM: usize = 64;
 
-/// The smallest spread that is believed: smaller ones come from a handful of equal texts.
+/// The smallest plausible spread: smaller ones come from a handful of equal texts.
 const LEAST_SPREAD: f32 = 0.005;
 
 fn shipped() -> &'static [Shipped] {
@@ -97,12 +98,12 @@ fn shipped_for(fingerprint: &Fingerprint) -> Option<&'static Shipped> {
         .find(|one| one.fingerprints.contains(fingerprint))
 }
 
-/// The profile whose scale all others are brought to: the first that is compiled in.
+/// The profile to whose scale all others are converted: the first compiled-in one.
 fn reference() -> Option<&'static Profile> {
     shipped().first().map(|one| &one.profile)
 }
 
-/// The calibration that holds for every model without its own.
+/// The calibration for every model without its own.
 pub fn default_calibration() -> Calibration {
     reference()
         .and_then(|profile| profile.calibration.clone())
@@ -131,21 +132,21 @@ impl Profile {
         shipped_for(fingerprint).map(|one| one.profile.clone())
     }
 
-    /// Whether this is the model to whose scale all others are brought.
+    /// Whether this is the model to whose scale all others are converted.
     pub fn is_reference(fingerprint: &Fingerprint) -> bool {
         shipped()
             .first()
             .is_some_and(|one| one.fingerprints.contains(fingerprint))
     }
 
-    /// Whether the compiled-in profile of this fingerprint is all there is to know: nothing is
-    /// measured on the index then.
+    /// Whether the compiled-in profile of this fingerprint is complete, so that nothing is measured
+    /// on the index.
     pub fn is_fixed(fingerprint: &Fingerprint) -> bool {
         shipped_for(fingerprint).is_some_and(|one| !one.depends_on_index)
     }
 
-    /// The profile of the vectors in `matrix`, which is in `dir`: shipped, measured, both together,
-    /// else estimated.
+    /// The profile of the vectors in `matrix`, which is in `dir`: shipped, measured, both combined,
+    /// or otherwise estimated.
     pub fn of_matrix(dir: &Path, matrix: &Matrix) -> Result<Self> {
         let fingerprint = &matrix.stamp().fingerprint;
         let shipped = shipped_for(fingerprint);
@@ -173,7 +174,8 @@ impl Profile {
         Ok(Self::new(Origin::Estimated, unrelated, None))
     }
 
-    /// This profile with what was measured on an index, which counts the more the larger the index.
+    /// Combines this profile with what was measured on an index, which counts more the larger the
+    /// index is.
     fn with_measured(&self, measured: &Measured) -> Self {
         let share = measured.chunks as f32 / (measured.chunks as f32 + EVEN_AT);
         let between = |shipped: f32, measured: f32| shipped + (measured - shipped) * share;
@@ -189,8 +191,8 @@ impl Profile {
         }
     }
 
-    /// A profile from cosines that were measured or estimated; weights and calibration are those of
-    /// the reference model.
+    /// A profile from measured or estimated cosines; weights and calibration are those of the
+    /// reference model.
     pub fn new(origin: Origin, unrelated: Cosines, separation: Option<f32>) -> Self {
         Self {
             origin,
@@ -202,8 +204,8 @@ impl Profile {
         }
     }
 
-    /// A cosine on the scale of the reference model: cosines of unrelated texts get its mean and
-    /// its spread. At most 1.
+    /// Converts a cosine to the scale of the reference model: cosines of unrelated texts get its
+    /// mean and spread. At most 1.
     pub fn scaled(&self, cosine: f32) -> f32 {
         let Some(to) = reference().map(|profile| profile.unrelated) else {
             return cosine;
@@ -216,7 +218,7 @@ impl Profile {
         (to.mean + (cosine - from.mean) * to.spread / spread).min(1.0)
     }
 
-    /// Whether the model tells the texts of the index apart, as far as that was measured.
+    /// Whether the model can distinguish the texts of the index, as far as that was measured.
     pub fn tells_apart(&self) -> bool {
         self.separation
             .is_none_or(|separation| separation >= LEAST_SEPARATION)

@@ -1,4 +1,4 @@
-//! The measured profile beside the vectors: a small file that is replaced whole.
+//! The measured profile stored next to the vectors: a small file that is replaced as a whole.
 
 use std::path::Path;
 
@@ -12,13 +12,13 @@ use local_agent_text::types::Fingerprint;
 /// The file's name, in the folder of the vectors.
 const FILE: &str = "profile.json";
 
-/// Far above any real one.
+/// Far above the size of any real profile.
 const MAX_BYTES: u64 = 1 << 16;
 
 /// A profile that `embed` measured.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
-    /// The vectors that it holds for.
+    /// The fingerprint of the vectors it applies to.
     pub fingerprint: Fingerprint,
     /// Chunks that had a vector when it was measured.
     pub chunks: usize,
@@ -26,8 +26,8 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// The profile beside the vectors in `dir`, when it was measured on vectors of this
-    /// fingerprint. One that cannot be read is as good as none: `embed` measures it again.
+    /// The profile next to the vectors in `dir`, if it was measured on vectors with this
+    /// fingerprint. An unreadable one counts as missing: `embed` measures it again.
     ///
     /// Errors: `DB_ERROR` when the file cannot be opened.
     pub fn read(dir: &Path, fingerprint: &Fingerprint) -> Result<Option<Self>> {
@@ -36,7 +36,7 @@ impl Measured {
         Ok(read.filter(|one| one.fingerprint == *fingerprint))
     }
 
-    /// Writes it beside the vectors in `dir`.
+    /// Writes it next to the vectors in `dir`.
     ///
     /// Errors: `WRITE_ERROR`.
     pub fn write(&self, dir: &Path) -> Result<()> {

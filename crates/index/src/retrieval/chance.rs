@@ -1,20 +1,20 @@
-//! From the numbers of a hit to the chance that it is relevant, by the calibration of the model's
-//! profile.
+//! Converts the numbers of a hit into the chance that it is relevant, using the calibration in the
+//! model's profile.
 
 use super::{Hit, Mode, Trace};
 use crate::profile::{Calibration, Features, JUDGED};
 
 impl Trace {
-    /// What this hit's chance is estimated from.
+    /// The features for estimating this hit's chance.
     pub fn features(&self) -> Features {
         [self.likeness, self.coverage].map(|value| f64::from(value.clamp(0.0, 1.0)))
     }
 }
 
-/// Vectors of texts less legible than this say nothing about relevance: the words alone are asked.
+/// Vectors of less legible texts say nothing about relevance: then only the words count.
 const LEGIBLE: f32 = 0.5;
 
-/// Whether the vectors have a say in the chances of these hits.
+/// Whether the vectors count in the chances of these hits.
 pub fn by_vectors(mode: Mode, hits: &[Hit]) -> bool {
     let legible = |hit: &Hit| mode == Mode::Vector || hit.trace.legibility >= LEGIBLE;
     mode != Mode::Lexical
@@ -28,16 +28,16 @@ pub(super) struct Judge<'a> {
     pub mode: Mode,
     /// Whether there is a lexical projection.
     pub has_words: bool,
-    /// Whether the model may read languages that the index is not written in.
+    /// Whether the model can read languages other than those of the index.
     pub across_languages: bool,
 }
 
 impl Judge<'_> {
-    /// Gives every hit its chance and returns the floor. The order stays: the first hit has the
+    /// Sets the chance of every hit and returns the floor. The order stays: the first hit gets the
     /// best chance of the first [`JUDGED`], and every other at most the chance of the one before. A
-    /// hybrid search without vectors, or with vectors that tell nothing apart, is judged by its
+    /// hybrid search without vectors, or with vectors that distinguish nothing, is judged by its
     /// words alone; one without a lexical projection by its vectors alone. A question in another
-    /// language is judged by the vectors as far as its words are not believed.
+    /// language is judged by the vectors to the degree that its words are not trusted.
     pub fn rate(&self, hits: &mut [Hit]) -> f32 {
         let words = self.has_words && self.mode != Mode::Vector;
         let vectors = by_vectors(self.mode, hits);

@@ -1,4 +1,4 @@
-//! `name:value` filters and scopes → the set of documents that both sides may return.
+//! Converts `name:value` filters and scopes to the set of documents that both sides may return.
 
 use crate::lexical::Filter;
 use crate::store::IndexReader;
@@ -7,7 +7,7 @@ use local_agent_text::types::IdSet;
 
 use super::Scope;
 
-/// The documents a scope lets through; `None`: all of them.
+/// The documents that a scope allows; `None`: all of them.
 pub(super) fn documents(index: &IndexReader, scope: &Scope) -> Result<Option<IdSet>> {
     let mut conditions = Vec::new();
     let mut values = Vec::new();
@@ -43,15 +43,15 @@ pub(super) fn documents(index: &IndexReader, scope: &Scope) -> Result<Option<IdS
     ))
 }
 
-/// The document itself, or anything below the folder of that name. Never a bare string prefix:
-/// `pub` is not `public`.
+/// The document itself, or anything in the folder of that name. Never a plain string prefix: `pub`
+/// is not `public`.
 fn below(n: usize) -> String {
     format!(
         "(rel_path = ?{n} OR substr(rel_path, 1, length(rtrim(?{n}, '/')) + 1) = rtrim(?{n}, '/') || '/')"
     )
 }
 
-/// The SQL of one filter, whose value is the last of `values`.
+/// The SQL for one filter, whose value is the last of `values`.
 fn condition(filter: &Filter, values: &mut Vec<String>) -> String {
     let n = values.len();
     match filter.key.as_str() {
@@ -77,12 +77,12 @@ fn condition(filter: &Filter, values: &mut Vec<String>) -> String {
     }
 }
 
-/// The SQL of a JSON value in lower case. SQLite gives 1 and 0 for `true` and `false`.
+/// The SQL for a JSON value in lower case. SQLite gives 1 and 0 for `true` and `false`.
 fn as_written(table: &str) -> String {
     format!(
         "CASE {table}.type WHEN 'true' THEN 'true' WHEN 'false' THEN 'false' ELSE lower({table}.value) END"
     )
 }
 
-/// The day a note is of: what it says of itself, else when its file last changed (UTC).
+/// The day of a note: the date it states, otherwise the day its file last changed (UTC).
 const NOTE_DATE: &str = "coalesce(note_date, date(mtime_ns / 1000000000, 'unixepoch'))";

@@ -1,16 +1,16 @@
-//! Bringing the two sides together.
+//! Combines the two sides.
 //!
 //! `convex` is the score-aware combination of Bruch, Gai and Ingber (2022, arXiv:2210.11934) with
-//! the theoretical lower ends: each list is scaled so that 0 (no word, no likeness) is 0 and its
-//! best is 1, and the two are mixed by one weight. Unlike the lists' own ends, these do not depend
-//! on how far down a list was read. A chunk that the vector side did not reach counts as its last
-//! one; a chunk without words counts 0.
+//! theoretical minimums: each list is scaled so that 0 (no word, no likeness) is 0 and its best is
+//! 1, and the two are mixed with one weight. Unlike the actual minimums of the lists, these do not
+//! depend on how far down a list was read. A chunk that the vector side did not reach gets the
+//! value of the last one; a chunk without words counts 0.
 //!
-//! The vector side weighs nothing where the model cannot read the question or the index (see
-//! [`super::legibility`]), and the words weigh less where they find next to nothing.
+//! The vector side has no weight if the model cannot read the question or the index (see
+//! [`super::legibility`]), and the words weigh less if they match almost nothing.
 //!
 //! `rrf` is reciprocal rank fusion (Cormack, Clarke and Büttcher 2009) with k = 60, scaled so that
-//! first on both sides is 1.
+//! first place on both sides is 1.
 
 use std::collections::HashMap;
 
@@ -26,16 +26,16 @@ use local_agent_text::types::ChunkKey;
 /// The constant of reciprocal rank fusion, as published.
 const RRF_K: f32 = 60.0;
 
-/// The greatest share of a question's words in any hit below which the words count less: they find
-/// next to nothing then, because the question is in another language than the notes, say.
+/// If no hit has at least this share of the question's words, the words count less: they match
+/// almost nothing, for example because the question is in another language than the notes.
 const FEW_WORDS: f32 = 0.3;
 
-/// Every number that made a rank; what `--explain` prints.
+/// Every number that went into a rank; printed by `--explain`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Trace {
     /// `both`, `lexical` or `vector`; `filter` for a document that filters alone selected.
     pub method: &'static str,
-    /// Place on the lexical side, from 1.
+    /// Rank on the lexical side, from 1.
     pub lexical_rank: Option<usize>,
     /// BM25 of the chunk plus its share of the document's.
     pub lexical_score: Option<f32>,
@@ -45,31 +45,31 @@ pub struct Trace {
     pub document_bm25: Option<f32>,
     /// The lexical score as a share of the list's best.
     pub lexical_scaled: f32,
-    /// Share of the query's words that the chunk or its document holds, weighted by rarity; the
-    /// greater of the two.
+    /// Share of the query's words in the chunk or its document, weighted by rarity; the greater of
+    /// the two.
     pub coverage: f32,
-    /// Place on the vector side, from 1.
+    /// Rank on the vector side, from 1.
     pub vector_rank: Option<usize>,
     /// Cosine of query and chunk.
     pub cosine: Option<f32>,
-    /// The cosine on the scale that all models share; of a chunk that the vector side did not
-    /// reach, its last; 0 without a vector.
+    /// The cosine on the scale that all models share; for a chunk that the vector side did not
+    /// reach, that of the last one; 0 without a vector.
     pub likeness: f32,
-    /// The likeness of the mean of its document's chunks, where the document has several and is
-    /// among the best.
+    /// The likeness of the mean of its document's chunks, if the document has several and is among
+    /// the best.
     pub document_likeness: Option<f32>,
     /// The likeness, mixed with its document's, as a share of the list's best.
     pub vector_scaled: f32,
     /// How far the model can read the question and the index, 0 to 1.
     pub legibility: f32,
-    /// Share of the question's neighbouring words that are neighbours in the chunk too; of the best
-    /// only.
+    /// Share of the question's adjacent word pairs that are adjacent in the chunk too; only for the
+    /// best chunks.
     pub neighbours: Option<f32>,
-    /// How far the words are believed, 0 to 1: less where they find next to nothing.
+    /// How much the words are trusted, 0 to 1: less if they match almost nothing.
     pub word_trust: f32,
-    /// What the words count in this chunk's score.
+    /// Weight of the words in this chunk's score.
     pub lexical_weight: f32,
-    /// What the vectors count in this chunk's score; 0 for a chunk that has no vector yet.
+    /// Weight of the vectors in this chunk's score; 0 for a chunk that has no vector yet.
     pub vector_weight: f32,
     /// `convex` or `rrf`.
     pub fusion: &'static str,
@@ -84,7 +84,7 @@ pub(super) struct Candidate {
     pub trace: Trace,
 }
 
-/// `score` as a share of the best of its list; of a list without a positive score, 0.
+/// `score` as a share of the best in its list; 0 for a list without a positive score.
 fn scale(score: f32, best: f32) -> f32 {
     if best > 0.0 {
         (score / best).clamp(0.0, 1.0)
@@ -93,11 +93,11 @@ fn scale(score: f32, best: f32) -> f32 {
     }
 }
 
-/// What the vector side found, and what its cosines mean.
+/// The vector side's hits, and what its cosines mean.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct VectorSide<'a> {
     pub hits: &'a [vectors::VectorHit],
-    /// `None`: cosines count as they are.
+    /// `None`: cosines are used as they are.
     pub profile: Option<&'a Profile>,
     /// How far the model can read the question and the index, 0 to 1.
     pub legibility: f32,
@@ -110,15 +110,15 @@ impl VectorSide<'_> {
             .map_or(cosine, |profile| profile.scaled(cosine))
     }
 
-    /// The share of this side in a chunk's score, words being found as usual.
+    /// The share of this side in a chunk's score, if words are found as usual.
     fn weight(&self, request: &Request<'_>) -> f32 {
         let usual = self.profile.map_or(0.5, |profile| profile.vector_weight);
         request.vector_weight.unwrap_or(usual) * self.legibility
     }
 }
 
-/// Ranks the union of both lists; ties go to the smaller chunk key, so an answer is the same on
-/// every machine.
+/// Ranks the union of both lists; for ties the smaller chunk key comes first, so an answer is the
+/// same on every machine.
 pub(super) fn fuse(
     request: &Request<'_>,
     words: &[lexical::LexicalHit],
@@ -168,17 +168,17 @@ pub(super) fn fuse(
     all
 }
 
-/// Best first; ties go to the smaller key.
+/// Best first; for ties the smaller key first.
 pub(super) fn sort(candidates: &mut [Candidate]) {
     candidates.sort_unstable_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.key.cmp(&b.key)));
 }
 
-/// What the two sides weigh for one question.
+/// The weights of the two sides for one question.
 #[derive(Debug, Clone, Copy)]
 struct Weights {
     /// The share of the vectors in the score of a chunk that has one.
     vectors: f32,
-    /// How far the words are believed, 0 to 1.
+    /// How much the words are trusted, 0 to 1.
     trust: f32,
 }
 
@@ -189,7 +189,7 @@ impl Weights {
             .iter()
             .map(|hit| hit.chunk_share.max(hit.doc_share))
             .fold(0.0, f32::max);
-        // Where the vectors have no say, few words are better than nothing.
+        // If the vectors do not count, few words are better than nothing.
         let has_say = usual > 0.0 && !vectors.hits.is_empty();
         let trust = if has_say {
             (covered / FEW_WORDS).min(1.0)
@@ -213,7 +213,7 @@ impl Candidate {
         }
     }
 
-    /// Notes how much each side weighs for this chunk, and which of them found it.
+    /// Records how much each side weighs for this chunk, and which of them found it.
     fn weigh(
         &mut self,
         request: &Request<'_>,
@@ -243,7 +243,7 @@ impl Candidate {
         };
     }
 
-    /// The score that follows from scaled values, ranks and weights.
+    /// The score computed from scaled values, ranks and weights.
     pub(super) fn mixed(&self, fusion: Fusion) -> f32 {
         let trace = &self.trace;
         if fusion == Fusion::Convex {

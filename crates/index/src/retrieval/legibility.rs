@@ -1,19 +1,19 @@
-//! Whether a model can read a text, by how many word pieces it takes.
+//! Whether a model can read a text, judged by the number of word pieces.
 //!
-//! A vocabulary of one script cuts words of its own languages into a few long pieces, and words of
-//! other scripts into single letters. Texts in Latin script have at least 1.9 letters a piece (the
-//! first percentile of English, German and code); Chinese, Russian and Arabic have 1.0, at most
-//! 1.22 (the 95th percentile). Nothing lies between.
+//! A vocabulary for one script cuts words of its own languages into a few long pieces, and words in
+//! other scripts into single letters. Texts in Latin script have at least 1.9 letters per piece
+//! (the first percentile of English, German and code); Chinese, Russian and Arabic have 1.0, at
+//! most 1.22 (the 95th percentile). There is nothing in between.
 
 use local_agent_embed::embedding::QueryVector;
 
-/// Letters a piece at which a text is illegible, and from which on it is wholly legible.
+/// Letters per piece at which a text is illegible, and from which on it is fully legible.
 const RAMP: (f32, f32) = (1.2, 1.8);
 
-/// A question with fewer letters says too little about itself.
+/// A question with fewer letters is too short to judge.
 const FEWEST_LETTERS: usize = 8;
 
-/// Letters and the word pieces that they take.
+/// Number of letters, and of the word pieces they take.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Pieces {
     pub letters: usize,
@@ -21,7 +21,7 @@ pub(super) struct Pieces {
 }
 
 impl Pieces {
-    /// The characters of `text` without white space, in so many `pieces`.
+    /// The characters of `text` without white space, taking this many `pieces`.
     pub(super) fn of(text: &str, pieces: usize) -> Self {
         let letters = text.chars().filter(|c| !c.is_whitespace()).count();
         Self { letters, pieces }
@@ -34,14 +34,14 @@ impl Pieces {
         }
     }
 
-    /// Letters a piece. `None` without pieces.
+    /// Letters per piece. `None` without pieces.
     fn ratio(self) -> Option<f32> {
         (self.pieces > 0).then(|| self.letters as f32 / self.pieces as f32)
     }
 }
 
-/// How far the model can read both the question and the index, 0 to 1. The rule holds only where
-/// the vector says how many pieces the question took: for vocabularies of one script.
+/// How well the model can read both the question and the index, 0 to 1. Applies only if the vector
+/// states how many pieces the question took: for vocabularies of one script.
 pub(super) fn legibility(question: &QueryVector, index: Pieces) -> f32 {
     let Some(pieces) = question.pieces else {
         return 1.0;
@@ -59,7 +59,7 @@ pub(super) fn legibility(question: &QueryVector, index: Pieces) -> f32 {
     ramp(least)
 }
 
-/// How far the model can read these texts, 0 to 1.
+/// How well the model can read these texts, 0 to 1.
 pub(super) fn of_index(index: Pieces) -> f32 {
     index.ratio().map_or(1.0, ramp)
 }

@@ -1,12 +1,12 @@
-//! Documents that filters alone select.
+//! Documents that are selected by filters alone.
 
 use super::{Engine, Hit, Scope, Trace, filters};
 use local_agent_text::error::Result;
 
 impl Engine {
-    /// The first chunk of each document that the scope lets through, by source and path, at most
-    /// `limit`; and how many documents there are. Nothing is ranked: each fits for certain. A
-    /// document without text is counted and has no chunk.
+    /// The first chunk of each document that the scope allows, by source and path, at most `limit`;
+    /// and the number of documents. Nothing is ranked: each is a certain match. A document without
+    /// text is counted but has no chunk.
     ///
     /// # Errors
     /// Those of the database.

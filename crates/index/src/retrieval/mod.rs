@@ -1,9 +1,9 @@
 //! Filters, fusion, packing: from a query to ranked chunks, and from ranked chunks to an evidence
 //! snapshot.
 //!
-//! Readers never write. A projection that is behind is searched as it stands: a hit whose key is
-//! not its row's key is dropped, and the answer says `stale` with the command that mends it. Every
-//! row of one answer comes out of one read transaction.
+//! Readers never write. A stale projection is searched as it is: a hit whose key differs from its
+//! row's key is dropped, and the answer says `stale` with the command that fixes it. All rows of
+//! one answer come from one read transaction.
 
 mod chance;
 mod filters;
@@ -37,18 +37,18 @@ pub use fuse::Trace;
 pub use pack::{PackLimits, Packed, pack};
 pub use shown::{keep_shown, with_spare};
 
-/// How far down each side is looked at. Score-aware fusion needs the tail: the scale of a list is
-/// set by its ends.
+/// How many candidates each side returns. Score-aware fusion needs the tail, because the scale of a
+/// list depends on its ends.
 const CANDIDATES: usize = 1_000;
 
-/// How the two lists become one.
+/// How the two lists are combined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fusion {
     Convex,
     Rrf,
 }
 
-/// Which sides take part.
+/// Which sides are used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
@@ -60,7 +60,7 @@ pub enum Mode {
     Vector,
 }
 
-/// Restrictions that hold for both sides, before anything is cut off.
+/// Restrictions for both sides, applied before the cut.
 #[derive(Debug, Clone, Default)]
 pub struct Scope {
     /// Any of these sources; empty: all.
@@ -74,17 +74,17 @@ pub struct Scope {
 /// One search.
 #[derive(Debug)]
 pub struct Request<'a> {
-    /// What is looked for.
+    /// The query.
     pub query: &'a Query,
-    /// Which sides take part.
+    /// Which sides are used.
     pub mode: Mode,
-    /// Where.
+    /// Which documents are searched.
     pub scope: Scope,
-    /// How many hits.
+    /// Maximum number of hits.
     pub limit: usize,
-    /// How the sides are brought together.
+    /// How the sides are combined.
     pub fusion: Fusion,
-    /// Share of the vector side in `convex`, 0 to 1; `None`: what the model's profile says.
+    /// Share of the vector side in `convex`, 0 to 1; `None`: the share in the model's profile.
     pub vector_weight: Option<f32>,
 }
 
@@ -93,32 +93,32 @@ pub struct Request<'a> {
 pub struct Hit {
     /// The chunk, read in the answer's own transaction.
     pub chunk: ChunkRecord,
-    /// What it is ranked by, 0 to 1; comparable within one answer only.
+    /// The ranking score, 0 to 1; comparable within one answer only.
     pub score: f32,
-    /// The chance that it is relevant, 0 to 1, as far as the questions of the calibration are like
-    /// this one; comparable between questions. Never greater than that of the hit before.
+    /// The chance that it is relevant, 0 to 1, assuming the question is like those of the
+    /// calibration; comparable between questions. Never greater than that of the hit before.
     pub chance: f32,
-    /// Every number that made the rank.
+    /// Every number that went into the rank.
     pub trace: Trace,
 }
 
-/// How many chunks of the index have a vector that can be searched.
+/// How many chunks of the index have a searchable vector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Coverage {
     /// Chunks in the index.
     pub chunks: u64,
-    /// Of those, in the matrix.
+    /// Of those, how many are in the matrix.
     pub embedded: u64,
 }
 
-/// Why an answer may not show the newest state, and what mends it.
+/// Why an answer may not show the newest state, and how to fix it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Stale {
     /// `lexical` or `vectors`.
     pub what: &'static str,
     /// One sentence.
     pub why: String,
-    /// The command that mends it.
+    /// The command that fixes it.
     pub fix: &'static str,
 }
 
@@ -127,64 +127,64 @@ pub struct Stale {
 pub struct Found {
     /// Best first.
     pub hits: Vec<Hit>,
-    /// How much of the index the vector side can see.
+    /// How much of the index the vector side covers.
     pub coverage: Coverage,
-    /// Projections that are behind.
+    /// Projections that are stale.
     pub stale: Vec<Stale>,
-    /// Why the vectors had no say, when they were searched and had none.
+    /// Why the vectors did not count, if they were searched but did not count.
     pub vectors_without_say: Option<String>,
     /// Highest cosine of the vector side, before fusion.
     pub top_cosine: Option<f32>,
-    /// Whether the best hit's chance reaches the floor below which finding is no better than
+    /// Whether the best hit's chance reaches the floor below which results are no better than
     /// guessing.
     pub is_relevant: bool,
-    /// That floor; `None` where every hit holds what was asked for word for word.
+    /// That floor; `None` if every hit contains the requested phrase word for word.
     pub floor: Option<f32>,
-    /// Hits of a projection whose row is gone or belongs to another chunk now.
+    /// Number of hits whose row is gone or now belongs to another chunk.
     pub dropped: usize,
 }
 
-/// What a search counts.
+/// What `limit` counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Per {
     Chunk,
     Document,
 }
 
-/// What either side found, and the question's vector where vectors were searched.
+/// The hits of both sides, and the question's vector if vectors were searched.
 struct Sides {
     words: Vec<lexical::LexicalHit>,
     vectors: Vec<vectors::VectorHit>,
     question: Option<QueryVector>,
 }
 
-/// An index with its projections, as they stood when it was opened.
+/// An index with its projections, as of the time it was opened.
 pub struct Engine {
     index: IndexReader,
-    /// What was newest when everything was opened.
+    /// The newest commit when everything was opened.
     commit: Option<CommitId>,
     lexical: Option<lexical::Reader>,
     matrix: Option<Matrix>,
     stale: Vec<Stale>,
-    /// Chunks that have a vector; made when first needed.
+    /// Chunks that have a vector; computed on first use.
     with_vector: OnceCell<IdSet>,
-    /// What the cosines of the matrix mean.
+    /// The profile of the matrix's cosines.
     profile: Option<Profile>,
     /// Letters and word pieces of some chunks.
     pieces: OnceCell<Pieces>,
-    /// Counted when first needed.
+    /// Computed on first use.
     coverage: OnceCell<Coverage>,
 }
 
-/// Chunks whose letters and word pieces say how far a model can read the index.
+/// Number of chunks whose letters and word pieces show how well a model can read the index.
 const READ_FOR_LEGIBILITY: usize = 32;
 
-/// How often an engine is opened again when the index is replaced meanwhile.
+/// How often opening is retried if the index is replaced meanwhile.
 const OPEN_ATTEMPTS: usize = 4;
 
 impl Engine {
-    /// Opens everything for reading. `fingerprint` is what query vectors will be made with; a
-    /// matrix of another fingerprint is not searched.
+    /// Opens everything for reading. `fingerprint` is that of the query vectors; a matrix with
+    /// another fingerprint is not searched.
     pub fn open(
         index_db: &Path,
         lexical_dir: &Path,
@@ -194,8 +194,8 @@ impl Engine {
         for _ in 0..OPEN_ATTEMPTS {
             let begun = store::identity(index_db);
             let opened = Self::open_once(index_db, lexical_dir, vectors_dir, fingerprint);
-            // Of an index that was put in place meanwhile, what was opened later is no projection
-            // of what was opened first.
+            // If another index was swapped in meanwhile, the projections opened later do not belong
+            // to the index opened first.
             let whole = opened.as_ref().is_ok_and(|engine| engine.stale.is_empty());
             if whole || store::identity(index_db) == begun {
                 return opened;
@@ -248,14 +248,14 @@ impl Engine {
         Ok(engine)
     }
 
-    /// Ends the read transaction, so that an engine that is kept between questions holds up no
-    /// writer's log. Nothing may be asked of it before [`Self::resume`].
+    /// Ends the read transaction, so that an engine kept between questions does not block the
+    /// writer's log. Do not use it again before [`Self::resume`].
     pub fn pause(&self) -> Result<()> {
         Ok(self.index.end()?)
     }
 
-    /// Begins a new read transaction. `false`: the index has been published anew since this engine
-    /// was opened, so another one has to be opened.
+    /// Begins a new read transaction. `false`: a new index was published since this engine was
+    /// opened, so another engine must be opened.
     pub fn resume(&self) -> Result<bool> {
         Ok(self.index.begin_again()? == self.commit)
     }
@@ -291,12 +291,12 @@ impl Engine {
         &self.index
     }
 
-    /// The lexical projection, when there is one.
+    /// The lexical projection, if there is one.
     pub fn lexical(&self) -> Option<&lexical::Reader> {
         self.lexical.as_ref()
     }
 
-    /// Projections that are behind.
+    /// Projections that are stale.
     pub fn stale(&self) -> &[Stale] {
         &self.stale
     }
@@ -306,7 +306,7 @@ impl Engine {
         self.matrix.is_some()
     }
 
-    /// Searches. `embed` gives the query's vector and is called only when vectors are searched.
+    /// Searches. `embed` returns the query's vector and is called only if vectors are searched.
     pub fn search(
         &self,
         request: &Request<'_>,
@@ -316,7 +316,8 @@ impl Engine {
             .map_err(|failure| Database::Index.blame(failure))
     }
 
-    /// As [`Self::search`], but of each document only its best chunk; `limit` counts documents.
+    /// Like [`Self::search`], but returns only the best chunk of each document; `limit` counts
+    /// documents.
     pub fn search_documents(
         &self,
         request: &Request<'_>,
@@ -356,7 +357,7 @@ impl Engine {
             Mode::Lexical | Mode::Vector => None,
         };
         hits.truncate(request.limit);
-        // Who asks for a phrase gets what holds it.
+        // A query with a phrase only returns hits that contain it.
         let is_relevant = !request.query.phrases.is_empty()
             || hits.first().is_some_and(|hit| hit.chance >= floor);
         Ok(Found {
@@ -371,8 +372,8 @@ impl Engine {
         })
     }
 
-    /// How far the model can read the question and the index, 0 to 1; 0 too where it was measured to
-    /// tell nothing apart.
+    /// How well the model can read the question and the index, 0 to 1; also 0 if it was measured to
+    /// distinguish nothing.
     fn legibility(&self, question: Option<&QueryVector>) -> Result<f32> {
         let tells_apart = self.profile.as_ref().is_none_or(Profile::tells_apart);
         match question {
@@ -401,7 +402,7 @@ impl Engine {
         Ok(*self.pieces.get_or_init(|| all))
     }
 
-    /// Gives every hit its chance and returns the floor.
+    /// Sets the chance of every hit and returns the floor.
     fn rate(&self, mode: Mode, hits: &mut [Hit]) -> f32 {
         let own = self
             .profile
@@ -419,8 +420,8 @@ impl Engine {
         judge.rate(hits)
     }
 
-    /// Why the vectors have no say in a hybrid search of this index; `None` when they have one, or
-    /// when there are none.
+    /// Why the vectors do not count in a hybrid search of this index; `None` if they count, or if
+    /// there are none.
     pub fn vectors_without_say(&self) -> Result<Option<String>> {
         let Some(profile) = &self.profile else {
             return Ok(None);
@@ -447,13 +448,13 @@ impl Engine {
         self.profile.as_ref()
     }
 
-    /// The chunks that have a vector, in the order of the matrix.
+    /// The chunks that have a vector, in matrix order.
     fn vector_ids(&self) -> impl Iterator<Item = i64> + '_ {
         self.matrix.iter().flat_map(Matrix::rows).map(|(id, _)| id)
     }
 
-    /// Both sides at once: words on a thread of their own while the question is embedded and
-    /// vectors are scanned.
+    /// Both sides at once: words on a separate thread while the question is embedded and vectors
+    /// are scanned.
     fn both(
         &self,
         request: &Request<'_>,
@@ -507,7 +508,7 @@ impl Engine {
         }
     }
 
-    /// The chunks that the vector side may return: filters, required phrases and exclusions hold
+    /// The chunks that the vector side may return: filters, required phrases and exclusions apply
     /// there too. `None`: all.
     fn chunk_scope(
         &self,
@@ -566,9 +567,9 @@ impl Engine {
         Ok(scope)
     }
 
-    /// Reads the rows of the best candidates; a candidate whose row is gone or is another chunk now
-    /// is dropped, and so is one whose document the scope does not let through: a projection that
-    /// is behind may have known it by another id.
+    /// Reads the rows of the best candidates. A candidate is dropped if its row is gone or is now
+    /// another chunk, or if the scope does not allow its document: a stale projection may have
+    /// known it under another id.
     fn read(
         &self,
         fused: Vec<fuse::Candidate>,
@@ -603,7 +604,7 @@ impl Engine {
         Ok((hits, dropped))
     }
 
-    /// How much of the index the vector side can see.
+    /// How much of the index the vector side covers.
     pub fn coverage(&self) -> Result<Coverage> {
         if let Some(counted) = self.coverage.get() {
             return Ok(*counted);
@@ -612,13 +613,13 @@ impl Engine {
         let embedded = match &self.matrix {
             None => 0,
             Some(matrix) if Some(matrix.stamp().index_commit) == self.commit => matrix.len(),
-            // Vectors of chunks that are gone find nothing.
+            // Vectors of deleted chunks find nothing.
             Some(_) => {
                 let chunks = self.index.all_chunk_ids()?;
                 self.vector_ids().filter(|id| chunks.contains(*id)).count()
             }
         };
-        // Whatever reads between two transactions finds the same commit, see `resume`.
+        // All reads between two transactions see the same commit, see `resume`.
         Ok(*self.coverage.get_or_init(|| Coverage {
             chunks,
             embedded: embedded as u64,

@@ -1,9 +1,9 @@
-//! From ranked chunks to the evidence of one question.
+//! Turns ranked chunks into the evidence for one question.
 //!
-//! Neighbours of one document become one item, near-duplicates are dropped, no document takes
-//! everything, and the whole fits a token budget. Then each item is compared with the file as it is
-//! **now**: what moved is re-anchored, what is gone is dropped and said, and the next hit takes its
-//! place.
+//! Neighbours in one document become one item, near-duplicates are dropped, the number of chunks
+//! per document is limited, and everything fits a token budget. Then each item is compared with the
+//! **current** file: moved text is re-anchored, missing text is dropped and reported, and the next
+//! hit replaces it.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -15,36 +15,36 @@ use local_agent_text::evidence::{EvidenceSnapshot, Excerpt, Freshness, Freshness
 use local_agent_text::language::terms;
 use local_agent_text::types::{ByteSpan, LineSpan, Sha256};
 
-/// Two chunks that share this part of their words (Jaccard) say the same.
+/// Two chunks that share this fraction of their words (Jaccard) are duplicates.
 const NEAR_DUPLICATE: f32 = 0.85;
 
-/// Bounds of one snapshot.
+/// Limits for one snapshot.
 #[derive(Debug, Clone, Copy)]
 pub struct PackLimits {
-    /// Items, at least 1.
+    /// Maximum number of items, at least 1.
     pub top_n: usize,
-    /// Tokens of all items together; the best item is taken whatever its size.
+    /// Maximum number of tokens in all items together; the best item is always taken.
     pub max_tokens: usize,
-    /// Chunks of one document.
+    /// Maximum number of chunks per document.
     pub per_document: usize,
 }
 
-/// The evidence of one question.
+/// The evidence for one question.
 #[derive(Debug)]
 pub struct Packed {
-    /// Frozen.
+    /// The frozen snapshot.
     pub snapshot: EvidenceSnapshot,
-    /// What the files said when it was frozen.
+    /// The state of the files when it was frozen.
     pub freshness: FreshnessReport,
     /// Score of each item's best chunk, in the order of the snapshot.
     pub scores: Vec<f32>,
-    /// Chunks whose file changed or went since it was indexed, as `source:path`; they are not
-    /// evidence.
+    /// Chunks whose file changed or disappeared since it was indexed, as `source:path`; they are
+    /// not evidence.
     pub index_stale: Vec<String>,
 }
 
 impl Packed {
-    /// The first `count` items alone, as a snapshot of their own.
+    /// Only the first `count` items, as a separate snapshot.
     pub fn first(&self, count: usize) -> Self {
         let snapshot = self.snapshot.first(count);
         let freshness = snapshot
@@ -62,7 +62,7 @@ impl Packed {
     }
 }
 
-/// A chunk whose text stands in its file now.
+/// A chunk whose text is in its file now.
 struct Anchored<'h> {
     hit: &'h Hit,
     span: ByteSpan,
@@ -70,7 +70,7 @@ struct Anchored<'h> {
     moved: bool,
 }
 
-/// Freezes the evidence for `question` out of `hits` of `index`, best first.
+/// Freezes the evidence for `question` from `hits` of `index`, best first.
 pub fn pack(
     question: &str,
     hits: &[Hit],
@@ -129,14 +129,15 @@ fn jaccard(a: &HashSet<String>, b: &HashSet<String>) -> f32 {
     }
 }
 
-/// Files as they are now, each read once.
+/// Current files, each read once.
 struct Files<'s> {
     sandbox: &'s Sandbox,
     read: HashMap<Address, Option<(Vec<u8>, Sha256)>>,
 }
 
 impl Files<'_> {
-    /// Finds the chunk's text in its file: where the index says, else where it stands exactly once.
+    /// Finds the chunk's text in its file: at its indexed position, otherwise where it occurs
+    /// exactly once.
     fn anchor<'h>(&mut self, hit: &'h Hit) -> Option<Anchored<'h>> {
         let chunk = &hit.chunk;
         let at = Address {
@@ -200,7 +201,7 @@ fn lines_of(bytes: &[u8], span: ByteSpan) -> Option<LineSpan> {
     )
 }
 
-/// Joins neighbours and freezes. An item stands where its best chunk ranked.
+/// Joins neighbours and freezes. An item is placed at the rank of its best chunk.
 fn freeze(
     question: &str,
     chosen: Vec<Anchored<'_>>,
@@ -255,7 +256,7 @@ fn freeze(
     })
 }
 
-/// One contiguous piece of the file: the best chunk and the neighbours that were chosen with it.
+/// One contiguous part of the file: the best chunk and the chosen neighbours.
 fn excerpt(
     group: &[Anchored<'_>],
     index: &IndexReader,

@@ -1,5 +1,5 @@
-//! A second look at the best candidates of a hybrid search: the mean of each document's chunks, and
-//! whether words that are neighbours in the question are neighbours in the chunk.
+//! Refines the ranking of the best candidates of a hybrid search, using the mean of each document's
+//! chunks, and whether adjacent words of the question are adjacent in the chunk.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,30 +10,31 @@ use super::{Engine, Request};
 use crate::vectors::Matrix;
 use local_agent_text::error::Result;
 
-/// How many of the best chunks are looked at with their documents.
+/// How many of the best chunks are compared with their documents.
 const HEAD: usize = 200;
 
-/// Of the likeness of a chunk, the share of its document's mean. A chunk of a long file says less
-/// than the file about its subject.
+/// Share of the document's mean in the likeness of a chunk. A chunk of a long file says less about
+/// the subject than the file.
 const DOCUMENT_SHARE: f32 = 0.4;
 
-/// Chunks of one document that its mean is taken of, from its beginning.
+/// Maximum number of chunks per document for its mean, from its beginning.
 const MOST_CHUNKS: usize = 256;
 
-/// How many of the best documents are looked at for neighbouring words.
+/// How many of the best documents are checked for adjacent words.
 const NEIGHBOURS_IN: usize = 25;
 
-/// How many of the best chunks are looked at for them.
+/// How many of the best chunks are checked for them.
 const CHUNKS_LOOKED_AT: usize = 50;
 
-/// What it is worth to hold all of the question's neighbouring words as neighbours.
+/// Bonus if all adjacent words of the question are adjacent.
 const NEIGHBOURS: f32 = 0.08;
 
 /// Chunk id → document id.
 type DocumentOf = HashMap<i64, i64, RandomState>;
 
 impl Engine {
-    /// Ranks the first [`HEAD`] candidates anew. Those behind them keep their order and stay behind.
+    /// Ranks the first [`HEAD`] candidates again. Those after them keep their order and stay after
+    /// them.
     pub(super) fn refine(
         &self,
         request: &Request<'_>,
@@ -65,8 +66,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Raises chunks of the best documents in which neighbouring words of the question are
-    /// neighbours.
+    /// Raises chunks of the best documents in which adjacent words of the question are adjacent.
     fn reward_neighbours(
         &self,
         request: &Request<'_>,
@@ -100,7 +100,7 @@ impl Engine {
     }
 }
 
-/// The likeness of the mean of each document that has several chunks.
+/// The likeness of the mean of each document with several chunks.
 fn document_likeness(
     matrix: &Matrix,
     question: &[f32],
@@ -127,7 +127,7 @@ fn document_likeness(
     Ok(found.collect())
 }
 
-/// Mixes the likeness of each candidate with that of its document, and scales the sums anew.
+/// Mixes the likeness of each candidate with that of its document, and scales the results again.
 fn mix_documents(
     head: &mut [Candidate],
     documents: &DocumentOf,

@@ -1,13 +1,13 @@
-//! Hits whose text may be given away: a sandbox that keeps private notes back decides.
+//! Filters hits by whether their text may be shown: a sandbox that hides private notes decides.
 
 use local_agent_files::sandbox::{Address, Sandbox};
 
 use super::Hit;
 
-/// How many more hits to ask for where some may be kept back.
+/// How many extra hits to request when some may be hidden.
 pub const SPARE_HITS: usize = 30;
 
-/// Hits to ask for when `limit` are wanted.
+/// Number of hits to request when `limit` are wanted.
 pub fn with_spare(sandbox: &Sandbox, limit: usize) -> usize {
     if sandbox.keeps_private() {
         limit.saturating_add(SPARE_HITS)

@@ -1,4 +1,4 @@
-//! Documents whose text is most like that of one document, by vectors alone.
+//! Documents whose text is most similar to that of one document, by vectors alone.
 
 use std::collections::HashSet;
 
@@ -12,7 +12,7 @@ impl Engine {
     /// the document's own vectors, best first.
     ///
     /// # Errors
-    /// `PHASE2_QUERY_ERROR` when there are no vectors, or none of this document.
+    /// `PHASE2_QUERY_ERROR` when there are no vectors, or none for this document.
     pub fn similar(&self, document_id: i64, limit: usize) -> Result<Vec<(ChunkRecord, f32)>> {
         let missing =
             |what: &str| Failure::new(ErrorCode::QueryError, what).with_hint("local-agent embed");
@@ -31,7 +31,7 @@ impl Engine {
             if found.len() == limit {
                 break;
             }
-            // A row that is gone, or is another chunk by now, is no hit.
+            // A row that is gone, or is now another chunk, is not a hit.
             let Some(chunk) = self.index.chunks(&[hit.chunk_id])?.pop() else {
                 continue;
             };

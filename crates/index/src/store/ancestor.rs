@@ -1,4 +1,4 @@
-//! The memory of the Python ancestor: recognised without touching it, and brought over whole.
+//! The memory of the Python ancestor: detected without modifying it, and imported completely.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,13 +16,13 @@ use super::{
 use local_agent_files::state::StateDirectory;
 use local_agent_text::error::{ErrorCode, Failure};
 
-/// Its `memory`, by age of the columns; its `memory_evidence` has ours but for what a link was.
+/// Reads the ancestor's `memory`; of its `memory_evidence` only the chunk keys are used.
 const ROWS: &str =
     "SELECT memory_id, type, content, source, created_at, updated_at FROM memory ORDER BY 1";
 const KEYS: &str = "SELECT chunk_key FROM memory_evidence WHERE memory_id = ?1 ORDER BY 1";
 
-/// Whether the database at `path` is a memory of the ancestor's, which [`import_ancestor`] would
-/// bring over. Changes nothing, not even beside the file.
+/// Whether the database at `path` is a memory of the ancestor, which [`import_ancestor`] would
+/// import. Changes nothing, not even files next to it.
 pub fn holds_ancestors_memory(path: &Path) -> bool {
     if !matches!(
         examine(path, Database::Durable),
@@ -46,12 +46,12 @@ pub fn holds_ancestors_memory(path: &Path) -> bool {
         .is_ok()
 }
 
-/// Brings an ancestor's memory over: its file is copied byte for byte to `*.ancestor-<stamp>`, read
-/// into a new database beside it in one transaction, and that takes its place. Returns the copy and
-/// how many were imported.
+/// Imports an ancestor's memory: its file is copied byte for byte to `*.ancestor-<stamp>` and read
+/// into a new database next to it in one transaction, and that database replaces it. Returns the
+/// copy's path and the number of imported memories.
 ///
 /// # Errors
-/// `DB_FOREIGN` when the file is no memory of the ancestor's, or holds something that cannot be
+/// `DB_FOREIGN` when the file is not a memory of the ancestor, or contains something that cannot be
 /// kept exactly.
 pub fn import_ancestor(path: &Path, stamp: &str) -> Result<(PathBuf, usize)> {
     let found = examine(path, Database::Durable)?;
@@ -62,8 +62,7 @@ pub fn import_ancestor(path: &Path, stamp: &str) -> Result<(PathBuf, usize)> {
     let unwritable = |e: io::Error| super::unwritable(path, "imported", &e);
     let (folder, name) = split(path)?;
     let folder = StateDirectory::make_configured(folder).map_err(unwritable)?;
-    // Read from a copy that may be written: a journal left by a crash is played back there, not in
-    // the original.
+    // Read from a writable copy: a journal left by a crash is replayed there, not in the original.
     let work = tempfile::tempdir_in(folder.path()).map_err(unwritable)?;
     let (copy, made) = (
         work.path().join("copy.sqlite"),
@@ -88,7 +87,7 @@ pub fn import_ancestor(path: &Path, stamp: &str) -> Result<(PathBuf, usize)> {
     };
     let rows = read(&copy).map_err(|why| foreign(&why.to_string()))?;
     let mut new = Durable::open_write(&made)?;
-    // What our tables refuse; a full disk is a failure of its own.
+    // Rows that our tables refuse; a full disk is a different failure.
     let refused = |error: StoreError| match Failure::from(error) {
         failure if failure.code == ErrorCode::DbError => foreign(&failure.message),
         failure => failure,
@@ -97,18 +96,18 @@ pub fn import_ancestor(path: &Path, stamp: &str) -> Result<(PathBuf, usize)> {
     drop(new);
     let aside = super::move_aside(path, stamp)?;
     std::fs::rename(&made, path).map_err(|e| {
-        // The place is empty now; what stood there goes back.
+        // The path is empty now; the original goes back.
         let _ = std::fs::rename(&aside, path);
         unwritable(e)
     })?;
-    // The note that memory was begun here.
+    // Records that the memory was created here.
     drop(Durable::open_write(path)?);
     Ok((aside, rows.len()))
 }
 
 impl Durable {
-    /// Writes all rows in one transaction, and leaves one file without side files, so that a rename
-    /// moves all of it.
+    /// Writes all rows in one transaction, and leaves a single file without side files, so that a
+    /// rename moves everything.
     fn fill(&mut self, rows: &[MemoryRow]) -> Result<()> {
         let tx = self
             .conn
@@ -148,7 +147,7 @@ fn read(copy: &Path) -> rusqlite::Result<Vec<MemoryRow>> {
     rows.collect()
 }
 
-/// The ancestor keeps seconds since 1970 with a fraction; a text stays as it is.
+/// The ancestor stores seconds since 1970 with a fraction; a text is kept as it is.
 fn moment(row: &Row<'_>, column: usize) -> rusqlite::Result<String> {
     let value = row.get_ref(column)?;
     let text = match value {
@@ -163,10 +162,9 @@ fn moment(row: &Row<'_>, column: usize) -> rusqlite::Result<String> {
     })
 }
 
-/// RFC 3339 in UTC with every digit that the number has, and at least nine, so that texts stand in
-/// the order of time.
+/// RFC 3339 in UTC with every digit of the number, and at least nine, so that texts sort by time.
 fn stamp(seconds: f64) -> Option<String> {
-    // The shortest decimal number that is this one and no other.
+    // The shortest decimal number that denotes exactly this value.
     let text = if seconds.is_finite() && seconds >= 0.0 {
         seconds.to_string()
     } else {
@@ -192,7 +190,7 @@ fn stamp_of(seconds: i64, part: Option<&str>) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// The tables of the ancestor, as its own code makes them.
+    /// The tables of the ancestor, as its own code creates them.
     const TABLES: &str = "PRAGMA user_version = 1;
         CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
         CREATE TABLE memory (
@@ -260,7 +258,7 @@ mod tests {
             ),
             ("Likes tea.", 2, None)
         );
-        // A second time there is nothing to import, and a database of somebody else is refused.
+        // The second time there is nothing to import, and a foreign database is refused.
         assert!(
             import_ancestor(&path, "20260101T000001Z").is_err() && !holds_ancestors_memory(&path)
         );

@@ -1,8 +1,9 @@
-//! That `durable.sqlite` was begun: a note beside it, so that one that is gone or empty is no new
-//! beginning.
+//! Records that `durable.sqlite` was created: a marker file next to it, so that a missing or empty
+//! database is not mistaken for a new one.
 //!
-//! What else says so: the log that SQLite leaves beside a database, and, beside a database of the
-//! usual name, a ledger of runs with lines, for the database is made before the first of them.
+//! Other evidence of it: the log that SQLite leaves next to a database and, next to a database with
+//! the usual name, a ledger of runs with lines, because the database is created before the first
+//! line.
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -12,19 +13,19 @@ use super::{split, unwritable};
 use local_agent_files::state::StateDirectory;
 use local_agent_text::error::{ErrorCode, Failure};
 
-/// The name of the database, where the configuration says nothing else.
+/// The default name of the database.
 const USUAL: &str = "durable.sqlite";
 
 const TEXT: &str = "Memory and the head of the ledger of runs were begun in the database beside this note. When that \
                     database is gone or empty, restore it from a backup, or run: local-agent memory repair --begin-anew\n";
 
-/// `durable.begun` for `durable.sqlite`; a name that a pattern for the database and SQLite's own
-/// files does not fit.
+/// `durable.begun` for `durable.sqlite`; a name that does not match a glob for the database and
+/// SQLite's side files.
 fn note_of(path: &Path) -> PathBuf {
     path.with_extension("begun")
 }
 
-/// Whether there was a database at `path` once. Creates nothing.
+/// Whether there has ever been a database at `path`. Creates nothing.
 pub(super) fn was_begun(path: &Path) -> bool {
     let Ok((folder, name)) = split(path) else {
         return false;
@@ -41,7 +42,7 @@ pub(super) fn was_begun(path: &Path) -> bool {
         || name == USUAL && has_ledger(&folder)
 }
 
-/// Whether a ledger with lines lies in the usual folder of runs.
+/// Whether the usual folder of runs has a ledger with lines.
 fn has_ledger(folder: &StateDirectory) -> bool {
     let Ok(Some(runs)) = folder.child("runs") else {
         return false;
@@ -52,7 +53,7 @@ fn has_ledger(folder: &StateDirectory) -> bool {
     meta.is_file() && meta.len() > 0
 }
 
-/// Writes the note, unless it is there. A link at its place is not followed.
+/// Writes the marker file if it does not exist. A link in its place is not followed.
 pub(super) fn note(path: &Path) -> Result<()> {
     let note = note_of(path);
     let (folder, name) = split(&note)?;
@@ -66,17 +67,17 @@ pub(super) fn note(path: &Path) -> Result<()> {
             .write_all(TEXT.as_bytes())
             .and_then(|()| file.sync_all())
             .map_err(|e| fail(e).into()),
-        // Another process was first.
+        // Another process was faster.
         Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         Err(e) => Err(fail(e).into()),
     }
 }
 
-/// What to do about durable memory that is gone.
+/// What to do if durable memory is lost.
 pub const BEGIN_ANEW: &str =
     "restore it from a backup, or without one `local-agent memory repair --begin-anew`";
 
-/// The failure of whoever needs a database that was lost.
+/// The failure when a required database was lost.
 pub(super) fn missing(path: &Path) -> Failure {
     let what = if path.exists() { "is empty" } else { "is gone" };
     let message = format!(

@@ -1,6 +1,6 @@
-//! `durable.sqlite`: memory with its links to chunks, and the heads of the ledgers of runs.
+//! `durable.sqlite`: memory with its links to chunks, and the heads of the run ledgers.
 //!
-//! Nothing here can be computed from the files, so nothing but a person's own command removes a
+//! Nothing here can be recomputed from the files, so only a person's explicit command removes a
 //! row, and no command removes the database.
 
 use std::path::{Path, PathBuf};
@@ -14,56 +14,56 @@ use super::{
 };
 use local_agent_text::types::Sha256;
 
-/// A connection to `durable.sqlite`, for reading or for writing. SQLite's own locks keep writers
-/// apart.
+/// A connection to `durable.sqlite`, for reading or for writing. SQLite's own locks prevent two
+/// writers at once.
 #[derive(Debug)]
 pub struct Durable {
     pub(super) conn: Connection,
     /// Where the database is.
     path: PathBuf,
-    /// Nothing but a known head was changed.
+    /// Only a known head was changed.
     only_head: bool,
 }
 
-/// The log may grow to this length while nothing but heads is written. Whoever opens the database
-/// first reads all of it.
+/// The log may grow to this length while only heads are written. The first process that opens the
+/// database reads all of it.
 const LOG_BYTES: u64 = 256 << 10;
 
 impl Drop for Durable {
-    /// Empties the write-ahead log. It is never removed, for readers who may not write need it;
-    /// whatever it holds is read again by the next process that opens the database, and stays in
-    /// front of what that one adds.
+    /// Empties the write-ahead log. The log file is never removed, because readers without write
+    /// access need it; its content is read again by the next process that opens the database, and
+    /// stays before what that process adds.
     fn drop(&mut self) {
         if self.conn.is_readonly(MAIN_DB).unwrap_or(true) {
             return;
         }
         let log = side_file(&self.path, "-wal");
         if self.only_head && std::fs::metadata(log).is_ok_and(|log| log.len() < LOG_BYTES) {
-            // Else SQLite would empty it as the last connection is closed.
+            // Otherwise SQLite would empty it when the last connection is closed.
             let _ = self
                 .conn
                 .set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
             return;
         }
-        // Nothing is lost when this fails: the log holds it.
+        // Nothing is lost if this fails: the data is in the log.
         let _ = checkpoint(&self.conn);
     }
 }
 
-/// How far a ledger had grown when it was last written to.
+/// The size of a ledger when it was last written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Head {
     /// SHA-256 of the ledger's first line.
     pub ledger: Sha256,
-    /// Its lines.
+    /// Its number of lines.
     pub lines: u64,
-    /// Its length.
+    /// Its length in bytes.
     pub bytes: u64,
     /// SHA-256 of its last line.
     pub sha256: Sha256,
 }
 
-/// One remembered thing, as it is stored.
+/// One memory, as stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemoryRow {
     pub id: String,
@@ -72,28 +72,28 @@ pub struct MemoryRow {
     pub source: String,
     pub created_at: String,
     pub updated_at: String,
-    /// By key.
+    /// Sorted by key.
     pub links: Vec<MemoryLink>,
 }
 
-/// A chunk that a memory leans on, as it was when it was linked.
+/// A chunk that a memory refers to, as it was when it was linked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemoryLink {
-    /// 32 hexadecimal digits; links of the ancestor may hold anything.
+    /// 32 hexadecimal digits; links from the ancestor may contain anything.
     pub chunk_key: String,
-    /// Of the chunk's text; `None`: imported without one.
+    /// Hash of the chunk's text; `None`: imported without one.
     pub text_sha256: Option<Sha256>,
     pub source: Option<String>,
     pub path: Option<String>,
-    /// Canonical.
+    /// Canonical heading path.
     pub heading: Option<String>,
 }
 
 impl Durable {
-    /// Opens or creates the database for writing; its file is for its owner alone.
+    /// Opens or creates the database for writing; only its owner can access the file.
     ///
     /// # Errors
-    /// `DURABLE_MISSING`: there was one, and it is gone or empty. Those of a database that is not
+    /// `DURABLE_MISSING`: there was one, but it is gone or empty. Those for a database that is not
     /// ours.
     pub fn open_write(path: &Path) -> Result<Self> {
         let was_begun = begun::was_begun(path);
@@ -114,12 +114,13 @@ impl Durable {
         })
     }
 
-    /// Opens the database for reading; `None`: there is none yet.
+    /// Opens the database for reading; `None` if there is none yet.
     ///
     /// # Errors
     /// As [`Durable::open_write`].
     pub fn open_read(path: &Path) -> Result<Option<Self>> {
-        // Looked at first: one that is being begun has its note after its first row.
+        // Checked first: while a database is being created, its marker is written after its first
+        // row.
         let was_begun = begun::was_begun(path);
         let conn =
             open_read(path, Database::Durable).map_err(|error| Database::Durable.blame(error))?;
@@ -133,7 +134,7 @@ impl Durable {
         }
     }
 
-    /// Whether there was a database, and it is gone or empty.
+    /// Whether there was a database that is now gone or empty.
     ///
     /// # Errors
     /// When the file cannot be read.
@@ -142,12 +143,11 @@ impl Durable {
         Ok(examine(path, Database::Durable)? == FoundDatabase::Nothing && was_begun)
     }
 
-    /// Begins a new database where one was lost. Files that the lost one left beside it are moved
-    /// to `*.lost-<stamp>`. Whether there was anything to begin: a database that is there stays as
-    /// it is.
+    /// Creates a new database in place of a lost one. Leftover side files of the lost one are moved
+    /// to `*.lost-<stamp>`. Returns whether anything was done: an existing database is not changed.
     ///
     /// # Errors
-    /// Those of the disk, and of a database that is not ours.
+    /// Those of the disk, and for a database that is not ours.
     pub fn begin_anew(path: &Path, stamp: &str) -> Result<bool> {
         let found = examine(path, Database::Durable)?;
         super::refuse_unless_ours(path, Database::Durable, &found)?;
@@ -167,7 +167,7 @@ impl Durable {
             .optional()?)
     }
 
-    /// All heads, each with the folder of runs in which its ledger stood last.
+    /// All heads, each with the last folder of runs that contained its ledger.
     pub fn heads(&self) -> Result<Vec<(String, Head)>> {
         let sql = "SELECT ledger, lines, bytes, sha256, runs_dir FROM ledger_heads";
         let mut statement = self.conn.prepare(sql)?;
@@ -175,7 +175,8 @@ impl Durable {
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
-    /// What the system knew of a ledger's file when its head was noted. `None`: nobody said.
+    /// What the system reported about a ledger's file when its head was recorded; `None` if that
+    /// was not recorded.
     pub fn mark(&self, ledger: &Sha256) -> Result<Option<String>> {
         let sql = "SELECT value FROM meta WHERE key = ?1";
         Ok(self
@@ -184,11 +185,11 @@ impl Durable {
             .optional()?)
     }
 
-    /// Notes how far a ledger has grown, and what the system knows of its file. Other ledgers of
-    /// the same folder are forgotten when `only` is set.
+    /// Records how far a ledger has grown, and what the system reports about its file. Other
+    /// ledgers of the same folder are removed when `only` is set.
     ///
-    /// A head that is known already is written without waiting for the disk: the line it is about
-    /// is there, and after a power failure a head that lags behind its ledger is as good.
+    /// An update of a known head is written without waiting for the disk: the line it describes
+    /// already exists, and after a power failure a head that lags behind its ledger is good enough.
     pub fn set_head(&mut self, runs_dir: &Path, head: &Head, mark: &str, only: bool) -> Result<()> {
         let dir = runs_dir.to_string_lossy();
         let has_log = side_file(&self.path, "-wal").exists();
@@ -218,7 +219,7 @@ impl Durable {
         Ok(self.conn.pragma_update(None, "synchronous", "full")?)
     }
 
-    /// Adds one memory with its links, or none of it.
+    /// Adds one memory with all its links, or nothing.
     pub fn add(&mut self, row: &MemoryRow) -> Result<()> {
         let tx = self
             .conn
@@ -244,7 +245,7 @@ impl Durable {
             })
         })?;
         let mut found: Vec<MemoryRow> = rows.collect::<rusqlite::Result<_>>()?;
-        // All links at once: one query, however many memories there are.
+        // All links at once: one query regardless of the number of memories.
         let sql = "SELECT memory_id, chunk_key, text_sha256, source, rel_path, heading FROM memory_evidence
                    ORDER BY memory_id, chunk_key";
         let mut statement = self.conn.prepare(sql)?;
@@ -261,7 +262,7 @@ impl Durable {
         Ok(found)
     }
 
-    /// Removes one memory with its links; whether there was one.
+    /// Removes one memory with its links; returns whether it existed.
     pub fn delete(&mut self, id: &str) -> Result<bool> {
         Ok(self
             .conn
@@ -269,7 +270,7 @@ impl Durable {
             > 0)
     }
 
-    /// Replaces links: (memory, key as it is, the new link; `None`: the link goes). All or none.
+    /// Replaces links: (memory, current key, the new link; `None` removes it). All or none.
     pub fn relink(&mut self, changes: &[(String, String, Option<MemoryLink>)]) -> Result<()> {
         let tx = self
             .conn
@@ -360,8 +361,8 @@ mod tests {
         }
     }
 
-    /// The log once grew with every line of the ledger, and each process that wrote one read all of
-    /// it first.
+    /// The log used to grow with every line of the ledger, and each process that wrote a line first
+    /// read all of it.
     #[test]
     fn the_log_stays_short_under_heads_and_is_empty_after_every_other_writer() {
         let dir = tempfile::tempdir().unwrap();
@@ -458,7 +459,7 @@ mod tests {
         durable.add(&row("a", &[])).unwrap();
         drop(durable);
         assert!(super::super::delete(&path, Database::Durable).is_err());
-        // As a program of another age might have left it.
+        // As an older or newer program might have left it.
         let conn = Connection::open(&path).unwrap();
         conn.pragma_update(None, "user_version", 0).unwrap();
         conn.pragma_update(None, "journal_mode", "delete").unwrap();
@@ -474,8 +475,8 @@ mod tests {
     fn s32_a_database_whose_making_was_cut_short_is_made_again() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("durable.sqlite");
-        // Our header and no table: what is left when the journal of the first transaction was
-        // rolled back after its first page had reached the file.
+        // Our header and no table: the result when the journal of the first transaction was rolled
+        // back after its first page had reached the file.
         let conn = Connection::open(&path).unwrap();
         conn.pragma_update(None, "application_id", Database::Durable.application_id())
             .unwrap();

@@ -1,5 +1,5 @@
-//! `embeddings.sqlite`: the vector a text gets under one fingerprint. Content-addressed, so moving,
-//! renaming and re-cutting cost nothing for text that stays the same.
+//! `embeddings.sqlite`: the vector of a text under one fingerprint. Content-addressed, so moving,
+//! renaming and re-chunking cost nothing for unchanged text.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -15,7 +15,7 @@ use local_agent_text::types::{CommitId, Fingerprint, Sha256};
 #[derive(Debug)]
 pub struct EmbeddingStore {
     conn: Connection,
-    /// Whether it says since when vectors are unused: version 1 did not.
+    /// Whether it records since when vectors are unused: version 1 did not.
     tells_unused: bool,
 }
 
@@ -31,7 +31,7 @@ pub struct StoredEmbedding {
     pub vector: Vec<f32>,
     /// Tokens of the text.
     pub tokens: u32,
-    /// Windows of the model it took.
+    /// Number of model windows it took.
     pub windows: u32,
 }
 
@@ -103,7 +103,8 @@ impl EmbeddingStore {
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
-    /// How many vectors under `fingerprint` have which number of dimensions; no vector is read.
+    /// For each number of dimensions, how many vectors under `fingerprint` have it; no vector is
+    /// read.
     pub fn dims(&self, fingerprint: &Fingerprint) -> Result<Vec<(usize, u64)>> {
         let mut statement = self.conn.prepare(
             "SELECT length(vector) / 4, count(*) FROM embeddings WHERE fingerprint = ?1 GROUP BY 1 ORDER BY 1",
@@ -132,7 +133,7 @@ impl EmbeddingStore {
         }))
     }
 
-    /// Writes `rows` in one transaction with a commit id of its own; a row that exists is replaced.
+    /// Writes `rows` in one transaction with a new commit id; an existing row is replaced.
     pub fn publish(
         &mut self,
         fingerprint: &Fingerprint,
@@ -179,7 +180,7 @@ impl EmbeddingStore {
         Ok(tx.commit()?)
     }
 
-    /// The vectors of which it is recorded that no chunk uses them: they are kept for a while.
+    /// The vectors that are recorded as unused by any chunk: they are kept for a while.
     pub fn unused(&self) -> Result<Vec<(Fingerprint, Sha256)>> {
         if !self.tells_unused {
             return Ok(Vec::new());
@@ -196,9 +197,9 @@ impl EmbeddingStore {
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
-    /// Removes vectors that nothing has used for `keep_s` seconds: those that `used` does not name,
-    /// or of another fingerprint than `fingerprint`. Of the others it is recorded at `now_s`
-    /// (seconds since 1970) that they are unused; one that is used again is forgotten to have been.
+    /// Removes vectors that have been unused for `keep_s` seconds: those that are not in `used`, or
+    /// have another fingerprint than `fingerprint`. The others are recorded as unused since `now_s`
+    /// (seconds since 1970); the record of one that is used again is removed.
     pub fn prune(
         &mut self,
         fingerprint: &Fingerprint,
@@ -221,7 +222,7 @@ impl EmbeddingStore {
                     continue;
                 }
                 match since.get(&key).copied() {
-                    // A clock that was set back makes nothing old.
+                    // If the clock was set back, nothing counts as old.
                     Some(since) if now_s.saturating_sub(since) < keep_s => kept += 1,
                     None if keep_s > 0 => new.push(key),
                     _ => {
@@ -248,32 +249,32 @@ impl EmbeddingStore {
         })
     }
 
-    /// Folds the write-ahead log into the database file.
+    /// Writes the write-ahead log into the database file.
     pub fn checkpoint(&self) -> Result<()> {
         checkpoint(&self.conn)
     }
 }
 
-/// What pruning came to.
+/// The result of pruning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Pruned {
-    /// Vectors that are gone.
+    /// Number of removed vectors.
     pub gone: u64,
-    /// Vectors that no chunk uses and that are kept for now.
+    /// Number of vectors that no chunk uses but that are still kept.
     pub kept: u64,
 }
 
 /// Fingerprint and input.
 type Key = ([u8; 32], [u8; 32]);
 
-/// Since when vectors are recorded to be unused.
+/// Since when vectors have been recorded as unused.
 fn since(tx: &rusqlite::Transaction<'_>) -> Result<HashMap<Key, i64, foldhash::fast::RandomState>> {
     let mut statement = tx.prepare("SELECT fingerprint, input_sha256, since FROM unused")?;
     let rows = statement.query_map([], |row| Ok(((row.get(0)?, row.get(1)?), row.get(2)?)))?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Forgets of `over` that they were unused, and records it of `new`.
+/// Removes the unused records of `over`, and adds those of `new`.
 fn record(
     tx: &rusqlite::Transaction<'_>,
     over: impl Iterator<Item = Key>,
@@ -297,7 +298,7 @@ fn record(
 /// How far the length of a stored vector may be from 1.
 const LENGTH_TOLERANCE: f64 = 2e-3;
 
-/// The first vector that cannot be one; `None`: all can.
+/// The first invalid vector; `None` if all are valid.
 pub(super) fn damage(conn: &Connection) -> Result<Option<String>> {
     let mut statement = conn.prepare("SELECT input_sha256, fingerprint, vector FROM embeddings")?;
     let mut rows = statement.query([])?;
@@ -338,7 +339,7 @@ mod tests {
         Fingerprint::from_bytes([7; 32])
     }
 
-    /// A row of length 1 that depends on its number.
+    /// A row of length 1, derived from its number.
     fn row(n: u32) -> StoredEmbedding {
         let raw: Vec<f32> = (0..DIM)
             .map(|i| ((n * 31 + i * 17) % 101) as f32 - 50.0)
@@ -391,7 +392,7 @@ mod tests {
                 continue;
             }
             let store = EmbeddingStore::open_read(&path).unwrap().unwrap();
-            // A row of another fingerprint is as good as none; every other one can be read.
+            // A row with another fingerprint counts as missing; every other row is readable.
             for input in store.inputs(&print()).unwrap() {
                 let vector = store.vector(&print(), &input).unwrap();
                 assert!(
@@ -429,7 +430,7 @@ mod tests {
         assert_eq!(prune(&used, 1_150), (0, 2, 3, 2));
         assert_eq!(prune(&used, 5), (0, 2, 3, 2), "a clock that was set back");
         assert_eq!(prune(&used, 1_250), (2, 0, 1, 0));
-        // Under another model nothing is used.
+        // Under another model none of them is used.
         let other = Fingerprint::from_bytes([8; 32]);
         assert_eq!(
             store.prune(&other, &used, 2_000, 100).unwrap(),

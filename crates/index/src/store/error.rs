@@ -1,4 +1,4 @@
-//! Why the store could not do what it was asked to.
+//! Errors of the store.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use super::{MAKE_ROOM, SOMETHING_DAMAGED};
 pub enum StoreError {
     /// SQLite refused or failed.
     Sqlite(rusqlite::Error),
-    /// The store itself refused, with a code and the command that mends it.
+    /// The store itself refused, with a code and the command that fixes it.
     Refused(Failure),
 }
 
@@ -19,7 +19,7 @@ pub enum StoreError {
 pub type Result<T> = std::result::Result<T, StoreError>;
 
 impl StoreError {
-    /// The stable code of it.
+    /// Its stable code.
     pub fn code(&self) -> ErrorCode {
         match self {
             Self::Sqlite(error) => sqlite_failure(error).code,
@@ -84,7 +84,7 @@ fn is_unwritable(error: &rusqlite::Error) -> bool {
             .is_some_and(|e| REFUSED.contains(&e.extended_code))
 }
 
-/// Code, sentence and fix of an error of SQLite.
+/// Code, message and fix for an SQLite error.
 fn sqlite_failure(error: &rusqlite::Error) -> Failure {
     use rusqlite::ErrorCode as Sqlite;
     match error.sqlite_error_code() {

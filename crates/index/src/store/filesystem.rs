@@ -1,9 +1,9 @@
-//! Where a database stands decides its journal: a write-ahead log needs memory that all its readers
-//! share, and a network file system shares none.
+//! The file system determines a database's journal: a write-ahead log needs memory that all readers
+//! share, which a network file system does not provide.
 
 use std::path::Path;
 
-/// How a database keeps a transaction whole.
+/// How a database keeps transactions atomic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Journal {
     /// Readers never wait for the writer.
@@ -22,7 +22,7 @@ impl Journal {
         }
     }
 
-    /// SQLite's name of it.
+    /// SQLite's name for it.
     pub(super) const fn as_str(self) -> &'static str {
         match self {
             Self::WriteAhead => "wal",
@@ -31,8 +31,8 @@ impl Journal {
     }
 }
 
-/// Whether `folder` lies on a file system that other machines may write to at the same time.
-/// `false` where the system does not tell (only Linux does).
+/// Whether `folder` is on a file system that other machines may write to at the same time. `false`
+/// if the system cannot tell (only Linux can).
 pub fn on_network(folder: &Path) -> bool {
     #[cfg(target_os = "linux")]
     return rustix::fs::statfs(folder).is_ok_and(|found| is_network(found.f_type as u32));
@@ -40,8 +40,8 @@ pub fn on_network(folder: &Path) -> bool {
     return false;
 }
 
-/// Whether `statfs` gives network file systems this number (`linux/magic.h`): NFS, SMB in its three
-/// versions, AFS, Coda, Ceph, 9p, and FUSE, behind which may stand anything.
+/// Whether this is the `statfs` number of a network file system (`linux/magic.h`): NFS, SMB in its
+/// three versions, AFS, Coda, Ceph, 9p, and FUSE, which may hide anything.
 #[cfg(target_os = "linux")]
 fn is_network(kind: u32) -> bool {
     [

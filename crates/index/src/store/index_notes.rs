@@ -1,5 +1,5 @@
-//! Reading `index.sqlite` for people who look around: documents, names, links, tags, and chunks by
-//! the first digits of their key.
+//! Reads `index.sqlite` for browsing: documents, names, links, tags, and chunks by the first digits
+//! of their key.
 
 use rusqlite::Row;
 
@@ -7,7 +7,7 @@ use super::IndexReader;
 use super::error::Result;
 use local_agent_text::types::ChunkKey;
 
-/// Most rows that a list of one note's links holds.
+/// Maximum number of rows in the list of one note's links.
 const MOST_LINKS: i64 = 1_000;
 
 /// One indexed document, as a list shows it.
@@ -29,16 +29,16 @@ pub struct NoteRow {
     pub modified_unix: i64,
 }
 
-/// One link as a document holds it.
+/// One link in a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredLink {
-    /// `wiki`, `embed`, `inline` and so on, as the parser names it.
+    /// `wiki`, `embed`, `inline` and so on, as named by the parser.
     pub kind: String,
-    /// What the link names, without its anchor.
+    /// The target of the link, without its anchor.
     pub target: String,
-    /// The heading or block behind `#`.
+    /// The heading or block after `#`.
     pub anchor: Option<String>,
-    /// The words that are shown.
+    /// The displayed words.
     pub text: String,
 }
 
@@ -57,7 +57,7 @@ impl IndexReader {
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
-    /// The links of one document, in the order of the file.
+    /// The links of one document, in file order.
     pub fn links_of(&self, document_id: i64) -> Result<Vec<StoredLink>> {
         let mut statement = self.conn.prepare(
             "SELECT kind, target, anchor, text FROM links WHERE document_id = ?1
@@ -68,7 +68,7 @@ impl IndexReader {
     }
 
     /// Links whose last segment is `stem` (lower case, without extension), with the document that
-    /// holds them, by source and path. Whether such a link means the document is not judged here.
+    /// contains them, by source and path. Does not decide whether such a link means the document.
     pub fn links_with_stem(&self, stem: &str) -> Result<Vec<(NoteRow, StoredLink)>> {
         let sql = format!(
             "SELECT links.kind, target, anchor, text, {NOTE} FROM links
@@ -83,7 +83,7 @@ impl IndexReader {
     }
 
     /// Every tag with the number of documents that have it, the most frequent first; `hidden`
-    /// documents do not count.
+    /// documents are not counted.
     pub fn tags_without(&self, hidden: &[i64]) -> Result<Vec<(String, u64)>> {
         let mut statement = self.conn.prepare(
             "SELECT tag, count(DISTINCT document_id) AS notes FROM tags
@@ -98,8 +98,8 @@ impl IndexReader {
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
-    /// At most `most` keys that begin with these hexadecimal digits, in their order. Anything else
-    /// than 1 to 32 such digits has no key.
+    /// At most `most` keys that begin with these hexadecimal digits, in order. Anything other than
+    /// 1 to 32 such digits matches no key.
     pub fn keys_with_prefix(&self, digits: &str, most: usize) -> Result<Vec<ChunkKey>> {
         let Some((least, greatest)) = key_range(digits) else {
             return Ok(Vec::new());
@@ -143,7 +143,7 @@ fn note_at(row: &Row<'_>, first: usize) -> rusqlite::Result<NoteRow> {
         source: row.get(first + 1)?,
         path: row.get(first + 2)?,
         title: row.get(first + 3)?,
-        // What cannot be read is found by path and title.
+        // If the aliases cannot be parsed, the note is still found by path and title.
         aliases: serde_json::from_str(&aliases).unwrap_or_default(),
         size: row.get::<_, i64>(first + 5)?.max(0) as u64,
         modified_unix: row.get::<_, i64>(first + 6)? / 1_000_000_000,

@@ -1,4 +1,4 @@
-//! Reading `index.sqlite`: every row of one answer comes out of one read transaction.
+//! Reads `index.sqlite`: all rows of one answer come from one read transaction.
 
 use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
@@ -13,25 +13,24 @@ use local_agent_text::types::{
     ByteSpan, ChunkKey, CommitId, HeadingPath, IdSet, LineSpan, RelPath, Sha256, SourceName,
 };
 
-/// A view of the index as it stood at one moment. Writes by others are not seen until it is opened
-/// again.
+/// A view of the index at one moment. Later writes are not seen until it is opened again.
 #[derive(Debug)]
 pub struct IndexReader {
     pub(super) conn: Connection,
 }
 
-/// How much there is.
+/// Totals of the index.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Totals {
     /// Documents with status `indexed`.
     pub documents: u64,
     /// Files listed with a reason for not being indexed.
     pub skipped: u64,
-    /// Chunks.
+    /// Number of chunks.
     pub chunks: u64,
 }
 
-/// The identity of one chunk and of what is embedded for it.
+/// The identity of one chunk and of its embedding input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChunkRef {
     /// Row id.
@@ -40,11 +39,11 @@ pub struct ChunkRef {
     pub key: ChunkKey,
     /// Hash of its embedding input.
     pub input_sha256: Sha256,
-    /// In tokens of the embedded model.
+    /// Number of tokens for the embedding model.
     pub tokens: usize,
 }
 
-/// One chunk with everything that is shown of it.
+/// One chunk with everything needed to show it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChunkRecord {
     /// Row id.
@@ -53,7 +52,7 @@ pub struct ChunkRecord {
     pub key: ChunkKey,
     /// Row id of its document.
     pub document_id: i64,
-    /// Place among the document's chunks, from 0.
+    /// Position among the document's chunks, from 0.
     pub ordinal: u32,
     /// Source of the document.
     pub source: SourceName,
@@ -65,13 +64,13 @@ pub struct ChunkRecord {
     pub title: String,
     /// Headings above the chunk.
     pub heading: HeadingPath,
-    /// Into the file.
+    /// Position in the file.
     pub span: ByteSpan,
-    /// Of the file.
+    /// Lines of the file.
     pub lines: LineSpan,
     /// Bit set of block kinds.
     pub kinds: u32,
-    /// In tokens of the embedded model.
+    /// Number of tokens for the embedding model.
     pub tokens: usize,
     /// Verbatim bytes.
     pub text: String,
@@ -83,7 +82,7 @@ pub struct ChunkRecord {
     pub yaml: (bool, Option<bool>, Option<String>, Option<bool>),
 }
 
-/// One source as it was when last indexed.
+/// One source, as of its last indexing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceRecord {
     /// Its name.
@@ -98,7 +97,7 @@ pub struct SourceRecord {
     pub scanned_ns: i64,
 }
 
-/// One document as lexical search needs it.
+/// One document, as needed for lexical search.
 #[derive(Debug, Clone)]
 pub struct LexicalSource {
     /// Row id.
@@ -111,11 +110,11 @@ pub struct LexicalSource {
     pub aliases: Vec<String>,
     /// Tags without `#`.
     pub tags: Vec<String>,
-    /// What links that point here say.
+    /// The texts of links to this document.
     pub anchors: Vec<String>,
     /// The frontmatter as a JSON object.
     pub frontmatter_json: String,
-    /// (row id, key, headings for people, text), in the order of the file.
+    /// (row id, key, headings for display, text), in file order.
     pub chunks: Vec<(i64, ChunkKey, String, String)>,
 }
 
@@ -137,13 +136,13 @@ impl IndexReader {
             };
             conn.execute_batch("BEGIN")?;
             let reader = Self { conn };
-            // The first read fixes the moment that all later reads see.
+            // The first read fixes the snapshot for all later reads.
             Ok(reader.commit_id()?.map(|_| reader))
         };
         begin().map_err(|error| Database::Index.blame(error).into())
     }
 
-    /// As [`Self::open`], where having no index is the failure `INDEX_MISSING`.
+    /// Like [`Self::open`], but a missing index is the failure `INDEX_MISSING`.
     pub fn required(path: &Path) -> Result<Self> {
         Self::open(path)?.ok_or_else(|| {
             Failure::new(
@@ -155,13 +154,13 @@ impl IndexReader {
         })
     }
 
-    /// Ends the read transaction. Until [`Self::begin_again`] every read would see a moment of its
-    /// own.
+    /// Ends the read transaction. Until [`Self::begin_again`], every read would see a different
+    /// snapshot.
     pub fn end(&self) -> Result<()> {
         Ok(self.conn.execute_batch("COMMIT")?)
     }
 
-    /// Begins a new read transaction and gives the newest commit that it sees.
+    /// Begins a new read transaction and returns the newest commit that it sees.
     pub fn begin_again(&self) -> Result<Option<CommitId>> {
         self.conn.execute_batch("BEGIN")?;
         self.commit_id()
@@ -177,7 +176,7 @@ impl IndexReader {
         Ok(id.map(CommitId::from_bytes))
     }
 
-    /// The generation that `commit` published, when it is still remembered.
+    /// The generation that `commit` published, if it is still recorded.
     pub fn generation_of(&self, commit: &CommitId) -> Result<Option<i64>> {
         let found = self
             .conn
@@ -190,7 +189,7 @@ impl IndexReader {
         Ok(found)
     }
 
-    /// A small fact about the whole index.
+    /// A metadata value of the whole index.
     pub fn meta(&self, key: &str) -> Result<Option<String>> {
         Ok(self
             .conn
@@ -200,14 +199,14 @@ impl IndexReader {
             .optional()?)
     }
 
-    /// The device that a source's root was on when the source was last seen whole.
+    /// The device of a source's root when the source was last scanned completely.
     pub fn device(&self, source: &str) -> Result<Option<u64>> {
         Ok(self
             .meta(&device_key(source))?
             .and_then(|device| device.parse().ok()))
     }
 
-    /// Counts.
+    /// Computes the totals.
     pub fn totals(&self) -> Result<Totals> {
         let count = |sql: &str| -> Result<u64> {
             Ok(self.conn.query_row(sql, [], |row| row.get::<_, i64>(0))? as u64)
@@ -219,7 +218,7 @@ impl IndexReader {
         })
     }
 
-    /// How many chunks there are.
+    /// The number of chunks.
     pub fn chunk_count(&self) -> Result<u64> {
         Ok(self
             .conn
@@ -228,7 +227,7 @@ impl IndexReader {
             })? as u64)
     }
 
-    /// Sources as they were when last indexed, by name.
+    /// Sources as of their last indexing, by name.
     pub fn sources(&self) -> Result<Vec<SourceRecord>> {
         let mut statement = self.conn.prepare(
             "SELECT name, root, kind, (SELECT count(*) FROM documents WHERE source_id = sources.id AND status = 'indexed'),
@@ -248,7 +247,7 @@ impl IndexReader {
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
-    /// When the last scan of a source began that saw it whole, nanoseconds since 1970; 0: never.
+    /// Start time of the last complete scan of a source, nanoseconds since 1970; 0: never.
     pub fn last_scan(&self, source: &SourceName) -> Result<i64> {
         let found = self
             .conn
@@ -273,7 +272,7 @@ impl IndexReader {
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
-    /// The chunks with the given row ids, in that order; ids without a row are left out.
+    /// The chunks with these row ids, in that order; ids without a row are left out.
     pub fn chunks(&self, ids: &[i64]) -> Result<Vec<ChunkRecord>> {
         let mut records = Vec::with_capacity(ids.len());
         for &id in ids {
@@ -287,7 +286,7 @@ impl IndexReader {
         self.one("chunks.key = ?1", params![key.as_bytes()])
     }
 
-    /// The chunks whose text has one of these hashes; one scan of the table, none without hashes.
+    /// The chunks whose text has one of these hashes; takes one table scan, or none without hashes.
     pub fn chunks_with_text(&self, hashes: &HashSet<Sha256>) -> Result<Vec<ChunkRecord>> {
         if hashes.is_empty() {
             return Ok(Vec::new());
@@ -305,7 +304,7 @@ impl IndexReader {
         self.chunks(&ids)
     }
 
-    /// The chunks of a document under exactly these headings, in the order of the file.
+    /// The chunks of a document under exactly these headings, in file order.
     pub fn chunks_under(&self, document_id: i64, heading: &str) -> Result<Vec<ChunkRecord>> {
         let sql = "SELECT id FROM chunks WHERE document_id = ?1 AND heading = ?2 ORDER BY ordinal";
         let mut statement = self.conn.prepare(sql)?;
@@ -336,7 +335,7 @@ impl IndexReader {
         rows.next()?.map(record).transpose()
     }
 
-    /// The documents that a condition on the `documents`/`sources` columns selects (see retrieval's
+    /// The documents selected by a condition on the `documents`/`sources` columns (see retrieval's
     /// filters).
     pub fn documents_where(&self, condition: &str, values: &[String]) -> Result<IdSet> {
         let sql = format!(
@@ -350,7 +349,7 @@ impl IndexReader {
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
-    /// Row ids of the chunks of the given documents.
+    /// Row ids of the chunks of these documents.
     pub fn chunks_of(&self, documents: &IdSet) -> Result<IdSet> {
         let mut statement = self.conn.prepare("SELECT id, document_id FROM chunks")?;
         let rows =
@@ -365,7 +364,7 @@ impl IndexReader {
         Ok(set)
     }
 
-    /// The chunks of every document that holds one of these chunks: document, then chunk, by row
+    /// All chunks of every document that contains one of these chunks: document, then chunk, by row
     /// id.
     pub fn siblings(&self, chunks: &[i64]) -> Result<Vec<(i64, i64)>> {
         let sql = "SELECT document_id, id FROM chunks WHERE document_id IN
@@ -379,7 +378,7 @@ impl IndexReader {
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
-    /// The texts of at most `most` chunks; which ones follows from their keys, which are hashes.
+    /// The texts of at most `most` chunks, chosen by their keys, which are hashes.
     pub fn sample_texts(&self, most: usize) -> Result<Vec<String>> {
         let mut statement = self
             .conn
@@ -420,7 +419,7 @@ impl IndexReader {
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
-    /// Hands over the identity of every chunk, by row id.
+    /// Passes the identity of every chunk to `take`, by row id.
     pub fn each_chunk(&self, mut take: impl FnMut(ChunkRef) -> Result<()>) -> Result<()> {
         let mut statement = self
             .conn
@@ -437,7 +436,7 @@ impl IndexReader {
         Ok(())
     }
 
-    /// Heading path and text of one chunk: what is embedded for it.
+    /// Heading path and text of one chunk: its embedding input.
     pub fn embedding_text(&self, id: i64) -> Result<Option<(HeadingPath, String)>> {
         let mut statement = self
             .conn
@@ -454,7 +453,7 @@ impl IndexReader {
             .transpose()
     }
 
-    /// Hands over what is embedded for every chunk, with the hash that is recorded of it.
+    /// Passes the embedding input of every chunk to the callback, with its recorded hash.
     pub fn each_text(
         &self,
         mut take: impl FnMut(i64, &HeadingPath, &str, Sha256) -> Result<()>,
@@ -476,8 +475,8 @@ impl IndexReader {
         Ok(())
     }
 
-    /// Row ids of documents whose lexical entry changed after `generation`, and of documents that
-    /// went after it.
+    /// Row ids of documents whose lexical entry changed after `generation`, and of documents
+    /// removed after it.
     pub fn lexical_changes(&self, generation: i64) -> Result<(Vec<i64>, Vec<i64>)> {
         let ids = |sql: &str| -> Result<Vec<i64>> {
             let mut statement = self.conn.prepare(sql)?;
@@ -490,7 +489,7 @@ impl IndexReader {
         ))
     }
 
-    /// One document as lexical search needs it; `None` when it is skipped or gone.
+    /// One document, as needed for lexical search; `None` when it is skipped or gone.
     pub fn lexical_source(&self, id: i64) -> Result<Option<LexicalSource>> {
         let found: Option<(String, String, String, String, String)> = self
             .conn
@@ -556,8 +555,8 @@ impl IndexReader {
         }))
     }
 
-    /// The hash a document had when it was indexed, with its row id; `None`: the index does not
-    /// hold it.
+    /// The hash of a document when it was indexed, with its row id; `None` if it is not in the
+    /// index.
     pub fn document(
         &self,
         source: &SourceName,
@@ -576,7 +575,7 @@ impl IndexReader {
         Ok(found.map(|(id, sha)| (id, sha.map(Sha256::from_bytes))))
     }
 
-    /// Runs a query of doctor's that yields (label, count) style rows: one text column, at most
+    /// Runs a query of `doctor` that returns (label, count) style rows: one text column, at most
     /// `limit` rows.
     pub fn texts(&self, sql: &str, limit: usize) -> Result<Vec<String>> {
         let mut statement = self.conn.prepare(sql)?;
@@ -590,7 +589,7 @@ fn record(row: &Row<'_>) -> Result<ChunkRecord> {
         |column: usize| -> Result<usize> { Ok(row.get::<_, i64>(column)?.max(0) as usize) };
     let text = |column: usize| -> Result<String> { Ok(row.get(column)?) };
     let (body, text_sha256) = (text(15)?, Sha256::from_bytes(row.get(16)?));
-    // SQLite keeps no checksums: what came back must be what was put in, or it is shown to nobody.
+    // SQLite stores no checksums: a text that differs from what was stored is never shown.
     if Sha256::of(body.as_bytes()) != text_sha256 {
         return Err(corrupt("chunk").into());
     }
@@ -615,7 +614,7 @@ fn record(row: &Row<'_>) -> Result<ChunkRecord> {
     })
 }
 
-/// The first text that is not what was put in; `None`: every one is.
+/// The first text that differs from what was stored; `None` if all are intact.
 pub(super) fn damage(conn: &Connection) -> Result<Option<String>> {
     let mut statement = conn.prepare("SELECT id, text, text_sha256, heading FROM chunks")?;
     let mut rows = statement.query([])?;

@@ -1,8 +1,7 @@
-//! Writing `index.sqlite`: one publishing transaction a batch.
+//! Writes `index.sqlite`: one publishing transaction per batch.
 //!
-//! Chunks whose key is unchanged keep their row, so their vectors stay valid; everything that
-//! lexical search must learn or forget is left behind by generation, so a projection that missed a
-//! run catches up by difference.
+//! Chunks with an unchanged key keep their row, so their vectors stay valid. Changes for lexical
+//! search are recorded by generation, so a projection that missed a run catches up incrementally.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -15,61 +14,61 @@ use super::record::{ChunkRow, DocumentRow, LinkRow};
 use super::{Database, checkpoint, new_commit_id, open_write};
 use local_agent_text::types::{CommitId, FileStamp, SourceName};
 
-/// How many commits a projection may be behind and still catch up by difference.
+/// How many commits a projection may be behind and still catch up incrementally.
 const KEPT_COMMITS: i64 = 10_000;
 
-/// Pages in the write-ahead log (128 MiB) before a commit folds them into the database. Every batch
-/// of a first index changes the same inner pages of the same trees, so folding after each would
-/// write them again and again.
+/// Number of pages in the write-ahead log (128 MiB) before a commit writes them into the database.
+/// Every batch of a first index changes the same inner pages of the same trees, so a checkpoint
+/// after each batch would write them repeatedly.
 const CHECKPOINT_PAGES: i64 = 32_768;
 
-/// The one writer of `index.sqlite`. The caller holds `index.lock`.
+/// The only writer of `index.sqlite`. The caller holds `index.lock`.
 #[derive(Debug)]
 pub struct IndexWriter {
     conn: Connection,
-    /// Complete scans that are not written yet: source, its row id, when it began, its device.
+    /// Complete scans that are not written yet: source, its row id, start time, device.
     scans: Vec<(SourceName, i64, i64, Option<u64>)>,
 }
 
-/// What the index knows of one file before a run.
+/// What the index knew about one file before a run.
 #[derive(Debug, Clone)]
 pub struct KnownDocument {
     /// Row id.
     pub id: i64,
-    /// What the file system said when it was last looked at.
+    /// What the file system reported when the file was last checked.
     pub stamp: FileStamp,
     /// `indexed` or the reason for skipping.
     pub status: String,
     /// Hash of the bytes, when they were read.
     pub sha256: Option<[u8; 32]>,
-    /// Which way of cutting made its chunks.
+    /// The chunking that made its chunks.
     pub chunker_sig: String,
 }
 
-/// What the index knows of the files of one source, by path.
+/// What the index knows about the files of one source, by path.
 pub type KnownDocuments = HashMap<String, KnownDocument, RandomState>;
 
-/// What changed links point at.
+/// The targets of changed links.
 type Targets = HashSet<String, RandomState>;
 
-/// What one publishing transaction changes.
+/// The changes of one publishing transaction.
 #[derive(Debug, Default)]
 pub struct Batch {
     /// New and changed files.
     pub documents: Vec<DocumentRow>,
-    /// Files whose bytes are the same but whose stamp moved: row id and new stamp. Publishes
-    /// nothing by itself.
+    /// Files with the same bytes but a changed stamp: row id and new stamp. Does not cause a
+    /// publication by itself.
     pub restamped: Vec<(i64, FileStamp)>,
-    /// Files that are gone: row ids.
+    /// Removed files: row ids.
     pub removed: Vec<i64>,
 }
 
 /// What a publishing transaction did.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Published {
-    /// Chunks written anew.
+    /// Number of chunks added.
     pub chunks_added: usize,
-    /// Chunks deleted.
+    /// Number of chunks deleted.
     pub chunks_removed: usize,
 }
 
@@ -84,7 +83,7 @@ impl IndexWriter {
         })
     }
 
-    /// The row ids of sources (name, root, kind), made or brought up to date in one transaction.
+    /// The row ids of sources (name, root, kind), created or updated in one transaction.
     pub fn sources(&mut self, sources: &[(&SourceName, &str, &str)]) -> Result<Vec<i64>> {
         let tx = self
             .conn
@@ -97,7 +96,7 @@ impl IndexWriter {
         Ok(ids)
     }
 
-    /// When the last complete scan of a source began, nanoseconds since 1970; 0 = never.
+    /// Start time of the last complete scan of a source, nanoseconds since 1970; 0 = never.
     pub fn last_scan(&self, source_id: i64) -> Result<i64> {
         Ok(self.conn.query_row(
             "SELECT scanned_ns FROM sources WHERE id = ?1",
@@ -106,7 +105,7 @@ impl IndexWriter {
         )?)
     }
 
-    /// Notes that a scan which began at `began_ns` saw the whole source, on `device`. See
+    /// Records that a scan started at `began_ns` saw the whole source, on `device`. See
     /// [`Self::remember_scans`].
     pub fn scanned(
         &mut self,
@@ -119,8 +118,7 @@ impl IndexWriter {
             .push((source.clone(), source_id, began_ns, device));
     }
 
-    /// Writes down the scans that were noted, all in one transaction: each by itself would wait for
-    /// the disk.
+    /// Writes the recorded scans in one transaction: separate ones would each wait for the disk.
     pub fn remember_scans(&mut self) -> Result<()> {
         let tx = self
             .conn
@@ -138,7 +136,7 @@ impl IndexWriter {
         Ok(tx.commit()?)
     }
 
-    /// The device that a source's root was on when the source was last seen whole.
+    /// The device of a source's root when the source was last scanned completely.
     pub fn device(&self, source: &SourceName) -> Result<Option<u64>> {
         let found: Option<String> = self
             .conn
@@ -175,7 +173,7 @@ impl IndexWriter {
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
-    /// Row ids of all documents whose source is not among `names`: sources that left the
+    /// Row ids of all documents whose source is not in `names`: sources removed from the
     /// configuration.
     pub fn of_other_sources(&self, names: &[SourceName]) -> Result<Vec<i64>> {
         let known: HashSet<&str> = names.iter().map(SourceName::as_str).collect();
@@ -195,7 +193,7 @@ impl IndexWriter {
         Ok(ids)
     }
 
-    /// Forgets sources without documents that are not among `names`.
+    /// Removes sources without documents that are not in `names`.
     pub fn drop_empty_sources(&self, names: &[SourceName]) -> Result<()> {
         let listed = serde_json::json!(names).to_string();
         self.conn.execute(
@@ -220,8 +218,8 @@ impl IndexWriter {
         Ok(id.map(CommitId::from_bytes))
     }
 
-    /// Records `sig` as the way of cutting that the index follows, once no document follows another
-    /// one. A partial run therefore never marks the whole index as current.
+    /// Records `sig` as the chunking of the index, once no document uses another one. So a partial
+    /// run never marks the whole index as current.
     pub fn settle_chunker_sig(&self, sig: &str) -> Result<()> {
         self.conn.execute(
             "INSERT OR REPLACE INTO meta (key, value) SELECT 'chunker_sig', ?1
@@ -232,8 +230,8 @@ impl IndexWriter {
         Ok(())
     }
 
-    /// Publishes an index without documents when nothing was ever published: a vault without notes
-    /// has an index too.
+    /// Publishes an empty index if nothing was ever published: a vault without notes has an index
+    /// too.
     pub fn publish_at_least_once(&mut self) -> Result<()> {
         if self.commit_id()?.is_some() {
             return Ok(());
@@ -245,7 +243,7 @@ impl IndexWriter {
         Ok(tx.commit()?)
     }
 
-    /// Writes `batch` in one transaction with a commit id of its own.
+    /// Writes `batch` in one transaction with a new commit id.
     pub fn publish(&mut self, batch: &Batch) -> Result<Published> {
         let tx = self
             .conn
@@ -271,21 +269,21 @@ impl IndexWriter {
         Ok(published)
     }
 
-    /// Copies the write-ahead log into the database file while others read, and gives memory back:
-    /// nothing more is to be written.
+    /// Copies the write-ahead log into the database file while others read, and frees memory: call
+    /// it when all writing is done.
     pub fn fold(&mut self) -> Result<()> {
         self.conn
             .query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))?;
         Ok(self.conn.execute_batch("PRAGMA shrink_memory")?)
     }
 
-    /// Folds the write-ahead log into the database file, so that it does not grow for ever.
+    /// Writes the write-ahead log into the database file, so that it does not grow without limit.
     pub fn checkpoint(&self) -> Result<()> {
         checkpoint(&self.conn)
     }
 }
 
-/// The row id of one source, made or brought up to date.
+/// The row id of one source, created or updated.
 fn source(tx: &Transaction<'_>, name: &SourceName, root: &str, kind: &str) -> Result<i64> {
     let known: Option<(i64, String, String)> = tx
         .query_row(
@@ -313,7 +311,7 @@ fn source(tx: &Transaction<'_>, name: &SourceName, root: &str, kind: &str) -> Re
     }
 }
 
-/// The key of the small fact where a source's root is.
+/// The metadata key for the device of a source's root.
 pub(super) fn device_key(source: &str) -> String {
     format!("device:{source}")
 }
@@ -350,8 +348,8 @@ fn restamp(tx: &Transaction<'_>, id: i64, stamp: &FileStamp) -> Result<()> {
     Ok(())
 }
 
-/// Deletes one document with everything that hangs on it; returns how many chunks went. What its
-/// links pointed at is added to `moved`.
+/// Deletes one document with all its dependent rows; returns the number of deleted chunks. The
+/// targets of its links are added to `moved`.
 fn remove(tx: &Transaction<'_>, id: i64, generation: i64, moved: &mut Targets) -> Result<usize> {
     moved.extend(link_set(tx, id)?.into_iter().map(|(target, _)| target));
     let chunks = tx
@@ -364,8 +362,8 @@ fn remove(tx: &Transaction<'_>, id: i64, generation: i64, moved: &mut Targets) -
     Ok(chunks)
 }
 
-/// Writes one document. Of a new one nothing has to be looked for or taken away. What changed links
-/// point at is added to `moved`.
+/// Writes one document. For a new one, no old rows have to be searched or removed. The targets of
+/// changed links are added to `moved`.
 fn write(
     tx: &Transaction<'_>,
     document: &DocumentRow,
@@ -401,14 +399,14 @@ fn write(
     replace_chunks(tx, id, &document.chunks, old, generation)
 }
 
-/// Writes the row of a document itself; returns its id and whether it is new.
+/// Writes the row of a document; returns its id and whether it is new.
 fn put_document(
     tx: &Transaction<'_>,
     document: &DocumentRow,
     generation: i64,
 ) -> Result<(i64, bool)> {
-    // Not by `RETURNING`: to SQLite that is a trigger, and a statement with a trigger copies every
-    // page it touches, to be able to take the change back.
+    // Without `RETURNING`: SQLite treats it like a trigger, and a statement with a trigger copies
+    // every page it touches, so that it can undo the change.
     let known: Option<i64> = tx
         .prepare_cached("SELECT id FROM documents WHERE source_id = ?1 AND rel_path = ?2")?
         .query_row(params![document.source_id, document.path.as_str()], |row| {
@@ -453,7 +451,7 @@ fn put_document(
     Ok(known.map_or_else(|| (tx.last_insert_rowid(), true), |id| (id, false)))
 }
 
-/// What a document's links say about which targets: (target key, text).
+/// The links of a document: (target key, text).
 fn link_set(tx: &Transaction<'_>, id: i64) -> Result<HashSet<(String, String)>> {
     let mut statement =
         tx.prepare_cached("SELECT target_key, text FROM links WHERE document_id = ?1")?;
@@ -461,8 +459,8 @@ fn link_set(tx: &Transaction<'_>, id: i64) -> Result<HashSet<(String, String)>> 
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Anchor text belongs to the document it points at: when links change, their targets are searched
-/// differently.
+/// Anchor text belongs to the target document: when links change, their targets must be indexed
+/// again.
 fn touch_targets(tx: &Transaction<'_>, target_keys: Targets, generation: i64) -> Result<()> {
     let mut statement = tx.prepare_cached(
         "UPDATE documents SET lexical_gen = ?2 WHERE stem_key = ?1 AND lexical_gen <> ?2",
@@ -503,7 +501,7 @@ fn chunk_ids(tx: &Transaction<'_>, document_id: i64) -> Result<HashMap<[u8; 16],
         .collect::<rusqlite::Result<_>>()?)
 }
 
-/// Writes the chunks of a document over those it had: a kept key keeps its row.
+/// Replaces the chunks of a document: an unchanged key keeps its row.
 fn replace_chunks(
     tx: &Transaction<'_>,
     id: i64,

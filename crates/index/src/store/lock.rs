@@ -1,7 +1,7 @@
-//! One writer a job: `index.lock`, `embed.lock`.
+//! One writer per job: `index.lock`, `embed.lock`.
 //!
 //! The lock is the operating system's lock on an open file, never the file's existence, so a killed
-//! job leaves nothing to clean up. The file's text only tells the next one who holds it.
+//! job leaves nothing to clean up. The file's text only tells others who holds the lock.
 
 use std::fs::{File, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -19,7 +19,7 @@ pub struct JobLock {
 }
 
 impl JobLock {
-    /// Takes the lock at `path` (its folder is made), waiting at most `wait`. `holder` is the
+    /// Takes the lock at `path` (its folder is created), waiting at most `wait`. `holder` is the
     /// sentence that others read while it is held: pid, command, start.
     pub fn take(path: &Path, holder: &str, wait: Duration) -> Result<Self> {
         let (folder, name) = super::split(path)?;
@@ -27,7 +27,7 @@ impl JobLock {
         Self::take_in(&folder, name, holder, wait)
     }
 
-    /// Takes the lock `name` in an open folder, as [`JobLock::take`] does.
+    /// Takes the lock `name` in an open folder, like [`JobLock::take`].
     pub fn take_in(
         folder: &StateDirectory,
         name: &str,
@@ -37,8 +37,8 @@ impl JobLock {
         let path = &folder.path().join(name);
         let fail = |e: std::io::Error| unusable(path, &e);
         let mut file = folder.update(name).map_err(fail)?;
-        // Somebody who only asks who holds the lock holds it shared for an instant; that is not
-        // "taken".
+        // A process that only asks who holds the lock holds it shared for an instant; that does not
+        // count as taken.
         let mut patience = Patience::new(wait.max(Duration::from_millis(150)));
         loop {
             match file.try_lock() {
@@ -55,9 +55,9 @@ impl JobLock {
         Ok(Self { _file: file })
     }
 
-    /// Keeps those out who take the lock at `path`, together with others who share it, waiting at
-    /// most `wait`. Creates and changes nothing. `None`: there is no such file, it cannot be
-    /// opened, or the time is over.
+    /// Takes a shared lock at `path`, which keeps exclusive lockers out, waiting at most `wait`.
+    /// Creates and changes nothing. `None`: the file does not exist or cannot be opened, or the
+    /// time is over.
     pub fn share(path: &Path, wait: Duration) -> Option<Self> {
         let (folder, name) = super::split(path).ok()?;
         let file = StateDirectory::open_configured(folder)
@@ -74,14 +74,14 @@ impl JobLock {
         }
     }
 
-    /// Whether some process holds the lock at `path` now, and what it says of itself. Creates
+    /// Returns the holder's description if some process holds the lock at `path` now. Creates
     /// nothing.
     pub fn holder(path: &Path) -> Option<String> {
         let (folder, name) = super::split(path).ok()?;
         Self::holder_in(&StateDirectory::open_configured(folder).ok()??, name)
     }
 
-    /// As [`JobLock::holder`], for the lock `name` in an open folder.
+    /// Like [`JobLock::holder`], for the lock `name` in an open folder.
     pub fn holder_in(folder: &StateDirectory, name: &str) -> Option<String> {
         let mut file = folder.read(name).ok()??;
         match file.try_lock_shared() {
@@ -90,7 +90,7 @@ impl JobLock {
         }
     }
 
-    /// The lock file that stands beside a database.
+    /// The lock file next to a database.
     pub fn path_beside(database: &Path, name: &str) -> PathBuf {
         database.with_file_name(name)
     }
@@ -106,8 +106,8 @@ fn unusable(path: &Path, error: &std::io::Error) -> Failure {
     })
 }
 
-/// Waits between two tries: at first a part of what the shortest holder needs, later longer, never
-/// in step with others.
+/// Waits between two attempts: at first a fraction of what the shortest holder needs, later longer,
+/// with a random part so that processes do not retry in step.
 struct Patience {
     began: Instant,
     until: Instant,
@@ -116,9 +116,9 @@ struct Patience {
 
 impl Patience {
     const FIRST: Duration = Duration::from_micros(200);
-    /// While lines of a ledger are written: some milliseconds.
+    /// For the time of writing ledger lines: some milliseconds.
     const SHORT: Duration = Duration::from_millis(4);
-    /// While a job is at work: minutes.
+    /// For the time of a running job: minutes.
     const LONG: Duration = Duration::from_millis(50);
 
     fn new(wait: Duration) -> Self {
@@ -130,14 +130,14 @@ impl Patience {
         }
     }
 
-    /// Sleeps for a while; `false`: the time is over.
+    /// Sleeps for a while; `false` if the time is over.
     fn waits(&mut self) -> bool {
         let now = Instant::now();
         if now >= self.until {
             return false;
         }
-        // Where the clock stands within a microsecond is as good as chance: half of the pause, and
-        // up to as much again.
+        // The low digits of the clock serve as a random number: sleeps half of the pause plus up to
+        // as much again.
         let nanos = std::time::SystemTime::now()
             .duration_since(std::time::UNIX_EPOCH)
             .map_or(0, |d| d.subsec_nanos());

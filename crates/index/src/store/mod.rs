@@ -1,9 +1,9 @@
-//! SQLite: what the files say (`index.sqlite`), what was computed at cost (`embeddings.sqlite`),
-//! what cannot be made again (`durable.sqlite`), and the job locks.
+//! SQLite: the content of the files (`index.sqlite`), expensive results (`embeddings.sqlite`), what
+//! cannot be recreated (`durable.sqlite`), and the job locks.
 //!
 //! Each database is recognised by its own `application_id` **before** SQLite opens it, from the
-//! hundred bytes of the file's header, so a file of another program is never written, not even by a
-//! pragma. Schemas live in `migrations/`.
+//! first hundred bytes of the file, so a file of another program is never written, not even by a
+//! pragma. Schemas are in `migrations/`.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -50,34 +50,34 @@ pub use replace::{beside, clear_beside, identity, put_in_place};
 const BUSY_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// How long emptying the write-ahead log waits for readers. It need not succeed: the next job tries
-/// again, and a reader that takes minutes must not hold up a job.
+/// again, and a reader that takes minutes must not delay a job.
 const CHECKPOINT_TIMEOUT: Duration = Duration::from_millis(250);
 
-/// What a failure says that only knows that some database is damaged; see [`Database::blame`].
+/// The hint of a failure that does not know which database is damaged; see [`Database::blame`].
 const SOMETHING_DAMAGED: &str = "local-agent doctor";
 
 /// What to do when a file cannot be written.
 const MAKE_ROOM: &str = "free some space or allow writing there, and run the command again";
 
-/// What version 2 of `embeddings.sqlite` has and version 1 had not.
+/// What version 2 of `embeddings.sqlite` adds to version 1.
 const ADDED_TO_EMBEDDINGS: &str = include_str!("../../../../migrations/embeddings_unused.sql");
 
-/// How often a reader opens a database again that is replaced under its hands.
+/// How often a reader retries opening a database that is being replaced.
 const OPEN_ATTEMPTS: usize = 8;
 
 /// Which of our databases a file is meant to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Database {
-    /// What the files say. Rebuilt, not migrated.
+    /// The content of the files. Rebuilt, not migrated.
     Index,
-    /// Vectors by input hash and fingerprint. Migrated: they cost hours.
+    /// Vectors by input hash and fingerprint. Migrated, because they take hours to compute.
     Embeddings,
-    /// Memory, and the heads of ledgers. Never remade and never deleted.
+    /// Memory, and the heads of ledgers. Never recreated and never deleted.
     Durable,
 }
 
 impl Database {
-    /// Stands at byte 68 of the file: "LAi", "LAe" and "LAd" with a marker byte, chosen once.
+    /// At byte 68 of the file: "LAi", "LAe" and "LAd" with a marker byte, chosen once.
     pub const fn application_id(self) -> u32 {
         match self {
             Self::Index => 0x4c41_6901,
@@ -86,7 +86,7 @@ impl Database {
         }
     }
 
-    /// `user_version` of the schema this program writes.
+    /// `user_version` of the schema that this program writes.
     pub const fn version(self) -> u32 {
         match self {
             Self::Index | Self::Durable => 1,
@@ -106,7 +106,7 @@ impl Database {
         }
     }
 
-    /// The job that makes or mends it.
+    /// The job that creates or repairs it.
     pub const fn job(self) -> &'static str {
         match self {
             Self::Index => "local-agent index",
@@ -138,12 +138,12 @@ impl Database {
         }
     }
 
-    /// Names the command that mends this database in a failure that could only say that some
-    /// database is damaged.
+    /// Adds the command that repairs this database to a failure that only knows that some database
+    /// is damaged.
     #[must_use]
     pub fn blame(self, error: impl Into<Failure>) -> Failure {
         let mut failure = error.into();
-        // What to do without durable memory depends on where it lies, which doctor says.
+        // What to do without durable memory depends on its location, which `doctor` reports.
         if self != Self::Durable
             && failure.code == ErrorCode::DbCorrupt
             && failure.hint.as_deref() == Some(SOMETHING_DAMAGED)
@@ -154,7 +154,7 @@ impl Database {
     }
 }
 
-/// What to do about a file at the place of durable memory that cannot be used. It is kept.
+/// What to do about an unusable file in place of durable memory. It is kept.
 pub fn without_durable(path: &Path) -> String {
     format!(
         "restore it from a backup, or without one `mv {0} {0}.aside && local-agent memory repair --begin-anew`",
@@ -162,7 +162,7 @@ pub fn without_durable(path: &Path) -> String {
     )
 }
 
-/// What a path holds, judged without opening it as a database.
+/// What is at a path, determined without opening it as a database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FoundDatabase {
     /// No file, or an empty one.
@@ -173,13 +173,14 @@ pub enum FoundDatabase {
     Older(u32),
     /// Ours, of a newer version.
     Newer(u32),
-    /// A SQLite database of somebody else; `application_id` and `user_version` as found.
+    /// A foreign SQLite database; `application_id` and `user_version` as found.
     Foreign(u32, u32),
     /// Not a SQLite database.
     NotADatabase,
 }
 
-/// Reads the header of `path` and says whose database it is. Never creates or changes anything.
+/// Reads the header of `path` and determines whose database it is. Never creates or changes
+/// anything.
 pub fn examine(path: &Path, database: Database) -> Result<FoundDatabase> {
     let (folder, name) = split(path)?;
     let open =
@@ -227,7 +228,7 @@ fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
     })
 }
 
-/// A file of ours that cannot be made, moved or removed.
+/// The failure when one of our files cannot be created, moved or removed.
 fn unwritable(path: &Path, what: &str, error: &std::io::Error) -> Failure {
     state::refusal(error).unwrap_or_else(|| {
         Failure::new(
@@ -238,7 +239,7 @@ fn unwritable(path: &Path, what: &str, error: &std::io::Error) -> Failure {
     })
 }
 
-/// The folder and the name of a file of ours.
+/// The folder and the name of one of our files.
 fn split(path: &Path) -> Result<(&Path, &str)> {
     let folder = path
         .parent()
@@ -255,7 +256,7 @@ fn split(path: &Path) -> Result<(&Path, &str)> {
     }
 }
 
-/// Turns what was found into a failure when the file must not be used as `database`.
+/// Turns the result of the examination into a failure if the file must not be used as `database`.
 pub fn refuse_unless_ours(path: &Path, database: Database, found: &FoundDatabase) -> Result<()> {
     let shown = path.display();
     match found {
@@ -286,8 +287,8 @@ pub fn refuse_unless_ours(path: &Path, database: Database, found: &FoundDatabase
     }
 }
 
-/// Opens `path` for writing, creating or (for an older version) remaking it. The caller holds the
-/// job's lock.
+/// Opens `path` for writing, and creates it or (for an older version) recreates it. The caller
+/// holds the job's lock.
 pub(crate) fn open_write(path: &Path, database: Database) -> Result<Connection> {
     let journal = Journal::for_folder(path.parent().unwrap_or(Path::new(".")));
     open_write_with(path, database, journal)
@@ -311,7 +312,7 @@ fn open_write_with(path: &Path, database: Database, journal: Journal) -> Result<
     // A confined process has no folder for temporary files.
     conn.pragma_update(None, "temp_store", "memory")?;
     strangers::trust_nothing(&conn)?;
-    // A process that died while it made the file leaves our header and a journal; reading rolls
+    // A process that died while creating the file leaves our header and a journal; reading rolls
     // both back to nothing.
     if table_count(&conn)? == 0 {
         create(&mut conn, database)?;
@@ -325,7 +326,7 @@ fn open_write_with(path: &Path, database: Database, journal: Journal) -> Result<
     conn.pragma_update(None, "cache_size", -32_768)?;
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_FKEY, true)?;
     keep_plans(&conn)?;
-    // The -wal and -shm files stay when the last writer leaves, so that a reader never has to
+    // The -wal and -shm files stay when the last writer closes, so that a reader never has to
     // create them.
     let mut persist = 1;
     conn.file_control(None::<&str>, FileControl::PersistWal(&mut persist))?;
@@ -335,22 +336,22 @@ fn open_write_with(path: &Path, database: Database, journal: Journal) -> Result<
     Ok(conn)
 }
 
-/// The path by which SQLite may open a database for writing: neither it nor a file beside it is a
-/// link. The file is made, for its owner alone, when there is none; SQLite gives its side files the
-/// same mode.
+/// The path for SQLite to open a database for writing: neither it nor a file next to it is a link.
+/// If the file does not exist, it is created with owner-only permissions; SQLite gives its side
+/// files the same mode.
 fn writable(path: &Path) -> Result<PathBuf> {
     let (folder, name) = split(path)?;
     let checked = || StateDirectory::make_configured(folder)?.writable_path(name, &SIDE_FILES);
     Ok(checked().map_err(|e| unwritable(path, "made", &e))?)
 }
 
-/// Tables and indexes; 0: nothing was ever committed.
+/// Number of tables and indexes; 0: nothing was ever committed.
 fn table_count(conn: &Connection) -> Result<i64> {
     Ok(conn.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?)
 }
 
 /// Writes identity and schema in one transaction under the rollback journal, so that the header in
-/// the main file says whose it is from the first moment on.
+/// the main file identifies it from the first moment.
 fn create(conn: &mut Connection, database: Database) -> Result<()> {
     let tx = conn.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
     if table_count(&tx)? == 0 {
@@ -362,10 +363,10 @@ fn create(conn: &mut Connection, database: Database) -> Result<()> {
     Ok(())
 }
 
-/// Version 1 of `embeddings.sqlite` → 2; every vector stays.
+/// Migrates `embeddings.sqlite` from version 1 to 2; every vector is kept.
 fn migrate(conn: &mut Connection) -> Result<()> {
     let tx = conn.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-    // The header in the file lags behind the log.
+    // The header in the file may lag behind the log.
     let version: u32 = tx.query_row("PRAGMA user_version", [], |row| row.get(0))?;
     if version < Database::Embeddings.version() {
         tx.execute_batch(ADDED_TO_EMBEDDINGS)?;
@@ -376,12 +377,12 @@ fn migrate(conn: &mut Connection) -> Result<()> {
 }
 
 /// Opens `path` for reading only. `None`: there is no database yet. Nothing is created or changed;
-/// where the system lets nobody write (a read-only folder), the file is read as immutable.
+/// if the system allows no writes (a read-only folder), the file is read as immutable.
 pub(crate) fn open_read(path: &Path, database: Database) -> Result<Option<Connection>> {
     for _ in 0..OPEN_ATTEMPTS {
         let before = identity(path);
         let opened = open_read_once(path, database);
-        // A database that was put in its place meanwhile has other files beside it.
+        // If another database was swapped in meanwhile, the files next to it belong to that one.
         if identity(path) == before {
             return opened;
         }
@@ -394,7 +395,7 @@ fn open_read_once(path: &Path, database: Database) -> Result<Option<Connection>>
     refuse_unless_ours(path, database, &found)?;
     match found {
         FoundDatabase::Nothing => return Ok(None),
-        // What came later is looked for before it is asked.
+        // Code that needs the newer tables checks for them first.
         FoundDatabase::Older(_) if database == Database::Embeddings => {}
         FoundDatabase::Older(version) => {
             return Err(older(path, version).with_hint(database.job()).into());
@@ -434,19 +435,20 @@ fn open_read_once(path: &Path, database: Database) -> Result<Option<Connection>>
         }
         Err(e) => return Err(e.into()),
     };
-    // A confined process has no folder for temporary files, and sorting would make one.
+    // A confined process has no folder for temporary files, and sorting would create one.
     conn.pragma_update(None, "temp_store", "memory")?;
     strangers::trust_nothing(&conn)?;
     strangers::refuse(&conn, &path, database, &found)?;
-    // Mapped pages count as memory of this process, so a job that reads everything maps a part.
+    // Mapped pages count as memory of this process, so a job that reads everything maps only a
+    // part.
     conn.pragma_update(None, "mmap_size", 1_i64 << 24)?;
     keep_plans(&conn)?;
     conn.set_prepared_statement_cache_capacity(64);
     Ok(Some(conn))
 }
 
-/// A plan does not depend on what is bound. Else SQLite guesses from a bound 0 or 1 how many rows
-/// there will be, and plans a kept statement of that kind anew each time it is asked.
+/// Makes query plans independent of bound values. Otherwise SQLite guesses the number of rows from
+/// a bound 0 or 1, and re-plans such a prepared statement every time it runs.
 fn keep_plans(conn: &Connection) -> Result<()> {
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     Ok(())
@@ -459,7 +461,7 @@ fn older(path: &Path, version: u32) -> Failure {
     )
 }
 
-/// Folds the write-ahead log into the database file as far as readers let it.
+/// Writes as much of the write-ahead log into the database file as readers allow.
 fn checkpoint(conn: &Connection) -> Result<()> {
     conn.busy_timeout(CHECKPOINT_TIMEOUT)?;
     let done = conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
@@ -470,9 +472,9 @@ fn checkpoint(conn: &Connection) -> Result<()> {
     }
 }
 
-/// Reads all of the database: SQLite judges its pages and indexes, and of vectors and texts each is
-/// compared with what it must be. `Ok(None)`: it is whole; `Ok(Some(sentence))`: what was found
-/// first.
+/// Reads the whole database: SQLite checks its pages and indexes, and every vector and text is
+/// compared with its hash or required form. `Ok(None)`: it is intact; `Ok(Some(sentence))`: the
+/// first damage found.
 pub fn damage(path: &Path, database: Database) -> Result<Option<String>> {
     let Some(conn) = open_read(path, database)? else {
         return Ok(None);
@@ -488,7 +490,7 @@ pub fn damage(path: &Path, database: Database) -> Result<Option<String>> {
     }
 }
 
-/// Whether the database is damaged, or so much so that nobody can even look.
+/// Whether the database is damaged, or too damaged to be checked.
 pub fn is_damaged(path: &Path, database: Database) -> Result<bool> {
     match damage(path, database) {
         Ok(found) => Ok(found.is_some()),
@@ -498,13 +500,13 @@ pub fn is_damaged(path: &Path, database: Database) -> Result<bool> {
 }
 
 /// Moves a file that is not ours, with its side files, to `<name>.ancestor-<stamp>` and returns the
-/// new path. A file that was moved aside in the same second keeps its place: then the name gets a
-/// number.
+/// new path. If a file was moved aside in the same second, the name gets a number instead of
+/// replacing it.
 pub fn move_aside(path: &Path, stamp: &str) -> Result<PathBuf> {
     move_to(path, "ancestor", stamp)
 }
 
-/// As [`move_aside`], to `<name>.<why>-<stamp>`.
+/// Like [`move_aside`], to `<name>.<why>-<stamp>`.
 fn move_to(path: &Path, why: &str, stamp: &str) -> Result<PathBuf> {
     let fail = |e: std::io::Error| unwritable(path, "moved", &e);
     let (folder, name) = split(path)?;
@@ -539,17 +541,17 @@ fn move_to(path: &Path, why: &str, stamp: &str) -> Result<PathBuf> {
     Ok(path.with_file_name(aside(name, number)))
 }
 
-/// Where SQLite keeps a file beside a database.
+/// The path of an SQLite side file of a database.
 fn side_file(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(ending);
     PathBuf::from(name)
 }
 
-/// What SQLite adds to a database's name for the files that it keeps beside it.
+/// The suffixes of SQLite's side files.
 const SIDE_FILES: [&str; 3] = ["-wal", "-shm", "-journal"];
 
-/// The name of a database file and those of the files beside it.
+/// The name of a database file and those of its side files.
 fn with_side_files(name: &str) -> [String; 4] {
     ["", "-wal", "-shm", "-journal"].map(|ending| format!("{name}{ending}"))
 }
@@ -563,7 +565,7 @@ pub fn delete(path: &Path, database: Database) -> Result<()> {
     remove_all(path)
 }
 
-/// Removes a database file and those beside it.
+/// Removes a database file and its side files.
 fn remove_all(path: &Path) -> Result<()> {
     let fail = |e: std::io::Error| unwritable(path, "removed", &e);
     let (folder, name) = split(path)?;
@@ -576,7 +578,7 @@ fn remove_all(path: &Path) -> Result<()> {
         .map_err(fail)?)
 }
 
-/// Sixteen bytes nobody has used before.
+/// Sixteen random bytes.
 pub(crate) fn new_commit_id() -> Result<CommitId> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(|e| {
@@ -661,7 +663,7 @@ mod tests {
     fn on_a_network_a_database_has_no_write_ahead_log() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("index.sqlite");
-        // As one that was moved there from a local disk.
+        // As if it was moved there from a local disk.
         drop(open_write(&path, Database::Index).unwrap());
         let conn = open_write_with(&path, Database::Index, Journal::Rollback).unwrap();
         conn.execute(

@@ -1,4 +1,4 @@
-//! What the `index` job hands over: one file, cut and hashed, ready to be written.
+//! The output of the `index` job for one file: cut, hashed, ready to be written.
 
 use local_agent_text::types::{
     ByteSpan, ChunkKey, FileStamp, LineSpan, RelPath, Sha256, SkipReason,
@@ -11,27 +11,27 @@ pub struct DocumentRow {
     pub source_id: i64,
     /// Its path below the source's root.
     pub path: RelPath,
-    /// What the file system said when it was read.
+    /// What the file system reported when it was read.
     pub stamp: FileStamp,
     /// Why it is listed without chunks; `None`: it is indexed.
     pub skipped: Option<SkipReason>,
     /// Hash of the file's bytes, when they were read.
     pub sha256: Option<Sha256>,
-    /// Which way of cutting made `chunks`.
+    /// The chunking that made `chunks`.
     pub chunker_sig: String,
-    /// Frontmatter title, first heading, or the file's stem.
+    /// Frontmatter title, first heading, or the file name without extension.
     pub title: String,
     /// Frontmatter aliases.
     pub aliases: Vec<String>,
     /// Tags of frontmatter and text, without `#`.
     pub tags: Vec<String>,
-    /// ISO date the note says of itself.
+    /// The date that the note states, in ISO form.
     pub note_date: Option<String>,
     /// Whether there is a frontmatter block.
     pub yaml_present: bool,
-    /// Whether it could be parsed; `None` without one.
+    /// Whether it could be parsed; `None` without frontmatter.
     pub yaml_parse_ok: Option<bool>,
-    /// Why it could not.
+    /// Why it could not be parsed.
     pub yaml_error: Option<String>,
     /// Typed (`uuid` present) or untyped; `None` when unknown.
     pub required_keys_present: Option<bool>,
@@ -39,22 +39,22 @@ pub struct DocumentRow {
     pub frontmatter_json: String,
     /// Wikilinks, embeds and markdown links.
     pub links: Vec<LinkRow>,
-    /// In the order of the file.
+    /// In file order.
     pub chunks: Vec<ChunkRow>,
 }
 
-/// One link out of a document.
+/// One link in a document.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct LinkRow {
     /// `wiki`, `embed`, `markdown`, `image` or `autolink`.
     pub kind: &'static str,
     /// As written.
     pub target: String,
-    /// What joins it to [`DocumentRow::stem_key`]; see [`target_key`].
+    /// The key that matches [`DocumentRow::stem_key`]; see [`target_key`].
     pub target_key: String,
-    /// Heading or `^block` behind `#`.
+    /// Heading or `^block` after `#`.
     pub anchor: Option<String>,
-    /// What the reader sees; empty when the link shows its target.
+    /// The displayed text; empty when the link shows its target.
     pub text: String,
 }
 
@@ -69,7 +69,7 @@ pub fn target_key(target: &str) -> String {
 }
 
 impl DocumentRow {
-    /// What a wikilink says to mean this document.
+    /// The key that a wikilink uses to mean this document.
     pub fn stem_key(&self) -> String {
         self.path.stem().to_lowercase()
     }
@@ -80,20 +80,20 @@ impl DocumentRow {
 pub struct ChunkRow {
     /// See [`ChunkKey::derive`].
     pub key: ChunkKey,
-    /// Into the file.
+    /// Position in the file.
     pub span: ByteSpan,
-    /// Of the file.
+    /// Lines of the file.
     pub lines: LineSpan,
     /// Headings above it, canonical.
     pub heading: String,
-    /// Bit set of block kinds, as the markdown room defines it.
+    /// Bit set of block kinds, as the markdown module defines it.
     pub kinds: u32,
-    /// In tokens of the embedded model.
+    /// Number of tokens for the embedding model.
     pub tokens: usize,
     /// The slice.
     pub text: String,
     /// Hash of the slice.
     pub text_sha256: Sha256,
-    /// Hash of what is embedded for it.
+    /// Hash of its embedding input.
     pub input_sha256: Sha256,
 }

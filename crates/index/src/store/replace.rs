@@ -1,5 +1,5 @@
-//! A new database is made beside the old one and takes its place when it is whole: readers see the
-//! old one until then.
+//! A new database is built next to the old one and replaces it when it is complete: until then
+//! readers see the old one.
 //!
 //! | killed | what stands there | the next job |
 //! | --- | --- | --- |
@@ -7,9 +7,9 @@
 //! | after the old log was folded | the old one, whole without a log | takes the new one away |
 //! | after the rename | the new one, perhaps a log's shared memory of the old one | takes that away |
 //!
-//! SQLite's files are named after the database, so those of the old one must say nothing about the
-//! new one: its log is folded into it and removed before the rename. The new one is put in place
-//! without a log; SQLite looks at shared memory only where there is one.
+//! SQLite's files are named after the database, so those of the old one must not affect the new
+//! one: its log is written into it and removed before the rename. The new database has no log when
+//! it is swapped in; SQLite reads shared memory only if there is a log.
 
 use std::fs;
 use std::io::{self, Read as _};
@@ -28,29 +28,29 @@ use super::{
 use local_agent_files::state::StateDirectory;
 use local_agent_text::error::{ErrorCode, Failure};
 
-/// Between two looks whether readers have let the log be folded.
+/// Pause between two checks whether readers have allowed a checkpoint of the log.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Where a database is made that is to take the place of the one at `path`.
+/// Where the replacement for the database at `path` is built.
 pub fn beside(path: &Path) -> PathBuf {
     PathBuf::from(format!("{}.new", path.display()))
 }
 
-/// Takes away what a killed job left beside the database at `path`.
+/// Removes what a killed job left next to the database at `path`.
 pub fn clear_beside(path: &Path) -> Result<()> {
     remove_all(&beside(path))
 }
 
-/// Puts the database that was made beside `path` in its place. What stood there is gone then;
-/// whoever has it open reads it to the end. The caller holds the job's lock and has closed the new
-/// database.
+/// Swaps in the database that was built next to `path`. The old one is then gone; a reader that has
+/// it open can finish reading. The caller holds the job's lock and has closed the new database.
 ///
-/// `LOCKED` when somebody reads an older state of the old one for too long: then the old one stays.
+/// `LOCKED` if a reader keeps an older state of the old one open for too long: then the old one
+/// stays.
 pub fn put_in_place(path: &Path, database: Database) -> Result<()> {
     let fail = |e: io::Error| unwritable(path, "replaced", &e);
     let (folder, name) = open_folder(path)?;
     let new = format!("{name}.new");
-    // In this mode the database is one file, synced, and needs none beside it.
+    // In this mode the database is one file, synced, without side files.
     let conn = Connection::open_with_flags(
         folder.writable_path(&new, &SIDE_FILES).map_err(fail)?,
         OpenFlags::default() | OpenFlags::SQLITE_OPEN_NOFOLLOW,
@@ -79,13 +79,13 @@ pub fn put_in_place(path: &Path, database: Database) -> Result<()> {
         .into_iter()
         .try_for_each(remove)
         .map_err(fail)?;
-    // Best effort: without it a crash of the system may bring the old file back, which is a state
-    // like any other.
+    // Best effort: without it a system crash may restore the old file, which is still a valid
+    // state.
     let _ = folder.sync();
     Ok(())
 }
 
-/// The folder of a database that is there, and the database's name.
+/// The folder of an existing database, and the database's name.
 fn open_folder(path: &Path) -> Result<(StateDirectory, &str)> {
     let (folder, name) = split(path)?;
     let folder =
@@ -93,8 +93,8 @@ fn open_folder(path: &Path) -> Result<(StateDirectory, &str)> {
     Ok((folder, name))
 }
 
-/// Copies all of a database's log into its file, so that the file is whole without it. A file that
-/// is damaged is as whole as it will ever be.
+/// Writes all of a database's log into its file, so that the file is complete without it. For a
+/// damaged file this is not required.
 fn fold_whole(path: &Path, folder: &StateDirectory, name: &str) -> Result<()> {
     let database = folder
         .writable_path(name, &SIDE_FILES)
@@ -120,7 +120,7 @@ fn fold_whole(path: &Path, folder: &StateDirectory, name: &str) -> Result<()> {
     }
 }
 
-/// Whether nothing is left in the log that is not in the file.
+/// Whether everything in the log is now in the file.
 fn fold(path: &Path) -> rusqlite::Result<bool> {
     let conn =
         Connection::open_with_flags(path, OpenFlags::default() | OpenFlags::SQLITE_OPEN_NOFOLLOW)?;
@@ -132,8 +132,8 @@ fn fold(path: &Path) -> rusqlite::Result<bool> {
     Ok(log == folded)
 }
 
-/// Takes away shared memory that tells of a log where the database has none: a job was killed after
-/// it had put a new database in place.
+/// Removes shared memory that refers to a log when the database has none: a job was killed after it
+/// had swapped in a new database.
 pub(super) fn forget_old_log(path: &Path) -> Result<()> {
     let (folder, name) = open_folder(path)?;
     let mut header = [0; 20];
@@ -141,7 +141,7 @@ pub(super) fn forget_old_log(path: &Path) -> Result<()> {
         Some(mut file) => file.read_exact(&mut header),
         None => Err(io::ErrorKind::NotFound.into()),
     };
-    // The version of the format for writing; 2: with a write-ahead log.
+    // The write version of the file format; 2: with a write-ahead log.
     if look().is_err() || header[18] == 2 {
         return Ok(());
     }
@@ -151,15 +151,15 @@ pub(super) fn forget_old_log(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Tells a file from another one of its name; `None`: there is none. Two looks that give the same
-/// mean that nothing was put in its place meanwhile.
+/// Distinguishes a file from another one with the same name; `None` if there is none. If two checks
+/// give the same value, it was not replaced in between.
 #[cfg(unix)]
 pub fn identity(path: &Path) -> Option<(u64, u64)> {
     use std::os::unix::fs::MetadataExt as _;
     fs::metadata(path).ok().map(|meta| (meta.dev(), meta.ino()))
 }
 
-/// Elsewhere the time of making tells them apart.
+/// On other systems the creation time distinguishes them.
 #[cfg(not(unix))]
 pub fn identity(path: &Path) -> Option<(u64, u64)> {
     let made = fs::metadata(path).ok()?.created().ok()?;
@@ -172,7 +172,7 @@ mod tests {
     use super::super::{open_read, open_write};
     use super::*;
 
-    /// The database file and those beside it.
+    /// The database file and its side files.
     fn files(path: &Path) -> [PathBuf; 4] {
         with_side_files(&path.to_string_lossy()).map(PathBuf::from)
     }
@@ -218,7 +218,7 @@ mod tests {
 
     #[test]
     fn whatever_a_kill_leaves_is_one_of_both_databases_whole() {
-        // The old one's log and shared memory as they were at each step, beside either database.
+        // The old database's log and shared memory as of each step, next to either database.
         for step in 0..4 {
             let dir = tempfile::tempdir().unwrap();
             let path = dir.path().join("index.sqlite");
@@ -234,7 +234,7 @@ mod tests {
                 "old"
             } else {
                 put_in_place(&path, Database::Index).unwrap();
-                // Killed before the shared memory was taken away: it still tells of the old log.
+                // Killed before the shared memory was removed: it still refers to the old log.
                 if step > 1 {
                     fs::write(&files(&path)[2], copies[2].as_ref().unwrap()).unwrap();
                 }

@@ -1,6 +1,6 @@
-//! Whether a database holds what its schema says and nothing else. A folder can bring a database
-//! along that somebody else made: a view that never ends, a trigger, a table with computed columns.
-//! Nothing of such a file is asked.
+//! Checks that a database contains exactly what its schema says. A folder can contain a database
+//! made by somebody else, with a view that never ends, a trigger, or a table with computed columns.
+//! Such a file is never queried.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -13,11 +13,11 @@ use super::error::Result;
 use super::{Database, FoundDatabase};
 use local_agent_text::error::{ErrorCode, Failure};
 
-/// Kind, name and definition of everything in a database; definitions without comments and spare
+/// Kind, name and definition of everything in a database; definitions without comments and extra
 /// blanks.
 type Parts = BTreeSet<(String, String, String)>;
 
-/// Switches off what none of our databases uses, before anything of the file is asked.
+/// Switches off features that none of our databases uses, before the file is queried.
 pub(super) fn trust_nothing(conn: &Connection) -> Result<()> {
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
@@ -25,8 +25,8 @@ pub(super) fn trust_nothing(conn: &Connection) -> Result<()> {
     Ok(())
 }
 
-/// Refuses a database that holds anything but our own tables and indexes, or lacks one of them. An
-/// older version may lack what came later. `DB_CORRUPT`.
+/// Refuses a database that contains anything but our own tables and indexes, or lacks one of them.
+/// An older version may lack later additions. `DB_CORRUPT`.
 pub(super) fn refuse(
     conn: &Connection,
     path: &Path,
@@ -55,7 +55,7 @@ pub(super) fn refuse(
     )
 }
 
-/// What the schema of this version makes.
+/// The objects that the schema of this version creates.
 fn ours(database: Database) -> Result<&'static Parts> {
     static OURS: [OnceLock<Parts>; 3] = [const { OnceLock::new() }; 3];
     let known = match database {
@@ -80,7 +80,7 @@ fn parts(conn: &Connection) -> Result<Parts> {
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// A definition without its comments, each stretch of blanks one space.
+/// A definition without comments, with each run of blanks reduced to one space.
 fn plain(sql: &str) -> String {
     let code = sql
         .lines()

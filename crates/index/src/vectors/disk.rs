@@ -1,4 +1,4 @@
-//! The folder on disk: the only code of this room that creates, renames or removes files.
+//! The folder on disk: the only code in this module that creates, renames or removes files.
 //!
 //! A file appears under its name complete and synced, or not at all.
 
@@ -27,8 +27,8 @@ impl Disk {
         })
     }
 
-    /// Writes `parts` under `name`: to another name first, synced, then renamed over whatever was
-    /// there.
+    /// Writes `parts` to `name`: first under another name, synced, then renamed over any existing
+    /// file.
     pub(super) fn put(&mut self, name: &str, parts: &[&[u8]]) -> Result<()> {
         self.try_put(name, parts)
             .map_err(|e| write_error(&self.folder.path().join(name), &e))
@@ -56,15 +56,15 @@ impl Disk {
         self.step()
     }
 
-    /// Makes the renames so far survive a power cut.
+    /// Makes all renames so far durable across a power failure.
     pub(super) fn sync(&mut self) -> Result<()> {
         let synced = self.folder.sync().and_then(|()| self.step());
         synced.map_err(|e| write_error(self.folder.path(), &e))
     }
 
-    /// Removes every file of this room's kinds that `keep` does not name. What cannot be removed
-    /// (on Windows a file that a reader still maps) is no failure: nothing refers to it, and the
-    /// next publication tries again.
+    /// Removes every file of this module's kinds that `keep` does not name. It is not an error if a
+    /// file cannot be removed (on Windows, one that a reader still maps): nothing refers to it, and
+    /// the next publication tries again.
     pub(super) fn sweep(&mut self, keep: impl Fn(&str) -> bool) {
         for entry in self.folder.entries().unwrap_or_default() {
             let ours =
@@ -75,7 +75,7 @@ impl Disk {
         }
     }
 
-    /// One point at which a process can die; tests make it die there.
+    /// One point at which a process can die; tests simulate that here.
     #[cfg(test)]
     fn step(&mut self) -> io::Result<()> {
         match &mut self.steps_left {
@@ -95,7 +95,7 @@ impl Disk {
     }
 }
 
-/// The whole of a small file; `None` if there is none.
+/// The whole of a small file; `None` if it does not exist.
 pub(super) fn read_small(folder: &StateDirectory, name: &str, cap: u64) -> Result<Option<Vec<u8>>> {
     let path = folder.path().join(name);
     folder.read_bytes(name, cap).map_err(|e| match e.kind() {
@@ -107,12 +107,12 @@ pub(super) fn read_small(folder: &StateDirectory, name: &str, cap: u64) -> Resul
     })
 }
 
-/// The folder of a matrix; `None` if there is none.
+/// The folder of a matrix; `None` if it does not exist.
 pub(super) fn open(dir: &Path) -> Result<Option<StateDirectory>> {
     StateDirectory::open(dir).map_err(|e| read_error(dir, &e))
 }
 
-/// A file of the matrix could not be read.
+/// The failure when a file of the matrix cannot be read.
 pub(super) fn read_error(path: &Path, error: &io::Error) -> Failure {
     state::refusal(error).unwrap_or_else(|| {
         Failure::new(

@@ -1,7 +1,7 @@
 //! Dot products of one quantised query with many quantised rows: one of the two places where
 //! `unsafe` is allowed.
 //!
-//! All kernels compute the same integers, so which one runs can never be seen in a result; tests
+//! All kernels compute the same integers, so the choice of kernel never affects a result; tests
 //! compare them bit for bit. Rows and query are padded with zeros to whole blocks of [`BLOCK`]
 //! codes, so no kernel has a tail.
 
@@ -10,14 +10,14 @@ use super::quant::QuantQuery;
 /// Codes in one block: the width of an AVX-512 register, and a cache line.
 pub(super) const BLOCK: usize = 64;
 
-/// A way to compute dot products. Only its speed can differ.
+/// A way to compute dot products. Kernels differ only in speed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kernel {
     /// Plain Rust, on every machine.
     Portable,
-    /// AVX2: 32 codes a step.
+    /// AVX2: 32 codes per step.
     Avx2,
-    /// AVX-512 with VNNI: 64 codes a step.
+    /// AVX-512 with VNNI: 64 codes per step.
     Avx512Vnni,
 }
 
@@ -58,8 +58,8 @@ impl Kernel {
             .unwrap_or(Self::Portable)
     }
 
-    /// Writes the dot product of `query` with each row to `out`. Rows lie one after another, each
-    /// as long as the padded query; rows beyond `out` and places beyond the rows are left alone. A
+    /// Writes the dot product of `query` with each row to `out`. Rows are consecutive, each as long
+    /// as the padded query; rows beyond `out` and elements beyond the rows are not touched. A
     /// kernel that this machine cannot run is replaced by the portable one.
     pub(super) fn dots(self, query: &QuantQuery, rows: &[u8], out: &mut [i32]) {
         let blocks = query.blocks();
@@ -85,13 +85,13 @@ impl Kernel {
     }
 }
 
-/// Rows as whole blocks, one row after another.
+/// Rows as whole blocks, consecutive.
 #[cfg(target_arch = "x86_64")]
 type Rows<'a> = std::slice::ChunksExact<'a, [u8; BLOCK]>;
 
-/// The definition that the other kernels must equal. Products fit 16 bits (127 × 128 < 2¹⁵), which
-/// lets the compiler use pairwise multiply-add; sums cannot overflow (see [`super::MAX_DIM`]) and
-/// wrap only to spare the check.
+/// The reference that the other kernels must match. Products fit 16 bits (127 × 128 < 2¹⁵), which
+/// lets the compiler use pairwise multiply-add; sums cannot overflow (see [`super::MAX_DIM`]);
+/// wrapping only avoids the check.
 fn dot_portable(query: &[[i8; BLOCK]], row: &[[u8; BLOCK]]) -> i32 {
     let mut sum = 0i32;
     for (q, r) in query.iter().zip(row) {
@@ -111,14 +111,14 @@ mod x86 {
     use super::{BLOCK, Rows};
 
     /// `vpdpbusd` multiplies unsigned by signed bytes, so the row is shifted by 128 (its sign bit
-    /// flipped), and `offset`, 128 × the sum of the query's codes, is taken away again.
+    /// flipped), and `offset`, 128 × the sum of the query's codes, is subtracted again.
     #[target_feature(enable = "avx512f,avx512vnni")]
     pub(super) fn dots_avx512(query: &[[i8; BLOCK]], offset: i32, rows: Rows<'_>, out: &mut [i32]) {
         let shift = _mm512_set1_epi32(i32::from_ne_bytes([0x80; 4]));
         for (row, dot) in rows.zip(out) {
             let mut sums = _mm512_setzero_si512();
             for (q, r) in query.iter().zip(row) {
-                // SAFETY: both arrays are 64 bytes long, and the load asks for no alignment.
+                // SAFETY: both arrays are 64 bytes long, and the load requires no alignment.
                 let (q, r) = unsafe {
                     (
                         _mm512_loadu_si512(q.as_ptr().cast()),
@@ -146,7 +146,7 @@ mod x86 {
                 .iter()
                 .zip(row.as_flattened().as_chunks::<32>().0)
             {
-                // SAFETY: both arrays are 32 bytes long, and the load asks for no alignment.
+                // SAFETY: both arrays are 32 bytes long, and the load requires no alignment.
                 let (q, r) = unsafe {
                     (
                         _mm256_loadu_si256(q.as_ptr().cast()),

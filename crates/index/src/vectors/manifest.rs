@@ -1,8 +1,8 @@
-//! The manifest: the one small file that says which segments make the matrix, and what it was made
+//! The manifest: the one small file that lists the segments of the matrix, and what it was made
 //! from.
 //!
-//! It holds no file names: they follow from the checksums, so a damaged or forged manifest can only
-//! name files of this room's own kinds.
+//! It contains no file names: they follow from the checksums, so a damaged or forged manifest can
+//! only name files of this module's own kinds.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,11 +11,11 @@ use local_agent_files::state::StateDirectory;
 use local_agent_text::error::Result;
 use local_agent_text::types::{Sha256, to_hex};
 
-/// The manifest's own name.
+/// The manifest's file name.
 pub const FILE: &str = "manifest.json";
 const FORMAT: &str = "local-agent vectors";
 const VERSION: u64 = 1;
-/// Far above any real manifest (a segment takes some 250 bytes).
+/// Far above the size of any real manifest (a segment takes some 250 bytes).
 const MAX_BYTES: u64 = 16 << 20;
 
 /// One published state.
@@ -27,16 +27,16 @@ pub(super) struct Manifest {
     pub(super) segments: Vec<Entry>,
 }
 
-/// One segment of it.
+/// One segment of that state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Entry {
-    /// SHA-256 of the segment's header, which holds the SHA-256 of every section.
+    /// SHA-256 of the segment's header, which contains the SHA-256 of every section.
     pub(super) checksum: Sha256,
-    /// Rows, dead ones included; never 0.
+    /// Number of rows, including dead ones; never 0.
     pub(super) rows: usize,
     /// Length of the file.
     pub(super) bytes: u64,
-    /// Dead rows.
+    /// Number of dead rows.
     pub(super) dead: usize,
     /// SHA-256 of the tombstone file; absent when no row is dead.
     pub(super) tombstones: Option<Sha256>,
@@ -48,7 +48,7 @@ impl Entry {
         content_name("seg-", &self.checksum, ".vec")
     }
 
-    /// The tombstone file's name, if there is one.
+    /// The tombstone file's name, if it exists.
     pub(super) fn tombstone_file(&self) -> Option<String> {
         self.tombstones.as_ref().map(tombstone_name)
     }
@@ -63,7 +63,7 @@ fn content_name(prefix: &str, checksum: &Sha256, suffix: &str) -> String {
     format!("{prefix}{}{suffix}", to_hex(&checksum.as_bytes()[..16]))
 }
 
-/// Whether a file of this name was written by this room (and may be removed by it).
+/// Whether a file with this name was written by this module (which may then remove it).
 pub(super) fn is_content_name(name: &str) -> bool {
     let middle = |prefix, suffix| {
         name.strip_prefix(prefix)
@@ -76,7 +76,7 @@ pub(super) fn is_content_name(name: &str) -> bool {
         })
 }
 
-/// What can be read of a manifest of any version.
+/// The fields that can be read from a manifest of any version.
 #[derive(Deserialize)]
 struct Preamble {
     format: String,
@@ -99,7 +99,7 @@ impl Manifest {
         disk::read_small(dir, FILE, MAX_BYTES)
     }
 
-    /// Reads what [`Self::encode`] wrote. A later version is `DB_NEWER`, anything else
+    /// Reads the output of [`Self::encode`]. A later version is `DB_NEWER`, anything else
     /// `DB_CORRUPT`.
     pub(super) fn decode(bytes: &[u8]) -> Result<Self> {
         let damaged = |why: &str| corrupt(format!("The vector manifest {why}."));
@@ -133,7 +133,7 @@ impl Manifest {
         })
     }
 
-    /// Whether the manifest needs the file of this name.
+    /// Whether the manifest refers to the file with this name.
     pub(super) fn names(&self, file: &str) -> bool {
         self.segments
             .iter()

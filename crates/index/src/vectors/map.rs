@@ -11,10 +11,10 @@ pub(super) struct Mapped(Mmap);
 impl Mapped {
     /// Maps the whole of `file`. The caller has checked its length and its header.
     pub(super) fn new(file: &File) -> io::Result<Self> {
-        // SAFETY: a map is unsound if the file changes underneath it. Segment files are written
-        // under another name, renamed into place complete, never opened for writing again, and only
-        // ever unlinked, which keeps the mapped inode alive. All reads go through `&[u8]`, for
-        // which any bit pattern is valid.
+        // SAFETY: a map is unsound if the file changes while it is mapped. Segment files are
+        // written under another name, renamed into place complete, never opened for writing again,
+        // and only ever unlinked, which keeps the mapped inode alive. All reads go through `&[u8]`,
+        // for which any bit pattern is valid.
         let map = unsafe { Mmap::map(file)? };
         Ok(Self(map))
     }

@@ -10,11 +10,11 @@ use local_agent_files::state::StateDirectory;
 use local_agent_text::error::Result;
 use local_agent_text::types::ChunkKey;
 
-/// How often a reader starts again when a writer publishes while it opens files. Each time takes a
-/// new publication within that instant, so the number is generous.
+/// How often a reader retries when a writer publishes while it opens files. Each retry needs a new
+/// publication within that instant, so the number is generous.
 const OPEN_ATTEMPTS: usize = 16;
 
-/// A mapped, immutable view. What a writer publishes later does not show in it and cannot break it.
+/// A mapped, immutable view. Later publications are not visible in it and cannot break it.
 pub struct Matrix {
     stamp: MatrixStamp,
     pub(super) segments: Vec<Segment>,
@@ -35,8 +35,7 @@ impl Matrix {
     /// nothing.
     ///
     /// Lengths, headers and tombstones are checked, sections are not (see [`Self::verify`]).
-    /// `DB_CORRUPT` for damage, `DB_NEWER` for a later format, `DB_ERROR` when a file cannot be
-    /// read.
+    /// `DB_CORRUPT` for damage, `DB_NEWER` for a later format, `DB_ERROR` if a file cannot be read.
     pub fn open(dir: &Path) -> Result<Option<Self>> {
         let Some(dir) = disk::open(dir)? else {
             return Ok(None);
@@ -46,8 +45,8 @@ impl Matrix {
             let Some(bytes) = Manifest::read(&dir)? else {
                 return Ok(None);
             };
-            // A segment that is gone may only mean that its manifest is gone too; the same manifest
-            // failing twice is the truth.
+            // If a segment is gone, its manifest may have been replaced too; if the same manifest
+            // fails twice, the failure is real.
             if let Some((_, failure)) = failed.take_if(|(before, _)| *before == bytes) {
                 return Err(failure);
             }
@@ -83,7 +82,7 @@ impl Matrix {
         &self.stamp
     }
 
-    /// Live rows.
+    /// Number of live rows.
     pub fn len(&self) -> usize {
         self.live
     }
@@ -93,7 +92,7 @@ impl Matrix {
         self.live == 0
     }
 
-    /// Chunk id and key of every live row, in stored order. No key comes twice in a sound matrix.
+    /// Chunk id and key of every live row, in stored order. In a sound matrix no key occurs twice.
     pub fn rows(&self) -> impl Iterator<Item = (i64, ChunkKey)> + '_ {
         self.segments.iter().flat_map(|segment| {
             let live = (0..segment.entry.rows).filter(|row| segment.is_live(*row));

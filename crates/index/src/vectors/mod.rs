@@ -1,19 +1,19 @@
 //! The matrix projection: every chunk's vector in immutable, mapped segment files under one small
 //! manifest.
 //!
-//! It exists because a query must not read a hundred thousand rows out of SQLite one by one. SQLite
-//! stays the truth; this room holds a copy that can be thrown away and made again, laid out so that
-//! one query is one sequential pass over one byte per dimension and row, followed by an exact
-//! rescoring of the few best rows.
+//! It exists because a query must not read a hundred thousand rows from SQLite one by one. SQLite
+//! is the source of truth; this module keeps a disposable copy, laid out so that one query is one
+//! sequential pass over one byte per dimension and row, followed by an exact rescoring of the few
+//! best rows.
 //!
 //! * A [`VectorWriter`] adds, removes and publishes. Its caller holds the `embed` lock.
 //! * A [`Matrix`] is one published state, opened read-only; it stays valid whatever a writer does
 //!   meanwhile.
 //!
-//! On disk, in one folder: `manifest.json` (replaced atomically, the only file whose name is
-//! fixed), `seg-<32 hex>.vec` and `dead-<32 hex>.bits`. The last two are named by content and never
-//! changed in place, so a crash at any point leaves the previous manifest and everything it names
-//! as they were. Segments hold rows in the order they were added; a row that was removed or
+//! On disk, in one folder: `manifest.json` (replaced atomically, the only file with a fixed name),
+//! `seg-<32 hex>.vec` and `dead-<32 hex>.bits`. The last two are named by content and never changed
+//! in place, so a crash at any point leaves the previous manifest and everything it names
+//! unchanged. Segments contain rows in the order they were added; a row that was removed or
 //! replaced is marked in a tombstone file until its segment is rewritten.
 
 mod disk;
@@ -49,28 +49,27 @@ pub use writer::VectorWriter;
 /// every product of two quantised rows inside 32 bits (16384 × 255 × 127 < 2³¹).
 pub const MAX_DIM: usize = 16_384;
 
-/// What a matrix was made from. Compared for equality only: anything else means that the matrix is
-/// stale.
+/// What a matrix was made from. Compared for equality only: if it differs, the matrix is stale.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MatrixStamp {
-    /// The index state whose chunk ids the rows carry.
+    /// The index state that the rows' chunk ids refer to.
     pub index_commit: CommitId,
-    /// The state of the embeddings the vectors were copied from.
+    /// The state of the embeddings that the vectors were copied from.
     pub embed_commit: CommitId,
-    /// What produced the vectors. Two fingerprints never share a matrix.
+    /// The model that produced the vectors. Two fingerprints never share a matrix.
     pub fingerprint: Fingerprint,
-    /// What cut the chunks.
+    /// The chunking that cut the chunks.
     pub chunker_sig: String,
-    /// Dimensions of every vector: 1 to [`MAX_DIM`].
+    /// Number of dimensions of every vector: 1 to [`MAX_DIM`].
     pub dim: usize,
 }
 
 /// One row to be added.
 #[derive(Debug, Clone, Copy)]
 pub struct Row<'a> {
-    /// The chunk's row id in the index; what filters speak about.
+    /// The chunk's row id in the index, which filters refer to.
     pub chunk_id: i64,
-    /// The chunk's identity; at most one live row carries it.
+    /// The chunk's identity; at most one live row has it.
     pub key: ChunkKey,
     /// `dim` finite numbers of Euclidean length 1 (within 10⁻³).
     pub vector: &'a [f32],
@@ -79,16 +78,16 @@ pub struct Row<'a> {
 /// One row that a search found.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct VectorHit {
-    /// The chunk's row id as it was when the matrix was made.
+    /// The chunk's row id when the matrix was made.
     pub chunk_id: i64,
-    /// The identity that the chunk behind that id must still have.
+    /// The key that the chunk with that id must still have.
     pub key: ChunkKey,
     /// Cosine of query and row, −1 to 1, computed from the half-precision copy of the row.
     pub score: f32,
 }
 
-/// What the matrix in `dir` was made from; `None` if none was ever published there. Nothing else of
-/// it is read.
+/// What the matrix in `dir` was made from; `None` if none was ever published there. Reads nothing
+/// else of it.
 ///
 /// Errors: as [`Matrix::open`].
 pub fn stamp(dir: &Path) -> Result<Option<MatrixStamp>> {
@@ -102,12 +101,12 @@ pub fn stamp(dir: &Path) -> Result<Option<MatrixStamp>> {
     Ok(manifest.map(|manifest| manifest.stamp))
 }
 
-/// The product of two vectors of equal length: of unit vectors, their cosine.
+/// The dot product of two vectors of equal length: for unit vectors, their cosine.
 pub fn dot(a: &[f32], b: &[f32]) -> f32 {
     quant::dot(a, b) as f32
 }
 
-/// A small file in the folder of a matrix; `None` if there is none.
+/// A small file in the folder of a matrix; `None` if it does not exist.
 ///
 /// Errors: `DB_ERROR` when it cannot be read, `DB_CORRUPT` when it is larger than `cap`.
 pub fn read_beside(dir: &Path, name: &str, cap: u64) -> Result<Option<Vec<u8>>> {
@@ -117,7 +116,7 @@ pub fn read_beside(dir: &Path, name: &str, cap: u64) -> Result<Option<Vec<u8>>> 
     }
 }
 
-/// Writes a small file into the folder of a matrix, whole or not at all.
+/// Writes a small file into the folder of a matrix, completely or not at all.
 ///
 /// Errors: `WRITE_ERROR`.
 pub fn write_beside(dir: &Path, name: &str, bytes: &[u8]) -> Result<()> {
@@ -126,12 +125,12 @@ pub fn write_beside(dir: &Path, name: &str, bytes: &[u8]) -> Result<()> {
     disk.sync()
 }
 
-/// A damaged projection: `embed` makes it again from the database.
+/// The failure for a damaged projection: `embed` rebuilds it from the database.
 fn corrupt(message: impl Into<String>) -> Failure {
     Failure::new(ErrorCode::DbCorrupt, message).with_hint("local-agent embed")
 }
 
-/// A projection of a later format.
+/// The failure for a projection in a later format.
 fn newer(what: &str, version: u64) -> Failure {
     Failure::new(
         ErrorCode::DbNewer,
@@ -140,7 +139,7 @@ fn newer(what: &str, version: u64) -> Failure {
     .with_hint("use the newer local-agent, or set another state folder")
 }
 
-/// Refuses a number of dimensions that no matrix can have.
+/// Rejects a number of dimensions that no matrix can have.
 fn check_dim(dim: usize) -> Result<()> {
     if (1..=MAX_DIM).contains(&dim) {
         return Ok(());

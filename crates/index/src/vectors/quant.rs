@@ -1,8 +1,8 @@
-//! From full-precision vectors to the two stored forms: 8-bit codes for the first pass, half floats
-//! for rescoring.
+//! Converts full-precision vectors to the two stored forms: 8-bit codes for the first pass, half
+//! floats for rescoring.
 //!
 //! Codes are symmetric per row: `code = round(value / scale)` with `scale = largest magnitude /
-//! 127`, so they lie in −127…127 and a row's own largest value is exact.
+//! 127`, so they are in −127…127 and a row's largest value is exact.
 
 use half::f16;
 use half::slice::HalfFloatSliceExt as _;
@@ -11,15 +11,15 @@ use super::kernels::BLOCK;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
 /// How far from 1 the Euclidean length of an added vector may be: single-precision normalisation
-/// stays well below.
+/// stays well below this.
 const NORM_TOLERANCE: f64 = 1e-3;
 
-/// Bytes of one padded row of codes.
+/// Length of one padded row of codes in bytes.
 pub(super) const fn stride(dim: usize) -> usize {
     dim.div_ceil(BLOCK) * BLOCK
 }
 
-/// Why `vector` cannot be a row of a `dim`-wide matrix; `Ok` if it can.
+/// Why `vector` cannot be a row of a matrix with `dim` dimensions; `Ok` if it can.
 pub(super) fn check_row(vector: &[f32], dim: usize) -> Result<()> {
     let refuse = |why: String| {
         Err(Failure::new(ErrorCode::EmbedError, why).with_hint("local-agent embed --rebuild"))
@@ -71,7 +71,7 @@ fn scale_of(vector: &[f32]) -> f32 {
     vector.iter().fold(0.0f32, |max, v| max.max(v.abs())) / 127.0
 }
 
-/// One code. A scale of 0 gives 0: `as` turns the quotient's NaN into it.
+/// One code. A scale of 0 gives 0, because `as` converts the quotient's NaN to 0.
 fn code(value: f32, scale: f32) -> i8 {
     (value / scale).round().clamp(-127.0, 127.0) as i8
 }
@@ -104,7 +104,7 @@ pub(super) fn read_halves(bytes: &[u8], halves: &mut Vec<f16>, out: &mut Vec<f32
     halves.convert_to_f32_slice(out);
 }
 
-/// A query in codes. The fields are private so that no code is ever −128, which the kernels rely
+/// A query as codes. The fields are private to ensure that no code is −128, which the kernels rely
 /// on.
 pub(super) struct QuantQuery {
     blocks: Vec<[i8; BLOCK]>,
@@ -112,8 +112,8 @@ pub(super) struct QuantQuery {
 }
 
 impl QuantQuery {
-    /// Quantises `query` with its own scale, which is left out of every product: it changes no
-    /// order.
+    /// Quantises `query` with its own scale, which is left out of every product because it does not
+    /// change the order.
     pub(super) fn new(query: &[f32]) -> Self {
         let scale = scale_of(query);
         let blocks: Vec<[i8; BLOCK]> = query
@@ -136,7 +136,7 @@ impl QuantQuery {
         &self.blocks
     }
 
-    /// 128 × the sum of the codes: what a kernel that shifts rows by 128 has added too much.
+    /// 128 × the sum of the codes: the excess in a kernel that shifts rows by 128.
     #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
     pub(super) fn offset(&self) -> i32 {
         self.offset

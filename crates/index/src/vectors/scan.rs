@@ -1,8 +1,8 @@
 //! The search: a quantised pass over every row, then exact rescoring of the best.
 //!
-//! Filter and tombstones are applied before the cut, so a narrow filter never comes back short. The
-//! order is total (score, then the smaller key), so the result depends neither on how rows are
-//! spread over segments nor on threads.
+//! Filter and tombstones are applied before the cut, so a narrow filter still returns enough hits.
+//! The order is total (score, then the smaller key), so the result depends neither on the
+//! distribution of rows over segments nor on threads.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -18,17 +18,18 @@ use super::{Matrix, VectorHit, corrupt};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::{ChunkKey, IdSet};
 
-/// Rows whose products are computed before any of them is looked at.
+/// Number of rows whose products are computed before any of them is examined.
 const BATCH: usize = 256;
-/// Below this many rows a second thread costs more than it saves.
+/// With fewer rows than this, a second thread costs more than it saves.
 const ROWS_PER_THREAD: usize = 32 * 1024;
-/// The pass is bound by memory bandwidth, which two cores nearly exhaust.
+/// The pass is limited by memory bandwidth, which two cores nearly exhaust.
 const MAX_THREADS: usize = 2;
-/// The same of rows that are scored exactly.
+/// Like `ROWS_PER_THREAD`, for rows that are scored exactly.
 const RESCORED_PER_THREAD: usize = 400;
-/// How many rows are rescored beyond those asked for: three for each, at least and at most so many.
-/// Set so that of the true ten best of random vectors, the hardest case for quantisation, at least
-/// 999 in 1000 are among them; of a thousand the last ones need no such care.
+/// How many rows are rescored beyond the requested ones: three for each, with a minimum and a
+/// maximum. Chosen so that of the true ten best of random vectors, the hardest case for
+/// quantisation, at least 999 in 1000 are among them; for a thousand requested rows the last ones
+/// need no such care.
 const RESCORE_FACTOR: usize = 3;
 const RESCORE_MORE: (usize, usize) = (54, 300);
 
@@ -40,13 +41,13 @@ struct ScanCandidate {
     row: u32,
 }
 
-/// Candidates, of which more than twice as many as are wanted are never kept. Cutting back now and
-/// then costs less than a heap, which would order what is thrown away.
+/// Keeps at most twice as many candidates as wanted. Cutting back occasionally costs less than a
+/// heap, which would also order what is thrown away.
 struct Best<'a> {
     segments: &'a [Segment],
     found: Vec<ScanCandidate>,
     limit: usize,
-    /// What a score must not be below to have a chance.
+    /// The minimum score for being a candidate.
     threshold: f32,
 }
 
@@ -67,7 +68,7 @@ impl<'a> Best<'a> {
         }
     }
 
-    /// Leaves the best.
+    /// Keeps only the best.
     fn cut(&mut self) {
         if self.found.len() > self.limit {
             let segments = self.segments;
@@ -80,7 +81,7 @@ impl<'a> Best<'a> {
     }
 }
 
-/// Best first; keys are read only of equal scores.
+/// Best first; keys are read only for equal scores.
 fn order(segments: &[Segment], a: &ScanCandidate, b: &ScanCandidate) -> Ordering {
     let key = |c: &ScanCandidate| {
         segments
@@ -102,7 +103,7 @@ struct Pass<'a> {
 }
 
 impl<'a> Pass<'a> {
-    /// The best candidates among these rows, in no order.
+    /// The best candidates among these rows, in no particular order.
     fn run(&self, parts: &[(usize, Range<usize>)]) -> Result<Best<'a>> {
         let mut best = Best::new(self.segments, self.limit);
         for (segment, rows) in parts {
@@ -127,7 +128,7 @@ impl<'a> Pass<'a> {
             self.kernel.dots(&self.query, codes, &mut dots);
             for (dot, scale) in dots.iter().zip(scales) {
                 let score = *dot as f32 * f32::from_le_bytes(*scale);
-                // NaN must not pass for a low score.
+                // NaN must not be mistaken for a low score.
                 if score >= best.threshold || score.is_nan() {
                     self.consider(segment, index, row, score, best)?;
                 }
@@ -175,13 +176,13 @@ fn not_finite(key: &ChunkKey) -> Failure {
 }
 
 impl Matrix {
-    /// The `k` live rows with the highest cosine to `query`, best first, equal scores by the
-    /// smaller key; fewer if there are fewer. With a `filter`, only rows whose chunk id is in it
-    /// exist.
+    /// The `k` live rows with the highest cosine to `query`, best first, the smaller key first for
+    /// equal scores; fewer if there are fewer. With a `filter`, only rows whose chunk id is in it
+    /// are considered.
     ///
-    /// Scores are exact for the stored half-precision rows. Which rows are scored exactly is
-    /// decided by 8-bit codes: `k` and between 54 and 300 more of them are. The query need not be
-    /// normalised. `PHASE2_QUERY_ERROR` if it is not `dim` finite numbers, or all zero.
+    /// Scores are exact for the stored half-precision rows. The 8-bit codes decide which rows are
+    /// scored exactly: `k` and between 54 and 300 more. The query need not be normalised.
+    /// `PHASE2_QUERY_ERROR` if it is not `dim` finite numbers, or all zero.
     pub fn search(
         &self,
         query: &[f32],
@@ -192,7 +193,7 @@ impl Matrix {
     }
 
     /// [`Self::search`] with a given kernel, for tests and benchmarks: the result is the same with
-    /// each.
+    /// every kernel.
     pub fn search_with(
         &self,
         kernel: Kernel,
@@ -220,8 +221,8 @@ impl Matrix {
         self.rescore(query, norm, best, k)
     }
 
-    /// The chunks of at most `most` live rows, and their vectors. Which rows those are follows from
-    /// their keys alone, not from how they came into the matrix.
+    /// The chunks of at most `most` live rows, and their vectors. The choice depends only on the
+    /// keys, not on how the rows were added to the matrix.
     pub fn sample(&self, most: usize) -> Vec<(i64, Vec<f32>)> {
         let mut halves = Vec::new();
         let read = |(_, segment, row): (ChunkKey, &Segment, usize)| {
@@ -243,8 +244,8 @@ impl Matrix {
             .collect()
     }
 
-    /// The cosine of `query` and the mean of the rows of each group of chunk ids; `None` for a group
-    /// without rows, or whose rows cancel each other out. `PHASE2_QUERY_ERROR` as for
+    /// The cosine of `query` and the mean of the rows of each group of chunk ids; `None` for a
+    /// group without rows, or whose rows cancel each other out. `PHASE2_QUERY_ERROR` as in
     /// [`Self::search`].
     pub fn cosines_of_means(&self, query: &[f32], groups: &[&[i64]]) -> Result<Vec<Option<f32>>> {
         let norm = check_query(query, self.stamp().dim)?;
@@ -276,8 +277,8 @@ impl Matrix {
         places
     }
 
-    /// The live rows with the smallest keys, in the order of these. Keys are hashes, so they say
-    /// nothing about the vectors.
+    /// The live rows with the smallest keys, ordered by key. Keys are hashes, so they say nothing
+    /// about the vectors.
     fn with_smallest_keys(&self, most: usize) -> Vec<(ChunkKey, &Segment, usize)> {
         let most = most.max(1);
         let mut found: Vec<(ChunkKey, &Segment, usize)> = Vec::with_capacity(most * 2);
@@ -325,7 +326,7 @@ impl Matrix {
         mut best: Vec<ScanCandidate>,
         k: usize,
     ) -> Result<Vec<VectorHit>> {
-        // One after another as they lie in the file.
+        // In file order.
         best.sort_unstable_by_key(|c| (c.segment, c.row));
         let share = best
             .len()
@@ -353,7 +354,7 @@ impl Matrix {
             };
             let row = candidate.row as usize;
             quant::read_halves(segment.halves(row), &mut halves, &mut vector);
-            // Dividing by the row's own length takes away what rounding to half floats did to it.
+            // Dividing by the row's own length cancels the effect of rounding to half floats.
             let cosine = quant::dot(query, &vector) / (norm * quant::norm(&vector));
             let key = segment.key(row);
             if !cosine.is_finite() {
@@ -369,9 +370,9 @@ impl Matrix {
     }
 }
 
-/// How many threads are worth it.
+/// How many threads are worthwhile.
 fn threads(items: usize, per_thread: usize) -> usize {
-    // Asking reads files of the system, at each question anew.
+    // Asking the system reads files every time, so the answer is cached.
     static CORES: OnceLock<usize> = OnceLock::new();
     let cores = *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from));
     items
@@ -381,7 +382,8 @@ fn threads(items: usize, per_thread: usize) -> usize {
         .max(1)
 }
 
-/// Does `work` on every part, the first on this thread; results in the order of the parts.
+/// Runs `work` on every part, the first on this thread; returns the results in the order of the
+/// parts.
 fn in_parallel<P: Sync, R: Send>(
     parts: &[P],
     work: impl Fn(&P) -> Result<R> + Sync,
@@ -406,7 +408,7 @@ fn in_parallel<P: Sync, R: Send>(
     })
 }
 
-/// The length of a usable query.
+/// The length of the query, or why it is unusable.
 fn check_query(query: &[f32], dim: usize) -> Result<f64> {
     let refuse = |why: String| Err(Failure::new(ErrorCode::QueryError, why));
     if query.len() != dim {
@@ -425,7 +427,7 @@ fn check_query(query: &[f32], dim: usize) -> Result<f64> {
     Ok(norm)
 }
 
-/// Cuts rows of segments of these sizes into consecutive parts of at most `share` rows.
+/// Splits the rows of segments with these sizes into consecutive parts of at most `share` rows.
 fn split(sizes: impl Iterator<Item = usize>, share: usize) -> Vec<Vec<(usize, Range<usize>)>> {
     let mut parts = Vec::new();
     let (mut part, mut room) = (Vec::new(), share);

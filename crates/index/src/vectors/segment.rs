@@ -1,4 +1,4 @@
-//! One immutable segment file: how it is laid out, written and opened.
+//! One immutable segment file: its layout, writing and opening.
 //!
 //! Little-endian; a header of 320 bytes, then five sections, each starting on a multiple of 64
 //! bytes, zeros between:
@@ -13,7 +13,7 @@
 //!
 //! Header: magic `LAVECSEG`, version u32, dim u32, rows u64, file length u64, then offset u64,
 //! length u64 and SHA-256 of each section. The segment's checksum is the SHA-256 of its header and
-//! stands in the manifest: the header is checked whenever the file is opened, and through it, on
+//! is in the manifest: the header is checked whenever the file is opened, and through it, on
 //! demand, every section.
 
 use std::io::Read as _;
@@ -38,7 +38,7 @@ const CODES: usize = 2;
 const SCALES: usize = 3;
 const HALVES: usize = 4;
 
-/// Where the sections of a segment lie. Follows from width and number of rows alone.
+/// The positions of a segment's sections. Follows from width and number of rows alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Layout {
     offsets: [usize; 5],
@@ -46,13 +46,13 @@ struct Layout {
     total: usize,
 }
 
-/// Bytes of one row in each section.
+/// Size of one row in each section, in bytes.
 const fn row_bytes(dim: usize) -> [usize; 5] {
     [16, 8, stride(dim), 4, dim * 2]
 }
 
 impl Layout {
-    /// `None` if the file would be larger than can be addressed.
+    /// `None` if the file would be too large to address.
     fn of(dim: usize, rows: usize) -> Option<Self> {
         let mut layout = Self {
             offsets: [0; 5],
@@ -85,7 +85,7 @@ impl Layout {
     }
 }
 
-/// Rows on their way into a segment. Holds at most one segment's worth in memory.
+/// Collects rows for a segment. Keeps at most one segment's worth in memory.
 pub(super) struct Builder {
     dim: usize,
     rows: usize,
@@ -94,7 +94,7 @@ pub(super) struct Builder {
 
 /// A segment ready to be written.
 pub(super) struct Sealed<'a> {
-    /// What the manifest says about it (no dead rows).
+    /// Its entry for the manifest (no dead rows).
     pub(super) entry: Entry,
     header: Vec<u8>,
     layout: Layout,
@@ -102,7 +102,7 @@ pub(super) struct Sealed<'a> {
 }
 
 impl Builder {
-    /// An empty one.
+    /// An empty builder.
     pub(super) fn new(dim: usize) -> Self {
         Self {
             dim,
@@ -111,12 +111,12 @@ impl Builder {
         }
     }
 
-    /// Rows so far.
+    /// Number of rows so far.
     pub(super) fn rows(&self) -> usize {
         self.rows
     }
 
-    /// Forgets the rows, keeps the memory.
+    /// Drops the rows, keeps the memory.
     pub(super) fn clear(&mut self) {
         self.rows = 0;
         self.sections.iter_mut().for_each(Vec::clear);
@@ -140,7 +140,7 @@ impl Builder {
         self.rows += 1;
     }
 
-    /// Hashes what was added; `None` when that is nothing.
+    /// Hashes the added rows; `None` if there are none.
     pub(super) fn seal(&self) -> Result<Option<Sealed<'_>>> {
         if self.rows == 0 {
             return Ok(None);
@@ -167,7 +167,7 @@ impl Builder {
 }
 
 impl Sealed<'_> {
-    /// The pieces of the file, in order.
+    /// The parts of the file, in order.
     pub(super) fn parts(&self) -> Vec<&[u8]> {
         const ZEROS: [u8; 64] = [0; 64];
         let mut parts = vec![self.header.as_slice()];
@@ -183,19 +183,19 @@ impl Sealed<'_> {
 
 /// One segment, mapped for reading, with its dead rows.
 pub(super) struct Segment {
-    /// What the manifest says about it.
+    /// Its entry in the manifest.
     pub(super) entry: Entry,
     dim: usize,
     layout: Layout,
     map: Mapped,
     dead: Option<Tombstones>,
-    /// The rows in the order of their chunk ids; made when first needed.
+    /// The rows in the order of their chunk ids; computed on first use.
     by_id: OnceLock<Vec<u32>>,
 }
 
 impl Segment {
     /// Opens the segment that `entry` names. Its length and header are checked **before** it is
-    /// mapped; its tombstones are read and checked whole; its sections are not read.
+    /// mapped; its tombstones are read and checked completely; its sections are not read.
     pub(super) fn open(dir: &StateDirectory, entry: &Entry, dim: usize) -> Result<Self> {
         let name = entry.file();
         let path = dir.path().join(&name);
@@ -235,7 +235,7 @@ impl Segment {
 
     fn section(&self, section: usize) -> &[u8] {
         let start = self.layout.offsets[section];
-        // In range: `open` compared the layout with the length of the map.
+        // In range, because `open` compared the layout with the length of the map.
         &self.map.bytes()[start..start + self.layout.lengths[section]]
     }
 
@@ -323,7 +323,7 @@ fn first<const N: usize>(cell: &[u8]) -> [u8; N] {
     cell.first_chunk().copied().unwrap_or([0; N])
 }
 
-/// Checks a header against the manifest and returns where the sections lie.
+/// Checks a header against the manifest and returns the positions of the sections.
 fn check_header(header: &[u8], entry: &Entry, dim: usize, name: &str) -> Result<Layout> {
     if Sha256::of(header) != entry.checksum {
         return Err(corrupt(format!(
@@ -334,8 +334,8 @@ fn check_header(header: &[u8], entry: &Entry, dim: usize, name: &str) -> Result<
     if header.starts_with(MAGIC) && version > VERSION {
         return Err(newer("vector segment", version.into()));
     }
-    // The header follows from dim, rows and hashes: written again from them it must come out the
-    // same.
+    // The header follows from dim, rows and hashes: writing it again from them must give the same
+    // bytes.
     let hashes = [0, 1, 2, 3, 4]
         .map(|i| Sha256::from_bytes(first(header.get(32 + i * 48 + 16..).unwrap_or_default())));
     Layout::of(dim, entry.rows)

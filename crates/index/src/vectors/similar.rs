@@ -1,12 +1,12 @@
-//! What stands for a whole document: the mean of its vectors.
+//! The vector of a whole document: the mean of its chunks' vectors.
 
 use super::matrix::Matrix;
 use super::quant;
 use local_agent_text::types::IdSet;
 
 impl Matrix {
-    /// The mean of the live vectors of these chunks, scaled to length 1. `None` when none of them
-    /// has a vector, or they cancel out.
+    /// The mean of the live vectors of these chunks, scaled to length 1. `None` if none of them has
+    /// a vector, or they cancel out.
     pub fn mean_of(&self, chunks: &IdSet) -> Option<Vec<f32>> {
         let (mut halves, mut vector) = (Vec::new(), Vec::new());
         let mut sum = vec![0.0_f32; self.stamp().dim];

@@ -1,4 +1,4 @@
-//! What the matrix promises as a whole: through its public face, on real files.
+//! Tests of the matrix as a whole: through its public interface, on real files.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -237,7 +237,7 @@ fn search_finds_what_brute_force_finds() {
             if hits.iter().any(|h| h.chunk_id == *id) {
                 found += 1;
             } else {
-                // Half floats may swap near ties at the cut; the 8-bit pass may lose nothing.
+                // Half floats may swap near ties at the cut; the 8-bit pass must lose nothing.
                 assert!(score - exact[k].1 < 5e-5, "{id} was lost");
             }
         }
@@ -340,8 +340,8 @@ fn two_threads_find_what_one_finds() {
     let dir = tempfile::tempdir().unwrap();
     let matrix = rebuilt(dir.path(), n, dim);
     let query = unit(1 << 40, dim);
-    // In eight dimensions many rows lie close to any query, so ids could differ by rounding; scores
-    // cannot.
+    // In eight dimensions many rows are close to any query, so ids could differ by rounding, but
+    // not scores.
     let exact = brute_force(&query, n, dim, |_| true);
     let hits = matrix.search(&query, 20, None).unwrap();
     for (hit, (_, score)) in hits.iter().zip(exact) {
@@ -574,7 +574,7 @@ fn s32_a_crash_at_any_step_leaves_the_old_state_or_the_new_one() {
             }
         }
         drop(matrix);
-        // Whatever was left over, the next publication works and clears it away.
+        // Whatever was left over, the next publication works and removes it.
         let writer = VectorWriter::update(dir.path(), stamp(8, 3)).unwrap();
         writer.publish().unwrap();
         let matrix = open(dir.path());
@@ -704,7 +704,7 @@ fn s38_a_matrix_of_another_generation_shows_by_its_stamp_alone() {
         },
     ];
     assert!(changed.iter().all(|s| s != matrix.stamp()));
-    // A publication without changes only moves the stamp.
+    // A publication without changes only updates the stamp.
     let before = files(dir.path());
     VectorWriter::update(dir.path(), changed[0].clone())
         .unwrap()
@@ -757,7 +757,7 @@ fn s34_a_flipped_byte_is_found_on_opening_or_by_verify() {
             ),
             Ok(matrix) => {
                 assert!(at >= 320, "byte {at} of the header");
-                // A search may be wrong but neither panics nor returns what is no number.
+                // A search may be wrong but neither panics nor returns NaN.
                 if let Ok(hits) = matrix.unwrap().search(&[0.0, 0.6, 0.8], 5, None) {
                     assert!(hits.iter().all(|h| h.score.is_finite()));
                 }

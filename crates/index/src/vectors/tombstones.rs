@@ -2,7 +2,7 @@
 //!
 //! File, little-endian: magic `LAVECDED`, version u32, zero u32, rows u64, the segment's checksum
 //! (32 bytes), then the bitmap in 64-bit words. Its name is the SHA-256 of all of it, and it names
-//! its segment, so neither a flipped bit nor a file from elsewhere is believed.
+//! its segment, so neither a flipped bit nor a foreign file is accepted.
 
 use local_agent_text::error::Result;
 use local_agent_text::types::Sha256;
@@ -39,7 +39,7 @@ impl Tombstones {
             .is_some_and(|word| word >> (row % 64) & 1 == 1)
     }
 
-    /// How many rows are marked.
+    /// The number of marked rows.
     pub(super) fn len(&self) -> usize {
         self.count
     }
@@ -58,7 +58,7 @@ impl Tombstones {
         out
     }
 
-    /// Reads a file's bytes back, or says that they are not what the manifest promised.
+    /// Parses a file's bytes, or reports that they differ from what the manifest says.
     pub(super) fn decode(
         bytes: &[u8],
         name: &Sha256,
@@ -86,8 +86,8 @@ impl Tombstones {
                 word &= word - 1;
             }
         }
-        // One way to write a set: whatever differs from it in header, length or surplus bits was
-        // not written here.
+        // A set has exactly one encoding: anything that differs from it in header, length or
+        // surplus bits was not written here.
         if out.encode(segment, rows) == bytes {
             Ok(out)
         } else {

@@ -2,9 +2,9 @@
 //! of the manifest.
 //!
 //! The order of a publication: segment files (each synced, then renamed), tombstone files, folder
-//! synced, manifest renamed, folder synced, unreferenced files removed. Until the manifest's rename
-//! nothing that the old one names has changed, so a crash anywhere leaves one whole state or the
-//! other.
+//! synced, manifest renamed, folder synced, unreferenced files removed. Until the manifest is
+//! renamed, nothing that the old one names has changed, so a crash at any point leaves either the
+//! old or the new state complete.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -19,7 +19,7 @@ use super::{MatrixStamp, Row, check_dim};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::{ChunkKey, Sha256};
 
-/// What one full segment may weigh: the writer holds one in memory.
+/// Maximum size of one full segment: the writer keeps one in memory.
 const SEGMENT_BYTES: usize = 32 << 20;
 /// A segment is rewritten without its dead rows when more than one row in this many is dead.
 const DEAD_SHARE: usize = 4;
@@ -28,9 +28,9 @@ const DEAD_SHARE: usize = 4;
 /// segments that are not full.
 const TIER: usize = 8;
 
-/// One publication in the making. Nothing is visible to readers before [`VectorWriter::publish`];
-/// dropping a writer leaves the old state. The caller holds the `embed` lock for as long as the
-/// writer lives.
+/// One publication in progress. Readers see nothing before [`VectorWriter::publish`]; dropping a
+/// writer keeps the old state. The caller must hold the `embed` lock for the lifetime of the
+/// writer.
 ///
 /// Memory: one segment's worth of rows (32 MiB), plus some 20 bytes for each row added or removed.
 pub struct VectorWriter {
@@ -45,10 +45,10 @@ pub struct VectorWriter {
 }
 
 impl VectorWriter {
-    /// Starts from what `dir` holds now, or from nothing if there is no matrix. `stamp` is what the
-    /// result will be made from; its fingerprint and width must be those of the rows that stay:
-    /// vectors of two models never share a matrix (`PHASE3_EMBED_ERROR`; use [`Self::rebuild`]).
-    /// Damage is `DB_CORRUPT`, and then too `rebuild` is the way.
+    /// Starts from the current content of `dir`, or from nothing if there is no matrix. `stamp` is
+    /// what the result will be made from; its fingerprint and width must equal those of the rows
+    /// that stay: vectors of two models never share a matrix (`PHASE3_EMBED_ERROR`; use
+    /// [`Self::rebuild`]). Damage is `DB_CORRUPT`, and then `rebuild` is the way too.
     pub fn update(dir: &Path, stamp: MatrixStamp) -> Result<Self> {
         let Some(matrix) = Matrix::open(dir)? else {
             return Self::start(dir, stamp, Vec::new());
@@ -64,8 +64,8 @@ impl VectorWriter {
         Self::start(dir, stamp, matrix.segments)
     }
 
-    /// Starts from nothing: what is published replaces everything, whatever state `dir` is in. Only
-    /// a matrix of a later format is left alone (`DB_NEWER`).
+    /// Starts from nothing: the publication replaces everything, whatever state `dir` is in. Only a
+    /// matrix in a later format is not touched (`DB_NEWER`).
     pub fn rebuild(dir: &Path, stamp: MatrixStamp) -> Result<Self> {
         if let Some(folder) = disk::open(dir)?
             && let Ok(Some(bytes)) = Manifest::read(&folder)
@@ -77,8 +77,8 @@ impl VectorWriter {
         Self::start(dir, stamp, Vec::new())
     }
 
-    /// Removes files that the published state does not name: what is left when a publication dies
-    /// before its own clean-up.
+    /// Removes files that the published state does not name: the leftovers of a publication that
+    /// died before its own clean-up.
     pub fn tidy(dir: &Path) -> Result<()> {
         let Some(folder) = disk::open(dir)? else {
             return Ok(());
@@ -118,7 +118,7 @@ impl VectorWriter {
         self
     }
 
-    /// Dies at the step after this many.
+    /// Simulates a crash at the step after this many.
     #[cfg(test)]
     pub(super) fn crashing_after(mut self, steps: usize) -> Self {
         self.disk.steps_left = Some(steps);
@@ -194,8 +194,8 @@ impl VectorWriter {
         }
     }
 
-    /// Copies the live rows of segments that are due for it into the new ones and returns the
-    /// others.
+    /// Copies the live rows of segments that are due into the new ones, and returns the other
+    /// segments.
     fn merge(&mut self) -> Result<Vec<(Segment, Tombstones)>> {
         let old = std::mem::take(&mut self.old);
         let tiers: Vec<_> = old.iter().map(|(s, _)| self.tier(s.entry.rows)).collect();

@@ -1,4 +1,4 @@
-//! Source code: the outermost definitions are its sections, what is between them is cut at blank
+//! Source code: the outermost definitions are its sections; the text between them is cut at blank
 //! lines.
 
 use std::ops::Range;
@@ -7,10 +7,10 @@ use super::Definition;
 use super::text::paragraphs;
 use crate::markdown::{BlockKinds, Outline, Shape};
 
-/// The level of a definition: of a level that lets small neighbours be packed together.
+/// The heading level of a definition: one at which small neighbours can be packed together.
 const LEVEL: u8 = 3;
 
-/// The outermost definitions of a source file, and what stands between them.
+/// The outermost definitions of a source file, and the text between them.
 pub(super) fn outline(text: &str, definitions: &[Definition]) -> Outline {
     let mut outline = Outline::default();
     let mut at = 0;
@@ -28,7 +28,7 @@ pub(super) fn outline(text: &str, definitions: &[Definition]) -> Outline {
     outline
 }
 
-/// In the order of the file, larger ones first; those that do not lie in the text are left out.
+/// In file order, larger ones first; definitions outside the text are left out.
 fn outermost<'a>(text: &str, definitions: &'a [Definition]) -> Vec<&'a Definition> {
     let mut out: Vec<&Definition> = definitions
         .iter()
@@ -38,8 +38,8 @@ fn outermost<'a>(text: &str, definitions: &'a [Definition]) -> Vec<&'a Definitio
     out
 }
 
-/// From the start of the first line to the end of the last. Comment and attribute lines right above
-/// belong to the definition.
+/// From the start of the first line to the end of the last. Comment and attribute lines directly
+/// above belong to the definition.
 fn whole_lines(text: &str, range: &Range<usize>) -> Range<usize> {
     let mut start = text[..range.start].rfind('\n').map_or(0, |at| at + 1);
     loop {

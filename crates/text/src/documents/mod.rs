@@ -1,7 +1,8 @@
-//! Documents of every kind → the same [`Document`]: markdown, plain text, Org files, source code.
+//! Turns documents of every kind into the same [`Document`]: markdown, plain text, Org files,
+//! source code.
 //!
-//! Each kind gives an outline of blocks and headings; one cutter makes chunks of it. Pure; never
-//! fails.
+//! Each kind produces an outline of blocks and headings, and one cutter makes chunks from it. Pure;
+//! never fails.
 
 mod code;
 mod org;
@@ -14,10 +15,10 @@ use serde_json::{Map, Value};
 use crate::markdown::{self, ChunkOptions, CountTokens, Document, Scheme};
 use crate::types::RelPath;
 
-/// How a document is written.
+/// The format of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DocumentKind {
-    /// Markdown, and whatever no other kind claims.
+    /// Markdown, and everything else that is not one of the other kinds.
     Markdown,
     /// Paragraphs between blank lines, without any markup.
     Text,
@@ -33,7 +34,7 @@ pub const CODE_EXTENSIONS: [&str; 9] = [
 ];
 
 impl DocumentKind {
-    /// The kind that a file's name says.
+    /// The kind for a file name.
     pub fn of(path: &RelPath) -> Self {
         let name = path.file_name().to_lowercase();
         let ends = |extension: &&str| name.ends_with(*extension);
@@ -57,9 +58,9 @@ pub struct Definition {
     pub range: Range<usize>,
 }
 
-/// Reads a document of some kind. Markdown is read as [`markdown::parse`] reads it. `definitions`
-/// are those of source code, in any order; they may lie inside each other. The same text, options,
-/// counter and definitions give the same document, whose chunks are slices of `text`.
+/// Parses a document of this kind. Markdown is parsed by [`markdown::parse`]. `definitions` are
+/// those of source code, in any order; they may be nested. The same text, options, counter and
+/// definitions give the same document, whose chunks are slices of `text`.
 pub fn parse(
     kind: DocumentKind,
     text: &str,
@@ -78,8 +79,8 @@ pub fn parse(
     markdown::of_outline(text, base, outline, properties, options, count)
 }
 
-/// Whether a document says of itself that it is private: `private: true` in its frontmatter (or
-/// `#+private: true`), or one of `tags`, or a tag below one of them, in any case of letters.
+/// Whether a document declares itself private: `private: true` in its frontmatter (or `#+private:
+/// true`), or one of `tags`, or a tag nested below one of them, in upper or lower case.
 pub fn is_private(path: &RelPath, text: &str, tags: &[String]) -> bool {
     let lower = text.to_lowercase();
     let may_be = lower.contains("private") || tags.iter().any(|tag| lower.contains(&**tag));
@@ -106,7 +107,7 @@ pub fn is_private(path: &RelPath, text: &str, tags: &[String]) -> bool {
         || document.tags.iter().any(|tag| is_below(tag, tags))
 }
 
-/// Whether a tag is one of `tags`, in lower case, or lies below one.
+/// Whether a tag is one of `tags` (lower case), or nested below one.
 fn is_below(tag: &str, tags: &[String]) -> bool {
     let tag = tag.to_lowercase();
     tags.iter().any(|one| {
@@ -115,7 +116,7 @@ fn is_below(tag: &str, tags: &[String]) -> bool {
     })
 }
 
-/// The definitions where the text without its first `base` bytes has them.
+/// The definitions with positions in the text without its first `base` bytes.
 fn moved(definitions: &[Definition], base: usize) -> Vec<Definition> {
     let one = |definition: &Definition| Definition {
         name: definition.name.clone(),

@@ -5,13 +5,13 @@ use serde_json::{Map, Value};
 use crate::markdown::{BlockKinds, Link, LinkKind, Outline, Shape};
 use crate::types::ByteSpan;
 
-/// Words that may stand before the title of a headline and are no part of it.
+/// Words that may come before the title of a headline and are not part of it.
 const STATES: [&str; 6] = ["TODO", "DONE", "NEXT", "WAITING", "CANCELLED", "HOLD"];
 
-/// Deeper headlines count as this deep: headings have no more levels.
+/// Deeper headlines count as this deep, because headings have no more levels.
 const DEEPEST: usize = 6;
 
-/// What is being read.
+/// The kind of block being read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum OrgBlock {
     Text,
@@ -41,7 +41,7 @@ struct OrgReader<'a> {
     text: &'a str,
     outline: Outline,
     properties: Map<String, Value>,
-    /// Where the open block begins and ends so far.
+    /// The open block, and where it begins and ends so far.
     open: Option<(OrgBlock, usize, usize)>,
 }
 

@@ -13,7 +13,7 @@ pub(super) fn outline(text: &str) -> Outline {
     outline
 }
 
-/// The stretches of `range` between blank lines, each without the blank lines around it.
+/// The parts of `range` between blank lines, each without surrounding blank lines.
 pub(super) fn paragraphs(text: &str, range: Range<usize>) -> Vec<Range<usize>> {
     let mut out = Vec::new();
     let mut open: Option<Range<usize>> = None;

@@ -1,4 +1,4 @@
-//! JSON with exactly one spelling, so that its hash means something.
+//! JSON with exactly one spelling, so that its hash is meaningful.
 
 use std::fmt::Write as _;
 
@@ -6,8 +6,8 @@ use serde_json::Value;
 
 /// `value` as JSON with sorted keys and no white space between tokens.
 ///
-/// Keys are sorted here, not left to the map type, because a dependency can switch that type's
-/// order. Values are expected to hold no floats: their spelling is a library's choice.
+/// Keys are sorted here and not by the map type, because a dependency can change that type's order.
+/// Values must not contain floats, because their spelling depends on the library.
 pub fn canonical_json(value: &Value) -> String {
     let mut out = String::new();
     write_value(value, &mut out);
@@ -47,7 +47,7 @@ fn write_value(value: &Value, out: &mut String) {
     }
 }
 
-/// A string as `serde_json` spells it; most need no escape, and are copied.
+/// A string as `serde_json` spells it; most need no escaping and are copied.
 fn write_string(text: &str, out: &mut String) {
     if text.bytes().any(|b| b < 0x20 || b == b'"' || b == b'\\') {
         let _ = write!(out, "{}", Value::String(text.to_owned()));

@@ -1,8 +1,8 @@
 //! The canonical citation: `[source: rel_path#heading_path | chunk_key]`.
 //!
-//! Every path and heading that can exist can be cited: the characters that mean something here are
-//! percent-encoded, so what is written is read back exactly. At the top of a document the `#` and
-//! the heading path are left out.
+//! Every possible path and heading can be cited: characters with a special meaning here are
+//! percent-encoded, so everything is read back exactly as written. At the top of a document, the
+//! `#` and the heading path are left out.
 
 use super::{EvidenceItem, EvidenceSnapshot};
 use crate::types::{
@@ -21,10 +21,10 @@ pub enum HeadingMatch {
     Ignore,
 }
 
-/// A citation as it was written: well-formed, not yet compared with any snapshot.
+/// A citation as written: well-formed, not yet compared with a snapshot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RawCitation {
-    /// The source's name, when the citation carries one.
+    /// The source's name, if the citation has one.
     pub source: Option<SourceName>,
     /// The cited file.
     pub path: RelPath,
@@ -35,7 +35,7 @@ pub struct RawCitation {
 }
 
 impl RawCitation {
-    /// Reads one whole citation, brackets included. The error is the end of the sentence "The
+    /// Parses one whole citation, including brackets. The error is the end of the sentence "The
     /// citation …".
     pub fn parse(marker: &str) -> Result<Self, &'static str> {
         let body = marker
@@ -48,7 +48,7 @@ impl RawCitation {
         Self::parse_body(body)
     }
 
-    /// Reads what is between `[source:` and the next `]` on one line.
+    /// Parses the text between `[source:` and the next `]` on one line.
     pub(super) fn parse_body(body: &str) -> Result<Self, &'static str> {
         let (address, key) = body
             .split_once('|')
@@ -98,7 +98,8 @@ impl std::fmt::Display for RawCitation {
     }
 }
 
-/// Percent-encodes what would end a part early, and white space at both ends, which a reader trims.
+/// Percent-encodes characters that would end a part early, and white space at both ends, which
+/// parsing trims.
 fn encode(text: &str) -> String {
     let inner = text.trim();
     let edge = |part: &str| -> String {
@@ -117,7 +118,7 @@ fn encode(text: &str) -> String {
     )
 }
 
-/// The canonical citation of `item`, prefixed with its source's name when two sources hold its path
+/// The canonical citation of `item`, with its source's name if two sources have its path
 /// ([`EvidenceSnapshot::names_source`]).
 pub fn citation_of(item: &EvidenceItem, snapshot: &EvidenceSnapshot) -> String {
     let source = snapshot.names_source(item).then(|| item.source.clone());
@@ -131,14 +132,14 @@ pub fn citation_of(item: &EvidenceItem, snapshot: &EvidenceSnapshot) -> String {
     .to_string()
 }
 
-/// How a cited heading path compares with the one that was frozen.
+/// The result of comparing a cited heading path with the frozen one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HeadingVerdict {
     /// Good enough under the chosen strategy.
     Matches,
     /// Different, and the strategy is to ignore that.
     Ignored,
-    /// Different because one of the two stops early.
+    /// Different because one of the two is shorter.
     Shorter,
     /// Different only in white space or closing punctuation.
     Punctuation,
@@ -147,7 +148,7 @@ pub enum HeadingVerdict {
 }
 
 impl HeadingVerdict {
-    /// Whether the citation may stand.
+    /// Whether the citation is valid.
     pub const fn is_valid(self) -> bool {
         matches!(self, Self::Matches | Self::Ignored)
     }
@@ -156,9 +157,9 @@ impl HeadingVerdict {
 /// Compares heading paths, case-sensitively, segment by segment.
 ///
 /// `Exact`: equal. `Prefix`: the cited path is a leading part of the stored one, and an empty cited
-/// path matches only an empty stored one. `Ignore`: a difference is reported and never invalid.
-/// With `normalize`, closing punctuation (`: ; , . ! ?`) of a title does not count and neither do
-/// empty titles; white space never does.
+/// path matches only an empty stored one. `Ignore`: a difference is reported but never invalid.
+/// With `normalize`, closing punctuation (`: ; , . ! ?`) of a title and empty titles are ignored;
+/// white space is always ignored.
 pub fn compare_headings(
     cited: &HeadingPath,
     stored: &HeadingPath,
@@ -355,7 +356,7 @@ mod tests {
             }
             let frozen = EvidenceSnapshot::freeze("q", excerpts).unwrap();
             let written = citation_of(&frozen.items()[0], &frozen);
-            // Nothing before the last character could be taken for the end of the citation.
+            // No earlier character can be mistaken for the end of the citation.
             prop_assert_eq!(written.find(']'), Some(written.len() - 1));
             let read = RawCitation::parse(&written).unwrap();
             prop_assert_eq!(read.path, one.path);

@@ -1,9 +1,9 @@
 //! An answer before it has been checked: text, exact quotes, citations.
 //!
-//! What is a quote or a citation is known by structure wherever that is possible. The extractive
-//! answerer builds segments directly; a model's text is read by [`Draft::parse`], which turns what
-//! it can resolve into segments and leaves everything else as text, where verification finds it
-//! again and rejects it. Nothing is ever dropped.
+//! Quotes and citations are represented by structure where possible. The extractive answerer builds
+//! segments directly; a model's text is parsed by [`Draft::parse`], which turns what it can resolve
+//! into segments and leaves everything else as text, where verification finds and rejects it.
+//! Nothing is ever dropped.
 
 use std::ops::Range;
 
@@ -17,7 +17,7 @@ use crate::types::{ByteSpan, Label};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Segment {
-    /// Words of the answerer. Markers in it are read by verification.
+    /// Words of the answerer. Verification reads the markers in it.
     Text(String),
     /// Bytes of the evidence, exactly.
     Quote {
@@ -28,18 +28,18 @@ pub enum Segment {
     },
     /// A citation of one item.
     Cite(Label),
-    /// A citation that names nothing that can be read. Verification rejects it.
+    /// A citation that refers to nothing readable. Verification rejects it.
     Unresolved {
-        /// As it was written.
+        /// The citation as written.
         written: String,
         /// What is wrong with it.
         problem: UnresolvedProblem,
-        /// The same in one sentence.
+        /// The problem in one sentence.
         why: String,
     },
 }
 
-/// Why a citation names nothing that can be read.
+/// Why a citation refers to nothing readable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum UnresolvedProblem {
@@ -61,11 +61,11 @@ pub struct Draft(Vec<Segment>);
 pub enum SegmentProblem {
     /// The snapshot has no item with this label.
     NoSuchItem(Label),
-    /// The item does not hold these bytes, or they cut a character.
+    /// The bytes are not in the item, or they split a character.
     OutOfRange(Label),
 }
 
-/// What a part of a rendered answer is.
+/// The kind of a part of a rendered answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Piece {
     /// Words of the answerer.
@@ -79,18 +79,18 @@ pub enum Piece {
     },
     /// A canonical citation.
     Cite(Label),
-    /// A segment that the snapshot cannot serve; a stand-in is shown.
+    /// A segment that the snapshot cannot provide; a placeholder is shown.
     Broken(SegmentProblem),
-    /// A citation that names nothing that can be read, and why.
+    /// A citation that refers to nothing readable, and why.
     Unresolved(UnresolvedProblem, String),
 }
 
-/// An answer as people see it, and what each part of it is.
+/// An answer as people see it, and the kind of each part.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rendered {
     /// The whole answer.
     pub text: String,
-    /// Ranges of `text`, touching each other and covering it, in order.
+    /// Adjacent ranges of `text` that cover it, in order.
     pub pieces: Vec<(Range<usize>, Piece)>,
 }
 
@@ -100,14 +100,14 @@ impl Draft {
         Self(segments)
     }
 
-    /// Somebody's finished answer: one text, in which verification reads the citations.
+    /// A finished answer from elsewhere: one text, in which verification reads the citations.
     pub fn verbatim(text: impl Into<String>) -> Self {
         Self(vec![Segment::Text(text.into())])
     }
 
-    /// Reads a model's text. `[E3]` becomes a citation; `[E3: "words"]` becomes the quote in quote
-    /// marks and a citation, where the words are in the item under the declared normalisation:
-    /// the item's own bytes are shown. Everything that does not resolve stays text.
+    /// Parses a model's text. `[E3]` becomes a citation; `[E3: "words"]` becomes the quote in quote
+    /// marks and a citation, if the words are in the item under the declared normalisation: the
+    /// item's own bytes are shown. Everything that does not resolve stays text.
     pub fn parse(text: &str, snapshot: &EvidenceSnapshot) -> Self {
         let mut draft = Self::default();
         let mut normals: Vec<Option<Normal>> = vec![None; snapshot.items().len()];
@@ -153,7 +153,7 @@ impl Draft {
         &self.0
     }
 
-    /// Adds a segment; text is joined to text.
+    /// Adds a segment; adjacent text is joined.
     pub fn push(&mut self, segment: Segment) {
         match (self.0.last_mut(), segment) {
             (Some(Segment::Text(last)), Segment::Text(more)) => last.push_str(&more),
@@ -167,8 +167,8 @@ impl Draft {
         }
     }
 
-    /// The answer as people see it. Never fails: what the snapshot cannot serve is marked
-    /// [`Piece::Broken`], shown as its label, and rejected by verification.
+    /// The answer as people see it. Never fails: a segment that the snapshot cannot provide is
+    /// marked [`Piece::Broken`], shown as its label, and rejected by verification.
     pub fn lay_out(&self, snapshot: &EvidenceSnapshot) -> Rendered {
         let mut out = Rendered {
             text: String::new(),
@@ -217,8 +217,8 @@ impl Draft {
         out
     }
 
-    /// Like [`Self::lay_out`], for a draft that this program built itself: a segment that the
-    /// snapshot cannot serve is `INTERNAL_ERROR`.
+    /// Like [`Self::lay_out`], for a draft built by this program: a segment that the snapshot
+    /// cannot provide is `INTERNAL_ERROR`.
     pub fn render(&self, snapshot: &EvidenceSnapshot) -> Result<Rendered> {
         let rendered = self.lay_out(snapshot);
         let is_unresolved = |piece: &Piece| matches!(piece, Piece::Unresolved(..));
@@ -267,7 +267,7 @@ fn quoted(
         .ok_or(SegmentProblem::OutOfRange(label))
 }
 
-/// Where `words` are in the file: the exact bytes if they are there, else under the declared
+/// Where `words` are in the file: the exact bytes if they are there, otherwise under the declared
 /// normalisation.
 fn find_quote(item: &EvidenceItem, normal: &Normal, words: &str) -> Option<ByteSpan> {
     let needle = Normal::of(words);

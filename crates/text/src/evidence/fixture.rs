@@ -1,4 +1,4 @@
-//! Small snapshots for tests of this room and of `verify`.
+//! Small snapshots for tests of this module and of `verify`.
 
 use super::{EvidenceSnapshot, Excerpt};
 use crate::types::{ByteSpan, ChunkKey, HeadingPath, LineSpan, RelPath, Sha256, SourceName};
@@ -23,7 +23,7 @@ pub fn excerpt(path: &str, heading: &str, start: usize, text: &str) -> Excerpt {
     }
 }
 
-/// A snapshot with one item a text: `n1.md`, `n2.md`, …, each under `H1: Title`.
+/// A snapshot with one item per text: `n1.md`, `n2.md`, …, each under `H1: Title`.
 pub fn snapshot(texts: &[&str]) -> EvidenceSnapshot {
     let excerpts = texts
         .iter()

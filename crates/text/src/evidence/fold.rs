@@ -1,13 +1,13 @@
 //! What a disguised text looks like to a reader.
 //!
-//! A citation can be faked with characters that look like others, with characters that cannot be
-//! seen, and with escapes that a browser undoes. Folding undoes all of these, one character at a
-//! time, so that the scanner can compare what a reader would see with what a citation is.
+//! A citation can be faked with look-alike characters, invisible characters, and escapes that a
+//! browser decodes. Folding undoes all of these, one character at a time, so that the scanner can
+//! compare what a reader would see with a real citation.
 
 use unicode_normalization::UnicodeNormalization as _;
 
-/// Characters that take no room and change no meaning, only comparison: zero-width, soft hyphen,
-/// bidirectional controls, variation selectors, tags, fillers.
+/// Characters that are invisible and do not change the meaning, only comparison: zero-width, soft
+/// hyphen, bidirectional controls, variation selectors, tags, fillers.
 pub const fn is_ignorable(c: char) -> bool {
     matches!(c,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
@@ -22,8 +22,8 @@ const fn is_combining(c: char) -> bool {
         | '\u{fe20}'..='\u{fe2f}')
 }
 
-/// The letter or digit of ASCII that `c` looks like, by the table of confusables of UTS #39. The
-/// table joins `I`, `l`, `1` and `|`; of them a capital letter is taken for `I`, others for `l`.
+/// The ASCII letter or digit that `c` looks like, by the table of confusables of UTS #39. The table
+/// treats `I`, `l`, `1` and `|` as one; of these a capital letter becomes `I`, the others `l`.
 fn confusable_letter(c: char) -> Option<char> {
     let mut buffer = [0; 4];
     let mut prototype = unicode_security::skeleton(c.encode_utf8(&mut buffer));
@@ -35,8 +35,8 @@ fn confusable_letter(c: char) -> Option<char> {
     }
 }
 
-/// What UTS #39 does not list: letters that pass for Latin ones in running text, and the signs that
-/// pass for those of a citation.
+/// Look-alikes that UTS #39 does not list: letters that pass for Latin ones in running text, and
+/// characters that pass for those of a citation.
 const fn further_twin(c: char) -> Option<char> {
     Some(match c {
         'ᴀ' => 'a',
@@ -75,14 +75,14 @@ const fn bracket_twin(c: char) -> Option<char> {
     })
 }
 
-/// The character of ASCII that passes for `c` in a citation.
+/// The ASCII character that `c` passes for in a citation.
 fn twin(c: char) -> Option<char> {
     bracket_twin(c)
         .or_else(|| further_twin(c))
         .or_else(|| confusable_letter(c))
 }
 
-/// One character as a reader takes it; case is kept.
+/// One character as a reader sees it; case is kept.
 fn fold_char(c: char) -> char {
     if c.is_ascii() {
         return c;
@@ -91,15 +91,15 @@ fn fold_char(c: char) -> char {
     match (parts.next(), parts.next()) {
         (Some(one), None) if one.is_ascii() => one,
         (Some(one), None) => twin(c).or_else(|| twin(one)).unwrap_or(one),
-        // A character that stands for several, as ⑴: the first decides.
+        // A character that represents several, like ⑴: the first one decides.
         (Some(first), Some(_)) => twin(c).unwrap_or(first),
         _ => c,
     }
 }
 
 /// `text` with look-alike letters replaced, compatibility forms composed and invisible characters
-/// left out. Two texts with the same skeleton look the same to a reader. Case is kept: it can be
-/// seen.
+/// removed. Two texts with the same skeleton look the same to a reader. Case is kept, because it is
+/// visible.
 pub fn skeleton(text: &str) -> String {
     text.nfkc()
         .filter(|c| !is_ignorable(*c))
@@ -107,9 +107,9 @@ pub fn skeleton(text: &str) -> String {
         .collect()
 }
 
-/// The next character from byte `at` as a reader (or a browser) takes it, in lower case, and where
-/// the one after it starts: percent escapes, HTML entities and backslash escapes are undone. `None`
-/// at the end of the text, or when `at` is not the start of a character.
+/// The next character from byte `at` as a reader (or a browser) sees it, in lower case, and where
+/// the one after it starts: percent escapes, HTML entities and backslash escapes are decoded.
+/// `None` at the end of the text, or when `at` is not the start of a character.
 pub(super) fn next_folded(text: &str, at: usize) -> Option<(char, usize)> {
     let rest = text.get(at..)?;
     let c = rest.chars().next()?;
@@ -126,7 +126,7 @@ pub(super) fn next_folded(text: &str, at: usize) -> Option<(char, usize)> {
     Some((folded.to_lowercase().next().unwrap_or(folded), at + len))
 }
 
-/// Like [`next_folded`], past everything that cannot be seen and past white space.
+/// Like [`next_folded`], but skips invisible characters and white space.
 pub(super) fn next_visible(text: &str, mut at: usize) -> Option<(char, usize)> {
     loop {
         let (c, next) = next_folded(text, at)?;
@@ -137,7 +137,7 @@ pub(super) fn next_visible(text: &str, mut at: usize) -> Option<(char, usize)> {
     }
 }
 
-/// `%5B`, and longer runs that are one UTF-8 character.
+/// `%5B`, and longer runs that encode one UTF-8 character.
 fn percent(rest: &str) -> Option<(char, usize)> {
     let byte = |i: usize| {
         let digits = rest.get(i * 3..i * 3 + 3)?.strip_prefix('%')?;

@@ -1,7 +1,7 @@
-//! What the disk said about each evidence item after the snapshot was frozen.
+//! The state of each evidence item on disk after the snapshot was frozen.
 //!
-//! Somebody else looks (retrieval, through the sandbox); this room only holds what they saw, so
-//! that verification stays a pure function.
+//! Other code compares the files (retrieval, through the sandbox); this module only stores the
+//! results, so that verification stays a pure function.
 
 use std::collections::BTreeMap;
 
@@ -13,41 +13,41 @@ use crate::types::{ByteSpan, Label, LineSpan};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum Freshness {
-    /// The file holds the same bytes at the same place.
+    /// The file has the same bytes in the same place.
     Fresh,
-    /// The file holds the same bytes once, elsewhere.
+    /// The file has the same bytes exactly once, elsewhere.
     Moved {
         /// Where they are now.
         span: ByteSpan,
         /// The lines they are on now.
         lines: LineSpan,
     },
-    /// The file no longer holds these bytes.
+    /// The file no longer contains these bytes.
     Stale,
-    /// There is no such file any more.
+    /// The file no longer exists.
     Gone,
-    /// Nobody looked.
+    /// Not compared.
     Unknown,
 }
 
-/// What is known about the items of one snapshot; an item that is not named is
+/// The freshness of the items of one snapshot; an item that is not listed is
 /// [`Freshness::Unknown`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct FreshnessReport(BTreeMap<Label, Freshness>);
 
 impl FreshnessReport {
-    /// What is known about one item.
+    /// The freshness of one item.
     pub fn of(&self, label: Label) -> Freshness {
         self.0.get(&label).copied().unwrap_or(Freshness::Unknown)
     }
 
-    /// Notes what was seen for one item, replacing an earlier note.
+    /// Records the freshness of one item, replacing an earlier record.
     pub fn set(&mut self, label: Label, freshness: Freshness) {
         self.0.insert(label, freshness);
     }
 
-    /// Everything that was noted, in the order of the labels.
+    /// All records, in label order.
     pub fn iter(&self) -> impl Iterator<Item = (Label, Freshness)> + '_ {
         self.0.iter().map(|(label, freshness)| (*label, *freshness))
     }

@@ -1,8 +1,8 @@
-//! Every citation in a text, and everything that could be taken for one.
+//! Finds every citation in a text, and everything that could be mistaken for one.
 //!
-//! One pass, bounded look-ahead. A marker is either read or reported: nothing that looks like a
-//! citation is passed over. Whether a reported look-alike is excused (it is verbatim in the
-//! cited evidence) is not decided here.
+//! One pass with bounded look-ahead. A marker is either parsed or reported: nothing that looks like
+//! a citation is skipped. Whether a reported look-alike is excused (because it is verbatim in the
+//! cited evidence) is decided elsewhere.
 
 use crate::types::{ByteSpan, Label};
 
@@ -14,7 +14,7 @@ use super::fold::{next_folded, next_visible};
 pub enum MarkerKind {
     /// `[E3]`, or `[E1, E2]`.
     Labels(Vec<Label>),
-    /// `[E3: "verbatim quote"]`; `quote` are the bytes between the quote marks, in the whole text.
+    /// `[E3: "verbatim quote"]`; `quote` is the range between the quote marks, in the whole text.
     Quoted {
         /// The cited item.
         label: Label,
@@ -23,10 +23,10 @@ pub enum MarkerKind {
     },
     /// `[source: path#heading | key]`.
     Source(Box<RawCitation>),
-    /// `[9]` (or `[9, 12]`) where a claim could end. Written with other brackets or digits it is a
+    /// `[9]` (or `[9, 12]`) where a claim could end. With other brackets or digits it is a
     /// look-alike.
     Number,
-    /// Starts as a citation and is not one. The text is the end of the sentence "The citation …".
+    /// Starts like a citation but is not one. The text is the end of the sentence "The citation …".
     Malformed(&'static str),
     /// Looks like `[source: …]` to a reader. The text is the end of the sentence "The marker …".
     SourceLookalike(&'static str),
@@ -34,10 +34,10 @@ pub enum MarkerKind {
     LabelLookalike(&'static str),
 }
 
-/// One marker and where it is.
+/// One marker and its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Marker {
-    /// The bytes of the text it covers; for what could not be read, at least its opening.
+    /// The bytes of the text it covers; for one that could not be parsed, at least its opening.
     pub span: ByteSpan,
     /// What it is.
     pub kind: MarkerKind,
@@ -68,11 +68,11 @@ pub fn scan_markers(text: &str) -> Vec<Marker> {
     out
 }
 
-/// The longest body of a citation, in bytes: a path of 4,096 bytes with every byte percent-encoded,
-/// and its headings.
+/// The maximum length of a citation's body, in bytes: a path of 4,096 bytes with every byte
+/// percent-encoded, and its headings.
 const LONGEST: usize = 16_384;
 
-/// The next byte at which an opening bracket, plain or disguised, could stand.
+/// The next byte at which an opening bracket, plain or disguised, could be.
 fn next_candidate(text: &str, from: usize) -> Option<usize> {
     let bytes = text.as_bytes().get(from..)?;
     for (at, &b) in (from..).zip(bytes) {
@@ -91,10 +91,10 @@ fn next_candidate(text: &str, from: usize) -> Option<usize> {
     None
 }
 
-/// The next place of something, remembered, so that asking again is free.
+/// The next position of something, cached, so that repeated queries cost nothing.
 #[derive(Default)]
 struct Next {
-    /// The first place at or after `asked`.
+    /// The first position at or after `asked`.
     found: Option<usize>,
     asked: Option<usize>,
 }
@@ -124,7 +124,7 @@ impl Scan<'_> {
         self.text.get(at..).unwrap_or("")
     }
 
-    /// Reads the marker that opens at `at`; returns its end.
+    /// Parses the marker that opens at `at`; returns its end.
     fn marker(&mut self, at: usize) -> Option<(usize, MarkerKind)> {
         if let Some(found) = self.source(at) {
             return Some(found);
@@ -194,7 +194,8 @@ impl Scan<'_> {
         })
     }
 
-    /// Whether what should be a key becomes one when upper case and look-alike letters are undone.
+    /// Whether the text in place of the key becomes a key when upper case and look-alike letters
+    /// are undone.
     fn has_upper_key(&self, body: usize, close: usize) -> bool {
         let Some((_, key)) = self.text.get(body..close).and_then(|b| b.rsplit_once('|')) else {
             return false;
@@ -212,8 +213,7 @@ impl Scan<'_> {
         end.unwrap_or(text.len())
     }
 
-    /// `[E3]`, `[E1, E2]`, `[E3: "…"]` and their disguises. `after` is where the text goes on after
-    /// the `E`.
+    /// `[E3]`, `[E1, E2]`, `[E3: "…"]` and their disguises. `after` is the position after the `E`.
     fn label(&mut self, at: usize, after: usize) -> Option<(usize, MarkerKind)> {
         let (digit, digits_end) = next_visible(self.text, after)?;
         if !digit.is_numeric() {
@@ -305,7 +305,7 @@ impl Scan<'_> {
 
     fn labels(&self, at: usize, end: usize) -> (usize, MarkerKind) {
         let inside = self.rest(at + 1);
-        // Long enough for every list that a person would write.
+        // Long enough for any list that a person would write.
         let close = inside
             .bytes()
             .take(512)
@@ -328,7 +328,7 @@ impl Scan<'_> {
         (at + 1 + close + 1, kind)
     }
 
-    /// `[M1]`, in any disguise: memory has labels too, and a reader takes one for a source.
+    /// `[M1]`, in any disguise: memory has labels too, and a reader would take one for a source.
     fn memory(&self, at: usize, after: usize) -> Option<(usize, MarkerKind)> {
         let mut end = after;
         for digits in 0..4 {
@@ -346,10 +346,10 @@ impl Scan<'_> {
         None
     }
 
-    /// Something that reads `[E3]` and is not written so.
+    /// Something that looks like `[E3]` but is written differently.
     fn disguised_label(&self, digits_end: usize) -> Option<(usize, MarkerKind)> {
         let mut end = digits_end;
-        // No label has more digits than a number has.
+        // No label has more digits than a number can have.
         for _ in 0..20 {
             let (c, next) = next_visible(self.text, end)?;
             if c == ']' || c == '†' {
@@ -394,8 +394,8 @@ impl Scan<'_> {
         Some((end, MarkerKind::Number))
     }
 
-    /// Whether the bracket at `at` follows a name as an index does: `a[1]`, `row_2[0]`, `f(x)[1]`.
-    /// After an ordinary word or a number it is a mark that lost its space.
+    /// Whether the bracket at `at` is an index after a name: `a[1]`, `row_2[0]`, `f(x)[1]`. After
+    /// an ordinary word or a number it is a citation marker without a space.
     fn is_index(&self, at: usize) -> bool {
         if self.rest(at).starts_with("[0]") {
             return true;
@@ -434,12 +434,13 @@ impl Scan<'_> {
         self.rest(end).starts_with('(') || self.rest(end).starts_with(':') && line_start || wiki
     }
 
-    /// Whether nothing of the clause follows `end`: only closing marks, other markers and a stop.
+    /// Whether no more of the clause follows `end`: only closing marks, other markers and
+    /// punctuation.
     fn ends_a_claim(&self, end: usize) -> bool {
         let rest = self.rest(end);
         let rest = rest.trim_start_matches([')', '*', '_', '"', '”', '\'', ' ', '\t']);
         rest.chars().next().is_none_or(|c| matches!(c, '.' | ',' | ';' | ':' | '!' | '?' | '[' | '\n' | '\r' | '|' | '<' | '。' | '，' | '、' | '！' | '？' | '【'))
-            // After a full stop the mark belongs to the sentence before, whatever follows.
+            // After a full stop, the marker belongs to the previous sentence, whatever follows.
             || self.text.get(..end).and_then(|b| b.rfind('[')).and_then(|open| self.text.get(..open)).is_some_and(|b| {
                 b.trim_end().ends_with(['.', '!', '?', '"', '”'])
             })

@@ -1,8 +1,8 @@
 //! Evidence snapshots, labels, the canonical citation form, drafts. Plain data.
 //!
-//! What a question was answered from is frozen here, once, before anything is written: every later
-//! check compares with these bytes and never with whatever the files hold by then. The room is
-//! pure: no clock, network, model, disk.
+//! The evidence for an answer is frozen here, once, before anything is written: every later check
+//! compares with these bytes and never with the current content of the files. The module is pure:
+//! no clock, network, model, disk.
 //!
 //! | file | what it holds |
 //! | --- | --- |

@@ -1,11 +1,11 @@
-//! The one normalisation under which a quote is verbatim, with the way back.
+//! The one normalisation under which a quote is verbatim, with a mapping back to the original text.
 //!
-//! Declared, so that nobody needs to guess: canonical composition (NFC); every run of white space,
-//! line breaks and `>` marks of quoted lines included, is one space; curly and angled quote marks
-//! are straight; hyphens that differ only in breaking are `-`; soft hyphens and zero-width spaces
-//! are left out; emphasis, code ticks, highlight marks, backslash escapes and the addresses of
-//! links are left out. Nothing else: words, case, digits and punctuation stay. Every byte of the
-//! result knows the bytes it came from.
+//! The rules: canonical composition (NFC); every run of white space, including line breaks and `>`
+//! marks of quoted lines, becomes one space; curly and angled quote marks become straight; hyphens
+//! that differ only in breaking become `-`; soft hyphens and zero-width spaces are removed;
+//! emphasis, code ticks, highlight marks, backslash escapes and the addresses of links are removed.
+//! Nothing else: words, case, digits and punctuation stay. Every byte of the result knows the bytes
+//! it came from.
 
 use std::ops::Range;
 
@@ -23,7 +23,7 @@ pub struct Normal {
 }
 
 impl Normal {
-    /// Normalises `raw`. Texts of 4 GiB and more are cut there.
+    /// Normalises `raw`. Texts of 4 GiB or more are truncated.
     pub fn of(raw: &str) -> Self {
         let raw = raw.get(..u32::MAX as usize).unwrap_or(raw);
         let mut out = Self {
@@ -34,7 +34,7 @@ impl Normal {
         let mut markup = markup.iter().peekable();
         let mut at = 0;
         let mut line_start = true;
-        // Up to here the start of this line was looked at, and holds no quote mark.
+        // Up to here, the start of this line was checked and has no quote mark.
         let mut unquoted = 0;
         while let Some(c) = raw.get(at..).and_then(|r| r.chars().next()) {
             if let Some(skip) = markup.next_if(|r| r.start <= at) {
@@ -68,26 +68,26 @@ impl Normal {
         out
     }
 
-    /// The normalised text: no white space at its ends, none doubled.
+    /// The normalised text: without white space at its ends, and without double spaces.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// The range of the raw text that `range` of the normalised text came from; `None` when it is
-    /// empty or outside.
+    /// The range of the raw text that `range` of the normalised text came from; `None` if the range
+    /// is empty or out of bounds.
     pub fn raw(&self, range: Range<usize>) -> Option<Range<usize>> {
         let from = self.from.get(range)?;
         Some(from.first()?.0 as usize..from.last()?.1 as usize)
     }
 
-    /// Where byte `raw` of the raw text is in the normalised text: the first byte that came
+    /// The position of byte `raw` of the raw text in the normalised text: the first byte that came
     /// from there or later.
     pub fn position(&self, raw: usize) -> usize {
         self.from
             .partition_point(|(start, _)| (*start as usize) < raw)
     }
 
-    /// The first place where `needle` (normalised too) stands as whole words: see [`whole_words`].
+    /// The first place where `needle` (also normalised) occurs as whole words: see [`whole_words`].
     pub fn find(&self, needle: &str) -> Option<Range<usize>> {
         self.find_from(needle, 0)
     }
@@ -110,12 +110,12 @@ impl Normal {
 
     fn push(&mut self, c: char, start: usize, end: usize) {
         self.text.push(c);
-        // Offsets fit: `of` cut the text at `u32::MAX` bytes.
+        // Offsets fit because `of` truncated the text to `u32::MAX` bytes.
         self.from
             .resize(self.text.len(), (start as u32, end as u32));
     }
 
-    /// Takes ASCII characters as they are; returns where the next one starts.
+    /// Copies ASCII characters unchanged; returns where the next one starts.
     fn plain(&mut self, raw: &str, range: Range<usize>) -> usize {
         self.text.push_str(&raw[range.clone()]);
         self.from
@@ -135,13 +135,14 @@ impl Normal {
         self.from.truncate(len);
     }
 
-    /// Takes the character (or composed cluster) at `at`; returns where the next one starts.
+    /// Processes the character (or composed cluster) at `at`; returns where the next one starts.
     fn visible(&mut self, raw: &str, at: usize, c: char) -> usize {
         let mut at = at;
         if c.is_ascii() {
             match ascii_markup(raw, at, c) {
                 Run::Markup(len) => return at + len,
-                // All but the last, with which a mark may combine: a run is looked at once.
+                // All but the last, which may combine with a following mark; so each run is
+                // processed once.
                 Run::Text(len) => {
                     for _ in 1..len {
                         self.push(c, at, at + 1);
@@ -167,7 +168,7 @@ impl Normal {
         }
         if cluster > end || straight(c) == c && !c.is_ascii() {
             if cluster == end {
-                // Pushed above; canonical composition may still replace a single character.
+                // Already pushed above; canonical composition may still replace a single character.
                 let len = self.text.len() - c.len_utf8();
                 self.text.truncate(len);
                 self.from.truncate(len);
@@ -180,9 +181,9 @@ impl Normal {
     }
 }
 
-/// Whether `range` of `text` cuts no word and no amount: no letter or digit continues at either end
-/// (scripts without spaces excepted), no decimal, per cent or degree sign follows a last digit, and
-/// no sign or currency precedes a first one.
+/// Whether `range` of `text` splits no word and no amount: no letter or digit continues at either
+/// end (except in scripts without spaces), no decimal, per cent or degree sign follows a final
+/// digit, and no sign or currency precedes a first one.
 pub fn whole_words(text: &str, range: Range<usize>) -> bool {
     let (Some(before), Some(inside), Some(after)) = (
         text.get(..range.start),
@@ -211,8 +212,8 @@ pub fn whole_words(text: &str, range: Range<usize>) -> bool {
     !(cut_before || cut_after)
 }
 
-/// How many of the bytes from `at` to `end` are letters and digits of ASCII that nothing can
-/// combine with: what is not ASCII may combine with the character before it.
+/// How many of the bytes from `at` to `end` are ASCII letters and digits that cannot be combined: a
+/// non-ASCII character may combine with the character before it.
 fn plain_run(raw: &str, at: usize, end: usize) -> usize {
     let rest = raw.as_bytes().get(at..end).unwrap_or(&[]);
     let len = rest
@@ -223,7 +224,7 @@ fn plain_run(raw: &str, at: usize, end: usize) -> usize {
     if alone { len } else { len.saturating_sub(1) }
 }
 
-/// Typographic variants that mean the same.
+/// Typographic variants with the same meaning.
 const fn straight(c: char) -> char {
     match c {
         '“' | '”' | '„' | '‟' | '«' | '»' | '″' => '"',
@@ -233,7 +234,7 @@ const fn straight(c: char) -> char {
     }
 }
 
-/// The end of the combining sequence that starts with `c` and goes on at `at`.
+/// The end of the combining sequence that starts with `c` and continues at `at`.
 fn cluster_end(raw: &str, mut at: usize, c: char) -> usize {
     let mut jamo = matches!(c, '\u{1100}'..='\u{11ff}' | '\u{ac00}'..='\u{d7a3}');
     while let Some(next) = raw.get(at..).and_then(|r| r.chars().next()) {
@@ -246,8 +247,7 @@ fn cluster_end(raw: &str, mut at: usize, c: char) -> usize {
     at
 }
 
-/// The length of `> > ` or of blanks at the start of a line, and whether there is a mark among
-/// them.
+/// The length of `> > ` or of blanks at the start of a line, and whether it contains a mark.
 fn quote_marks(line: &str) -> (usize, bool) {
     let marks = line
         .bytes()
@@ -259,13 +259,13 @@ fn quote_marks(line: &str) -> (usize, bool) {
 
 /// Characters of one kind.
 enum Run {
-    /// So many bytes that are not shown.
+    /// This many bytes that are not shown.
     Markup(usize),
-    /// So many characters of the text, one at least.
+    /// This many characters of the text, at least one.
     Text(usize),
 }
 
-/// What the ASCII character `c` at `at` begins.
+/// What begins with the ASCII character `c` at `at`.
 fn ascii_markup(raw: &str, at: usize, c: char) -> Run {
     let rest = &raw[at..];
     if !matches!(c, '`' | '*' | '_' | '=' | '\\') {
@@ -297,7 +297,7 @@ fn ascii_markup(raw: &str, at: usize, c: char) -> Run {
     }
 }
 
-/// The longest address of a link that is not shown, in bytes.
+/// The maximum length of a hidden link address, in bytes.
 const LONGEST_ADDRESS: usize = 2048;
 
 /// The parts of links that are not shown, in order: `[`, `](address)`, `[[`, `target|`, `]]`.
@@ -308,7 +308,7 @@ fn link_markup(raw: &str) -> Vec<Range<usize>> {
     }
     let bytes = raw.as_bytes();
     let mut open: Vec<usize> = Vec::new();
-    // The next byte that ends an address, looked for once.
+    // The next byte that ends an address, searched for only once.
     let mut stop = 0;
     let mut at = 0;
     while let Some(&b) = bytes.get(at) {
@@ -356,7 +356,7 @@ fn link_markup(raw: &str) -> Vec<Range<usize>> {
     out
 }
 
-/// What is inside `[[…]]` at `at`, and where it ends.
+/// The content of `[[…]]` at `at`, and where it ends.
 fn wikilink(raw: &str, at: usize) -> Option<(&str, usize)> {
     let body = raw.get(at + 2..)?;
     let close = body

@@ -7,10 +7,10 @@ use super::canonical_json;
 use crate::error::{ErrorCode, Failure, Result};
 use crate::types::{ByteSpan, ChunkKey, HeadingPath, Label, LineSpan, RelPath, Sha256, SourceName};
 
-/// A piece of a file on its way into a snapshot: not numbered and not hashed yet.
+/// A part of a file to be added to a snapshot: not numbered and not hashed yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Excerpt {
-    /// The key of the chunk that won the place.
+    /// The key of the best-ranked chunk.
     pub chunk_key: ChunkKey,
     /// The keys of the neighbours that were merged into the same span.
     pub merged: Vec<ChunkKey>,
@@ -18,10 +18,10 @@ pub struct Excerpt {
     pub source: SourceName,
     /// The file, below its source's root.
     pub path: RelPath,
-    /// Whether another source of the index holds a file under this path too, so that a citation
-    /// names the source.
+    /// Whether another source of the index has a file with this path too, so that a citation names
+    /// the source.
     pub path_is_shared: bool,
-    /// The headings above the winning chunk.
+    /// The headings above the best-ranked chunk.
     pub heading: HeadingPath,
     /// Where `text` is in the file, in bytes.
     pub span: ByteSpan,
@@ -37,7 +37,7 @@ pub struct Excerpt {
 pub struct EvidenceItem {
     /// `E1`, `E2`, … in the snapshot's order.
     pub label: Label,
-    /// The key of the chunk that won the place; the one that citations carry.
+    /// The key of the best-ranked chunk, which citations contain.
     pub chunk_key: ChunkKey,
     /// The keys of the neighbours that were merged into the same span; a citation of one of them
     /// means this item.
@@ -46,10 +46,10 @@ pub struct EvidenceItem {
     pub source: SourceName,
     /// The file, below its source's root.
     pub path: RelPath,
-    /// Whether another source of the index holds a file under this path too, so that a citation
-    /// names the source.
+    /// Whether another source of the index has a file with this path too, so that a citation names
+    /// the source.
     pub path_is_shared: bool,
-    /// The headings above the winning chunk.
+    /// The headings above the best-ranked chunk.
     #[serde(with = "canonical_heading")]
     pub heading: HeadingPath,
     /// Where `text` is in the file, in bytes.
@@ -68,16 +68,16 @@ impl EvidenceItem {
         self.chunk_key == key || self.merged.contains(&key)
     }
 
-    /// The bytes at `span`, which counts from the start of the **file**; `None` when it leaves the
-    /// item or cuts a character.
+    /// The bytes at `span`, which counts from the start of the **file**; `None` when it is outside
+    /// the item or splits a character.
     pub fn slice(&self, span: ByteSpan) -> Option<&str> {
         let start = span.start().checked_sub(self.span.start())?;
         let end = span.end().checked_sub(self.span.start())?;
         self.text.get(start..end)
     }
 
-    /// The place in the file of a range of `text`: its bytes and its lines. `None` when the range
-    /// leaves the text or cuts a character.
+    /// The position in the file of a range of `text`: its bytes and its lines. `None` when the
+    /// range is outside the text or splits a character.
     pub fn locate(&self, start: usize, end: usize) -> Option<(ByteSpan, LineSpan)> {
         let inside = self.text.get(start..end)?;
         let before = self.text.get(..start)?;
@@ -86,7 +86,7 @@ impl EvidenceItem {
             .lines
             .first()
             .saturating_add(u32::try_from(breaks(before)).ok()?);
-        // A line break that ends the range still belongs to the line it ends.
+        // A line break at the end of the range belongs to the line it ends.
         let inner = inside.strip_suffix('\n').unwrap_or(inside);
         let last = first.saturating_add(u32::try_from(breaks(inner)).ok()?);
         let span = ByteSpan::new(
@@ -98,7 +98,7 @@ impl EvidenceItem {
 }
 
 impl From<&EvidenceItem> for Excerpt {
-    /// The piece that the item was numbered from.
+    /// The excerpt that the item was made from.
     fn from(item: &EvidenceItem) -> Self {
         Self {
             chunk_key: item.chunk_key,
@@ -114,8 +114,8 @@ impl From<&EvidenceItem> for Excerpt {
     }
 }
 
-/// The evidence of one question. Whoever holds one holds items whose labels count from 1 in order,
-/// whose texts have the stated hashes and lengths, and an id that covers all of it.
+/// The evidence for one question. Guaranteed: labels count from 1 in order, texts have the stated
+/// hashes and lengths, and the id covers everything.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct EvidenceSnapshot {
     id: Sha256,
@@ -124,9 +124,9 @@ pub struct EvidenceSnapshot {
 }
 
 impl EvidenceSnapshot {
-    /// Numbers `excerpts` in their order, hashes them, and computes the id. An excerpt whose text
-    /// is not as long as its span is `INTERNAL_ERROR`: whoever cut it broke the promise that a span
-    /// is verbatim.
+    /// Numbers `excerpts` in order, hashes them, and computes the id. `INTERNAL_ERROR` for an
+    /// excerpt whose text is not as long as its span: then the code that made it broke the rule
+    /// that a span is verbatim.
     pub fn freeze(question: impl Into<String>, excerpts: Vec<Excerpt>) -> Result<Self> {
         let question = question.into();
         let mut items = Vec::with_capacity(excerpts.len());
@@ -171,8 +171,8 @@ impl EvidenceSnapshot {
         })
     }
 
-    /// Reads a snapshot that was written as JSON. `INVALID_ARGS` when it is not one;
-    /// `SNAPSHOT_TAMPERED` when a text, a label or the id does not fit the rest.
+    /// Parses a snapshot from JSON. `INVALID_ARGS` when it is not one; `SNAPSHOT_TAMPERED` when a
+    /// text, a label or the id does not match the rest.
     pub fn from_json(json: &str) -> Result<Self> {
         let raw: RawSnapshot = serde_json::from_str(json).map_err(|e| {
             Failure::new(
@@ -208,7 +208,7 @@ impl EvidenceSnapshot {
             .get(usize::try_from(label.number()).ok()?.checked_sub(1)?)
     }
 
-    /// A snapshot of the first `count` items, with an id of its own. Labels stay.
+    /// A snapshot of the first `count` items, with its own id. Labels do not change.
     pub fn first(&self, count: usize) -> Self {
         let items: Vec<EvidenceItem> = self.items.iter().take(count).cloned().collect();
         Self {
@@ -218,7 +218,7 @@ impl EvidenceSnapshot {
         }
     }
 
-    /// Whether a citation of `item` names its source: another source holds its path too, in the
+    /// Whether a citation of `item` names its source: another source has the same path, in the
     /// index it came from or in this snapshot.
     pub fn names_source(&self, item: &EvidenceItem) -> bool {
         item.path_is_shared
@@ -229,7 +229,7 @@ impl EvidenceSnapshot {
     }
 }
 
-/// What a snapshot looks like before it has been believed.
+/// A snapshot before validation.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawSnapshot {
@@ -290,7 +290,7 @@ fn id_of(question: &str, items: &[EvidenceItem]) -> Sha256 {
     Sha256::of(canonical_json(&json!({ "question": question, "items": items })).as_bytes())
 }
 
-/// Heading paths in JSON: their canonical text.
+/// Heading paths in JSON, in canonical form.
 mod canonical_heading {
     use super::*;
 

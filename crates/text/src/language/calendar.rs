@@ -8,7 +8,7 @@ use foldhash::fast::RandomState;
 use super::Language;
 use super::lexicon::{Section, all_items, items_without_false_friends};
 
-/// Word → number, of all languages, without false friends.
+/// Word → number, for all languages, without false friends.
 type Places = HashMap<&'static str, u32, RandomState>;
 
 static MONTHS: LazyLock<Places> = LazyLock::new(|| places(Section::Months, 1));
@@ -34,8 +34,8 @@ pub fn any_month(word: &str) -> Option<u32> {
     MONTHS.get(word).copied()
 }
 
-/// Whether `word` (lower case) is another word too ("may", "march"): then only a capital letter or
-/// a number beside it makes it a month.
+/// Whether `word` (lower case) has another meaning too ("may", "march"): then it is a month only
+/// with a capital letter or next to a number.
 pub fn is_ambiguous_month(word: &str) -> bool {
     all_items(Section::AmbiguousMonths).any(|(_, item)| item == word)
 }
@@ -50,7 +50,7 @@ pub fn any_weekday(word: &str) -> Option<u32> {
     WEEKDAYS.get(word).copied()
 }
 
-/// How many days after today the day is that `phrase` (lower case) names in `language`: -1 for
+/// The number of days from today to the day that `phrase` (lower case) names in `language`: -1 for
 /// "yesterday".
 pub fn relative_day(language: Language, phrase: &str) -> Option<i32> {
     let (key, _) = language.lexicon().row_of(Section::RelativeDays, phrase)?;
@@ -62,8 +62,8 @@ fn place(language: Language, section: Section, word: &str) -> Option<u32> {
     u32::try_from(place).ok()
 }
 
-/// The day of the week of a date of the Gregorian calendar, 0 (Monday) to 6; `None` when there is
-/// no such month. Sakamoto's method.
+/// The weekday of a date in the Gregorian calendar, 0 (Monday) to 6; `None` for an invalid month.
+/// Sakamoto's method.
 pub fn weekday_of(year: i32, month: u32, day: u32) -> Option<u32> {
     const SHIFT: [i32; 12] = [0, 3, 2, 5, 0, 3, 5, 1, 4, 6, 2, 4];
     let shift = SHIFT.get(usize::try_from(month).ok()?.checked_sub(1)?)?;

@@ -1,12 +1,12 @@
-//! Which language a text is written in: by its script, and in Latin script by its commonest words.
+//! Detects the language of a text: by its script, and in Latin script by its most common words.
 //!
-//! Unclear texts have no language. A wrong one would stem a document wrongly; without one it keeps
-//! the rules that all share.
+//! Unclear texts get no language. A wrong one would stem a document wrongly; without one the rules
+//! shared by all languages apply.
 //!
 //! Measured against two crates on 1,024 translated manual pages in 20 languages (half of a sample
-//! of Debian 12's `manpages-*`; the other half was looked at while the word lists were made). The
-//! first 1,200 bytes were given. Pages that were left in English count as wrong for all, and so do
-//! answers for Polish and Ukrainian, which have no data file:
+//! of Debian 12's `manpages-*`; the other half was used to make the word lists). Each detector got
+//! the first 1,200 bytes. Pages that were left in English count as wrong for all, and so do answers
+//! for Polish and Ukrainian, which have no data file:
 //!
 //! | detector | right | wrong | no answer | µs a page |
 //! | --- | ---: | ---: | ---: | ---: |
@@ -15,7 +15,8 @@
 //! | `whatlang` 0.18, when it says it is reliable | .789 | .060 | .151 | 708 |
 //! | `whichlang` 0.1 (16 languages) | .632 | .365 | .003 | 77 |
 //!
-//! Indexing detects every document, so the time counts, and wrong answers cost more than none.
+//! Indexing detects the language of every document, so time matters, and a wrong answer costs more
+//! than no answer.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -27,19 +28,20 @@ use super::lexicon::Section;
 use super::scan::{prefix, skip};
 use super::script::{self, Script};
 
-/// How much of a document is looked at: its language shows early, and indexing costs by the word.
+/// How much of a document is examined: its language shows early, and the cost grows with every
+/// word.
 const SAMPLE_BYTES: usize = 1_200;
-/// Fewer common words than this, or than this share of all, prove nothing.
+/// Fewer common words than this, or than this share of all words, prove nothing.
 const LEAST_WORDS: usize = 3;
 const LEAST_SHARE: f32 = 0.12;
 
-/// A set of languages is one number.
+/// A set of languages as one number.
 type LanguageBits = u32;
 
 const _: () = assert!(Language::ALL.len() <= LanguageBits::BITS as usize);
 
 struct CommonWords {
-    /// Common word → the languages of Latin script that it is common in.
+    /// Common word → the languages in Latin script in which it is common.
     languages: HashMap<&'static str, LanguageBits, RandomState>,
     longest: usize,
 }
@@ -62,13 +64,13 @@ fn is_latin(language: Language) -> bool {
     language.lexicon().property("script") == Some("Latin")
 }
 
-/// The language that `text` is clearly written in; `None` when that is unclear or no language that
-/// has a data file. The first 1,200 bytes decide.
+/// The language that `text` is clearly written in; `None` if that is unclear or the language has no
+/// data file. The first 1,200 bytes decide.
 pub fn detect(text: &str) -> Option<Language> {
     detect_parts(std::iter::once(text))
 }
 
-/// Like [`detect`], of a text in several parts. The script is that of the first part.
+/// Like [`detect`], for a text in several parts. The script is that of the first part.
 pub fn detect_parts<'a>(mut parts: impl Iterator<Item = &'a str> + Clone) -> Option<Language> {
     let all = parts.clone();
     let first = prefix(parts.next()?, SAMPLE_BYTES);
@@ -78,7 +80,7 @@ pub fn detect_parts<'a>(mut parts: impl Iterator<Item = &'a str> + Clone) -> Opt
     }
 }
 
-/// How many words of a sample there are, and how many of them are common in each language.
+/// The number of words in a sample, and how many of them are common in each language.
 struct Counts {
     words: usize,
     common: [usize; Language::ALL.len()],
@@ -132,10 +134,10 @@ impl Counts {
     }
 }
 
-/// The language whose common words make up most of a text of Latin script.
+/// The language whose common words make up most of a text in Latin script.
 fn by_words<'a>(parts: impl Iterator<Item = &'a str>) -> Option<Language> {
     let counts = Counts::of(parts);
-    // Of two with as many, the first of the list; English is first, so another one needs more.
+    // In a tie, the first in the list wins; English is first, so another language needs more.
     let (language, count) = Language::ALL
         .iter()
         .zip(counts.common)
@@ -144,8 +146,8 @@ fn by_words<'a>(parts: impl Iterator<Item = &'a str>) -> Option<Language> {
     clear.then_some(*language)
 }
 
-/// The language of a script that only one of ours is written in, unless letters of another language
-/// of that script occur in `sample`: Ukrainian is not Russian.
+/// The language of a script that only one of our languages uses, unless `sample` has letters of
+/// another language in that script: Ukrainian is not Russian.
 fn by_script(script: Script, sample: &str) -> Option<Language> {
     let language = match script {
         Script::Cyrillic => Language::Russian,

@@ -1,9 +1,9 @@
 //! The word lists of a language, read once from its data file.
 //!
-//! The form of a data file, line by line: `# comment`; `property: value` before the first section;
-//! `[section]`; then the items of the section, separated by commas. An item is a word or a phrase,
-//! in lower case. In sections whose place or key counts (months, numerals) every line is a row:
-//! `key = item, item`, or the items alone.
+//! The format of a data file, line by line: `# comment`; `property: value` before the first
+//! section; `[section]`; then the items of the section, separated by commas. An item is a word or a
+//! phrase, in lower case. In sections where position or key matters (months, numerals) every line
+//! is a row: `key = item, item`, or only the items.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -36,27 +36,28 @@ macro_rules! sections {
 }
 
 sections! {
-    // Words of grammar.
+    // Function words.
 
-    /// The commonest words; a text's language is detected by them.
+    /// The most common words; used to detect a text's language.
     Common = "common",
-    /// Words that carry no content of their own in a statement.
+    /// Words without content of their own in a statement.
     Stop = "stop",
-    /// Words that carry little content: who speaks, how much, which way.
+    /// Words with little content: who speaks, how much, which way.
     Light = "light",
-    /// Function words of questions: they do not say what the question is about.
+    /// Function words of questions: they do not tell the subject of the question.
     QuestionStop = "question-stop",
-    /// Verbs that say little in a question: a note on the servings of a dish need not "make" them.
+    /// Verbs with little meaning in a question: a note on the servings of a dish need not "make"
+    /// them.
     LightVerbs = "light-verbs",
     /// Words that the search index leaves out of its stems.
     SearchStop = "search-stop",
     /// Characters that are mostly grammar, in scripts without blanks.
     GrammarCharacters = "grammar-characters",
-    /// Words that stand for something said before, at the start of a sentence.
+    /// Words at the start of a sentence that refer to something said before.
     PointsBack = "points-back",
-    /// Personal and possessive pronouns, and what else may stand in for a name.
+    /// Personal and possessive pronouns, and other words that may replace a name.
     Pronouns = "pronouns",
-    /// Pronouns of a person.
+    /// Pronouns for a person.
     PersonPronouns = "person-pronouns",
     /// Prepositions that may come before a name.
     Prepositions = "prepositions",
@@ -75,9 +76,9 @@ sections! {
     Abbreviations = "abbreviations",
     /// A dot after it does not end a sentence before a number: "No. 5". Without the dot.
     AbbreviationsBeforeNumber = "abbreviations-before-number",
-    /// A dot after it ends a sentence only before a word that likes to begin one: "Inc. The".
+    /// A dot after it ends a sentence only before a word that typically begins one: "Inc. The".
     AbbreviationsAtEnd = "abbreviations-at-end",
-    /// Words that begin sentences and seldom follow an initial.
+    /// Words that begin sentences and rarely follow an initial.
     SentenceStarters = "sentence-starters",
     /// Words before an ordinal written with a dot: "am 3. Tag".
     BeforeOrdinal = "before-ordinal",
@@ -86,7 +87,7 @@ sections! {
 
     /// The months, twelve rows.
     Months = "months",
-    /// Months that are another word too, unless they have a capital letter.
+    /// Months with another meaning, unless they have a capital letter.
     AmbiguousMonths = "ambiguous-months",
     /// Words before the name of a month.
     BeforeMonth = "before-month",
@@ -94,9 +95,9 @@ sections! {
     Weekdays = "weekdays",
     /// Days by their distance from today. Key: the number of days.
     RelativeDays = "relative-days",
-    /// What a quarter of a year is called.
+    /// Words for a quarter of a year.
     Quarters = "quarters",
-    /// What marks a time of day.
+    /// Words that mark a time of day.
     Clock = "clock",
     /// Spans of time in one word.
     TimeSpans = "time-spans",
@@ -105,13 +106,13 @@ sections! {
 
     /// Numbers written out. Key: the value.
     Numerals = "numerals",
-    /// Numerals that are another word too, and count only with something that they number.
+    /// Numerals with another meaning, which count only together with something numbered.
     AmbiguousNumerals = "ambiguous-numerals",
     /// Ordinal numbers written out. Key: the value.
     Ordinals = "ordinals",
     /// Fractions written out. Key: the value.
     Fractions = "fractions",
-    /// What a number is multiplied by. Key: the factor.
+    /// Words that multiply a number. Key: the factor.
     Magnitudes = "magnitudes",
     /// Names of units. Key: the symbol in `units.txt`.
     Units = "units",
@@ -119,22 +120,22 @@ sections! {
     Bounds = "bounds",
     /// Amounts without a number.
     IndefiniteAmounts = "indefinite-amounts",
-    /// Words for a part of something that is not all of it.
+    /// Words for a part of something.
     Shares = "shares",
-    /// Characters that count, in scripts without blanks.
+    /// Characters for numbers and counting, in scripts without blanks.
     CountingCharacters = "counting-characters",
 
-    // What a statement claims.
+    // The claim of a statement.
 
-    /// Negate what follows.
+    /// Words that negate what follows.
     Negation = "negation",
     /// Verbs and nouns that negate what follows: "fails to".
     ImplicitNegation = "implicit-negation",
     /// A negation before it does not negate: "not only".
     NonNegating = "non-negating",
-    /// Words of absence and of less.
+    /// Words for absence or scarcity.
     Scarcity = "scarcity",
-    /// Words that change what a quote says when they are left out of it.
+    /// Words that change the meaning of a quote when they are left out.
     QuoteNegation = "quote-negation",
     /// All, every, always.
     Universal = "universal",
@@ -146,7 +147,7 @@ sections! {
     Rare = "rare",
     /// None, never.
     Nothing = "nothing",
-    /// How often something happens.
+    /// Words for how often something happens.
     Frequency = "frequency",
     /// Must, required.
     Must = "must",
@@ -174,42 +175,42 @@ sections! {
     Done = "done",
     /// Not finished.
     Ongoing = "ongoing",
-    /// What a note calls something that is not, or no longer, so.
+    /// Words for something that is not, or no longer, valid.
     NotInForce = "not-in-force",
     /// Words of order: before, above.
     Order = "order",
-    /// What gives a reason.
+    /// Words that give a reason.
     Causal = "causal",
 
     // Questions.
 
-    /// Words that ask.
+    /// Question words.
     QuestionWords = "question-words",
-    /// "how …": an amount is asked for.
+    /// "how …": words that ask for an amount.
     Degrees = "degrees",
-    /// Words before one of the degrees: "how".
+    /// Words before one of the degrees, such as "how".
     DegreeQuestion = "degree-question",
-    /// A time is asked for.
+    /// Asks for a time.
     AsksTime = "asks-time",
-    /// A number is asked for.
+    /// Asks for a number.
     AsksNumber = "asks-number",
-    /// An amount of time or of space is asked for.
+    /// Asks for an amount of time or length.
     AsksExtent = "asks-extent",
-    /// A person is asked for.
+    /// Asks for a person.
     AsksPerson = "asks-person",
-    /// A place is asked for.
+    /// Asks for a place.
     AsksPlace = "asks-place",
-    /// A reason is asked for.
+    /// Asks for a reason.
     AsksReason = "asks-reason",
-    /// Steps are asked for.
+    /// Asks for steps.
     AsksSteps = "asks-steps",
-    /// A definition is asked for.
+    /// Asks for a definition.
     AsksDefinition = "asks-definition",
-    /// A command or code is asked for.
+    /// Asks for a command or code.
     AsksCode = "asks-code",
-    /// The newest or last of several is asked for.
+    /// Asks for the newest or last of several.
     AsksLatest = "asks-latest",
-    /// A list is asked for.
+    /// Asks for a list.
     AsksList = "asks-list",
 
     // What an answer says about itself.
@@ -220,11 +221,11 @@ sections! {
     RefusesGap = "refuses-gap",
     /// Phrases that name a gap when a word for the evidence follows.
     AbsentFrom = "absent-from",
-    /// Who speaks of the evidence and not of the world.
+    /// Words for a speaker who talks about the evidence and not the world.
     Speakers = "speakers",
-    /// The same, as the first word of a sentence.
+    /// The same, for the first word of a sentence.
     FirstWordsOfRefusal = "first-words-of-refusal",
-    /// What notes are called.
+    /// Words for notes.
     EvidenceWords = "evidence-words",
     /// Verbs of saying.
     SayingVerbs = "saying-verbs",
@@ -234,15 +235,15 @@ sections! {
     Offers = "offers",
     /// What is offered.
     Offered = "offered",
-    /// Words of announcements.
+    /// Words used in announcements.
     AnnouncementWords = "announcement-words",
     /// How an announcement begins.
     AnnouncementOpeners = "announcement-openers",
-    /// How a courtesy begins.
+    /// How a polite phrase begins.
     Courtesies = "courtesies",
-    /// Words after which something else is said than before.
+    /// Words after which a different statement begins.
     Contrasts = "contrasts",
-    /// The same, where a clause begins with them.
+    /// The same, but only at the start of a clause.
     ContrastsInFront = "contrasts-in-front",
     /// The same, in scripts without blanks.
     ContrastsWithin = "contrasts-within",
@@ -250,11 +251,11 @@ sections! {
     IndirectQuestions = "indirect-questions",
     /// Words that make a clause part of another one.
     Subordinate = "subordinate",
-    /// What a note says that speaks to whoever answers.
+    /// Phrases in a note that are addressed to the answerer.
     Instructions = "instructions",
 }
 
-// A set of sections is one number.
+// A set of sections as one number.
 const _: () = assert!(Section::ALL.len() <= u128::BITS as usize);
 
 /// A set of sections.
@@ -267,7 +268,7 @@ impl SectionSet {
         self.0 >> section as u32 & 1 == 1
     }
 
-    /// Whether no section is in the set.
+    /// Whether the set is empty.
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
@@ -287,9 +288,9 @@ impl SectionSet {
 /// A line of a section.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
-    /// What is before `=`; empty without one.
+    /// The text before `=`; empty if there is none.
     pub key: &'static str,
-    /// The words and phrases, in the order of the file.
+    /// The words and phrases, in file order.
     pub items: Vec<&'static str>,
 }
 
@@ -318,8 +319,8 @@ pub fn all_items(section: Section) -> impl Iterator<Item = (Language, &'static s
     })
 }
 
-/// Sections of numbers and time. A word of one of them in two languages mostly means the same, or
-/// is told apart by what is beside it.
+/// Sections of numbers and time. If a word is in one of them for two languages, it mostly means the
+/// same, or its context shows the meaning.
 const AMOUNTS: &[Section] = &[
     Section::AbbreviationsBeforeNumber,
     Section::AmbiguousMonths,
@@ -336,9 +337,10 @@ const AMOUNTS: &[Section] = &[
     Section::Weekdays,
 ];
 
-/// Every item of `section` (one of numbers or time) that is read without knowing the language of its
-/// text: all of English and German, and of the others what no language has as another kind of word.
-/// Spanish "once" (11) is left out, because it is a word of English; German "mai" is in although
+/// Every item of `section` (numbers or time) that can be read without knowing the language of the
+/// text: all items for English and German, and those of other languages that no language has as
+/// another kind of word. Spanish "once" (11) is left out, because it is an English word; German
+/// "mai" is included although Italian has it too.
 /// Italian has it too.
 pub(super) fn items_without_false_friends(
     section: Section,
@@ -388,34 +390,34 @@ impl Lexicon {
         self.sections.entry(section).or_default().push(row);
     }
 
-    /// A property of the language, as the head of its file has it: `stemmer`, `script`, `decimal`.
+    /// A property of the language, from the head of its file: `stemmer`, `script`, `decimal`.
     pub fn property(&self, name: &str) -> Option<&'static str> {
         self.properties.get(name).copied()
     }
 
-    /// The lines of `section`, in the order of the file.
+    /// The lines of `section`, in file order.
     pub fn rows(&self, section: Section) -> &[Row] {
         self.sections.get(&section).map_or(&[], Vec::as_slice)
     }
 
-    /// All words and phrases of `section`, in the order of the file.
+    /// All words and phrases of `section`, in file order.
     pub fn items(&self, section: Section) -> impl Iterator<Item = &'static str> {
         self.rows(section)
             .iter()
             .flat_map(|row| row.items.iter().copied())
     }
 
-    /// The sections that hold `word`, a word or phrase in lower case.
+    /// The sections that contain `word`, a word or phrase in lower case.
     pub fn sections_of(&self, word: &str) -> SectionSet {
         self.words.get(word).copied().unwrap_or_default()
     }
 
-    /// Whether `section` holds `word`, a word or phrase in lower case.
+    /// Whether `section` contains `word`, a word or phrase in lower case.
     pub fn contains(&self, section: Section, word: &str) -> bool {
         self.sections_of(word).contains(section)
     }
 
-    /// The key of the first row of `section` that holds `word`, and the row's place from 0.
+    /// The key of the first row of `section` that contains `word`, and the row's index from 0.
     pub fn row_of(&self, section: Section, word: &str) -> Option<(&'static str, usize)> {
         if !self.contains(section, word) {
             return None;
@@ -425,8 +427,8 @@ impl Lexicon {
         Some((rows.get(at)?.key, at))
     }
 
-    /// Whether `lower`, a text in lower case, holds an item of `section`: as whole words, or
-    /// anywhere when the item is of a script without blanks.
+    /// Whether `lower`, a text in lower case, contains an item of `section`: as whole words, or
+    /// anywhere when the item is in a script without blanks.
     pub fn occurs_in(&self, section: Section, lower: &str) -> bool {
         let spaced = format!(" {} ", split(lower).collect::<Vec<_>>().join(" "));
         self.items(section).any(|item| {

@@ -1,5 +1,5 @@
-//! What the program knows about human languages. Every word list is in `data/`, one file for each
-//! language; no other room keeps words of a language in its code.
+//! Everything the program knows about human languages. Every word list is in `data/`, one file per
+//! language; no other module has words of a language in its code.
 //!
 //! | module | what it holds |
 //! | --- | --- |
@@ -15,8 +15,8 @@
 //! | [`units`] | units, currencies, magnitudes |
 //! | [`reference`] | the page `docs/languages.md` |
 //!
-//! To add a language: add `data/<code>.txt` and its line in the list below. Everything that reads
-//! sections of the lexicon then understands it, as far as the file has them.
+//! To add a language: add `data/<code>.txt` and its line in the list below. Code that uses lexicon
+//! sections then supports it, as far as the file has them.
 
 pub mod calendar;
 pub mod detect;
@@ -47,7 +47,7 @@ macro_rules! languages {
             /// All languages, English first.
             pub const ALL: &'static [Self] = &[$(Self::$name,)+];
 
-            /// The code of ISO 639-1.
+            /// The ISO 639-1 code.
             pub const fn code(self) -> &'static str {
                 match self {
                     $(Self::$name => $code,)+
@@ -95,7 +95,7 @@ languages! {
 }
 
 impl Language {
-    /// The language with this code of ISO 639-1, in lower case.
+    /// The language with this ISO 639-1 code, in lower case.
     pub fn from_code(code: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|one| one.code() == code)
     }

@@ -8,7 +8,7 @@ use foldhash::fast::RandomState;
 use super::Language;
 use super::lexicon::{Section, items_without_false_friends};
 
-/// Word → value, of all languages, without false friends.
+/// Word → value, for all languages, without false friends.
 type Values = HashMap<&'static str, f64, RandomState>;
 
 static CARDINALS: LazyLock<Values> = LazyLock::new(|| values(Section::Numerals));
@@ -29,26 +29,26 @@ fn values(section: Section) -> Values {
     values
 }
 
-/// The value of one word of a number (lower case) in `language`: "twelve", "zwanzig",
+/// The value of one number word (lower case) in `language`: "twelve", "zwanzig",
 /// "zweihundertfünfzig".
 pub fn cardinal(language: Language, word: &str) -> Option<f64> {
     value(language, Section::Numerals, word).or_else(|| compound(language, word))
 }
 
-/// The value of one word of a number (lower case) in any language. Words that another language uses
-/// otherwise are left out; English "one" is in.
+/// The value of one number word (lower case) in any language. Words with another meaning in some
+/// language are left out; English "one" is included.
 pub fn any_cardinal(word: &str) -> Option<f64> {
     let compounding = [Language::German, Language::Dutch];
     let known = CARDINALS.get(word).copied();
     known.or_else(|| compounding.iter().find_map(|one| compound(*one, word)))
 }
 
-/// The longest word that is read as a compound, in bytes.
+/// The longest word that is parsed as a compound, in bytes.
 const LONGEST_COMPOUND: usize = 64;
 
-/// The value of a number that is written as one word: units, the word "and" and tens
-/// ("fünfundzwanzig"), or parts around "hundred" and "thousand" ("zweitausenddreihundert").
-/// `None` in languages without such words (they have no property `compound-and`).
+/// The value of a number written as one word: units, the word "and" and tens ("fünfundzwanzig"), or
+/// parts around "hundred" and "thousand" ("zweitausenddreihundert"). `None` in languages without
+/// such words (they have no property `compound-and`).
 fn compound(language: Language, word: &str) -> Option<f64> {
     let and = language.lexicon().property("compound-and")?;
     if word.len() > LONGEST_COMPOUND {
@@ -74,7 +74,7 @@ fn compound(language: Language, word: &str) -> Option<f64> {
     })
 }
 
-/// The value of a part of a compound, `missing` when the part is empty.
+/// The value of a part of a compound, or `missing` if the part is empty.
 fn part(language: Language, word: &str, missing: f64) -> Option<f64> {
     if word.is_empty() {
         Some(missing)
@@ -98,12 +98,12 @@ pub fn any_fraction(word: &str) -> Option<f64> {
     FRACTIONS.get(word).copied()
 }
 
-/// What a word after a number (lower case) multiplies it by, in any language: "thousand", "mio".
+/// The factor of a word after a number (lower case), in any language: "thousand", "mio".
 pub fn any_magnitude(word: &str) -> Option<f64> {
     MAGNITUDES.get(word).copied()
 }
 
-/// Whether `word` (lower case) is a numeral of `language` that is another word too: "one".
+/// Whether `word` (lower case) is a numeral of `language` with another meaning: "one".
 pub fn is_ambiguous(language: Language, word: &str) -> bool {
     language
         .lexicon()
@@ -115,11 +115,11 @@ fn value(language: Language, section: Section, word: &str) -> Option<f64> {
     key.parse().ok()
 }
 
-/// The value of digits with separators; `None` when they are no number. Read as English where both
-/// readings are possible ("1,500" is 1500, "1.500" is 1.5): a comma that cannot part thousands is
-/// a decimal one, two dots part thousands.
+/// The value of digits with separators; `None` when they are not a number. Read as English if both
+/// readings are possible ("1,500" is 1500, "1.500" is 1.5): a comma that cannot separate thousands
+/// is a decimal comma, and two dots separate thousands.
 pub fn digits_value(digits: &str) -> Option<f64> {
-    // Most numbers.
+    // The common case.
     if digits.len() < 10 && digits.bytes().all(|b| b.is_ascii_digit()) {
         return digits.parse::<u32>().ok().map(f64::from);
     }
@@ -140,7 +140,7 @@ pub fn digits_value(digits: &str) -> Option<f64> {
     plain.parse().ok().filter(|value: &f64| value.is_finite())
 }
 
-/// Whether `by` cuts the digits into groups of three.
+/// Whether `by` splits the digits into groups of three.
 fn parts_thousands(digits: &str, by: char) -> bool {
     let mut groups = digits.split(by);
     let first = groups

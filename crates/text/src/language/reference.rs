@@ -1,11 +1,11 @@
-//! The page `docs/languages.md`: what is understood, language by language.
+//! The page `docs/languages.md`: what is supported in each language.
 
 use std::fmt::Write as _;
 
 use super::Language;
 use super::lexicon::Section;
 
-/// What a column of the page shows, and the sections that it counts.
+/// The columns of the page, and the sections that each counts.
 const COLUMNS: &[(&str, &[Section])] = &[
     (
         "questions",

@@ -26,7 +26,7 @@ pub fn skip(text: &str, mut at: usize, test: impl Fn(char) -> bool) -> usize {
     at
 }
 
-/// At most the first `bytes` bytes of `text`, whole characters.
+/// At most the first `bytes` bytes of `text`, without splitting a character.
 pub fn prefix(text: &str, bytes: usize) -> &str {
     let end = (0..=bytes.min(text.len()))
         .rev()

@@ -1,23 +1,23 @@
-//! Writing systems, by the script property of Unicode (UAX #24).
+//! Writing systems, by the Unicode script property (UAX #24).
 
 use unicode_script::UnicodeScript as _;
 pub use unicode_script::{Script, ScriptExtension};
 
-/// The first letter of a script that is written without blanks (Thai); no lookup below it.
+/// The first letter of a script written without blanks (Thai); no lookup is needed below it.
 const FIRST_UNSPACED: char = '\u{e00}';
 
-/// Whether `c` is an ideograph: a Chinese character, also as Japanese and Korean write it.
+/// Whether `c` is an ideograph: a Chinese character, including those used in Japanese and Korean.
 pub fn is_ideographic(c: char) -> bool {
     c >= '\u{2e80}' && c.script() == Script::Han
 }
 
-/// Whether `c` belongs to a script that puts no blanks between words: ideographs, kana, Bopomofo,
-/// Yi, Thai, Lao, Myanmar, Khmer, Tai. The Japanese length mark is one of them.
+/// Whether `c` is in a script without blanks between words: ideographs, kana, Bopomofo, Yi, Thai,
+/// Lao, Myanmar, Khmer, Tai. The Japanese length mark is included.
 pub fn is_unspaced(c: char) -> bool {
     c >= FIRST_UNSPACED && (is_southeast_asian(c) || is_chinese_or_japanese(c))
 }
 
-/// Whether `c` is a letter of Chinese, Japanese or Korean.
+/// Whether `c` is a Chinese, Japanese or Korean letter.
 pub fn is_east_asian(c: char) -> bool {
     is_hangul(c) || c >= '\u{2e80}' && is_chinese_or_japanese(c)
 }
@@ -45,7 +45,7 @@ fn is_chinese_or_japanese(c: char) -> bool {
     }
 }
 
-/// Whether a sign that several scripts share is used by kana or ideographs alone: `ー`, `々`.
+/// Whether a character shared by several scripts is used only by kana or ideographs: `ー`, `々`.
 fn shared_by_unspaced(c: char) -> bool {
     let scripts = c.script_extension();
     [Script::Hiragana, Script::Katakana, Script::Han]
@@ -54,7 +54,7 @@ fn shared_by_unspaced(c: char) -> bool {
         && !scripts.contains_script(Script::Latin)
 }
 
-/// Whether `c` belongs to the Korean alphabet, which glues particles to words.
+/// Whether `c` is in the Korean alphabet, which attaches particles to words.
 pub fn is_hangul(c: char) -> bool {
     c >= '\u{1100}' && c.script() == Script::Hangul
 }
@@ -65,7 +65,8 @@ pub fn is_unspaced_or_hangul(c: char) -> bool {
     is_unspaced(c) || is_hangul(c)
 }
 
-/// The script of the first letter of `word` that has one of its own; `None` without such a letter.
+/// The script of the first letter of `word` that has a specific script; `None` without such a
+/// letter.
 pub fn of_word(word: &str) -> Option<Script> {
     if word.starts_with(|c: char| c.is_ascii_alphabetic()) {
         return Some(Script::Latin);
@@ -76,9 +77,8 @@ pub fn of_word(word: &str) -> Option<Script> {
         .find(|script| !matches!(script, Script::Common | Script::Inherited))
 }
 
-/// The script of more than half of the first 400 letters of `text`. Ideographs, kana and Hangul
-/// count as one another: a text with kana is [`Script::Hiragana`], one with Hangul
-/// [`Script::Hangul`].
+/// The script of more than half of the first 400 letters of `text`. Ideographs, kana and Hangul are
+/// counted together: a text with kana is [`Script::Hiragana`], one with Hangul [`Script::Hangul`].
 pub fn of_text(text: &str) -> Option<Script> {
     let mut counts: Vec<(Script, usize)> = Vec::new();
     let mut all = 0;
@@ -107,8 +107,7 @@ pub fn of_text(text: &str) -> Option<Script> {
     })
 }
 
-/// Which of the scripts of East Asia a text is written in: a tenth of its letters is enough for
-/// kana or Hangul.
+/// The East Asian script of a text: a tenth of its letters is enough for kana or Hangul.
 fn east_asian(text: &str) -> Script {
     let (mut all, mut kana, mut hangul) = (0, 0, 0);
     for c in text.chars().filter(|c| c.is_alphabetic()).take(400) {

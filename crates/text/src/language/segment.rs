@@ -1,10 +1,10 @@
-//! Where one sentence ends inside a paragraph.
+//! Where sentences end inside a paragraph.
 //!
-//! Unicode's default rules (UAX 29) break after "Dr." and at every line break, and know no citation
-//! marks; the rules here are about notes: abbreviations, ordinals, file names and versions, quotes,
-//! CJK stops, marks like `[E3]`. When in doubt before a capital letter we cut, before a small
-//! letter we do not: a sentence cut in two makes a checker complain about nothing, two sentences in
-//! one let a claim hide behind its neighbour.
+//! Unicode's default rules (UAX 29) break after "Dr." and at every line break, and do not know
+//! citation marks. The rules here are for notes: abbreviations, ordinals, file names and versions,
+//! quotes, CJK punctuation, marks like `[E3]`. When in doubt, we cut before a capital letter but
+//! not before a lower-case one: a sentence cut in two makes a checker complain about nothing; two
+//! sentences in one let a claim hide behind its neighbour.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -16,15 +16,16 @@ use super::lexicon::{Section, all_items};
 use super::scan::prefix;
 use super::script::is_unspaced_or_hangul;
 
-/// The words that decide whether a dot ends a sentence, of all languages. The language of a text
-/// does not count: a claim and its evidence must be cut alike, whatever either looks like.
+/// The words that decide whether a dot ends a sentence, for all languages. The language of a text
+/// is ignored: a claim and its evidence must be cut the same way, whatever language they seem to be
+/// in.
 struct SentenceWords {
     abbreviations: Set,
     before_number: Set,
     at_end: Set,
     starters: Set,
     before_ordinal: Set,
-    /// Months of the languages that write ordinal numbers with a dot ("3. Mai").
+    /// Months of the languages that write ordinals with a dot ("3. Mai").
     months: Set,
 }
 
@@ -45,7 +46,7 @@ static WORDS: LazyLock<SentenceWords> = LazyLock::new(|| {
     }
 });
 
-/// Brackets and quotes that hold sentences together, when they are short.
+/// Brackets and quotes that keep sentences together, if they are short.
 const PAIRS: &[(char, char)] = &[
     ('(', ')'),
     ('（', '）'),
@@ -58,14 +59,14 @@ const PAIRS: &[(char, char)] = &[
     ('《', '》'),
 ];
 
-/// Longest bracketed or quoted stretch, in bytes, that is kept in one sentence.
+/// Maximum length of a bracketed or quoted part that is kept in one sentence, in bytes.
 const HELD_TOGETHER: usize = 400;
 
-/// Longest citation mark that is looked for, in bytes.
+/// Maximum length of a citation mark, in bytes.
 const LONGEST_MARK: usize = 2048;
 
 /// Cuts `text[range]` at the ends of its sentences; `whole` are ranges (sorted by start) that are
-/// never cut inside: code, links, citation marks. The pieces touch each other and cover the range.
+/// never cut: code, links, citation marks. The pieces are adjacent and cover the range.
 pub fn cut(text: &str, range: Range<usize>, whole: &[Range<usize>]) -> Vec<Range<usize>> {
     let body = &text[..range.end];
     let held = merge(
@@ -105,8 +106,8 @@ pub fn cut(text: &str, range: Range<usize>, whole: &[Range<usize>]) -> Vec<Range
     out
 }
 
-/// Where the sentence ends if the stops at `stop..run` end one, closing quotes and citation marks
-/// included.
+/// Where the sentence ends if the punctuation at `stop..run` ends one, including closing quotes and
+/// citation marks.
 fn end_of_sentence(
     body: &str,
     start: usize,
@@ -132,7 +133,7 @@ fn end_of_sentence(
         && body[run..closed].contains(|c| !"*_~=".contains(c))
         && rest.starts_with(char::is_alphanumeric)
     {
-        return None; // 「はい。」と言った: the sentence around the quote goes on.
+        return None; // 「はい。」と言った: the sentence around the quote continues.
     }
     let cited = end > closed || body[..stop].ends_with([']', '】', '］']);
     let ends = if wide || cited {
@@ -147,8 +148,8 @@ fn end_of_sentence(
     ends.then_some(end)
 }
 
-/// Whether the dot after `before` (the sentence so far) belongs to its last word and not to the
-/// sentence.
+/// Whether the dot after `before` (the sentence so far) belongs to its last word and does not end
+/// the sentence.
 fn is_abbreviation(before: &str, next: &str, small: bool) -> bool {
     let (head, word) = match before.rfind(char::is_whitespace) {
         Some(at) => before.split_at(at + before[at..].chars().next().map_or(0, char::len_utf8)),
@@ -204,7 +205,7 @@ fn is_abbreviation(before: &str, next: &str, small: bool) -> bool {
             || letters >= 3 && word.chars().all(char::is_numeric))
 }
 
-/// How many bytes of citation marks are at the start of `rest`, with the blanks and commas
+/// The number of bytes of citation marks at the start of `rest`, including the blanks and commas
 /// between them: `[E3]`, `[source: …]`, `[1]`, `[^2]` in half- or full-width spelling.
 fn citation_marks(rest: &str) -> usize {
     let mut end = 0;
@@ -240,7 +241,7 @@ pub fn citation_mark(rest: &str) -> Option<usize> {
         || digits(label)
         || label.starts_with('^')
         || label.strip_prefix('e').is_some_and(digits);
-    // Looked at first: a text of nothing but brackets must not be searched from each of them.
+    // Checked first: a text full of brackets must not be searched from each of them.
     if !fits {
         return None;
     }
@@ -258,7 +259,7 @@ pub fn citation_mark(rest: &str) -> Option<usize> {
     (!is_link).then_some(from + close + close_len)
 }
 
-/// Short bracketed or quoted stretches of `body[from..]`.
+/// Short bracketed or quoted parts of `body[from..]`.
 fn pairs(body: &str, from: usize) -> Vec<Range<usize>> {
     let mut out = Vec::new();
     // Most texts have none.
@@ -318,7 +319,7 @@ fn is_stop(c: char) -> bool {
     ) || is_wide_stop(c)
 }
 
-/// Stops of scripts that put no space after them.
+/// Sentence-ending punctuation of scripts without a space after it.
 fn is_wide_stop(c: char) -> bool {
     matches!(c, '。' | '｡' | '！' | '？' | '︒')
 }
@@ -376,7 +377,7 @@ fn is_invisible(c: char) -> bool {
     matches!(c, '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{feff}' | '\u{ad}')
 }
 
-/// A full-width Latin letter, digit or sign as its plain form.
+/// A full-width Latin letter, digit or symbol in its plain form.
 fn half_width(c: char) -> char {
     match c {
         '\u{ff01}'..='\u{ff5e}' => char::from_u32(c as u32 - 0xfee0).unwrap_or(c),

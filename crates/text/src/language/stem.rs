@@ -1,8 +1,8 @@
-//! A word → its stem: accents folded, then the Snowball stemmer of the word's script.
+//! Stems words: accents are folded, then the Snowball stemmer of the word's script is applied.
 //!
-//! English rules are used for all of Latin script in [`Stems`]. What they do to a word of another
-//! language they do to the same word in the query as well; the stems of its own language come on
-//! top ([`LocalStems`]).
+//! [`Stems`] uses English rules for all of Latin script. Words of other languages are changed the
+//! same way in documents and in queries; the stems of their own language are added
+//! ([`LocalStems`]).
 
 use std::collections::HashMap;
 
@@ -15,10 +15,10 @@ use super::Language;
 use super::lexicon::Section;
 use super::script::{Script, of_word};
 
-/// Seen words are forgotten when there are more than this: memory stays bounded on any input.
+/// The cache is cleared when it has more words than this: memory stays bounded for any input.
 const MAX_SEEN: usize = 100_000;
 
-/// Longer words are not stemmed: they are not words.
+/// Longer strings are not stemmed, because they are not words.
 const MAX_STEMMED_BYTES: usize = 64;
 
 impl Language {
@@ -28,8 +28,8 @@ impl Language {
         Stemmer::try_from_name(name).ok()
     }
 
-    /// The languages whose documents get stems of their own in the search index: those of Latin
-    /// script with a stemmer. English is the rule and not among them.
+    /// The languages whose documents get additional stems in the search index: those in Latin
+    /// script with a stemmer. English is the default and not included.
     pub fn with_local_stems() -> impl Iterator<Item = Self> {
         Self::ALL
             .iter()
@@ -46,10 +46,10 @@ impl Language {
     }
 }
 
-/// Stems words by their script, remembering those it has seen.
+/// Stems words by their script, with a cache.
 #[derive(Default)]
 pub struct Stems {
-    /// Word → place in `known`.
+    /// Word → index in `known`.
     places: HashMap<Box<str>, usize, RandomState>,
     known: Vec<Known>,
 }
@@ -61,9 +61,9 @@ struct Known {
 }
 
 impl Stems {
-    /// The stem of `word`, which is in lower case, and whether it is a stop word of search.
+    /// The stem of `word`, which is in lower case, and whether it is a stop word for search.
     pub fn get<'a>(&'a mut self, word: &'a str) -> (&'a str, bool) {
-        // Its own stem; there are many such, and each is in few texts.
+        // A word with digits is its own stem; there are many such words, and each is in few texts.
         if word.is_ascii() && word.bytes().any(|b| b.is_ascii_digit()) {
             return (word, false);
         }
@@ -99,8 +99,8 @@ fn is_search_stop(word: &str) -> bool {
         .contains(Section::SearchStop, word)
 }
 
-/// The stem of a word in lower case by the rules of its script: English ones for Latin script,
-/// Russian ones for Cyrillic.
+/// The stem of a lower-case word by the rules of its script: English for Latin script, Russian for
+/// Cyrillic.
 pub fn by_script(word: &str) -> String {
     let script = of_word(word);
     let folded = Some(fold_accents(word, script))
@@ -121,8 +121,8 @@ pub fn by_script(word: &str) -> String {
     if stem.is_empty() { folded } else { stem }
 }
 
-/// Takes off accents where they do not make another letter. Cyrillic `й` stays, because the stemmer
-/// needs it; marks of Indic scripts stay, because they are vowels.
+/// Removes accents unless they make a different letter. Cyrillic `й` is kept, because the stemmer
+/// needs it; marks of Indic scripts are kept, because they are vowels.
 fn fold_accents(word: &str, script: Option<Script>) -> String {
     if word.is_ascii() {
         return word.to_owned();
@@ -139,7 +139,7 @@ fn fold_accents(word: &str, script: Option<Script>) -> String {
     }
 }
 
-/// `word` of Latin script without accents; `ß` is `ss`, `æ` is `ae`.
+/// `word` in Latin script without accents; `ß` becomes `ss`, `æ` becomes `ae`.
 pub fn fold_latin(word: &str) -> String {
     word.nfd()
         .filter(|c| !is_combining_mark(*c))
@@ -162,7 +162,7 @@ fn plain_letters(c: char) -> impl Iterator<Item = char> {
     [first, second].into_iter().filter(|c| *c != '\0')
 }
 
-/// Stems words in the languages of [`Language::with_local_stems`], remembering those it has seen.
+/// Stems words in the languages of [`Language::with_local_stems`], with a cache.
 #[derive(Default)]
 pub struct LocalStems {
     seen: HashMap<Language, Seen, RandomState>,

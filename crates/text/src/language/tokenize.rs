@@ -1,9 +1,10 @@
-//! Text → terms, the same way for what is indexed and for what is asked.
+//! Turns text into terms, in the same way for indexing and for queries.
 //!
-//! One pass over a text yields every form at once, because analysing is a large share of the cost
-//! of indexing: each word as it is (*exact*: NFKC, lower case) and as its stem (*stem*: accents
-//! folded, Snowball stemmer of its script); identifiers, versions, hyphenated words and paths whole
-//! and in parts; scripts written without spaces in single characters (exact) and in pairs (stem).
+//! One pass over a text yields every form at once, because analysis is a large share of the cost of
+//! indexing: each word as it is (*exact*: NFKC, lower case) and as its stem (*stem*: accents
+//! folded, Snowball stemmer of its script); identifiers, versions, hyphenated words and paths both
+//! whole and in parts; scripts written without spaces as single characters (exact) and as pairs
+//! (stem).
 
 use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::is_combining_mark;
@@ -13,24 +14,23 @@ use super::scan::{prefix, skip};
 use super::script::{is_hangul, is_unspaced};
 use super::stem::{LocalStems, Stems};
 
-/// Longer terms are cut to this many bytes (at a character boundary), both in the index and in
-/// queries, so that an over-long token is still found.
+/// Longer terms are truncated to this many bytes (at a character boundary), both in the index and
+/// in queries, so that an over-long token is still found.
 pub const MAX_TERM_BYTES: usize = 96;
 
-/// Longer paths are given only in names and words: as wholes they would fill the dictionary and
+/// Longer paths are only split into names and words: as wholes they would fill the dictionary, and
 /// nobody types them.
 const MAX_PATH_BYTES: usize = 32;
 
-/// What a run is cut at, from the outside in: a path into names, a name into terms, a term into
-/// words. Words are cut at changes of case.
+/// Where a run is split, from the outside in: a path into names, a name into terms, a term into
+/// words. Words are split at changes of case.
 const LEVELS: [&[char]; 3] = [&['/'], &['.', ':', '@', '&'], &['-', '_', '\'']];
 
-/// One form that the analysis of a text yields.
+/// One form produced by the analysis of a text.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Token<'a> {
-    /// A compound as a whole; is at the position of the first part, which follows. `joined`:
-    /// nothing is between its parts any more (`email`, `getusername`), so that it may be a word
-    /// elsewhere.
+    /// A compound as a whole, at the position of the first part, which follows. `joined`: nothing
+    /// remains between its parts (`email`, `getusername`), so that it may be a word elsewhere.
     Whole {
         exact: &'a str,
         stem: &'a str,
@@ -46,24 +46,24 @@ pub enum Token<'a> {
     /// A character of a script written without spaces; takes the next position. `alone`: it has no
     /// neighbour.
     Char { text: &'a str, alone: bool },
-    /// Two neighbouring characters of such a script, at the position of the second.
+    /// Two adjacent characters of such a script, at the position of the second.
     Pair(&'a str),
 }
 
-/// Analyses texts; remembers what it has seen, so one analyzer should be used for many texts.
+/// Analyses texts, with a cache, so one analyzer should be used for many texts.
 #[derive(Default)]
 pub struct Analyzer {
     stems: Stems,
     local_stems: LocalStems,
-    /// The run being analysed, when it had to be normalised.
+    /// The run being analysed, if it had to be normalised.
     normal: String,
-    /// A compound, put together.
+    /// A compound without connectors.
     whole: String,
     lower: String,
     pieces: Vec<RunPiece>,
 }
 
-/// A stretch of a run without connectors: `start..end` in bytes.
+/// A part of a run without connectors: `start..end` in bytes.
 #[derive(Clone, Copy)]
 struct RunPiece {
     start: usize,
@@ -77,12 +77,12 @@ enum PieceKind {
     Word,
     /// Begins at a change of case within a word (`camelCase`).
     Camel,
-    /// Of a script written without spaces.
+    /// Text in a script written without spaces.
     Unspaced,
 }
 
 impl Analyzer {
-    /// Hands every token of `text` to `emit`, in order.
+    /// Passes every token of `text` to `emit`, in order.
     pub fn analyze(&mut self, text: &str, emit: &mut dyn FnMut(Token<'_>)) {
         let mut rest = text;
         while let Some((run, after)) = next_run(rest) {
@@ -96,8 +96,8 @@ impl Analyzer {
         self.local_stems.term(language, word)
     }
 
-    /// Hands every token of one run to `emit`: words and the connectors between them, as
-    /// [`next_run`] finds them.
+    /// Passes every token of one run to `emit`: words and the connectors between them, as returned
+    /// by [`next_run`].
     pub fn run(&mut self, run: &str, emit: &mut dyn FnMut(Token<'_>)) {
         let mut normal = std::mem::take(&mut self.normal);
         let mut pieces = std::mem::take(&mut self.pieces);
@@ -124,8 +124,8 @@ impl Analyzer {
         self.pieces = pieces;
     }
 
-    /// What `pieces` are cut into at `level` of [`LEVELS`]: the whole, if there are several, then
-    /// each.
+    /// Splits `pieces` at `level` of [`LEVELS`]: emits the whole, if there are several parts, then
+    /// each part.
     fn emit_level(
         &mut self,
         run: &str,
@@ -186,8 +186,9 @@ impl Analyzer {
         });
     }
 
-    /// The whole of `pieces` and `suffix`: hyphens, underscores and humps vanish between letters
-    /// (`e-mail` = `email`), what gives a version, a date, a path or a name its sense stays.
+    /// The whole of `pieces` and `suffix`: hyphens, underscores and camel-case boundaries between
+    /// letters disappear (`e-mail` = `email`); the separators of a version, a date, a path or a
+    /// name stay.
     fn emit_whole(
         &mut self,
         run: &str,
@@ -250,7 +251,7 @@ fn emit_unspaced(text: &str, emit: &mut dyn FnMut(Token<'_>)) {
     }
 }
 
-/// The first run of `text` (words joined by single connectors) and what follows it.
+/// The first run of `text` (words joined by single connectors) and the text after it.
 pub fn next_run(text: &str) -> Option<(&str, &str)> {
     let start = skip(text, 0, |c| !c.is_alphanumeric());
     if start == text.len() {
@@ -259,7 +260,7 @@ pub fn next_run(text: &str) -> Option<(&str, &str)> {
     let mut end = start;
     loop {
         end = skip(text, end, |c| is_word(c) || is_joiner(c));
-        // Where most runs end: a blank is neither connector nor suffix.
+        // Most runs end here: a blank is neither connector nor suffix.
         if matches!(text.as_bytes().get(end), Some(b' ' | b'\n')) {
             return Some(text[start..].split_at(end - start));
         }
@@ -272,7 +273,7 @@ pub fn next_run(text: &str) -> Option<(&str, &str)> {
     Some((&text[start..end], &text[end..]))
 }
 
-/// How many bytes of connector are at `at`, between two words; 0 where the run ends.
+/// The number of connector bytes at `at`, between two words; 0 where the run ends.
 fn connector(text: &str, at: usize) -> usize {
     let mut after = text[at..].chars();
     let Some(c) = after.next() else { return 0 };
@@ -297,7 +298,8 @@ fn connector(text: &str, at: usize) -> usize {
     }
 }
 
-/// `++` or `#` right after a name of letters (`C++`, `F#`) belongs to it. Length in bytes.
+/// Length in bytes of `++` or `#` directly after a name of letters (`C++`, `F#`), which belongs to
+/// the name.
 fn suffix(run_and_rest: &str, end: usize) -> usize {
     let (run, rest) = run_and_rest.split_at(end);
     let length = if rest.starts_with("++") {
@@ -312,7 +314,7 @@ fn suffix(run_and_rest: &str, end: usize) -> usize {
     if named && free { length } else { 0 }
 }
 
-/// Cuts a run at connectors, at changes of case and between scripts with and without spaces.
+/// Splits a run at connectors, at changes of case and between scripts with and without spaces.
 fn cut(run: &str, pieces: &mut Vec<RunPiece>) {
     let mut open: Option<RunPiece> = None;
     let mut before = [' ', ' ']; // the last two characters of the open piece
@@ -366,8 +368,8 @@ fn hump(before: [char; 2], c: char, next: Option<char>) -> bool {
     before[1].is_uppercase() && next.is_some_and(char::is_lowercase) && next != Some('s')
 }
 
-/// Whether the apostrophe at `at` is before an English ending (`don't`, `user's`), so that it
-/// joins one word.
+/// Whether the apostrophe at `at` comes before an English ending (`don't`, `user's`), so that both
+/// are one word.
 fn elided(run: &str, at: usize) -> bool {
     let mut after = run[at..].chars();
     after.next();
@@ -395,7 +397,7 @@ fn is_joiner(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{200c}' | '\u{200d}')
 }
 
-/// Other spellings of a connector, as ASCII.
+/// Variants of a connector, as ASCII.
 fn plain_connector(c: char) -> char {
     match c {
         '\u{2019}' => '\'',
@@ -404,8 +406,8 @@ fn plain_connector(c: char) -> char {
     }
 }
 
-/// Whether `c` comes in single characters and pairs: scripts without blanks, and Hangul, whose
-/// particles are glued to the word.
+/// Whether `c` is indexed as single characters and pairs: scripts without blanks, and Hangul, whose
+/// particles are attached to the word.
 fn comes_in_pairs(c: char) -> bool {
     is_unspaced(c) || is_hangul(c)
 }
@@ -424,8 +426,8 @@ fn lower_into(out: &mut String, text: &str) {
     }
 }
 
-/// The terms of `text` as the search index knows them: stems in order of appearance, stop words
-/// left out unless there is nothing else; ideographs and their like in pairs. Compounds give their
+/// The terms of `text` as in the search index: stems in order of appearance, without stop words
+/// unless there is nothing else; ideographs and similar characters in pairs. Compounds yield their
 /// parts.
 pub fn terms(text: &str) -> Vec<String> {
     let mut analyzer = Analyzer::default();

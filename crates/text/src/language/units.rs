@@ -1,5 +1,5 @@
-//! Units and currencies: what a number counts. Equal amounts in other units of one kind are equal
-//! ("1.5 s" and "1500 ms"); kinds are never mixed, and no rate of exchange is known.
+//! Units and currencies: what a number counts. Equal amounts in different units of one kind are
+//! equal ("1.5 s" and "1500 ms"); kinds are never mixed, and no exchange rates are used.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -31,7 +31,7 @@ macro_rules! kinds {
 kinds! {
     /// In seconds.
     Time = "time",
-    /// In months, whose length differs.
+    /// In months, whose length varies.
     Calendar = "calendar",
     /// In bytes.
     Data = "data",
@@ -65,11 +65,11 @@ kinds! {
     Ampere = "ampere",
     /// In hertz.
     Frequency = "frequency",
-    /// In kilometres an hour.
+    /// In kilometres per hour.
     Speed = "speed",
     /// In pixels.
     Pixels = "pixels",
-    /// In multiples.
+    /// In multiples ("3 times").
     Times = "times",
     /// A currency.
     Dollar = "dollar",
@@ -81,7 +81,7 @@ kinds! {
     Yen = "yen",
     /// A currency.
     Franc = "franc",
-    /// Currencies of that name.
+    /// Currencies with that name.
     Krone = "krone",
     /// A currency.
     Rupee = "rupee",
@@ -91,7 +91,7 @@ kinds! {
     Ruble = "ruble",
 }
 
-/// A unit: the kinds that its name can mean, each with the size of one.
+/// A unit: the kinds that its name can mean, each with the size of one unit.
 pub type Unit = &'static [(UnitKind, f64)];
 
 struct Table {
@@ -134,7 +134,7 @@ impl Table {
             if line.starts_with('#') {
                 continue;
             }
-            // Read once and kept for as long as the program runs.
+            // Read once and kept while the program runs.
             let unit: Unit = kinds.split(',').filter_map(kind).collect::<Vec<_>>().leak();
             for symbol in symbols.split(',').map(str::trim) {
                 self.longest_name = self.longest_name.max(symbol.len());
@@ -159,8 +159,7 @@ fn kind(text: &str) -> Option<(UnitKind, f64)> {
     Some((UnitKind::from_key(key)?, size.parse().ok()?))
 }
 
-/// The unit with this name or symbol. Case counts only where two symbols differ by it: `MW` and
-/// `mW`.
+/// The unit with this name or symbol. Case matters only if two symbols differ by it: `MW` and `mW`.
 pub fn unit(name: &str) -> Option<Unit> {
     let table = &*TABLE;
     if name.len() > table.longest_name {
@@ -202,7 +201,8 @@ pub fn equal_amounts(x: f64, a: Unit, y: f64, b: Unit) -> bool {
     })
 }
 
-/// Equality of numbers that may have been multiplied once or twice: to one part in 10⁹.
+/// Equality of numbers that may carry rounding errors from one or two multiplications: to one part
+/// in 10⁹.
 pub fn same(x: f64, y: f64) -> bool {
     x == y || (x - y).abs() <= 1e-9 * x.abs().max(y.abs())
 }

@@ -1,9 +1,9 @@
 //! The cut points of the Python ancestor, for comparison: `obsidian_v1` and `fixed_window_v1`.
 //!
-//! All lengths are code points of the text with `\r\n` and lone `\r` read as one line break, as
-//! Python's text files do. A heading inside a code fence counts as one: that is the point of the
-//! comparison. The ancestor glued its paragraphs with blank lines; here a chunk is the slice of the
-//! file from its first paragraph to its last.
+//! All lengths are in code points of the text, with `\r\n` and lone `\r` counted as one line break,
+//! as in Python's text files. A heading inside a code fence counts as a heading: this is the point
+//! of the comparison. The ancestor joined its paragraphs with blank lines; here a chunk is the
+//! slice of the file from its first paragraph to its last.
 
 use std::ops::Range;
 
@@ -17,7 +17,7 @@ pub struct AncestorChunk {
     pub heading: HeadingPath,
 }
 
-/// Windows of `max_chars` that step by `max_chars - overlap`; the last one ends with the text.
+/// Windows of `max_chars` that advance by `max_chars - overlap`; the last one ends with the text.
 pub fn fixed_window_v1(body: &str, max_chars: usize, overlap: usize) -> Vec<AncestorChunk> {
     let (max_chars, overlap) = limits(max_chars, overlap);
     let text = Points::of(body, skipped_line(body)..body.len());
@@ -37,7 +37,7 @@ pub fn fixed_window_v1(body: &str, max_chars: usize, overlap: usize) -> Vec<Ance
     out
 }
 
-/// Paragraphs packed per heading path, sections cut at level 2 (or the smallest level there is).
+/// Paragraphs packed per heading path, sections cut at level 2 (or the smallest level present).
 pub fn obsidian_v1(body: &str, max_chars: usize, overlap: usize) -> Vec<AncestorChunk> {
     let (max_chars, overlap) = limits(max_chars, overlap);
     let mut packer = Packer {
@@ -86,7 +86,7 @@ pub fn obsidian_v1(body: &str, max_chars: usize, overlap: usize) -> Vec<Ancestor
     packer.out
 }
 
-/// Values that make progress possible.
+/// Adjusts the values so that progress is possible.
 fn limits(max_chars: usize, overlap: usize) -> (usize, usize) {
     let max_chars = max_chars.max(1);
     (max_chars, overlap.min(max_chars - 1))
@@ -139,7 +139,7 @@ struct Packer<'a> {
     max_chars: usize,
     overlap: usize,
     out: Vec<AncestorChunk>,
-    /// What is being packed, and its length as the ancestor counts it.
+    /// The chunk being packed, and its length as the ancestor counts it.
     current: Option<(AncestorChunk, usize)>,
 }
 
@@ -178,7 +178,7 @@ impl Packer<'_> {
         ));
     }
 
-    /// Windows over a paragraph that is too long, each but the first starting `overlap` before the
+    /// Windows over a paragraph that is too long; each except the first starts `overlap` before the
     /// break.
     fn windows(&self, text: &Points<'_>) -> Vec<Range<usize>> {
         let mut out = Vec::new();
@@ -198,10 +198,10 @@ impl Packer<'_> {
     }
 }
 
-/// A text by code points, line breaks counted once.
+/// A text in code points, with each line break counted once.
 struct Points<'a> {
     body: &'a str,
-    /// The byte each point begins at, and one past the end.
+    /// The byte at which each point begins, and one past the end.
     starts: Vec<usize>,
 }
 
@@ -236,8 +236,8 @@ impl<'a> Points<'a> {
         }
     }
 
-    /// Where a window `start..end` is cut: after its last boundary, else its last space, both at
-    /// least `least` points in; else at its end.
+    /// Where a window `start..end` is cut: after its last boundary, otherwise its last space, both
+    /// at least `least` points in; otherwise at its end.
     fn break_in(&self, start: usize, end: usize, least: usize) -> usize {
         let least = (start + least).max(start + 1);
         if let Some(found) = (least..=end)
@@ -252,8 +252,8 @@ impl<'a> Points<'a> {
             .map_or(end, |at| at + 1)
     }
 
-    /// Whether a boundary ends at `at`: white space after `.`, `!`, `?` (closing quotes and
-    /// brackets between them) or after `;`, `:`, all of it; or a line break.
+    /// Whether a boundary ends at `at`: all of the white space after `.`, `!`, `?` (with closing
+    /// quotes and brackets between) or after `;`, `:`; or a line break.
     fn is_boundary(&self, start: usize, at: usize, end: usize) -> bool {
         if !self.at(at - 1).is_whitespace() {
             return false;

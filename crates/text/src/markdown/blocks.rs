@@ -1,7 +1,7 @@
-//! Markdown text → its blocks, each with its place and the block around it.
+//! Parses markdown text into its blocks, each with its position and the block around it.
 //!
-//! Chunking needs blocks to find cut points and [`super::sentences`] needs them to find sentences;
-//! whoever shows a passage needs to know where a whole list, table or code block begins and ends.
+//! Chunking needs blocks for its cut points, [`super::sentences`] needs them to find sentences, and
+//! code that shows a passage needs to know where a whole list, table or code block begins and ends.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use pulldown_cmark::{Event, Parser, Tag};
 use super::comments;
 use crate::types::ByteSpan;
 
-/// What a block is.
+/// The kind of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum BlockKind {
     /// Running text; also the text of a list item that is separated by blank lines.
@@ -36,24 +36,24 @@ pub enum BlockKind {
     Quote,
     /// A block of HTML.
     Html,
-    /// A footnote's text, or whatever else markdown knows.
+    /// A footnote's text, or any other markdown block.
     Other,
 }
 
-/// A block and where it stands.
+/// A block and its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Block {
-    /// What it is.
+    /// Its kind.
     pub kind: BlockKind,
     /// Its bytes in the text, without white space at the end.
     pub span: ByteSpan,
     /// The index of the block around it.
     pub parent: Option<usize>,
-    /// Of an item that is a task: whether it is ticked.
+    /// For an item that is a task: whether it is ticked.
     pub task: Option<bool>,
 }
 
-/// How deep blocks are recorded; deeper ones belong to the last recorded one.
+/// Maximum depth at which blocks are recorded; deeper ones belong to the last recorded one.
 const MAX_DEPTH: usize = 24;
 
 /// The blocks of `text` in the order of their starts, outer blocks first. Inline markup is not

@@ -1,8 +1,8 @@
-//! Obsidian's `%%comments%%`: where they are, and a copy of the text in which they mean nothing.
+//! Obsidian's `%%comments%%`: where they are, and a copy of the text in which they have no meaning.
 //!
-//! A comment is a reader's blind spot: a heading, a link or a claim inside it must not count as
-//! one. The copy has the same length and the same line breaks, so every offset found in it is an
-//! offset into the original.
+//! Readers do not see comments: a heading, a link or a claim inside one must not count. The copy
+//! has the same length and the same line breaks, so every offset in it is an offset into the
+//! original.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -11,9 +11,8 @@ use pulldown_cmark::{Event, Parser, Tag};
 
 use super::shallow::{MASK, shallow};
 
-/// The text without the meaning of its comments, and where these stood. Code keeps its `%%`; an
-/// unclosed `%%` is text. What nests deeper than anybody reads does not nest in the copy
-/// ([`shallow`]).
+/// The text with its comments masked, and where they were. Code keeps its `%%`; an unclosed `%%` is
+/// text. Excessively deep nesting is removed in the copy ([`shallow`]).
 pub fn mask(text: &str) -> (Cow<'_, str>, Vec<Range<usize>>) {
     let flat = shallow(text);
     let ranges = find(&flat);
@@ -54,7 +53,7 @@ fn find(text: &str) -> Vec<Range<usize>> {
 
 /// All `%%` outside code.
 fn free_marks(text: &str) -> Vec<usize> {
-    // Few texts have any, and to see that is much faster than to list them.
+    // Few texts have any, and checking that is much faster than listing them.
     if !text.contains("%%") {
         return Vec::new();
     }

@@ -1,4 +1,4 @@
-//! The whole way from a file's text to a [`Document`].
+//! Turns a file's text into a [`Document`].
 
 use std::ops::Range;
 
@@ -12,16 +12,16 @@ use super::{ancestor, comments, frontmatter, pack};
 use crate::markdown::Scheme;
 use crate::types::{ByteSpan, Heading, HeadingPath, LineSpan, Sha256};
 
-/// The version of the cut points of `obsidian_v2`. To be raised with every change that moves one,
-/// so that an index made before is known to be out of date.
+/// The version of the cut points of `obsidian_v2`. Raise it with every change that moves one, so
+/// that older indexes are known to be out of date.
 const IMPLEMENTATION: &str = "obsidian_v2.2";
 
-/// What the ancestor called its implementation.
+/// The ancestor's name for its implementation.
 const ANCESTOR_IMPLEMENTATION: &str = "phase2_chunking_v1";
 
-/// Reads a markdown file. Never fails: what could not be read as it was probably meant is in
-/// `problems`, and its text is in the chunks all the same. The same text, options and counter give
-/// the same document.
+/// Parses a markdown file. Never fails: what could not be parsed as probably intended is in
+/// `problems`, but its text is still in the chunks. The same text, options and counter give the
+/// same document.
 pub fn parse(file_text: &str, options: &ChunkOptions, count: CountTokens<'_>) -> Document {
     let frontmatter = frontmatter::read(file_text);
     let base = frontmatter
@@ -69,7 +69,7 @@ pub fn parse(file_text: &str, options: &ChunkOptions, count: CountTokens<'_>) ->
 }
 
 /// A document of another kind, whose outline was read from `file_text` without its first `base`
-/// bytes. `properties` take the place of the keys of a frontmatter.
+/// bytes. `properties` replace the keys of a frontmatter.
 pub(crate) fn of_outline(
     file_text: &str,
     base: usize,
@@ -115,10 +115,10 @@ pub(crate) fn of_outline(
     }
 }
 
-/// The identity of everything that decides cut points: 32 hexadecimal digits that change whenever
-/// these could.
+/// The identity of everything that determines cut points: 32 hexadecimal digits that change
+/// whenever the cut points could.
 ///
-/// The ancestor's schemes have the ancestor's value: SHA-256 over compact JSON with sorted keys.
+/// The ancestor's schemes use the ancestor's value: SHA-256 over compact JSON with sorted keys.
 /// They do not depend on a tokenizer.
 pub fn chunker_sig(options: &ChunkOptions, tokenizer_sha256: &Sha256) -> String {
     let facts = match options.scheme {
@@ -407,7 +407,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// About what a WordPiece tokenizer says; additive over white space.
+    /// Approximates a WordPiece tokenizer; additive over white space.
     fn estimate(text: &str) -> usize {
         text.split_whitespace()
             .map(|word| word.chars().count().div_ceil(4))
@@ -427,7 +427,7 @@ mod tests {
         parse(text, &options(256), &estimate)
     }
 
-    /// Chunk texts and their paths, for a budget.
+    /// Chunk texts and their paths, for a token budget.
     fn chunks(text: &str, max_tokens: usize) -> Vec<(&str, String)> {
         let found = parse(text, &options(max_tokens), &estimate).chunks;
         found
@@ -440,7 +440,7 @@ mod tests {
         vec!["word"; n].join(" ")
     }
 
-    /// What must hold for every document.
+    /// Checks what must be true for every document.
     fn check(text: &str, max_tokens: usize) -> Result<(), TestCaseError> {
         let found = parse(text, &options(max_tokens), &estimate);
         let mut at = found
@@ -770,7 +770,7 @@ mod tests {
         }
     }
 
-    /// Pieces of markdown that meet in every combination.
+    /// Pieces of markdown that are combined in every way.
     fn markdown() -> impl Strategy<Value = String> {
         let piece = prop::sample::select(vec![
             "# H\n",

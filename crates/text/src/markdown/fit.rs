@@ -1,5 +1,5 @@
-//! Blocks → units that fit into the budget: whole where possible, else cut at the next smaller
-//! thing.
+//! Cuts blocks into units that fit the budget: whole if possible, otherwise at the next smaller
+//! structure.
 
 use std::ops::Range;
 
@@ -10,10 +10,10 @@ use super::plain::block_id;
 use super::sentences::sentences;
 use super::types::{BlockKinds, CountTokens};
 
-/// A stretch of text that is never cut again.
+/// A part of the text that is never cut again.
 #[derive(Debug, Clone)]
 pub struct FittedBlock {
-    /// Up to where the next unit begins, so that counts of bytes add up, too.
+    /// Extends to where the next unit begins, so that byte counts add up too.
     pub range: Range<usize>,
     pub tokens: usize,
     pub kinds: BlockKinds,
@@ -30,11 +30,11 @@ pub struct Fitter<'a> {
 }
 
 impl Fitter<'_> {
-    /// The units of `range`, which holds the top blocks `nodes` and, between them, what the parser
-    /// passed over.
+    /// The units of `range`, which contains the top blocks `nodes` and, between them, text that the
+    /// parser skipped.
     pub fn units(&self, range: Range<usize>, nodes: &[usize]) -> Vec<FittedBlock> {
         let mut parts = self.tiles(range, nodes.iter().copied());
-        // An id on a line of its own names the block before it.
+        // An id on a separate line names the block before it.
         parts.dedup_by(|id, block| {
             let is_id = self.is_block_id(&id.0);
             block.0.end = if is_id { id.0.end } else { block.0.end };
@@ -52,8 +52,8 @@ impl Fitter<'_> {
         text.starts_with('^') && block_id(text).is_some_and(|id| id.len() + 1 == text.len())
     }
 
-    /// Cuts `range` at the starts of `nodes`; a stretch without a block of its own stands by itself
-    /// unless it is only marks, which belong to the block after them.
+    /// Cuts `range` at the starts of `nodes`. Text outside every block is a separate part, unless
+    /// it consists only of marks, which belong to the next block.
     fn tiles(
         &self,
         range: Range<usize>,
@@ -88,7 +88,7 @@ impl Fitter<'_> {
             .collect()
     }
 
-    /// Where text begins that no block holds.
+    /// Where text begins that is in no block.
     fn passed_over(&self, range: Range<usize>) -> Option<usize> {
         let text = &self.text[range.clone()];
         let is_mark = |c: char| c.is_whitespace() || ">-+*[]|:".contains(c);
@@ -146,8 +146,8 @@ impl Fitter<'_> {
         kinds: BlockKinds,
         out: &mut Vec<FittedBlock>,
     ) -> bool {
-        // Each word is at least one token: what holds more words than the budget need not be
-        // counted to be cut.
+        // Each word is at least one token: text with more words than the budget can be cut without
+        // counting its tokens.
         let text = &self.text[range.clone()];
         if text.len() / 2 >= self.budget && text.split_whitespace().nth(self.budget).is_some() {
             return false;
@@ -168,10 +168,10 @@ impl Fitter<'_> {
         fits
     }
 
-    /// Whether a small part of a long text is already more than the budget. Ideographs are written
-    /// without blanks, so words alone do not tell: a line of megabytes would be counted as a whole,
-    /// which takes a hundred times its memory. A text that is cut between two ideographs has no
-    /// fewer tokens than its first part, but for a few at the cut.
+    /// Whether a small part of a long text already exceeds the budget. Ideographs are written
+    /// without blanks, so counting words is not enough: a line of megabytes would be tokenized as a
+    /// whole, which takes a hundred times its memory. A text that is cut between two ideographs has
+    /// no fewer tokens than its first part, except for a few at the cut.
     fn is_surely_too_long(&self, text: &str) -> bool {
         let from = self.budget.saturating_mul(PART_BYTES);
         if text.len() < from.saturating_mul(4) {
@@ -226,8 +226,7 @@ impl Fitter<'_> {
         }
     }
 
-    /// Cuts at white space, and where a word alone is too large, between what a person sees as
-    /// characters.
+    /// Cuts at white space, and if a single word is too large, between user-perceived characters.
     fn by_words(&self, range: Range<usize>, kinds: BlockKinds, out: &mut Vec<FittedBlock>) {
         let mut at = range.start;
         let mut guess = self.budget.saturating_mul(4).max(1);
@@ -252,22 +251,22 @@ impl Fitter<'_> {
     }
 }
 
-/// Bytes for each token of the budget in the part of a long text that is counted; most ideographs
-/// are three.
+/// Bytes per token of the budget in the part of a long text that is counted; most ideographs take
+/// three bytes.
 const PART_BYTES: usize = 16;
 
-/// Characters behind it in which a place for the cut is looked for.
+/// Number of characters after it that are searched for a place to cut.
 const PART_LOOK: usize = 1_000;
 
-/// How many tokens a cut may add: a word that is cut in two can become many pieces.
+/// How many tokens a cut may add: a word cut in two can become many pieces.
 const PART_SLACK: usize = 200;
 
-/// Characters that the tokenizers of BERT take for words of their own.
+/// Characters that BERT tokenizers treat as separate words.
 fn is_ideograph(c: char) -> bool {
     matches!(c, '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{2ebef}')
 }
 
-/// A prefix of about `bytes` bytes that ends after white space, else between characters; never
+/// A prefix of about `bytes` bytes that ends after white space, otherwise between characters; never
 /// empty.
 fn prefix(text: &str, bytes: usize) -> usize {
     if bytes >= text.len() {
@@ -281,14 +280,14 @@ fn prefix(text: &str, bytes: usize) -> usize {
     if let Some(space) = head.char_indices().rfind(|(_, c)| c.is_whitespace()) {
         return space.0 + space.1.len_utf8();
     }
-    // The last character of the head may go on after it, so the cut is before it.
+    // The last character of the head may continue after it, so the cut is before it.
     match head.grapheme_indices(true).next_back() {
         Some((start, _)) if start > 0 => start,
         _ => smallest(text),
     }
 }
 
-/// The first character as a person sees it.
+/// The first user-perceived character.
 fn smallest(text: &str) -> usize {
     text.graphemes(true).next().map_or(0, str::len)
 }

@@ -1,9 +1,9 @@
-//! The frontmatter: found by our own scanner, read by `gray_matter`, classified as the ancestor
-//! did.
+//! The frontmatter: found by our own scanner, parsed by `gray_matter`, classified as by the
+//! ancestor.
 //!
-//! The scanner decides what is frontmatter, because only it knows bytes; the YAML reader sees
-//! nothing but the lines between the fences, and never a text that could make it allocate or
-//! recurse without bound.
+//! The scanner decides what is frontmatter, because only it knows bytes. The YAML parser sees only
+//! the lines between the fences, and never a text that could make it allocate or recurse without
+//! bound.
 
 use std::collections::BTreeMap;
 
@@ -13,21 +13,21 @@ use serde_json::{Map, Value};
 
 use crate::types::ByteSpan;
 
-/// Largest matter that is parsed, in bytes.
+/// Maximum size of frontmatter that is parsed, in bytes.
 const MAX_MATTER: usize = 64 * 1024;
 
-/// Most columns of indentation, `- ` and `? ` before the text of a line; bounds how deep block YAML
-/// nests (flow YAML is bounded by the parser at 255).
+/// Maximum number of columns of indentation, `- ` and `? ` before the text of a line; limits how
+/// deep block YAML nests (the parser limits flow YAML to 255).
 const MAX_INDENT: usize = 200;
 
-/// What the frontmatter of a file is.
+/// The state of a file's frontmatter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FrontmatterState {
     /// The file has no frontmatter.
     Absent,
-    /// It is there and was read.
+    /// It exists and was parsed.
     Present,
-    /// It is there but could not be read; `error` says why.
+    /// It exists but could not be parsed; `error` says why.
     Unknown,
 }
 
@@ -47,13 +47,13 @@ impl FrontmatterState {
 pub struct Frontmatter {
     /// Absent, present or unknown.
     pub state: FrontmatterState,
-    /// Its bytes in the file, both fences and the last line break included. `None` when there is
-    /// none, and when no key at all could be read between the fences: then they are thematic breaks
-    /// around text, and the text is chunked.
+    /// Its bytes in the file, including both fences and the last line break. `None` when there is
+    /// none, and when no key at all could be parsed between the fences: then they are thematic
+    /// breaks around text, and the text is chunked.
     pub span: Option<ByteSpan>,
-    /// Whether a non-blank string is under `uuid`; `None` unless the state is present.
+    /// Whether there is a non-blank string under `uuid`; `None` unless the state is present.
     pub typed: Option<bool>,
-    /// Why it could not be read.
+    /// Why it could not be parsed.
     pub error: Option<String>,
     /// Its keys, sorted. When YAML could not be parsed: the `key: value` lines, as strings.
     pub json: Map<String, Value>,
@@ -97,9 +97,9 @@ impl Frontmatter {
         serde_json::to_string(&self.json).unwrap_or_else(|_| "{}".to_owned())
     }
 
-    /// The strings under the first of `keys` that is there: a list, or one string cut at commas
-    /// (and at white space when `words`). Numbers count as their digits; blank entries do not
-    /// count.
+    /// The strings under the first of `keys` that exists: a list, or one string split at commas
+    /// (and at white space when `words`). Numbers are returned as their digits; blank entries are
+    /// ignored.
     pub fn strings(&self, keys: &[&str], words: bool) -> Vec<String> {
         let Some(value) = keys.iter().find_map(|key| self.get(key)) else {
             return Vec::new();
@@ -128,7 +128,7 @@ impl Frontmatter {
             .filter(|t| !t.is_empty())
     }
 
-    /// Keys are compared without regard to ASCII case, as Obsidian does.
+    /// Keys are compared ignoring ASCII case, as in Obsidian.
     fn get(&self, key: &str) -> Option<&Value> {
         self.json.get(key).or_else(|| {
             self.json
@@ -147,7 +147,7 @@ fn scalar(value: &Value) -> Option<String> {
     }
 }
 
-/// Finds and reads the frontmatter of a file. A byte order mark before it is ignored.
+/// Finds and parses the frontmatter of a file. A byte order mark before it is ignored.
 pub fn read(file: &str) -> Frontmatter {
     let Some(found) = find(file) else {
         return Frontmatter::absent();
@@ -178,7 +178,7 @@ pub fn bom_len(file: &str) -> usize {
     if file.starts_with('\u{feff}') { 3 } else { 0 }
 }
 
-/// Whether the file begins like frontmatter that is never closed: `---`, then a `key:` line.
+/// Whether the file begins like unclosed frontmatter: `---`, then a `key:` line.
 pub fn looks_unclosed(file: &str) -> bool {
     let mut lines = file[bom_len(file)..].lines();
     let opens = lines.next().is_some_and(|l| l.trim_end() == "---");
@@ -191,8 +191,8 @@ struct Found {
     matter: std::ops::Range<usize>,
 }
 
-/// `---` on the first line up to the next line that is `---` or `...`; trailing white space does
-/// not matter.
+/// `---` on the first line up to the next line that is `---` or `...`; trailing white space is
+/// ignored.
 fn find(file: &str) -> Option<Found> {
     let start = bom_len(file);
     let mut at = start;
@@ -217,7 +217,7 @@ fn find(file: &str) -> Option<Found> {
     None
 }
 
-/// The keys of the matter; on failure a sentence and what could be read line by line.
+/// The keys of the frontmatter; on failure, a message and what could be parsed line by line.
 fn parse(matter: &str) -> Result<Map<String, Value>, (String, Map<String, Value>)> {
     if matter.trim().is_empty() {
         return Ok(Map::new());
@@ -251,8 +251,8 @@ fn only_comments(matter: &str) -> bool {
         .all(|l| l.trim().is_empty() || l.trim_start().starts_with('#'))
 }
 
-/// Why the text must not reach the YAML reader: aliases can multiply a few bytes into gigabytes,
-/// nesting its stack.
+/// Why the text must not reach the YAML parser: aliases can expand a few bytes to gigabytes, and
+/// nesting can overflow its stack.
 fn refused(matter: &str) -> Option<&'static str> {
     let node = |mark: char| {
         matter
@@ -270,7 +270,7 @@ fn refused(matter: &str) -> Option<&'static str> {
         .then_some("the frontmatter is nested too deeply")
 }
 
-/// Whether the `&` or `*` at `at` stands where a YAML node may begin and is followed by a name.
+/// Whether the `&` or `*` at `at` is where a YAML node may begin and is followed by a name.
 fn is_node(matter: &str, at: usize) -> bool {
     if !(at == 0 || matter[..at].ends_with([' ', '\t', '\n', '[', '{', ',', ':', '-'])) {
         return false;
@@ -313,7 +313,7 @@ fn pair(line: &str) -> Option<(&str, &str)> {
 }
 
 fn object(hash: std::collections::HashMap<String, Pod>) -> Map<String, Value> {
-    // Sorted here, whatever map serde_json was built with.
+    // Sorted here, whatever map type serde_json was built with.
     let sorted: BTreeMap<_, _> = hash.into_iter().collect();
     sorted
         .into_iter()

@@ -37,8 +37,8 @@ impl LinkKind {
 pub struct Link {
     /// How it is written.
     pub kind: LinkKind,
-    /// What it points at, without the anchor; percent escapes of a path are resolved. Empty for a
-    /// link into the same document. A target with a scheme (`https:`) is kept whole.
+    /// The link target without the anchor; percent escapes in a path are decoded. Empty for a link
+    /// into the same document. A target with a scheme (`https:`) is kept whole.
     pub target: String,
     /// What follows `#`: a heading (the innermost, when several are given) or `^block-id`.
     pub anchor: Option<String>,
@@ -49,7 +49,7 @@ pub struct Link {
 }
 
 impl Link {
-    /// Whether it leaves the vault: the target has a scheme or names a host.
+    /// Whether it points outside the vault: the target has a scheme or names a host.
     pub fn is_external(&self) -> bool {
         has_scheme(&self.target)
     }
@@ -68,7 +68,7 @@ pub fn finish(mut link: Link) -> Link {
         link.target = whole;
         return link;
     }
-    // In a table the pipe of an alias is escaped, and the backslash is left to the target.
+    // In a table, the pipe of an alias is escaped, and the backslash remains in the target.
     let whole = whole.trim_end_matches('\\');
     let (target, anchor) = whole
         .split_once('#')
@@ -81,7 +81,7 @@ pub fn finish(mut link: Link) -> Link {
     link
 }
 
-/// Percent escapes resolved; a wikilink has none.
+/// Percent-decoded, except for a wikilink, which has no escapes.
 fn unescaped(text: &str, wiki: bool) -> String {
     let decoded = if wiki { None } else { percent_decode(text) };
     decoded.unwrap_or_else(|| text.to_owned())
@@ -98,9 +98,9 @@ fn has_scheme(target: &str) -> bool {
         || named && letters && scheme.starts_with(|c: char| c.is_ascii_alphabetic())
 }
 
-/// Adds the tags that begin in `text[range]` to `out`, without `#`. A tag is after white space
-/// or at the start of a line, holds letters, digits, `_`, `-`, `/` or symbols, and at least one
-/// character that is no digit.
+/// Adds the tags that begin in `text[range]` to `out`, without `#`. A tag is after white space or
+/// at the start of a line, consists of letters, digits, `_`, `-`, `/` or symbols, and has at least
+/// one character that is not a digit.
 pub fn tags(text: &str, range: Range<usize>, out: &mut Vec<String>) {
     let mut at = range.start;
     while let Some(offset) = text[at..range.end].find('#') {

@@ -1,4 +1,4 @@
-//! Bytes → frontmatter, blocks, sections, links, chunks. Pure; never fails.
+//! Parses bytes into frontmatter, blocks, sections, links, chunks. Pure; never fails.
 
 mod ancestor;
 mod blocks;

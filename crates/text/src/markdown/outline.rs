@@ -1,5 +1,5 @@
-//! One pass over the parser's events: the blocks of a text, and what is written in them that other
-//! rooms ask for (headings, links, tags, block ids).
+//! One pass over the parser's events: the blocks of a text, and the parts that other modules need
+//! (headings, links, tags, block ids).
 //!
 //! Blocks are kept in a flat list in document order; a block's children follow it up to `next`.
 //! Nesting beyond [`MAX_DEPTH`] is not recorded: such a block is cut at sentences instead.
@@ -18,7 +18,7 @@ use crate::types::ByteSpan;
 /// How deep blocks are recorded.
 const MAX_DEPTH: usize = 12;
 
-/// How a block that has no children is cut when it is too large.
+/// How a block without children is cut when it is too large.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
     /// At sentences.
@@ -34,9 +34,9 @@ pub enum Shape {
 #[derive(Debug)]
 pub struct Node {
     pub range: Range<usize>,
-    /// What it is itself.
+    /// Its own kinds.
     pub own: BlockKinds,
-    /// What it and all inside it are.
+    /// The kinds of it and everything inside it.
     pub kinds: BlockKinds,
     pub shape: Shape,
     /// The index of the first block after this one and its children.
@@ -59,14 +59,14 @@ pub struct Outline {
     pub headings: Vec<SectionHeading>,
     pub links: Vec<Link>,
     pub tags: Vec<String>,
-    /// Block ids, and where each is.
+    /// Block ids and their positions.
     pub block_ids: Vec<(usize, String)>,
-    /// Where a code fence begins that is never closed.
+    /// Where an unclosed code fence begins.
     pub unclosed_fence: Option<usize>,
 }
 
 impl Outline {
-    /// Reads `text`, in which comments are masked.
+    /// Parses `text`, in which comments are masked.
     pub fn of(text: &str) -> Self {
         let mut reader = Reader {
             text,
@@ -78,7 +78,7 @@ impl Outline {
         reader.out
     }
 
-    /// Adds a block behind the others, and gives its place in `nodes`.
+    /// Appends a block, and returns its index in `nodes`.
     pub fn push(&mut self, range: Range<usize>, kinds: BlockKinds, shape: Shape) -> usize {
         let node = self.nodes.len();
         self.nodes.push(Node {
@@ -91,12 +91,12 @@ impl Outline {
         node
     }
 
-    /// Lets a block that was added begin a section.
+    /// Makes an added block begin a section.
     pub fn head(&mut self, node: usize, level: u8, title: String) {
         self.headings.push(SectionHeading { node, level, title });
     }
 
-    /// The blocks that are directly in the text, or in `parent`.
+    /// The direct children of the text, or of `parent`.
     pub fn children(&self, parent: Option<usize>) -> impl Iterator<Item = usize> {
         let (first, end) = match parent {
             Some(parent) => (parent + 1, self.nodes.get(parent).map_or(0, |n| n.next)),

@@ -1,10 +1,10 @@
-//! Sections → chunks of a good size.
+//! Packs sections into chunks of a good size.
 //!
 //! From the bottom up: the text of a section is cut into as few parts as the budget allows, of
 //! about equal size. Then its subsections follow; one that is a single part is packed together with
-//! what is before it, as long as the sum fits and the sections are not both substantial
-//! chapters (level 1 or 2). What is packed is under the path of the common parent. A part of a
-//! few words joins its neighbour, a bare heading the part after it.
+//! what is before it, as long as the sum fits and the sections are not both substantial chapters
+//! (level 1 or 2). A packed chunk has the path of the common parent. A part of a few words is
+//! joined to its neighbour, a bare heading to the part after it.
 
 use std::ops::Range;
 
@@ -12,22 +12,22 @@ use super::fit::FittedBlock;
 use super::types::BlockKinds;
 use crate::types::HeadingPath;
 
-/// Parts smaller than this many tokens join a neighbour.
+/// Parts smaller than this many tokens are joined to a neighbour.
 const TINY: usize = 20;
 
-/// A section of level 1 or 2 is substantial from this share of the budget (one n-th) on.
+/// A section of level 1 or 2 is substantial from this share of the budget (one n-th).
 const SUBSTANTIAL_SHARE: usize = 3;
 
 /// A heading and the text up to the next heading.
 #[derive(Debug)]
 pub struct PackableSection {
-    /// 0 for what is before the first heading.
+    /// 0 for the text before the first heading.
     pub level: u8,
     pub path: HeadingPath,
     pub units: Vec<FittedBlock>,
 }
 
-/// A chunk in the making.
+/// A chunk being built.
 #[derive(Debug, Clone)]
 pub struct PackedChunk {
     pub range: Range<usize>,
@@ -35,7 +35,7 @@ pub struct PackedChunk {
     pub kinds: BlockKinds,
     /// The section whose path it has.
     pub section: usize,
-    /// Only headings.
+    /// It contains only headings.
     bare: bool,
     sealed: bool,
 }
@@ -56,7 +56,7 @@ fn pack_section(sections: &[PackableSection], at: &mut usize, budget: usize) -> 
     let level = sections[this].level;
     *at += 1;
     let mut pieces = fill(&sections[this].units, this, budget);
-    // Whether the last piece is own text or whole subsections, so that more may join it.
+    // Whether the last piece is own text or whole subsections, so that more may be added.
     let mut open = true;
     while let Some(child) = sections.get(*at).filter(|s| s.level > level) {
         let chapter = child.level <= 2;
@@ -84,8 +84,8 @@ fn may_join(left: &PackedChunk, right: &PackedChunk, chapter: bool, budget: usiz
     !chapter || left.tokens.min(right.tokens) * SUBSTANTIAL_SHARE < budget
 }
 
-/// The section whose path two neighbours below `parent` share. The bare heading of the parent
-/// itself leaves the path to what is under it.
+/// The section whose path two neighbours below `parent` share. A bare heading of the parent itself
+/// takes the path of what is under it.
 fn shared(left: &PackedChunk, right: &PackedChunk, parent: usize) -> usize {
     let own = left.section == right.section || left.bare && left.section == parent;
     if own { right.section } else { parent }
@@ -102,7 +102,7 @@ fn join(left: &PackedChunk, right: &PackedChunk, section: usize) -> PackedChunk 
     }
 }
 
-/// A section's own units in as few pieces as needed, of about equal size.
+/// A section's own units in as few pieces as possible, of about equal size.
 fn fill(units: &[FittedBlock], section: usize, budget: usize) -> Vec<PackedChunk> {
     let total: usize = units.iter().map(|u| u.tokens).sum();
     let target = total.div_ceil(total.div_ceil(budget).max(1));
@@ -128,7 +128,7 @@ fn fill(units: &[FittedBlock], section: usize, budget: usize) -> Vec<PackedChunk
     out
 }
 
-/// Lets pieces of a few words join a neighbour within the same section.
+/// Joins pieces of a few words to a neighbour within the same section.
 fn join_tiny(pieces: Vec<PackedChunk>, parent: usize, budget: usize) -> Vec<PackedChunk> {
     let mut out: Vec<PackedChunk> = Vec::with_capacity(pieces.len());
     for piece in pieces {

@@ -1,4 +1,4 @@
-//! Markdown text → the words a person reads.
+//! Converts markdown text to the words that a reader sees.
 
 use pulldown_cmark::{Event, LinkType, Parser, Tag, TagEnd, TextMergeWithOffset};
 
@@ -6,10 +6,10 @@ use super::comments;
 use super::sentences::callout_mark;
 use super::shallow::MASK;
 
-/// The words a person reads: emphasis, links, `[[target|alias]]`, code ticks, footnote marks,
-/// `%%comments%%`, block ids and HTML tags are resolved or dropped; a soft line break is a space,
-/// blocks are separated by one line break, cells by ` | `. Numbers of list items and `[E3]`-like
-/// marks are words; an embedded picture is not.
+/// The words that a reader sees: emphasis, links, `[[target|alias]]`, code ticks, footnote marks,
+/// `%%comments%%`, block ids and HTML tags are resolved or removed; a soft line break becomes a
+/// space, blocks are separated by one line break, cells by ` | `. Numbers of list items and
+/// `[E3]`-like marks are words; an embedded picture is not.
 pub fn plain(text: &str) -> String {
     let trimmed = text.trim();
     let marks = |b: u8| b"*_[]<>&`~|%=^\\#\n\r".contains(&b);
@@ -48,7 +48,7 @@ pub fn plain(text: &str) -> String {
 #[derive(Default)]
 struct Words {
     out: String,
-    /// The block that is being collected.
+    /// The block being collected.
     line: String,
     /// Numbers of the open lists.
     numbers: Vec<Option<u64>>,
@@ -150,7 +150,7 @@ impl Words {
         let line = line.trim();
         let line = callout_mark(line).map_or(line, |mark| line[mark..].trim_start());
         let line = without_block_id(line);
-        // The parser does not read a single row as a table.
+        // The parser does not recognise a single row as a table.
         let line = match line.strip_prefix('|').and_then(|l| l.strip_suffix('|')) {
             Some(row) => row.trim(),
             None => line,
@@ -169,8 +169,8 @@ impl Words {
     }
 }
 
-/// Adds a stretch of text without footnote marks (`[^1]`; the parser resolves them only beside
-/// their definition) and without the marks of `==highlighted==` words; `a == b` keeps them.
+/// Adds text without footnote marks (`[^1]`; the parser resolves them only together with their
+/// definition) and without the marks of `==highlighted==` words; `a == b` keeps them.
 fn push_words(out: &mut String, text: &str) {
     let mut rest = text;
     while let Some(open) = rest.find("[^") {
@@ -208,7 +208,7 @@ fn push_without_highlights(out: &mut String, text: &str) {
     out.push_str(rest);
 }
 
-/// Without the `^id` that names a block.
+/// The line without the `^id` that names a block.
 fn without_block_id(line: &str) -> &str {
     match block_id(line) {
         Some(id) => line[..line.len() - id.len() - 1].trim_end(),
@@ -242,8 +242,8 @@ fn is_break(tag: &str) -> bool {
     tag.get(..3).is_some_and(|t| t.eq_ignore_ascii_case("<br"))
 }
 
-/// The text of a piece of HTML: without tags, comments, scripts and styles, the common entities
-/// resolved.
+/// The text of a piece of HTML: without tags, comments, scripts and styles, and with the common
+/// entities decoded.
 fn strip_tags(html: &str) -> String {
     let mut out = String::with_capacity(html.len());
     let mut rest = html;

@@ -1,8 +1,8 @@
-//! Markdown text → sentences, each with its place and the kind of block it is in.
+//! Splits markdown text into sentences, each with its position and the kind of block it is in.
 //!
-//! Both sides of verification need the same cut: an answer's claims and the evidence that carries
-//! them. So nothing a person could read is left out: what the markdown parser consumes without
-//! showing it (a link definition, say) becomes a unit of its own.
+//! Both sides of verification need the same split: an answer's claims and the evidence that
+//! supports them. So nothing that a person could read is left out: what the markdown parser
+//! consumes without showing it (a link definition, for example) becomes a separate unit.
 
 use std::ops::Range;
 
@@ -13,8 +13,7 @@ use super::shallow::MASK;
 use crate::language::segment;
 use crate::types::ByteSpan;
 
-/// What kind of block a sentence is in: the innermost one that says something about how it is
-/// read.
+/// The kind of block a sentence is in: the innermost one that affects how it is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum BlockRole {
     /// Running text.
@@ -33,7 +32,7 @@ pub enum BlockRole {
     Quote,
     /// A block of HTML, one unit.
     Html,
-    /// A paragraph that consists of a `%%comment%%`: nobody reads it.
+    /// A paragraph that consists of a `%%comment%%`, which readers do not see.
     Comment,
     /// A line that markdown consumes without showing it: a link definition.
     Definition,
@@ -42,7 +41,7 @@ pub enum BlockRole {
 /// One sentence, row or code group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sentence {
-    /// Bytes of the text given in: trimmed, without the list, quote or heading mark before it.
+    /// Byte range in the input text: trimmed, without the list, quote or heading mark before it.
     pub span: ByteSpan,
     /// The kind of block.
     pub role: BlockRole,
@@ -50,9 +49,9 @@ pub struct Sentence {
     pub block: usize,
 }
 
-/// Cuts markdown text (a chunk of a note, or an answer) into sentences, in order, not overlapping.
-/// Every byte that is neither white space nor markup belongs to exactly one. A soft line break is a
-/// space; a hard one ends a sentence.
+/// Splits markdown text (a chunk of a note, or an answer) into sentences, in order, not
+/// overlapping. Every byte that is neither white space nor markup belongs to exactly one. A soft
+/// line break is a space; a hard one ends a sentence.
 pub fn sentences(text: &str) -> Vec<Sentence> {
     let (masked, _) = comments::mask(text);
     let leaves = Leaves::of(&masked);
@@ -93,20 +92,20 @@ pub fn sentences(text: &str) -> Vec<Sentence> {
     out
 }
 
-/// A block that holds text itself.
+/// A block that contains text directly.
 struct Leaf {
     role: BlockRole,
     range: Range<usize>,
     /// Whether lines may begin with `>`.
     quoted: bool,
-    /// Never cut inside these.
+    /// Ranges that are never split.
     whole: Vec<Range<usize>>,
-    /// A new sentence begins after each of these.
+    /// A new sentence begins after each of these positions.
     breaks: Vec<usize>,
 }
 
 impl Leaf {
-    /// The range, cut at hard line breaks and after a callout's title.
+    /// The range, split at hard line breaks and after a callout's title.
     fn hard_lines(&self, text: &str) -> Vec<Range<usize>> {
         let mut range = self.range.clone();
         let mut breaks = self.breaks.clone();
@@ -118,7 +117,7 @@ impl Leaf {
             breaks.insert(0, title_end.max(range.start));
         }
         breaks.push(range.end);
-        // A hard break can be inside the callout's mark.
+        // A hard break can be inside the callout's marker.
         breaks.sort_unstable();
         breaks.retain(|b| range.contains(b) || *b == range.end);
         let starts = std::iter::once(range.start).chain(breaks.clone());
@@ -148,12 +147,12 @@ pub(super) fn callout_mark(text: &str) -> Option<usize> {
 struct Leaves<'a> {
     text: &'a str,
     out: Vec<Leaf>,
-    /// Which containers are open: quotes and items.
+    /// The open containers: quotes and items.
     containers: Vec<BlockRole>,
     quotes: usize,
-    /// The leaf that is being collected.
+    /// The leaf being collected.
     open: Option<Leaf>,
-    /// Up to where the text is accounted for.
+    /// The end of the text processed so far.
     covered: usize,
 }
 
@@ -231,7 +230,7 @@ impl<'a> Leaves<'a> {
         self.close();
         self.gap(range.start);
         let at = range.start;
-        // Headings and code begin where their first text stands, the others where the block does.
+        // Headings and code begin at their first text, the others at the start of the block.
         let range = if matches!(role, BlockRole::Heading | BlockRole::Code) {
             at..at
         } else {
@@ -282,7 +281,7 @@ impl<'a> Leaves<'a> {
         }
     }
 
-    /// Text of the open leaf, or of a tight list item that has no paragraph of its own.
+    /// Text of the open leaf, or of a tight list item without its own paragraph.
     fn inline(&mut self, range: Range<usize>) {
         if self.open.is_none() {
             self.gap(range.start);
@@ -311,14 +310,14 @@ impl<'a> Leaves<'a> {
         }
     }
 
-    /// Marks a piece of markup as accounted for.
+    /// Marks a piece of markup as processed.
     fn skip_to(&mut self, start: usize, end: usize) {
         self.gap(start);
         self.covered = self.covered.max(end);
     }
 
-    /// What the parser passed over between the last leaf and `to`: markup, or a line it consumed
-    /// silently.
+    /// The text that the parser skipped between the last leaf and `to`: markup, or a line it
+    /// consumed silently.
     fn gap(&mut self, to: usize) {
         let from = self.covered;
         if from >= to {
@@ -338,8 +337,7 @@ impl<'a> Leaves<'a> {
     }
 }
 
-/// Whether a line passed over by the parser is nothing but marks: list and quote marks, rules, a
-/// footnote's label.
+/// Whether a skipped line contains only marks: list and quote marks, rules, a footnote's label.
 fn is_markup(line: &str) -> bool {
     let mut rest = line;
     loop {
@@ -364,7 +362,7 @@ fn is_markup(line: &str) -> bool {
     }
 }
 
-/// Groups of lines with no blank line between them.
+/// Groups of lines without a blank line between them.
 fn line_groups(text: &str, range: Range<usize>) -> Vec<Range<usize>> {
     let mut out: Vec<Range<usize>> = Vec::new();
     let mut at = range.start;
@@ -385,8 +383,8 @@ fn line_groups(text: &str, range: Range<usize>) -> Vec<Range<usize>> {
     out
 }
 
-/// Without white space at both ends, and without the quote marks of the lines it begins or ends
-/// with.
+/// Without white space at both ends, and without the quote marks of the lines at which it begins or
+/// ends.
 fn trim(text: &str, range: Range<usize>, quoted: bool) -> Range<usize> {
     let mut body = &text[range.clone()];
     let mut start = range.start;
@@ -395,7 +393,8 @@ fn trim(text: &str, range: Range<usize>, quoted: bool) -> Range<usize> {
         let rest = body.trim_start();
         start += body.len() - rest.len();
         body = rest;
-        // What follows a mark at the beginning of a line is there too, so one look back is enough.
+        // Text after a mark at the beginning of a line is also at the beginning, so one look back
+        // is enough.
         let mut at_begin = || {
             begins_line = begins_line
                 || text[..start]

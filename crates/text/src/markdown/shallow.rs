@@ -1,26 +1,26 @@
-//! A text whose lists and quotes nest only so deep.
+//! Limits how deep lists and quotes nest in a text.
 //!
-//! For every line of a paragraph the markdown parser asks each open list and quote again, so a text
-//! of few bytes can cost it as much as the square of its length. Nobody reads what is inside a
+//! For every line of a paragraph the markdown parser checks each open list and quote again, so the
+//! cost of a small text can grow with the square of its length. Nobody reads what is inside a
 //! hundred lists.
 
 use std::borrow::Cow;
 
-/// Stands for a byte that is hidden from the markdown parser: of a comment, or of a mark that nests
-/// too deep. Not white space, so that a line which begins with it does not turn into indented code;
+/// Replaces a byte that is hidden from the markdown parser: of a comment, or of a mark that nests
+/// too deep. Not white space, so that a line which begins with it does not become indented code;
 /// not a letter, so that nothing reads it as a word.
 pub const MASK: char = '\u{1}';
 
-/// Marks of lists and quotes beyond this column are text. A tab counts four columns.
+/// List and quote marks beyond this column are text. A tab counts as four columns.
 const DEEPEST: usize = 100;
 
-/// The text with every mark of a list or quote that is deeper than column [`DEEPEST`] replaced
-/// by something that means nothing to markdown. The same length, the same line breaks; nearly
-/// always the text itself.
+/// The text with every list or quote mark beyond column [`DEEPEST`] replaced by a character without
+/// meaning in markdown. The length and the line breaks stay the same; nearly always it is the text
+/// itself.
 pub fn shallow(text: &str) -> Cow<'_, str> {
     let mut marks = Vec::new();
     let mut at = 0;
-    // One after the other: for one character each, breaks are found much faster than for either.
+    // One after the other: searching for one character at a time is much faster than for either.
     for line in text
         .split_inclusive('\n')
         .flat_map(|line| line.split_inclusive('\r'))
@@ -57,14 +57,14 @@ fn deep_marks(line: &str, start: usize, out: &mut Vec<usize>) {
         let mark = match byte {
             b' ' | b'\t' => None,
             b'>' | b'-' | b'+' | b'*' => Some(at),
-            // No longer number opens a list; its stop does, so the digits stay.
+            // A longer number does not open a list. The `.` or `)` is the mark, so the digits stay.
             b'0'..=b'9' if digits < 10 && matches!(bytes.get(at + digits), Some(b'.' | b')')) => {
                 Some(at + digits)
             }
             _ => return,
         };
         if let Some(mark) = mark.filter(|_| column > DEEPEST) {
-            // Asked at the first such mark only.
+            // Checked at the first such mark only.
             if out.last().is_none_or(|last| *last < start) && is_rule(&line[at..]) {
                 return;
             }
@@ -75,8 +75,8 @@ fn deep_marks(line: &str, start: usize, out: &mut Vec<usize>) {
     }
 }
 
-/// Whether `- - -` or `* * *` is all that is left of a line: a rule nests nothing. (Of a list and a
-/// rule the parser takes the rule, so the line became one where such marks began.)
+/// Whether only `- - -` or `* * *` remains on a line: a rule nests nothing. (If a line could be a
+/// list or a rule, the parser chooses the rule, so the rule began where such marks began.)
 fn is_rule(rest: &str) -> bool {
     let mark = rest.chars().next().filter(|c| matches!(c, '-' | '*'));
     mark.is_some_and(|mark| rest.chars().all(|c| c == mark || c.is_whitespace()))

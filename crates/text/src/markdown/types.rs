@@ -1,13 +1,13 @@
-//! What a parsed document is.
+//! The types of a parsed document.
 
 use super::frontmatter::Frontmatter;
 use super::inline::Link;
 use crate::types::{ByteSpan, HeadingPath, LineSpan};
 
-/// Counts the tokens of a text, without padding, truncation or special tokens. `parse` asks for
-/// each block once (and again for the parts of a block that is too large), and adds up: the count
-/// of a text must not exceed the sum over its pieces when it is cut at white space. A word is taken
-/// to be at least one token.
+/// Counts the tokens of a text, without padding, truncation or special tokens. `parse` calls it
+/// once per block (and again for the parts of a block that is too large), and adds up the results:
+/// the count of a text must not exceed the sum over its pieces when it is cut at white space. A
+/// word is assumed to have at least one token.
 pub type CountTokens<'a> = &'a (dyn Fn(&str) -> usize + Sync);
 
 /// How a document is cut into chunks.
@@ -18,10 +18,10 @@ pub enum Scheme {
     FixedWindowV1,
 }
 
-/// How a document is cut.
+/// Options for cutting a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChunkOptions {
-    /// Which rules.
+    /// The rules to use.
     pub scheme: Scheme,
     /// Upper bound of a chunk in tokens (`obsidian_v2`); at least 1 is used.
     pub max_tokens: usize,
@@ -31,12 +31,12 @@ pub struct ChunkOptions {
     pub overlap: usize,
 }
 
-/// A markdown file, read.
+/// A parsed markdown file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Document {
     /// The frontmatter.
     pub frontmatter: Frontmatter,
-    /// `title` of the frontmatter, else the first heading of level 1.
+    /// `title` of the frontmatter, otherwise the first heading of level 1.
     pub title: Option<String>,
     /// All headings that begin a section, in order.
     pub headings: Vec<HeadingAt>,
@@ -48,9 +48,9 @@ pub struct Document {
     /// `aliases` or `alias` of the frontmatter.
     pub aliases: Vec<String>,
     /// The chunks, in order. `obsidian_v2`: they do not overlap, and every byte of the body that is
-    /// not white space lies in one.
+    /// not white space is in one.
     pub chunks: Vec<Chunk>,
-    /// What could not be read as it was probably meant.
+    /// What could not be parsed as probably intended.
     pub problems: Vec<Problem>,
 }
 
@@ -74,18 +74,17 @@ pub struct Chunk {
     pub span: ByteSpan,
     /// Its lines in the file.
     pub lines: LineSpan,
-    /// The headings it is under; of several sections packed together, the headings they share.
+    /// The headings it is under; for several sections packed together, the headings they share.
     pub heading: HeadingPath,
-    /// What kinds of blocks are in it.
+    /// The kinds of blocks in it.
     pub kinds: BlockKinds,
-    /// Its tokens by the counter given: the sum over its blocks, so at least the count of the
-    /// whole.
+    /// Its number of tokens: the sum over its blocks, so at least the count of the whole.
     pub tokens: usize,
     /// The `^ids` of blocks in it, without `^`.
     pub block_ids: Vec<String>,
 }
 
-/// Something that could not be read as it was probably meant. The text is indexed all the same.
+/// Something that could not be parsed as probably intended. The text is indexed anyway.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
     /// The line it begins at, from 1.
@@ -106,7 +105,7 @@ bitflags::bitflags! {
         const TABLE = 1 << 2;
         /// Fenced or indented code.
         const CODE = 1 << 3;
-        /// A block quote (a callout is one, too).
+        /// A block quote (including callouts).
         const QUOTE = 1 << 4;
         /// A callout.
         const CALLOUT = 1 << 5;
@@ -120,7 +119,7 @@ bitflags::bitflags! {
 }
 
 impl BlockKinds {
-    /// The stable names of what is in the set, in lower case.
+    /// The stable names of the kinds in the set, in lower case.
     pub fn names(self) -> impl Iterator<Item = String> {
         self.iter_names().map(|(name, _)| name.to_ascii_lowercase())
     }

@@ -1,18 +1,18 @@
-//! What is known of a file without reading it, and why one is left out.
+//! What is known about a file without reading it, and why a file is left out.
 
 use std::fmt;
 use std::str::FromStr;
 
 use super::Invalid;
 
-/// Why a file under a root is not in the index. Stored, counted and shown by these names.
+/// Why a file under a root is not in the index. These names are stored, counted and shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum SkipReason {
-    /// A symbolic link, and links are not followed here.
+    /// A symbolic link; links are not followed here.
     Symlink,
     /// Its name or a folder above it is on the deny list.
     Denied,
-    /// More than one name points at it, and hard links are not allowed.
+    /// It has several names, and hard links are not allowed.
     HardLink,
     /// A FIFO, socket or device.
     NotRegular,
@@ -22,7 +22,7 @@ pub enum SkipReason {
     Unreadable,
     /// Its bytes are not UTF-8.
     NotUtf8,
-    /// Its name is not UTF-8, or holds control characters or a backslash.
+    /// Its name is not UTF-8, or contains control characters or a backslash.
     BadName,
 }
 
@@ -73,16 +73,17 @@ impl FromStr for SkipReason {
 
 text_form!(SkipReason, "a reason for skipping a file");
 
-/// What the file system says about one file without reading it. Two equal stamps mean "unchanged"
-/// only when the modification time is old enough; the indexing job holds that rule.
+/// What the file system reports about one file without reading it. Two equal stamps mean
+/// "unchanged" only when the modification time is old enough; the indexing job implements that
+/// rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct FileStamp {
     /// Size in bytes.
     pub size: u64,
     /// Modification time, nanoseconds since 1970 (negative before).
     pub mtime_ns: i64,
-    /// Status-change time, nanoseconds since 1970; 0 where the system has none.
+    /// Status-change time, nanoseconds since 1970; 0 if the system has none.
     pub ctime_ns: i64,
-    /// Inode number; 0 where the system has none.
+    /// Inode number; 0 if the system has none.
     pub inode: u64,
 }

@@ -18,7 +18,7 @@ pub fn to_hex(bytes: &[u8]) -> String {
         })
 }
 
-/// Reads exactly `N` bytes of lower-case hexadecimal.
+/// Parses exactly `N` bytes of lower-case hexadecimal.
 fn from_hex<const N: usize>(text: &str) -> Option<[u8; N]> {
     let digits = text.as_bytes();
     if digits.len() != N * 2 {
@@ -43,7 +43,7 @@ macro_rules! hex_identity {
         pub struct $name([u8; $bytes]);
 
         impl $name {
-            /// Takes the raw bytes as they are.
+            /// From raw bytes.
             pub const fn from_bytes(bytes: [u8; $bytes]) -> Self {
                 Self(bytes)
             }
@@ -87,12 +87,12 @@ hex_identity!(
     ChunkKey, 16, "32 lower-case hexadecimal digits"
 );
 hex_identity!(
-    /// Sixteen random bytes that one publishing transaction gives its database. Projections carry
-    /// the value they were made from and are compared for equality, never for order.
+    /// Sixteen random bytes that identify a publishing transaction of a database. Projections store
+    /// the value they were made from; values are compared for equality, never for order.
     CommitId, 16, "32 lower-case hexadecimal digits"
 );
 hex_identity!(
-    /// Everything that decides what vector a text gets: weights, tokenizer, pooling, prefixes,
+    /// Everything that determines the vector of a text: weights, tokenizer, pooling, prefixes,
     /// window, input template, arithmetic class. Two vectors are comparable only when their
     /// fingerprints are equal.
     Fingerprint, 32, "64 lower-case hexadecimal digits"
@@ -120,7 +120,7 @@ impl ChunkKey {
     /// The first 16 bytes of the SHA-256 over (source, path, heading path, text hash, n-th
     /// identical occurrence).
     ///
-    /// Nothing positional goes in except the count among *identical* chunks, so inserting a section
+    /// The only positional input is the count among *identical* chunks, so inserting a section
     /// elsewhere in the file changes no other key.
     pub fn derive(
         source: &SourceName,

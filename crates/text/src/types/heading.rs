@@ -4,7 +4,7 @@ use std::fmt::{self, Write as _};
 
 use super::{Invalid, percent_decode, percent_encode};
 
-/// One heading on the way from a document's top to a chunk.
+/// One heading in the path from a document's top to a chunk.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Heading {
     /// 1 to 6.
@@ -13,11 +13,11 @@ pub struct Heading {
     pub title: String,
 }
 
-/// The headings that are above a chunk, outermost first; empty for text before any heading.
+/// The headings above a chunk, outermost first; empty for text before any heading.
 ///
-/// Two text forms. *Display* (`H1: Title > H2: Title`) is for people. *Canonical* is the same with
-/// every character that means something in a citation percent-encoded inside titles (`% ] | # >`
-/// and control characters), so it can be cited, stored and read back without loss.
+/// There are two text forms. *Display* (`H1: Title > H2: Title`) is for people. *Canonical* is the
+/// same, with every character that has a meaning in a citation percent-encoded inside titles (`% ]
+/// | # >` and control characters), so it can be cited, stored and read back without loss.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct HeadingPath(Vec<Heading>);
 
@@ -28,7 +28,7 @@ impl HeadingPath {
             return Err(Invalid("a heading level is 1 to 6"));
         }
         let collapse = |h: Heading| {
-            // Nearly all are as they should be.
+            // Nearly all titles are collapsed already.
             let odd = |c: char| c.is_whitespace() && c != ' ';
             let is_collapsed = h.title.trim().len() == h.title.len()
                 && !h.title.contains("  ")
@@ -72,7 +72,7 @@ impl HeadingPath {
         out
     }
 
-    /// Reads what [`Self::to_canonical`] wrote.
+    /// Parses the output of [`Self::to_canonical`].
     pub fn from_canonical(text: &str) -> Result<Self, Invalid> {
         const BAD: Invalid = Invalid("a heading path as `H1: Title > H2: Title`");
         if text.is_empty() {

@@ -1,6 +1,6 @@
 //! Rows of a database, as a bitmap.
 
-/// A set of database row ids (documents or chunks), as a bitmap. What a filter lets through.
+/// A set of database row ids (documents or chunks), as a bitmap: the rows that a filter allows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct IdSet {
     words: Vec<u64>,
@@ -8,7 +8,7 @@ pub struct IdSet {
 }
 
 impl IdSet {
-    /// Adds `id`; ids below 0 do not exist in our tables and are ignored.
+    /// Adds `id`; negative ids do not exist in our tables and are ignored.
     pub fn insert(&mut self, id: i64) {
         let Ok(id) = usize::try_from(id) else { return };
         if id / 64 >= self.words.len() {
@@ -38,12 +38,12 @@ impl IdSet {
         })
     }
 
-    /// How many ids.
+    /// The number of ids.
     pub const fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether nothing is in it.
+    /// Whether the set is empty.
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }

@@ -1,8 +1,7 @@
-//! Identities and spans used by every room.
+//! Identities and spans used by every module.
 //!
-//! Each type keeps its fields private and has one constructor, so a value that exists is a value
-//! that holds its promise: a [`RelPath`] cannot leave its root, a [`ByteSpan`] cannot end before it
-//! starts.
+//! Each type keeps its fields private and has one constructor, so every value is valid: a
+//! [`RelPath`] cannot leave its root, a [`ByteSpan`] cannot end before it starts.
 //!
 //! | file | what it holds |
 //! | --- | --- |
@@ -51,7 +50,7 @@ pub use path::{RelPath, SourceName};
 pub use span::{ByteSpan, LineSpan};
 pub use spelling::{percent_decode, percent_encode, visible};
 
-/// Why a text is not the value it was read as.
+/// Why a text could not be parsed as a value of the type.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Invalid(&'static str);

@@ -1,17 +1,17 @@
-//! Where a file is: its source, and its path below the root of it.
+//! The location of a file: its source, and its path below the source's root.
 
 use std::fmt;
 use std::str::FromStr;
 
 use super::Invalid;
 
-/// A path below a root: UTF-8, `/` between segments, never absolute, no `.` or `..` segment, no
-/// control character.
+/// A path below a root: UTF-8, `/` between segments, never absolute, no `.` or `..` segments, no
+/// control characters.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RelPath(String);
 
 impl RelPath {
-    /// Accepts `path` as it is; nothing is normalised away.
+    /// Accepts `path` unchanged; nothing is normalised.
     pub fn new(path: impl Into<String>) -> Result<Self, Invalid> {
         let path = path.into();
         if path.is_empty() {

@@ -39,7 +39,7 @@ impl From<ByteSpan> for RawSpan {
 }
 
 impl ByteSpan {
-    /// `None` when `end` lies before `start`.
+    /// `None` when `end` is before `start`.
     pub const fn new(start: usize, end: usize) -> Option<Self> {
         if start <= end {
             Some(Self { start, end })
@@ -58,12 +58,12 @@ impl ByteSpan {
         self.end
     }
 
-    /// How many bytes.
+    /// The number of bytes.
     pub const fn len(self) -> usize {
         self.end - self.start
     }
 
-    /// Whether it covers nothing.
+    /// Whether it is empty.
     pub const fn is_empty(self) -> bool {
         self.start == self.end
     }
@@ -82,7 +82,7 @@ pub struct LineSpan {
 }
 
 impl LineSpan {
-    /// `None` when `first` is 0 or `last` lies before it.
+    /// `None` when `first` is 0 or `last` is before it.
     pub const fn new(first: u32, last: u32) -> Option<Self> {
         if first >= 1 && first <= last {
             Some(Self { first, last })

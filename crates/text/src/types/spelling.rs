@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use percent_encoding::{percent_decode_str, percent_encode_byte};
 
-/// Percent-encodes `%`, control characters and every character of `special` as UTF-8 bytes. All
-/// other characters, also those outside ASCII, stay as they are: people read the result.
+/// Percent-encodes `%`, control characters and every character in `special` as UTF-8 bytes. All
+/// other characters, including non-ASCII ones, stay as they are, because people read the result.
 pub fn percent_encode<'t>(text: &'t str, special: &str) -> Cow<'t, str> {
     let is_special = |c: char| c == '%' || c.is_control() || special.contains(c);
     if !text.contains(is_special) {
@@ -23,7 +23,8 @@ pub fn percent_encode<'t>(text: &'t str, special: &str) -> Cow<'t, str> {
     Cow::Owned(out)
 }
 
-/// Undoes [`percent_encode`]; `None` for a broken escape or bytes that are not UTF-8.
+/// Decodes the output of [`percent_encode`]; `None` for a broken escape or bytes that are not
+/// UTF-8.
 pub fn percent_decode(text: &str) -> Option<String> {
     let is_escape = |part: &str| {
         let digits = part.as_bytes().get(..2);

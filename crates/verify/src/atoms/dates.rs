@@ -1,9 +1,9 @@
-//! Dates and times in many writings, compared by what each of them says.
+//! Dates and times in many notations, compared by what each of them says.
 
 use super::numbers::Reader;
 use crate::text::lower_case;
 
-/// A date as far as it was said.
+/// A date; parts that were not given are `None`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Date {
     pub year: Option<i32>,
@@ -11,13 +11,14 @@ pub struct Date {
     pub day: Option<u32>,
     /// 0 is Monday.
     pub weekday: Option<u32>,
-    /// `03/04/2026`: which number is the month cannot be known; `month` and `day` hold them in the
-    /// order written.
+    /// `03/04/2026`: the month may be either number; `month` and `day` keep them in the order
+    /// written.
     pub ambiguous: bool,
 }
 
 impl Date {
-    /// Whether nothing that both say differs, and whether `other` says all of it.
+    /// Whether all parts that both give are equal, and `other` gives every part that this one
+    /// gives.
     pub fn agrees(&self, other: &Self) -> bool {
         let same = |a: Option<u32>, b: Option<u32>| a.is_none() || b.is_none() || a == b;
         let years = self.year.is_none() || other.year.is_none() || self.year == other.year;
@@ -28,7 +29,7 @@ impl Date {
         years && same(self.month, other.month) && same(self.day, other.day) && order
     }
 
-    /// Whether both name the same parts, or `other` more of them.
+    /// Whether both give the same parts, or `other` gives more.
     pub fn is_part_of(&self, other: &Self) -> bool {
         let covered = |a: bool, b: bool| !a || b;
         self.agrees(other)
@@ -37,7 +38,7 @@ impl Date {
             && covered(self.year.is_some(), other.year.is_some())
     }
 
-    /// How many days lie between two days; days without a year are of one year.
+    /// The number of days between two days; days without a year are taken to be in the same year.
     pub fn days_to(&self, other: &Self) -> Option<f64> {
         let year = self.year.or(other.year).unwrap_or(2001);
         let number = |date: &Self| {
@@ -52,7 +53,8 @@ impl Date {
         u32::try_from(apart).ok().map(f64::from)
     }
 
-    /// How many months lie between two months; months without a year are of one year.
+    /// The number of months between two months; months without a year are taken to be in the same
+    /// year.
     pub fn months_to(&self, other: &Self) -> Option<f64> {
         let year = self.year.or(other.year).unwrap_or(2001);
         let number = |date: &Self| {
@@ -106,7 +108,7 @@ fn place(list: &[&[&str]], word: &str) -> Option<u32> {
     u32::try_from(list.iter().position(|names| names.contains(&word))?).ok()
 }
 
-/// The month that a word names; words that are others too only with a capital letter.
+/// The month that a word names; words with another meaning too ("may") only with a capital letter.
 pub fn month(word: &str) -> Option<u32> {
     if !word.starts_with(|c: char| c.is_alphabetic()) || word.len() > 10 {
         return None;
@@ -152,7 +154,7 @@ fn day_word(word: &str) -> Option<u32> {
     u32::try_from(n + 1).ok()
 }
 
-/// Reads the date that begins at token `i`; with it, the index after its last token.
+/// Reads the date that begins at token `i`; returns it with the index after its last token.
 pub fn date(r: &Reader<'_>, i: usize) -> Option<(Date, usize)> {
     if let Some(weekday) = weekday(r.word(i)) {
         let near = matches!(r.gap(i), ", " | " " | ". ");
@@ -253,8 +255,7 @@ fn day_first(r: &Reader<'_>, i: usize) -> Option<(Date, usize)> {
     Some((out, next))
 }
 
-/// "03.04.2026" and "25/12/2026". The words of a text never hold these as one token but for dotted
-/// ones.
+/// "03.04.2026" and "25/12/2026". Only the dotted form can be a single token.
 fn numeric(r: &Reader<'_>, i: usize) -> Option<(Date, usize)> {
     let word = r.word(i);
     let mut dotted = word.split('.');

@@ -1,18 +1,18 @@
-//! What must stand in the evidence letter by letter: addresses, paths, flags, identifiers, hashes,
+//! What must be in the evidence letter by letter: addresses, paths, flags, identifiers, hashes,
 //! versions.
 
 use std::ops::Range;
 
 use crate::text::lower_case;
 
-/// What a run of characters without blanks is.
+/// The kind of a run of characters without blanks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Literal {
-    /// An address of the web or of mail.
+    /// A web or mail address.
     Url,
     /// An identifier, path, flag, hash or assignment.
     Code,
-    /// A version, its parts in `key`: `2.8.3`, and whether a comparison stands before it.
+    /// A version, its parts in `key`: `2.8.3`, and whether a comparison comes before it.
     Version {
         /// Without `v`.
         key: String,
@@ -64,13 +64,13 @@ pub fn literals(text: &str, range: Range<usize>) -> Vec<(Range<usize>, Literal)>
     out
 }
 
-/// A sign of a script without blanks: code ends where it begins.
+/// A character of a script without blanks: code ends where such text begins.
 fn is_far_eastern(c: char) -> bool {
     matches!(c, '\u{3000}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}')
 }
 
-/// Small letters, perhaps behind a capital one, with a stop or a comma behind them: most words, and
-/// none of these.
+/// Lower-case letters, perhaps after a capital, perhaps followed by a full stop or comma: most
+/// words, and never a literal.
 fn is_plain(blob: &str) -> bool {
     let word = blob.strip_suffix(['.', ',']).unwrap_or(blob).as_bytes();
     word.split_first().is_none_or(|(first, rest)| {
@@ -79,7 +79,7 @@ fn is_plain(blob: &str) -> bool {
 }
 
 fn classify(bare: &str, before: &str, before2: &str) -> Option<Literal> {
-    // Most words: letters without a sign, a digit or a capital inside are none of these.
+    // Most words have only letters, with no digit, symbol or capital inside: they are not literals.
     let mut bytes = bare.bytes();
     if bytes.next().is_some_and(|b| b.is_ascii_alphabetic())
         && bytes.all(|b| b.is_ascii_lowercase())
@@ -181,8 +181,8 @@ fn normal_comparison(sign: &str) -> &'static str {
     }
 }
 
-/// Whether a run of characters is an identifier, path, flag, hash or assignment, and not a word of
-/// a language.
+/// Whether a run of characters is an identifier, path, flag, hash or assignment, and not an
+/// ordinary word.
 fn is_code(bare: &str) -> bool {
     let bytes = bare.as_bytes();
     let letters = bare.chars().any(char::is_alphabetic);
@@ -223,13 +223,13 @@ fn is_code(bare: &str) -> bool {
     if hex && bytes.iter().any(u8::is_ascii_digit) && bytes.iter().any(u8::is_ascii_alphabetic) {
         return true;
     }
-    // camelCase: a small letter, later a capital one, and nothing else.
+    // camelCase: starts with a lower-case letter, has a capital later, and only letters and digits.
     let word = bytes.iter().all(u8::is_ascii_alphanumeric);
     word && bytes.first().is_some_and(u8::is_ascii_lowercase)
         && bytes.iter().skip(2).any(u8::is_ascii_uppercase)
 }
 
-/// `name.ext`, with an extension of letters that is no word after a missing blank.
+/// `name.ext` with a known file extension.
 fn extension(bare: &str) -> bool {
     const KNOWN: &[&str] = &[
         "md", "txt", "rs", "py", "js", "ts", "json", "yaml", "yml", "toml", "html", "css", "csv",
@@ -244,7 +244,7 @@ fn extension(bare: &str) -> bool {
     })
 }
 
-/// The code spans of a text as written (`` `a b` ``): their insides.
+/// The contents of the code spans of a text as written (`` `a b` ``).
 pub fn code_spans(raw: &str) -> Vec<&str> {
     let mut out = Vec::new();
     let mut rest = raw;

@@ -1,7 +1,7 @@
 //! L4: the parts of a statement that are either right or wrong: numbers, dates, versions, code,
 //! addresses.
 //!
-//! Names and what each atom belongs to are looked at in `checks`, which knows both sides.
+//! Names, and what each atom refers to, are examined in `checks`, which sees both sides.
 
 mod dates;
 mod literal;
@@ -21,9 +21,9 @@ use super::text::Text;
 /// One atom.
 #[derive(Debug, Clone)]
 pub enum What {
-    /// A number with what it counts.
+    /// A number with its unit.
     Number(Number),
-    /// A date, as far as it is said.
+    /// A date; parts that were not given are missing.
     Date(Date),
     /// A time of day.
     Time(Time),
@@ -31,7 +31,7 @@ pub enum What {
     Literal(Literal),
 }
 
-/// An atom and where it stands.
+/// An atom and its position.
 #[derive(Debug, Clone)]
 pub struct Atom {
     /// What it is.
@@ -135,7 +135,7 @@ fn in_identifier(r: &Reader<'_>, i: usize) -> bool {
         && r.word(i).starts_with(|c: char| c.is_ascii_digit())
 }
 
-/// Four digits that nothing counts: a year.
+/// Four digits without a unit: a year.
 fn lone_year(r: &Reader<'_>, i: usize) -> Option<(What, usize)> {
     let year = dates::year(r.word(i))?;
     let (number, next) = r.number(i)?;

@@ -17,10 +17,10 @@ pub enum Bound {
     About,
 }
 
-/// A number with what it counts.
+/// A number with its unit.
 #[derive(Debug, Clone, Copy)]
 pub struct Number {
-    /// Magnitude words applied.
+    /// The value, with magnitude words applied.
     pub value: f64,
     /// The unit or currency.
     pub unit: Option<MeasureUnit>,
@@ -28,15 +28,15 @@ pub struct Number {
     pub per: Option<MeasureUnit>,
     /// The bound before it.
     pub bound: Option<Bound>,
-    /// Whether it counts a place in a row ("third", "3rd").
+    /// Whether it is an ordinal ("third", "3rd").
     pub ordinal: bool,
-    /// Whether it was written in words: small ones are often a count of what is listed.
+    /// Whether it was written in words: small ones often count listed things.
     pub words: bool,
     /// Whether it is one end of a range ("5–10").
     pub range: bool,
 }
 
-/// Word → value of one word of a number.
+/// The value of one number word.
 fn word_value(word: &str) -> Option<f64> {
     const WORDS: &[(&str, f64)] = &[
         ("zero", 0.0),
@@ -105,10 +105,10 @@ fn fraction_value(word: &str) -> Option<f64> {
     })
 }
 
-/// The value of digits with separators. English reading; a comma that cannot part thousands is a
-/// decimal one, and two dots part thousands.
+/// The value of digits with separators, read as in English. A comma that cannot separate thousands
+/// is a decimal comma, and two dots separate thousands.
 pub fn digits_value(digits: &str) -> Option<f64> {
-    // Most numbers.
+    // The common case.
     if digits.len() < 10 && digits.bytes().all(|b| b.is_ascii_digit()) {
         return digits.parse::<u32>().ok().map(f64::from);
     }
@@ -160,7 +160,7 @@ impl Value {
     }
 }
 
-/// What stands at one place of a text, for readers of numbers.
+/// Reads numbers at a position of a text.
 pub struct Reader<'t> {
     /// The normalised text.
     pub text: &'t str,
@@ -187,14 +187,14 @@ impl<'t> Reader<'t> {
         self.words.tokens.get(i)
     }
 
-    /// What stands between token `i` and the next one.
+    /// The text between token `i` and the next one.
     pub fn gap(&self, i: usize) -> &'t str {
         let from = self.token(i).map_or(0, |t| t.end);
         let to = self.token(i + 1).map_or(self.text.len(), |t| t.start);
         self.text.get(from..to).unwrap_or("")
     }
 
-    /// What stands between token `i` and the one before it.
+    /// The text between token `i` and the one before it.
     pub fn before(&self, i: usize) -> &'t str {
         let from = i
             .checked_sub(1)
@@ -204,12 +204,12 @@ impl<'t> Reader<'t> {
         self.text.get(from..to).unwrap_or("")
     }
 
-    /// Whether only a blank, a hyphen or nothing parts token `i` from the next one.
+    /// Whether only a blank, a hyphen or nothing separates token `i` from the next one.
     pub fn joined(&self, i: usize) -> bool {
         matches!(self.gap(i), "" | " " | "-") && self.token(i + 1).is_some()
     }
 
-    /// Reads the number that begins at token `i`; with it, the index after its last token.
+    /// Reads the number that begins at token `i`; returns it with the index after its last token.
     pub fn number(&self, i: usize) -> Option<(Number, usize)> {
         let Value {
             mut value,
@@ -312,7 +312,7 @@ impl<'t> Reader<'t> {
         })
     }
 
-    /// "350 000": thousands parted by blanks. Two numbers beside each other look alike, so the last
+    /// "350 000": thousands separated by blanks. Two adjacent numbers look the same, so the last
     /// group must be round.
     fn in_groups(&self, i: usize) -> Option<(f64, usize)> {
         let digits = |at: usize| {
@@ -430,8 +430,8 @@ impl<'t> Reader<'t> {
         units::unit(word).filter(|u| code && units::is_currency(u))
     }
 
-    /// The unit that begins at token `next`, after a sign that stands before it; and the index
-    /// after it.
+    /// The unit that begins at token `next`, or the sign just before it (`%`, `°`, `€`); and the
+    /// index after the unit.
     fn unit_after(&self, next: usize) -> (Option<MeasureUnit>, usize) {
         let gap = self.before(next);
         let gap = if self.token(next).is_none() {
@@ -496,8 +496,8 @@ impl<'t> Reader<'t> {
         if self.gap(next) == "/" && self.lower(next) == "km" && second == "h" {
             return (units::unit("km/h"), next + 2);
         }
-        // "in" and "a" are words, not units; a single letter is a unit only when nothing goes on
-        // after it.
+        // "in" and "a" are words, not units; a single letter is a unit only when nothing is
+        // attached after it.
         match units::unit(word) {
             Some(unit) if word != "in" => (Some(unit), next + 1),
             _ => (None, next),

@@ -1,5 +1,5 @@
-//! Units, currencies and magnitudes: what a number counts. Equal amounts in other units of one kind
-//! are equal ("1.5 s" and "1500 ms"); kinds are never mixed, and no rate of exchange is known.
+//! Units, currencies and magnitudes: what a number counts. Equal amounts in different units of one
+//! kind are equal ("1.5 s" and "1500 ms"); kinds are never mixed, and no exchange rates are used.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -44,7 +44,7 @@ pub enum UnitKind {
     Ruble,
 }
 
-/// A unit: the kinds that its name can mean, each with the size of one.
+/// A unit: the kinds that its name can mean, each with the size of one unit.
 pub type MeasureUnit = &'static [(UnitKind, f64)];
 
 use UnitKind::*;
@@ -261,7 +261,7 @@ const MAGNITUDES: &[(&[&str], f64)] = &[
     (&["trillion", "trillions", "trn", "billionen"], 1e12),
 ];
 
-/// The value of every name of a list; of a name that stands there twice, the first.
+/// Maps every name in a list to its value; for a name listed twice, the first.
 fn by_name<T: Copy>(list: &[(&[&'static str], T)]) -> HashMap<&'static str, T, RandomState> {
     let mut out = HashMap::default();
     for (names, value) in list {
@@ -295,7 +295,7 @@ pub fn unit(name: &str) -> Option<MeasureUnit> {
     UNIT_OF.get(&*lower_case(name)).copied()
 }
 
-/// What a word after a number multiplies it by.
+/// The factor that a word after a number multiplies it by.
 pub fn magnitude(word: &str) -> Option<f64> {
     if word.len() > 10 {
         return None;
@@ -327,7 +327,7 @@ pub fn equal_amounts(x: f64, a: MeasureUnit, y: f64, b: MeasureUnit) -> bool {
     })
 }
 
-/// Equality of numbers that may have been multiplied once or twice.
+/// Equality of numbers that may carry rounding errors from one or two multiplications.
 pub fn same(x: f64, y: f64) -> bool {
     x == y || (x - y).abs() <= 1e-9 * x.abs().max(y.abs())
 }

@@ -42,7 +42,7 @@ fn an_extractive_draft_is_verified_sentence_by_sentence() {
         report.ok && verdicts.iter().all(|v| v.0 == Verdict::Verified) && verdicts.len() == 3,
         "{verdicts:?}"
     );
-    // The same without its citations, or with another one, is not.
+    // The same draft without its citations, or with another one, is rejected.
     let bare = Draft::new(
         draft
             .segments()

@@ -1,4 +1,4 @@
-//! Honest answers: a gate that cries wolf is switched off.
+//! Honest answers: users switch off a gate that raises false alarms.
 
 use super::*;
 

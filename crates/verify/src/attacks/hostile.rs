@@ -1,4 +1,4 @@
-//! Bounds and determinism.
+//! Limits and determinism.
 
 use proptest::prelude::*;
 
@@ -101,7 +101,7 @@ proptest! {
                     prop_assert!(text.get(claim.span.start()..claim.span.end()).is_some());
                     prop_assert_eq!(claim.verdict == Verdict::Rejected, !claim.codes.is_empty());
                 }
-                // Nothing that carries no citation ever passes.
+                // An answer without a citation never passes.
                 prop_assert!(report.outcome != Outcome::Passed || report.parsed_citations_count > 0);
             }
         }

@@ -1,8 +1,8 @@
-//! Claims in markup: tags inside of lines, headings, addresses of links.
+//! Claims in markup: inline tags, headings, link addresses.
 
 use super::*;
 
-/// Whether `answer` may be shown over `note`.
+/// Whether `answer` may be shown when `note` is the evidence.
 fn is_shown(note: &str, answer: &str) -> bool {
     check_in(answer, &snapshot(&[note])).ok
 }

@@ -1,4 +1,4 @@
-//! Attacks and honest answers, named after the list they come from. Each stands in several
+//! Attacks and honest answers, named after the list they come from. Each appears in several
 //! wordings.
 
 mod coverage;
@@ -28,8 +28,7 @@ fn check(answer: &str) -> Report {
     check_in(answer, &frozen())
 }
 
-/// Verifies the text as it stands **and** as a parsed draft: both must agree on the outcome and the
-/// codes.
+/// Verifies the text as it is **and** as a parsed draft: both must give the same outcome and codes.
 fn check_in(answer: &str, frozen: &EvidenceSnapshot) -> Report {
     let (fresh, options) = (FreshnessReport::default(), VerifyOptions::default());
     let report = verify_text(answer, frozen, &fresh, &options);

@@ -1,8 +1,8 @@
-//! Minimal pairs: one note, an answer that says what it says, and one that does not.
+//! Minimal pairs: one note, an answer that agrees with it, and one that does not.
 
 use super::*;
 
-/// Whether `answer` may be shown over `note`.
+/// Whether `answer` may be shown when `note` is the evidence.
 fn passes_over(note: &str, answer: &str) -> bool {
     check_in(answer, &snapshot(&[note])).ok
 }

@@ -1,4 +1,4 @@
-//! L0 and L1, and the pointers of L7: what looks like a citation, and what it means.
+//! L0, L1 and the pointers of L7: what looks like a citation, and what it means.
 
 use super::*;
 
@@ -82,7 +82,7 @@ fn c04_equal_headings_are_told_apart_by_the_key() {
     let same = two(twin.clone());
     let report = check_in(&format!("It is so {}.", cite(&same, 1)), &same);
     assert_eq!(report.codes, [Code::Ambiguous]);
-    // The same key under another heading can be told apart again.
+    // The same key under another heading can be distinguished again.
     twin.heading = local_agent_text::types::HeadingPath::from_canonical("H2: Other").unwrap();
     let named = two(twin);
     assert!(check_in(&format!("It is so {}.", cite(&named, 2)), &named).ok);
@@ -296,7 +296,7 @@ fn c33_a_citation_planted_in_a_note_is_laundered() {
             report.codes
         );
     }
-    // The same citation, made by this program from a label, is honest.
+    // The same citation, made by this program from a label, is accepted.
     assert!(check_in("Two is blue [E2].", &frozen).ok);
     let draft = Draft::parse("Two is blue [E2].", &frozen);
     assert!(
@@ -336,7 +336,7 @@ fn c40_memory_is_no_evidence() {
     ] {
         rejected_with(answer, Code::NotInSnapshot);
     }
-    // A label of memory carries nothing, alone or beside a good citation.
+    // A label of memory supports nothing, alone or next to a good citation.
     let frozen = snapshot(&["Tea is hot.\n"]);
     for answer in [
         "Tea is hot [E1][M1].",

@@ -1,4 +1,4 @@
-//! L3: quoted words stand where they are said to stand.
+//! L3: quoted words appear in the place that the citation names.
 
 use super::*;
 

@@ -1,9 +1,9 @@
-//! How closely two terms belong together in the cited text.
+//! How closely two terms are related in the cited text.
 //!
-//! Terms belong together when one statement has both: the same clause; a cell of a table and the
-//! names of its row and column; a list item and its label; less closely the same sentence, a list
-//! and the words that lead to it, a text and its heading, a sentence and the one before it that its
-//! pronoun refers to.
+//! Terms are related when one statement has both: the same clause; a table cell and the names of
+//! its row and column; a list item and its label. They are less closely related when they share a
+//! sentence, a list and its lead-in, a text and its heading, or a sentence and the one before it
+//! that its pronoun refers to.
 
 use std::collections::HashMap;
 
@@ -29,31 +29,31 @@ const HEADING: f64 = 0.35;
 /// A sentence and the one before it.
 const BEFORE: f64 = 0.4;
 
-/// Most sentences of one source in which a term is looked at, and most sentences that one lead-in
-/// or heading reaches; both bound the work on hostile text.
+/// Maximum number of sentences of one source in which a term is looked up, and of sentences that
+/// one lead-in or heading reaches; both bound the work on hostile text.
 const MOST_SENTENCES: usize = 24;
 
-/// One place of a term.
+/// One occurrence of a term.
 #[derive(Clone, Copy)]
 struct WordPlace {
     /// Which source, and which of its sentences.
     sentence: (usize, usize),
-    /// Which clause; `None`: it belongs to all of the sentence.
+    /// Which clause; `None`: it applies to the whole sentence.
     clause: Option<u32>,
     /// Which part of the sentence.
     part: u32,
-    /// How closely it belongs to the sentence.
+    /// How closely it is tied to the sentence.
     weight: f64,
 }
 
-/// Looks terms up in the cited text, each once.
+/// Looks up terms in the cited text, each once.
 pub struct Affinities<'a> {
     sources: &'a [Source<'a>],
     places: HashMap<u32, Vec<WordPlace>, RandomState>,
 }
 
 impl<'a> Affinities<'a> {
-    /// Nothing is looked up yet.
+    /// Starts with nothing looked up.
     pub fn new(sources: &'a [Source<'a>]) -> Self {
         Self {
             sources,
@@ -87,7 +87,7 @@ impl<'a> Affinities<'a> {
         self.places.get(&id).is_some_and(|p| !p.is_empty())
     }
 
-    /// How closely two terms belong together: 0 to 1. Both must have been looked up.
+    /// How closely two terms are related: 0 to 1. Both must have been looked up.
     pub fn of(&self, a: u32, b: u32) -> f64 {
         let (Some(a), Some(b)) = (self.places.get(&a), self.places.get(&b)) else {
             return 0.0;
@@ -107,14 +107,14 @@ fn together(a: &WordPlace, b: &WordPlace) -> f64 {
         (Some(x), Some(y)) if x == y => CLAUSE,
         (Some(_), Some(_)) if a.part == b.part => PART,
         (Some(_), Some(_)) => SENTENCE,
-        // Two names of rows or columns say nothing of each other.
+        // Two row or column names say nothing about each other.
         (None, None) => SENTENCE,
         _ => CLAUSE,
     };
     near * a.weight.min(b.weight)
 }
 
-/// The places of a term that sentence `s` of source `n` gives it.
+/// The places that sentence `s` of source `n` contributes for a term.
 fn places(reading: &Reading, n: usize, s: usize, id: u32, out: &mut Vec<WordPlace>) {
     let Some(sentence) = reading.sentence(s) else {
         return;
@@ -139,8 +139,8 @@ fn places(reading: &Reading, n: usize, s: usize, id: u32, out: &mut Vec<WordPlac
     }
 }
 
-/// What else a term reaches: the cells below a header, the items after a lead-in, the text below a
-/// heading, the sentence that goes on with a pronoun.
+/// Where else a term applies: the cells below a header, the items after a lead-in, the text below a
+/// heading, the sentence that continues with a pronoun.
 fn reach(reading: &Reading, n: usize, s: usize, term: &Term, out: &mut Vec<WordPlace>) {
     let Some(sentence) = reading.sentence(s) else {
         return;
@@ -208,7 +208,7 @@ fn begins_with_pronoun(reading: &Reading, s: usize) -> bool {
     })
 }
 
-/// Which cell of its row a term is in, counted from 1.
+/// The cell of its row that a term is in, counted from 1.
 fn column(reading: &Reading, s: usize, term: &Term) -> Option<u32> {
     let sentence = reading.sentence(s)?;
     let token = reading.text.tokens.get(term.tokens.start)?;
@@ -216,7 +216,7 @@ fn column(reading: &Reading, s: usize, term: &Term) -> Option<u32> {
     u32::try_from(before.matches('|').count()).ok()
 }
 
-/// Most words of a label.
+/// Maximum number of words of a label.
 const LABEL: usize = 6;
 
 /// Where the label of a sentence ends, in tokens: "Label: text", "Label – text".

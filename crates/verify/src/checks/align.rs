@@ -1,4 +1,4 @@
-//! Which sentences of the cited text speak of the same thing as a claim.
+//! Which sentences of the cited text are about the same thing as a claim.
 
 use std::cell::OnceCell;
 
@@ -6,10 +6,10 @@ use super::{Case, Source};
 use crate::reading::{ALIKE, Reading};
 use crate::text::Token;
 
-/// Most sentences that are compared with one claim.
+/// Maximum number of sentences that are compared with one claim.
 const MOST: usize = 6;
 
-/// How much worse than the best a sentence may be and still count as speaking of the same thing.
+/// A sentence counts as about the same thing if its share is at least this fraction of the best.
 const NEAR: f64 = 0.7;
 
 /// One sentence of the cited text.
@@ -19,7 +19,7 @@ pub struct Aligned<'a> {
     pub source: Source<'a>,
     /// Which sentence.
     pub sentence: usize,
-    /// Share of the claim's content words that it holds.
+    /// Share of the claim's content words that it contains.
     pub share: f64,
 }
 
@@ -108,21 +108,21 @@ fn weight(token: &Token) -> f64 {
     }
 }
 
-/// One word of the claim put for another of the evidence, or put in, or left out, where all else is
-/// the same.
+/// One word of the claim that replaces, adds or omits a word of the evidence, where everything else
+/// is the same.
 #[derive(Clone, Copy)]
 pub struct Edit<'a> {
-    /// The claim's word; `None` when one was left out.
+    /// The claim's word; `None` when a word was left out.
     pub claim: Option<&'a Token>,
-    /// The evidence's word; `None` when one was put in.
+    /// The evidence's word; `None` when a word was added.
     pub evidence: Option<&'a Token>,
 }
 
-/// Most words of a sentence that is compared word by word.
+/// Maximum number of words of a sentence that is compared word by word.
 const LONGEST: usize = 120;
 
-/// The edits between a claim and the nearest sentence, when the claim is nearly that sentence: at
-/// least five words, four of five the same, in order (longest common subsequence).
+/// The edits between a claim and the nearest sentence, when they are nearly the same: at least five
+/// words, and four out of five the same, in order (longest common subsequence).
 fn edits<'a>(claim: &'a Reading, nearest: &Aligned<'a>) -> Vec<Edit<'a>> {
     let (a, b) = (claim.text.tokens.as_slice(), nearest.tokens());
     if a.len() < 5 || a.len() > LONGEST || b.len() > LONGEST {
@@ -139,16 +139,16 @@ fn edits<'a>(claim: &'a Reading, nearest: &Aligned<'a>) -> Vec<Edit<'a>> {
         return Vec::new();
     }
     let mut out = Vec::new();
-    // Edits inside the claim's stretch only: what the evidence says before and after it was simply
-    // left out.
+    // Only edits inside the part that the claim covers: what the evidence says before and after it
+    // was simply left out.
     let (mut i, mut j) = (0, 0);
     for (n, (x, y)) in common.iter().copied().enumerate() {
         let run = (a.get(i..x).unwrap_or(&[]), b.get(j..y).unwrap_or(&[]));
         pair(run, n > 0, &mut out);
         (i, j) = (x + 1, y + 1);
     }
-    // At the end of the claim only as many words of the evidence as the claim has in their place,
-    // or one left out.
+    // At the end of the claim, take only as many words of the evidence as the claim has in their
+    // place, or one omitted word.
     let (rest, goes_on) = (a.get(i..).unwrap_or(&[]), b.get(j..).unwrap_or(&[]));
     let room = if rest.is_empty() && goes_on.len() > 1 {
         0
@@ -195,7 +195,7 @@ pub fn common_in_order(
     out
 }
 
-/// Pairs the words of one changed stretch; words left out count only between words that stayed.
+/// Pairs the words of one changed part; omitted words count only between unchanged words.
 fn pair<'a>((claim, evidence): (&'a [Token], &'a [Token]), inside: bool, out: &mut Vec<Edit<'a>>) {
     if claim.len() == evidence.len() || !claim.is_empty() {
         for n in 0..claim.len().max(evidence.len()) {

@@ -1,4 +1,4 @@
-//! L4: every date, version, address and piece of code of a claim stands in the cited text (numbers:
+//! L4: every date, version, address and piece of code in a claim is in the cited text (numbers:
 //! `numbers`).
 
 use super::align::{Alignment, Edit};
@@ -7,7 +7,7 @@ use crate::Code;
 use crate::atoms::{self as a, Atom, Date, Literal, What};
 use crate::reading::Reading;
 
-/// What the atoms of the claim are not, in the order of the claim.
+/// The objections to the claim's atoms, in the order of the claim.
 pub fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Vec<(Code, String)> {
     let mut out = Vec::new();
     let changed = alignment.edits();
@@ -30,7 +30,7 @@ pub fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Vec<(Code, String)> 
                 (!there).then(|| missing(Code::Date, shown))
             }
             What::Literal(Literal::Version { key, compare }) => version(case, key, compare, shown),
-            // Code between back-ticks is looked at as a whole, in `code`.
+            // Code between back-ticks is checked as a whole, in `code`.
             What::Literal(_) => {
                 (!in_code(case, shown) && !stands(case, shown)).then(|| missing(Code::Code, shown))
             }
@@ -56,7 +56,7 @@ pub fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Vec<(Code, String)> 
     out
 }
 
-/// One number, unit, month, weekday put for another where all else is the same.
+/// One number, unit, month or weekday replaced by another while everything else is the same.
 fn replaced(
     case: &Case<'_>,
     alignment: &Alignment<'_>,
@@ -132,13 +132,13 @@ fn missing(code: Code, shown: &str) -> (Code, String) {
     (code, format!("“{shown}” does not stand in the cited text."))
 }
 
-/// What a claim's atoms may stand in: the cited items, their headings and paths.
+/// Where a claim's atoms may appear: the cited items, their headings and paths.
 pub(super) fn readings<'a>(case: &Case<'a>) -> impl Iterator<Item = &'a Reading> + use<'a> {
     let cited: Vec<&'a Reading> = case.cited.iter().map(|s| s.reading).collect();
     cited.into_iter().chain([case.around])
 }
 
-/// All atoms there.
+/// All atoms of those readings.
 pub(super) fn all<'a>(case: &Case<'a>) -> impl Iterator<Item = &'a Atom> + use<'a> {
     readings(case).flat_map(|r| r.atoms.iter())
 }
@@ -148,8 +148,8 @@ fn in_code(case: &Case<'_>, literal: &str) -> bool {
     case.code.iter().any(|span| span.contains(literal))
 }
 
-/// Whether a literal stands in a cited item, its heading or its path. Plain words and camelCase may
-/// differ in case.
+/// Whether a literal appears in a cited item, its heading or its path. Plain words and camelCase
+/// may differ in case.
 pub(super) fn stands(case: &Case<'_>, literal: &str) -> bool {
     let bare = literal.trim_end_matches("()");
     let exact = |text: &str| text.contains(bare);
@@ -166,7 +166,7 @@ pub(super) fn stands(case: &Case<'_>, literal: &str) -> bool {
     plain && readings(case).any(|r| r.lower().contains(&lower))
 }
 
-/// Numbers as programs write them, in words and not in code: `0xFE`, `0b10`.
+/// Numbers in program notation (`0xFE`, `0b10`) in prose, outside code.
 fn constants(normal: &str) -> impl Iterator<Item = &str> {
     let is_part = |c: char| c.is_ascii_alphanumeric();
     normal.split(move |c| !is_part(c)).filter(|word| {

@@ -1,10 +1,10 @@
-//! L4: what the claim says together belongs together in the cited text.
+//! L4: things that the claim connects are connected in the cited text too.
 //!
-//! Every term of a claim votes. Where two things of the claim could have exchanged their places
-//! ("`a` reads and `b` writes"), each other term votes for the one it is closer to in the cited
-//! text. Where the cited text has another thing of the same kind that the claim does not mention,
-//! each term votes for the claim's own thing or for that rival. Only a vote without a voice for the
-//! claim says anything against it.
+//! Every term of a claim votes. Where two things in the claim could have been swapped ("`a` reads
+//! and `b` writes"), each other term votes for the one it is closer to in the cited text. Where the
+//! cited text has another thing of the same kind that the claim does not mention, each term votes
+//! for the claim's own thing or for that rival. Only a vote with no support for the claim counts
+//! against it.
 
 use super::affinity::Affinities;
 use super::{Case, Effect, Extent};
@@ -17,20 +17,20 @@ use crate::terms::{Term, TermKind};
 /// How much closer a term must be to one thing than to another to vote for it.
 const CLOSER: f64 = 0.3;
 
-/// How closely a term must belong to a name to be said of it.
+/// How closely a term must be related to a name to count as said about it.
 const FRAME: f64 = 0.65;
 
-/// From here on two names are in one clause.
+/// From this value on, two names are in one clause.
 const ONE_CLAUSE: f64 = 0.9;
 
-/// Most other terms of a claim that says one thing.
+/// A claim with at most this many other terms says one thing.
 const SHORT: usize = 5;
 
-/// Most terms of a claim, and most rivals of one term; both bound the work on hostile text.
+/// Maximum number of terms in a claim, and of rivals per term; both bound the work on hostile text.
 const MOST_TERMS: usize = 28;
 const MOST_RIVALS: usize = 24;
 
-/// What was found.
+/// The objections found.
 pub fn check(case: &Case<'_>) -> Vec<Objection> {
     let mut affinities = Affinities::new(case.cited);
     let terms = own_terms(case, &mut affinities);
@@ -45,8 +45,8 @@ pub fn check(case: &Case<'_>) -> Vec<Objection> {
         .collect()
 }
 
-/// The terms of a claim that can vote or be exchanged, each once, and looked up. An identifier that
-/// the cited text does not have as it is stands for its one word.
+/// The terms of a claim that can vote or be swapped, each once, looked up. If the cited text does
+/// not contain an identifier as written, its single word is used.
 fn own_terms(case: &Case<'_>, affinities: &mut Affinities<'_>) -> Vec<Term> {
     let claim = case.claim;
     let code = code_ranges(case);
@@ -87,7 +87,7 @@ fn own_terms(case: &Case<'_>, affinities: &mut Affinities<'_>) -> Vec<Term> {
     out
 }
 
-/// Where single words between back-ticks are in the normalised claim.
+/// Where code spans of one word are in the normalised claim.
 fn code_ranges(case: &Case<'_>) -> Vec<std::ops::Range<usize>> {
     let mut from = 0;
     let mut out = Vec::new();
@@ -107,8 +107,8 @@ fn code_ranges(case: &Case<'_>) -> Vec<std::ops::Range<usize>> {
     out
 }
 
-/// Which group of the claim each term is in: the parts of its sentence, where `x` and `y` are in
-/// different ones, else its clauses.
+/// The group of the claim that each term is in: the parts of its sentence, if `x` and `y` are in
+/// different ones; otherwise its clauses.
 fn groups(claim: &Reading, x: &Term, y: &Term) -> Option<impl Fn(&Term) -> u32> {
     let parts = claim.parts();
     let part = |t: &Term| parts.get(t.tokens.start).copied().unwrap_or(0);
@@ -126,14 +126,14 @@ fn groups(claim: &Reading, x: &Term, y: &Term) -> Option<impl Fn(&Term) -> u32> 
     Some(move |t: &Term| if by_part { part(t) } else { clause(t) })
 }
 
-/// Voices for and against the claim.
+/// Votes for and against the claim.
 #[derive(Default)]
 struct Votes {
     for_claim: usize,
     against: Vec<usize>,
 }
 
-/// Two things of the claim that have each other's attributes in the cited text.
+/// Two things in the claim that have each other's attributes in the cited text.
 fn exchanged(case: &Case<'_>, terms: &[Term], affinities: &Affinities<'_>) -> Option<Objection> {
     let label = super::affinity::label_end(case.claim, 0).unwrap_or(0);
     let mut best: Option<(usize, Objection)> = None;
@@ -161,8 +161,8 @@ fn exchanged(case: &Case<'_>, terms: &[Term], affinities: &Affinities<'_>) -> Op
     best.map(|(_, found)| found)
 }
 
-/// Whether two terms are items of one list, or words of one phrase: nothing but commas, "and" and
-/// other terms of one word is between them.
+/// Whether two terms are items of one list, or words of one phrase: between them are only commas,
+/// "and" and other one-word terms.
 fn are_listed(claim: &Reading, terms: &[Term], i: usize, j: usize) -> bool {
     let (Some(x), Some(y)) = (terms.get(i), terms.get(j)) else {
         return false;
@@ -180,8 +180,8 @@ fn are_listed(claim: &Reading, terms: &[Term], i: usize, j: usize) -> bool {
     between.clone().all(small)
 }
 
-/// How the other terms vote on terms `i` and `j`: those of the group of `i`, those of the group of
-/// `j`.
+/// How the other terms vote on terms `i` and `j`: those in the group of `i`, and those in the group
+/// of `j`.
 fn exchange_votes(
     case: &Case<'_>,
     terms: &[Term],
@@ -211,13 +211,13 @@ fn exchange_votes(
     Some(votes)
 }
 
-/// Whether two terms of one kind are beside each other, as the words of a phrase are.
+/// Whether two terms of one kind are adjacent, like the words of a phrase.
 fn is_phrase(t: &Term, x: &Term) -> bool {
     (t.kind == x.kind || x.kind == TermKind::Code)
         && (t.tokens.end == x.tokens.start || x.tokens.end == t.tokens.start)
 }
 
-/// What such votes say against the claim.
+/// The objection that follows from such votes.
 fn judge_exchange(
     case: &Case<'_>,
     terms: &[Term],
@@ -256,7 +256,7 @@ fn judge_exchange(
     Some(Objection::new(Code::Referent, effect, detail).at(bytes(claim, of)))
 }
 
-/// A thing of the claim in whose place the cited text has another one.
+/// A thing in the claim for which the cited text has another one.
 fn replaced(case: &Case<'_>, terms: &[Term], affinities: &mut Affinities<'_>) -> Option<Objection> {
     let claim = case.claim;
     let parts = claim.parts();
@@ -293,9 +293,9 @@ fn replaced(case: &Case<'_>, terms: &[Term], affinities: &mut Affinities<'_>) ->
             let for_claim = leads.iter().filter(|l| **l >= CLOSER).count();
             let against = leads.iter().filter(|l| **l <= -CLOSER).count();
             let names = name && rival.is_name;
-            // Everything that the claim says of it, the cited text says of the rival.
+            // The cited text says of the rival everything that the claim says of its own thing.
             let framed = |t: &u32| affinities.of(*t, rival.id) >= FRAME;
-            // "Thomas" and "Weber" of one clause can be one person.
+            // "Thomas" and "Weber" in one clause can be one person.
             let apart = affinities.of(x.id, rival.id) < ONE_CLAUSE;
             let all =
                 names && apart && against > 0 && voters.len() > 1 && voters.iter().all(framed);
@@ -317,7 +317,7 @@ fn replaced(case: &Case<'_>, terms: &[Term], affinities: &mut Affinities<'_>) ->
             };
             let effect = match (labels, against) {
                 (true, 2..) if !value => Effect::Rejects,
-                // A short claim says one thing of one name; a long one may only name it.
+                // A short claim says one thing about one name; a long one may only mention it.
                 _ if all && voters.len() <= SHORT && !denies => Effect::Rejects,
                 _ => Effect::Doubts,
             };
@@ -334,7 +334,7 @@ fn labels_only(_x: &Term, label: bool, opens: bool) -> bool {
     label && opens
 }
 
-/// Whether two identifiers are written alike: capitals, digits and signs at the same kinds of
+/// Whether two identifiers have the same shape: capitals, digits and symbols in the same kinds of
 /// places.
 fn have_one_shape(a: &str, b: &str) -> bool {
     let shape = |word: &str| {
@@ -355,8 +355,8 @@ struct Rival {
     is_name: bool,
 }
 
-/// Whether a term of the claim is a name; the first word of a sentence is one where the cited text
-/// has it as one.
+/// Whether a term of the claim is a name; the first word of a sentence is one if the cited text
+/// uses it as a name.
 fn is_name(case: &Case<'_>, x: &Term) -> bool {
     let capital = case
         .claim
@@ -384,8 +384,8 @@ fn is_name(case: &Case<'_>, x: &Term) -> bool {
             && case.cited.iter().any(|s| named(s.reading))
 }
 
-/// Terms of the cited text of the kind of `x`, which the claim does not have, in sentences that
-/// hold one of the voters.
+/// Terms of the cited text of the same kind as `x` that the claim does not have, in sentences that
+/// contain one of the voters.
 fn rivals(case: &Case<'_>, terms: &[Term], x: &Term, voters: &[u32]) -> Vec<Rival> {
     let name = is_name(case, x);
     let mut out: Vec<Rival> = Vec::new();
@@ -423,7 +423,7 @@ fn rivals(case: &Case<'_>, terms: &[Term], x: &Term, voters: &[u32]) -> Vec<Riva
     out
 }
 
-/// Whether one term can stand in the place of the other.
+/// Whether one term can replace the other.
 fn same_kind(r: &Reading, x: &Term, s: &Reading, y: &Term) -> bool {
     use TermKind::{Code, Name, Number, Part, Word};
     match (x.kind, y.kind) {
@@ -434,7 +434,7 @@ fn same_kind(r: &Reading, x: &Term, s: &Reading, y: &Term) -> bool {
     }
 }
 
-/// Numbers that count the same, or dates, or plain numbers.
+/// Whether both are numbers with the same unit, or dates, or plain numbers.
 fn numbers_alike(r: &Reading, x: &Term, s: &Reading, y: &Term) -> bool {
     let what = |reading: &Reading, term: &Term| {
         let at = reading

@@ -1,7 +1,7 @@
-//! L5: reasons and conditions of the claim are those of the cited text.
+//! L5: reasons and conditions in the claim match those of the cited text.
 //!
-//! The words behind "because" or "if" must be found together in the cited text, as those of every
-//! other part of the claim; a reason whose words are nowhere is the answerer's own.
+//! The words after "because" or "if" must appear together in the cited text, like those of every
+//! other part of the claim. A reason whose words appear nowhere was made up by the answerer.
 
 use std::ops::Range;
 
@@ -13,19 +13,19 @@ use crate::reading::Reading;
 use crate::tables::Role;
 use crate::text::{Token, lower_case};
 
-/// Less than this share of the words of a reason or condition in the cited text raises a doubt.
+/// A smaller share of the words of a reason or condition in the cited text raises a doubt.
 const LEAST: f64 = 0.5;
 
-/// Less than this rejects a reason.
+/// A smaller share than this rejects a reason.
 const NOTHING: f64 = 0.2;
 
-/// Content words that are enough to tell.
+/// Minimum number of content words needed to judge.
 const ENOUGH: usize = 2;
 
-/// Most words of a reason or condition.
+/// Maximum number of words of a reason or condition.
 const MOST_WORDS: usize = 30;
 
-/// Reasons and conditions without support, and conditions that are turned.
+/// Reasons and conditions without support, and reversed conditions.
 pub fn check(case: &Case<'_>, pairings: &[Pairing<'_>]) -> Vec<Objection> {
     let tokens = &case.claim.text.tokens;
     let mut out: Vec<Objection> = pairings
@@ -51,7 +51,8 @@ pub fn check(case: &Case<'_>, pairings: &[Pairing<'_>]) -> Vec<Objection> {
 /// How much of a condition must be the same.
 const SAME: f64 = 0.6;
 
-/// "if the alarm rings" where the text says "unless the alarm rings", and both deny as much.
+/// "if the alarm rings" where the text says "unless the alarm rings", with the same negation in
+/// both.
 fn turned(case: &Case<'_>, pairing: &Pairing<'_>) -> Option<Objection> {
     let first = case.claim.text.tokens.get(pairing.own.own.start)?;
     let own = holds(case.claim, first)?;
@@ -111,11 +112,11 @@ fn widened(case: &Case<'_>, pairing: &Pairing<'_>) -> Option<Objection> {
 /// How far a condition reaches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reach {
-    /// It holds whatever happens.
+    /// It applies in all cases.
     All,
-    /// It holds but for an exception.
+    /// It applies with an exception.
     Exception,
-    /// It holds in one case only.
+    /// It applies in one case only.
     Narrow,
 }
 
@@ -138,7 +139,7 @@ fn reach(reading: &Reading, tokens: &[Token]) -> Option<Reach> {
     }
 }
 
-/// Whether a word that begins a condition wants it to hold.
+/// Whether the word that begins a condition requires it to be true.
 fn holds(reading: &Reading, token: &Token) -> Option<bool> {
     match &*lower_case(reading.word(token)) {
         "if" | "when" | "whenever" | "once" | "wenn" | "falls" => Some(true),
@@ -181,7 +182,7 @@ fn unsupported(case: &Case<'_>, at: usize, code: Code) -> Option<Objection> {
     Some(Objection::new(code, effect, Detail::Absent { said }).at(bytes))
 }
 
-/// The words of the clause that begins at token `at`: up to the next sign that ends it.
+/// The words of the clause that begins at token `at`, up to the next punctuation that ends it.
 fn extent(case: &Case<'_>, at: usize) -> Range<usize> {
     let tokens = &case.claim.text.tokens;
     let mut end = at + 1;
@@ -199,18 +200,18 @@ fn extent(case: &Case<'_>, at: usize) -> Range<usize> {
     at..end
 }
 
-/// What kind of clause a word begins, and how much of the clause beside it and of this one must be
+/// The kind of clause that a word begins, and how much of the main clause and of this one must be
 /// together in the cited text.
 #[derive(Debug, Clone, Copy)]
 struct Tie {
     code: Code,
-    /// How much of the rest must be in one sentence for the clause to be missed there.
+    /// How much of the rest must be in one sentence before the clause is expected there.
     main: f64,
-    /// Less than this of the clause beside that sentence raises a doubt.
+    /// If less of the clause than this is near that sentence, a doubt is raised.
     least: f64,
 }
 
-/// Most clauses of one claim that are looked at.
+/// Maximum number of clauses of one claim that are checked.
 const MOST_TIES: usize = 4;
 
 fn tie(reading: &Reading, tokens: &[Token], at: usize) -> Option<Tie> {
@@ -232,7 +233,7 @@ fn tie(reading: &Reading, tokens: &[Token], at: usize) -> Option<Tie> {
     }
 }
 
-/// A clause that the cited text does not have beside what the claim ties it to.
+/// A clause that the cited text does not have near the statement that the claim attaches it to.
 fn tied(case: &Case<'_>) -> Option<Objection> {
     let tokens = &case.claim.text.tokens;
     let begins = |at: usize| Some((at, tie(case.claim, tokens, at)?));
@@ -249,8 +250,8 @@ fn tied(case: &Case<'_>) -> Option<Objection> {
     })
 }
 
-/// How much of the claim's other words is in the sentence that holds most of them, and how much of
-/// a clause is in it or beside it. `None` for too few words.
+/// How much of the claim's other words is in the sentence that contains most of them, and how much
+/// of a clause is in or next to that sentence. `None` if there are too few words.
 fn together(case: &Case<'_>, clause: &Range<usize>) -> Option<(f64, f64)> {
     let tokens = case.claim.text.tokens.iter().enumerate();
     let counts = |t: &Token| t.is_content() || t.number;
@@ -284,10 +285,10 @@ fn together(case: &Case<'_>, clause: &Range<usize>) -> Option<(f64, f64)> {
     best
 }
 
-/// How much a clause counts when the sentence is looked for that it is tied to.
+/// Weight of a clause when searching for the sentence that it is attached to.
 const BESIDE: f64 = 0.3;
 
-/// For every sentence: which of these words it holds, one bit a word.
+/// For every sentence: which of these words it contains, one bit per word.
 fn held(case: &Case<'_>, reading: &Reading, words: &[&Token]) -> Vec<u32> {
     let mut out = vec![0_u32; reading.text.sentences.len()];
     for (n, token) in words.iter().enumerate() {

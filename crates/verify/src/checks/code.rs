@@ -1,18 +1,17 @@
-//! L4: code between back-ticks is code of the cited text.
+//! L4: code between back-ticks appears as code in the cited text.
 //!
-//! A command that the claim puts together from a pattern of the cited text ("`tool add NAME`") is
-//! compared word by word: a word that is nowhere rejects; words that are never beside each other
-//! raise a doubt.
+//! A command that the claim builds from a pattern in the cited text ("`tool add NAME`") is compared
+//! word by word: a word that appears nowhere rejects; words that are never adjacent raise a doubt.
 
 use super::{Case, Effect, atoms};
 use crate::Code;
 use crate::finding::{Detail, Objection};
 use local_agent_text::evidence::Normal;
 
-/// Most words of one piece of code.
+/// Maximum number of words of one piece of code.
 const MOST_WORDS: usize = 12;
 
-/// What code of the claim is not in the cited text.
+/// Code in the claim that is not in the cited text.
 pub fn check(case: &Case<'_>) -> Vec<Objection> {
     let mut out: Vec<Objection> = Vec::new();
     let mut from = 0;
@@ -44,7 +43,7 @@ pub fn check(case: &Case<'_>) -> Vec<Objection> {
     out
 }
 
-/// What the absence of a piece of code does to the claim.
+/// The effect of a missing piece of code on the claim.
 fn weigh(case: &Case<'_>, shown: &str) -> Option<Effect> {
     let words: Vec<&str> = words(shown).take(MOST_WORDS).collect();
     if is_chord(case, shown) {
@@ -63,7 +62,7 @@ fn weigh(case: &Case<'_>, shown: &str) -> Option<Effect> {
             .iter()
             .filter(|w| absent(w))
             .all(|w| fills_a_pattern(w, &cited));
-        // Two words, one of the text and one of who answers: "`tool NAME`".
+        // Two words, one from the text and one from the answerer: "`tool NAME`".
         let option = |word: &&str| shown.contains(&format!("-{word}")) || word.starts_with('-');
         let known = words.len() == 2 && words.iter().filter(|w| !absent(w)).count() == 1;
         let known = known && !words.iter().any(option);
@@ -81,7 +80,7 @@ fn weigh(case: &Case<'_>, shown: &str) -> Option<Effect> {
     (apart && words.len() > 1).then_some(Effect::Doubts)
 }
 
-/// Whether it names keys that are pressed together, and the cited text has them, blanks aside.
+/// Whether it is a key combination that the cited text has, ignoring blanks.
 fn is_chord(case: &Case<'_>, shown: &str) -> bool {
     let bare = |text: &str| -> String {
         let lower = text.to_lowercase();
@@ -103,7 +102,8 @@ fn words(code: &str) -> impl Iterator<Item = &str> {
     .filter(|word| word.chars().filter(|c| c.is_alphanumeric()).count() > 1)
 }
 
-/// Whether a word is an example of what a user puts in: a path, a number, a name in capitals.
+/// Whether a word is an example value that a user would fill in: a path, a number, a name in
+/// capitals.
 fn is_free(word: &str) -> bool {
     let number = word
         .chars()
@@ -111,7 +111,7 @@ fn is_free(word: &str) -> bool {
     number || word.contains('/') && !word.starts_with(['-', '/']) || word.starts_with("/path")
 }
 
-/// Whether a word is a pattern of the cited text with a number in the place of its `N`.
+/// Whether a word is a pattern of the cited text with a number in place of its `N`.
 fn fills_a_pattern(word: &str, cited: &[String]) -> bool {
     let name = folded(word.trim_end_matches(|c: char| c.is_ascii_digit()));
     let pattern = format!("{name}n");
@@ -122,7 +122,7 @@ fn folded(text: &str) -> String {
     text.to_lowercase()
 }
 
-/// Whether `word` is in `text` and is not a part of a longer word.
+/// Whether `word` is in `text` and not part of a longer word.
 fn holds(text: &str, word: &str) -> bool {
     places(text, word).next().is_some()
 }
@@ -140,10 +140,10 @@ fn places<'t>(text: &'t str, word: &'t str) -> impl Iterator<Item = usize> + 't 
         })
 }
 
-/// How many characters may be between two words that are beside each other: brackets, quote marks.
+/// Maximum number of characters between two adjacent words: brackets, quote marks.
 const GAP: usize = 6;
 
-/// Most places of a word that are looked at.
+/// Maximum number of occurrences of a word that are checked.
 const MOST_PLACES: usize = 64;
 
 fn are_beside(text: &str, a: &str, b: &str) -> bool {

@@ -1,4 +1,4 @@
-//! L5: what is put in the place of what. "Use A rather than B" is not "B (not A)".
+//! L5: which thing replaces which. "Use A rather than B" is not "B (not A)".
 
 use super::{Case, Effect};
 use crate::Code;
@@ -6,21 +6,21 @@ use crate::finding::{Detail, Objection};
 use crate::reading::Reading;
 use crate::text::{Token, lower_case};
 
-/// Most sentences of one source that hold a word and are looked at.
+/// Maximum number of sentences per source, among those that contain a word, that are checked.
 const MOST_SENTENCES: usize = 12;
 
-/// Most words of such a sentence, and most contrasts of a claim; both bound the work on hostile
-/// text.
+/// Maximum number of words of such a sentence, and of contrasts of a claim; both bound the work on
+/// hostile text.
 const LONGEST: usize = 160;
 const MOST_CUES: usize = 4;
 
-/// How many words may be between a sign of contrast and the thing that is put aside or chosen.
+/// Maximum number of words between a contrast word and the thing that is rejected or chosen.
 const REACH: usize = 8;
 
-/// How many words before the sign tell what is chosen.
+/// How many words before the contrast word show what is chosen.
 const NEAREST: usize = 2;
 
-/// A contrast that the cited text makes the other way round.
+/// A contrast that the cited text makes in reverse.
 pub fn check(case: &Case<'_>) -> Option<Objection> {
     let tokens = case.claim.text.tokens.as_slice();
     let cues = (0..tokens.len()).filter_map(|at| Some((at, is_cue(case.claim, tokens, at)?)));
@@ -57,7 +57,7 @@ pub fn check(case: &Case<'_>) -> Option<Objection> {
     None
 }
 
-/// The words with content beside a sign of contrast, the nearest first.
+/// The content words next to a contrast word, the nearest first.
 fn side(tokens: &[Token], is_before: bool) -> Vec<&Token> {
     let content = |t: &&Token| t.is_content() || t.number;
     if is_before {
@@ -67,7 +67,7 @@ fn side(tokens: &[Token], is_before: bool) -> Vec<&Token> {
     }
 }
 
-/// Whether a word begins a contrast; how many words it has.
+/// Whether a contrast begins at a word; returns how many words it has.
 fn is_cue(reading: &Reading, tokens: &[Token], at: usize) -> Option<usize> {
     let word = |i: usize| {
         tokens
@@ -88,8 +88,8 @@ fn is_cue(reading: &Reading, tokens: &[Token], at: usize) -> Option<usize> {
     }
 }
 
-/// Whether a sentence has a contrast with a thing put aside that is chosen here, and the other way
-/// round.
+/// Whether a sentence has a contrast that rejects what the claim chooses and chooses what it
+/// rejects.
 fn turned<'t>(
     reading: &Reading,
     theirs: &[Token],

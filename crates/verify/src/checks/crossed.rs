@@ -1,10 +1,10 @@
-//! L4: a claim that takes its words out of two sentences of one pattern.
+//! L4: a claim that mixes the words of two sentences with the same pattern.
 //!
-//! "Thomas lives in Graz. Anna lives in Linz." holds every word of "Thomas lives in Linz", and says
-//! something else. Two sentences are of one pattern when, beside the words they share, each has
-//! words of its own in the same places; two rows of tables, when they have as many cells. A claim
-//! crosses them when it takes what stands in one place from the one and what stands in another
-//! place from the other.
+//! "Thomas lives in Graz. Anna lives in Linz." contains every word of "Thomas lives in Linz", which
+//! says something else. Two sentences have the same pattern when, besides the words they share,
+//! each has its own words in the same places; two table rows, when they have the same number of
+//! cells. A claim crosses them when it takes the words for one place from one sentence and those
+//! for another place from the other.
 
 use std::ops::Range;
 
@@ -16,17 +16,17 @@ use crate::reading::Reading;
 use crate::tables::Role;
 use crate::text::Token;
 
-/// Most words of the claim that are looked for outside of the nearest sentence, most sentences that
-/// may hold one, and most words of a sentence; all bound the work on hostile text.
+/// Maximum number of words of the claim that are searched for outside the nearest sentence, of
+/// sentences that may contain one, and of words in a sentence; all bound the work on hostile text.
 const MOST_WORDS: usize = 6;
 const MOST_HOLDERS: usize = 12;
 const LONGEST: usize = 60;
 
-/// Two sentences are of one pattern when at least this part of the shorter one stands in both, in
-/// order.
+/// Two sentences have the same pattern when at least this share of the shorter one appears in both,
+/// in order.
 const SHARED: usize = 3;
 
-/// Most words of a label.
+/// Maximum number of words of a label.
 const LABEL: usize = 6;
 
 /// A sentence of the cited text.
@@ -36,15 +36,15 @@ struct CrossedPlace<'a> {
     tokens: &'a [Token],
     /// Its normalised text.
     normal: &'a str,
-    /// Where that begins.
+    /// Where that text begins.
     start: usize,
 }
 
 /// What two sentences of one pattern have in the same place.
 type Slot<'a> = (&'a [Token], &'a [Token]);
 
-/// The other sentence says `taken` of `of`, the nearest one says `said` of `put_to`; the claim puts
-/// `taken` to `put_to`.
+/// The other sentence says `taken` about `of`, and the nearest one says `said` about `put_to`; the
+/// claim says `taken` about `put_to`.
 struct Crossing<'a> {
     taken: &'a Token,
     of: &'a Token,
@@ -52,8 +52,8 @@ struct Crossing<'a> {
     put_to: &'a Token,
 }
 
-/// Whether the claim crosses the nearest sentence and every sentence that holds one of its other
-/// words.
+/// Whether the claim crosses the nearest sentence with every sentence that contains one of its
+/// other words.
 pub fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<(Effect, Code, String)> {
     let mut near = alignment
         .0
@@ -90,7 +90,7 @@ pub fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<(Effect, Code
             let why = format!(
                 "The cited text has “{taken}” together with “{of}”; with “{put_to}” it has “{said}”."
             );
-            // A number of the claim can be its own; `referent` and `numbers` look at it.
+            // A number can be the claim's own; `referent` and `numbers` check it.
             let counts = [found.taken, found.of, found.said, found.put_to];
             let effect = match counts.iter().any(|t| t.number) {
                 true => Effect::Doubts,
@@ -102,8 +102,8 @@ pub fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<(Effect, Code
     None
 }
 
-/// How the claim takes `word` from `other` and the rest from `nearest`, if the two are of one
-/// pattern and it does.
+/// How the claim takes `word` from `other` and the rest from `nearest`, if both have the same
+/// pattern.
 fn crossing<'a>(
     claim: &Reading,
     nearest: &CrossedPlace<'a>,
@@ -114,8 +114,8 @@ fn crossing<'a>(
         cells(nearest, other)
             .and_then(|slots| crossed(claim, nearest, other, &slots, word, |_, _| true))
     };
-    // What stands in the same cell is of one kind; of words it must be seen, and one of the two
-    // places must hold a name: two descriptions can be of the same thing.
+    // Cells in the same place have the same kind of content. For prose this must be checked, and
+    // one of the two places must contain a name: two descriptions can be of the same thing.
     let alike = |a: &Token, b: &Token| is_name(a) == is_name(b) && a.number == b.number;
     let words = || {
         slots(nearest, other).and_then(|slots| crossed(claim, nearest, other, &slots, word, alike))
@@ -124,7 +124,7 @@ fn crossing<'a>(
     cells().or_else(|| words().filter(named))
 }
 
-/// The crossing at `word`, where `alike` tells which words can stand in place of each other.
+/// The crossing at `word`; `alike` tells which words can replace each other.
 fn crossed<'a>(
     claim: &Reading,
     nearest: &CrossedPlace<'a>,
@@ -151,7 +151,7 @@ fn crossed<'a>(
     let slot = slots.get(from)?;
     let taken = theirs(slot).find(|t| t.id == word)?;
     let said = ours(slot).find(|t| alike(t, taken))?;
-    // A claim that names what it would have been put in place of speaks of both.
+    // A claim that also names the word it would have replaced is about both.
     if ours(slot).any(|t| claimed(&t)) {
         return None;
     }
@@ -177,7 +177,7 @@ fn crossed<'a>(
     None
 }
 
-/// The cells of two rows of as many, or of two labelled items.
+/// The cells of two rows with the same number of cells, or of two labelled items.
 fn cells<'a>(a: &CrossedPlace<'a>, b: &CrossedPlace<'a>) -> Option<Vec<Slot<'a>>> {
     let (ours, theirs) = (a.cells()?, b.cells()?);
     if b.is_header() {
@@ -186,7 +186,7 @@ fn cells<'a>(a: &CrossedPlace<'a>, b: &CrossedPlace<'a>) -> Option<Vec<Slot<'a>>
     (ours.len() == theirs.len()).then(|| ours.into_iter().zip(theirs).collect())
 }
 
-/// What stands in the same places of two sentences of one pattern, between the words they share.
+/// What is in the same places of two sentences with the same pattern, between the words they share.
 fn slots<'a>(a: &CrossedPlace<'a>, b: &CrossedPlace<'a>) -> Option<Vec<Slot<'a>>> {
     if a.tokens.len().max(b.tokens.len()) > LONGEST || a.is_row() || b.is_row() {
         return None;
@@ -235,7 +235,7 @@ impl<'a> CrossedPlace<'a> {
         self.normal.starts_with('|')
     }
 
-    /// Whether it is the row that names the columns: the one above a row of dashes.
+    /// Whether it is the header row: the one above a row of dashes.
     fn is_header(&self) -> bool {
         let below = self
             .reading
@@ -247,8 +247,8 @@ impl<'a> CrossedPlace<'a> {
         self.is_row() && dashes.trim_start_matches(':').starts_with('-')
     }
 
-    /// The words of each cell of a row; of "Tom: an engineer" and "Tom – an engineer", what stands
-    /// before and after.
+    /// The words of each cell of a row; for "Tom: an engineer" and "Tom – an engineer", what comes
+    /// before and after the separator.
     fn cells(&self) -> Option<Vec<&'a [Token]>> {
         if self.is_row() {
             // The last `|` of a row may be missing.

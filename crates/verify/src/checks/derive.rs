@@ -7,7 +7,7 @@ use crate::derivation::{Derivation, Operation};
 use crate::reading::Reading;
 use local_agent_text::markdown::BlockRole;
 
-/// How a number of the claim follows from two others that the claim names and the cited text has.
+/// How a number of the claim follows from two others that are in both the claim and the cited text.
 pub fn computed(case: &Case<'_>, n: &Number) -> Option<Derivation> {
     let claim = case.claim;
     let named: Vec<(&Atom, &Number)> = claim
@@ -116,8 +116,8 @@ fn duration(case: &Case<'_>, n: &Number) -> Option<Derivation> {
     None
 }
 
-/// How many things a claim lists behind a colon after token `from`: "three kinds: a, b and c".
-/// `None` when it lists none.
+/// How many things a claim lists after a colon that follows token `from`: "three kinds: a, b and
+/// c". `None` when it lists nothing.
 pub fn own_list(claim: &Reading, from: usize) -> Option<usize> {
     let start = claim.text.tokens.get(from.checked_sub(1)?)?.end;
     let rest = claim.normal.get(start..)?;
@@ -136,11 +136,11 @@ pub fn own_list(claim: &Reading, from: usize) -> Option<usize> {
     plain.then_some(items.len() + 1)
 }
 
-/// Most rows of one table or list that are added up.
+/// Maximum number of rows of one table or list that are added up.
 const MOST_ROWS: usize = 200;
 
-/// How a number of the claim is the total of a list or table of the cited text: of all its rows, or
-/// of those whose names the claim has.
+/// How a number of the claim is the total of a list or table in the cited text: of all its rows, or
+/// of those that the claim names.
 pub fn total(case: &Case<'_>, n: &Number) -> Option<Derivation> {
     case.cited.iter().find_map(|source| {
         let reading = source.reading;
@@ -170,7 +170,7 @@ pub fn total(case: &Case<'_>, n: &Number) -> Option<Derivation> {
     })
 }
 
-/// Whether the claim has the first word of a row.
+/// Whether the claim contains the first word of a row.
 fn names(case: &Case<'_>, reading: &Reading, row: usize) -> bool {
     let first = reading
         .tokens_of(row)
@@ -179,7 +179,7 @@ fn names(case: &Case<'_>, reading: &Reading, row: usize) -> bool {
     first.is_some_and(|t| case.claim.has(t.id))
 }
 
-/// The sum of the numbers in one place of each of these rows, when it is `n`.
+/// The sum of the numbers in one column of these rows, when it equals `n`.
 fn sum(case: &Case<'_>, reading: &Reading, rows: &[usize], n: &Number) -> Option<Derivation> {
     if rows.len() < 2 {
         return None;

@@ -1,4 +1,4 @@
-//! L5: a word of the claim has its opposite in the statement of the cited text that says the same.
+//! L5: a word of the claim has its opposite in the matching statement of the cited text.
 
 use super::nearest::{Near, Pairing, sentence};
 use super::{Case, Effect};
@@ -12,12 +12,12 @@ const WHOLE: f64 = 0.9;
 const SAME: f64 = 0.5;
 const ALIKE: f64 = 0.25;
 
-/// Opposites in statements that are about the same thing.
+/// Opposites in statements about the same thing.
 pub fn check(case: &Case<'_>, pairings: &[Pairing<'_>]) -> Vec<Objection> {
     let mut out = Vec::new();
     for pairing in pairings {
         let own = &pairing.own.tokens;
-        // "A before B" and "B after A" are one: `order` looks at them.
+        // "A before B" and "B after A" say the same: `order` checks them.
         let opposed = own.iter().filter(|t| !t.pairs().is_empty());
         for token in opposed.filter(|t| !t.does(Role::Placing)) {
             out.extend(opposite(case, pairing, token));
@@ -28,7 +28,7 @@ pub fn check(case: &Case<'_>, pairings: &[Pairing<'_>]) -> Vec<Objection> {
     out
 }
 
-/// Most sentences of one source that hold a word and are looked at.
+/// Maximum number of sentences of one source that contain a word and are checked.
 const MOST_SENTENCES: usize = 12;
 
 /// "debug builds" where the cited text has "release builds", and "debug" nowhere.
@@ -75,7 +75,7 @@ fn beside_the_same(case: &Case<'_>) -> Option<Objection> {
     })
 }
 
-/// Whether two words with content are of one phrase.
+/// Whether two content words are in one phrase.
 fn is_beside(token: &Token, next: &Token) -> bool {
     next.is_content() && next.clause == token.clause && next.start <= token.end + 1
 }
@@ -92,11 +92,11 @@ fn opposite(case: &Case<'_>, pairing: &Pairing<'_>, token: &Token) -> Option<Obj
         opposed = opposed.or(other.map(|e| (near, e)));
     }
     let (near, other) = opposed?;
-    // "Anna sold it to Karl" is "Karl bought it from Anna": the two have exchanged their places.
+    // "Anna sold it to Karl" means "Karl bought it from Anna": the two are swapped.
     if token.is_converse() && super::order::is_exchanged(case.claim, token, near, other) {
         return None;
     }
-    // The opposite of a word that the claim has too is no opposite of the claim.
+    // If the claim contains the opposite word too, it does not contradict the claim.
     if case.claim.has(other.id) || near.share < ALIKE || near.share < 0.9 * best.share {
         return None;
     }
@@ -106,7 +106,7 @@ fn opposite(case: &Case<'_>, pairing: &Pairing<'_>, token: &Token) -> Option<Obj
         .iter()
         .any(|t| t.does(Role::Excepting));
     let rest = rest_share(pairing, near, token);
-    // A claim of one statement speaks of one case.
+    // A claim with one statement is about one case.
     let one = case.claim.statements().len() == 1;
     let whole = if one { SAME } else { WHOLE };
     let neighbours = shares_a_neighbour(case, token, near, other);
@@ -123,7 +123,7 @@ fn opposite(case: &Case<'_>, pairing: &Pairing<'_>, token: &Token) -> Option<Obj
     Some(found.against(near.source.item.label, sentence(near)?))
 }
 
-/// Whether both words have the same word with content beside them.
+/// Whether both words have the same content word next to them.
 fn shares_a_neighbour(case: &Case<'_>, own: &Token, near: &Near<'_>, other: &Token) -> bool {
     let beside = |tokens: &[Token], token: &Token| {
         let at = tokens.iter().position(|t| t.start == token.start);
@@ -147,7 +147,7 @@ fn shares_a_neighbour(case: &Case<'_>, own: &Token, near: &Near<'_>, other: &Tok
         .any(|id| theirs.iter().flatten().any(|t| t == id))
 }
 
-/// The share of the other content words of the claim's statement that the near one holds.
+/// The share of the other content words of the claim's statement that the near one contains.
 fn rest_share(pairing: &Pairing<'_>, near: &Near<'_>, token: &Token) -> f64 {
     let rest: Vec<u32> = pairing
         .own
@@ -169,7 +169,7 @@ fn rest_share(pairing: &Pairing<'_>, near: &Near<'_>, token: &Token) -> f64 {
     super::ratio(held, rest.len())
 }
 
-/// Whether both words say the same, negations included.
+/// Whether both words mean the same, counting negations.
 fn agrees(own: &Token, other: &Token) -> bool {
     let pairs = |side: bool| {
         own.pairs()
@@ -181,7 +181,7 @@ fn agrees(own: &Token, other: &Token) -> bool {
         || own.negated != other.negated && pairs(false)
 }
 
-/// Whether one says the opposite of the other, both negated or neither.
+/// Whether one is the opposite of the other, both negated or neither.
 fn opposes(own: &Token, other: &Token) -> bool {
     let opposite = own
         .pairs()

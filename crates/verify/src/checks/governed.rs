@@ -1,9 +1,9 @@
-//! L5: what stands before a word is what stands before it in the cited text.
+//! L5: the words that govern a word in the claim are compatible with those in the cited text.
 //!
-//! A word is governed by the little words before it: "must implement", "any node", "not closed",
-//! and by the word with content before those: "easy to understand". Where the cited text has the
-//! same word in a sentence about the same thing, and only with a governor that excludes the
-//! claim's, the claim says something else.
+//! A word is governed by the function words before it: "must implement", "any node", "not closed",
+//! and by the content word before those: "easy to understand". If the cited text has the same word
+//! in sentences about the same thing, but only with a governor that excludes the claim's, the claim
+//! says something else.
 
 use super::modality::Force;
 use super::negation::is_negative;
@@ -16,24 +16,24 @@ use crate::terms::TermKind;
 use crate::text::{Token, lower_case};
 use local_agent_text::types::Label;
 
-/// Most words of a claim, and most sentences of one source that hold a word; both bound the work on
-/// hostile text.
+/// Maximum number of words of a claim, and of sentences of one source that contain a word; both
+/// bound the work on hostile text.
 const MOST_WORDS: usize = 60;
 const MOST_SENTENCES: usize = 12;
 
-/// Most words of a sentence of the cited text, and most places of one word in it; both bound the
-/// work on hostile text.
+/// Maximum number of words of a sentence of the cited text, and of places of one word in it; both
+/// bound the work on hostile text.
 const LONGEST: usize = 160;
 const MOST_PLACES: usize = 4;
 
-/// How many little words before a word are looked at.
+/// Maximum number of function words before a word that are checked.
 const GOVERNORS: usize = 5;
 
-/// How many other words of the claim a sentence must hold to be about the same thing.
+/// How many other words of the claim a sentence must contain to be about the same thing.
 const SHARED: usize = 1;
 const ABOUT_THE_SAME: usize = 2;
 
-/// The first word of the claim whose governor is another one than in the cited text.
+/// The first word of the claim whose governor differs from that in the cited text.
 pub fn check(case: &Case<'_>) -> Vec<Objection> {
     let words = words(case);
     let mut out: Vec<Objection> = denied(case, &words).into_iter().collect();
@@ -55,7 +55,7 @@ struct Governed<'a> {
     sentence: usize,
     /// Its index among the tokens of its sentence.
     at: usize,
-    /// How many other words of the claim the sentence holds.
+    /// How many other words of the claim the sentence contains.
     shared: usize,
 }
 
@@ -65,7 +65,7 @@ impl<'a> Governed<'a> {
     }
 }
 
-/// The words with content of the claim that the cited text has beside others of the claim: their
+/// The content words of the claim that the cited text has together with others of the claim: their
 /// indices, and where they are.
 fn words<'a>(case: &Case<'a>) -> Vec<(usize, Vec<Governed<'a>>)> {
     let tokens = case.claim.text.tokens.iter().enumerate();
@@ -86,7 +86,7 @@ fn words<'a>(case: &Case<'a>) -> Vec<(usize, Vec<Governed<'a>>)> {
     found.filter(|(_, places)| !places.is_empty()).collect()
 }
 
-/// For every sentence: how many of these words it holds, each once.
+/// For every sentence: how many of these words it contains, each counted once.
 fn counts(reading: &Reading, own: &[(usize, u32)]) -> Vec<u16> {
     let mut out = vec![0_u16; reading.text.sentences.len()];
     let mut ids: Vec<u32> = own.iter().map(|(_, id)| *id).collect();
@@ -124,7 +124,7 @@ fn places<'a>(source: &Source<'a>, shared: &[u16], id: u32, out: &mut Vec<Govern
     }
 }
 
-/// The little words directly before a word.
+/// The function words directly before a word.
 fn governors(tokens: &[Token], at: usize) -> &[Token] {
     let before = tokens.get(..at).unwrap_or(&[]);
     let clause = tokens.get(at).map_or(0, |t| t.clause);
@@ -140,7 +140,7 @@ fn governors(tokens: &[Token], at: usize) -> &[Token] {
     before.get(before.len() - count..).unwrap_or(&[])
 }
 
-/// How binding the little words before a word are.
+/// How binding the function words before a word are.
 fn force(governors: &[Token]) -> Option<Force> {
     let denied = governors.iter().any(Token::negates);
     let force = governors.iter().find_map(|t| match t.mood() {
@@ -239,10 +239,10 @@ fn quantity(case: &Case<'_>, at: usize, places: &[Governed<'_>]) -> Option<Objec
     )
 }
 
-/// How far before a word the word with content may be that modifies it.
+/// Maximum distance between a word and the content word that modifies it.
 const MODIFIER: usize = 4;
 
-/// The word with content before a word, little words aside.
+/// The content word before a word, skipping function words.
 fn before(tokens: &[Token], at: usize) -> Option<&Token> {
     let clause = tokens.get(at)?.clause;
     let mut words = tokens.get(..at)?.iter().rev().take(MODIFIER);
@@ -268,7 +268,7 @@ fn modifier(case: &Case<'_>, at: usize, places: &[Governed<'_>]) -> Option<Objec
         let Some(other) = before(place.tokens(), place.at) else {
             continue;
         };
-        // A sentence with both speaks of both: "the first edition has 310 pages, the second 348".
+        // A sentence with both is about both: "the first edition has 310 pages, the second 348".
         if place.tokens().iter().any(|t| t.id == own.id) {
             return None;
         }
@@ -315,10 +315,10 @@ fn little(case: &Case<'_>, at: usize, places: &[Governed<'_>]) -> Option<Objecti
     )
 }
 
-/// How far from the thing that it is said of a word may be, in tokens.
+/// Maximum distance between a word and the thing it describes, in tokens.
 const SAID_OF: usize = 8;
 
-/// Most sentences of the cited text that name a thing, for it to be one thing.
+/// A thing counts as one thing when at most this many sentences of the cited text name it.
 const FEW: usize = 4;
 
 /// "`path` is optional" where every sentence that names `path` says "required".
@@ -377,7 +377,7 @@ fn predicate(case: &Case<'_>) -> Option<Objection> {
     })
 }
 
-/// "errors are fatal" — the opposite behind a word.
+/// "errors are fatal": the opposite after a word.
 fn behind(case: &Case<'_>, at: usize, places: &[Governed<'_>]) -> Option<Objection> {
     let tokens = case.claim.text.tokens.as_slice();
     let after = |tokens: &[Token], at: usize| -> Option<Token> {
@@ -423,7 +423,7 @@ fn behind(case: &Case<'_>, at: usize, places: &[Governed<'_>]) -> Option<Objecti
     Some(found.at(own.start..own.end).against(place.label, bytes))
 }
 
-/// A word that every sentence about the same thing denies, where the claim does not.
+/// A word that every sentence about the same thing negates, and the claim does not.
 fn denied(case: &Case<'_>, words: &[(usize, Vec<Governed<'_>>)]) -> Option<Objection> {
     let tokens = case.claim.text.tokens.as_slice();
     let negative = |t: &Token| is_negative(t, &lower_case(case.claim.word(t)));
@@ -434,7 +434,7 @@ fn denied(case: &Case<'_>, words: &[(usize, Vec<Governed<'_>>)]) -> Option<Objec
         let Some(token) = tokens.get(*i).filter(|t| !t.negated) else {
             continue;
         };
-        // "Nobody knows why the sky turns green" denies no colour.
+        // "Nobody knows why the sky turns green" does not deny the colour.
         let asked = |p: &Governed<'_>| {
             let before = p.tokens().get(..p.at).unwrap_or(&[]);
             before.iter().any(|t| t.does(Role::Asking))

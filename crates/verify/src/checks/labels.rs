@@ -1,8 +1,8 @@
-//! L4: what the claim says of a label stands below that label in the cited text.
+//! L4: what the claim says about a label appears under that label in the cited text.
 //!
-//! Rows of a table, items of a list, lines and sections have names. What a claim says of one of
-//! them is looked for below its name and below the names beside it. Where other words of the claim
-//! stand below another name only, the claim has the wrong one.
+//! Table rows, list items, lines and sections have names. What a claim says about one of them is
+//! searched for under its name and under the neighbouring names. If other words of the claim appear
+//! only under another name, the claim has the wrong one.
 
 use std::ops::Range;
 
@@ -14,28 +14,28 @@ use crate::reading::Reading;
 use crate::text::Token;
 use local_agent_text::markdown::BlockRole;
 
-/// Most labels of one table or list, and most tables and lists of one source; both bound the work
-/// on hostile text.
+/// Maximum number of labels of one table or list, and of tables and lists of one source; both bound
+/// the work on hostile text.
 const MOST_LABELS: usize = 40;
 const MOST_FAMILIES: usize = 24;
 
-/// Most words of a label.
+/// Maximum number of words of a label.
 const LONGEST: usize = 6;
 
-/// Most words of a claim.
+/// Maximum number of words of a claim.
 const MOST_WORDS: usize = 60;
 
-/// One label and what stands below it.
+/// One label and what is under it.
 pub struct Labelled {
-    /// Its words that not all labels beside it have.
+    /// Those of its words that not all neighbouring labels have.
     ids: Vec<u32>,
-    /// As it is written.
+    /// The label as written.
     text: String,
     /// The sentences that it names.
     sentences: Range<usize>,
 }
 
-/// Labels beside each other.
+/// Neighbouring labels.
 pub type Family = Vec<Labelled>;
 
 /// The labels of a text.
@@ -102,7 +102,7 @@ fn labelled(reading: &Reading, label: Range<usize>, sentences: Range<usize>) -> 
     })
 }
 
-/// Keeps a family of two labels or more, each with the words that tell it from the others.
+/// Keeps a family of at least two labels, each with the words that distinguish it from the others.
 fn close(open: &mut Family, out: &mut Vec<Family>) {
     let mut family = std::mem::take(open);
     if family.len() < 2 || family.len() > MOST_LABELS {
@@ -136,7 +136,7 @@ fn first_cell(reading: &Reading, s: usize) -> Option<Range<usize>> {
     Some(sentence.tokens.start..end)
 }
 
-/// What the claim says of a label that the cited text says of another one.
+/// What the claim says about a label and the cited text says about another one.
 pub fn check(case: &Case<'_>) -> Option<Objection> {
     if case.extent == Extent::LeadIn {
         return None;
@@ -157,13 +157,13 @@ pub fn check(case: &Case<'_>) -> Option<Objection> {
     best.map(|(_, found)| found)
 }
 
-/// Words of the claim that are said of one label.
+/// Words of the claim that are about one label.
 struct Segment {
     /// Which label of the family.
     label: usize,
     /// Where it is named.
     at: Range<usize>,
-    /// What is said of it.
+    /// The words about it.
     words: Range<usize>,
 }
 
@@ -192,8 +192,8 @@ fn segments(case: &Case<'_>, family: &Family) -> Vec<Segment> {
     out
 }
 
-/// What one part of the claim says of each label that it names; of a single one, everything up to
-/// `end`.
+/// What one part of the claim says about each label that it names; if it names only one, everything
+/// up to `end`.
 fn said_of(
     tokens: &[Token],
     part: Range<usize>,
@@ -222,7 +222,7 @@ fn said_of(
     }
 }
 
-/// Where a label is named among some tokens of the claim: all its words, beside each other.
+/// Where a label is named in some tokens of the claim: all its words, adjacent.
 fn mention(tokens: &[Token], range: Range<usize>, label: &Labelled) -> Option<Range<usize>> {
     let first = label.ids.first()?;
     let count = label.ids.len();
@@ -244,7 +244,7 @@ fn judge(
 ) -> Option<(usize, Objection)> {
     let tokens = case.claim.text.tokens.as_slice();
     let own = family.get(segment.label)?;
-    // Only the subject of what is said: "`alias` defines the name".
+    // Only where the label is the subject: "`alias` defines the name".
     let opens = tokens
         .get(segment.words.start..segment.at.start)
         .unwrap_or(&[])

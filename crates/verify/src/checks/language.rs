@@ -1,5 +1,5 @@
-//! Whether a claim is written in another language than the text it cites. Then its words cannot be
-//! counted, and it is `checked` at most.
+//! Whether a claim is written in a different language than the text it cites. Then its words cannot
+//! be compared, and it is at most `checked`.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -81,7 +81,7 @@ pub enum Language {
     German,
     French,
     Spanish,
-    /// Another script, named by one of its blocks.
+    /// Another script, identified by one of its Unicode blocks.
     Script(u32),
 }
 
@@ -93,7 +93,7 @@ const LISTS: [(&[&str], Language); 4] = [
     (SPANISH, Language::Spanish),
 ];
 
-/// Word → the lists that hold it.
+/// Word → the lists that contain it.
 static LISTS_OF: LazyLock<HashMap<&'static str, Vec<usize>, RandomState>> = LazyLock::new(|| {
     let mut out: HashMap<&'static str, Vec<usize>, RandomState> = HashMap::default();
     for (at, (list, _)) in LISTS.iter().enumerate() {
@@ -103,8 +103,8 @@ static LISTS_OF: LazyLock<HashMap<&'static str, Vec<usize>, RandomState>> = Lazy
     out
 });
 
-/// Whether both languages are known and differ. A sentence too short to tell is in the language of
-/// its answer.
+/// Whether both languages are known and differ. A sentence too short to identify is taken to be in
+/// the language of the answer.
 pub fn differ(claim: &Reading, answer: Option<Language>, evidence: &[&Reading]) -> bool {
     let Some(own) = of(claim).or(answer) else {
         return false;
@@ -123,28 +123,28 @@ pub fn of_answer(text: &str) -> Option<Language> {
     script(text).or_else(|| winner(counts))
 }
 
-/// Most words of a text that are looked at.
+/// Maximum number of words of a text that are examined.
 const MOST_WORDS: usize = 300;
 
-/// The language of a text; found once.
+/// The language of a text; computed once.
 fn of(reading: &Reading) -> Option<Language> {
     *reading
         .language
         .get_or_init(|| script(&reading.normal).or_else(|| language(reading)))
 }
 
-/// The bytes of the longest listed word.
+/// The length of the longest listed word, in bytes.
 const LONGEST: usize = 9;
 
-/// How many letters a sign of the far east counts for.
+/// How many letters one East Asian character counts as.
 const SIGN: usize = 4;
 
-/// The script of most of the first letters, when it is not a Latin one.
+/// The script of most of the first letters, unless it is Latin.
 fn script(text: &str) -> Option<Language> {
     if text.is_ascii() {
         return None;
     }
-    // A sign of the far east is about a word, and names and code keep their Latin letters.
+    // One East Asian character is about a word, and names and code keep their Latin letters.
     let letters = text.chars().filter(|c| c.is_alphabetic()).take(400);
     let (all, foreign) = letters.fold((0, 0), |(all, foreign), c| {
         let weight = if c as u32 >= 0x2e80 { SIGN } else { 1 };
@@ -159,7 +159,8 @@ fn script(text: &str) -> Option<Language> {
     let first = text
         .chars()
         .find(|c| c.is_alphabetic() && *c as u32 > 0x24f)? as u32;
-    // Greek, Cyrillic, Hebrew, Arabic … by their 256 characters; all of the far east as one.
+    // Greek, Cyrillic, Hebrew, Arabic … by their block of 256 characters; all East Asian scripts as
+    // one.
     Some(Language::Script(if first >= 0x2e80 {
         0x2e
     } else {
@@ -195,11 +196,11 @@ fn count(word: &str, counts: &mut [(usize, Language); 4]) {
     }
 }
 
-/// The language with the most words, if English has less than half as many, or for English every
-/// other one.
+/// The language with the most words: a language other than English if English has less than half as
+/// many; English if every other language has less than half as many.
 fn winner(counts: [(usize, Language); 4]) -> Option<Language> {
     let (most, language) = counts.into_iter().max_by_key(|(n, _)| *n)?;
-    // French and Spanish share their little words; English has few of theirs.
+    // French and Spanish share function words; English shares few of them.
     let second = counts
         .iter()
         .filter(|(_, l)| {

@@ -1,5 +1,5 @@
-//! L4–L6: does the cited text say what the claim says? One file a layer; here they are put
-//! together.
+//! L4–L6: does the cited text say what the claim says? Each check has its own file; this module
+//! combines them.
 
 mod affinity;
 mod align;
@@ -43,7 +43,7 @@ pub use self::language::{Language, of_answer};
 pub use self::names::is_name;
 pub use self::referent::Thing;
 
-/// One item of evidence, read.
+/// One item of evidence, parsed for comparison.
 #[derive(Clone, Copy)]
 pub struct Source<'a> {
     /// The item.
@@ -52,25 +52,25 @@ pub struct Source<'a> {
     pub reading: &'a Reading,
 }
 
-/// One claim and what it is held against.
+/// One claim and everything it is checked against.
 pub struct Case<'a> {
-    /// The claim, read.
+    /// The claim, parsed.
     pub claim: &'a Reading,
     /// The claim as written.
     pub raw: &'a str,
-    /// Its code between back-ticks, each span without them.
+    /// Its code spans, without the back-ticks.
     pub code: Vec<&'a str>,
     /// The items that it cites.
     pub cited: &'a [Source<'a>],
     /// The other items of the snapshot.
     pub others: &'a [Source<'a>],
-    /// The headings and paths of the cited items, read: a name may stand there.
+    /// The headings and paths of the cited items, parsed: a name may appear there.
     pub around: &'a Reading,
-    /// The question, read: who asked knows the names in it.
+    /// The question, parsed: the person who asked knows the names in it.
     pub asked: &'a Reading,
     /// The language of the whole answer, if it is known.
     pub language: Option<Language>,
-    /// How many items a list has that the claim leads to.
+    /// The number of items in the list that the claim introduces.
     pub listed: usize,
     /// Which layers apply.
     pub extent: Extent,
@@ -78,14 +78,14 @@ pub struct Case<'a> {
     pub lexicon: &'a Lexicon,
 }
 
-/// How much of a claim is looked at.
+/// How much of a claim is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extent {
     /// Everything: a sentence.
     Sentence,
-    /// A row of a table: what stands in its cells, no polarity.
+    /// A table row: what its cells contain, without polarity.
     Row,
-    /// It leads to a list: its own words need little support.
+    /// It introduces a list: its own words need little support.
     LeadIn,
 }
 
@@ -94,9 +94,9 @@ pub enum Extent {
 pub struct Findings {
     /// What was found against it.
     pub objections: Vec<Objection>,
-    /// What was computed, when a number of the claim follows from the cited text.
+    /// The computation, when a number of the claim follows from the cited text.
     pub derivation: Option<Derivation>,
-    /// The sentence that carries most of it: the item, and bytes of its normalised text.
+    /// The sentence that supports most of it: the item, and bytes of its normalised text.
     pub place: Option<(Label, Range<usize>)>,
 }
 
@@ -114,10 +114,10 @@ impl Findings {
 /// By how much another item must be better to be suggested.
 const BETTER: f64 = 0.25;
 
-/// So few words are too few to tell a short answer from a foreign one.
+/// With this few words, a short answer cannot be distinguished from one in another language.
 const FEW: usize = 4;
 
-/// Holds a claim against what it cites.
+/// Checks a claim against what it cites.
 pub fn check(case: &Case<'_>) -> Findings {
     let mut out = Findings::default();
     let readings: Vec<&Reading> = case.cited.iter().map(|s| s.reading).collect();
@@ -173,7 +173,7 @@ pub fn check(case: &Case<'_>) -> Findings {
     out
 }
 
-/// Only what other items say against a claim that stands in the evidence word for word.
+/// For a claim that appears word for word in the evidence: only what other items say against it.
 pub fn conflicts(case: &Case<'_>) -> Findings {
     let mut out = Findings::default();
     out.worded(Effect::Remarks, referent::conflict(case));
@@ -193,7 +193,7 @@ fn place(cited: &[Source<'_>], window: Window) -> Option<(Label, Range<usize>)> 
     ))
 }
 
-/// L6: too few of the words stand in the cited text; and where more of them stand.
+/// L6: too few of the words are in the cited text; and which item has more of them.
 fn low_support(
     case: &Case<'_>,
     readings: &[&Reading],
@@ -204,8 +204,7 @@ fn low_support(
     let Some(window) = window.filter(|_| !foreign) else {
         return;
     };
-    // Its numbers were held against the text in every way of writing them; here the words are
-    // counted.
+    // Numbers were already checked in every notation; here only words are counted.
     let score = |readings: &[&Reading], window: &Window| {
         let measured = measure(case.claim, readings, window, case.lexicon);
         weights().score(&Features {
@@ -214,7 +213,7 @@ fn low_support(
         })
     };
     let own = score(readings, &window);
-    // "Three notes mention it": said of the notes, not by them.
+    // "Three notes mention it" is said about the notes, not by them.
     let about = case.cited.len() > 1
         && case.claim.text.tokens.iter().any(|t| {
             matches!(
@@ -232,8 +231,8 @@ fn low_support(
         && support::counted(case.claim).len() > 1
         && case.listed == 0;
     let low = own < least || bare;
-    // What is not low can still be doubtful: then only another item that carries the claim beyond
-    // doubt counts.
+    // Support that is not low can still be doubtful: then only another item that supports the claim
+    // beyond doubt counts.
     let doubtful = case.extent == Extent::Sentence && !about && own < weights().supported;
     if !(low || doubtful) {
         return;

@@ -1,4 +1,4 @@
-//! L5: the claim is as sure and as binding as the cited text.
+//! L5: the claim is as certain and as binding as the cited text.
 
 use super::nearest::{Pairing, sentence};
 use super::{Case, Effect};
@@ -20,7 +20,7 @@ pub enum Force {
     Must,
 }
 
-/// Statements of the claim that are more or less binding than those they are nearest to.
+/// Statements of the claim that are more or less binding than the nearest ones in the text.
 pub fn check(case: &Case<'_>, pairings: &[Pairing<'_>]) -> Vec<Objection> {
     let found = pairings.iter().filter_map(|pairing| compare(case, pairing));
     found.take(1).collect()
@@ -41,15 +41,15 @@ fn compare(case: &Case<'_>, pairing: &Pairing<'_>) -> Option<Objection> {
         clash = clash.or(theirs.first().map(|(t, f)| (near, *t, *f)));
     }
     let (near, theirs, other) = clash?;
-    // "can" and "can't": `negation` looks at them.
+    // "can" and "can't": `negation` checks them.
     if theirs.id == at.id {
         return None;
     }
     if (force, other) == (Force::Should, Force::Must) {
         return None;
     }
-    // "May" for "must" lets somebody off; "must" for "may" is often only said more firmly.
-    // A claim of several statements can speak of several cases.
+    // "May" instead of "must" drops an obligation; "must" instead of "may" is often only emphasis.
+    // A claim with several statements can be about several cases.
     let one = case.claim.statements().len() == 1;
     let far = match (force, other) {
         (Force::May, Force::Must) => true,
@@ -68,7 +68,7 @@ fn compare(case: &Case<'_>, pairing: &Pairing<'_>) -> Option<Objection> {
     Some(found.against(near.source.item.label, sentence(near)?))
 }
 
-/// The binding words among some tokens, a denied one turned: "need not" is "may".
+/// The binding words among some tokens; a negated one is inverted: "need not" is "may".
 fn forces<'t>(reading: &Reading, tokens: &'t [Token]) -> Vec<(&'t Token, Force)> {
     let word = |t: &Token| lower_case(reading.word(t)).into_owned();
     let mut out = Vec::new();

@@ -1,8 +1,8 @@
-//! L4: proper names. A name of the claim stands in the cited text, in its heading or in its path.
+//! L4: proper names. A name in the claim appears in the cited text, its heading or its path.
 //!
-//! A name is a capitalised word inside a sentence. The first word of a sentence is one only where
-//! the cited text has another name in its place, or a pronoun for somebody whom it has named:
-//! nothing else tells "Karim leads" from "Revenue grew".
+//! A name is a capitalised word inside a sentence. The first word of a sentence is one only if the
+//! cited text has another name in its place, or a pronoun for a person it has named: nothing else
+//! distinguishes "Karim leads" from "Revenue grew".
 
 use super::align::{Aligned, Alignment};
 use super::{Case, Effect};
@@ -11,8 +11,8 @@ use crate::finding::{Detail, Objection};
 use crate::reading::Reading;
 use crate::text::Token;
 
-/// The names that are not carried. Nouns are capitalised in German, so a claim in another language
-/// than its evidence is held only to words that look the same in both.
+/// The names without support. Nouns are capitalised in German, so for a claim in another language
+/// than its evidence, only words that look the same in both are checked.
 pub fn check(case: &Case<'_>, alignment: &Alignment<'_>, foreign: bool) -> Vec<Objection> {
     if foreign {
         return Vec::new();
@@ -60,7 +60,8 @@ pub fn check(case: &Case<'_>, alignment: &Alignment<'_>, foreign: bool) -> Vec<O
                     && alone
                     && is_abbreviation(word)
                     && word.len() <= USUAL_LETTERS;
-            // A name that is put for another one; without another one, who answers may know it.
+            // A name that replaces another one. If it replaces none, the answerer may simply know
+            // it.
             let named = alignment.best().is_some_and(speaks_of_somebody_named);
             let rival = named || has_rival(case, alignment);
             let effect = if mild || !(rival || missing.len() > 1) {
@@ -94,7 +95,8 @@ fn is_rival(case: &Case<'_>, reading: &Reading, token: &Token) -> bool {
     is_name(token) && !case.claim.has(token.id) && (!token.first || first())
 }
 
-/// "JPEG, PNG and BMP" where the text lists the first two: the third is no everyday abbreviation.
+/// "JPEG, PNG and BMP" where the text lists the first two: the third is not just an everyday
+/// abbreviation.
 fn is_listed(case: &Case<'_>, token: &Token) -> bool {
     let tokens = &case.claim.text.tokens;
     let joins = |t: &Token| matches!(case.claim.word(t), "and" | "or" | "und" | "oder");
@@ -114,8 +116,8 @@ fn is_listed(case: &Case<'_>, token: &Token) -> bool {
     })
 }
 
-/// Whether another item of the snapshot has the word as a name, in capitals inside a sentence, and
-/// no text has it in small letters.
+/// Whether another item of the snapshot has the word as a name, capitalised inside a sentence, and
+/// no text has it in lower case.
 fn named_elsewhere(case: &Case<'_>, token: &Token) -> bool {
     let named = |r: &Reading| {
         let mut tokens = r.text.tokens.iter();
@@ -127,7 +129,7 @@ fn named_elsewhere(case: &Case<'_>, token: &Token) -> bool {
         && looks_like_a_name_here(case, token)
 }
 
-/// Abbreviations of so few letters are often everyday words: "an API", "the ID".
+/// Abbreviations with at most this many letters are often everyday words: "an API", "the ID".
 const USUAL_LETTERS: usize = 4;
 
 /// Whether a word is written in capitals throughout.
@@ -137,7 +139,7 @@ fn is_abbreviation(word: &str) -> bool {
         && !word.contains(char::is_lowercase)
 }
 
-/// Capitalised, and no word that is often capitalised for other reasons.
+/// Capitalised, and not a word that is often capitalised for other reasons.
 pub fn is_name(token: &Token) -> bool {
     token.capital
         && !token.number
@@ -171,7 +173,7 @@ fn carried(case: &Case<'_>, i: usize) -> bool {
     }) || spelled_out(case, i)
 }
 
-/// "Robin Singh" where the text speaks of Singh, and never says another given name with it.
+/// "Robin Singh" where the text mentions Singh, and never with another given name.
 fn given_name(case: &Case<'_>, alignment: &Alignment<'_>, i: usize) -> bool {
     let tokens = &case.claim.text.tokens;
     let joined = |a: &Token, b: &Token| b.start <= a.end + 1;
@@ -208,7 +210,7 @@ fn given_name(case: &Case<'_>, alignment: &Alignment<'_>, i: usize) -> bool {
     !case.cited.iter().any(|s| named_otherwise(s.reading))
 }
 
-/// "diastolic blood pressure (DBP)": the claim itself says what the letters stand for.
+/// "diastolic blood pressure (DBP)": the claim itself explains the abbreviation.
 fn explained(case: &Case<'_>, i: usize) -> bool {
     let tokens = &case.claim.text.tokens;
     let Some(token) = tokens.get(i) else {
@@ -234,7 +236,7 @@ fn explained(case: &Case<'_>, i: usize) -> bool {
             .all(|(t, c)| first(t).is_some_and(|f| *f == c.to_string()))
 }
 
-/// "Noel" where the text says "Noël", and the other way round.
+/// "Noel" where the text says "Noël", and the reverse.
 fn unaccented(reading: &Reading, lower: &str) -> bool {
     let count = lower.chars().count();
     let same = |word: &String| {
@@ -256,17 +258,17 @@ fn unaccented(reading: &Reading, lower: &str) -> bool {
 }
 
 /// The subject of the claim, where the nearest sentence begins with a pronoun or a description
-/// instead of a name: a text names what it is about in its title, and that may not be part of what
+/// instead of a name: a text names its subject in its title, and the title may not be part of what
 /// is cited.
 fn stands_for_pronoun(case: &Case<'_>, alignment: &Alignment<'_>, i: usize) -> bool {
     const ANAPHORS: [&str; 16] = [
         "it", "he", "she", "they", "its", "his", "her", "their", "this", "these", "the", "we",
         "our", "i", "my", "both",
     ];
-    /// After these a name is not what they stand for: "the Pier".
+    /// After these words a name is not what the description refers to: "the Pier".
     const ARTICLES: [&str; 3] = ["the", "this", "these"];
-    /// After these a name is a place, a time or a means, and no subject: "Polished in Jena, the
-    /// mirror".
+    /// After these words a name is a place, a time or a means, and not a subject: "Polished in
+    /// Jena, the mirror".
     const PREPOSITIONS: [&str; 16] = [
         "in", "at", "on", "from", "to", "into", "by", "with", "near", "for", "since", "until",
         "via", "under", "over", "within",
@@ -304,8 +306,8 @@ fn stands_for_pronoun(case: &Case<'_>, alignment: &Alignment<'_>, i: usize) -> b
     subject && !named
 }
 
-/// Whether a sentence begins with a pronoun that stands for a person, and the cited text says a
-/// full name before it: who is meant stands in the text then.
+/// Whether a sentence begins with a pronoun for a person, and the cited text gives a full name
+/// before it: then the text says who is meant.
 fn speaks_of_somebody_named(best: &Aligned<'_>) -> bool {
     let reading = best.source.reading;
     let Some(start) = best.tokens().first().map(|t| t.start) else {
@@ -327,7 +329,7 @@ fn speaks_of_somebody_named(best: &Aligned<'_>) -> bool {
         && pairs.any(|pair| pair.iter().all(is_name) && !pair[1].first && joined(pair))
 }
 
-/// A pronoun that stands for a person.
+/// A pronoun for a person.
 fn is_person(word: &str) -> bool {
     ["he", "she", "his", "her"]
         .iter()
@@ -375,7 +377,7 @@ fn initials(reading: &Reading, word: &str) -> bool {
         || !long && (0..reading.text.tokens.len()).any(in_a_row)
 }
 
-/// Whether the words from token `at` on begin with these letters, beside each other.
+/// Whether the words starting at token `at` begin with these letters, in sequence.
 fn stands_for(reading: &Reading, at: usize, letters: &[char]) -> bool {
     let words = reading
         .text
@@ -415,8 +417,8 @@ fn spelled_out(case: &Case<'_>, i: usize) -> bool {
         })
 }
 
-/// Whether the first word of the claim is where the nearest sentence has a name that the claim does
-/// not mention: the same words follow, or the whole sentence is the same but for the name.
+/// Whether the first word of the claim is in the place where the nearest sentence has a name that
+/// the claim does not mention: the same words follow, or the rest of the sentence is the same.
 fn replaces_a_name(case: &Case<'_>, alignment: &Alignment<'_>, token: &Token) -> bool {
     let Some(best) = alignment.best() else {
         return false;
@@ -435,7 +437,7 @@ fn replaces_a_name(case: &Case<'_>, alignment: &Alignment<'_>, token: &Token) ->
             named && verb.id == next.id
         })
     });
-    // A pronoun where the text has named somebody: "Allergies trouble her".
+    // A pronoun where the text has named a person: "Allergies trouble her".
     let says_who = claim
         .iter()
         .any(|t| is_person(case.claim.word(t)) || !t.first && is_name(t));
@@ -443,12 +445,12 @@ fn replaces_a_name(case: &Case<'_>, alignment: &Alignment<'_>, token: &Token) ->
     (replaced || same_goes_on || pronoun) && looks_like_a_name_here(case, token)
 }
 
-/// From this share on, a sentence says what the claim says, but for who: one of two words, where
-/// the other is a name and weighs more.
+/// From this share on, a sentence says the same as the claim except for the name: one of two words,
+/// where the other is a name and weighs more.
 const NEAR: f64 = 0.45;
 
-/// A capitalised first word that is capitalised elsewhere too, or is no word of the text in small
-/// letters.
+/// A capitalised first word that is capitalised elsewhere too, or never appears in lower case in
+/// the text.
 fn looks_like_a_name(reading: &Reading, token: &Token) -> bool {
     let mut others = reading
         .text
@@ -459,7 +461,7 @@ fn looks_like_a_name(reading: &Reading, token: &Token) -> bool {
     !small && others.any(|t| t.capital)
 }
 
-/// The same for a word of the claim: nowhere in small letters, in no text of the snapshot.
+/// The same for a word of the claim: it appears in lower case in no text of the snapshot.
 fn looks_like_a_name_here(case: &Case<'_>, token: &Token) -> bool {
     let small = |r: &Reading| r.text.tokens.iter().any(|t| t.id == token.id && !t.capital);
     !ends_as_a_word(case.claim.word(token))
@@ -472,7 +474,7 @@ fn looks_like_a_name_here(case: &Case<'_>, token: &Token) -> bool {
         && token.pairs().is_empty()
 }
 
-/// Whether a word has an ending of common words; names seldom have one.
+/// Whether a word has an ending of common words; names rarely do.
 pub fn ends_as_a_word(word: &str) -> bool {
     [
         "ing", "ed", "tion", "ment", "ness", "ly", "s", "al", "ive", "able",

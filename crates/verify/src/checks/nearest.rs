@@ -1,4 +1,4 @@
-//! Which statements of the cited text speak of the same thing as a statement of the claim.
+//! Which statements of the cited text are about the same thing as a statement of the claim.
 
 use std::ops::Range;
 
@@ -7,18 +7,18 @@ use crate::reading::ALIKE;
 use crate::statements::Statement;
 use crate::text::Token;
 
-/// A statement of the cited text, and how much of the claim's statement it holds.
+/// A statement of the cited text, and how much of the claim's statement it contains.
 #[derive(Clone, Copy)]
 pub struct Near<'a> {
     /// Its item.
     pub source: Source<'a>,
     /// The statement.
     pub statement: &'a Statement,
-    /// Share of the content words of the claim's statement, rare words counting more.
+    /// Share of the content words of the claim's statement, weighted by rarity.
     pub share: f64,
 }
 
-/// A statement of the claim with what is near it, nearest first.
+/// A statement of the claim with the statements nearest to it, nearest first.
 pub struct Pairing<'a> {
     /// The claim's own statement.
     pub own: &'a Statement,
@@ -26,14 +26,14 @@ pub struct Pairing<'a> {
     pub near: Vec<Near<'a>>,
 }
 
-/// A statement that holds less is about something else.
+/// A statement with a smaller share is about something else.
 const LEAST: f64 = 0.3;
 
-/// How much worse than the nearest a statement may be and still be asked.
+/// A statement is compared if its share is at least this fraction of the nearest one's.
 const ALMOST: f64 = 0.85;
 
-/// Most words of a statement, most sentences that hold one of them, and most statements that are
-/// kept; all bound the work on hostile text.
+/// Maximum number of words in a statement, of sentences that contain one of them, and of statements
+/// that are kept; all bound the work on hostile text.
 const MOST_WORDS: usize = 60;
 const MOST_SENTENCES: usize = 40;
 const MOST_NEAR: usize = 6;
@@ -54,7 +54,7 @@ pub fn sentence(near: &Near<'_>) -> Option<Range<usize>> {
     Some(sentence.bytes.clone())
 }
 
-/// Whether a word tells what a statement is about.
+/// Whether a word shows what a statement is about.
 fn counts(token: &Token) -> bool {
     token.is_content() || token.number
 }
@@ -76,7 +76,7 @@ fn near<'a>(case: &Case<'a>, own: &Statement) -> Vec<Near<'a>> {
         let mut asked = vec![false; reading.text.sentences.len() + 1];
         for (token, _) in &words {
             for s in reading.sentences_with(token.id).iter().take(MOST_SENTENCES) {
-                // A statement can be completed by the sentence before it.
+                // The sentence before can complete a statement.
                 for s in [*s as usize, *s as usize + 1] {
                     asked.get_mut(s).into_iter().for_each(|a| *a = true);
                 }
@@ -104,8 +104,8 @@ fn near<'a>(case: &Case<'a>, own: &Statement) -> Vec<Near<'a>> {
     out
 }
 
-/// How well a statement holds a word: 1 for the word or its opposite, less for one that is only
-/// alike, or 0.
+/// How well a statement matches a word: 1 for the word or its opposite, less for a similar one, or
+/// 0.
 fn held(case: &Case<'_>, statement: &Statement, token: &Token) -> f64 {
     let opposite = |t: &Token| {
         let pairs = token.pairs().iter();

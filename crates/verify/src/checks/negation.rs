@@ -1,8 +1,8 @@
-//! L5: what the claim denies is denied in the cited text, and the other way round.
+//! L5: what the claim denies, the cited text denies, and the reverse.
 //!
-//! Statements are compared one by one: a "not" of another clause says nothing. Words that both
-//! statements share decide; where the nearest statements disagree among themselves, nothing is
-//! said.
+//! Statements are compared one by one: a "not" in another clause is ignored. Words that both
+//! statements share decide; if the nearest statements disagree with each other, nothing is
+//! reported.
 
 use super::align::Alignment;
 use super::nearest::{Near, Pairing, sentence};
@@ -14,7 +14,7 @@ use crate::statements::CellVerdict;
 use crate::tables::{Quantity, Role, Status};
 use crate::text::{Token, lower_case};
 
-/// From this share on, two statements are the same but for their negation.
+/// From this share on, two statements are the same except for their negation.
 const SAME: f64 = 0.65;
 
 /// From this share on, a difference in negation raises a doubt.
@@ -35,8 +35,8 @@ pub fn check(
     found.chain(left_out).take(1).collect()
 }
 
-/// "The free plan has encryption" where its row says "No" below "Encryption", or the other way
-/// round. A claim that names two rows is not looked at.
+/// "The free plan has encryption" where its row says "No" below "Encryption", or the reverse. A
+/// claim that names two rows is skipped.
 fn cell(case: &Case<'_>) -> Option<Objection> {
     let tokens = &case.claim.text.tokens;
     let named = |part: &[Token]| {
@@ -70,13 +70,13 @@ fn cell(case: &Case<'_>) -> Option<Objection> {
     Some(found.against(source.item.label, bytes))
 }
 
-/// Most sentences of one source that hold a word and are looked at.
+/// Maximum number of sentences per source, among those that contain a word, that are checked.
 const MOST_SENTENCES: usize = 12;
 
-/// How much of the claim a sentence must hold for its negation to be missed.
+/// How much of the claim a sentence must contain before its negation is missed in the claim.
 const MISSED: f64 = 0.5;
 
-/// A claim that denies nothing and has a word that the cited text says only in denials, or whose
+/// A claim without a negation that has a word which the cited text uses only in denials, or whose
 /// nearest sentence denies something.
 fn left_out(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<Objection> {
     let negative = |r: &Reading, t: &Token| is_negative(t, &lower_case(r.word(t)));
@@ -93,10 +93,10 @@ fn left_out(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<Objection> {
     Some(found.at(token.start..token.end))
 }
 
-/// Most words of a claim that are looked for in denials.
+/// Maximum number of words of a claim that are searched for in denials.
 const MOST_WORDS: usize = 40;
 
-/// Whether the cited text has a word only as what a negation governs first.
+/// Whether the cited text has a word only as the first word that a negation governs.
 fn is_only_denied(case: &Case<'_>, token: &Token) -> bool {
     let mut denied = false;
     for source in case.cited {
@@ -117,19 +117,19 @@ fn is_only_denied(case: &Case<'_>, token: &Token) -> bool {
     denied
 }
 
-/// How a statement of the evidence stands to one of the claim.
+/// How a statement of the evidence relates to one of the claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Comparison {
     Agrees,
-    /// The claim alone denies the word.
+    /// Only the claim denies the word.
     ClaimDenies(usize),
-    /// The cited text alone denies the word.
+    /// Only the cited text denies the word.
     TextDenies(usize),
     Unclear,
 }
 
 impl Comparison {
-    /// Whether both find the same side alone in its denial.
+    /// Whether both results have the denial on the same side only.
     fn denies_on_the_side_of(self, other: Self) -> bool {
         use Comparison::{ClaimDenies, TextDenies};
         matches!(
@@ -165,7 +165,7 @@ fn compare(case: &Case<'_>, pairing: &Pairing<'_>) -> Option<Objection> {
     let sure = best.share >= SAME && is_sure(pairing, best);
     let effect = match (sure, first) {
         (true, _) => Effect::Rejects,
-        // Who answers in their own words denies more than a text does.
+        // Answerers who use their own words use more negations than a text does.
         (false, Comparison::ClaimDenies(_)) => return None,
         (false, _) => Effect::Doubts,
     };
@@ -219,7 +219,7 @@ fn stand(case: &Case<'_>, pairing: &Pairing<'_>, near: &Near<'_>) -> Comparison 
     }
 }
 
-/// Nearly the same sentence, with one negation put in or left out.
+/// Nearly the same sentence, with one negation added or left out.
 fn edited(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<Objection> {
     let best = alignment.best()?;
     let (own_tokens, theirs) = (case.claim.text.tokens.as_slice(), best.tokens());
@@ -231,7 +231,7 @@ fn edited(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<Objection> {
     };
     let negates =
         |t: Option<&Token>| t.is_some_and(|t| (t.negates() || t.turns()) && !is_hollow(t));
-    // "Not uncommon" is "common": the changed word denies on one side too.
+    // "Not uncommon" means "common": the changed word itself has a negation on one side.
     let denies_inside = |t: Option<&Token>, reading: &Reading| {
         t.is_some_and(|t| {
             let word = lower_case(reading.word(t));
@@ -269,34 +269,34 @@ fn edited(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<Objection> {
     Some(found.against(best.source.item.label, sentence))
 }
 
-/// "No, it is …": the answer to the question, which denies no word of its sentence.
+/// "No, it is …": the answer to the question, which negates no word of its sentence.
 fn is_answer(claim: &Reading, tokens: &[Token], token: &Token) -> bool {
     let first = tokens.first().is_some_and(|t| std::ptr::eq(t, token));
     let behind = claim.normal.get(token.end..).unwrap_or("");
     first && behind.starts_with([',', ':', ';', '.', '—', '–'])
 }
 
-/// The word that `negation` denies: the next one with content, or the negation itself at the end.
+/// The word that `negation` negates: the next content word, or the negation itself at the end.
 fn denied_word<'r>(reading: &'r Reading, tokens: &[Token], negation: &Token) -> &'r str {
     let at = tokens.iter().position(|t| std::ptr::eq(t, negation));
     let behind = at.and_then(|at| tokens.get(at + 1..)).unwrap_or(&[]);
     reading.word(behind.iter().find(|t| t.is_content()).unwrap_or(negation))
 }
 
-/// Whether the word behind `token` in its own text takes the force from a negation.
+/// Whether the word after `token` in its own text cancels a negation.
 fn is_followed_by_hollow(tokens: &[Token], token: &Token) -> bool {
     let at = tokens.iter().position(|t| std::ptr::eq(t, token));
     at.and_then(|at| tokens.get(at + 1))
         .is_some_and(Token::hollow)
 }
 
-/// Whether nothing else can explain the difference: no condition, no contrast, no restriction.
+/// Whether nothing else explains the difference: no condition, no contrast, no restriction.
 fn is_sure(pairing: &Pairing<'_>, near: &Near<'_>) -> bool {
     let bends = |tokens: &[Token]| tokens.iter().any(|t| t.does(Role::Bending));
     !bends(&pairing.own.tokens) && !bends(&near.statement.tokens)
 }
 
-/// Whether a word denies, turns or belittles, or has a part that does.
+/// Whether a word denies, reverses or belittles, or has a part that does.
 pub fn is_negative(token: &Token, word: &str) -> bool {
     token.negates()
         || token.turns()
@@ -307,7 +307,7 @@ pub fn is_negative(token: &Token, word: &str) -> bool {
         || word.len() > 5 && word.ends_with("less")
 }
 
-/// Whether a word denies by its first letters: "unable", "inactive"; not "increase", "united",
+/// Whether a word has a negative prefix: "unable", "inactive"; not "increase", "united",
 /// "discovery".
 fn has_negative_prefix(word: &str) -> bool {
     const IN: [&str; 21] = [

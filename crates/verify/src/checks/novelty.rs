@@ -1,8 +1,8 @@
-//! L6: no part of a claim is made of words that the cited text does not have.
+//! L6: no part of a claim consists of words that the cited text does not have.
 //!
-//! Who answers in their own words changes a word here and there. A clause that is put behind a
-//! sentence, or a whole claim, with many telling words that are in no cited text often says
-//! something that the text does not. Everyday words ("way", "make", "instead") tell nothing.
+//! An answerer using their own words changes a word here and there. A clause added after a
+//! sentence, or a whole claim, with many distinctive words that are in no cited text often says
+//! something that the text does not. Everyday words ("way", "make", "instead") are ignored.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use crate::finding::{Detail, Objection};
 use crate::tables::Role;
 use crate::text::Token;
 
-/// How many strange words raise a doubt, and from which share of the telling words on.
+/// How many strange words raise a doubt, and from which share of the distinctive words on.
 struct Limit {
     strange: usize,
     share: f64,
@@ -24,7 +24,7 @@ const FIRST: Limit = Limit {
     share: 0.7,
 };
 
-/// In a clause behind it.
+/// In a later clause.
 const BEHIND: Limit = Limit {
     strange: 2,
     share: 0.33,
@@ -36,7 +36,7 @@ const WHOLE: Limit = Limit {
     share: 0.3,
 };
 
-/// Clauses of the claim whose words are mostly strange to the cited text.
+/// Clauses of the claim whose words are mostly absent from the cited text.
 pub fn check(case: &Case<'_>) -> Option<Objection> {
     if case.extent != Extent::Sentence {
         return None;
@@ -51,7 +51,7 @@ pub fn check(case: &Case<'_>) -> Option<Objection> {
     limited.find_map(|(range, limit)| strange(case, range, &limit))
 }
 
-/// What some words of the claim say that no cited text has, if it is too much.
+/// The words of part of the claim that no cited text has, if there are too many.
 fn strange(case: &Case<'_>, range: Range<usize>, limit: &Limit) -> Option<Objection> {
     let own = case.claim.text.tokens.get(range.clone())?;
     let tells = |t: &&Token| (t.is_content() || t.number) && !t.does(Role::Everyday);
@@ -68,7 +68,7 @@ fn strange(case: &Case<'_>, range: Range<usize>, limit: &Limit) -> Option<Object
     Some(Objection::new(Code::LowSupport, Effect::Doubts, detail).at(bytes))
 }
 
-/// The clauses of a claim, as tokens: cut at commas and where a new statement begins.
+/// The clauses of a claim as token ranges: cut at commas and where a new statement begins.
 fn clauses(case: &Case<'_>) -> Vec<Range<usize>> {
     let tokens = case.claim.text.tokens.as_slice();
     let parts = case.claim.parts();

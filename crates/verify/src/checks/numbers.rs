@@ -1,4 +1,4 @@
-//! L4: a number of a claim stands in the cited text, counts the same thing and is bounded alike.
+//! L4: a number in a claim appears in the cited text, counts the same thing and has the same bound.
 
 use super::align::{Aligned, Alignment};
 use super::atoms::{all, readings};
@@ -8,11 +8,11 @@ use crate::reading::Reading;
 use crate::text::lower_case;
 use crate::{Code, Derivation};
 
-/// How near "about" must be, and how far above a bound a number may lie to carry "more than".
+/// How close "about" must be, and how far above a bound a number may be to support "more than".
 const ABOUT: f64 = 0.1;
 
-/// What is wrong with number `n` of the claim. `verbatim`: the claim is nearly the nearest
-/// sentence, whose own number then decides.
+/// What is wrong with number `n` of the claim. `verbatim`: the claim is nearly the same as the
+/// nearest sentence, so that sentence's number decides.
 pub fn check(
     case: &Case<'_>,
     alignment: &Alignment<'_>,
@@ -64,8 +64,8 @@ pub fn check(
     }
 }
 
-/// Most numbers, dates and names of one claim that are tried as parts of a computation; bounds the
-/// work on hostile text.
+/// Maximum number of numbers, dates and names in one claim that are tried as parts of a
+/// computation; bounds the work on hostile text.
 const MOST_ATOMS: usize = 64;
 
 /// How a number of the claim follows from numbers of the cited text.
@@ -76,7 +76,7 @@ fn derivation_of(case: &Case<'_>, n: &Number) -> Option<Derivation> {
     derive::computed(case, n).or_else(|| derive::total(case, n))
 }
 
-/// What was computed: the first number of the claim that is not in the cited text and follows from
+/// The derivation of the first number of the claim that is not in the cited text and follows from
 /// it.
 pub fn derivation(case: &Case<'_>) -> Option<Derivation> {
     case.claim.atoms.iter().find_map(|atom| {
@@ -93,13 +93,13 @@ pub fn derivation(case: &Case<'_>) -> Option<Derivation> {
     })
 }
 
-/// Where a number of the claim stands.
+/// Where a number of the claim appears.
 enum NumberMatch<'a> {
     /// As these numbers.
     As(Vec<&'a Number>),
     /// As a year, a day or a version.
     Otherwise,
-    /// Nowhere; the same value with another unit may.
+    /// Nowhere; the same value may appear with another unit.
     Missing { other_unit: Option<&'a str> },
 }
 
@@ -151,7 +151,7 @@ fn find<'a>(case: &Case<'a>, n: &Number, shown: &str) -> NumberMatch<'a> {
     }
 }
 
-/// "Week 1" is "one week" in: the unit is before the number.
+/// "Week 1" supports "one week in": the unit comes before the number.
 fn counts_a_unit(n: &Number, m: &Number, atom: &Atom, reading: &Reading) -> bool {
     let Some(unit) = n
         .unit
@@ -165,8 +165,8 @@ fn counts_a_unit(n: &Number, m: &Number, atom: &Atom, reading: &Reading) -> bool
     named.is_some_and(|named| a::equal_amounts(1.0, unit, 1.0, named))
 }
 
-/// "72 degrees and 4 bar" does not carry "72 bar": the number without a unit counts what the words
-/// behind it name.
+/// "72 degrees and 4 bar" does not support "72 bar": a number without a unit counts what the words
+/// after it name.
 fn counts_something_else(n: &Number, m: &Number, atom: &Atom, reading: &Reading) -> bool {
     let Some(unit) = n.unit.filter(|_| m.unit.is_none() && !m.range) else {
         return false;
@@ -181,12 +181,12 @@ fn counts_something_else(n: &Number, m: &Number, atom: &Atom, reading: &Reading)
     joined && !behind.iter().take(UNIT_WITHIN).any(measured)
 }
 
-/// How many words may be from a number to its unit: "three business days".
+/// Maximum number of words from a number to its unit: "three business days".
 const UNIT_WITHIN: usize = 3;
 
-/// "It runs Debian 12 and has 8 TB" does not carry "12 TB": the number without a unit belongs to
-/// the name before it, and another one of the sentence has the unit. (In "Anna lifts 12 and Ben 8
-/// kg" all names have their numbers.)
+/// "It runs Debian 12 and has 8 TB" does not support "12 TB": the number without a unit belongs to
+/// the name before it, and another number of the sentence has the unit. (In "Anna lifts 12 and Ben
+/// 8 kg", every name has a number.)
 fn is_part_of_a_name(n: &Number, m: &Number, atom: &Atom, reading: &Reading) -> bool {
     let Some(unit) = n.unit else { return false };
     let follows_a_name = |atom: &Atom| {
@@ -212,8 +212,8 @@ fn is_part_of_a_name(n: &Number, m: &Number, atom: &Atom, reading: &Reading) -> 
     with_unit.clone().next().is_some() && !with_unit.any(follows_a_name)
 }
 
-/// Whether one of the numbers that `n` stands there as is bounded as `n` is. Of nearly the same
-/// sentence (`near`) its own number decides.
+/// Whether one of the numbers that match `n` has the same bound. In nearly the same sentence
+/// (`near`), that sentence's number decides.
 fn bounded_alike(
     alignment: &Alignment<'_>,
     n: &Number,
@@ -267,7 +267,8 @@ fn equal(n: &Number, m: &Number, reading: &Reading) -> bool {
 
 const PERCENT: a::MeasureUnit = &[(a::UnitKind::Percent, 1.0)];
 
-/// Whether the text names such a unit anywhere: in a table's header, for the first of two numbers.
+/// Whether the text names such a unit anywhere: in a table header, or after the second of two
+/// numbers.
 fn named(reading: &Reading, unit: a::MeasureUnit) -> bool {
     reading.units().iter().any(|u| a::same_kind(u, unit))
 }
@@ -305,7 +306,7 @@ fn scaled(n: &Number, m: &Number) -> f64 {
     }
 }
 
-/// Rounded to the digits that the claim gives: "5.4 million" where the text says 5,412,300.
+/// Rounded to the precision of the claim: "5.4 million" where the text says 5,412,300.
 fn approximate(case: &Case<'_>, n: &Number) -> bool {
     let step = [1e9, 1e6, 1e3]
         .into_iter()
@@ -321,7 +322,7 @@ fn approximate(case: &Case<'_>, n: &Number) -> bool {
     })
 }
 
-/// "20 a page" where the text has `limit=20`.
+/// "20 per page" where the text has `limit=20`.
 fn is_assigned(case: &Case<'_>, shown: &str) -> bool {
     let digits = shown.split(' ').next().unwrap_or(shown);
     let assigned = format!("={digits}");
@@ -334,7 +335,8 @@ fn is_assigned(case: &Case<'_>, shown: &str) -> bool {
     plain && case.cited.iter().any(|s| holds(&s.item.text))
 }
 
-/// Most spans of code in which one number is looked for; bounds the work on hostile text.
+/// Maximum number of spans of code in which one number is looked for; bounds the work on hostile
+/// text.
 const MOST_SPANS: usize = 64;
 
 /// The `0` of `0x800`: the code is compared as a whole.
@@ -352,8 +354,8 @@ fn is_in_code(case: &Case<'_>, shown: &str) -> bool {
         .any(|span| glued(span) && super::atoms::stands(case, span))
 }
 
-/// "45 days are more than the 30 that are allowed": a number of the question beside one of the
-/// cited text that counts the same thing.
+/// "45 days are more than the 30 that are allowed": a number of the question next to one of the
+/// cited text with the same unit.
 fn is_compared(case: &Case<'_>, atom: &Atom, n: &Number) -> bool {
     let numbers = |reading: &'_ Reading, holds: &dyn Fn(&Number) -> bool| {
         reading
@@ -415,19 +417,19 @@ fn is_share(case: &Case<'_>, n: &Number) -> bool {
         })
 }
 
-/// Highest number that a person counts by looking.
+/// Highest number that people count at a glance.
 const MOST_COUNTED: f64 = 12.0;
 
 /// Whether a number counts or orders things instead of being read from the text: "two methods",
-/// "the first one", "all four". How many things a list of the claim has, or the list that it leads
-/// to, must then agree.
+/// "the first one", "all four". It must then agree with the length of the list in the claim, or of
+/// the list that the claim introduces.
 fn is_count(case: &Case<'_>, atom: &Atom, n: &Number) -> bool {
     let is = |count: usize| u32::try_from(count).is_ok_and(|c| a::same(f64::from(c), n.value));
     if n.ordinal {
         return n.words;
     }
     let whole = n.value.fract() == 0.0 && (1.0..=MOST_COUNTED).contains(&n.value);
-    // The header of a table is not counted by people.
+    // People do not count the header of a table.
     let listed = is(case.listed) || is(case.listed.saturating_sub(1));
     if case.listed > 1 && listed && n.value.fract() == 0.0 {
         return true;
@@ -451,7 +453,7 @@ fn is_count(case: &Case<'_>, atom: &Atom, n: &Number) -> bool {
     !other && (is_whole(case, atom) || derive::own_list(case.claim, atom.tokens.end).is_none_or(is))
 }
 
-/// "three of the seven": the list that follows has as many as the first number says.
+/// "three of the seven": the list that follows has as many items as the first number says.
 fn is_whole(case: &Case<'_>, atom: &Atom) -> bool {
     let before = case
         .claim
@@ -463,10 +465,10 @@ fn is_whole(case: &Case<'_>, atom: &Atom) -> bool {
     words.any(|w| w == "of")
 }
 
-/// How many words may be from a number to what it counts: "5 decimal digits".
+/// Maximum number of words from a number to what it counts: "5 decimal digits".
 const NOUN_WITHIN: usize = 2;
 
-/// Whether the cited text counts the same things with another number: "five boats" where it says
+/// Whether the cited text gives another number for the same things: "five boats" where it says
 /// "three boats".
 fn counts_otherwise(case: &Case<'_>, atom: &Atom, n: &Number) -> bool {
     let Some(noun) = case.claim.text.tokens.get(atom.tokens.end) else {

@@ -1,7 +1,7 @@
-//! L5: what the claim compares or puts in order, the cited text compares or orders alike.
+//! L5: comparisons and orders in the claim match those of the cited text.
 //!
-//! Both statements name the same two things around the same word ("faster than", "before"); the
-//! claim has them exchanged.
+//! Both statements name the same two things around the same word ("faster than", "before"), but the
+//! claim has them swapped.
 
 use std::ops::Range;
 
@@ -18,7 +18,7 @@ use crate::text::{Token, lower_case};
 /// How much of a statement must be the same.
 const ALIKE: f64 = 0.6;
 
-/// Things that stand the other way round.
+/// Things in the reverse order.
 pub fn check(case: &Case<'_>, pairings: &[Pairing<'_>]) -> Vec<Objection> {
     let mut out = Vec::new();
     for pairing in pairings {
@@ -33,14 +33,15 @@ pub fn check(case: &Case<'_>, pairings: &[Pairing<'_>]) -> Vec<Objection> {
     out
 }
 
-/// Most steps of one claim, and most items of one list; both bound the work on hostile text.
+/// Maximum number of steps of one claim, and of items of one list; both bound the work on hostile
+/// text.
 const MOST_STEPS: usize = 12;
 const MOST_ITEMS: usize = 60;
 
-/// How much of a step of the claim one item must hold.
+/// How much of a step of the claim one item must contain.
 const HELD: f64 = 0.6;
 
-/// Steps of the claim that a numbered list of the cited text has the other way round.
+/// Steps of the claim that are in a different order in a numbered list of the cited text.
 fn steps(case: &Case<'_>) -> Option<Objection> {
     let own = ordered(case.claim);
     if own.len() < 2 {
@@ -75,7 +76,7 @@ fn steps(case: &Case<'_>) -> Option<Objection> {
     None
 }
 
-/// How many lines of a text begin with a number and a stop.
+/// How many lines of a text begin with a number and a full stop.
 fn numbered(text: &str) -> usize {
     let begins = |line: &&str| {
         let rest = line.trim_start();
@@ -88,8 +89,8 @@ fn numbered(text: &str) -> usize {
     text.lines().filter(begins).count()
 }
 
-/// The steps of a claim in the order in which they are done, as tokens: parts with "first", "then",
-/// "finally", or two parts around "before" or "after". Empty when it puts nothing in order.
+/// The steps of a claim in the order in which they happen, as token ranges: parts with "first",
+/// "then", "finally", or two parts around "before" or "after". Empty when it has no order.
 fn ordered(claim: &Reading) -> Vec<Range<usize>> {
     let tokens = &claim.text.tokens;
     let word = |i: usize| tokens.get(i).map_or("", |t| claim.word(t)).to_lowercase();
@@ -127,7 +128,7 @@ fn ordered(claim: &Reading) -> Vec<Range<usize>> {
     out
 }
 
-/// The one item that holds a step of the claim best, if it holds most of it.
+/// The one item that best matches a step of the claim, if it contains most of it.
 fn place_of(
     claim: &Reading,
     step: &Range<usize>,
@@ -159,7 +160,7 @@ fn place_of(
     (best.0 >= HELD && alone).then_some(best.1)
 }
 
-/// Words that count a place in an order.
+/// Ordinal and sequence words.
 fn is_sequence(claim: &Reading, token: &Token) -> bool {
     token.does(Role::Sequence) || matches!(&*lower_case(claim.word(token)), "last" | "step")
 }
@@ -185,8 +186,8 @@ fn reversed(case: &Case<'_>, pairing: &Pairing<'_>, near: &Near<'_>) -> Option<O
     Some(found.against(near.source.item.label, sentence(near)?))
 }
 
-/// Whether things that the claim has on one side of its word are on the other side of the text's
-/// word, and no fewer than those that stayed.
+/// Whether things on one side of the claim's word are on the other side of the text's word, and
+/// more moved than stayed.
 pub fn is_exchanged(claim: &Reading, word: &Token, near: &Near<'_>, other: &Token) -> bool {
     let own = claim.text.tokens.as_slice();
     let theirs = near.source.reading.tokens_of(near.statement.sentence);
@@ -234,7 +235,7 @@ fn turned(case: &Case<'_>, own: &[Token], at: usize, near: &Near<'_>) -> Option<
     Some(found.against(near.source.item.label, sentence(near)?))
 }
 
-/// "before", "after", or a word that is compared: "faster than".
+/// "before", "after", or a comparative: "faster than".
 fn is_cue(reading: &Reading, tokens: &[Token], at: usize) -> bool {
     let Some(token) = tokens.get(at) else {
         return false;
@@ -248,8 +249,8 @@ fn is_cue(reading: &Reading, tokens: &[Token], at: usize) -> bool {
     token.does(Role::Ordering) || compared && !token.pairs().is_empty()
 }
 
-/// The two things that both sides have on different sides of their word: one that the claim has
-/// before and the text behind it, and one the other way round; less is on the same side.
+/// Two things that changed sides: one is before the word in the claim and after it in the text, the
+/// other the reverse; and fewer things stayed on the same side.
 fn crossed<'t>(
     own: &'t [Token],
     at: usize,

@@ -1,7 +1,7 @@
-//! L4: what stands beside each other in the claim stands beside each other in the cited text.
+//! L4: adjacent things in the claim are adjacent in the cited text.
 //!
-//! "X on Linux and Y on Windows" takes two pairs apart where the text has "Y (Linux), X (Windows)";
-//! "from 20 to 8" turns "from 8 to 20" round.
+//! "X on Linux and Y on Windows" breaks two pairs where the text has "Y (Linux), X (Windows)";
+//! "from 20 to 8" reverses "from 8 to 20".
 
 use super::{Case, Effect, Source};
 use crate::Code;
@@ -9,18 +9,18 @@ use crate::finding::{Detail, Objection};
 use crate::reading::Reading;
 use crate::terms::{Term, TermKind};
 
-/// Most sentences of one source that hold a word and are looked at, and most pairs of a claim; both
-/// bound the work on hostile text.
+/// Maximum number of sentences per source, among those that contain a word, that are checked, and
+/// of pairs in a claim; both bound the work on hostile text.
 const MOST_SENTENCES: usize = 12;
 const MOST_PAIRS: usize = 12;
 
-/// Most words of a sentence.
+/// Maximum number of words of a sentence.
 const LONGEST: usize = 160;
 
-/// How many tokens may be from one thing of a pair to the other.
+/// Maximum number of tokens from one thing of a pair to the other.
 const NEAR: usize = 4;
 
-/// Pairs of the claim that the cited text has with other partners, or the other way round.
+/// Pairs of the claim that the cited text has with other partners, or reversed.
 pub fn check(case: &Case<'_>) -> Option<Objection> {
     let own = pairs(case.claim, 0);
     case.cited
@@ -28,7 +28,7 @@ pub fn check(case: &Case<'_>) -> Option<Objection> {
         .find_map(|source| exchanged(case, &own, source).or_else(|| turned(case, source)))
 }
 
-/// Two things beside each other: their terms in the order of the text.
+/// Two adjacent things: their terms in the order of the text.
 type Pair<'r> = (&'r Term, &'r Term);
 
 fn is_thing(reading: &Reading, term: &Term) -> bool {
@@ -43,7 +43,7 @@ fn is_thing(reading: &Reading, term: &Term) -> bool {
     }
 }
 
-/// The things of a sentence that are beside each other, two by two: each thing once, with the next.
+/// The adjacent things of a sentence in pairs: each thing once, with the next.
 fn pairs(reading: &Reading, sentence: usize) -> Vec<Pair<'_>> {
     if reading.tokens_of(sentence).len() > LONGEST {
         return Vec::new();
@@ -168,8 +168,7 @@ fn turned(case: &Case<'_>, source: &Source<'_>) -> Option<Objection> {
     })
 }
 
-/// The ends of what a sentence says to go from one to the other, as tokens: "from A to B", "8 to
-/// 20".
+/// The two ends of each range in a sentence, as tokens: "from A to B", "8 to 20".
 fn ranges(reading: &Reading, sentence: usize) -> Vec<(usize, usize)> {
     let tokens = reading.sentence(sentence).map(|s| s.tokens.clone());
     let Some(tokens) = tokens.filter(|t| t.len() <= LONGEST) else {

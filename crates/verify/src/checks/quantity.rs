@@ -1,4 +1,4 @@
-//! L5: the claim says as much of a thing as the cited text: all, most, some, only, none.
+//! L5: the claim has the same quantity as the cited text: all, most, some, only, none.
 
 use super::nearest::{Near, Pairing, sentence};
 use super::{Case, Effect};
@@ -12,7 +12,7 @@ use crate::text::{Token, lower_case};
 const ALIKE: f64 = 0.33;
 const WHOLE: f64 = 0.6;
 
-/// How much of a statement must be the same where one side alone restricts it.
+/// How much of a statement must be the same when only one side restricts it.
 const RESTRICTED: f64 = 0.65;
 
 /// Quantities of the claim that its nearest statements do not have.
@@ -42,7 +42,7 @@ fn differs(case: &Case<'_>, pairing: &Pairing<'_>, best: &Near<'_>) -> Option<Ob
     let strict = |q: Option<Quantity>| matches!(q, Some(Quantity::Universal | Quantity::Nothing));
     let tokens = own(case, pairing);
     let word = |t: &Token| lower_case(case.claim.word(t));
-    // "Both", and "not at all", say nothing of how many.
+    // "Both", and "not at all", do not say how many.
     let plain = |i: usize, t: &Token| {
         let before = i.checked_sub(1).and_then(|i| tokens.get(i));
         word(t) != "both" && !(word(t) == "all" && before.is_some_and(|b| word(b) == "at"))
@@ -114,7 +114,7 @@ fn is_part(reading: &Reading, pair: &[Token]) -> bool {
     reading.word(of) == "of" && part.does(Role::Share)
 }
 
-/// An "only" or "always" that one side has alone.
+/// An "only" or "always" that only one side has.
 fn restricted(case: &Case<'_>, pairing: &Pairing<'_>, best: &Near<'_>) -> Option<Objection> {
     let claimed = own(case, pairing).iter().find(|t| t.does(Role::Limiting));
     let has = |near: &Near<'_>| {

@@ -1,5 +1,5 @@
-//! L4: a number or a name belongs to the thing that the claim names; and C38: another item says
-//! another number.
+//! L4: a number or a name belongs to the thing that the claim names; and C38: another item gives a
+//! different number.
 
 use super::align::Alignment;
 use super::{Case, Extent, names};
@@ -8,28 +8,29 @@ use crate::atoms::{self as a, What};
 use crate::reading::Reading;
 use crate::text::Token;
 
-/// One thing of a clause that could be mixed up with another of its kind.
+/// One thing of a clause that could be confused with another of its kind.
 struct CandidatePlace<'a> {
     reading: &'a Reading,
     /// Its own tokens.
     own: std::ops::Range<usize>,
-    /// The tokens of its clause, row or item; found for the places that are compared in the end.
+    /// The tokens of its clause, row or item; computed only for the places that are compared in the
+    /// end.
     segment: std::ops::Range<usize>,
     /// Its sentence.
     sentence: usize,
 }
 
-/// Most places that are compared; bounds the work on hostile evidence.
+/// Maximum number of places that are compared; bounds the work on hostile evidence.
 const MOST_PLACES: usize = 64;
 
-/// "A costs 5, B costs 7" does not carry "A costs 7".
+/// "A costs 5, B costs 7" does not support "A costs 7".
 pub fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<(Code, String)> {
-    // Whether the claim names a thing of a source too: asked once, however often the claim names
-    // such things.
+    // Whether the claim also names a thing of a source: computed once, however often the claim
+    // names such things.
     let unasked = |source: &super::Source<'_>| vec![None; things(source.reading).len()];
     let mut asked: Vec<Vec<Option<bool>>> = case.cited.iter().map(unasked).collect();
     for (own, kind) in things(case.claim) {
-        // Names are in many sentences; `binding` looks at them.
+        // Names are in many sentences; `binding` checks them.
         if matches!(kind, Thing::Name(_)) {
             continue;
         }
@@ -71,8 +72,8 @@ pub fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<(Code, String
             .filter(|(i, t)| !own.contains(i) && (t.is_content() || t.number))
             .map(|(_, t)| t)
             .collect();
-        // Where the nearest sentence holds the thing itself, only its neighbours there can be meant
-        // instead; but for a row of a table that is near for nothing else.
+        // If the nearest sentence contains the thing itself, only its neighbours there can be meant
+        // instead, except when it is a table row that is the nearest only because of that thing.
         let nearest = alignment.best().filter(|b| b.share >= 0.5)?;
         let there = |p: &CandidatePlace<'_>| {
             p.sentence == nearest.sentence && std::ptr::eq(p.reading, nearest.source.reading)
@@ -122,7 +123,7 @@ pub fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<(Code, String
     None
 }
 
-/// What can be mixed up.
+/// Things that can be confused.
 pub enum Thing {
     Number(a::Number),
     Date(a::Date),
@@ -143,7 +144,7 @@ impl Thing {
         }
     }
 
-    /// Whether the other is of the same kind, so that one can be put for the other.
+    /// Whether the other is of the same kind, so that one can replace the other.
     fn is_rival(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Number(n), Self::Number(m)) => match (n.unit, m.unit) {
@@ -161,7 +162,7 @@ impl Thing {
     }
 }
 
-/// The numbers, dates and names of a text with their tokens; found once for every text.
+/// The numbers, dates and names of a text with their tokens; computed once per text.
 fn things(reading: &Reading) -> &[(std::ops::Range<usize>, Thing)] {
     reading.things.get_or_init(|| find_things(reading))
 }
@@ -188,14 +189,14 @@ fn find_things(reading: &Reading) -> Vec<(std::ops::Range<usize>, Thing)> {
     small.sort_unstable();
     for (i, token) in tokens.iter().enumerate() {
         let atom = taken.get(i).copied().unwrap_or(false);
-        // The last word of a run of capitals stands for the name; the first word of a sentence only
-        // inside a run.
+        // The last word of a run of capitalised words represents the name; the first word of a
+        // sentence counts only inside a run.
         let goes_on = tokens
             .get(i + 1)
             .is_some_and(|n| names::is_name(n) && n.start <= token.end + 1);
         let goes_before = i.checked_sub(1).and_then(|p| tokens.get(p));
         let in_run = goes_before.is_some_and(|p| names::is_name(p) && token.start <= p.end + 1);
-        // A common word is written small elsewhere, or ends as common words do.
+        // A common word appears in lower case elsewhere, or has the ending of a common word.
         let opens = token.first
             && !in_run
             && (names::ends_as_a_word(reading.word(token))
@@ -219,7 +220,7 @@ fn segment(reading: &Reading, own: &std::ops::Range<usize>) -> std::ops::Range<u
         return own.clone();
     };
     let tokens = &reading.text.tokens;
-    // A short sentence with one amount speaks of one thing: "Oslo: 14 offices".
+    // A short sentence with one amount is about one thing: "Oslo: 14 offices".
     let amounts = reading
         .atoms_of(sentence)
         .iter()
@@ -248,7 +249,7 @@ fn is_row(reading: &Reading, sentence: usize) -> bool {
     own.is_some_and(|text| text.starts_with('|'))
 }
 
-/// Whether the claim's other words belong to the rival and not to the place of its own number.
+/// Whether the claim's other words match the rival's place better than that of its own number.
 fn beats(
     rival: &CandidatePlace<'_>,
     here: &CandidatePlace<'_>,
@@ -278,7 +279,7 @@ fn beats(
         .iter()
         .any(|id| !wanted.iter().any(|t| t.id == *id) && !theirs.contains(id));
     let one_sentence = rival.sentence == here.sentence && std::ptr::eq(rival.reading, here.reading);
-    // Each clause has its own name, and the claim names the other one: "Iberian sales grew 8 %,
+    // Each clause has its own name, and the claim gives the other one: "Iberian sales grew 8 %,
     // Nordic sales 2 %".
     let foreign_name = |p: &CandidatePlace<'_>| {
         let tokens = p
@@ -309,7 +310,7 @@ fn beats(
     }
     if one_sentence {
         // Two clauses of one sentence can share a subject; they are rivals when they share a frame
-        // ("costs") or when each has its own name.
+        // ("costs") or when each has a name.
         let framed = theirs
             .iter()
             .any(|id| ours.contains(id) && wanted.iter().any(|t| t.id == *id));
@@ -324,7 +325,7 @@ fn beats(
         };
         return framed || only_rival.len() >= 2 || name(here) && name(rival) && !p_is_name(here);
     }
-    // Another sentence: it must be about the claim as a whole, and this one hardly.
+    // In another sentence: that one must be about the whole claim, and this one hardly.
     let share = |p: &CandidatePlace<'_>| {
         let of = alignment
             .0
@@ -340,8 +341,8 @@ fn beats(
             || share(here) == 0.0)
 }
 
-/// Whether the thing at a place is a name: names stand in many sentences, and one of them is seldom
-/// meant alone.
+/// Whether the thing at a place is a name: names appear in many sentences, and rarely is one
+/// occurrence meant alone.
 fn p_is_name(place: &CandidatePlace<'_>) -> bool {
     place
         .reading
@@ -352,7 +353,7 @@ fn p_is_name(place: &CandidatePlace<'_>) -> bool {
         && place.own.len() == 1
 }
 
-/// Another item says the same of the same thing with another number: flagged, not rejected.
+/// Another item says the same about the same thing with a different number: flagged, not rejected.
 pub fn conflict(case: &Case<'_>) -> Option<(Code, String)> {
     if case.extent != Extent::Sentence
         || !case

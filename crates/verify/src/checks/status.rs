@@ -1,4 +1,4 @@
-//! L5: what became of a plan or a thing is what the cited text says became of it.
+//! L5: the status of a plan or thing is the one that the cited text gives.
 
 use super::nearest::{Near, Pairing, sentence};
 use super::{Case, Effect};
@@ -12,7 +12,7 @@ use crate::text::{Token, lower_case};
 const ALIKE: f64 = 0.33;
 const SAME: f64 = 0.5;
 
-/// Whether something that is `own` cannot be `theirs`.
+/// Whether status `own` rules out status `theirs`.
 fn excludes(own: Status, theirs: Status) -> bool {
     use Status::{Active, Decided, Deprecated, Done, Ongoing, Proposed, Rejected, Removed};
     matches!(
@@ -42,11 +42,11 @@ enum Tense {
     Done,
     /// It will.
     Future,
-    /// Nothing is said.
+    /// Not stated.
     Open,
 }
 
-/// "has already been removed" where the text says "will be removed", and nothing else of it.
+/// "has already been removed" where the text says only "will be removed".
 fn early(case: &Case<'_>) -> Option<Objection> {
     let tokens = &case.claim.text.tokens;
     tokens.iter().enumerate().find_map(|(i, token)| {
@@ -77,13 +77,13 @@ fn early(case: &Case<'_>) -> Option<Objection> {
     })
 }
 
-/// Most sentences of one source that hold a word and are looked at.
+/// Maximum number of sentences of one source that contain a word and are checked.
 const MOST_SENTENCES: usize = 12;
 
-/// How far before a verb its tense may stand, in words.
+/// Maximum distance before a verb at which its tense may be marked, in words.
 const TENSE: usize = 4;
 
-/// When that happens which word `at` names, by the words before it.
+/// When the event that word `at` names happens, judged by the words before it.
 fn tense(reading: &Reading, tokens: &[Token], at: usize) -> Tense {
     let before = tokens.get(at.saturating_sub(TENSE)..at).unwrap_or(&[]);
     let words: Vec<_> = before.iter().map(|t| lower_case(reading.word(t))).collect();
@@ -98,7 +98,7 @@ fn tense(reading: &Reading, tokens: &[Token], at: usize) -> Tense {
     }
 }
 
-/// From this share on, a claim says what a plan says that came to nothing.
+/// From this share on, a claim repeats what a rejected plan says.
 const SILENT: f64 = 0.75;
 
 /// "We replace RabbitMQ with NATS" where the proposal to do so was rejected.

@@ -1,7 +1,7 @@
-//! L5: small words that carry a claim, and that the cited text has nowhere.
+//! L5: small words that change a claim and do not appear in the cited text.
 //!
-//! "Already", "even", "only", "always": whoever adds one changes how far a sentence goes and
-//! hardly any of its words. A paraphrase may add one too, so this raises a doubt.
+//! "Already", "even", "only", "always": adding one changes how far a sentence goes, but few of its
+//! words. A paraphrase may add one too, so this raises only a doubt.
 
 use super::{Case, Effect};
 use crate::Code;
@@ -21,7 +21,7 @@ pub fn check(case: &Case<'_>) -> Option<Objection> {
     Some(Objection::new(code, Effect::Doubts, detail).at(token.start..token.end))
 }
 
-/// What a word changes when it is put in.
+/// The code for what a word changes when it is added.
 fn code(case: &Case<'_>, token: &Token) -> Option<Code> {
     let quantity = token.quantity().is_some_and(|q| q != Quantity::Nothing) && token.is_content();
     match &*lower_case(case.claim.word(token)) {
@@ -32,7 +32,7 @@ fn code(case: &Case<'_>, token: &Token) -> Option<Code> {
     }
 }
 
-/// Whether the cited text has the word, or one that goes as far.
+/// Whether the cited text has the word, or one that goes equally far.
 fn is_backed(case: &Case<'_>, token: &Token) -> bool {
     let leaves = |t: &Token| t.does(Role::Restricting) || t.does(Role::Excepting);
     let only = leaves(token);

@@ -21,11 +21,11 @@ pub enum CitedPart {
 /// One file or note that a citation names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileTarget {
-    /// The path as written, percent escapes undone; of a note its name or path without extension.
+    /// The path as written, percent-decoded; for a note, its name or path without extension.
     pub path: String,
-    /// Whether a note is named, whose extension is left out.
+    /// Whether it names a note without its extension.
     pub is_note: bool,
-    /// What of it is cited.
+    /// The part of it that is cited.
     pub part: CitedPart,
 }
 
@@ -37,7 +37,7 @@ pub(super) struct NoteTarget {
     pub name_length: usize,
 }
 
-/// `a.md:12-18, 20; b.md:4`: nothing but places with lines. A piece without a path is of the file
+/// `a.md:12-18, 20; b.md:4`: only places with lines. A part without a path refers to the file
 /// before it.
 pub(super) fn places(raw: &str) -> Option<Vec<FileTarget>> {
     let mut out: Vec<FileTarget> = Vec::new();
@@ -62,7 +62,7 @@ fn place(raw: &str) -> Option<FileTarget> {
         Some((path, numbers)) => (path, numbers),
         None => raw.rsplit_once(':')?,
     };
-    // A compiler names the column behind the line.
+    // A compiler puts the column after the line.
     if let Some((shorter, line)) = path.rsplit_once(':')
         && is_path(shorter)
         && let Some(part) = lines(line)
@@ -88,7 +88,7 @@ fn lines(raw: &str) -> Option<CitedPart> {
     (numbers.next().is_none() && last >= first).then_some(CitedPart::Lines { first, last })
 }
 
-/// Whether it can be the path of a file: a folder or an extension in it, and no address of the web.
+/// Whether it can be a file path: it contains a folder or an extension, and is not a web address.
 fn is_path(path: &str) -> bool {
     (path.contains('.') || path.contains('/'))
         && path.trim() == path
@@ -96,7 +96,7 @@ fn is_path(path: &str) -> bool {
         && !path.ends_with('/')
 }
 
-/// The target of `[text](target)`; `None` for addresses of the web and places in the same text.
+/// The target of `[text](target)`; `None` for web addresses and places in the same text.
 pub(super) fn link_target(raw: &str) -> Option<FileTarget> {
     let raw = raw.trim();
     let raw = match raw.strip_prefix('<') {
@@ -125,7 +125,7 @@ pub(super) fn note_target(raw: &str) -> Option<NoteTarget> {
     if path.is_empty() || path.contains("://") || path.contains('[') {
         return None;
     }
-    // The last heading of a path of headings is the section.
+    // For a path of headings, the last one names the section.
     let fragment = fragment.rsplit('#').next().unwrap_or(fragment);
     let has_extension = path.to_lowercase().ends_with(".md");
     Some(NoteTarget {
@@ -155,7 +155,7 @@ fn target(path: &str, part: CitedPart) -> FileTarget {
     }
 }
 
-/// Percent escapes undone, where they are UTF-8.
+/// Percent-decoded, if the result is UTF-8.
 fn unescaped(path: &str) -> String {
     let mut bytes = Vec::with_capacity(path.len());
     let raw = path.as_bytes();

@@ -73,7 +73,7 @@ fn a_footnote_that_only_cites_is_a_citation_where_its_mark_is() {
     let notes = file_citations(text).footnotes;
     assert_eq!(notes.len(), 2);
     assert!(text[notes[1].clone()].starts_with("[^n]"));
-    // A footnote that says something is text.
+    // A footnote that makes a statement is text.
     let says = "It is 5.[^1]\n\n[^1]: The budget is 5 [a.md:12].\n";
     assert_eq!(found(says), ["a.md:12-12"]);
     assert!(file_citations(says).footnotes.is_empty());

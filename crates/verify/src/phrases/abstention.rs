@@ -1,4 +1,4 @@
-//! Saying that one cannot answer.
+//! Sentences that say that the question cannot be answered.
 
 use super::{starts_with_any, words};
 
@@ -50,7 +50,7 @@ pub(super) const WHOLE: &[&str] = &[
     "답변할 수 없습니다",
 ];
 
-/// Phrases that name a gap wherever they stand.
+/// Phrases that name a gap wherever they appear.
 const GAP: &[&str] = &[
     "could not find",
     "couldn't find",
@@ -91,7 +91,8 @@ const ABSENT_FROM: &[&str] = &[
     "nothing in your",
 ];
 
-/// Who speaks of the evidence and not of the world, among the first four words of a sentence.
+/// Words for a speaker who talks about the evidence and not the world, among the first four words
+/// of a sentence.
 const SPEAKERS: &[&str] = &[
     "i",
     "we",
@@ -124,7 +125,7 @@ const FIRST_WORDS: &[&str] = &[
     "diese",
 ];
 
-/// What "does not say" can be said of without being a claim about the world.
+/// Words for the evidence: "does not say" about them is not a claim about the world.
 const EVIDENCE: &[&str] = &[
     "notes",
     "note",
@@ -239,7 +240,7 @@ const SAYING: &[&str] = &[
     "shows",
 ];
 
-/// How advice begins that follows an abstention.
+/// How advice after an abstention begins.
 pub(super) const ADVICE: &[&str] = &[
     "you could",
     "you may",
@@ -266,7 +267,7 @@ pub(super) const ADVICE: &[&str] = &[
     "pode",
 ];
 
-/// Whether and how the sentence refuses.
+/// Whether and how the sentence declines to answer.
 pub fn abstention(lower: &str) -> Option<Abstention> {
     if lower.len() > 600 {
         return None;
@@ -327,12 +328,12 @@ pub fn abstention(lower: &str) -> Option<Abstention> {
     (says || silent).then_some(Abstention::Gap)
 }
 
-/// Words that begin what is not said: "It does not say which of them is better".
+/// Words that begin what is left unsaid: "It does not say which of them is better".
 const OPEN_QUESTION: &[&str] = &[
     "who", "what", "when", "where", "which", "whether", "how", "why", "if", "anything", "much",
 ];
 
-/// What a text does not do with what it leaves out.
+/// Verbs for what a text leaves out.
 const UNSAID: &[&str] = &[
     "mentioned",
     "stated",
@@ -355,7 +356,7 @@ fn says_nothing_of(lower: &str) -> bool {
             && w[1] == "nothing"
             && matches!(w[2], "about" | "of" | "on" | "regarding")
     });
-    // "Android is not mentioned anywhere": in the present, what is not said is about a text.
+    // "Android is not mentioned anywhere": in the present tense, this is about a text.
     let unsaid = all.windows(3).any(|w| match *w {
         ["is" | "are", "not", said] | [_, "isn't" | "aren't", said] => UNSAID.contains(&said),
         _ => false,
@@ -380,12 +381,12 @@ fn says_nothing_of(lower: &str) -> bool {
         && object.iter().take(2).any(|w| OPEN_QUESTION.contains(w))
 }
 
-/// Whether a text has signs of writing without blanks.
+/// Whether a text has characters of a script without blanks.
 pub(super) fn far_eastern(text: &str) -> bool {
     text.contains(|c| matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}'))
 }
 
-/// Whether the sentence is advice after an abstention.
+/// Whether the sentence is advice that follows an abstention.
 pub fn is_advice(lower: &str) -> bool {
     starts_with_any(lower, ADVICE) && !lower.contains(|c: char| c.is_numeric())
 }

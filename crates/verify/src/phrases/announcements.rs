@@ -1,8 +1,8 @@
-//! Sentences that only announce what follows, and courtesies.
+//! Sentences that only announce what follows, and polite phrases.
 
 use super::{ends_with_colon, plain_lower, starts_with_any, words};
 
-/// Words of announcements.
+/// Words used in announcements.
 const META: &[&str] = &[
     "a",
     "about",
@@ -150,8 +150,8 @@ const OPENERS: &[&str] = &[
     "in short",
 ];
 
-/// Whether the sentence only announces: words of announcement and nothing else; with an opener and
-/// a colon, words of the question too. Numbers are never announcements.
+/// Whether the sentence only announces: it consists only of announcement words or, with an opener
+/// and a colon, also words of the question. Sentences with numbers are never announcements.
 pub fn is_meta(lower: &str, question_lower: &str) -> bool {
     if lower.contains(|c: char| c.is_numeric()) {
         return false;
@@ -160,7 +160,7 @@ pub fn is_meta(lower: &str, question_lower: &str) -> bool {
     let mut any = false;
     let known =
         |word: &str| META.contains(&word) || (topic && words(question_lower).any(|q| q == word));
-    // Four words are enough to be sure, and a long sentence is no announcement.
+    // Four words are enough to be sure, and a long sentence is not an announcement.
     words(lower).take(40).all(|word| {
         any = true;
         known(word)
@@ -168,7 +168,7 @@ pub fn is_meta(lower: &str, question_lower: &str) -> bool {
         && lower.len() < 400
 }
 
-/// Whether the sentence is a courtesy ("Let me know if you need more details!").
+/// Whether the sentence is a polite phrase ("Let me know if you need more details!").
 pub fn is_courtesy(lower: &str) -> bool {
     let polite = [
         "let me know",
@@ -187,7 +187,7 @@ pub fn announces(lower: &str) -> bool {
     ends_with_colon(lower) && starts_with_any(lower, OPENERS)
 }
 
-/// Whether a line consists of words of announcement.
+/// Whether a line consists of announcement words only.
 pub fn says_nothing_new(text: &str) -> bool {
     let lower = plain_lower(text);
     is_meta(&lower, "") || is_courtesy(&lower)

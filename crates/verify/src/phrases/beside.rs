@@ -1,9 +1,9 @@
-//! Claiming something beside a refusal: "I cannot answer, but the budget is 5".
+//! Refusals that also make a claim: "I cannot answer, but the budget is 5".
 
 use super::abstention::{ADVICE, WHOLE, abstention, far_eastern};
 use super::{FINITE, is_meta, starts_with_any, words};
 
-/// Words after which something else is said than before.
+/// Words after which a different statement begins.
 const CONTRASTS: &[&str] = &[
     "but",
     "however",
@@ -35,11 +35,11 @@ const CONTRASTS: &[&str] = &[
     "contudo",
 ];
 
-/// The same, where a clause begins with them; elsewhere they mean something else ("I still cannot
+/// The same, but only at the start of a clause; elsewhere they mean something else ("I still cannot
 /// answer", "ma").
 const CONTRASTS_IN_FRONT: &[&str] = &["still", "yet", "while", "doch", "ma"];
 
-/// The same in writing without blanks.
+/// The same for scripts without blanks.
 const CONTRASTS_WITHIN: &[&str] = &[
     "但是",
     "但",
@@ -56,7 +56,7 @@ const CONTRASTS_WITHIN: &[&str] = &[
     "지만",
 ];
 
-/// Words that begin what hangs on a question, in what follows a contrast ("but not when").
+/// Words after a contrast that continue the question instead of making a claim ("but not when").
 const ASKING: &[&str] = &[
     "who", "what", "when", "where", "which", "whether", "how", "why", "if", "please", "or", "nor",
     "wer", "wann", "wo", "ob", "qui", "quand", "où", "si", "quién", "cuándo", "dónde",
@@ -68,15 +68,15 @@ const OFFERS: &[&str] = &["i can", "i could", "i will", "i would", "i'll", "i'd"
 /// What is offered.
 const OFFERED: &[&str] = &["search", "look", "try", "help", "check", "happy", "glad"];
 
-/// Words that make a clause a part of the refusal and not a claim of its own.
+/// Words that make a clause part of the refusal and not a separate claim.
 const SUBORDINATE: &[&str] = &[
     "who", "what", "when", "where", "which", "whether", "how", "why", "if", "for", "about", "in",
     "from", "on", "at", "of", "based", "with", "to", "please", "as", "or", "given", "using", "nor",
 ];
 
-/// Whether a sentence that refuses claims something beside. After a contrast the rest is a claim,
-/// whatever its verb, unless it refuses too, asks, advises or offers; elsewhere a clause claims by
-/// a number or a finite verb.
+/// Whether a sentence that refuses also makes a claim. After a contrast, the rest is a claim,
+/// whatever its verb, unless it refuses too, asks, advises or offers; elsewhere a clause is a claim
+/// if it has a number or a finite verb.
 pub fn refuses_and_claims(lower: &str) -> bool {
     let mut contrast = false;
     for clause in clauses(lower) {
@@ -101,8 +101,8 @@ pub fn refuses_and_claims(lower: &str) -> bool {
     false
 }
 
-/// Whether a clause has the words of a statement: three, two after a contrast, four signs in
-/// writing without blanks.
+/// Whether a clause has enough words for a statement: three, two after a contrast, or four
+/// characters in scripts without blanks.
 fn says_enough(clause: &str, words: &[&str], contrast: bool) -> bool {
     let long = far_eastern(clause) && clause.chars().filter(|c| c.is_alphanumeric()).count() >= 4;
     words.len() >= if contrast { 2 } else { 3 } || contrast && long
@@ -131,7 +131,7 @@ fn claims(clause: &str, words: &[&str], contrast: bool) -> bool {
 /// A part of a sentence.
 struct Clause<'t> {
     text: &'t str,
-    /// Whether a word of contrast opens it.
+    /// Whether a contrast word opens it.
     contrast: bool,
 }
 
@@ -145,7 +145,7 @@ fn clauses(lower: &str) -> Vec<Clause<'_>> {
             text,
             contrast: *contrast,
         });
-        // "However, …": the contrast is that of what follows the comma.
+        // "However, …": the contrast applies to what follows the comma.
         *contrast = opens || *contrast && !text.contains(char::is_alphanumeric);
         *start = next;
     };

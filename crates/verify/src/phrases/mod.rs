@@ -1,7 +1,7 @@
-//! Which sentences claim nothing: announcements, questions, labels, abstentions.
+//! Which sentences make no claim: announcements, questions, labels, abstentions.
 //!
-//! Closed word lists, so that what passes without a citation can be read here. English first; the
-//! other languages have the words for saying that one cannot answer.
+//! Closed word lists, so that everyone can see here what passes without a citation. Mainly English;
+//! other languages only have the phrases for declining to answer.
 
 mod abstention;
 mod announcements;
@@ -24,10 +24,10 @@ const FINITE: &[&str] = &[
     "soll", "darf", "sont", "était",
 ];
 
-/// Most words of an answer in short.
+/// Maximum number of words in a short answer.
 const SHORT: usize = 9;
 
-/// How an answer in short begins: "Yes.", "No, not in the free plan.", "Only on Sundays.", "Two.".
+/// How a short answer begins: "Yes.", "No, not in the free plan.", "Only on Sundays.", "Two.".
 const ANSWERS: &[&str] = &[
     "yes",
     "no",
@@ -62,8 +62,8 @@ const ANSWERS: &[&str] = &[
     "sí",
 ];
 
-/// Whether a sentence answers a question in short, so that the sentence behind it has to carry it.
-/// It has no number in digits and few words.
+/// Whether a sentence is a short answer, so that the next sentence has to support it. It has few
+/// words and no digits.
 pub fn answers_in_short(lower: &str) -> bool {
     let mut all = words(lower);
     let opens = all.next().is_some_and(|first| ANSWERS.contains(&first));
@@ -90,7 +90,7 @@ fn starts_with_any(lower: &str, list: &[&str]) -> bool {
     })
 }
 
-/// Whether the sentence asks.
+/// Whether the sentence is a question.
 pub fn is_question(lower: &str) -> bool {
     lower
         .trim_end_matches(['"', '\'', ')', '*', ' '])
@@ -104,7 +104,7 @@ pub fn ends_with_colon(lower: &str) -> bool {
         .ends_with([':', '：'])
 }
 
-/// Whether a line asks.
+/// Whether a line is a question.
 pub fn asks(text: &str) -> bool {
     is_question(&plain_lower(text))
 }

@@ -1,10 +1,10 @@
-//! Headings, labels and headers of tables that say something that could be wrong.
+//! Headings, labels and table headers that say something that could be wrong.
 
 use super::{FINITE, is_question, words};
 use local_agent_text::evidence::Normal;
 
-/// Whether a heading, a label or a table's header says something that could be wrong: it has a
-/// finite verb, a closing stop, a value after a colon, an amount, or a past tense with an object.
+/// Whether a heading, a label or a table header says something that could be wrong: it has a finite
+/// verb, closing punctuation, a value after a colon, an amount, or a past tense with an object.
 pub fn title_claims(text: &str) -> bool {
     let normal = Normal::of(text);
     let text = normal.as_str().trim_start_matches(['#', ' ']);

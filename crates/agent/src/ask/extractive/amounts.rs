@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Amounts are counted in parts of so many to one.
+/// Amounts are stored as multiples of one part in this many.
 const PARTS: i64 = 10_000;
 const DIGITS: u32 = 4;
 
@@ -13,7 +13,7 @@ pub(super) struct Amount {
     pub parts: i64,
     /// Decimals that were written.
     pub decimals: u32,
-    /// What stands around the number, `€` or `kWh`; may be empty.
+    /// The text around the number, `€` or `kWh`; may be empty.
     pub unit: String,
 }
 
@@ -29,8 +29,8 @@ impl Amount {
         }
     }
 
-    /// Reads a table's cell: one number, at most three words of unit around it. Dates, clock times
-    /// and ranges are none.
+    /// Reads a table cell: one number with at most three words of unit around it. Dates, clock
+    /// times and ranges are not amounts.
     pub fn of_cell(cell: &str) -> Option<Self> {
         let cell = cell.trim().trim_matches('*');
         let numbers = runs(cell);
@@ -65,7 +65,8 @@ impl Amount {
             [] => None,
             [(at, _)] => {
                 let after = text.len() - at - 1;
-                // One mark before three digits separates thousands, unless nothing else would.
+                // One separator before exactly three digits separates thousands, unless the number
+                // begins with 0.
                 (after != 3 || text.starts_with('0')).then_some(*at)
             }
             [.., (before, a), (at, b)] => (a != b && before < at).then_some(*at),
@@ -93,7 +94,7 @@ impl Amount {
     }
 }
 
-/// The places of the numbers of a text.
+/// The byte ranges of the numbers in a text.
 fn runs(text: &str) -> Vec<(usize, usize)> {
     let mut out: Vec<(usize, usize)> = Vec::new();
     for (at, c) in text.char_indices() {
@@ -140,7 +141,7 @@ pub(super) fn sum(amounts: &[Amount]) -> Option<Amount> {
     })
 }
 
-/// The mean, rounded to two decimals more than the amounts have.
+/// The mean, rounded to two more decimals than the amounts have.
 pub(super) fn mean(amounts: &[Amount]) -> Option<Amount> {
     let sum = sum(amounts)?;
     let count = i64::try_from(amounts.len()).ok().filter(|n| *n > 0)?;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::cues;
 
-/// A day; month or day are 0 when they are not named.
+/// A day; month or day are 0 when they are not given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Day {
     pub year: u32,
@@ -95,7 +95,8 @@ pub(super) struct Period {
 }
 
 impl Period {
-    /// Whether a day, or the month or year that is all that is known, lies in it at least partly.
+    /// Whether the period contains at least part of a day, or of the month or year if only that is
+    /// known.
     pub fn holds(&self, day: Day) -> bool {
         let (first, last) = match (day.month, day.day) {
             (0, _) => (
@@ -133,8 +134,8 @@ fn month_of(year: u32, month: u32) -> (Day, Day) {
     )
 }
 
-/// The span of days that a question means, seen from `today`: a day, a month with or without its
-/// year, "yesterday", "last week". A bare year does not count.
+/// The period that a question means, relative to `today`: a day, a month with or without its year,
+/// "yesterday", "last week". A year alone does not count.
 pub(super) fn period(question: &str, today: Day) -> Option<Period> {
     let lower = question.to_lowercase();
     let of = |(first, last): (Day, Day)| Some(Period { first, last });
@@ -176,12 +177,12 @@ pub(super) fn period(question: &str, today: Day) -> Option<Period> {
 }
 
 /// The latest date in `text`: `2026-02-01`, `1 February 2026`, `February 1, 2026`, `1. Februar
-/// 2026`, `01.02.2026`, `2026年2月1日`, `February 2026`. A bare year does not count.
+/// 2026`, `01.02.2026`, `2026年2月1日`, `February 2026`. A year alone does not count.
 pub(super) fn latest(text: &str) -> Option<Day> {
     all(text).into_iter().max()
 }
 
-/// All dates in `text`, in order of their years' places.
+/// All dates in `text`, in the order in which their years appear.
 pub(super) fn all(text: &str) -> Vec<Day> {
     if !text.bytes().any(|b| b.is_ascii_digit()) {
         return Vec::new();
@@ -225,7 +226,7 @@ fn tokens(text: &str) -> Vec<&str> {
                 .find(|c: char| c.is_ascii_digit() != digit)
                 .unwrap_or(rest.len());
             let (run, after) = rest.split_at(end);
-            // The marks of a Japanese or Chinese date stand between its numbers.
+            // The characters in a Japanese or Chinese date come between its numbers.
             if !matches!(run, "年" | "月" | "日" | "st" | "nd" | "rd" | "th") {
                 out.push(run);
             }

@@ -1,4 +1,5 @@
-//! Which passages answer: by the kind of question, then by what adds to the best one.
+//! Which passages form the answer: chosen by the kind of question, then by what they add to the
+//! best one.
 
 use super::confidence;
 use super::passage::{self, Passage, Piece};
@@ -8,10 +9,10 @@ use super::score;
 use super::units::{Form, Unit};
 use super::{lists, sides, steps, times};
 
-/// At most so many passages for one question, and so many characters of all together.
+/// Maximum number of passages for one question, and of characters in all of them together.
 const MAX_PASSAGES: usize = 3;
 const MAX_LENGTH: usize = 1600;
-/// A further passage must score this share of the best one …
+/// A further passage must score at least this share of the best one …
 const NEAR_BEST: f32 = 0.85;
 /// … and add this share of the question's weight, …
 const GAIN: f32 = 0.18;
@@ -19,18 +20,18 @@ const GAIN: f32 = 0.18;
 const AS_WELL: f32 = 0.93;
 /// A second passage that scores this share of the best one may as well be the answer.
 const TIE: f32 = 0.95;
-/// A word of the question that is credited with this much already is no news.
+/// A word of the question with at least this much credit adds nothing new.
 const KNOWN: f32 = 0.5;
 /// Two units whose words overlap by more than this (of the shorter one's) say the same.
 const SAME: f32 = 0.7;
-/// Passages that are shown when nothing is certain.
+/// Number of passages that are shown when nothing is certain.
 const CLOSEST: usize = 3;
 
 /// What was chosen.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Choice {
     pub passages: Vec<Passage>,
-    /// Whether they answer; otherwise they are the closest.
+    /// Whether they answer the question; otherwise they are only the closest.
     pub certain: bool,
 }
 
@@ -43,7 +44,7 @@ impl Choice {
     }
 }
 
-/// Chooses the passages for a question; none when there is nothing to choose from.
+/// Chooses the passages for a question; none if there is nothing to choose from.
 pub(super) fn choose(ranked: &Ranked<'_>) -> Choice {
     let by_kind = match ranked.question.kind {
         QuestionKind::Steps => steps::choose(ranked),
@@ -67,7 +68,7 @@ pub(super) fn choose(ranked: &Ranked<'_>) -> Choice {
     }
 }
 
-/// Whether a unit may hold what is to be computed: a property without a number does not.
+/// Whether a unit may contain the value to compute: a property without a number does not.
 fn has_value(ranked: &Ranked<'_>, best: &Candidate) -> bool {
     let computes = matches!(ranked.question.kind, QuestionKind::Total(_));
     let empty =
@@ -75,7 +76,7 @@ fn has_value(ranked: &Ranked<'_>, best: &Candidate) -> bool {
     !computes || !ranked.unit(best.index).is_some_and(empty)
 }
 
-/// The best passages when none is certain, each of another block.
+/// The best passages when none is certain, each from a different block.
 pub(super) fn closest(ranked: &Ranked<'_>) -> Choice {
     let mut passages: Vec<Passage> = Vec::new();
     for candidate in &ranked.order {
@@ -133,7 +134,7 @@ pub(super) fn passages(ranked: &Ranked<'_>, best: &Candidate) -> Vec<Passage> {
     out
 }
 
-/// Whether a further unit tells something that the chosen ones do not.
+/// Whether a further unit says something that the chosen ones do not.
 fn adds(
     ranked: &Ranked<'_>,
     best: &Candidate,
@@ -180,7 +181,7 @@ fn adds(
     gains && note(best) == note(candidate) || as_well || tie
 }
 
-/// Adds a passage; one that shares pieces with another of its note is merged into it.
+/// Adds a passage; if it shares pieces with another passage of its note, they are merged.
 fn add(out: &mut Vec<Passage>, passage: Passage) {
     let shares = |other: &Passage| {
         other.note == passage.note && passage.pieces.iter().any(|p| other.pieces.contains(p))
@@ -197,7 +198,7 @@ fn add(out: &mut Vec<Passage>, passage: Passage) {
     }
 }
 
-/// Two statements about the same thing from different notes: the newer one first.
+/// If two notes make a statement about the same thing, the newer one comes first.
 fn newest_first(ranked: &Ranked<'_>, chosen: &[&Candidate], out: &mut [Passage]) {
     let date = |c: Option<&&Candidate>| c.and_then(|c| ranked.unit(c.index)?.date);
     let (Some(first), Some(second)) = (date(chosen.first()), date(chosen.get(1))) else {
@@ -219,7 +220,7 @@ fn says_same(ranked: &Ranked<'_>, a: usize, b: usize) -> bool {
     shared / a.stems.len().min(b.stems.len()).max(1) as f32 > SAME
 }
 
-/// The passage around a unit, with what the question's kind asks beside it.
+/// The passage around a unit, with the additions that the question's kind requires.
 pub(super) fn around(ranked: &Ranked<'_>, index: usize) -> Option<Passage> {
     let found = ranked.found;
     let unit = found.unit(index)?;
@@ -245,13 +246,13 @@ pub(super) fn around(ranked: &Ranked<'_>, index: usize) -> Option<Passage> {
     Some(out)
 }
 
-/// A section is shown whole when it has at most so many characters …
+/// A section is shown whole when it has at most this many characters …
 const SHORT_SECTION: usize = 600;
-/// … and its headings and its note's names say this share of what was asked.
+/// … and its headings and its note's names cover this share of the question.
 const HEADED: f32 = 0.5;
 
-/// The whole list of an item, when the sentence that announces it says more of what was asked than
-/// the item, and no particular kind of thing is asked for.
+/// The whole list around an item, when the sentence that introduces it covers more of the question
+/// than the item, and the question asks for no particular kind of thing.
 fn announced_list(ranked: &Ranked<'_>, unit: &Unit) -> Option<Passage> {
     let question = &ranked.question;
     let open = matches!(question.kind, QuestionKind::Fact | QuestionKind::List)
@@ -271,7 +272,7 @@ fn announced_list(ranked: &Ranked<'_>, unit: &Unit) -> Option<Passage> {
     (out.len() <= MAX_LENGTH).then_some(out)
 }
 
-/// The whole section of a unit, when its heading says what was asked and the unit alone does not.
+/// The whole section of a unit, when its heading covers the question and the unit alone does not.
 fn section_around(ranked: &Ranked<'_>, unit: &Unit) -> Option<Passage> {
     let question = &ranked.question;
     let typed = score::answer_type(question, unit) != 0.0;
@@ -309,20 +310,20 @@ fn section_around(ranked: &Ranked<'_>, unit: &Unit) -> Option<Passage> {
     out.shows(unit.note, &unit.span).then_some(out)
 }
 
-/// Whether what was asked for stands in the next sentence.
+/// Whether the next sentence has what the question asks for.
 fn needs_next(ranked: &Ranked<'_>, unit: &Unit, index: usize) -> bool {
     let next = ranked.unit(index + 1).filter(|n| n.before == Some(index));
     score::answer_type(&ranked.question, unit) < 0.0
         && next.is_some_and(|n| score::answer_type(&ranked.question, n) > 0.0)
 }
 
-/// Adds the title of the note: a property does not say whose it is.
+/// Adds the title of the note, because a property does not say what it belongs to.
 fn with_title(ranked: &Ranked<'_>, unit: &Unit, out: &mut Passage) {
     let title = ranked.found.note_of(unit).and_then(passage::title);
     out.pieces.extend(title);
 }
 
-/// Adds the sentence behind, or the paragraph behind a paragraph of one sentence.
+/// Adds the next sentence, or, after a paragraph with one sentence, the next paragraph.
 fn with_next(ranked: &Ranked<'_>, index: usize, out: &mut Passage) {
     let found = ranked.found;
     let (Some(unit), Some(next)) = (found.unit(index), found.unit(index + 1)) else {

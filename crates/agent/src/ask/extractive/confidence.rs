@@ -1,24 +1,25 @@
-//! Does anything fit? The decision between an answer and "closest".
+//! Does anything fit? Decides between an answer and "closest".
 //!
-//! Two logistic regressions. With a model: over how near the best unit is, which word of the question
-//! it lacks most, and how far it is ahead of the best unit of another section; fitted on the
-//! questions of three vaults (a second brain with a product's manual, the two of `benches/answers`),
-//! on 106 rewordings of them that share no word of their subject with the note, and on 133
-//! questions without an answer, which weigh half as much again; every sign is as it must be. Without
-//! a model: over what it covers, on 397 questions of XQuAD, each asked once of all documents and
-//! once of all but its own, and on the example vault. A name that is missing forbids an answer.
+//! Two logistic regressions. With a model, the inputs are how near the best unit is, the word of
+//! the question that it lacks most, and how far it is ahead of the best unit of another section. It
+//! was fitted on the questions of three vaults (a second brain with a product's manual, the two of
+//! `benches/answers`), on 106 rewordings of them that share no subject word with the note, and on
+//! 133 questions without an answer, weighted by one and a half; every coefficient has the expected
+//! sign. Without a model, the input is what the unit covers; it was fitted on 397 questions of
+//! XQuAD, each asked once of all documents and once of all but its own, and on the example vault. A
+//! missing name rules out an answer.
 
 use super::cues;
 use super::rank::{Candidate, Ranked};
 
-/// What the decision is made from.
+/// The inputs to the decision.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Signals {
     /// Share of the question's weight that the best unit and its surroundings cover.
     pub covered: f32,
     /// Cosine of the question and the best unit; 0 without a model.
     pub similar: f32,
-    /// Share of the question's weight that stands in the unit itself.
+    /// Share of the question's weight that the unit itself covers.
     pub own: f32,
     /// The retrieval score of its place as a share of the best one.
     pub rank: f32,
@@ -26,13 +27,13 @@ pub(super) struct Signals {
     pub ahead: f32,
     /// The largest uncovered share of one word: "the mixer" in "the warranty of the mixer".
     pub missing: f32,
-    /// What of its features speaks against the best unit.
+    /// Features that count against the best unit.
     pub time_mismatch: f32,
     pub other_note: f32,
     pub missing_answer_type: f32,
     pub unknown_name: f32,
-    /// The least that a word of the question is covered when words that mean nearly the same count
-    /// as far as the model thinks so.
+    /// The lowest credit of any word of the question, where words with nearly the same meaning
+    /// count as much as the model rates them.
     pub least: f32,
 }
 
@@ -90,12 +91,11 @@ impl Signals {
     }
 }
 
-/// Two words begin to mean something to each other at the first cosine, and mean nearly the same
-/// from the second on.
+/// Two words start to be related at the first cosine, and mean nearly the same from the second on.
 const NEAR: f32 = 0.2;
 const NEARLY_SAME: f32 = 0.8;
 
-/// How much of each word of the question a unit covers, or means.
+/// How much of each word of the question a unit covers, literally or by meaning.
 fn soft(candidate: &Candidate) -> Vec<f32> {
     let credits = &candidate.credits;
     let meant = |at: usize| credits.meant.get(at).copied().unwrap_or(0.0);
@@ -104,7 +104,7 @@ fn soft(candidate: &Candidate) -> Vec<f32> {
     all.map(|(at, credit)| credit.max(mean(at))).collect()
 }
 
-/// A unit that is this far ahead has no rival; one without any other section counts half of it.
+/// A unit that is this far ahead has no rival; without any other section, half of it is assumed.
 const CLEAR: f32 = 0.4;
 
 /// How far a unit is ahead of the best one of another section.
@@ -117,7 +117,7 @@ fn ahead(ranked: &Ranked<'_>, candidate: &Candidate) -> f32 {
     })
 }
 
-/// Below these log-odds nothing fits.
+/// Below these log-odds no unit fits.
 const FLOOR: f32 = 0.25;
 
 /// Whether a unit is good enough to be shown as the answer.
@@ -126,21 +126,21 @@ pub(super) fn fits(ranked: &Ranked<'_>, candidate: &Candidate) -> bool {
     odds - lacks(ranked, candidate) >= FLOOR
 }
 
-/// Below these log-odds nothing is computed from a table.
+/// Below these log-odds a table is not used for computing.
 const NEARLY: f32 = -0.6;
 
-/// Whether a row is good enough for its table to be computed with.
+/// Whether a row fits well enough to compute with its table.
 pub(super) fn nearly_fits(ranked: &Ranked<'_>, candidate: &Candidate) -> bool {
     Signals::of(ranked, candidate).odds(ranked.legible) >= NEARLY
 }
 
-/// What a unit loses that says nothing of a relation that was asked for, or of the attribute.
+/// The penalty for a unit that lacks a relation, or the attribute, that the question asks for.
 const LACKS_RELATION: f32 = 3.5;
 const LACKS_ATTRIBUTE: f32 = 2.0;
-/// An attribute that is covered, or meant, to this degree is there.
+/// An attribute with at least this credit counts as present.
 const ATTRIBUTE: f32 = 0.35;
 
-/// What speaks against a unit beside its signals.
+/// The penalties for a unit besides its signals.
 fn lacks(ranked: &Ranked<'_>, candidate: &Candidate) -> f32 {
     let Some(unit) = ranked.unit(candidate.index) else {
         return 0.0;
@@ -151,7 +151,8 @@ fn lacks(ranked: &Ranked<'_>, candidate: &Candidate) -> f32 {
         false => 0.0,
     };
     let soft = soft(candidate);
-    // Without a model nobody knows whether another word means it; code is not called so.
+    // Without a model it is unknown whether another word means it; in code, things have other
+    // names.
     let attribute = question.attribute.filter(|_| !question.wants.code);
     match attribute.and_then(|at| soft.get(at)) {
         Some(there) if *there < ATTRIBUTE => relation + ranked.legible * LACKS_ATTRIBUTE,

@@ -1,13 +1,13 @@
-//! What holds a question to one time, or to one of several things that differ by a number: "2023",
-//! "in March", "Q3", "week 7", "version 2.8.3". A sentence of another year covers nearly all words
-//! of such a question and answers another one.
+//! Constraints that tie a question to one time, or to one of several things that differ by a
+//! number: "2023", "in March", "Q3", "week 7", "version 2.8.3". A sentence about another year
+//! covers nearly all words of such a question but does not answer it.
 //!
-//! Only what contradicts is held against a sentence: another year where this one would stand. Notes
-//! that name no year at all may be of any.
+//! Only contradictions count against a sentence: another year where this one is expected. A note
+//! that names no year can be about any.
 
 use super::cues;
 
-/// One of them.
+/// One constraint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Constraint {
     /// 1900 to 2099.
@@ -18,14 +18,14 @@ pub(super) enum Constraint {
     Quarter(u32),
     /// Numbers with at least two dots between them.
     Version(String),
-    /// One of several things of a name: the name, in lower case, and the number behind it.
+    /// One of several things with the same name: the name, in lower case, and the number after it.
     Numbered(String, u32),
-    /// An amount of a unit: the unit as it is written, in lower case, and the digits before it.
+    /// An amount with a unit: the unit as written, in lower case, and the digits before it.
     Measured(String, String),
 }
 
 impl Constraint {
-    /// Whether both say where the same thing stands, or one could be in the other's place.
+    /// Whether both constrain the same thing, so that one could replace the other.
     fn is_rival(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Numbered(a, _), Self::Numbered(b, _)) => a == b,
@@ -35,9 +35,10 @@ impl Constraint {
     }
 }
 
-/// Whether what stands near a sentence speaks against it: a constraint of the question is not there, and a
-/// rival is. `near` begins with the sentence, its lead-in, and its place (any of them may hold the
-/// constraint); what follows is asked in order, and the first that holds the constraint or a rival decides.
+/// Whether the surroundings of a sentence contradict it: a constraint of the question is missing,
+/// and a rival is present. `near` begins with the sentence, its lead-in, and its place (any of them
+/// may contain the constraint); the rest is checked in order, and the first text with the
+/// constraint or a rival decides.
 pub(super) fn contradict(
     constraints: &[Constraint],
     near: [&str; 3],
@@ -79,7 +80,7 @@ pub(super) fn of(text: &str) -> Vec<Constraint> {
     out
 }
 
-/// The constraints that one word holds.
+/// The constraints in one word.
 fn one(before: &str, word: &str, after: &str, out: &mut Vec<Constraint>) {
     let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
     let bare = bare.strip_suffix(".md").unwrap_or(bare);
@@ -149,8 +150,8 @@ fn one(before: &str, word: &str, after: &str, out: &mut Vec<Constraint>) {
             out.push(Constraint::Numbered(previous, number));
         }
     } else {
-        // "may" and "march" are verbs; a question's first word is capitalised. "Jan" without a
-        // number is a person.
+        // "may" and "march" are also verbs; the first word of a question is capitalised. "Jan"
+        // without a number is a person.
         let is_name =
             bare.starts_with(char::is_uppercase) && (!before.is_empty() || lower != "may");
         let is_whole = lower.chars().count() > 3 || matches!(lower.as_str(), "may" | "mai");
@@ -175,7 +176,7 @@ fn numeric_date(bare: &str, ends_in_dot: bool, out: &mut Vec<Constraint>) -> boo
     let is_year = |n: u32| (1900..2100).contains(&n);
     let mut months: Vec<u32> = match numbers.as_slice() {
         [year, month, _] | [year, month] if is_year(*year) => vec![*month],
-        // The day first or the month first.
+        // The day or the month may come first.
         [a, b, year] if is_year(*year) && bare.contains('/') => vec![*a, *b],
         [_, month, year] | [month, year] if is_year(*year) => vec![*month],
         [_, month] if ends_in_dot && bare.contains('.') => vec![*month],

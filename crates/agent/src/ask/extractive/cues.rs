@@ -1,21 +1,21 @@
-//! Closed-class words of the languages whose questions are understood best: function words,
-//! question words, numerals, the calendar. No word of any subject. A question in another language
-//! is still answered: its frequent words have a low idf.
+//! Function words of the best-supported languages: question words, numerals, the calendar. No
+//! content words. A question in another language is still answered, because its frequent words have
+//! a low idf.
 
-/// Words, one space apart.
+/// Words separated by one space.
 type WordList = &'static str;
 
-/// Phrases, separated by `|`: of scripts with spaces (found at word boundaries), and of scripts
-/// without (found anywhere).
+/// Phrases separated by `|`: first for scripts with spaces (found at word boundaries), then for
+/// scripts without (found anywhere).
 pub(super) struct Cues(WordList, WordList);
 
 impl Cues {
-    /// Its words of scripts with spaces, between spaces and `|`.
+    /// Its words for scripts with spaces, separated by spaces and `|`.
     pub(super) const fn spaced(&self) -> WordList {
         self.0
     }
 
-    /// Whether `lower` (in lower case) holds one of them.
+    /// Whether `lower` (in lower case) contains one of them.
     pub fn are_in(&self, lower: &str) -> bool {
         let spaced = format!(" {} ", split(lower).collect::<Vec<_>>().join(" "));
         self.0
@@ -34,13 +34,13 @@ pub(super) fn split(text: &str) -> impl Iterator<Item = &str> {
         .filter(|w| !w.is_empty())
 }
 
-/// Whether `list` holds `word`.
+/// Whether `list` contains `word`.
 pub(super) fn holds(list: WordList, word: &str) -> bool {
     list.split(' ').any(|w| w == word)
 }
 
-/// The function words of the language that `lower` (a question in lower case) seems to be written
-/// in: the list with more hits; English when none has any.
+/// The function words of the language in which `lower` (a question in lower case) seems to be
+/// written: the list with more hits; English if there are no hits.
 pub(super) fn of_language(lower: &str) -> WordList {
     let count = |list: WordList| split(lower).filter(|w| holds(list, w)).count();
     let mut best = (count(ENGLISH), ENGLISH);
@@ -53,7 +53,7 @@ pub(super) fn of_language(lower: &str) -> WordList {
     best.1
 }
 
-/// Whether every noun of the language is written with a capital.
+/// Whether the language capitalises every noun.
 pub(super) fn capitalises_nouns(list: WordList) -> bool {
     list == GERMAN
 }
@@ -87,19 +87,19 @@ const RUSSIAN: WordList = "а без был была были было быть 
     надо нам нас не нет ни но ну о об он она они от откуда по под почему при с сколько со так там то тоже только тот у \
     уже чего чем что чтобы это этот эта эти я нужно можно зачем чей чья";
 
-/// Verbs that say little: a note on the servings of a chili need not say that it "makes" them.
+/// Verbs with little meaning: a note on the servings of a chili need not say that it "makes" them.
 pub(super) const LIGHT: WordList = "need needs needed make makes made take takes took get gets got keep keeps kept use uses used \
     go goes went give gives gave brauche braucht brauchen gibt geht macht machen musste mussten nimmt";
 
-/// Words that ask.
+/// Question words.
 pub(super) const ASKING: WordList = "what when where which who whom whose why how was wann wo welche welcher welches wer wem \
     wen wessen warum wieso weshalb wie wieviel wieviele quand où quel quelle qui pourquoi comment combien cuándo dónde \
     qué quién cuál cómo cuánto когда где кто что почему как сколько какой";
 
-/// Chinese characters that mostly are grammar or ask.
+/// Chinese characters that are mostly grammar or question words.
 pub(super) const CHINESE_GRAMMAR: &str = "的了是在和与及或而被把将对从向到于以为因所其这那哪谁什么怎吗呢吧啊也都就还又很有多少几何个些之";
 
-/// "how …", "wie …": an amount is asked for.
+/// "how …", "wie …": words that ask for an amount.
 pub(super) const DEGREES: WordList = "much many long often far old large big small high low tall wide deep heavy hot cold \
     warm fast viel viele lang lange oft weit alt groß klein hoch breit tief schwer heiß kalt warm schnell";
 
@@ -155,7 +155,7 @@ pub(super) const CODE: Cues = Cues(
     "コマンド|コード|スクリプト",
 );
 
-/// The quarters of a year by their place; and what a quarter is called.
+/// Ordinals for the quarters of a year, and the words for a quarter.
 pub(super) const ORDINALS: [WordList; 4] = [
     "first 1st erstes ersten",
     "second 2nd zweites zweiten",
@@ -164,7 +164,7 @@ pub(super) const ORDINALS: [WordList; 4] = [
 ];
 pub(super) const QUARTER: WordList = "quarter quarters quartal quartals";
 
-/// What gives a reason; in a heading also the question word itself.
+/// Words that introduce a reason; in a heading also the question word itself.
 pub(super) const BECAUSE: Cues = Cues(
     "because|since|so that|therefore|due to|reason|reasons|why|weil|denn|da|damit|deshalb|\
      daher|wegen|grund|gründe|warum|otherwise|that is why|as a result|in order to|to avoid|\
@@ -173,7 +173,7 @@ pub(super) const BECAUSE: Cues = Cues(
     "ため|から|ので|理由|因为|由于|所以|原因|为了",
 );
 
-/// The states in which a note says that what it holds is not, or no longer, so.
+/// States with which a note says that its content is not, or no longer, valid.
 pub(super) const NOT_IN_FORCE: Cues = Cues(
     "superseded|replaced|rejected|obsolete|deprecated|outdated|withdrawn|abgelöst|abgelehnt|veraltet|ersetzt|überholt|\
      zurückgezogen",
@@ -196,8 +196,8 @@ const MONTHS: [WordList; 12] = [
     "december dezember",
 ];
 
-/// The number, 1 to 12, of a month in lower case, written out or cut to its first three or more
-/// letters.
+/// The number, 1 to 12, of a month in lower case, written out or abbreviated to its first three or
+/// more letters.
 pub(super) fn month(lower: &str) -> Option<u32> {
     let named = |names: &&str| {
         names
@@ -210,7 +210,7 @@ pub(super) fn month(lower: &str) -> Option<u32> {
         .and_then(|i| u32::try_from(i + 1).ok())
 }
 
-/// Days of the week and the clock.
+/// Weekdays and times of day.
 pub(super) const DAYS: WordList = "monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays \
     thursdays fridays saturdays sundays montag dienstag mittwoch donnerstag freitag samstag sonntag montags dienstags \
     mittwochs donnerstags freitags samstags sonntags uhr";
@@ -220,10 +220,10 @@ pub(super) const SOME: WordList = "one once single both none no nobody nothing s
     monthly yearly hourly pinch handful dash until till ein eine einen einem eins kein keine keinen beide beiden einige \
     mehrere paar alle jede jeder jedes niemand nichts kostenlos gratis täglich wöchentlich monatlich jährlich prise bis";
 
-/// Characters that count, in scripts without spaces.
+/// Characters for numbers and counting, in scripts without spaces.
 pub(super) const COUNTING: &str = "０１２３４５６７８９一二三四五六七八九十百千万億两";
 
-/// Amounts of time in a word.
+/// Words that mean a span of time.
 pub(super) const SPANS: WordList =
     "overnight forever permanently indefinitely nachts ewig unbefristet dauerhaft";
 
@@ -234,13 +234,13 @@ pub(super) const NUMERALS: WordList = "two three four five six seven eight nine 
     sechzehn siebzehn achtzehn neunzehn zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig einmal zweimal \
     halb hundert tausend millionen";
 
-/// Where something is.
+/// Asks where something is.
 pub(super) const PLACE: Cues = Cues(
     "where|in which folder|which place|what place|wo|woher|wohin|an welchem ort|où|dónde|где|куда",
     "どこ|哪里|哪儿|在哪",
 );
 
-/// A list is asked for.
+/// Asks for a list.
 pub(super) const LIST: Cues = Cues(
     "which|what are|list all|list the|list of|name all|name the|what kinds|what types|what things|what items|what all|who are|who all|\
      what ingredients|what do i need|what do we need|everything|all the|welche|was sind|liste|nenne|was brauche|was alles|\
@@ -248,7 +248,7 @@ pub(super) const LIST: Cues = Cues(
     "哪些|有哪|列出",
 );
 
-/// Two things are compared.
+/// Compares two things.
 pub(super) const DIFFERENCE: Cues = Cues(
     "difference|differences|differ|differs|different|compare|compared|comparison|versus|vs|unterschied|unterschiede|\
      unterscheidet|unterscheiden|vergleich|vergleiche|différence|différences|comparer|diferencia|diferencias|comparar|\
@@ -256,7 +256,7 @@ pub(super) const DIFFERENCE: Cues = Cues(
     "区别|不同|比较|違い",
 );
 
-/// The newest is asked for.
+/// Asks for the newest.
 pub(super) const LATEST: Cues = Cues(
     "latest|last|most recent|most recently|newest|recently|current|currently|letzte|letzter|letztes|letzten|neueste|\
      neuester|neuestes|zuletzt|aktuell|aktuelle|dernier|dernière|récemment|último|última|más reciente|reciente|последний|\
@@ -293,7 +293,7 @@ pub(super) const LAST_YEAR: Cues = Cues(
     "去年",
 );
 
-/// Tasks are asked for.
+/// Asks for tasks.
 pub(super) const TASKS: Cues = Cues(
     "overdue|überfällig|chores|chore|task|tasks|todo|todos|to do|to dos|action items|action item|still open|still outstanding|outstanding|left to do|\
      remains to be done|still to do|still has to|still has to be|has to be done|what is left|what s left|are left|is left|left for|\
@@ -301,7 +301,7 @@ pub(super) const TASKS: Cues = Cues(
      noch erledigen|tâches|à faire|tareas|pendientes|задачи|дела",
     "待办|任务",
 );
-/// What should have been done by now.
+/// Asks what should have been done by now.
 pub(super) const OVERDUE: Cues = Cues("overdue|überfällig|en retard|atrasadas|просрочены", "逾期");
 /// Something is to be done by a day.
 pub(super) const DUE: Cues = Cues("due|fällig", "");
@@ -309,11 +309,11 @@ pub(super) const NEXT_WEEK: Cues = Cues(
     "next week|nächste woche|nächster woche|la semaine prochaine|la próxima semana|на следующей неделе",
     "下周|来週",
 );
-/// Words of a question about tasks that do not say which.
+/// Words in a question about tasks that do not identify the task.
 pub(super) const TASK_WORDS: WordList = "task tasks todo todos do open still left outstanding action item items pending list \
     overdue überfällig late due fällig chore chores remaining remains done finished unfinished need have has been job jobs yet ticked off aufgabe aufgaben offen offene offenen noch tun erledigen \
     tâche tâches faire reste tarea tareas pendiente pendientes задача задачи дела";
-/// Tasks that are done are asked for.
+/// Asks for completed tasks.
 pub(super) const DONE: Cues = Cues(
     "finished|completed|already done|erledigt|fertig|terminé|terminées|hecho|hechas|сделано|выполнено",
     "完成了|已完成",
@@ -342,7 +342,7 @@ pub(super) const COUNT: Cues = Cues(
     "how many|the number of|total number of|wie viele|wieviele|anzahl|combien de|cuántos|cuántas|сколько",
     "几个|几种|多少个|几本",
 );
-/// A number of days is asked for …
+/// Asks for a number of days …
 pub(super) const DAYS_ASKED: Cues = Cues(
     "how many days|how many weeks|how many months|how long|how much time|wie viele tage|wie viele wochen|wie lange|\
      combien de jours|cuántos días|сколько дней",
@@ -359,26 +359,26 @@ pub(super) const UNTIL: Cues = Cues(
     "还有|距离",
 );
 
-/// A word is to be explained.
+/// Asks for the meaning of a word.
 pub(super) const MEANS: Cues = Cues(
     "mean|means|meant by|meaning of|define|definition of|explain the term|the term|stand for|stands for|was bedeutet|\
      was heißt|bedeutet|que signifie|signifie|qué significa|significa|что значит|означает",
     "的意思|とは|意味",
 );
 
-/// Money is asked for.
+/// Asks for money.
 pub(super) const MONEY: Cues = Cues(
     "cost|costs|price|prices|pay|paid|spend|spent|expensive|money|amount|kostet|kosten|preis|preise|bezahlt|ausgegeben|\
      coûte|coûté|prix|payer|cuesta|precio|pagar|стоит|цена",
     "多少钱|价格|花了",
 );
-/// Names of columns that hold money.
+/// Names of columns with amounts of money.
 pub(super) const MONEY_COLUMNS: WordList = "price prices cost costs amount total sum budget fee preis preise betrag kosten summe prix \
     montant coût precio importe coste цена сумма eur usd gbp chf";
 /// Marks of money.
 pub(super) const MONEY_MARKS: &str = "€$£¥₽₹";
 
-/// What a person is reached by.
+/// Ways to contact a person.
 pub(super) const PHONE: Cues = Cues(
     "phone number|phone|telephone|mobile number|mobile|cell number|ring|telefonnummer|handynummer|telefon|\
      numéro de téléphone|téléphone|teléfono|móvil|телефон|номер телефона",
@@ -390,14 +390,14 @@ pub(super) const EMAIL: Cues = Cues(
     "邮箱|邮件地址",
 );
 
-/// A note is asked for in short.
+/// Asks for a short version of a note.
 pub(super) const SUMMARY: Cues = Cues(
     "note about|noted about|notes about|notes on|wrote about|gist|key points|main points|notiert|summarise|summarize|summary|sum up|overview of|give me an overview|tl dr|tldr|recap|zusammenfassung|fasse|überblick|\
      résume|résumé|resume|resumen|обзор",
     "总结|概括|要約|まとめ",
 );
 
-/// The first word of a question that is answered by yes or no.
+/// The first word of a yes-or-no question.
 pub(super) const POLAR: WordList = "is are was were do does did can could may must should will would has have had am shall \
     ist sind war waren hat haben kann können darf dürfen muss müssen soll sollen wird werden gibt habe bin \
     puis peut peux faut avons avez hay puede puedo tengo tiene debo можно нужно есть";
@@ -408,14 +408,14 @@ pub(super) const SIDES: WordList = "and or versus vs und oder et ou y o и ил�
 /// Words before a version's number.
 pub(super) const VERSION: WordList = "version versions v release releases fassung версия";
 
-/// Units in which several things of a name differ: sizes, never prices or times.
+/// Units that distinguish several things with one name: sizes, never prices or times.
 pub(super) const SIZES: WordList =
     "mm cm m inch inches ml cl l litre litres liter g kg w kw v a gb mb tb";
 
-/// Words that put one thing before or behind another in time.
+/// Words that put one thing before or after another in time.
 const BEFORE_AND_AFTER: WordList = "before after vor nach avant après antes después";
 
-/// Whether a question asks for what is before or after something with a name or a number.
+/// Whether a question asks what is before or after something with a name or a number.
 pub(super) fn relation(text: &str) -> bool {
     let words: Vec<&str> = split(text).collect();
     words.windows(2).any(|pair| {
@@ -432,7 +432,7 @@ pub(super) fn relates(plain: &str) -> bool {
     split(&lower).any(|w| holds(BEFORE_AND_AFTER, w) || holds(more, w))
 }
 
-/// Words before what an attribute is one of: "the number **of** the flight".
+/// Prepositions that follow an attribute: "the number **of** the flight".
 const ATTRIBUTED: WordList = "of to for in at on from with by von für zu im am der des vom zum zur";
 
 /// The word for the attribute in "what is the … of …": the last before the first preposition.

@@ -1,4 +1,4 @@
-//! Passages → a draft over a snapshot that holds them.
+//! Turns passages into a draft over a snapshot that contains them.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -13,13 +13,13 @@ use local_agent_text::evidence::{
 };
 use local_agent_text::types::{ByteSpan, ChunkKey, HeadingPath, Label, Sha256};
 
-/// A passage of an answer, for showing it.
+/// A passage of an answer, for display.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shown {
     pub pieces: Vec<ShownPiece>,
-    /// The bytes of the file that answer.
+    /// The bytes of the file that answer the question.
     pub keys: Vec<ByteSpan>,
-    /// The day that it is of, when that belongs to the answer.
+    /// Its day, if the day is part of the answer.
     pub date: Option<Day>,
     /// The title of its note.
     pub title: String,
@@ -32,11 +32,11 @@ pub struct ShownPiece {
     /// Bytes of the file.
     pub span: ByteSpan,
     pub form: PieceForm,
-    /// What stands between the piece before and this one; empty before the first.
+    /// The text between the previous piece and this one; empty before the first.
     pub joint: String,
 }
 
-/// A draft, the evidence it quotes, and how it is to be shown.
+/// A draft, the evidence it quotes, and how to display it.
 #[derive(Debug)]
 pub(in crate::ask) struct Drafted {
     pub draft: Draft,
@@ -44,10 +44,11 @@ pub(in crate::ask) struct Drafted {
     pub shown: Vec<Shown>,
 }
 
-/// Makes the draft of `passages`. What the evidence does not hold yet is added at its end.
+/// Makes the draft of `passages`. Passages that the evidence does not contain yet are added at its
+/// end.
 ///
 /// # Errors
-/// `INTERNAL_ERROR` when a passage does not lie in its note.
+/// `INTERNAL_ERROR` when a passage is not inside its note.
 pub(in crate::ask) fn draft(
     notes: &[NoteText],
     passages: &[Passage],
@@ -69,7 +70,7 @@ pub(in crate::ask) fn draft(
     })
 }
 
-/// Adds one passage to the draft: each piece is followed by its citation, a table's header by its
+/// Adds one passage to the draft: each piece is followed by its citation, a table header by its
 /// first row.
 fn add(
     draft: &mut Draft,
@@ -122,7 +123,7 @@ fn add(
     })
 }
 
-/// What stands between two pieces of one passage.
+/// The text between two pieces of one passage.
 fn joint(note: &NoteText, last: &Piece, piece: &Piece) -> String {
     let between = note.slice(&(last.span.end..piece.span.start));
     match (last.form, piece.form) {
@@ -163,8 +164,8 @@ fn holding<'s>(
     })
 }
 
-/// The evidence with whatever of `passages` it does not hold: per note and section one item, or one
-/// for each property.
+/// The evidence plus those of `passages` that it does not contain: one item per note and section,
+/// or one for each property.
 fn with_passages(notes: &[NoteText], passages: &[Passage], packed: &Packed) -> Result<Packed> {
     let mut wanted: BTreeMap<(usize, usize, usize), Range<usize>> = BTreeMap::new();
     for passage in passages {
@@ -201,7 +202,7 @@ fn with_passages(notes: &[NoteText], passages: &[Passage], packed: &Packed) -> R
     let mut freshness = packed.freshness.clone();
     let mut scores = packed.scores.clone();
     for item in snapshot.items().iter().skip(known) {
-        // It was cut out of the file just now.
+        // It was just read from the file.
         freshness.set(item.label, Freshness::Fresh);
         scores.push(0.0);
     }

@@ -1,4 +1,4 @@
-//! Two steps: what one note says of another thing leads to the note that says the rest, as in "the
+//! Two hops: one note mentions another thing, whose note has the rest of the answer, as in "the
 //! phone number of the owner of X".
 
 use super::choose::{Choice, around};
@@ -9,17 +9,17 @@ use super::score::{self, Credits};
 use super::units::{Form, Unit};
 use local_agent_index::lexical::terms;
 
-/// Units that may lead on.
+/// Maximum number of units to start from.
 const FROM: usize = 10;
-/// A unit that leads on covers at least this share of the question, its note's names included.
+/// A starting unit covers at least this share of the question, counting its note's names.
 const LEADS: f32 = 0.2;
-/// What it does not cover must be covered to this share by the second one.
+/// Of what it does not cover, the second one must cover this share.
 const REACHES: f32 = 0.5;
-/// Both together must cover so much more than the best unit alone.
+/// Both together must cover this much more than the best unit alone.
 const BETTER: f32 = 0.12;
-/// A term with this credit is covered.
+/// A term with at least this credit is covered.
 const CREDITED: f32 = 0.45;
-/// How much of the model's cosine counts when one of several units is to lead on.
+/// Weight of the model's cosine when choosing among several starting units.
 const MEANING: f32 = 0.3;
 
 /// A unit, and the names in it that may lead to another note.
@@ -31,7 +31,7 @@ pub(super) struct Lead {
     similar: f32,
 }
 
-/// The units that may lead on, with the names that stand in them and not in the question: the best
+/// The units that may lead on, with the names that are in them and not in the question: the best
 /// ones, and every property of the notes that the question names.
 pub(super) fn leads(ranked: &Ranked<'_>) -> Vec<Lead> {
     let best = ranked.order.iter().take(FROM).map(|c| c.index);
@@ -72,11 +72,11 @@ fn lead(ranked: &Ranked<'_>, index: usize) -> Option<Lead> {
     })
 }
 
-/// Links and capitalised words of a unit that the question does not hold.
+/// Links and capitalised words of a unit that are not in the question.
 fn names(ranked: &Ranked<'_>, note: &NoteText, unit: &Unit) -> Vec<String> {
     let raw = note.slice(&unit.span);
     let mut out: Vec<String> = Vec::new();
-    // A list of names says nothing of any one of them.
+    // A list of names says nothing about any single one of them.
     if unit.form == Form::Property && raw.matches(',').count() >= 2 {
         return out;
     }
@@ -109,7 +109,7 @@ fn names(ranked: &Ranked<'_>, note: &NoteText, unit: &Unit) -> Vec<String> {
     out
 }
 
-/// Whether a note is called `name`, or a name in it begins with it ("Jonas" for "Jonas Weber").
+/// Whether a note has this name, or has a name that begins with it ("Jonas" for "Jonas Weber").
 pub(super) fn is_called(note: &NoteText, name: &str) -> bool {
     let wanted = name.to_lowercase();
     note.names.iter().any(|own| {
@@ -118,7 +118,7 @@ pub(super) fn is_called(note: &NoteText, name: &str) -> bool {
     })
 }
 
-/// Both steps, when they answer better than the best unit alone.
+/// The answer in two hops, if it is better than the best unit alone.
 pub(super) fn choose(ranked: &Ranked<'_>, leads: &[Lead]) -> Option<Choice> {
     let found = ranked.found;
     let alone = ranked.best().map_or(0.0, |best| {
@@ -147,7 +147,7 @@ pub(super) fn choose(ranked: &Ranked<'_>, leads: &[Lead]) -> Option<Choice> {
             for (index, unit) in super::passage::of_note(found, note) {
                 let typed = score::answer_type(&ranked.question, unit);
                 let wants = ranked.question.wants;
-                // A phone number is what was asked for, whatever stands before it.
+                // A phone number is what the question asks for, whatever comes before it.
                 let reached = match typed > 0.0 && (wants.phone || wants.email) {
                     true => reached(unit, &open).max(REACHES * weight),
                     false => reached(unit, &open),
@@ -174,7 +174,7 @@ pub(super) fn choose(ranked: &Ranked<'_>, leads: &[Lead]) -> Option<Choice> {
     ]))
 }
 
-/// The weight of the open terms that a unit holds itself.
+/// The weight of the open terms that a unit itself covers.
 fn reached(unit: &Unit, open: &[&Term]) -> f32 {
     open.iter()
         .map(|t| t.weight * score::covers(&unit.stems, t))

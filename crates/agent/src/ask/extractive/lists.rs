@@ -1,4 +1,4 @@
-//! Several things: the whole list, the table, or its rows that match.
+//! Several things: the whole list, the table, or its matching rows.
 
 use super::choose::Choice;
 use super::confidence;
@@ -8,16 +8,17 @@ use super::score;
 use super::units::{Form, Unit, leads_in};
 use local_agent_text::markdown::BlockKind;
 
-/// What stands above a list must cover this share of the question for the list to be the answer, …
+/// For a list to be the answer, the text above it must cover this share of the question, …
 const ASKED_ABOVE: f32 = 0.45;
-/// … and no item of it this much more than that.
+/// … and no item of it may cover this much more.
 const ITEM_ASKED: f32 = 0.35;
-/// Of a longer list the items that say most are shown.
+/// Of a longer list only the best items are shown.
 const LONGEST: usize = 3000;
-/// A row matches when it covers this share of what the best row does.
+/// A row matches when it covers this share of what the best row covers.
 const ROW_MATCHES: f32 = 0.8;
 
-/// The list or table that answers; `None` when nothing is listed, or no list is asked for.
+/// The list or table that answers; `None` if nothing is listed, or the question does not ask for a
+/// list.
 pub(super) fn choose(ranked: &Ranked<'_>) -> Option<Choice> {
     let best = ranked.best()?;
     let near = ranked
@@ -37,7 +38,7 @@ pub(super) fn choose(ranked: &Ranked<'_>) -> Option<Choice> {
     certain.then(|| Choice::certain(vec![passage]))
 }
 
-/// The whole list or table around a unit, and the share of the question that what stands above
+/// The whole list or table around a unit, and the share of the question that the text above it
 /// covers.
 fn whole(ranked: &Ranked<'_>, candidate: &Candidate) -> Option<(f32, Passage)> {
     let found = ranked.found;
@@ -65,7 +66,7 @@ fn whole(ranked: &Ranked<'_>, candidate: &Candidate) -> Option<(f32, Passage)> {
     whole.then_some((above, passage))
 }
 
-/// A list with what leads in to it.
+/// A list with its lead-in.
 pub(super) fn list(ranked: &Ranked<'_>, unit: &Unit, outer: usize) -> Option<Passage> {
     let found = ranked.found;
     let note = found.note_of(unit)?;
@@ -91,8 +92,8 @@ pub(super) fn list(ranked: &Ranked<'_>, unit: &Unit, outer: usize) -> Option<Pas
     Some(Passage::new(unit.note, pieces))
 }
 
-/// The rows of a table that match the question as well as the best one; all of a short table when
-/// no row is asked for.
+/// The rows of a table that match the question as well as the best one; all rows of a short table
+/// if the question does not ask for a row.
 fn table(ranked: &Ranked<'_>, candidate: &Candidate, unit: &Unit) -> Option<Passage> {
     let found = ranked.found;
     let all = passage::rows_beside(found, candidate.index);
@@ -116,7 +117,7 @@ fn table(ranked: &Ranked<'_>, candidate: &Candidate, unit: &Unit) -> Option<Pass
     Some(out)
 }
 
-/// The share of the question that stands in the row's own cells.
+/// The share of the question that the row's own cells cover.
 fn own_without_header(ranked: &Ranked<'_>, candidate: &Candidate) -> f32 {
     let Some(unit) = ranked.unit(candidate.index) else {
         return 0.0;

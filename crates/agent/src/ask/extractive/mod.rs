@@ -1,9 +1,7 @@
-//! The extractive answerer: the passages of the notes that answer the question, in their exact
-//! bytes.
+//! The extractive answerer: the passages of the notes that answer the question, byte for byte.
 //!
-//! No model writes anything here, so nothing can be made up; what can go wrong is that the
-//! passages do not fit, and [`confidence`] decides that. Then they are shown as what they are: the
-//! closest.
+//! No model writes anything here, so nothing can be made up. What can go wrong is that the passages
+//! do not fit, and [`confidence`] decides that. Then they are shown as the closest ones.
 //!
 //! | file | what it holds |
 //! | --- | --- |
@@ -64,42 +62,42 @@ pub use question::{Operation, Rarity};
 pub use rank::{Comparison, Meaning};
 pub use totals::Computed;
 
-/// What an answer is extracted from.
+/// The input for an extracted answer.
 pub(super) struct Evidence<'a> {
-    /// The notes that were found, as they are now, the best first.
+    /// The notes that were found, with their current text, the best first.
     pub notes: Vec<NoteSource>,
-    /// How common a stemmed term is in the whole index. Asked only for terms of the question.
+    /// How common a stemmed term is in the whole index. Called only for terms of the question.
     pub rarity: &'a dyn Fn(&str) -> Rarity,
-    /// Compares the question with texts, when a model is at hand.
+    /// Compares the question with texts, if a model is available.
     pub meaning: Option<&'a dyn Meaning>,
-    /// Gives the notes of a name or a day that a first answer leads to.
+    /// Gets the notes for a name or a day that a first answer leads to.
     pub more: &'a dyn Fn(&Lookup<'_>) -> Result<Vec<NoteSource>>,
     /// The day on which the question is asked.
     pub today: Day,
 }
 
-/// Which further notes are wanted.
+/// Which additional notes are needed.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Lookup<'a> {
-    /// Those called like this.
+    /// Notes with this name.
     Named(&'a str),
-    /// Those whose path holds one of these.
+    /// Notes whose path contains one of these.
     InPath(&'a [String]),
-    /// Those with open tasks.
+    /// Notes with open tasks.
     WithTasks,
 }
 
-/// What was extracted.
+/// The extracted answer.
 #[derive(Debug)]
 pub(super) struct Extracted {
     pub notes: Vec<NoteText>,
-    /// What is shown, in order; none when nothing was found.
+    /// The passages to show, in order; empty if nothing was found.
     pub passages: Vec<Passage>,
-    /// Whether they answer; otherwise they are the closest.
+    /// Whether they answer the question; otherwise they are only the closest.
     pub certain: bool,
-    /// A value that follows from them.
+    /// A value computed from them.
     pub computed: Option<Computed>,
-    /// What a person should know beside them: one or more plain sentences.
+    /// Additional information for the user: one or more plain sentences.
     pub why: Option<String>,
 }
 
@@ -127,7 +125,7 @@ pub(super) fn extract(question: &str, evidence: Evidence<'_>) -> Result<Extracte
     let mut notes: Vec<NoteText> = sources.into_iter().map(NoteText::read).collect();
     let mut units = units::of_notes(&notes);
     if asked.kind != QuestionKind::Summary {
-        // A first look, without the model, for the notes that two steps would need.
+        // A first pass, without the model, to find the notes that two hops would need.
         let first = rank::rank(
             asked.clone(),
             Found {
@@ -239,14 +237,13 @@ fn one(ranked: &Ranked<'_>) -> Single {
     choose::choose(ranked).into()
 }
 
-/// What a question needs beside its text.
+/// What a question needs besides its text.
 type Means<'a> = (&'a dyn Fn(&str) -> Rarity, Option<&'a dyn Meaning>, Day);
 
-/// How much better a unit of the first part's note or section is for a second part that points at
-/// it.
+/// The bonus for a unit of the first part's note or section, for a second part that refers to it.
 const SAME_NOTE: f32 = 0.15;
 
-/// Answers both parts; what was not found is named.
+/// Answers both parts, and names what was not found.
 fn in_parts(parts: &[Part], found: Found<'_>, means: Means<'_>) -> Result<Single> {
     let (rarity, meaning, today) = means;
     let mut passages: Vec<Passage> = Vec::new();
@@ -299,7 +296,7 @@ fn in_parts(parts: &[Part], found: Found<'_>, means: Means<'_>) -> Result<Single
     })
 }
 
-/// Puts the units of one note first where they fit nearly as well.
+/// Puts the units of one note first if they fit nearly as well.
 fn prefer_note(ranked: &mut Ranked<'_>, note: usize) {
     let units = ranked.found.units;
     for candidate in &mut ranked.order {
@@ -314,10 +311,10 @@ fn prefer_note(ranked: &mut Ranked<'_>, note: usize) {
     });
 }
 
-/// Most days of a question's period that are looked for one by one.
+/// Maximum number of days of a question's period that are searched one by one.
 const MOST_DAYS: i64 = 14;
 
-/// How the days of a period are written in paths: each day, or of a longer one its months.
+/// How the days of a period are written in paths: each day, or the months of a longer period.
 fn days_in_paths(period: &calendar::Period) -> Vec<String> {
     let (first, last) = (period.first.number(), period.last.number());
     if last - first < MOST_DAYS {

@@ -1,4 +1,4 @@
-//! A note as its file is now: properties, sections, blocks, date and names.
+//! A note with its file's current content: properties, sections, blocks, date and names.
 
 use std::ops::Range;
 
@@ -7,26 +7,26 @@ use local_agent_text::types::{ByteSpan, Heading, HeadingPath, LineSpan, RelPath,
 
 use super::calendar::{self, Day};
 
-/// Of a longer file only the surroundings of what the search found are read, in bytes.
+/// In a longer file only the surroundings of the search hits are read, in bytes.
 const WHOLE: usize = 128 * 1024;
 
-/// Bytes read on each side of a hit in a file that is too long to be read whole.
+/// Bytes read on each side of a hit in a file that is too long to read whole.
 const AROUND: usize = 2048;
 
-/// What a note is made from.
+/// The input for a note.
 #[derive(Debug, Clone)]
 pub(in crate::ask) struct NoteSource {
     pub source: SourceName,
     pub path: RelPath,
-    /// Whether another source holds this path too.
+    /// Whether another source has this path too.
     pub path_is_shared: bool,
     /// The whole file.
     pub text: String,
-    /// Bytes of the file that the search found, each with its score, 0 to 1.
+    /// Byte ranges of the file that the search found, each with its score, 0 to 1.
     pub hits: Vec<(Range<usize>, f32)>,
 }
 
-/// A note, read.
+/// A note, parsed.
 #[derive(Debug)]
 pub(in crate::ask) struct NoteText {
     pub source: SourceName,
@@ -40,7 +40,7 @@ pub(in crate::ask) struct NoteText {
     pub date: Option<Day>,
     pub properties: Vec<Property>,
     pub sections: Vec<Section>,
-    /// The blocks of the parts that were read, with places in the file.
+    /// The blocks of the parts that were read, with positions in the file.
     pub blocks: Vec<Block>,
     /// The parts of the body that were read.
     pub parts: Vec<Range<usize>>,
@@ -51,26 +51,26 @@ pub(in crate::ask) struct NoteText {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::ask) struct Property {
     pub key: String,
-    /// The value as it is written, without quote marks around it.
+    /// The value as written, without quote marks around it.
     pub value: String,
     /// Its lines, without the last line break.
     pub span: Range<usize>,
 }
 
-/// What stands under one heading, up to the next heading of any level.
+/// The text under one heading, up to the next heading of any level.
 #[derive(Debug, Clone)]
 pub(in crate::ask) struct Section {
-    /// 0 for what stands above all headings.
+    /// 0 for the text above all headings.
     pub level: u8,
     pub heading: HeadingPath,
-    /// From the heading on.
+    /// Starts with the heading.
     pub span: Range<usize>,
     /// Where the text below the heading begins.
     pub body: usize,
 }
 
 impl NoteText {
-    /// Reads a note. Never fails: what markdown cannot mean is text.
+    /// Parses a note. Never fails: what is not valid markdown is text.
     pub fn read(from: NoteSource) -> Self {
         let options = ChunkOptions {
             scheme: Scheme::ObsidianV2,
@@ -110,12 +110,12 @@ impl NoteText {
         }
     }
 
-    /// The bytes at `span`; empty when they are not there.
+    /// The text at `span`; empty when it is out of range.
     pub fn slice(&self, span: &Range<usize>) -> &str {
         self.text.get(span.clone()).unwrap_or("")
     }
 
-    /// The section that a byte belongs to.
+    /// The section that a byte is in.
     pub fn section_at(&self, at: usize) -> usize {
         let after = self.sections.partition_point(|s| s.span.start <= at);
         after.saturating_sub(1)
@@ -143,7 +143,7 @@ impl NoteText {
         std::iter::successors(Some(index), |i| self.blocks.get(*i)?.parent)
     }
 
-    /// The outermost block that holds block `index`.
+    /// The outermost block that contains block `index`.
     pub fn outermost(&self, index: usize) -> usize {
         self.around(index).last().unwrap_or(index)
     }
@@ -159,7 +159,7 @@ impl NoteText {
         self.blocks.get(block).map(|b| b.kind)
     }
 
-    /// The outermost blocks of a section, in order, its heading left out.
+    /// The outermost blocks of a section, in order, without its heading.
     pub fn blocks_of_section(&self, section: usize) -> impl Iterator<Item = usize> {
         let span = self
             .sections
@@ -173,8 +173,7 @@ impl NoteText {
             .map(|(i, _)| i)
     }
 
-    /// The score of what the search found at `span`; less beside it, and least where it found
-    /// nothing.
+    /// The score of the search hit at `span`; elsewhere a share of the note's best score.
     pub fn rank_at(&self, span: &Range<usize>) -> f32 {
         let touches = |hit: &Range<usize>| hit.start < span.end && span.start < hit.end;
         let best = self.hits.iter().map(|(_, s)| *s).fold(0.0, f32::max);
@@ -191,10 +190,10 @@ impl NoteText {
     }
 }
 
-/// Share of its note's score that a place has which the search did not find itself.
+/// Share of its note's score that a place gets if the search did not find it directly.
 const BESIDE: f32 = 0.6;
 
-/// Adds the blocks of a part, with places in the file.
+/// Adds the blocks of a part, with positions in the file.
 fn add_blocks(text: &str, part: &Range<usize>, out: &mut Vec<Block>) {
     let first = out.len();
     for block in markdown::blocks(text.get(part.clone()).unwrap_or("")) {
@@ -211,7 +210,7 @@ fn add_blocks(text: &str, part: &Range<usize>, out: &mut Vec<Block>) {
     }
 }
 
-/// The parts of the body that are read: all of it, or what is around the hits, joined where they
+/// The parts of the body that are read: all of it, or the text around the hits, joined where they
 /// touch, from line break to line break.
 fn parts(text: &str, base: usize, hits: &[(Range<usize>, f32)]) -> Vec<Range<usize>> {
     let whole = base..text.len();
@@ -315,7 +314,7 @@ fn unquoted(value: &str) -> &str {
     inner('"').or_else(|| inner('\'')).unwrap_or(value)
 }
 
-/// Properties that say of which day a note is.
+/// Properties that give the day of a note.
 const DATE_KEYS: [&str; 14] = [
     "date",
     "day",
@@ -333,7 +332,7 @@ const DATE_KEYS: [&str; 14] = [
     "data",
 ];
 
-/// The day of a note: of its file name, its folders, a property called like a date, its title.
+/// The day of a note: from its file name, its folders, a property with a date name, or its title.
 fn date(path: &RelPath, properties: &[Property], title: &str) -> Option<Day> {
     let called = |p: &&Property| {
         let key = p.key.to_lowercase();

@@ -2,7 +2,7 @@
 
 use super::cues;
 
-/// Words with which the second part points at what the first is about.
+/// Words with which the second part refers to the subject of the first.
 const POINTS: &str = "it its they their them he his him she her this that there er sie es ihn ihr sein seine dort il elle \
     leur él ella su он она оно они его её их";
 
@@ -10,12 +10,12 @@ const POINTS: &str = "it its they their them he his him she her this that there 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Part {
     pub text: String,
-    /// Whether it is about the same thing as the part before.
+    /// Whether it is about the same thing as the previous part.
     pub follows: bool,
 }
 
-/// The questions in `text`: cut after a question mark, and before "and" with a question word when
-/// both sides ask. One for most.
+/// The questions in `text`: split after a question mark, and before "and" with a question word if
+/// both sides ask. Usually just one.
 pub(super) fn of(text: &str) -> Vec<Part> {
     let mut cuts: Vec<&str> = Vec::new();
     for sentence in text.split_inclusive(['?', '？']) {
@@ -49,7 +49,7 @@ pub(super) fn of(text: &str) -> Vec<Part> {
     cuts.iter().enumerate().map(part).collect()
 }
 
-/// Cuts before "and" when a question word follows it and one stands before.
+/// Splits before "and" if a question word comes after it and another before it.
 fn at_and(sentence: &str) -> Option<(&str, &str)> {
     let lower = sentence.to_lowercase();
     if lower.len() != sentence.len() {
@@ -77,7 +77,7 @@ fn is_asking(word: &str) -> bool {
     cues::holds(cues::ASKING, word)
 }
 
-/// Whether a part names its thing by a pronoun, or hardly at all.
+/// Whether a part refers to its subject by a pronoun, or barely names it.
 fn points(text: &str) -> bool {
     let lower = text.to_lowercase();
     let words = || cues::split(&lower);

@@ -1,4 +1,4 @@
-//! What is shown of a note: not a bare sentence but what a person would point at.
+//! What is shown of a note: not a bare sentence but the part that a person would point at.
 
 use std::ops::Range;
 
@@ -8,18 +8,18 @@ use super::rank::Found;
 use super::units::{Form, Unit, leads_in};
 use local_agent_text::markdown::BlockKind;
 
-/// A paragraph of at most so many characters is shown whole.
+/// A paragraph of at most this many characters is shown whole.
 const SHORT_PARAGRAPH: usize = 350;
-/// What is nested in an item, or announced by a sentence, is shown up to so many characters.
+/// What is nested in an item, or introduced by a sentence, is shown up to this many characters.
 const ANNOUNCED: usize = 1200;
-/// A numbered list is shown from its first step, when it has at most so many characters.
+/// A numbered list is shown from its first step, if it has at most this many characters.
 const NUMBERED_LIST: usize = 2000;
-/// A table of at most so many rows is shown whole.
+/// A table of at most this many rows is shown whole.
 pub(super) const WHOLE_TABLE: usize = 12;
 /// A longer code block is not shown.
 const LONGEST_CODE: usize = 2000;
 
-/// One run of bytes that is quoted.
+/// One range of bytes that is quoted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::ask) struct Piece {
     /// Bytes of the file.
@@ -27,12 +27,12 @@ pub(in crate::ask) struct Piece {
     pub form: PieceForm,
 }
 
-/// How a piece is laid out.
+/// How a piece is formatted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PieceForm {
     /// Running text.
     Text,
-    /// A list item from its mark on.
+    /// A list item, starting with its marker.
     Item,
     /// The header of a table.
     Header,
@@ -46,16 +46,16 @@ pub enum PieceForm {
     Heading,
 }
 
-/// A part of a note that is shown together.
+/// Parts of one note that are shown together.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::ask) struct Passage {
     /// Index of the note.
     pub note: usize,
-    /// In the order of the file.
+    /// In file order.
     pub pieces: Vec<Piece>,
-    /// The bytes that answer.
+    /// The bytes that answer the question.
     pub keys: Vec<Range<usize>>,
-    /// The day that it is of, when that belongs to the answer.
+    /// Its day, if the day is part of the answer.
     pub date: Option<Day>,
 }
 
@@ -69,12 +69,12 @@ impl Passage {
         }
     }
 
-    /// Characters of it, roughly.
+    /// Its approximate number of characters.
     pub fn len(&self) -> usize {
         self.pieces.iter().map(|p| p.span.len()).sum()
     }
 
-    /// Whether `span` of note `note` is shown in it.
+    /// Whether it shows `span` of note `note`.
     pub fn shows(&self, note: usize, span: &Range<usize>) -> bool {
         let holds = |p: &Piece| p.span.start <= span.start && span.end <= p.span.end;
         self.note == note && self.pieces.iter().any(holds)
@@ -104,7 +104,7 @@ pub(super) fn around(found: Found<'_>, index: usize) -> Option<Passage> {
     (!passage.pieces.is_empty()).then_some(passage)
 }
 
-/// The item with what is nested in it, below the items around it and the sentence that leads in.
+/// The item with what is nested in it, under the items around it and its lead-in.
 fn item(found: Found<'_>, note: &NoteText, unit: &Unit) -> Vec<Piece> {
     let Some(own) = unit.item else {
         return Vec::new();
@@ -136,10 +136,10 @@ fn item(found: Found<'_>, note: &NoteText, unit: &Unit) -> Vec<Piece> {
     pieces
 }
 
-/// The sentence that leads in to the block of `unit`.
+/// The lead-in sentence of the block of `unit`.
 fn lead_pieces(found: Found<'_>, note: &NoteText, unit: &Unit) -> Vec<Piece> {
     let mut lead = unit.lead;
-    // From a nested item up to what leads in to the whole list.
+    // From a nested item up to the lead-in of the whole list.
     while let Some(above) = lead.and_then(|i| found.unit(i)) {
         if above.outer != unit.outer {
             return match note.slice(&above.span).len() <= SHORT_PARAGRAPH {
@@ -152,7 +152,7 @@ fn lead_pieces(found: Found<'_>, note: &NoteText, unit: &Unit) -> Vec<Piece> {
     Vec::new()
 }
 
-/// The sentence in its paragraph, and what it announces.
+/// The sentence in its paragraph, and what it introduces.
 fn paragraph(found: Found<'_>, note: &NoteText, index: usize, unit: &Unit) -> Vec<Piece> {
     let Some(block) = unit.block else {
         return Vec::new();
@@ -175,7 +175,7 @@ fn paragraph(found: Found<'_>, note: &NoteText, index: usize, unit: &Unit) -> Ve
     pieces
 }
 
-/// What a sentence that ends with a colon announces: the block that follows it.
+/// What a sentence ending with a colon introduces: the next block.
 pub(super) fn announced(found: Found<'_>, note: &NoteText, unit: &Unit) -> Vec<Piece> {
     let section = note.sections.get(unit.section).map_or(0, |s| s.span.end);
     let next = note
@@ -192,7 +192,7 @@ pub(super) fn announced(found: Found<'_>, note: &NoteText, unit: &Unit) -> Vec<P
     if long { Vec::new() } else { pieces }
 }
 
-/// The words of a note's first heading, as text, for a heading is not cited.
+/// The words of a note's first heading, as text, because a heading is not cited.
 pub(super) fn title(note: &NoteText) -> Option<Piece> {
     let section = note.sections.iter().find(|s| s.level > 0)?;
     let line = note.slice(&(section.span.start..section.body)).trim_end();
@@ -215,7 +215,7 @@ pub(super) fn whole_block(found: Found<'_>, note: usize, outer: usize) -> Vec<Pi
     joined(of, units)
 }
 
-/// Rows of one table under their header, in the order of the file.
+/// Rows of one table under their header, in file order.
 pub(super) fn rows(found: Found<'_>, header: Option<usize>, chosen: &[usize]) -> Vec<Piece> {
     let mut indices = chosen.to_vec();
     indices.sort_unstable();
@@ -226,7 +226,7 @@ pub(super) fn rows(found: Found<'_>, header: Option<usize>, chosen: &[usize]) ->
         .collect()
 }
 
-/// The rows of the table that row `index` stands in, as units.
+/// The rows of the table that contains row `index`, as units.
 pub(super) fn rows_beside(found: Found<'_>, index: usize) -> Vec<usize> {
     let Some(unit) = found.unit(index) else {
         return Vec::new();
@@ -256,7 +256,7 @@ fn is_readable(unit: &Unit) -> bool {
     unit.sayable || unit.form == Form::Header || leads_in(unit)
 }
 
-/// The pieces of the units of `unit`'s outermost block that `wanted` picks.
+/// The pieces of those units in `unit`'s outermost block that `wanted` selects.
 fn pieces_of(found: Found<'_>, unit: &Unit, wanted: impl Fn(&Unit) -> bool) -> Vec<Piece> {
     let Some(note) = found.note_of(unit) else {
         return Vec::new();
@@ -267,8 +267,9 @@ fn pieces_of(found: Found<'_>, unit: &Unit, wanted: impl Fn(&Unit) -> bool) -> V
     joined(note, units)
 }
 
-/// Units, in order → pieces: one a sentence, so that each has its own citation, and what is printed
-/// can be verified again as text. Only the first sentence of an item begins at its mark.
+/// Turns units, in order, into pieces: one per sentence, so that each has its own citation and the
+/// printed answer can be verified again as text. Only the first sentence of an item includes its
+/// marker.
 pub(super) fn joined<'a>(note: &NoteText, units: impl Iterator<Item = &'a Unit>) -> Vec<Piece> {
     let mut out: Vec<Piece> = Vec::new();
     let mut last: Option<&Unit> = None;
@@ -290,7 +291,7 @@ pub(super) fn joined<'a>(note: &NoteText, units: impl Iterator<Item = &'a Unit>)
     out
 }
 
-/// A unit as a piece; an item begins at its mark.
+/// A unit as a piece; an item includes its marker.
 pub(super) fn piece(note: &NoteText, unit: &Unit) -> Piece {
     let form = match unit.form {
         Form::Item => PieceForm::Item,

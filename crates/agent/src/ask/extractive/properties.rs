@@ -8,11 +8,11 @@ use super::rank::Ranked;
 use super::score;
 use super::units::{Form, Unit};
 
-/// Notes that are shown.
+/// Maximum number of notes that are shown.
 const MOST: usize = 12;
 
-/// Each note that has the property which the question names, under its title; `None` when the
-/// question names no value, or no note has it.
+/// Each note with the property that the question names, under its title; `None` if the question
+/// names no value, or no note has it.
 pub(super) fn choose(ranked: &Ranked<'_>) -> Option<Choice> {
     let lower = ranked.question.text.to_lowercase();
     if !cues::LIST.are_in(&lower) {
@@ -36,8 +36,8 @@ pub(super) fn choose(ranked: &Ranked<'_>) -> Option<Choice> {
     (!out.is_empty()).then(|| Choice::certain(out))
 }
 
-/// Whether a property holds what the question names: its whole value, and whatever else the
-/// question says in its key, or above it. A bare number is a value only beside its key.
+/// Whether a property matches the question: its whole value is in the question, and the other terms
+/// are in its key or above it. A number alone counts as a value only together with its key.
 fn has_it(ranked: &Ranked<'_>, unit: &Unit) -> bool {
     let tags = || {
         ["tag", "tags"]

@@ -1,6 +1,6 @@
-//! What a question asks for: the words it is about, and the kind of answer it wants.
+//! What a question asks for: the words it is about, and the kind of answer it needs.
 //!
-//! Everything taken from the word lists is a soft cue: no answer is refused because of one.
+//! Everything from the word lists is only a hint: no answer is ruled out because of one.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,28 +15,28 @@ use local_agent_index::lexical;
 pub struct Rarity {
     /// Its inverse document frequency.
     pub idf: f32,
-    /// Whether any chunk holds it.
+    /// Whether any chunk contains it.
     pub known: bool,
 }
 
-/// A word of the question that says what it is about.
+/// A word of the question that tells its subject.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Term {
-    /// As [`lexical::terms`] gives it.
+    /// As returned by [`lexical::terms`].
     pub stem: String,
-    /// The word it comes from, as it is written.
+    /// The original word.
     pub word: String,
-    /// How much it says: the index's idf, times the share of it that is not grammar.
+    /// Its importance: the index's idf, times the share of it that is not grammar.
     pub weight: f32,
-    /// Whether it is the name or number of one thing: nothing else may stand in for it.
+    /// Whether it is a name or number of one specific thing: nothing else can replace it.
     pub is_name: bool,
-    /// Whether any chunk holds it.
+    /// Whether any chunk contains it.
     pub known: bool,
-    /// Stems of words that mean the same; none of a name.
+    /// Stems of words with the same meaning; none for a name.
     pub synonyms: Vec<String>,
 }
 
-/// The kind of answer, which decides how it is put together.
+/// The kind of answer, which determines how it is composed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum QuestionKind {
     #[default]
@@ -53,7 +53,7 @@ pub(super) enum QuestionKind {
     Summary,
 }
 
-/// What is computed from several values.
+/// The computation over several values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Operation {
@@ -66,12 +66,12 @@ pub enum Operation {
     Days,
 }
 
-/// What the answer must hold. More than one may be set.
+/// What the answer must contain. More than one may be set.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Wants {
     pub time: bool,
     pub number: bool,
-    /// "How long?": an amount of time or of space.
+    /// "How long?": an amount of time or length.
     pub extent: bool,
     pub person: bool,
     pub phone: bool,
@@ -81,18 +81,18 @@ pub(super) struct Wants {
     pub definition: bool,
     /// "How do I …?"
     pub steps: bool,
-    /// A command or code, named as such.
+    /// A command or code, explicitly asked for.
     pub code: bool,
-    /// The question itself speaks of what is not in force.
+    /// The question itself is about something no longer valid.
     pub past: bool,
     /// More than one thing: "when …, and what …?"
     pub several: bool,
 }
 
-/// How much of its weight a verb that says little keeps.
+/// The share of its weight that a verb with little meaning keeps.
 const LIGHT: f32 = 0.35;
 
-/// How much of the mean weight a word gets that stands nowhere in the notes and is no name.
+/// The weight, as a share of the mean, of a word that is nowhere in the notes and is not a name.
 const UNKNOWN: f32 = 0.6;
 
 /// A question, analysed.
@@ -102,18 +102,18 @@ pub(super) struct ParsedQuestion {
     pub terms: Vec<Term>,
     pub kind: QuestionKind,
     pub wants: Wants,
-    /// The time or number that the answer must be of.
+    /// The time or number that the answer must match.
     pub constraints: Vec<Constraint>,
-    /// The days that the answer must be of.
+    /// The days that the answer must match.
     pub period: Option<Period>,
     /// The day on which it is asked.
     pub today: Day,
-    /// Of "what is the … of …?": which of the terms is the attribute.
+    /// For "what is the … of …?": which term is the attribute.
     pub attribute: Option<usize>,
 }
 
 impl ParsedQuestion {
-    /// Reads `text`, asked on `today`; `rarity` weighs a stem. Terms are distinct and in order of
+    /// Parses `text`, asked on `today`; `rarity` weighs a stem. Terms are distinct and in order of
     /// appearance.
     pub fn read(text: &str, today: Day, rarity: &dyn Fn(&str) -> Rarity) -> Self {
         let lower = text.to_lowercase();
@@ -155,20 +155,20 @@ impl ParsedQuestion {
         self.terms.iter().map(|t| t.weight).sum()
     }
 
-    /// Whether tasks of any note are asked for: those of some days, or those that are late.
+    /// Whether it asks for tasks from any note: those of some days, or overdue ones.
     pub fn is_about_all_tasks(&self) -> bool {
         let lower = self.text.to_lowercase();
         let of_days = self.period.is_some() || cues::OVERDUE.are_in(&lower);
         self.kind == QuestionKind::Tasks && of_days
     }
 
-    /// The words of the question, for comparing each with what a model reads in a unit.
+    /// The words of the question, to compare each with what a model reads in a unit.
     pub fn words(&self) -> Vec<&str> {
         cues::split(&self.text).collect()
     }
 }
 
-/// Words that say which kind of answer is wanted and not what it is about.
+/// Words that indicate the kind of answer and not the subject.
 fn quiet_words(kind: QuestionKind, dated: bool) -> Vec<&'static str> {
     let mut lists = match kind {
         QuestionKind::Latest => vec![cues::LATEST.spaced()],
@@ -205,7 +205,7 @@ fn quiet_words(kind: QuestionKind, dated: bool) -> Vec<&'static str> {
     lists
 }
 
-/// The terms of a question without grammar, each with the word it comes from.
+/// The terms of a question without grammar words, each with its original word.
 fn terms(text: &str, lower: &str, rarity: &dyn Fn(&str) -> Rarity) -> Vec<Term> {
     let list = cues::of_language(lower);
     let bare = without_grammar(text, list);
@@ -251,7 +251,7 @@ fn terms(text: &str, lower: &str, rarity: &dyn Fn(&str) -> Rarity) -> Vec<Term> 
     out
 }
 
-/// A word that is unknown to the notes is not what weighs most: the notes may say it otherwise.
+/// An unknown word must not have the highest weight: the notes may use another word for it.
 fn settle_weights(terms: &mut [Term]) {
     let known: Vec<f32> = terms.iter().filter(|t| t.known).map(|t| t.weight).collect();
     if known.is_empty() {
@@ -263,8 +263,8 @@ fn settle_weights(terms: &mut [Term]) {
     }
 }
 
-/// Whether a word is written like a name: with a capital that its place does not explain, in
-/// capitals throughout, or with a digit.
+/// Whether a word is written like a name: with a capital that its position does not explain, all in
+/// capitals, or with a digit.
 fn is_name(word: &str, text: &str, list: &'static str) -> bool {
     let letters = word.chars().filter(|c| c.is_alphabetic()).count();
     if word.chars().any(|c| c.is_ascii_digit()) {
@@ -279,12 +279,12 @@ fn is_name(word: &str, text: &str, list: &'static str) -> bool {
     let capital = word.starts_with(char::is_uppercase);
     let month = cues::month(&word.to_lowercase()).is_some();
     let after = text.get(at + word.len()..).unwrap_or("");
-    // "Mira's shoe size": what owns something is capitalised for itself.
+    // "Mira's shoe size": the owner is capitalised because it is a name.
     let owns = after.starts_with("'s ") || after.starts_with("’s ");
     shouted || capital && (!begins || owns) && !month && !cues::capitalises_nouns(list)
 }
 
-/// Whether digits belong to a name with a hyphen, as 502 in "TH-502".
+/// Whether digits are part of a hyphenated name, like 502 in "TH-502".
 fn is_code(word: &str, text: &str) -> bool {
     text.match_indices(word).any(|(at, _)| {
         let before = text[..at].strip_suffix('-');
@@ -292,20 +292,20 @@ fn is_code(word: &str, text: &str) -> bool {
     })
 }
 
-/// `text` with the function words of its language blanked out; parts of compounds stay.
+/// `text` with the function words of its language replaced by blanks; parts of compounds stay.
 fn without_grammar(text: &str, list: &'static str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut asks = false;
     for piece in text.split_inclusive(|c: char| c.is_whitespace() || "'’".contains(c)) {
         let word = piece.trim_matches(|c: char| !c.is_alphanumeric());
-        // "IT", "US": capitals throughout are an abbreviation, not a pronoun.
+        // "IT", "US": all capitals mean an abbreviation, not a pronoun.
         let shouted = word.chars().count() > 1 && word.chars().all(char::is_uppercase);
         let lower = word.to_lowercase();
         // "in May" is a month, "May I" is not.
         let month = !out.trim().is_empty()
             && word.starts_with(char::is_uppercase)
             && cues::month(&lower).is_some();
-        // "long" after "how" asks for an amount; nothing need be called so.
+        // "long" after "how" asks for an amount; the answer need not contain the word.
         let degree = asks && cues::holds(cues::DEGREES, &lower);
         asks = matches!(lower.as_str(), "how" | "wie");
         let is_grammar =
@@ -338,13 +338,13 @@ pub(super) const fn is_unspaced(c: char) -> bool {
         | '\u{0e00}'..='\u{0e7f}' | '\u{20000}'..='\u{2ffff}')
 }
 
-/// How much each pair of neighbouring unspaced characters says, 0 to 1.
+/// The information in each pair of adjacent characters in unspaced scripts, 0 to 1.
 ///
-/// Japanese writes its grammar in hiragana: a pair of two says nothing, one that begins with it is
-/// a particle and the start of a word, one that ends with it is the end of a word and its
-/// inflection. A katakana word of many characters is one word: its pairs share the weight of one
-/// and a half. A pair across two scripts is a seam. Chinese (ideographs and no kana) has its
-/// grammar in characters of their own: a pair with one of them says nothing.
+/// Japanese writes its grammar in hiragana: a pair of two hiragana has no weight, one that begins
+/// with hiragana is a particle and the start of a word, and one that ends with it is the end of a
+/// word and its inflection. A katakana word of many characters is one word: its pairs share the
+/// weight of one and a half. A pair across two scripts is a word boundary. Chinese (ideographs and
+/// no kana) has separate characters for grammar: a pair with one of them has no weight.
 fn unspaced_shares(text: &str) -> HashMap<String, f32> {
     let chars: Vec<char> = text.chars().collect();
     let mut shares = HashMap::new();

@@ -1,4 +1,4 @@
-//! The units of the evidence, best first.
+//! The units of the evidence, ranked.
 
 use std::collections::HashSet;
 
@@ -9,25 +9,25 @@ use super::score::{self, Credits, Features};
 use super::units::{Form, Unit};
 use local_agent_text::error::Result;
 
-/// At most this many units are given to the model; the others were far behind before it was asked.
+/// Maximum number of units given to the model; the others ranked far lower without it.
 const MAX_COMPARED: usize = 32;
 
-/// A word of the question and a word of a unit mean nothing to each other below the first cosine,
-/// and the same above the second. (Of the last hidden states of MiniLM: unrelated words in running
-/// text are at .25 on average, the same word in two sentences at .75.)
+/// A word of the question and a word of a unit are unrelated below the first cosine, and mean the
+/// same above the second. (For the last hidden states of MiniLM: unrelated words in running text
+/// average .25, the same word in two sentences .75.)
 const UNRELATED: f32 = 0.42;
 const SAME: f32 = 0.78;
 
-/// How much a word counts that means the same and is another word.
+/// The credit for a different word with the same meaning.
 const ALIGNED: f32 = 0.85;
 
-/// What a model thinks of some texts and a question.
+/// A model's comparison of some texts with a question.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Comparison {
     /// The cosine of the question and each text.
     pub cosines: Vec<f32>,
     /// For each text and each word of the question: the best cosine of the word with a word of the
-    /// text. Empty when the model shows no words.
+    /// text. Empty if the model gives no word vectors.
     pub words: Vec<Vec<f32>>,
     /// How well the model reads each word of the question, 0 to 1; empty like `words`.
     pub legible: Vec<f32>,
@@ -42,17 +42,17 @@ pub trait Meaning {
     fn compare(&self, question: &str, words: &[&str], texts: &[&str]) -> Result<Comparison>;
 }
 
-/// A unit and how well it answers.
+/// A unit and its score.
 #[derive(Debug, Clone)]
 pub(super) struct Candidate {
-    /// Its place in [`Ranked::units`].
+    /// Its index in [`Ranked::units`].
     pub index: usize,
     pub features: Features,
     pub credits: Credits,
     pub score: f32,
 }
 
-/// What was found: notes and their units.
+/// The search results: notes and their units.
 #[derive(Clone, Copy)]
 pub(super) struct Found<'a> {
     pub notes: &'a [NoteText],
@@ -69,11 +69,11 @@ impl<'a> Found<'a> {
     }
 }
 
-/// A question, what was found for it, and how well each unit that can be quoted answers it.
+/// A question, its search results, and how well each quotable unit answers it.
 pub(super) struct Ranked<'a> {
     pub question: ParsedQuestion,
     pub found: Found<'a>,
-    /// The units that can be quoted, best first.
+    /// The quotable units, best first.
     pub order: Vec<Candidate>,
     /// How well the model reads the question, 0 to 1; 0 without a model.
     pub legible: f32,
@@ -136,7 +136,7 @@ pub(super) fn rank<'a>(
     Ok(ranked)
 }
 
-/// Lets the model weigh the best units.
+/// Lets the model score the best units.
 fn compare(ranked: &mut Ranked<'_>, meaning: &dyn Meaning) -> Result<()> {
     ranked.order.truncate(MAX_COMPARED);
     if ranked.order.is_empty() {
@@ -167,8 +167,8 @@ fn compare(ranked: &mut Ranked<'_>, meaning: &dyn Meaning) -> Result<()> {
     Ok(())
 }
 
-/// Credits words of the question with words of the unit that mean the same. A name means one thing
-/// only.
+/// Gives credit to words of the question for words of the unit with the same meaning. A name means
+/// only one thing.
 fn align(
     question: &ParsedQuestion,
     words: &[&str],
@@ -200,8 +200,8 @@ fn align(
     candidate.features.covered = score::share(question, &candidate.credits.all);
 }
 
-/// How well the model reads what the question is about: the mean over its terms by weight. A model
-/// that does not show words is taken to read everything.
+/// How well the model reads the subject of the question: the mean over its terms by weight. A model
+/// without word vectors is assumed to read everything.
 fn legibility(question: &ParsedQuestion, words: &[&str], comparison: &Comparison) -> f32 {
     if comparison.legible.is_empty() {
         return 1.0;
@@ -218,18 +218,18 @@ fn legibility(question: &ParsedQuestion, words: &[&str], comparison: &Comparison
     score::share(question, &shares)
 }
 
-/// Best first; equals in the order of the evidence.
+/// Best first; ties in the order of the evidence.
 fn sort(order: &mut [Candidate]) {
     order.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.index.cmp(&b.index)));
 }
 
-/// Which names of the question are spoken of a little above each sentence of running text.
+/// Which names of the question are mentioned shortly before each sentence of running text.
 struct Mentions {
-    /// For each unit and each term: whether the unit or one shortly above it holds the name.
+    /// For each unit and each term: whether the unit or one shortly before it contains the name.
     near: Vec<Vec<bool>>,
 }
 
-/// A name in one of so many sentences above is still spoken of.
+/// A name stays the topic for this many sentences.
 const STILL_SPOKEN_OF: usize = 4;
 
 impl Mentions {
@@ -247,7 +247,7 @@ impl Mentions {
         let near = |(at, unit): (usize, &Unit)| {
             let mut seen = vec![false; question.terms.len()];
             let above = (at.saturating_sub(STILL_SPOKEN_OF)..=at).rev();
-            // Items and rows are about different things; what a sentence is about goes on.
+            // Items and rows are about different things; in running text the topic continues.
             let parallel = unit.form != Form::Sentence;
             let above = above.take(if parallel { 1 } else { STILL_SPOKEN_OF + 1 });
             for other in above {
@@ -265,7 +265,7 @@ impl Mentions {
         }
     }
 
-    /// 1 when a name of the question stands neither in the unit, nor around it, nor shortly above.
+    /// 1 when a name of the question is neither in the unit, nor around it, nor shortly before it.
     fn unknown_name(&self, question: &ParsedQuestion, index: usize, credits: &Credits) -> f32 {
         let near = self.near.get(index);
         let is_missing = |at: usize| {
@@ -277,8 +277,8 @@ impl Mentions {
     }
 }
 
-/// Of each note: the share of the question's weight in words that name another note, and stand
-/// nowhere in this one. The question is about that other thing.
+/// For each note: the share of the question's weight in words that name another note and are
+/// nowhere in this one. The question is about that other note.
 fn other_note(question: &ParsedQuestion, found: Found<'_>) -> Vec<f32> {
     let total = question.total();
     let mut named = vec![vec![false; question.terms.len()]; found.notes.len()];
@@ -310,11 +310,11 @@ fn other_note(question: &ParsedQuestion, found: Found<'_>) -> Vec<f32> {
     (0..found.notes.len()).map(of_note).collect()
 }
 
-/// Longer than this, a sentence that holds a state's name is about something else.
+/// A longer sentence with a status word is about something else.
 const STATUS_WORDS: usize = 8;
 
-/// The notes that say of themselves, in a short line or a property, that they are superseded,
-/// rejected or the like.
+/// The notes that state, in a short line or a property, that they are superseded, rejected or
+/// similar.
 fn retired(units: &[Unit]) -> HashSet<usize> {
     let says_so = |u: &&Unit| {
         matches!(u.form, Form::Sentence | Form::Property)
@@ -324,8 +324,8 @@ fn retired(units: &[Unit]) -> HashSet<usize> {
     units.iter().filter(says_so).map(|u| u.note).collect()
 }
 
-/// What the model compares with the question: the unit under its note's title, its heading and
-/// lead-in; of a row, each cell with the name of its column.
+/// The text of a unit that the model compares with the question: under its note's title, its
+/// heading and lead-in; for a row, each cell with its column name.
 pub(super) fn compared(found: Found<'_>, index: usize) -> String {
     let Some(unit) = found.unit(index) else {
         return String::new();

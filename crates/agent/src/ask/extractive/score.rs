@@ -8,38 +8,39 @@ use super::question::{ParsedQuestion, QuestionKind, Term, Wants};
 use super::units::{Form, Unit, leads_in};
 use local_agent_verify::says_nothing_new;
 
-/// What a unit is judged by.
+/// The features for judging a unit.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Features {
-    /// Share of the question's weight that stands in the unit or, discounted, around it.
+    /// Share of the question's weight that is in the unit or, discounted, around it.
     pub covered: f32,
-    /// Share that stands in the unit itself.
+    /// Share that is in the unit itself.
     pub own: f32,
     /// Cosine of the question and the unit under its heading; 0 without a model.
     pub similar: f32,
-    /// 1: the kind of thing asked for is there; −1: it is not; 0: no particular kind is asked for.
+    /// 1: the requested kind of thing is present; −1: it is not; 0: no particular kind is
+    /// requested.
     pub kind: f32,
     /// The retrieval score of its place as a share of the best one.
     pub rank: f32,
-    /// 1 for a question or the announcement of a list, less for a pointer to elsewhere.
+    /// 1 for a question or a list introduction, less for a pointer to elsewhere.
     pub empty: f32,
-    /// 1 when its note says that it is not in force.
+    /// 1 when its note says that it is no longer valid.
     pub retired: f32,
-    /// 1 when it is of another time or number than the question names.
+    /// 1 when its time or number differs from the question's.
     pub time_mismatch: f32,
-    /// Share of the question's weight that names another note and is nowhere around it.
+    /// Share of the question's weight in words that name another note and are nowhere around it.
     pub other_note: f32,
-    /// 1 when a name of the question stands nowhere around it.
+    /// 1 when a name of the question is nowhere around it.
     pub unknown_name: f32,
-    /// How surely it lacks what is asked for, 0 to 2.5.
+    /// How surely it lacks what the question asks for, 0 to 2.5.
     pub missing_answer_type: f32,
 }
 
 /// The score of a unit; `legible` is how well the model reads the question, 0 without a model. The
-/// weights with a model began as softmax regressions ("the passage that holds the answer is the best
-/// one") on questions of three vaults and their rewordings without a word of the note; those
-/// without one on XQuAD and the example vault; all are rounded. A sentence that answers nothing, is
-/// not so, or is of another thing or time, loses to any that nearly fits.
+/// weights with a model began as softmax regressions ("the passage with the answer is the best
+/// one") on questions of three vaults and on rewordings of them without a word of the note; those
+/// without a model on XQuAD and the example vault; all are rounded. A sentence that answers
+/// nothing, is no longer valid, or is about another thing or time, loses to any that nearly fits.
 pub(super) fn score(f: &Features, legible: f32) -> f32 {
     let with_model = 0.6 * f.covered + 0.95 * f.similar + 0.2 * f.rank + 0.12 * f.kind
         - 0.2 * f.empty
@@ -58,31 +59,32 @@ pub(super) fn score(f: &Features, legible: f32) -> f32 {
     legible * with_model + (1.0 - legible) * without
 }
 
-/// How much of a term's weight counts when it stands around the unit instead of in it.
+/// How much of a term's weight counts when it is around the unit instead of in it.
 const IN_LEAD: f32 = 0.75;
 const IN_PLACE: f32 = 0.7;
 const IN_HEADING: f32 = 0.85;
-/// Of a property: the other properties of its note, and how the note begins: so many units.
+/// For a property: the note's other properties, and the note's first units (this many).
 const IN_PROPERTIES: f32 = 0.55;
 const BESIDE: usize = 24;
 const IN_BEFORE: f32 = 0.5;
-/// A word of the same family (`deliver`, `delivery`) instead of the word.
+/// A related word (`deliver`, `delivery`) instead of the word itself.
 const RELATED: f32 = 0.8;
-/// Another word that means the same (`car`, `automobile`).
+/// A synonym (`car`, `automobile`).
 const SYNONYM: f32 = 0.7;
-/// A word that differs in one letter from one that no note holds.
+/// A word with one letter different from a word that is in no note.
 const MISSPELT: f32 = 0.7;
 
 /// How much of each term of the question a unit covers, 0 to 1, in the order of the terms.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Credits {
-    /// With its surroundings.
+    /// Including its surroundings.
     pub all: Vec<f32>,
-    /// By itself.
+    /// By the unit itself.
     pub own: Vec<f32>,
-    /// By what stands above it: headings, the note's names, the lead-in. Not discounted.
+    /// By the text above it: headings, the note's names, the lead-in. Not discounted.
     pub above: Vec<f32>,
-    /// The best cosine of the word with a word of the unit; empty without a model that shows words.
+    /// The best cosine of the word with a word of the unit; empty without a model that gives word
+    /// vectors.
     pub meant: Vec<f32>,
 }
 
@@ -99,7 +101,7 @@ impl Credits {
             let of = |unit: Option<&Unit>| unit.map_or(0.0, |u| covers(&u.stems, term));
             let in_place = covers(&unit.place.stems, term);
             let in_lead = of(lead).max(of(above_lead));
-            // A row is quoted under its header: what stands there is said too.
+            // A row is quoted under its header, so the header's words count too.
             let in_unit = match unit.form {
                 Form::Row => of(Some(unit)).max(in_lead),
                 _ => of(Some(unit)),
@@ -118,7 +120,7 @@ impl Credits {
     }
 }
 
-/// Adds what the other properties and the beginning of its note say to the credits of a property.
+/// Adds to the credits of a property what the other properties and the beginning of its note cover.
 pub(super) fn credit_properties(
     question: &ParsedQuestion,
     units: &[Unit],
@@ -141,8 +143,8 @@ pub(super) fn credit_properties(
     }
 }
 
-/// Whether a property says what was asked by itself: its key or value holds a word of the question
-/// that does not name the note. Tags say something only when tags are asked for.
+/// Whether a property itself answers the question: its key or value contains a word of the question
+/// that does not name the note. Tags count only when the question asks for tags.
 pub(super) fn says_itself(question: &ParsedQuestion, unit: &Unit) -> bool {
     let tags = ["tag", "tags"]
         .iter()
@@ -153,8 +155,8 @@ pub(super) fn says_itself(question: &ParsedQuestion, unit: &Unit) -> bool {
     terms.any(says) && question.terms.iter().any(asked)
 }
 
-/// 1 when the term is in `set`, less when only a word of its family is, or one that it may be
-/// misspelt for.
+/// 1 when the term is in `set`, less when only a related word is, or a word that the term may be a
+/// misspelling of.
 pub(super) fn covers(set: &HashSet<String>, term: &Term) -> f32 {
     let stem = term.stem.as_str();
     if set.contains(stem) {
@@ -170,8 +172,8 @@ pub(super) fn covers(set: &HashSet<String>, term: &Term) -> f32 {
     }
 }
 
-/// Whether two stems share a beginning that is at least five characters and three quarters of the
-/// longer one, or one is the other month's short name. Digits never are related.
+/// Whether two stems share a prefix of at least five characters and three quarters of the longer
+/// one, or one is the short name of the other month. Digits are never related.
 fn related(a: &str, b: &str) -> bool {
     if a.as_bytes().first() != b.as_bytes().first() {
         return false;
@@ -186,7 +188,7 @@ fn related(a: &str, b: &str) -> bool {
     (shared >= 5 && shared * 4 >= longer * 3) || month()
 }
 
-/// Whether two words of at least five letters differ in one letter that is missing, added, changed
+/// Whether two words of at least five letters differ by one letter that is missing, added, changed
 /// or swapped with the next.
 fn differs_in_one(a: &str, b: &str) -> bool {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
@@ -252,9 +254,9 @@ pub(super) fn features(
     }
 }
 
-/// How surely what is asked for would stand in the unit, and does not: 2.5 of a row with an empty
-/// cell, 1 of a unit without an amount where one is asked for, ½ when it holds an amount of
-/// something else than time or length.
+/// How surely the unit lacks what the question asks for: 2.5 for a row with an empty cell, 1 for a
+/// unit without an amount when one is asked for, ½ when it has an amount of something other than
+/// time or length.
 fn missing_answer_type(question: &ParsedQuestion, unit: &Unit) -> f32 {
     let wants = question.wants;
     if answer_type(question, unit) >= 0.0 {
@@ -275,10 +277,10 @@ fn missing_answer_type(question: &ParsedQuestion, unit: &Unit) -> f32 {
     }
 }
 
-/// 1 when the unit is of another time or number than the question names: its day lies outside the
-/// question's days; or a constraint of the question is not around it, and another of its kind is:
-/// in the sentence, its lead-in, its headings and path, or else in the running text of its note
-/// above it, the nearest first.
+/// 1 when the unit is about another time or number than the question: its day is outside the
+/// question's days; or a constraint of the question is not around it, but another of its kind is:
+/// in the sentence, its lead-in, its headings and path, or otherwise in the running text of its
+/// note above it, the nearest first.
 fn time_mismatch(question: &ParsedQuestion, units: &[Unit], index: usize) -> f32 {
     let Some(unit) = units.get(index) else {
         return 0.0;
@@ -337,7 +339,7 @@ fn is_other_row(question: &ParsedQuestion, units: &[Unit], index: usize) -> bool
     })
 }
 
-/// A question, an announcement or a courtesy answers nothing, and the verifier counts none of them
+/// A question, an introduction or a courtesy answers nothing, and the verifier counts none of them
 /// as a claim; a pointer answers little.
 fn emptiness(unit: &Unit, leads: bool) -> f32 {
     let plain = unit.plain.trim_end();
@@ -352,8 +354,8 @@ fn emptiness(unit: &Unit, leads: bool) -> f32 {
     }
 }
 
-/// Whether the unit holds the kind of thing the question asks for: 1, −1, or 0 when no particular
-/// kind is.
+/// Whether the unit contains the kind of thing the question asks for: 1, −1, or 0 when it asks for
+/// no particular kind.
 pub(super) fn answer_type(question: &ParsedQuestion, unit: &Unit) -> f32 {
     let Wants {
         time,
@@ -399,7 +401,7 @@ pub(super) fn answer_type(question: &ParsedQuestion, unit: &Unit) -> f32 {
     }
 }
 
-/// A number of at least seven digits, whatever stands between them.
+/// A number of at least seven digits, whatever separators are between them.
 fn has_phone(plain: &str) -> bool {
     let mut digits = 0;
     for c in plain.chars() {
@@ -415,8 +417,8 @@ fn has_phone(plain: &str) -> bool {
     false
 }
 
-/// Whether the unit is the entry of a glossary for what is asked: what stands before its first
-/// colon, dash or bar holds nothing but words of the question.
+/// Whether the unit is a glossary entry for the subject of the question: the text before its first
+/// colon, dash or bar contains only words of the question.
 fn is_entry(question: &ParsedQuestion, unit: &Unit) -> bool {
     let head = unit
         .plain
@@ -446,7 +448,7 @@ fn has_time(plain: &str) -> bool {
         w.split_once(':')
             .is_some_and(|(hour, minute)| hour.ends_with(digit) && minute.starts_with(digit))
     });
-    // 3日 is a day; 一日に12個 holds a number and no day.
+    // 3日 is a day; 一日に12個 has a number but no day.
     let counts = |c: char| digit(c) || ('０'..='９').contains(&c);
     let mut pairs = plain.chars().zip(plain.chars().skip(1));
     let unspaced = pairs.any(|(a, b)| counts(a) && matches!(b, '年' | '月' | '日' | '時' | '点'));
@@ -457,7 +459,7 @@ fn has_time(plain: &str) -> bool {
         || cues::split(&plain.to_lowercase()).any(named)
 }
 
-/// An amount with a unit of time or of space, or time in words.
+/// An amount with a unit of time or length, or time in words.
 fn has_extent(plain: &str) -> bool {
     use local_agent_verify::UnitKind::{Calendar, Length, Time};
     let digit = |c: char| c.is_ascii_digit();
@@ -479,7 +481,7 @@ fn has_extent(plain: &str) -> bool {
             .any(|word| joined(word) || cues::holds(cues::SPANS, &word.to_lowercase()))
 }
 
-/// A number that the question does not already hold.
+/// A number that is not already in the question.
 fn has_number(question: &ParsedQuestion, plain: &str) -> bool {
     let asked = |n: &str| question.terms.iter().any(|t| t.stem == n);
     let digits = plain
@@ -491,8 +493,8 @@ fn has_number(question: &ParsedQuestion, plain: &str) -> bool {
         || cues::split(&plain.to_lowercase()).any(|w| cues::holds(cues::NUMERALS, w))
 }
 
-/// A capitalised word that the question does not hold. The first word of a sentence is capitalised
-/// anyway; it counts when the second is capitalised too.
+/// A capitalised word that is not in the question. The first word of a sentence is always
+/// capitalised; it counts only when the second is capitalised too.
 fn has_name(question: &ParsedQuestion, plain: &str) -> bool {
     let new = |word: &str| {
         let stems = local_agent_index::lexical::terms(word);
@@ -509,8 +511,8 @@ fn has_reason(unit: &Unit) -> bool {
         || cues::BECAUSE.are_in(&unit.place.heading.to_lowercase())
 }
 
-/// Whether the unit begins with the thing asked about, in its first words, its first cell, or as
-/// the note of that name begins.
+/// Whether the unit begins with the subject of the question: in its first words, in its first cell,
+/// or because it is the beginning of the note with that name.
 fn defines(question: &ParsedQuestion, unit: &Unit) -> bool {
     let start: Vec<&str> = unit.plain.split_whitespace().take(3).collect();
     let stems = local_agent_index::lexical::terms(&start.join(" "));

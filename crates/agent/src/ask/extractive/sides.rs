@@ -1,4 +1,4 @@
-//! Two things compared: the table that holds both, or the best passage of each.
+//! Two things compared: the table that contains both, or the best passage about each.
 
 use super::choose::{Choice, around};
 use super::confidence;
@@ -9,10 +9,11 @@ use super::rank::{Candidate, Ranked};
 use super::score;
 use super::units::{Form, Unit};
 
-/// Words that stand between nothing but two things that are compared.
+/// Words that only come between two compared things.
 const OPPOSED: &str = "versus vs from than gegenüber";
 
-/// Both sides, with what is said of each; `None` when the question does not name two things.
+/// Both sides, with what the notes say about each; `None` when the question does not name two
+/// things.
 pub(super) fn choose(ranked: &Ranked<'_>) -> Option<Choice> {
     let (left, right) = sides(ranked)?;
     if let Some(table) = table(ranked, &left, &right) {
@@ -61,11 +62,11 @@ fn sides(ranked: &Ranked<'_>) -> Option<(Vec<Term>, Vec<Term>)> {
     let cut = last(OPPOSED).or_else(|| last(cues::SIDES))?;
     let right: Vec<Term> = words[cut + 1..].iter().filter_map(|w| is_term(w)).collect();
     let before: Vec<Term> = words[..cut].iter().filter_map(|w| is_term(w)).collect();
-    // What is compared stands next to the word between; the rest is what it is compared by.
+    // The compared things are next to the word between them; the rest is the criterion.
     let left = before.into_iter().rev().take(2).collect();
     let right: Vec<Term> = right.into_iter().take(2).collect();
     let left: Vec<Term> = left;
-    // What both are called tells neither from the other.
+    // A word in both names does not distinguish them.
     let shared = |side: &[Term], other: &[Term]| -> Vec<Term> {
         let own = side
             .iter()
@@ -116,7 +117,7 @@ fn table(ranked: &Ranked<'_>, left: &[Term], right: &[Term]) -> Option<Passage> 
     None
 }
 
-/// The rows that hold what the two are compared by; all of a short table when none does.
+/// The rows about the criterion of the comparison; all rows of a short table if there are none.
 fn asked_rows(ranked: &Ranked<'_>, all: Vec<usize>, left: &[Term], right: &[Term]) -> Vec<usize> {
     let is_side = |t: &Term| left.contains(t) || right.contains(t);
     let asked = |index: &usize| {
@@ -139,11 +140,11 @@ fn asked_rows(ranked: &Ranked<'_>, all: Vec<usize>, left: &[Term], right: &[Term
     }
 }
 
-/// How much more a unit counts that holds what the two are compared by.
+/// The bonus for a unit that mentions the criterion.
 const COMPARED_BY: f32 = 0.5;
 
-/// The best passage about one side and not the other that is not shown yet: first by what the two
-/// are compared by.
+/// The best passage about one side and not the other that is not shown yet, preferring those about
+/// the criterion.
 fn best_of(
     ranked: &Ranked<'_>,
     (side, other): (&Vec<Term>, &Vec<Term>),

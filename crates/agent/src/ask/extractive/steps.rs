@@ -1,4 +1,4 @@
-//! How something is done: the section that says it, from its first step on.
+//! How something is done: the section that explains it, starting with its first step.
 
 use std::collections::HashMap;
 
@@ -10,17 +10,17 @@ use super::score;
 use super::units::{Form, leads_in};
 use local_agent_text::markdown::BlockKind;
 
-/// A section of at most so many bytes is shown whole.
+/// A section of at most this many bytes is shown whole.
 const SHORT_SECTION: usize = 1200;
 /// A longer list of steps is cut before the step that exceeds it.
 const LONGEST: usize = 4000;
-/// What the heading says of the question weighs this much beside the best unit.
+/// Weight of the heading's match with the question, relative to the best unit.
 const ABOVE: f32 = 0.35;
-/// A section with numbered steps, and one with other items or code.
+/// Bonus for a section with numbered steps, and for one with other items or code.
 const NUMBERED: f32 = 0.15;
 const LISTED: f32 = 0.07;
 
-/// A section and how well it says how.
+/// A section and its score as instructions.
 struct StepSection<'r> {
     note: usize,
     section: usize,
@@ -31,7 +31,7 @@ struct StepSection<'r> {
     score: f32,
 }
 
-/// The steps of the best section; `None` when there is no section with any.
+/// The steps of the best section; `None` if no section has steps.
 pub(super) fn choose(ranked: &Ranked<'_>) -> Option<Choice> {
     let mut sections: HashMap<(usize, usize), StepSection<'_>> = HashMap::new();
     for candidate in &ranked.order {
@@ -67,7 +67,7 @@ pub(super) fn choose(ranked: &Ranked<'_>) -> Option<Choice> {
     }
     shown.keys.push(ranked.unit(first.best.index)?.span.clone());
     let mut out = vec![shown];
-    // What is said in a sentence elsewhere, when that fits better than the steps.
+    // A sentence elsewhere, if it fits better than the steps.
     if let Some(best) = ranked
         .best()
         .filter(|best| best.score > first.best.score && confidence::fits(ranked, best))
@@ -84,7 +84,7 @@ pub(super) fn choose(ranked: &Ranked<'_>) -> Option<Choice> {
     Some(Choice::certain(out))
 }
 
-/// Weighs the section of a unit; `None` when it has neither list nor code.
+/// Scores the section of a unit; `None` when it has neither list nor code.
 fn weigh<'r>(ranked: &'r Ranked<'_>, best: &'r Candidate) -> Option<StepSection<'r>> {
     let found = ranked.found;
     let unit = ranked.unit(best.index)?;
@@ -115,7 +115,7 @@ fn weigh<'r>(ranked: &'r Ranked<'_>, best: &'r Candidate) -> Option<StepSection<
     if !listed {
         return None;
     }
-    // The list that the best unit stands in, when it is numbered too.
+    // The list that contains the best unit, if it is numbered too.
     if let Some(outer) = unit.outer
         && matches!(note.kind_of(outer), Some(BlockKind::List { ordered }) if ordered || !numbered)
     {
@@ -135,7 +135,7 @@ fn weigh<'r>(ranked: &'r Ranked<'_>, best: &'r Candidate) -> Option<StepSection<
     })
 }
 
-/// The whole section when it is short, else the list with what leads in to it.
+/// The whole section if it is short, otherwise the list with its lead-in.
 fn shown(ranked: &Ranked<'_>, section: &StepSection<'_>) -> Option<Passage> {
     let found = ranked.found;
     let note = found.notes.get(section.note)?;

@@ -1,4 +1,4 @@
-//! A note in short, without new words: its headings and the first sentence under each.
+//! A summary of a note without new words: its headings and the first sentence under each.
 
 use super::choose::Choice;
 use super::passage::{self, Passage, Piece, PieceForm};
@@ -6,18 +6,18 @@ use super::rank::Ranked;
 use super::score;
 use super::units::{Form, Unit};
 
-/// A note is meant when its names cover this share of the question.
+/// The question means a note when its names cover this share of the question.
 const NAMED: f32 = 0.5;
-/// Sections that are shown.
+/// Maximum number of sections that are shown.
 const MOST: usize = 14;
-/// Items of a list that are shown of a section without a sentence.
+/// Maximum number of list items that are shown for a section without a sentence.
 const ITEMS: usize = 6;
-/// A note, or the section that is meant, is shown whole when it has at most so many characters.
+/// The note or section in question is shown whole when it has at most this many characters.
 const SHORT: usize = 1000;
-/// A section is meant when its heading covers this share of the question.
+/// The question means a section when its heading covers this share of the question.
 const HEADED: f32 = 0.4;
 
-/// The skeleton of the note that the question names, or of the one that fits best.
+/// The outline of the note that the question names, or of the one that fits best.
 pub(super) fn choose(ranked: &Ranked<'_>) -> Option<Choice> {
     let named = |note: usize| {
         let unit = passage::of_note(ranked.found, note)
@@ -42,12 +42,13 @@ pub(super) fn choose(ranked: &Ranked<'_>) -> Option<Choice> {
     Some(Choice::certain(vec![passage]))
 }
 
-/// A note in short: all of a short one, of a longer one its headings and how each begins.
+/// A short version of a note: all of a short note, or the headings of a longer one and how each
+/// section begins.
 pub(super) fn of_note(ranked: &Ranked<'_>, note: usize) -> Option<Passage> {
     short(ranked, note).or_else(|| skeleton(ranked, note))
 }
 
-/// The section whose own heading says what was asked.
+/// The section whose own heading matches the question.
 fn section(ranked: &Ranked<'_>) -> Option<Passage> {
     let found = ranked.found;
     let headed = |unit: &Unit| {
@@ -91,7 +92,7 @@ fn short(ranked: &Ranked<'_>, note: usize) -> Option<Passage> {
     (!pieces.is_empty()).then(|| Passage::new(note, pieces))
 }
 
-/// The title, and of each section its heading and what it begins with.
+/// The title, and for each section its heading and its beginning.
 fn skeleton(ranked: &Ranked<'_>, note: usize) -> Option<Passage> {
     let found = ranked.found;
     let of = found.notes.get(note)?;

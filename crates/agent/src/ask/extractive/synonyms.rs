@@ -1,15 +1,15 @@
-//! Everyday words that mean the same, in English and German (`data/synonyms.txt`). A question and a
-//! note rarely use the same one.
+//! Everyday synonyms in English and German (`data/synonyms.txt`). A question and a note often use
+//! different words.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use local_agent_index::lexical;
 
-/// One group a line; lines that begin with `#` are remarks.
+/// One group per line; lines that begin with `#` are comments.
 const GROUPS: &str = include_str!("data/synonyms.txt");
 
-/// For each stem, the groups it stands in.
+/// For each stem, the groups that contain it.
 fn groups() -> &'static HashMap<String, Vec<usize>> {
     static ALL: OnceLock<HashMap<String, Vec<usize>>> = OnceLock::new();
     ALL.get_or_init(|| {
@@ -27,7 +27,7 @@ fn groups() -> &'static HashMap<String, Vec<usize>> {
     })
 }
 
-/// The stems of the words that mean the same as the word of `stem`, without itself.
+/// The stems of the synonyms of the word with `stem`, without `stem` itself.
 pub(super) fn of(stem: &str) -> Vec<String> {
     let all = groups();
     let Some(own) = all.get(stem) else {

@@ -1,4 +1,4 @@
-//! Open tasks, or those that are done.
+//! Open tasks, or completed ones.
 
 use super::calendar::{self, Day};
 use super::choose::Choice;
@@ -8,12 +8,12 @@ use super::rank::Ranked;
 use super::score::Credits;
 use super::units::Unit;
 
-/// A task belongs to what was asked for when it, its headings and its note cover this share.
+/// A task matches the question when it, its headings and its note cover this share of it.
 const BELONGS: f32 = 0.5;
-/// Tasks that are shown.
+/// Maximum number of tasks that are shown.
 const MOST: usize = 40;
 
-/// The tasks that a question asks for, by note, and how many notes they are from; `None` when there
+/// The tasks that a question asks for, by note, and from how many notes they come; `None` if there
 /// are none.
 pub(super) fn choose(ranked: &Ranked<'_>) -> Option<Choice> {
     let chosen = matching(ranked);
@@ -34,7 +34,7 @@ pub(super) fn choose(ranked: &Ranked<'_>) -> Option<Choice> {
     (!out.is_empty()).then(|| Choice::certain(out))
 }
 
-/// The first sentences of the tasks that are asked for, those of the best note first.
+/// The first sentences of the tasks that the question asks for, those of the best note first.
 pub(super) fn matching(ranked: &Ranked<'_>) -> Vec<usize> {
     let lower = ranked.question.text.to_lowercase();
     let done = cues::DONE.are_in(&lower);
@@ -85,7 +85,7 @@ pub(super) fn matching(ranked: &Ranked<'_>) -> Vec<usize> {
         .filter(|(_, u)| u.task == Some(done) && u.before.is_none() && u.sayable)
         .filter(|(i, u)| belongs(*i, u))
         .collect();
-    // Notes in the order in which the search found them; tasks in the order of the file.
+    // Notes in search order; tasks in file order.
     let best = |u: &Unit| {
         let of = chosen_score(ranked, u.note);
         std::cmp::Reverse((of * 1000.0) as i64)
@@ -94,7 +94,7 @@ pub(super) fn matching(ranked: &Ranked<'_>) -> Vec<usize> {
     chosen.into_iter().map(|(i, _)| i).collect()
 }
 
-/// Whether a word is a part of a date.
+/// Whether a word is part of a date.
 fn is_of_date(word: &str) -> bool {
     word.chars().all(|c| c.is_ascii_digit()) || cues::month(word).is_some()
 }
@@ -107,7 +107,7 @@ fn chosen_score(ranked: &Ranked<'_>, note: usize) -> f32 {
     of_note.map(|c| c.score).fold(0.0, f32::max)
 }
 
-/// How many tasks are asked for as a number, and the passages that show them.
+/// The number of tasks that the question asks for, and the passages that show them.
 pub(super) fn count(ranked: &Ranked<'_>) -> Option<(usize, Vec<Passage>)> {
     let number = matching(ranked).len();
     let choice = choose(ranked)?;

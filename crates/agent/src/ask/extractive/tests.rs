@@ -6,7 +6,7 @@ use local_agent_text::evidence::{EvidenceSnapshot, Freshness, Piece};
 use local_agent_text::types::{RelPath, SourceName};
 use local_agent_verify::{VerifyOptions, verify};
 
-/// One item a note, the whole file.
+/// One item per note, the whole file.
 fn packed(notes: &[(&str, &str)]) -> Packed {
     let excerpts = notes
         .iter()
@@ -50,7 +50,7 @@ fn extracted(question: &str, notes: &[(&str, &str)], meaning: Option<&dyn Meanin
     extract(question, evidence).unwrap()
 }
 
-/// What is shown, with `[En]` for citations; checks what every answer promises.
+/// What is shown, with `[En]` for citations; checks the guarantees for every answer.
 fn shown(question: &str, notes: &[(&str, &str)], extracted: &Extracted) -> String {
     let drafted = draft(&extracted.notes, &extracted.passages, &packed(notes)).unwrap();
     let (draft, snapshot) = (drafted.draft, drafted.packed.snapshot);
@@ -93,7 +93,7 @@ fn answer(question: &str, notes: &[(&str, &str)]) -> String {
     shown(question, notes, &extracted)
 }
 
-/// Nothing is said to be the answer.
+/// Nothing is presented as the answer.
 fn abstains(question: &str, notes: &[(&str, &str)]) {
     let extracted = extracted(question, notes, None);
     assert!(
@@ -358,7 +358,7 @@ fn japanese_questions_are_answered() {
     abstains("駅前の食堂の電話番号は何番ですか。", &[("図書館.md", text)]);
 }
 
-/// A model that thinks the texts near that hold its words.
+/// A model that rates texts with its words as near.
 struct Near(&'static str);
 
 impl Meaning for Near {
@@ -541,7 +541,7 @@ proptest::proptest! {
     }
 }
 
-/// Nearly all words of the question, of another year.
+/// Has nearly all words of the question, but for another year.
 #[test]
 fn a_sentence_of_another_time_is_no_answer() {
     let notes = [
@@ -615,7 +615,7 @@ fn a_sentence_of_another_subject_gives_way_to_nothing() {
     assert!(answer("How long does the banana bread bake?", &[bread, dough]).contains("55 minutes"));
 }
 
-/// "Long" was a word that the answer had to hold.
+/// "Long" was treated as a word that the answer must contain.
 #[test]
 fn how_long_asks_for_an_amount_of_time() {
     let notes = [(

@@ -1,4 +1,4 @@
-//! The newest, and what is of certain days.
+//! The newest statement, and everything from certain days.
 
 use std::cmp::Reverse;
 
@@ -9,15 +9,16 @@ use super::rank::{Candidate, Ranked};
 use super::score;
 use super::summary;
 
-/// A unit speaks of the same thing as the best one when it covers this share of what that does.
+/// A unit is about the same thing as the best one when it covers this share of what that one
+/// covers.
 const SAME_THING: f32 = 0.8;
-/// … and scores this share of what the best one does.
+/// … and has this share of the best one's score.
 const NEAR_BEST: f32 = 0.8;
-/// Passages of a span of days.
+/// Maximum number of passages for a period.
 const MOST: usize = 8;
 
-/// The newest of the units that speak of what was asked and are not of the future; `None` when none
-/// of them is dated. Where nothing but a note's name was asked, what the note says in short.
+/// The newest of the units about the subject of the question, excluding future dates; `None` when
+/// none of them is dated. If the question is only a note's name, a short version of the note.
 pub(super) fn latest(ranked: &Ranked<'_>) -> Option<Choice> {
     let most = ranked
         .order
@@ -37,7 +38,7 @@ pub(super) fn latest(ranked: &Ranked<'_>) -> Option<Choice> {
         .collect();
     about.sort_by_key(|(_, day)| Reverse(*day));
     let (newest, day) = *about.first()?;
-    // Of one day, the best.
+    // Among units of one day, the best.
     let best = about
         .iter()
         .filter(|(_, other)| *other == day)
@@ -55,7 +56,7 @@ pub(super) fn latest(ranked: &Ranked<'_>) -> Option<Choice> {
     Some(Choice::certain(vec![out]))
 }
 
-/// Whether the question says nothing but what the note of a unit is called.
+/// Whether the question consists only of the name of a unit's note.
 fn is_named(ranked: &Ranked<'_>, candidate: &Candidate) -> bool {
     let wants = ranked.question.wants;
     let open = !(wants.time || wants.number || wants.extent || wants.person);
@@ -64,7 +65,7 @@ fn is_named(ranked: &Ranked<'_>, candidate: &Candidate) -> bool {
     open && names.is_some_and(|names| terms.all(|t| names.contains(&t.stem)))
 }
 
-/// The share of the question that stands in a unit or above it, the one as good as the other.
+/// The share of the question that is in a unit or above it, both weighted equally.
 fn about_it(ranked: &Ranked<'_>, candidate: &Candidate) -> f32 {
     let credits = &candidate.credits;
     let both = credits.own.iter().zip(&credits.above);
@@ -72,7 +73,7 @@ fn about_it(ranked: &Ranked<'_>, candidate: &Candidate) -> f32 {
     score::share(&ranked.question, &best)
 }
 
-/// What was found of the question's days, newest first; `None` when nothing is of them.
+/// What was found for the question's days, newest first; `None` if nothing matches them.
 pub(super) fn in_period(ranked: &Ranked<'_>) -> Option<Choice> {
     let period = ranked.question.period?;
     let mut within: Vec<(&Candidate, super::calendar::Day)> = ranked

@@ -1,4 +1,5 @@
-//! Values that stand nowhere and follow from several that do: sums, counts, extremes, days between.
+//! Values that are not in the notes but follow from several that are: sums, counts, extremes, days
+//! between dates.
 //!
 //! Everything that goes into a value is shown and cited, with the arithmetic.
 
@@ -14,26 +15,26 @@ use super::score;
 use super::tasks;
 use super::units::{Form, Unit};
 
-/// What the list or table must have to do with the question: this share of it stands in the rows
-/// or above them.
+/// To match the question, the rows of a list or table, and the text above them, must cover this
+/// share of it.
 const ABOUT: f32 = 0.5;
-/// Columns of what goes out. ("In" is a preposition of most questions.)
+/// Names of columns for money going out. ("In" is a preposition in most questions.)
 const GOES_OUT: &str = "out aus";
-/// Rows of one computation.
+/// Maximum number of rows in one computation.
 const MOST_ROWS: usize = 60;
 
-/// A value that was computed, and from what.
+/// A computed value, and what it was computed from.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Computed {
-    /// What was computed.
+    /// The kind of computation.
     pub operation: Operation,
     /// The value with its unit.
     pub value: String,
-    /// The calculation, as a person would write it down.
+    /// The calculation as a person would write it.
     pub arithmetic: String,
-    /// How many rows, items or tasks it is made of.
+    /// How many rows, items or tasks went into it.
     pub count: usize,
-    /// How many notes they stand in.
+    /// How many notes they are in.
     pub notes: usize,
 }
 
@@ -49,7 +50,7 @@ pub(super) fn compute(
     }
 }
 
-/// A table with a column of amounts, and the rows that the question is about.
+/// A table with a column of amounts, and the rows that match the question.
 struct Column {
     header: Option<usize>,
     rows: Vec<usize>,
@@ -111,7 +112,7 @@ fn keys(ranked: &Ranked<'_>, rows: &[usize]) -> Vec<std::ops::Range<usize>> {
     units.map(|u| u.span.clone()).collect()
 }
 
-/// A row of a table that has to do with the question.
+/// A table row that is related to the question.
 fn is_about(ranked: &Ranked<'_>, candidate: &Candidate) -> bool {
     let row = ranked
         .unit(candidate.index)
@@ -124,7 +125,7 @@ fn cells(unit: &Unit) -> Vec<&str> {
     unit.plain.split('|').map(str::trim).collect()
 }
 
-/// The amounts of the column that the question means, in the rows that it is about.
+/// The amounts of the column that the question means, in the rows that match it.
 fn column(ranked: &Ranked<'_>, candidate: &Candidate) -> Option<Column> {
     let found = ranked.found;
     let header = ranked.unit(candidate.index)?.lead;
@@ -138,7 +139,7 @@ fn column(ranked: &Ranked<'_>, candidate: &Candidate) -> Option<Column> {
         let unit = found.unit(row)?;
         Amount::of_cell(cells(unit).get(column)?)
     };
-    // A cell that is empty holds nothing of its column's kind: money in, money out.
+    // An empty cell has nothing of its column's kind: money in, money out.
     let is_blank = |row: usize, column: usize| {
         let unit = found.unit(row);
         unit.is_some_and(|u| {
@@ -191,7 +192,7 @@ fn column(ranked: &Ranked<'_>, candidate: &Candidate) -> Option<Column> {
     })
 }
 
-/// Whether a column is called like one that holds money.
+/// Whether a column has a name for money.
 fn is_money(name: Option<&&str>) -> bool {
     let Some(name) = name else {
         return false;
@@ -202,7 +203,7 @@ fn is_money(name: Option<&&str>) -> bool {
         || words.any(|w| cues::holds(cues::MONEY_COLUMNS, w))
 }
 
-/// A row that already adds up the others.
+/// A row that is already the total of the others.
 fn is_total(unit: &Unit) -> bool {
     let first = cells(unit)
         .first()
@@ -210,8 +211,8 @@ fn is_total(unit: &Unit) -> bool {
     cues::SUM.are_in(&first) || cues::AVERAGE.are_in(&first)
 }
 
-/// The rows that hold the words of the question which stand in cells and not in the header or
-/// above; all rows when there are no such words. Rows of another time than the question's are out.
+/// The rows with the question's words that are in cells and not in the header or above; all rows if
+/// there are no such words. Rows for another time than the question's are excluded.
 fn asked_rows(ranked: &Ranked<'_>, names: &[&str], all: Vec<usize>) -> Vec<usize> {
     let found = ranked.found;
     let header: std::collections::HashSet<String> =
@@ -223,7 +224,7 @@ fn asked_rows(ranked: &Ranked<'_>, names: &[&str], all: Vec<usize>) -> Vec<usize
             .unit(i)
             .is_some_and(|u| score::covers(&u.stems, t) > 0.0)
     };
-    // A word of the headings says which table is meant, not which of its rows.
+    // A word in the headings identifies the table, not one of its rows.
     let place = all.first().and_then(|i| found.unit(*i)).map(|u| &u.place);
     let above = |t: &Term| place.is_some_and(|p| score::covers(&p.stems, t) > 0.0);
     let deciding: Vec<_> = ranked
@@ -242,7 +243,7 @@ fn asked_rows(ranked: &Ranked<'_>, names: &[&str], all: Vec<usize>) -> Vec<usize
     if deciding.is_empty() {
         return rows;
     }
-    // "January to May": from the row of the one to the row of the other.
+    // "January to May": the rows from the first month to the last.
     let months: Vec<usize> = deciding
         .iter()
         .filter(|t| cues::month(&t.word.to_lowercase()).is_some())
@@ -263,7 +264,8 @@ fn asked_rows(ranked: &Ranked<'_>, names: &[&str], all: Vec<usize>) -> Vec<usize
     }
 }
 
-/// How many there are: tasks, rows, or items of a list. What a note says in a sentence goes first.
+/// How many there are: tasks, rows, or items of a list. A count that a note states in a sentence
+/// comes first.
 fn count(ranked: &Ranked<'_>) -> Option<(Computed, Vec<Passage>)> {
     let computed = |count: usize, what: &str, notes: usize| Computed {
         operation: Operation::Count,
@@ -278,7 +280,7 @@ fn count(ranked: &Ranked<'_>) -> Option<(Computed, Vec<Passage>)> {
         return Some((computed(number, "tasks", notes), passages));
     }
     let best = ranked.best()?;
-    // The numbers of a row are rarely how many rows there are.
+    // Numbers in a row are rarely the number of rows.
     let says = ranked.unit(best.index).is_some_and(|u| u.form != Form::Row);
     if says && best.features.kind > 0.0 && confidence::fits(ranked, best) {
         return None;

@@ -1,5 +1,5 @@
-//! Notes → the sentences, items, rows, code blocks and properties an answer can be made of, each
-//! with its surroundings.
+//! Cuts notes into the sentences, items, rows, code blocks and properties that an answer can be
+//! made of, each with its surroundings.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -12,7 +12,7 @@ use super::calendar::{self, Day};
 use super::note::NoteText;
 use super::question::is_unspaced;
 
-/// What a unit is.
+/// The kind of a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
     Sentence,
@@ -25,21 +25,21 @@ pub(super) enum Form {
     Code,
     /// A key of the frontmatter with its value.
     Property,
-    /// Nobody reads it, or it leads nowhere: comments, HTML, definitions.
+    /// Not shown to readers or without content: comments, HTML, definitions.
     Hidden,
 }
 
-/// What stands above a unit: the note's names and the headings.
+/// What is above a unit: the note's names and the headings.
 #[derive(Debug, Default)]
 pub(super) struct Place {
-    /// The innermost heading, else the note's title.
+    /// The innermost heading, otherwise the note's title.
     pub heading: String,
-    /// Of the innermost heading alone.
+    /// Stems of the innermost heading only.
     pub heading_stems: HashSet<String>,
     pub stems: HashSet<String>,
-    /// Of the note's names alone.
+    /// Stems of the note's names only.
     pub names: HashSet<String>,
-    /// Path and headings, as they are written.
+    /// Path and headings, as written.
     pub written: String,
 }
 
@@ -58,21 +58,21 @@ pub(super) struct Unit {
     /// The innermost list item around it.
     pub item: Option<usize>,
     pub section: usize,
-    /// Of a task: whether it is ticked.
+    /// For a task: whether it is ticked.
     pub task: Option<bool>,
-    /// The words a person reads.
+    /// The words as a reader sees them.
     pub plain: String,
     pub stems: HashSet<String>,
     pub place: Rc<Place>,
-    /// What leads in: the sentence that ends with a colon, the table's header, the item around it.
+    /// The lead-in: the sentence that ends with a colon, the table's header, the item around it.
     pub lead: Option<usize>,
     /// The sentence before it in the same block.
     pub before: Option<usize>,
-    /// The day it is of: its own, else that of its headings or its note.
+    /// Its day: its own, otherwise that of its headings or its note.
     pub date: Option<Day>,
-    /// Retrieval's score of its place, 0 to 1.
+    /// Retrieval score of its place, 0 to 1.
     pub rank: f32,
-    /// Whether it ends by sending the reader elsewhere: with a link.
+    /// Whether it ends by pointing the reader elsewhere with a link.
     pub points_away: bool,
     /// Whether it can be quoted as (part of) an answer; the others are only surroundings.
     pub sayable: bool,
@@ -93,7 +93,7 @@ struct Cutter<'a> {
     note: &'a NoteText,
     names: HashSet<String>,
     places: Vec<Option<Rc<Place>>>,
-    /// The units of this note begin here.
+    /// The index of this note's first unit.
     first: usize,
 }
 
@@ -252,7 +252,7 @@ impl<'a> Cutter<'a> {
             .find(|b| self.note.kind_of(*b) == Some(kind))
     }
 
-    /// The unit that leads in, and the one before in the same block.
+    /// The lead-in unit, and the previous unit in the same block.
     fn surroundings(
         &self,
         form: Form,
@@ -284,8 +284,8 @@ impl<'a> Cutter<'a> {
         (lead, before)
     }
 
-    /// Of an item inside another one: that one's text; of the others: the sentence above the list,
-    /// when it leads in.
+    /// For an item inside another item: the outer item's text; for other items: the sentence above
+    /// the list, if it is a lead-in.
     fn lead_of_item(&self, item: Option<usize>, own: &[Unit]) -> Option<usize> {
         let item = item?;
         let parent = self
@@ -305,7 +305,7 @@ impl<'a> Cutter<'a> {
     }
 }
 
-/// Whether what follows is announced: it ends with a colon.
+/// Whether it introduces what follows: it ends with a colon.
 pub(super) fn leads_in(unit: &Unit) -> bool {
     unit.plain.trim_end().ends_with([':', '：'])
 }
@@ -382,7 +382,7 @@ fn is_mark(word: &str) -> bool {
     })
 }
 
-/// Whether a reader learns something from it alone.
+/// Whether it is informative on its own.
 fn is_sayable(form: Form, raw: &str, words: &str) -> bool {
     match form {
         Form::Code => return true,
@@ -402,7 +402,7 @@ fn is_sayable(form: Form, raw: &str, words: &str) -> bool {
     !hidden && !formula && !words.is_empty() && tells
 }
 
-/// A list of names is an answer, a bare address is none.
+/// A list of names is an answer; a bare address is not.
 fn tells_links(words: &str) -> bool {
     !words.contains("://") && words.chars().filter(|c| c.is_alphabetic()).count() > 2
 }
@@ -416,7 +416,7 @@ fn tells(text: &str) -> bool {
     words > 0 || text.chars().filter(|c| is_unspaced(*c)).count() > 3
 }
 
-/// `raw` with every link, picture, embed and bare address taken out.
+/// `raw` without links, pictures, embeds and bare addresses.
 fn without_links(raw: &str) -> String {
     let mut out = String::with_capacity(raw.len());
     let mut rest = raw;
@@ -435,7 +435,7 @@ fn without_links(raw: &str) -> String {
     out + rest
 }
 
-/// The length of the link that `text` begins with; 0 for none.
+/// The length of the link at the start of `text`; 0 if there is none.
 fn link_length(text: &str) -> usize {
     if text.starts_with("[[") {
         return text.find("]]").map_or(0, |i| i + 2);

@@ -1,4 +1,4 @@
-//! The one tool that a model may call, its call, and the prompt that carries what the call gave.
+//! The only tool that a model may call here, its call, and the prompt with the result.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ use local_agent_text::error::{ErrorCode, Failure, Result};
 
 const TOOL: &str = "read_text_file";
 
-/// The rules of pass 1.
+/// The instructions for pass 1.
 pub(super) fn rules() -> String {
     let tools = json!([{
         "name": TOOL,
@@ -24,10 +24,10 @@ pub(super) fn rules() -> String {
     )
 }
 
-/// The path that a reply asks for: the whole reply is a call, or begins with one.
+/// The path that a reply asks for: the reply must be a call, or begin with one.
 ///
-/// Errors: `EVIDENCE_NOT_ACQUIRED` for a reply that is no call, `TOOL_ERROR` for a call of
-/// something else, `INVALID_ARGS` for a call without a path.
+/// Errors: `EVIDENCE_NOT_ACQUIRED` for a reply that is not a call, `TOOL_ERROR` for a call of
+/// another tool, `INVALID_ARGS` for a call without a path.
 pub(super) fn requested(reply: &str) -> Result<String> {
     let Some(call) = parse(reply) else {
         let message = "The model answered without reading the file that the question names.";
@@ -61,7 +61,7 @@ fn parse(reply: &str) -> Option<Value> {
     envelope::parse(reply).map(|envelope| envelope.call)
 }
 
-/// Pass 2: the rules, the question, the call, and the file as data.
+/// Pass 2: the instructions, the question, the call, and the file as data.
 pub(super) fn answer_from(nonce: &Nonce, question: &str, read: &TextResult) -> Vec<Message> {
     let code = nonce.as_str();
     let rules = format!(

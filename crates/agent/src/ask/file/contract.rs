@@ -1,4 +1,4 @@
-//! Reading the file, and what a result of reading must hold before anything is answered from it.
+//! Reading the file, and the checks on the result before it is used as evidence.
 
 use serde::Serialize;
 
@@ -9,18 +9,18 @@ use local_agent_text::types::{
     ByteSpan, ChunkKey, HeadingPath, LineSpan, RelPath, Sha256, SourceName,
 };
 
-/// Characters that are never exceeded.
+/// Absolute maximum number of characters.
 pub(super) const HARD_CAP: usize = 200_000;
 
-/// The fewest characters that are asked for.
+/// Minimum number of characters to read.
 const LEAST: usize = 200;
 
-/// What reading a text file gives.
+/// The result of reading a text file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct TextResult {
     /// `source:path`, the document's address.
     pub path: String,
-    /// Of the whole file.
+    /// Hash of the whole file.
     pub sha256: Sha256,
     pub chars_full: usize,
     pub chars_returned: usize,
@@ -28,12 +28,12 @@ pub(super) struct TextResult {
     pub text: String,
 }
 
-/// How much of which file an answer rests on.
+/// Which file an answer rests on, and how much of it was read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FileScope {
     /// `source:path`.
     pub path: String,
-    /// Of the whole file.
+    /// Hash of the whole file.
     pub sha256: Sha256,
     pub chars_full: usize,
     pub chars_returned: usize,
@@ -56,7 +56,7 @@ impl TextResult {
         }
     }
 
-    /// Whether the numbers fit each other and the text.
+    /// Checks that the numbers agree with each other and with the text.
     pub fn check(&self) -> Result<()> {
         let invalid = |what: &str| {
             Err(Failure::new(
@@ -80,8 +80,8 @@ impl TextResult {
     }
 }
 
-/// Reads the file that `request` means, whole, as evidence. `max_chars` bounds the first reading;
-/// when that was not all, it is read once more up to the cap.
+/// Reads the file that `request` names, whole, as evidence. `max_chars` limits the first read; if
+/// the file is longer, it is read again up to the cap.
 ///
 /// Errors: those of the sandbox; `FILE_READ_ERROR` when it is not UTF-8; `EVIDENCE_INVALID`,
 /// `EVIDENCE_TRUNCATED`.

@@ -1,13 +1,13 @@
 //! The form of an answer about a file: no tables, and one last line that the program writes itself.
 
-/// What an answer with a table is refused with.
+/// The reason for rejecting an answer with a table.
 pub(super) const MARKDOWN_TABLE: &str = "MARKDOWN_TABLE";
 
-/// What the model is told about its table.
+/// The objection to a table, as sent to the model.
 pub(super) const NO_TABLE: &str = "- MARKDOWN_TABLE: it holds a table. Write no line with the character | at all; use sentences or a list.\n";
 
-/// The reply without the blank lines and scope lines at its end: the right one is written by the
-/// program.
+/// The reply without blank lines and scope lines at its end: the program writes the correct scope
+/// line itself.
 pub(super) fn without_footer(reply: &str) -> &str {
     let mut body = reply.trim_end();
     loop {
@@ -19,8 +19,8 @@ pub(super) fn without_footer(reply: &str) -> &str {
     }
 }
 
-/// Whether it holds a table: a separator row and a bar anywhere else, or two rows in a row with
-/// three bars each.
+/// Whether it contains a table: a separator row and a bar anywhere else, or two consecutive rows
+/// with three bars each.
 pub(super) fn has_table(body: &str) -> bool {
     let bars = |line: &str| line.matches('|').count();
     let is_separator = |line: &str| {

@@ -1,13 +1,13 @@
 //! One file, read whole: `ask --read FILE`, or a question that names exactly one readable file.
 //!
-//! The evidence is the file as it was read, and the last line of every answer says so: how much of
-//! the file was read, and its SHA-256. Claims need no citation of their own, for there is only one
-//! thing they can rest on; numbers, names, negations and quotes are held against the whole text.
+//! The evidence is the file as it was read, and the last line of every answer says how much of the
+//! file was read, and its SHA-256. Claims need no citation of their own, because there is only one
+//! source; numbers, names, negations and quotes are checked against the whole text.
 //!
-//! When a question names the file, a chat model is asked first which file it wants to read (pass 1)
-//! and must ask for that one. With `--read` a person has read it out already, so the program makes
-//! that call itself; so it does for the extractive answerer. Then the model answers from what was
-//! read (pass 2).
+//! When a question names the file, a chat model is first asked which file it wants to read (pass
+//! 1), and it must ask for that one. With `--read` a person has already chosen the file, so the
+//! program makes that call itself; it does the same for the extractive answerer. Then the model
+//! answers from the file's text (pass 2).
 //!
 //! | file | what it holds |
 //! | --- | --- |
@@ -50,11 +50,11 @@ use local_agent_verify::{Scope, VerifyOptions};
 #[derive(Debug)]
 pub struct FileQuestion<'a> {
     pub text: &'a str,
-    /// The file, as the person or the question names it.
+    /// The file, as named by the person or the question.
     pub file: &'a str,
     /// Whether the question named it, so that a model has to ask for it.
     pub named_by_question: bool,
-    /// Characters of the file that are read at first.
+    /// Number of characters of the file that are read at first.
     pub max_chars: usize,
     pub verify: VerifyOptions,
     /// Fail with `ASK_CITATION_INVALID` instead of falling back to the file's own sentences.
@@ -63,8 +63,8 @@ pub struct FileQuestion<'a> {
     pub today: Day,
 }
 
-/// Answers a question from one file behind `sandbox`, by `chosen`. `load` gives the embedding model
-/// of the extractive answerer.
+/// Answers a question from one file in `sandbox`, using `chosen`. `load` gives the embedding model
+/// for the extractive answerer.
 pub fn ask_file(
     question: &FileQuestion<'_>,
     sandbox: &Sandbox,
@@ -199,8 +199,8 @@ fn first_pass(
     outcome
 }
 
-/// Whether a reply asks for the file that the question names. The model's own path goes through the
-/// sandbox and nowhere else.
+/// Whether a reply asks for the file that the question names. The model's own path only ever goes
+/// through the sandbox.
 fn asks_for_the_file(reply: &str, question: &FileQuestion<'_>, sandbox: &Sandbox) -> Result<()> {
     let wanted = call::requested(reply)?;
     if sandbox.resolve(&wanted)? == sandbox.resolve(question.file)? {
@@ -259,7 +259,7 @@ impl Turns for FileTurns<'_> {
         Ok(self.packed.first(usize::MAX))
     }
 
-    /// No call, no table, and no scope line, which the program writes itself.
+    /// Not a call, without a table, and without a scope line, which the program writes itself.
     fn form<'r>(&self, reply: &'r str) -> Result<ReplyForm<'r>> {
         if call::is_call(reply) {
             let message =
@@ -283,7 +283,7 @@ impl Turns for FileTurns<'_> {
     }
 }
 
-/// How a question about one file is judged: against all of the file.
+/// How an answer about one file is judged: against the whole file.
 pub fn file_options(verify: VerifyOptions) -> VerifyOptions {
     VerifyOptions {
         scope: Scope::File,
@@ -326,8 +326,7 @@ fn extracted(
     answer.take_extracted(extracted, &options(question), question.strict)
 }
 
-/// How rare a term is among the paragraphs of the file: its inverse document frequency, paragraphs
-/// for documents.
+/// How rare a term is in the file: its inverse document frequency, with paragraphs as documents.
 fn rarity(snapshot: &EvidenceSnapshot) -> impl Fn(&str) -> Rarity + use<> {
     let mut counts: HashMap<String, usize> = HashMap::new();
     let mut paragraphs = 0;

@@ -1,4 +1,4 @@
-//! Which questions are about a file: they name one by its extension, or ask to read or sum up
+//! Which questions are about a file: they name one by its extension, or ask to read or summarise
 //! something with a dot in its name.
 
 use std::sync::OnceLock;
@@ -9,7 +9,7 @@ use local_agent_files::sandbox::{Address, Sandbox};
 use local_agent_text::error::Failure;
 
 fn regex(cell: &'static OnceLock<Option<Regex>>, pattern: &str) -> Option<&'static Regex> {
-    // Patterns are constants, and every one of them is matched by a test.
+    // Patterns are constants, and a test covers every one of them.
     cell.get_or_init(|| Regex::new(pattern).ok()).as_ref()
 }
 
@@ -45,7 +45,7 @@ fn names(question: &str) -> Vec<String> {
     out
 }
 
-/// The one readable file that a question names; `None` when it names none, or more than one.
+/// The one readable file that a question names; `None` if it names none or several.
 pub fn named_file(question: &str, sandbox: &Sandbox) -> Option<String> {
     let mut found: Option<(String, Address)> = None;
     for name in names(question) {
@@ -61,8 +61,8 @@ pub fn named_file(question: &str, sandbox: &Sandbox) -> Option<String> {
     found.map(|(name, _)| name)
 }
 
-/// Why the one file cannot be read that a question asks to read or sum up; `None`: it asks for no
-/// file, for several, or for one that is there.
+/// Why the file that a question asks to read or summarise cannot be read; `None` if it asks for no
+/// file, for several, or for one that exists.
 pub fn unreadable_file(question: &str, sandbox: &Sandbox) -> Option<Failure> {
     static COMMAND: OnceLock<Option<Regex>> = OnceLock::new();
     let command = regex(&COMMAND, r"(?i)^\s*(?:please\s+)?read\b");
@@ -77,7 +77,7 @@ pub fn unreadable_file(question: &str, sandbox: &Sandbox) -> Option<Failure> {
     sandbox.resolve(name).err()
 }
 
-/// Whether the whole file is asked for, not something in it.
+/// Whether the question asks for the whole file, not something in it.
 pub(super) fn wants_summary(question: &str) -> bool {
     static SUMMARY: OnceLock<Option<Regex>> = OnceLock::new();
     let words = r"(?i)\b(summar|sum up|overview|fasse?\b.*\bzusammen|zusammenfass|tl;?dr|what (?:does|do|did|is in)\b.*\b(?:say|contain)\b\s*\??$|what is in\b)|要約|まとめて|总结|概括";

@@ -1,4 +1,4 @@
-//! Finding and reading what an answer cites.
+//! Finds and reads the files that an answer cites.
 
 use std::collections::BTreeMap;
 
@@ -10,11 +10,11 @@ use local_agent_text::evidence::{Excerpt, Segment, UnresolvedProblem};
 use local_agent_text::types::{ByteSpan, ChunkKey, HeadingPath, Label, LineSpan, Sha256};
 use local_agent_verify::{CitedPart, FileCitation, FileTarget};
 
-/// Bytes of text that one answer may cite. Lines may be cited in ever new ranges, and each is held
-/// as evidence.
+/// Maximum number of bytes of text that one answer may cite. Ever new ranges of lines can be cited,
+/// and each is kept as evidence.
 const MOST_CITED_BYTES: usize = 16 << 20;
 
-/// Reads what an answer cites, each part once.
+/// Reads the cited parts of files, each once.
 pub(super) struct CitedFiles<'a> {
     sandbox: &'a Sandbox,
     places: BTreeMap<(Address, CitedPart), Label>,
@@ -23,7 +23,7 @@ pub(super) struct CitedFiles<'a> {
     unresolved: Vec<Unresolved>,
 }
 
-/// Why a citation names nothing that can be read.
+/// Why a citation refers to nothing readable.
 struct Problem {
     problem: UnresolvedProblem,
     why: String,
@@ -53,12 +53,12 @@ impl<'a> CitedFiles<'a> {
         }
     }
 
-    /// What was read, in the order of its labels; and what could not be.
+    /// What was read, in label order; and what could not be read.
     pub fn into_parts(self) -> (Vec<Excerpt>, Vec<Unresolved>) {
         (self.excerpts, self.unresolved)
     }
 
-    /// A citation of nothing, as a segment; it is listed.
+    /// A citation of nothing, as a segment; it is recorded.
     pub fn unresolved(
         &mut self,
         written: &str,
@@ -77,8 +77,8 @@ impl<'a> CitedFiles<'a> {
         }
     }
 
-    /// A citation as segments, one for each target. `None`: its form is also used for other things,
-    /// and no file has this name.
+    /// A citation as segments, one per target. `None`: its form has other uses too, and no file has
+    /// this name.
     pub fn segments(&mut self, citation: &FileCitation, written: &str) -> Option<Vec<Segment>> {
         let mut segments = Vec::new();
         for target in &citation.targets {
@@ -97,7 +97,7 @@ impl<'a> CitedFiles<'a> {
         Some(segments)
     }
 
-    /// The label of a cited part; reads it when it is new.
+    /// The label of a cited part; the part is read if it is new.
     fn label(&mut self, target: &FileTarget) -> Result<Label, Problem> {
         let at = find(self.sandbox, target)?;
         let key = (at, target.part.clone());
@@ -127,8 +127,8 @@ impl<'a> CitedFiles<'a> {
     }
 }
 
-/// The one file that a target names, under exactly that name: a path in another case is the path of
-/// another file on most systems. Names of notes are looked up as note programs do, in any case.
+/// The one file with exactly the name of a target: on most systems, a path in a different case is a
+/// different file. Names of notes are matched ignoring case, as in note programs.
 fn find(sandbox: &Sandbox, target: &FileTarget) -> Result<Address, Problem> {
     let request = match target.is_note {
         true => format!("{}.md", target.path),
@@ -140,7 +140,7 @@ fn find(sandbox: &Sandbox, target: &FileTarget) -> Result<Address, Problem> {
     let asked = asked.trim_start_matches("./");
     let name = asked.rsplit('/').next().unwrap_or(asked);
     let found = match sandbox.resolve(&request) {
-        // On a disk that tells cases apart, the file of the other case is found by its name.
+        // On a case-sensitive disk, the file in the other case is found by its name.
         Err(failure) if failure.code == ErrorCode::FileNotFound && name != request => sandbox
             .resolve(name)
             .ok()
@@ -161,7 +161,7 @@ fn lower(path: &str) -> String {
     path.to_lowercase()
 }
 
-/// Whether `path` is `end`, or ends in it below a folder.
+/// Whether `path` is `end`, or ends with it after a folder.
 fn ends_with(path: &str, end: &str) -> bool {
     path.strip_suffix(end)
         .is_some_and(|folder| folder.is_empty() || folder.ends_with('/') || end.starts_with('.'))
@@ -188,7 +188,7 @@ fn excerpt(at: &Address, text: &str, part: &CitedPart) -> Result<Excerpt, Proble
     let lines = LineSpan::new(line(before + 1)?, line(before + within + 1)?).ok_or_else(broken)?;
     let span = ByteSpan::new(range.start, range.end).ok_or_else(broken)?;
     let heading = HeadingPath::default();
-    // Equal texts of one file are told apart by where they begin.
+    // Equal texts in one file are distinguished by where they begin.
     let chunk_key = ChunkKey::derive(
         &at.source,
         &at.path,

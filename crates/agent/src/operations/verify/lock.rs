@@ -1,8 +1,9 @@
-//! What became of the passages that a document cites: a gate against documents that drift.
+//! Checks what happened to the passages that a document cites: a gate against documents that go out
+//! of date.
 //!
-//! What a passage was is known from a lock file of verdicts, or from an earlier version of its
-//! file. A passage that only moved is found by its lines and changes nothing. One that changed is
-//! judged again, where it is now: the claim still holds, or it does not.
+//! An earlier passage is known from a lock file of verdicts, or from an earlier version of its
+//! file. A passage that only moved is found by its lines and changes nothing. A changed passage is
+//! judged again at its current location: the claim is still supported, or it is not.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +20,7 @@ use local_agent_text::evidence::{
 use local_agent_text::types::Label;
 use local_agent_verify::{self as verify, Claim, Verdict, VerifyOptions};
 
-/// Of the lock files that this program writes and reads.
+/// The version of the lock files that this program writes and reads.
 const VERSION: u32 = 1;
 
 /// A lock file: for each document its claims, and what they cite.
@@ -30,7 +31,7 @@ pub struct Lock {
     documents: BTreeMap<String, Vec<LockedClaim>>,
 }
 
-/// A claim as it was when the lock was written.
+/// A claim at the time the lock was written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct LockedClaim {
@@ -39,7 +40,7 @@ struct LockedClaim {
     passages: Vec<CitedPassage>,
 }
 
-/// A claim, what became of what it cites, and whether it still holds.
+/// A claim, what happened to the passages it cites, and whether it is still supported.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ClaimChange {
     pub claim: String,
@@ -49,7 +50,7 @@ pub struct ClaimChange {
     pub verdict: &'static str,
     /// One or more sentences.
     pub why: String,
-    /// Where the passage is now, `source:path:lines`, when it is not where it is cited.
+    /// Where the passage is now, `source:path:lines`, if it is not in the cited place.
     pub now_at: Option<String>,
 }
 
@@ -63,9 +64,9 @@ impl Default for Lock {
 }
 
 impl Lock {
-    /// Reads a lock file.
+    /// Parses a lock file.
     ///
-    /// Errors: `INVALID_ARGS` when it is none, or of another version.
+    /// Errors: `INVALID_ARGS` when it is not a lock file, or has another version.
     pub fn from_json(text: &str) -> Result<Self> {
         let bad = |why: String| {
             Failure::new(ErrorCode::InvalidArgs, format!("The lock file {why}."))
@@ -88,7 +89,7 @@ impl Lock {
         Ok(text + "\n")
     }
 
-    /// Replaces what is known of one document.
+    /// Replaces the record of one document.
     pub fn update(&mut self, document: &str, judged: &Judged) {
         let claims = judged
             .report
@@ -106,9 +107,9 @@ impl Lock {
         self.documents.insert(document.to_owned(), claims);
     }
 
-    /// Compares one document, judged as it is now, with what is known of it.
+    /// Compares the current verdicts for one document with its record.
     ///
-    /// Errors: `INTERNAL_ERROR`. A file that cannot be read any more is an edited passage.
+    /// Errors: `INTERNAL_ERROR`. A file that can no longer be read counts as an edited passage.
     pub fn changes(
         &self,
         document: &str,
@@ -127,7 +128,7 @@ impl Lock {
 }
 
 /// Compares a document, judged as it is now, with earlier versions of the files that it cites.
-/// `before` gives such a version; `None`: there was none. Claims that cite no file that changed are
+/// `before` returns such a version; `None`: there was none. Claims that cite no changed file are
 /// left out.
 ///
 /// Errors: those of `before`; `INTERNAL_ERROR`.
@@ -164,7 +165,7 @@ pub fn changes_since(
     Ok(changes)
 }
 
-/// `find` gives what a claim cited before; `None`: nothing is known of it.
+/// `find` returns what a claim cited before; `None`: unknown.
 fn changes(
     judged: &Judged,
     sandbox: &Sandbox,
@@ -191,7 +192,7 @@ fn compared(claim: &Claim, passages: &[CitedPassage], sandbox: &Sandbox) -> Resu
             Change::Moved => 1,
             Change::Edited => 2,
         })
-        // No passage of an earlier version: the file is new, or shorter than it is now.
+        // The earlier version has no such passage: the file is new, or was shorter.
         .unwrap_or(Change::Edited);
     let as_cited = ClaimChange::as_judged(claim, change);
     if change == Change::Unchanged || as_cited.holds {
@@ -207,7 +208,7 @@ fn compared(claim: &Claim, passages: &[CitedPassage], sandbox: &Sandbox) -> Resu
     judged_at(claim, change, excerpts)
 }
 
-/// Judges a claim against passages where they are now.
+/// Judges a claim against passages at their current locations.
 fn judged_at(claim: &Claim, change: Change, excerpts: Vec<Excerpt>) -> Result<ClaimChange> {
     let at: Vec<String> = excerpts
         .iter()

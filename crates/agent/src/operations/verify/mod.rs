@@ -1,8 +1,8 @@
-//! Judging anybody's answer, as `verify` and MCP do it.
+//! Judges answers from any author, for `verify` and MCP.
 //!
-//! Against a snapshot the answer cites `[E1]` or the canonical form. Against files it cites lines,
+//! With a snapshot, the answer cites `[E1]` or the canonical form. With files, it cites lines,
 //! sections and notes; these are read through a sandbox and become the snapshot. Spans of the
-//! report always count in the answer as it was given.
+//! report always refer to the answer as given.
 //!
 //! | file | what it holds |
 //! | --- | --- |
@@ -26,17 +26,17 @@ use local_agent_verify::{self as verify, Report, VerifyOptions};
 use cited_files::CitedFiles;
 use parts::Parts;
 
-/// A report, and what it compared with.
+/// A report, and the evidence it is based on.
 #[derive(Debug)]
 pub struct Judged {
     pub report: Report,
-    /// The evidence: the given one, or what the answer cites.
+    /// The evidence: the given snapshot, or what the answer cites.
     pub snapshot: EvidenceSnapshot,
-    /// Citations that name nothing that can be read.
+    /// Citations that refer to nothing readable.
     pub unresolved: Vec<Unresolved>,
 }
 
-/// A citation that names nothing that can be read.
+/// A citation that refers to nothing readable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unresolved {
     /// As written.
@@ -60,10 +60,10 @@ pub fn against_snapshot(answer: &str, snapshot: EvidenceSnapshot) -> Judged {
     }
 }
 
-/// Judges an answer that cites files ([`local_agent_verify::file_citations`]) against these files
-/// as they are now.
+/// Judges an answer that cites files ([`local_agent_verify::file_citations`]) against the current
+/// content of these files.
 ///
-/// Errors: `INTERNAL_ERROR`. What cannot be read is in the report.
+/// Errors: `INTERNAL_ERROR`. Unreadable files are in the report.
 pub fn against_files(answer: &str, sandbox: &Sandbox) -> Result<Judged> {
     let mut files = CitedFiles::new(sandbox);
     let parts = Parts::of(answer, &mut files);

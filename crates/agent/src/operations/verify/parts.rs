@@ -7,7 +7,7 @@ use local_agent_text::evidence::{MarkerKind, Rendered, Segment, UnresolvedProble
 use local_agent_text::types::ByteSpan;
 use local_agent_verify::{FileCitation, file_citations};
 
-/// A stretch of the answer as given, and what it became.
+/// A part of the answer as given, and its segments.
 struct CitedPart {
     given: Range<usize>,
     segment: Segment,
@@ -16,17 +16,17 @@ struct CitedPart {
 /// An answer as segments, in order.
 pub(super) struct Parts(Vec<CitedPart>);
 
-/// What is found in an answer beside its words.
+/// What an answer contains besides its words.
 enum FoundMark {
     File(FileCitation),
-    /// `[E1]`, which names nothing outside a snapshot.
+    /// `[E1]`, which means nothing without a snapshot.
     Label,
     /// A footnote that only cites.
     Footnote,
 }
 
 impl Parts {
-    /// Takes `answer` apart, and reads what it cites.
+    /// Splits `answer` into parts, and reads what it cites.
     pub fn of(answer: &str, files: &mut CitedFiles<'_>) -> Self {
         let mut parts = Self(Vec::new());
         let mut at = 0;
@@ -47,7 +47,7 @@ impl Parts {
                 FoundMark::File(citation) => {
                     let written = answer.get(range.clone()).unwrap_or("");
                     let Some(segments) = files.segments(&citation, written) else {
-                        // It was no citation: its bytes stay words.
+                        // It was not a citation: its bytes stay text.
                         parts.0.truncate(before);
                         continue;
                     };
@@ -81,7 +81,7 @@ impl Parts {
         self.0.iter().map(|part| part.segment.clone()).collect()
     }
 
-    /// The way back from the rendered draft to the answer as given.
+    /// The mapping from the rendered draft back to the answer as given.
     pub fn back(&self, rendered: &Rendered) -> Back {
         let places = rendered
             .pieces
@@ -135,11 +135,11 @@ struct PartPlace {
     is_text: bool,
 }
 
-/// Where bytes of the rendered draft are in the answer as given.
+/// Maps bytes of the rendered draft to the answer as given.
 pub(super) struct Back(Vec<PartPlace>);
 
 impl Back {
-    /// Where a span is; `None` when it is nowhere.
+    /// Where a span is; `None` if it has no counterpart.
     pub fn given(&self, span: ByteSpan) -> Option<ByteSpan> {
         ByteSpan::new(self.start(span.start())?, self.end(span.end())?)
     }

@@ -1,4 +1,4 @@
-//! A cited passage: how it is kept, and how it is found again in its file as it is now.
+//! A cited passage: how it is stored, and how it is found again in the current file.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -11,11 +11,11 @@ use local_agent_text::types::{
     ByteSpan, ChunkKey, HeadingPath, LineSpan, RelPath, Sha256, SourceName,
 };
 
-/// What became of what a claim cites.
+/// What happened to the passage that a claim cites.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Change {
-    /// It is where and what it was.
+    /// Same place and same text.
     Unchanged,
     /// The same words are on other lines.
     Moved,
@@ -25,7 +25,7 @@ pub enum Change {
     New,
 }
 
-/// A cited passage as it was.
+/// A cited passage in its earlier state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CitedPassage {
@@ -34,7 +34,7 @@ pub struct CitedPassage {
     /// `12` or `12-18`.
     lines: String,
     sha256: Sha256,
-    /// The beginning of the SHA-256 of each line, by which it is found again.
+    /// The first digits of the SHA-256 of each line, used to find it again.
     line_hashes: Vec<String>,
 }
 
@@ -46,7 +46,7 @@ pub(super) fn address(item: &EvidenceItem) -> Address {
     }
 }
 
-/// A passage in its file as it is now.
+/// A passage in the current file.
 pub(super) struct FoundPassage {
     pub change: Change,
     /// `None`: nothing of it was found.
@@ -67,7 +67,7 @@ impl CitedPassage {
         }
     }
 
-    /// These lines of an earlier text; `None`: it had fewer.
+    /// These lines of an earlier text; `None` if it had fewer.
     pub fn in_text(at: &Address, lines: LineSpan, text: &str) -> Option<Self> {
         let first = lines.first() as usize - 1;
         let count = (lines.last() - lines.first()) as usize + 1;
@@ -80,7 +80,8 @@ impl CitedPassage {
         first.parse::<usize>().ok()?.checked_sub(1)
     }
 
-    /// Looks for the passage: where it was, the same lines elsewhere, the lines that are left of it.
+    /// Searches for the passage: at its old place, as the same lines elsewhere, or by its remaining
+    /// lines.
     pub fn find(&self, sandbox: &Sandbox) -> FoundPassage {
         let nothing = FoundPassage {
             change: Change::Edited,
@@ -122,8 +123,8 @@ impl CitedPassage {
     }
 }
 
-/// The start of the window that kept most lines of a passage; among equals the one nearest to where
-/// it was; `was` when nothing is left of it.
+/// The start of the window with most lines of the passage; among equals the one nearest to its old
+/// place; `was` if no line remains.
 fn best_window(hashes: &[String], passage: &[String], was: usize) -> usize {
     let known: HashSet<&String> = passage.iter().collect();
     let mut kept = vec![0];
@@ -140,7 +141,7 @@ fn best_window(hashes: &[String], passage: &[String], was: usize) -> usize {
         .map_or(was, |(.., start)| start)
 }
 
-/// The beginning of the SHA-256 of a line without white space at its end.
+/// The first digits of the SHA-256 of a line without trailing white space.
 fn line_hash(line: &str) -> String {
     let hash = Sha256::of(line.trim_end().as_bytes()).to_string();
     hash.chars().take(12).collect()
@@ -154,7 +155,7 @@ fn parse_address(text: &str) -> Option<Address> {
     })
 }
 
-/// `count` lines from line `start`, counted from 0, or as many of them as there are.
+/// `count` lines from line `start`, counted from 0, or as many as exist.
 fn excerpt(at: &Address, lines: &[&str], start: usize, count: usize) -> Option<Excerpt> {
     let end = (start + count).min(lines.len());
     let held = lines.get(start..end).filter(|held| !held.is_empty())?;
@@ -188,7 +189,7 @@ mod tests {
     fn an_edited_passage_is_found_by_the_lines_that_are_left() {
         let file = hashes("x\na\nB\nc\ny\nz\n");
         assert_eq!(best_window(&file, &hashes("a\nb\nc\n"), 4), 1);
-        // Nothing is left: where it was.
+        // No line remains: the old place.
         assert_eq!(best_window(&file, &hashes("q\nr\n"), 3), 3);
         assert_eq!(best_window(&[], &hashes("q\n"), 0), 0);
     }

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use local_agent_text::markdown::{ChunkOptions, HeadingAt, Scheme, parse};
 
-/// The section under a heading: to the next heading of its level or above. The heading is named as
-/// written or by its anchor.
+/// The section under a heading: up to the next heading of the same or a higher level. The heading
+/// is named as written or by its anchor.
 pub(super) fn section(text: &str, heading: &str) -> Option<Range<usize>> {
     let headings = headings(text);
     let wanted = anchor(heading);
@@ -33,7 +33,7 @@ fn headings(text: &str) -> Vec<HeadingAt> {
     parse(text, &options, &|_| 0).headings
 }
 
-/// The anchor that GitHub and most note programs make of a heading: letters and digits in lower
+/// The anchor that GitHub and most note programs make from a heading: letters and digits in lower
 /// case, `-` for white space.
 fn anchor(heading: &str) -> String {
     let mut out = String::new();
@@ -47,7 +47,7 @@ fn anchor(heading: &str) -> String {
     out
 }
 
-/// The block that ends in ` ^name`: a list item's line, or a paragraph. A name on a line of its own
+/// The block that ends in ` ^name`: a list item's line, or a paragraph. A name on a separate line
 /// belongs to the block above it.
 pub(super) fn block(text: &str, name: &str) -> Option<Range<usize>> {
     let mark = format!("^{name}");

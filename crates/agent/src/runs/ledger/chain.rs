@@ -1,4 +1,4 @@
-//! Lines and the chain that they make: each holds the hash of the line before.
+//! Lines and the hash chain: each line contains the hash of the line before.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use crate::runs::RunId;
 use local_agent_index::store::Head;
 use local_agent_text::types::Sha256;
 
-/// What a line is about.
+/// The kind of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LineKind {
@@ -14,17 +14,17 @@ pub enum LineKind {
     Open,
     /// A run begins.
     Begin,
-    /// It ended, and this is its record.
+    /// The run ended, with this record.
     End,
     /// Its record was removed on purpose.
     Prune,
-    /// The head was lost; from here on it is kept again.
+    /// The head was lost; from here on it is maintained again.
     Anchor,
     /// A tool was called.
     Tool,
-    /// A record was entered that stood in no ledger. Nothing vouches for it before this line.
+    /// A record was entered that was in no ledger. Nothing guarantees it before this line.
     Found,
-    /// A record that an earlier ledger held was gone when this one was begun.
+    /// A record from an earlier ledger was missing when this one was begun.
     Lost,
 }
 
@@ -39,18 +39,17 @@ pub struct Line {
     pub kind: LineKind,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run: Option<RunId>,
-    /// Of a `tool` line.
+    /// For a `tool` line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool: Option<ToolLine>,
-    /// SHA-256 of `run.json` as it was written; of the whole earlier ledger in an `open` that
-    /// follows one.
+    /// SHA-256 of `run.json` as written; in an `open` line that follows an earlier ledger, of that
+    /// whole ledger.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub record_sha256: Option<Sha256>,
-    /// It stood in an earlier ledger, which is kept aside, and was taken over from it; `at` is its
-    /// time there.
+    /// It was taken over from an earlier ledger, which is kept; `at` is its time there.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub earlier: bool,
-    /// SHA-256 of the line before, without its line break; none in the first line.
+    /// SHA-256 of the line before, without its line break; empty in the first line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prev: Option<Sha256>,
 }
@@ -62,28 +61,29 @@ pub struct ToolLine {
     /// `person`, `model` or `agent`.
     pub caller: String,
     pub name: String,
-    /// The path, name or pattern it was about; shortened and redacted.
+    /// The path, name or pattern of the call; shortened and redacted.
     pub subject: String,
-    /// `ok`, `agreed` (a person said yes to a change, which is about to be made), or the code of a
+    /// `ok`, `agreed` (a person approved a change, which is about to be made), or the code of a
     /// failure.
     pub outcome: String,
-    /// The true reason behind a `FILE_NOT_FOUND`, for the operator alone.
+    /// The true reason behind a `FILE_NOT_FOUND`, only for the operator.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
-    /// Of what was handed out, or is to be written.
+    /// Number of bytes handed out or to be written.
     pub bytes: u64,
 }
 
-/// A ledger as it was read.
+/// A ledger as read.
 #[derive(Debug, Clone, Default)]
 pub struct Chain {
     /// Every line that continues the chain, with its hash.
     pub lines: Vec<(Line, Sha256)>,
     /// Where each of them ends in the file.
     ends: Vec<u64>,
-    /// Bytes behind the last line break: a line that was being written when the machine stopped.
+    /// Number of bytes after the last line break: a line that was being written when the machine
+    /// stopped.
     pub torn: u64,
-    /// The first line that does not continue the chain, counted from 1, and why; everything behind
+    /// The first line that does not continue the chain, counted from 1, and why; everything after
     /// it is not read.
     pub broken: Option<(u64, String)>,
 }
@@ -132,13 +132,13 @@ impl Chain {
         Ok(line)
     }
 
-    /// The hash of the first line: the ledger's name.
+    /// The hash of the first line, which identifies the ledger.
     pub fn id(&self) -> Option<Sha256> {
         self.lines.first().map(|(_, sha)| *sha)
     }
 
-    /// The lines of a ledger, whole or broken, that something vouches for: each whose hash the next
-    /// line holds, or one of `heads`.
+    /// The lines of an intact or broken ledger that are confirmed: each whose hash is in the next
+    /// line, or in one of `heads`.
     pub(super) fn vouched(bytes: &[u8], heads: &[Head]) -> Vec<Line> {
         let parsed: Vec<(Sha256, Option<Line>)> = bytes
             .split(|b| *b == b'\n')
@@ -167,7 +167,7 @@ impl Chain {
         })
     }
 
-    /// Whether the chain goes at least as far as `head` and passes through it.
+    /// Whether the chain reaches at least as far as `head` and contains it.
     pub(super) fn continues(&self, head: &Head) -> bool {
         let last = head
             .lines
@@ -176,8 +176,8 @@ impl Chain {
         last.is_some_and(|(_, sha)| *sha == head.sha256)
     }
 
-    /// Whether some line has this hash: whoever noted a head earlier asks whether the ledger has
-    /// only grown since.
+    /// Whether some line has this hash: to check against an earlier noted head whether the ledger
+    /// has only grown since.
     pub fn holds(&self, sha: &Sha256) -> bool {
         self.lines.iter().any(|(_, own)| own == sha)
     }

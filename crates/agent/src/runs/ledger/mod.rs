@@ -1,23 +1,24 @@
-//! The ledger: one line a begin, end, removal or call of a tool, each with the hash of the line
+//! The ledger: one line per begin, end, removal or tool call, each with the hash of the line
 //! before.
 //!
-//! Whoever changes, removes or reorders a line breaks the chain behind it. A tail that was cut off
-//! leaves a whole chain; it is seen because `durable.sqlite` knows how far the ledger had grown.
-//! Who can write both can forge both.
+//! Changing, removing or reordering a line breaks the chain after it. If the end is cut off, the
+//! chain is still intact; this is detected because `durable.sqlite` knows how far the ledger had
+//! grown. A person who can write both can forge both.
 //!
-//! A crash may leave a line that the head does not know yet (the ledger is ahead: it is believed,
-//! for it continues the chain) or half a line at the end (it was never acknowledged: it is cut off
-//! by the next writer). A ledger that is behind its head, or that does not continue from it, is
-//! `LEDGER_BROKEN`, and nothing is written to it.
+//! A crash may leave a line that the head does not know yet (the ledger is ahead: the line is
+//! accepted, because it continues the chain) or half a line at the end (it was never acknowledged,
+//! and the next writer cuts it off). A ledger that is behind its head, or that does not continue
+//! from it, is `LEDGER_BROKEN`, and nothing is written to it.
 //!
-//! With the head stands what the system knew of the file when it was last written to: length,
-//! number, and the times of the last change. A writer who finds the same looks at the last line
-//! alone; else it reads all of it, as `runs verify` and doctor always do. So a change by any
-//! program is seen before the next line; bytes that a disk changed by itself are seen by those two.
+//! The head also stores what the system reported about the file at the last write: length, inode
+//! number, and the times of the last change. If a writer finds the same values, it checks only the
+//! last line; otherwise it reads everything, as `runs verify` and doctor always do. So a change by
+//! any program is detected before the next line is written; bytes that changed on the disk itself
+//! are detected by those two commands.
 //!
-//! A reader takes the heads before the file: the file may have grown meanwhile, and a longer one
-//! that continues the chain is whole. Only what does not fit then is looked at once more, with the
-//! writers kept out.
+//! A reader reads the heads before the file: the file may have grown meanwhile, and a longer one
+//! that continues the chain is intact. Only if something does not match, it is read again with
+//! writers locked out.
 
 mod chain;
 mod queue;
@@ -39,23 +40,23 @@ pub use chain::{Chain, Line, LineKind, ToolLine};
 pub use renew::Renewed;
 use writer::Writer;
 
-/// The ledger's name in the folder of runs.
+/// The ledger's file name in the folder of runs.
 const FILE: &str = "ledger.jsonl";
 
-/// Characters of a subject that a line keeps. Lines stay far below the 4096 bytes that a writer
-/// reads of the end.
+/// Maximum number of characters of a subject in a line. Lines stay far below the 4096 bytes that a
+/// writer reads at the end.
 const SUBJECT: usize = 200;
 
-/// The file that a writer holds locked.
+/// The file that a writer locks.
 const LOCK: &str = "ledger.lock";
 
 /// How long one run waits for another to write its line.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Whether `durable.sqlite` vouches for the ledger's end.
+/// Whether `durable.sqlite` confirms the ledger's end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Anchor {
-    /// It knows this ledger, and the ledger goes at least as far.
+    /// It knows this ledger, and the ledger reaches at least as far.
     Kept,
     /// It does not know this ledger.
     Unknown,
@@ -63,13 +64,13 @@ pub enum Anchor {
     Unreadable(Failure),
 }
 
-/// A ledger and its head as they stood at one moment.
+/// A ledger and its head at one moment.
 #[derive(Debug)]
 pub struct LedgerView {
     /// `None`: there is no ledger.
     pub chain: Option<Chain>,
-    /// Whether it goes at least as far as its head; `LEDGER_BROKEN` when it is behind, or gone, or
-    /// another.
+    /// Whether it reaches at least as far as its head; `LEDGER_BROKEN` when it is behind, missing,
+    /// or another ledger.
     pub anchor: Result<Anchor>,
 }
 
@@ -93,7 +94,7 @@ impl NewLine {
     }
 }
 
-/// The ledger of one folder of runs, and the database that knows its head.
+/// The ledger of one folder of runs, and the database with its head.
 #[derive(Debug, Clone)]
 pub struct Ledger {
     runs_dir: PathBuf,
@@ -101,7 +102,7 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Touches nothing.
+    /// Accesses nothing yet.
     pub fn new(runs_dir: &Path, durable: &Path) -> Self {
         Self {
             runs_dir: runs_dir.to_owned(),
@@ -109,7 +110,7 @@ impl Ledger {
         }
     }
 
-    /// Where its lines are.
+    /// The path of its file.
     pub fn path(&self) -> PathBuf {
         self.runs_dir.join(FILE)
     }
@@ -140,10 +141,11 @@ impl Ledger {
         }
     }
 
-    /// Reads the ledger and its head as one state, also beside writers. Writes nothing.
+    /// Reads the ledger and its head as one consistent state, even while others write. Writes
+    /// nothing.
     ///
     /// # Errors
-    /// Only what keeps it from reading the file.
+    /// Only what prevents reading the file.
     pub fn look(&self) -> Result<LedgerView> {
         let look = self.look_once()?;
         let settled = match &look.anchor {
@@ -154,7 +156,7 @@ impl Ledger {
         if settled {
             return Ok(look);
         }
-        // It may be that a new ledger was begun, or half a line cut off, between the two reads.
+        // Possibly a new ledger was begun, or half a line was cut off, between the two reads.
         let _writers_wait = JobLock::share(&self.runs_dir.join(LOCK), PATIENCE);
         self.look_once()
     }
@@ -182,7 +184,7 @@ impl Ledger {
         }
     }
 
-    /// Compares a chain with the heads that are kept, each with its folder of runs.
+    /// Compares a chain with the stored heads, each with its folder of runs.
     fn compare(&self, heads: &[(String, Head)], chain: Option<&Chain>) -> Result<Anchor> {
         self.fits(chain)?;
         let id = chain.and_then(Chain::id);
@@ -216,8 +218,8 @@ impl Ledger {
         .with_hint("local-agent runs head --renew (keeps the broken one aside, and every record)")
     }
 
-    /// Adds lines. Returns why the head could not be kept, when `durable.sqlite` is not ours or was
-    /// lost; every other failure is one.
+    /// Adds lines. Returns why the head could not be stored if `durable.sqlite` is not ours or was
+    /// lost; every other failure is an error.
     pub(super) fn append(
         &self,
         events: &[(LineKind, Option<RunId>, Option<Sha256>)],
@@ -244,7 +246,7 @@ impl Ledger {
         }))
     }
 
-    /// Enters a call of a tool, within a run or by itself. Returns as [`Ledger::append`].
+    /// Enters a tool call, within a run or separately. Returns as [`Ledger::append`].
     ///
     /// # Errors
     /// `WRITE_ERROR`, `LEDGER_BROKEN`, `LOCKED`: a call that cannot be entered is not made.
@@ -270,8 +272,8 @@ impl Ledger {
         )
     }
 
-    /// Lets `durable.sqlite` vouch for the ledger's end again, after it was begun anew. Nothing
-    /// happens without a ledger.
+    /// Makes `durable.sqlite` confirm the ledger's end again, after the database was created again.
+    /// Does nothing without a ledger.
     ///
     /// # Errors
     /// As [`Ledger::enter_tool`].
@@ -312,7 +314,7 @@ impl Ledger {
         }
     }
 
-    /// The line before the first one, or the one that says that the head had been lost.
+    /// Writes the opening line, or the line that says that the head had been lost.
     fn open_with(writer: &mut Writer, anchor: &Anchor, is_kept: bool) -> Result<()> {
         match anchor {
             Anchor::Kept => Ok(()),
@@ -322,7 +324,7 @@ impl Ledger {
         }
     }
 
-    /// Finds out where the writer goes on, and cuts off half a line.
+    /// Determines where the writer continues, and cuts off half a line.
     fn resume(&self, writer: &mut Writer, durable: Option<&Durable>) -> Result<Anchor> {
         let known = match (durable, writer.first_line()?) {
             (Some(durable), Some(id)) => durable.head(&id)?.zip(durable.mark(&id)?),

@@ -1,6 +1,5 @@
-//! Callers of one process that enter lines at the same time are written together: one of them takes
-//! the lock and writes for all who wait, with one wait for the disk. Each comes back when its own
-//! lines are on the disk.
+//! Batches the lines of concurrent callers in one process: one of them takes the lock and writes
+//! for all who wait, with a single disk sync. Each returns when its own lines are on the disk.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -9,13 +8,13 @@ use std::sync::{Arc, Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
 use super::{Ledger, NewLine};
 use local_agent_text::error::{Failure, Result};
 
-/// As [`Ledger::append`].
+/// Like [`Ledger::append`].
 type WriteOutcome = Result<Option<Failure>>;
 
-/// By the folder of runs and the database that knows the head.
+/// Keyed by the folder of runs and the database with the head.
 type Queues = HashMap<(PathBuf, PathBuf), Arc<Queue>>;
 
-/// The queue of each ledger that this process writes to.
+/// The queue of each ledger that this process writes.
 static QUEUES: LazyLock<Mutex<Queues>> = LazyLock::new(Mutex::default);
 
 #[derive(Debug, Default)]
@@ -26,14 +25,14 @@ struct Queue {
 
 #[derive(Debug, Default)]
 struct QueueState {
-    /// Somebody writes for others.
+    /// A caller is writing for the others.
     busy: bool,
     next: u64,
     waiting: Vec<(u64, Vec<NewLine>)>,
     outcomes: HashMap<u64, WriteOutcome>,
 }
 
-/// Writes for those who wait. Callers without an outcome when it is dropped get a failure.
+/// Writes for the waiting callers. If it is dropped, callers without an outcome get a failure.
 struct Turn<'a> {
     queue: &'a Queue,
     tickets: Vec<u64>,
@@ -55,7 +54,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Enters lines in their turn.
+/// Enters lines in turn.
 pub(super) fn enter(ledger: &Ledger, entries: Vec<NewLine>) -> WriteOutcome {
     let key = (ledger.runs_dir.clone(), ledger.durable.clone());
     let queue = Arc::clone(locked(&QUEUES).entry(key).or_default());

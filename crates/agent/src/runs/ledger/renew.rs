@@ -1,9 +1,9 @@
-//! A new ledger after a broken one, and records that no ledger holds.
+//! A new ledger after a broken one, and records that are in no ledger.
 //!
-//! The broken ledger is kept aside. Every line of it that something still vouches for is taken over
-//! with the mark `earlier`. A record that no such line holds is entered as `found`: from then on a
-//! change of it is seen, and `runs verify` says that nothing vouches for it before. So no record is
-//! lost, and nothing that was changed before passes for what was entered.
+//! The broken ledger is kept. Every line of it that is still confirmed is taken over with the mark
+//! `earlier`. A record without such a line is entered as `found`: from then on changes to it are
+//! detected, and `runs verify` reports that nothing guarantees it before. So no record is lost, and
+//! nothing that was changed earlier passes as original.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -18,27 +18,27 @@ use local_agent_index::store::{Durable, Head};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::Sha256;
 
-/// What became of the lines and records of earlier ledgers.
+/// What happened to the lines and records of earlier ledgers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Renewed {
     /// Where the broken ledger is kept; `None`: there was none, or it was not renewed.
     pub aside: Option<PathBuf>,
-    /// Lines taken over, because something vouches for them.
+    /// Number of confirmed lines taken over.
     pub lines: usize,
-    /// Records entered without anything that vouches for them.
+    /// Records entered without confirmation.
     pub found: Vec<RunId>,
-    /// Records that an earlier ledger held and that are gone.
+    /// Records from an earlier ledger that are gone.
     pub lost: Vec<RunId>,
 }
 
 impl Ledger {
     /// Sets a ledger aside as `ledger.broken-<utc>.jsonl` and begins a new one. Its first line
-    /// holds the old one's hash; the vouched lines of the old one follow, then the records that
-    /// are in none of them.
+    /// contains the old one's hash; then come the confirmed lines of the old one, then the records
+    /// that are in none of them.
     ///
     /// # Errors
-    /// Those of the disk and of `durable.sqlite`; then the old ledger is where it was, or aside
-    /// with another `--renew` to be done.
+    /// Those of the disk and of `durable.sqlite`; then the old ledger is either unchanged, or set
+    /// aside and `--renew` must be run again.
     pub fn renew(&self) -> Result<Renewed> {
         let folder = private::make_folder(&self.runs_dir)?;
         let _lock = self.lock(&folder)?;
@@ -82,7 +82,7 @@ impl Ledger {
         Ok(done)
     }
 
-    /// Enters every record that the ledger does not hold: with its line of a ledger that is kept
+    /// Enters every record that is not in the ledger: with its line from a ledger that was set
     /// aside, or as `found`.
     ///
     /// # Errors
@@ -121,7 +121,7 @@ impl Ledger {
         }
     }
 
-    /// Adds a line for each record that `lines` do not hold. Gives what they hold then.
+    /// Adds a line for each record that is not in `lines`. Returns all entries.
     fn add_strays(
         &self,
         lines: &mut Vec<Line>,
@@ -166,7 +166,7 @@ impl Ledger {
         Ok(entered)
     }
 
-    /// Runs that lines hold, that were not pruned, and whose folder is gone.
+    /// Runs that are in the lines, were not pruned, and whose folder is gone.
     fn gone(&self, entered: &HashMap<RunId, Entered>) -> Vec<RunId> {
         let archive = self.archive();
         let is_gone =
@@ -180,7 +180,7 @@ impl Ledger {
         gone
     }
 
-    /// The runs that have a whole record and no end in any line, and that nobody works on.
+    /// The runs with a complete record and no end in any line, and without a working process.
     fn strays(archive: &Archive, entered: &HashMap<RunId, Entered>) -> Result<Vec<RunId>> {
         let mut out = archive.ids()?;
         out.retain(|id| {

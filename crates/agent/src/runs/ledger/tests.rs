@@ -1,4 +1,4 @@
-//! What the ledger promises as a whole.
+//! Tests of the ledger as a whole.
 
 use super::*;
 
@@ -20,8 +20,8 @@ fn state(ledger: &Ledger) -> Result<Anchor> {
     ledger.look()?.anchor
 }
 
-/// Puts other bytes into the file, as another program would: later than the last line was written,
-/// by the clock of the file system, which ticks every few milliseconds.
+/// Replaces the file's bytes, as another program would: later than the last line was written, by
+/// the clock of the file system, which ticks every few milliseconds.
 fn damage(ledger: &Ledger, bytes: impl AsRef<[u8]>) {
     std::thread::sleep(Duration::from_millis(20));
     std::fs::write(ledger.path(), bytes).unwrap();
@@ -129,8 +129,7 @@ fn s31_a_change_that_keeps_the_length_is_seen_by_every_reader_and_by_the_next_wr
     assert_eq!(state(&ledger).unwrap(), Anchor::Kept);
 }
 
-/// The head was once read after the file, so that each line that was written in between was an
-/// alarm.
+/// The head used to be read after the file, so each line written in between raised a false alarm.
 #[test]
 fn a_reader_beside_writers_never_raises_an_alarm() {
     let (_dir, ledger) = world();
@@ -161,7 +160,7 @@ fn a_reader_beside_writers_never_raises_an_alarm() {
     });
 }
 
-/// Of a ledger that is set aside while it is looked at, one state is seen, before or after.
+/// If a ledger is set aside while it is read, either the state before or after is seen.
 #[test]
 fn a_reader_beside_renewals_never_raises_an_alarm() {
     let (_dir, ledger) = world();
@@ -206,7 +205,7 @@ fn s32_what_a_crash_leaves_is_mended_by_the_next_line() {
     assert_eq!(state(&ledger).unwrap(), Anchor::Kept);
     begin(&ledger).unwrap();
     assert!(text(&ledger).starts_with(&whole) && text(&ledger).lines().count() == 4);
-    // A whole line that the head does not count.
+    // A complete line that the head does not count.
     let mut writer = Writer::open(
         StateDirectory::open(ledger.path().parent().unwrap())
             .unwrap()
@@ -348,7 +347,7 @@ fn a_new_ledger_takes_over_every_line_that_something_vouches_for() {
     }
     let whole = text(&ledger);
     let lines: Vec<&str> = whole.lines().collect();
-    // The fourth line is changed; the hash of each other one is in the next, or in the
+    // The fourth line is changed; the hash of every other line is in the next one, or in the
     // database.
     damage(
         &ledger,
@@ -375,7 +374,7 @@ fn a_new_ledger_takes_over_every_line_that_something_vouches_for() {
             .0
             .earlier
     );
-    // A whole ledger loses nothing.
+    // An intact ledger loses nothing.
     assert_eq!(ledger.renew().unwrap().lines, 6);
 }
 
@@ -395,7 +394,7 @@ fn lines_that_wait_together_are_each_entered_once() {
                                 .unwrap(),
                             None
                         );
-                        // Who comes back finds the own lines on the disk.
+                        // A caller that returns finds its own lines on the disk.
                         let chain = ledger.read().unwrap().unwrap();
                         assert!(
                             chain

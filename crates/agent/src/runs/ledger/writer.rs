@@ -1,4 +1,4 @@
-//! Writes lines behind the last one, and cuts off what a crash left half-written.
+//! Appends lines, and cuts off what a crash left half-written.
 
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
@@ -12,19 +12,19 @@ use local_agent_index::store::Head;
 use local_agent_text::error::{Failure, Result};
 use local_agent_text::types::Sha256;
 
-/// The open file, under the lock.
+/// The open file, with the lock held.
 pub(super) struct Writer {
     path: PathBuf,
     file: File,
     pub(super) head: Option<Head>,
     pending: Vec<u8>,
-    /// Whether the file was made just now, or holds nothing yet.
+    /// Whether the file was just created, or is empty.
     is_new: bool,
     folder: StateDirectory,
 }
 
 impl Writer {
-    /// Opens the ledger `name` in `folder`, or makes it for its owner alone.
+    /// Opens the ledger `name` in `folder`, or creates it with owner-only permissions.
     pub(super) fn open(folder: StateDirectory, name: &str) -> Result<Self> {
         let path = &folder.path().join(name);
         let file = folder
@@ -49,7 +49,7 @@ impl Writer {
         private::unwritable(&self.path, error)
     }
 
-    /// The hash of the first line; lines are far shorter than what is read.
+    /// The hash of the first line; lines are far shorter than the bytes read.
     pub(super) fn first_line(&mut self) -> Result<Option<Sha256>> {
         let mut start = vec![0; 4096];
         self.file
@@ -65,7 +65,7 @@ impl Writer {
         Ok(line.map(Sha256::of))
     }
 
-    /// Whether the file is as long as `head` says and ends in the line it names.
+    /// Whether the file has the length in `head` and ends with the line it names.
     pub(super) fn ends_at(&mut self, head: &Head) -> Result<bool> {
         let length = self.file.metadata().map_err(|e| self.fail(&e))?.len();
         if length != head.bytes {
@@ -92,14 +92,14 @@ impl Writer {
         self.file.set_len(whole).map_err(|e| self.fail(&e))
     }
 
-    /// What the system knows of the file: when it differs, somebody has written to it, or put
-    /// another in its place.
+    /// What the system reports about the file: if it differs, somebody has written to the file or
+    /// replaced it.
     pub(super) fn mark(&self) -> Result<String> {
         let meta = self.file.metadata().map_err(|e| self.fail(&e))?;
         Ok(mark_of(&meta))
     }
 
-    /// Adds a line of now.
+    /// Adds a line with the current time.
     pub(super) fn enter(&mut self, entry: &NewLine) -> Result<()> {
         let (run, tool) = (entry.run.clone(), entry.tool.clone());
         let line = Line {
@@ -115,7 +115,7 @@ impl Writer {
         self.add(line)
     }
 
-    /// Adds a line with the place in the chain that is its own here.
+    /// Adds a line at its position in this chain.
     pub(super) fn add(&mut self, line: Line) -> Result<()> {
         let before = self.head.clone();
         let n = before.as_ref().map_or(0, |head| head.lines);
@@ -141,8 +141,8 @@ impl Writer {
         Ok(())
     }
 
-    /// Writes what was added, at once, and waits for the disk. Gives the new head, and the file's
-    /// mark.
+    /// Writes everything that was added, in one write, and waits for the disk. Returns the new
+    /// head, and the file's mark.
     pub(super) fn finish(mut self) -> Result<(Head, String)> {
         self.file
             .seek(SeekFrom::End(0))
@@ -165,7 +165,7 @@ impl Writer {
 #[cfg(unix)]
 fn mark_of(meta: &std::fs::Metadata) -> String {
     use std::os::unix::fs::MetadataExt as _;
-    // The time of change cannot be set back by the means that set the time of modification.
+    // The change time cannot be set back by the calls that set the modification time.
     let (modified, changed) = (
         (meta.mtime(), meta.mtime_nsec()),
         (meta.ctime(), meta.ctime_nsec()),
