@@ -75,22 +75,26 @@ fn windows_word(word: &str) -> String {
     }
 }
 
-/// A line for `crontab -e`: both jobs, every ten minutes. `before` and `after` are around the
-/// name of the job.
+/// Two lines for `crontab -e`: `index` and `embed` every ten minutes, and every morning `doctor`,
+/// which prints nothing unless something is wrong; cron mails what is printed. `before` and `after`
+/// are the words around the name of the command.
 pub fn cron(before: &[String], after: &[String]) -> String {
-    let job = |name: &str| {
-        let own = [name, "--quiet", "--wait", "300"].map(str::to_owned);
-        let words: Vec<String> = before
+    let line_of = |own: &[&str]| {
+        let own = own.iter().map(|word| (*word).to_owned());
+        let words = before
             .iter()
-            .chain(&own)
-            .chain(after)
-            .map(|word| shell_word(word))
-            .collect();
+            .cloned()
+            .chain(own)
+            .chain(after.iter().cloned());
+        let words: Vec<String> = words.map(|word| shell_word(&word)).collect();
         words.join(" ")
     };
+    let index = line_of(&["index", "--quiet", "--wait", "300"]);
+    let embed = line_of(&["embed", "--quiet", "--wait", "300"]);
+    let doctor = line_of(&["doctor", "--require-phase3", "--offline", "--quiet"]);
+    let lines = format!("*/10 * * * * {index} && {embed}\n0 7 * * * {doctor}\n");
     // To cron, a percent sign is a line break.
-    let line = format!("{} && {}", job("index"), job("embed")).replace('%', "\\%");
-    format!("*/10 * * * * {line}\n")
+    lines.replace('%', "\\%")
 }
 
 fn is_plain(word: &str) -> bool {
@@ -143,7 +147,8 @@ mod tests {
         assert_eq!(
             cron(&before, &after),
             "*/10 * * * * /bin/local-agent index --quiet --wait 300 --config '/a b/it'\\''s 50\\%.yaml' && \
-             /bin/local-agent embed --quiet --wait 300 --config '/a b/it'\\''s 50\\%.yaml'\n"
+             /bin/local-agent embed --quiet --wait 300 --config '/a b/it'\\''s 50\\%.yaml'\n\
+             0 7 * * * /bin/local-agent doctor --require-phase3 --offline --quiet --config '/a b/it'\\''s 50\\%.yaml'\n"
         );
     }
 }

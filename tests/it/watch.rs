@@ -307,15 +307,21 @@ fn the_units_name_this_program_and_this_configuration() {
         "{unit}"
     );
     let cron = world.ok(&["watch", "--print-unit", "cron"]).stdout;
-    let command = cron.trim_end().strip_prefix("*/10 * * * * ").unwrap();
+    let (jobs, check) = cron.split_once('\n').unwrap();
+    let jobs = jobs.strip_prefix("*/10 * * * * ").unwrap();
+    let check = check.trim_end().strip_prefix("0 7 * * * ").unwrap();
     // What cron would run does what it says.
     world.write("a.md", "# A\n\nOne quokka.\n");
-    let done = std::process::Command::new("sh")
-        .args(["-c", command])
-        .env("HOME", world.home())
-        .current_dir("/")
-        .output();
-    assert!(done.unwrap().status.success());
+    for command in [jobs, check] {
+        let done = std::process::Command::new("sh")
+            .args(["-c", command])
+            .env("HOME", world.home())
+            .current_dir("/")
+            .output()
+            .unwrap();
+        assert!(done.status.success(), "{command}: {done:?}");
+        assert!(done.stdout.is_empty(), "{command}: {done:?}");
+    }
     assert_eq!(
         world.json(&["status", "--wait-fresh", "--timeout", "0"])["coverage"]["embedded"],
         1

@@ -107,7 +107,7 @@ pub enum Unit {
     Launchd,
     /// A task of the Windows Task Scheduler
     Task,
-    /// A line of a crontab
+    /// Two lines of a crontab
     Cron,
 }
 

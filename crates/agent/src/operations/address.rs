@@ -50,15 +50,16 @@ pub fn find(
         .and_then(|rest| rest.strip_suffix("]]"));
     // Text after `|` in a link is only its display text.
     let target = link.map_or(trimmed, |inner| inner.split('|').next().unwrap_or(inner));
-    let as_path = match sandbox.resolve(target) {
+    let mut as_path = match sandbox.resolve(target) {
         Ok(at) => return Ok((at, None)),
         Err(failure) => failure,
     };
     let (name, anchor) = split_anchor(target);
-    if anchor.is_some()
-        && let Ok(at) = sandbox.resolve(name)
-    {
-        return Ok((at, anchor));
+    if anchor.is_some() {
+        as_path = match sandbox.resolve(name) {
+            Ok(at) => return Ok((at, anchor)),
+            Err(failure) => failure,
+        };
     }
     if !may_be_a_name(&as_path, name) {
         return Err(as_path);
