@@ -118,37 +118,32 @@ fn world(tally: &mut Tally, template: &World, trap: &Trap, trusted: bool, budget
     }
     symlink("precious.md", outside.join("link")).unwrap();
     trap.set(&world.state(), &outside);
+    // Who trusts a folder that is a link has his state where it leads.
+    let is_moved = trusted && matches!(trap, Trap::Whole);
+    let state = is_moved.then(|| outside.join("folder"));
     if trusted {
         tally.judge(
             "config trust",
             &run_here(&world, &["config", "trust", "--json"]),
         );
     }
-    let before = photograph(&world);
+    let place = Watched {
+        world: &world,
+        before: photograph(&world),
+        state,
+    };
     let name = trap.name();
     for args in COMMANDS {
         let ran = run_here(&world, args);
         tally.judge(&format!("{name}: {}", args[0]), &ran);
-        if touched(
-            tally,
-            &world,
-            &before,
-            &name,
-            &format!("{args:?}, trusted: {trusted}"),
-        ) {
+        if place.is_touched(tally, &name, &format!("{args:?}, trusted: {trusted}")) {
             return;
         }
     }
     watch(tally, &world, &name);
     agent(&world);
     tally.operations += 1;
-    touched(
-        tally,
-        &world,
-        &before,
-        &name,
-        &format!("watch or mcp, trusted: {trusted}"),
-    );
+    place.is_touched(tally, &name, &format!("watch or mcp, trusted: {trusted}"));
 }
 
 fn watch(tally: &mut Tally, world: &World, name: &str) {
@@ -213,29 +208,38 @@ fn look(folder: &Path, but: &Path, found: &mut BTreeMap<PathBuf, String>) {
     }
 }
 
-fn touched(
-    tally: &mut Tally,
-    world: &World,
-    before: &BTreeMap<PathBuf, String>,
-    name: &str,
-    after: &str,
-) -> bool {
-    let now = photograph(world);
-    let changed: Vec<_> = before
-        .iter()
-        .filter(|(path, what)| now.get(*path) != Some(what))
-        .map(|(path, _)| path)
-        .collect();
-    let made: Vec<_> = now
-        .keys()
-        .filter(|path| !before.contains_key(*path))
-        .collect();
-    let any = !changed.is_empty() || !made.is_empty();
-    if any {
-        tally.defect(
-            &format!("{name}: touched outside"),
-            format!("{after}: changed {changed:?}, made {made:?}"),
-        );
+/// A world, and all that was outside its state folder at first.
+struct Watched<'a> {
+    world: &'a World,
+    before: BTreeMap<PathBuf, String>,
+    /// The state folder, where it is none of the vault's own: new files in it are no harm.
+    state: Option<PathBuf>,
+}
+
+impl Watched<'_> {
+    fn is_touched(&self, tally: &mut Tally, name: &str, after: &str) -> bool {
+        let now = photograph(self.world);
+        let is_state = |path: &&PathBuf| {
+            let state = self.state.as_ref();
+            state.is_some_and(|state| path.starts_with(state))
+        };
+        let changed: Vec<_> = self
+            .before
+            .iter()
+            .filter(|(path, what)| now.get(*path) != Some(what))
+            .map(|(path, _)| path)
+            .collect();
+        let made: Vec<_> = now
+            .keys()
+            .filter(|path| !self.before.contains_key(*path) && !is_state(path))
+            .collect();
+        let any = !changed.is_empty() || !made.is_empty();
+        if any {
+            tally.defect(
+                &format!("{name}: touched outside"),
+                format!("{after}: changed {changed:?}, made {made:?}"),
+            );
+        }
+        any
     }
-    any
 }
