@@ -256,8 +256,10 @@ fn rel_path(names: &[&str]) -> Result<RelPath, Denied> {
     RelPath::new(names.join("/")).map_err(|_| Denied::Extension)
 }
 
+/// Refuses what begins elsewhere than in the source that was named. Below a source, `~old/a.md` is
+/// in a folder of that name.
 fn refuse_anchored(rest: &str) -> Result<(), Denied> {
-    if is_home(rest) {
+    if rest == "~" || rest.starts_with("~/") || rest.starts_with("~\\") {
         Err(Denied::Home)
     } else if is_absolute(rest) {
         Err(Denied::Absolute)
@@ -388,6 +390,7 @@ mod tests {
             ["notes:%USERPROFILE%/a.md"]
         );
         assert_eq!(places("notes:~draft.md"), ["notes:~draft.md"]);
+        assert_eq!(places("notes:~old/a.md"), ["notes:~old/a.md"]);
     }
 
     #[test]
