@@ -27,8 +27,10 @@ use local_agent_agent::operations::{self, Library, run_log};
 use local_agent_agent::runs::Finished;
 use local_agent_agent::tools::Caller;
 use local_agent_text::error::{Failure, Result};
+use local_agent_text::evidence::EvidenceSnapshot;
+use local_agent_verify::Report;
 
-pub fn run(context: &Context, args: &Args) -> Result<ExitCode> {
+pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
     let loaded = context.load()?;
     let config = &loaded.config;
     let files = args
@@ -156,7 +158,7 @@ pub(super) fn say_who(trail: &Trail, wanted: bool) {
                 .for_each(|warning| talk(&format!("warning: {warning}")));
         }
         None if wanted || trail.provider_why.contains("not at hand") => {
-            talk(&format!("extractive: {}", trail.provider_why))
+            talk(&format!("extractive: {}", trail.provider_why));
         }
         None => {}
     }
@@ -261,7 +263,7 @@ pub(super) fn report(config: &Config, question: &str, answer: &Answer, trail: &T
         "freshness": answer.packed.freshness,
         "index_stale": answer.packed.index_stale,
         "citation_validation": answer.report,
-        "citation_validation_footer": answer.report.as_ref().map(|report| report.footer()),
+        "citation_validation_footer": answer.report.as_ref().map(Report::footer),
         "scope": if answer.file.is_some() { "file" } else { "notes" },
         "file": answer.file,
         "coverage": answer.coverage,
@@ -276,7 +278,7 @@ pub(super) fn round(round: &ask::Round) -> Value {
     json!({
         "purpose": round.purpose,
         "prompt_sha256": round.call.prompt_sha256,
-        "snapshot_id": round.snapshot.as_ref().map(local_agent_text::evidence::EvidenceSnapshot::id),
+        "snapshot_id": round.snapshot.as_ref().map(EvidenceSnapshot::id),
         "prompt_tokens": round.call.reply.as_ref().and_then(|r| r.prompt_tokens),
         "reply_tokens": round.call.reply.as_ref().and_then(|r| r.reply_tokens),
         "refused": round.refused,
@@ -351,7 +353,7 @@ pub(super) fn print(out: Output, config: &Config, answer: &Answer, form: Citatio
             }
         }
         (None, _) if answer.report.as_ref().is_some_and(|r| !r.ok) => {
-            out.line("There is no answer that can be shown.")
+            out.line("There is no answer that can be shown.");
         }
         (None, _) if answer.file.is_some() => out.line("The file holds nothing on this."),
         (None, _) => out.line("The notes hold nothing on this."),

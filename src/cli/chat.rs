@@ -20,7 +20,7 @@ use local_agent_agent::tools::Caller;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_verify::VerifyOptions;
 
-pub fn run(context: &Context, args: &Args) -> Result<ExitCode> {
+pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
     if args.prompt.trim().is_empty() {
         return Err(Failure::new(ErrorCode::InvalidQuery, "the prompt is blank")
             .with_hint("local-agent chat \"your prompt\""));

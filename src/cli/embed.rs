@@ -21,7 +21,7 @@ use local_agent_text::types::Fingerprint;
 /// One text of the ancestor's batches stands for so many tokens of ours.
 const TOKENS_A_TEXT: usize = 64;
 
-pub fn run(context: &mut Context, args: &Embed) -> Result<ExitCode> {
+pub(super) fn run(context: &mut Context, args: &Embed) -> Result<ExitCode> {
     // The ancestor named models with their owner.
     let id = args
         .model

@@ -19,7 +19,7 @@ const IGNORE_FILE: (&str, &str) = (
 
 /// What a command needs beside reading sources, models and its own state.
 #[derive(Debug, Default)]
-pub struct Needs {
+pub(super) struct Needs {
     /// It makes the state folder when there is none.
     pub makes_state: bool,
     /// It changes files of the sources.
@@ -30,12 +30,12 @@ pub struct Needs {
 
 impl Needs {
     /// Only looks.
-    pub fn nothing() -> Self {
+    pub(super) fn nothing() -> Self {
         Self::default()
     }
 
     /// Keeps something that follows from an index: without one the command fails and makes nothing.
-    pub fn beside_index(config: &Config) -> Self {
+    pub(super) fn beside_index(config: &Config) -> Self {
         Self {
             makes_state: config.index.db_path.exists(),
             ..Self::default()
@@ -43,7 +43,7 @@ impl Needs {
     }
 
     /// Makes the state folder when there is none.
-    pub fn state() -> Self {
+    pub(super) fn state() -> Self {
         Self {
             makes_state: true,
             ..Self::default()
@@ -58,7 +58,7 @@ impl Context {
     ///
     /// # Errors
     /// `WRITE_ERROR` when a state folder cannot be made, or cannot be noted as made by this user.
-    pub fn enter(&self, config: &Config, needs: &Needs) -> Result<Confinement> {
+    pub(super) fn enter(&self, config: &Config, needs: &Needs) -> Result<Confinement> {
         if needs.makes_state {
             self.make_state(config)?;
             self.environment.mark_cache();
@@ -70,7 +70,7 @@ impl Context {
     ///
     /// # Errors
     /// `CONFIG_UNTRUSTED` naming the folder.
-    pub fn check_state(&self, config: &Config) -> Result<()> {
+    pub(super) fn check_state(&self, config: &Config) -> Result<()> {
         let known = self.known_states()?;
         for location in self.doubtful(config) {
             if known.provenance(&location.path)? == Provenance::Unknown {
@@ -90,7 +90,7 @@ impl Context {
     ///
     /// # Errors
     /// `WRITE_ERROR`.
-    pub fn trust_state(&self, config: &Config) -> Result<Vec<PathBuf>> {
+    pub(super) fn trust_state(&self, config: &Config) -> Result<Vec<PathBuf>> {
         let known = self.known_states()?;
         let mut out = Vec::new();
         for location in self.doubtful(config) {
@@ -118,7 +118,7 @@ impl Context {
     }
 
     /// Makes what is missing of the state folders.
-    pub fn make_state(&self, config: &Config) -> Result<()> {
+    pub(super) fn make_state(&self, config: &Config) -> Result<()> {
         let known = self.known_states()?;
         for location in self.doubtful(config) {
             if known.provenance(&location.path)? == Provenance::Empty {
@@ -132,7 +132,7 @@ impl Context {
     }
 
     /// What the kernel lets the command open.
-    pub fn places(&self, config: &Config, needs: &Needs) -> Places {
+    pub(super) fn places(&self, config: &Config, needs: &Needs) -> Places {
         let mut places = Places {
             read: vec![],
             write: config

@@ -23,7 +23,7 @@ const MOST: usize = 400;
 /// Tokens of one passage, as the default configuration cuts them; four bytes are taken for one.
 const PASSAGE_TOKENS: usize = 200;
 
-pub fn run(
+pub(super) fn run(
     context: &mut Context,
     folder: Option<&Path>,
     files: &[PathBuf],

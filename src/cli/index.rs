@@ -17,7 +17,7 @@ use local_agent_index::indexing::IndexSummary;
 use local_agent_index::indexing::Source;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
-pub fn run(context: &mut Context, args: &Index) -> Result<ExitCode> {
+pub(super) fn run(context: &mut Context, args: &Index) -> Result<ExitCode> {
     let scheme = args.scheme.map(|scheme| match scheme {
         SchemeArg::ObsidianV2 => "obsidian_v2",
         SchemeArg::ObsidianV1 => "obsidian_v1",
@@ -52,7 +52,7 @@ pub fn run(context: &mut Context, args: &Index) -> Result<ExitCode> {
         wait: Duration::from_secs(args.wait),
     };
     let summary = jobs::run_index(&config, &sandbox, &files, &run, &|progress| {
-        bar.report(progress)
+        bar.report(progress);
     });
     bar.finish();
     let summary = summary?;
@@ -216,9 +216,9 @@ pub(super) fn say_failures(context: &Context, failures: &[Failure]) {
             fixes.push(way_out(failure));
         }
     }
-    fixes
-        .into_iter()
-        .for_each(|fix| talk(&format!("fix: {fix}")));
+    for fix in fixes {
+        talk(&format!("fix: {fix}"));
+    }
 }
 
 fn way_out(failure: &Failure) -> &str {

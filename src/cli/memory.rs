@@ -19,7 +19,7 @@ use local_agent_index::store::{
 };
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
-pub fn run(context: &Context, command: &MemoryCommand) -> Result<ExitCode> {
+pub(super) fn run(context: &Context, command: &MemoryCommand) -> Result<ExitCode> {
     let config = context.load()?.config;
     // The head of the ledger of runs stands in the same database, also without memory.
     if let MemoryCommand::Repair {

@@ -4,7 +4,7 @@
 //! Exit codes: 0 done (finding nothing is done) · 1 a typed failure · 2 the command line could not
 //! be understood.
 
-pub mod args;
+mod args;
 mod ask;
 mod chat;
 mod claims;
@@ -54,7 +54,7 @@ mod write;
 use std::path::Path;
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::Parser as _;
 
 use self::args::{Cli, Command, ModeArg};
 use self::context::{Context, Environment};

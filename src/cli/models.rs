@@ -17,7 +17,7 @@ use local_agent_embed::models::{PullOptions, PullProgress, Trust};
 use local_agent_index::profile::{Cosines, Profile};
 use local_agent_text::error::Result;
 
-pub fn run(context: &Context, command: &ModelsCommand) -> Result<ExitCode> {
+pub(super) fn run(context: &Context, command: &ModelsCommand) -> Result<ExitCode> {
     match command {
         ModelsCommand::List => list(context),
         #[cfg(not(feature = "pull"))]
@@ -199,7 +199,7 @@ fn verify_prepared(context: &Context) -> Result<Vec<Value>> {
                 "warning: the packed weights in {path} {damage}; removed, to be made again"
             )),
             None if !context.out.json => {
-                context.out.line(&format!("{path}  packed weights, whole"))
+                context.out.line(&format!("{path}  packed weights, whole"));
             }
             None => {}
         }

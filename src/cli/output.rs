@@ -1,7 +1,7 @@
 //! Printing: data on stdout, talk on stderr, one JSON envelope, text from files made safe on a
 //! terminal.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::OnceLock;
@@ -12,11 +12,11 @@ use serde_json::{Map, Value, json};
 use super::args::ColorWhen;
 use local_agent_text::error::{ErrorCode, Failure};
 use local_agent_text::types::percent_encode;
-pub use local_agent_text::types::visible;
+pub(super) use local_agent_text::types::visible;
 
 /// Where a command prints to.
 #[derive(Debug, Clone, Copy)]
-pub struct Output {
+pub(super) struct Output {
     /// Whether `--json` was given: one envelope, alone, on stdout, errors too.
     pub json: bool,
     /// Whether stdout is a terminal, so text from files must be made safe.
@@ -27,7 +27,7 @@ pub struct Output {
 
 impl Output {
     /// Looks at the streams and at what was asked for.
-    pub fn new(json: bool, when: ColorWhen, no_color: bool) -> Self {
+    pub(super) fn new(json: bool, when: ColorWhen, no_color: bool) -> Self {
         let terminal = io::stdout().is_terminal();
         let color = match when {
             ColorWhen::Always => true,
@@ -42,17 +42,17 @@ impl Output {
     }
 
     /// Prints a line of data.
-    pub fn line(&self, text: &str) {
+    pub(super) fn line(&self, text: &str) {
         write_stdout(&format!("{text}\n"));
     }
 
     /// Prints text as it is, without a line break of its own.
-    pub fn raw(&self, text: &str) {
+    pub(super) fn raw(&self, text: &str) {
         write_stdout(text);
     }
 
     /// Text that came out of a file: exact bytes in a pipe, made visible on a terminal.
-    pub fn shown(&self, text: &str) -> String {
+    pub(super) fn shown(&self, text: &str) -> String {
         if self.terminal {
             visible(text)
         } else {
@@ -61,7 +61,7 @@ impl Output {
     }
 
     /// Prints the one JSON object of a successful command.
-    pub fn json(&self, mut body: Value) {
+    pub(super) fn json(&self, mut body: Value) {
         if let Some(fields) = body.as_object_mut() {
             fields.entry("ok").or_insert(Value::Bool(true));
         }
@@ -69,38 +69,38 @@ impl Output {
     }
 
     /// Bold, where colour is wanted.
-    pub fn bold(&self, text: &str) -> String {
+    pub(super) fn bold(&self, text: &str) -> String {
         self.paint("1", text)
     }
 
     /// Dim, where colour is wanted.
-    pub fn dim(&self, text: &str) -> String {
+    pub(super) fn dim(&self, text: &str) -> String {
         self.paint("2", text)
     }
 
     /// A word that was searched for, where colour is wanted.
-    pub fn mark(&self, text: &str) -> String {
+    pub(super) fn mark(&self, text: &str) -> String {
         self.paint("1;33", text)
     }
 
     /// Something that is as it should be, where colour is wanted.
-    pub fn good(&self, text: &str) -> String {
+    pub(super) fn good(&self, text: &str) -> String {
         self.paint("32", text)
     }
 
     /// Something that is worth knowing, where colour is wanted.
-    pub fn warning(&self, text: &str) -> String {
+    pub(super) fn warning(&self, text: &str) -> String {
         self.paint("33", text)
     }
 
     /// Something that failed, where colour is wanted.
-    pub fn bad(&self, text: &str) -> String {
+    pub(super) fn bad(&self, text: &str) -> String {
         self.paint("1;31", text)
     }
 
     /// `text` as a link to a line of a file, where a terminal and colour are: the operating
     /// system's command of hyperlinks (OSC 8), which terminals without them do not show.
-    pub fn link(&self, path: &Path, line: usize, text: &str) -> String {
+    pub(super) fn link(&self, path: &Path, line: usize, text: &str) -> String {
         if !(self.terminal && self.color) {
             return text.to_owned();
         }
@@ -118,7 +118,7 @@ impl Output {
 
     /// Says what failed and how to mend it, in the form the reader can use, and gives the exit
     /// code.
-    pub fn failure(&self, failure: &Failure, roots: &Map<String, Value>) -> ExitCode {
+    pub(super) fn failure(&self, failure: &Failure, roots: &Map<String, Value>) -> ExitCode {
         if self.json {
             write_stdout(&format!("{}\n", envelope(failure, roots)));
         } else {
@@ -161,7 +161,7 @@ static LINK_TEMPLATE: OnceLock<String> = OnceLock::new();
 
 /// Sets what [`Output::link`] leads to, once; a template that could end the escape sequence is not
 /// taken.
-pub fn set_link_template(template: String) {
+pub(super) fn set_link_template(template: String) {
     if !template.chars().any(char::is_control) {
         let _ = LINK_TEMPLATE.set(template);
     }
@@ -182,13 +182,13 @@ fn envelope(failure: &Failure, roots: &Map<String, Value>) -> Value {
 }
 
 /// `1 note`, `2 notes`.
-pub fn count(n: impl TryInto<u64>, what: &str) -> String {
+pub(super) fn count(n: impl TryInto<u64>, what: &str) -> String {
     let n = n.try_into().unwrap_or(u64::MAX);
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
 /// `173 files, 0.8 s, 216 a second`; the rate is left out where it would say nothing.
-pub fn pace(n: u64, what: &str, took: Duration) -> String {
+pub(super) fn pace(n: u64, what: &str, took: Duration) -> String {
     let seconds = took.as_secs_f64();
     let mut text = format!("{}, {seconds:.1} s", count(n, what));
     if n > 0 && seconds >= 0.05 {
@@ -198,7 +198,7 @@ pub fn pace(n: u64, what: &str, took: Duration) -> String {
 }
 
 /// Says something on stderr; nobody listening is not an error.
-pub fn talk(text: &str) {
+pub(super) fn talk(text: &str) {
     let _ = writeln!(io::stderr(), "{text}");
 }
 
@@ -207,7 +207,7 @@ fn write_stdout(text: &str) {
 }
 
 /// Prints bytes as they are. A closed pipe ends the program silently, as `head` expects.
-pub fn raw_stdout(bytes: &[u8]) {
+pub(super) fn raw_stdout(bytes: &[u8]) {
     let mut out = io::stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
         Ok(()) => {}

@@ -22,7 +22,7 @@ use local_agent_agent::runs::{
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::Sha256;
 
-pub fn run(context: &Context, command: &RunsCommand) -> Result<ExitCode> {
+pub(super) fn run(context: &Context, command: &RunsCommand) -> Result<ExitCode> {
     let config = context.load()?.config;
     let files = match command {
         RunsCommand::Show {
@@ -221,7 +221,7 @@ fn print(context: &Context, record: &Record, state: RunState) {
             "{} {}",
             out.dim(&format!("{name:<10}")),
             out.shown(value)
-        ))
+        ));
     };
     line("run", record.run_id.as_str());
     let outcome = match state {

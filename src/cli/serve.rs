@@ -34,7 +34,7 @@ const USUAL_HITS: usize = 5;
 /// Most hits.
 const MOST_HITS: usize = 1_000;
 
-pub fn run(context: &Context, args: &Args) -> Result<ExitCode> {
+pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
     match &args.command {
         Some(ServeCommand::Token { renew }) => token(context, *renew),
         None => start(context, args),
@@ -83,7 +83,7 @@ fn start(context: &Context, args: &Args) -> Result<ExitCode> {
     };
     let bodies = |service| Box::new(Served { service }) as Box<dyn Bodies>;
     serve::serve(service, bodies, &settings, |listening| {
-        say(context, listening)
+        say(context, listening);
     })?;
     Ok(ExitCode::SUCCESS)
 }

@@ -49,7 +49,7 @@ struct ChangedView {
 /// What a change of the sources must be followed by.
 const NEXT: &str = "local-agent index";
 
-pub fn run(context: &Context, command: &SourceCommand) -> Result<ExitCode> {
+pub(super) fn run(context: &Context, command: &SourceCommand) -> Result<ExitCode> {
     match command {
         SourceCommand::Add(args) => add(context, args),
         SourceCommand::Remove { name } => change(context, &SourceEdit::Remove(existing(name)?)),

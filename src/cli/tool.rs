@@ -14,7 +14,7 @@ use local_agent_agent::runs::{Ledger, LineKind};
 use local_agent_agent::tools::{Caller, Tool, ToolEffect, ToolFactory};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
-pub fn run(context: &Context, command: &ToolCommand) -> Result<ExitCode> {
+pub(super) fn run(context: &Context, command: &ToolCommand) -> Result<ExitCode> {
     match command {
         ToolCommand::List => list(context),
         ToolCommand::Describe { name } => describe(context, name),

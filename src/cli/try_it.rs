@@ -38,7 +38,7 @@ const EXAMPLE_QUESTIONS: [&str; 3] = [
 /// Hits of each question that are embedded before anything else.
 const FIRST_HITS: usize = 60;
 
-pub fn run(context: &mut Context, args: &Try) -> Result<ExitCode> {
+pub(super) fn run(context: &mut Context, args: &Try) -> Result<ExitCode> {
     let (dir, questions) = target(context, args)?;
     let config = config_for(context, &dir)?;
     let sandbox = context.sandbox(&config)?;

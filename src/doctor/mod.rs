@@ -35,18 +35,18 @@ use local_agent_text::error::Result;
 const MOST_SAMPLES: usize = 10;
 
 /// Every code a check can have, with its meaning, in the order of the table.
-pub fn codes() -> &'static [(&'static str, &'static str)] {
+pub(crate) fn codes() -> &'static [(&'static str, &'static str)] {
     codes::TABLE
 }
 
 /// Codes of the Python ancestor that no check has any more: name, and the code that says it now.
-pub fn retired_codes() -> &'static [(&'static str, &'static str)] {
+pub(crate) fn retired_codes() -> &'static [(&'static str, &'static str)] {
     codes::RETIRED
 }
 
 /// One thing that was looked at.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Check {
+pub(crate) struct Check {
     /// Whether it is as it should be, or merely worth knowing.
     pub ok: bool,
     /// Stable.
@@ -59,7 +59,7 @@ pub struct Check {
 
 /// What is examined: the configuration as far as it can be read, and what follows from it.
 #[derive(Debug)]
-pub struct Subject<'a> {
+pub(crate) struct Subject<'a> {
     /// With its problems as data.
     pub loaded: &'a Loaded,
     /// Whether the state folders were made by this user; else nothing in them is looked at.
@@ -84,7 +84,7 @@ impl Subject<'_> {
 
 /// The numbers of `phase3` in `doctor --json`. `None`: could not be found out.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize)]
-pub struct Phase3 {
+pub(crate) struct Phase3 {
     pub require_phase3: bool,
     pub chunks_total: Option<u64>,
     pub embeddings_total: Option<u64>,
@@ -105,7 +105,7 @@ pub struct Phase3 {
 
 /// Everything that was found.
 #[derive(Debug)]
-pub struct Report {
+pub(crate) struct Report {
     /// In the order in which they were made.
     pub checks: Vec<Check>,
     /// The numbers behind them.
@@ -114,7 +114,7 @@ pub struct Report {
 
 impl Report {
     /// Whether every check is ok.
-    pub fn ok(&self) -> bool {
+    pub(crate) fn ok(&self) -> bool {
         self.checks.iter().all(|check| check.ok)
     }
 }
@@ -171,7 +171,7 @@ impl Checks {
 }
 
 /// Makes every check. Never fails: what cannot be looked at is a check too.
-pub fn examine(subject: &Subject<'_>) -> Report {
+pub(crate) fn examine(subject: &Subject<'_>) -> Report {
     let mut checks = Checks::default();
     let config = subject.config();
     let mut phase3 = Phase3 {

@@ -14,7 +14,7 @@ use local_agent_files::state::{StateDirectory, refusal};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
 /// The file of the state folder that holds the token, for its owner alone.
-pub const TOKEN_FILE: &str = "serve.token";
+pub(crate) const TOKEN_FILE: &str = "serve.token";
 
 /// The cookie of a browser that was let in.
 const COOKIE: &str = "local_agent_session";
@@ -29,7 +29,7 @@ const MOST_BROWSERS: usize = 16;
 ///
 /// # Errors
 /// `WRITE_ERROR` when the file cannot be read or made.
-pub fn token(state_dir: &Path, renew: bool) -> Result<String> {
+pub(crate) fn token(state_dir: &Path, renew: bool) -> Result<String> {
     let folder = StateDirectory::make_configured(state_dir).map_err(|e| lost(state_dir, &e))?;
     if !renew && let Some(token) = kept(&folder)? {
         return Ok(token);

@@ -39,7 +39,7 @@ use crate::mcp;
 use local_agent_agent::operations::Limits;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
-pub use access::{TOKEN_FILE, token};
+pub(crate) use access::{TOKEN_FILE, token};
 
 use access::Access;
 use names::Names;
@@ -52,7 +52,7 @@ const MOST_BYTES: usize = 1 << 20;
 
 /// Where and for whom to serve.
 #[derive(Debug, Clone)]
-pub struct Settings {
+pub(crate) struct Settings {
     pub listen: SocketAddr,
     /// The public name of the proxy before this server.
     pub behind_proxy: Option<String>,
@@ -64,7 +64,7 @@ pub struct Settings {
 
 /// What is said once the server listens.
 #[derive(Debug, Clone)]
-pub struct Listening {
+pub(crate) struct Listening {
     pub address: SocketAddr,
     /// Where it is reached on this machine.
     pub url: String,
@@ -75,7 +75,7 @@ pub struct Listening {
 /// A search, as `/api/search` takes it.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct WantedSearch {
+pub(crate) struct WantedSearch {
     pub query: String,
     /// Most hits; 5 when it is left out.
     pub limit: Option<usize>,
@@ -86,7 +86,7 @@ pub struct WantedSearch {
 /// A question, as `/api/ask` takes it.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct WantedAnswer {
+pub(crate) struct WantedAnswer {
     pub question: String,
     /// Fail when a sentence does not pass or is in doubt.
     #[serde(default)]
@@ -129,7 +129,7 @@ impl From<Within> for Limits {
 }
 
 /// What the operations give: each the object that the command line prints with `--json`.
-pub trait Bodies: Send + Sync + 'static {
+pub(crate) trait Bodies: Send + Sync + 'static {
     /// As `query --json`.
     fn search(&self, wanted: &WantedSearch) -> Result<Value>;
     /// As `ask --json`. Stops with `CANCELLED` when the flag is raised.
@@ -165,14 +165,14 @@ impl House {
 /// # Errors
 /// `INVALID_ARGS` for an address beyond this machine without a proxy; `CONFIG_ERROR` when the address cannot be
 /// listened at; `WRITE_ERROR` when the token cannot be kept; `INTERNAL_ERROR` when the runtime cannot be made.
-pub fn serve(
+pub(crate) fn serve(
     service: mcp::Service,
     bodies: impl FnOnce(Arc<mcp::Service>) -> Box<dyn Bodies>,
     settings: &Settings,
     ready: impl FnOnce(&Listening),
 ) -> Result<()> {
     names::check(settings)?;
-    access::token(&settings.state_dir, false)?;
+    token(&settings.state_dir, false)?;
     let runtime = mcp::runtime(AT_ONCE)?;
     let service = Arc::new(service);
     mcp::warm_up(&service);

@@ -2,7 +2,7 @@
 //! task of the Task Scheduler, or the jobs from cron.
 
 /// A unit for `systemctl --user`; `command` is the program with its arguments.
-pub fn systemd(command: &[String]) -> String {
+pub(crate) fn systemd(command: &[String]) -> String {
     let words: Vec<String> = command.iter().map(|word| systemd_word(word)).collect();
     format!(
         "[Unit]
@@ -22,7 +22,7 @@ WantedBy=default.target
 }
 
 /// A property list for `~/Library/LaunchAgents`; `command` is the program with its arguments.
-pub fn launchd(command: &[String]) -> String {
+pub(crate) fn launchd(command: &[String]) -> String {
     let word = |word: &String| format!("    <string>{}</string>\n", xml_text(word));
     let words: String = command.iter().map(word).collect();
     format!(
@@ -53,7 +53,7 @@ pub fn launchd(command: &[String]) -> String {
 }
 
 /// A command for a Windows prompt that makes a task of the Task Scheduler, run at log-on.
-pub fn task(command: &[String]) -> String {
+pub(crate) fn task(command: &[String]) -> String {
     let words: Vec<String> = command.iter().map(|word| windows_word(word)).collect();
     // The command is one quoted argument of another one, so its own quotes are escaped.
     let inner = words.join(" ").replace('"', "\\\"");
@@ -77,7 +77,7 @@ fn windows_word(word: &str) -> String {
 
 /// A line for `crontab -e`: both jobs, every ten minutes. `before` and `after` are around the
 /// name of the job.
-pub fn cron(before: &[String], after: &[String]) -> String {
+pub(crate) fn cron(before: &[String], after: &[String]) -> String {
     let job = |name: &str| {
         let own = [name, "--quiet", "--wait", "300"].map(str::to_owned);
         let words: Vec<String> = before

@@ -146,7 +146,9 @@ fn newton(samples: &[(&CalibrationSample, f64)], used: [bool; 3]) -> [f64; 3] {
             if !used[i] {
                 gradient[i] = 0.0;
                 hessian[i] = [0.0; 3];
-                hessian.iter_mut().for_each(|row| row[i] = 0.0);
+                for row in &mut hessian {
+                    row[i] = 0.0;
+                }
                 hessian[i][i] = 1.0;
             }
         }

@@ -8,7 +8,7 @@ use super::text::{Lexicon, Text, Token};
 
 /// What can take the place of a term.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TermKind {
+pub(crate) enum TermKind {
     /// A word of the language.
     Word,
     /// A proper name or an abbreviation.
@@ -23,7 +23,7 @@ pub enum TermKind {
 
 /// One term.
 #[derive(Debug, Clone)]
-pub struct Term {
+pub(crate) struct Term {
     /// Its stem, or an identifier as a whole.
     pub id: u32,
     /// Its tokens.
@@ -38,7 +38,7 @@ pub struct Term {
 const LONGEST: usize = 120;
 
 /// The terms of a text, in the order of their first tokens; an identifier before its parts.
-pub fn terms(normal: &str, text: &Text, atoms: &[Atom], lexicon: &mut Lexicon) -> Vec<Term> {
+pub(crate) fn terms(normal: &str, text: &Text, atoms: &[Atom], lexicon: &mut Lexicon) -> Vec<Term> {
     let tokens = &text.tokens;
     let mut counted = vec![false; tokens.len()];
     for atom in atoms {
@@ -167,7 +167,7 @@ const OPENERS: [&str; 23] = [
 ];
 
 /// For every token of a reading: which part of its sentence it is in.
-pub fn parts(reading: &Reading) -> Vec<u32> {
+pub(crate) fn parts(reading: &Reading) -> Vec<u32> {
     let mut out = Vec::with_capacity(reading.text.tokens.len());
     let mut part = 0;
     for sentence in &reading.text.sentences {
@@ -183,7 +183,7 @@ pub fn parts(reading: &Reading) -> Vec<u32> {
             // "It was not, she wrote it": what is denied is said behind the comma.
             let word = super::text::lower_case(reading.word(token));
             let ends = gap.contains(',') || matches!(&*word, "and" | "und");
-            let denial = !has_content && ends && before.is_some_and(|b| b.negates());
+            let denial = !has_content && ends && before.is_some_and(Token::negates);
             if before.is_some() && (sign || denial || OPENERS.contains(&&*word)) {
                 part += 1;
                 has_content = false;

@@ -29,7 +29,7 @@ const ALL: usize = 1_000;
 /// Columns of a line of a snippet.
 const WIDTH: usize = 96;
 
-pub fn run(context: &mut Context, args: &Args, usual: ModeArg) -> Result<ExitCode> {
+pub(super) fn run(context: &mut Context, args: &Args, usual: ModeArg) -> Result<ExitCode> {
     let config = context.load()?.config;
     let needs = Needs {
         makes_state: args.refresh,

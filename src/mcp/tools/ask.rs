@@ -11,6 +11,7 @@ use local_agent_agent::llm::Speed;
 use local_agent_agent::operations;
 use local_agent_agent::operations::ask::{AskRequest, Desk, Done};
 use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_verify::Report;
 
 pub(super) const SPEC: Spec = Spec {
     name: "ask",
@@ -77,7 +78,7 @@ fn ask(call: &Call, args: &AskArgs) -> Result<Reply> {
         left_out: answer.left_out.iter().cloned().map(note).collect(),
         answerer: answer.answerer.to_owned(),
         verified: call.service.loaded.config.ask.show_as_verified && answer.text.is_some(),
-        checks: answer.report.as_ref().map(|report| report.footer()),
+        checks: answer.report.as_ref().map(Report::footer),
         run_id: run.map(|run| run.id.as_str().to_owned()),
         evidence: evidence(&answer, left),
         memory: recalled.into_iter().map(|one| one.content).collect(),

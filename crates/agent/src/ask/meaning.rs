@@ -18,7 +18,7 @@ pub(super) struct ModelMeaning<'a> {
 impl<'a> ModelMeaning<'a> {
     /// `None` for a model on whose cosines the weights of the extractive answerer were not fitted:
     /// they would take unrelated words for the same. Words alone decide then.
-    pub fn of(model: &'a Embedder) -> Option<Self> {
+    pub(super) fn of(model: &'a Embedder) -> Option<Self> {
         Profile::is_reference(&model.fingerprint()).then_some(Self { model })
     }
 }

@@ -123,11 +123,7 @@ pub(super) fn check(
 type Remark = Option<&'static str>;
 
 /// A single value; the remark is a warning. An error is a remedy, when there is a special one.
-fn scalar(
-    key: &Key,
-    node: &Node,
-    lenient: bool,
-) -> std::result::Result<(Val, Remark), Option<String>> {
+fn scalar(key: &Key, node: &Node, lenient: bool) -> Result<(Val, Remark), Option<String>> {
     let Value::Scalar { text, plain } = &node.value else {
         return Err(None);
     };
@@ -189,11 +185,7 @@ fn scalar(
 }
 
 /// `true` and `false`; the ancestor's other spellings where they were accepted.
-fn boolean(
-    text: &str,
-    plain: bool,
-    lenient: bool,
-) -> std::result::Result<(Val, Remark), Option<String>> {
+fn boolean(text: &str, plain: bool, lenient: bool) -> Result<(Val, Remark), Option<String>> {
     match text {
         "true" | "True" | "TRUE" if plain => return Ok((Val::Bool(true), None)),
         "false" | "False" | "FALSE" if plain => return Ok((Val::Bool(false), None)),

@@ -279,9 +279,9 @@ fn runs(
     }
     let chain = archive.ledger.read()?;
     let entered = Archive::entered(chain.as_ref());
-    again
-        .into_iter()
-        .for_each(|id| run(archive, id, entered.get(id), is_broken, out));
+    for id in again {
+        run(archive, id, entered.get(id), is_broken, out);
+    }
     Ok(())
 }
 

@@ -186,7 +186,7 @@ impl View<'_> {
                 );
             }
             None if refused => {
-                out.push_str("<p>Its evidence is gone, so only its claims can be shown.</p>\n")
+                out.push_str("<p>Its evidence is gone, so only its claims can be shown.</p>\n");
             }
             None => out.push_str("<p>There is no answer.</p>\n"),
         }
@@ -349,7 +349,7 @@ impl View<'_> {
                 &item.excerpt,
             ) {
                 (Some(exact), _) => {
-                    out.push_str(&numbered(&exact.text, item.lines.first(), &marks))
+                    out.push_str(&numbered(&exact.text, item.lines.first(), &marks));
                 }
                 (None, Some(excerpt)) => {
                     out.push_str(&numbered(excerpt, item.lines.first(), &[]));
@@ -360,7 +360,7 @@ impl View<'_> {
                     }
                 }
                 (None, None) => {
-                    out.push_str("<p class=\"soft\">The record keeps no text of it.</p>\n")
+                    out.push_str("<p class=\"soft\">The record keeps no text of it.</p>\n");
                 }
             }
             let _ = writeln!(

@@ -19,11 +19,11 @@ const PATIENCE: Duration = Duration::from_secs(15);
 pub(super) struct Deadline(Instant);
 
 impl Deadline {
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self(Instant::now() + PATIENCE)
     }
 
-    pub fn is_over(self) -> bool {
+    pub(super) fn is_over(self) -> bool {
         Instant::now() > self.0
     }
 }
@@ -52,7 +52,7 @@ impl Survey {
     /// ends it.
     ///
     /// Errors as [`files`], and those of `look`.
-    pub fn of(
+    pub(super) fn of(
         bound: &Bound,
         path: Option<&str>,
         wanted: impl Fn(&Address) -> bool,
@@ -88,7 +88,7 @@ impl Survey {
     }
 
     /// Says it beside the result.
-    pub fn report(&self, facts: &mut Map<String, Value>, text: &mut String) {
+    pub(super) fn report(&self, facts: &mut Map<String, Value>, text: &mut String) {
         facts.insert("files_searched".to_owned(), json!(self.searched));
         facts.insert("files_unreadable".to_owned(), json!(self.unread));
         facts.insert("files_left_out".to_owned(), json!(self.left_out));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use rayon::iter::{Either, IntoParallelIterator, ParallelIterator};
+use rayon::iter::{Either, IntoParallelIterator as _, ParallelIterator as _};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};

@@ -109,9 +109,9 @@ impl Encoder {
             let tokens = scope.spawn(|| TokenCounter::load(files));
             let bert = bert::Bert::load(files, purpose, isa);
             (
-                tokens.join().map_err(|_| {
-                    local_agent_text::error::Failure::internal("loading the tokenizer panicked")
-                }),
+                tokens
+                    .join()
+                    .map_err(|_| Failure::internal("loading the tokenizer panicked")),
                 bert,
             )
         });

@@ -5,11 +5,11 @@
 //! damaged file from a whole one.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::Read as _;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use sha2::Digest;
+use sha2::Digest as _;
 
 use super::{TOKENIZER, WEIGHTS, folder_of, invalid, pull_again};
 use local_agent_text::error::{ErrorCode, Failure, Result};

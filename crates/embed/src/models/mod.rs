@@ -108,7 +108,7 @@ impl ModelFiles {
                     folder.display()
                 ),
             )
-            .with_hint(match registry::known(id) {
+            .with_hint(match known(id) {
                 Some(_) => format!("local-agent models pull {id}"),
                 None => "local-agent models list".to_owned(),
             }));

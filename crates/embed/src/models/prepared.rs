@@ -317,7 +317,7 @@ mod tests {
         let ear = Arc::clone(&told);
         (
             PreparedFolder::new(dir.join("cache"), move |text| {
-                ear.lock().unwrap().push(text.to_owned())
+                ear.lock().unwrap().push(text.to_owned());
             }),
             told,
         )

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::UnicodeNormalization as _;
 
 use local_agent_text::documents::CODE_EXTENSIONS;
 use local_agent_text::types::RelPath;

@@ -441,7 +441,7 @@ impl<'a> Scan<'a> {
                     }
                 }
                 What::Found(stamp) if self.is_unchanged(path, &stamp) => {
-                    summary.docs_unchanged += 1
+                    summary.docs_unchanged += 1;
                 }
                 What::Found(_) => work.push((entry, path)),
             }

@@ -292,7 +292,7 @@ mod tests {
     }
 
     fn shipped_fingerprint() -> Fingerprint {
-        *super::shipped()[0].fingerprints.first().unwrap()
+        *shipped()[0].fingerprints.first().unwrap()
     }
 
     #[test]

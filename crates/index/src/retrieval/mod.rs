@@ -226,7 +226,7 @@ impl Engine {
                     why: "the lexical projection was made from another state of the index"
                         .to_owned(),
                     fix: "local-agent index",
-                })
+                });
             }
             Some(_) => {}
         }

@@ -5,7 +5,7 @@ use local_agent_files::sandbox::{Address, Sandbox};
 use super::Hit;
 
 /// How many more hits to ask for where some may be kept back.
-pub const SPARE_HITS: usize = 30;
+pub(super) const SPARE_HITS: usize = 30;
 
 /// Hits to ask for when `limit` are wanted.
 pub fn with_spare(sandbox: &Sandbox, limit: usize) -> usize {

@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, MAIN_DB, OptionalExtension, Row, TransactionBehavior, params};
+use rusqlite::{Connection, MAIN_DB, OptionalExtension as _, Row, TransactionBehavior, params};
 
 use super::error::Result;
 use super::{
@@ -425,7 +425,7 @@ mod tests {
         drop(durable);
         #[cfg(unix)]
         {
-            use std::os::unix::fs::PermissionsExt;
+            use std::os::unix::fs::PermissionsExt as _;
             assert_eq!(
                 std::fs::metadata(&path).unwrap().permissions().mode() & 0o777,
                 0o600

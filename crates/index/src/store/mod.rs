@@ -5,7 +5,7 @@
 //! hundred bytes of the file's header, so a file of another program is never written, not even by a
 //! pragma. Schemas live in `migrations/`.
 
-use std::io::Read;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 

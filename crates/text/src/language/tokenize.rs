@@ -168,7 +168,7 @@ impl Analyzer {
             match piece.kind {
                 PieceKind::Unspaced => emit_unspaced(text, emit),
                 PieceKind::Word | PieceKind::Camel => {
-                    self.emit_word(text, part || word.len() > 1, emit)
+                    self.emit_word(text, part || word.len() > 1, emit);
                 }
             }
         }

@@ -14,7 +14,7 @@ use super::shallow::{MASK, shallow};
 /// The text without the meaning of its comments, and where these stood. Code keeps its `%%`; an
 /// unclosed `%%` is text. What nests deeper than anybody reads does not nest in the copy
 /// ([`shallow`]).
-pub fn mask(text: &str) -> (Cow<'_, str>, Vec<Range<usize>>) {
+pub(super) fn mask(text: &str) -> (Cow<'_, str>, Vec<Range<usize>>) {
     let flat = shallow(text);
     let ranges = find(&flat);
     if ranges.is_empty() {
@@ -39,7 +39,7 @@ pub fn mask(text: &str) -> (Cow<'_, str>, Vec<Range<usize>>) {
 }
 
 /// Where a comment begins that is never closed, in a text whose closed comments are masked.
-pub fn unclosed(masked: &str) -> Option<usize> {
+pub(super) fn unclosed(masked: &str) -> Option<usize> {
     free_marks(masked).last().copied()
 }
 

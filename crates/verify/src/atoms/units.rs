@@ -45,7 +45,7 @@ pub enum UnitKind {
 }
 
 /// A unit: the kinds that its name can mean, each with the size of one.
-pub type MeasureUnit = &'static [(UnitKind, f64)];
+pub(crate) type MeasureUnit = &'static [(UnitKind, f64)];
 
 use UnitKind::*;
 
@@ -296,7 +296,7 @@ pub fn unit(name: &str) -> Option<MeasureUnit> {
 }
 
 /// What a word after a number multiplies it by.
-pub fn magnitude(word: &str) -> Option<f64> {
+pub(crate) fn magnitude(word: &str) -> Option<f64> {
     if word.len() > 10 {
         return None;
     }
@@ -304,7 +304,7 @@ pub fn magnitude(word: &str) -> Option<f64> {
 }
 
 /// Whether the unit is a currency.
-pub fn is_currency(unit: MeasureUnit) -> bool {
+pub(super) fn is_currency(unit: MeasureUnit) -> bool {
     unit.iter().any(|(kind, _)| {
         matches!(
             kind,
@@ -314,13 +314,13 @@ pub fn is_currency(unit: MeasureUnit) -> bool {
 }
 
 /// Whether two names can mean units of one kind.
-pub fn same_kind(a: MeasureUnit, b: MeasureUnit) -> bool {
+pub(crate) fn same_kind(a: MeasureUnit, b: MeasureUnit) -> bool {
     a.iter()
         .any(|(kind, _)| b.iter().any(|(other, _)| kind == other))
 }
 
 /// Whether `x` of unit `a` is the same amount as `y` of unit `b`.
-pub fn equal_amounts(x: f64, a: MeasureUnit, y: f64, b: MeasureUnit) -> bool {
+pub(crate) fn equal_amounts(x: f64, a: MeasureUnit, y: f64, b: MeasureUnit) -> bool {
     a.iter().any(|(kind, one)| {
         b.iter()
             .any(|(other, size)| kind == other && same(x * one, y * size))
@@ -328,7 +328,7 @@ pub fn equal_amounts(x: f64, a: MeasureUnit, y: f64, b: MeasureUnit) -> bool {
 }
 
 /// Equality of numbers that may have been multiplied once or twice.
-pub fn same(x: f64, y: f64) -> bool {
+pub(crate) fn same(x: f64, y: f64) -> bool {
     x == y || (x - y).abs() <= 1e-9 * x.abs().max(y.abs())
 }
 

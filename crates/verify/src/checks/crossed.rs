@@ -54,7 +54,7 @@ struct Crossing<'a> {
 
 /// Whether the claim crosses the nearest sentence and every sentence that holds one of its other
 /// words.
-pub fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<(Effect, Code, String)> {
+pub(super) fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<(Effect, Code, String)> {
     let mut near = alignment
         .0
         .iter()

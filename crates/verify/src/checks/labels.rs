@@ -26,7 +26,7 @@ const LONGEST: usize = 6;
 const MOST_WORDS: usize = 60;
 
 /// One label and what stands below it.
-pub struct Labelled {
+pub(crate) struct Labelled {
     /// Its words that not all labels beside it have.
     ids: Vec<u32>,
     /// As it is written.
@@ -36,10 +36,10 @@ pub struct Labelled {
 }
 
 /// Labels beside each other.
-pub type Family = Vec<Labelled>;
+pub(crate) type Family = Vec<Labelled>;
 
 /// The labels of a text.
-pub fn families(reading: &Reading) -> Vec<Family> {
+pub(crate) fn families(reading: &Reading) -> Vec<Family> {
     let mut out = Vec::new();
     let mut open: Family = Vec::new();
     let mut open_role: Option<BlockRole> = None;
@@ -137,7 +137,7 @@ fn first_cell(reading: &Reading, s: usize) -> Option<Range<usize>> {
 }
 
 /// What the claim says of a label that the cited text says of another one.
-pub fn check(case: &Case<'_>) -> Option<Objection> {
+pub(super) fn check(case: &Case<'_>) -> Option<Objection> {
     if case.extent == Extent::LeadIn {
         return None;
     }

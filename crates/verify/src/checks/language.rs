@@ -76,7 +76,7 @@ const SPANISH: &[&str] = &[
 
 /// A language that can be told from others.
 #[derive(PartialEq, Eq, Clone, Copy)]
-pub enum Language {
+pub(crate) enum Language {
     English,
     German,
     French,
@@ -105,7 +105,7 @@ static LISTS_OF: LazyLock<HashMap<&'static str, Vec<usize>, RandomState>> = Lazy
 
 /// Whether both languages are known and differ. A sentence too short to tell is in the language of
 /// its answer.
-pub fn differ(claim: &Reading, answer: Option<Language>, evidence: &[&Reading]) -> bool {
+pub(super) fn differ(claim: &Reading, answer: Option<Language>, evidence: &[&Reading]) -> bool {
     let Some(own) = of(claim).or(answer) else {
         return false;
     };
@@ -114,7 +114,7 @@ pub fn differ(claim: &Reading, answer: Option<Language>, evidence: &[&Reading]) 
 }
 
 /// The language of a whole answer.
-pub fn of_answer(text: &str) -> Option<Language> {
+pub(crate) fn of_answer(text: &str) -> Option<Language> {
     let mut counts = LISTS.map(|(_, language)| (0_usize, language));
     let words = text.split(|c: char| !c.is_alphabetic());
     words

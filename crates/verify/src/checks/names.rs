@@ -13,7 +13,7 @@ use crate::text::Token;
 
 /// The names that are not carried. Nouns are capitalised in German, so a claim in another language
 /// than its evidence is held only to words that look the same in both.
-pub fn check(case: &Case<'_>, alignment: &Alignment<'_>, foreign: bool) -> Vec<Objection> {
+pub(super) fn check(case: &Case<'_>, alignment: &Alignment<'_>, foreign: bool) -> Vec<Objection> {
     if foreign {
         return Vec::new();
     }
@@ -138,7 +138,7 @@ fn is_abbreviation(word: &str) -> bool {
 }
 
 /// Capitalised, and no word that is often capitalised for other reasons.
-pub fn is_name(token: &Token) -> bool {
+pub(crate) fn is_name(token: &Token) -> bool {
     token.capital
         && !token.number
         && token.end - token.start > 1
@@ -473,7 +473,7 @@ fn looks_like_a_name_here(case: &Case<'_>, token: &Token) -> bool {
 }
 
 /// Whether a word has an ending of common words; names seldom have one.
-pub fn ends_as_a_word(word: &str) -> bool {
+pub(super) fn ends_as_a_word(word: &str) -> bool {
     [
         "ing", "ed", "tion", "ment", "ness", "ly", "s", "al", "ive", "able",
     ]

@@ -21,7 +21,7 @@ const SAME: f64 = 0.65;
 const ALIKE: f64 = 0.5;
 
 /// What is negated on one side only.
-pub fn check(
+pub(super) fn check(
     case: &Case<'_>,
     pairings: &[Pairing<'_>],
     alignment: &Alignment<'_>,
@@ -297,7 +297,7 @@ fn is_sure(pairing: &Pairing<'_>, near: &Near<'_>) -> bool {
 }
 
 /// Whether a word denies, turns or belittles, or has a part that does.
-pub fn is_negative(token: &Token, word: &str) -> bool {
+pub(super) fn is_negative(token: &Token, word: &str) -> bool {
     token.negates()
         || token.turns()
         || matches!(token.quantity(), Some(Quantity::Rare | Quantity::Nothing))

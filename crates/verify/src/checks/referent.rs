@@ -23,7 +23,7 @@ struct CandidatePlace<'a> {
 const MOST_PLACES: usize = 64;
 
 /// "A costs 5, B costs 7" does not carry "A costs 7".
-pub fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<(Code, String)> {
+pub(super) fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<(Code, String)> {
     // Whether the claim names a thing of a source too: asked once, however often the claim names
     // such things.
     let unasked = |source: &super::Source<'_>| vec![None; things(source.reading).len()];
@@ -52,9 +52,9 @@ pub fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<(Code, String
                         sentence,
                     };
                     if same {
-                        here.push(place)
+                        here.push(place);
                     } else {
-                        rivals.push(place)
+                        rivals.push(place);
                     }
                 }
             }
@@ -123,7 +123,7 @@ pub fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<(Code, String
 }
 
 /// What can be mixed up.
-pub enum Thing {
+pub(crate) enum Thing {
     Number(a::Number),
     Date(a::Date),
     /// A stem.
@@ -178,7 +178,7 @@ fn find_things(reading: &Reading) -> Vec<(std::ops::Range<usize>, Thing)> {
         match &atom.what {
             What::Number(n) => out.push((atom.tokens.clone(), Thing::Number(*n))),
             What::Date(d) if d.weekday.is_none() || d.day.is_some() => {
-                out.push((atom.tokens.clone(), Thing::Date(*d)))
+                out.push((atom.tokens.clone(), Thing::Date(*d)));
             }
             _ => {}
         }
@@ -353,7 +353,7 @@ fn p_is_name(place: &CandidatePlace<'_>) -> bool {
 }
 
 /// Another item says the same of the same thing with another number: flagged, not rejected.
-pub fn conflict(case: &Case<'_>) -> Option<(Code, String)> {
+pub(super) fn conflict(case: &Case<'_>) -> Option<(Code, String)> {
     if case.extent != Extent::Sentence
         || !case
             .claim

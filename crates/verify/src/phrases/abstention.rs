@@ -4,7 +4,7 @@ use super::{starts_with_any, words};
 
 /// How a sentence refuses to answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Abstention {
+pub(crate) enum Abstention {
     /// "I cannot answer": the whole question.
     Whole,
     /// "The notes do not say who approved it": one thing.
@@ -267,7 +267,7 @@ pub(super) const ADVICE: &[&str] = &[
 ];
 
 /// Whether and how the sentence refuses.
-pub fn abstention(lower: &str) -> Option<Abstention> {
+pub(crate) fn abstention(lower: &str) -> Option<Abstention> {
     if lower.len() > 600 {
         return None;
     }
@@ -386,7 +386,7 @@ pub(super) fn far_eastern(text: &str) -> bool {
 }
 
 /// Whether the sentence is advice after an abstention.
-pub fn is_advice(lower: &str) -> bool {
+pub(crate) fn is_advice(lower: &str) -> bool {
     starts_with_any(lower, ADVICE) && !lower.contains(|c: char| c.is_numeric())
 }
 

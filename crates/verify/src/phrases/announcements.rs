@@ -152,7 +152,7 @@ const OPENERS: &[&str] = &[
 
 /// Whether the sentence only announces: words of announcement and nothing else; with an opener and
 /// a colon, words of the question too. Numbers are never announcements.
-pub fn is_meta(lower: &str, question_lower: &str) -> bool {
+pub(crate) fn is_meta(lower: &str, question_lower: &str) -> bool {
     if lower.contains(|c: char| c.is_numeric()) {
         return false;
     }
@@ -169,7 +169,7 @@ pub fn is_meta(lower: &str, question_lower: &str) -> bool {
 }
 
 /// Whether the sentence is a courtesy ("Let me know if you need more details!").
-pub fn is_courtesy(lower: &str) -> bool {
+pub(crate) fn is_courtesy(lower: &str) -> bool {
     let polite = [
         "let me know",
         "feel free",
@@ -183,7 +183,7 @@ pub fn is_courtesy(lower: &str) -> bool {
 }
 
 /// Whether an opener announces what follows, whatever the topic.
-pub fn announces(lower: &str) -> bool {
+pub(crate) fn announces(lower: &str) -> bool {
     ends_with_colon(lower) && starts_with_any(lower, OPENERS)
 }
 

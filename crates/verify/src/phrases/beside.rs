@@ -77,7 +77,7 @@ const SUBORDINATE: &[&str] = &[
 /// Whether a sentence that refuses claims something beside. After a contrast the rest is a claim,
 /// whatever its verb, unless it refuses too, asks, advises or offers; elsewhere a clause claims by
 /// a number or a finite verb.
-pub fn refuses_and_claims(lower: &str) -> bool {
+pub(crate) fn refuses_and_claims(lower: &str) -> bool {
     let mut contrast = false;
     for clause in clauses(lower) {
         contrast |= clause.contrast;

@@ -8,10 +8,11 @@ mod announcements;
 mod beside;
 mod titles;
 
-pub use abstention::{Abstention, abstention, is_advice};
-pub use announcements::{announces, is_courtesy, is_meta, says_nothing_new};
-pub use beside::refuses_and_claims;
-pub use titles::title_claims;
+pub(crate) use abstention::{Abstention, abstention, is_advice};
+pub use announcements::says_nothing_new;
+pub(crate) use announcements::{announces, is_courtesy, is_meta};
+pub(crate) use beside::refuses_and_claims;
+pub(crate) use titles::title_claims;
 
 use local_agent_text::evidence::Normal;
 
@@ -64,14 +65,14 @@ const ANSWERS: &[&str] = &[
 
 /// Whether a sentence answers a question in short, so that the sentence behind it has to carry it.
 /// It has no number in digits and few words.
-pub fn answers_in_short(lower: &str) -> bool {
+pub(crate) fn answers_in_short(lower: &str) -> bool {
     let mut all = words(lower);
     let opens = all.next().is_some_and(|first| ANSWERS.contains(&first));
     opens && all.count() < SHORT && !lower.contains(|c: char| c.is_numeric())
 }
 
 /// `text` as words that can be compared: normalised, lower case.
-pub fn plain_lower(text: &str) -> String {
+pub(crate) fn plain_lower(text: &str) -> String {
     Normal::of(text).as_str().to_lowercase()
 }
 
@@ -91,20 +92,20 @@ fn starts_with_any(lower: &str, list: &[&str]) -> bool {
 }
 
 /// Whether the sentence asks.
-pub fn is_question(lower: &str) -> bool {
+pub(crate) fn is_question(lower: &str) -> bool {
     lower
         .trim_end_matches(['"', '\'', ')', '*', ' '])
         .ends_with(['?', '？'])
 }
 
 /// Whether the sentence ends with a colon.
-pub fn ends_with_colon(lower: &str) -> bool {
+pub(crate) fn ends_with_colon(lower: &str) -> bool {
     lower
         .trim_end_matches(['*', '_', ' ', '"'])
         .ends_with([':', '：'])
 }
 
 /// Whether a line asks.
-pub fn asks(text: &str) -> bool {
+pub(crate) fn asks(text: &str) -> bool {
     is_question(&plain_lower(text))
 }

@@ -96,7 +96,7 @@ pub(super) struct Period {
 
 impl Period {
     /// Whether a day, or the month or year that is all that is known, lies in it at least partly.
-    pub fn holds(&self, day: Day) -> bool {
+    pub(super) fn holds(&self, day: Day) -> bool {
         let (first, last) = match (day.month, day.day) {
             (0, _) => (
                 Day {

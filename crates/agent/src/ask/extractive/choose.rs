@@ -35,7 +35,7 @@ pub(super) struct Choice {
 }
 
 impl Choice {
-    pub fn certain(passages: Vec<Passage>) -> Self {
+    pub(super) fn certain(passages: Vec<Passage>) -> Self {
         Self {
             passages,
             certain: true,

@@ -16,7 +16,7 @@ impl Cues {
     }
 
     /// Whether `lower` (in lower case) holds one of them.
-    pub fn are_in(&self, lower: &str) -> bool {
+    pub(super) fn are_in(&self, lower: &str) -> bool {
         let spaced = format!(" {} ", split(lower).collect::<Vec<_>>().join(" "));
         self.0
             .split('|')

@@ -146,7 +146,7 @@ fn answer(
     }
     match &chosen.answerer {
         Answerer::Extractive => {
-            trail.timed("extract", || extracted(question, &mut answer, load))?
+            trail.timed("extract", || extracted(question, &mut answer, load))?;
         }
         Answerer::Chat(chat) => {
             let mut asker = Asker {
@@ -340,9 +340,9 @@ fn rarity(snapshot: &EvidenceSnapshot) -> impl Fn(&str) -> Rarity + use<> {
         let mut terms = lexical::terms(paragraph);
         terms.sort_unstable();
         terms.dedup();
-        terms
-            .into_iter()
-            .for_each(|term| *counts.entry(term).or_default() += 1);
+        for term in terms {
+            *counts.entry(term).or_default() += 1;
+        }
     }
     move |term| {
         let (all, with) = (

@@ -28,7 +28,7 @@ pub enum Change {
 /// A cited passage as it was.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct CitedPassage {
+pub(super) struct CitedPassage {
     /// `source:path`.
     address: String,
     /// `12` or `12-18`.
@@ -54,7 +54,7 @@ pub(super) struct FoundPassage {
 }
 
 impl CitedPassage {
-    pub fn of(item: &EvidenceItem) -> Self {
+    pub(super) fn of(item: &EvidenceItem) -> Self {
         Self::new(&address(item), item.lines, &item.text)
     }
 
@@ -68,7 +68,7 @@ impl CitedPassage {
     }
 
     /// These lines of an earlier text; `None`: it had fewer.
-    pub fn in_text(at: &Address, lines: LineSpan, text: &str) -> Option<Self> {
+    pub(super) fn in_text(at: &Address, lines: LineSpan, text: &str) -> Option<Self> {
         let first = lines.first() as usize - 1;
         let count = (lines.last() - lines.first()) as usize + 1;
         let held: Vec<&str> = text.split_inclusive('\n').skip(first).take(count).collect();
@@ -81,7 +81,7 @@ impl CitedPassage {
     }
 
     /// Looks for the passage: where it was, the same lines elsewhere, the lines that are left of it.
-    pub fn find(&self, sandbox: &Sandbox) -> FoundPassage {
+    pub(super) fn find(&self, sandbox: &Sandbox) -> FoundPassage {
         let nothing = FoundPassage {
             change: Change::Edited,
             excerpt: None,
