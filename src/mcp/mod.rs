@@ -50,6 +50,7 @@ const FAREWELL: Duration = Duration::from_secs(3);
 
 /// What a server works with.
 pub struct Service {
+    /// The configuration, with where each value comes from.
     pub loaded: Loaded,
     /// What agents may not see; `None`: they see everything.
     pub private: Option<Arc<PrivateNotes>>,

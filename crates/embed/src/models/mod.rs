@@ -278,7 +278,9 @@ impl ModelFiles {
 /// One model that this machine has, or could pull.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed {
+    /// What `embed.model` calls it.
     pub id: String,
+    /// Whether it can be used as it stands.
     pub state: ModelState,
     /// The folder, for models that stand in one.
     pub folder: Option<PathBuf>,

@@ -187,6 +187,7 @@ impl PreparedFolder {
 /// One file of packed weights, read whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prepared {
+    /// Where it stands, or stood.
     pub path: PathBuf,
     /// What is wrong with it; such a file was removed.
     pub damage: Option<String>,

@@ -40,8 +40,11 @@ pub struct FreshDocument {
 /// What comparing came to; files are named `source:path`.
 #[derive(Debug, Default)]
 pub struct Compared {
+    /// Not indexed yet.
     pub new: Vec<String>,
+    /// Indexed with other bytes.
     pub changed: Vec<String>,
+    /// Indexed, and no longer there.
     pub gone: Vec<String>,
     /// Sources whose files are not believed to be gone, one sentence each; they are not in `gone`.
     pub emptied: Vec<String>,

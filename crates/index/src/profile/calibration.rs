@@ -17,8 +17,11 @@ pub type Features = [f64; 2];
 /// The weights of one way of searching.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Model {
+    /// Added whatever the features are.
     pub intercept: f64,
+    /// For the cosine.
     pub cosine: f64,
+    /// For the share of the question's words that the hit holds.
     pub coverage: f64,
     /// The chance below which the best of the first [`JUDGED`] hits counts as nothing found.
     pub floor: f64,
@@ -46,8 +49,11 @@ impl Model {
 pub struct Calibration {
     /// The command, the sets and their sizes.
     pub provenance: String,
+    /// For hits that both sides found.
     pub hybrid: Model,
+    /// For hits found by words.
     pub lexical: Model,
+    /// For hits found by meaning.
     pub vector: Model,
 }
 

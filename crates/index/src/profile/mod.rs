@@ -47,7 +47,9 @@ pub struct Cosines {
 /// What is known about the cosines of one model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Profile {
+    /// How it came to be known.
     pub origin: Origin,
+    /// The cosines of texts that have nothing to do with one another.
     pub unrelated: Cosines,
     /// The probability that a heading lies nearer to its own section than to another text of the
     /// index: 0.5 is chance. `None` where it was not measured.

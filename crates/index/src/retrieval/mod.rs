@@ -44,7 +44,9 @@ const CANDIDATES: usize = 1_000;
 /// How the two lists become one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fusion {
+    /// Their scores, brought to one scale and added by weight.
     Convex,
+    /// Their places alone (reciprocal rank fusion).
     Rrf,
 }
 

@@ -66,11 +66,17 @@ pub struct Head {
 /// One remembered thing, as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemoryRow {
+    /// Names it in commands.
     pub id: String,
+    /// A free word of whoever added it.
     pub kind: String,
+    /// What is remembered, in their words.
     pub content: String,
+    /// Where it comes from: a person, or chunks.
     pub source: String,
+    /// RFC 3339.
     pub created_at: String,
+    /// RFC 3339.
     pub updated_at: String,
     /// By key.
     pub links: Vec<MemoryLink>,
@@ -83,7 +89,9 @@ pub struct MemoryLink {
     pub chunk_key: String,
     /// Of the chunk's text; `None`: imported without one.
     pub text_sha256: Option<Sha256>,
+    /// Of its document; `None` when it was never known.
     pub source: Option<String>,
+    /// Of its document; `None` when it was never known.
     pub path: Option<String>,
     /// Canonical.
     pub heading: Option<String>,

@@ -32,20 +32,31 @@ pub enum Token<'a> {
     /// nothing is between its parts any more (`email`, `getusername`), so that it may be a word
     /// elsewhere.
     Whole {
+        /// Folded, not stemmed.
         exact: &'a str,
+        /// Folded and stemmed.
         stem: &'a str,
+        /// Nothing stands between its parts any more.
         joined: bool,
     },
     /// A word; takes the next position. `part`: it belongs to the last [`Token::Whole`].
     Word {
+        /// Folded, not stemmed.
         exact: &'a str,
+        /// Folded and stemmed.
         stem: &'a str,
+        /// A word so common that it says little.
         stop: bool,
+        /// It belongs to the last [`Token::Whole`].
         part: bool,
     },
-    /// A character of a script written without spaces; takes the next position. `alone`: it has no
-    /// neighbour.
-    Char { text: &'a str, alone: bool },
+    /// A character of a script written without spaces; takes the next position.
+    Char {
+        /// The character.
+        text: &'a str,
+        /// It has no neighbour.
+        alone: bool,
+    },
     /// Two neighbouring characters of such a script, at the position of the second.
     Pair(&'a str),
 }

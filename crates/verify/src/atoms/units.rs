@@ -11,36 +11,67 @@ use crate::text::lower_case;
 /// What is measured. Two numbers can be equal only within one kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UnitKind {
+    /// Seconds to weeks: of one length everywhere.
     Time,
+    /// Months and years: of no fixed length.
     Calendar,
+    /// Bits and bytes.
     Data,
+    /// Metres, miles and the like.
     Length,
+    /// Square metres, hectares and the like.
     Area,
+    /// Grams, pounds and the like.
     Mass,
+    /// Litres, cups and the like.
     Volume,
+    /// Degrees Celsius.
     Celsius,
+    /// Degrees Fahrenheit.
     Fahrenheit,
+    /// Degrees of an angle.
     Angle,
+    /// Kelvin.
     Kelvin,
+    /// Shares of a hundred.
     Percent,
+    /// Percentage points and basis points.
     Points,
+    /// Watts and the like.
     Power,
+    /// Joules, watt hours, calories.
     Energy,
+    /// Volts.
     Volt,
+    /// Amperes.
     Ampere,
+    /// Hertz.
     Frequency,
+    /// A length in a time.
     Speed,
+    /// Pascals, bars and the like.
     Pressure,
+    /// Dots of a screen.
     Pixels,
+    /// So many times as much.
     Times,
+    /// Dollars of any country.
     Dollar,
+    /// Euros and cents.
     Euro,
+    /// Pounds sterling.
     Pound,
+    /// Yen.
     Yen,
+    /// Francs of any country.
     Franc,
+    /// Crowns of any country.
     Krone,
+    /// Rupees of any country.
     Rupee,
+    /// Yuan.
     Yuan,
+    /// Rubles.
     Ruble,
 }
 
