@@ -244,26 +244,26 @@ pub(super) fn report(config: &Config, question: &str, answer: &Answer, trail: &T
         .collect();
     json!({
         "question": question,
-        "outcome": answer.outcome,
-        "answer": answer.text,
-        "computed": answer.computed,
-        "why": answer.why,
+        "outcome": answer.outcome(),
+        "answer": answer.text(),
+        "computed": answer.computed(),
+        "why": answer.why(),
         "doubts": answer.doubts(),
         "left_out": answer.left_out,
-        "opinions": answer.opinions,
-        "answerer": answer.answerer,
+        "opinions": answer.opinions(),
+        "answerer": answer.answerer(),
         "provider": trail.provider,
         "provider_why": trail.provider_why,
         "model": trail.model,
         "rounds": trail.rounds.iter().map(round).collect::<Vec<_>>(),
         "sent_to": trail.sent_to,
-        "verified": config.ask.show_as_verified && answer.text.is_some(),
+        "verified": config.ask.show_as_verified && answer.text().is_some(),
         "snapshot_id": answer.packed.snapshot.id(),
         "evidence": evidence,
         "freshness": answer.packed.freshness,
         "index_stale": answer.packed.index_stale,
-        "citation_validation": answer.report,
-        "citation_validation_footer": answer.report.as_ref().map(Report::footer),
+        "citation_validation": answer.report(),
+        "citation_validation_footer": answer.report().map(Report::footer),
         "scope": if answer.file.is_some() { "file" } else { "notes" },
         "file": answer.file,
         "coverage": answer.coverage,
@@ -322,10 +322,10 @@ pub(super) fn today() -> Day {
 
 /// The answer with its sources, or why there is none.
 pub(super) fn print(out: Output, config: &Config, answer: &Answer, form: CitationForm) {
-    if answer.text.is_some() && !config.ask.show_as_verified {
+    if answer.text().is_some() && !config.ask.show_as_verified {
         out.line("UNVERIFIED (citation validation is switched off in the configuration)");
     }
-    if answer.outcome == Outcome::Closest {
+    if answer.outcome() == Outcome::Closest {
         out.line("I found no sentence that answers this for certain. Closest:");
         out.line("");
     }
@@ -333,7 +333,7 @@ pub(super) fn print(out: Output, config: &Config, answer: &Answer, form: Citatio
         CitationForm::Numbers => ask::readable(answer),
         CitationForm::Canonical => None,
     };
-    match (&answer.text, readable) {
+    match (answer.text(), readable) {
         (Some(_), Some(readable)) => {
             print_readable(out, &readable, config.ask.show_as_verified);
             if let Some(file) = &answer.file {
@@ -341,18 +341,18 @@ pub(super) fn print(out: Output, config: &Config, answer: &Answer, form: Citatio
             }
         }
         (Some(text), None) => {
-            let marked = match &answer.report {
+            let marked = match answer.report() {
                 Some(report) => claims::marked(text, report),
-                None => text.clone(),
+                None => text.to_owned(),
             };
             out.line(&out.shown(&marked));
             // An answer about one file ends with its own footer.
-            if let Some(report) = answer.report.as_ref().filter(|_| answer.file.is_none()) {
+            if let Some(report) = answer.report().filter(|_| answer.file.is_none()) {
                 out.line("");
                 out.line(&out.dim(&report.footer()));
             }
         }
-        (None, _) if answer.report.as_ref().is_some_and(|r| !r.ok) => {
+        (None, _) if answer.report().is_some_and(|r| !r.ok) => {
             out.line("There is no answer that can be shown.");
         }
         (None, _) if answer.file.is_some() => out.line("The file holds nothing on this."),
@@ -360,9 +360,8 @@ pub(super) fn print(out: Output, config: &Config, answer: &Answer, form: Citatio
     }
     // That nothing is certain was said above.
     let why = answer
-        .why
-        .as_ref()
-        .filter(|_| answer.outcome != Outcome::Closest);
+        .why()
+        .filter(|_| answer.outcome() != Outcome::Closest);
     if let Some(why) = why {
         out.line(&out.shown(why));
     }

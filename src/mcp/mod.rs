@@ -186,7 +186,7 @@ pub fn warm_up(service: &Arc<Service>) {
     std::thread::spawn(move || {
         let opened = service.library.with(|engine| Ok(engine.has_vectors()));
         if matches!(opened, Ok(true)) {
-            let _ = service.library.embedder();
+            let _ = service.library.embedder().get();
         }
     });
 }

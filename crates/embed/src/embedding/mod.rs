@@ -7,6 +7,7 @@
 
 mod batch;
 mod bert;
+mod lazy;
 mod oracle;
 mod packed;
 mod pieces;
@@ -26,6 +27,7 @@ use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::{Fingerprint, HeadingPath};
 
 pub use batch::Embedded;
+pub use lazy::{LazyEmbedder, QuestionEmbedder};
 pub use oracle::{Agreement, second_opinion};
 pub use server::{ServerEmbedder, ServerSpec, Wire};
 pub use states::{TokenStates, WordState};
