@@ -297,12 +297,7 @@ fn in_order(text: &SourceText<'_>, pieces: &[&str]) -> Option<Vec<Range<usize>>>
 }
 
 /// Words that turn a statement when they are left out.
-const NEGATIONS: &[&str] = &[
-    "not", "no", "never", "none", "neither", "nor", "nobody", "nothing", "cannot", "without",
-    "unless", "except", "hardly", "rarely", "fails", "failed", "denied", "denies", "rejected",
-    "false", "untrue", "nicht", "kein", "keine", "keinen", "nie", "niemals", "ohne", "pas",
-    "jamais", "sans", "nunca", "sin", "não", "non", "mai",
-];
+const NEGATIONS: &[&str] = list!("quotes.negations");
 
 fn negations(text: &str) -> Vec<&str> {
     let turns = |word: &&str| {

@@ -140,31 +140,7 @@ fn sign_before(normal: &str, start: usize) -> &str {
 }
 
 /// Words that begin a new statement inside a sentence.
-const OPENERS: [&str; 23] = [
-    "whereas",
-    "while",
-    "but",
-    "although",
-    "though",
-    "because",
-    "since",
-    "unless",
-    "if",
-    "when",
-    "whenever",
-    "until",
-    "otherwise",
-    "yet",
-    "however",
-    "which",
-    "who",
-    "whose",
-    "where",
-    "weil",
-    "während",
-    "aber",
-    "wenn",
-];
+const OPENERS: [&str; 23] = *list!("terms.openers");
 
 /// For every token of a reading: which part of its sentence it is in.
 pub(crate) fn parts(reading: &Reading) -> Vec<u32> {

@@ -395,10 +395,7 @@ impl Text {
 
 /// Whether a capitalised word after `word` can be a month: "since May", "3 May".
 fn comes_before_a_month(word: &str) -> bool {
-    const WORDS: &[&str] = &[
-        "in", "since", "by", "until", "till", "from", "of", "before", "after", "during", "last",
-        "next", "early", "mid", "late",
-    ];
+    const WORDS: &[&str] = list!("text.words");
     word.starts_with(|c: char| c.is_ascii_digit()) || WORDS.contains(&&*lower_case(word))
 }
 

@@ -144,10 +144,7 @@ fn day(word: &str) -> Option<u32> {
 }
 
 fn day_word(word: &str) -> Option<u32> {
-    const WORDS: [&str; 12] = [
-        "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth",
-        "tenth", "eleventh", "twelfth",
-    ];
+    const WORDS: [&str; 12] = *list!("dates.words");
     let n = WORDS.iter().position(|w| *w == word)?;
     u32::try_from(n + 1).ok()
 }

@@ -86,10 +86,7 @@ fn word_value(word: &str) -> Option<f64> {
 }
 
 fn ordinal_value(word: &str) -> Option<f64> {
-    const WORDS: &[&str] = &[
-        "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth",
-        "tenth", "eleventh", "twelfth",
-    ];
+    const WORDS: &[&str] = list!("numbers.words");
     let n = WORDS.iter().position(|w| *w == word)?;
     u32::try_from(n + 1).ok().map(f64::from)
 }

@@ -9,70 +9,10 @@ use foldhash::fast::RandomState;
 use crate::reading::Reading;
 use crate::text::lower_case;
 
-const ENGLISH: &[&str] = &[
-    "the", "of", "and", "is", "are", "were", "to", "that", "this", "from", "you", "not", "can",
-    "it's", "for", "with", "has", "by", "it",
-];
-const GERMAN: &[&str] = &[
-    "der",
-    "die",
-    "das",
-    "und",
-    "ist",
-    "sind",
-    "war",
-    "nicht",
-    "ein",
-    "eine",
-    "mit",
-    "auf",
-    "für",
-    "von",
-    "den",
-    "im",
-    "wurde",
-    "nur",
-    "wird",
-    "werden",
-    "oder",
-    "bei",
-    "zu",
-    "dem",
-    "auch",
-    "als",
-    "sich",
-    "kann",
-    "man",
-    "einen",
-    "einer",
-    "eines",
-    "wenn",
-    "nein",
-    "dass",
-    "deren",
-    "dessen",
-    "weil",
-    "sobald",
-    "ohne",
-    "gilt",
-    "wegen",
-    "außerdem",
-    "zum",
-    "zur",
-    "vom",
-    "kein",
-    "keine",
-];
-const FRENCH: &[&str] = &[
-    "le", "la", "les", "des", "est", "sont", "et", "une", "dans", "pour", "du", "avec", "sur",
-    "pas", "il", "elle", "un", "ne", "ou", "qui", "que", "par", "au", "aux", "ce", "cette", "leur",
-    "ses", "sa", "son", "mais", "non", "oui", "ces", "peut", "ont", "lorsque", "comme", "vers",
-];
-const SPANISH: &[&str] = &[
-    "el", "los", "las", "es", "son", "una", "y", "para", "con", "del", "por", "fue", "se", "que",
-    "en", "un", "al", "su", "sus", "pero", "como", "cuando", "si", "sí", "lo", "ni", "ya", "esta",
-    "este", "entre", "sin", "sobre", "puede", "cada", "ambos", "más",
-];
+const ENGLISH: &[&str] = list!("language.english");
+const GERMAN: &[&str] = list!("language.german");
+const FRENCH: &[&str] = list!("language.french");
+const SPANISH: &[&str] = list!("language.spanish");
 
 /// A language that can be told from others.
 #[derive(PartialEq, Eq, Clone, Copy)]

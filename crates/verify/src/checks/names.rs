@@ -259,18 +259,12 @@ fn unaccented(reading: &Reading, lower: &str) -> bool {
 /// instead of a name: a text names what it is about in its title, and that may not be part of what
 /// is cited.
 fn stands_for_pronoun(case: &Case<'_>, alignment: &Alignment<'_>, i: usize) -> bool {
-    const ANAPHORS: [&str; 16] = [
-        "it", "he", "she", "they", "its", "his", "her", "their", "this", "these", "the", "we",
-        "our", "i", "my", "both",
-    ];
+    const ANAPHORS: [&str; 16] = *list!("names.anaphors");
     /// After these a name is not what they stand for: "the Pier".
     const ARTICLES: [&str; 3] = ["the", "this", "these"];
     /// After these a name is a place, a time or a means, and no subject: "Polished in Jena, the
     /// mirror".
-    const PREPOSITIONS: [&str; 16] = [
-        "in", "at", "on", "from", "to", "into", "by", "with", "near", "for", "since", "until",
-        "via", "under", "over", "within",
-    ];
+    const PREPOSITIONS: [&str; 16] = *list!("names.prepositions");
     let Some(best) = alignment.best().filter(|b| b.share >= 0.4) else {
         return false;
     };
@@ -341,7 +335,7 @@ fn stands_inside(reading: &Reading, lower: &str) -> bool {
 
 /// "Danish" and "Denmark", "Chinese" and "China"; "Thatcherism" and "Thatcher".
 fn derived(reading: &Reading, lower: &str) -> bool {
-    const ENDINGS: [&str; 8] = ["ish", "ese", "ian", "ans", "an", "ic", "i", "ch"];
+    const ENDINGS: [&str; 8] = *list!("names.endings");
     const LONG: usize = 5;
     let root: String = lower.chars().take(4).collect();
     let derived = |w: &str| ENDINGS.iter().any(|e| w.ends_with(e));

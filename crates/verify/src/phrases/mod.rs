@@ -17,51 +17,13 @@ pub(crate) use titles::title_claims;
 use local_agent_text::evidence::Normal;
 
 /// Verbs that make a clause or a heading a statement.
-const FINITE: &[&str] = &[
-    "is", "are", "was", "were", "has", "have", "had", "will", "would", "must", "should", "can",
-    "could", "may", "might", "cannot", "isn't", "aren't", "wasn't", "weren't", "won't", "does",
-    "doesn't", "did", "didn't", "became", "grew", "fell", "rose", "went", "begins", "began",
-    "belongs", "consists", "ist", "sind", "waren", "haben", "wird", "werden", "muss", "kann",
-    "soll", "darf", "sont", "était",
-];
+const FINITE: &[&str] = list!("phrases.finite");
 
 /// Most words of an answer in short.
 const SHORT: usize = 9;
 
 /// How an answer in short begins: "Yes.", "No, not in the free plan.", "Only on Sundays.", "Two.".
-const ANSWERS: &[&str] = &[
-    "yes",
-    "no",
-    "not",
-    "only",
-    "possibly",
-    "partly",
-    "partially",
-    "perhaps",
-    "maybe",
-    "sometimes",
-    "usually",
-    "generally",
-    "mostly",
-    "almost",
-    "neither",
-    "both",
-    "either",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "ja",
-    "nein",
-    "nicht",
-    "nur",
-    "teilweise",
-    "oui",
-    "non",
-    "sí",
-];
+const ANSWERS: &[&str] = list!("phrases.answers");
 
 /// Whether a sentence answers a question in short, so that the sentence behind it has to carry it.
 /// It has no number in digits and few words.
