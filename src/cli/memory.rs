@@ -42,27 +42,7 @@ pub(super) fn run(context: &Context, command: &MemoryCommand) -> Result<ExitCode
             content,
             chunk_key,
             ..
-        } => {
-            let chunk_keys = whole_keys(&config, chunk_key)?;
-            let new = New {
-                kind: kind_name(*kind),
-                source: match source {
-                    MemorySource::Manual => memory::MANUAL,
-                    MemorySource::DerivedFromEvidence => memory::DERIVED,
-                },
-                content,
-                chunk_keys: &chunk_keys,
-                now: &context::now(),
-            };
-            let row = memory::add(&config.memory.db_path, &config.index.db_path, &new)?;
-            say(
-                context,
-                &config,
-                "add",
-                json!({"memory_id": row.id}),
-                &format!("remembered: {}", row.id),
-            )
-        }
+        } => add(context, &config, *kind, *source, content, chunk_key),
         MemoryCommand::List { dangling, .. } => list(
             context,
             &config,
@@ -100,6 +80,35 @@ pub(super) fn run(context: &Context, command: &MemoryCommand) -> Result<ExitCode
             },
         ),
     }
+}
+
+fn add(
+    context: &Context,
+    config: &Config,
+    kind: MemoryKind,
+    source: MemorySource,
+    content: &str,
+    chunk_key: &[String],
+) -> Result<ExitCode> {
+    let chunk_keys = whole_keys(config, chunk_key)?;
+    let new = New {
+        kind: kind_name(kind),
+        source: match source {
+            MemorySource::Manual => memory::MANUAL,
+            MemorySource::DerivedFromEvidence => memory::DERIVED,
+        },
+        content,
+        chunk_keys: &chunk_keys,
+        now: &context::now(),
+    };
+    let row = memory::add(&config.memory.db_path, &config.index.db_path, &new)?;
+    say(
+        context,
+        config,
+        "add",
+        json!({"memory_id": row.id}),
+        &format!("remembered: {}", row.id),
+    )
 }
 
 /// Keys with all their digits, for keys of which the first were given. What is no key at all is

@@ -242,6 +242,30 @@ fn list(
         return None;
     };
     let before = findings.problems.len();
+    let items = entries(key, nodes, origin, findings);
+    if findings.problems.len() > before {
+        return None;
+    }
+    if items.is_empty() && key.kind == Kind::Exts {
+        if lenient {
+            findings.warn(
+                origin,
+                format_args!("`{}` is empty; the default holds", key.path),
+            );
+        } else {
+            findings.problem(
+                origin,
+                format_args!("`{}` is empty, so nothing could be read", key.path),
+                None,
+            );
+        }
+        return None;
+    }
+    Some(Val::List(items))
+}
+
+/// The entries of a list that can be taken; of the others findings are made.
+fn entries(key: &Key, nodes: &[Node], origin: &Origin, findings: &mut Findings) -> Vec<Item> {
     let mut items = Vec::new();
     for entry in nodes {
         let here = origin.at(entry.line);
@@ -277,25 +301,7 @@ fn list(
             ),
         }
     }
-    if findings.problems.len() > before {
-        return None;
-    }
-    if items.is_empty() && key.kind == Kind::Exts {
-        if lenient {
-            findings.warn(
-                origin,
-                format_args!("`{}` is empty; the default holds", key.path),
-            );
-        } else {
-            findings.problem(
-                origin,
-                format_args!("`{}` is empty, so nothing could be read", key.path),
-                None,
-            );
-        }
-        return None;
-    }
-    Some(Val::List(items))
+    items
 }
 
 /// One entry in its one spelling.
