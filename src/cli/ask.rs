@@ -4,12 +4,12 @@ use std::io::IsTerminal as _;
 use std::process::ExitCode;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use serde_json::{Value, json};
 use time::OffsetDateTime;
 
+use super::answer_view::AnswerView;
 use super::args::{Ask as Args, CitationForm};
 use super::claims;
-use super::context::Context;
+use super::context::{Context, to_value};
 use super::enter::Needs;
 use super::index::extend;
 use super::output::{Output, talk, visible};
@@ -27,8 +27,6 @@ use local_agent_agent::operations::{self, Library, run_log};
 use local_agent_agent::runs::Finished;
 use local_agent_agent::tools::Caller;
 use local_agent_text::error::{Failure, Result};
-use local_agent_text::evidence::EvidenceSnapshot;
-use local_agent_verify::Report;
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
     let loaded = context.load()?;
@@ -80,9 +78,9 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
         write_snapshot(&context.environment.cwd.join(file), &answer)?;
     }
     if context.out.json {
-        let mut body = report(config, &args.question, &answer, &trail);
+        let view = AnswerView::new(config, &args.question, &answer, &trail, &recalled);
+        let mut body = to_value(&view)?;
         extend(&mut body, roots);
-        body["memory"] = json!(recalled);
         extend(&mut body, run_log::fields(run.as_ref()));
         context.out.json(body);
     } else {
@@ -217,86 +215,6 @@ fn write_snapshot(file: &std::path::Path, answer: &Answer) -> Result<()> {
     let json = serde_json::to_string_pretty(&answer.packed.snapshot)
         .map_err(|e| Failure::internal(format!("the snapshot cannot be written as JSON: {e}")))?;
     write_whole(file, (json + "\n").as_bytes())
-}
-
-/// What `ask --json` prints of an answer, without the roots, the memory and the run.
-pub(super) fn report(config: &Config, question: &str, answer: &Answer, trail: &Trail) -> Value {
-    let evidence: Vec<Value> = answer
-        .packed
-        .snapshot
-        .items()
-        .iter()
-        .zip(&answer.packed.scores)
-        .map(|(item, score)| {
-            json!({
-                "label": item.label,
-                "source": item.source,
-                "rel_path": item.path,
-                "heading_path": item.heading.to_string(),
-                "chunk_key": item.chunk_key,
-                "lines": item.lines,
-                "start_byte": item.span.start(),
-                "end_byte": item.span.end(),
-                "text_sha256": item.text_sha256,
-                "score": score,
-            })
-        })
-        .collect();
-    json!({
-        "question": question,
-        "outcome": answer.outcome(),
-        "answer": answer.text(),
-        "computed": answer.computed(),
-        "why": answer.why(),
-        "doubts": answer.doubts(),
-        "left_out": answer.left_out,
-        "opinions": answer.opinions(),
-        "answerer": answer.answerer(),
-        "provider": trail.provider,
-        "provider_why": trail.provider_why,
-        "model": trail.model,
-        "rounds": trail.rounds.iter().map(round).collect::<Vec<_>>(),
-        "sent_to": trail.sent_to,
-        "verified": config.ask.show_as_verified && answer.text().is_some(),
-        "snapshot_id": answer.packed.snapshot.id(),
-        "evidence": evidence,
-        "freshness": answer.packed.freshness,
-        "index_stale": answer.packed.index_stale,
-        "citation_validation": answer.report(),
-        "citation_validation_footer": answer.report().map(Report::footer),
-        "scope": if answer.file.is_some() { "file" } else { "notes" },
-        "file": answer.file,
-        "coverage": answer.coverage,
-        "stale": answer.stale,
-        "warnings": config.warnings,
-    })
-}
-
-/// One call of a model. Of its words only those sentences are here that were refused, each with its
-/// reason; the whole reply is in the run's record.
-pub(super) fn round(round: &ask::Round) -> Value {
-    json!({
-        "purpose": round.purpose,
-        "prompt_sha256": round.call.prompt_sha256,
-        "snapshot_id": round.snapshot.as_ref().map(EvidenceSnapshot::id),
-        "prompt_tokens": round.call.reply.as_ref().and_then(|r| r.prompt_tokens),
-        "reply_tokens": round.call.reply.as_ref().and_then(|r| r.reply_tokens),
-        "refused": round.refused,
-        "refused_claims": round.refused_claims(),
-        "report_sha256": round.report.as_ref().map(|r| r.sha256),
-        "tools": round.steps.iter().map(step).collect::<Vec<_>>(),
-    })
-}
-
-/// One call of a tool, without its result.
-fn step(step: &ask::ToolStep) -> Value {
-    json!({
-        "name": step.name,
-        "args": step.args,
-        "outcome": step.outcome,
-        "bytes": step.bytes,
-        "labels": step.labels,
-    })
 }
 
 /// What was remembered about the question: beside the answer, never in it.

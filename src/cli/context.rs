@@ -255,8 +255,7 @@ impl Context {
     /// # Errors
     /// `INTERNAL_ERROR` when the view cannot be written as JSON.
     pub(super) fn body(&self, view: &impl Serialize) -> Result<Value> {
-        let mut body = serde_json::to_value(view)
-            .map_err(|e| Failure::internal(format!("the result cannot be written as JSON: {e}")))?;
+        let mut body = to_value(view)?;
         if let Some(fields) = body.as_object_mut() {
             fields.extend(self.roots());
         }
@@ -314,4 +313,13 @@ pub(super) const fn scheme_name(scheme: Scheme) -> &'static str {
         Scheme::ObsidianV1 => "obsidian_v1",
         Scheme::FixedWindowV1 => "fixed_window_v1",
     }
+}
+
+/// A view as the JSON that is printed, without the roots.
+///
+/// # Errors
+/// `INTERNAL_ERROR` when it cannot be written as JSON.
+pub(super) fn to_value(view: &impl Serialize) -> Result<Value> {
+    serde_json::to_value(view)
+        .map_err(|e| Failure::internal(format!("the result cannot be written as JSON: {e}")))
 }

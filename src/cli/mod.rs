@@ -4,6 +4,7 @@
 //! Exit codes: 0 done (finding nothing is done) · 1 a typed failure · 2 the command line could not
 //! be understood.
 
+mod answer_view;
 mod args;
 mod ask;
 mod chat;
