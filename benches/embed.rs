@@ -34,7 +34,7 @@ const ROUNDS: usize = 3;
 const TICKS: f64 = 100.0;
 
 /// See above.
-pub fn run(_: &[String]) -> Result<(), String> {
+pub(crate) fn run(_: &[String]) -> Result<(), String> {
     let dir = std::env::var_os("LOCAL_AGENT_BENCH_DIR")
         .ok_or("set LOCAL_AGENT_BENCH_DIR to a folder of markdown")?;
     let wanted = number("LOCAL_AGENT_BENCH_TOKENS", 30_000)?;

@@ -25,7 +25,7 @@ const INNER: usize = 1536;
 static COMPUTED: AtomicUsize = AtomicUsize::new(0);
 
 /// See above.
-pub fn run(filters: &[String]) -> Result<(), String> {
+pub(crate) fn run(filters: &[String]) -> Result<(), String> {
     // There are hundreds of them.
     let mut c = Criterion::default()
         .sample_size(10)
@@ -143,7 +143,7 @@ fn between(c: &mut Criterion, isa: Isa) {
         elementwise::add_and_norm(isa, &mut x, &rows, &weight, &weight, 1e-12);
     });
     measure(&mut group, "bias and GELU", || {
-        elementwise::add_bias(isa, &mut x, &weight, true)
+        elementwise::add_bias(isa, &mut x, &weight, true);
     });
 }
 

@@ -18,7 +18,7 @@ use local_agent_index::retrieval::{Engine, Mode, Request, Scope};
 const QUERIES: usize = 2_000;
 
 /// See above.
-pub fn run(_: &[String]) -> Result<(), String> {
+pub(crate) fn run(_: &[String]) -> Result<(), String> {
     let state = std::env::var_os("LOCAL_AGENT_BENCH_STATE")
         .ok_or("set LOCAL_AGENT_BENCH_STATE to a state folder")?;
     let state = PathBuf::from(state);

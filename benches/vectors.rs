@@ -26,7 +26,7 @@ type Failed = Box<dyn std::error::Error>;
 type Truth = Vec<(f32, i64)>;
 
 /// See above.
-pub fn run(sizes: &[String]) -> Result<(), String> {
+pub(crate) fn run(sizes: &[String]) -> Result<(), String> {
     let size = |word: &String| {
         word.parse()
             .map_err(|_| format!("{word} is no number of rows"))
@@ -234,8 +234,8 @@ fn unit(seed: u64) -> Vec<f32> {
         .map(|v| f64::from(*v).powi(2))
         .sum::<f64>()
         .sqrt();
-    vector
-        .iter_mut()
-        .for_each(|v| *v = (f64::from(*v) / norm) as f32);
+    for v in &mut vector {
+        *v = (f64::from(*v) / norm) as f32;
+    }
     vector
 }

@@ -49,7 +49,7 @@ fn judge(answer: &str, snapshot: &EvidenceSnapshot) -> Report {
 }
 
 /// See above.
-pub fn run(_: &[String]) -> Result<(), String> {
+pub(crate) fn run(_: &[String]) -> Result<(), String> {
     let mut c = Criterion::default().sample_size(20);
     let answer: String = (0..20)
         .map(|i| {
@@ -88,11 +88,11 @@ pub fn run(_: &[String]) -> Result<(), String> {
         .collect();
     assert!(!judge(&failing, &frozen).ok);
     c.bench_function("verify/20 failing quotes", |b| {
-        b.iter(|| judge(black_box(&failing), &frozen))
+        b.iter(|| judge(black_box(&failing), &frozen));
     });
     let markers = "It is so [E1]. ".repeat(10_000);
     c.bench_function("verify/10,000 markers", |b| {
-        b.iter(|| judge(black_box(&markers), &frozen))
+        b.iter(|| judge(black_box(&markers), &frozen));
     });
     c.final_summary();
     Ok(())

@@ -10,7 +10,7 @@ use local_agent_files::sandbox::{Policy, RootSpec, Sandbox, Selection, What};
 use local_agent_text::types::SourceName;
 
 /// See above.
-pub fn run(_: &[String]) -> Result<(), String> {
+pub(crate) fn run(_: &[String]) -> Result<(), String> {
     let dir = std::env::var_os("LOCAL_AGENT_BENCH_DIR")
         .ok_or("set LOCAL_AGENT_BENCH_DIR to a folder with documents")?;
     let source = SourceName::new("bench").expect("a fixed name");
@@ -39,14 +39,14 @@ pub fn run(_: &[String]) -> Result<(), String> {
         });
     });
     criterion.bench_function("resolve/bare name", |b| {
-        b.iter(|| sandbox.resolve("no such file anywhere.md"))
+        b.iter(|| sandbox.resolve("no such file anywhere.md"));
     });
     if let Some(entry) = entries.iter().find(|e| matches!(e.what, What::Found(_))) {
         let at = sandbox
             .resolve(&format!("{source}:{}", entry.path))
             .expect("it was found");
         criterion.bench_function("read/one document", |b| {
-            b.iter(|| sandbox.read(&at).expect("it was found"))
+            b.iter(|| sandbox.read(&at).expect("it was found"));
         });
     }
     criterion.final_summary();

@@ -18,14 +18,14 @@
 //!
 //! | module | what it holds |
 //! | --- | --- |
-//! | [`doctor`] | is everything true that the other commands rely on? |
-//! | [`watch`] | keeping index and embeddings current while somebody writes |
+//! | `doctor` | is everything true that the other commands rely on? |
+//! | `watch` | keeping index and embeddings current while somebody writes |
 //! | [`mcp`] | the same operations for agents |
-//! | [`serve`] | the same operations over HTTP, for this machine alone |
+//! | `serve` | the same operations over HTTP, for this machine alone |
 //! | [`cli`] | command line, rendering, exit codes |
 
 pub mod cli;
-pub mod doctor;
+mod doctor;
 pub mod mcp;
-pub mod serve;
-pub mod watch;
+mod serve;
+mod watch;

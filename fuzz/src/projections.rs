@@ -13,7 +13,7 @@ use tempfile::TempDir;
 /// a typed failure, and no file beside the projection is touched.
 ///
 /// The first byte says which list.
-pub fn manifest(data: &[u8]) {
+pub(super) fn manifest(data: &[u8]) {
     thread_local! {
         static PLACE: RefCell<Option<TempDir>> = const { RefCell::new(None) };
     }

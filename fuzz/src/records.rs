@@ -7,7 +7,7 @@ use tempfile::TempDir;
 
 /// A ledger of any bytes is read to the first line that does not fit; a record is one or a typed
 /// failure.
-pub fn ledger(data: &[u8]) {
+pub(super) fn ledger(data: &[u8]) {
     thread_local! {
         static PLACE: TempDir = tempfile::tempdir().unwrap();
     }

@@ -43,7 +43,7 @@ const NOTES: [(&str, &str); 2] = [
 ///
 /// The first byte chooses a tool, whose arguments are the rest; a byte beyond the list sends the
 /// rest as it is.
-pub fn mcp(data: &[u8]) {
+pub(super) fn mcp(data: &[u8]) {
     thread_local! {
         static PLACE: TempDir = vault();
     }

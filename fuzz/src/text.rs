@@ -15,7 +15,7 @@ use local_agent_verify::{VerifyOptions, file_citations, verify_text};
 
 /// Markers lie in order and inside the text; a citation that is read and written is read again as
 /// the same one.
-pub fn citations(data: &[u8]) {
+pub(super) fn citations(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else {
         return;
     };
@@ -35,7 +35,7 @@ pub fn citations(data: &[u8]) {
 }
 
 /// A head is read or it is not; either way the body behind it begins at a line of its own.
-pub fn frontmatter(data: &[u8]) {
+pub(super) fn frontmatter(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else {
         return;
     };
@@ -57,7 +57,7 @@ pub fn frontmatter(data: &[u8]) {
 
 /// Spans of chunks, headings and sentences lie inside the note and in order; chunks of the present
 /// scheme leave nothing out.
-pub fn markdown(data: &[u8]) {
+pub(super) fn markdown(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else {
         return;
     };
@@ -103,7 +103,7 @@ fn nothing_is_left_out(text: &str, document: &Document) {
 }
 
 /// Every text is a query; what was read holds nothing empty.
-pub fn query(data: &[u8]) {
+pub(super) fn query(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else {
         return;
     };
@@ -120,7 +120,7 @@ pub fn query(data: &[u8]) {
 
 /// The same bytes give the same report, and every claim says why. The answer is what stands before
 /// the first zero byte, the evidence what stands behind it.
-pub fn verify(data: &[u8]) {
+pub(super) fn verify(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else {
         return;
     };

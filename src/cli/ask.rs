@@ -4,12 +4,12 @@ use std::io::IsTerminal as _;
 use std::process::ExitCode;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use serde_json::{Value, json};
 use time::OffsetDateTime;
 
+use super::answer_view::AnswerView;
 use super::args::{Ask as Args, CitationForm};
 use super::claims;
-use super::context::Context;
+use super::context::{Context, to_value};
 use super::enter::Needs;
 use super::index::extend;
 use super::output::{Output, talk, visible};
@@ -28,7 +28,7 @@ use local_agent_agent::runs::Finished;
 use local_agent_agent::tools::Caller;
 use local_agent_text::error::{Failure, Result};
 
-pub fn run(context: &Context, args: &Args) -> Result<ExitCode> {
+pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
     let loaded = context.load()?;
     let config = &loaded.config;
     let files = args
@@ -78,9 +78,9 @@ pub fn run(context: &Context, args: &Args) -> Result<ExitCode> {
         write_snapshot(&context.environment.cwd.join(file), &answer)?;
     }
     if context.out.json {
-        let mut body = report(config, &args.question, &answer, &trail);
+        let view = AnswerView::new(config, &args.question, &answer, &trail, &recalled);
+        let mut body = to_value(&view)?;
         extend(&mut body, roots);
-        body["memory"] = json!(recalled);
         extend(&mut body, run_log::fields(run.as_ref()));
         context.out.json(body);
     } else {
@@ -156,7 +156,7 @@ pub(super) fn say_who(trail: &Trail, wanted: bool) {
                 .for_each(|warning| talk(&format!("warning: {warning}")));
         }
         None if wanted || trail.provider_why.contains("not at hand") => {
-            talk(&format!("extractive: {}", trail.provider_why))
+            talk(&format!("extractive: {}", trail.provider_why));
         }
         None => {}
     }
@@ -218,86 +218,6 @@ fn write_snapshot(file: &std::path::Path, answer: &Answer) -> Result<()> {
     write_whole(file, (json + "\n").as_bytes())
 }
 
-/// The output of `ask --json` for an answer, without the roots, the memory and the run.
-pub(super) fn report(config: &Config, question: &str, answer: &Answer, trail: &Trail) -> Value {
-    let evidence: Vec<Value> = answer
-        .packed
-        .snapshot
-        .items()
-        .iter()
-        .zip(&answer.packed.scores)
-        .map(|(item, score)| {
-            json!({
-                "label": item.label,
-                "source": item.source,
-                "rel_path": item.path,
-                "heading_path": item.heading.to_string(),
-                "chunk_key": item.chunk_key,
-                "lines": item.lines,
-                "start_byte": item.span.start(),
-                "end_byte": item.span.end(),
-                "text_sha256": item.text_sha256,
-                "score": score,
-            })
-        })
-        .collect();
-    json!({
-        "question": question,
-        "outcome": answer.outcome,
-        "answer": answer.text,
-        "computed": answer.computed,
-        "why": answer.why,
-        "doubts": answer.doubts(),
-        "left_out": answer.left_out,
-        "opinions": answer.opinions,
-        "answerer": answer.answerer,
-        "provider": trail.provider,
-        "provider_why": trail.provider_why,
-        "model": trail.model,
-        "rounds": trail.rounds.iter().map(round).collect::<Vec<_>>(),
-        "sent_to": trail.sent_to,
-        "verified": config.ask.show_as_verified && answer.text.is_some(),
-        "snapshot_id": answer.packed.snapshot.id(),
-        "evidence": evidence,
-        "freshness": answer.packed.freshness,
-        "index_stale": answer.packed.index_stale,
-        "citation_validation": answer.report,
-        "citation_validation_footer": answer.report.as_ref().map(|report| report.footer()),
-        "scope": if answer.file.is_some() { "file" } else { "notes" },
-        "file": answer.file,
-        "coverage": answer.coverage,
-        "stale": answer.stale,
-        "warnings": config.warnings,
-    })
-}
-
-/// One call of a model. Only its rejected sentences are included, each with its reason; the whole
-/// reply is in the run's record.
-pub(super) fn round(round: &ask::Round) -> Value {
-    json!({
-        "purpose": round.purpose,
-        "prompt_sha256": round.call.prompt_sha256,
-        "snapshot_id": round.snapshot.as_ref().map(local_agent_text::evidence::EvidenceSnapshot::id),
-        "prompt_tokens": round.call.reply.as_ref().and_then(|r| r.prompt_tokens),
-        "reply_tokens": round.call.reply.as_ref().and_then(|r| r.reply_tokens),
-        "refused": round.refused,
-        "refused_claims": round.refused_claims(),
-        "report_sha256": round.report.as_ref().map(|r| r.sha256),
-        "tools": round.steps.iter().map(step).collect::<Vec<_>>(),
-    })
-}
-
-/// One call of a tool, without its result.
-fn step(step: &ask::ToolStep) -> Value {
-    json!({
-        "name": step.name,
-        "args": step.args,
-        "outcome": step.outcome,
-        "bytes": step.bytes,
-        "labels": step.labels,
-    })
-}
-
 /// Memories related to the question: printed next to the answer, never as part of it.
 fn print_memory(out: Output, recalled: &[Recalled]) {
     if !recalled.is_empty() {
@@ -321,10 +241,10 @@ pub(super) fn today() -> Day {
 
 /// The answer with its sources, or why there is none.
 pub(super) fn print(out: Output, config: &Config, answer: &Answer, form: CitationForm) {
-    if answer.text.is_some() && !config.ask.show_as_verified {
+    if answer.text().is_some() && !config.ask.show_as_verified {
         out.line("UNVERIFIED (citation validation is switched off in the configuration)");
     }
-    if answer.outcome == Outcome::Closest {
+    if answer.outcome() == Outcome::Closest {
         out.line("I found no sentence that answers this for certain. Closest:");
         out.line("");
     }
@@ -332,7 +252,7 @@ pub(super) fn print(out: Output, config: &Config, answer: &Answer, form: Citatio
         CitationForm::Numbers => ask::readable(answer),
         CitationForm::Canonical => None,
     };
-    match (&answer.text, readable) {
+    match (answer.text(), readable) {
         (Some(_), Some(readable)) => {
             print_readable(out, &readable, config.ask.show_as_verified);
             if let Some(file) = &answer.file {
@@ -340,28 +260,27 @@ pub(super) fn print(out: Output, config: &Config, answer: &Answer, form: Citatio
             }
         }
         (Some(text), None) => {
-            let marked = match &answer.report {
+            let marked = match answer.report() {
                 Some(report) => claims::marked(text, report),
-                None => text.clone(),
+                None => text.to_owned(),
             };
             out.line(&out.shown(&marked));
             // An answer about one file ends with its own footer.
-            if let Some(report) = answer.report.as_ref().filter(|_| answer.file.is_none()) {
+            if let Some(report) = answer.report().filter(|_| answer.file.is_none()) {
                 out.line("");
                 out.line(&out.dim(&report.footer()));
             }
         }
-        (None, _) if answer.report.as_ref().is_some_and(|r| !r.ok) => {
-            out.line("There is no answer that can be shown.")
+        (None, _) if answer.report().is_some_and(|r| !r.ok) => {
+            out.line("There is no answer that can be shown.");
         }
         (None, _) if answer.file.is_some() => out.line("The file holds nothing on this."),
         (None, _) => out.line("The notes hold nothing on this."),
     }
     // The uncertainty was already printed above.
     let why = answer
-        .why
-        .as_ref()
-        .filter(|_| answer.outcome != Outcome::Closest);
+        .why()
+        .filter(|_| answer.outcome() != Outcome::Closest);
     if let Some(why) = why {
         out.line(&out.shown(why));
     }

@@ -3,16 +3,18 @@
 
 use std::process::ExitCode;
 
-use serde_json::json;
+use serde::Serialize;
 
+use super::answer_view::RoundView;
 use super::args::Chat as Args;
-use super::ask::{Progress, round, say_who};
+use super::ask::{Progress, say_who};
 use super::context::Context;
 use super::enter::Needs;
 use super::index::extend;
 use super::output::talk;
 use super::toolbox;
 use local_agent_agent::ask::{self, Chatted, Event};
+use local_agent_agent::llm::Model;
 use local_agent_agent::operations::privacy;
 use local_agent_agent::operations::run_log::RunLog;
 use local_agent_agent::runs::{Checking, Mode};
@@ -20,7 +22,22 @@ use local_agent_agent::tools::Caller;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_verify::VerifyOptions;
 
-pub fn run(context: &Context, args: &Args) -> Result<ExitCode> {
+/// What `chat --json` prints, without the roots and the run.
+#[derive(Serialize)]
+struct ChatView<'a> {
+    prompt: &'a str,
+    outcome: &'static str,
+    text: &'a str,
+    verified: bool,
+    provider: &'static str,
+    provider_why: &'a str,
+    model: Option<&'a Model>,
+    rounds: Vec<RoundView<'a>>,
+    sent_to: &'a [String],
+    warnings: &'a [String],
+}
+
+pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
     if args.prompt.trim().is_empty() {
         return Err(Failure::new(ErrorCode::InvalidQuery, "the prompt is blank")
             .with_hint("local-agent chat \"your prompt\""));
@@ -51,20 +68,19 @@ pub fn run(context: &Context, args: &Args) -> Result<ExitCode> {
     let Chatted { text, trail } = chatted;
     let text = text?;
     if context.out.json {
-        let mut body = json!({
-            "prompt": args.prompt,
-            "outcome": "unverified",
-            "text": text,
-            "verified": false,
-            "provider": trail.provider,
-            "provider_why": trail.provider_why,
-            "model": trail.model,
-            "rounds": trail.rounds.iter().map(round).collect::<Vec<_>>(),
-            "sent_to": trail.sent_to,
-            "warnings": config.warnings,
-        });
+        let mut body = context.body(&ChatView {
+            prompt: &args.prompt,
+            outcome: "unverified",
+            text: &text,
+            verified: false,
+            provider: trail.provider,
+            provider_why: &trail.provider_why,
+            model: trail.model.as_ref(),
+            rounds: trail.rounds.iter().map(RoundView::from).collect(),
+            sent_to: &trail.sent_to,
+            warnings: &config.warnings,
+        })?;
         extend(&mut body, run);
-        extend(&mut body, context.roots());
         context.out.json(body);
         return Ok(ExitCode::SUCCESS);
     }

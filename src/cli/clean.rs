@@ -34,7 +34,7 @@ struct Item {
     bytes: u64,
 }
 
-pub fn run(context: &Context, args: &Clean) -> Result<ExitCode> {
+pub(super) fn run(context: &Context, args: &Clean) -> Result<ExitCode> {
     let config = context.load()?.config;
     let mut items = caches(context)?;
     let _locks = if args.all && args.yes {

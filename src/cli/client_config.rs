@@ -10,7 +10,7 @@ use serde_json::Value;
 const NAME: &str = "local-agent";
 
 /// A file with only the entry.
-pub fn alone(section: &str, entry: &Value) -> String {
+pub(super) fn alone(section: &str, entry: &Value) -> String {
     format!(
         "{{\n  \"{section}\": {{\n    \"{NAME}\": {}\n  }}\n}}",
         pretty(entry, 4)
@@ -19,7 +19,7 @@ pub fn alone(section: &str, entry: &Value) -> String {
 
 /// `text` with `entry` under `section`; an existing entry with that name is replaced. Returns an
 /// error message when `text` or its `section` is not a JSON object.
-pub fn with_entry(text: &str, section: &str, entry: &Value) -> Result<String, String> {
+pub(super) fn with_entry(text: &str, section: &str, entry: &Value) -> Result<String, String> {
     if text.trim().is_empty() {
         return Ok(alone(section, entry) + "\n");
     }

@@ -4,13 +4,13 @@
 use std::io::Write as _;
 use std::process::{Command, ExitCode, Stdio};
 
-use clap::CommandFactory;
+use clap::CommandFactory as _;
 
 use super::args::{Cli, Completions, Man};
 use super::context::Context;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
-pub fn run(context: &Context, args: &Completions) -> Result<ExitCode> {
+pub(super) fn run(context: &Context, args: &Completions) -> Result<ExitCode> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "local-agent", &mut script);
     show(context, "script", &script, false)
@@ -43,7 +43,7 @@ fn paged(page: &[u8]) -> bool {
     child.wait().is_ok_and(|status| status.success())
 }
 
-pub fn man(context: &Context, args: &Man) -> Result<ExitCode> {
+pub(super) fn man(context: &Context, args: &Man) -> Result<ExitCode> {
     let fail = |e: std::io::Error| {
         Failure::new(
             ErrorCode::WriteError,

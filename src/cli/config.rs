@@ -11,7 +11,7 @@ use super::output::{count, talk};
 use local_agent_agent::config::{self, LayerKind};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
-pub fn run(context: &Context, command: &ConfigCommand) -> Result<ExitCode> {
+pub(super) fn run(context: &Context, command: &ConfigCommand) -> Result<ExitCode> {
     match command {
         ConfigCommand::Show => show(context),
         ConfigCommand::Check => check(context),

@@ -17,11 +17,11 @@ use local_agent_net::ApiKey;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::markdown::Scheme;
 
-pub use local_agent_agent::operations::{file_stamp, now, roots};
+pub(super) use local_agent_agent::operations::{file_stamp, now, roots};
 
 /// The environment of the process.
 #[derive(Debug, Clone)]
-pub struct Environment {
+pub(super) struct Environment {
     /// The caller's current folder.
     pub cwd: PathBuf,
     /// Whether NO_COLOR is set.
@@ -37,7 +37,7 @@ impl Environment {
     /// Reads LOCAL_AGENT_WORKROOT, LOCAL_AGENT_CONFIG, LOCAL_AGENT_OLLAMA_BASE_URL,
     /// OLLAMA_BASE_URL, LOCAL_AGENT_API_KEY, LOCAL_AGENT_LINK, NO_COLOR and the standard folders.
     /// Nothing else in the environment is ever read.
-    pub fn read() -> Result<Self> {
+    pub(super) fn read() -> Result<Self> {
         let var = |name: &str| std::env::var(name).ok();
         let cwd = std::env::current_dir().map_err(|e| {
             Failure::new(
@@ -76,17 +76,17 @@ impl Environment {
     }
 
     /// The user's home folder.
-    pub fn home(&self) -> Result<&Path> {
+    pub(super) fn home(&self) -> Result<&Path> {
         self.inputs.home.as_deref().ok_or_else(|| no_folder("home"))
     }
 
     /// The standard folder for this user's configurations.
-    pub fn config_base(&self) -> Result<PathBuf> {
+    pub(super) fn config_base(&self) -> Result<PathBuf> {
         dirs::config_dir().ok_or_else(|| no_folder("configuration"))
     }
 
     /// The user's own configuration file, which may not exist.
-    pub fn user_config(&self) -> Result<&Path> {
+    pub(super) fn user_config(&self) -> Result<&Path> {
         self.inputs
             .user_config
             .as_deref()
@@ -94,7 +94,7 @@ impl Environment {
     }
 
     /// The file that records trust in configurations that were found.
-    pub fn trust_file(&self) -> Result<&Path> {
+    pub(super) fn trust_file(&self) -> Result<&Path> {
         self.inputs
             .trust_file
             .as_deref()
@@ -102,25 +102,25 @@ impl Environment {
     }
 
     /// The list of state folders that the user created or trusts.
-    pub fn states_file(&self) -> Result<&Path> {
+    pub(super) fn states_file(&self) -> Result<&Path> {
         self.states_file
             .as_deref()
             .ok_or_else(|| no_folder("configuration"))
     }
 
     /// The folder for what can be recreated.
-    pub fn cache_dir(&self) -> Result<&Path> {
+    pub(super) fn cache_dir(&self) -> Result<&Path> {
         self.cache_dir.as_deref().ok_or_else(|| no_folder("cache"))
     }
 
     /// The folder for persistent data: the user's own state, and downloaded models.
-    pub fn data_dir(&self) -> Result<&Path> {
+    pub(super) fn data_dir(&self) -> Result<&Path> {
         self.data_dir.as_deref().ok_or_else(|| no_folder("data"))
     }
 
     /// Marks the cache folder, so that backups skip it (bford.info/cachedir). It is not an error if
     /// this fails.
-    pub fn mark_cache(&self) {
+    pub(super) fn mark_cache(&self) {
         let Ok(cache) = self.cache_dir() else { return };
         let tag = cache.join("CACHEDIR.TAG");
         if cache.is_dir() && !tag.exists() {
@@ -129,12 +129,12 @@ impl Environment {
     }
 
     /// The folder for packed weights.
-    pub fn prepared_dir(&self) -> Result<PathBuf> {
+    pub(super) fn prepared_dir(&self) -> Result<PathBuf> {
         Ok(self.cache_dir()?.join("models"))
     }
 
     /// The folder for downloaded models.
-    pub fn models_dir(&self) -> Result<PathBuf> {
+    pub(super) fn models_dir(&self) -> Result<PathBuf> {
         Ok(self.data_dir()?.join("models"))
     }
 }
@@ -153,7 +153,7 @@ fn no_folder(which: &str) -> Failure {
 
 /// One run of one command.
 #[derive(Debug)]
-pub struct Context {
+pub(super) struct Context {
     pub environment: Environment,
     pub global: Global,
     pub out: Output,
@@ -168,7 +168,7 @@ pub struct Context {
 
 impl Context {
     /// A run that has not read anything yet.
-    pub fn new(environment: Environment, global: Global, out: Output) -> Self {
+    pub(super) fn new(environment: Environment, global: Global, out: Output) -> Self {
         Self {
             environment,
             global,
@@ -192,7 +192,7 @@ impl Context {
     }
 
     /// Sets a configuration key for this run.
-    pub fn flag(&mut self, flag: &str, key: &'static str, value: Option<impl ToString>) {
+    pub(super) fn flag(&mut self, flag: &str, key: &'static str, value: Option<impl ToString>) {
         if let Some(value) = value {
             self.flags.push(FlagValue {
                 flag: flag.to_owned(),
@@ -203,7 +203,7 @@ impl Context {
     }
 
     /// The configuration, or its first problem. Warnings go to stderr.
-    pub fn load(&self) -> Result<Loaded> {
+    pub(super) fn load(&self) -> Result<Loaded> {
         let loaded = config::load(&self.inputs())?;
         self.has_sources
             .get_or_init(|| !loaded.config.sources.is_empty());
@@ -236,23 +236,23 @@ impl Context {
     }
 
     /// The configuration with all its problems as data.
-    pub fn load_lenient(&self) -> Result<Loaded> {
+    pub(super) fn load_lenient(&self) -> Result<Loaded> {
         config::load_lenient(&self.inputs())
     }
 
     /// Whether any source is configured; `None`: the configuration has not been read yet.
-    pub fn has_sources(&self) -> Option<bool> {
+    pub(super) fn has_sources(&self) -> Option<bool> {
         self.has_sources.get().copied()
     }
 
     /// What becomes of the key for model servers; `None`: the configuration was not read yet.
-    pub fn api_key_use(&self) -> Option<ApiKeyUse> {
+    pub(super) fn api_key_use(&self) -> Option<ApiKeyUse> {
         self.api_key_use.get().copied()
     }
 
     /// The five roots that JSON outputs name, from as much of the configuration as can be read.
     /// They are worked out once: a confined process may not read the configuration again.
-    pub fn roots(&self) -> Map<String, Value> {
+    pub(super) fn roots(&self) -> Map<String, Value> {
         let read = || {
             let config = self.load_lenient().ok().map(|loaded| loaded.config);
             roots(config.as_ref(), self.environment.package_root.as_deref())
@@ -264,9 +264,8 @@ impl Context {
     ///
     /// # Errors
     /// `INTERNAL_ERROR` when the view cannot be serialized as JSON.
-    pub fn body(&self, view: &impl Serialize) -> Result<Value> {
-        let mut body = serde_json::to_value(view)
-            .map_err(|e| Failure::internal(format!("the result cannot be written as JSON: {e}")))?;
+    pub(super) fn body(&self, view: &impl Serialize) -> Result<Value> {
+        let mut body = to_value(view)?;
         if let Some(fields) = body.as_object_mut() {
             fields.extend(self.roots());
         }
@@ -276,7 +275,7 @@ impl Context {
     /// Options with which a process started anywhere reads the same configuration as this one. Each
     /// file keeps its trust level: one that was found is found again, so its requests still need
     /// trust.
-    pub fn again(&self, loaded: &Loaded) -> Vec<String> {
+    pub(super) fn again(&self, loaded: &Loaded) -> Vec<String> {
         let options = loaded.layers.iter().filter_map(|layer| match layer.kind {
             LayerKind::User => None,
             LayerKind::Found => Some(("-C", layer.path.parent()?)),
@@ -289,27 +288,27 @@ impl Context {
     }
 
     /// See [`operations::sandbox`].
-    pub fn sandbox(&self, config: &Config) -> Result<Sandbox> {
+    pub(super) fn sandbox(&self, config: &Config) -> Result<Sandbox> {
         operations::sandbox(config)
     }
 
     /// The files of the configured embedding model, whose tokens measure chunks.
-    pub fn model(&self, config: &Config) -> Result<ModelFiles> {
+    pub(super) fn model(&self, config: &Config) -> Result<ModelFiles> {
         operations::model_files(config, self.environment.models_dir().ok().as_deref())
     }
 
     /// The files of the model that computes vectors inside this program.
-    pub fn embedding_files(&self, config: &Config) -> Result<ModelFiles> {
+    pub(super) fn embedding_files(&self, config: &Config) -> Result<ModelFiles> {
         operations::embedding_files(config, self.environment.models_dir().ok().as_deref())
     }
 
     /// The embedding model for questions and chunks.
-    pub fn embedding(&self, config: &Config) -> Result<EmbeddingModel> {
+    pub(super) fn embedding(&self, config: &Config) -> Result<EmbeddingModel> {
         let model =
             EmbeddingModel::configured(config, self.environment.models_dir().ok().as_deref())?;
         Ok(match self.environment.prepared_dir() {
             Ok(dir) => model.with_prepared(PreparedFolder::new(dir, |text| {
-                talk(&format!("warning: {text}"))
+                talk(&format!("warning: {text}"));
             })),
             // There is no cache folder, so weights are packed each time.
             Err(_) => model,
@@ -318,10 +317,19 @@ impl Context {
 }
 
 /// The stable name of a scheme.
-pub const fn scheme_name(scheme: Scheme) -> &'static str {
+pub(super) const fn scheme_name(scheme: Scheme) -> &'static str {
     match scheme {
         Scheme::ObsidianV2 => "obsidian_v2",
         Scheme::ObsidianV1 => "obsidian_v1",
         Scheme::FixedWindowV1 => "fixed_window_v1",
     }
+}
+
+/// A view as the JSON that is printed, without the roots.
+///
+/// # Errors
+/// `INTERNAL_ERROR` when it cannot be written as JSON.
+pub(super) fn to_value(view: &impl Serialize) -> Result<Value> {
+    serde_json::to_value(view)
+        .map_err(|e| Failure::internal(format!("the result cannot be written as JSON: {e}")))
 }

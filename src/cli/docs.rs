@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use clap::CommandFactory;
+use clap::CommandFactory as _;
 
 use super::args::Cli;
 use crate::doctor;

@@ -13,7 +13,7 @@ use super::output::{Output, count};
 use crate::doctor::{self, Check, Report, Subject};
 use local_agent_text::error::Result;
 
-pub fn run(context: &Context, args: &Doctor) -> Result<ExitCode> {
+pub(super) fn run(context: &Context, args: &Doctor) -> Result<ExitCode> {
     let mut loaded = context.load_lenient()?;
     let state_is_trusted = match context.check_state(&loaded.config) {
         Ok(()) => true,

@@ -21,7 +21,7 @@ use local_agent_text::types::Fingerprint;
 /// One text in the ancestor's batches counts as this many of our tokens.
 const TOKENS_A_TEXT: usize = 64;
 
-pub fn run(context: &mut Context, args: &Embed) -> Result<ExitCode> {
+pub(super) fn run(context: &mut Context, args: &Embed) -> Result<ExitCode> {
     // The ancestor's model names included their owner.
     let id = args
         .model

@@ -18,7 +18,7 @@ const IGNORE_FILE: (&str, &str) = (
 
 /// What a command needs besides reading sources, models and its own state.
 #[derive(Debug, Default)]
-pub struct Needs {
+pub(super) struct Needs {
     /// It creates the state folder if it does not exist.
     pub makes_state: bool,
     /// It changes source files.
@@ -29,13 +29,13 @@ pub struct Needs {
 
 impl Needs {
     /// Only reads.
-    pub fn nothing() -> Self {
+    pub(super) fn nothing() -> Self {
         Self::default()
     }
 
     /// Stores something that depends on an index: without one the command fails and creates
     /// nothing.
-    pub fn beside_index(config: &Config) -> Self {
+    pub(super) fn beside_index(config: &Config) -> Self {
         Self {
             makes_state: config.index.db_path.exists(),
             ..Self::default()
@@ -43,7 +43,7 @@ impl Needs {
     }
 
     /// Creates the state folder if it does not exist.
-    pub fn state() -> Self {
+    pub(super) fn state() -> Self {
         Self {
             makes_state: true,
             ..Self::default()
@@ -59,7 +59,7 @@ impl Context {
     /// # Errors
     /// `WRITE_ERROR` when a state folder cannot be created, or cannot be recorded as created by
     /// this user.
-    pub fn enter(&self, config: &Config, needs: &Needs) -> Result<Confinement> {
+    pub(super) fn enter(&self, config: &Config, needs: &Needs) -> Result<Confinement> {
         if needs.makes_state {
             self.make_state(config)?;
             self.environment.mark_cache();
@@ -71,7 +71,7 @@ impl Context {
     ///
     /// # Errors
     /// `CONFIG_UNTRUSTED` with the folder.
-    pub fn check_state(&self, config: &Config) -> Result<()> {
+    pub(super) fn check_state(&self, config: &Config) -> Result<()> {
         let known = self.known_states()?;
         for location in self.doubtful(config) {
             if known.provenance(&location.path)? == Provenance::Unknown {
@@ -91,7 +91,7 @@ impl Context {
     ///
     /// # Errors
     /// `WRITE_ERROR`.
-    pub fn trust_state(&self, config: &Config) -> Result<Vec<PathBuf>> {
+    pub(super) fn trust_state(&self, config: &Config) -> Result<Vec<PathBuf>> {
         let known = self.known_states()?;
         let mut out = Vec::new();
         for location in self.doubtful(config) {
@@ -119,7 +119,7 @@ impl Context {
     }
 
     /// Creates missing state folders.
-    pub fn make_state(&self, config: &Config) -> Result<()> {
+    pub(super) fn make_state(&self, config: &Config) -> Result<()> {
         let known = self.known_states()?;
         for location in self.doubtful(config) {
             if known.provenance(&location.path)? == Provenance::Empty {
@@ -133,7 +133,7 @@ impl Context {
     }
 
     /// The locations that the kernel lets the command open.
-    pub fn places(&self, config: &Config, needs: &Needs) -> Places {
+    pub(super) fn places(&self, config: &Config, needs: &Needs) -> Places {
         let mut places = Places {
             read: vec![],
             write: config

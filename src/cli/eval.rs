@@ -33,7 +33,7 @@ use local_agent_text::types::{RelPath, Sha256, SourceName};
 /// The source name for the documents of a set.
 const SOURCE: &str = "docs";
 
-pub fn run(context: &mut Context, command: &EvalCommand) -> Result<ExitCode> {
+pub(super) fn run(context: &mut Context, command: &EvalCommand) -> Result<ExitCode> {
     let (args, what) = match command {
         EvalCommand::Retrieval(args) => (args, What::Documents),
         EvalCommand::Passages { args, k } => (args, What::Passages(cuts(k)?)),

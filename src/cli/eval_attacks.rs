@@ -23,7 +23,7 @@ const MOST: usize = 400;
 /// Number of tokens per passage in the default configuration; four bytes are counted as one token.
 const PASSAGE_TOKENS: usize = 200;
 
-pub fn run(
+pub(super) fn run(
     context: &mut Context,
     folder: Option<&Path>,
     files: &[PathBuf],

@@ -31,7 +31,7 @@ struct Set {
     judgments: Judgments,
 }
 
-pub fn run(context: &Context, command: &EvalCommand) -> Result<ExitCode> {
+pub(super) fn run(context: &Context, command: &EvalCommand) -> Result<ExitCode> {
     let EvalCommand::Calibrate {
         sets,
         questions,

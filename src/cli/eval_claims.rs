@@ -12,7 +12,11 @@ use super::write::write_whole;
 use local_agent_eval::claims::{self, Claim, SUPPORT, Scored};
 use local_agent_text::error::Result;
 
-pub fn run(context: &Context, files: &[PathBuf], scores_out: Option<&Path>) -> Result<ExitCode> {
+pub(super) fn run(
+    context: &Context,
+    files: &[PathBuf],
+    scores_out: Option<&Path>,
+) -> Result<ExitCode> {
     let mut sets: Vec<(Vec<Claim>, Scored)> = Vec::new();
     for file in files {
         let name = name(file);

@@ -21,7 +21,11 @@ struct Table {
     rows: Vec<(String, DraftRow)>,
 }
 
-pub fn run(context: &mut Context, file: Option<&Path>, sets: &[PathBuf]) -> Result<ExitCode> {
+pub(super) fn run(
+    context: &mut Context,
+    file: Option<&Path>,
+    sets: &[PathBuf],
+) -> Result<ExitCode> {
     let mut tables: Vec<Table> = Vec::new();
     for dir in sets {
         let name = dir.file_name().map_or_else(

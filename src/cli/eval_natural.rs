@@ -14,7 +14,7 @@ use local_agent_eval::natural::{self, Faults, Miss, NaturalFigures, Vaults};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::RelPath;
 
-pub fn run(
+pub(super) fn run(
     context: &Context,
     files: &[PathBuf],
     vaults: &[String],

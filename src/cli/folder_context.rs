@@ -26,7 +26,7 @@ struct ContextView {
     text: String,
 }
 
-pub fn run(context: &Context, command: &ContextCommand) -> Result<ExitCode> {
+pub(super) fn run(context: &Context, command: &ContextCommand) -> Result<ExitCode> {
     match command {
         ContextCommand::Add { place, text } => add(context, place, &text.join(" ")),
         ContextCommand::Remove { place } => remove(context, place),

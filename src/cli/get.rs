@@ -66,7 +66,7 @@ struct SkippedNote {
     reason: String,
 }
 
-pub fn run(context: &Context, args: &Get) -> Result<ExitCode> {
+pub(super) fn run(context: &Context, args: &Get) -> Result<ExitCode> {
     let config = context.load()?.config;
     context.enter(&config, &Needs::nothing())?;
     let sandbox = context.sandbox(&config)?;
@@ -115,7 +115,7 @@ struct Collected {
     first_failure: Option<Failure>,
 }
 
-pub fn run_many(context: &Context, args: &MultiGet) -> Result<ExitCode> {
+pub(super) fn run_many(context: &Context, args: &MultiGet) -> Result<ExitCode> {
     let config = context.load()?.config;
     context.enter(&config, &Needs::nothing())?;
     let sandbox = context.sandbox(&config)?;

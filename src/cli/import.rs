@@ -26,7 +26,7 @@ struct ImportedView {
     next: &'static str,
 }
 
-pub fn run(context: &Context, args: &Import) -> Result<ExitCode> {
+pub(super) fn run(context: &Context, args: &Import) -> Result<ExitCode> {
     let program = match args.from {
         ImportFrom::Qmd => OtherProgram::Qmd,
         ImportFrom::Gno => OtherProgram::Gno,

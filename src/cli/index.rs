@@ -1,8 +1,10 @@
 //! `index`.
 
+use std::borrow::Cow;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::args::{Index, SchemeArg};
@@ -16,8 +18,9 @@ use local_agent_agent::operations::{IndexRun, jobs};
 use local_agent_index::indexing::IndexSummary;
 use local_agent_index::indexing::Source;
 use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::types::SourceName;
 
-pub fn run(context: &mut Context, args: &Index) -> Result<ExitCode> {
+pub(super) fn run(context: &mut Context, args: &Index) -> Result<ExitCode> {
     let scheme = args.scheme.map(|scheme| match scheme {
         SchemeArg::ObsidianV2 => "obsidian_v2",
         SchemeArg::ObsidianV1 => "obsidian_v1",
@@ -36,7 +39,7 @@ pub fn run(context: &mut Context, args: &Index) -> Result<ExitCode> {
     let config = context.load()?.config;
     let selected = jobs::select(&config, &args.source)?;
     if args.list_sources {
-        list_sources(context, &selected);
+        list_sources(context, &selected)?;
         return Ok(ExitCode::SUCCESS);
     }
     let began = Instant::now();
@@ -52,7 +55,7 @@ pub fn run(context: &mut Context, args: &Index) -> Result<ExitCode> {
         wait: Duration::from_secs(args.wait),
     };
     let summary = jobs::run_index(&config, &sandbox, &files, &run, &|progress| {
-        bar.report(progress)
+        bar.report(progress);
     });
     bar.finish();
     let summary = summary?;
@@ -74,16 +77,33 @@ pub fn run(context: &mut Context, args: &Index) -> Result<ExitCode> {
 /// What to do when the folder of a source cannot be read.
 const UNREADABLE_SOURCE: &str = "local-agent config show, and correct the source's `root`";
 
-fn list_sources(context: &Context, selected: &[Source]) {
+/// What `index --list-sources --json` prints.
+#[derive(Serialize)]
+struct SelectedView<'a> {
+    sources: Vec<SelectedSource<'a>>,
+    selected_count: usize,
+}
+
+#[derive(Serialize)]
+struct SelectedSource<'a> {
+    name: &'a SourceName,
+    root: Cow<'a, str>,
+    kind: &'a str,
+}
+
+fn list_sources(context: &Context, selected: &[Source]) -> Result<()> {
     if context.out.json {
-        let sources: Vec<Value> = selected
-            .iter()
-            .map(|s| json!({"name": s.name, "root": s.root.to_string_lossy(), "kind": s.kind}))
-            .collect();
-        let mut body = json!({"sources": sources, "selected_count": selected.len()});
-        extend(&mut body, context.roots());
+        let sources = selected.iter().map(|source| SelectedSource {
+            name: &source.name,
+            root: source.root.to_string_lossy(),
+            kind: &source.kind,
+        });
+        let body = context.body(&SelectedView {
+            sources: sources.collect(),
+            selected_count: selected.len(),
+        })?;
         context.out.json(body);
-        return;
+        return Ok(());
     }
     for source in selected {
         context.out.line(&format!(
@@ -93,6 +113,7 @@ fn list_sources(context: &Context, selected: &[Source]) {
             source.root.display()
         ));
     }
+    Ok(())
 }
 
 fn report(
@@ -216,9 +237,9 @@ pub(super) fn say_failures(context: &Context, failures: &[Failure]) {
             fixes.push(way_out(failure));
         }
     }
-    fixes
-        .into_iter()
-        .for_each(|fix| talk(&format!("fix: {fix}")));
+    for fix in fixes {
+        talk(&format!("fix: {fix}"));
+    }
 }
 
 fn way_out(failure: &Failure) -> &str {

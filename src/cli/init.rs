@@ -14,7 +14,7 @@ use local_agent_agent::config::{self, Template, WORKROOT_FILE};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::SourceName;
 
-pub fn run(context: &Context, args: &Init) -> Result<ExitCode> {
+pub(super) fn run(context: &Context, args: &Init) -> Result<ExitCode> {
     let environment = &context.environment;
     let folder = match &context.global.workroot {
         Some(workroot) => environment.cwd.join(workroot),

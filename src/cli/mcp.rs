@@ -22,7 +22,7 @@ use local_agent_agent::tools::{Caller, Tool, ToolFactory};
 use local_agent_files::sandbox::Confinement;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
-pub fn run(context: &Context, args: &Args) -> Result<ExitCode> {
+pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
     match &args.command {
         Some(McpCommand::Install { client, print, .. }) => install(context, *client, *print),
         None => serve(context),

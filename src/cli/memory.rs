@@ -1,13 +1,13 @@
 //! `memory`: what a person told the program to remember.
 
+use std::borrow::Cow;
 use std::process::ExitCode;
 
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use super::args::{MemoryCommand, MemoryKind, MemorySource};
 use super::context::{self, Context};
 use super::enter::Needs;
-use super::index::extend;
 use super::output::talk;
 use super::write::write_whole;
 use local_agent_agent::config::Config;
@@ -19,7 +19,7 @@ use local_agent_index::store::{
 };
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
-pub fn run(context: &Context, command: &MemoryCommand) -> Result<ExitCode> {
+pub(super) fn run(context: &Context, command: &MemoryCommand) -> Result<ExitCode> {
     let config = context.load()?.config;
     // The head of the run ledger is in the same database, even without memory.
     if let MemoryCommand::Repair {
@@ -42,27 +42,7 @@ pub fn run(context: &Context, command: &MemoryCommand) -> Result<ExitCode> {
             content,
             chunk_key,
             ..
-        } => {
-            let chunk_keys = whole_keys(&config, chunk_key)?;
-            let new = New {
-                kind: kind_name(*kind),
-                source: match source {
-                    MemorySource::Manual => memory::MANUAL,
-                    MemorySource::DerivedFromEvidence => memory::DERIVED,
-                },
-                content,
-                chunk_keys: &chunk_keys,
-                now: &context::now(),
-            };
-            let row = memory::add(&config.memory.db_path, &config.index.db_path, &new)?;
-            say(
-                context,
-                &config,
-                "add",
-                json!({"memory_id": row.id}),
-                &format!("remembered: {}", row.id),
-            )
-        }
+        } => add(context, &config, *kind, *source, content, chunk_key),
         MemoryCommand::List { dangling, .. } => list(
             context,
             &config,
@@ -102,6 +82,35 @@ pub fn run(context: &Context, command: &MemoryCommand) -> Result<ExitCode> {
     }
 }
 
+fn add(
+    context: &Context,
+    config: &Config,
+    kind: MemoryKind,
+    source: MemorySource,
+    content: &str,
+    chunk_key: &[String],
+) -> Result<ExitCode> {
+    let chunk_keys = whole_keys(config, chunk_key)?;
+    let new = New {
+        kind: kind_name(kind),
+        source: match source {
+            MemorySource::Manual => memory::MANUAL,
+            MemorySource::DerivedFromEvidence => memory::DERIVED,
+        },
+        content,
+        chunk_keys: &chunk_keys,
+        now: &context::now(),
+    };
+    let row = memory::add(&config.memory.db_path, &config.index.db_path, &new)?;
+    say(
+        context,
+        config,
+        "add",
+        AddedView { memory_id: &row.id },
+        &format!("remembered: {}", row.id),
+    )
+}
+
 /// Completes keys of which only the first digits were given. Anything else is passed on, and the
 /// memory refuses it.
 fn whole_keys(config: &Config, given: &[String]) -> Result<Vec<String>> {
@@ -137,22 +146,87 @@ fn all(config: &Config) -> Result<Vec<MemoryRow>> {
     memory::all(&config.memory.db_path)
 }
 
+/// What a command on memory prints with `--json`, without the roots.
+#[derive(Serialize)]
+struct MemoryView<'a, T> {
+    action: &'a str,
+    memory_db: Cow<'a, str>,
+    #[serde(flatten)]
+    result: T,
+}
+
+#[derive(Serialize)]
+struct AddedView<'a> {
+    memory_id: &'a str,
+}
+
+#[derive(Serialize)]
+struct ItemsView<'a> {
+    count: usize,
+    items: &'a [MemoryItem],
+}
+
+#[derive(Serialize)]
+struct DeletedView<'a> {
+    memory_id: &'a str,
+    deleted: bool,
+    #[serde(flatten)]
+    failure: Option<FailedView<'a>>,
+}
+
+#[derive(Serialize)]
+struct FailedView<'a> {
+    ok: bool,
+    error_code: &'static str,
+    error_message: &'a str,
+    hint: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct ExportedView<'a> {
+    path: &'a str,
+    items_count: usize,
+}
+
+/// A file of exported memories.
+#[derive(Serialize)]
+struct ExportFile<'a> {
+    schema_version: u32,
+    exported_at: &'a str,
+    items: &'a [MemoryItem],
+}
+
+#[derive(Serialize)]
+struct BegunView {
+    begun: bool,
+}
+
+#[derive(Serialize)]
+struct RepairedView<'a> {
+    dry_run: bool,
+    imported: Option<usize>,
+    relinked: usize,
+    dropped: usize,
+    left: usize,
+    links: &'a [Mended],
+}
+
 fn say(
     context: &Context,
     config: &Config,
     action: &str,
-    mut body: Value,
+    result: impl Serialize,
     words: &str,
 ) -> Result<ExitCode> {
     if !context.out.json {
         context.out.line(words);
         return Ok(ExitCode::SUCCESS);
     }
-    let more = json!({"action": action, "memory_db": config.memory.db_path.to_string_lossy()});
-    if let Value::Object(more) = more {
-        extend(&mut body, more);
-    }
-    extend(&mut body, context.roots());
+    let body = context.body(&MemoryView {
+        action,
+        memory_db: config.memory.db_path.to_string_lossy(),
+        result,
+    })?;
     context.out.json(body);
     Ok(ExitCode::SUCCESS)
 }
@@ -195,7 +269,10 @@ fn list(
             context,
             config,
             action,
-            json!({"count": items.len(), "items": items}),
+            ItemsView {
+                count: items.len(),
+                items: &items,
+            },
             "",
         );
     }
@@ -244,10 +321,16 @@ fn delete(context: &Context, config: &Config, id: &str) -> Result<ExitCode> {
         if !context.out.json {
             return Err(failure);
         }
-        let body = json!({
-            "ok": false, "memory_id": id, "deleted": false,
-            "error_code": failure.code.as_str(), "error_message": failure.message, "hint": failure.hint,
-        });
+        let body = DeletedView {
+            memory_id: id,
+            deleted: false,
+            failure: Some(FailedView {
+                ok: false,
+                error_code: failure.code.as_str(),
+                error_message: &failure.message,
+                hint: failure.hint.as_deref(),
+            }),
+        };
         say(context, config, "delete", body, "")?;
         return Ok(ExitCode::from(1));
     }
@@ -255,7 +338,11 @@ fn delete(context: &Context, config: &Config, id: &str) -> Result<ExitCode> {
         context,
         config,
         "delete",
-        json!({"memory_id": id, "deleted": true}),
+        DeletedView {
+            memory_id: id,
+            deleted: true,
+            failure: None,
+        },
         &format!("forgotten: {id}"),
     )
 }
@@ -271,8 +358,12 @@ fn export(context: &Context, config: &Config, path: &std::path::Path) -> Result<
     }
     let index = IndexReader::open(&config.index.db_path)?;
     let items = memory::judge(all(config)?, index.as_ref())?;
-    let body = json!({"schema_version": 1, "exported_at": context::now(), "items": items});
-    let text = serde_json::to_string_pretty(&body)
+    let whole = ExportFile {
+        schema_version: 1,
+        exported_at: &context::now(),
+        items: &items,
+    };
+    let text = serde_json::to_string_pretty(&context::to_value(&whole)?)
         .map_err(|e| Failure::internal(format!("memory cannot be written as JSON: {e}")))?;
     write_whole(&file, (text + "\n").as_bytes())?;
     let shown = file.to_string_lossy();
@@ -281,7 +372,10 @@ fn export(context: &Context, config: &Config, path: &std::path::Path) -> Result<
         context,
         config,
         "export",
-        json!({"path": shown, "items_count": items.len()}),
+        ExportedView {
+            path: &shown,
+            items_count: items.len(),
+        },
         &words,
     )
 }
@@ -312,13 +406,7 @@ fn begin_anew(context: &Context, config: &Config) -> Result<ExitCode> {
     } else {
         "a memory is there: nothing was begun"
     };
-    say(
-        context,
-        config,
-        "begin_anew",
-        json!({"begun": begun}),
-        words,
-    )
+    say(context, config, "begin_anew", BegunView { begun }, words)
 }
 
 fn repair(context: &Context, config: &Config, mend: Mend) -> Result<ExitCode> {
@@ -348,10 +436,14 @@ fn repair(context: &Context, config: &Config, mend: Mend) -> Result<ExitCode> {
     let count = |action: &str| mended.iter().filter(|one| one.action == action).count();
     let (relinked, dropped, left) = (count("relinked"), count("dropped"), count("left"));
     if context.out.json {
-        let body = json!({
-            "dry_run": mend.dry_run, "imported": imported, "relinked": relinked, "dropped": dropped, "left": left,
-            "links": mended,
-        });
+        let body = RepairedView {
+            dry_run: mend.dry_run,
+            imported,
+            relinked,
+            dropped,
+            left,
+            links: &mended,
+        };
         return say(context, config, "repair", body, "");
     }
     for Mended {

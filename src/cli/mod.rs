@@ -3,7 +3,8 @@
 //!
 //! Exit codes: 0 success (also if nothing was found) · 1 a typed failure · 2 invalid command line.
 
-pub mod args;
+mod answer_view;
+mod args;
 mod ask;
 mod chat;
 mod claims;
@@ -53,7 +54,7 @@ mod write;
 use std::path::Path;
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::Parser as _;
 
 use self::args::{Cli, Command, ModeArg};
 use self::context::{Context, Environment};

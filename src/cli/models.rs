@@ -1,23 +1,23 @@
 //! `models list`, `models pull`, `models verify`.
 
+use std::borrow::Cow;
 use std::process::ExitCode;
 
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use super::args::ModelsCommand;
 use super::context::Context;
-use super::index::extend;
 use super::output::talk;
 #[cfg(feature = "pull")]
 use super::progress::Bar;
 use local_agent_embed::embedding::{fingerprint, second_opinion};
-use local_agent_embed::models::{self, ModelFiles, ModelState};
+use local_agent_embed::models::{self, FileRecord, ModelFiles, ModelState};
 #[cfg(feature = "pull")]
 use local_agent_embed::models::{PullOptions, PullProgress, Trust};
 use local_agent_index::profile::{Cosines, Profile};
 use local_agent_text::error::Result;
 
-pub fn run(context: &Context, command: &ModelsCommand) -> Result<ExitCode> {
+pub(super) fn run(context: &Context, command: &ModelsCommand) -> Result<ExitCode> {
     match command {
         ModelsCommand::List => list(context),
         #[cfg(not(feature = "pull"))]
@@ -53,24 +53,81 @@ fn own_id(id: &str) -> &str {
         .map_or(id, |known| known.id)
 }
 
+/// What `models list --json` prints.
+#[derive(Serialize)]
+struct ModelsView<'a> {
+    models: Vec<ModelView<'a>>,
+}
+
+/// One model of the list.
+#[derive(Serialize)]
+struct ModelView<'a> {
+    id: &'a str,
+    state: &'static str,
+    folder: Option<Cow<'a, str>>,
+    revision: Option<&'a str>,
+    profile: Option<Profile>,
+    window: Option<usize>,
+    languages: Option<&'static str>,
+    megabytes: Option<u32>,
+}
+
+impl<'a> ModelView<'a> {
+    fn of(model: &'a models::Listed) -> Self {
+        let manifest = model.manifest.as_ref();
+        Self {
+            id: &model.id,
+            state: state(model.state),
+            folder: model.folder.as_ref().map(|folder| folder.to_string_lossy()),
+            revision: manifest.and_then(|manifest| manifest.revision.as_deref()),
+            profile: profile(model),
+            window: window(model),
+            languages: languages(&model.id),
+            megabytes: models::known(&model.id).map(|known| known.megabytes),
+        }
+    }
+}
+
+/// What `models pull --json` prints.
+#[cfg(feature = "pull")]
+#[derive(Serialize)]
+struct PulledView<'a> {
+    id: &'a str,
+    folder: Cow<'a, str>,
+    revision: Option<&'a str>,
+    trust: &'static str,
+    already_here: bool,
+}
+
+/// What `models verify --json` prints.
+#[derive(Serialize)]
+struct VerifiedView<'a> {
+    verified: &'a [VerifiedModel],
+    packed_weights: Vec<PackedView<'a>>,
+}
+
+/// A model whose files and arithmetic were looked at.
+#[derive(Serialize)]
+struct VerifiedModel {
+    id: String,
+    compared: bool,
+    files: Vec<FileRecord>,
+    texts_embedded: usize,
+    least_cosine: f64,
+}
+
+/// A file of packed weights.
+#[derive(Serialize)]
+struct PackedView<'a> {
+    path: Cow<'a, str>,
+    damage: Option<&'a str>,
+}
+
 fn list(context: &Context) -> Result<ExitCode> {
     let listed = models::list(&context.environment.models_dir()?)?;
     if context.out.json {
-        let one = |model: &models::Listed| {
-            json!({
-                "id": model.id,
-                "state": state(model.state),
-                "folder": model.folder.as_ref().map(|folder| folder.to_string_lossy()),
-                "revision": model.manifest.as_ref().and_then(|manifest| manifest.revision.as_deref()),
-                "profile": profile(model),
-                "window": window(model),
-                "languages": languages(&model.id),
-                "megabytes": models::known(&model.id).map(|known| known.megabytes),
-            })
-        };
-        let mut body = json!({"models": listed.iter().map(one).collect::<Vec<Value>>()});
-        extend(&mut body, context.roots());
-        context.out.json(body);
+        let models = listed.iter().map(ModelView::of).collect();
+        context.out.json(context.body(&ModelsView { models })?);
         return Ok(ExitCode::SUCCESS);
     }
     for model in &listed {
@@ -158,14 +215,13 @@ fn pull(context: &Context, id: &str, options: &PullOptions) -> Result<ExitCode> 
         Trust::FirstUse => "first_use",
     };
     if context.out.json {
-        let mut body = json!({
-            "id": id,
-            "folder": pulled.folder.to_string_lossy(),
-            "revision": pulled.manifest.revision,
-            "trust": trust,
-            "already_here": pulled.already_here,
-        });
-        extend(&mut body, context.roots());
+        let body = context.body(&PulledView {
+            id,
+            folder: pulled.folder.to_string_lossy(),
+            revision: pulled.manifest.revision.as_deref(),
+            trust,
+            already_here: pulled.already_here,
+        })?;
         context.out.json(body);
         return Ok(ExitCode::SUCCESS);
     }
@@ -189,7 +245,7 @@ fn pull(context: &Context, id: &str, options: &PullOptions) -> Result<ExitCode> 
 }
 
 /// Reads all packed weights completely; damaged ones are removed, and this is reported.
-fn verify_prepared(context: &Context) -> Result<Vec<Value>> {
+fn verify_prepared(context: &Context) -> Result<Vec<models::Prepared>> {
     let dir = context.environment.prepared_dir()?;
     let files = models::verify_prepared(&dir)?;
     for file in &files {
@@ -199,13 +255,12 @@ fn verify_prepared(context: &Context) -> Result<Vec<Value>> {
                 "warning: the packed weights in {path} {damage}; removed, to be made again"
             )),
             None if !context.out.json => {
-                context.out.line(&format!("{path}  packed weights, whole"))
+                context.out.line(&format!("{path}  packed weights, whole"));
             }
             None => {}
         }
     }
-    let line = |file: &models::Prepared| json!({"path": file.path.to_string_lossy(), "damage": file.damage});
-    Ok(files.iter().map(line).collect())
+    Ok(files)
 }
 
 fn verify(context: &Context, id: Option<&str>) -> Result<ExitCode> {
@@ -242,24 +297,24 @@ fn verify(context: &Context, id: Option<&str>) -> Result<ExitCode> {
                 (agreement.least_cosine * 1e5).floor() / 1e5,
             ));
         }
-        let files: Vec<Value> = result
-            .manifest
-            .files
-            .iter()
-            .map(|f| json!({"path": f.path, "bytes": f.bytes, "sha256": f.sha256}))
-            .collect();
-        verified.push(json!({
-            "id": id,
-            "compared": result.compared,
-            "files": files,
-            "texts_embedded": agreement.texts,
-            "least_cosine": agreement.least_cosine,
-        }));
+        verified.push(VerifiedModel {
+            id,
+            compared: result.compared,
+            files: result.manifest.files,
+            texts_embedded: agreement.texts,
+            least_cosine: agreement.least_cosine,
+        });
     }
     let prepared = verify_prepared(context)?;
     if context.out.json {
-        let mut body = json!({"verified": verified, "packed_weights": prepared});
-        extend(&mut body, context.roots());
+        let packed = prepared.iter().map(|file| PackedView {
+            path: file.path.to_string_lossy(),
+            damage: file.damage.as_deref(),
+        });
+        let body = context.body(&VerifiedView {
+            verified: &verified,
+            packed_weights: packed.collect(),
+        })?;
         context.out.json(body);
     }
     Ok(ExitCode::SUCCESS)

@@ -65,7 +65,7 @@ fn opened(context: &Context) -> Result<Config> {
     Ok(config)
 }
 
-pub fn ls(context: &Context, args: &Ls) -> Result<ExitCode> {
+pub(super) fn ls(context: &Context, args: &Ls) -> Result<ExitCode> {
     let config = opened(context)?;
     let found = notes::list(&config, args.place.as_deref())?;
     let out = context.out;
@@ -89,7 +89,7 @@ pub fn ls(context: &Context, args: &Ls) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-pub fn links(context: &Context, args: &NoteArgs) -> Result<ExitCode> {
+pub(super) fn links(context: &Context, args: &NoteArgs) -> Result<ExitCode> {
     let config = opened(context)?;
     let sandbox = context.sandbox(&config)?;
     let (note, links) = notes::links(&config, &sandbox, &args.note)?;
@@ -121,7 +121,7 @@ pub fn links(context: &Context, args: &NoteArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-pub fn backlinks(context: &Context, args: &NoteArgs) -> Result<ExitCode> {
+pub(super) fn backlinks(context: &Context, args: &NoteArgs) -> Result<ExitCode> {
     let config = opened(context)?;
     let sandbox = context.sandbox(&config)?;
     let (note, backlinks) = notes::backlinks(&config, &sandbox, &args.note)?;
@@ -144,7 +144,7 @@ pub fn backlinks(context: &Context, args: &NoteArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-pub fn tags(context: &mut Context, args: &Tags) -> Result<ExitCode> {
+pub(super) fn tags(context: &mut Context, args: &Tags) -> Result<ExitCode> {
     if let Some(tag) = &args.tag {
         return query::run(context, &Query::of_tag(tag), ModeArg::Lexical);
     }
@@ -169,7 +169,7 @@ pub fn tags(context: &mut Context, args: &Tags) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-pub fn similar(context: &Context, args: &Similar) -> Result<ExitCode> {
+pub(super) fn similar(context: &Context, args: &Similar) -> Result<ExitCode> {
     let config = opened(context)?;
     let sandbox = context.sandbox(&config)?;
     let library = Library::for_one(&config, Some(context.embedding(&config)?));

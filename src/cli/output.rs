@@ -1,7 +1,7 @@
 //! Printing: data on stdout, messages on stderr, one JSON envelope, and text from files made safe
 //! for a terminal.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::OnceLock;
@@ -12,11 +12,11 @@ use serde_json::{Map, Value, json};
 use super::args::ColorWhen;
 use local_agent_text::error::{ErrorCode, Failure};
 use local_agent_text::types::percent_encode;
-pub use local_agent_text::types::visible;
+pub(super) use local_agent_text::types::visible;
 
 /// The output of a command.
 #[derive(Debug, Clone, Copy)]
-pub struct Output {
+pub(super) struct Output {
     /// Whether `--json` was given: stdout gets only one envelope, also for errors.
     pub json: bool,
     /// Whether stdout is a terminal, so text from files must be made safe.
@@ -27,7 +27,7 @@ pub struct Output {
 
 impl Output {
     /// Checks the streams and the requested options.
-    pub fn new(json: bool, when: ColorWhen, no_color: bool) -> Self {
+    pub(super) fn new(json: bool, when: ColorWhen, no_color: bool) -> Self {
         let terminal = io::stdout().is_terminal();
         let color = match when {
             ColorWhen::Always => true,
@@ -42,17 +42,17 @@ impl Output {
     }
 
     /// Prints a line of data.
-    pub fn line(&self, text: &str) {
+    pub(super) fn line(&self, text: &str) {
         write_stdout(&format!("{text}\n"));
     }
 
     /// Prints text unchanged, without adding a line break.
-    pub fn raw(&self, text: &str) {
+    pub(super) fn raw(&self, text: &str) {
         write_stdout(text);
     }
 
     /// Text from a file: exact bytes in a pipe, control characters made visible on a terminal.
-    pub fn shown(&self, text: &str) -> String {
+    pub(super) fn shown(&self, text: &str) -> String {
         if self.terminal {
             visible(text)
         } else {
@@ -61,7 +61,7 @@ impl Output {
     }
 
     /// Prints the one JSON object of a successful command.
-    pub fn json(&self, mut body: Value) {
+    pub(super) fn json(&self, mut body: Value) {
         if let Some(fields) = body.as_object_mut() {
             fields.entry("ok").or_insert(Value::Bool(true));
         }
@@ -69,38 +69,38 @@ impl Output {
     }
 
     /// Bold, if colour is on.
-    pub fn bold(&self, text: &str) -> String {
+    pub(super) fn bold(&self, text: &str) -> String {
         self.paint("1", text)
     }
 
     /// Dim, if colour is on.
-    pub fn dim(&self, text: &str) -> String {
+    pub(super) fn dim(&self, text: &str) -> String {
         self.paint("2", text)
     }
 
     /// A search term, if colour is on.
-    pub fn mark(&self, text: &str) -> String {
+    pub(super) fn mark(&self, text: &str) -> String {
         self.paint("1;33", text)
     }
 
     /// A success, if colour is on.
-    pub fn good(&self, text: &str) -> String {
+    pub(super) fn good(&self, text: &str) -> String {
         self.paint("32", text)
     }
 
     /// A warning, if colour is on.
-    pub fn warning(&self, text: &str) -> String {
+    pub(super) fn warning(&self, text: &str) -> String {
         self.paint("33", text)
     }
 
     /// A failure, if colour is on.
-    pub fn bad(&self, text: &str) -> String {
+    pub(super) fn bad(&self, text: &str) -> String {
         self.paint("1;31", text)
     }
 
     /// `text` as a link to a line of a file, if there is a terminal and colour is on: the
     /// terminal's hyperlink escape sequence (OSC 8), which terminals without support ignore.
-    pub fn link(&self, path: &Path, line: usize, text: &str) -> String {
+    pub(super) fn link(&self, path: &Path, line: usize, text: &str) -> String {
         if !(self.terminal && self.color) {
             return text.to_owned();
         }
@@ -117,7 +117,7 @@ impl Output {
     }
 
     /// Prints what failed and how to fix it, in the requested form, and returns the exit code.
-    pub fn failure(&self, failure: &Failure, roots: &Map<String, Value>) -> ExitCode {
+    pub(super) fn failure(&self, failure: &Failure, roots: &Map<String, Value>) -> ExitCode {
         if self.json {
             write_stdout(&format!("{}\n", envelope(failure, roots)));
         } else {
@@ -160,7 +160,7 @@ static LINK_TEMPLATE: OnceLock<String> = OnceLock::new();
 
 /// Sets the target of [`Output::link`], once; a template that could end the escape sequence is
 /// ignored.
-pub fn set_link_template(template: String) {
+pub(super) fn set_link_template(template: String) {
     if !template.chars().any(char::is_control) {
         let _ = LINK_TEMPLATE.set(template);
     }
@@ -181,13 +181,13 @@ fn envelope(failure: &Failure, roots: &Map<String, Value>) -> Value {
 }
 
 /// `1 note`, `2 notes`.
-pub fn count(n: impl TryInto<u64>, what: &str) -> String {
+pub(super) fn count(n: impl TryInto<u64>, what: &str) -> String {
     let n = n.try_into().unwrap_or(u64::MAX);
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
 /// `173 files, 0.8 s, 216 a second`; the rate is left out if it is not meaningful.
-pub fn pace(n: u64, what: &str, took: Duration) -> String {
+pub(super) fn pace(n: u64, what: &str, took: Duration) -> String {
     let seconds = took.as_secs_f64();
     let mut text = format!("{}, {seconds:.1} s", count(n, what));
     if n > 0 && seconds >= 0.05 {
@@ -197,7 +197,7 @@ pub fn pace(n: u64, what: &str, took: Duration) -> String {
 }
 
 /// Prints a message on stderr; it is not an error if nobody reads it.
-pub fn talk(text: &str) {
+pub(super) fn talk(text: &str) {
     let _ = writeln!(io::stderr(), "{text}");
 }
 
@@ -206,7 +206,7 @@ fn write_stdout(text: &str) {
 }
 
 /// Prints bytes unchanged. A closed pipe ends the program silently, as `head` expects.
-pub fn raw_stdout(bytes: &[u8]) {
+pub(super) fn raw_stdout(bytes: &[u8]) {
     let mut out = io::stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
         Ok(()) => {}

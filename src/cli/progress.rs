@@ -1,7 +1,7 @@
 //! Progress on a terminal's stderr; otherwise nothing, so that logs and agents are not flooded.
 
 use std::cell::RefCell;
-use std::io::IsTerminal;
+use std::io::IsTerminal as _;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -11,14 +11,14 @@ use local_agent_index::indexing::Progress;
 const WHOLE: u64 = 1_000;
 
 /// A bar for one job.
-pub struct Bar {
+pub(super) struct Bar {
     bar: ProgressBar,
     job: RefCell<&'static str>,
 }
 
 impl Bar {
     /// Draws on stderr if that is a terminal and `quiet` is not set.
-    pub fn new(quiet: bool) -> Self {
+    pub(super) fn new(quiet: bool) -> Self {
         let shown = !quiet && std::io::stderr().is_terminal();
         let target = if shown {
             ProgressDrawTarget::stderr()
@@ -37,7 +37,7 @@ impl Bar {
 
     /// Shows one report. Reading files and writing words are the two halves of one job, so that the
     /// bar runs only once and never backwards.
-    pub fn report(&self, progress: Progress) {
+    pub(super) fn report(&self, progress: Progress) {
         let (job, part, done, total) = match progress {
             Progress::Files { done, total } => ("indexing", 0.0, done as u64, total as u64),
             Progress::Lexical { done, total } => ("indexing", 0.5, done as u64, total as u64),
@@ -61,14 +61,14 @@ impl Bar {
     }
 
     /// Shows the progress of downloading one file.
-    pub fn bytes(&self, file: &str, done: u64, total: u64) {
+    pub(super) fn bytes(&self, file: &str, done: u64, total: u64) {
         self.bar.set_message(file.to_owned());
         self.bar.set_length(total);
         self.bar.set_position(done);
     }
 
     /// Removes the bar.
-    pub fn finish(&self) {
+    pub(super) fn finish(&self) {
         self.bar.finish_and_clear();
     }
 }

@@ -13,7 +13,7 @@ const MAX_BYTES: u64 = 256 << 20;
 ///
 /// `FILE_NOT_FOUND`, `PATH_IS_DIRECTORY`, `FILE_TOO_LARGE`, `FILE_READ_ERROR` (also when it is not
 /// UTF-8).
-pub fn read_text(file: &Path) -> Result<String> {
+pub(super) fn read_text(file: &Path) -> Result<String> {
     let fail = |code, why: &str| Err(Failure::new(code, format!("{} {why}", file.display())));
     let kind = match std::fs::metadata(file) {
         Ok(kind) => kind,

@@ -1,17 +1,18 @@
 //! `runs`: what was recorded, whether it is still consistent, and whether it still gives the same
 //! report.
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::process::ExitCode;
 
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 use time::OffsetDateTime;
 
 use super::args::RunsCommand;
 use super::claims;
-use super::context::Context;
+use super::context::{Context, to_value};
 use super::enter::Needs;
-use super::index::extend;
 use super::output::talk;
 use super::write::write_whole;
 use local_agent_agent::config::Config;
@@ -20,9 +21,9 @@ use local_agent_agent::runs::{
     self, Archive, Finding, Prune, Record, Renewed, RunEntry, RunFindings, RunId, RunState, Which,
 };
 use local_agent_text::error::{ErrorCode, Failure, Result};
-use local_agent_text::types::Sha256;
+use local_agent_text::types::{Label, Sha256};
 
-pub fn run(context: &Context, command: &RunsCommand) -> Result<ExitCode> {
+pub(super) fn run(context: &Context, command: &RunsCommand) -> Result<ExitCode> {
     let config = context.load()?.config;
     let files = match command {
         RunsCommand::Show {
@@ -73,15 +74,93 @@ pub fn run(context: &Context, command: &RunsCommand) -> Result<ExitCode> {
     }
 }
 
-fn print_json(context: &Context, mut body: Value) {
-    extend(&mut body, context.roots());
-    context.out.json(body);
+/// What `runs list --json` prints, without the roots.
+#[derive(Serialize)]
+struct ListView<'a> {
+    runs_dir: Cow<'a, str>,
+    count: usize,
+    total: usize,
+    runs: Vec<RunView<'a>>,
+}
+
+/// One run of a list.
+#[derive(Serialize)]
+struct RunView<'a> {
+    run_id: &'a RunId,
+    state: RunState,
+    started_at: Option<&'a str>,
+    elapsed_s: Option<f64>,
+    outcome: Option<&'a str>,
+    error_code: Option<&'a str>,
+    answerer: Option<&'a str>,
+    question: Option<&'a str>,
+    unreadable: Option<&'a str>,
+}
+
+/// What `runs show --json` prints, without the roots.
+#[derive(Serialize)]
+struct ShowView<'a> {
+    state: RunState,
+    record: &'a Record,
+    record_sha256: Sha256,
+    record_path: Cow<'a, str>,
+}
+
+/// What `runs verify --json` prints.
+#[derive(Serialize)]
+struct VerifyView<'a> {
+    ok: bool,
+    findings: &'a [Finding],
+    ledger_lines: usize,
+    ledger_head: Option<Sha256>,
+    anchored: bool,
+    records: usize,
+    running: usize,
+    pruned: usize,
+}
+
+/// What `runs replay --json` prints.
+#[derive(Serialize)]
+struct ReplayView<'a> {
+    run_id: &'a RunId,
+    items: usize,
+    bytes_from: runs::Bytes,
+    moved: &'a [Label],
+    judged: bool,
+    report_sha256: Option<Sha256>,
+}
+
+/// What `runs prune --json` prints.
+#[derive(Serialize)]
+struct PruneView<'a> {
+    dry_run: bool,
+    removed: &'a [RunId],
+    removed_count: usize,
+    still_running: &'a [RunId],
+}
+
+/// What `runs head --json` prints.
+#[derive(Serialize)]
+struct HeadView<'a> {
+    ledger: Cow<'a, str>,
+    lines: usize,
+    head: Option<&'a Sha256>,
+    at: Option<&'a str>,
+    anchored: bool,
+    set_aside: Option<Cow<'a, str>>,
+    lines_taken_over: usize,
+    unvouched: &'a [RunId],
+    lost: &'a [RunId],
+}
+
+fn print_json(context: &Context, view: &impl Serialize) -> Result<ExitCode> {
+    context.out.json(context.body(view)?);
+    Ok(ExitCode::SUCCESS)
 }
 
 fn list(context: &Context, archive: &Archive, limit: usize) -> Result<ExitCode> {
     if context.out.json {
-        print_json(context, listed(archive, limit)?);
-        return Ok(ExitCode::SUCCESS);
+        return print_json(context, &listed(archive, limit)?);
     }
     let (entries, total) = archive.list(limit)?;
     let out = context.out;
@@ -112,13 +191,12 @@ fn list(context: &Context, archive: &Archive, limit: usize) -> Result<ExitCode> 
 /// The output of `runs list --json`, without the roots.
 pub(super) fn listed(archive: &Archive, limit: usize) -> Result<Value> {
     let (entries, total) = archive.list(limit)?;
-    let items: Vec<Value> = entries.iter().map(summary).collect();
-    Ok(json!({
-        "runs_dir": archive.runs_dir().to_string_lossy(),
-        "count": items.len(),
-        "total": total,
-        "runs": items,
-    }))
+    to_value(&ListView {
+        runs_dir: archive.runs_dir().to_string_lossy(),
+        count: entries.len(),
+        total,
+        runs: entries.iter().map(summary).collect(),
+    })
 }
 
 /// One word for a list: how it ended, otherwise its state.
@@ -142,19 +220,20 @@ const fn state_name(state: RunState) -> &'static str {
     }
 }
 
-fn summary(entry: &RunEntry) -> Value {
+fn summary(entry: &RunEntry) -> RunView<'_> {
     let record = entry.record.as_ref().ok();
-    json!({
-        "run_id": entry.id,
-        "state": entry.state,
-        "started_at": record.map(|r| &r.started_at),
-        "elapsed_s": record.and_then(|r| r.elapsed_s),
-        "outcome": record.and_then(|r| r.outcome.as_ref()),
-        "error_code": record.and_then(|r| r.error_code.as_ref()),
-        "answerer": record.and_then(|r| r.answerer.as_ref()),
-        "question": record.map(|r| &r.question),
-        "unreadable": entry.record.as_ref().err().map(|failure| &failure.message),
-    })
+    let failure = entry.record.as_ref().err();
+    RunView {
+        run_id: &entry.id,
+        state: entry.state,
+        started_at: record.map(|r| r.started_at.as_str()),
+        elapsed_s: record.and_then(|r| r.elapsed_s),
+        outcome: record.and_then(|r| r.outcome.as_deref()),
+        error_code: record.and_then(|r| r.error_code.as_deref()),
+        answerer: record.and_then(|r| r.answerer.as_deref()),
+        question: record.map(|r| r.question.as_str()),
+        unreadable: failure.map(|failure| failure.message.as_str()),
+    }
 }
 
 fn one_line(text: &str, most: usize) -> String {
@@ -167,24 +246,21 @@ fn one_line(text: &str, most: usize) -> String {
 
 fn show(context: &Context, archive: &Archive, id: &RunId) -> Result<ExitCode> {
     if context.out.json {
-        print_json(context, shown(archive, id)?);
-    } else {
-        print(context, &archive.load(id)?.0, archive.state(id)?);
+        return print_json(context, &shown(archive, id)?);
     }
+    print(context, &archive.load(id)?.0, archive.state(id)?);
     Ok(ExitCode::SUCCESS)
 }
 
 /// The output of `runs show --json`, without the roots.
 pub(super) fn shown(archive: &Archive, id: &RunId) -> Result<Value> {
     let (record, sha256) = archive.load(id)?;
-    let value = serde_json::to_value(&record)
-        .map_err(|e| Failure::internal(format!("the record is no JSON: {e}")))?;
-    Ok(json!({
-        "state": archive.state(id)?,
-        "record": value,
-        "record_sha256": sha256,
-        "record_path": archive.folder(id).join("run.json").to_string_lossy(),
-    }))
+    to_value(&ShowView {
+        state: archive.state(id)?,
+        record: &record,
+        record_sha256: sha256,
+        record_path: archive.folder(id).join("run.json").to_string_lossy(),
+    })
 }
 
 /// The page, with the exact evidence if it can be restored.
@@ -221,7 +297,7 @@ fn print(context: &Context, record: &Record, state: RunState) {
             "{} {}",
             out.dim(&format!("{name:<10}")),
             out.shown(value)
-        ))
+        ));
     };
     line("run", record.run_id.as_str());
     let outcome = match state {
@@ -305,17 +381,17 @@ fn verify(
     if context.out.json {
         print_json(
             context,
-            json!({
-                "ok": found.ok(),
-                "findings": found.list,
-                "ledger_lines": found.lines,
-                "ledger_head": found.head,
-                "anchored": found.anchored,
-                "records": found.records,
-                "running": found.running,
-                "pruned": found.pruned,
-            }),
-        );
+            &VerifyView {
+                ok: found.ok(),
+                findings: &found.list,
+                ledger_lines: found.lines,
+                ledger_head: found.head,
+                anchored: found.anchored,
+                records: found.records,
+                running: found.running,
+                pruned: found.pruned,
+            },
+        )?;
     } else {
         print_findings(context, &found);
     }
@@ -376,18 +452,17 @@ fn replay(context: &Context, config: &Config, archive: &Archive, id: &RunId) -> 
     let thawed = runs::thaw(&record, &archive.folder(id), &sandbox)?;
     let done = runs::replay(&record, &thawed)?;
     if context.out.json {
-        print_json(
+        return print_json(
             context,
-            json!({
-                "run_id": id,
-                "items": done.items,
-                "bytes_from": done.bytes,
-                "moved": done.moved,
-                "judged": done.report_sha256.is_some(),
-                "report_sha256": done.report_sha256,
-            }),
+            &ReplayView {
+                run_id: id,
+                items: done.items,
+                bytes_from: done.bytes,
+                moved: &done.moved,
+                judged: done.report_sha256.is_some(),
+                report_sha256: done.report_sha256,
+            },
         );
-        return Ok(ExitCode::SUCCESS);
     }
     let from = match done.bytes {
         runs::Bytes::Files => "in their files",
@@ -445,12 +520,15 @@ fn prune(context: &Context, archive: &Archive, which: &Which, dry_run: bool) -> 
         ));
     }
     if context.out.json {
-        let count = removed.len();
-        print_json(
+        return print_json(
             context,
-            json!({"dry_run": dry_run, "removed": removed, "removed_count": count, "still_running": running}),
+            &PruneView {
+                dry_run,
+                removed: &removed,
+                removed_count: removed.len(),
+                still_running: &running,
+            },
         );
-        return Ok(ExitCode::SUCCESS);
     }
     for id in &removed {
         context.out.line(&format!(
@@ -476,20 +554,21 @@ fn head(context: &Context, archive: &Archive, renew: bool, adopt: bool) -> Resul
     let look = archive.ledger.look()?;
     let (anchored, chain) = (matches!(look.anchor?, runs::Anchor::Kept), look.chain);
     let last = chain.as_ref().and_then(|chain| chain.lines.last());
-    let body = json!({
-        "ledger": archive.ledger.path().to_string_lossy(),
-        "lines": chain.as_ref().map_or(0, |chain| chain.lines.len()),
-        "head": last.map(|(_, sha)| sha),
-        "at": last.map(|(line, _)| &line.at),
-        "anchored": anchored,
-        "set_aside": done.aside.as_ref().map(|path| path.to_string_lossy()),
-        "lines_taken_over": done.lines,
-        "unvouched": done.found,
-        "lost": done.lost,
-    });
     if context.out.json {
-        print_json(context, body);
-        return Ok(ExitCode::SUCCESS);
+        return print_json(
+            context,
+            &HeadView {
+                ledger: archive.ledger.path().to_string_lossy(),
+                lines: chain.as_ref().map_or(0, |chain| chain.lines.len()),
+                head: last.map(|(_, sha)| sha),
+                at: last.map(|(line, _)| line.at.as_str()),
+                anchored,
+                set_aside: done.aside.as_ref().map(|path| path.to_string_lossy()),
+                lines_taken_over: done.lines,
+                unvouched: &done.found,
+                lost: &done.lost,
+            },
+        );
     }
     print_renewed(context, &done, renew || adopt);
     match last {

@@ -6,8 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Value, json};
 
+use super::answer_view::AnswerView;
 use super::args::{Serve as Args, ServeCommand};
-use super::context::Context;
+use super::context::{Context, to_value};
 use super::enter::Needs;
 use super::index::extend;
 use super::output::talk;
@@ -34,7 +35,7 @@ const USUAL_HITS: usize = 5;
 /// Maximum number of hits.
 const MOST_HITS: usize = 1_000;
 
-pub fn run(context: &Context, args: &Args) -> Result<ExitCode> {
+pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
     match &args.command {
         Some(ServeCommand::Token { renew }) => token(context, *renew),
         None => start(context, args),
@@ -83,7 +84,7 @@ fn start(context: &Context, args: &Args) -> Result<ExitCode> {
     };
     let bodies = |service| Box::new(Served { service }) as Box<dyn Bodies>;
     serve::serve(service, bodies, &settings, |listening| {
-        say(context, listening)
+        say(context, listening);
     })?;
     Ok(ExitCode::SUCCESS)
 }
@@ -160,8 +161,9 @@ impl Bodies for Served {
             run,
         } = done;
         let answer = answer?;
-        let mut body = ask::report(&service.loaded.config, &wanted.question, &answer, &trail);
-        body["memory"] = json!(recalled);
+        let config = &service.loaded.config;
+        let view = AnswerView::new(config, &wanted.question, &answer, &trail, &recalled);
+        let mut body = to_value(&view)?;
         extend(&mut body, run_log::fields(run.as_ref()));
         Ok(body)
     }
@@ -196,9 +198,4 @@ impl Served {
     fn archive(&self) -> Archive {
         Archive::new(place(&self.service.loaded.config))
     }
-}
-
-fn to_value(view: &impl serde::Serialize) -> Result<Value> {
-    serde_json::to_value(view)
-        .map_err(|e| Failure::internal(format!("the result cannot be written as JSON: {e}")))
 }

@@ -49,7 +49,7 @@ struct ChangedView {
 /// The command to run after changing the sources.
 const NEXT: &str = "local-agent index";
 
-pub fn run(context: &Context, command: &SourceCommand) -> Result<ExitCode> {
+pub(super) fn run(context: &Context, command: &SourceCommand) -> Result<ExitCode> {
     match command {
         SourceCommand::Add(args) => add(context, args),
         SourceCommand::Remove { name } => change(context, &SourceEdit::Remove(existing(name)?)),

@@ -15,7 +15,7 @@ use local_agent_agent::operations::{self, Library, notes};
 use local_agent_files::sandbox::Sandbox;
 use local_agent_text::error::{Failure, Result};
 
-pub fn run(context: &Context, args: &Status) -> Result<ExitCode> {
+pub(super) fn run(context: &Context, args: &Status) -> Result<ExitCode> {
     let config = context.load()?.config;
     context.enter(&config, &Needs::nothing())?;
     let library = Library::for_one(&config, Some(context.embedding(&config)?));

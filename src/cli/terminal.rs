@@ -1,7 +1,7 @@
 //! Asks at the controlling terminal, so that a pipe, a model or a script cannot confirm.
 
 use std::fs::OpenOptions;
-use std::io::{BufRead as _, BufReader, IsTerminal as _, Write as _};
+use std::io::{BufRead as _, BufReader, Write as _};
 
 use local_agent_text::error::Result;
 
@@ -61,7 +61,7 @@ fn open() -> Option<(std::fs::File, std::fs::File)> {
         .write(true)
         .open("/dev/tty")
         .ok()
-        .filter(|file| file.is_terminal())?;
+        .filter(std::io::IsTerminal::is_terminal)?;
     Some((terminal.try_clone().ok()?, terminal))
 }
 

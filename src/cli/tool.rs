@@ -2,7 +2,8 @@
 
 use std::process::ExitCode;
 
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::{Map, Value};
 
 use super::args::{ToolCommand, ToolRun};
 use super::context::Context;
@@ -10,11 +11,12 @@ use super::enter::Needs;
 use super::index::extend;
 use super::output::{count, talk, visible};
 use super::toolbox;
-use local_agent_agent::runs::{Ledger, LineKind};
+use local_agent_agent::config::ToolRule;
+use local_agent_agent::runs::{Ledger, Line, LineKind};
 use local_agent_agent::tools::{Caller, Tool, ToolEffect, ToolFactory};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
-pub fn run(context: &Context, command: &ToolCommand) -> Result<ExitCode> {
+pub(super) fn run(context: &Context, command: &ToolCommand) -> Result<ExitCode> {
     match command {
         ToolCommand::List => list(context),
         ToolCommand::Describe { name } => describe(context, name),
@@ -36,28 +38,60 @@ fn find(tools: &ToolFactory, name: &str) -> Result<Tool> {
     })
 }
 
-fn facts(tool: &Tool) -> Value {
-    json!({
-        "name": tool.name(),
-        "description": tool.description(),
-        "effect": if tool.effect() == ToolEffect::Reads { "reads" } else { "proposes changes" },
-        "rule": tool.rule(),
-        "admissible_as_evidence": tool.is_admissible(),
-    })
+/// One tool, as `tool list --json` and `tool describe --json` print it.
+#[derive(Serialize)]
+struct ToolView {
+    name: &'static str,
+    description: &'static str,
+    effect: &'static str,
+    rule: ToolRule,
+    admissible_as_evidence: bool,
+    /// Of its arguments; in a description alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    schema: Option<Value>,
+}
+
+/// What `tool list --json` prints.
+#[derive(Serialize)]
+struct ToolsView {
+    count: usize,
+    tools: Vec<ToolView>,
+}
+
+/// What `tool log --json` prints.
+#[derive(Serialize)]
+struct CallsView<'a> {
+    count: usize,
+    calls: Vec<&'a Line>,
+}
+
+fn facts(tool: &Tool) -> ToolView {
+    ToolView {
+        name: tool.name(),
+        description: tool.description(),
+        effect: if tool.effect() == ToolEffect::Reads {
+            "reads"
+        } else {
+            "proposes changes"
+        },
+        rule: tool.rule(),
+        admissible_as_evidence: tool.is_admissible(),
+        schema: None,
+    }
 }
 
 fn list(context: &Context) -> Result<ExitCode> {
     let tools = tools(context)?.all();
     if context.out.json {
-        let mut body =
-            json!({"count": tools.len(), "tools": tools.iter().map(facts).collect::<Vec<_>>()});
-        extend(&mut body, context.roots());
+        let body = context.body(&ToolsView {
+            count: tools.len(),
+            tools: tools.iter().map(facts).collect(),
+        })?;
         context.out.json(body);
         return Ok(ExitCode::SUCCESS);
     }
     for tool in &tools {
-        let facts = facts(tool);
-        let rule = facts["rule"].as_str().unwrap_or_default();
+        let rule = tool.rule().as_str();
         context.out.line(&format!(
             "{:<15} {rule:<6} {}",
             tool.name(),
@@ -69,10 +103,11 @@ fn list(context: &Context) -> Result<ExitCode> {
 
 fn describe(context: &Context, name: &str) -> Result<ExitCode> {
     let tool = find(&tools(context)?, name)?;
-    let mut body = facts(&tool);
-    body["schema"] = tool.schema();
     if context.out.json {
-        extend(&mut body, context.roots());
+        let body = context.body(&ToolView {
+            schema: Some(tool.schema()),
+            ..facts(&tool)
+        })?;
         context.out.json(body);
     } else {
         context
@@ -236,13 +271,10 @@ fn log(context: &Context, limit: usize) -> Result<ExitCode> {
         .filter(|(line, _)| line.kind == LineKind::Tool)
         .collect();
     if context.out.json {
-        let shown: Vec<Value> = calls
-            .iter()
-            .take(limit)
-            .map(|(line, _)| json!(line))
-            .collect();
-        let mut body = json!({"count": calls.len(), "calls": shown});
-        extend(&mut body, context.roots());
+        let body = context.body(&CallsView {
+            count: calls.len(),
+            calls: calls.iter().take(limit).map(|(line, _)| line).collect(),
+        })?;
         context.out.json(body);
         return Ok(ExitCode::SUCCESS);
     }
@@ -264,6 +296,7 @@ fn log(context: &Context, limit: usize) -> Result<ExitCode> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     #[test]
     fn pairs_get_the_types_of_the_schema() {

@@ -7,7 +7,6 @@
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -22,6 +21,7 @@ use super::write::write_whole;
 use local_agent_agent::ask::{self, Answer};
 use local_agent_agent::config::{self, Config, Inputs, Template};
 use local_agent_agent::operations::{self, EmbedRun, IndexRun, jobs};
+use local_agent_embed::embedding::{LazyEmbedder, QuestionEmbedder};
 use local_agent_index::lexical::Query;
 use local_agent_index::retrieval::{Engine, Mode, Request, Scope};
 use local_agent_text::error::{ErrorCode, Failure, Result};
@@ -39,7 +39,7 @@ const EXAMPLE_QUESTIONS: [&str; 3] = [
 /// Number of hits per question that are embedded first.
 const FIRST_HITS: usize = 60;
 
-pub fn run(context: &mut Context, args: &Try) -> Result<ExitCode> {
+pub(super) fn run(context: &mut Context, args: &Try) -> Result<ExitCode> {
     let (dir, questions) = target(context, args)?;
     let config = config_for(context, &dir)?;
     let sandbox = context.sandbox(&config)?;
@@ -75,6 +75,7 @@ pub fn run(context: &mut Context, args: &Try) -> Result<ExitCode> {
         &config.vectors_dir(),
         Some(&fingerprint),
     )?;
+    let embedder = LazyEmbedder::new(|| model.load());
     let mut answers = Vec::new();
     for text in &questions {
         let chosen = ask::Chosen::extractive("`try` asks nobody");
@@ -85,7 +86,7 @@ pub fn run(context: &mut Context, args: &Try) -> Result<ExitCode> {
             &sandbox,
             &chosen,
             &mut |_| Ok(()),
-            || model.load().map(Arc::new),
+            &QuestionEmbedder::new(&embedder),
         )
         .answer?;
         if !context.out.json {
@@ -95,8 +96,8 @@ pub fn run(context: &mut Context, args: &Try) -> Result<ExitCode> {
     }
     if context.out.json {
         let body = |(text, answer): &(&String, Answer)| {
-            json!({"question": text, "outcome": answer.outcome, "answer": answer.text, "why": answer.why,
-                   "coverage": answer.coverage, "citation_validation": answer.report})
+            json!({"question": text, "outcome": answer.outcome(), "answer": answer.text(), "why": answer.why(),
+                   "coverage": answer.coverage, "citation_validation": answer.report()})
         };
         let mut out = json!({
             "dir": dir.to_string_lossy(),

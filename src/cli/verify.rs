@@ -26,7 +26,7 @@ use local_agent_verify::{self as verify, Verdict};
 /// Maximum size of an answer, in bytes.
 const LARGEST: u64 = 8 << 20;
 
-pub fn run(context: &mut Context, args: &Args) -> Result<ExitCode> {
+pub(super) fn run(context: &mut Context, args: &Args) -> Result<ExitCode> {
     let answer = answer(context, &args.answer)?;
     if let Some(file) = &args.snapshot {
         let snapshot = snapshot(context, &context.environment.cwd.join(file))?;

@@ -11,7 +11,7 @@ use crate::watch::{WatchEvent, WatchOptions, cron, launchd, systemd, task, watch
 use local_agent_agent::config::Loaded;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
-pub fn run(context: &Context, args: &Args) -> Result<ExitCode> {
+pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
     let loaded = context.load()?;
     if let Some(unit) = args.print_unit {
         print_unit(context, &loaded, unit)?;
@@ -56,7 +56,7 @@ fn report(out: Output, args: &Args, event: &WatchEvent) {
         WatchEvent::Watching { why: None, .. } if args.quiet => {}
         WatchEvent::Watching { by, why: None } => talk(&format!("watching by {by}")),
         WatchEvent::Watching { by, why: Some(why) } => {
-            talk(&format!("watching by {by}: {}", out.shown(why)))
+            talk(&format!("watching by {by}: {}", out.shown(why)));
         }
         WatchEvent::Updated { .. } if args.quiet => {}
         WatchEvent::Updated {

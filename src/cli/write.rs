@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
 /// Writes the whole file or nothing; missing parent folders are created.
-pub fn write_whole(file: &Path, bytes: &[u8]) -> Result<()> {
+pub(super) fn write_whole(file: &Path, bytes: &[u8]) -> Result<()> {
     let fail = |e: std::io::Error| {
         Failure::new(
             ErrorCode::WriteError,
@@ -33,7 +33,7 @@ pub fn write_whole(file: &Path, bytes: &[u8]) -> Result<()> {
 ///
 /// # Errors
 /// `WRITE_ERROR`.
-pub fn back_up(file: &Path) -> Result<PathBuf> {
+pub(super) fn back_up(file: &Path) -> Result<PathBuf> {
     let mut name = file.file_name().unwrap_or_default().to_owned();
     name.push(".bak");
     let copy = file.with_file_name(name);

@@ -1,10 +1,12 @@
 //! What cannot be recreated: durable memory with its links, the run ledger and the records.
 
+use std::path::Path;
+
 use super::codes::Code;
 use super::{Checks, count, quoted, sample};
 use local_agent_agent::config::Config;
 use local_agent_agent::memory::{self, LinkState};
-use local_agent_agent::runs::{self, Archive, RunPlace, Trouble};
+use local_agent_agent::runs::{self, Archive, RunFindings, RunPlace, Trouble};
 use local_agent_index::store::{self, Database, Durable, FoundDatabase, IndexReader};
 use local_agent_text::error::{Failure, Result};
 
@@ -29,30 +31,45 @@ pub(super) fn memory(
         checks.ok(Code::MemoryDisabledWarn, "durable memory is switched off");
         return None;
     }
+    if !is_ours(path, checks) || !is_whole(path, checks) {
+        return None;
+    }
+    let Some(index) = index else {
+        checks.skipped("links of memories", "there is no index that can be read");
+        return None;
+    };
+    links(config, index, checks).unwrap_or_else(|failure| {
+        checks.fail(
+            Code::MemoryDbError,
+            failure.message,
+            store::without_durable(path),
+        );
+        None
+    })
+}
+
+/// Whether the database is there and this program's.
+fn is_ours(path: &Path, checks: &mut Checks) -> bool {
     let shown = path.display();
-    let elsewhere = store::without_durable(path);
     match store::examine(path, Database::Durable) {
-        Ok(FoundDatabase::Ours) => {}
+        Ok(FoundDatabase::Ours) => return true,
         Ok(FoundDatabase::Nothing) => {
             checks.ok(
                 Code::MemoryDbMissingWarn,
                 format!("there is no durable memory at {shown}"),
             );
-            return None;
         }
         Ok(FoundDatabase::Foreign(..)) if store::holds_ancestors_memory(path) => {
             let message = format!(
                 "at {shown} stands a memory of the ancestor, which is not brought over yet"
             );
             checks.fail(Code::MemoryDbFound, message, "local-agent memory repair");
-            return None;
         }
         Ok(FoundDatabase::Foreign(id, version)) => {
             let message = format!(
                 "at {shown} stands a database of another program (application_id {id}, user_version {version})"
             );
-            checks.fail(Code::MemoryDbFound, message, elsewhere);
-            return None;
+            checks.fail(Code::MemoryDbFound, message, store::without_durable(path));
         }
         Ok(FoundDatabase::Older(version) | FoundDatabase::Newer(version)) => {
             let known = Database::Durable.version();
@@ -60,52 +77,55 @@ pub(super) fn memory(
             checks.fail(
                 Code::MemorySchemaVersion,
                 message,
-                format!("install the version that wrote it, or {elsewhere}"),
+                format!(
+                    "install the version that wrote it, or {}",
+                    store::without_durable(path)
+                ),
             );
-            return None;
         }
         Ok(FoundDatabase::NotADatabase) => {
             checks.fail(
                 Code::MemoryDbError,
                 format!("{shown} is no SQLite database"),
-                elsewhere,
+                store::without_durable(path),
             );
-            return None;
         }
         Err(failure) => {
             checks.fail(
                 Code::MemoryDbError,
                 Failure::from(failure).message,
-                elsewhere,
+                store::without_durable(path),
             );
-            return None;
         }
     }
-    let restore = elsewhere;
+    false
+}
+
+/// Whether SQLite finds the database whole.
+fn is_whole(path: &Path, checks: &mut Checks) -> bool {
+    let shown = path.display();
     match store::damage(path, Database::Durable) {
-        Ok(None) => checks.ok(Code::MemoryDbOk, format!("SQLite finds {shown} whole")),
+        Ok(None) => {
+            checks.ok(Code::MemoryDbOk, format!("SQLite finds {shown} whole"));
+            return true;
+        }
         Ok(Some(found)) => {
             let found = found.lines().next().unwrap_or_default().to_owned();
             checks.fail(
                 Code::MemoryDbError,
                 format!("{shown} is damaged: {found}"),
-                restore,
+                store::without_durable(path),
             );
-            return None;
         }
         Err(failure) => {
-            checks.fail(Code::MemoryDbError, Failure::from(failure).message, restore);
-            return None;
+            checks.fail(
+                Code::MemoryDbError,
+                Failure::from(failure).message,
+                store::without_durable(path),
+            );
         }
     }
-    let Some(index) = index else {
-        checks.skipped("links of memories", "there is no index that can be read");
-        return None;
-    };
-    links(config, index, checks).unwrap_or_else(|failure| {
-        checks.fail(Code::MemoryDbError, failure.message, restore);
-        None
-    })
+    false
 }
 
 fn links(config: &Config, index: &IndexReader, checks: &mut Checks) -> Result<Option<u64>> {
@@ -194,16 +214,43 @@ pub(super) fn runs(config: &Config, checks: &mut Checks) {
         );
         return;
     }
-    let of = |troubles: &[Trouble]| -> Vec<&runs::Finding> {
-        found
-            .list
-            .iter()
-            .filter(|one| troubles.iter().any(|trouble| trouble.as_str() == one.code))
-            .collect()
-    };
+    ledger(&found, checks);
+    records(&found, checks);
+    let cut_short = of(&found, &[Trouble::RunInterrupted, Trouble::RunLeftOver]);
+    if let Some(first) = cut_short.first() {
+        let message = format!(
+            "{} never ended, or was not removed whole",
+            count(cut_short.len(), "run")
+        );
+        checks.warn(Code::RunsInterruptedWarn, message, first.fix.clone());
+    }
+    if !of(&found, &[Trouble::OpenToOthers]).is_empty() {
+        let message = format!(
+            "others than you may read or change records in {}",
+            config.runs.dir.display()
+        );
+        checks.fail(
+            Code::RunsOpenToOthers,
+            message,
+            format!("chmod -R go-rwx {}", quoted(&config.runs.dir)),
+        );
+    }
+}
+
+/// What was found of these troubles.
+fn of<'a>(found: &'a RunFindings, troubles: &[Trouble]) -> Vec<&'a runs::Finding> {
+    found
+        .list
+        .iter()
+        .filter(|one| troubles.iter().any(|trouble| trouble.as_str() == one.code))
+        .collect()
+}
+
+/// Whether the ledger holds together.
+fn ledger(found: &RunFindings, checks: &mut Checks) {
     match (
-        of(&[Trouble::LedgerBroken]).first(),
-        of(&[Trouble::HeadUnknown]).first(),
+        of(found, &[Trouble::LedgerBroken]).first(),
+        of(found, &[Trouble::HeadUnknown]).first(),
     ) {
         (Some(broken), _) => checks.fail(
             Code::LedgerBroken,
@@ -225,11 +272,18 @@ pub(super) fn runs(config: &Config, checks: &mut Checks) {
             );
         }
     }
-    let damaged = of(&[
-        Trouble::RecordChanged,
-        Trouble::RecordMissing,
-        Trouble::RunUnlisted,
-    ]);
+}
+
+/// Whether every record is as it was entered.
+fn records(found: &RunFindings, checks: &mut Checks) {
+    let damaged = of(
+        found,
+        &[
+            Trouble::RecordChanged,
+            Trouble::RecordMissing,
+            Trouble::RunUnlisted,
+        ],
+    );
     if damaged.is_empty() {
         checks.ok(
             Code::RunRecordsOk,
@@ -255,24 +309,5 @@ pub(super) fn runs(config: &Config, checks: &mut Checks) {
             sample(&names)
         );
         checks.fail(Code::RunRecordsDamaged, message, "local-agent runs verify");
-    }
-    let cut_short = of(&[Trouble::RunInterrupted, Trouble::RunLeftOver]);
-    if let Some(first) = cut_short.first() {
-        let message = format!(
-            "{} never ended, or was not removed whole",
-            count(cut_short.len(), "run")
-        );
-        checks.warn(Code::RunsInterruptedWarn, message, first.fix.clone());
-    }
-    if !of(&[Trouble::OpenToOthers]).is_empty() {
-        let message = format!(
-            "others than you may read or change records in {}",
-            config.runs.dir.display()
-        );
-        checks.fail(
-            Code::RunsOpenToOthers,
-            message,
-            format!("chmod -R go-rwx {}", quoted(&config.runs.dir)),
-        );
     }
 }

@@ -156,6 +156,28 @@ fn made_alike(
     Ok(())
 }
 
+/// The codes of one row: nothing is wrong, something is, and it must not be.
+const MISSING: [Code; 3] = [
+    Code::EmbedMissingOk,
+    Code::EmbedMissingWarn,
+    Code::EmbedMissingRequired,
+];
+const OUTDATED: [Code; 3] = [
+    Code::EmbedOutdatedOk,
+    Code::EmbedOutdatedWarn,
+    Code::EmbedOutdatedRequired,
+];
+const OTHER_DIM: [Code; 3] = [
+    Code::EmbedDimMismatchOk,
+    Code::EmbedDimMismatchWarn,
+    Code::EmbedDimMismatchRequired,
+];
+const ORPHANS: [Code; 3] = [
+    Code::EmbedOrphansOk,
+    Code::EmbedOrphansWarn,
+    Code::EmbedOrphansRequired,
+];
+
 fn complete(
     subject: &Subject<'_>,
     store: &EmbeddingStore,
@@ -205,48 +227,21 @@ fn complete(
         _ => checks.warn(codes[1], what, fix),
     };
     let have_one = format!("{missing} of {} have no vector", count(chunks, "chunk"));
-    row(
-        missing,
-        have_one,
-        [
-            Code::EmbedMissingOk,
-            Code::EmbedMissingWarn,
-            Code::EmbedMissingRequired,
-        ],
-        EMBED,
-    );
-    let codes = [
-        Code::EmbedOutdatedOk,
-        Code::EmbedOutdatedWarn,
-        Code::EmbedOutdatedRequired,
-    ];
-    row(
-        outdated,
-        format!("{} of another fingerprint", count(outdated, "vector")),
-        codes,
-        EMBED,
-    );
-    let codes = [
-        Code::EmbedDimMismatchOk,
-        Code::EmbedDimMismatchWarn,
-        Code::EmbedDimMismatchRequired,
-    ];
+    row(missing, have_one, MISSING, EMBED);
+    let strange = format!("{} of another fingerprint", count(outdated, "vector"));
+    row(outdated, strange, OUTDATED, EMBED);
     let of_length = format!(
         "{} of another length than {dim}",
         count(other_dims, "vector")
     );
-    row(other_dims, of_length, codes, "local-agent embed --rebuild");
-    let codes = [
-        Code::EmbedOrphansOk,
-        Code::EmbedOrphansWarn,
-        Code::EmbedOrphansRequired,
-    ];
     row(
-        orphans,
-        format!("{} of no chunk", count(orphans, "vector")),
-        codes,
-        EMBED,
+        other_dims,
+        of_length,
+        OTHER_DIM,
+        "local-agent embed --rebuild",
     );
+    let unused = format!("{} of no chunk", count(orphans, "vector"));
+    row(orphans, unused, ORPHANS, EMBED);
     phase3.missing_embeddings = Some(missing);
     phase3.outdated_embeddings = Some(outdated);
     phase3.dim_mismatch_embeddings = Some(other_dims);

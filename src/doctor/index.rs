@@ -175,7 +175,7 @@ fn sources(subject: &Subject<'_>, index: &IndexReader, checks: &mut Checks) -> R
                 ));
             }
             Some(held) if held.scanned_ns == 0 => {
-                wrong.push(format!("`{}` was never seen whole", source.name))
+                wrong.push(format!("`{}` was never seen whole", source.name));
             }
             Some(_) => {}
         }

@@ -35,18 +35,18 @@ use local_agent_text::error::Result;
 const MOST_SAMPLES: usize = 10;
 
 /// Every code that a check can have, with its meaning, in the order of the table.
-pub fn codes() -> &'static [(&'static str, &'static str)] {
+pub(crate) fn codes() -> &'static [(&'static str, &'static str)] {
     codes::TABLE
 }
 
 /// Codes of the Python ancestor that no check uses any more: name, and the current code for it.
-pub fn retired_codes() -> &'static [(&'static str, &'static str)] {
+pub(crate) fn retired_codes() -> &'static [(&'static str, &'static str)] {
     codes::RETIRED
 }
 
 /// One check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Check {
+pub(crate) struct Check {
     /// Whether it passed, or is only a warning.
     pub ok: bool,
     /// A stable code.
@@ -59,7 +59,7 @@ pub struct Check {
 
 /// The subject: the configuration as far as it can be read, and what is derived from it.
 #[derive(Debug)]
-pub struct Subject<'a> {
+pub(crate) struct Subject<'a> {
     /// With its problems as data.
     pub loaded: &'a Loaded,
     /// Whether this user created the state folders; otherwise nothing in them is checked.
@@ -84,7 +84,7 @@ impl Subject<'_> {
 
 /// The numbers of `phase3` in `doctor --json`. `None`: could not be determined.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize)]
-pub struct Phase3 {
+pub(crate) struct Phase3 {
     pub require_phase3: bool,
     pub chunks_total: Option<u64>,
     pub embeddings_total: Option<u64>,
@@ -105,7 +105,7 @@ pub struct Phase3 {
 
 /// All results.
 #[derive(Debug)]
-pub struct Report {
+pub(crate) struct Report {
     /// In the order in which they ran.
     pub checks: Vec<Check>,
     /// The numbers behind them.
@@ -114,7 +114,7 @@ pub struct Report {
 
 impl Report {
     /// Whether every check is ok.
-    pub fn ok(&self) -> bool {
+    pub(crate) fn ok(&self) -> bool {
         self.checks.iter().all(|check| check.ok)
     }
 }
@@ -171,7 +171,7 @@ impl Checks {
 }
 
 /// Runs every check. Never fails: what cannot be checked is also reported as a check.
-pub fn examine(subject: &Subject<'_>) -> Report {
+pub(crate) fn examine(subject: &Subject<'_>) -> Report {
     let mut checks = Checks::default();
     let config = subject.config();
     let mut phase3 = Phase3 {

@@ -95,9 +95,9 @@ fn lexical_state(reader: &Reader, index: &IndexReader) -> Result<Agreement> {
     let mut found = 0;
     index.each_chunk(|chunk| {
         if held.contains(&(chunk.id, chunk.key)) {
-            found += 1
+            found += 1;
         } else {
-            missing += 1
+            missing += 1;
         }
         Ok(())
     })?;

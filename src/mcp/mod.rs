@@ -50,6 +50,7 @@ const FAREWELL: Duration = Duration::from_secs(3);
 
 /// The state of a server.
 pub struct Service {
+    /// The configuration, with where each value comes from.
     pub loaded: Loaded,
     /// The notes hidden from agents; `None`: they see everything.
     pub private: Option<Arc<PrivateNotes>>,
@@ -185,7 +186,7 @@ pub fn warm_up(service: &Arc<Service>) {
     std::thread::spawn(move || {
         let opened = service.library.with(|engine| Ok(engine.has_vectors()));
         if matches!(opened, Ok(true)) {
-            let _ = service.library.embedder();
+            let _ = service.library.embedder().get();
         }
     });
 }

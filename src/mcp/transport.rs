@@ -118,7 +118,7 @@ impl<R: AsyncRead + Unpin, W> Lines<R, W> {
     }
 
     /// The message in a line; `Err`: the response to an invalid one.
-    fn read(&mut self) -> std::result::Result<Option<RxJsonRpcMessage<RoleServer>>, Refusal> {
+    fn read(&mut self) -> Result<Option<RxJsonRpcMessage<RoleServer>>, Refusal> {
         let line = self.line.trim_ascii();
         if line.is_empty() {
             return Ok(None);

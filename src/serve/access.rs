@@ -15,7 +15,7 @@ use local_agent_files::state::{StateDirectory, refusal};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
 /// The file in the state folder with the token, readable only by its owner.
-pub const TOKEN_FILE: &str = "serve.token";
+pub(crate) const TOKEN_FILE: &str = "serve.token";
 
 /// The cookie of a browser that was let in.
 const COOKIE: &str = "local_agent_session";
@@ -30,7 +30,7 @@ const MOST_BROWSERS: usize = 16;
 ///
 /// # Errors
 /// `WRITE_ERROR` when the file cannot be read or created.
-pub fn token(state_dir: &Path, renew: bool) -> Result<String> {
+pub(crate) fn token(state_dir: &Path, renew: bool) -> Result<String> {
     let folder = StateDirectory::make_configured(state_dir).map_err(|e| lost(state_dir, &e))?;
     if !renew && let Some(token) = kept(&folder)? {
         return Ok(token);

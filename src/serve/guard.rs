@@ -74,7 +74,7 @@ async fn in_time(house: &Arc<House>, place: AtWork, request: Request<Bytes>) -> 
     }
 }
 
-type Checked<T> = std::result::Result<T, Box<Sent>>;
+type Checked<T> = Result<T, Box<Sent>>;
 
 async fn checked(house: &House, request: Request<Incoming>) -> Checked<(AtWork, Request<Bytes>)> {
     let path = request.uri().path();

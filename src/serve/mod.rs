@@ -40,7 +40,7 @@ use crate::mcp;
 use local_agent_agent::operations::Limits;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
-pub use access::{TOKEN_FILE, token};
+pub(crate) use access::{TOKEN_FILE, token};
 
 use access::Access;
 use names::Names;
@@ -53,7 +53,7 @@ const MOST_BYTES: usize = 1 << 20;
 
 /// Where and for whom to serve.
 #[derive(Debug, Clone)]
-pub struct Settings {
+pub(crate) struct Settings {
     pub listen: SocketAddr,
     /// The public name of the proxy in front of this server.
     pub behind_proxy: Option<String>,
@@ -65,7 +65,7 @@ pub struct Settings {
 
 /// What is reported once the server listens.
 #[derive(Debug, Clone)]
-pub struct Listening {
+pub(crate) struct Listening {
     pub address: SocketAddr,
     /// Its address on this machine.
     pub url: String,
@@ -76,7 +76,7 @@ pub struct Listening {
 /// The body of `/api/search`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct WantedSearch {
+pub(crate) struct WantedSearch {
     pub query: String,
     /// Maximum number of hits; default 5.
     pub limit: Option<usize>,
@@ -87,7 +87,7 @@ pub struct WantedSearch {
 /// The body of `/api/ask`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct WantedAnswer {
+pub(crate) struct WantedAnswer {
     pub question: String,
     /// Fail when a sentence does not pass or is in doubt.
     #[serde(default)]
@@ -130,7 +130,7 @@ impl From<Within> for Limits {
 }
 
 /// The results of the operations: each is the object that the command line prints with `--json`.
-pub trait Bodies: Send + Sync + 'static {
+pub(crate) trait Bodies: Send + Sync + 'static {
     /// As `query --json`.
     fn search(&self, wanted: &WantedSearch) -> Result<Value>;
     /// As `ask --json`. Stops with `CANCELLED` when the flag is set.
@@ -168,14 +168,14 @@ impl House {
 /// `INVALID_ARGS` for an address beyond this machine without a proxy; `CONFIG_ERROR` when the
 /// server cannot listen at the address; `WRITE_ERROR` when the token cannot be stored;
 /// `INTERNAL_ERROR` when the runtime cannot be created.
-pub fn serve(
+pub(crate) fn serve(
     service: mcp::Service,
     bodies: impl FnOnce(Arc<mcp::Service>) -> Box<dyn Bodies>,
     settings: &Settings,
     ready: impl FnOnce(&Listening),
 ) -> Result<()> {
     names::check(settings)?;
-    access::token(&settings.state_dir, false)?;
+    token(&settings.state_dir, false)?;
     let runtime = mcp::runtime(AT_ONCE)?;
     let service = Arc::new(service);
     mcp::warm_up(&service);

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-pub use unit::{cron, launchd, systemd, task};
+pub(crate) use unit::{cron, launchd, systemd, task};
 
 use self::fs_watcher::FsWatcher;
 use local_agent_agent::config::Config;
@@ -36,7 +36,7 @@ use local_agent_text::error::{ErrorCode, Failure, Result};
 const RETRY_AFTER: Duration = Duration::from_secs(2);
 
 /// How to watch.
-pub struct WatchOptions<'a> {
+pub(crate) struct WatchOptions<'a> {
     pub config: &'a Config,
     /// The places that one round of the jobs may open, as they are now.
     pub places: &'a (dyn Fn() -> Places + Sync),
@@ -55,7 +55,7 @@ pub struct WatchOptions<'a> {
 /// Something that `watch` reports.
 #[derive(Debug, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
-pub enum WatchEvent {
+pub(crate) enum WatchEvent {
     /// It has begun, or now notices changes in another way.
     Watching {
         /// `notifications` or `walks`.
@@ -86,7 +86,7 @@ pub enum WatchEvent {
 ///
 /// `LOCKED` when another `watch` of this index is running. Later failures are reported as events and
 /// tried again.
-pub fn watch(plan: &WatchOptions<'_>, report: &dyn Fn(&WatchEvent)) -> Result<Infallible> {
+pub(crate) fn watch(plan: &WatchOptions<'_>, report: &dyn Fn(&WatchEvent)) -> Result<Infallible> {
     let lock = JobLock::path_beside(&plan.config.index.db_path, "watch.lock");
     let _lock = JobLock::take(&lock, &holder("watch"), Duration::ZERO)?;
     let mut watcher = FsWatcher::open(plan.config, plan.notifications, plan.poll);

@@ -2,7 +2,7 @@
 //! task of the Task Scheduler, or the jobs from cron.
 
 /// A unit for `systemctl --user`; `command` is the program with its arguments.
-pub fn systemd(command: &[String]) -> String {
+pub(crate) fn systemd(command: &[String]) -> String {
     let words: Vec<String> = command.iter().map(|word| systemd_word(word)).collect();
     format!(
         "[Unit]
@@ -22,7 +22,7 @@ WantedBy=default.target
 }
 
 /// A property list for `~/Library/LaunchAgents`; `command` is the program with its arguments.
-pub fn launchd(command: &[String]) -> String {
+pub(crate) fn launchd(command: &[String]) -> String {
     let word = |word: &String| format!("    <string>{}</string>\n", xml_text(word));
     let words: String = command.iter().map(word).collect();
     format!(
@@ -53,7 +53,7 @@ pub fn launchd(command: &[String]) -> String {
 }
 
 /// A command for a Windows prompt that makes a task of the Task Scheduler, run at log-on.
-pub fn task(command: &[String]) -> String {
+pub(crate) fn task(command: &[String]) -> String {
     let words: Vec<String> = command.iter().map(|word| windows_word(word)).collect();
     // The command is one quoted argument of another one, so its own quotes are escaped.
     let inner = words.join(" ").replace('"', "\\\"");
@@ -78,7 +78,7 @@ fn windows_word(word: &str) -> String {
 /// Two lines for `crontab -e`: `index` and `embed` every ten minutes, and every morning `doctor`,
 /// which prints nothing unless something is wrong; cron mails what is printed. `before` and `after`
 /// are the words around the name of the command.
-pub fn cron(before: &[String], after: &[String]) -> String {
+pub(crate) fn cron(before: &[String], after: &[String]) -> String {
     let line_of = |own: &[&str]| {
         let own = own.iter().map(|word| (*word).to_owned());
         let words = before

@@ -158,7 +158,7 @@ fn tools_are_called_in_each_wire_format_and_every_step_is_recorded() {
                 assert_eq!(
                     (&result["tool_call_id"], &second[2]["tool_calls"][0]["id"]),
                     (&json!("id0"), &json!("id0"))
-                )
+                );
             }
             _ if native => assert_eq!(result["tool_name"], "read_text_file"),
             _ => {}

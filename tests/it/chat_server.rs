@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use local_agent_testing::server::{Server, Step, ok_json, serve};
 
 /// What the server says next.
-pub enum Say {
+pub(crate) enum Say {
     /// A whole reply.
     Text(String),
     /// A whole reply of a model that read only so many tokens of the prompt.
@@ -23,19 +23,19 @@ pub enum Say {
 }
 
 /// A reply of these words.
-pub fn say(text: &str) -> Say {
+pub(crate) fn say(text: &str) -> Say {
     Say::Text(text.to_owned())
 }
 
 /// A running chat server.
-pub struct ChatServer {
+pub(crate) struct ChatServer {
     server: Server,
     prompts: Arc<Mutex<Vec<Value>>>,
 }
 
 impl ChatServer {
     /// An Ollama server with the model `m`, that says these things in turn.
-    pub fn ollama(script: Vec<Say>) -> Self {
+    pub(crate) fn ollama(script: Vec<Say>) -> Self {
         Self::start(script, |path| match path {
             "/api/tags" => {
                 Some(r#"{"models":[{"name":"m:latest","digest":"0123abcd"}]}"#.to_owned())
@@ -46,7 +46,7 @@ impl ChatServer {
     }
 
     /// The same, with a model that was made to call tools.
-    pub fn ollama_with_tools(script: Vec<Say>) -> Self {
+    pub(crate) fn ollama_with_tools(script: Vec<Say>) -> Self {
         Self::start(script, |path| match path {
             "/api/tags" => {
                 Some(r#"{"models":[{"name":"m:latest","digest":"0123abcd"}]}"#.to_owned())
@@ -60,7 +60,7 @@ impl ChatServer {
     }
 
     /// A server like llama.cpp's with the model `m`.
-    pub fn openai(script: Vec<Say>) -> Self {
+    pub(crate) fn openai(script: Vec<Say>) -> Self {
         Self::start(script, |path| match path {
             "/v1/models" => Some(r#"{"data":[{"id":"m"}]}"#.to_owned()),
             _ => None,
@@ -104,17 +104,17 @@ impl ChatServer {
         Self { server, prompts }
     }
 
-    pub fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         self.server.url("")
     }
 
     /// The bodies of the chat requests so far.
-    pub fn prompts(&self) -> Vec<Value> {
+    pub(crate) fn prompts(&self) -> Vec<Value> {
         self.prompts.lock().unwrap().clone()
     }
 
     /// All that was said to the model in request `n`.
-    pub fn prompt(&self, n: usize) -> String {
+    pub(crate) fn prompt(&self, n: usize) -> String {
         let prompts = self.prompts();
         let messages = prompts[n]["messages"].as_array().unwrap();
         messages

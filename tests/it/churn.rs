@@ -20,14 +20,14 @@ use rusqlite::{Connection, OpenFlags};
 
 /// Numbers that are the same on every run (SplitMix64).
 #[derive(Debug, Clone)]
-pub struct Dice(u64);
+pub(crate) struct Dice(u64);
 
 impl Dice {
-    pub const fn new(seed: u64) -> Self {
+    pub(crate) const fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    pub fn roll(&mut self) -> u64 {
+    pub(crate) fn roll(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -36,17 +36,17 @@ impl Dice {
     }
 
     /// Below `n`, which is not 0.
-    pub fn below(&mut self, n: usize) -> usize {
+    pub(crate) fn below(&mut self, n: usize) -> usize {
         usize::try_from(self.roll() % n as u64).unwrap()
     }
 
     /// 0 to 1.
-    pub fn share(&mut self) -> f64 {
+    pub(crate) fn share(&mut self) -> f64 {
         (self.roll() >> 11) as f64 / (1u64 << 53) as f64
     }
 }
 
-pub const WORDS: &[&str] = &[
+pub(crate) const WORDS: &[&str] = &[
     "oven",
     "flour",
     "ledger",
@@ -108,7 +108,7 @@ struct Note {
 /// Notes on disk. Every version of every note is also kept by its hash, so that what was indexed
 /// can be looked up.
 #[derive(Debug)]
-pub struct Vault {
+pub(crate) struct Vault {
     root: PathBuf,
     versions: PathBuf,
     dice: Dice,
@@ -122,7 +122,13 @@ pub struct Vault {
 
 impl Vault {
     /// `count` notes below `root`; their versions go to `versions`.
-    pub fn new(root: &Path, versions: &Path, seed: u64, count: usize, size: [usize; 3]) -> Self {
+    pub(crate) fn new(
+        root: &Path,
+        versions: &Path,
+        seed: u64,
+        count: usize,
+        size: [usize; 3],
+    ) -> Self {
         fs::create_dir_all(versions).unwrap();
         let mut vault = Self {
             root: root.to_owned(),
@@ -138,7 +144,7 @@ impl Vault {
     }
 
     /// Edits, renames, deletes and adds `n` notes in all; the number of notes stays about the same.
-    pub fn churn(&mut self, n: usize) {
+    pub(crate) fn churn(&mut self, n: usize) {
         for _ in 0..n {
             match self.dice.below(8) {
                 0 => self.rename(),
@@ -149,7 +155,7 @@ impl Vault {
         }
     }
 
-    pub fn rename(&mut self) {
+    pub(crate) fn rename(&mut self) {
         let Some(path) = self.any() else { return };
         let Some(note) = self.notes.remove(&path) else {
             return;
@@ -159,13 +165,13 @@ impl Vault {
         self.notes.insert(to, note);
     }
 
-    pub fn delete(&mut self) {
+    pub(crate) fn delete(&mut self) {
         let Some(path) = self.any() else { return };
         self.notes.remove(&path);
         fs::remove_file(self.root.join(path)).unwrap();
     }
 
-    pub fn add(&mut self) {
+    pub(crate) fn add(&mut self) {
         let path = self.fresh_path();
         let word = self.word();
         let title = format!("Note {} about {word}", self.made);
@@ -173,7 +179,7 @@ impl Vault {
         self.put(path, Note { title, sections });
     }
 
-    pub fn edit(&mut self) {
+    pub(crate) fn edit(&mut self) {
         let Some(path) = self.any() else { return };
         let Some(mut note) = self.notes.remove(&path) else {
             return;
@@ -193,7 +199,7 @@ impl Vault {
     }
 
     /// Copies the notes as they are now.
-    pub fn copy_to(&self, root: &Path) {
+    pub(crate) fn copy_to(&self, root: &Path) {
         for path in self.notes.keys() {
             let target = root.join(path);
             fs::create_dir_all(target.parent().unwrap()).unwrap();
@@ -275,26 +281,26 @@ impl Vault {
 
 /// Where one installation keeps what its jobs make.
 #[derive(Debug, Clone)]
-pub struct State(pub PathBuf);
+pub(crate) struct State(pub PathBuf);
 
 impl State {
-    pub fn index_db(&self) -> PathBuf {
+    pub(crate) fn index_db(&self) -> PathBuf {
         self.0.join("index.sqlite")
     }
 
-    pub fn embeddings_db(&self) -> PathBuf {
+    pub(crate) fn embeddings_db(&self) -> PathBuf {
         self.0.join("embeddings.sqlite")
     }
 
-    pub fn lexical(&self) -> PathBuf {
+    pub(crate) fn lexical(&self) -> PathBuf {
         self.0.join("lexical")
     }
 
-    pub fn vectors(&self) -> PathBuf {
+    pub(crate) fn vectors(&self) -> PathBuf {
         self.0.join("vectors")
     }
 
-    pub fn engine(
+    pub(crate) fn engine(
         &self,
         fingerprint: Option<&Fingerprint>,
     ) -> local_agent_text::error::Result<Engine> {
@@ -307,7 +313,7 @@ impl State {
     }
 
     /// Everything that `index` made, as lines.
-    pub fn dump_index(&self) -> Vec<String> {
+    pub(crate) fn dump_index(&self) -> Vec<String> {
         let db = open(&self.index_db());
         let mut lines = Vec::new();
         let mut take =
@@ -392,7 +398,7 @@ impl State {
     }
 
     /// Everything that `embed` made, as lines.
-    pub fn dump_vectors(&self, fingerprint: &Fingerprint) -> Vec<String> {
+    pub(crate) fn dump_vectors(&self, fingerprint: &Fingerprint) -> Vec<String> {
         let db = open(&self.embeddings_db());
         let sql = "SELECT hex(input_sha256), hex(fingerprint), hex(vector), tokens, windows, model_id FROM embeddings AS e
                    WHERE NOT EXISTS (SELECT 1 FROM unused AS u WHERE (u.fingerprint, u.input_sha256) = (e.fingerprint, e.input_sha256))
@@ -452,7 +458,7 @@ impl State {
     }
 
     /// Names of files that are nobody's: neither part of a database nor of a projection.
-    pub fn leftovers(&self) -> Vec<String> {
+    pub(crate) fn leftovers(&self) -> Vec<String> {
         let mut names = Vec::new();
         for (folder, known) in [
             (self.0.clone(), known_file as fn(&str) -> bool),
@@ -474,7 +480,7 @@ impl State {
     }
 
     /// Leftovers, and files of projections that their newest state does not name.
-    pub fn unnamed_files(&self) -> Vec<String> {
+    pub(crate) fn unnamed_files(&self) -> Vec<String> {
         let mut names = self.leftovers();
         let read = |path: PathBuf| fs::read_to_string(path).unwrap_or_default();
         let meta = read(self.lexical().join("meta.json")).replace('-', "");
@@ -526,7 +532,7 @@ fn known_vectors(name: &str) -> bool {
         || name.starts_with("dead-")
 }
 
-pub fn request(query: &Query, mode: Mode, limit: usize) -> Request<'_> {
+pub(crate) fn request(query: &Query, mode: Mode, limit: usize) -> Request<'_> {
     Request {
         query,
         mode,
@@ -537,7 +543,7 @@ pub fn request(query: &Query, mode: Mode, limit: usize) -> Request<'_> {
     }
 }
 
-pub fn open(path: &Path) -> Connection {
+pub(crate) fn open(path: &Path) -> Connection {
     Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap()
 }
 
@@ -573,7 +579,7 @@ fn readable(row: &str) -> String {
 }
 
 /// Says where two dumps part instead of printing both.
-pub fn assert_same(left: &[String], right: &[String]) {
+pub(crate) fn assert_same(left: &[String], right: &[String]) {
     for (at, (a, b)) in left.iter().zip(right).enumerate() {
         assert_eq!(a, b, "line {at}");
     }
@@ -588,7 +594,7 @@ pub fn assert_same(left: &[String], right: &[String]) {
 
 /// Every chunk of the index is, byte for byte, where its row says it is in the version of the file
 /// that was indexed.
-pub fn check_rows(index: &IndexReader, versions: &Path) -> usize {
+pub(crate) fn check_rows(index: &IndexReader, versions: &Path) -> usize {
     let ids: Vec<i64> = index.all_chunk_ids().unwrap().iter().collect();
     let chunks = index.chunks(&ids).unwrap();
     for chunk in &chunks {
@@ -597,7 +603,7 @@ pub fn check_rows(index: &IndexReader, versions: &Path) -> usize {
     chunks.len()
 }
 
-pub fn check_chunk(chunk: &local_agent_index::store::ChunkRecord, versions: &Path) {
+pub(crate) fn check_chunk(chunk: &local_agent_index::store::ChunkRecord, versions: &Path) {
     let file =
         fs::read(versions.join(chunk.file_sha256.to_string())).expect("a version that was written");
     assert_eq!(
@@ -624,6 +630,6 @@ pub fn check_chunk(chunk: &local_agent_index::store::ChunkRecord, versions: &Pat
 }
 
 /// What vectors of the compiled-in model are comparable by.
-pub fn fingerprint() -> Fingerprint {
+pub(crate) fn fingerprint() -> Fingerprint {
     embedding::fingerprint(&ModelFiles::embedded().unwrap())
 }

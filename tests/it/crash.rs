@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use local_agent_index::store::IndexReader;
 
-pub use super::churn::fingerprint;
+pub(crate) use super::churn::fingerprint;
 use super::churn::{Dice, State, Vault, assert_same, check_rows};
 use super::harness::World;
 
@@ -203,7 +203,7 @@ fn s32_sixty_kills_of_index_leave_what_an_undisturbed_run_leaves() {
             0 => stage.kill(&["index", "--rebuild"], &mut first),
             1 => stage.kill(&["index", "--verify"], &mut again),
             _ => stage.kill(&["index"], &mut again),
-        };
+        }
         stage.look();
         assert!(stage.ended < 300, "the delays are too long to hit anything");
     }

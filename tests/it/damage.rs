@@ -117,9 +117,9 @@ fn copy_folder(from: &Path, to: &Path) {
         let path = entry.unwrap().path();
         let target = to.join(path.file_name().unwrap());
         if path.is_dir() {
-            copy_folder(&path, &target)
+            copy_folder(&path, &target);
         } else {
-            assert!(fs::copy(&path, target).is_ok())
+            assert!(fs::copy(&path, target).is_ok());
         }
     }
 }

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-pub fn holds(name: &str, generated: &str) {
+pub(crate) fn holds(name: &str, generated: &str) {
     let file = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("docs")
         .join(name);

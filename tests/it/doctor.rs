@@ -635,7 +635,7 @@ fn records_and_memory_are_looked_at() {
     // Records that others may read, and a database that is none.
     #[cfg(unix)]
     {
-        use std::os::unix::fs::PermissionsExt;
+        use std::os::unix::fs::PermissionsExt as _;
         fs::set_permissions(&ledger, fs::Permissions::from_mode(0o644)).unwrap();
         is_found_and_mended(&world, "DOCTOR_RUNS_OPEN_TO_OTHERS", &[]);
     }

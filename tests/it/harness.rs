@@ -12,7 +12,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// The fields that every JSON object of the program names.
-pub const ROOTS: [&str; 5] = [
+pub(crate) const ROOTS: [&str; 5] = [
     "resolved_config_path",
     "config_root",
     "package_root",
@@ -22,7 +22,7 @@ pub const ROOTS: [&str; 5] = [
 
 /// The program under test: the one of this build, or the one that `LOCAL_AGENT_TEST_PROGRAM` names,
 /// so that a long run is not disturbed by a build beside it.
-pub fn program() -> PathBuf {
+pub(crate) fn program() -> PathBuf {
     let other = std::env::var_os("LOCAL_AGENT_TEST_PROGRAM").map(PathBuf::from);
     // Fixes are typed as they are printed, and they begin with this name.
     let named = |path: &PathBuf| path.file_stem().is_some_and(|name| name == "local-agent");
@@ -34,12 +34,12 @@ pub fn program() -> PathBuf {
 }
 
 /// A home folder and a vault that nobody else sees.
-pub struct World {
+pub(crate) struct World {
     dir: TempDir,
 }
 
 /// What a run of the program gave.
-pub struct Run {
+pub(crate) struct Run {
     pub code: i32,
     pub stdout: String,
     pub stderr: String,
@@ -47,12 +47,12 @@ pub struct Run {
 
 impl World {
     /// An empty vault.
-    pub fn empty() -> Self {
+    pub(crate) fn empty() -> Self {
         Self::empty_in(&std::env::temp_dir())
     }
 
     /// An empty vault in a folder that decides which file system it stands on.
-    pub fn empty_in(place: &Path) -> Self {
+    pub(crate) fn empty_in(place: &Path) -> Self {
         let world = Self {
             dir: tempfile::tempdir_in(place).unwrap(),
         };
@@ -62,17 +62,17 @@ impl World {
     }
 
     /// A vault of these notes, with a configuration written by `init --here`.
-    pub fn with(notes: &[(&str, &str)]) -> Self {
+    pub(crate) fn with(notes: &[(&str, &str)]) -> Self {
         let world = Self::empty();
-        notes
-            .iter()
-            .for_each(|(path, text)| world.write(path, text));
+        for (path, text) in notes {
+            world.write(path, text);
+        }
         world.ok(&["init", "--here", "--source", "notes=."]);
         world
     }
 
     /// A copy of the example vault, configured and indexed.
-    pub fn example() -> Self {
+    pub(crate) fn example() -> Self {
         let world = Self::empty();
         copy(
             &Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/vault"),
@@ -85,7 +85,7 @@ impl World {
 
     /// The example vault, indexed and embedded. Embedding takes seconds, so it is done once for one
     /// build of the program and copied.
-    pub fn embedded() -> Self {
+    pub(crate) fn embedded() -> Self {
         static MADE: OnceLock<PathBuf> = OnceLock::new();
         let world = Self {
             dir: tempfile::tempdir().unwrap(),
@@ -94,44 +94,44 @@ impl World {
         world
     }
 
-    pub fn vault(&self) -> PathBuf {
+    pub(crate) fn vault(&self) -> PathBuf {
         self.dir.path().join("vault")
     }
 
-    pub fn home(&self) -> PathBuf {
+    pub(crate) fn home(&self) -> PathBuf {
         self.dir.path().join("home")
     }
 
-    pub fn root(&self) -> &Path {
+    pub(crate) fn root(&self) -> &Path {
         self.dir.path()
     }
 
     /// Where `init --here` keeps the program's own files.
-    pub fn state(&self) -> PathBuf {
+    pub(crate) fn state(&self) -> PathBuf {
         self.vault().join(".local-agent")
     }
 
     /// Makes the state folder as the program does before it puts anything there.
-    pub fn adopt_state(&self) {
+    pub(crate) fn adopt_state(&self) {
         let known = self.home().join(".config/local-agent/states");
         local_agent_files::state::KnownStates::new(&known)
             .adopt(&self.state())
             .unwrap();
     }
 
-    pub fn write(&self, path: &str, text: &str) {
+    pub(crate) fn write(&self, path: &str, text: &str) {
         let file = self.vault().join(path);
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         fs::write(file, text).unwrap();
     }
 
     /// The program, in the vault, with nothing of the caller's environment.
-    pub fn command(&self) -> Command {
+    pub(crate) fn command(&self) -> Command {
         self.command_of(program())
     }
 
     /// Another program in the same place.
-    pub fn command_of(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
+    pub(crate) fn command_of(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let mut command = Command::new(program);
         command
             .env_clear()
@@ -143,7 +143,7 @@ impl World {
     }
 
     /// The program in the vault, under the name that the environment gives a variable.
-    pub fn run_with(&self, variables: &[(&str, &str)], args: &[&str]) -> Run {
+    pub(crate) fn run_with(&self, variables: &[(&str, &str)], args: &[&str]) -> Run {
         Run::from(
             self.command()
                 .envs(variables.iter().copied())
@@ -153,12 +153,12 @@ impl World {
         )
     }
 
-    pub fn run(&self, args: &[&str]) -> Run {
+    pub(crate) fn run(&self, args: &[&str]) -> Run {
         Run::from(self.command().args(args).output().unwrap())
     }
 
     /// Runs and expects exit code 0.
-    pub fn ok(&self, args: &[&str]) -> Run {
+    pub(crate) fn ok(&self, args: &[&str]) -> Run {
         let run = self.run(args);
         assert_eq!(
             run.code, 0,
@@ -169,14 +169,14 @@ impl World {
     }
 
     /// Runs with `--json`, expects exit code 0, and gives the one object on stdout.
-    pub fn json(&self, args: &[&str]) -> Value {
+    pub(crate) fn json(&self, args: &[&str]) -> Value {
         let run = self.ok(&[args, &["--json"]].concat());
         run.json()
     }
 
     /// Runs, expects exit code 1, and gives the error envelope: alone on stdout with `--json`; else
     /// its code, message and hint, as the last two lines of stderr say them.
-    pub fn fails(&self, args: &[&str]) -> Value {
+    pub(crate) fn fails(&self, args: &[&str]) -> Value {
         let run = self.run(args);
         assert_eq!(
             run.code, 1,
@@ -213,13 +213,13 @@ impl World {
     }
 
     /// Runs, expects a typed failure, and gives its code.
-    pub fn code(&self, args: &[&str]) -> String {
+    pub(crate) fn code(&self, args: &[&str]) -> String {
         self.fails(args)["error_code"].as_str().unwrap().to_owned()
     }
 
     /// Runs and expects a usage error: exit code 2, nothing on stdout, the way to the usage on
     /// stderr; with `--json` the envelope on stdout instead.
-    pub fn usage(&self, args: &[&str]) -> String {
+    pub(crate) fn usage(&self, args: &[&str]) -> String {
         let run = self.run(args);
         assert_eq!(
             run.code, 2,
@@ -247,7 +247,7 @@ impl World {
 
     /// `text` with what differs from run to run replaced by words: places, hashes, keys, times,
     /// measured numbers.
-    pub fn stable(&self, text: &str) -> String {
+    pub(crate) fn stable(&self, text: &str) -> String {
         let mut text = text.to_owned();
         let package = Path::new(env!("CARGO_BIN_EXE_local-agent"))
             .parent()
@@ -283,7 +283,7 @@ impl World {
     }
 
     /// A JSON object as a snapshot shows it: one field a line, made stable, without the roots.
-    pub fn pretty(&self, mut value: Value) -> String {
+    pub(crate) fn pretty(&self, mut value: Value) -> String {
         if let Some(fields) = value.as_object_mut() {
             fields.retain(|name, _| !ROOTS.contains(&name.as_str()));
         }
@@ -292,7 +292,7 @@ impl World {
 
     /// Every file below the vault and the home with its bytes, so that "nothing was written" can be
     /// seen.
-    pub fn photograph(&self) -> Vec<(PathBuf, Vec<u8>)> {
+    pub(crate) fn photograph(&self) -> Vec<(PathBuf, Vec<u8>)> {
         let mut files = Vec::new();
         photograph(self.dir.path(), &mut files);
         files.sort();
@@ -304,7 +304,7 @@ impl World {
     /// Fails with the names of the files that came, went or changed since `before`, after `args`
     /// were run. SQLite's `-shm` is memory that its processes share for locking: it may be there,
     /// and what stands in it is nobody's data.
-    pub fn is_as(&self, before: &[(PathBuf, Vec<u8>)], args: &[&str]) {
+    pub(crate) fn is_as(&self, before: &[(PathBuf, Vec<u8>)], args: &[&str]) {
         let kept = |(path, bytes): &(PathBuf, Vec<u8>)| {
             let shared = path.to_string_lossy().ends_with("-shm");
             (
@@ -334,7 +334,7 @@ impl From<Output> for Run {
 
 impl Run {
     /// The one JSON object that stdout holds.
-    pub fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         assert_eq!(
             self.stdout.lines().count(),
             1,
@@ -346,7 +346,7 @@ impl Run {
 }
 
 /// The failure that the last lines of stderr say: `error[CODE]: message`, and below it `fix: hint`.
-pub fn spoken_failure(stderr: &str) -> Option<Value> {
+pub(crate) fn spoken_failure(stderr: &str) -> Option<Value> {
     let at = stderr.rfind("error[")?;
     let mut lines = stderr[at..].lines();
     let (code, message) = lines.next()?.strip_prefix("error[")?.split_once("]: ")?;
@@ -387,7 +387,7 @@ fn make_embedded() -> PathBuf {
     made
 }
 
-pub fn copy(from: &Path, to: &Path) {
+pub(crate) fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap() {
         let entry = entry.unwrap();

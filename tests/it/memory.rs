@@ -43,8 +43,9 @@ fn add(world: &World, content: &str, keys: &[&str]) -> String {
         "--content",
         content,
     ];
-    keys.iter()
-        .for_each(|key| args.extend(["--chunk-key", key]));
+    for key in keys {
+        args.extend(["--chunk-key", key]);
+    }
     world.json(&args)["memory_id"].as_str().unwrap().to_owned()
 }
 
@@ -336,9 +337,9 @@ fn a_lost_database_is_said_by_everybody_and_begun_again_only_when_told() {
     let whole = fs::read(&database).unwrap();
     let beside = ["durable.sqlite", "durable.sqlite-wal", "durable.sqlite-shm"];
     for empty in [true, false] {
-        beside
-            .iter()
-            .for_each(|name| drop(fs::remove_file(world.state().join(name))));
+        for name in &beside {
+            let _ = fs::remove_file(world.state().join(name));
+        }
         if empty {
             fs::write(&database, "").unwrap();
         }
@@ -387,9 +388,9 @@ fn a_lost_database_is_said_by_everybody_and_begun_again_only_when_told() {
     world.ok(&["ask", "Who repairs the oven?"]);
     assert_eq!(world.json(&["runs", "verify"])["anchored"], true);
     // Without one.
-    beside
-        .iter()
-        .for_each(|name| drop(fs::remove_file(world.state().join(name))));
+    for name in &beside {
+        let _ = fs::remove_file(world.state().join(name));
+    }
     assert_eq!(
         world.json(&["memory", "repair", "--begin-anew"])["begun"],
         true

@@ -253,7 +253,7 @@ fn check_file(text: &str, chunks: &[&ChunkRecord]) {
     let head = markdown::parse(text, &chunking(), &words)
         .frontmatter
         .span
-        .map_or(0, |span| span.end());
+        .map_or(0, local_agent_text::types::ByteSpan::end);
     for (at, c) in text.char_indices() {
         let seen = at >= head && !c.is_whitespace() && c != '\u{feff}';
         assert!(
@@ -300,7 +300,9 @@ proptest! {
         let grown = folder.state("grown");
         let mut files = BTreeMap::new();
         for round in &rounds {
-            round.iter().for_each(|change| apply(&folder, &mut files, change));
+            for change in round {
+                apply(&folder, &mut files, change);
+            }
             folder.index(&grown);
         }
         check(&folder, &grown, &files);

@@ -101,9 +101,9 @@ fn race(
                 })
             })
             .collect();
-        readers
-            .into_iter()
-            .for_each(|reader| reader.join().unwrap());
+        for reader in readers {
+            reader.join().unwrap();
+        }
         done.store(true, Ordering::Relaxed);
     });
     (inside.into_inner(), leaked.into_inner())
@@ -162,7 +162,7 @@ fn all_races() {
         ] {
             symlink(target, &link).unwrap();
             never_leaves(&world, follow, "folder/secret.md", || {
-                swap_folder(&folder, &away, &link)
+                swap_folder(&folder, &away, &link);
             });
             fs::remove_file(&link).unwrap();
         }

@@ -64,7 +64,7 @@ fn w48_no_reader_changes_a_byte() {
 
 #[cfg(unix)]
 fn set_modes(folder: &Path, folders: u32, files: u32) {
-    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::fs::PermissionsExt as _;
     let set =
         |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
     set(folder, 0o755);

@@ -140,7 +140,7 @@ fn a_failure_is_recorded_with_its_code() {
 #[cfg(unix)]
 #[test]
 fn records_are_for_their_owner_alone() {
-    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::fs::PermissionsExt as _;
     let world = zoo();
     let (_, file) = ask(&world);
     let mode = |path: &std::path::Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;

@@ -120,7 +120,7 @@ fn fields(root: &Value, schema: &Value, value: &Value, at: &str) -> Result<(), S
 }
 
 /// Fails when `value` is not what this schema says, or has a field that it does not name.
-pub fn holds(schema: &Value, value: &Value) {
+pub(crate) fn holds(schema: &Value, value: &Value) {
     let mut strict = schema.clone();
     strict["additionalProperties"] = json!(false);
     if let Err(why) = check(&strict, &strict, value, "") {
@@ -129,7 +129,7 @@ pub fn holds(schema: &Value, value: &Value) {
 }
 
 /// Fails when `record` is not what the schema says.
-pub fn fits(record: &Value) {
+pub(crate) fn fits(record: &Value) {
     let schema = schema();
     if let Err(why) = check(&schema, &schema, record, "") {
         panic!("{why}");

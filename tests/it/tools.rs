@@ -429,9 +429,9 @@ mod invisible {
             Outside::File(bytes) => fs::write(&target, bytes).unwrap(),
             Outside::Folder(names) => {
                 fs::create_dir(&target).unwrap();
-                names
-                    .iter()
-                    .for_each(|name| fs::write(target.join(name), "SECRET secret").unwrap());
+                for name in names {
+                    fs::write(target.join(name), "SECRET secret").unwrap();
+                }
             }
             Outside::Link(to) => symlink(to, &target).unwrap(),
             Outside::Fifo => drop(

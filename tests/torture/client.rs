@@ -10,7 +10,7 @@ use super::harness::World;
 use super::program::LIMIT;
 
 /// One server and what it says. It is killed when this is dropped.
-pub struct Client {
+pub(crate) struct Client {
     child: Child,
     stdin: Option<ChildStdin>,
     lines: Receiver<String>,
@@ -26,7 +26,7 @@ impl Drop for Client {
 
 impl Client {
     /// A server that has been greeted; or how it refused.
-    pub fn start(world: &World) -> Result<Self, String> {
+    pub(crate) fn start(world: &World) -> Result<Self, String> {
         let mut command = world.command();
         command
             .arg("mcp")
@@ -56,7 +56,7 @@ impl Client {
         Ok(client)
     }
 
-    pub fn raw(&mut self, bytes: &[u8]) -> Result<(), String> {
+    pub(crate) fn raw(&mut self, bytes: &[u8]) -> Result<(), String> {
         let stdin = self.stdin.as_mut().ok_or("stdin is closed")?;
         stdin
             .write_all(bytes)
@@ -66,7 +66,7 @@ impl Client {
 
     /// Sends a request and gives the message that answers it. Other messages may come before it;
     /// all must be protocol.
-    pub fn request(&mut self, method: &str, params: &Value) -> Result<Value, String> {
+    pub(crate) fn request(&mut self, method: &str, params: &Value) -> Result<Value, String> {
         self.next += 1;
         let id = format!("torture-{}", self.next);
         let message = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
@@ -88,13 +88,13 @@ impl Client {
     }
 
     /// Calls a tool: its result, failed or not.
-    pub fn call(&mut self, tool: &str, arguments: &Value) -> Result<Value, String> {
+    pub(crate) fn call(&mut self, tool: &str, arguments: &Value) -> Result<Value, String> {
         let said = self.request("tools/call", &json!({"name": tool, "arguments": arguments}))?;
         Ok(said["result"].clone())
     }
 
     /// Closes stdin and waits for a clean end.
-    pub fn end(mut self) -> Result<(), String> {
+    pub(crate) fn end(mut self) -> Result<(), String> {
         drop(self.stdin.take());
         let until = std::time::Instant::now() + LIMIT;
         while std::time::Instant::now() < until {
@@ -109,7 +109,7 @@ impl Client {
 }
 
 /// The code of a result that is a failure.
-pub fn code_of(result: &Value) -> Option<String> {
+pub(crate) fn code_of(result: &Value) -> Option<String> {
     let failed = result["isError"] == true || result.is_null();
     failed.then(|| {
         result["_meta"]["local-agent/error"]["error_code"]

@@ -55,7 +55,7 @@ const HEALTHY: &[&[&str]] = &[
 const FIXES: usize = 12;
 
 /// An operation is one damage.
-pub fn run(seed: u64, budget: &Budget) -> Tally {
+pub(crate) fn run(seed: u64, budget: &Budget) -> Tally {
     let mut tally = Tally::new("corrupt", seed, budget);
     let mut stage = Stage::new(seed, &budget.place, 8, [2, 1, 14]);
     for _ in 0..3 {
@@ -115,9 +115,9 @@ fn list(folder: &Path, files: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();
         if path.is_dir() {
-            list(&path, files)
+            list(&path, files);
         } else {
-            files.push(path)
+            files.push(path);
         }
     }
 }
@@ -306,12 +306,12 @@ fn fix_in_findings(ran: &Ran) -> Option<String> {
         .as_array()
         .cloned()
         .unwrap_or_default();
-    let fixes = findings.iter().flat_map(|one| {
+    let mut fixes = findings.iter().flat_map(|one| {
         [
             one["fix"].clone(),
             one["hint"].clone(),
             one["suggested_fix"].clone(),
         ]
     });
-    fixes.filter_map(|fix| command_of(fix.as_str()?)).next()
+    fixes.find_map(|fix| command_of(fix.as_str()?))
 }

@@ -126,7 +126,7 @@ impl Place {
 }
 
 /// An operation is one fault.
-pub fn run(seed: u64, budget: &Budget) -> Tally {
+pub(crate) fn run(seed: u64, budget: &Budget) -> Tally {
     let mut tally = Tally::new("fault", seed, budget);
     let place = Place::new(seed, budget);
     let mut all: Vec<(usize, usize, Fault)> = Vec::new();

@@ -11,7 +11,7 @@ use super::program::run;
 use super::tally::{Kind, Place, Tally};
 
 /// Copies markdown from one vault to another; the program's own folder stays behind.
-pub fn copy_notes(from: &Path, to: &Path) {
+pub(crate) fn copy_notes(from: &Path, to: &Path) {
     for entry in fs::read_dir(from).unwrap().flatten() {
         let name = entry.file_name();
         if name.to_string_lossy().starts_with('.') {
@@ -28,7 +28,7 @@ pub fn copy_notes(from: &Path, to: &Path) {
 }
 
 /// Copies what saves time and belongs to no vault: the packed weights of the model.
-pub fn warm(world: &World) {
+pub(crate) fn warm(world: &World) {
     let cache = World::embedded().home().join(".cache");
     if cache.is_dir() {
         super::harness::copy(&cache, &world.home().join(".cache"));
@@ -36,7 +36,7 @@ pub fn warm(world: &World) {
 }
 
 /// A world with an empty vault, configured, on the given file system.
-pub fn empty_world(place: &Place) -> World {
+pub(crate) fn empty_world(place: &Place) -> World {
     let world = World::empty_in(&place.folder);
     warm(&world);
     world.ok(&["init", "--here", "--source", "notes=."]);
@@ -44,7 +44,7 @@ pub fn empty_world(place: &Place) -> World {
 }
 
 /// Brings index and vectors up to date and compares them with fresh ones. Enters what differs.
-pub fn compare(tally: &mut Tally, world: &World, place: &Place) {
+pub(crate) fn compare(tally: &mut Tally, world: &World, place: &Place) {
     for job in ["index", "embed"] {
         if !tally.must("job before comparison", &run(world, &[job, "--json"])) {
             return;
@@ -68,7 +68,7 @@ pub fn compare(tally: &mut Tally, world: &World, place: &Place) {
 }
 
 /// The words of a panic.
-pub fn said(why: &(dyn std::any::Any + Send)) -> String {
+pub(crate) fn said(why: &(dyn std::any::Any + Send)) -> String {
     let owned = why.downcast_ref::<String>().cloned();
     owned
         .or_else(|| why.downcast_ref::<&str>().map(|s| (*s).to_owned()))

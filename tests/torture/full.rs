@@ -14,11 +14,11 @@ use super::stage::{Stage, memory_add};
 use super::tally::{Budget, Tally};
 
 /// A file system in memory over a folder, for as long as this lives.
-pub struct Mount(PathBuf);
+pub(crate) struct Mount(PathBuf);
 
 impl Mount {
     /// `None` where this user may not mount.
-    pub fn over(folder: &Path, kilobytes: usize) -> Option<Self> {
+    pub(crate) fn over(folder: &Path, kilobytes: usize) -> Option<Self> {
         let options = format!("size={kilobytes}k,mode=700");
         let mut command = Command::new("mount");
         command
@@ -31,7 +31,7 @@ impl Mount {
             .then(|| Self(folder.to_owned()))
     }
 
-    pub fn again(&self, option: &str) -> bool {
+    pub(crate) fn again(&self, option: &str) -> bool {
         let mut command = Command::new("mount");
         command
             .args(["-o", &format!("remount,{option}")])
@@ -52,7 +52,7 @@ impl Drop for Mount {
 }
 
 /// An operation is one command without room.
-pub fn run(seed: u64, budget: &Budget) -> Tally {
+pub(crate) fn run(seed: u64, budget: &Budget) -> Tally {
     let mut tally = Tally::new("full", seed, budget);
     let mut stage = Stage::new(seed, &budget.place, 12, [2, 1, 14]);
     let half = Budget {

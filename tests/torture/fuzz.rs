@@ -73,7 +73,7 @@ const PIECES: &[&str] = &[
 ];
 
 /// An operation is one mutated file or one mutated message.
-pub fn run(seed: u64, budget: &Budget) -> Tally {
+pub(crate) fn run(seed: u64, budget: &Budget) -> Tally {
     let mut tally = Tally::new("fuzz", seed, budget);
     let mut dice = Dice::new(seed);
     let mut seeds = Vec::new();
@@ -122,7 +122,7 @@ fn mutated(dice: &mut Dice, seeds: &[Vec<u8>]) -> Vec<u8> {
     } else {
         seeds[dice.below(seeds.len())].clone()
     };
-    for _ in 0..1 + dice.below(40) {
+    for _ in 0..=dice.below(40) {
         let at = boundary(&bytes, dice.below(bytes.len() + 1));
         let end = boundary(&bytes, (at + dice.below(60)).min(bytes.len()));
         match dice.below(6) {

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 /// One thing done to a state folder.
 #[derive(Debug, Clone)]
-pub enum Trap {
+pub(crate) enum Trap {
     /// A link in place of an entry, or where there is none: to a file of the victim, a folder, or
     /// to nothing yet.
     Link {
@@ -31,7 +31,7 @@ pub enum Trap {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub enum Target {
+pub(crate) enum Target {
     File,
     Folder,
     Nothing,
@@ -53,7 +53,7 @@ const POSSIBLE: [&str; 9] = [
 ];
 
 /// Every trap for a state folder that looks like this one.
-pub fn all(state: &Path) -> Vec<Trap> {
+pub(crate) fn all(state: &Path) -> Vec<Trap> {
     let lock = Trap::Link {
         at: "embed.lock".to_owned(),
         to: Target::File,
@@ -105,7 +105,7 @@ fn list(folder: &Path, below: &Path, entries: &mut Vec<(String, bool)>) {
 
 impl Trap {
     /// A name without what is random in it.
-    pub fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         match self {
             Self::Link { at, to } => {
                 let plain = |part: &str| !part.chars().any(|c| c.is_ascii_digit());
@@ -129,7 +129,7 @@ impl Trap {
     }
 
     /// Sets the trap; `victim` is a folder with `precious.md` and `folder/`.
-    pub fn set(&self, state: &Path, victim: &Path) {
+    pub(crate) fn set(&self, state: &Path, victim: &Path) {
         match self {
             Self::Link { at, to } => link(&state.join(at), *to, victim),
             Self::Whole => {

@@ -67,7 +67,7 @@ const COMMANDS: &[&[&str]] = &[
 ];
 
 /// An operation is one command in a hostile world.
-pub fn run(seed: u64, budget: &Budget) -> Tally {
+pub(crate) fn run(seed: u64, budget: &Budget) -> Tally {
     let mut tally = Tally::new("hostile_state", seed, budget);
     let template = template(seed, budget);
     let mut traps = hostile::all(&template.state());

@@ -13,7 +13,7 @@ const JOBS: &[&str] = &[
 ];
 
 /// An operation is one kill.
-pub fn run(seed: u64, budget: &Budget) -> Tally {
+pub(crate) fn run(seed: u64, budget: &Budget) -> Tally {
     let mut tally = Tally::new("kill", seed, budget);
     let mut stage = Stage::new(seed, &budget.place, 24, [3, 1, 18]);
     let mut pace: BTreeMap<&str, Duration> = BTreeMap::new();

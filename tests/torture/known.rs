@@ -2,4 +2,4 @@
 //! these; the long form counts them all.
 
 /// The beginning of a case, and why it is excused.
-pub const KNOWN: &[(&str, &str)] = &[];
+pub(crate) const KNOWN: &[(&str, &str)] = &[];

@@ -41,7 +41,7 @@ struct Shared<'a> {
 }
 
 /// An operation is one command or one call.
-pub fn run(seed: u64, budget: &Budget) -> Tally {
+pub(crate) fn run(seed: u64, budget: &Budget) -> Tally {
     let mut stage = Stage::new(seed, &budget.place, 24, [3, 1, 18]);
     // The world is only read below; what changes are the notes, and what is remembered.
     let world = std::mem::replace(&mut stage.world, World::empty_in(&budget.place.folder));

@@ -54,7 +54,7 @@ const PIECES: &[&[u8]] = &[
 ];
 
 /// An operation is one name, one odd file or one edit.
-pub fn run(seed: u64, budget: &Budget) -> Tally {
+pub(crate) fn run(seed: u64, budget: &Budget) -> Tally {
     let mut tally = Tally::new("odd", seed, budget);
     let mut dice = Dice::new(seed);
     let special = empty_world(&budget.place);
@@ -68,7 +68,7 @@ pub fn run(seed: u64, budget: &Budget) -> Tally {
 
 fn odd_name(dice: &mut Dice) -> OsString {
     let mut name: Vec<u8> = Vec::new();
-    for _ in 0..1 + dice.below(3) {
+    for _ in 0..=dice.below(3) {
         name.extend(PIECES[dice.below(PIECES.len())]);
     }
     if dice.below(8) == 0 {

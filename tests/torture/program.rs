@@ -12,11 +12,11 @@ use super::harness::World;
 use super::tally::{Kind, Tally};
 
 /// Longer than anything takes; who takes so long has found a hang.
-pub const LIMIT: Duration = Duration::from_secs(60);
+pub(crate) const LIMIT: Duration = Duration::from_secs(60);
 
 /// How a run ended.
 #[derive(Debug)]
-pub struct Ran {
+pub(crate) struct Ran {
     pub args: String,
     pub status: ExitStatus,
     /// Whether the time was over and the run was killed for it.
@@ -26,14 +26,14 @@ pub struct Ran {
 }
 
 /// A run that is not over yet. What it says goes to files, so that it never waits for a reader.
-pub struct Running {
+pub(crate) struct Running {
     pub child: Child,
     args: String,
     said: [File; 2],
 }
 
 impl Running {
-    pub fn start(mut command: Command) -> std::io::Result<Self> {
+    pub(crate) fn start(mut command: Command) -> std::io::Result<Self> {
         let said = [tempfile::tempfile()?, tempfile::tempfile()?];
         command
             .stdout(said[0].try_clone()?)
@@ -50,7 +50,7 @@ impl Running {
     }
 
     /// Waits for the end, at most for `limit`; then kills.
-    pub fn wait(mut self, limit: Duration) -> Ran {
+    pub(crate) fn wait(mut self, limit: Duration) -> Ran {
         let began = Instant::now();
         let mut late = false;
         let status = loop {
@@ -77,7 +77,7 @@ impl Running {
 
 impl Running {
     /// What it said, when somebody else waited for its end and saw this raw status.
-    pub fn ended(self, status: i32, late: bool) -> Ran {
+    pub(crate) fn ended(self, status: i32, late: bool) -> Ran {
         let [stdout, stderr] = self.said.map(text);
         Ran {
             args: self.args,
@@ -97,14 +97,14 @@ fn text(mut file: File) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-pub fn run(world: &World, args: &[&str]) -> Ran {
+pub(crate) fn run(world: &World, args: &[&str]) -> Ran {
     let mut command = world.command();
     command.args(args);
     Running::start(command).unwrap().wait(LIMIT)
 }
 
 /// Runs a command that says what it has to say through pipes, for files may not grow where it runs.
-pub fn piped(mut command: Command) -> Ran {
+pub(crate) fn piped(mut command: Command) -> Ran {
     let args: Vec<_> = command
         .get_args()
         .map(|arg| arg.to_string_lossy().into_owned())
@@ -122,7 +122,7 @@ pub fn piped(mut command: Command) -> Ran {
 }
 
 /// Runs a line as a person would type it.
-pub fn shell(world: &World, line: &str) -> Ran {
+pub(crate) fn shell(world: &World, line: &str) -> Ran {
     let program = super::harness::program();
     let folder = program.parent().unwrap();
     let mut command = Command::new("/bin/sh");
@@ -146,12 +146,12 @@ fn spoken_failure(stderr: &str) -> Option<Value> {
 }
 
 impl Ran {
-    pub fn done(&self) -> bool {
+    pub(crate) fn done(&self) -> bool {
         self.status.success()
     }
 
     /// The one object that was printed, or the failure that stderr says in words.
-    pub fn object(&self) -> Option<Value> {
+    pub(crate) fn object(&self) -> Option<Value> {
         let mut lines = self.stdout.lines().rev().chain(self.stderr.lines().rev());
         lines
             .by_ref()
@@ -160,12 +160,12 @@ impl Ran {
             .or_else(|| spoken_failure(&self.stderr))
     }
 
-    pub fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         self.object().unwrap_or_default()
     }
 
     /// The code of a typed failure.
-    pub fn code(&self) -> String {
+    pub(crate) fn code(&self) -> String {
         self.json()["error_code"]
             .as_str()
             .unwrap_or_default()
@@ -174,7 +174,7 @@ impl Ran {
 
     /// What is wrong with how the run ended, if anything is: it took too long, was ended by a
     /// signal, panicked, or failed without a code.
-    pub fn wrong(&self) -> Option<String> {
+    pub(crate) fn wrong(&self) -> Option<String> {
         let said = self.json();
         let why = self.crashed().or_else(|| match self.status.code() {
             Some(0) => None,
@@ -194,7 +194,7 @@ impl Ran {
 
     /// Whether it ended in no way that a person who typed it should see: late, by a signal, in a
     /// panic, or as a command that does not exist.
-    pub fn crashed(&self) -> Option<String> {
+    pub(crate) fn crashed(&self) -> Option<String> {
         if self.late {
             Some("did not end".to_owned())
         } else if let Some(signal) = self.status.signal() {
@@ -209,13 +209,13 @@ impl Ran {
     }
 
     /// The command that a failure names, when it names one.
-    pub fn fix(&self) -> Option<String> {
+    pub(crate) fn fix(&self) -> Option<String> {
         command_of(self.json()["hint"].as_str()?)
     }
 }
 
 /// The command of a hint: `local-agent …`, without what is explained behind it.
-pub fn command_of(hint: &str) -> Option<String> {
+pub(crate) fn command_of(hint: &str) -> Option<String> {
     let command = hint.split(" (").next().unwrap_or_default().trim();
     command
         .starts_with("local-agent ")
@@ -229,7 +229,7 @@ fn end(text: &str) -> String {
 
 impl Tally {
     /// Counts a run and enters a defect when it ended wrongly.
-    pub fn judge(&mut self, case: &str, ran: &Ran) -> bool {
+    pub(crate) fn judge(&mut self, case: &str, ran: &Ran) -> bool {
         self.operations += 1;
         if let Some(wrong) = ran.wrong() {
             self.defect(case, wrong);
@@ -238,7 +238,7 @@ impl Tally {
     }
 
     /// A run that must do its job.
-    pub fn must(&mut self, case: &str, ran: &Ran) -> bool {
+    pub(crate) fn must(&mut self, case: &str, ran: &Ran) -> bool {
         let before = self.findings.len();
         let done = self.judge(case, ran);
         if !done && self.findings.len() == before {

@@ -10,14 +10,14 @@ use std::mem::MaybeUninit;
 use std::ptr::null_mut;
 
 /// The registers of a stopped thread.
-pub type Registers = libc::user_regs_struct;
+pub(crate) type Registers = libc::user_regs_struct;
 
 /// A process or thread.
-pub type Id = libc::pid_t;
+pub(crate) type Id = libc::pid_t;
 
 /// Why a thread, or the process, is reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stop {
+pub(crate) enum Stop {
     /// It is at the beginning or the end of a system call.
     Call,
     /// It is about to get a signal.
@@ -30,7 +30,7 @@ pub enum Stop {
 
 /// Attaches to a process. Threads and children that it makes are attached from their beginning, and
 /// all of them are killed when this process ends.
-pub fn seize(process: Id) -> Result<()> {
+pub(crate) fn seize(process: Id) -> Result<()> {
     let options = libc::PTRACE_O_TRACESYSGOOD
         | libc::PTRACE_O_TRACECLONE
         | libc::PTRACE_O_TRACEFORK
@@ -50,7 +50,7 @@ pub fn seize(process: Id) -> Result<()> {
 
 /// Lets a stopped thread go on to the next beginning or end of a system call; `signal` is delivered
 /// to it, 0 is none.
-pub fn go_on(thread: Id, signal: i32) -> Result<()> {
+pub(crate) fn go_on(thread: Id, signal: i32) -> Result<()> {
     // SAFETY: no memory of this process is passed.
     done(unsafe {
         libc::ptrace(
@@ -63,7 +63,7 @@ pub fn go_on(thread: Id, signal: i32) -> Result<()> {
 }
 
 /// The registers of a stopped thread.
-pub fn registers(thread: Id) -> Result<Registers> {
+pub(crate) fn registers(thread: Id) -> Result<Registers> {
     let mut out = MaybeUninit::<Registers>::zeroed();
     // SAFETY: `out` is as large as what the call writes.
     done(unsafe {
@@ -79,7 +79,7 @@ pub fn registers(thread: Id) -> Result<Registers> {
 }
 
 /// Changes the registers of a stopped thread.
-pub fn set_registers(thread: Id, registers: &Registers) -> Result<()> {
+pub(crate) fn set_registers(thread: Id, registers: &Registers) -> Result<()> {
     let from: *const Registers = registers;
     // SAFETY: `from` points at what the call reads, and is not written to.
     done(unsafe { libc::ptrace(libc::PTRACE_SETREGS, thread, null_mut::<u8>(), from) })
@@ -87,7 +87,7 @@ pub fn set_registers(thread: Id, registers: &Registers) -> Result<()> {
 
 /// Waits until something happens to `thread`, or with -1 to any that this thread attached to or
 /// started.
-pub fn wait(thread: Id) -> Result<(Id, Stop)> {
+pub(crate) fn wait(thread: Id) -> Result<(Id, Stop)> {
     let mut status = 0;
     // SAFETY: `status` is an integer of the type that the call writes.
     let found = unsafe { libc::waitpid(thread, &raw mut status, libc::__WALL | libc::__WNOTHREAD) };
@@ -108,14 +108,14 @@ pub fn wait(thread: Id) -> Result<(Id, Stop)> {
 }
 
 /// Waits until a child that is not attached has stopped itself.
-pub fn wait_until_stopped(child: Id) -> Result<()> {
+pub(crate) fn wait_until_stopped(child: Id) -> Result<()> {
     let mut status = 0;
     // SAFETY: `status` is an integer of the type that the call writes.
     done(unsafe { libc::waitpid(child, &raw mut status, libc::WUNTRACED) }.into())
 }
 
 /// Sends a signal to a process.
-pub fn send(process: Id, signal: i32) -> Result<()> {
+pub(crate) fn send(process: Id, signal: i32) -> Result<()> {
     // SAFETY: no memory of this process is passed.
     done(unsafe { libc::kill(process, signal) }.into())
 }

@@ -20,7 +20,7 @@ const SECRET: &str = "outside-word-9d1c";
 const INSIDE: &str = "# Inside\n\nThe oven is made of granite.\n";
 
 /// An operation is one read.
-pub fn run(seed: u64, budget: &Budget) -> Tally {
+pub(crate) fn run(seed: u64, budget: &Budget) -> Tally {
     let mut tally = Tally::new("race", seed, budget);
     let world = empty_world(&budget.place);
     prepare(&world);
@@ -124,7 +124,7 @@ fn said(tally: &mut Tally, answer: Result<serde_json::Value, String>) {
     tally.operations += 1;
     match answer {
         Ok(answer) if holds(answer.to_string().as_bytes()) => {
-            tally.defect("bytes from outside", answer.to_string())
+            tally.defect("bytes from outside", answer.to_string());
         }
         Ok(_) => {}
         Err(why) => tally.defect("mcp", why),
@@ -170,9 +170,9 @@ fn kept(folder: &Path, files: &mut Vec<std::path::PathBuf>) {
     for entry in fs::read_dir(folder).unwrap().flatten() {
         let path = entry.path();
         if path.is_dir() {
-            kept(&path, files)
+            kept(&path, files);
         } else {
-            files.push(path)
+            files.push(path);
         }
     }
 }

@@ -39,7 +39,7 @@ const COMMANDS: &[&[&str]] = &[
     &["tool", "run", "grep", "--arg", "pattern=oven", "--json"],
 ];
 
-pub fn run(tally: &mut Tally, seed: u64, budget: &Budget) {
+pub(crate) fn run(tally: &mut Tally, seed: u64, budget: &Budget) {
     let mut stage = Stage::new(seed + 2, &budget.place, 6, [2, 1, 12]);
     for _ in 0..2 {
         tally.must("memory add", &stage.remember());
@@ -61,14 +61,14 @@ fn closed(tally: &mut Tally, stage: &Stage) {
     let root = fs::metadata("/proc/self").is_ok_and(|me| me.uid() == 0);
     if root {
         each(stage.world.root(), &|path| {
-            chown(path, Some(NOBODY), Some(NOBODY)).unwrap()
+            chown(path, Some(NOBODY), Some(NOBODY)).unwrap();
         });
         if as_nobody(&stage.world, &["--version"]).is_none_or(|ran| !ran.done()) {
             tally
                 .skipped
                 .push("no closed folders: another user cannot start the program here".to_owned());
             return each(stage.world.root(), &|path| {
-                chown(path, Some(0), Some(0)).unwrap()
+                chown(path, Some(0), Some(0)).unwrap();
             });
         }
     }
@@ -91,7 +91,7 @@ fn closed(tally: &mut Tally, stage: &Stage) {
     chmod(0o200);
     if root {
         each(stage.world.root(), &|path| {
-            chown(path, Some(0), Some(0)).unwrap()
+            chown(path, Some(0), Some(0)).unwrap();
         });
     }
     writable_again(tally, stage, "after closed state");

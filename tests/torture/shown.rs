@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 /// Every version of every note, kept by `Vault`.
-pub struct Versions {
+pub(crate) struct Versions {
     folder: PathBuf,
     read: BTreeSet<OsString>,
     texts: Vec<String>,
@@ -16,7 +16,7 @@ pub struct Versions {
 }
 
 impl Versions {
-    pub fn of(folder: &Path) -> Self {
+    pub(crate) fn of(folder: &Path) -> Self {
         Self {
             folder: folder.to_owned(),
             read: BTreeSet::new(),
@@ -48,7 +48,7 @@ impl Versions {
     }
 
     /// The first hit whose text stands in no version.
-    pub fn foreign(&mut self, answer: &Value) -> Option<String> {
+    pub(crate) fn foreign(&mut self, answer: &Value) -> Option<String> {
         let hits = answer["hits"].as_array()?;
         let foreign = hits.iter().find(|hit| {
             hit["truncated"] != true && !hit["text"].as_str().is_some_and(|t| self.holds(t))

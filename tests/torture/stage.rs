@@ -13,7 +13,7 @@ use super::program::{Ran, run};
 use super::shown::Versions;
 use super::tally::{Kind, Place, Tally};
 
-pub struct Stage {
+pub(crate) struct Stage {
     pub world: World,
     pub vault: Vault,
     pub dice: Dice,
@@ -25,7 +25,7 @@ pub struct Stage {
 
 impl Stage {
     /// A vault of so many notes, indexed and embedded.
-    pub fn new(seed: u64, place: &Place, notes: usize, size: [usize; 3]) -> Self {
+    pub(crate) fn new(seed: u64, place: &Place, notes: usize, size: [usize; 3]) -> Self {
         let world = empty_world(place);
         let kept = world.root().join("versions");
         let vault = Vault::new(&world.vault(), &kept, seed, notes, size);
@@ -41,18 +41,18 @@ impl Stage {
         }
     }
 
-    pub fn word(&mut self) -> &'static str {
+    pub(crate) fn word(&mut self) -> &'static str {
         super::churn::WORDS[self.dice.below(super::churn::WORDS.len())]
     }
 
     /// A memory that nobody has yet.
-    pub fn new_memory(&mut self) -> String {
+    pub(crate) fn new_memory(&mut self) -> String {
         let content = format!("memory {} of {}", self.asked.len(), self.word());
         self.asked.insert(content.clone());
         content
     }
 
-    pub fn remember(&mut self) -> Ran {
+    pub(crate) fn remember(&mut self) -> Ran {
         let content = self.new_memory();
         let ran = run(&self.world, &memory_add(&content));
         if ran.done() {
@@ -61,14 +61,14 @@ impl Stage {
         ran
     }
 
-    pub fn command(&self, args: &[&str]) -> Command {
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = self.world.command();
         command.args(args);
         command
     }
 
     /// Whether all that was confirmed is remembered, and nothing that was never asked for.
-    pub fn check_memory(&self, tally: &mut Tally) {
+    pub(crate) fn check_memory(&self, tally: &mut Tally) {
         let ran = run(&self.world, &["memory", "list", "--json"]);
         if !tally.must("memory list", &ran) {
             return;
@@ -82,7 +82,7 @@ impl Stage {
         }
     }
 
-    pub fn check_ledger(&self, tally: &mut Tally) {
+    pub(crate) fn check_ledger(&self, tally: &mut Tally) {
         let ran = run(&self.world, &["runs", "verify", "--json"]);
         if !tally.judge("runs verify", &ran) && ran.wrong().is_none() {
             tally.find(Kind::FalseAlarm, "runs verify", ran.stdout.as_str());
@@ -90,7 +90,7 @@ impl Stage {
     }
 
     /// Shows hits of a word that many notes have; all of them must stand in the notes.
-    pub fn check_query(&mut self, tally: &mut Tally, mode: &str) {
+    pub(crate) fn check_query(&mut self, tally: &mut Tally, mode: &str) {
         let word = self.word();
         let ran = run(
             &self.world,
@@ -104,7 +104,7 @@ impl Stage {
     }
 
     /// Doctor must be content.
-    pub fn check_doctor(&self, tally: &mut Tally) {
+    pub(crate) fn check_doctor(&self, tally: &mut Tally) {
         let ran = run(&self.world, &["doctor", "--offline", "--json"]);
         if tally.judge("doctor", &ran) || ran.wrong().is_some() {
             return;
@@ -113,7 +113,7 @@ impl Stage {
     }
 }
 
-pub fn memory_add(content: &str) -> Vec<&str> {
+pub(crate) fn memory_add(content: &str) -> Vec<&str> {
     vec![
         "memory",
         "add",
@@ -128,7 +128,7 @@ pub fn memory_add(content: &str) -> Vec<&str> {
 }
 
 /// The contents that `memory list --json` lists.
-pub fn memories(list: &Value) -> BTreeSet<String> {
+pub(crate) fn memories(list: &Value) -> BTreeSet<String> {
     let items = list["items"].as_array().cloned().unwrap_or_default();
     items
         .iter()
@@ -137,7 +137,7 @@ pub fn memories(list: &Value) -> BTreeSet<String> {
 }
 
 /// Code and suggested fix of doctor's failing checks.
-pub fn failing(report: &Value) -> Vec<(String, String)> {
+pub(crate) fn failing(report: &Value) -> Vec<(String, String)> {
     let checks = report["checks"].as_array().cloned().unwrap_or_default();
     let text = |check: &Value, field: &str| check[field].as_str().unwrap_or_default().to_owned();
     let bad = checks.iter().filter(|check| check["ok"] == false);
@@ -146,7 +146,7 @@ pub fn failing(report: &Value) -> Vec<(String, String)> {
 }
 
 /// Doctor's failing checks in full, for a finding.
-pub fn said(report: &Value) -> String {
+pub(crate) fn said(report: &Value) -> String {
     let checks = report["checks"].as_array().cloned().unwrap_or_default();
     let bad = checks.iter().filter(|check| check["ok"] == false);
     bad.map(|check| format!("{check} ")).collect()

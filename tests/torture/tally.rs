@@ -8,7 +8,7 @@ use super::known::KNOWN;
 
 /// How much a mode may do, and where.
 #[derive(Debug, Clone)]
-pub struct Budget {
+pub(crate) struct Budget {
     pub operations: usize,
     pub time: Duration,
     pub place: Place,
@@ -16,19 +16,19 @@ pub struct Budget {
 
 /// A folder for worlds, and the file system that it stands on.
 #[derive(Debug, Clone)]
-pub struct Place {
+pub(crate) struct Place {
     pub folder: PathBuf,
     pub system: String,
 }
 
 impl Place {
     /// The folder for temporary files.
-    pub fn temporary() -> Self {
+    pub(crate) fn temporary() -> Self {
         Self::at(std::env::temp_dir())
     }
 
     /// Memory, where the system offers it.
-    pub fn memory() -> Option<Self> {
+    pub(crate) fn memory() -> Option<Self> {
         let place = Self::at(PathBuf::from("/dev/shm"));
         (place.system == "tmpfs" && tempfile::tempdir_in(&place.folder).is_ok()).then_some(place)
     }
@@ -49,7 +49,7 @@ impl Place {
 
 /// What kind of promise was broken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// A command failed, with a code, where nothing was wrong.
     UnexpectedError,
     /// Something whole was called damaged.
@@ -64,7 +64,7 @@ pub enum Kind {
 /// One thing that must not be. `case` is the same for all findings of one cause and begins with the
 /// mode.
 #[derive(Debug, Clone)]
-pub struct Finding {
+pub(crate) struct Finding {
     pub kind: Kind,
     pub case: String,
     pub what: String,
@@ -72,7 +72,7 @@ pub struct Finding {
 
 /// The account of one mode in one world.
 #[derive(Debug)]
-pub struct Tally {
+pub(crate) struct Tally {
     pub mode: &'static str,
     pub world: String,
     pub seed: u64,
@@ -84,7 +84,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    pub fn new(mode: &'static str, seed: u64, budget: &Budget) -> Self {
+    pub(crate) fn new(mode: &'static str, seed: u64, budget: &Budget) -> Self {
         let world = budget.place.system.clone();
         Self {
             mode,
@@ -98,11 +98,11 @@ impl Tally {
     }
 
     /// Whether the budget allows another operation.
-    pub fn goes_on(&self, budget: &Budget) -> bool {
+    pub(crate) fn goes_on(&self, budget: &Budget) -> bool {
         self.operations < budget.operations && self.began.elapsed() < budget.time
     }
 
-    pub fn find(&mut self, kind: Kind, case: &str, what: impl Into<String>) {
+    pub(crate) fn find(&mut self, kind: Kind, case: &str, what: impl Into<String>) {
         self.findings.push(Finding {
             kind,
             case: format!("{}/{case}", self.mode),
@@ -110,12 +110,12 @@ impl Tally {
         });
     }
 
-    pub fn defect(&mut self, case: &str, what: impl Into<String>) {
+    pub(crate) fn defect(&mut self, case: &str, what: impl Into<String>) {
         self.find(Kind::Defect, case, what);
     }
 
     /// The findings that no entry of [`KNOWN`] names.
-    pub fn unknown(&self) -> Vec<String> {
+    pub(crate) fn unknown(&self) -> Vec<String> {
         let known = |case: &str| KNOWN.iter().any(|(start, _)| case.starts_with(start));
         let new = self.findings.iter().filter(|found| !known(&found.case));
         new.map(|found| self.line(found)).collect()
@@ -130,7 +130,7 @@ impl Tally {
     }
 
     /// One row of the table.
-    pub fn row(&self) -> String {
+    pub(crate) fn row(&self) -> String {
         let count = |kind: Kind| {
             self.findings
                 .iter()
@@ -151,7 +151,7 @@ impl Tally {
     }
 
     /// How often each case was found, with its first example.
-    pub fn cases(&self) -> String {
+    pub(crate) fn cases(&self) -> String {
         let mut out = String::new();
         for line in &self.skipped {
             let _ = writeln!(out, "- {}: {line}", self.mode);

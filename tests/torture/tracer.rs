@@ -15,7 +15,7 @@ use super::ptrace::{self, Id, Registers, Stop};
 
 /// What becomes of one system call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fault {
+pub(crate) enum Fault {
     /// It fails, as on a disk that dies.
     Failed,
     /// It fails, as on a full disk.
@@ -29,7 +29,7 @@ pub enum Fault {
 }
 
 impl Fault {
-    pub const ALL: [Self; 5] = [
+    pub(crate) const ALL: [Self; 5] = [
         Self::Failed,
         Self::NoRoom,
         Self::Short,
@@ -38,7 +38,7 @@ impl Fault {
     ];
 
     /// Whether a call of this name can meet it.
-    pub fn fits(self, call: &str) -> bool {
+    pub(crate) fn fits(self, call: &str) -> bool {
         match self {
             Self::Short | Self::Torn => ["write", "pwrite64"].contains(&call),
             Self::NoRoom => !call.starts_with("unlink") && !call.contains("sync"),
@@ -47,21 +47,25 @@ impl Fault {
     }
 
     /// Whether the process does not live on.
-    pub fn kills(self) -> bool {
+    pub(crate) fn kills(self) -> bool {
         matches!(self, Self::Torn | Self::Killed)
     }
 }
 
 /// How a traced run ended, and the calls that changed files, in order: `pwrite64 index.sqlite-wal`.
 #[derive(Debug)]
-pub struct Traced {
+pub(crate) struct Traced {
     pub ran: Ran,
     pub calls: Vec<String>,
 }
 
 /// Runs a program to its end. Calls that change a file below one of `folders` are counted from 0;
 /// the one of `fault` meets it.
-pub fn trace(command: &Command, folders: &[PathBuf], fault: Option<(usize, Fault)>) -> Traced {
+pub(crate) fn trace(
+    command: &Command,
+    folders: &[PathBuf],
+    fault: Option<(usize, Fault)>,
+) -> Traced {
     let running = Running::start(halted(command)).unwrap();
     let leader = running.child.id().cast_signed();
     ptrace::wait_until_stopped(leader).unwrap();

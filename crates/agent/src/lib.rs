@@ -10,6 +10,9 @@
 //! | [`memory`] | what a person told the program, with links that know what became of their chunks |
 //! | [`operations`] | what the commands do below argument parsing: for the command line and for MCP |
 
+// Some 280 fields and variants here say it all by their names.
+#![allow(missing_docs)]
+
 pub mod ask;
 pub mod config;
 pub mod llm;

@@ -72,7 +72,7 @@ fn sentences(text: &str) -> Vec<&str> {
 }
 
 /// `cover`, `window` and `guarded`, each from 0 to 1.
-pub fn overlap(claim: &str, evidence: &str) -> [f64; 3] {
+pub(crate) fn overlap(claim: &str, evidence: &str) -> [f64; 3] {
     let all = words(claim);
     let wanted: Vec<&str> = all
         .iter()

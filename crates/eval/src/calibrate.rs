@@ -10,13 +10,16 @@ use local_agent_text::error::Result;
 /// One hit of a development question.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CalibrationSample {
+    /// What the search says of it.
     pub features: Features,
+    /// What the judgments of the set say.
     pub relevant: bool,
 }
 
 /// What one way of searching found on one set.
 #[derive(Debug, Clone, Default)]
 pub struct Observed {
+    /// Its name.
     pub set: String,
     /// The best hits of every question.
     pub samples: Vec<CalibrationSample>,
@@ -31,6 +34,7 @@ pub struct Observed {
 /// What the floor does to one set. Shares, 0 to 1.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Costs {
+    /// Its name.
     pub set: String,
     /// Questions that the set answers and that are judged this way.
     pub questions: usize,
@@ -146,7 +150,9 @@ fn newton(samples: &[(&CalibrationSample, f64)], used: [bool; 3]) -> [f64; 3] {
             if !used[i] {
                 gradient[i] = 0.0;
                 hessian[i] = [0.0; 3];
-                hessian.iter_mut().for_each(|row| row[i] = 0.0);
+                for row in &mut hessian {
+                    row[i] = 0.0;
+                }
                 hessian[i][i] = 1.0;
             }
         }

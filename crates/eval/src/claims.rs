@@ -17,8 +17,11 @@ use local_agent_verify::{ClaimSupport, claim_support};
 /// One judged claim.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Claim {
+    /// Names it in the report.
     pub id: String,
+    /// The sentence that is judged.
     pub claim: String,
+    /// The text that it is held against.
     pub evidence: String,
     /// 1 when people found the claim supported, else 0.
     pub label: u8,

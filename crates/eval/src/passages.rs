@@ -11,8 +11,11 @@ use super::set::{Evidence, Mark};
 /// A passage that was found: characters count from 0, `end` is left out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Passage {
+    /// The document, below `docs/`.
     pub path: String,
+    /// Its first character.
     pub start: u64,
+    /// The character behind its last.
     pub end: u64,
 }
 

@@ -25,9 +25,13 @@ const TIMED_HITS: usize = 10;
 pub enum Mode {
     /// What `query` does under the same configuration.
     Default,
+    /// By words alone.
     Lexical,
+    /// By meaning alone.
     Vector,
+    /// Both, their scaled scores added.
     Convex,
+    /// Both, by their places alone.
     Rrf,
 }
 
@@ -68,6 +72,7 @@ impl Mode {
 /// A question with its vector, made once for all modes.
 #[derive(Debug)]
 pub struct Asked<'a> {
+    /// As the set has it.
     pub question: &'a Question,
     query: Query,
     vector: QueryVector,
@@ -101,6 +106,7 @@ pub fn ask<'a>(questions: &'a [Question], embed: Option<Embed<'_>>) -> Result<Ve
 /// What one mode found for every question.
 #[derive(Debug)]
 pub struct Searched<T> {
+    /// By the id of the question.
     pub found: BTreeMap<String, T>,
     /// Embedding the question and searching for a page of results, the index being open.
     pub latency: Latency,
@@ -108,7 +114,9 @@ pub struct Searched<T> {
 
 /// An open index and how it is searched.
 pub struct Searcher<'a> {
+    /// Over the index of the set.
     pub engine: &'a Engine,
+    /// As the configuration has it.
     pub retrieve: &'a Retrieve,
 }
 

@@ -11,7 +11,9 @@ use local_agent_text::error::Result;
 /// One question of a set.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Question {
+    /// Other files of the set name it by this.
     pub id: String,
+    /// As it is asked.
     pub text: String,
 }
 
@@ -23,17 +25,24 @@ pub type Judgments = BTreeMap<String, BTreeMap<String, i64>>;
 /// lines count from 1 and `end_line` is included.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Mark {
+    /// The document, below `docs/`.
     pub path: String,
+    /// Its first character.
     pub start: Option<u64>,
+    /// The character behind its last.
     pub end: Option<u64>,
+    /// Its first line.
     pub start_line: Option<u64>,
+    /// Its last line.
     pub end_line: Option<u64>,
 }
 
 /// The marked evidence of one question.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Evidence {
+    /// Of the question.
     pub id: String,
+    /// All stretches that answer it.
     pub refs: Vec<Mark>,
 }
 

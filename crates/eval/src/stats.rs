@@ -5,7 +5,9 @@ use serde::Serialize;
 /// Times of many searches, in milliseconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Latency {
+    /// Half of the searches took no longer.
     pub p50_ms: f64,
+    /// 99 of 100 searches took no longer.
     pub p99_ms: f64,
 }
 
@@ -30,8 +32,11 @@ fn percentile(sorted: &[f64], p: f64) -> f64 {
 /// A mean difference and the interval that holds 95 % of its resamples.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Difference {
+    /// Of all questions.
     pub mean: f64,
+    /// Where the interval begins.
     pub low: f64,
+    /// Where it ends.
     pub high: f64,
 }
 

@@ -42,7 +42,9 @@ impl Limits {
 /// A reply as it came.
 #[derive(Debug)]
 pub struct Reply {
+    /// The HTTP status.
     pub status: u16,
+    /// Decoded, as far as the limit lets it.
     pub body: Vec<u8>,
 }
 

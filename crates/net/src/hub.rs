@@ -125,9 +125,8 @@ impl Job {
             RepoType::Model,
             self.remote.revision.clone(),
         );
-        let (size, etag) = match self.announced(&api, &repo)? {
-            Some(announced) => announced,
-            None => return Ok(None),
+        let Some((size, etag)) = self.announced(&api, &repo)? else {
+            return Ok(None);
         };
         let part = cache
             .repo(repo.clone())

@@ -9,9 +9,12 @@ use std::time::Duration;
 
 /// One request as it came in.
 pub struct Seen {
+    /// `GET`, `POST` and so on.
     pub method: String,
+    /// With its query.
     pub path: String,
     headers: Vec<(String, String)>,
+    /// All of it, as text.
     pub body: String,
 }
 
@@ -27,7 +30,9 @@ impl Seen {
 
 /// What the server does next; behind the last step it closes the connection.
 pub enum Step {
+    /// These bytes are sent.
     Bytes(Vec<u8>),
+    /// Nothing is sent for so long.
     Wait(Duration),
 }
 
@@ -38,6 +43,7 @@ pub struct Server {
 }
 
 impl Server {
+    /// The address of `path` on this server.
     pub fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)
     }

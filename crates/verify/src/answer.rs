@@ -12,7 +12,7 @@ use local_agent_text::types::{ByteSpan, Label};
 
 /// What a marker is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum MarkKind {
+pub(crate) enum MarkKind {
     /// Written as text by the answerer.
     Written(MarkerKind),
     /// A citation by structure.
@@ -25,7 +25,7 @@ pub enum MarkKind {
 
 /// One marker of the answer.
 #[derive(Debug, Clone)]
-pub struct Mark {
+pub(crate) struct Mark {
     /// Its bytes in the answer.
     pub range: Range<usize>,
     /// What it is.
@@ -36,7 +36,7 @@ pub struct Mark {
 
 impl Mark {
     /// Whether it was written as a citation, so that it would count somewhere else.
-    pub fn is_citation(&self) -> bool {
+    pub(crate) fn is_citation(&self) -> bool {
         match &self.kind {
             MarkKind::Cite(_) | MarkKind::Broken(_) | MarkKind::Unresolved(..) => true,
             MarkKind::Written(kind) => {
@@ -51,7 +51,7 @@ impl Mark {
 
 /// A quote by structure: bytes of an item.
 #[derive(Debug, Clone)]
-pub struct StructuralQuote {
+pub(crate) struct StructuralQuote {
     /// Its bytes in the answer.
     pub range: Range<usize>,
     /// The quoted item.
@@ -64,7 +64,7 @@ pub struct StructuralQuote {
 
 /// A sentence, item, row or code group of the answer.
 #[derive(Debug, Clone)]
-pub struct Unit {
+pub(crate) struct Unit {
     /// Its bytes in the answer.
     pub range: Range<usize>,
     /// The kind of block it is in.
@@ -83,21 +83,21 @@ pub struct Unit {
 
 impl Unit {
     /// Where byte `at` of its words is in the answer.
-    pub fn place(&self, at: usize) -> Option<usize> {
+    pub(crate) fn place(&self, at: usize) -> Option<usize> {
         let run = self.runs.partition_point(|(start, _)| *start <= at);
         let (start, place) = self.runs.get(run.checked_sub(1)?)?;
         Some(place + (at - start))
     }
 
     /// Whether it says anything besides its markers.
-    pub fn says_something(&self) -> bool {
+    pub(crate) fn says_something(&self) -> bool {
         self.words.chars().any(char::is_alphanumeric)
     }
 }
 
 /// An answer taken apart.
 #[derive(Debug)]
-pub struct Answer {
+pub(crate) struct Answer {
     /// The answer as people see it.
     pub text: String,
     /// The same length, every readable marker replaced by `[E11…1]`.
@@ -116,7 +116,7 @@ pub struct Answer {
 
 impl Answer {
     /// Takes `draft` apart.
-    pub fn of(draft: &Draft, snapshot: &EvidenceSnapshot) -> Self {
+    pub(crate) fn of(draft: &Draft, snapshot: &EvidenceSnapshot) -> Self {
         let rendered = draft.lay_out(snapshot);
         let mut marks = Vec::new();
         let mut quotes = Vec::new();

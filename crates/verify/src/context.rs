@@ -8,7 +8,7 @@ use local_agent_text::markdown::shallow;
 
 /// The parts of a text where a citation does not count.
 #[derive(Debug, Default)]
-pub struct Contexts {
+pub(crate) struct Contexts {
     /// Sorted by start; the last value is the index of the range that reaches furthest so far.
     ranges: Vec<(Range<usize>, &'static str, usize)>,
     /// Inline tags, in order: what is between them is text.
@@ -16,12 +16,12 @@ pub struct Contexts {
 }
 
 /// The name of code contexts.
-pub const CODE: &str = "code";
+pub(crate) const CODE: &str = "code";
 
 impl Contexts {
     /// Finds the contexts. The markers of `text` must have been masked, so that their contents
     /// cannot be read as markdown.
-    pub fn of(text: &str) -> Self {
+    pub(crate) fn of(text: &str) -> Self {
         let dialect = Options::ENABLE_TABLES
             | Options::ENABLE_FOOTNOTES
             | Options::ENABLE_STRIKETHROUGH
@@ -74,7 +74,7 @@ impl Contexts {
     }
 
     /// The text with its inline tags replaced by blanks.
-    pub fn without_tags(&self, text: &str) -> String {
+    pub(crate) fn without_tags(&self, text: &str) -> String {
         let mut out = String::with_capacity(text.len());
         let mut at = 0;
         for tag in &self.tags {
@@ -105,7 +105,7 @@ impl Contexts {
     }
 
     /// What hides byte `at`, if anything does.
-    pub fn name_at(&self, at: usize) -> Option<&'static str> {
+    pub(crate) fn name_at(&self, at: usize) -> Option<&'static str> {
         let before = self.ranges.partition_point(|(range, ..)| range.start <= at);
         let (_, _, furthest) = self.ranges.get(before.checked_sub(1)?)?;
         self.ranges

@@ -21,7 +21,7 @@ const MOST_INHERITED: usize = 32;
 
 /// The kind of a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// It says something that could be wrong.
     Claim,
     /// It introduces a list, table or block that makes the claims.
@@ -41,7 +41,7 @@ pub enum Kind {
 
 /// What coverage found out about one unit.
 #[derive(Debug, Clone)]
-pub struct Covered {
+pub(crate) struct Covered {
     /// What it is.
     pub kind: Kind,
     /// Markers that belong to it, as indices.
@@ -54,7 +54,7 @@ pub struct Covered {
 
 /// Decides for every unit what it is and which markers cover it. `quotes` are the ranges of
 /// quotations in the text, in order; `cites` tells whether a marker may cover something.
-pub fn cover(
+pub(crate) fn cover(
     answer: &Answer,
     question: &str,
     quotes: &[Range<usize>],

@@ -294,7 +294,7 @@ impl<'a> Court<'a> {
                 || (!t.pairs().is_empty()
                     && content.len() > 1
                     && unit.role != BlockRole::TableHeader)
-                || super::checks::is_name(t) && !t.first
+                || checks::is_name(t) && !t.first
         };
         // "The boiler explodes": an article, a thing and what it does.
         let article = claim.text.tokens.first().is_some_and(|t| {

@@ -221,7 +221,7 @@ pub(crate) struct Objection {
 
 impl Objection {
     /// An objection to the whole claim.
-    pub fn new(code: Code, effect: Effect, detail: Detail) -> Self {
+    pub(crate) fn new(code: Code, effect: Effect, detail: Detail) -> Self {
         Self {
             code,
             effect,
@@ -232,13 +232,13 @@ impl Objection {
     }
 
     /// The same, about these bytes of the claim's normalised text.
-    pub fn at(mut self, claim: Range<usize>) -> Self {
+    pub(crate) fn at(mut self, claim: Range<usize>) -> Self {
         self.claim = Some(claim);
         self
     }
 
     /// The same, because of this sentence of the evidence.
-    pub fn against(mut self, label: Label, sentence: Range<usize>) -> Self {
+    pub(crate) fn against(mut self, label: Label, sentence: Range<usize>) -> Self {
         self.evidence = Some((label, sentence));
         self
     }

@@ -13,11 +13,11 @@ use local_agent_text::evidence::{
     EvidenceItem, EvidenceSnapshot, Freshness, FreshnessReport, HeadingVerdict, MarkerKind,
     RawCitation, SegmentProblem, UnresolvedProblem, compare_headings, scan_markers, skeleton,
 };
-use local_agent_text::types::{ChunkKey, Label};
+use local_agent_text::types::{ChunkKey, Label, SourceName};
 
 /// What one marker refers to.
 #[derive(Debug, Default)]
-pub struct Resolved {
+pub(crate) struct Resolved {
     /// The items it means; may be empty.
     pub labels: Vec<Label>,
     /// What is wrong, each with an explanation.
@@ -37,13 +37,13 @@ impl Resolved {
     }
 
     /// Whether claims may rely on it.
-    pub fn is_good(&self) -> bool {
+    pub(crate) fn is_good(&self) -> bool {
         !self.labels.is_empty() && self.problems.is_empty()
     }
 }
 
 /// Resolves markers against one snapshot.
-pub struct Resolver<'a> {
+pub(crate) struct Resolver<'a> {
     snapshot: &'a EvidenceSnapshot,
     freshness: &'a FreshnessReport,
     options: &'a VerifyOptions,
@@ -53,7 +53,7 @@ pub struct Resolver<'a> {
 
 impl<'a> Resolver<'a> {
     /// Collects the citations inside the evidence, once.
-    pub fn new(
+    pub(crate) fn new(
         snapshot: &'a EvidenceSnapshot,
         freshness: &'a FreshnessReport,
         options: &'a VerifyOptions,
@@ -75,7 +75,7 @@ impl<'a> Resolver<'a> {
     }
 
     /// What `mark` of `text` means.
-    pub fn resolve(&self, mark: &Mark, text: &str) -> Resolved {
+    pub(crate) fn resolve(&self, mark: &Mark, text: &str) -> Resolved {
         let mut resolved = match &mark.kind {
             MarkKind::Cite(label) => self.labels(&[*label]),
             MarkKind::Broken(SegmentProblem::NoSuchItem(label)) => self.labels(&[*label]),
@@ -284,7 +284,7 @@ fn record(
     MismatchRecord {
         chunk_key: raw.chunk_key,
         expected_rel_path: address(named.map(|_| item.source.as_str()), item.path.as_str()),
-        got_rel_path: address(named.map(|s| s.as_str()), raw.path.as_str()),
+        got_rel_path: address(named.map(SourceName::as_str), raw.path.as_str()),
         expected_heading_path: item.heading.to_string(),
         got_heading_path: raw.heading.to_string(),
         mismatch_kind: match (path_differs, verdict) {

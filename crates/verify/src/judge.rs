@@ -405,7 +405,7 @@ impl Court<'_> {
                     problems.push((*code, format!("“{start}”: {why}")));
                 }
                 QuoteMatch::In(label, range) => {
-                    quoted = quoted.or_else(|| self.texts.get(*label)?.place(range.clone()))
+                    quoted = quoted.or_else(|| self.texts.get(*label)?.place(range.clone()));
                 }
             }
         }
@@ -536,12 +536,12 @@ impl Court<'_> {
             near,
         } = carriers;
         if let Some((verdict, effect)) = own {
-            let against = findings.iter().filter(|f| f.effect == effect);
-            let against = against.filter_map(|f| f.evidence.clone()).next();
+            let mut against = findings.iter().filter(|f| f.effect == effect);
+            let against = against.find_map(|f| f.evidence.clone());
             let carrier = exact.or(quoted).or(against).or(near);
             return Judgement {
                 verdict,
-                evidence: carrier.or_else(|| cited.map(|t| t.whole())),
+                evidence: carrier.or_else(|| cited.map(super::source_text::SourceText::whole)),
                 why: join(sentences_of(findings, effect), remarks),
             };
         }
@@ -555,7 +555,7 @@ impl Court<'_> {
             );
             (Verdict::Checked, Some(place), why)
         } else {
-            let place = near.or_else(|| cited.map(|t| t.whole()));
+            let place = near.or_else(|| cited.map(super::source_text::SourceText::whole));
             let at = place.as_ref().map_or_else(String::new, shown);
             match derivation {
                 Some(derivation) => {

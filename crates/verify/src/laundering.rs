@@ -51,7 +51,7 @@ const ORDERS: &[&str] = &[
 ];
 
 /// The items that contain such a phrase.
-pub fn suspects(texts: &SourceTexts<'_>) -> BTreeSet<Label> {
+pub(crate) fn suspects(texts: &SourceTexts<'_>) -> BTreeSet<Label> {
     texts
         .iter()
         .filter(|t| {

@@ -15,14 +15,14 @@ use local_agent_text::evidence::Normal;
 use local_agent_text::types::Label;
 
 /// The shortest text between quote marks that counts as a quote, in characters.
-pub const SHORTEST: usize = 12;
+pub(crate) const SHORTEST: usize = 12;
 
 /// Maximum number of word comparisons per answer for examining failed quotes.
 const BUDGET: usize = 8_000_000;
 
 /// The result for one quote.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum QuoteMatch {
+pub(crate) enum QuoteMatch {
     /// It is in this item, at this range of its normalised text.
     In(Label, Range<usize>),
     /// It was not found, for this reason.
@@ -30,7 +30,7 @@ pub enum QuoteMatch {
 }
 
 /// Judges the quotes of one answer.
-pub struct Judge<'a> {
+pub(crate) struct Judge<'a> {
     texts: &'a SourceTexts<'a>,
     question: Normal,
     left: Cell<usize>,
@@ -38,7 +38,7 @@ pub struct Judge<'a> {
 
 impl<'a> Judge<'a> {
     /// A judge with a full budget.
-    pub fn new(texts: &'a SourceTexts<'a>, question: &str) -> Self {
+    pub(crate) fn new(texts: &'a SourceTexts<'a>, question: &str) -> Self {
         Self {
             texts,
             question: Normal::of(question),
@@ -47,12 +47,12 @@ impl<'a> Judge<'a> {
     }
 
     /// Whether the quote repeats the question's own words.
-    pub fn is_from_question(&self, quote: &str) -> bool {
+    pub(crate) fn is_from_question(&self, quote: &str) -> bool {
         self.question.find(bare(quote)).is_some()
     }
 
     /// Judges `quote` (normalised) against the cited items.
-    pub fn judge(&self, quote: &str, cited: &[Label]) -> QuoteMatch {
+    pub(crate) fn judge(&self, quote: &str, cited: &[Label]) -> QuoteMatch {
         let bare = bare(quote);
         let cited_texts = || cited.iter().filter_map(|l| self.texts.get(*l));
         if let Some(found) = cited_texts().find_map(|t| verbatim(t, bare)) {
@@ -297,12 +297,7 @@ fn in_order(text: &SourceText<'_>, pieces: &[&str]) -> Option<Vec<Range<usize>>>
 }
 
 /// Words that reverse a statement when they are left out.
-const NEGATIONS: &[&str] = &[
-    "not", "no", "never", "none", "neither", "nor", "nobody", "nothing", "cannot", "without",
-    "unless", "except", "hardly", "rarely", "fails", "failed", "denied", "denies", "rejected",
-    "false", "untrue", "nicht", "kein", "keine", "keinen", "nie", "niemals", "ohne", "pas",
-    "jamais", "sans", "nunca", "sin", "não", "non", "mai",
-];
+const NEGATIONS: &[&str] = list!("quotes.negations");
 
 fn negations(text: &str) -> Vec<&str> {
     let turns = |word: &&str| {
@@ -323,7 +318,7 @@ fn negations(text: &str) -> Vec<&str> {
 
 /// The texts between quote marks in `block`, marks excluded, outermost first found, not
 /// overlapping. `skip` tells which bytes are not prose.
-pub fn quoted_ranges(block: &str, skip: impl Fn(usize) -> bool) -> Vec<Range<usize>> {
+pub(crate) fn quoted_ranges(block: &str, skip: impl Fn(usize) -> bool) -> Vec<Range<usize>> {
     let mut out = Vec::new();
     let mut straight: Option<usize> = None;
     let mut hopeless: Vec<char> = Vec::new();

@@ -13,7 +13,7 @@ use local_agent_text::markdown::BlockRole;
 
 /// A text parsed for comparison.
 #[derive(Default)]
-pub struct Reading {
+pub(crate) struct Reading {
     /// The normalised text.
     pub normal: String,
     /// Its words.
@@ -40,7 +40,7 @@ pub struct Reading {
 }
 
 /// The capitalised words of a text.
-pub struct Capitals {
+pub(crate) struct Capitals {
     /// In lower case; sorted, each once.
     pub words: Vec<String>,
     /// Their first letters, in the order of the text.
@@ -103,10 +103,12 @@ fn sorted(mut pairs: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
     }
     let mut place = |of: fn(&(u32, u32)) -> u32, most: usize| {
         let mut starts = vec![0_usize; most + 2];
-        pairs
-            .iter()
-            .for_each(|pair| starts[of(pair) as usize + 1] += 1);
-        (1..starts.len()).for_each(|key| starts[key] += starts[key - 1]);
+        for pair in &pairs {
+            starts[of(pair) as usize + 1] += 1;
+        }
+        for key in 1..starts.len() {
+            starts[key] += starts[key - 1];
+        }
         let mut out = vec![(0, 0); pairs.len()];
         for pair in &pairs {
             let next = &mut starts[of(pair) as usize];
@@ -121,11 +123,11 @@ fn sorted(mut pairs: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
 }
 
 /// The weight of a word that is only similar: the first five letters of the stems are the same.
-pub const ALIKE: f64 = 0.8;
+pub(crate) const ALIKE: f64 = 0.8;
 
 impl Reading {
     /// Parses `normal`, cut into sentences at `cuts`.
-    pub fn of(normal: &str, cuts: &[Cut], lexicon: &mut Lexicon) -> Self {
+    pub(crate) fn of(normal: &str, cuts: &[Cut], lexicon: &mut Lexicon) -> Self {
         let text = Text::read(normal, cuts, lexicon);
         let atoms = atoms(normal, &text);
         let mut stems = Vec::with_capacity(text.tokens.len());
@@ -158,7 +160,7 @@ impl Reading {
     }
 
     /// A claim: treated as one sentence, whatever punctuation it has.
-    pub fn claim(normal: &str, lexicon: &mut Lexicon) -> Self {
+    pub(crate) fn claim(normal: &str, lexicon: &mut Lexicon) -> Self {
         let whole = Cut {
             bytes: 0..normal.len(),
             role: BlockRole::Paragraph,
@@ -168,22 +170,22 @@ impl Reading {
     }
 
     /// The sentences that contain this stem.
-    pub fn sentences_with(&self, id: u32) -> &[u32] {
+    pub(crate) fn sentences_with(&self, id: u32) -> &[u32] {
         self.stems.get(id)
     }
 
     /// The sentences that contain a similar stem.
-    pub fn sentences_like(&self, id: u32, lexicon: &Lexicon) -> &[u32] {
+    pub(crate) fn sentences_like(&self, id: u32, lexicon: &Lexicon) -> &[u32] {
         lexicon.alike(id).map_or(&[], |like| self.alike.get(like))
     }
 
     /// Whether the stem appears anywhere.
-    pub fn has(&self, id: u32) -> bool {
+    pub(crate) fn has(&self, id: u32) -> bool {
         !self.stems.get(id).is_empty()
     }
 
     /// How well the stem matches anywhere: 1, [`ALIKE`] or 0.
-    pub fn matches(&self, id: u32, lexicon: &Lexicon) -> f64 {
+    pub(crate) fn matches(&self, id: u32, lexicon: &Lexicon) -> f64 {
         if self.has(id) {
             1.0
         } else if self.sentences_like(id, lexicon).is_empty() {
@@ -194,13 +196,13 @@ impl Reading {
     }
 
     /// The whole text in lower case.
-    pub fn lower(&self) -> &str {
+    pub(crate) fn lower(&self) -> &str {
         self.lower.get_or_init(|| self.normal.to_lowercase())
     }
 
     /// The units that it names, each once: as words, with its numbers, as currency and percent
     /// signs.
-    pub fn units(&self) -> &[MeasureUnit] {
+    pub(crate) fn units(&self) -> &[MeasureUnit] {
         self.units.get_or_init(|| {
             let words = self.text.tokens.iter().filter_map(|t| unit(self.word(t)));
             let counted = self.atoms.iter().filter_map(|a| {
@@ -231,7 +233,7 @@ impl Reading {
     }
 
     /// Its capitalised words.
-    pub fn capitals(&self) -> &Capitals {
+    pub(crate) fn capitals(&self) -> &Capitals {
         self.capitals.get_or_init(|| {
             let capital = || {
                 self.text
@@ -251,22 +253,22 @@ impl Reading {
     }
 
     /// One sentence.
-    pub fn sentence(&self, n: usize) -> Option<&Sentence> {
+    pub(crate) fn sentence(&self, n: usize) -> Option<&Sentence> {
         self.text.sentences.get(n)
     }
 
     /// The tokens of sentence `n`.
-    pub fn tokens_of(&self, n: usize) -> &[Token] {
+    pub(crate) fn tokens_of(&self, n: usize) -> &[Token] {
         self.sentence(n).map_or(&[], |s| self.text.of(s))
     }
 
     /// The text of a token as written.
-    pub fn word(&self, token: &Token) -> &str {
+    pub(crate) fn word(&self, token: &Token) -> &str {
         self.normal.get(token.start..token.end).unwrap_or("")
     }
 
     /// The atoms that begin in sentence `n`.
-    pub fn atoms_of(&self, n: usize) -> &[Atom] {
+    pub(crate) fn atoms_of(&self, n: usize) -> &[Atom] {
         let Some(sentence) = self.sentence(n) else {
             return &[];
         };
@@ -280,7 +282,7 @@ impl Reading {
     }
 
     /// The terms that begin in sentence `n`.
-    pub fn terms_of(&self, n: usize) -> &[Term] {
+    pub(crate) fn terms_of(&self, n: usize) -> &[Term] {
         let Some(sentence) = self.sentence(n) else {
             return &[];
         };
@@ -294,7 +296,7 @@ impl Reading {
     }
 
     /// The text from the first to the last of these tokens.
-    pub fn shown(&self, tokens: Range<usize>) -> &str {
+    pub(crate) fn shown(&self, tokens: Range<usize>) -> &str {
         let tokens = self.text.tokens.get(tokens).unwrap_or(&[]);
         match (tokens.first(), tokens.last()) {
             (Some(first), Some(last)) => self.normal.get(first.start..last.end).unwrap_or(""),
@@ -304,27 +306,27 @@ impl Reading {
 
     /// For every token: which part of its sentence it is in. Parts are cut at punctuation and at
     /// words that begin a new statement.
-    pub fn parts(&self) -> &[u32] {
+    pub(crate) fn parts(&self) -> &[u32] {
         self.parts.get_or_init(|| parts(self))
     }
 
     /// What the text states, in order.
-    pub fn statements(&self) -> &[Statement] {
+    pub(crate) fn statements(&self) -> &[Statement] {
         self.statements.get_or_init(|| statements(self))
     }
 
     /// Its labels: of rows, items, lines and sections.
-    pub fn families(&self) -> &[Family] {
+    pub(crate) fn families(&self) -> &[Family] {
         self.families.get_or_init(|| families(self))
     }
 
     /// The cells of its tables that say yes or no.
-    pub fn verdicts(&self) -> Vec<CellVerdict<'_>> {
+    pub(crate) fn verdicts(&self) -> Vec<CellVerdict<'_>> {
         verdicts(self)
     }
 
     /// The sentence that a token is in.
-    pub fn sentence_of(&self, token: usize) -> usize {
+    pub(crate) fn sentence_of(&self, token: usize) -> usize {
         self.text
             .sentences
             .partition_point(|s| s.tokens.end <= token)

@@ -15,14 +15,14 @@ use super::report::Place;
 use super::text::{Cut, Lexicon};
 
 /// All items of a snapshot.
-pub struct SourceTexts<'a> {
+pub(crate) struct SourceTexts<'a> {
     texts: Vec<SourceText<'a>>,
     lexicon: RefCell<Lexicon>,
     arounds: RefCell<BTreeMap<Vec<Label>, Rc<Reading>>>,
 }
 
 /// One item.
-pub struct SourceText<'a> {
+pub(crate) struct SourceText<'a> {
     /// The item itself.
     pub item: &'a EvidenceItem,
     normal: OnceCell<Normal>,
@@ -45,7 +45,7 @@ const OPENING: usize = 8;
 
 impl<'a> SourceTexts<'a> {
     /// Prepares nothing yet.
-    pub fn new(snapshot: &'a EvidenceSnapshot) -> Self {
+    pub(crate) fn new(snapshot: &'a EvidenceSnapshot) -> Self {
         let text = |item| SourceText {
             item,
             normal: OnceCell::new(),
@@ -65,12 +65,12 @@ impl<'a> SourceTexts<'a> {
     }
 
     /// The stems of all texts.
-    pub fn lexicon(&self) -> &RefCell<Lexicon> {
+    pub(crate) fn lexicon(&self) -> &RefCell<Lexicon> {
         &self.lexicon
     }
 
     /// The text of an item, parsed for comparison.
-    pub fn reading<'s>(&self, text: &'s SourceText<'a>) -> &'s Reading {
+    pub(crate) fn reading<'s>(&self, text: &'s SourceText<'a>) -> &'s Reading {
         text.reading.get_or_init(|| {
             Reading::of(
                 text.normal().as_str(),
@@ -81,7 +81,7 @@ impl<'a> SourceTexts<'a> {
     }
 
     /// The headings and paths of these items (`text` makes the text), parsed once.
-    pub fn around(&self, labels: Vec<Label>, text: impl FnOnce() -> String) -> Rc<Reading> {
+    pub(crate) fn around(&self, labels: Vec<Label>, text: impl FnOnce() -> String) -> Rc<Reading> {
         let read = || Reading::claim(Normal::of(&text()).as_str(), &mut self.lexicon.borrow_mut());
         Rc::clone(
             self.arounds
@@ -92,30 +92,30 @@ impl<'a> SourceTexts<'a> {
     }
 
     /// The item with this label.
-    pub fn get(&self, label: Label) -> Option<&SourceText<'a>> {
+    pub(crate) fn get(&self, label: Label) -> Option<&SourceText<'a>> {
         self.texts
             .get(usize::try_from(label.number()).ok()?.checked_sub(1)?)
     }
 
     /// All items, in order.
-    pub fn iter(&self) -> impl Iterator<Item = &SourceText<'a>> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &SourceText<'a>> {
         self.texts.iter()
     }
 }
 
 impl SourceText<'_> {
     /// The normalised text.
-    pub fn normal(&self) -> &Normal {
+    pub(crate) fn normal(&self) -> &Normal {
         self.normal.get_or_init(|| Normal::of(&self.item.text))
     }
 
     /// The words and numbers of the normalised text, as [`tokens`] cuts them.
-    pub fn tokens(&self) -> &[Range<usize>] {
+    pub(crate) fn tokens(&self) -> &[Range<usize>] {
         self.tokens.get_or_init(|| tokens(self.normal().as_str()))
     }
 
     /// The words of the normalised text as written.
-    pub fn vocabulary(&self) -> &HashSet<String> {
+    pub(crate) fn vocabulary(&self) -> &HashSet<String> {
         let hay = self.normal().as_str();
         self.vocabulary.get_or_init(|| {
             self.tokens()
@@ -127,14 +127,14 @@ impl SourceText<'_> {
     }
 
     /// The longer words of the text in lower case.
-    pub fn words(&self) -> &HashSet<String> {
+    pub(crate) fn words(&self) -> &HashSet<String> {
         self.words
             .get_or_init(|| content_words(self.normal().as_str()).collect())
     }
 
     /// Where `claim` (normalised) appears as one or more whole sentences; its closing punctuation
     /// is ignored.
-    pub fn find_sentences(&self, claim: &str) -> Option<Range<usize>> {
+    pub(crate) fn find_sentences(&self, claim: &str) -> Option<Range<usize>> {
         let claim = claim.trim_end_matches(is_closing);
         if claim.is_empty() {
             return None;
@@ -164,7 +164,7 @@ impl SourceText<'_> {
     }
 
     /// The sentences of the normalised text.
-    pub fn cuts(&self) -> &[Cut] {
+    pub(crate) fn cuts(&self) -> &[Cut] {
         self.cuts
             .get_or_init(|| cuts(&self.item.text, self.normal()))
     }
@@ -187,7 +187,7 @@ impl SourceText<'_> {
     }
 
     /// The place of a range of the normalised text.
-    pub fn place(&self, range: Range<usize>) -> Option<Place> {
+    pub(crate) fn place(&self, range: Range<usize>) -> Option<Place> {
         let raw = self.normal().raw(range)?;
         let (span, lines) = self.item.locate(raw.start, raw.end)?;
         Some(Place {
@@ -198,7 +198,7 @@ impl SourceText<'_> {
     }
 
     /// The place of the whole item.
-    pub fn whole(&self) -> Place {
+    pub(crate) fn whole(&self) -> Place {
         let EvidenceItem {
             label,
             source,
@@ -257,7 +257,7 @@ fn cuts(raw: &str, normal: &Normal) -> Vec<Cut> {
 }
 
 /// Parses markdown for comparison.
-pub fn read(raw: &str, lexicon: &mut Lexicon) -> Reading {
+pub(crate) fn read(raw: &str, lexicon: &mut Lexicon) -> Reading {
     let normal = Normal::of(raw);
     Reading::of(normal.as_str(), &cuts(raw, &normal), lexicon)
 }
@@ -278,7 +278,7 @@ fn padded(text: &str, filler: u8) -> [u8; OPENING] {
 }
 
 /// Words and numbers; each letter of a script without spaces is a separate word.
-pub fn tokens(text: &str) -> Vec<Range<usize>> {
+pub(crate) fn tokens(text: &str) -> Vec<Range<usize>> {
     let mut out: Vec<Range<usize>> = Vec::new();
     let mut joins = false;
     for (at, c) in text.char_indices() {
@@ -301,7 +301,7 @@ pub fn tokens(text: &str) -> Vec<Range<usize>> {
 }
 
 /// Lower-case words of four letters or more, numbers, and letters of scripts without spaces.
-pub fn content_words(text: &str) -> impl Iterator<Item = String> + '_ {
+pub(crate) fn content_words(text: &str) -> impl Iterator<Item = String> + '_ {
     tokens(text)
         .into_iter()
         .filter_map(|range| text.get(range))

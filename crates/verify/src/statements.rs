@@ -18,7 +18,7 @@ const ENOUGH: usize = 3;
 const MOST_TAKEN: usize = 40;
 
 /// One statement.
-pub struct Statement {
+pub(crate) struct Statement {
     /// Its sentence.
     pub sentence: usize,
     /// Its own tokens, as indices.
@@ -28,7 +28,7 @@ pub struct Statement {
 }
 
 /// The statements of a text, in order.
-pub fn statements(reading: &Reading) -> Vec<Statement> {
+pub(crate) fn statements(reading: &Reading) -> Vec<Statement> {
     let mut out = Vec::new();
     let mut header: Option<usize> = None;
     for (s, sentence) in reading.text.sentences.iter().enumerate() {
@@ -166,7 +166,7 @@ fn row(reading: &Reading, s: usize, header: Option<usize>, out: &mut Vec<Stateme
 }
 
 /// A cell that says yes or no.
-pub struct CellVerdict<'r> {
+pub(crate) struct CellVerdict<'r> {
     /// Its row.
     pub sentence: usize,
     /// The name of its row.
@@ -178,7 +178,7 @@ pub struct CellVerdict<'r> {
 }
 
 /// The cells of all tables that say yes or no and nothing else, in order.
-pub fn verdicts(reading: &Reading) -> Vec<CellVerdict<'_>> {
+pub(crate) fn verdicts(reading: &Reading) -> Vec<CellVerdict<'_>> {
     let mut out = Vec::new();
     let mut header: Option<usize> = None;
     for (s, sentence) in reading.text.sentences.iter().enumerate() {

@@ -41,7 +41,7 @@ const ENDINGS: &[(&str, &str)] = &[
 ];
 
 /// The stem of a lower-case word.
-pub fn stem(word: &str) -> String {
+pub(crate) fn stem(word: &str) -> String {
     if word.len() <= 3 || word.bytes().any(|b| b.is_ascii_digit()) {
         return word.to_owned();
     }

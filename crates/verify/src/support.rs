@@ -14,10 +14,10 @@ use super::text::{Lexicon, Token};
 const MOST_WORDS: usize = 300;
 
 /// Sentences in a window.
-pub const WINDOW: usize = 3;
+pub(crate) const WINDOW: usize = 3;
 
 /// What is measured, in the order of [`Features::values`].
-pub const NAMES: [&str; 7] = [
+pub(crate) const NAMES: [&str; 7] = [
     "cover",
     "said",
     "stranger",
@@ -29,7 +29,7 @@ pub const NAMES: [&str; 7] = [
 
 /// What was measured about one claim and its evidence.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Features {
+pub(crate) struct Features {
     /// Share of the claim's words that appear anywhere in the evidence.
     pub cover: f64,
     /// The same within the best window, with rare words weighted more, for the words after the
@@ -50,7 +50,7 @@ pub struct Features {
 
 impl Features {
     /// In the order of [`NAMES`].
-    pub const fn values(&self) -> [f64; 7] {
+    pub(crate) const fn values(&self) -> [f64; 7] {
         [
             self.cover,
             self.said,
@@ -64,7 +64,7 @@ impl Features {
 }
 
 /// The weights and where they come from.
-pub struct Weights {
+pub(crate) struct Weights {
     weights: [f64; 7],
     bias: f64,
     /// With this score or more, a claim counts as supported where a yes or no is needed (`eval
@@ -78,7 +78,7 @@ static WEIGHTS: LazyLock<Weights> =
     LazyLock::new(|| Weights::read(include_str!("data/support.txt")));
 
 /// The fitted weights.
-pub fn weights() -> &'static Weights {
+pub(crate) fn weights() -> &'static Weights {
     &WEIGHTS
 }
 
@@ -99,7 +99,7 @@ impl Weights {
     }
 
     /// The weighted sum.
-    pub fn score(&self, features: &Features) -> f64 {
+    pub(crate) fn score(&self, features: &Features) -> f64 {
         features
             .values()
             .iter()
@@ -112,7 +112,7 @@ impl Weights {
 
 /// The best window of one text.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Window {
+pub(crate) struct Window {
     /// Which of the texts.
     pub text: usize,
     /// Its first sentence.
@@ -126,7 +126,7 @@ pub struct Window {
 }
 
 /// The words of a claim that are used to measure support.
-pub fn counted(claim: &Reading) -> Vec<Token> {
+pub(crate) fn counted(claim: &Reading) -> Vec<Token> {
     claim
         .text
         .tokens
@@ -167,7 +167,11 @@ fn word_weights(counted: &[Token], texts: &[&Reading]) -> Vec<f64> {
 
 /// Finds the best window of `texts` for the claim. `None` when the claim has no word to measure or
 /// there is no text.
-pub fn best_window(claim: &Reading, texts: &[&Reading], lexicon: &Lexicon) -> Option<Window> {
+pub(crate) fn best_window(
+    claim: &Reading,
+    texts: &[&Reading],
+    lexicon: &Lexicon,
+) -> Option<Window> {
     let counted = counted(claim);
     let weights = word_weights(&counted, texts);
     let total: f64 = weights.iter().sum();
@@ -207,11 +211,11 @@ pub fn best_window(claim: &Reading, texts: &[&Reading], lexicon: &Lexicon) -> Op
                 }
             }
             let mut clear = |list: &[u32]| {
-                list.iter().for_each(|s| {
+                for s in list {
                     if let Some(f) = found.get_mut(*s as usize) {
-                        *f = 0.0
+                        *f = 0.0;
                     }
-                })
+                }
             };
             clear(exact);
             clear(like);
@@ -239,7 +243,7 @@ pub fn best_window(claim: &Reading, texts: &[&Reading], lexicon: &Lexicon) -> Op
 }
 
 /// Measures the claim against the texts that it cites.
-pub fn measure(
+pub(crate) fn measure(
     claim: &Reading,
     texts: &[&Reading],
     window: &Window,

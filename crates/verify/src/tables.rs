@@ -8,7 +8,7 @@ use super::stem::stem;
 
 /// How much of a thing is meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Quantity {
+pub(crate) enum Quantity {
     /// All, every, always.
     Universal,
     /// Most, usually, often.
@@ -23,7 +23,7 @@ pub enum Quantity {
 
 /// How sure or binding a statement is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mood {
+pub(crate) enum Mood {
     /// Must, required.
     Must,
     /// Should, recommended.
@@ -40,7 +40,7 @@ pub enum Mood {
 
 /// The status of a plan or a thing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Status {
+pub(crate) enum Status {
     /// Still to be decided.
     Proposed,
     /// Decided.
@@ -61,7 +61,7 @@ pub enum Status {
 
 /// What a word does in a sentence, besides its meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
+pub(crate) enum Role {
     /// Carries little information: "way", "make", "instead".
     Everyday,
     /// Excludes everything else: "only".
@@ -126,18 +126,18 @@ impl Role {
 
 /// A set of roles.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Roles(u32);
+pub(crate) struct Roles(u32);
 
 impl Roles {
     /// Whether a role is in the set.
-    pub fn has(self, role: Role) -> bool {
+    pub(crate) fn has(self, role: Role) -> bool {
         self.0 >> role as u32 & 1 == 1
     }
 }
 
 /// What is known about a word.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Entry {
+pub(crate) struct Entry {
     /// Carries no content.
     pub stop: bool,
     /// Carries little content.
@@ -165,7 +165,7 @@ pub struct Entry {
 }
 
 /// The lists.
-pub struct Tables {
+pub(crate) struct Tables {
     /// By word as written.
     words: HashMap<String, Entry>,
     /// By stem: only pairs, turning words and status, which apply to every inflected form.
@@ -185,7 +185,7 @@ static TABLES: LazyLock<Tables> = LazyLock::new(|| {
 });
 
 /// The lists of this program.
-pub fn tables() -> &'static Tables {
+pub(crate) fn tables() -> &'static Tables {
     &TABLES
 }
 
@@ -266,12 +266,12 @@ impl Tables {
     }
 
     /// The stem of a lower-case word, irregular forms included.
-    pub fn stem_of(&self, word: &str) -> String {
+    pub(crate) fn stem_of(&self, word: &str) -> String {
         stem(self.bases.get(word).copied().unwrap_or(word))
     }
 
     /// What is known about a lower-case word with this stem, if anything is.
-    pub fn entry(&self, word: &str, stem: &str) -> Option<&Entry> {
+    pub(crate) fn entry(&self, word: &str, stem: &str) -> Option<&Entry> {
         self.words.get(word).or_else(|| self.stems.get(stem))
     }
 }

@@ -8,7 +8,7 @@ use super::text::{Lexicon, Text, Token};
 
 /// The kind of a term; only terms of one kind can replace each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TermKind {
+pub(crate) enum TermKind {
     /// A word of the language.
     Word,
     /// A proper name or an abbreviation.
@@ -23,7 +23,7 @@ pub enum TermKind {
 
 /// One term.
 #[derive(Debug, Clone)]
-pub struct Term {
+pub(crate) struct Term {
     /// Its stem, or an identifier as a whole.
     pub id: u32,
     /// Its tokens.
@@ -38,7 +38,7 @@ pub struct Term {
 const LONGEST: usize = 120;
 
 /// The terms of a text, in the order of their first tokens; an identifier before its parts.
-pub fn terms(normal: &str, text: &Text, atoms: &[Atom], lexicon: &mut Lexicon) -> Vec<Term> {
+pub(crate) fn terms(normal: &str, text: &Text, atoms: &[Atom], lexicon: &mut Lexicon) -> Vec<Term> {
     let tokens = &text.tokens;
     let mut counted = vec![false; tokens.len()];
     for atom in atoms {
@@ -140,34 +140,10 @@ fn sign_before(normal: &str, start: usize) -> &str {
 }
 
 /// Words that begin a new statement inside a sentence.
-const OPENERS: [&str; 23] = [
-    "whereas",
-    "while",
-    "but",
-    "although",
-    "though",
-    "because",
-    "since",
-    "unless",
-    "if",
-    "when",
-    "whenever",
-    "until",
-    "otherwise",
-    "yet",
-    "however",
-    "which",
-    "who",
-    "whose",
-    "where",
-    "weil",
-    "während",
-    "aber",
-    "wenn",
-];
+const OPENERS: [&str; 23] = *list!("terms.openers");
 
 /// For every token of a reading: which part of its sentence it is in.
-pub fn parts(reading: &Reading) -> Vec<u32> {
+pub(crate) fn parts(reading: &Reading) -> Vec<u32> {
     let mut out = Vec::with_capacity(reading.text.tokens.len());
     let mut part = 0;
     for sentence in &reading.text.sentences {
@@ -183,7 +159,7 @@ pub fn parts(reading: &Reading) -> Vec<u32> {
             // "It was not, she wrote it": the correction comes after the comma.
             let word = super::text::lower_case(reading.word(token));
             let ends = gap.contains(',') || matches!(&*word, "and" | "und");
-            let denial = !has_content && ends && before.is_some_and(|b| b.negates());
+            let denial = !has_content && ends && before.is_some_and(Token::negates);
             if before.is_some() && (sign || denial || OPENERS.contains(&&*word)) {
                 part += 1;
                 has_content = false;

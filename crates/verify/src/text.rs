@@ -13,7 +13,7 @@ use super::tables::{Entry, Mood, Quantity, Role, Status, tables};
 
 /// Stems as numbers; shared by all texts of one verification.
 #[derive(Default)]
-pub struct Lexicon {
+pub(crate) struct Lexicon {
     ids: HashMap<String, u32, RandomState>,
     stems: Vec<String>,
     /// For every stem: the number of its first letters, if it is long enough to be compared by
@@ -68,7 +68,7 @@ const ALIKE_LETTERS: usize = 5;
 
 impl Lexicon {
     /// The number of a stem, or of a name that is compared as a whole; assigned if it is new.
-    pub fn intern(&mut self, stem: &str) -> u32 {
+    pub(crate) fn intern(&mut self, stem: &str) -> u32 {
         if let Some(id) = self.ids.get(stem) {
             return *id;
         }
@@ -85,7 +85,7 @@ impl Lexicon {
     }
 
     /// The number of the first letters of a stem; stems with the same number are similar.
-    pub fn alike(&self, id: u32) -> Option<u32> {
+    pub(crate) fn alike(&self, id: u32) -> Option<u32> {
         self.alike.get(id as usize).copied().flatten()
     }
 
@@ -107,14 +107,14 @@ impl Lexicon {
     }
 
     /// The stem behind an id.
-    pub fn stem(&self, id: u32) -> &str {
+    pub(crate) fn stem(&self, id: u32) -> &str {
         self.stems.get(id as usize).map_or("", String::as_str)
     }
 }
 
 /// One word or number.
 #[derive(Clone, Copy)]
-pub struct Token {
+pub(crate) struct Token {
     /// First byte in the normalised text.
     pub start: usize,
     /// One past the last.
@@ -140,7 +140,7 @@ pub struct Token {
 
 impl Token {
     /// The same word, negated as given; a negated content word is itself the head of the negation.
-    pub fn with_negation(self, negated: bool) -> Self {
+    pub(crate) fn with_negation(self, negated: bool) -> Self {
         Self {
             negated,
             head: self.is_content(),
@@ -149,7 +149,7 @@ impl Token {
     }
 
     /// Whether it has no content of its own.
-    pub fn is_stop(&self) -> bool {
+    pub(crate) fn is_stop(&self) -> bool {
         // "gate B", "vitamin D": a letter used as a name.
         if self.capital && self.end - self.start == 1 && !self.first && !self.is_light() {
             return false;
@@ -159,69 +159,69 @@ impl Token {
     }
 
     /// Whether it has little content.
-    pub fn is_light(&self) -> bool {
+    pub(crate) fn is_light(&self) -> bool {
         self.entry.is_some_and(|e| e.light)
     }
 
     /// A noun, verb, adjective or number: neither stop nor light, and not a negation.
-    pub fn is_content(&self) -> bool {
+    pub(crate) fn is_content(&self) -> bool {
         !(self.is_stop() || self.is_light() || self.negates())
     }
 
     /// Whether it negates what follows.
-    pub fn negates(&self) -> bool {
+    pub(crate) fn negates(&self) -> bool {
         self.entry.is_some_and(|e| e.negates)
     }
 
     /// Whether it is a verb or noun that negates what follows.
-    pub fn turns(&self) -> bool {
+    pub(crate) fn turns(&self) -> bool {
         self.entry.is_some_and(|e| e.turns)
     }
 
     /// Whether its opposite says the same with the two parties swapped.
-    pub fn is_converse(&self) -> bool {
+    pub(crate) fn is_converse(&self) -> bool {
         self.entry.is_some_and(|e| e.converse)
     }
 
     /// Whether a number or a date may begin here.
-    pub fn may_be_amount(&self) -> bool {
+    pub(crate) fn may_be_amount(&self) -> bool {
         self.number || self.entry.is_some_and(|e| e.amount)
     }
 
     /// Its quantity, if it is one.
-    pub fn quantity(&self) -> Option<Quantity> {
+    pub(crate) fn quantity(&self) -> Option<Quantity> {
         self.entry.and_then(|e| e.quantity)
     }
 
     /// Its mood, if it has one.
-    pub fn mood(&self) -> Option<Mood> {
+    pub(crate) fn mood(&self) -> Option<Mood> {
         self.entry.filter(|_| !self.month).and_then(|e| e.mood)
     }
 
     /// Its status, if it is one.
-    pub fn status(&self) -> Option<Status> {
+    pub(crate) fn status(&self) -> Option<Status> {
         self.entry.and_then(|e| e.status)
     }
 
     /// The pairs of opposites it is in.
-    pub fn pairs(&self) -> &'static [(u16, bool)] {
+    pub(crate) fn pairs(&self) -> &'static [(u16, bool)] {
         self.entry.map_or(&[], |e| e.pairs.as_slice())
     }
 
     /// Whether it has this role in a sentence.
-    pub fn does(&self, role: Role) -> bool {
+    pub(crate) fn does(&self, role: Role) -> bool {
         self.entry.is_some_and(|e| e.roles.has(role))
     }
 
     /// Whether it cancels a negation before it.
-    pub fn hollow(&self) -> bool {
+    pub(crate) fn hollow(&self) -> bool {
         self.entry.is_some_and(|e| e.hollow)
     }
 }
 
 /// Where a sentence, cell row or line of code is in a normalised text, and in what kind of block.
 #[derive(Debug, Clone)]
-pub struct Cut {
+pub(crate) struct Cut {
     /// Bytes of the normalised text.
     pub bytes: Range<usize>,
     /// The kind of block.
@@ -232,7 +232,7 @@ pub struct Cut {
 
 /// One sentence: its bytes in the normalised text, and its tokens.
 #[derive(Debug, Clone)]
-pub struct Sentence {
+pub(crate) struct Sentence {
     /// Bytes of the normalised text.
     pub bytes: Range<usize>,
     /// Indices of tokens.
@@ -245,7 +245,7 @@ pub struct Sentence {
 
 /// A text as words.
 #[derive(Default)]
-pub struct Text {
+pub(crate) struct Text {
     /// All tokens, in order.
     pub tokens: Vec<Token>,
     /// All sentences, in order.
@@ -254,7 +254,7 @@ pub struct Text {
 
 impl Text {
     /// Reads `text` (normalised), cut into sentences at `cuts`.
-    pub fn read(text: &str, cuts: &[Cut], lexicon: &mut Lexicon) -> Self {
+    pub(crate) fn read(text: &str, cuts: &[Cut], lexicon: &mut Lexicon) -> Self {
         // In most languages a word and the blank after it take five bytes or more.
         let mut this = Self {
             tokens: Vec::with_capacity(text.len() / 5 + 1),
@@ -277,7 +277,7 @@ impl Text {
     }
 
     /// The tokens of one sentence.
-    pub fn of(&self, sentence: &Sentence) -> &[Token] {
+    pub(crate) fn of(&self, sentence: &Sentence) -> &[Token] {
         self.tokens.get(sentence.tokens.clone()).unwrap_or(&[])
     }
 
@@ -395,15 +395,12 @@ impl Text {
 
 /// Whether a capitalised word after `word` can be a month: "since May", "3 May".
 fn comes_before_a_month(word: &str) -> bool {
-    const WORDS: &[&str] = &[
-        "in", "since", "by", "until", "till", "from", "of", "before", "after", "during", "last",
-        "next", "early", "mid", "late",
-    ];
+    const WORDS: &[&str] = list!("text.words");
     word.starts_with(|c: char| c.is_ascii_digit()) || WORDS.contains(&&*lower_case(word))
 }
 
 /// `word` in lower case; most words already are, and are not copied.
-pub fn lower_case(word: &str) -> Cow<'_, str> {
+pub(crate) fn lower_case(word: &str) -> Cow<'_, str> {
     match word
         .bytes()
         .find(|b| b.is_ascii_uppercase() || !b.is_ascii())

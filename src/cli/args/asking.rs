@@ -12,7 +12,7 @@ const SCOPE: &str = "Where to look";
 
 /// Restrictions that `query` and `ask` share.
 #[derive(Debug, Clone, Default, Args)]
-pub struct ScopeArgs {
+pub(crate) struct ScopeArgs {
     /// Only this source; may be given again
     #[arg(
         short = 'c',
@@ -38,7 +38,7 @@ pub struct ScopeArgs {
 
 impl ScopeArgs {
     /// The limits for the operations.
-    pub fn limits(&self) -> Limits {
+    pub(crate) fn limits(&self) -> Limits {
         let Self {
             source,
             path,
@@ -57,21 +57,21 @@ impl ScopeArgs {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ModeArg {
+pub(crate) enum ModeArg {
     Hybrid,
     Lexical,
     Vector,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum FusionArg {
+pub(crate) enum FusionArg {
     Convex,
     Rrf,
 }
 
 /// How `query` prints its hits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum QueryFormat {
+pub(crate) enum QueryFormat {
     /// Two or three lines a hit
     Text,
     /// One JSON object
@@ -92,14 +92,14 @@ pub enum QueryFormat {
 
 impl QueryFormat {
     /// Whether stdout is for a program, including failures.
-    pub const fn is_json(self) -> bool {
+    pub(crate) const fn is_json(self) -> bool {
         matches!(self, Self::Json | Self::Jsonl | Self::Qmd)
     }
 }
 
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("output").multiple(false)))]
-pub struct Query {
+pub(crate) struct Query {
     /// Words, "phrases", -excluded, tag:x path:folder after:2026-01-01; or lines that begin with
     /// lex:, vec:, hyde: or intent:
     #[arg(required = true, value_name = "WORDS")]
@@ -162,7 +162,7 @@ pub struct Query {
 
 impl Query {
     /// A list of every note with this tag or one below it.
-    pub fn of_tag(tag: &str) -> Self {
+    pub(crate) fn of_tag(tag: &str) -> Self {
         Self {
             words: vec![format!("tag:\"{}\"", tag.trim_start_matches('#'))],
             limit: 0,
@@ -185,12 +185,12 @@ impl Query {
     }
 
     /// The query as one text. Words need no quotes.
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         self.words.join(" ")
     }
 
     /// The output format, apart from the global `--json`.
-    pub fn format(&self) -> QueryFormat {
+    pub(crate) fn format(&self) -> QueryFormat {
         let flags = [
             (self.jsonl, QueryFormat::Jsonl),
             (self.files, QueryFormat::Files),
@@ -206,7 +206,7 @@ impl Query {
 }
 
 #[derive(Debug, Args)]
-pub struct Ask {
+pub(crate) struct Ask {
     /// The question
     pub question: String,
     /// Use the big model when a chat model answers
@@ -242,7 +242,7 @@ pub struct Ask {
 
 /// How the citations of an answer are printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub enum CitationForm {
+pub(crate) enum CitationForm {
     /// `[1]`, and a list of sources
     #[default]
     Numbers,
@@ -255,7 +255,7 @@ fn day(text: &str) -> Result<Day, String> {
 }
 
 #[derive(Debug, Args)]
-pub struct Chat {
+pub(crate) struct Chat {
     /// What to say to the model
     pub prompt: String,
     /// Let the model call tools that read your files, in a bounded loop
@@ -265,7 +265,7 @@ pub struct Chat {
 
 /// Without `--snapshot` and `--vault` the evidence is the files of the configured sources.
 #[derive(Debug, Args)]
-pub struct Verify {
+pub(crate) struct Verify {
     /// File with the answer; `-` reads stdin
     pub answer: PathBuf,
     /// Evidence: a snapshot file, or a run's record that holds one. The answer cites [E1] or

@@ -6,7 +6,7 @@ use clap::{Args, Subcommand, ValueEnum};
 
 /// Which side or mixture of sides a set is searched with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum EvalModeArg {
+pub(crate) enum EvalModeArg {
     Default,
     Lexical,
     Vector,
@@ -16,7 +16,7 @@ pub enum EvalModeArg {
 
 /// What both measurements take.
 #[derive(Debug, Args)]
-pub struct EvalArgs {
+pub(crate) struct EvalArgs {
     /// Folders with docs/, queries.jsonl and the judgments
     #[arg(required = true, value_name = "SET")]
     pub sets: Vec<PathBuf>,
@@ -37,7 +37,7 @@ pub struct EvalArgs {
 }
 
 #[derive(Debug, Subcommand)]
-pub enum EvalCommand {
+pub(crate) enum EvalCommand {
     /// Whole documents: nDCG@10, Recall@10, Recall@100, MRR@10 against qrels.tsv
     Retrieval(EvalArgs),
     /// Passages: hit, recall, precision and overlap with the marks of spans.jsonl

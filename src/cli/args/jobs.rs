@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 
 #[derive(Debug, Args)]
-pub struct Index {
+pub(crate) struct Index {
     /// Index database, instead of the configured one
     #[arg(long, value_name = "PATH")]
     pub db_path: Option<PathBuf>,
@@ -49,7 +49,7 @@ pub struct Index {
 }
 
 #[derive(Debug, Args)]
-pub struct Embed {
+pub(crate) struct Embed {
     /// Model id, instead of the configured one
     #[arg(long, value_name = "ID")]
     pub model: Option<String>,
@@ -77,7 +77,7 @@ pub struct Embed {
 }
 
 #[derive(Debug, Args)]
-pub struct Watch {
+pub(crate) struct Watch {
     /// Milliseconds without a change before anything is done
     #[arg(long, value_name = "MS", default_value_t = 400)]
     pub debounce: u64,
@@ -100,7 +100,7 @@ pub struct Watch {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Unit {
+pub(crate) enum Unit {
     /// A unit of the user
     Systemd,
     /// An agent of macOS
@@ -112,7 +112,7 @@ pub enum Unit {
 }
 
 #[derive(Debug, Subcommand)]
-pub enum ModelsCommand {
+pub(crate) enum ModelsCommand {
     /// Models that are known and where their files are
     List,
     /// Download a model; the only command that downloads anything
@@ -139,7 +139,7 @@ pub enum ModelsCommand {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 #[value(rename_all = "snake_case")]
-pub enum SchemeArg {
+pub(crate) enum SchemeArg {
     ObsidianV2,
     ObsidianV1,
     #[value(name = "fixed_window_v1")]

@@ -14,19 +14,17 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-pub use asking::{
-    Ask, Chat, CitationForm, FusionArg, ModeArg, Query, QueryFormat, ScopeArgs, Verify,
-};
-pub use eval::{EvalArgs, EvalCommand, EvalModeArg};
-pub use jobs::{Embed, Index, ModelsCommand, SchemeArg, Unit, Watch};
-pub use notes::{Get, Ls, MultiGet, NoteArgs, Similar, Tags};
-pub use records::{Doctor, MemoryCommand, MemoryKind, MemorySource, RunsCommand, Status};
-pub use serving::{Client, Mcp, McpCommand, Serve, ServeCommand};
-pub use setup::{
+pub(super) use asking::{Ask, Chat, CitationForm, FusionArg, ModeArg, Query, QueryFormat, Verify};
+pub(super) use eval::{EvalArgs, EvalCommand, EvalModeArg};
+pub(super) use jobs::{Embed, Index, ModelsCommand, SchemeArg, Unit, Watch};
+pub(super) use notes::{Get, Ls, MultiGet, NoteArgs, Similar, Tags};
+pub(super) use records::{Doctor, MemoryCommand, MemoryKind, MemorySource, RunsCommand, Status};
+pub(super) use serving::{Client, Mcp, McpCommand, Serve, ServeCommand};
+pub(super) use setup::{
     Clean, Completions, ConfigCommand, ContextCommand, Import, ImportFrom, Init, Man, SourceAdd,
     SourceCommand, Try,
 };
-pub use tools::{ToolCommand, ToolRun};
+pub(super) use tools::{ToolCommand, ToolRun};
 
 /// Answers questions from your own markdown, and proves every answer.
 #[derive(Debug, Parser)]
@@ -36,7 +34,7 @@ pub use tools::{ToolCommand, ToolRun};
     propagate_version = true,
     max_term_width = 100
 )]
-pub struct Cli {
+pub(super) struct Cli {
     #[command(flatten)]
     pub global: Global,
     #[command(subcommand)]
@@ -46,7 +44,7 @@ pub struct Cli {
 /// Options that every command takes.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Global options")]
-pub struct Global {
+pub(super) struct Global {
     /// Run as if started in this folder
     #[arg(short = 'C', long, global = true, value_name = "DIR")]
     pub directory: Option<PathBuf>,
@@ -68,14 +66,14 @@ pub struct Global {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ColorWhen {
+pub(super) enum ColorWhen {
     Auto,
     Always,
     Never,
 }
 
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub(super) enum Command {
     /// Ask questions about any folder with no set-up at all
     Try(Try),
     /// Write a configuration

@@ -4,7 +4,7 @@
 use clap::Args;
 
 #[derive(Debug, Args)]
-pub struct Get {
+pub(crate) struct Get {
     /// path, source:path, path:from:count, path#Heading, path#^block, a note's name, [[Note]], or
     /// #key of a chunk (its first digits are enough)
     pub address: String,
@@ -23,7 +23,7 @@ pub struct Get {
 }
 
 #[derive(Debug, Args)]
-pub struct MultiGet {
+pub(crate) struct MultiGet {
     /// Globs over source:path or path, addresses as `get` takes them, or lists of them with commas
     #[arg(required = true, value_name = "PATTERN")]
     pub patterns: Vec<String>,
@@ -36,7 +36,7 @@ pub struct MultiGet {
 }
 
 #[derive(Debug, Args)]
-pub struct Ls {
+pub(crate) struct Ls {
     /// A source, a folder below it (source/folder), or a path; without it, all sources
     pub place: Option<String>,
     /// Print paths of the file system
@@ -45,19 +45,19 @@ pub struct Ls {
 }
 
 #[derive(Debug, Args)]
-pub struct NoteArgs {
+pub(crate) struct NoteArgs {
     /// The note, as `get` takes it
     pub note: String,
 }
 
 #[derive(Debug, Args)]
-pub struct Tags {
+pub(crate) struct Tags {
     /// List the notes with this tag or one below it
     pub tag: Option<String>,
 }
 
 #[derive(Debug, Args)]
-pub struct Similar {
+pub(crate) struct Similar {
     /// The note, as `get` takes it
     pub note: String,
     /// Most notes

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 
 #[derive(Debug, Subcommand)]
-pub enum RunsCommand {
+pub(crate) enum RunsCommand {
     /// The newest runs and how they ended
     List {
         /// Most runs
@@ -65,7 +65,7 @@ pub enum RunsCommand {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 #[value(rename_all = "snake_case")]
-pub enum MemoryKind {
+pub(crate) enum MemoryKind {
     Constraint,
     Preference,
     ProjectState,
@@ -75,13 +75,13 @@ pub enum MemoryKind {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 #[value(rename_all = "snake_case")]
-pub enum MemorySource {
+pub(crate) enum MemorySource {
     Manual,
     DerivedFromEvidence,
 }
 
 #[derive(Debug, Subcommand)]
-pub enum MemoryCommand {
+pub(crate) enum MemoryCommand {
     /// Remember something
     Add {
         /// What kind of thing it is
@@ -140,7 +140,7 @@ pub enum MemoryCommand {
 }
 
 #[derive(Debug, Args)]
-pub struct Doctor {
+pub(crate) struct Doctor {
     /// Fail on anything that would make a hybrid ask untrue
     #[arg(long)]
     pub require_phase3: bool,
@@ -156,7 +156,7 @@ pub struct Doctor {
 }
 
 #[derive(Debug, Args)]
-pub struct Status {
+pub(crate) struct Status {
     /// Wait until index and projections match the files
     #[arg(long)]
     pub wait_fresh: bool,

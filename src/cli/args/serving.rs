@@ -6,13 +6,13 @@ use clap::{Args, Subcommand, ValueEnum};
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
-pub struct Mcp {
+pub(crate) struct Mcp {
     #[command(subcommand)]
     pub command: Option<McpCommand>,
 }
 
 #[derive(Debug, Subcommand)]
-pub enum McpCommand {
+pub(crate) enum McpCommand {
     /// Enter this program in a client's configuration; a backup is kept beside it
     Install {
         /// The client
@@ -25,7 +25,7 @@ pub enum McpCommand {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Client {
+pub(crate) enum Client {
     ClaudeCode,
     Cursor,
     Vscode,
@@ -33,7 +33,7 @@ pub enum Client {
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
-pub struct Serve {
+pub(crate) struct Serve {
     #[command(subcommand)]
     pub command: Option<ServeCommand>,
     /// Where to listen; port 0 takes a free one
@@ -49,7 +49,7 @@ pub struct Serve {
 }
 
 #[derive(Debug, Subcommand)]
-pub enum ServeCommand {
+pub(crate) enum ServeCommand {
     /// Print the token that every request needs; it is made when there is none
     Token {
         /// Make a new one; the old one and every browser that was let in stop working at once

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 
 #[derive(Debug, Args)]
-pub struct Try {
+pub(crate) struct Try {
     /// Folder of markdown; without it, the example vault inside the program
     pub dir: Option<PathBuf>,
     /// Question; without one, three questions of the example vault
@@ -16,7 +16,7 @@ pub struct Try {
 }
 
 #[derive(Debug, Args)]
-pub struct Init {
+pub(crate) struct Init {
     /// Write local-agent.yaml into this folder instead of the user's configuration
     #[arg(long)]
     pub here: bool,
@@ -29,7 +29,7 @@ pub struct Init {
 }
 
 #[derive(Debug, Subcommand)]
-pub enum SourceCommand {
+pub(crate) enum SourceCommand {
     /// Add a folder to the configuration
     Add(SourceAdd),
     /// Take a source out of the configuration; its files stay
@@ -49,7 +49,7 @@ pub enum SourceCommand {
 }
 
 #[derive(Debug, Subcommand)]
-pub enum ContextCommand {
+pub(crate) enum ContextCommand {
     /// Say what a source or a folder holds: shown with its hits, told to chat models
     Add {
         /// `/` for everything, a source, or `source/folder`
@@ -69,13 +69,13 @@ pub enum ContextCommand {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ImportFrom {
+pub(crate) enum ImportFrom {
     Qmd,
     Gno,
 }
 
 #[derive(Debug, Args)]
-pub struct Import {
+pub(crate) struct Import {
     /// Whose folders to take over
     pub from: ImportFrom,
     /// Its configuration [default: where that program keeps it]
@@ -83,7 +83,7 @@ pub struct Import {
 }
 
 #[derive(Debug, Args)]
-pub struct SourceAdd {
+pub(crate) struct SourceAdd {
     /// The folder
     pub dir: PathBuf,
     /// The name it is cited by [default: the folder's own name]
@@ -107,7 +107,7 @@ pub struct SourceAdd {
 }
 
 #[derive(Debug, Args)]
-pub struct Clean {
+pub(crate) struct Clean {
     /// Remove the index and the vectors of this configuration, too
     #[arg(long)]
     pub all: bool,
@@ -117,7 +117,7 @@ pub struct Clean {
 }
 
 #[derive(Debug, Subcommand)]
-pub enum ConfigCommand {
+pub(crate) enum ConfigCommand {
     /// Every value in force and where it comes from
     Show,
     /// Load the configuration and say what is wrong with it
@@ -130,12 +130,12 @@ pub enum ConfigCommand {
 }
 
 #[derive(Debug, Args)]
-pub struct Completions {
+pub(crate) struct Completions {
     pub shell: clap_complete::Shell,
 }
 
 #[derive(Debug, Args)]
-pub struct Man {
+pub(crate) struct Man {
     /// Write one page a command into this folder
     #[arg(long, value_name = "DIR")]
     pub dir: Option<PathBuf>,

@@ -3,7 +3,7 @@
 use clap::{Args, Subcommand};
 
 #[derive(Debug, Subcommand)]
-pub enum ToolCommand {
+pub(crate) enum ToolCommand {
     /// Every tool, what it does, and what the configuration allows
     List,
     /// The arguments of one tool, as a JSON schema
@@ -22,7 +22,7 @@ pub enum ToolCommand {
 }
 
 #[derive(Debug, Args)]
-pub struct ToolRun {
+pub(crate) struct ToolRun {
     /// Name of the tool
     pub name: String,
     /// One argument; may be given again

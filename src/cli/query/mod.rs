@@ -10,7 +10,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::args::{FusionArg, ModeArg, Query as Args, QueryFormat};
-use super::context::Context;
+use super::context::{Context, to_value};
 use super::enter::Needs;
 use super::index::say_failures;
 use super::output::{Output, talk, visible};
@@ -19,7 +19,7 @@ use local_agent_agent::operations::corrections::{Correction, Why};
 use local_agent_agent::operations::search::{Search, Searched, search};
 use local_agent_agent::operations::{IndexRun, Library, jobs};
 use local_agent_index::retrieval::{Coverage, Fusion, Hit, Mode, Stale};
-use local_agent_text::error::{Failure, Result};
+use local_agent_text::error::Result;
 use snippet::{Snippet, snippet};
 use view::QueryView;
 
@@ -29,7 +29,7 @@ const ALL: usize = 1_000;
 /// Width of a snippet line in columns.
 const WIDTH: usize = 96;
 
-pub fn run(context: &mut Context, args: &Args, usual: ModeArg) -> Result<ExitCode> {
+pub(super) fn run(context: &mut Context, args: &Args, usual: ModeArg) -> Result<ExitCode> {
     let config = context.load()?.config;
     let needs = Needs {
         makes_state: args.refresh,
@@ -252,11 +252,6 @@ impl Shown<'_> {
             out.line(&out.dim(&format!("    {name:<16} {value}")));
         }
     }
-}
-
-fn to_value(view: &impl serde::Serialize) -> Result<Value> {
-    serde_json::to_value(view)
-        .map_err(|e| Failure::internal(format!("the hits cannot be written as JSON: {e}")))
 }
 
 /// The path of a source's document.

@@ -11,6 +11,7 @@ use local_agent_agent::llm::Speed;
 use local_agent_agent::operations;
 use local_agent_agent::operations::ask::{AskRequest, Desk, Done};
 use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_verify::Report;
 
 pub(super) const SPEC: Spec = Spec {
     name: "ask",
@@ -71,13 +72,13 @@ fn ask(call: &Call, args: &AskArgs) -> Result<Reply> {
     }
     let answer = answer?;
     let result = AskResult {
-        outcome: answer.outcome.as_str(),
-        why: answer.why.clone(),
+        outcome: answer.outcome().as_str(),
+        why: answer.why().map(str::to_owned),
         doubts: answer.doubts().into_iter().map(note).collect(),
         left_out: answer.left_out.iter().cloned().map(note).collect(),
-        answerer: answer.answerer.to_owned(),
-        verified: call.service.loaded.config.ask.show_as_verified && answer.text.is_some(),
-        checks: answer.report.as_ref().map(|report| report.footer()),
+        answerer: answer.answerer().to_owned(),
+        verified: call.service.loaded.config.ask.show_as_verified && answer.text().is_some(),
+        checks: answer.report().map(Report::footer),
         run_id: run.map(|run| run.id.as_str().to_owned()),
         evidence: evidence(&answer, left),
         memory: recalled.into_iter().map(|one| one.content).collect(),
@@ -85,9 +86,9 @@ fn ask(call: &Call, args: &AskArgs) -> Result<Reply> {
         coverage: covered(answer.coverage),
         stale: behind(&answer.stale, &answer.packed.index_stale),
         computed: answer
-            .computed
+            .computed()
             .map(|computed| format!("{} = {}", computed.value, computed.arithmetic)),
-        answer: answer.text,
+        answer: answer.text().map(str::to_owned),
     };
     Reply::new(ask_text(&result), &result)
 }

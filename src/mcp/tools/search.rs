@@ -94,9 +94,14 @@ fn find(call: &Call, args: &SearchArgs) -> Result<Reply> {
         stale: behind(&found.stale, &searched.index_stale(from..end)),
         hits,
     };
+    Reply::new(page_text(&page, from == 0), &page)
+}
+
+/// The page for a reader; `is_first`: no page came before it.
+fn page_text(page: &SearchPage, is_first: bool) -> String {
     let mut text = String::new();
     if page.hits.is_empty() {
-        text.push_str(if from == 0 {
+        text.push_str(if is_first {
             "Nothing in the notes fits this.\n"
         } else {
             "There are no more hits.\n"
@@ -129,7 +134,7 @@ fn find(call: &Call, args: &SearchArgs) -> Result<Reply> {
     }
     say_limits(&mut text, &page.coverage, &page.stale);
     say_next(&mut text, page.next_cursor.as_deref());
-    Reply::new(text, &page)
+    text
 }
 
 fn search_hit(at: usize, hit: &Hit, fresh: bool, left: usize) -> SearchHit {

@@ -11,7 +11,7 @@ use local_agent_agent::operations::verify::{Judged, against_files, against_snaps
 use local_agent_agent::runs::{Archive, Record, thaw};
 use local_agent_files::sandbox::{Address, Sandbox};
 use local_agent_text::error::{ErrorCode, Failure, Result};
-use local_agent_verify::Outcome;
+use local_agent_verify::{Claim, Outcome};
 
 pub(super) const SPEC: Spec = Spec {
     name: "verify",
@@ -86,22 +86,7 @@ fn verify(call: &Call, args: &VerifyArgs) -> Result<Reply> {
             break;
         }
         left = left.saturating_sub(bytes);
-        claims.push(ClaimResult {
-            text: claim.text.clone(),
-            verdict: claim.verdict.as_str().to_owned(),
-            codes: claim
-                .codes
-                .iter()
-                .chain(&claim.doubts)
-                .chain(&claim.remarks)
-                .map(|code| code.as_str().to_owned())
-                .collect(),
-            why: claim.why.clone(),
-            found_in: claim
-                .evidence
-                .as_ref()
-                .map(|at| format!("{}:{}:{}", at.source, at.path, at.lines)),
-        });
+        claims.push(claim_result(claim));
     }
     let end = from + claims.len();
     let result = VerifyResult {
@@ -123,6 +108,30 @@ fn verify(call: &Call, args: &VerifyArgs) -> Result<Reply> {
         footer: report.footer(),
         next_cursor: (end < report.claims.len()).then(|| cursor(end, &of)),
     };
+    Reply::new(result_text(&result), &result)
+}
+
+fn claim_result(claim: &Claim) -> ClaimResult {
+    ClaimResult {
+        text: claim.text.clone(),
+        verdict: claim.verdict.as_str().to_owned(),
+        codes: claim
+            .codes
+            .iter()
+            .chain(&claim.doubts)
+            .chain(&claim.remarks)
+            .map(|code| code.as_str().to_owned())
+            .collect(),
+        why: claim.why.clone(),
+        found_in: claim
+            .evidence
+            .as_ref()
+            .map(|at| format!("{}:{}:{}", at.source, at.path, at.lines)),
+    }
+}
+
+/// The result for a reader.
+fn result_text(result: &VerifyResult) -> String {
     let mut text = format!("{}{}\n", result.outcome, joined(&result.codes));
     for one in &result.unresolved {
         let _ = writeln!(text, "{}: {}", one.citation, one.why);
@@ -139,7 +148,7 @@ fn verify(call: &Call, args: &VerifyArgs) -> Result<Reply> {
     }
     let _ = writeln!(text, "\n{}", result.footer);
     say_next(&mut text, result.next_cursor.as_deref());
-    Reply::new(text, &result)
+    text
 }
 
 const fn outcome(outcome: Outcome) -> &'static str {

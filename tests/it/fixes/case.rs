@@ -13,7 +13,7 @@ const COMMANDS: &[&str] = &["local-agent ", "rm ", "mv ", "cp ", "mkdir ", "chmo
 
 /// How a fix is followed.
 #[derive(Clone, Copy)]
-pub enum Follow {
+pub(super) enum Follow {
     /// It is one command or several to choose from; each is run.
     Printed,
     /// It is one of several choices, counted from 0.
@@ -30,7 +30,7 @@ pub enum Follow {
 
 /// What running the command again must give.
 #[derive(Clone, Copy)]
-pub enum Then {
+pub(super) enum Then {
     Health,
     /// Another failure, with its own fix.
     Next(&'static str),
@@ -41,7 +41,7 @@ pub enum Then {
 }
 
 #[derive(Clone, Copy)]
-pub struct Case {
+pub(super) struct Case {
     pub state: &'static str,
     pub make: fn() -> World,
     pub command: &'static [&'static str],
@@ -51,7 +51,7 @@ pub struct Case {
 }
 
 /// A case whose fix is not followed yet.
-pub fn case(
+pub(super) fn case(
     state: &'static str,
     make: fn() -> World,
     command: &'static [&'static str],
@@ -69,7 +69,7 @@ pub fn case(
 
 /// One line of the table.
 #[derive(Clone)]
-pub struct Row {
+pub(super) struct Row {
     state: &'static str,
     command: String,
     code: &'static str,
@@ -99,7 +99,7 @@ type Failed = Option<(String, String)>;
 
 impl Case {
     /// The same, with how its fix is followed and where that leads.
-    pub const fn ends(self, follow: Follow, then: Then) -> Self {
+    pub(super) const fn ends(self, follow: Follow, then: Then) -> Self {
         Self {
             follow,
             then,
@@ -108,7 +108,7 @@ impl Case {
     }
 
     /// Follows the fix; why it does not mend.
-    pub fn run(&self) -> Result<Row, String> {
+    pub(super) fn run(&self) -> Result<Row, String> {
         let world = (self.make)();
         let fix = self.fix_in(&world)?;
         let choices = match self.follow {
@@ -282,7 +282,7 @@ fn failed(args: &[&str], output: &Output, wanted: Option<&str>) -> Failed {
 }
 
 /// The commands of a fix: the whole of it but what is explained in brackets, or those in backticks.
-pub fn commands_of(fix: &str) -> Vec<String> {
+pub(super) fn commands_of(fix: &str) -> Vec<String> {
     let is_command = |text: &&str| COMMANDS.iter().any(|start| text.starts_with(start));
     if is_command(&fix) {
         let command = fix.split(" (").next().unwrap_or_default();

@@ -6,7 +6,7 @@ use super::case::{Case, Follow, Then, case};
 use super::place::{file, indexed, plain, used};
 use crate::harness::World;
 
-pub fn cases() -> Vec<Case> {
+pub(super) fn cases() -> Vec<Case> {
     [searching(), reading(), remembering(), tools(), others()].concat()
 }
 
@@ -193,7 +193,7 @@ fn reading() -> Vec<Case> {
         )
         .ends(
             Follow::ByHand("the file is converted", |world| {
-                world.write("latin.md", "café au lait")
+                world.write("latin.md", "café au lait");
             }),
             Then::Health,
         ),

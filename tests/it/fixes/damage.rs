@@ -6,7 +6,7 @@ use super::case::{Case, Follow, Then, case};
 use super::place::{behead, damage, file, newest_run, sql, used};
 use crate::harness::World;
 
-pub fn cases() -> Vec<Case> {
+pub(super) fn cases() -> Vec<Case> {
     [databases(), durable(), projections(), records()].concat()
 }
 

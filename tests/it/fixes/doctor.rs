@@ -23,7 +23,7 @@ fn with(change: impl FnOnce(&World)) -> World {
     world
 }
 
-pub fn cases() -> Vec<Case> {
+pub(super) fn cases() -> Vec<Case> {
     [index(), vectors(), durable()].concat()
 }
 
@@ -68,7 +68,7 @@ fn index() -> Vec<Case> {
                         w,
                         "index.sqlite",
                         "UPDATE chunks SET text = 'The oven is made of marble.' WHERE id = 1",
-                    )
+                    );
                 })
             },
             "DOCTOR_INDEX_DB_ERROR",
@@ -81,7 +81,7 @@ fn index() -> Vec<Case> {
                         w,
                         "index.sqlite",
                         "DELETE FROM chunks WHERE document_id = 1",
-                    )
+                    );
                 })
             },
             "DOCTOR_DOCS_WITHOUT_CHUNKS",
@@ -90,7 +90,7 @@ fn index() -> Vec<Case> {
             "the configuration is gone",
             || {
                 with(|w| {
-                    fs::rename(w.vault().join("local-agent.yaml"), w.root().join("away")).unwrap()
+                    fs::rename(w.vault().join("local-agent.yaml"), w.root().join("away")).unwrap();
                 })
             },
             DOCTOR,

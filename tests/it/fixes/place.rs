@@ -21,12 +21,12 @@ const NOTES: [(&str, &str); 3] = [
 ];
 
 /// A vault of three notes with a configuration.
-pub fn plain() -> World {
+pub(super) fn plain() -> World {
     World::with(&NOTES)
 }
 
 /// The same, indexed.
-pub fn indexed() -> World {
+pub(super) fn indexed() -> World {
     static MADE: OnceLock<TempDir> = OnceLock::new();
     copy_of(MADE.get_or_init(|| {
         let world = plain();
@@ -36,7 +36,7 @@ pub fn indexed() -> World {
 }
 
 /// The same, embedded, with a memory that leans on a chunk and two recorded runs.
-pub fn used() -> World {
+pub(super) fn used() -> World {
     static MADE: OnceLock<TempDir> = OnceLock::new();
     copy_of(MADE.get_or_init(|| {
         let world = indexed();
@@ -93,12 +93,12 @@ fn copy_of(made: &TempDir) -> World {
 }
 
 /// A file of the state folder.
-pub fn file(world: &World, name: &str) -> PathBuf {
+pub(super) fn file(world: &World, name: &str) -> PathBuf {
     world.state().join(name)
 }
 
 /// Damages every page of a database but the first.
-pub fn damage(world: &World, name: &str) {
+pub(super) fn damage(world: &World, name: &str) {
     let file = file(world, name);
     let mut bytes = fs::read(&file).unwrap();
     for page in bytes.chunks_mut(4096).skip(1) {
@@ -108,7 +108,7 @@ pub fn damage(world: &World, name: &str) {
 }
 
 /// Replaces the first bytes of a file, so that it is of no known kind.
-pub fn behead(world: &World, name: &str) {
+pub(super) fn behead(world: &World, name: &str) {
     let file = file(world, name);
     let mut bytes = fs::read(&file).unwrap();
     bytes.iter_mut().take(100).for_each(|byte| *byte ^= 0x55);
@@ -116,13 +116,13 @@ pub fn behead(world: &World, name: &str) {
 }
 
 /// Changes a database by SQL.
-pub fn sql(world: &World, name: &str, statements: &str) {
+pub(super) fn sql(world: &World, name: &str, statements: &str) {
     let db = rusqlite::Connection::open(file(world, name)).unwrap();
     db.execute_batch(statements).unwrap();
 }
 
 /// The only folder of a recorded run, the newest of several.
-pub fn newest_run(world: &World) -> PathBuf {
+pub(super) fn newest_run(world: &World) -> PathBuf {
     let entries = fs::read_dir(file(world, "runs")).unwrap().flatten();
     let mut folders: Vec<PathBuf> = entries
         .map(|entry| entry.path())

@@ -17,7 +17,7 @@ const CHAT_REPLY: &str = "data: {\"choices\":[{\"delta\":{\"content\":\"Hello.\"
 /// A reply of an OpenAI-like server to `embed`, for one text.
 const VECTOR: &str = r#"{"data":[{"index":0,"embedding":[1.0,0.5,0.25]}]}"#;
 
-pub fn cases() -> Vec<Case> {
+pub(super) fn cases() -> Vec<Case> {
     [
         chat_with_ollama(),
         chat_with_openai(),

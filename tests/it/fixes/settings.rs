@@ -6,7 +6,7 @@ use super::case::{Case, Follow, Then, case};
 use super::place::{indexed, plain, used};
 use crate::harness::World;
 
-pub fn cases() -> Vec<Case> {
+pub(super) fn cases() -> Vec<Case> {
     [configuration(), trust(), places()].concat()
 }
 

@@ -22,7 +22,7 @@ impl Asker<'_, '_> {
     /// [`Self::note`].
     ///
     /// Errors: those of the observer. A failure of the call itself is the inner result.
-    pub fn send(
+    pub(super) fn send(
         &mut self,
         purpose: Purpose,
         messages: Vec<Message>,
@@ -56,7 +56,7 @@ impl Asker<'_, '_> {
     /// and every failure is recorded with the `evidence` that the model was shown.
     ///
     /// Errors: those of the observer and of [`Chat::ask_with`]; `LLM_CONTEXT_TRUNCATED`.
-    pub fn ask(
+    pub(super) fn ask(
         &mut self,
         purpose: Purpose,
         messages: &[Message],
@@ -84,7 +84,7 @@ impl Asker<'_, '_> {
     /// Records a round.
     ///
     /// Errors: those of the observer.
-    pub fn note(&mut self, round: Round) -> Result<()> {
+    pub(super) fn note(&mut self, round: Round) -> Result<()> {
         (self.observe)(&Event::Round(&round))?;
         self.trail.rounds.push(round);
         Ok(())

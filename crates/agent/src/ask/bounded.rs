@@ -78,7 +78,7 @@ pub(super) struct ToolSession<'a, 't> {
 
 impl<'a, 't> ToolSession<'a, 't> {
     /// A loop in which `excerpts` get the first labels.
-    pub fn new(chat: &Chat, tools: &'t Toolbox<'a>, excerpts: Vec<Excerpt>) -> Result<Self> {
+    pub(super) fn new(chat: &Chat, tools: &'t Toolbox<'a>, excerpts: Vec<Excerpt>) -> Result<Self> {
         let nonce = Nonce::draw(excerpts.iter().map(|e| e.text.as_str()))?;
         Ok(Self {
             tools,
@@ -90,7 +90,7 @@ impl<'a, 't> ToolSession<'a, 't> {
     }
 
     /// The instructions to the model about tools.
-    pub fn rules(&self) -> String {
+    pub(super) fn rules(&self) -> String {
         let code = self.results.nonce().as_str();
         let mut rules = format!(
             "You may call tools to look into the user's files; none of them changes anything. You have at most {} \
@@ -118,7 +118,7 @@ impl<'a, 't> ToolSession<'a, 't> {
 
     /// Lets the model call tools until it answers in words. Returns its last reply with the call
     /// that produced it; that call is not recorded yet.
-    pub fn until_words(
+    pub(super) fn until_words(
         &mut self,
         answerer: &ChatAnswerer,
         asker: &mut Asker<'_, '_>,
@@ -233,7 +233,7 @@ pub(super) struct ToolTurns<'a, 't> {
 
 impl<'a, 't> ToolTurns<'a, 't> {
     /// Errors: `INTERNAL_ERROR` when the system gives no random bytes.
-    pub fn new(
+    pub(super) fn new(
         answerer: &'a ChatAnswerer,
         packed: &'a Packed,
         sandbox: &'a Sandbox,

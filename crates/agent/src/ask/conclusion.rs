@@ -13,9 +13,8 @@ use local_agent_verify::{Code, Opinion, Outcome, Report, Verdict, differs_only_i
 
 /// An answer of a model that may be shown.
 pub(super) struct Written {
-    /// With canonical citations; `None`: the model says that the evidence does not contain the
-    /// answer.
-    pub text: Option<String>,
+    /// With canonical citations.
+    pub text: String,
     pub judged: JudgedDraft,
     pub opinions: Vec<ClaimOpinion>,
 }
@@ -24,6 +23,11 @@ pub(super) struct Written {
 pub(super) enum Conclusion {
     /// All of the draft passed.
     Whole(Written),
+    /// The model says that the evidence does not answer.
+    Silent {
+        judged: JudgedDraft,
+        opinions: Vec<ClaimOpinion>,
+    },
     /// Only part of a rejected draft passed.
     Part {
         written: Written,
@@ -51,11 +55,17 @@ pub(super) fn conclude(
 ) -> Result<Conclusion> {
     match drafted {
         ConversationEnd::Accepted { judged, before } => {
-            let written = written(*judged, before.as_deref(), chat.judge.as_ref(), asker)?;
-            if rules.strict && !written.judged.report.ok_without_doubts() {
-                return Err(refusal(&written.judged.report));
+            let (judged, opinions) =
+                with_opinions(*judged, before.as_deref(), chat.judge.as_ref(), asker)?;
+            if rules.strict && !judged.report.ok_without_doubts() {
+                return Err(refusal(&judged.report));
             }
-            Ok(Conclusion::Whole(written))
+            match judged.report.outcome {
+                Outcome::Abstained => Ok(Conclusion::Silent { judged, opinions }),
+                Outcome::Passed | Outcome::Rejected => {
+                    written(judged, opinions).map(Conclusion::Whole)
+                }
+            }
         }
         ConversationEnd::Rejected { drafts, .. } if rules.strict => {
             Err(drafts.first().map_or_else(
@@ -68,13 +78,15 @@ pub(super) fn conclude(
             let before = drafts.last().map(|judged| judged.report.clone());
             let remains = salvage(drafts, &rules.options);
             let left_out = remains.left_out;
-            Ok(match remains.salvaged {
-                None => Conclusion::Nothing { left_out, reasons },
-                Some(salvaged) => Conclusion::Part {
-                    written: written(salvaged, before.as_ref(), chat.judge.as_ref(), asker)?,
-                    left_out,
-                    reasons,
-                },
+            let Some(salvaged) = remains.salvaged else {
+                return Ok(Conclusion::Nothing { left_out, reasons });
+            };
+            let (judged, opinions) =
+                with_opinions(salvaged, before.as_ref(), chat.judge.as_ref(), asker)?;
+            Ok(Conclusion::Part {
+                written: written(judged, opinions)?,
+                left_out,
+                reasons,
             })
         }
     }
@@ -82,12 +94,12 @@ pub(super) fn conclude(
 
 /// A draft that may be shown, with the opinions on it. `before`: the report on the earlier draft
 /// that had objections.
-fn written(
+fn with_opinions(
     judged: JudgedDraft,
     before: Option<&Report>,
     judge: Option<&Judge>,
     asker: &mut Asker<'_, '_>,
-) -> Result<Written> {
+) -> Result<(JudgedDraft, Vec<ClaimOpinion>)> {
     let JudgedDraft {
         draft,
         report,
@@ -102,17 +114,19 @@ fn written(
         report = report.with_opinions(&new);
         opinions.extend(more);
     }
-    let text = match report.outcome {
-        Outcome::Abstained => None,
-        Outcome::Passed | Outcome::Rejected => Some(draft.render(&packed.snapshot)?.text),
+    let judged = JudgedDraft {
+        draft,
+        report,
+        packed,
     };
+    Ok((judged, opinions))
+}
+
+/// A draft as it is shown.
+fn written(judged: JudgedDraft, opinions: Vec<ClaimOpinion>) -> Result<Written> {
     Ok(Written {
-        text,
-        judged: JudgedDraft {
-            draft,
-            report,
-            packed,
-        },
+        text: judged.draft.render(&judged.packed.snapshot)?.text,
+        judged,
         opinions,
     })
 }

@@ -30,7 +30,7 @@ impl OpenStores<'_> {
     ///
     /// # Errors
     /// Those of the index.
-    pub fn notes(&self, hits: &[Hit]) -> Result<Vec<NoteSource>> {
+    pub(super) fn notes(&self, hits: &[Hit]) -> Result<Vec<NoteSource>> {
         let best = hits.iter().map(|hit| hit.score).fold(0.0, f32::max);
         let mut out: Vec<NoteSource> = Vec::new();
         for hit in hits {
@@ -63,7 +63,7 @@ impl OpenStores<'_> {
     ///
     /// # Errors
     /// Those of the index.
-    pub fn more(&self, lookup: &Lookup<'_>) -> Result<Vec<NoteSource>> {
+    pub(super) fn more(&self, lookup: &Lookup<'_>) -> Result<Vec<NoteSource>> {
         match lookup {
             Lookup::Named(name) => self.named(name),
             Lookup::InPath(parts) => self.in_path(parts),
@@ -86,7 +86,9 @@ impl OpenStores<'_> {
         })?;
         let mut notes = self.notes(&found.hits)?;
         // They were not found for the question itself.
-        notes.iter_mut().for_each(|note| note.hits.clear());
+        for note in &mut notes {
+            note.hits.clear();
+        }
         Ok(notes)
     }
 

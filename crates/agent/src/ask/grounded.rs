@@ -29,7 +29,7 @@ impl<'a> GroundedTurns<'a> {
     /// Takes as much of `packed` from its start as fits the model's window.
     ///
     /// Errors: `LLM_CONTEXT_TRUNCATED` when not even one item fits.
-    pub fn new(
+    pub(super) fn new(
         answerer: &'a ChatAnswerer,
         packed: &Packed,
         contexts: &'a [FolderContext],

@@ -18,7 +18,7 @@ pub(super) struct ModelMeaning<'a> {
 impl<'a> ModelMeaning<'a> {
     /// `None` for a model whose cosines the extractive answerer's weights were not fitted on:
     /// unrelated words would look alike. Then only the words decide.
-    pub fn of(model: &'a Embedder) -> Option<Self> {
+    pub(super) fn of(model: &'a Embedder) -> Option<Self> {
         Profile::is_reference(&model.fingerprint()).then_some(Self { model })
     }
 }

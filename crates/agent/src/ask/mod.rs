@@ -5,6 +5,7 @@
 //!
 //! | file | what it holds |
 //! | --- | --- |
+//! | `answer` | what a question came to |
 //! | `answerer` | who writes the answer, and why |
 //! | `prompt` | what a chat model is told |
 //! | `conversation` | the one conversation with a chat model: reply, judgement, one repair |
@@ -23,6 +24,7 @@
 //! | `gate` | what of an extracted answer may be shown |
 //! | `trail` | everything that happened, for the record |
 
+mod answer;
 mod answerer;
 mod asker;
 mod bounded;
@@ -45,12 +47,10 @@ mod tool_results;
 mod trail;
 mod wanted;
 
-use std::cell::OnceCell;
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use crate::config::FolderContext;
-use local_agent_embed::embedding::Embedder;
+use local_agent_embed::embedding::{Embedder, QuestionEmbedder};
 use local_agent_files::sandbox::Sandbox;
 use local_agent_index::lexical::Query;
 use local_agent_index::retrieval::Fusion;
@@ -58,9 +58,12 @@ use local_agent_index::retrieval::{
     self, Coverage, Engine, Hit, Mode, PackLimits, Packed, Request, Scope, Stale,
 };
 use local_agent_text::error::{Failure, Result};
-use local_agent_text::evidence::Draft;
-use local_agent_verify::{Report, VerifyOptions};
+use local_agent_verify::VerifyOptions;
 
+pub use answer::{
+    Abstention, Answer, AnswerResult, Certainty, CheckedDraft, ExtractedAnswer, Outcome,
+    WrittenAnswer,
+};
 pub use answerer::{Answerer, ChatAnswerer, Chosen, choose, choose_for_chat};
 pub use bounded::Toolbox;
 pub use chat::{Chatted, chat};
@@ -71,10 +74,11 @@ pub use readable::{Readable, TextLine, TextRun, readable};
 pub use second_opinion::{AskedModel, ClaimOpinion};
 pub use trail::{Asked, Call, Event, Observe, Purpose, Round, Timing, ToolStep, Trail};
 
+use answer::{Grounded, of_conversation, of_extracted};
 use asker::Asker;
-use conclusion::{Conclusion, Written, conclude};
-use conversation::{JudgedDraft, Rules, converse};
-use extractive::{Evidence, Extracted, Rarity};
+use conclusion::{Conclusion, conclude};
+use conversation::{Rules, converse};
+use extractive::{Evidence, Rarity};
 use grounded::GroundedTurns;
 
 /// Number of hits considered for each item in the snapshot, because neighbours, duplicates and
@@ -106,219 +110,18 @@ pub struct Question<'a> {
     pub contexts: &'a [FolderContext],
 }
 
-/// How it ended, if there was no technical failure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Outcome {
-    /// There is an answer, and every claim in it passed.
-    Answered,
-    /// A chat model's answer was rejected twice; the sentences of it that passed are shown.
-    Partial,
-    /// No sentence certainly answers the question; the closest ones are shown.
-    Closest,
-    /// The notes contain nothing about the question.
-    Abstained,
-    /// A chat model's answer was rejected twice; the best sentences of the notes are shown instead.
-    ExtractiveFallback,
-}
-
-impl Outcome {
-    /// Its stable name.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Answered => "answered",
-            Self::Partial => "partial",
-            Self::Closest => "closest",
-            Self::Abstained => "abstained",
-            Self::ExtractiveFallback => "extractive_fallback",
-        }
-    }
-}
-
-/// The answer with everything needed to check it again.
-#[derive(Debug)]
-pub struct Answer {
-    pub outcome: Outcome,
-    /// The answer with canonical citations; `None` when abstained.
-    pub text: Option<String>,
-    /// The passages of an extracted answer; empty for a model's answer.
-    pub shown: Vec<Shown>,
-    /// A value that was computed from the passages.
-    pub computed: Option<Computed>,
-    /// Why there is no answer, only part of one, or not the model's.
-    pub why: Option<String>,
-    pub packed: Packed,
-    /// The verifier's report on the answer, or on the rejected draft; `None` if there was no draft.
-    pub report: Option<Report>,
-    /// The draft that `report` is about.
-    pub draft: Option<Draft>,
-    /// Sentences of a model's answer that were rejected and are not in `text`.
-    pub left_out: Vec<ClaimNote>,
-    /// Opinions on claims in addition to the checks; already included in `report`.
-    pub opinions: Vec<ClaimOpinion>,
-    pub coverage: Coverage,
-    pub stale: Vec<Stale>,
-    pub top_cosine: Option<f32>,
-    /// Which answerer wrote what is shown: `extractive`, `ollama` or `openai`.
-    pub answerer: &'static str,
-    /// The one file that the answer rests on, if the question was about a file; its footer is the
-    /// last line of the answer.
-    pub file: Option<FileScope>,
-}
-
-/// The sentence shown with the closest passages.
-const NOT_CERTAIN: &str = "No sentence of the notes answers this for certain.";
-
-impl Answer {
-    /// Takes over what passed the gate. `certain`: it is an answer, not just the closest passages.
-    fn take(&mut self, passed: gate::Passed, certain: bool) {
-        self.outcome = match (&passed.text, certain) {
-            (None, _) => Outcome::Abstained,
-            (Some(_), true) => Outcome::Answered,
-            (Some(_), false) => Outcome::Closest,
-        };
-        self.text = passed.text;
-        let reasons = [self.why.take(), passed.held_back];
-        let reasons: Vec<String> = reasons.into_iter().flatten().collect();
-        self.why = (!reasons.is_empty()).then(|| reasons.join(" "));
-        self.report = Some(passed.report);
-        self.draft = Some(passed.draft);
-    }
-
-    /// The sentences of the answer that are in doubt, with the reasons.
-    pub fn doubts(&self) -> Vec<ClaimNote> {
-        let report = self.report.as_ref().filter(|_| self.text.is_some());
-        report.map_or_else(Vec::new, |report| conclusion::doubts(report, &self.packed))
-    }
-
-    /// Takes over the result of a conversation. `what`: where the model looked. `extract`: runs the
-    /// extractive answerer if no sentence of the model passed.
-    fn conclude(
-        &mut self,
-        conclusion: Conclusion,
-        chat: &ChatAnswerer,
-        what: &str,
-        extract: impl FnOnce(&mut Self) -> Result<()>,
-    ) -> Result<()> {
-        let name = &chat.chat.model().name;
-        match conclusion {
-            Conclusion::Whole(written) => {
-                let is_answer = written.text.is_some();
-                self.write(written, chat);
-                if is_answer {
-                    self.outcome = Outcome::Answered;
-                } else {
-                    self.why = Some(format!("`{name}` found no answer in {what}."));
-                }
-            }
-            Conclusion::Part {
-                written,
-                left_out,
-                reasons,
-            } => {
-                self.write(written, chat);
-                self.outcome = Outcome::Partial;
-                self.left_out = left_out;
-                self.why = Some(format!(
-                    "The answer of `{name}` did not pass verification as a whole ({reasons}); shown is what passed."
-                ));
-            }
-            Conclusion::Nothing { left_out, reasons } => {
-                extract(self)?;
-                self.left_out = left_out;
-                self.replaces(name, &reasons);
-            }
-        }
-        Ok(())
-    }
-
-    /// Replaces the current content with a model's answer.
-    fn write(&mut self, written: Written, chat: &ChatAnswerer) {
-        self.forget();
-        let JudgedDraft {
-            draft,
-            report,
-            packed,
-        } = written.judged;
-        self.text = written.text;
-        self.answerer = chat.chat.model().provider;
-        (self.report, self.draft, self.packed) = (Some(report), Some(draft), packed);
-        self.opinions = written.opinions;
-    }
-
-    /// Takes over what was extracted, as far as it passes the gate.
-    fn take_extracted(
-        &mut self,
-        extracted: Extracted,
-        options: &VerifyOptions,
-        strict: bool,
-    ) -> Result<()> {
-        if extracted.passages.is_empty() {
-            self.why = Some("The search found no text that could be quoted.".to_owned());
-            return Ok(());
-        }
-        let drafted = extractive::draft(&extracted.notes, &extracted.passages, &self.packed)?;
-        self.packed = drafted.packed;
-        self.shown = drafted.shown;
-        let whole = drafted.draft.segments().len();
-        let passed = gate::gate(
-            drafted.draft,
-            &self.packed.snapshot,
-            &self.packed.freshness,
-            options,
-            strict,
-        )?;
-        // A computed value is not shown if one of its rows is missing.
-        let is_whole = passed.draft.segments().len() == whole && passed.text.is_some();
-        self.computed = extracted.computed.filter(|_| is_whole);
-        self.why = match extracted.certain {
-            true => extracted.why,
-            false => Some(NOT_CERTAIN.to_owned()),
-        };
-        self.take(passed, extracted.certain);
-        Ok(())
-    }
-
-    /// Resets to the state before any draft.
-    fn forget(&mut self) {
-        self.outcome = Outcome::Abstained;
-        (self.text, self.why, self.report, self.draft) = (None, None, None, None);
-        self.shown.clear();
-        self.computed = None;
-    }
-
-    /// The extracted answer replaces an answer of `model` of which no sentence passed. The report
-    /// and the draft are those of what is shown.
-    fn replaces(&mut self, model: &str, reasons: &str) {
-        let own = self
-            .why
-            .take()
-            .map_or_else(String::new, |why| format!(" {why}"));
-        let what = if self.text.is_some() {
-            self.outcome = Outcome::ExtractiveFallback;
-            "shown are the best sentences themselves"
-        } else {
-            "no sentence of the notes answers it either"
-        };
-        self.why = Some(format!(
-            "No sentence of the answer of `{model}` passed verification ({reasons}); {what}.{own}"
-        ));
-    }
-}
-
-/// Answers `question` from the index behind `engine` and the files behind `sandbox`, using
-/// `chosen`. `load` gives the embedding model; it is called at most once, and only when there are
-/// vectors. `observe` receives every event, including the frozen evidence before a chat model is
-/// asked anything.
+/// Answers `question` from the index behind `engine` and the files behind `sandbox`, by `chosen`.
+/// `embedder` is loaded only when there are vectors.
+/// `observe` is told what happens, the frozen evidence before a chat model is asked anything.
 pub fn ask(
     question: &Question<'_>,
     engine: &Engine,
     sandbox: &Sandbox,
     chosen: &Chosen,
     observe: &mut Observe<'_>,
-    load: impl FnOnce() -> Result<Arc<Embedder>> + Send,
+    embedder: &QuestionEmbedder<'_>,
 ) -> Asked {
-    ask_with(question, engine, sandbox, chosen, None, observe, load)
+    ask_with(question, engine, sandbox, chosen, None, observe, embedder)
 }
 
 /// Like [`ask`]; with `tools` the chat model may look beyond what was found, and is asked even if
@@ -330,7 +133,7 @@ pub fn ask_with(
     chosen: &Chosen,
     tools: Option<&Toolbox<'_>>,
     observe: &mut Observe<'_>,
-    load: impl FnOnce() -> Result<Arc<Embedder>> + Send,
+    embedder: &QuestionEmbedder<'_>,
 ) -> Asked {
     let mut trail = Trail::of(chosen);
     let answer = answer(
@@ -339,7 +142,7 @@ pub fn ask_with(
         sandbox,
         (chosen, tools),
         (&mut trail, observe),
-        load,
+        embedder,
     );
     Asked { answer, trail }
 }
@@ -350,36 +153,64 @@ fn answer(
     sandbox: &Sandbox,
     (chosen, tools): (&Chosen, Option<&Toolbox<'_>>),
     (trail, observe): (&mut Trail, &mut Observe<'_>),
-    load: impl FnOnce() -> Result<Arc<Embedder>> + Send,
+    embedder: &QuestionEmbedder<'_>,
 ) -> Result<Answer> {
     if let (Some(_), Answerer::Extractive) = (tools, &chosen.answerer) {
         return Err(chat::no_model(&chosen.why));
     }
-    let mut search = trail.timed("retrieve", || retrieve(question, engine, sandbox, load))?;
+    let stores = Stores {
+        question,
+        engine,
+        sandbox,
+    };
+    let EvidenceSearch {
+        packed,
+        found,
+        is_relevant,
+        state,
+    } = trail.timed("retrieve", || retrieve(&stores, embedder))?;
     observe(&Event::Frozen {
-        snapshot: &search.answer.packed.snapshot,
-        freshness: &search.answer.packed.freshness,
+        snapshot: &packed.snapshot,
+        freshness: &packed.freshness,
     })?;
     let Answerer::Chat(chat) = &chosen.answerer else {
-        return trail
-            .timed("extract", || search.extract(question, engine, sandbox))
-            .map(|()| search.answer);
+        let extracted = trail.timed("extract", || found.extract(&stores, packed))?;
+        return Ok(state.answer(extracted));
     };
     // Nothing relevant was found: no model is asked to make an answer of it.
-    let mut is_extracted = false;
-    if tools.is_none() && (search.answer.packed.snapshot.items().is_empty() || !search.is_relevant)
-    {
-        trail.timed("extract", || search.extract(question, engine, sandbox))?;
-        if search.answer.outcome != Outcome::Answered {
-            return Ok(search.answer);
+    if tools.is_none() && (packed.snapshot.items().is_empty() || !is_relevant) {
+        let extracted = trail.timed("extract", || found.extract(&stores, packed))?;
+        if extracted.result.outcome() != Outcome::Answered {
+            return Ok(state.answer(extracted));
         }
-        is_extracted = true;
+        let packed = extracted.packed.first(usize::MAX);
+        let conclusion = concluded(&stores, &packed, chat, tools, (&mut *trail, observe))?;
+        let written = of_conversation(conclusion, chat, EVIDENCE, || Ok(extracted))?;
+        return Ok(state.answer(written));
     }
+    let conclusion = concluded(&stores, &packed, chat, tools, (&mut *trail, observe))?;
+    let written = of_conversation(conclusion, chat, EVIDENCE, || {
+        trail.timed("extract", || found.extract(&stores, packed))
+    })?;
+    Ok(state.answer(written))
+}
+
+/// Where a chat model looks, as a person is told.
+const EVIDENCE: &str = "the evidence";
+
+/// What the conversation with a chat model about `packed` comes to.
+fn concluded(
+    stores: &Stores<'_>,
+    packed: &Packed,
+    chat: &ChatAnswerer,
+    tools: Option<&Toolbox<'_>>,
+    (trail, observe): (&mut Trail, &mut Observe<'_>),
+) -> Result<Conclusion> {
+    let question = stores.question;
     let rules = Rules {
         options: question.verify,
         strict: question.strict,
     };
-    let packed = search.answer.packed.first(usize::MAX);
     let mut asker = Asker {
         chat: &chat.chat,
         trail,
@@ -388,51 +219,70 @@ fn answer(
     let drafted = match tools {
         Some(tools) => {
             let mut turns =
-                bounded::ToolTurns::new(chat, &packed, sandbox, tools, question.contexts)?;
+                bounded::ToolTurns::new(chat, packed, stores.sandbox, tools, question.contexts)?;
             converse(&mut turns, &rules, &mut asker)?
         }
         None => converse(
-            &mut GroundedTurns::new(chat, &packed, question.contexts)?,
+            &mut GroundedTurns::new(chat, packed, question.contexts)?,
             &rules,
             &mut asker,
         )?,
     };
-    let conclusion = conclude(drafted, &rules, chat, &mut asker)?;
-    let EvidenceSearch {
-        mut answer,
-        found: extraction,
-        ..
-    } = search;
-    answer.conclude(conclusion, chat, "the evidence", |answer| {
-        if is_extracted {
-            return Ok(());
-        }
-        trail.timed("extract", || {
-            extraction.extract_into(answer, question, engine, sandbox)
-        })
-    })?;
-    Ok(answer)
+    conclude(drafted, &rules, chat, &mut asker)
 }
 
-/// The search result for one question, and what extraction needs in addition.
-struct EvidenceSearch {
-    answer: Answer,
-    found: FoundEvidence,
+/// A question, and where its answer is looked for.
+struct Stores<'a> {
+    question: &'a Question<'a>,
+    engine: &'a Engine,
+    sandbox: &'a Sandbox,
+}
+
+/// What was found for one question.
+struct EvidenceSearch<'a> {
+    packed: Packed,
+    found: FoundEvidence<'a>,
     is_relevant: bool,
+    state: SearchState,
 }
 
 /// What extraction needs from a search.
-struct FoundEvidence {
-    model: OnceCell<Arc<Embedder>>,
+struct FoundEvidence<'a> {
+    /// What the question was embedded with, when it was.
+    model: Option<&'a Embedder>,
     hits: Vec<Hit>,
 }
 
-fn retrieve(
-    question: &Question<'_>,
-    engine: &Engine,
-    sandbox: &Sandbox,
-    load: impl FnOnce() -> Result<Arc<Embedder>> + Send,
-) -> Result<EvidenceSearch> {
+/// What a search says of itself.
+struct SearchState {
+    coverage: Coverage,
+    stale: Vec<Stale>,
+    top_cosine: Option<f32>,
+}
+
+impl SearchState {
+    fn answer(self, grounded: Grounded) -> Answer {
+        Answer {
+            result: grounded.result,
+            packed: grounded.packed,
+            left_out: grounded.left_out,
+            coverage: self.coverage,
+            stale: self.stale,
+            top_cosine: self.top_cosine,
+            file: None,
+        }
+    }
+}
+
+fn retrieve<'a>(
+    stores: &Stores<'_>,
+    embedder: &'a QuestionEmbedder<'_>,
+) -> Result<EvidenceSearch<'a>> {
+    let Stores {
+        question,
+        engine,
+        sandbox,
+    } = *stores;
     let query = Query::plain(question.text);
     let limit = question.top_n.max(1) * HITS_PER_ITEM;
     let request = Request {
@@ -443,9 +293,11 @@ fn retrieve(
         fusion: question.fusion,
         vector_weight: question.vector_weight,
     };
-    let model = OnceCell::new();
+    let mut model = None;
     let mut found = std::thread::scope(|threads| {
-        let loading = engine.has_vectors().then(|| threads.spawn(load));
+        let loading = engine
+            .has_vectors()
+            .then(|| threads.spawn(|| embedder.get()));
         engine.search(&request, || {
             let embedder = match loading {
                 Some(thread) => thread
@@ -453,9 +305,8 @@ fn retrieve(
                     .unwrap_or_else(|_| Err(Failure::internal("loading the model panicked")))?,
                 None => return Err(Failure::internal("vectors are searched without a model")),
             };
-            let asked = embedder.embed_query(question.text)?;
-            let _ = model.set(embedder);
-            Ok(asked)
+            model = Some(embedder);
+            embedder.embed_query(question.text)
         })
     })?;
     retrieval::keep_shown(sandbox, &mut found.hits, limit);
@@ -465,62 +316,35 @@ fn retrieve(
         per_document: PER_DOCUMENT,
     };
     let packed = retrieval::pack(question.text, &found.hits, engine.index(), sandbox, &limits)?;
-    let answer = Answer {
-        outcome: Outcome::Abstained,
-        text: None,
-        shown: Vec::new(),
-        computed: None,
-        why: None,
-        packed,
-        report: None,
-        draft: None,
-        left_out: Vec::new(),
-        opinions: Vec::new(),
-        coverage: found.coverage,
-        stale: found.stale,
-        top_cosine: found.top_cosine,
-        answerer: "extractive",
-        file: None,
-    };
     Ok(EvidenceSearch {
-        answer,
+        packed,
         found: FoundEvidence {
             model,
             hits: found.hits,
         },
         is_relevant: found.is_relevant,
+        state: SearchState {
+            coverage: found.coverage,
+            stale: found.stale,
+            top_cosine: found.top_cosine,
+        },
     })
 }
 
-impl EvidenceSearch {
-    /// Runs the extractive answerer.
-    fn extract(
-        &mut self,
-        question: &Question<'_>,
-        engine: &Engine,
-        sandbox: &Sandbox,
-    ) -> Result<()> {
-        self.found
-            .extract_into(&mut self.answer, question, engine, sandbox)
-    }
-}
-
-impl FoundEvidence {
-    /// Runs the extractive answerer and replaces the content of `answer`.
-    fn extract_into(
-        &self,
-        answer: &mut Answer,
-        question: &Question<'_>,
-        engine: &Engine,
-        sandbox: &Sandbox,
-    ) -> Result<()> {
+impl FoundEvidence<'_> {
+    /// Lets the extractive answerer answer. `packed`: the evidence so far.
+    fn extract(&self, stores: &Stores<'_>, packed: Packed) -> Result<Grounded> {
+        let Stores {
+            question,
+            engine,
+            sandbox,
+        } = *stores;
         let library = gather::OpenStores {
             engine,
             sandbox,
             scope: &question.scope,
         };
-        let model = self.model.get().map(Arc::as_ref);
-        let meaning = model.and_then(meaning::ModelMeaning::of);
+        let meaning = self.model.and_then(meaning::ModelMeaning::of);
         let rarity = rarity(question.text, engine)?;
         let evidence = Evidence {
             notes: library.notes(&self.hits)?,
@@ -530,7 +354,7 @@ impl FoundEvidence {
             today: question.today,
         };
         let extracted = extractive::extract(question.text, evidence)?;
-        answer.take_extracted(extracted, &question.verify, question.strict)
+        of_extracted(extracted, packed, &question.verify, question.strict)
     }
 }
 

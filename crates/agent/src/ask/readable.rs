@@ -31,7 +31,8 @@ pub struct Readable {
 
 /// Formats an answer; `None` when there is none.
 pub fn readable(answer: &Answer) -> Option<Readable> {
-    let (Some(draft), Some(report), Some(_)) = (&answer.draft, &answer.report, &answer.text) else {
+    let (Some(draft), Some(report), Some(_)) = (answer.draft(), answer.report(), answer.text())
+    else {
         return None;
     };
     let snapshot = &answer.packed.snapshot;
@@ -48,14 +49,14 @@ pub fn readable(answer: &Answer) -> Option<Readable> {
         })
         .collect();
     let mut lines: Vec<TextLine> = Vec::new();
-    if let Some(computed) = &answer.computed {
+    if let Some(computed) = answer.computed() {
         lines.push(computed_line(computed));
         lines.push(Vec::new());
     }
-    if answer.shown.is_empty() {
+    if answer.shown().is_empty() {
         lines.extend(words(&marked(draft, snapshot, report), &mut sources));
     }
-    for shown in &answer.shown {
+    for shown in answer.shown() {
         let pieces: Vec<&ShownPiece> = shown
             .pieces
             .iter()
@@ -150,7 +151,7 @@ fn passage(
         at += 1;
     }
     out.retain(|line| line.iter().any(|run| !run.text.is_empty()) || line.is_empty());
-    let front = match (answer.outcome, &shown.date) {
+    let front = match (answer.outcome(), &shown.date) {
         (_, Some(day)) => Some(format!("{day}: ")),
         (Outcome::Closest, None) => Some(format!("{}: ", shown.title)),
         _ => None,

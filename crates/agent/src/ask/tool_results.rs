@@ -28,7 +28,7 @@ pub(super) struct ShownResult {
 
 impl ToolResults {
     /// No results yet; `excerpts` get the first labels.
-    pub fn new(nonce: Nonce, max_bytes: usize, excerpts: Vec<Excerpt>) -> Self {
+    pub(super) fn new(nonce: Nonce, max_bytes: usize, excerpts: Vec<Excerpt>) -> Self {
         Self {
             nonce,
             bytes: 0,
@@ -38,28 +38,25 @@ impl ToolResults {
     }
 
     /// The code that frames results.
-    pub fn nonce(&self) -> &Nonce {
+    pub(super) fn nonce(&self) -> &Nonce {
         &self.nonce
     }
 
     /// The spans that may be cited, in label order.
-    pub fn excerpts(&self) -> &[Excerpt] {
+    pub(super) fn excerpts(&self) -> &[Excerpt] {
         &self.excerpts
     }
 
     /// A result in its frame. Text beyond the loop's byte limit is cut off, and a truncated span is
     /// not evidence: a label means a whole span.
-    pub fn show(&mut self, outcome: &ToolOutcome) -> ShownResult {
-        let output = match outcome.result() {
-            Ok(output) => output,
-            Err(_) => {
-                let text = self.framed(&self.safe(&outcome.to_json().to_string()));
-                self.bytes += text.len();
-                return ShownResult {
-                    text,
-                    labels: Vec::new(),
-                };
-            }
+    pub(super) fn show(&mut self, outcome: &ToolOutcome) -> ShownResult {
+        let Ok(output) = outcome.result() else {
+            let text = self.framed(&self.safe(&outcome.to_json().to_string()));
+            self.bytes += text.len();
+            return ShownResult {
+                text,
+                labels: Vec::new(),
+            };
         };
         let head = self.safe(&facts(output));
         let body = self.body(output);

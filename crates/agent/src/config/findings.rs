@@ -48,7 +48,7 @@ impl fmt::Display for Origin {
 }
 
 impl Serialize for Origin {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
 }
@@ -62,7 +62,12 @@ pub(super) struct Findings {
 
 impl Findings {
     /// A mistake at this origin. For a flag it is `INVALID_ARGS`, otherwise `CONFIG_ERROR`.
-    pub fn problem(&mut self, origin: &Origin, message: impl fmt::Display, fix: Option<String>) {
+    pub(super) fn problem(
+        &mut self,
+        origin: &Origin,
+        message: impl fmt::Display,
+        fix: Option<String>,
+    ) {
         let code = if matches!(origin, Origin::Flag(_)) {
             ErrorCode::InvalidArgs
         } else {
@@ -82,7 +87,7 @@ impl Findings {
             .push(Failure::new(code, format!("{origin}: {message}")).with_hint(fix));
     }
 
-    pub fn warn(&mut self, origin: &Origin, message: impl fmt::Display) {
+    pub(super) fn warn(&mut self, origin: &Origin, message: impl fmt::Display) {
         self.warnings.push(format!("{origin}: {message}"));
     }
 }

@@ -163,7 +163,7 @@ mod tests {
                     );
                 }
                 Effect::Moved(to) => {
-                    assert!(Key::find(to).is_some_and(|k| !k.is_ancestor()), "{to}")
+                    assert!(Key::find(to).is_some_and(|k| !k.is_ancestor()), "{to}");
                 }
                 Effect::Kept => assert!(!key.doc.ends_with('.'), "{}", key.doc),
             }

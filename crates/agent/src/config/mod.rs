@@ -262,6 +262,17 @@ pub enum ToolRule {
     Deny,
 }
 
+impl ToolRule {
+    /// Its word in a configuration.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Ask => "ask",
+            Self::Deny => "deny",
+        }
+    }
+}
+
 /// `mcp.*`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mcp {

@@ -39,7 +39,7 @@ pub(super) enum Value {
 
 impl Node {
     /// Whether nothing was typed: an empty value, `null`, `~`, or blank quotes.
-    pub fn is_unset(&self) -> bool {
+    pub(super) fn is_unset(&self) -> bool {
         match &self.value {
             Value::Scalar { text, plain } => {
                 text.trim().is_empty() || (*plain && matches!(text.as_str(), "~" | "null"))
@@ -49,7 +49,7 @@ impl Node {
     }
 
     /// Its type, for messages.
-    pub fn describe(&self) -> String {
+    pub(super) fn describe(&self) -> String {
         match &self.value {
             Value::Scalar { text, .. } => format!("`{}`", shown(text)),
             Value::List(_) => "a list".to_owned(),
@@ -179,7 +179,7 @@ fn explain(error: &LoadError) -> (usize, String) {
         LoadError::UnexpectedTag(m) => (m.line(), "YAML tags (`!…`) are not used here".to_owned()),
         LoadError::DuplicateKey(both) => {
             let line = |node: &marked_yaml::types::MarkedScalarNode| {
-                node.span().start().map_or(1, |m| m.line())
+                node.span().start().map_or(1, marked_yaml::Marker::line)
             };
             let (first, second) = (line(&both.prev_key), line(&both.key));
             (

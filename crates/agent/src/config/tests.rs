@@ -1641,7 +1641,7 @@ phase3:
                     l.config.warnings.is_empty(),
                     "{path}: {value}: {:?}",
                     l.config.warnings
-                )
+                );
             };
             match fate {
                 Used("", _) => quiet(&result.unwrap()),

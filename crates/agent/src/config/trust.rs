@@ -168,12 +168,12 @@ pub(super) fn faults(
                 key: typed.key.path,
                 line,
                 what,
-            })
+            });
         };
         match (typed.key.path, &typed.val) {
             ("security.roots_must_be_within_security_root", Val::Bool(false))
             | ("security.allow_any_path", Val::Bool(true)) => {
-                fault(line, format!("sets `{}`", typed.key.path))
+                fault(line, format!("sets `{}`", typed.key.path));
             }
             _ if found => {
                 for (line, what) in reaches_out(typed, line, below, folder, home) {

@@ -124,11 +124,7 @@ type Remark = Option<&'static str>;
 
 /// A single value, with a remark that becomes a warning. The error is a special fix, if there is
 /// one.
-fn scalar(
-    key: &Key,
-    node: &Node,
-    lenient: bool,
-) -> std::result::Result<(Val, Remark), Option<String>> {
+fn scalar(key: &Key, node: &Node, lenient: bool) -> Result<(Val, Remark), Option<String>> {
     let Value::Scalar { text, plain } = &node.value else {
         return Err(None);
     };
@@ -190,11 +186,7 @@ fn scalar(
 }
 
 /// `true` and `false`; also the ancestor's other spellings where it accepted them.
-fn boolean(
-    text: &str,
-    plain: bool,
-    lenient: bool,
-) -> std::result::Result<(Val, Remark), Option<String>> {
+fn boolean(text: &str, plain: bool, lenient: bool) -> Result<(Val, Remark), Option<String>> {
     match text {
         "true" | "True" | "TRUE" if plain => return Ok((Val::Bool(true), None)),
         "false" | "False" | "FALSE" if plain => return Ok((Val::Bool(false), None)),
@@ -251,6 +243,30 @@ fn list(
         return None;
     };
     let before = findings.problems.len();
+    let items = entries(key, nodes, origin, findings);
+    if findings.problems.len() > before {
+        return None;
+    }
+    if items.is_empty() && key.kind == Kind::Exts {
+        if lenient {
+            findings.warn(
+                origin,
+                format_args!("`{}` is empty; the default holds", key.path),
+            );
+        } else {
+            findings.problem(
+                origin,
+                format_args!("`{}` is empty, so nothing could be read", key.path),
+                None,
+            );
+        }
+        return None;
+    }
+    Some(Val::List(items))
+}
+
+/// The entries of a list that can be taken; of the others findings are made.
+fn entries(key: &Key, nodes: &[Node], origin: &Origin, findings: &mut Findings) -> Vec<Item> {
     let mut items = Vec::new();
     for entry in nodes {
         let here = origin.at(entry.line);
@@ -286,25 +302,7 @@ fn list(
             ),
         }
     }
-    if findings.problems.len() > before {
-        return None;
-    }
-    if items.is_empty() && key.kind == Kind::Exts {
-        if lenient {
-            findings.warn(
-                origin,
-                format_args!("`{}` is empty; the default holds", key.path),
-            );
-        } else {
-            findings.problem(
-                origin,
-                format_args!("`{}` is empty, so nothing could be read", key.path),
-                None,
-            );
-        }
-        return None;
-    }
-    Some(Val::List(items))
+    items
 }
 
 /// One entry in canonical spelling.

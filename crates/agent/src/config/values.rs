@@ -12,12 +12,12 @@ use local_agent_text::error::{Failure, Result};
 pub(super) struct Values(pub BTreeMap<&'static str, Typed>);
 
 impl Values {
-    pub fn get(&self, key: &str) -> Option<&Typed> {
+    pub(super) fn get(&self, key: &str) -> Option<&Typed> {
         self.0.get(key)
     }
 
     /// The origin of the value; the default if nobody typed one.
-    pub fn origin(&self, key: &str) -> Origin {
+    pub(super) fn origin(&self, key: &str) -> Origin {
         self.get(key).map_or(Origin::Default, |t| t.origin.clone())
     }
 
@@ -27,7 +27,7 @@ impl Values {
         )))
     }
 
-    pub fn bool(&self, key: &str) -> Result<bool> {
+    pub(super) fn bool(&self, key: &str) -> Result<bool> {
         match self.get(key).map(|t| &t.val) {
             Some(Val::Bool(b)) => Ok(*b),
             _ => Self::missing(key),
@@ -35,11 +35,11 @@ impl Values {
     }
 
     /// A whole number as any integer type; the table checks ranges, so a mismatch is our own bug.
-    pub fn int<T: TryFrom<i64>>(&self, key: &str) -> Result<T> {
+    pub(super) fn int<T: TryFrom<i64>>(&self, key: &str) -> Result<T> {
         self.opt_int(key)?.map_or_else(|| Self::missing(key), Ok)
     }
 
-    pub fn opt_int<T: TryFrom<i64>>(&self, key: &str) -> Result<Option<T>> {
+    pub(super) fn opt_int<T: TryFrom<i64>>(&self, key: &str) -> Result<Option<T>> {
         match self.get(key).map(|t| &t.val) {
             None => Ok(None),
             Some(Val::Int(n)) => T::try_from(*n).map(Some).or_else(|_| Self::missing(key)),
@@ -47,40 +47,40 @@ impl Values {
         }
     }
 
-    pub fn float(&self, key: &str) -> Result<f32> {
+    pub(super) fn float(&self, key: &str) -> Result<f32> {
         self.opt_float(key).map_or_else(|| Self::missing(key), Ok)
     }
 
-    pub fn opt_float(&self, key: &str) -> Option<f32> {
+    pub(super) fn opt_float(&self, key: &str) -> Option<f32> {
         match self.get(key).map(|t| &t.val) {
             Some(Val::Float(x)) => Some(*x as f32),
             _ => None,
         }
     }
 
-    pub fn opt_text(&self, key: &str) -> Option<&str> {
+    pub(super) fn opt_text(&self, key: &str) -> Option<&str> {
         match self.get(key).map(|t| &t.val) {
             Some(Val::Text(text)) => Some(text),
             _ => None,
         }
     }
 
-    pub fn text(&self, key: &str) -> Result<&str> {
+    pub(super) fn text(&self, key: &str) -> Result<&str> {
         self.opt_text(key).map_or_else(|| Self::missing(key), Ok)
     }
 
-    pub fn list(&self, key: &str) -> &[Item] {
+    pub(super) fn list(&self, key: &str) -> &[Item] {
         match self.get(key).map(|t| &t.val) {
             Some(Val::List(items)) => items,
             _ => &[],
         }
     }
 
-    pub fn words(&self, key: &str) -> Vec<String> {
+    pub(super) fn words(&self, key: &str) -> Vec<String> {
         self.list(key).iter().map(|i| i.text.clone()).collect()
     }
 
-    pub fn sources(&self) -> &[TypedSource] {
+    pub(super) fn sources(&self) -> &[TypedSource] {
         match self.get("sources").map(|t| &t.val) {
             Some(Val::Sources(sources)) => sources,
             _ => &[],

@@ -132,7 +132,7 @@ fn resolve_workroot(
     read: &Read,
     typed: &Typed,
     home: Option<&Path>,
-) -> std::result::Result<PathBuf, &'static str> {
+) -> Result<PathBuf, &'static str> {
     let base = config_root(&read.layer.path).unwrap_or_default();
     match &typed.val {
         Val::Text(text) => places::expand(text, &base, home),

@@ -106,7 +106,7 @@ struct CallFragment {
 
 impl Calls {
     /// Adds the `tool_calls` of one piece of a reply; anything else is skipped.
-    pub fn take(&mut self, calls: &Value) {
+    pub(super) fn take(&mut self, calls: &Value) {
         for (position, call) in calls.as_array().into_iter().flatten().enumerate() {
             // Ollama sends complete calls without an index, one or more per piece; other servers
             // number the fragments of a call.
@@ -137,7 +137,7 @@ impl Calls {
         }
     }
 
-    pub fn finish(self) -> Vec<ToolCall> {
+    pub(super) fn finish(self) -> Vec<ToolCall> {
         let one = |(n, piece): (usize, CallFragment)| {
             let arguments = piece.object.unwrap_or_else(|| match piece.text.trim() {
                 "" => json!({}),
@@ -167,7 +167,9 @@ mod tests {
 
     fn calls(pieces: &[Value]) -> Vec<(String, Value)> {
         let mut calls = Calls::default();
-        pieces.iter().for_each(|piece| calls.take(piece));
+        for piece in pieces {
+            calls.take(piece);
+        }
         calls
             .finish()
             .into_iter()

@@ -423,9 +423,9 @@ fn openai(
 
 fn sse(events: &[&str]) -> Vec<Step> {
     let mut out = head("text/event-stream");
-    events
-        .iter()
-        .for_each(|event| out.extend(format!("{event}\r\n\r\n").bytes()));
+    for event in events {
+        out.extend(format!("{event}\r\n\r\n").bytes());
+    }
     vec![Step::Bytes(out)]
 }
 

@@ -21,9 +21,9 @@ fn of_text(text: &str) -> usize {
     let (mut halves, mut wide) = (0, 0);
     for c in text.chars() {
         if is_east_asian(c) {
-            wide += 1
+            wide += 1;
         } else {
-            halves += c.len_utf8()
+            halves += c.len_utf8();
         }
     }
     halves.div_ceil(2) + wide

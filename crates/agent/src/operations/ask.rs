@@ -1,8 +1,5 @@
 //! Implements asking for `ask` and MCP: the answerer, the question, the answer, and its record.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use serde_json::{Map, Value};
 
 use super::freshness::stale_files;
@@ -16,7 +13,6 @@ use crate::llm::Speed;
 use crate::memory::{self, Recalled};
 use crate::runs::{Checking, Finished, Mode, RunId};
 use crate::tools::ToolFactory;
-use local_agent_embed::embedding::Embedder;
 use local_agent_files::sandbox::Sandbox;
 use local_agent_index::retrieval::{Engine, Scope};
 use local_agent_index::store::{Database, FoundDatabase, examine};
@@ -188,11 +184,7 @@ fn recorded(
         &checking,
     )?;
     // The embedding server is only contacted if there is something to embed.
-    let embedded = AtomicBool::new(false);
-    let load = || -> Result<Arc<Embedder>> {
-        embedded.store(true, Ordering::Relaxed);
-        library.embedder()
-    };
+    let embedder = library.embedder();
     let mut asked = match subject {
         Subject::File(file) => {
             let question = ask::FileQuestion {
@@ -204,7 +196,7 @@ fn recorded(
                 strict: question.strict,
                 today: question.today,
             };
-            ask::ask_file(&question, sandbox, chosen, observe, load)
+            ask::ask_file(&question, sandbox, chosen, observe, &embedder)
         }
         Subject::Notes(engine) => {
             let factory = wanted.tools.map(|make| make(log.id())).transpose()?;
@@ -219,7 +211,7 @@ fn recorded(
                 chosen,
                 tools.as_ref(),
                 observe,
-                load,
+                &embedder,
             )
         }
     };
@@ -229,7 +221,7 @@ fn recorded(
     if let Ok(answer) = &mut asked.answer
         && matches!(subject, Subject::Notes(_))
         && matches!(
-            answer.outcome,
+            answer.outcome(),
             ask::Outcome::Abstained | ask::Outcome::Closest
         )
     {
@@ -241,7 +233,7 @@ fn recorded(
     let to_server = library
         .model()
         .is_some_and(super::EmbeddingModel::is_server)
-        && embedded.into_inner();
+        && embedder.was_needed();
     let run = log.end(config, &asked, to_server, &recalled)?;
     Ok(Done {
         asked,

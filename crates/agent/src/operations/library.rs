@@ -8,12 +8,12 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use super::jobs::EmbeddingModel;
 use crate::config::Config;
-use local_agent_embed::embedding::{Embedder, QueryVector};
+use local_agent_embed::embedding::{LazyEmbedder, QueryVector, QuestionEmbedder};
 use local_agent_index::lexical;
 use local_agent_index::retrieval::Engine;
 use local_agent_index::vectors;
@@ -34,7 +34,7 @@ pub struct Library {
     fingerprint: Mutex<Option<Fingerprint>>,
     keeps: bool,
     engines: Mutex<Vec<Opened>>,
-    embedder: Mutex<Option<Arc<Embedder>>>,
+    embedder: LazyEmbedder<'static>,
 }
 
 /// An engine with the state of the disk just before it was opened.
@@ -59,6 +59,13 @@ impl Library {
     }
 
     fn new(config: &Config, model: Option<EmbeddingModel>, keeps: bool) -> Self {
+        let wanted = model.clone();
+        let embedder = LazyEmbedder::new(move || match &wanted {
+            Some(model) => model.load(),
+            None => Err(Failure::internal(
+                "a library without a model was asked for one",
+            )),
+        });
         Self {
             index_db: config.index.db_path.clone(),
             lexical_dir: config.lexical_dir(),
@@ -67,7 +74,7 @@ impl Library {
             fingerprint: Mutex::default(),
             keeps,
             engines: Mutex::default(),
-            embedder: Mutex::default(),
+            embedder,
         }
     }
 
@@ -143,26 +150,13 @@ impl Library {
     pub fn embed_question(&self, text: &str) -> Result<QueryVector> {
         match &self.model {
             Some(model) if !self.keeps => model.embed_question(text),
-            _ => self.embedder()?.embed_query(text),
+            _ => self.embedder.get()?.embed_query(text),
         }
     }
 
-    /// The loaded model; the first caller waits for it, and later callers of a kept library do not.
-    pub fn embedder(&self) -> Result<Arc<Embedder>> {
-        let mut loaded = hold(&self.embedder);
-        if let Some(embedder) = &*loaded {
-            return Ok(Arc::clone(embedder));
-        }
-        let Some(model) = &self.model else {
-            return Err(Failure::internal(
-                "a library without a model was asked for one",
-            ));
-        };
-        let embedder = Arc::new(model.load()?);
-        if self.keeps {
-            *loaded = Some(Arc::clone(&embedder));
-        }
-        Ok(embedder)
+    /// The model for one question.
+    pub fn embedder(&self) -> QuestionEmbedder<'_> {
+        QuestionEmbedder::new(&self.embedder)
     }
 }
 

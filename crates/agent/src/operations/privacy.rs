@@ -55,7 +55,7 @@ pub(super) struct KeptBack {
 
 impl KeptBack {
     /// `None`: no text leaves this machine, or `sandbox` already hides private notes.
-    pub fn of(config: &Config, sandbox: &Sandbox, chosen: &Chosen) -> Option<Self> {
+    pub(super) fn of(config: &Config, sandbox: &Sandbox, chosen: &Chosen) -> Option<Self> {
         let host = elsewhere(chosen).filter(|_| !sandbox.keeps_private())?;
         let private = Arc::new(PrivateNotes::new(&config.security));
         Some(Self {
@@ -66,7 +66,7 @@ impl KeptBack {
     }
 
     /// The message to the user if a note was withheld.
-    pub fn said(&self) -> Option<Stale> {
+    pub(super) fn said(&self) -> Option<Stale> {
         let why = format!(
             "private notes were not used: the chat model is on another machine ({})",
             self.host

@@ -120,15 +120,15 @@ impl RunLog {
                 })?
             }
             Ok(answer) => run.finish(&End {
-                outcome: answer.outcome.as_str(),
-                answerer: Some(answer.answerer),
+                outcome: answer.outcome().as_str(),
+                answerer: Some(answer.answerer()),
                 snapshot: Some((&answer.packed.snapshot, &answer.packed.scores)),
                 freshness: Some(&answer.packed.freshness),
-                draft: answer.draft.as_ref(),
-                report: answer.report.as_ref(),
-                opinions: &answer.opinions,
-                text: answer.text.as_deref(),
-                why: answer.why.as_deref(),
+                draft: answer.draft(),
+                report: answer.report(),
+                opinions: answer.opinions(),
+                text: answer.text(),
+                why: answer.why(),
                 index_stale: &answer.packed.index_stale,
                 private_kept_back: answer.stale.iter().any(|one| one.what == KEPT_BACK),
                 ..common

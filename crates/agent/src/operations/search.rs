@@ -161,7 +161,9 @@ fn attempt(
         understood.query = corrections::apply(&typed, &corrections);
         let mut found = run(config, library, engine, wanted, &understood, &limited)?;
         if found.hits.is_empty() && corrections.iter().any(|one| !one.used) {
-            corrections.iter_mut().for_each(|one| one.used = true);
+            for correction in &mut corrections {
+                correction.used = true;
+            }
             understood.query = corrections::apply(&typed, &corrections);
             if understood.meanings == [words_of(&typed)] {
                 understood.meanings = vec![words_of(&understood.query)];

@@ -147,7 +147,7 @@ pub fn now() -> String {
 }
 
 /// Now, in seconds since 1970.
-pub fn seconds() -> i64 {
+pub(super) fn seconds() -> i64 {
     OffsetDateTime::now_utc().unix_timestamp()
 }
 

@@ -279,9 +279,9 @@ fn runs(
     }
     let chain = archive.ledger.read()?;
     let entered = Archive::entered(chain.as_ref());
-    again
-        .into_iter()
-        .for_each(|id| run(archive, id, entered.get(id), is_broken, out));
+    for id in again {
+        run(archive, id, entered.get(id), is_broken, out);
+    }
     Ok(())
 }
 
@@ -301,8 +301,35 @@ fn run(
     is_broken: bool,
     out: &mut RunFindings,
 ) {
+    if !state(archive, id, entered, is_broken, out) {
+        return;
+    }
+    out.records += 1;
+    for path in [archive.folder(id), archive.folder(id).join(RECORD)] {
+        if private::is_open_to_others(&path) {
+            let fix = format!("chmod -R go-rwx '{}'", archive.folder(id).display());
+            out.add(
+                Trouble::OpenToOthers,
+                Some(id),
+                format!("{} is open to others", path.display()),
+                fix,
+            );
+            break;
+        }
+    }
+    record(archive, id, entered, out);
+}
+
+/// Looks at a run as the ledger has it; `false` when there is no record to read.
+fn state(
+    archive: &Archive,
+    id: &RunId,
+    entered: Option<&Entered>,
+    is_broken: bool,
+    out: &mut RunFindings,
+) -> bool {
     let state = archive.state_of(id, entered);
-    let prune = format!("local-agent runs prune {id}");
+    let prune = prune_of(id);
     match state {
         RunState::Pruned if archive.has_folder(id) => {
             out.add(
@@ -311,18 +338,18 @@ fn run(
                 "it was pruned, and its folder is still there".to_owned(),
                 prune,
             );
-            return;
+            return false;
         }
         RunState::Pruned => {
             out.pruned += 1;
-            return;
+            return false;
         }
         RunState::Missing if entered.is_some_and(|run| run.lost) => {
             let message =
                 "an earlier ledger held it, and its record was gone when this ledger was begun"
                     .to_owned();
             out.add(Trouble::RunLost, Some(id), message, restore_or(&prune));
-            return;
+            return false;
         }
         RunState::Missing => {
             let message = "it is entered in the ledger, and its record is gone".to_owned();
@@ -332,7 +359,7 @@ fn run(
                 message,
                 restore_or(&prune),
             );
-            return;
+            return false;
         }
         RunState::Unlisted => {
             let message = "its folder is not entered in the ledger".to_owned();
@@ -350,19 +377,11 @@ fn run(
         }
         RunState::Ended => {}
     }
-    out.records += 1;
-    for path in [archive.folder(id), archive.folder(id).join(RECORD)] {
-        if private::is_open_to_others(&path) {
-            let fix = format!("chmod -R go-rwx '{}'", archive.folder(id).display());
-            out.add(
-                Trouble::OpenToOthers,
-                Some(id),
-                format!("{} is open to others", path.display()),
-                fix,
-            );
-            break;
-        }
-    }
+    true
+}
+
+/// Compares the bytes of a record with what was entered.
+fn record(archive: &Archive, id: &RunId, entered: Option<&Entered>, out: &mut RunFindings) {
     // A record without an end is, or was, being written; only its beginning is entered.
     let Some(expected) = entered.and_then(|run| run.end) else {
         return;
@@ -395,10 +414,14 @@ fn run(
                 Trouble::RecordMissing,
                 Some(id),
                 failure.message,
-                restore_or(&prune),
+                restore_or(&prune_of(id)),
             );
         }
     }
+}
+
+fn prune_of(id: &RunId) -> String {
+    format!("local-agent runs prune {id}")
 }
 
 /// For a missing record: pruning has nothing to remove.

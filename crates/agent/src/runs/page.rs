@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use serde::Deserialize;
 
-use super::{ItemRecord, Record, RunState, Thawed};
+use super::{ItemRecord, Record, RecordedCall, RunState, Thawed};
 use crate::ask::ClaimNote;
 use local_agent_text::types::{ByteSpan, Label, LineSpan, Sha256};
 
@@ -186,7 +186,7 @@ impl View<'_> {
                 );
             }
             None if refused => {
-                out.push_str("<p>Its evidence is gone, so only its claims can be shown.</p>\n")
+                out.push_str("<p>Its evidence is gone, so only its claims can be shown.</p>\n");
             }
             None => out.push_str("<p>There is no answer.</p>\n"),
         }
@@ -349,7 +349,7 @@ impl View<'_> {
                 &item.excerpt,
             ) {
                 (Some(exact), _) => {
-                    out.push_str(&numbered(&exact.text, item.lines.first(), &marks))
+                    out.push_str(&numbered(&exact.text, item.lines.first(), &marks));
                 }
                 (None, Some(excerpt)) => {
                     out.push_str(&numbered(excerpt, item.lines.first(), &[]));
@@ -360,7 +360,7 @@ impl View<'_> {
                     }
                 }
                 (None, None) => {
-                    out.push_str("<p class=\"soft\">The record keeps no text of it.</p>\n")
+                    out.push_str("<p class=\"soft\">The record keeps no text of it.</p>\n");
                 }
             }
             let _ = writeln!(
@@ -427,19 +427,7 @@ impl View<'_> {
             .map(|(what, ms)| format!("{what} {ms} ms"))
             .collect();
         row("Timings", &escape(&timings.join(" · ")));
-        let sent = |sent: &super::Sent| {
-            let machine = if sent.local {
-                "this machine"
-            } else {
-                "another machine"
-            };
-            escape(&format!("{} → {} ({machine})", sent.what, sent.to))
-        };
-        let sent = match record.sent.as_slice() {
-            [] => "nothing was sent anywhere".to_owned(),
-            many => many.iter().map(sent).collect::<Vec<_>>().join("<br>"),
-        };
-        row("Sent", &sent);
+        row("Sent", &where_to(&record.sent));
         row(
             "Ended",
             &escape(record.ended_at.as_deref().unwrap_or("never")),
@@ -488,36 +476,57 @@ impl View<'_> {
         }
         out.push_str("</table></div>\n");
         for (n, call) in record.calls.iter().enumerate() {
-            let _ = writeln!(
-                out,
-                "<details>\n<summary>Call {}: {} · {} ms · {}</summary>\n<p class=\"soft small\">{} at {} · {} bytes sent · \
-                 prompt sha256 <code>{}</code> · model digest <code>{}</code></p>\n<pre dir=\"auto\">{}</pre>\n</details>",
-                n + 1,
-                escape(&call.purpose),
-                call.elapsed_ms,
-                escape(
-                    &call
-                        .refused
-                        .as_ref()
-                        .map_or_else(|| "taken".to_owned(), |codes| format!("refused: {codes}"))
-                ),
-                escape(&call.model),
-                escape(&call.endpoint),
-                call.prompt_bytes,
-                call.prompt_sha256
-                    .map_or_else(String::new, |sha| sha.to_string()),
-                escape(call.digest.as_deref().unwrap_or("unknown")),
-                escape(
-                    call.raw_reply
-                        .as_deref()
-                        .or(call.error.as_deref())
-                        .unwrap_or("no reply")
-                ),
-            );
-            refused_sentences(out, &call.refused_claims);
+            show_call(out, n, call);
         }
         out.push_str("</section>\n");
     }
+}
+
+/// What was sent, and to which machine.
+fn where_to(sent: &[super::Sent]) -> String {
+    if sent.is_empty() {
+        return "nothing was sent anywhere".to_owned();
+    }
+    let lines = sent.iter().map(|sent| {
+        let machine = if sent.local {
+            "this machine"
+        } else {
+            "another machine"
+        };
+        escape(&format!("{} → {} ({machine})", sent.what, sent.to))
+    });
+    lines.collect::<Vec<_>>().join("<br>")
+}
+
+/// One call of a model, folded away.
+fn show_call(out: &mut String, n: usize, call: &RecordedCall) {
+    let _ = writeln!(
+        out,
+        "<details>\n<summary>Call {}: {} · {} ms · {}</summary>\n<p class=\"soft small\">{} at {} · {} bytes sent · \
+         prompt sha256 <code>{}</code> · model digest <code>{}</code></p>\n<pre dir=\"auto\">{}</pre>\n</details>",
+        n + 1,
+        escape(&call.purpose),
+        call.elapsed_ms,
+        escape(
+            &call
+                .refused
+                .as_ref()
+                .map_or_else(|| "taken".to_owned(), |codes| format!("refused: {codes}"))
+        ),
+        escape(&call.model),
+        escape(&call.endpoint),
+        call.prompt_bytes,
+        call.prompt_sha256
+            .map_or_else(String::new, |sha| sha.to_string()),
+        escape(call.digest.as_deref().unwrap_or("unknown")),
+        escape(
+            call.raw_reply
+                .as_deref()
+                .or(call.error.as_deref())
+                .unwrap_or("no reply")
+        ),
+    );
+    refused_sentences(out, &call.refused_claims);
 }
 
 /// The rejected sentences of one reply, each with its reason and what the source says.

@@ -32,7 +32,7 @@ pub(super) fn write(folder: &StateDirectory, name: &str, bytes: &[u8]) -> Result
 pub fn is_open_to_others(path: &Path) -> bool {
     #[cfg(unix)]
     {
-        use std::os::unix::fs::PermissionsExt;
+        use std::os::unix::fs::PermissionsExt as _;
         fs::symlink_metadata(path).is_ok_and(|meta| meta.permissions().mode() & 0o077 != 0)
     }
     #[cfg(not(unix))]

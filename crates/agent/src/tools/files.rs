@@ -17,11 +17,11 @@ const PATIENCE: Duration = Duration::from_secs(15);
 pub(super) struct Deadline(Instant);
 
 impl Deadline {
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self(Instant::now() + PATIENCE)
     }
 
-    pub fn is_over(self) -> bool {
+    pub(super) fn is_over(self) -> bool {
         Instant::now() > self.0
     }
 }
@@ -50,7 +50,7 @@ impl Survey {
     /// or `look` ends it.
     ///
     /// Errors as [`files`], and those of `look`.
-    pub fn of(
+    pub(super) fn of(
         bound: &Bound,
         path: Option<&str>,
         wanted: impl Fn(&Address) -> bool,
@@ -86,7 +86,7 @@ impl Survey {
     }
 
     /// Adds the statistics to the result.
-    pub fn report(&self, facts: &mut Map<String, Value>, text: &mut String) {
+    pub(super) fn report(&self, facts: &mut Map<String, Value>, text: &mut String) {
         facts.insert("files_searched".to_owned(), json!(self.searched));
         facts.insert("files_unreadable".to_owned(), json!(self.unread));
         facts.insert("files_left_out".to_owned(), json!(self.left_out));

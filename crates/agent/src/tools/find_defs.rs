@@ -103,7 +103,7 @@ pub(super) fn look(
 }
 
 impl Places {
-    pub fn output(self, name: &str) -> Output {
+    pub(super) fn output(self, name: &str) -> Output {
         let facts = json!({"name": name, "count": self.found.len(), "places": self.found});
         let mut output = Output::new(facts, self.text);
         self.survey.report(&mut output.data, &mut output.text);

@@ -35,7 +35,7 @@ impl Output {
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolOutcome {
     tool: String,
-    result: std::result::Result<Output, Failure>,
+    result: Result<Output, Failure>,
 }
 
 impl ToolOutcome {
@@ -60,7 +60,7 @@ impl ToolOutcome {
     }
 
     /// Its output, or the typed failure.
-    pub fn result(&self) -> std::result::Result<&Output, &Failure> {
+    pub fn result(&self) -> Result<&Output, &Failure> {
         self.result.as_ref()
     }
 

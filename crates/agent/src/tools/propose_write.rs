@@ -287,7 +287,7 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn permissions_stay() {
-        use std::os::unix::fs::PermissionsExt;
+        use std::os::unix::fs::PermissionsExt as _;
         let world = World::new();
         world.write("a.md", "one\n");
         let file = world.vault.join("a.md");

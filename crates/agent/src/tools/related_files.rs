@@ -1,8 +1,9 @@
 //! `related_files`: notes that a note links to, that link to it, and that share tags with it.
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 
-use rayon::iter::{Either, IntoParallelIterator, ParallelIterator};
+use rayon::iter::{Either, IntoParallelIterator as _, ParallelIterator as _};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -67,27 +68,7 @@ fn run(bound: &Bound, args: Value) -> Result<Output> {
     let count = all.len();
     let (mut seen, left): (Vec<Related>, Vec<Left>) = all
         .into_par_iter()
-        .map(|at| {
-            if deadline.is_over() {
-                return Err(Left::NoTime);
-            }
-            let Some(other) = read_note(bound, &at) else {
-                return Err(Left::Unreadable(at.to_string()));
-            };
-            let shared = other
-                .tags
-                .iter()
-                .filter(|tag| own_tags.contains(&tag.to_lowercase()))
-                .cloned()
-                .collect();
-            let (to, from) = (links(&own, &file.at, &at), links(&other, &at, &file.at));
-            Ok(Related {
-                at,
-                to,
-                from,
-                shared,
-            })
-        })
+        .map(|at| related(bound, &file.at, &own, &own_tags, at, &deadline))
         .partition_map(|found| match found {
             Ok(related) => Either::Left(related),
             Err(left) => Either::Right(left),
@@ -114,29 +95,7 @@ fn run(bound: &Bound, args: Value) -> Result<Output> {
         || [to.len(), from.len(), shared.len()]
             .iter()
             .any(|n| *n > MOST);
-    let mut text = String::new();
-    to.iter()
-        .take(MOST)
-        .for_each(|at| text.push_str(&format!("links to: {at}\n")));
-    from.iter()
-        .take(MOST)
-        .for_each(|at| text.push_str(&format!("linked from: {at}\n")));
-    for (at, tags) in shared.iter().take(MOST) {
-        text.push_str(&format!(
-            "shares {}: {at}\n",
-            tags.iter()
-                .map(|t| format!("#{t}"))
-                .collect::<Vec<_>>()
-                .join(" ")
-        ));
-    }
-    if truncated {
-        text.push_str("TRUNCATED: there is more than this\n");
-    }
-    unreadable
-        .iter()
-        .take(MOST)
-        .for_each(|at| text.push_str(&format!("cannot be read: {at}\n")));
+    let text = text_of(&to, &from, &shared, &unreadable, truncated);
     let facts = json!({
         "path": file.at.to_string(),
         "links": to.iter().take(MOST).collect::<Vec<_>>(),
@@ -148,6 +107,64 @@ fn run(bound: &Bound, args: Value) -> Result<Output> {
         "truncated": truncated,
     });
     Ok(Output::new(facts, text))
+}
+
+/// How a note is related to `own`, which stands at `here`; or why it was not looked at.
+fn related(
+    bound: &Bound,
+    here: &Address,
+    own: &Document,
+    own_tags: &BTreeSet<String>,
+    at: Address,
+    deadline: &Deadline,
+) -> std::result::Result<Related, Left> {
+    if deadline.is_over() {
+        return Err(Left::NoTime);
+    }
+    let Some(other) = read_note(bound, &at) else {
+        return Err(Left::Unreadable(at.to_string()));
+    };
+    let shared = other
+        .tags
+        .iter()
+        .filter(|tag| own_tags.contains(&tag.to_lowercase()))
+        .cloned()
+        .collect();
+    let (to, from) = (links(own, here, &at), links(&other, &at, here));
+    Ok(Related {
+        at,
+        to,
+        from,
+        shared,
+    })
+}
+
+/// The same for a reader.
+fn text_of(
+    to: &[String],
+    from: &[String],
+    shared: &[(String, Vec<String>)],
+    unreadable: &[String],
+    truncated: bool,
+) -> String {
+    let mut text = String::new();
+    for at in to.iter().take(MOST) {
+        let _ = writeln!(text, "links to: {at}");
+    }
+    for at in from.iter().take(MOST) {
+        let _ = writeln!(text, "linked from: {at}");
+    }
+    for (at, tags) in shared.iter().take(MOST) {
+        let tags: Vec<String> = tags.iter().map(|tag| format!("#{tag}")).collect();
+        let _ = writeln!(text, "shares {}: {at}", tags.join(" "));
+    }
+    if truncated {
+        text.push_str("TRUNCATED: there is more than this\n");
+    }
+    for at in unreadable.iter().take(MOST) {
+        let _ = writeln!(text, "cannot be read: {at}");
+    }
+    text
 }
 
 /// A note that was not searched.

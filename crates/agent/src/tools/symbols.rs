@@ -227,7 +227,7 @@ mod grammars {
     use tree_sitter::Language;
     use tree_sitter_tags::TagsConfiguration;
 
-    type Made = std::result::Result<TagsConfiguration, String>;
+    type Made = Result<TagsConfiguration, String>;
 
     /// Additions to the grammar's own query: constants, calls by a path, uses of types.
     const RUST: &str = "
@@ -250,7 +250,7 @@ mod grammars {
         TagsConfiguration::new(language.into(), query, "").map_err(|e| e.to_string())
     }
 
-    pub fn of(ext: &str) -> std::result::Result<&'static TagsConfiguration, String> {
+    pub(super) fn of(ext: &str) -> Result<&'static TagsConfiguration, String> {
         static LANGUAGES: [OnceLock<Made>; 5] = [const { OnceLock::new() }; 5];
         let typescript = || {
             [

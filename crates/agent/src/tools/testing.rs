@@ -17,7 +17,7 @@ pub(super) struct World {
 }
 
 impl World {
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         let base = dir.path().canonicalize().unwrap();
         let vault = base.join("vault");
@@ -27,22 +27,22 @@ impl World {
         Self { _dir: dir, vault }
     }
 
-    pub fn write(&self, path: &str, text: &str) {
+    pub(super) fn write(&self, path: &str, text: &str) {
         self.write_bytes(path, text.as_bytes());
     }
 
-    pub fn write_bytes(&self, path: &str, bytes: &[u8]) {
+    pub(super) fn write_bytes(&self, path: &str, bytes: &[u8]) {
         let path = self.vault.join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, bytes).unwrap();
     }
 
     #[cfg(unix)]
-    pub fn link(&self, target: impl AsRef<Path>, path: &str) {
+    pub(super) fn link(&self, target: impl AsRef<Path>, path: &str) {
         std::os::unix::fs::symlink(target, self.vault.join(path)).unwrap();
     }
 
-    pub fn sandbox(&self) -> Sandbox {
+    pub(super) fn sandbox(&self) -> Sandbox {
         Self::over(&[("notes", &self.vault)])
     }
 
@@ -59,7 +59,7 @@ impl World {
     }
 
     /// Tools over the vault and one more root that does not exist.
-    pub fn with_lost_root(&self, name: &str) -> ToolFactory {
+    pub(super) fn with_lost_root(&self, name: &str) -> ToolFactory {
         let lost = self.vault.join("../lost");
         ToolFactory::new(
             Self::over(&[("notes", &self.vault), (name, &lost)]),
@@ -67,11 +67,11 @@ impl World {
         )
     }
 
-    pub fn factory(&self) -> ToolFactory {
+    pub(super) fn factory(&self) -> ToolFactory {
         ToolFactory::new(self.sandbox(), ToolPolicy::default())
     }
 
-    pub fn run(&self, tool: &str, args: Value) -> ToolOutcome {
+    pub(super) fn run(&self, tool: &str, args: Value) -> ToolOutcome {
         self.factory().get(tool).unwrap().run(&args)
     }
 }

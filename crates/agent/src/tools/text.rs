@@ -30,7 +30,7 @@ pub(super) enum Content<'a> {
 
 impl ReadFile {
     /// Errors: those of the sandbox.
-    pub fn of(bound: &Bound, request: &str) -> Result<Self> {
+    pub(super) fn of(bound: &Bound, request: &str) -> Result<Self> {
         let at = bound.sandbox.resolve(request)?;
         let bytes = bound.sandbox.read(&at)?.bytes;
         Ok(Self {
@@ -41,12 +41,12 @@ impl ReadFile {
     }
 
     /// Its kind of content.
-    pub fn content(&self) -> Content<'_> {
+    pub(super) fn content(&self) -> Content<'_> {
         sniff(&self.bytes)
     }
 
     /// Its text; `FILE_READ_ERROR` when it is not text.
-    pub fn text(&self) -> Result<&str> {
+    pub(super) fn text(&self) -> Result<&str> {
         match self.content() {
             Content::Text(text) => Ok(text),
             _ => Err(Failure::new(
@@ -58,7 +58,7 @@ impl ReadFile {
     }
 
     /// The bytes from `start` to `end` as evidence; `None` if they contain no text.
-    pub fn excerpt(&self, start: usize, end: usize) -> Option<Excerpt> {
+    pub(super) fn excerpt(&self, start: usize, end: usize) -> Option<Excerpt> {
         let text = std::str::from_utf8(self.bytes.get(start..end)?).ok()?;
         if text.trim().is_empty() {
             return None;

@@ -330,14 +330,14 @@ impl Loader<'_> {
                 Numbers::Int8 => {
                     let mut matrix = int8::Int8Matrix::new(self.isa, inputs, names.len() * outputs);
                     self.columns(names, inputs, outputs, |first, rows, bias| {
-                        matrix.set_columns(first, rows, bias)
+                        matrix.set_columns(first, rows, bias);
                     })?;
                     Ok(Linear::Int8(matrix))
                 }
                 Numbers::Bf16 => {
                     let mut matrix = bf16::Bf16Matrix::new(self.isa, inputs, names.len() * outputs);
                     self.columns(names, inputs, outputs, |first, rows, bias| {
-                        matrix.set_columns(first, rows, bias)
+                        matrix.set_columns(first, rows, bias);
                     })?;
                     Ok(Linear::Bf16(matrix))
                 }
@@ -352,7 +352,7 @@ impl Loader<'_> {
         if self.isa.set() != Set::Portable {
             let mut panels = Panels::new(inputs, total);
             self.columns(names, inputs, outputs, |first, rows, bias| {
-                panels.set_columns(first, rows, bias)
+                panels.set_columns(first, rows, bias);
             })?;
             return Ok(Linear::Full(panels));
         }

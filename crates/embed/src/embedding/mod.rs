@@ -7,6 +7,7 @@
 
 mod batch;
 mod bert;
+mod lazy;
 mod oracle;
 mod packed;
 mod pieces;
@@ -26,6 +27,7 @@ use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::{Fingerprint, HeadingPath};
 
 pub use batch::Embedded;
+pub use lazy::{LazyEmbedder, QuestionEmbedder};
 pub use oracle::{Agreement, second_opinion};
 pub use server::{ServerEmbedder, ServerSpec, Wire};
 pub use states::{TokenStates, WordState};
@@ -109,9 +111,9 @@ impl Encoder {
             let tokens = scope.spawn(|| TokenCounter::load(files));
             let bert = bert::Bert::load(files, purpose, isa);
             (
-                tokens.join().map_err(|_| {
-                    local_agent_text::error::Failure::internal("loading the tokenizer panicked")
-                }),
+                tokens
+                    .join()
+                    .map_err(|_| Failure::internal("loading the tokenizer panicked")),
                 bert,
             )
         });

@@ -37,9 +37,11 @@ pub enum Wire {
 /// Which model, where, and how it is asked.
 #[derive(Debug, Clone)]
 pub struct ServerSpec {
+    /// The format of its requests and replies.
     pub wire: Wire,
     /// Scheme, host and port.
     pub base: String,
+    /// As the server calls it.
     pub model: String,
     /// Sent to an OpenAI-like server only.
     pub key: Option<ApiKey>,

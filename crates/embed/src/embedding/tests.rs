@@ -242,7 +242,7 @@ fn packed_weights_are_made_once_mapped_then_and_remade_when_they_are_bad() {
     let told = Arc::new(Mutex::new(Vec::new()));
     let ear = Arc::clone(&told);
     let folder = PreparedFolder::new(dir.path().join("models"), move |text| {
-        ear.lock().unwrap().push(text.to_owned())
+        ear.lock().unwrap().push(text.to_owned());
     });
     let kept = || -> Vec<_> {
         let Ok(entries) = std::fs::read_dir(dir.path().join("models")) else {

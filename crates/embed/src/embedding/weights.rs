@@ -262,7 +262,7 @@ mod tests {
 
     #[test]
     fn blocks_of_four_bits_are_read_as_they_are_defined() {
-        let mut block = half::f16::from_f32(0.5).to_le_bytes().to_vec();
+        let mut block = f16::from_f32(0.5).to_le_bytes().to_vec();
         block.extend((0..16).map(|j| j | ((15 - j) << 4)));
         let mut numbers = Vec::new();
         blocks::append(&block, &mut numbers);

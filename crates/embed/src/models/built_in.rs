@@ -20,7 +20,7 @@ pub(super) struct BuiltIn {
 
 impl BuiltIn {
     /// The file of this name, the weights too.
-    pub fn file(&self, path: &str) -> Option<&'static [u8]> {
+    pub(super) fn file(&self, path: &str) -> Option<&'static [u8]> {
         if path == WEIGHTS {
             return Some(self.weights);
         }

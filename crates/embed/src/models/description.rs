@@ -163,7 +163,9 @@ impl Pooling {
 /// What is put before a text; empty for models that want nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Prefixes {
+    /// Before a question.
     pub query: String,
+    /// Before a text that is searched.
     pub passage: String,
 }
 

@@ -5,11 +5,11 @@
 //! damaged file from a whole one.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::Read as _;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use sha2::Digest;
+use sha2::Digest as _;
 
 use super::{TOKENIZER, WEIGHTS, folder_of, invalid, pull_again};
 use local_agent_text::error::{ErrorCode, Failure, Result};
@@ -45,8 +45,11 @@ pub enum Trust {
 /// One file of a model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileRecord {
+    /// Below the folder of the model.
     pub path: RelPath,
+    /// Its size.
     pub bytes: u64,
+    /// Of its bytes.
     pub sha256: Sha256,
 }
 
@@ -54,12 +57,15 @@ pub struct FileRecord {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
     format: u32,
+    /// What `embed.model` calls it.
     pub id: String,
     /// Where they came from, when they were pulled.
     pub repo: Option<String>,
     /// The commit they came from, when it is known.
     pub revision: Option<String>,
+    /// What its hashes were compared with.
     pub trust: Trust,
+    /// All that the model is loaded from.
     pub files: Vec<FileRecord>,
 }
 
@@ -155,6 +161,7 @@ impl Manifest {
 /// What `models verify` found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verified {
+    /// With the hashes as they are now.
     pub manifest: Manifest,
     /// Whether there was something to compare with; otherwise the hashes were recorded now.
     pub compared: bool,

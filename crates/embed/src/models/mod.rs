@@ -108,7 +108,7 @@ impl ModelFiles {
                     folder.display()
                 ),
             )
-            .with_hint(match registry::known(id) {
+            .with_hint(match known(id) {
                 Some(_) => format!("local-agent models pull {id}"),
                 None => "local-agent models list".to_owned(),
             }));
@@ -278,7 +278,9 @@ impl ModelFiles {
 /// One model that this machine has, or could pull.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed {
+    /// What `embed.model` calls it.
     pub id: String,
+    /// Whether it can be used as it stands.
     pub state: ModelState,
     /// The folder, for models that stand in one.
     pub folder: Option<PathBuf>,

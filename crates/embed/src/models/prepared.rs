@@ -187,6 +187,7 @@ impl PreparedFolder {
 /// One file of packed weights, read whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prepared {
+    /// Where it stands, or stood.
     pub path: PathBuf,
     /// What is wrong with it; such a file was removed.
     pub damage: Option<String>,
@@ -317,7 +318,7 @@ mod tests {
         let ear = Arc::clone(&told);
         (
             PreparedFolder::new(dir.join("cache"), move |text| {
-                ear.lock().unwrap().push(text.to_owned())
+                ear.lock().unwrap().push(text.to_owned());
             }),
             told,
         )

@@ -49,14 +49,18 @@ impl Default for PullOptions {
 /// How far a pull is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PullProgress<'a> {
+    /// The one that is on its way.
     pub file: &'a str,
+    /// Bytes of it that have come.
     pub bytes: u64,
+    /// Its whole size.
     pub total: u64,
 }
 
 /// What a pull brought.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pulled {
+    /// Where the model now stands.
     pub folder: PathBuf,
     /// Its `trust` says whether the weights were compared with a hash that this program carries, or
     /// believed.

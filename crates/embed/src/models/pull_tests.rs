@@ -245,7 +245,7 @@ fn a_file_above_the_limit_is_not_downloaded() {
         ..options(&server)
     };
     let failure = pull("m", dir.path(), &small, &mut |p| {
-        assert_ne!(p.file, WEIGHTS)
+        assert_ne!(p.file, WEIGHTS);
     })
     .unwrap_err();
     assert_eq!(failure.code, ErrorCode::ModelPull);

@@ -43,10 +43,15 @@ pub struct Sample {
 /// A text with its place in a file.
 #[derive(Debug, Clone)]
 pub struct AttackPassage {
+    /// Of its file.
     pub path: String,
+    /// The headings above it.
     pub heading: HeadingPath,
+    /// The byte at which it begins.
     pub start: usize,
+    /// The line on which it begins, from 1.
     pub first_line: u32,
+    /// Its bytes, verbatim.
     pub text: String,
 }
 

@@ -13,6 +13,7 @@ use crate::attacks::{AttackPassage, Edit, bare, freeze, plain_sentence, seed};
 use crate::invalid;
 use crate::set::{Evidence, Question};
 use local_agent_text::error::Result;
+use local_agent_text::evidence::EvidenceSnapshot;
 use local_agent_text::markdown::sentences;
 
 /// A document of the set, cut into passages.
@@ -112,135 +113,189 @@ fn group(path: &str) -> &str {
     path.rsplit_once('/').map_or(path, |(folder, _)| folder)
 }
 
+/// The passages that the drafts of one answer cite.
+struct Cast<'a> {
+    /// Where the answer stands.
+    own: &'a AttackPassage,
+    /// Another passage of the same document or, where documents are single passages, of its folder.
+    same: &'a AttackPassage,
+    /// A passage of another folder.
+    other: &'a AttackPassage,
+    /// The answer to another question.
+    stranger: &'a Answer<'a>,
+}
+
+impl<'a> Cast<'a> {
+    /// `None` when the set has no such passages for `answer`, the `n`th of `answers`.
+    fn of(
+        n: usize,
+        answer: &Answer<'a>,
+        answers: &'a [Answer<'a>],
+        documents: &'a [Document],
+    ) -> Option<Self> {
+        let (own, document) = answer.own;
+        let lacks = |p: &&AttackPassage| !p.text.contains(answer.sentence);
+        let same = document
+            .passages
+            .iter()
+            .filter(lacks)
+            .min_by_key(|p| p.start.abs_diff(own.start));
+        let same = same.or_else(|| {
+            documents
+                .iter()
+                .filter(|d| d.path != document.path && group(&d.path) == group(&document.path))
+                .flat_map(|d| &d.passages)
+                .find(lacks)
+        });
+        let distant: Vec<&AttackPassage> = documents
+            .iter()
+            .filter(|d| group(&d.path) != group(&document.path))
+            .flat_map(|d| &d.passages)
+            .filter(lacks)
+            .collect();
+        let other = distant.get(n.checked_rem(distant.len()).unwrap_or(0));
+        let stranger = answers
+            .iter()
+            .cycle()
+            .skip(n + 1)
+            .take(answers.len())
+            .find(|a| {
+                !own.text.contains(a.sentence)
+                    && !a.own.0.text.contains(answer.sentence)
+                    && a.sentence != answer.sentence
+            });
+        Some(Self {
+            own,
+            same: same?,
+            other: other.copied()?,
+            stranger: stranger?,
+        })
+    }
+
+    /// The passages, each once, in the order of their labels.
+    fn passages(&self) -> Vec<&'a AttackPassage> {
+        let mut passages: Vec<&AttackPassage> = Vec::new();
+        for passage in [self.own, self.same, self.other, self.stranger.own.0] {
+            if !passages.iter().any(|p| is_same(p, passage)) {
+                passages.push(passage);
+            }
+        }
+        passages
+    }
+}
+
+fn is_same(a: &AttackPassage, b: &AttackPassage) -> bool {
+    a.path == b.path && a.start == b.start
+}
+
+/// Frozen passages, and statements that cite them.
+struct Stage<'a> {
+    passages: Vec<&'a AttackPassage>,
+    snapshot: EvidenceSnapshot,
+}
+
+impl Stage<'_> {
+    fn label(&self, passage: &AttackPassage) -> u32 {
+        let at = self.passages.iter().position(|p| is_same(p, passage));
+        at.and_then(|at| u32::try_from(at + 1).ok()).unwrap_or(0)
+    }
+
+    /// The labels of the passages that hold these words, each a set of its own.
+    fn holding(&self, words: &str) -> Vec<BTreeSet<u32>> {
+        (1..)
+            .zip(&self.passages)
+            .filter(|(_, p)| p.text.contains(words))
+            .map(|(n, _)| BTreeSet::from([n]))
+            .collect()
+    }
+
+    fn cited(&self, words: &str, to: &[&AttackPassage], gold: Vec<BTreeSet<u32>>) -> Statement {
+        let marks: String = to.iter().map(|p| format!("[E{}]", self.label(p))).collect();
+        Statement {
+            text: format!("{} {marks}.", bare(words)),
+            gold,
+        }
+    }
+
+    fn statement(&self, words: &str, to: &[&AttackPassage]) -> Statement {
+        self.cited(words, to, self.holding(words))
+    }
+
+    fn draft(&self, fault: &str, statements: Vec<Statement>) -> Recorded {
+        Recorded {
+            fault: fault.to_owned(),
+            snapshot: self.snapshot.clone(),
+            statements,
+        }
+    }
+}
+
 fn of_answer(
     n: usize,
     answer: &Answer<'_>,
     answers: &[Answer<'_>],
     documents: &[Document],
 ) -> Vec<Recorded> {
-    let (own, document) = answer.own;
-    let lacks = |p: &&AttackPassage| !p.text.contains(answer.sentence);
-    // Another passage of the same document or, where documents are single passages, of its folder.
-    let same = document
-        .passages
-        .iter()
-        .filter(lacks)
-        .min_by_key(|p| p.start.abs_diff(own.start));
-    let near = |d: &&Document| d.path != document.path && group(&d.path) == group(&document.path);
-    let same = same.or_else(|| {
-        documents
-            .iter()
-            .filter(near)
-            .flat_map(|d| &d.passages)
-            .find(lacks)
-    });
-    let far = |d: &&Document| group(&d.path) != group(&document.path);
-    let distant: Vec<&AttackPassage> = documents
-        .iter()
-        .filter(far)
-        .flat_map(|d| &d.passages)
-        .filter(lacks)
-        .collect();
-    let other = distant
-        .get(n.checked_rem(distant.len()).unwrap_or(0))
-        .copied();
-    let stranger = answers
-        .iter()
-        .cycle()
-        .skip(n + 1)
-        .take(answers.len())
-        .find(|a| {
-            !own.text.contains(a.sentence)
-                && !a.own.0.text.contains(answer.sentence)
-                && a.sentence != answer.sentence
-        });
-    let (Some(same), Some(other), Some(stranger)) = (same, other, stranger) else {
+    let Some(cast) = Cast::of(n, answer, answers, documents) else {
         return Vec::new();
     };
-    let mut passages: Vec<&AttackPassage> = Vec::new();
-    for passage in [own, same, other, stranger.own.0] {
-        if !passages
-            .iter()
-            .any(|p| p.path == passage.path && p.start == passage.start)
-        {
-            passages.push(passage);
-        }
-    }
+    let passages = cast.passages();
     let Some(snapshot) = freeze(answer.question, &passages) else {
         return Vec::new();
     };
-    let label = |passage: &AttackPassage| {
-        let at = passages
-            .iter()
-            .position(|p| p.path == passage.path && p.start == passage.start);
-        at.and_then(|at| u32::try_from(at + 1).ok()).unwrap_or(0)
-    };
-    let holding = |words: &str| -> Vec<BTreeSet<u32>> {
-        (1..)
-            .zip(&passages)
-            .filter(|(_, p)| p.text.contains(words))
-            .map(|(n, _)| BTreeSet::from([n]))
-            .collect()
-    };
-    let cited = |words: &str, to: &[&AttackPassage], gold: Vec<BTreeSet<u32>>| {
-        let marks: String = to.iter().map(|p| format!("[E{}]", label(p))).collect();
-        Statement {
-            text: format!("{} {marks}.", bare(words)),
-            gold,
-        }
-    };
-    let statement = |words: &str, to: &[&AttackPassage]| cited(words, to, holding(words));
-    let draft = |fault: &str, statements: Vec<Statement>| Recorded {
-        fault: fault.to_owned(),
-        snapshot: snapshot.clone(),
-        statements,
-    };
+    let stage = Stage { passages, snapshot };
+    let Cast {
+        own,
+        same,
+        other,
+        stranger,
+    } = cast;
     let (first, second) = (answer.sentence, stranger.sentence);
-    let mut out = vec![
-        draft(NO_FAULT, vec![statement(first, &[own])]),
-        draft(
+    let good = || stage.statement(first, &[own]);
+    let uncited = Statement {
+        text: second.to_owned(),
+        gold: stage.holding(second),
+    };
+    let statements = [
+        (NO_FAULT, vec![good()]),
+        (
             "none, two sentences",
-            vec![
-                statement(first, &[own]),
-                statement(second, &[stranger.own.0]),
-            ],
+            vec![good(), stage.statement(second, &[stranger.own.0])],
         ),
-        draft("padded citation", vec![statement(first, &[own, other])]),
-        draft(
+        (
+            "padded citation",
+            vec![stage.statement(first, &[own, other])],
+        ),
+        (
             "cited to the same document",
-            vec![statement(first, &[same])],
+            vec![stage.statement(first, &[same])],
         ),
-        draft(
+        (
             "cited to another document",
-            vec![statement(first, &[other])],
+            vec![stage.statement(first, &[other])],
         ),
-        draft(
+        (
             "sentence of another answer",
-            vec![statement(second, &[own])],
+            vec![stage.statement(second, &[own])],
         ),
-        draft(
+        (
             "one of two misplaced",
-            vec![statement(first, &[own]), statement(second, &[own])],
+            vec![good(), stage.statement(second, &[own])],
         ),
-        draft(
-            "one of two uncited",
-            vec![statement(first, &[own]), {
-                Statement {
-                    text: second.to_owned(),
-                    gold: holding(second),
-                }
-            }],
-        ),
+        ("one of two uncited", vec![good(), uncited]),
     ];
+    let drafts = statements
+        .into_iter()
+        .map(|(fault, statements)| stage.draft(fault, statements));
     let changes = [Edit::Number, Edit::Date, Edit::Name, Edit::Negation];
-    out.extend(changes.into_iter().filter_map(|edit| {
+    let changed = changes.into_iter().filter_map(|edit| {
         let changed = edit.apply(&bare(first), seed(first))?;
-        Some(draft(
+        Some(stage.draft(
             &format!("changed {}", edit.name()),
-            vec![cited(&changed, &[own], Vec::new())],
+            vec![stage.cited(&changed, &[own], Vec::new())],
         ))
-    }));
-    out
+    });
+    drafts.chain(changed).collect()
 }
 
 #[cfg(test)]

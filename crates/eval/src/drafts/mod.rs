@@ -51,6 +51,7 @@ enum Line {
 /// One statement of a draft, its citations included.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Statement {
+    /// As the model wrote it.
     pub text: String,
     /// Sets of labels that support it, each set alone; none: nothing does.
     pub gold: Vec<BTreeSet<u32>>,
@@ -59,8 +60,11 @@ pub struct Statement {
 /// A draft with its evidence and its fault.
 #[derive(Debug, Clone)]
 pub struct Recorded {
+    /// What was done to the draft; names its row of the report.
     pub fault: String,
+    /// What its citations point into.
     pub snapshot: EvidenceSnapshot,
+    /// In the order of the draft.
     pub statements: Vec<Statement>,
 }
 
@@ -120,6 +124,7 @@ pub fn read(text: &str) -> Result<Vec<Recorded>> {
 /// Figures of some drafts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct DraftRow {
+    /// All of them.
     pub drafts: usize,
     /// Drafts that the gate lets through.
     pub passed: usize,
@@ -147,9 +152,13 @@ impl DraftRow {
 /// Sums behind citation recall and precision.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Citations {
+    /// All of them.
     pub statements: usize,
+    /// Statements that what they cite supports.
     pub recalled: usize,
+    /// All of them.
     pub citations: usize,
+    /// Citations that their statement needs.
     pub precise: usize,
 }
 

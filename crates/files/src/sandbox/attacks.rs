@@ -734,7 +734,7 @@ fn an_ignore_file_that_is_not_read_is_listed() {
 
 #[test]
 fn names_that_no_path_can_hold_are_listed() {
-    use std::os::unix::ffi::OsStrExt;
+    use std::os::unix::ffi::OsStrExt as _;
     let world = World::new();
     for name in [
         &b"a\xff.md"[..],
@@ -944,7 +944,7 @@ fn a_root_that_was_removed_does_not_look_like_an_empty_one() {
 
 #[test]
 fn files_without_permission_are_as_missing() {
-    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::fs::PermissionsExt as _;
     let world = World::new();
     world.write("closed/a.md", "x");
     world.write("closed.md", "x");

@@ -41,8 +41,8 @@ pub struct Places {
 #[cfg(target_os = "linux")]
 pub fn confine(places: &Places) -> Confinement {
     use landlock::{
-        ABI, Access, AccessFs, RestrictionStatus, Ruleset, RulesetAttr, RulesetCreatedAttr,
-        RulesetError, RulesetStatus, path_beneath_rules,
+        ABI, Access as _, AccessFs, RestrictionStatus, Ruleset, RulesetAttr as _,
+        RulesetCreatedAttr as _, RulesetError, RulesetStatus, path_beneath_rules,
     };
 
     /// Names of hosts and users, time zones, libraries that are loaded late, what the system says

@@ -35,6 +35,7 @@ impl fmt::Display for Folder {
 pub struct Listed {
     /// Below the root.
     pub path: RelPath,
+    /// Otherwise it is a file.
     pub is_folder: bool,
     /// Bytes of a file; `None` for a folder and for a file that is too large to be read.
     pub size: Option<u64>,

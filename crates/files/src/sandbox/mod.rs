@@ -350,9 +350,9 @@ impl Sandbox {
                     path: entry.path,
                 };
                 if same {
-                    exact.push(candidate)
+                    exact.push(candidate);
                 } else {
-                    alike.push(candidate)
+                    alike.push(candidate);
                 }
             }
         }

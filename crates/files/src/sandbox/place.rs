@@ -3,10 +3,10 @@
 //! checked are the names that were opened, whatever is renamed or swapped meanwhile; what is
 //! decided about a file is decided about its open handle.
 
-use std::io::Read;
+use std::io::Read as _;
 use std::path::Component;
 
-use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt};
+use cap_fs_ext::{DirExt as _, FollowSymlinks, OpenOptionsFollowExt as _};
 use cap_std::fs::{Dir, File, Metadata, OpenOptions};
 
 use super::policy::Policy;
@@ -243,7 +243,7 @@ fn link_count(_: &Metadata) -> u64 {
 
 #[cfg(unix)]
 fn stamp(meta: &Metadata) -> FileStamp {
-    use cap_std::fs::MetadataExt;
+    use cap_std::fs::MetadataExt as _;
     let nanoseconds = |s: i64, ns: i64| s.saturating_mul(1_000_000_000).saturating_add(ns);
     FileStamp {
         size: meta.len(),

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::UnicodeNormalization as _;
 
 use local_agent_text::documents::CODE_EXTENSIONS;
 use local_agent_text::types::RelPath;
@@ -25,31 +25,40 @@ pub struct Security {
     pub allowed_roots: Vec<PathBuf>,
     /// Lower-case, with the leading dot.
     pub allowed_exts: Vec<String>,
+    /// Refuse requests that begin at the root of a disk.
     pub deny_absolute_paths: bool,
+    /// Refuse segments that begin with a dot.
     pub deny_hidden_paths: bool,
     /// Names and `*` patterns that no segment of a path may match, case-insensitively.
     pub deny_names: Vec<String>,
+    /// For files inside the roots.
     pub hard_links: HardLinks,
+    /// For every segment below a root.
     pub follow_links: FollowLinks,
+    /// Larger files are listed with that reason and never read.
     pub max_file_bytes: u64,
     /// Notes with one of these tags, or one below it, are private.
     pub private_tags: Vec<String>,
     /// A person's `get` and `ask --read` may name any file. Only from `--config` or the user's
     /// configuration.
     pub allow_any_path: bool,
+    /// A root outside the security root is a mistake of the configuration.
     pub roots_must_be_within_security_root: bool,
 }
 
 /// Whether files with a second name are opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HardLinks {
+    /// They are refused.
     Deny,
+    /// They are opened like any other file.
     Allow,
 }
 
 /// Whether symbolic links are followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FollowLinks {
+    /// A link is listed as one and not opened.
     Never,
     /// Links whose target stays inside the same root.
     Inside,

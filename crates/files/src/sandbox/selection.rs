@@ -93,7 +93,7 @@ impl Selection {
 fn checked_extension(extension: &str) -> Result<String, String> {
     let is_extension = extension
         .strip_prefix('.')
-        .is_some_and(|rest| !rest.is_empty() && rest.chars().all(|c| c.is_alphanumeric()));
+        .is_some_and(|rest| !rest.is_empty() && rest.chars().all(char::is_alphanumeric));
     if is_extension {
         Ok(extension.to_lowercase())
     } else {

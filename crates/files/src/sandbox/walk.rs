@@ -5,9 +5,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use cap_fs_ext::DirExt;
+use cap_fs_ext::DirExt as _;
 use cap_std::fs::{Dir, DirEntry, FileType};
-use rayon::slice::ParallelSliceMut;
+use rayon::slice::ParallelSliceMut as _;
 
 use super::Sandbox;
 use super::ignores::{FILES, Ignores};

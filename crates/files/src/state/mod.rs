@@ -39,15 +39,20 @@ pub struct StateDirectory {
 /// One name in a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DirectoryEntry {
+    /// One segment.
     pub name: String,
+    /// As the folder says it.
     pub kind: EntryKind,
 }
 
 /// What a name stands for. Links are not followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EntryKind {
+    /// A regular file.
     File,
+    /// A folder of its own.
     Folder,
+    /// A symbolic link.
     Link,
     /// A FIFO, a socket or a device.
     Other,

@@ -40,8 +40,11 @@ pub struct FreshDocument {
 /// The result of a comparison; files are named `source:path`.
 #[derive(Debug, Default)]
 pub struct Compared {
+    /// Not indexed yet.
     pub new: Vec<String>,
+    /// Indexed with other bytes.
     pub changed: Vec<String>,
+    /// Indexed, and no longer there.
     pub gone: Vec<String>,
     /// Sources whose missing files are not treated as deleted, one sentence each; those files are
     /// not in `gone`.

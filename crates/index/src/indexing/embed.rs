@@ -71,26 +71,41 @@ pub struct EmbedOptions<'a> {
 /// What a run did. Field names are those of `embed --json`.
 #[derive(Debug, Default, serde::Serialize)]
 pub struct EmbedSummary {
+    /// Chunks of the whole index.
     pub total_chunks: usize,
+    /// Vectors of this model before the run.
     pub existing_embeddings: u64,
+    /// All vectors before the run, of every model.
     pub embeddings_total_before: u64,
+    /// All vectors after it.
     pub embeddings_total_after: u64,
+    /// Vectors that no chunk used before the run.
     pub orphan_embeddings_before: u64,
+    /// Those of them that it removed.
     pub orphan_embeddings_pruned: u64,
     /// Vectors that no chunk uses but that are still kept.
     pub orphan_embeddings_kept: u64,
+    /// Chunks without a vector.
     pub missing: usize,
+    /// Vectors of other models.
     pub outdated: usize,
+    /// Vectors that the run stored.
     pub embedded_written: usize,
+    /// Chunks that already had their vector.
     pub skipped_ok: usize,
+    /// Tokens that were embedded.
     pub tokens: u64,
+    /// Chunks longer than the window of the model: the mean of several vectors.
     pub windowed: usize,
     /// Chunks of private notes, which are not sent to a model on another machine.
     pub kept_back: usize,
+    /// Nothing was written.
     pub dry_run: bool,
     /// Chunks that have a vector in the matrix, and all chunks.
     pub covered_chunks: usize,
+    /// How many `errors` there are.
     pub errors_count: usize,
+    /// One sentence for each text that could not be embedded.
     pub errors: Vec<String>,
     /// Where a foreign database was moved to.
     pub moved_aside: Option<PathBuf>,

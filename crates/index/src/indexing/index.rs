@@ -72,18 +72,29 @@ pub struct Skipped {
 /// What a run did. Field names are those of `index --json`.
 #[derive(Debug, Default, serde::Serialize)]
 pub struct IndexSummary {
+    /// Files that the walk found.
     pub docs_scanned: usize,
     /// Files that were opened because their stamp did not prove them unchanged.
     pub docs_read: usize,
+    /// Documents that are new or have other bytes.
     pub docs_changed: usize,
+    /// Documents with the bytes that they had.
     pub docs_unchanged: usize,
+    /// Documents whose file is gone.
     pub docs_pruned: usize,
+    /// New chunks.
     pub chunks_written: usize,
+    /// Chunks that no document has any more.
     pub chunks_removed: usize,
+    /// Documents in the index now.
     pub total_docs: u64,
+    /// Chunks in the index now.
     pub total_chunks: u64,
+    /// Files that are not documents, each with the reason.
     pub skipped: Vec<Skipped>,
+    /// How many `errors` there are.
     pub errors_count: usize,
+    /// One sentence for each source or file that could not be read.
     pub errors: Vec<String>,
     /// The same errors with their codes.
     #[serde(skip)]
@@ -440,7 +451,7 @@ impl<'a> Scan<'a> {
                     }
                 }
                 What::Found(stamp) if self.is_unchanged(path, &stamp) => {
-                    summary.docs_unchanged += 1
+                    summary.docs_unchanged += 1;
                 }
                 What::Found(_) => work.push((entry, path)),
             }

@@ -29,6 +29,7 @@ pub use index::{
 /// One entry of `sources`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
+    /// Stands before the path in an address.
     pub name: SourceName,
     /// Absolute; need not exist.
     pub root: PathBuf,
@@ -45,11 +46,26 @@ pub struct Source {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress {
     /// This many files are to be read.
-    Files { done: usize, total: usize },
+    Files {
+        /// Looked into.
+        done: usize,
+        /// All of them.
+        total: usize,
+    },
     /// This many documents are to be added to lexical search.
-    Lexical { done: usize, total: usize },
+    Lexical {
+        /// Added.
+        done: usize,
+        /// All of them.
+        total: usize,
+    },
     /// This many tokens are to be embedded.
-    Tokens { done: u64, total: u64 },
+    Tokens {
+        /// Embedded.
+        done: u64,
+        /// All of them.
+        total: u64,
+    },
 }
 
 /// Shows progress; called from the job's own thread.

@@ -68,9 +68,13 @@ impl LexicalStamp {
 pub struct DocEntry<'a> {
     /// Row id; not negative.
     pub doc_id: i64,
+    /// As hits show it.
     pub title: &'a str,
+    /// Below its root.
     pub path: &'a str,
+    /// Other names from its frontmatter.
     pub aliases: &'a [String],
+    /// Of its frontmatter and its text.
     pub tags: &'a [String],
     /// The texts of links that point to this document.
     pub anchors: &'a [String],
@@ -87,16 +91,20 @@ pub struct DocEntry<'a> {
 pub struct ChunkEntry<'a> {
     /// Row id; not negative.
     pub chunk_id: i64,
+    /// Of its row; a hit carries it.
     pub key: ChunkKey,
     /// The heading path, one heading per line.
     pub headings: &'a str,
+    /// Verbatim.
     pub text: &'a str,
 }
 
 /// A chunk that was found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LexicalHit {
+    /// Row id.
     pub chunk_id: i64,
+    /// Row id of its document.
     pub doc_id: i64,
     /// Compare it with the key of the row: a hit whose row has another key is stale.
     pub key: ChunkKey,

@@ -75,9 +75,9 @@ impl QueryPlan {
             self.weigh(&token, &mut stops);
         });
         if !content && !optional {
-            stops
-                .iter()
-                .for_each(|word| self.add(Form::Exact, word, 1.0));
+            for word in &stops {
+                self.add(Form::Exact, word, 1.0);
+            }
         }
     }
 

@@ -31,6 +31,7 @@ pub struct Filter {
     pub key: String,
     /// As typed, without quotes; not empty.
     pub value: String,
+    /// What it matches is left out.
     pub negated: bool,
 }
 

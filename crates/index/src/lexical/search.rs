@@ -228,7 +228,7 @@ impl Reader {
             (fields.anchors, WEIGHTS.anchors),
         ] {
             each(segment, field, text, |at, frequency| {
-                scores.touch(at, weight * frequency)
+                scores.touch(at, weight * frequency);
             })?;
         }
         Ok(())

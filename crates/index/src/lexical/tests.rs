@@ -661,7 +661,7 @@ fn several_threads_may_add() {
         for thread in 0..4 {
             let writer = &writer;
             scope.spawn(move || {
-                (0..50).for_each(|n| add(writer, thread * 50 + n, "", &["shared text", "second"]))
+                (0..50).for_each(|n| add(writer, thread * 50 + n, "", &["shared text", "second"]));
             });
         }
     });
@@ -728,8 +728,8 @@ fn nothing_is_lost_when_many_threads_add_at_once() {
                 let writer = &writer;
                 scope.spawn(move || {
                     (0..40).for_each(|n| {
-                        add(writer, thread * 40 + n + 1, "heron", &["a heron", "wades"])
-                    })
+                        add(writer, thread * 40 + n + 1, "heron", &["a heron", "wades"]);
+                    });
                 });
             }
         });

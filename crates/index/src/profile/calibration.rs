@@ -17,8 +17,11 @@ pub type Features = [f64; 2];
 /// The weights for one search mode.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Model {
+    /// Added whatever the features are.
     pub intercept: f64,
+    /// For the cosine.
     pub cosine: f64,
+    /// For the share of the question's words that the hit holds.
     pub coverage: f64,
     /// If the best chance among the first [`JUDGED`] hits is below this, nothing counts as found.
     pub floor: f64,
@@ -45,8 +48,11 @@ impl Model {
 pub struct Calibration {
     /// The command, the datasets and their sizes.
     pub provenance: String,
+    /// For hits that both sides found.
     pub hybrid: Model,
+    /// For hits found by words.
     pub lexical: Model,
+    /// For hits found by meaning.
     pub vector: Model,
 }
 

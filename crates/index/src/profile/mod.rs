@@ -48,7 +48,9 @@ pub struct Cosines {
 /// What is known about the cosines of one model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Profile {
+    /// How it came to be known.
     pub origin: Origin,
+    /// The cosines of texts that have nothing to do with one another.
     pub unrelated: Cosines,
     /// The probability that a heading is closer to its own section than to another text of the
     /// index: 0.5 is chance. `None` if it was not measured.
@@ -294,7 +296,7 @@ mod tests {
     }
 
     fn shipped_fingerprint() -> Fingerprint {
-        *super::shipped()[0].fingerprints.first().unwrap()
+        *shipped()[0].fingerprints.first().unwrap()
     }
 
     #[test]

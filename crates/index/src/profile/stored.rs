@@ -22,6 +22,7 @@ pub struct Measured {
     pub fingerprint: Fingerprint,
     /// Chunks that had a vector when it was measured.
     pub chunks: usize,
+    /// What was measured.
     pub profile: Profile,
 }
 

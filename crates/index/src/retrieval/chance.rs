@@ -38,7 +38,7 @@ impl Judge<'_> {
     /// hybrid search without vectors, or with vectors that distinguish nothing, is judged by its
     /// words alone; one without a lexical projection by its vectors alone. A question in another
     /// language is judged by the vectors to the degree that its words are not trusted.
-    pub fn rate(&self, hits: &mut [Hit]) -> f32 {
+    pub(super) fn rate(&self, hits: &mut [Hit]) -> f32 {
         let words = self.has_words && self.mode != Mode::Vector;
         let vectors = by_vectors(self.mode, hits);
         let usual = self.calibration.model(words, vectors);

@@ -44,7 +44,9 @@ const CANDIDATES: usize = 1_000;
 /// How the two lists are combined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fusion {
+    /// Their scores, brought to one scale and added by weight.
     Convex,
+    /// Their places alone (reciprocal rank fusion).
     Rrf,
 }
 
@@ -226,7 +228,7 @@ impl Engine {
                     why: "the lexical projection was made from another state of the index"
                         .to_owned(),
                     fix: "local-agent index",
-                })
+                });
             }
             Some(_) => {}
         }

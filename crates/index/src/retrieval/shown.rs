@@ -5,7 +5,7 @@ use local_agent_files::sandbox::{Address, Sandbox};
 use super::Hit;
 
 /// How many extra hits to request when some may be hidden.
-pub const SPARE_HITS: usize = 30;
+pub(super) const SPARE_HITS: usize = 30;
 
 /// Number of hits to request when `limit` are wanted.
 pub fn with_spare(sandbox: &Sandbox, limit: usize) -> usize {

@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, MAIN_DB, OptionalExtension, Row, TransactionBehavior, params};
+use rusqlite::{Connection, MAIN_DB, OptionalExtension as _, Row, TransactionBehavior, params};
 
 use super::error::Result;
 use super::{
@@ -66,11 +66,17 @@ pub struct Head {
 /// One memory, as stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemoryRow {
+    /// Names it in commands.
     pub id: String,
+    /// A free word of whoever added it.
     pub kind: String,
+    /// What is remembered, in their words.
     pub content: String,
+    /// Where it comes from: a person, or chunks.
     pub source: String,
+    /// RFC 3339.
     pub created_at: String,
+    /// RFC 3339.
     pub updated_at: String,
     /// Sorted by key.
     pub links: Vec<MemoryLink>,
@@ -83,7 +89,9 @@ pub struct MemoryLink {
     pub chunk_key: String,
     /// Hash of the chunk's text; `None`: imported without one.
     pub text_sha256: Option<Sha256>,
+    /// Of its document; `None` when it was never known.
     pub source: Option<String>,
+    /// Of its document; `None` when it was never known.
     pub path: Option<String>,
     /// Canonical heading path.
     pub heading: Option<String>,
@@ -426,7 +434,7 @@ mod tests {
         drop(durable);
         #[cfg(unix)]
         {
-            use std::os::unix::fs::PermissionsExt;
+            use std::os::unix::fs::PermissionsExt as _;
             assert_eq!(
                 std::fs::metadata(&path).unwrap().permissions().mode() & 0o777,
                 0o600

@@ -7,12 +7,12 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use foldhash::fast::RandomState;
-use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension as _, Transaction, TransactionBehavior, params};
 
 use super::error::Result;
 use super::record::{ChunkRow, DocumentRow, LinkRow};
 use super::{Database, checkpoint, new_commit_id, open_write};
-use local_agent_text::types::{CommitId, FileStamp, SourceName};
+use local_agent_text::types::{CommitId, FileStamp, Sha256, SourceName};
 
 /// How many commits a projection may be behind and still catch up incrementally.
 const KEPT_COMMITS: i64 = 10_000;
@@ -435,7 +435,7 @@ fn put_document(
         document.stamp.mtime_ns,
         document.stamp.ctime_ns,
         document.stamp.inode as i64,
-        document.sha256.as_ref().map(|sha| sha.as_bytes()),
+        document.sha256.as_ref().map(Sha256::as_bytes),
         document.chunker_sig,
         document.title,
         document.stem_key(),

@@ -5,7 +5,7 @@
 //! first hundred bytes of the file, so a file of another program is never written, not even by a
 //! pragma. Schemas are in `migrations/`.
 
-use std::io::Read;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 

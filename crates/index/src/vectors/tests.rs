@@ -243,7 +243,7 @@ fn search_finds_what_brute_force_finds() {
         }
     }
     assert!(
-        found as f64 >= 0.999 * (queries as usize * k) as f64,
+        f64::from(found) >= 0.999 * (queries as usize * k) as f64,
         "{found} of {}",
         queries as usize * k
     );
@@ -605,9 +605,9 @@ fn a_publication_touches_no_foreign_file() {
         "seg-0123.vec",
         "seg-00112233445566778899AABBCCDDEEFF.vec",
     ];
-    foreign
-        .iter()
-        .for_each(|name| fs::write(dir.path().join(name), "x").unwrap());
+    for name in &foreign {
+        fs::write(dir.path().join(name), "x").unwrap();
+    }
     rebuilt(dir.path(), 3, 4);
     assert!(foreign.iter().all(|name| dir.path().join(name).exists()));
 }

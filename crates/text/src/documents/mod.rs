@@ -53,6 +53,7 @@ impl DocumentKind {
 /// A function, class or other thing that source code defines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Definition {
+    /// As the code spells it.
     pub name: String,
     /// Its bytes in the file, from the first line of its comment or attributes where known.
     pub range: Range<usize>,

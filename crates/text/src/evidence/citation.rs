@@ -16,8 +16,11 @@ const SPECIAL: &str = "]|#>:";
 /// How the headings of a citation are compared with those of its chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HeadingMatch {
+    /// The cited path is a leading part of the chunk's; an empty one matches only an empty one.
     Prefix,
+    /// Both paths are equal.
     Exact,
+    /// A difference is reported and never invalid.
     Ignore,
 }
 

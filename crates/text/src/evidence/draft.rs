@@ -141,7 +141,9 @@ impl Draft {
                 _ => continue,
             };
             draft.text(text.get(at..marker.span.start()).unwrap_or(""));
-            segments.into_iter().for_each(|s| draft.push(s));
+            for segment in segments {
+                draft.push(segment);
+            }
             at = marker.span.end();
         }
         draft.text(text.get(at..).unwrap_or(""));
@@ -322,7 +324,7 @@ mod tests {
             Piece::Quote { span, .. } => Some(*span),
             _ => None,
         });
-        assert_eq!(quote.map(|s| s.start()), Some(50));
+        assert_eq!(quote.map(ByteSpan::start), Some(50));
     }
 
     #[test]

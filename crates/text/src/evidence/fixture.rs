@@ -1,5 +1,8 @@
 //! Small snapshots for tests of this module and of `verify`.
 
+// `crates/testing` is made of this file too, and there it is public.
+#![allow(unreachable_pub)]
+
 use super::{EvidenceSnapshot, Excerpt};
 use crate::types::{ByteSpan, ChunkKey, HeadingPath, LineSpan, RelPath, Sha256, SourceName};
 

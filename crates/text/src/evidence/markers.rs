@@ -240,7 +240,7 @@ impl Scan<'_> {
         if before == Some(b'[') {
             return self.in_brackets(at, end);
         }
-        if next.is_some_and(|c| c.is_alphanumeric()) {
+        if next.is_some_and(char::is_alphanumeric) {
             return None;
         }
         let label: Option<Label> = self.text.get(at + 1..end)?.parse().ok();

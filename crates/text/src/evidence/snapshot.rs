@@ -294,14 +294,14 @@ fn id_of(question: &str, items: &[EvidenceItem]) -> Sha256 {
 mod canonical_heading {
     use super::*;
 
-    pub fn serialize<S: Serializer>(
+    pub(super) fn serialize<S: Serializer>(
         path: &HeadingPath,
         serializer: S,
     ) -> std::result::Result<S::Ok, S::Error> {
         serializer.serialize_str(&path.to_canonical())
     }
 
-    pub fn deserialize<'de, D: Deserializer<'de>>(
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
         deserializer: D,
     ) -> std::result::Result<HeadingPath, D::Error> {
         HeadingPath::from_canonical(&String::deserialize(deserializer)?)

@@ -4,6 +4,7 @@
 //! | module | what it holds |
 //! | --- | --- |
 //! | [`lexicon`] | the word lists: [`Section`], [`Lexicon`] |
+//! | [`lists`] | word lists that stand beside the code that asks them |
 //! | [`scan`] | small steps through a text |
 //! | [`script`] | writing systems: which letters need no blanks between words |
 //! | [`detect`] | which language a text is written in |
@@ -21,6 +22,7 @@
 pub mod calendar;
 pub mod detect;
 pub mod lexicon;
+pub mod lists;
 pub mod numerals;
 pub mod reference;
 pub mod scan;

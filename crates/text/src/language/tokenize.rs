@@ -32,20 +32,31 @@ pub enum Token<'a> {
     /// A compound as a whole, at the position of the first part, which follows. `joined`: nothing
     /// remains between its parts (`email`, `getusername`), so that it may be a word elsewhere.
     Whole {
+        /// Folded, not stemmed.
         exact: &'a str,
+        /// Folded and stemmed.
         stem: &'a str,
+        /// Nothing stands between its parts any more.
         joined: bool,
     },
     /// A word; takes the next position. `part`: it belongs to the last [`Token::Whole`].
     Word {
+        /// Folded, not stemmed.
         exact: &'a str,
+        /// Folded and stemmed.
         stem: &'a str,
+        /// A word so common that it says little.
         stop: bool,
+        /// It belongs to the last [`Token::Whole`].
         part: bool,
     },
-    /// A character of a script written without spaces; takes the next position. `alone`: it has no
-    /// neighbour.
-    Char { text: &'a str, alone: bool },
+    /// A character of a script written without spaces; takes the next position.
+    Char {
+        /// The character.
+        text: &'a str,
+        /// It has no neighbour.
+        alone: bool,
+    },
     /// Two adjacent characters of such a script, at the position of the second.
     Pair(&'a str),
 }
@@ -168,7 +179,7 @@ impl Analyzer {
             match piece.kind {
                 PieceKind::Unspaced => emit_unspaced(text, emit),
                 PieceKind::Word | PieceKind::Camel => {
-                    self.emit_word(text, part || word.len() > 1, emit)
+                    self.emit_word(text, part || word.len() > 1, emit);
                 }
             }
         }

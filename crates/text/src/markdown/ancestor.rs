@@ -11,14 +11,14 @@ use crate::types::{Heading, HeadingPath};
 
 /// A chunk as the ancestor cut it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AncestorChunk {
+pub(super) struct AncestorChunk {
     /// Bytes of the body.
     pub range: Range<usize>,
     pub heading: HeadingPath,
 }
 
 /// Windows of `max_chars` that advance by `max_chars - overlap`; the last one ends with the text.
-pub fn fixed_window_v1(body: &str, max_chars: usize, overlap: usize) -> Vec<AncestorChunk> {
+pub(super) fn fixed_window_v1(body: &str, max_chars: usize, overlap: usize) -> Vec<AncestorChunk> {
     let (max_chars, overlap) = limits(max_chars, overlap);
     let text = Points::of(body, skipped_line(body)..body.len());
     let mut out = Vec::new();
@@ -38,7 +38,7 @@ pub fn fixed_window_v1(body: &str, max_chars: usize, overlap: usize) -> Vec<Ance
 }
 
 /// Paragraphs packed per heading path, sections cut at level 2 (or the smallest level present).
-pub fn obsidian_v1(body: &str, max_chars: usize, overlap: usize) -> Vec<AncestorChunk> {
+pub(super) fn obsidian_v1(body: &str, max_chars: usize, overlap: usize) -> Vec<AncestorChunk> {
     let (max_chars, overlap) = limits(max_chars, overlap);
     let mut packer = Packer {
         body,

@@ -13,7 +13,7 @@ use super::shallow::{MASK, shallow};
 
 /// The text with its comments masked, and where they were. Code keeps its `%%`; an unclosed `%%` is
 /// text. Excessively deep nesting is removed in the copy ([`shallow`]).
-pub fn mask(text: &str) -> (Cow<'_, str>, Vec<Range<usize>>) {
+pub(super) fn mask(text: &str) -> (Cow<'_, str>, Vec<Range<usize>>) {
     let flat = shallow(text);
     let ranges = find(&flat);
     if ranges.is_empty() {
@@ -38,7 +38,7 @@ pub fn mask(text: &str) -> (Cow<'_, str>, Vec<Range<usize>>) {
 }
 
 /// Where a comment begins that is never closed, in a text whose closed comments are masked.
-pub fn unclosed(masked: &str) -> Option<usize> {
+pub(super) fn unclosed(masked: &str) -> Option<usize> {
     free_marks(masked).last().copied()
 }
 

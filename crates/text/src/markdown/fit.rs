@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use unicode_segmentation::UnicodeSegmentation;
+use unicode_segmentation::UnicodeSegmentation as _;
 
 use super::outline::{Outline, Shape};
 use super::plain::block_id;
@@ -12,7 +12,7 @@ use super::types::{BlockKinds, CountTokens};
 
 /// A part of the text that is never cut again.
 #[derive(Debug, Clone)]
-pub struct FittedBlock {
+pub(super) struct FittedBlock {
     /// Extends to where the next unit begins, so that byte counts add up too.
     pub range: Range<usize>,
     pub tokens: usize,
@@ -22,7 +22,7 @@ pub struct FittedBlock {
 }
 
 /// Cuts blocks to size.
-pub struct Fitter<'a> {
+pub(super) struct Fitter<'a> {
     pub text: &'a str,
     pub outline: &'a Outline,
     pub budget: usize,
@@ -32,7 +32,7 @@ pub struct Fitter<'a> {
 impl Fitter<'_> {
     /// The units of `range`, which contains the top blocks `nodes` and, between them, text that the
     /// parser skipped.
-    pub fn units(&self, range: Range<usize>, nodes: &[usize]) -> Vec<FittedBlock> {
+    pub(super) fn units(&self, range: Range<usize>, nodes: &[usize]) -> Vec<FittedBlock> {
         let mut parts = self.tiles(range, nodes.iter().copied());
         // An id on a separate line names the block before it.
         parts.dedup_by(|id, block| {

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use gray_matter::Pod;
-use gray_matter::engine::{Engine, YAML};
+use gray_matter::engine::{Engine as _, YAML};
 use serde_json::{Map, Value};
 
 use crate::types::ByteSpan;
@@ -148,7 +148,7 @@ fn scalar(value: &Value) -> Option<String> {
 }
 
 /// Finds and parses the frontmatter of a file. A byte order mark before it is ignored.
-pub fn read(file: &str) -> Frontmatter {
+pub(super) fn read(file: &str) -> Frontmatter {
     let Some(found) = find(file) else {
         return Frontmatter::absent();
     };
@@ -174,12 +174,12 @@ pub fn read(file: &str) -> Frontmatter {
 }
 
 /// The number of bytes of a byte order mark at the start of `file`.
-pub fn bom_len(file: &str) -> usize {
+pub(super) fn bom_len(file: &str) -> usize {
     if file.starts_with('\u{feff}') { 3 } else { 0 }
 }
 
 /// Whether the file begins like unclosed frontmatter: `---`, then a `key:` line.
-pub fn looks_unclosed(file: &str) -> bool {
+pub(super) fn looks_unclosed(file: &str) -> bool {
     let mut lines = file[bom_len(file)..].lines();
     let opens = lines.next().is_some_and(|l| l.trim_end() == "---");
     opens && find(file).is_none() && lines.next().is_some_and(|l| pair(l).is_some())

@@ -56,7 +56,7 @@ impl Link {
 }
 
 /// Splits the anchor from the target of a link whose text is complete.
-pub fn finish(mut link: Link) -> Link {
+pub(super) fn finish(mut link: Link) -> Link {
     let text = link
         .text
         .take()
@@ -101,7 +101,7 @@ fn has_scheme(target: &str) -> bool {
 /// Adds the tags that begin in `text[range]` to `out`, without `#`. A tag is after white space or
 /// at the start of a line, consists of letters, digits, `_`, `-`, `/` or symbols, and has at least
 /// one character that is not a digit.
-pub fn tags(text: &str, range: Range<usize>, out: &mut Vec<String>) {
+pub(super) fn tags(text: &str, range: Range<usize>, out: &mut Vec<String>) {
     let mut at = range.start;
     while let Some(offset) = text[at..range.end].find('#') {
         let mark = at + offset;

@@ -20,7 +20,7 @@ const MAX_DEPTH: usize = 12;
 
 /// How a block without children is cut when it is too large.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shape {
+pub(crate) enum Shape {
     /// At sentences.
     Text,
     /// At lines.
@@ -32,7 +32,7 @@ pub enum Shape {
 
 /// A block.
 #[derive(Debug)]
-pub struct Node {
+pub(crate) struct Node {
     pub range: Range<usize>,
     /// Its own kinds.
     pub own: BlockKinds,
@@ -45,7 +45,7 @@ pub struct Node {
 
 /// A heading that begins a section: not inside a list or a quote.
 #[derive(Debug)]
-pub struct SectionHeading {
+pub(crate) struct SectionHeading {
     /// Its block.
     pub node: usize,
     pub level: u8,
@@ -54,7 +54,7 @@ pub struct SectionHeading {
 
 /// What one pass finds.
 #[derive(Debug, Default)]
-pub struct Outline {
+pub(crate) struct Outline {
     pub nodes: Vec<Node>,
     pub headings: Vec<SectionHeading>,
     pub links: Vec<Link>,
@@ -67,7 +67,7 @@ pub struct Outline {
 
 impl Outline {
     /// Parses `text`, in which comments are masked.
-    pub fn of(text: &str) -> Self {
+    pub(crate) fn of(text: &str) -> Self {
         let mut reader = Reader {
             text,
             ..Reader::default()
@@ -79,7 +79,7 @@ impl Outline {
     }
 
     /// Appends a block, and returns its index in `nodes`.
-    pub fn push(&mut self, range: Range<usize>, kinds: BlockKinds, shape: Shape) -> usize {
+    pub(crate) fn push(&mut self, range: Range<usize>, kinds: BlockKinds, shape: Shape) -> usize {
         let node = self.nodes.len();
         self.nodes.push(Node {
             range,
@@ -92,12 +92,12 @@ impl Outline {
     }
 
     /// Makes an added block begin a section.
-    pub fn head(&mut self, node: usize, level: u8, title: String) {
+    pub(crate) fn head(&mut self, node: usize, level: u8, title: String) {
         self.headings.push(SectionHeading { node, level, title });
     }
 
     /// The direct children of the text, or of `parent`.
-    pub fn children(&self, parent: Option<usize>) -> impl Iterator<Item = usize> {
+    pub(crate) fn children(&self, parent: Option<usize>) -> impl Iterator<Item = usize> {
         let (first, end) = match parent {
             Some(parent) => (parent + 1, self.nodes.get(parent).map_or(0, |n| n.next)),
             None => (0, self.nodes.len()),

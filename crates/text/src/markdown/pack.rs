@@ -20,7 +20,7 @@ const SUBSTANTIAL_SHARE: usize = 3;
 
 /// A heading and the text up to the next heading.
 #[derive(Debug)]
-pub struct PackableSection {
+pub(super) struct PackableSection {
     /// 0 for the text before the first heading.
     pub level: u8,
     pub path: HeadingPath,
@@ -29,7 +29,7 @@ pub struct PackableSection {
 
 /// A chunk being built.
 #[derive(Debug, Clone)]
-pub struct PackedChunk {
+pub(super) struct PackedChunk {
     pub range: Range<usize>,
     pub tokens: usize,
     pub kinds: BlockKinds,
@@ -41,7 +41,7 @@ pub struct PackedChunk {
 }
 
 /// The pieces of all sections, in order. The first section must be of level 0.
-pub fn pack(sections: &[PackableSection], budget: usize) -> Vec<PackedChunk> {
+pub(super) fn pack(sections: &[PackableSection], budget: usize) -> Vec<PackedChunk> {
     let mut at = 0;
     let mut out = Vec::new();
     while at < sections.len() {
@@ -70,7 +70,7 @@ fn pack_section(sections: &[PackableSection], at: &mut usize, budget: usize) -> 
         {
             Some(last) if last.bare => *last = join(last, &first, shared(last, &first, this)),
             Some(last) if single && open && may_join(last, &first, chapter, budget) => {
-                *last = join(last, &first, this)
+                *last = join(last, &first, this);
             }
             _ => pieces.push(first),
         }

@@ -69,7 +69,7 @@ impl Words {
             Event::Text(text) if self.in_code => self.line.push_str(&text),
             Event::Text(text) => push_words(&mut self.line, &text),
             Event::Code(code) | Event::InlineMath(code) | Event::DisplayMath(code) => {
-                self.line.push_str(&code)
+                self.line.push_str(&code);
             }
             Event::SoftBreak => self.line.push(' '),
             Event::HardBreak => self.line.push('\n'),
@@ -133,7 +133,7 @@ impl Words {
                 self.end_block();
             }
             TagEnd::Paragraph | TagEnd::Heading(_) | TagEnd::BlockQuote(_) | TagEnd::Item => {
-                self.end_block()
+                self.end_block();
             }
             TagEnd::TableHead | TagEnd::TableRow | TagEnd::FootnoteDefinition => self.end_block(),
             _ => {}

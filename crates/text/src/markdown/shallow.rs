@@ -9,7 +9,7 @@ use std::borrow::Cow;
 /// Replaces a byte that is hidden from the markdown parser: of a comment, or of a mark that nests
 /// too deep. Not white space, so that a line which begins with it does not become indented code;
 /// not a letter, so that nothing reads it as a word.
-pub const MASK: char = '\u{1}';
+pub(super) const MASK: char = '\u{1}';
 
 /// List and quote marks beyond this column are text. A tab counts as four columns.
 const DEEPEST: usize = 100;

@@ -13,8 +13,11 @@ pub type CountTokens<'a> = &'a (dyn Fn(&str) -> usize + Sync);
 /// How a document is cut into chunks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scheme {
+    /// Blocks kept whole, small sections packed under their parent: the default.
     ObsidianV2,
+    /// The ancestor's cut points, for comparison.
     ObsidianV1,
+    /// Windows of one length, whatever stands in them.
     FixedWindowV1,
 }
 

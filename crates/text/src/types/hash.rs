@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use sha2::{Digest, Sha256 as Hasher};
+use sha2::{Digest as _, Sha256 as Hasher};
 
 use super::{HeadingPath, Invalid, RelPath, SourceName};
 

@@ -5,7 +5,7 @@ use crate::text::lower_case;
 
 /// A date; parts that were not given are `None`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Date {
+pub(crate) struct Date {
     pub year: Option<i32>,
     pub month: Option<u32>,
     pub day: Option<u32>,
@@ -19,7 +19,7 @@ pub struct Date {
 impl Date {
     /// Whether all parts that both give are equal, and `other` gives every part that this one
     /// gives.
-    pub fn agrees(&self, other: &Self) -> bool {
+    pub(crate) fn agrees(&self, other: &Self) -> bool {
         let same = |a: Option<u32>, b: Option<u32>| a.is_none() || b.is_none() || a == b;
         let years = self.year.is_none() || other.year.is_none() || self.year == other.year;
         let order = self.ambiguous == other.ambiguous
@@ -30,7 +30,7 @@ impl Date {
     }
 
     /// Whether both give the same parts, or `other` gives more.
-    pub fn is_part_of(&self, other: &Self) -> bool {
+    pub(crate) fn is_part_of(&self, other: &Self) -> bool {
         let covered = |a: bool, b: bool| !a || b;
         self.agrees(other)
             && covered(self.month.is_some(), other.month.is_some())
@@ -39,7 +39,7 @@ impl Date {
     }
 
     /// The number of days between two days; days without a year are taken to be in the same year.
-    pub fn days_to(&self, other: &Self) -> Option<f64> {
+    pub(crate) fn days_to(&self, other: &Self) -> Option<f64> {
         let year = self.year.or(other.year).unwrap_or(2001);
         let number = |date: &Self| {
             let month = i64::from(date.month?);
@@ -55,7 +55,7 @@ impl Date {
 
     /// The number of months between two months; months without a year are taken to be in the same
     /// year.
-    pub fn months_to(&self, other: &Self) -> Option<f64> {
+    pub(crate) fn months_to(&self, other: &Self) -> Option<f64> {
         let year = self.year.or(other.year).unwrap_or(2001);
         let number = |date: &Self| {
             let month = i64::from(date.month?);
@@ -66,7 +66,7 @@ impl Date {
     }
 
     /// The weekday of a full date, 0 is Monday (Sakamoto's method).
-    pub fn computed_weekday(&self) -> Option<u32> {
+    pub(crate) fn computed_weekday(&self) -> Option<u32> {
         const SHIFT: [i32; 12] = [0, 3, 2, 5, 0, 3, 5, 1, 4, 6, 2, 4];
         let (mut y, m, d) = (self.year?, self.month?, i32::try_from(self.day?).ok()?);
         let shift = SHIFT.get(usize::try_from(m).ok()?.checked_sub(1)?)?;
@@ -77,7 +77,7 @@ impl Date {
 
 /// A time of day, in minutes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Time(pub u32);
+pub(crate) struct Time(pub u32);
 
 const MONTHS: &[&[&str]] = &[
     &["january", "jan", "januar", "jänner"],
@@ -109,7 +109,7 @@ fn place(list: &[&[&str]], word: &str) -> Option<u32> {
 }
 
 /// The month that a word names; words with another meaning too ("may") only with a capital letter.
-pub fn month(word: &str) -> Option<u32> {
+pub(super) fn month(word: &str) -> Option<u32> {
     if !word.starts_with(|c: char| c.is_alphabetic()) || word.len() > 10 {
         return None;
     }
@@ -125,7 +125,7 @@ pub fn month(word: &str) -> Option<u32> {
 }
 
 /// The weekday that a word names.
-pub fn weekday(word: &str) -> Option<u32> {
+pub(super) fn weekday(word: &str) -> Option<u32> {
     if word.len() > 11 || !word.starts_with(|c: char| c.is_alphabetic()) {
         return None;
     }
@@ -133,7 +133,7 @@ pub fn weekday(word: &str) -> Option<u32> {
 }
 
 /// Four digits that can be a year.
-pub fn year(word: &str) -> Option<i32> {
+pub(super) fn year(word: &str) -> Option<i32> {
     let four = word.len() == 4 && word.bytes().all(|b| b.is_ascii_digit());
     word.parse()
         .ok()
@@ -146,16 +146,13 @@ fn day(word: &str) -> Option<u32> {
 }
 
 fn day_word(word: &str) -> Option<u32> {
-    const WORDS: [&str; 12] = [
-        "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth",
-        "tenth", "eleventh", "twelfth",
-    ];
+    const WORDS: [&str; 12] = *list!("dates.words");
     let n = WORDS.iter().position(|w| *w == word)?;
     u32::try_from(n + 1).ok()
 }
 
 /// Reads the date that begins at token `i`; returns it with the index after its last token.
-pub fn date(r: &Reader<'_>, i: usize) -> Option<(Date, usize)> {
+pub(super) fn date(r: &Reader<'_>, i: usize) -> Option<(Date, usize)> {
     if let Some(weekday) = weekday(r.word(i)) {
         let near = matches!(r.gap(i), ", " | " " | ". ");
         let rest = near
@@ -297,7 +294,7 @@ fn numeric(r: &Reader<'_>, i: usize) -> Option<(Date, usize)> {
 }
 
 /// "14:30", "2:30 pm", "2 pm".
-pub fn time(r: &Reader<'_>, i: usize) -> Option<(Time, usize)> {
+pub(super) fn time(r: &Reader<'_>, i: usize) -> Option<(Time, usize)> {
     let hour = day(r.word(i))
         .or_else(|| (r.word(i) == "0" || r.word(i) == "00").then_some(0))
         .filter(|h| *h < 25)?;

@@ -7,7 +7,7 @@ use crate::text::lower_case;
 
 /// The kind of a run of characters without blanks.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Literal {
+pub(crate) enum Literal {
     /// A web or mail address.
     Url,
     /// An identifier, path, flag, hash or assignment.
@@ -22,7 +22,7 @@ pub enum Literal {
 }
 
 /// Finds the literals of a normalised text (all white space in it is single blanks), in order.
-pub fn literals(text: &str, range: Range<usize>) -> Vec<(Range<usize>, Literal)> {
+pub(super) fn literals(text: &str, range: Range<usize>) -> Vec<(Range<usize>, Literal)> {
     let mut out = Vec::new();
     let body = text.get(range.clone()).unwrap_or("");
     let mut at = range.start;
@@ -245,7 +245,7 @@ fn extension(bare: &str) -> bool {
 }
 
 /// The contents of the code spans of a text as written (`` `a b` ``).
-pub fn code_spans(raw: &str) -> Vec<&str> {
+pub(crate) fn code_spans(raw: &str) -> Vec<&str> {
     let mut out = Vec::new();
     let mut rest = raw;
     while let Some(open) = rest.find('`') {

@@ -8,10 +8,11 @@ mod literal;
 mod numbers;
 mod units;
 
-pub use dates::{Date, Time};
-pub use literal::{Literal, code_spans};
-pub use numbers::{Bound, Number, digits_value};
-pub use units::{MeasureUnit, UnitKind, equal_amounts, magnitude, same, same_kind, unit};
+pub(crate) use dates::{Date, Time};
+pub(crate) use literal::{Literal, code_spans};
+pub(crate) use numbers::{Bound, Number, digits_value};
+pub(crate) use units::{MeasureUnit, equal_amounts, magnitude, same, same_kind};
+pub use units::{UnitKind, unit};
 
 use std::ops::Range;
 
@@ -20,7 +21,7 @@ use super::text::Text;
 
 /// One atom.
 #[derive(Debug, Clone)]
-pub enum What {
+pub(crate) enum What {
     /// A number with its unit.
     Number(Number),
     /// A date; parts that were not given are missing.
@@ -33,7 +34,7 @@ pub enum What {
 
 /// An atom and its position.
 #[derive(Debug, Clone)]
-pub struct Atom {
+pub(crate) struct Atom {
     /// What it is.
     pub what: What,
     /// Bytes of the normalised text.
@@ -43,12 +44,12 @@ pub struct Atom {
 }
 
 /// Whether a word names a month or a weekday.
-pub fn is_calendar(word: &str) -> bool {
+pub(crate) fn is_calendar(word: &str) -> bool {
     dates::month(word).is_some() || dates::weekday(word).is_some()
 }
 
 /// Reads all atoms of a text.
-pub fn atoms(text: &str, words: &Text) -> Vec<Atom> {
+pub(crate) fn atoms(text: &str, words: &Text) -> Vec<Atom> {
     let mut out: Vec<Atom> = Vec::new();
     for sentence in &words.sentences {
         sentence_atoms(

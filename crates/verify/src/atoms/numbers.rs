@@ -8,7 +8,7 @@ use crate::text::{Text, Token, lower_case};
 
 /// How a number is bounded by the words before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Bound {
+pub(crate) enum Bound {
     AtLeast,
     AtMost,
     MoreThan,
@@ -19,7 +19,7 @@ pub enum Bound {
 
 /// A number with its unit.
 #[derive(Debug, Clone, Copy)]
-pub struct Number {
+pub(crate) struct Number {
     /// The value, with magnitude words applied.
     pub value: f64,
     /// The unit or currency.
@@ -86,10 +86,7 @@ fn word_value(word: &str) -> Option<f64> {
 }
 
 fn ordinal_value(word: &str) -> Option<f64> {
-    const WORDS: &[&str] = &[
-        "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth",
-        "tenth", "eleventh", "twelfth",
-    ];
+    const WORDS: &[&str] = list!("numbers.words");
     let n = WORDS.iter().position(|w| *w == word)?;
     u32::try_from(n + 1).ok().map(f64::from)
 }
@@ -107,7 +104,7 @@ fn fraction_value(word: &str) -> Option<f64> {
 
 /// The value of digits with separators, read as in English. A comma that cannot separate thousands
 /// is a decimal comma, and two dots separate thousands.
-pub fn digits_value(digits: &str) -> Option<f64> {
+pub(crate) fn digits_value(digits: &str) -> Option<f64> {
     // The common case.
     if digits.len() < 10 && digits.bytes().all(|b| b.is_ascii_digit()) {
         return digits.parse::<u32>().ok().map(f64::from);
@@ -161,7 +158,7 @@ impl Value {
 }
 
 /// Reads numbers at a position of a text.
-pub struct Reader<'t> {
+pub(super) struct Reader<'t> {
     /// The normalised text.
     pub text: &'t str,
     /// Its words.
@@ -170,7 +167,7 @@ pub struct Reader<'t> {
 
 impl<'t> Reader<'t> {
     /// The bytes of a token.
-    pub fn word(&self, i: usize) -> &'t str {
+    pub(super) fn word(&self, i: usize) -> &'t str {
         self.words
             .tokens
             .get(i)
@@ -179,7 +176,7 @@ impl<'t> Reader<'t> {
     }
 
     /// The same in lower case.
-    pub fn lower(&self, i: usize) -> Cow<'t, str> {
+    pub(super) fn lower(&self, i: usize) -> Cow<'t, str> {
         lower_case(self.word(i))
     }
 
@@ -188,14 +185,14 @@ impl<'t> Reader<'t> {
     }
 
     /// The text between token `i` and the next one.
-    pub fn gap(&self, i: usize) -> &'t str {
+    pub(super) fn gap(&self, i: usize) -> &'t str {
         let from = self.token(i).map_or(0, |t| t.end);
         let to = self.token(i + 1).map_or(self.text.len(), |t| t.start);
         self.text.get(from..to).unwrap_or("")
     }
 
     /// The text between token `i` and the one before it.
-    pub fn before(&self, i: usize) -> &'t str {
+    pub(super) fn before(&self, i: usize) -> &'t str {
         let from = i
             .checked_sub(1)
             .and_then(|p| self.token(p))
@@ -205,12 +202,12 @@ impl<'t> Reader<'t> {
     }
 
     /// Whether only a blank, a hyphen or nothing separates token `i` from the next one.
-    pub fn joined(&self, i: usize) -> bool {
+    pub(super) fn joined(&self, i: usize) -> bool {
         matches!(self.gap(i), "" | " " | "-") && self.token(i + 1).is_some()
     }
 
     /// Reads the number that begins at token `i`; returns it with the index after its last token.
-    pub fn number(&self, i: usize) -> Option<(Number, usize)> {
+    pub(super) fn number(&self, i: usize) -> Option<(Number, usize)> {
         let Value {
             mut value,
             mut next,

@@ -11,41 +11,72 @@ use crate::text::lower_case;
 /// What is measured. Two numbers can be equal only within one kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UnitKind {
+    /// Seconds to weeks: of one length everywhere.
     Time,
+    /// Months and years: of no fixed length.
     Calendar,
+    /// Bits and bytes.
     Data,
+    /// Metres, miles and the like.
     Length,
+    /// Square metres, hectares and the like.
     Area,
+    /// Grams, pounds and the like.
     Mass,
+    /// Litres, cups and the like.
     Volume,
+    /// Degrees Celsius.
     Celsius,
+    /// Degrees Fahrenheit.
     Fahrenheit,
+    /// Degrees of an angle.
     Angle,
+    /// Kelvin.
     Kelvin,
+    /// Shares of a hundred.
     Percent,
+    /// Percentage points and basis points.
     Points,
+    /// Watts and the like.
     Power,
+    /// Joules, watt hours, calories.
     Energy,
+    /// Volts.
     Volt,
+    /// Amperes.
     Ampere,
+    /// Hertz.
     Frequency,
+    /// A length in a time.
     Speed,
+    /// Pascals, bars and the like.
     Pressure,
+    /// Dots of a screen.
     Pixels,
+    /// So many times as much.
     Times,
+    /// Dollars of any country.
     Dollar,
+    /// Euros and cents.
     Euro,
+    /// Pounds sterling.
     Pound,
+    /// Yen.
     Yen,
+    /// Francs of any country.
     Franc,
+    /// Crowns of any country.
     Krone,
+    /// Rupees of any country.
     Rupee,
+    /// Yuan.
     Yuan,
+    /// Rubles.
     Ruble,
 }
 
 /// A unit: the kinds that its name can mean, each with the size of one unit.
-pub type MeasureUnit = &'static [(UnitKind, f64)];
+pub(crate) type MeasureUnit = &'static [(UnitKind, f64)];
 
 use UnitKind::*;
 
@@ -296,7 +327,7 @@ pub fn unit(name: &str) -> Option<MeasureUnit> {
 }
 
 /// The factor that a word after a number multiplies it by.
-pub fn magnitude(word: &str) -> Option<f64> {
+pub(crate) fn magnitude(word: &str) -> Option<f64> {
     if word.len() > 10 {
         return None;
     }
@@ -304,7 +335,7 @@ pub fn magnitude(word: &str) -> Option<f64> {
 }
 
 /// Whether the unit is a currency.
-pub fn is_currency(unit: MeasureUnit) -> bool {
+pub(super) fn is_currency(unit: MeasureUnit) -> bool {
     unit.iter().any(|(kind, _)| {
         matches!(
             kind,
@@ -314,13 +345,13 @@ pub fn is_currency(unit: MeasureUnit) -> bool {
 }
 
 /// Whether two names can mean units of one kind.
-pub fn same_kind(a: MeasureUnit, b: MeasureUnit) -> bool {
+pub(crate) fn same_kind(a: MeasureUnit, b: MeasureUnit) -> bool {
     a.iter()
         .any(|(kind, _)| b.iter().any(|(other, _)| kind == other))
 }
 
 /// Whether `x` of unit `a` is the same amount as `y` of unit `b`.
-pub fn equal_amounts(x: f64, a: MeasureUnit, y: f64, b: MeasureUnit) -> bool {
+pub(crate) fn equal_amounts(x: f64, a: MeasureUnit, y: f64, b: MeasureUnit) -> bool {
     a.iter().any(|(kind, one)| {
         b.iter()
             .any(|(other, size)| kind == other && same(x * one, y * size))
@@ -328,7 +359,7 @@ pub fn equal_amounts(x: f64, a: MeasureUnit, y: f64, b: MeasureUnit) -> bool {
 }
 
 /// Equality of numbers that may carry rounding errors from one or two multiplications.
-pub fn same(x: f64, y: f64) -> bool {
+pub(crate) fn same(x: f64, y: f64) -> bool {
     x == y || (x - y).abs() <= 1e-9 * x.abs().max(y.abs())
 }
 

@@ -47,14 +47,14 @@ struct WordPlace {
 }
 
 /// Looks up terms in the cited text, each once.
-pub struct Affinities<'a> {
+pub(super) struct Affinities<'a> {
     sources: &'a [Source<'a>],
     places: HashMap<u32, Vec<WordPlace>, RandomState>,
 }
 
 impl<'a> Affinities<'a> {
     /// Starts with nothing looked up.
-    pub fn new(sources: &'a [Source<'a>]) -> Self {
+    pub(super) fn new(sources: &'a [Source<'a>]) -> Self {
         Self {
             sources,
             places: HashMap::default(),
@@ -62,7 +62,7 @@ impl<'a> Affinities<'a> {
     }
 
     /// Looks up the places of a term.
-    pub fn look_up(&mut self, id: u32) {
+    pub(super) fn look_up(&mut self, id: u32) {
         if self.places.contains_key(&id) {
             return;
         }
@@ -77,18 +77,18 @@ impl<'a> Affinities<'a> {
     }
 
     /// Whether the term names a row, a column or an item somewhere.
-    pub fn is_label(&self, id: u32) -> bool {
+    pub(super) fn is_label(&self, id: u32) -> bool {
         let label = |p: &WordPlace| p.clause.is_none() && p.weight >= CLAUSE;
         self.places.get(&id).is_some_and(|p| p.iter().any(label))
     }
 
     /// Whether the term is anywhere in the cited text.
-    pub fn has(&self, id: u32) -> bool {
+    pub(super) fn has(&self, id: u32) -> bool {
         self.places.get(&id).is_some_and(|p| !p.is_empty())
     }
 
     /// How closely two terms are related: 0 to 1. Both must have been looked up.
-    pub fn of(&self, a: u32, b: u32) -> f64 {
+    pub(super) fn of(&self, a: u32, b: u32) -> f64 {
         let (Some(a), Some(b)) = (self.places.get(&a), self.places.get(&b)) else {
             return 0.0;
         };
@@ -220,7 +220,7 @@ fn column(reading: &Reading, s: usize, term: &Term) -> Option<u32> {
 const LABEL: usize = 6;
 
 /// Where the label of a sentence ends, in tokens: "Label: text", "Label – text".
-pub fn label_end(reading: &Reading, s: usize) -> Option<usize> {
+pub(super) fn label_end(reading: &Reading, s: usize) -> Option<usize> {
     let sentence = reading.sentence(s)?;
     let tokens = sentence.tokens.clone();
     let inside = tokens.start + 1..tokens.end.min(tokens.start + LABEL + 1);

@@ -14,7 +14,7 @@ const NEAR: f64 = 0.7;
 
 /// One sentence of the cited text.
 #[derive(Clone, Copy)]
-pub struct Aligned<'a> {
+pub(super) struct Aligned<'a> {
     /// Its item.
     pub source: Source<'a>,
     /// Which sentence.
@@ -25,17 +25,17 @@ pub struct Aligned<'a> {
 
 impl<'a> Aligned<'a> {
     /// Its words.
-    pub fn tokens(&self) -> &'a [Token] {
+    pub(super) fn tokens(&self) -> &'a [Token] {
         self.source.reading.tokens_of(self.sentence)
     }
 }
 
 /// The sentences nearest to a claim, best first.
-pub struct Alignment<'a>(pub Vec<Aligned<'a>>, &'a Reading, OnceCell<Vec<Edit<'a>>>);
+pub(super) struct Alignment<'a>(pub Vec<Aligned<'a>>, &'a Reading, OnceCell<Vec<Edit<'a>>>);
 
 impl<'a> Alignment<'a> {
     /// Aligns the claim of `case` with what it cites.
-    pub fn of(case: &Case<'a>) -> Self {
+    pub(super) fn of(case: &Case<'a>) -> Self {
         let words: Vec<&Token> = case
             .claim
             .text
@@ -55,7 +55,9 @@ impl<'a> Alignment<'a> {
                         *share += value * weight(token);
                     }
                 };
-                exact.iter().for_each(|s| give(*s, 1.0));
+                for s in exact {
+                    give(*s, 1.0);
+                }
                 let like = source.reading.sentences_like(token.id, case.lexicon);
                 like.iter()
                     .filter(|s| exact.binary_search(s).is_err())
@@ -81,12 +83,12 @@ impl<'a> Alignment<'a> {
     }
 
     /// The nearest sentence.
-    pub fn best(&self) -> Option<&Aligned<'a>> {
+    pub(super) fn best(&self) -> Option<&Aligned<'a>> {
         self.0.first()
     }
 
     /// The edits between the claim and the nearest sentence; found once.
-    pub fn edits(&self) -> &[Edit<'a>] {
+    pub(super) fn edits(&self) -> &[Edit<'a>] {
         self.2.get_or_init(|| {
             self.best()
                 .map(|best| edits(self.1, best))
@@ -95,8 +97,8 @@ impl<'a> Alignment<'a> {
     }
 
     /// All tokens of all aligned sentences.
-    pub fn tokens(&self) -> impl Iterator<Item = &'a Token> + '_ {
-        self.0.iter().flat_map(|a| a.tokens())
+    pub(super) fn tokens(&self) -> impl Iterator<Item = &'a Token> + '_ {
+        self.0.iter().flat_map(Aligned::tokens)
     }
 }
 
@@ -111,7 +113,7 @@ fn weight(token: &Token) -> f64 {
 /// One word of the claim that replaces, adds or omits a word of the evidence, where everything else
 /// is the same.
 #[derive(Clone, Copy)]
-pub struct Edit<'a> {
+pub(super) struct Edit<'a> {
     /// The claim's word; `None` when a word was left out.
     pub claim: Option<&'a Token>,
     /// The evidence's word; `None` when a word was added.
@@ -160,7 +162,7 @@ fn edits<'a>(claim: &'a Reading, nearest: &Aligned<'a>) -> Vec<Edit<'a>> {
 }
 
 /// The pairs of a longest common subsequence of `a` and `b`, in order.
-pub fn common_in_order(
+pub(super) fn common_in_order(
     a: &[Token],
     b: &[Token],
     same: impl Fn(&Token, &Token) -> bool,

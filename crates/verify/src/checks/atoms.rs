@@ -8,7 +8,7 @@ use crate::atoms::{self as a, Atom, Date, Literal, What};
 use crate::reading::Reading;
 
 /// The objections to the claim's atoms, in the order of the claim.
-pub fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Vec<(Code, String)> {
+pub(super) fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Vec<(Code, String)> {
     let mut out = Vec::new();
     let changed = alignment.edits();
     out.extend(replaced(case, alignment, changed));

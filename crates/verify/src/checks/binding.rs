@@ -31,7 +31,7 @@ const MOST_TERMS: usize = 28;
 const MOST_RIVALS: usize = 24;
 
 /// The objections found.
-pub fn check(case: &Case<'_>) -> Vec<Objection> {
+pub(super) fn check(case: &Case<'_>) -> Vec<Objection> {
     let mut affinities = Affinities::new(case.cited);
     let terms = own_terms(case, &mut affinities);
     if let Some(found) = exchanged(case, &terms, &affinities) {

@@ -26,7 +26,7 @@ const ENOUGH: usize = 2;
 const MOST_WORDS: usize = 30;
 
 /// Reasons and conditions without support, and reversed conditions.
-pub fn check(case: &Case<'_>, pairings: &[Pairing<'_>]) -> Vec<Objection> {
+pub(super) fn check(case: &Case<'_>, pairings: &[Pairing<'_>]) -> Vec<Objection> {
     let tokens = &case.claim.text.tokens;
     let mut out: Vec<Objection> = pairings
         .iter()

@@ -12,7 +12,7 @@ use local_agent_text::evidence::Normal;
 const MOST_WORDS: usize = 12;
 
 /// Code in the claim that is not in the cited text.
-pub fn check(case: &Case<'_>) -> Vec<Objection> {
+pub(super) fn check(case: &Case<'_>) -> Vec<Objection> {
     let mut out: Vec<Objection> = Vec::new();
     let mut from = 0;
     for span in case.code.iter().copied() {

@@ -21,7 +21,7 @@ const REACH: usize = 8;
 const NEAREST: usize = 2;
 
 /// A contrast that the cited text makes in reverse.
-pub fn check(case: &Case<'_>) -> Option<Objection> {
+pub(super) fn check(case: &Case<'_>) -> Option<Objection> {
     let tokens = case.claim.text.tokens.as_slice();
     let cues = (0..tokens.len()).filter_map(|at| Some((at, is_cue(case.claim, tokens, at)?)));
     for (cue, skip) in cues.take(MOST_CUES) {

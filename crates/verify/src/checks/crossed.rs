@@ -54,7 +54,7 @@ struct Crossing<'a> {
 
 /// Whether the claim crosses the nearest sentence with every sentence that contains one of its
 /// other words.
-pub fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<(Effect, Code, String)> {
+pub(super) fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<(Effect, Code, String)> {
     let mut near = alignment
         .0
         .iter()

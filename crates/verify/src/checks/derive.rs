@@ -8,7 +8,7 @@ use crate::reading::Reading;
 use local_agent_text::markdown::BlockRole;
 
 /// How a number of the claim follows from two others that are in both the claim and the cited text.
-pub fn computed(case: &Case<'_>, n: &Number) -> Option<Derivation> {
+pub(super) fn computed(case: &Case<'_>, n: &Number) -> Option<Derivation> {
     let claim = case.claim;
     let named: Vec<(&Atom, &Number)> = claim
         .atoms
@@ -118,7 +118,7 @@ fn duration(case: &Case<'_>, n: &Number) -> Option<Derivation> {
 
 /// How many things a claim lists after a colon that follows token `from`: "three kinds: a, b and
 /// c". `None` when it lists nothing.
-pub fn own_list(claim: &Reading, from: usize) -> Option<usize> {
+pub(super) fn own_list(claim: &Reading, from: usize) -> Option<usize> {
     let start = claim.text.tokens.get(from.checked_sub(1)?)?.end;
     let rest = claim.normal.get(start..)?;
     let colon = rest.find(": ").or_else(|| rest.find(" – "))?;
@@ -141,7 +141,7 @@ const MOST_ROWS: usize = 200;
 
 /// How a number of the claim is the total of a list or table in the cited text: of all its rows, or
 /// of those that the claim names.
-pub fn total(case: &Case<'_>, n: &Number) -> Option<Derivation> {
+pub(super) fn total(case: &Case<'_>, n: &Number) -> Option<Derivation> {
     case.cited.iter().find_map(|source| {
         let reading = source.reading;
         let sentences = &reading.text.sentences;

@@ -13,7 +13,7 @@ const SAME: f64 = 0.5;
 const ALIKE: f64 = 0.25;
 
 /// Opposites in statements about the same thing.
-pub fn check(case: &Case<'_>, pairings: &[Pairing<'_>]) -> Vec<Objection> {
+pub(super) fn check(case: &Case<'_>, pairings: &[Pairing<'_>]) -> Vec<Objection> {
     let mut out = Vec::new();
     for pairing in pairings {
         let own = &pairing.own.tokens;

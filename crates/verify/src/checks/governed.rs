@@ -34,7 +34,7 @@ const SHARED: usize = 1;
 const ABOUT_THE_SAME: usize = 2;
 
 /// The first word of the claim whose governor differs from that in the cited text.
-pub fn check(case: &Case<'_>) -> Vec<Objection> {
+pub(super) fn check(case: &Case<'_>) -> Vec<Objection> {
     let words = words(case);
     let mut out: Vec<Objection> = denied(case, &words).into_iter().collect();
     out.extend(predicate(case));

@@ -26,7 +26,7 @@ const LONGEST: usize = 6;
 const MOST_WORDS: usize = 60;
 
 /// One label and what is under it.
-pub struct Labelled {
+pub(crate) struct Labelled {
     /// Those of its words that not all neighbouring labels have.
     ids: Vec<u32>,
     /// The label as written.
@@ -36,10 +36,10 @@ pub struct Labelled {
 }
 
 /// Neighbouring labels.
-pub type Family = Vec<Labelled>;
+pub(crate) type Family = Vec<Labelled>;
 
 /// The labels of a text.
-pub fn families(reading: &Reading) -> Vec<Family> {
+pub(crate) fn families(reading: &Reading) -> Vec<Family> {
     let mut out = Vec::new();
     let mut open: Family = Vec::new();
     let mut open_role: Option<BlockRole> = None;
@@ -137,7 +137,7 @@ fn first_cell(reading: &Reading, s: usize) -> Option<Range<usize>> {
 }
 
 /// What the claim says about a label and the cited text says about another one.
-pub fn check(case: &Case<'_>) -> Option<Objection> {
+pub(super) fn check(case: &Case<'_>) -> Option<Objection> {
     if case.extent == Extent::LeadIn {
         return None;
     }

@@ -9,74 +9,14 @@ use foldhash::fast::RandomState;
 use crate::reading::Reading;
 use crate::text::lower_case;
 
-const ENGLISH: &[&str] = &[
-    "the", "of", "and", "is", "are", "were", "to", "that", "this", "from", "you", "not", "can",
-    "it's", "for", "with", "has", "by", "it",
-];
-const GERMAN: &[&str] = &[
-    "der",
-    "die",
-    "das",
-    "und",
-    "ist",
-    "sind",
-    "war",
-    "nicht",
-    "ein",
-    "eine",
-    "mit",
-    "auf",
-    "für",
-    "von",
-    "den",
-    "im",
-    "wurde",
-    "nur",
-    "wird",
-    "werden",
-    "oder",
-    "bei",
-    "zu",
-    "dem",
-    "auch",
-    "als",
-    "sich",
-    "kann",
-    "man",
-    "einen",
-    "einer",
-    "eines",
-    "wenn",
-    "nein",
-    "dass",
-    "deren",
-    "dessen",
-    "weil",
-    "sobald",
-    "ohne",
-    "gilt",
-    "wegen",
-    "außerdem",
-    "zum",
-    "zur",
-    "vom",
-    "kein",
-    "keine",
-];
-const FRENCH: &[&str] = &[
-    "le", "la", "les", "des", "est", "sont", "et", "une", "dans", "pour", "du", "avec", "sur",
-    "pas", "il", "elle", "un", "ne", "ou", "qui", "que", "par", "au", "aux", "ce", "cette", "leur",
-    "ses", "sa", "son", "mais", "non", "oui", "ces", "peut", "ont", "lorsque", "comme", "vers",
-];
-const SPANISH: &[&str] = &[
-    "el", "los", "las", "es", "son", "una", "y", "para", "con", "del", "por", "fue", "se", "que",
-    "en", "un", "al", "su", "sus", "pero", "como", "cuando", "si", "sí", "lo", "ni", "ya", "esta",
-    "este", "entre", "sin", "sobre", "puede", "cada", "ambos", "más",
-];
+const ENGLISH: &[&str] = list!("language.english");
+const GERMAN: &[&str] = list!("language.german");
+const FRENCH: &[&str] = list!("language.french");
+const SPANISH: &[&str] = list!("language.spanish");
 
 /// A language that can be told from others.
 #[derive(PartialEq, Eq, Clone, Copy)]
-pub enum Language {
+pub(crate) enum Language {
     English,
     German,
     French,
@@ -105,7 +45,7 @@ static LISTS_OF: LazyLock<HashMap<&'static str, Vec<usize>, RandomState>> = Lazy
 
 /// Whether both languages are known and differ. A sentence too short to identify is taken to be in
 /// the language of the answer.
-pub fn differ(claim: &Reading, answer: Option<Language>, evidence: &[&Reading]) -> bool {
+pub(super) fn differ(claim: &Reading, answer: Option<Language>, evidence: &[&Reading]) -> bool {
     let Some(own) = of(claim).or(answer) else {
         return false;
     };
@@ -114,7 +54,7 @@ pub fn differ(claim: &Reading, answer: Option<Language>, evidence: &[&Reading]) 
 }
 
 /// The language of a whole answer.
-pub fn of_answer(text: &str) -> Option<Language> {
+pub(crate) fn of_answer(text: &str) -> Option<Language> {
     let mut counts = LISTS.map(|(_, language)| (0_usize, language));
     let words = text.split(|c: char| !c.is_alphabetic());
     words

@@ -38,14 +38,14 @@ use local_agent_text::evidence::EvidenceItem;
 use local_agent_text::types::Label;
 
 use self::align::Alignment;
-pub use self::labels::{Family, families};
-pub use self::language::{Language, of_answer};
-pub use self::names::is_name;
-pub use self::referent::Thing;
+pub(crate) use self::labels::{Family, families};
+pub(crate) use self::language::{Language, of_answer};
+pub(crate) use self::names::is_name;
+pub(crate) use self::referent::Thing;
 
 /// One item of evidence, parsed for comparison.
 #[derive(Clone, Copy)]
-pub struct Source<'a> {
+pub(crate) struct Source<'a> {
     /// The item.
     pub item: &'a EvidenceItem,
     /// Its text.
@@ -53,7 +53,7 @@ pub struct Source<'a> {
 }
 
 /// One claim and everything it is checked against.
-pub struct Case<'a> {
+pub(crate) struct Case<'a> {
     /// The claim, parsed.
     pub claim: &'a Reading,
     /// The claim as written.
@@ -80,7 +80,7 @@ pub struct Case<'a> {
 
 /// How much of a claim is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Extent {
+pub(crate) enum Extent {
     /// Everything: a sentence.
     Sentence,
     /// A table row: what its cells contain, without polarity.
@@ -91,7 +91,7 @@ pub enum Extent {
 
 /// What was found.
 #[derive(Debug, Default)]
-pub struct Findings {
+pub(crate) struct Findings {
     /// What was found against it.
     pub objections: Vec<Objection>,
     /// The computation, when a number of the claim follows from the cited text.
@@ -118,7 +118,7 @@ const BETTER: f64 = 0.25;
 const FEW: usize = 4;
 
 /// Checks a claim against what it cites.
-pub fn check(case: &Case<'_>) -> Findings {
+pub(crate) fn check(case: &Case<'_>) -> Findings {
     let mut out = Findings::default();
     let readings: Vec<&Reading> = case.cited.iter().map(|s| s.reading).collect();
     let alignment = Alignment::of(case);
@@ -174,7 +174,7 @@ pub fn check(case: &Case<'_>) -> Findings {
 }
 
 /// For a claim that appears word for word in the evidence: only what other items say against it.
-pub fn conflicts(case: &Case<'_>) -> Findings {
+pub(crate) fn conflicts(case: &Case<'_>) -> Findings {
     let mut out = Findings::default();
     out.worded(Effect::Remarks, referent::conflict(case));
     out

@@ -14,14 +14,14 @@ const SAME: f64 = 0.65;
 
 /// How binding a statement is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Force {
+pub(super) enum Force {
     May,
     Should,
     Must,
 }
 
 /// Statements of the claim that are more or less binding than the nearest ones in the text.
-pub fn check(case: &Case<'_>, pairings: &[Pairing<'_>]) -> Vec<Objection> {
+pub(super) fn check(case: &Case<'_>, pairings: &[Pairing<'_>]) -> Vec<Objection> {
     let found = pairings.iter().filter_map(|pairing| compare(case, pairing));
     found.take(1).collect()
 }

@@ -13,7 +13,7 @@ use crate::text::Token;
 
 /// The names without support. Nouns are capitalised in German, so for a claim in another language
 /// than its evidence, only words that look the same in both are checked.
-pub fn check(case: &Case<'_>, alignment: &Alignment<'_>, foreign: bool) -> Vec<Objection> {
+pub(super) fn check(case: &Case<'_>, alignment: &Alignment<'_>, foreign: bool) -> Vec<Objection> {
     if foreign {
         return Vec::new();
     }
@@ -140,7 +140,7 @@ fn is_abbreviation(word: &str) -> bool {
 }
 
 /// Capitalised, and not a word that is often capitalised for other reasons.
-pub fn is_name(token: &Token) -> bool {
+pub(crate) fn is_name(token: &Token) -> bool {
     token.capital
         && !token.number
         && token.end - token.start > 1
@@ -261,18 +261,12 @@ fn unaccented(reading: &Reading, lower: &str) -> bool {
 /// instead of a name: a text names its subject in its title, and the title may not be part of what
 /// is cited.
 fn stands_for_pronoun(case: &Case<'_>, alignment: &Alignment<'_>, i: usize) -> bool {
-    const ANAPHORS: [&str; 16] = [
-        "it", "he", "she", "they", "its", "his", "her", "their", "this", "these", "the", "we",
-        "our", "i", "my", "both",
-    ];
+    const ANAPHORS: [&str; 16] = *list!("names.anaphors");
     /// After these words a name is not what the description refers to: "the Pier".
     const ARTICLES: [&str; 3] = ["the", "this", "these"];
     /// After these words a name is a place, a time or a means, and not a subject: "Polished in
     /// Jena, the mirror".
-    const PREPOSITIONS: [&str; 16] = [
-        "in", "at", "on", "from", "to", "into", "by", "with", "near", "for", "since", "until",
-        "via", "under", "over", "within",
-    ];
+    const PREPOSITIONS: [&str; 16] = *list!("names.prepositions");
     let Some(best) = alignment.best().filter(|b| b.share >= 0.4) else {
         return false;
     };
@@ -343,7 +337,7 @@ fn stands_inside(reading: &Reading, lower: &str) -> bool {
 
 /// "Danish" and "Denmark", "Chinese" and "China"; "Thatcherism" and "Thatcher".
 fn derived(reading: &Reading, lower: &str) -> bool {
-    const ENDINGS: [&str; 8] = ["ish", "ese", "ian", "ans", "an", "ic", "i", "ch"];
+    const ENDINGS: [&str; 8] = *list!("names.endings");
     const LONG: usize = 5;
     let root: String = lower.chars().take(4).collect();
     let derived = |w: &str| ENDINGS.iter().any(|e| w.ends_with(e));
@@ -475,7 +469,7 @@ fn looks_like_a_name_here(case: &Case<'_>, token: &Token) -> bool {
 }
 
 /// Whether a word has an ending of common words; names rarely do.
-pub fn ends_as_a_word(word: &str) -> bool {
+pub(super) fn ends_as_a_word(word: &str) -> bool {
     [
         "ing", "ed", "tion", "ment", "ness", "ly", "s", "al", "ive", "able",
     ]

@@ -9,7 +9,7 @@ use crate::text::Token;
 
 /// A statement of the cited text, and how much of the claim's statement it contains.
 #[derive(Clone, Copy)]
-pub struct Near<'a> {
+pub(super) struct Near<'a> {
     /// Its item.
     pub source: Source<'a>,
     /// The statement.
@@ -19,7 +19,7 @@ pub struct Near<'a> {
 }
 
 /// A statement of the claim with the statements nearest to it, nearest first.
-pub struct Pairing<'a> {
+pub(super) struct Pairing<'a> {
     /// The claim's own statement.
     pub own: &'a Statement,
     /// Statements of the cited text.
@@ -39,7 +39,7 @@ const MOST_SENTENCES: usize = 40;
 const MOST_NEAR: usize = 6;
 
 /// Pairs every statement of the claim with the statements of the cited text that are nearest.
-pub fn pairings<'a>(case: &Case<'a>) -> Vec<Pairing<'a>> {
+pub(super) fn pairings<'a>(case: &Case<'a>) -> Vec<Pairing<'a>> {
     let claim = case.claim;
     let pair = |own: &'a Statement| Pairing {
         own,
@@ -49,7 +49,7 @@ pub fn pairings<'a>(case: &Case<'a>) -> Vec<Pairing<'a>> {
 }
 
 /// The bytes of the sentence of a statement of the cited text.
-pub fn sentence(near: &Near<'_>) -> Option<Range<usize>> {
+pub(super) fn sentence(near: &Near<'_>) -> Option<Range<usize>> {
     let sentence = near.source.reading.sentence(near.statement.sentence)?;
     Some(sentence.bytes.clone())
 }

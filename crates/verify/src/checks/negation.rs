@@ -21,7 +21,7 @@ const SAME: f64 = 0.65;
 const ALIKE: f64 = 0.5;
 
 /// What is negated on one side only.
-pub fn check(
+pub(super) fn check(
     case: &Case<'_>,
     pairings: &[Pairing<'_>],
     alignment: &Alignment<'_>,
@@ -297,7 +297,7 @@ fn is_sure(pairing: &Pairing<'_>, near: &Near<'_>) -> bool {
 }
 
 /// Whether a word denies, reverses or belittles, or has a part that does.
-pub fn is_negative(token: &Token, word: &str) -> bool {
+pub(super) fn is_negative(token: &Token, word: &str) -> bool {
     token.negates()
         || token.turns()
         || matches!(token.quantity(), Some(Quantity::Rare | Quantity::Nothing))
@@ -310,34 +310,9 @@ pub fn is_negative(token: &Token, word: &str) -> bool {
 /// Whether a word has a negative prefix: "unable", "inactive"; not "increase", "united",
 /// "discovery".
 fn has_negative_prefix(word: &str) -> bool {
-    const IN: [&str; 21] = [
-        "able",
-        "ible",
-        "active",
-        "accura",
-        "adequa",
-        "complete",
-        "consisten",
-        "correct",
-        "direct",
-        "effective",
-        "efficien",
-        "eligib",
-        "frequen",
-        "mature",
-        "proper",
-        "regular",
-        "relevant",
-        "secure",
-        "sensitiv",
-        "significan",
-        "sufficien",
-    ];
-    const DIS: [&str; 12] = [
-        "abl", "advantag", "agree", "allow", "appear", "approv", "associat", "connect", "continu",
-        "honest", "prov", "similar",
-    ];
-    const NOT_UN: [&str; 6] = ["under", "uni", "until", "unless", "undul", "unto"];
+    const IN: [&str; 21] = *list!("negation.in");
+    const DIS: [&str; 12] = *list!("negation.dis");
+    const NOT_UN: [&str; 6] = *list!("negation.not-un");
     let begins = |rest: &str, list: &[&str]| list.iter().any(|l| rest.starts_with(l));
     if let Some(rest) = word.strip_prefix("un") {
         return rest.len() > 3 && !begins(word, &NOT_UN);

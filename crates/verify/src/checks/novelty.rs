@@ -37,7 +37,7 @@ const WHOLE: Limit = Limit {
 };
 
 /// Clauses of the claim whose words are mostly absent from the cited text.
-pub fn check(case: &Case<'_>) -> Option<Objection> {
+pub(super) fn check(case: &Case<'_>) -> Option<Objection> {
     if case.extent != Extent::Sentence {
         return None;
     }

@@ -13,7 +13,7 @@ const ABOUT: f64 = 0.1;
 
 /// What is wrong with number `n` of the claim. `verbatim`: the claim is nearly the same as the
 /// nearest sentence, so that sentence's number decides.
-pub fn check(
+pub(super) fn check(
     case: &Case<'_>,
     alignment: &Alignment<'_>,
     atom: &Atom,
@@ -78,7 +78,7 @@ fn derivation_of(case: &Case<'_>, n: &Number) -> Option<Derivation> {
 
 /// The derivation of the first number of the claim that is not in the cited text and follows from
 /// it.
-pub fn derivation(case: &Case<'_>) -> Option<Derivation> {
+pub(super) fn derivation(case: &Case<'_>) -> Option<Derivation> {
     case.claim.atoms.iter().find_map(|atom| {
         let What::Number(n) = &atom.what else {
             return None;

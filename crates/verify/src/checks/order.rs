@@ -19,7 +19,7 @@ use crate::text::{Token, lower_case};
 const ALIKE: f64 = 0.6;
 
 /// Things in the reverse order.
-pub fn check(case: &Case<'_>, pairings: &[Pairing<'_>]) -> Vec<Objection> {
+pub(super) fn check(case: &Case<'_>, pairings: &[Pairing<'_>]) -> Vec<Objection> {
     let mut out = Vec::new();
     for pairing in pairings {
         let near = pairing.near.iter().filter(|n| n.share >= ALIKE);
@@ -188,7 +188,7 @@ fn reversed(case: &Case<'_>, pairing: &Pairing<'_>, near: &Near<'_>) -> Option<O
 
 /// Whether things on one side of the claim's word are on the other side of the text's word, and
 /// more moved than stayed.
-pub fn is_exchanged(claim: &Reading, word: &Token, near: &Near<'_>, other: &Token) -> bool {
+pub(super) fn is_exchanged(claim: &Reading, word: &Token, near: &Near<'_>, other: &Token) -> bool {
     let own = claim.text.tokens.as_slice();
     let theirs = near.source.reading.tokens_of(near.statement.sentence);
     let at = |tokens: &[Token], token: &Token| tokens.iter().position(|t| t.start == token.start);

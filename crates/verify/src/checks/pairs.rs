@@ -21,7 +21,7 @@ const LONGEST: usize = 160;
 const NEAR: usize = 4;
 
 /// Pairs of the claim that the cited text has with other partners, or reversed.
-pub fn check(case: &Case<'_>) -> Option<Objection> {
+pub(super) fn check(case: &Case<'_>) -> Option<Objection> {
     let own = pairs(case.claim, 0);
     case.cited
         .iter()

@@ -16,7 +16,7 @@ const WHOLE: f64 = 0.6;
 const RESTRICTED: f64 = 0.65;
 
 /// Quantities of the claim that its nearest statements do not have.
-pub fn check(case: &Case<'_>, pairings: &[Pairing<'_>]) -> Vec<Objection> {
+pub(super) fn check(case: &Case<'_>, pairings: &[Pairing<'_>]) -> Vec<Objection> {
     let mut out: Vec<Objection> = Vec::new();
     for pairing in pairings {
         let Some(best) = pairing.near.first().filter(|n| n.share >= ALIKE) else {

@@ -24,7 +24,7 @@ struct CandidatePlace<'a> {
 const MOST_PLACES: usize = 64;
 
 /// "A costs 5, B costs 7" does not support "A costs 7".
-pub fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<(Code, String)> {
+pub(super) fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<(Code, String)> {
     // Whether the claim also names a thing of a source: computed once, however often the claim
     // names such things.
     let unasked = |source: &super::Source<'_>| vec![None; things(source.reading).len()];
@@ -53,9 +53,9 @@ pub fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<(Code, String
                         sentence,
                     };
                     if same {
-                        here.push(place)
+                        here.push(place);
                     } else {
-                        rivals.push(place)
+                        rivals.push(place);
                     }
                 }
             }
@@ -124,7 +124,7 @@ pub fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<(Code, String
 }
 
 /// Things that can be confused.
-pub enum Thing {
+pub(crate) enum Thing {
     Number(a::Number),
     Date(a::Date),
     /// A stem.
@@ -179,7 +179,7 @@ fn find_things(reading: &Reading) -> Vec<(std::ops::Range<usize>, Thing)> {
         match &atom.what {
             What::Number(n) => out.push((atom.tokens.clone(), Thing::Number(*n))),
             What::Date(d) if d.weekday.is_none() || d.day.is_some() => {
-                out.push((atom.tokens.clone(), Thing::Date(*d)))
+                out.push((atom.tokens.clone(), Thing::Date(*d)));
             }
             _ => {}
         }
@@ -354,7 +354,7 @@ fn p_is_name(place: &CandidatePlace<'_>) -> bool {
 }
 
 /// Another item says the same about the same thing with a different number: flagged, not rejected.
-pub fn conflict(case: &Case<'_>) -> Option<(Code, String)> {
+pub(super) fn conflict(case: &Case<'_>) -> Option<(Code, String)> {
     if case.extent != Extent::Sentence
         || !case
             .claim

@@ -29,7 +29,7 @@ fn excludes(own: Status, theirs: Status) -> bool {
 }
 
 /// A status of the claim that its nearest statements contradict.
-pub fn check(case: &Case<'_>, pairings: &[Pairing<'_>]) -> Vec<Objection> {
+pub(super) fn check(case: &Case<'_>, pairings: &[Pairing<'_>]) -> Vec<Objection> {
     let one = |pairing: &Pairing<'_>| compare(case, pairing).or_else(|| silent(case, pairing));
     let found = pairings.iter().filter_map(one);
     found.chain(early(case)).take(1).collect()

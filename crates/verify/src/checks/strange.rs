@@ -10,7 +10,7 @@ use crate::tables::{Quantity, Role};
 use crate::text::{Token, lower_case};
 
 /// The first word of the claim that goes further than anything in the cited text.
-pub fn check(case: &Case<'_>) -> Option<Objection> {
+pub(super) fn check(case: &Case<'_>) -> Option<Objection> {
     let tokens = &case.claim.text.tokens;
     let strange = |t: &&Token| code(case, t).is_some() && !is_backed(case, t);
     let token = tokens.iter().find(strange)?;

@@ -4,7 +4,7 @@ use super::{starts_with_any, words};
 
 /// How a sentence refuses to answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Abstention {
+pub(crate) enum Abstention {
     /// "I cannot answer": the whole question.
     Whole,
     /// "The notes do not say who approved it": one thing.
@@ -12,263 +12,31 @@ pub enum Abstention {
 }
 
 /// Phrases that give up the whole question.
-pub(super) const WHOLE: &[&str] = &[
-    "insufficient_evidence",
-    "insufficient evidence",
-    "insufficient information",
-    "cannot answer",
-    "can't answer",
-    "can not answer",
-    "could not answer",
-    "couldn't answer",
-    "unable to answer",
-    "not able to answer",
-    "cannot be answered",
-    "can't be answered",
-    "i do not know",
-    "i don't know",
-    "not enough information",
-    "not enough evidence",
-    "no relevant evidence",
-    "no relevant information",
-    "no relevant notes",
-    "no relevant passages",
-    "nicht beantworten",
-    "nicht genügend informationen",
-    "ich weiß es nicht",
-    "ne peux pas répondre",
-    "pas assez d'informations",
-    "no puedo responder",
-    "no hay suficiente información",
-    "non posso rispondere",
-    "não posso responder",
-    "无法回答",
-    "無法回答",
-    "没有足够的信息",
-    "回答できません",
-    "わかりません",
-    "답변할 수 없습니다",
-];
+pub(super) const WHOLE: &[&str] = list!("abstention.whole");
 
 /// Phrases that name a gap wherever they appear.
-const GAP: &[&str] = &[
-    "could not find",
-    "couldn't find",
-    "cannot find",
-    "can't find",
-    "did not find",
-    "didn't find",
-    "unable to find",
-    "found no ",
-    "found nothing",
-    "find no ",
-    "cannot determine",
-    "can't determine",
-    "unable to determine",
-    "cannot be determined",
-    "cannot tell",
-    "can't tell",
-    "cannot confirm",
-    "can't confirm",
-    "unable to confirm",
-    "no mention of",
-    "there is no information",
-    "there is no evidence in",
-    "there is no mention",
-    "there is nothing",
-];
+const GAP: &[&str] = list!("abstention.gap");
 
 /// Phrases that name a gap when they are followed by a word for the evidence.
-const ABSENT_FROM: &[&str] = &[
-    "not mentioned in",
-    "not covered in",
-    "not covered by",
-    "not stated in",
-    "not specified in",
-    "not found in",
-    "not in the",
-    "nothing in the",
-    "nothing in your",
-];
+const ABSENT_FROM: &[&str] = list!("abstention.absent-from");
 
 /// Words for a speaker who talks about the evidence and not the world, among the first four words
 /// of a sentence.
-const SPEAKERS: &[&str] = &[
-    "i",
-    "we",
-    "unfortunately",
-    "sorry",
-    "question",
-    "based",
-    "given",
-    "your",
-    "provided",
-    "ich",
-    "leider",
-    "je",
-    "yo",
-];
+const SPEAKERS: &[&str] = list!("abstention.speakers");
 
 /// The same, as the very first word.
-const FIRST_WORDS: &[&str] = &[
-    "there",
-    "insufficient",
-    "insufficient_evidence",
-    "not",
-    "no",
-    "none",
-    "nothing",
-    "from",
-    "non",
-    "não",
-    "die",
-    "diese",
-];
+const FIRST_WORDS: &[&str] = list!("abstention.first-words");
 
 /// Words for the evidence: "does not say" about them is not a claim about the world.
-const EVIDENCE: &[&str] = &[
-    "notes",
-    "note",
-    "evidence",
-    "source",
-    "sources",
-    "excerpts",
-    "excerpt",
-    "passages",
-    "passage",
-    "snapshot",
-    "vault",
-    "context",
-    "documents",
-    "files",
-    "material",
-    "information",
-    "overview",
-    "guide",
-    "page",
-    "pages",
-    "section",
-    "sections",
-    "article",
-    "document",
-    "documentation",
-    "docs",
-    "primer",
-    "manual",
-    "table",
-    "tables",
-    "text",
-    "texts",
-    "chapter",
-    "post",
-    "readme",
-    "description",
-    "recipe",
-    "example",
-    "examples",
-    "reference",
-    "notizen",
-    "quelle",
-    "quellen",
-    "auszüge",
-    "text",
-    "abschnitt",
-];
+const EVIDENCE: &[&str] = list!("abstention.evidence");
 
-const SAYING: &[&str] = &[
-    "quantify",
-    "spell",
-    "go",
-    "offer",
-    "detail",
-    "mentioned",
-    "stated",
-    "specified",
-    "described",
-    "covered",
-    "explained",
-    "given",
-    "included",
-    "part",
-    "nennen",
-    "nennt",
-    "erwähnen",
-    "erwähnt",
-    "sagen",
-    "sagt",
-    "enthalten",
-    "enthält",
-    "mention",
-    "say",
-    "state",
-    "contain",
-    "cover",
-    "specify",
-    "include",
-    "describe",
-    "discuss",
-    "provide",
-    "address",
-    "indicate",
-    "explain",
-    "give",
-    "answer",
-    "list",
-    "tell",
-    "show",
-    "record",
-    "name",
-    "define",
-    "identify",
-    "report",
-    "reveal",
-    "clarify",
-    "mentions",
-    "says",
-    "states",
-    "contains",
-    "covers",
-    "specifies",
-    "includes",
-    "describes",
-    "provides",
-    "addresses",
-    "indicates",
-    "explains",
-    "gives",
-    "answers",
-    "shows",
-];
+const SAYING: &[&str] = list!("abstention.saying");
 
 /// How advice after an abstention begins.
-pub(super) const ADVICE: &[&str] = &[
-    "you could",
-    "you may",
-    "you might",
-    "you can",
-    "please",
-    "try",
-    "consider",
-    "let me know",
-    "if you",
-    "would you",
-    "could you",
-    "it may help",
-    "it might help",
-    "bitte",
-    "sie können",
-    "du kannst",
-    "vous pouvez",
-    "tu peux",
-    "puede",
-    "puedes",
-    "può",
-    "puoi",
-    "pode",
-];
+pub(super) const ADVICE: &[&str] = list!("abstention.advice");
 
 /// Whether and how the sentence declines to answer.
-pub fn abstention(lower: &str) -> Option<Abstention> {
+pub(crate) fn abstention(lower: &str) -> Option<Abstention> {
     if lower.len() > 600 {
         return None;
     }
@@ -329,22 +97,10 @@ pub fn abstention(lower: &str) -> Option<Abstention> {
 }
 
 /// Words that begin what is left unsaid: "It does not say which of them is better".
-const OPEN_QUESTION: &[&str] = &[
-    "who", "what", "when", "where", "which", "whether", "how", "why", "if", "anything", "much",
-];
+const OPEN_QUESTION: &[&str] = list!("abstention.open-question");
 
 /// Verbs for what a text leaves out.
-const UNSAID: &[&str] = &[
-    "mentioned",
-    "stated",
-    "specified",
-    "documented",
-    "described",
-    "explained",
-    "addressed",
-    "discussed",
-    "covered",
-];
+const UNSAID: &[&str] = list!("abstention.unsaid");
 
 /// "It does not say which …", "They give no reason": a pronoun, a negation, a verb of saying, and
 /// what is left open.
@@ -387,7 +143,7 @@ pub(super) fn far_eastern(text: &str) -> bool {
 }
 
 /// Whether the sentence is advice that follows an abstention.
-pub fn is_advice(lower: &str) -> bool {
+pub(crate) fn is_advice(lower: &str) -> bool {
     starts_with_any(lower, ADVICE) && !lower.contains(|c: char| c.is_numeric())
 }
 

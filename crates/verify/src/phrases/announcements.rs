@@ -3,156 +3,14 @@
 use super::{ends_with_colon, plain_lower, starts_with_any, words};
 
 /// Words used in announcements.
-const META: &[&str] = &[
-    "a",
-    "about",
-    "above",
-    "according",
-    "all",
-    "an",
-    "and",
-    "answer",
-    "answers",
-    "are",
-    "as",
-    "asked",
-    "available",
-    "based",
-    "below",
-    "brief",
-    "can",
-    "certainly",
-    "conclusion",
-    "concerning",
-    "context",
-    "course",
-    "detail",
-    "details",
-    "document",
-    "documents",
-    "evidence",
-    "excerpts",
-    "file",
-    "files",
-    "find",
-    "findings",
-    "first",
-    "following",
-    "follows",
-    "for",
-    "found",
-    "from",
-    "given",
-    "have",
-    "help",
-    "helps",
-    "here",
-    "here's",
-    "hope",
-    "i",
-    "i've",
-    "in",
-    "info",
-    "information",
-    "is",
-    "it",
-    "key",
-    "let",
-    "list",
-    "listed",
-    "main",
-    "me",
-    "mention",
-    "mentions",
-    "my",
-    "next",
-    "note",
-    "notes",
-    "of",
-    "okay",
-    "ok",
-    "on",
-    "or",
-    "our",
-    "overall",
-    "overview",
-    "passages",
-    "point",
-    "points",
-    "provided",
-    "question",
-    "questions",
-    "quote",
-    "quotes",
-    "regarding",
-    "relevant",
-    "result",
-    "results",
-    "say",
-    "says",
-    "see",
-    "short",
-    "show",
-    "shows",
-    "snapshot",
-    "source",
-    "sources",
-    "state",
-    "states",
-    "sum",
-    "summarized",
-    "summary",
-    "sure",
-    "thanks",
-    "that",
-    "the",
-    "these",
-    "this",
-    "those",
-    "to",
-    "up",
-    "us",
-    "vault",
-    "was",
-    "we",
-    "were",
-    "what",
-    "with",
-    "you",
-    "your",
-];
+const META: &[&str] = list!("announcements.meta");
 
 /// How an announcement about the topic begins ("Here is what I found about the budget:").
-const OPENERS: &[&str] = &[
-    "here is",
-    "here are",
-    "here's",
-    "below",
-    "the following",
-    "this is what",
-    "these are",
-    "based on",
-    "according to",
-    "from your",
-    "from the",
-    "in your",
-    "in the notes",
-    "regarding",
-    "concerning",
-    "about",
-    "as for",
-    "i found",
-    "your notes",
-    "the notes",
-    "the evidence",
-    "to summarize",
-    "in summary",
-    "in short",
-];
+const OPENERS: &[&str] = list!("announcements.openers");
 
 /// Whether the sentence only announces: it consists only of announcement words or, with an opener
 /// and a colon, also words of the question. Sentences with numbers are never announcements.
-pub fn is_meta(lower: &str, question_lower: &str) -> bool {
+pub(crate) fn is_meta(lower: &str, question_lower: &str) -> bool {
     if lower.contains(|c: char| c.is_numeric()) {
         return false;
     }
@@ -169,7 +27,7 @@ pub fn is_meta(lower: &str, question_lower: &str) -> bool {
 }
 
 /// Whether the sentence is a polite phrase ("Let me know if you need more details!").
-pub fn is_courtesy(lower: &str) -> bool {
+pub(crate) fn is_courtesy(lower: &str) -> bool {
     let polite = [
         "let me know",
         "feel free",
@@ -183,7 +41,7 @@ pub fn is_courtesy(lower: &str) -> bool {
 }
 
 /// Whether an opener announces what follows, whatever the topic.
-pub fn announces(lower: &str) -> bool {
+pub(crate) fn announces(lower: &str) -> bool {
     ends_with_colon(lower) && starts_with_any(lower, OPENERS)
 }
 

@@ -4,80 +4,31 @@ use super::abstention::{ADVICE, WHOLE, abstention, far_eastern};
 use super::{FINITE, is_meta, starts_with_any, words};
 
 /// Words after which a different statement begins.
-const CONTRASTS: &[&str] = &[
-    "but",
-    "however",
-    "although",
-    "though",
-    "albeit",
-    "nevertheless",
-    "nonetheless",
-    "except",
-    "whereas",
-    "aber",
-    "jedoch",
-    "allerdings",
-    "dennoch",
-    "trotzdem",
-    "obwohl",
-    "sondern",
-    "mais",
-    "cependant",
-    "toutefois",
-    "pourtant",
-    "néanmoins",
-    "pero",
-    "aunque",
-    "però",
-    "tuttavia",
-    "mas",
-    "porém",
-    "contudo",
-];
+const CONTRASTS: &[&str] = list!("beside.contrasts");
 
 /// The same, but only at the start of a clause; elsewhere they mean something else ("I still cannot
 /// answer", "ma").
 const CONTRASTS_IN_FRONT: &[&str] = &["still", "yet", "while", "doch", "ma"];
 
 /// The same for scripts without blanks.
-const CONTRASTS_WITHIN: &[&str] = &[
-    "但是",
-    "但",
-    "不过",
-    "不過",
-    "然而",
-    "可是",
-    "しかし",
-    "ですが",
-    "けれど",
-    "ただし",
-    "하지만",
-    "그러나",
-    "지만",
-];
+const CONTRASTS_WITHIN: &[&str] = list!("beside.contrasts-within");
 
 /// Words after a contrast that continue the question instead of making a claim ("but not when").
-const ASKING: &[&str] = &[
-    "who", "what", "when", "where", "which", "whether", "how", "why", "if", "please", "or", "nor",
-    "wer", "wann", "wo", "ob", "qui", "quand", "où", "si", "quién", "cuándo", "dónde",
-];
+const ASKING: &[&str] = list!("beside.asking");
 
 /// How an offer begins.
-const OFFERS: &[&str] = &["i can", "i could", "i will", "i would", "i'll", "i'd"];
+const OFFERS: &[&str] = list!("beside.offers");
 
 /// What is offered.
-const OFFERED: &[&str] = &["search", "look", "try", "help", "check", "happy", "glad"];
+const OFFERED: &[&str] = list!("beside.offered");
 
 /// Words that make a clause part of the refusal and not a separate claim.
-const SUBORDINATE: &[&str] = &[
-    "who", "what", "when", "where", "which", "whether", "how", "why", "if", "for", "about", "in",
-    "from", "on", "at", "of", "based", "with", "to", "please", "as", "or", "given", "using", "nor",
-];
+const SUBORDINATE: &[&str] = list!("beside.subordinate");
 
 /// Whether a sentence that refuses also makes a claim. After a contrast, the rest is a claim,
 /// whatever its verb, unless it refuses too, asks, advises or offers; elsewhere a clause is a claim
 /// if it has a number or a finite verb.
-pub fn refuses_and_claims(lower: &str) -> bool {
+pub(crate) fn refuses_and_claims(lower: &str) -> bool {
     let mut contrast = false;
     for clause in clauses(lower) {
         contrast |= clause.contrast;

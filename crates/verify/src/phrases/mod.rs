@@ -8,70 +8,33 @@ mod announcements;
 mod beside;
 mod titles;
 
-pub use abstention::{Abstention, abstention, is_advice};
-pub use announcements::{announces, is_courtesy, is_meta, says_nothing_new};
-pub use beside::refuses_and_claims;
-pub use titles::title_claims;
+pub(crate) use abstention::{Abstention, abstention, is_advice};
+pub use announcements::says_nothing_new;
+pub(crate) use announcements::{announces, is_courtesy, is_meta};
+pub(crate) use beside::refuses_and_claims;
+pub(crate) use titles::title_claims;
 
 use local_agent_text::evidence::Normal;
 
 /// Verbs that make a clause or a heading a statement.
-const FINITE: &[&str] = &[
-    "is", "are", "was", "were", "has", "have", "had", "will", "would", "must", "should", "can",
-    "could", "may", "might", "cannot", "isn't", "aren't", "wasn't", "weren't", "won't", "does",
-    "doesn't", "did", "didn't", "became", "grew", "fell", "rose", "went", "begins", "began",
-    "belongs", "consists", "ist", "sind", "waren", "haben", "wird", "werden", "muss", "kann",
-    "soll", "darf", "sont", "était",
-];
+const FINITE: &[&str] = list!("phrases.finite");
 
 /// Maximum number of words in a short answer.
 const SHORT: usize = 9;
 
 /// How a short answer begins: "Yes.", "No, not in the free plan.", "Only on Sundays.", "Two.".
-const ANSWERS: &[&str] = &[
-    "yes",
-    "no",
-    "not",
-    "only",
-    "possibly",
-    "partly",
-    "partially",
-    "perhaps",
-    "maybe",
-    "sometimes",
-    "usually",
-    "generally",
-    "mostly",
-    "almost",
-    "neither",
-    "both",
-    "either",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "ja",
-    "nein",
-    "nicht",
-    "nur",
-    "teilweise",
-    "oui",
-    "non",
-    "sí",
-];
+const ANSWERS: &[&str] = list!("phrases.answers");
 
 /// Whether a sentence is a short answer, so that the next sentence has to support it. It has few
 /// words and no digits.
-pub fn answers_in_short(lower: &str) -> bool {
+pub(crate) fn answers_in_short(lower: &str) -> bool {
     let mut all = words(lower);
     let opens = all.next().is_some_and(|first| ANSWERS.contains(&first));
     opens && all.count() < SHORT && !lower.contains(|c: char| c.is_numeric())
 }
 
 /// `text` as words that can be compared: normalised, lower case.
-pub fn plain_lower(text: &str) -> String {
+pub(crate) fn plain_lower(text: &str) -> String {
     Normal::of(text).as_str().to_lowercase()
 }
 
@@ -91,20 +54,20 @@ fn starts_with_any(lower: &str, list: &[&str]) -> bool {
 }
 
 /// Whether the sentence is a question.
-pub fn is_question(lower: &str) -> bool {
+pub(crate) fn is_question(lower: &str) -> bool {
     lower
         .trim_end_matches(['"', '\'', ')', '*', ' '])
         .ends_with(['?', '？'])
 }
 
 /// Whether the sentence ends with a colon.
-pub fn ends_with_colon(lower: &str) -> bool {
+pub(crate) fn ends_with_colon(lower: &str) -> bool {
     lower
         .trim_end_matches(['*', '_', ' ', '"'])
         .ends_with([':', '：'])
 }
 
 /// Whether a line is a question.
-pub fn asks(text: &str) -> bool {
+pub(crate) fn asks(text: &str) -> bool {
     is_question(&plain_lower(text))
 }

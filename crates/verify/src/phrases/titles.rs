@@ -5,7 +5,7 @@ use local_agent_text::evidence::Normal;
 
 /// Whether a heading, a label or a table header says something that could be wrong: it has a finite
 /// verb, closing punctuation, a value after a colon, an amount, or a past tense with an object.
-pub fn title_claims(text: &str) -> bool {
+pub(crate) fn title_claims(text: &str) -> bool {
     let normal = Normal::of(text);
     let text = normal.as_str().trim_start_matches(['#', ' ']);
     let lower = text.to_lowercase();

@@ -19,7 +19,7 @@ pub(super) struct Amount {
 
 impl Amount {
     /// A whole number.
-    pub fn whole(number: usize, unit: &str) -> Self {
+    pub(super) fn whole(number: usize, unit: &str) -> Self {
         Self {
             parts: i64::try_from(number)
                 .unwrap_or(i64::MAX / PARTS)
@@ -31,7 +31,7 @@ impl Amount {
 
     /// Reads a table cell: one number with at most three words of unit around it. Dates, clock
     /// times and ranges are not amounts.
-    pub fn of_cell(cell: &str) -> Option<Self> {
+    pub(super) fn of_cell(cell: &str) -> Option<Self> {
         let cell = cell.trim().trim_matches('*');
         let numbers = runs(cell);
         let [(start, end)] = numbers.as_slice() else {

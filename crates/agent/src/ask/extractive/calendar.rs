@@ -97,7 +97,7 @@ pub(super) struct Period {
 impl Period {
     /// Whether the period contains at least part of a day, or of the month or year if only that is
     /// known.
-    pub fn holds(&self, day: Day) -> bool {
+    pub(super) fn holds(&self, day: Day) -> bool {
         let (first, last) = match (day.month, day.day) {
             (0, _) => (
                 Day {

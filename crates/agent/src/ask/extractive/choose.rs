@@ -36,7 +36,7 @@ pub(super) struct Choice {
 }
 
 impl Choice {
-    pub fn certain(passages: Vec<Passage>) -> Self {
+    pub(super) fn certain(passages: Vec<Passage>) -> Self {
         Self {
             passages,
             certain: true,

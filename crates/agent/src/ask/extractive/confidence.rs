@@ -39,7 +39,7 @@ pub(super) struct Signals {
 
 impl Signals {
     /// The signals of a unit.
-    pub fn of(ranked: &Ranked<'_>, candidate: &Candidate) -> Self {
+    pub(super) fn of(ranked: &Ranked<'_>, candidate: &Candidate) -> Self {
         let total = ranked.question.total();
         let worst = ranked
             .question
@@ -65,7 +65,7 @@ impl Signals {
     }
 
     /// Log-odds that the unit answers the question; `legible` as in [`Ranked`].
-    pub fn odds(&self, legible: f32) -> f32 {
+    pub(super) fn odds(&self, legible: f32) -> f32 {
         let Self {
             covered,
             similar,

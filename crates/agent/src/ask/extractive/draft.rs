@@ -127,8 +127,7 @@ fn add(
 fn joint(note: &NoteText, last: &Piece, piece: &Piece) -> String {
     let between = note.slice(&(last.span.end..piece.span.start));
     match (last.form, piece.form) {
-        (PieceForm::Header, PieceForm::Row)
-        | (PieceForm::Row, PieceForm::Row)
+        (PieceForm::Header | PieceForm::Row, PieceForm::Row)
         | (PieceForm::Property, PieceForm::Property) => "\n".to_owned(),
         (PieceForm::Item | PieceForm::Text, PieceForm::Item) if !between.contains("\n\n") => {
             format!("\n{}", indent(note, piece))

@@ -58,8 +58,9 @@ pub(super) use draft::draft;
 pub use draft::{Shown, ShownPiece};
 pub(super) use note::NoteSource;
 pub use passage::PieceForm;
-pub use question::{Operation, Rarity};
-pub use rank::{Comparison, Meaning};
+pub use question::Operation;
+pub(super) use question::Rarity;
+pub(super) use rank::{Comparison, Meaning};
 pub use totals::Computed;
 
 /// The input for an extracted answer.

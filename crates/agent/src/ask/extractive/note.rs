@@ -71,7 +71,7 @@ pub(in crate::ask) struct Section {
 
 impl NoteText {
     /// Parses a note. Never fails: what is not valid markdown is text.
-    pub fn read(from: NoteSource) -> Self {
+    pub(crate) fn read(from: NoteSource) -> Self {
         let options = ChunkOptions {
             scheme: Scheme::ObsidianV2,
             max_tokens: 256,
@@ -111,18 +111,18 @@ impl NoteText {
     }
 
     /// The text at `span`; empty when it is out of range.
-    pub fn slice(&self, span: &Range<usize>) -> &str {
+    pub(crate) fn slice(&self, span: &Range<usize>) -> &str {
         self.text.get(span.clone()).unwrap_or("")
     }
 
     /// The section that a byte is in.
-    pub fn section_at(&self, at: usize) -> usize {
+    pub(crate) fn section_at(&self, at: usize) -> usize {
         let after = self.sections.partition_point(|s| s.span.start <= at);
         after.saturating_sub(1)
     }
 
     /// The innermost block around `span`.
-    pub fn block_at(&self, span: &Range<usize>) -> Option<usize> {
+    pub(crate) fn block_at(&self, span: &Range<usize>) -> Option<usize> {
         let around = |b: &Block| b.span.start() <= span.start && span.end <= b.span.end();
         let before = self
             .blocks
@@ -139,28 +139,28 @@ impl NoteText {
     }
 
     /// The blocks around block `index`, itself first.
-    pub fn around(&self, index: usize) -> impl Iterator<Item = usize> {
+    pub(crate) fn around(&self, index: usize) -> impl Iterator<Item = usize> {
         std::iter::successors(Some(index), |i| self.blocks.get(*i)?.parent)
     }
 
     /// The outermost block that contains block `index`.
-    pub fn outermost(&self, index: usize) -> usize {
+    pub(crate) fn outermost(&self, index: usize) -> usize {
         self.around(index).last().unwrap_or(index)
     }
 
     /// The bytes of a block.
-    pub fn span_of(&self, block: usize) -> Range<usize> {
+    pub(crate) fn span_of(&self, block: usize) -> Range<usize> {
         self.blocks
             .get(block)
             .map_or(0..0, |b| b.span.start()..b.span.end())
     }
 
-    pub fn kind_of(&self, block: usize) -> Option<BlockKind> {
+    pub(crate) fn kind_of(&self, block: usize) -> Option<BlockKind> {
         self.blocks.get(block).map(|b| b.kind)
     }
 
     /// The outermost blocks of a section, in order, without its heading.
-    pub fn blocks_of_section(&self, section: usize) -> impl Iterator<Item = usize> {
+    pub(crate) fn blocks_of_section(&self, section: usize) -> impl Iterator<Item = usize> {
         let span = self
             .sections
             .get(section)
@@ -174,7 +174,7 @@ impl NoteText {
     }
 
     /// The score of the search hit at `span`; elsewhere a share of the note's best score.
-    pub fn rank_at(&self, span: &Range<usize>) -> f32 {
+    pub(crate) fn rank_at(&self, span: &Range<usize>) -> f32 {
         let touches = |hit: &Range<usize>| hit.start < span.end && span.start < hit.end;
         let best = self.hits.iter().map(|(_, s)| *s).fold(0.0, f32::max);
         let here = self.hits.iter().filter(|(hit, _)| touches(hit));
@@ -182,7 +182,7 @@ impl NoteText {
     }
 
     /// The lines of a range of bytes, from 1.
-    pub fn lines(&self, span: &Range<usize>) -> Option<LineSpan> {
+    pub(crate) fn lines(&self, span: &Range<usize>) -> Option<LineSpan> {
         let breaks = |text: &str| text.bytes().filter(|b| *b == b'\n').count();
         let first = breaks(self.text.get(..span.start)?) + 1;
         let last = first + breaks(self.slice(span).trim_end_matches('\n'));

@@ -60,7 +60,7 @@ pub(in crate::ask) struct Passage {
 }
 
 impl Passage {
-    pub fn new(note: usize, pieces: Vec<Piece>) -> Self {
+    pub(crate) fn new(note: usize, pieces: Vec<Piece>) -> Self {
         Self {
             note,
             pieces,
@@ -70,12 +70,12 @@ impl Passage {
     }
 
     /// Its approximate number of characters.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.pieces.iter().map(|p| p.span.len()).sum()
     }
 
     /// Whether it shows `span` of note `note`.
-    pub fn shows(&self, note: usize, span: &Range<usize>) -> bool {
+    pub(crate) fn shows(&self, note: usize, span: &Range<usize>) -> bool {
         let holds = |p: &Piece| p.span.start <= span.start && span.end <= p.span.end;
         self.note == note && self.pieces.iter().any(holds)
     }

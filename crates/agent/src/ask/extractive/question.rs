@@ -12,7 +12,7 @@ use local_agent_index::lexical;
 
 /// How common a stemmed term is in the index.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Rarity {
+pub(crate) struct Rarity {
     /// Its inverse document frequency.
     pub idf: f32,
     /// Whether any chunk contains it.
@@ -115,7 +115,7 @@ pub(super) struct ParsedQuestion {
 impl ParsedQuestion {
     /// Parses `text`, asked on `today`; `rarity` weighs a stem. Terms are distinct and in order of
     /// appearance.
-    pub fn read(text: &str, today: Day, rarity: &dyn Fn(&str) -> Rarity) -> Self {
+    pub(super) fn read(text: &str, today: Day, rarity: &dyn Fn(&str) -> Rarity) -> Self {
         let lower = text.to_lowercase();
         let period = calendar::period(text, today);
         let mut terms = terms(text, &lower, rarity);
@@ -151,19 +151,19 @@ impl ParsedQuestion {
     }
 
     /// The weight of all terms together.
-    pub fn total(&self) -> f32 {
+    pub(super) fn total(&self) -> f32 {
         self.terms.iter().map(|t| t.weight).sum()
     }
 
     /// Whether it asks for tasks from any note: those of some days, or overdue ones.
-    pub fn is_about_all_tasks(&self) -> bool {
+    pub(super) fn is_about_all_tasks(&self) -> bool {
         let lower = self.text.to_lowercase();
         let of_days = self.period.is_some() || cues::OVERDUE.are_in(&lower);
         self.kind == QuestionKind::Tasks && of_days
     }
 
     /// The words of the question, to compare each with what a model reads in a unit.
-    pub fn words(&self) -> Vec<&str> {
+    pub(super) fn words(&self) -> Vec<&str> {
         cues::split(&self.text).collect()
     }
 }
@@ -246,7 +246,9 @@ fn terms(text: &str, lower: &str, rarity: &dyn Fn(&str) -> Rarity) -> Vec<Term> 
     if out.iter().any(|t| t.weight > 0.0) {
         out.retain(|t| t.weight > 0.0);
     } else {
-        out.iter_mut().for_each(|t| t.weight = 1.0);
+        for term in &mut out {
+            term.weight = 1.0;
+        }
     }
     out
 }

@@ -23,7 +23,7 @@ const ALIGNED: f32 = 0.85;
 
 /// A model's comparison of some texts with a question.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Comparison {
+pub(crate) struct Comparison {
     /// The cosine of the question and each text.
     pub cosines: Vec<f32>,
     /// For each text and each word of the question: the best cosine of the word with a word of the
@@ -34,7 +34,7 @@ pub struct Comparison {
 }
 
 /// A model that compares a question with texts.
-pub trait Meaning {
+pub(crate) trait Meaning {
     /// Compares `question`, whose words are `words`, with each of `texts`.
     ///
     /// # Errors
@@ -60,11 +60,11 @@ pub(super) struct Found<'a> {
 }
 
 impl<'a> Found<'a> {
-    pub fn unit(&self, index: usize) -> Option<&'a Unit> {
+    pub(super) fn unit(&self, index: usize) -> Option<&'a Unit> {
         self.units.get(index)
     }
 
-    pub fn note_of(&self, unit: &Unit) -> Option<&'a NoteText> {
+    pub(super) fn note_of(&self, unit: &Unit) -> Option<&'a NoteText> {
         self.notes.get(unit.note)
     }
 }
@@ -80,11 +80,11 @@ pub(super) struct Ranked<'a> {
 }
 
 impl<'a> Ranked<'a> {
-    pub fn unit(&self, index: usize) -> Option<&'a Unit> {
+    pub(super) fn unit(&self, index: usize) -> Option<&'a Unit> {
         self.found.unit(index)
     }
 
-    pub fn best(&self) -> Option<&Candidate> {
+    pub(super) fn best(&self) -> Option<&Candidate> {
         self.order.first()
     }
 }

@@ -89,7 +89,7 @@ pub(super) struct Credits {
 }
 
 impl Credits {
-    pub fn of(question: &ParsedQuestion, units: &[Unit], index: usize) -> Self {
+    pub(super) fn of(question: &ParsedQuestion, units: &[Unit], index: usize) -> Self {
         let mut out = Self::default();
         let Some(unit) = units.get(index) else {
             return out;
@@ -195,7 +195,7 @@ fn differs_in_one(a: &str, b: &str) -> bool {
     if a.len().min(b.len()) < 4
         || a.len().max(b.len()) < 5
         || a.len().abs_diff(b.len()) > 1
-        || a.iter().chain(&b).any(|c| c.is_ascii_digit())
+        || a.iter().chain(&b).any(char::is_ascii_digit)
     {
         return false;
     }

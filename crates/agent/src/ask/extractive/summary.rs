@@ -79,7 +79,7 @@ fn section(ranked: &Ranked<'_>) -> Option<Passage> {
 /// All of a short note.
 fn short(ranked: &Ranked<'_>, note: usize) -> Option<Passage> {
     let of = ranked.found.notes.get(note)?;
-    let length: usize = of.parts.iter().map(|part| part.len()).sum();
+    let length: usize = of.parts.iter().map(ExactSizeIterator::len).sum();
     if length > SHORT {
         return None;
     }

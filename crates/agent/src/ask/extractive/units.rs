@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use local_agent_index::lexical::terms;
 use local_agent_text::markdown::{BlockKind, BlockRole, Sentence, plain, sentences};
+use local_agent_text::types::HeadingPath;
 
 use super::calendar::{self, Day};
 use super::note::NoteText;
@@ -141,7 +142,7 @@ impl<'a> Cutter<'a> {
         let headings = self.note.sections.get(section).map(|s| &s.heading);
         let titles: Vec<String> = headings
             .into_iter()
-            .flat_map(|path| path.headings())
+            .flat_map(HeadingPath::headings)
             .map(|h| plain(&h.title))
             .collect();
         let mut stems = self.names.clone();

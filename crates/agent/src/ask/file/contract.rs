@@ -42,7 +42,7 @@ pub struct FileScope {
 }
 
 impl TextResult {
-    pub fn scope(&self) -> FileScope {
+    pub(super) fn scope(&self) -> FileScope {
         let part = if self.truncated { "partial" } else { "full" };
         FileScope {
             path: self.path.clone(),
@@ -57,7 +57,7 @@ impl TextResult {
     }
 
     /// Checks that the numbers agree with each other and with the text.
-    pub fn check(&self) -> Result<()> {
+    pub(super) fn check(&self) -> Result<()> {
         let invalid = |what: &str| {
             Err(Failure::new(
                 ErrorCode::EvidenceInvalid,

@@ -22,11 +22,11 @@ mod form;
 mod pattern;
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 pub use contract::FileScope;
 pub use pattern::{named_file, unreadable_file};
 
+use super::answer::{Answer, AnswerResult, Grounded, of_conversation, of_extracted};
 use super::answerer::{Answerer, ChatAnswerer, Chosen};
 use super::asker::Asker;
 use super::conclusion::conclude;
@@ -35,10 +35,9 @@ use super::extractive::{self, Day, Evidence, NoteSource, Rarity};
 use super::meaning::ModelMeaning;
 use super::prompt::{self, Nonce};
 use super::trail::{Asked, Event, Observe, Purpose, Round, Trail};
-use super::{Answer, Outcome};
 use crate::llm::{Message, Role};
 use contract::{TextResult, acquire};
-use local_agent_embed::embedding::Embedder;
+use local_agent_embed::embedding::QuestionEmbedder;
 use local_agent_files::sandbox::Sandbox;
 use local_agent_index::lexical;
 use local_agent_index::retrieval::{Coverage, Packed};
@@ -63,17 +62,17 @@ pub struct FileQuestion<'a> {
     pub today: Day,
 }
 
-/// Answers a question from one file in `sandbox`, using `chosen`. `load` gives the embedding model
-/// for the extractive answerer.
+/// Answers a question from one file behind `sandbox`, by `chosen`. `embedder` is the model of the
+/// extractive answerer.
 pub fn ask_file(
     question: &FileQuestion<'_>,
     sandbox: &Sandbox,
     chosen: &Chosen,
     observe: &mut Observe<'_>,
-    load: impl FnOnce() -> Result<Arc<Embedder>>,
+    embedder: &QuestionEmbedder<'_>,
 ) -> Asked {
     let mut trail = Trail::of(chosen);
-    let answer = answer(question, sandbox, chosen, &mut trail, observe, load);
+    let answer = answer(question, sandbox, chosen, &mut trail, observe, embedder);
     Asked { answer, trail }
 }
 
@@ -83,7 +82,7 @@ fn answer(
     chosen: &Chosen,
     trail: &mut Trail,
     observe: &mut Observe<'_>,
-    load: impl FnOnce() -> Result<Arc<Embedder>>,
+    embedder: &QuestionEmbedder<'_>,
 ) -> Result<Answer> {
     if let (Answerer::Chat(chat), true) = (&chosen.answerer, question.named_by_question) {
         let first = chat.first.as_ref().unwrap_or(&chat.chat);
@@ -120,58 +119,60 @@ fn answer(
         snapshot: &packed.snapshot,
         freshness: &packed.freshness,
     })?;
-    let mut answer = Answer {
-        outcome: Outcome::Abstained,
-        text: None,
-        shown: Vec::new(),
-        computed: None,
-        why: None,
-        packed,
-        report: None,
-        draft: None,
-        left_out: Vec::new(),
-        opinions: Vec::new(),
+    let grounded = if read.text.trim().is_empty() {
+        Grounded {
+            result: AnswerResult::nothing("The file is empty."),
+            packed,
+            left_out: Vec::new(),
+        }
+    } else {
+        match &chosen.answerer {
+            Answerer::Extractive => {
+                trail.timed("extract", || extracted(question, packed, embedder))?
+            }
+            Answerer::Chat(chat) => {
+                converse_about(question, &read, packed, chat, (trail, observe), embedder)?
+            }
+        }
+    };
+    Ok(Answer {
+        result: grounded.result.with_footer(&scope.footer),
+        packed: grounded.packed,
+        left_out: grounded.left_out,
         coverage: Coverage {
             chunks: 0,
             embedded: 0,
         },
         stale: Vec::new(),
         top_cosine: None,
-        answerer: "extractive",
         file: Some(scope),
+    })
+}
+
+/// What a chat model answers from the file.
+fn converse_about(
+    question: &FileQuestion<'_>,
+    read: &TextResult,
+    packed: Packed,
+    chat: &ChatAnswerer,
+    (trail, observe): (&mut Trail, &mut Observe<'_>),
+    embedder: &QuestionEmbedder<'_>,
+) -> Result<Grounded> {
+    let mut asker = Asker {
+        chat: &chat.chat,
+        trail,
+        observe,
     };
-    if read.text.trim().is_empty() {
-        answer.why = Some("The file is empty.".to_owned());
-        return Ok(answer);
-    }
-    match &chosen.answerer {
-        Answerer::Extractive => {
-            trail.timed("extract", || extracted(question, &mut answer, load))?
-        }
-        Answerer::Chat(chat) => {
-            let mut asker = Asker {
-                chat: &chat.chat,
-                trail,
-                observe,
-            };
-            let rules = Rules {
-                options: options(question),
-                strict: question.strict,
-            };
-            let drafted = {
-                let mut turns = FileTurns::new(question.text, &read, &answer.packed, chat)?;
-                converse(&mut turns, &rules, &mut asker)?
-            };
-            let conclusion = conclude(drafted, &rules, chat, &mut asker)?;
-            answer.conclude(conclusion, chat, "the file", |answer| {
-                trail.timed("extract", || extracted(question, answer, load))
-            })?;
-        }
-    }
-    if let (Some(text), Some(file)) = (&mut answer.text, &answer.file) {
-        *text = format!("{}\n\n{}", text.trim_end(), file.footer);
-    }
-    Ok(answer)
+    let rules = Rules {
+        options: options(question),
+        strict: question.strict,
+    };
+    let mut turns = FileTurns::new(question.text, read, &packed, chat)?;
+    let drafted = converse(&mut turns, &rules, &mut asker)?;
+    let conclusion = conclude(drafted, &rules, chat, &mut asker)?;
+    of_conversation(conclusion, chat, "the file", || {
+        trail.timed("extract", || extracted(question, packed, embedder))
+    })
 }
 
 fn options(question: &FileQuestion<'_>) -> VerifyOptions {
@@ -294,27 +295,22 @@ pub fn file_options(verify: VerifyOptions) -> VerifyOptions {
 /// The extractive answer from the file's own passages.
 fn extracted(
     question: &FileQuestion<'_>,
-    answer: &mut Answer,
-    load: impl FnOnce() -> Result<Arc<Embedder>>,
-) -> Result<()> {
+    packed: Packed,
+    embedder: &QuestionEmbedder<'_>,
+) -> Result<Grounded> {
     let topic = pattern::topic(question.text, question.file);
     let whole = pattern::wants_summary(question.text) && topic.split_whitespace().count() < 2;
     let asked = if whole { question.text } else { &topic };
-    let model = load()?;
-    let rarity = rarity(&answer.packed.snapshot);
-    let notes = answer
-        .packed
-        .snapshot
-        .items()
-        .iter()
-        .map(|item| NoteSource {
-            source: item.source.clone(),
-            path: item.path.clone(),
-            path_is_shared: item.path_is_shared,
-            text: item.text.clone(),
-            hits: vec![(0..item.text.len(), 1.0)],
-        });
-    let meaning = ModelMeaning::of(&model);
+    let model = embedder.get()?;
+    let rarity = rarity(&packed.snapshot);
+    let notes = packed.snapshot.items().iter().map(|item| NoteSource {
+        source: item.source.clone(),
+        path: item.path.clone(),
+        path_is_shared: item.path_is_shared,
+        text: item.text.clone(),
+        hits: vec![(0..item.text.len(), 1.0)],
+    });
+    let meaning = ModelMeaning::of(model);
     let evidence = Evidence {
         notes: notes.collect(),
         rarity: &rarity,
@@ -323,7 +319,7 @@ fn extracted(
         today: question.today,
     };
     let extracted = extractive::extract(asked, evidence)?;
-    answer.take_extracted(extracted, &options(question), question.strict)
+    of_extracted(extracted, packed, &options(question), question.strict)
 }
 
 /// How rare a term is in the file: its inverse document frequency, with paragraphs as documents.
@@ -339,9 +335,9 @@ fn rarity(snapshot: &EvidenceSnapshot) -> impl Fn(&str) -> Rarity + use<> {
         let mut terms = lexical::terms(paragraph);
         terms.sort_unstable();
         terms.dedup();
-        terms
-            .into_iter()
-            .for_each(|term| *counts.entry(term).or_default() += 1);
+        for term in terms {
+            *counts.entry(term).or_default() += 1;
+        }
     }
     move |term| {
         let (all, with) = (

@@ -43,7 +43,7 @@ impl From<Failure> for Problem {
 }
 
 impl<'a> CitedFiles<'a> {
-    pub fn new(sandbox: &'a Sandbox) -> Self {
+    pub(super) fn new(sandbox: &'a Sandbox) -> Self {
         Self {
             sandbox,
             places: BTreeMap::new(),
@@ -54,12 +54,12 @@ impl<'a> CitedFiles<'a> {
     }
 
     /// What was read, in label order; and what could not be read.
-    pub fn into_parts(self) -> (Vec<Excerpt>, Vec<Unresolved>) {
+    pub(super) fn into_parts(self) -> (Vec<Excerpt>, Vec<Unresolved>) {
         (self.excerpts, self.unresolved)
     }
 
     /// A citation of nothing, as a segment; it is recorded.
-    pub fn unresolved(
+    pub(super) fn unresolved(
         &mut self,
         written: &str,
         problem: UnresolvedProblem,
@@ -79,7 +79,11 @@ impl<'a> CitedFiles<'a> {
 
     /// A citation as segments, one per target. `None`: its form has other uses too, and no file has
     /// this name.
-    pub fn segments(&mut self, citation: &FileCitation, written: &str) -> Option<Vec<Segment>> {
+    pub(super) fn segments(
+        &mut self,
+        citation: &FileCitation,
+        written: &str,
+    ) -> Option<Vec<Segment>> {
         let mut segments = Vec::new();
         for target in &citation.targets {
             segments.push(match self.label(target) {

@@ -27,7 +27,7 @@ enum FoundMark {
 
 impl Parts {
     /// Splits `answer` into parts, and reads what it cites.
-    pub fn of(answer: &str, files: &mut CitedFiles<'_>) -> Self {
+    pub(super) fn of(answer: &str, files: &mut CitedFiles<'_>) -> Self {
         let mut parts = Self(Vec::new());
         let mut at = 0;
         for (range, found) in found(answer) {
@@ -77,12 +77,12 @@ impl Parts {
     }
 
     /// The segments of a draft.
-    pub fn segments(&self) -> Vec<Segment> {
+    pub(super) fn segments(&self) -> Vec<Segment> {
         self.0.iter().map(|part| part.segment.clone()).collect()
     }
 
     /// The mapping from the rendered draft back to the answer as given.
-    pub fn back(&self, rendered: &Rendered) -> Back {
+    pub(super) fn back(&self, rendered: &Rendered) -> Back {
         let places = rendered
             .pieces
             .iter()
@@ -140,7 +140,7 @@ pub(super) struct Back(Vec<PartPlace>);
 
 impl Back {
     /// Where a span is; `None` if it has no counterpart.
-    pub fn given(&self, span: ByteSpan) -> Option<ByteSpan> {
+    pub(super) fn given(&self, span: ByteSpan) -> Option<ByteSpan> {
         ByteSpan::new(self.start(span.start())?, self.end(span.end())?)
     }
 

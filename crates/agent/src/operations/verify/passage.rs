@@ -28,7 +28,7 @@ pub enum Change {
 /// A cited passage in its earlier state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct CitedPassage {
+pub(super) struct CitedPassage {
     /// `source:path`.
     address: String,
     /// `12` or `12-18`.
@@ -54,7 +54,7 @@ pub(super) struct FoundPassage {
 }
 
 impl CitedPassage {
-    pub fn of(item: &EvidenceItem) -> Self {
+    pub(super) fn of(item: &EvidenceItem) -> Self {
         Self::new(&address(item), item.lines, &item.text)
     }
 
@@ -68,7 +68,7 @@ impl CitedPassage {
     }
 
     /// These lines of an earlier text; `None` if it had fewer.
-    pub fn in_text(at: &Address, lines: LineSpan, text: &str) -> Option<Self> {
+    pub(super) fn in_text(at: &Address, lines: LineSpan, text: &str) -> Option<Self> {
         let first = lines.first() as usize - 1;
         let count = (lines.last() - lines.first()) as usize + 1;
         let held: Vec<&str> = text.split_inclusive('\n').skip(first).take(count).collect();
@@ -82,7 +82,7 @@ impl CitedPassage {
 
     /// Searches for the passage: at its old place, as the same lines elsewhere, or by its remaining
     /// lines.
-    pub fn find(&self, sandbox: &Sandbox) -> FoundPassage {
+    pub(super) fn find(&self, sandbox: &Sandbox) -> FoundPassage {
         let nothing = FoundPassage {
             change: Change::Edited,
             excerpt: None,

@@ -113,7 +113,7 @@ impl Chain {
         chain
     }
 
-    fn next(&self, text: &[u8]) -> std::result::Result<Line, String> {
+    fn next(&self, text: &[u8]) -> Result<Line, String> {
         let line: Line = serde_json::from_slice(text)
             .map_err(|e| format!("it is not a line of a ledger ({e})"))?;
         if line.n != self.lines.len() as u64 {

@@ -143,7 +143,12 @@ fn a_reader_beside_writers_never_raises_an_alarm() {
         };
         let writers = [threads.spawn(write), threads.spawn(write)];
         let (mut looks, mut longest) = (0, 0);
-        while looks < 400 || longest < 60 && !writers.iter().any(|writer| writer.is_finished()) {
+        while looks < 400
+            || longest < 60
+                && !writers
+                    .iter()
+                    .any(std::thread::ScopedJoinHandle::is_finished)
+        {
             looks += 1;
             let look = ledger.look().unwrap();
             let lines = look.chain.map_or(0, |chain| chain.lines.len());

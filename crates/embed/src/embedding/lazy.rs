@@ -1,0 +1,96 @@
+//! A model that is loaded when it is first needed.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use super::Embedder;
+use local_agent_text::error::Result;
+
+/// A model that is loaded when it is first needed, and stays. Any number of threads may share it;
+/// the first one that needs it loads it, the others wait.
+pub struct LazyEmbedder<'m> {
+    load: Box<dyn Fn() -> Result<Embedder> + Send + Sync + 'm>,
+    loaded: Mutex<Option<Arc<Embedder>>>,
+}
+
+impl<'m> LazyEmbedder<'m> {
+    /// One that `load` gives. After a failure the next caller tries again.
+    pub fn new(load: impl Fn() -> Result<Embedder> + Send + Sync + 'm) -> Self {
+        Self {
+            load: Box::new(load),
+            loaded: Mutex::default(),
+        }
+    }
+
+    /// The loaded model.
+    ///
+    /// Errors: those of loading.
+    pub fn get(&self) -> Result<Arc<Embedder>> {
+        // What the lock guards is put in whole, so that a panic leaves nothing half-done.
+        let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(embedder) = &*loaded {
+            return Ok(Arc::clone(embedder));
+        }
+        let embedder = Arc::new((self.load)()?);
+        *loaded = Some(Arc::clone(&embedder));
+        Ok(embedder)
+    }
+}
+
+/// The model as one question uses it: what it did with it is known afterwards.
+pub struct QuestionEmbedder<'a> {
+    shared: &'a LazyEmbedder<'a>,
+    taken: OnceLock<Arc<Embedder>>,
+    was_needed: AtomicBool,
+}
+
+impl<'a> QuestionEmbedder<'a> {
+    /// For one question; nothing is loaded yet.
+    pub fn new(shared: &'a LazyEmbedder<'a>) -> Self {
+        Self {
+            shared,
+            taken: OnceLock::new(),
+            was_needed: AtomicBool::new(false),
+        }
+    }
+
+    /// The loaded model.
+    ///
+    /// Errors: those of loading.
+    pub fn get(&self) -> Result<&Embedder> {
+        self.was_needed.store(true, Ordering::Relaxed);
+        match self.taken.get() {
+            Some(embedder) => Ok(embedder),
+            None => {
+                let embedder = self.shared.get()?;
+                Ok(self.taken.get_or_init(|| embedder))
+            }
+        }
+    }
+
+    /// Whether the question needed it, loaded or not.
+    pub fn was_needed(&self) -> bool {
+        self.was_needed.load(Ordering::Relaxed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicUsize;
+
+    use super::*;
+    use local_agent_text::error::Failure;
+
+    #[test]
+    fn a_failure_is_not_kept_and_a_need_is_known() {
+        let tries = AtomicUsize::new(0);
+        let shared = LazyEmbedder::new(|| {
+            tries.fetch_add(1, Ordering::Relaxed);
+            Err(Failure::internal("no model"))
+        });
+        let question = QuestionEmbedder::new(&shared);
+        assert!(!question.was_needed() && tries.load(Ordering::Relaxed) == 0);
+        assert!(question.get().is_err() && question.get().is_err());
+        assert!(question.was_needed() && tries.load(Ordering::Relaxed) == 2);
+    }
+}
