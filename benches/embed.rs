@@ -1,15 +1,15 @@
-//! How many tokens a processor second embeds, in every precision and with candle's own BERT, on the
-//! markdown files below `LOCAL_AGENT_BENCH_DIR`: paragraphs as they are, and chunks that fill the
-//! window.
+//! Measures how many tokens are embedded per second of processor time, in every precision and with
+//! candle's own BERT, on the markdown files below `LOCAL_AGENT_BENCH_DIR`: paragraphs as they are,
+//! and chunks that fill the window.
 //!
-//! Processor time is what the whole process used (user and system, all threads), from
-//! `/proc/self/stat`; it hardly changes with what else the machine does, unlike wall time. The
+//! Processor time is the user and system time of the whole process with all threads, from
+//! `/proc/self/stat`; unlike wall time, it hardly depends on what else the machine does. The
 //! engines take turns; the best of three rounds counts. `LOCAL_AGENT_BENCH_TOKENS` (30,000) is
-//! about how much is embedded each time (by candle: the 2,000 of it), `LOCAL_AGENT_BENCH_THREADS`
-//! (1; 0: all) on how many threads. With `LOCAL_AGENT_BENCH_VECTORS=FILE` the texts and their f32
-//! vectors are written as JSON lines, for `tests/data/reference_vectors.py --compare FILE` and
-//! `benches/rivals.py FILE`; what fills a window goes into `FILE.full`. Exits 1 when it measured
-//! nothing.
+//! about how many tokens are embedded each time (with candle: the first 2,000),
+//! `LOCAL_AGENT_BENCH_THREADS` (1; 0: all) is the number of threads. With
+//! `LOCAL_AGENT_BENCH_VECTORS=FILE` the texts and their f32 vectors are written as JSON lines, for
+//! `tests/data/reference_vectors.py --compare FILE` and `benches/rivals.py FILE`; those of texts
+//! that fill a window are written to `FILE.full`. Exits 1 when it measured nothing.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -25,12 +25,12 @@ use tokenizers::Tokenizer;
 /// Tokens of text in a full window of the compiled-in model.
 const FULL: usize = 254;
 
-/// Padded tokens of one of candle's batches: where it is fastest.
+/// Padded tokens in one of candle's batches: the size at which it is fastest.
 const CANDLE_TOKENS: usize = 1024;
 
 const ROUNDS: usize = 3;
 
-/// Clock ticks a second in `/proc/self/stat`: 100 on every Linux that Rust runs on.
+/// Clock ticks per second in `/proc/self/stat`: 100 on every Linux that Rust runs on.
 const TICKS: f64 = 100.0;
 
 /// See above.
@@ -82,7 +82,7 @@ pub(crate) fn run(_: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-/// A process of one question, and one that has many.
+/// A process with one question, and one with many.
 fn questions(files: &ModelFiles) -> Result<(), String> {
     const QUESTION: &str = "how are nightly backups rotated and where are they kept";
     for (name, load) in [
@@ -109,7 +109,7 @@ fn questions(files: &ModelFiles) -> Result<(), String> {
     Ok(())
 }
 
-/// Measures all engines on `texts`, in turns; returns the vectors of the first.
+/// Measures all engines on `texts` in turn; returns the vectors of the first.
 fn compare(
     kind: &str,
     texts: &[String],
@@ -219,12 +219,12 @@ impl Candle {
         })
     }
 
-    /// Embeds texts until there are 2,000 tokens; returns how many there were, special tokens not
-    /// counted.
+    /// Embeds texts until there are 2,000 tokens; returns the number of tokens, without special
+    /// tokens.
     fn embed(&self, texts: &[&str]) -> Result<usize, String> {
         const TOKENS: usize = 2_000;
         let (mut all, mut tokens) = (Vec::new(), 0);
-        // From all over: the first texts may be short ones.
+        // Evenly spread: the first texts may be short ones.
         for text in (0..7).flat_map(|offset| texts.iter().skip(offset).step_by(7)) {
             let ids = self
                 .tokenizer
@@ -271,7 +271,7 @@ impl Candle {
     }
 }
 
-/// The words of `texts`, joined into texts that just fit a window.
+/// The words of `texts`, joined into texts that just fill a window.
 fn full_windows(texts: &[String], counter: &TokenCounter) -> Vec<String> {
     let (mut full, mut text, mut tokens) = (Vec::new(), String::new(), 0);
     for word in texts.iter().flat_map(|text| text.split_whitespace()) {
@@ -296,13 +296,13 @@ fn number(name: &str, default: usize) -> Result<usize, String> {
     }
 }
 
-/// Paragraphs of the files below `dir`, until they have about `wanted` tokens.
+/// Paragraphs of the files below `dir`, with about `wanted` tokens in total.
 fn passages(dir: &Path, wanted: usize, counter: &TokenCounter) -> Result<Vec<String>, String> {
     let mut paths = Vec::new();
     collect(dir, &mut paths).map_err(|e| format!("{}: {e}", dir.display()))?;
     paths.sort();
     let (mut texts, mut tokens) = (Vec::new(), 0);
-    // Every tenth file first: neighbours in one folder are too alike.
+    // Every tenth file first: neighbours in one folder are too similar.
     for path in (0..10).flat_map(|offset| paths.iter().skip(offset).step_by(10)) {
         let text = std::fs::read_to_string(path).unwrap_or_default();
         for paragraph in text.split("\n\n").map(str::trim).filter(|p| p.len() > 20) {

@@ -1,13 +1,13 @@
-//! Each kernel of the encoder on every set of instructions of this machine, on one thread, at the
-//! shapes of a small encoder (384 numbers, 12 heads, 1,536 inner numbers):
+//! Measures each kernel of the encoder with every instruction set of this machine, on one thread,
+//! at the shapes of a small encoder (384 numbers, 12 heads, 1,536 inner numbers):
 //!
 //! ```sh
 //! cargo bench -- kernels [FILTER]
 //! ```
 //!
-//! Names are `set/shape/numbers`. A rate in elements is in operations for products (a
-//! multiplication and an addition are two), in numbers for what stands between them, in tokens for
-//! layers. Rounding the rows belongs to a product. Exits 1 when it measured nothing.
+//! Names are `set/shape/numbers`. A rate in elements counts operations for products (a
+//! multiplication and an addition are two), numbers for the steps between them, and tokens for
+//! layers. The time of a product includes rounding the rows. Exits 1 when it measured nothing.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -21,7 +21,7 @@ const HIDDEN: usize = 384;
 const HEADS: usize = 12;
 const INNER: usize = 1536;
 
-/// How often anything was computed.
+/// How many computations were measured.
 static COMPUTED: AtomicUsize = AtomicUsize::new(0);
 
 /// See above.
@@ -35,7 +35,7 @@ pub(crate) fn run(filters: &[String]) -> Result<(), String> {
     if let Some(filter) = filters.first() {
         c = c.with_filter(filter);
     }
-    // Plain loops serve machines that have no kernel; they take minutes.
+    // Plain loops are for machines that have no kernel; they take minutes.
     for isa in Isa::all().filter(|isa| isa.set() != Set::Portable) {
         products(&mut c, isa);
         between(&mut c, isa);
@@ -147,7 +147,7 @@ fn between(c: &mut Criterion, isa: Isa) {
     });
 }
 
-/// One layer: what the others leave is attention.
+/// One layer; the part of its time that is not in the products above is attention.
 fn layers(c: &mut Criterion, isa: Isa) {
     for (name, kind) in [
         ("f32", Numbers::F32),

@@ -1,10 +1,11 @@
-//! Every bench, in one program: linking a program with everything that it may call takes minutes.
+//! All benchmarks in one program: linking a program with all its dependencies takes minutes.
 //!
 //! ```sh
 //! cargo bench -- NAME [FILTER]
 //! ```
 //!
-//! The file of a bench says what it measures, and what it needs. Exits 1 when it measured nothing.
+//! The file of a benchmark says what it measures and what it needs. Exits 1 when it measured
+//! nothing.
 
 mod embed;
 mod kernels;
@@ -15,11 +16,11 @@ mod walk;
 
 use std::process::ExitCode;
 
-/// The program's own.
+/// The same allocator as in the program.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// Gets what stands behind the name.
+/// A benchmark; it gets the arguments after its name.
 type Bench = fn(&[String]) -> Result<(), String>;
 
 const BENCHES: [(&str, Bench); 6] = [
@@ -32,8 +33,8 @@ const BENCHES: [(&str, Bench); 6] = [
 ];
 
 fn main() -> ExitCode {
-    // Flags are cargo's: `--bench`, and none when `cargo test --benches` looks whether a program
-    // starts.
+    // Flags come from cargo: `--bench`, and none when `cargo test --benches` checks whether a
+    // program starts.
     let (flags, words): (Vec<String>, Vec<String>) =
         std::env::args().skip(1).partition(|a| a.starts_with("--"));
     if !flags.iter().any(|flag| flag == "--bench") {

@@ -1,10 +1,10 @@
-//! How long one search takes in a process that goes on: 2,000 queries over a vault that is indexed
-//! and embedded, by words and by both sides; median, 99th percentile and the slowest.
+//! Measures how long one search takes in a long-running process: 2,000 queries over a vault that is
+//! indexed and embedded, lexical and hybrid; median, 99th percentile and the slowest.
 //!
 //! `LOCAL_AGENT_BENCH_STATE` names the state folder (`benches/figures.py --state DIR --fill` makes
-//! one of any folder of notes). Queries are two to five words of the notes; their vectors are made
-//! before the clock starts. Without chunks, without vectors, or when nothing is ever found, there
-//! is nothing to measure, so that is an error.
+//! one from any folder of notes). Queries are two to five words of the notes; their vectors are
+//! computed before the clock starts. If there are no chunks or no vectors, or nothing is ever
+//! found, there is nothing to measure, and that is an error.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -80,7 +80,7 @@ pub(crate) fn run(_: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-/// Two to five neighbouring words of evenly spread chunks.
+/// Two to five adjacent words of evenly spread chunks.
 fn queries(engine: &Engine) -> Vec<String> {
     let ids: Vec<i64> = engine
         .index()

@@ -1,12 +1,13 @@
-//! How long one search takes with each kernel, beside the time it takes merely to read the same
-//! bytes.
+//! Measures how long one search takes with each kernel, compared with the time it takes just to
+//! read the same bytes.
 //!
 //! `cargo bench -- vectors` measures 50,000, 250,000 and 1,000,000 random unit vectors of 384
 //! dimensions (the last writes 1.2 GB of temporary files); sizes may be given instead.
 //!
-//! Random vectors are the hardest case for 8-bit codes. `LOCAL_AGENT_BENCH_STATE` names the state
-//! folder of an index that was embedded by the compiled-in model, `LOCAL_AGENT_BENCH_QUERIES` a
-//! file of questions (`{"text": …}` a line): then recall is measured on those.
+//! Random vectors are the hardest case for 8-bit codes. If `LOCAL_AGENT_BENCH_STATE` names the
+//! state folder of an index that was embedded with the compiled-in model, and
+//! `LOCAL_AGENT_BENCH_QUERIES` a file of questions (`{"text": …}` per line), recall is measured on
+//! those.
 
 use std::hint::black_box;
 use std::path::Path;
@@ -64,7 +65,7 @@ pub(crate) fn run(sizes: &[String]) -> Result<(), String> {
     }
 }
 
-/// Prints one line a kernel and returns how many lines that were.
+/// Prints one line per kernel and returns the number of lines.
 fn measure(rows: u64) -> Result<usize, Failed> {
     let dir = tempfile::tempdir()?;
     let queries: Vec<_> = (0..QUERIES).map(|q| unit(u64::MAX / 2 + q)).collect();
@@ -75,7 +76,7 @@ fn measure(rows: u64) -> Result<usize, Failed> {
         let matrix = Matrix::open(dir.path())?.ok_or("no matrix")?;
         let (mut times, mut floors, mut found) = (Vec::new(), Vec::new(), 0);
         for (query, best) in queries.iter().zip(&truth) {
-            // In turns, so that whatever else the machine does slows both.
+            // In turn, so that other work of the machine slows both.
             floors.push(read_ms(&data));
             let start = Instant::now();
             let hits = black_box(matrix.search_with(kernel, query, HITS, None)?);
@@ -99,8 +100,8 @@ fn measure(rows: u64) -> Result<usize, Failed> {
     Ok(lines)
 }
 
-/// Recall on real vectors and questions. The truth is the same search with every row scored
-/// exactly.
+/// Recall on real vectors and questions. The reference result is the same search with exact scores
+/// for every row.
 fn real(vectors: &Path, queries: &Path) -> Result<usize, Failed> {
     let matrix = Matrix::open(vectors)?.ok_or("no matrix")?;
     let encoder = Encoder::load(&ModelFiles::embedded()?)?;
@@ -134,7 +135,8 @@ fn real(vectors: &Path, queries: &Path) -> Result<usize, Failed> {
     Ok(1)
 }
 
-/// Publishes the rows and returns the true best of each query, by brute force on the f32 vectors.
+/// Publishes the rows and returns the true best rows of each query, by brute force on the f32
+/// vectors.
 fn build(dir: &Path, rows: u64, queries: &[Vec<f32>]) -> Result<Vec<Truth>, Failed> {
     let start = Instant::now();
     let stamp = MatrixStamp {
@@ -214,7 +216,8 @@ fn best_and_median(mut times: Vec<f64>) -> (f64, f64) {
     (at(0), at(times.len() / 2))
 }
 
-/// A random direction: each value the sum of four uniform numbers, then normalised.
+/// A random direction: each value is the sum of four uniform numbers; the vector is then
+/// normalised.
 fn unit(seed: u64) -> Vec<f32> {
     let mut state = seed;
     let mut vector: Vec<f32> = (0..DIM)

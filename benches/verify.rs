@@ -1,4 +1,4 @@
-//! One answer of 20 sentences over 8 chunks, as the gate sees it; and hostile answers.
+//! One answer of 20 sentences over 8 chunks, as the gate checks it; and hostile answers.
 
 use std::hint::black_box;
 
@@ -7,11 +7,11 @@ use local_agent_text::evidence::{EvidenceSnapshot, Excerpt, FreshnessReport};
 use local_agent_text::types::{ByteSpan, ChunkKey, HeadingPath, LineSpan, RelPath, SourceName};
 use local_agent_verify::{Report, VerifyOptions, verify_text};
 
-/// Sentences of a chunk about as long as this program cuts them, and of one twice as long and more.
+/// Number of sentences in a chunk of the usual length, and in one more than twice as long.
 const CHUNK: u8 = 6;
 const LONG_CHUNK: u8 = 16;
 
-/// Eight chunks of so many sentences, of 23 words each.
+/// Eight chunks of this many sentences, with 23 words each.
 fn snapshot(sentences: u8) -> EvidenceSnapshot {
     let excerpts = (0..8_u8).map(|n| {
         let text: String = (0..sentences)
@@ -65,7 +65,7 @@ pub(crate) fn run(_: &[String]) -> Result<(), String> {
     for sentences in [CHUNK, LONG_CHUNK] {
         let frozen = snapshot(sentences);
         let report = judge(&answer, &frozen);
-        // A bench of nothing would be fast.
+        // Verifying nothing would be fast but meaningless.
         let fault = report.claims.iter().find(|claim| !claim.codes.is_empty());
         assert!(
             report.ok && report.claims.len() == 20,

@@ -1,6 +1,6 @@
-//! How long listing a vault takes. `LOCAL_AGENT_BENCH_DIR` names the folder; without documents in
-//! it there is nothing to measure, so that is an error. The floor to compare with is `find DIR
-//! -printf '%s %T@'`.
+//! Measures how long listing a vault takes. `LOCAL_AGENT_BENCH_DIR` names the folder; if it
+//! contains no documents there is nothing to measure, and that is an error. The lower bound to
+//! compare with is `find DIR -printf '%s %T@'`.
 
 use std::path::PathBuf;
 

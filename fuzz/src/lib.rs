@@ -1,15 +1,15 @@
-//! The fuzz targets. Each takes any bytes and panics when a promise of the program is broken.
+//! The fuzz targets. Each takes any bytes and panics when a guarantee of the program is violated.
 //!
 //! | target | what it reads |
 //! | --- | --- |
-//! | `citations` | citations, and what looks like one, in any text |
-//! | `frontmatter` | the YAML head of a note |
+//! | `citations` | citations, and text that looks like one, in any text |
+//! | `frontmatter` | the frontmatter of a note |
 //! | `ledger` | lines of the ledger of runs, and a record of a run |
 //! | `manifest` | the lists that name the files of both projections |
 //! | `markdown` | a whole note: chunks, headings, links, sentences |
-//! | `mcp` | arguments of an agent's call, or a line that is no call |
+//! | `mcp` | arguments of an agent's call, or a line that is not a call |
 //! | `query` | the query language |
-//! | `verify` | an answer and the evidence it is held against |
+//! | `verify` | an answer and the evidence it is checked against |
 
 mod projections;
 #[cfg(feature = "agent")]

@@ -9,10 +9,10 @@ use local_agent_index::vectors::{Matrix, MatrixStamp, Row, VectorWriter};
 use local_agent_text::types::{ChunkKey, CommitId, Fingerprint};
 use tempfile::TempDir;
 
-/// The list of the files of a projection is replaced by any bytes: what is opened then is whole or
-/// a typed failure, and no file beside the projection is touched.
+/// The file list of a projection is replaced by any bytes: opening it then gives a complete
+/// projection or a typed failure, and no file outside the projection is changed.
 ///
-/// The first byte says which list.
+/// The first byte selects the list.
 pub(super) fn manifest(data: &[u8]) {
     thread_local! {
         static PLACE: RefCell<Option<TempDir>> = const { RefCell::new(None) };

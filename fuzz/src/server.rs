@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, duplex};
 
-/// Operations and tools that a call may name, by the first byte of the input.
+/// Operations and tools that a call may name, selected by the first byte of the input.
 const TOOLS: &[&str] = &[
     "search",
     "get",
@@ -38,11 +38,11 @@ const NOTES: [(&str, &str); 2] = [
     ("pumps.md", "# Pumps\n\nThe pump was mended in May.\n"),
 ];
 
-/// Whatever a client sends, each line that comes back is protocol, nothing is called an internal
-/// error, a ping behind it is answered, and the server ends when the client closes its end.
+/// Whatever a client sends, each line of the reply is valid protocol, nothing is reported as an
+/// internal error, a ping after it is answered, and the server ends when the client closes its end.
 ///
-/// The first byte chooses a tool, whose arguments are the rest; a byte beyond the list sends the
-/// rest as it is.
+/// The first byte selects a tool, whose arguments are the rest; a byte beyond the list sends the
+/// rest unchanged.
 pub(super) fn mcp(data: &[u8]) {
     thread_local! {
         static PLACE: TempDir = vault();
@@ -92,7 +92,7 @@ fn line(message: &Value) -> Vec<u8> {
     format!("{message}\n").into_bytes()
 }
 
-/// Serves one client that sends all of `sent`, waits for the answer to its ping, and goes.
+/// Serves one client that sends all of `sent`, waits for the reply to its ping, and disconnects.
 fn session(place: &Path, sent: Vec<u8>) -> Vec<u8> {
     let (client, server) = duplex(1 << 20);
     let reader = std::thread::spawn(move || {

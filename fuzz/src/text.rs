@@ -1,4 +1,4 @@
-//! Targets that read text and touch no disk.
+//! Targets that read text and do not access the disk.
 
 use std::collections::BTreeSet;
 
@@ -13,8 +13,8 @@ use local_agent_text::markdown::{
 use local_agent_text::types::{ByteSpan, ChunkKey, HeadingPath, LineSpan, RelPath, SourceName};
 use local_agent_verify::{VerifyOptions, file_citations, verify_text};
 
-/// Markers lie in order and inside the text; a citation that is read and written is read again as
-/// the same one.
+/// Markers are in order and inside the text; a citation that is parsed, written and parsed again is
+/// the same.
 pub(super) fn citations(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else {
         return;
@@ -34,7 +34,8 @@ pub(super) fn citations(data: &[u8]) {
     }
 }
 
-/// A head is read or it is not; either way the body behind it begins at a line of its own.
+/// The frontmatter is parsed or not; in either case the body after it begins at the start of a
+/// line.
 pub(super) fn frontmatter(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else {
         return;
@@ -55,7 +56,7 @@ pub(super) fn frontmatter(data: &[u8]) {
     }
 }
 
-/// Spans of chunks, headings and sentences lie inside the note and in order; chunks of the present
+/// Spans of chunks, headings and sentences are inside the note and in order; chunks of the current
 /// scheme leave nothing out.
 pub(super) fn markdown(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else {
@@ -102,7 +103,7 @@ fn nothing_is_left_out(text: &str, document: &Document) {
     between(at, text.len());
 }
 
-/// Every text is a query; what was read holds nothing empty.
+/// Every text is a valid query; the parsed query contains nothing empty.
 pub(super) fn query(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else {
         return;
@@ -118,8 +119,8 @@ pub(super) fn query(data: &[u8]) {
     }
 }
 
-/// The same bytes give the same report, and every claim says why. The answer is what stands before
-/// the first zero byte, the evidence what stands behind it.
+/// The same bytes give the same report, and every claim has a reason. The answer is the part before
+/// the first zero byte, the evidence the part after it.
 pub(super) fn verify(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else {
         return;

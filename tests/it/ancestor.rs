@@ -1,5 +1,5 @@
-//! A folder of the Python ancestor: its configuration loads, its databases are recognised and never
-//! written.
+//! A folder of the Python predecessor: its configuration loads, and its databases are recognised
+//! and never written.
 
 use std::fs;
 use std::path::PathBuf;
@@ -66,7 +66,7 @@ phase3:
   memory: {durable_db_path: memory/durable.sqlite, enabled: true}
 "#;
 
-/// The ancestor's installation beside its workroot; the vault is the workroot.
+/// The predecessor's installation next to its workroot; the vault is the workroot.
 struct Ancestor {
     world: World,
     config: String,
@@ -101,7 +101,7 @@ impl Ancestor {
         ancestor
     }
 
-    /// `args` as the ancestor's user would add the two options.
+    /// `args` with the two options that a user of the predecessor would add.
     fn args<'a>(&'a self, args: &[&'a str]) -> Vec<&'a str> {
         [args, &["--config", &self.config, "--workroot", "."]].concat()
     }
@@ -116,7 +116,7 @@ impl Ancestor {
         DATABASES.iter().map(read).collect()
     }
 
-    /// The files moved aside below `folder`, with their bytes.
+    /// The files below `folder` that were moved aside, with their bytes.
     fn aside(&self, folder: &str) -> Vec<Vec<u8>> {
         let entries = fs::read_dir(self.world.vault().join(folder))
             .unwrap()
@@ -262,7 +262,7 @@ fn a_rebuild_moves_them_aside_byte_for_byte_and_works() {
             .contains("index.sqlite.ancestor-")
     );
     assert_eq!(ancestor.aside("index"), [before[0].1.clone()]);
-    // The other two were not this command's business.
+    // The other two databases do not concern this command.
     assert_eq!(ancestor.databases()[1..], before[1..]);
     assert_eq!(world.code(&ancestor.args(&["embed"])), "DB_FOREIGN");
     let run = world.json(&ancestor.args(&["embed", "--rebuild"]));
@@ -273,7 +273,7 @@ fn a_rebuild_moves_them_aside_byte_for_byte_and_works() {
         body["answer"].as_str().unwrap().contains("14 apples"),
         "{body}"
     );
-    // A second rebuild is of our own file, which is not kept.
+    // A second rebuild replaces our own file, which is not kept.
     assert_eq!(
         world.json(&ancestor.args(&["index", "--rebuild"]))["moved_aside"],
         serde_json::Value::Null
@@ -291,7 +291,7 @@ fn a_rebuild_moves_them_aside_byte_for_byte_and_works() {
         before[2],
         "durable memory is nobody else's to touch"
     );
-    // The ledger goes on beside it, and says that nobody keeps its head.
+    // The ledger is still written next to it, with a message that its head is not kept.
     let run = world.ok(&ancestor.args(&["ask", "How many apples does the zebra eat a day?"]));
     assert!(
         run.stderr.contains("the ledger's head is not kept")
@@ -303,7 +303,7 @@ fn a_rebuild_moves_them_aside_byte_for_byte_and_works() {
         world.code(&ancestor.args(&["memory", "list"])),
         "DB_FOREIGN"
     );
-    // Doctor is not content with it, and the fix that it names works.
+    // Doctor reports it, and the fix that it names works.
     let found = |code: &str| {
         let report = world
             .run(&ancestor.args(&["doctor", "--offline", "--require-phase3", "--json"]))

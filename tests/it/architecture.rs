@@ -1,5 +1,5 @@
-//! The rules of the house that no manifest can hold: which module of a package may use which, and
-//! what only one place may do. Which package may use which stands in the manifests.
+//! Architecture rules that no manifest can express: which module of a package may use which, and
+//! what may be done in only one place. The manifests say which package may use which.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use quote::ToTokens as _;
 use syn::{Attribute, ImplItem, Item, Meta};
 
-/// Package, then its modules from the ground up, each with the modules of its package that it may
+/// Package, then its modules from the bottom up, each with the modules of its package that it may
 /// use.
 type Modules = &'static [(&'static str, &'static [&'static str])];
 
@@ -82,11 +82,10 @@ const PACKAGES: [&str; 10] = [
     "crates/verify",
 ];
 
-/// A source file of the program: its tokens without white space, comments and what is compiled for
-/// tests only.
+/// A source file of the program: its tokens without white space, comments and test-only code.
 struct Source {
     package: &'static str,
-    /// Below `src`, with `/`.
+    /// The path below `src`, with `/`.
     path: String,
     code: String,
     /// The names of the types that it defines.
@@ -94,8 +93,8 @@ struct Source {
 }
 
 impl Source {
-    /// Package and path, as `only_in` names them: `cli/args.rs` of the program, `net/http.rs` of a
-    /// package below `crates`.
+    /// Package and path, in the notation of `only_in`: `cli/args.rs` of the program, `net/http.rs`
+    /// of a package below `crates`.
     fn place(&self) -> String {
         match self.package.strip_prefix("crates/") {
             Some(package) => format!("{package}/{}", self.path),
@@ -136,8 +135,7 @@ fn attributes(item: &Item) -> &[Attribute] {
     }
 }
 
-/// Takes out what is compiled for tests only; `elsewhere` gets the names of such modules in files
-/// of their own.
+/// Removes test-only code; `elsewhere` gets the names of test-only modules in separate files.
 fn without_tests(items: &mut Vec<Item>, elsewhere: &mut BTreeSet<String>) {
     for item in items.iter() {
         if let (Item::Mod(module), true) = (item, is_test_only(attributes(item))) {
@@ -342,7 +340,7 @@ fn every_package_is_read() {
     }
 }
 
-/// Fails for every file outside `homes` that holds one of `words`.
+/// Fails for every file outside `homes` that contains one of `words`.
 fn only_in(homes: &[&str], words: &[&str], why: &str) {
     let mut found = Vec::new();
     for source in sources() {
@@ -424,8 +422,7 @@ fn pure_packages_touch_neither_disk_nor_clock() {
     ];
     for package in ["crates/text", "crates/verify", "crates/kernels"] {
         for source in sources_of(package) {
-            // Which of the processor's instructions may be used is the one thing the kernels ask
-            // the machine.
+            // The only thing the kernels ask the machine is which instructions the processor has.
             for word in IMPURE
                 .iter()
                 .filter(|word| package != "crates/kernels" || **word != "thread::")

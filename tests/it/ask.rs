@@ -420,7 +420,7 @@ fn the_same_question_gives_the_same_bytes() {
     let world = World::embedded();
     let ask = || {
         let mut body = world.json(&["ask", "What did the new oven cost in all?"]);
-        // The name of the run is the one thing that must differ.
+        // Only the name of the run may differ.
         for name in ["run_id", "run_record"] {
             assert!(
                 body.as_object_mut()
@@ -449,7 +449,7 @@ fn validation_that_is_switched_off_is_said_and_still_done() {
     assert!(!body["warnings"].as_array().unwrap().is_empty());
 }
 
-/// The flag changed nothing, and nothing said so.
+/// Regression: the flag had no effect, and there was no message.
 #[test]
 fn a_model_that_is_asked_for_and_not_configured_is_said_to_be_missing() {
     let world = World::with(&[("zoo.md", "# Zoo\n\nThe zebra eats 14 apples a day.\n")]);

@@ -26,7 +26,7 @@ fn set_up(world: &World, provider: &str) -> String {
     config.to_str().unwrap().to_owned()
 }
 
-/// Runs `ask` and holds every citation on stdout against the evidence: a run of 32 hexadecimal
+/// Runs `ask` and checks every citation on stdout against the evidence: a run of 32 hexadecimal
 /// digits is a key.
 fn ask(world: &World, provider: &str, server: &ChatServer, args: &[&str]) -> Run {
     let config = set_up(world, provider);
@@ -522,7 +522,7 @@ fn no_hostile_draft_reaches_stdout_with_a_citation_outside_its_snapshot() {
     for draft in drafts {
         let server = ChatServer::ollama(vec![say(draft), say(draft)]);
         let body = ask_json(&world, &server, &[QUESTION]);
-        // A sentence beside a hostile mark may pass when the mark is gone.
+        // A sentence with a hostile mark may pass after the mark is removed.
         assert!(
             ["extractive_fallback", "partial"].contains(&body["outcome"].as_str().unwrap()),
             "{draft}"
@@ -585,7 +585,7 @@ fn what_passes_of_a_refused_answer_is_shown_with_every_sentence_left_out() {
             .contains("20 euros"),
         "{body}"
     );
-    // The record shows what was left out, and replays.
+    // The record shows what was left out, and can be replayed.
     let shown = world.ok(&["runs", "show", "last"]).stdout;
     assert!(
         shown.contains("“The Team plan costs 25 euros a month.”"),
@@ -664,7 +664,7 @@ fn a_sentence_that_only_lost_its_negation_after_an_objection_is_in_doubt() {
         say("The Team plan includes backups [E1]."),
     ]);
     let body = ask_json(&world, &server, &["Does the Team plan include backups?"]);
-    // Whether the checks alone would let it pass or not: it is never shown without a mark.
+    // Whether or not the checks alone would accept it, it is never shown without a mark.
     let claims = body["citation_validation"]["claims"].to_string();
     assert!(
         body["outcome"] != "answered"
@@ -689,7 +689,7 @@ fn with_judge(world: &World) -> String {
 fn a_second_opinion_moves_a_sentence_between_checked_and_doubtful() {
     let world = zoo();
     let config = with_judge(&world);
-    // In the answer's own words: checked, and not proven.
+    // Paraphrased: checked, but not proven.
     let draft = "A day, the zebra eats 14 apples [E1].";
     for (reply, verdict, doubts) in [
         ("No.", "doubtful", 1),
@@ -717,7 +717,7 @@ fn a_second_opinion_moves_a_sentence_between_checked_and_doubtful() {
                 .prompt(1)
                 .contains("Claim: A day, the zebra eats 14 apples")
         );
-        // The record says who was asked what, and a replay asks nobody.
+        // The record says which model was asked what, and a replay asks no model.
         let record = world.json(&["runs", "show", "last"])["record"].clone();
         crate::schema::fits(&record);
         let opinions = record["opinions"].as_array().map_or(0, Vec::len);
@@ -737,7 +737,7 @@ fn a_second_opinion_moves_a_sentence_between_checked_and_doubtful() {
         let replayed = world.json(&["runs", "replay", "last"]);
         assert_eq!(replayed["report_sha256"], record["report_sha256"]);
     }
-    // A doubt is shown with its source; strict mode refuses it.
+    // A doubtful sentence is shown with its source; strict mode rejects it.
     let script = || vec![say(draft), say("No")];
     let server = ChatServer::ollama(script());
     let url = server.url();

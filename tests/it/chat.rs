@@ -1,5 +1,5 @@
-//! `chat`, `chat --tools`, `ask --tools`: the whole program against a scripted model that tries
-//! everything.
+//! `chat`, `chat --tools`, `ask --tools`: the whole program with a scripted model that tries every
+//! kind of attack.
 
 use serde_json::{Value, json};
 
@@ -36,7 +36,7 @@ fn run(world: &World, provider: &str, server: &ChatServer, more: &str, args: &[&
     )
 }
 
-/// `chat --tools --json` that goes well.
+/// A `chat --tools --json` that succeeds.
 fn chat(world: &World, server: &ChatServer) -> Value {
     let run = run(
         world,
@@ -163,7 +163,7 @@ fn tools_are_called_in_each_wire_format_and_every_step_is_recorded() {
             _ if native => assert_eq!(result["tool_name"], "read_text_file"),
             _ => {}
         }
-        // What changes files is never offered.
+        // Tools that change files are never offered.
         assert!(
             !prompts[0].to_string().contains("propose_write")
                 && !prompts[0].to_string().contains("trash")
@@ -247,7 +247,7 @@ fn a_hostile_model_gets_typed_results_and_nothing_else() {
             "TOOL_ERROR",
         ),
     ];
-    // Seven turns of tools a loop, four calls a turn.
+    // Seven rounds of tools per loop, four calls per round.
     for some in attacks.chunks(28) {
         let mut script: Vec<Say> = some
             .chunks(4)
@@ -447,7 +447,7 @@ fn what_a_tool_read_is_cited_as_a_span_of_its_file_and_checked() {
         ]
     };
     let question = "How many apples does the zebra eat a day?";
-    // The zoo is found by search (E1); the shop is read by the tool and gets the next label.
+    // The zoo is found by search (E1); the shop is read with the tool and gets the next label.
     let right = "The zebra eats 14 apples a day [E1]. The shop opens at 9:30 on Mondays [E2].";
     let server = ChatServer::ollama_with_tools(script(right));
     let world_run = run(
@@ -477,8 +477,8 @@ fn what_a_tool_read_is_cited_as_a_span_of_its_file_and_checked() {
     crate::schema::fits(&record(&body));
     let replayed = world.json(&["runs", "replay", "last"]);
     assert_eq!(replayed["report_sha256"], record(&body)["report_sha256"]);
-    // A wrong number is refused, though the tool was called, and so is a label that nothing was
-    // read for.
+    // A wrong number is rejected although the tool was called, and so is a label for which nothing
+    // was read.
     for wrong in [
         "The shop opens at 8:30 on Mondays [E2].",
         "The shop opens at 9:30 on Mondays [E3].",

@@ -1,5 +1,5 @@
-//! A chat server for tests that speaks the real wire formats: what answers here is a script, what
-//! is asked is the whole program as people run it.
+//! A chat server for tests that speaks the real wire formats: its replies come from a script, and
+//! the whole program sends the requests as in real use.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -8,21 +8,21 @@ use serde_json::{Value, json};
 
 use local_agent_testing::server::{Server, Step, ok_json, serve};
 
-/// What the server says next.
+/// The next reply of the server.
 pub(crate) enum Say {
     /// A whole reply.
     Text(String),
-    /// A whole reply of a model that read only so many tokens of the prompt.
+    /// A whole reply of a model that read only this many tokens of the prompt.
     ReadOnly(u32, String),
     /// A reply that the token limit cut off.
     Cut(String),
     /// Calls of tools in the server's own format.
     Calls(Vec<(&'static str, Value)>),
-    /// Whatever bytes.
+    /// Arbitrary bytes.
     Bytes(Vec<u8>),
 }
 
-/// A reply of these words.
+/// A reply with this text.
 pub(crate) fn say(text: &str) -> Say {
     Say::Text(text.to_owned())
 }
@@ -34,7 +34,7 @@ pub(crate) struct ChatServer {
 }
 
 impl ChatServer {
-    /// An Ollama server with the model `m`, that says these things in turn.
+    /// An Ollama server with the model `m` that gives these replies in turn.
     pub(crate) fn ollama(script: Vec<Say>) -> Self {
         Self::start(script, |path| match path {
             "/api/tags" => {
@@ -45,7 +45,7 @@ impl ChatServer {
         })
     }
 
-    /// The same, with a model that was made to call tools.
+    /// The same, with a model that supports tool calls.
     pub(crate) fn ollama_with_tools(script: Vec<Say>) -> Self {
         Self::start(script, |path| match path {
             "/api/tags" => {
@@ -75,7 +75,7 @@ impl ChatServer {
         let prompts: Arc<Mutex<Vec<Value>>> = Arc::default();
         let log = prompts.clone();
         let server = serve(move |seen| {
-            // Behind a gateway it stands below a path.
+            // Behind a gateway the server is below a path.
             let path = seen.path.strip_prefix("/gate").unwrap_or(&seen.path);
             if let Some(body) = known(path) {
                 return vec![Step::Bytes(ok_json(&body))];
@@ -113,7 +113,7 @@ impl ChatServer {
         self.prompts.lock().unwrap().clone()
     }
 
-    /// All that was said to the model in request `n`.
+    /// The whole text that was sent to the model in request `n`.
     pub(crate) fn prompt(&self, n: usize) -> String {
         let prompts = self.prompts();
         let messages = prompts[n]["messages"].as_array().unwrap();

@@ -1,6 +1,6 @@
-//! A vault that is made from a number and changes from round to round, and a photograph of
-//! everything that the jobs make of it, in a form that two runs can be compared by: no row ids, no
-//! commits, no time stamps.
+//! A vault that is generated from a seed and changes from round to round, and a dump of everything
+//! that the jobs make of it, in a form in which two runs can be compared: no row ids, no commits,
+//! no time stamps.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -18,7 +18,7 @@ use local_agent_index::vectors::Matrix;
 use local_agent_text::types::{Fingerprint, Sha256};
 use rusqlite::{Connection, OpenFlags};
 
-/// Numbers that are the same on every run (SplitMix64).
+/// Pseudo-random numbers that are the same on every run (SplitMix64).
 #[derive(Debug, Clone)]
 pub(crate) struct Dice(u64);
 
@@ -35,12 +35,12 @@ impl Dice {
         z ^ (z >> 31)
     }
 
-    /// Below `n`, which is not 0.
+    /// A number below `n`, which is not 0.
     pub(crate) fn below(&mut self, n: usize) -> usize {
         usize::try_from(self.roll() % n as u64).unwrap()
     }
 
-    /// 0 to 1.
+    /// A number from 0 to 1.
     pub(crate) fn share(&mut self) -> f64 {
         (self.roll() >> 11) as f64 / (1u64 << 53) as f64
     }
@@ -105,8 +105,8 @@ struct Note {
     sections: Vec<(String, Vec<String>)>,
 }
 
-/// Notes on disk. Every version of every note is also kept by its hash, so that what was indexed
-/// can be looked up.
+/// Notes on disk. Every version of every note is also stored by its hash, so that indexed text can
+/// be looked up.
 #[derive(Debug)]
 pub(crate) struct Vault {
     root: PathBuf,
@@ -114,14 +114,14 @@ pub(crate) struct Vault {
     dice: Dice,
     notes: BTreeMap<String, Note>,
     made: usize,
-    /// As many notes as there were at the beginning.
+    /// The number of notes at the beginning.
     begun: usize,
-    /// Sections a note, paragraphs a section, words a paragraph.
+    /// Sections per note, paragraphs per section, words per paragraph.
     size: [usize; 3],
 }
 
 impl Vault {
-    /// `count` notes below `root`; their versions go to `versions`.
+    /// `count` notes below `root`; their versions are stored in `versions`.
     pub(crate) fn new(
         root: &Path,
         versions: &Path,
@@ -143,7 +143,8 @@ impl Vault {
         vault
     }
 
-    /// Edits, renames, deletes and adds `n` notes in all; the number of notes stays about the same.
+    /// Edits, renames, deletes and adds `n` notes in total; the number of notes stays about the
+    /// same.
     pub(crate) fn churn(&mut self, n: usize) {
         for _ in 0..n {
             match self.dice.below(8) {
@@ -270,7 +271,8 @@ impl Vault {
             &text,
         )
         .unwrap();
-        // Whole or not at all, as editors write: half a note would be a version that nobody kept.
+        // Completely or not at all, as editors write: half a note would be a version that is not
+        // stored.
         let file = self.place(&path);
         let half = file.with_file_name(".half-written");
         fs::write(&half, text).unwrap();
@@ -279,7 +281,7 @@ impl Vault {
     }
 }
 
-/// Where one installation keeps what its jobs make.
+/// The folder in which one installation stores the results of its jobs.
 #[derive(Debug, Clone)]
 pub(crate) struct State(pub PathBuf);
 
@@ -312,7 +314,7 @@ impl State {
         )
     }
 
-    /// Everything that `index` made, as lines.
+    /// Everything that `index` wrote, as lines.
     pub(crate) fn dump_index(&self) -> Vec<String> {
         let db = open(&self.index_db());
         let mut lines = Vec::new();
@@ -397,7 +399,7 @@ impl State {
         }
     }
 
-    /// Everything that `embed` made, as lines.
+    /// Everything that `embed` wrote, as lines.
     pub(crate) fn dump_vectors(&self, fingerprint: &Fingerprint) -> Vec<String> {
         let db = open(&self.embeddings_db());
         let sql = "SELECT hex(input_sha256), hex(fingerprint), hex(vector), tokens, windows, model_id FROM embeddings AS e
@@ -432,7 +434,7 @@ impl State {
             .unwrap()
             .unwrap();
         let mut inputs = store.inputs(fingerprint).unwrap();
-        // What is kept for a while although no chunk uses it.
+        // Vectors that are kept for a while although no chunk uses them.
         for (_, input) in store.unused().unwrap() {
             inputs.remove(&input);
         }
@@ -457,7 +459,7 @@ impl State {
         lines
     }
 
-    /// Names of files that are nobody's: neither part of a database nor of a projection.
+    /// Names of stray files: they are part of neither a database nor a projection.
     pub(crate) fn leftovers(&self) -> Vec<String> {
         let mut names = Vec::new();
         for (folder, known) in [
@@ -479,7 +481,7 @@ impl State {
         names
     }
 
-    /// Leftovers, and files of projections that their newest state does not name.
+    /// Stray files, and files of projections that the newest state does not name.
     pub(crate) fn unnamed_files(&self) -> Vec<String> {
         let mut names = self.leftovers();
         let read = |path: PathBuf| fs::read_to_string(path).unwrap_or_default();
@@ -578,7 +580,7 @@ fn readable(row: &str) -> String {
     out + rest
 }
 
-/// Says where two dumps part instead of printing both.
+/// Shows where two dumps differ instead of printing both.
 pub(crate) fn assert_same(left: &[String], right: &[String]) {
     for (at, (a, b)) in left.iter().zip(right).enumerate() {
         assert_eq!(a, b, "line {at}");
@@ -592,8 +594,8 @@ pub(crate) fn assert_same(left: &[String], right: &[String]) {
     assert!(!left.is_empty());
 }
 
-/// Every chunk of the index is, byte for byte, where its row says it is in the version of the file
-/// that was indexed.
+/// Every chunk of the index is, byte for byte, at the position that its row names, in the version
+/// of the file that was indexed.
 pub(crate) fn check_rows(index: &IndexReader, versions: &Path) -> usize {
     let ids: Vec<i64> = index.all_chunk_ids().unwrap().iter().collect();
     let chunks = index.chunks(&ids).unwrap();
@@ -629,7 +631,7 @@ pub(crate) fn check_chunk(chunk: &local_agent_index::store::ChunkRecord, version
     );
 }
 
-/// What vectors of the compiled-in model are comparable by.
+/// The fingerprint of the compiled-in model.
 pub(crate) fn fingerprint() -> Fingerprint {
     embedding::fingerprint(&ModelFiles::embedded().unwrap())
 }

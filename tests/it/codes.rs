@@ -5,7 +5,7 @@ use std::path::Path;
 
 use local_agent_text::error::ErrorCode;
 
-/// Code, file, test. The one code without a test is the one that only a mistake of ours can raise.
+/// Code, file, test. The only code without a test is the one that only a bug of ours can raise.
 const RAISED_BY: &[(ErrorCode, &str, &str)] = &[
     (
         ErrorCode::ConfigError,
@@ -309,7 +309,7 @@ const RAISED_BY: &[(ErrorCode, &str, &str)] = &[
     ),
 ];
 
-/// Only a mistake in the program raises it; a test of it would be a test of the mistake.
+/// Only a bug in the program raises it, so it cannot be tested without a bug.
 const OUR_OWN_MISTAKES: &[ErrorCode] = &[ErrorCode::InternalError];
 
 #[test]

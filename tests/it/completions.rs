@@ -1,4 +1,4 @@
-//! `completions`, `man`: made from the parser's own definition.
+//! `completions`, `man`: generated from the parser's own definition.
 
 use std::fs;
 

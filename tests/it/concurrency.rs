@@ -1,4 +1,5 @@
-//! S35: many processes read while one writes, and nobody ever sees an error or half a state.
+//! S35: many processes read while one writes, and no reader ever sees an error or a half-written
+//! state.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,8 +20,8 @@ use super::harness::World;
 const READERS: usize = 6;
 const OPERATIONS: usize = 10_000;
 
-/// Set for the processes that read: where the state is, where the versions of the notes are, a
-/// seed, how many times.
+/// Set for the reading processes: the state folder, the folder of note versions, a seed, the number
+/// of reads.
 const READER: &str = "LOCAL_AGENT_TEST_READER";
 
 #[test]
@@ -81,8 +82,8 @@ fn reader_process() {
     println!("READ {times} {hits}");
 }
 
-/// Opens everything afresh, which is the moment at which a writer can be in the way; returns how
-/// many rows it checked.
+/// Opens everything again, which is when a writer could interfere; returns the number of rows it
+/// checked.
 fn read(state: &State, versions: &Path, fingerprint: &Fingerprint, dice: &mut Dice) -> usize {
     let word = WORDS[dice.below(WORDS.len())];
     match dice.below(8) {
@@ -153,7 +154,7 @@ fn search(
     found.hits.len()
 }
 
-/// A reading process: this test binary, told to be one.
+/// A reading process: this test binary, started with `READER` set.
 struct Reader(Child);
 
 impl Reader {
@@ -184,7 +185,7 @@ impl Reader {
         self.0.try_wait().unwrap().is_none()
     }
 
-    /// How many reads it made and how many rows it checked.
+    /// The number of reads and of checked rows.
     fn end(self) -> (usize, usize) {
         let output = self.0.wait_with_output().unwrap();
         let said = String::from_utf8(output.stdout).unwrap();
@@ -225,7 +226,7 @@ fn s36_a_second_index_is_refused_at_once_or_waits_its_turn() {
             .contains("pid 1, `local-agent index`, since noon")
     );
     assert!(refused["hint"].as_str().unwrap().contains("--wait"));
-    // Readers and the other job are not held up by it.
+    // Readers and the other job do not have to wait for it.
     assert_eq!(
         world.fails(&["query", "oven", "--json"])["error_code"],
         "INDEX_MISSING"
@@ -275,7 +276,7 @@ fn s35_index_and_embed_work_at_the_same_time() {
     world.ok(&["index"]);
     for round in 0..3 {
         vault.churn(5);
-        // Once `embed` is under way first, once `index`.
+        // Alternately starts `embed` first or `index` first.
         let jobs = if round % 2 == 0 {
             ["embed", "index"]
         } else {

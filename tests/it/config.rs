@@ -4,7 +4,7 @@ use insta::assert_snapshot;
 
 use crate::harness::World;
 
-/// A folder whose configuration asks for a source outside.
+/// A folder whose configuration names a source outside it.
 fn greedy() -> World {
     let world = World::empty();
     world.write(
@@ -188,7 +188,7 @@ fn a_server_cannot_be_asked_for_the_choice_of_a_compiled_in_model() {
     assert_eq!(envelope["error_code"], "CONFIG_ERROR");
     let message = envelope["error_message"].as_str().unwrap();
     assert!(message.contains("embed.model: auto"), "{message}");
-    // What the fix says, done by hand.
+    // The suggested fix, done by hand.
     world.write(
         "local-agent.yaml",
         "sources: [{name: n, root: .}]\nembed: {provider: ollama, model: nomic-embed-text}\n",

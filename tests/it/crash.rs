@@ -1,4 +1,4 @@
-//! S32: a job that is killed at any moment costs time, never content.
+//! S32: killing a job at any moment costs time, never content.
 
 use std::fs;
 use std::process::{Child, Stdio};
@@ -10,11 +10,11 @@ pub(crate) use super::churn::fingerprint;
 use super::churn::{Dice, State, Vault, assert_same, check_rows};
 use super::harness::World;
 
-/// How many files of killed runs, temporary or of a rebuild, may lie about before the next run
-/// clears them away.
+/// Maximum number of files of killed runs, temporary or of a rebuild, that may remain before the
+/// next run removes them.
 const LEFTOVERS: usize = 8;
 
-/// A world, its vault, and how long an undisturbed run of a job takes there.
+/// A world, its vault, and how long a run of a job takes there without interruption.
 struct Stage {
     world: World,
     vault: Vault,
@@ -22,21 +22,22 @@ struct Stage {
     dice: Dice,
     kills: usize,
     ended: usize,
-    /// Files that killed runs left, the most that were seen at once.
+    /// The maximum number of files left by killed runs at one time.
     most_left: usize,
-    /// How often the lexical projection, and the vectors, were found behind the databases.
+    /// How often the lexical projection, and the vectors, were found out of date compared with the
+    /// databases.
     behind: [usize; 2],
 }
 
 /// When a run is killed.
 #[derive(Debug, Clone, Copy)]
 struct Moment {
-    /// Counted from when the job holds its lock, instead of from the start of the process.
+    /// Counted from when the job has its lock, instead of from the start of the process.
     from_lock: bool,
     after: Duration,
 }
 
-/// How long a run takes, from its start and from the moment at which it holds its lock.
+/// How long a run takes, from its start and from the moment at which it has its lock.
 #[derive(Debug, Clone, Copy)]
 struct Pace {
     whole: Duration,
@@ -77,7 +78,7 @@ impl Stage {
             .unwrap()
     }
 
-    /// Whether the job of `child` holds its lock.
+    /// Whether the job of `child` has its lock.
     fn at_work(&self, child: &Child, job: &str) -> bool {
         let holder =
             fs::read_to_string(self.state.0.join(format!("{job}.lock"))).unwrap_or_default();
@@ -104,8 +105,8 @@ impl Stage {
         }
     }
 
-    /// Runs a job and kills it at a random moment. One that had ended before says how long such a
-    /// run takes now.
+    /// Runs a job and kills it at a random moment. If it ended before that, its duration is the new
+    /// estimate.
     fn kill(&mut self, args: &[&str], pace: &mut Pace) {
         let from_lock = self.dice.below(4) > 0;
         let span = if from_lock { pace.job } else { pace.whole };
@@ -146,7 +147,7 @@ impl Stage {
         }
     }
 
-    /// What a reader sees at this moment: nothing yet, or true rows and no complaint.
+    /// What a reader sees at this moment: nothing yet, or correct rows and no error.
     fn look(&mut self) {
         let word = super::churn::WORDS[self.dice.below(super::churn::WORDS.len())];
         let run = self.world.run(&[
@@ -175,7 +176,7 @@ impl Stage {
         assert!(left.len() <= LEFTOVERS, "{left:?}");
     }
 
-    /// The same notes in a world where nothing ever went wrong.
+    /// The same notes in a world where no run was ever killed.
     fn undisturbed(&self) -> World {
         let world = World::with(&[]);
         self.vault.copy_to(&world.vault());
@@ -188,7 +189,7 @@ impl Stage {
 fn s32_sixty_kills_of_index_leave_what_an_undisturbed_run_leaves() {
     let mut stage = Stage::new(7, 150, [6, 2, 45]);
     let mut first = stage.pace(&["index"]);
-    // The first index ever is killed too, until one gets through.
+    // The very first index run is killed too, until one completes.
     fs::remove_dir_all(&stage.state.0).unwrap();
     while stage.kills < 15 && stage.ended == 0 {
         stage.kill(&["index"], &mut first);
@@ -228,7 +229,7 @@ fn s32_forty_kills_of_embed_leave_what_an_undisturbed_run_leaves() {
     let mut with_model = stage.pace(&["embed"]);
     stage.vault.rename();
     stage.world.ok(&["index"]);
-    // Every vector is there; only the matrix is behind. No model is loaded.
+    // Every vector is there; only the matrix is out of date. No model is loaded.
     let mut without_model = stage.pace(&["embed"]);
     while stage.kills < 40 {
         let new_text = stage.kills.is_multiple_of(3);
@@ -236,7 +237,7 @@ fn s32_forty_kills_of_embed_leave_what_an_undisturbed_run_leaves() {
             stage.vault.edit();
             stage.vault.add();
         } else {
-            // Nothing is missing but the matrix, so that the kill falls into its publication.
+            // Only the matrix is missing, so the kill happens during its publication.
             stage.world.ok(&["embed"]);
             stage.vault.rename();
         }

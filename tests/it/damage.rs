@@ -1,5 +1,5 @@
-//! Full disks, read-only folders, damaged files, wrong clocks, projections of another time: a typed
-//! failure that names the command which mends it, and that command mends it.
+//! Full disks, read-only folders, damaged files, wrong clocks, outdated projections: each gives a
+//! typed failure that names the command that fixes it, and that command does fix it.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use super::churn::{Dice, State, Vault, assert_same, check_rows};
 use super::crash::fingerprint;
 use super::harness::{Run, World, spoken_failure};
 
-/// An indexed vault, and what its state looks like when all is well.
+/// An indexed vault, and its state when everything is in order.
 struct Scene {
     world: World,
     vault: Vault,
@@ -65,7 +65,7 @@ impl Scene {
         copy_folder(&copy, &self.state.0);
     }
 
-    /// Runs a command that may succeed; when it fails, it fails with one of `codes` and names a
+    /// Runs a command that may succeed; if it fails, it must fail with one of `codes` and name a
     /// command, which is run. Returns the failure.
     fn mended(&self, args: &[&str], codes: &[&str]) -> Option<Value> {
         let run = self.world.run(args);
@@ -144,8 +144,8 @@ fn length(file: &Path) -> usize {
     usize::try_from(fs::metadata(file).unwrap().len()).unwrap()
 }
 
-/// Runs a command that may write no file longer than `blocks` × 512 bytes: what a full disk looks
-/// like from inside.
+/// Runs a command that may write no file longer than `blocks` × 512 bytes, which has the same
+/// effect as a full disk.
 #[cfg(unix)]
 fn with_small_files(world: &World, blocks: u32, args: &[&str]) -> Run {
     let program = world.command();
@@ -251,7 +251,7 @@ fn s33_a_read_only_state_folder_can_be_searched_and_not_written() {
     let before = scene.world.photograph();
     let found = scene.world.json(&["query", "oven", "--mode", "lexical"]);
     if obeyed {
-        // The administrator may write everywhere; then there is nothing to refuse.
+        // Root may write everywhere; then there is nothing to refuse.
         assert_eq!(scene.world.photograph(), before);
         scene.vault.edit();
         for job in ["index", "embed"] {
@@ -297,7 +297,7 @@ fn s34_a_damaged_index_database_is_said_and_mended_by_the_command_that_is_named(
         let failure = scene.mended(args, &["DB_CORRUPT", "INDEX_MISSING", "DB_ERROR"]);
         said += usize::from(failure.is_some());
         if failure.is_none() && damage >= 5 {
-            // Damage where nobody looked: `index --rebuild` is what doctor names.
+            // The damage is where no command looked: `index --rebuild` is what doctor names.
             scene.world.ok(&["index", "--rebuild"]);
         }
         scene.world.ok(&["index"]);
@@ -327,7 +327,7 @@ fn s34_a_chunk_whose_text_was_changed_in_the_database_is_never_shown() {
 fn s34_a_write_ahead_log_that_is_missing_or_damaged_costs_a_run_and_no_content() {
     let mut scene = Scene::new(20, [3, 1, 20]);
     for damage in 0..3 {
-        // A writer that was killed leaves its newest commits in the log.
+        // A killed writer leaves its newest commits in the log.
         let holder = Connection::open(scene.state.index_db()).unwrap();
         holder
             .query_row("SELECT count(*) FROM chunks", [], |row| {
@@ -419,7 +419,7 @@ fn s34_damaged_lexical_files_are_said_and_mended_by_the_command_that_is_named() 
                     &["DB_CORRUPT", "INDEX_MISSING"],
                 );
             } else {
-                // Not read by this query: what checks every byte mends it.
+                // Not read by this query: the command that checks every byte fixes it.
                 scene.world.ok(&["index", "--verify"]);
             }
             scene.assert_well();
@@ -472,7 +472,7 @@ fn s34_a_damaged_embeddings_database_is_said_and_mended_by_the_command_that_is_n
             3 => flip(&file, 100, 400),
             _ => flip(&file, 4096, size),
         }
-        // Searching needs the matrix alone.
+        // Searching needs only the matrix.
         scene.world.ok(&["query", "oven"]);
         scene.mended(&["embed", "--json"], &["DB_CORRUPT"]);
         scene.world.ok(&["embed"]);
@@ -501,7 +501,7 @@ fn s37_files_from_the_future_and_clocks_that_ran_ahead_hide_no_change() {
     assert_eq!(changed(&world), 0);
     stamp("# A\n\nother, as long\n", future);
     assert_eq!(changed(&world), 1);
-    // The last scan is said to have begun long after now.
+    // The last scan claims to have begun far in the future.
     let db = Connection::open(world.state().join("index.sqlite")).unwrap();
     db.execute("UPDATE sources SET scanned_ns = 4100000000000000000", [])
         .unwrap();
@@ -550,7 +550,7 @@ fn s38_a_lexical_projection_that_is_gone_or_of_another_time_is_said_and_mended()
         fs::remove_dir_all(scene.state.lexical()).unwrap();
         copy_folder(&lexical, &scene.state.lexical());
         assert!(names_lexical(&stale(&scene.world)));
-        // What is shown is a true row all the same.
+        // The rows that are shown are still correct.
         let found = scene.world.json(&["query", "made", "--mode", "lexical"]);
         for hit in found["hits"].as_array().unwrap() {
             let text =

@@ -1,4 +1,4 @@
-//! The ancestor's defects, W1–W54: which test would fail if one came back.
+//! The predecessor's defects, W1–W54: which test would fail if one came back.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,8 +9,8 @@ use local_agent_index::store::IndexReader;
 
 use crate::harness::World;
 
-/// Number, what went wrong, and the tests or benches that hold it off; none: what it belongs to is
-/// not built yet.
+/// Number, description, and the tests or benchmarks that guard against it; none: the feature it
+/// concerns is not built yet.
 const DEFECTS: &[(u8, &str, &[&str])] = &[
     (
         1,
@@ -327,7 +327,7 @@ fn sources(dir: &Path) -> Vec<String> {
     texts
 }
 
-/// The functions that stand below a `#[test]`.
+/// The functions below a `#[test]` attribute.
 fn names(text: &str) -> Vec<String> {
     let mut names = Vec::new();
     let mut is_test = false;
@@ -340,7 +340,7 @@ fn names(text: &str) -> Vec<String> {
     names
 }
 
-/// Time stamps of long ago: a file that was written a moment ago is read again, whatever its stamp.
+/// Sets old time stamps: a recently written file is read again, whatever its stamp.
 fn age(world: &World) {
     for entry in ignore::Walk::new(world.vault()) {
         let entry = entry.unwrap();
@@ -450,7 +450,7 @@ fn w36_nothing_to_embed_loads_no_model() {
     let embed = [&["embed"], &config[..]].concat();
     world.ok(&[&["index"], &config[..]].concat());
     world.ok(&embed);
-    // Of the right length, and no weights: loading them is a failure.
+    // The right length, but not weights: loading them fails.
     let weights = model.join("model.safetensors");
     fs::write(
         &weights,

@@ -1,5 +1,5 @@
-//! The reference pages are what the program generates. `UPDATE_DOCS=1 cargo test --test it docs`
-//! writes them.
+//! Checks that the reference pages are what the program generates. `UPDATE_DOCS=1 cargo test --test
+//! it docs` writes them.
 
 use std::fs;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! `doctor`: what it says, what it fails on, that its commands mend what they are named for, and
-//! that it changes nothing.
+//! `doctor`: its output, when it fails, that its commands fix what they are named for, and that it
+//! changes nothing.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use crate::harness::{Run, World};
 
-/// The example vault, indexed and embedded, where it stands now: a copy has other stamps and
-/// another root.
+/// The example vault, indexed and embedded in its final place: a copy has other stamps and another
+/// root.
 fn healthy() -> World {
     let world = World::embedded();
     world.ok(&["index"]);
@@ -52,8 +52,8 @@ fn fix_of(report: &Value, code: &str) -> String {
     check["suggested_fix"].as_str().unwrap().to_owned()
 }
 
-/// Runs doctor, which must exit with 1 exactly when it says `ok: false`, and every failure must
-/// have a fix.
+/// Runs doctor, which must exit with 1 exactly when it reports `ok: false`; every failure must have
+/// a fix.
 fn doctor(world: &World, more: &[&str]) -> Value {
     let run = world.run(&[&["doctor", "--offline", "--json"], more].concat());
     let report = run.json();
@@ -87,7 +87,7 @@ fn follow(world: &World, fix: &str) {
     assert_eq!(run.code, 0, "{fix}\n{}\n{}", run.stdout, run.stderr);
 }
 
-/// What was broken is found under its code, and the suggested command mends it.
+/// The fault is reported under its code, and the suggested command fixes it.
 fn is_found_and_mended(world: &World, code: &str, more: &[&str]) {
     let report = doctor(world, more);
     assert!(
@@ -111,7 +111,7 @@ fn files_in(folder: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Changes one byte in the middle of the largest file that fits.
+/// Changes one byte in the middle of the largest file that matches.
 fn flip_a_byte(folder: &Path, fits: impl Fn(&str) -> bool) {
     let named = |path: &PathBuf| fits(&path.file_name().unwrap().to_string_lossy());
     let file = files_in(folder)
@@ -122,12 +122,12 @@ fn flip_a_byte(folder: &Path, fits: impl Fn(&str) -> bool) {
     let mut bytes = fs::read(&file).unwrap();
     let middle = bytes.len() / 2;
     bytes[middle] ^= 0x40;
-    // A new file, so that a map of the old one is not changed under anybody's hands.
+    // A new file, so that a memory map of the old one does not change.
     fs::remove_file(&file).unwrap();
     fs::write(&file, bytes).unwrap();
 }
 
-/// The output with everything replaced that differs between machines, samples and versions of the
+/// The output, with everything replaced that differs between machines, samples and versions of the
 /// example vault.
 fn shown(world: &World, text: &str) -> String {
     let text = text.replace(&world.root().display().to_string(), "[root]");
@@ -464,7 +464,7 @@ fn junk_and_foreign_files_where_the_databases_belong_are_moved_aside_by_the_fix(
     is_found_and_mended(&world, "DOCTOR_INDEX_DB_ERROR", &[]);
     fs::write(world.state().join("embeddings.sqlite"), &foreign).unwrap();
     is_found_and_mended(&world, "DOCTOR_EMBED_DB_FOREIGN", &[]);
-    // Damage inside a database of ours, which only SQLite itself finds.
+    // Damage inside one of our databases that only SQLite itself detects.
     for (database, code) in [
         ("index", "DOCTOR_INDEX_DB_ERROR"),
         ("embeddings", "DOCTOR_EMBED_DB_ERROR"),
@@ -541,9 +541,9 @@ fn w48_doctor_creates_nothing_and_changes_nothing() {
     }
 }
 
-/// Every file with its bytes. `-shm` is the memory that SQLite's readers share: it holds nothing
-/// that is not in the database and its log, and whoever opens them first sets it up, so only its
-/// presence counts.
+/// Every file with its bytes. `-shm` is the memory that SQLite's readers share: it contains nothing
+/// that is not in the database and its log, and the first reader creates it, so only its presence
+/// counts.
 fn data(world: &World) -> Vec<(PathBuf, Vec<u8>)> {
     let is_memory = |path: &Path| path.to_string_lossy().ends_with("-shm");
     let files = world.photograph().into_iter();
@@ -561,7 +561,7 @@ fn data(world: &World) -> Vec<(PathBuf, Vec<u8>)> {
 #[test]
 fn w49_a_server_that_does_not_answer_is_a_check_of_its_own() {
     let world = World::example();
-    // The discard port: nothing listens there.
+    // The discard port: no server listens there.
     configure(
         &world,
         "vault",
@@ -620,7 +620,7 @@ fn records_and_memory_are_looked_at() {
     world.ok(&["index"]);
     world.ok(&["embed"]);
     is_found_and_mended(&world, "DOCTOR_MEMORY_DANGLING_EVIDENCE", &[]);
-    // A ledger without its end.
+    // A ledger without its last line.
     let ledger = world.state().join("runs/ledger.jsonl");
     let text = fs::read_to_string(&ledger).unwrap();
     fs::write(&ledger, text.lines().next().unwrap().to_owned() + "\n").unwrap();
@@ -632,7 +632,7 @@ fn records_and_memory_are_looked_at() {
     follow(&world, &fix_of(&report, "DOCTOR_LEDGER_BROKEN"));
     world.ok(&["runs", "prune", "--keep", "0"]);
     assert_eq!(failing(&doctor(&world, &[])), [] as [&str; 0]);
-    // Records that others may read, and a database that is none.
+    // Records that others may read, and a file that is not a database.
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt as _;

@@ -1,4 +1,4 @@
-//! Documents besides notes: text, Org files and source code, where a source says so.
+//! Documents other than notes: text, Org files and source code, if a source allows them.
 
 use crate::harness::World;
 

@@ -111,8 +111,8 @@ fn w32_a_limit_embeds_so_many_and_prunes_nothing() {
         json!([1, 0])
     );
     assert_eq!(vectors(&world), 3);
-    // An orphan survives a limited run and one with --no-prune, and is kept for a while by the next
-    // whole run.
+    // An orphan survives a limited run and one with --no-prune, and the next full run keeps it for
+    // a while.
     fs::remove_file(world.vault().join("a.md")).unwrap();
     world.ok(&["index"]);
     for args in [&["embed", "--limit", "1"][..], &["embed", "--no-prune"]] {
@@ -212,7 +212,7 @@ fn an_interrupted_embedding_is_said_to_cover_only_a_part() {
         world.json(&["query", "heron"])["coverage"],
         json!({"chunks": 3, "embedded": 1})
     );
-    // What has no vector is still found by its words.
+    // Chunks without vectors are still found lexically.
     assert_eq!(
         world.json(&["query", "heron"])["hits"][0]["rel_path"],
         "c.md"
@@ -230,7 +230,7 @@ fn a_second_job_is_told_who_holds_the_lock() {
         .unwrap();
     lock.lock().unwrap();
     assert_eq!(world.code(&["embed", "--json"]), "LOCKED");
-    // Indexing and searching go on.
+    // Indexing and searching still work.
     world.ok(&["index"]);
     world.ok(&["query", "zebra"]);
     assert!(world.json(&["status"])["embed_job"].is_string());

@@ -1,5 +1,5 @@
-//! A source that shows none of its files any more is kept until a person says that they are meant
-//! to be gone; vectors that nothing uses are kept for a while.
+//! A source that no longer shows any of its files is kept until a person confirms that they were
+//! removed on purpose; unused vectors are kept for a while.
 
 use std::fs;
 use std::path::PathBuf;
@@ -26,7 +26,7 @@ fn two_sources() -> World {
     world
 }
 
-/// Takes the disk away: its folder stays, empty. Gives the place where its files are meanwhile.
+/// Takes the disk away: its folder stays, but is empty. Returns where its files are meanwhile.
 fn unmount(world: &World) -> PathBuf {
     let away = world.root().join("disk-in-a-drawer");
     fs::rename(world.vault().join("disk"), &away).unwrap();
@@ -191,7 +191,7 @@ fn doctor_says_that_the_disk_is_missing_and_never_proposes_to_forget_what_a_pers
         None,
         "the files are not believed to be gone"
     );
-    // The person said so, and the link waits.
+    // The person confirmed it, and the memory's evidence link is kept until the file returns.
     world.ok(&["index", "--allow-empty"]);
     assert!(
         fixes("DOCTOR_MEMORY_DANGLING_EVIDENCE_WARN")
@@ -240,7 +240,7 @@ fn vectors_that_no_chunk_uses_are_kept_and_used_again_when_the_notes_come_back()
         (&back["embedded_written"], counts(&back)),
         (&json!(0), [0, 0, 3, 3])
     );
-    // Whoever wants none of it says so.
+    // A person who does not want this can turn it off.
     let config = world.vault().join("local-agent.yaml");
     let text = fs::read_to_string(&config).unwrap();
     fs::write(&config, format!("{text}\nembed:\n  keep_unused_days: 0\n")).unwrap();

@@ -1,4 +1,4 @@
-//! `eval`: the figures are those that any scorer gets from the runs that are written.
+//! `eval`: its figures are the same as any scorer computes from the runs that it writes.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -58,7 +58,7 @@ fn set(world: &World, name: &str) -> PathBuf {
     dir
 }
 
-/// The rows of a run, by question, in the order of their ranks.
+/// The rows of a run by question, in rank order.
 fn rows(world: &World, file: &str) -> BTreeMap<String, Vec<Vec<String>>> {
     let text = fs::read_to_string(world.vault().join("runs").join(file)).unwrap();
     let mut all: BTreeMap<String, Vec<Vec<String>>> = BTreeMap::new();
@@ -75,7 +75,7 @@ fn rows(world: &World, file: &str) -> BTreeMap<String, Vec<Vec<String>>> {
     all
 }
 
-/// nDCG@10, Recall@10, Recall@100 and MRR@10, written down once more from their definitions.
+/// nDCG@10, Recall@10, Recall@100 and MRR@10, implemented again from their definitions.
 fn scores(run: &BTreeMap<String, Vec<Vec<String>>>) -> [f64; 4] {
     let judged = [
         ("q1", vec![("ferry.md", 1.0)]),

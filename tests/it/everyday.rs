@@ -1,4 +1,4 @@
-//! What a person types every day, and what somebody types who comes from another program.
+//! Everyday commands, and commands as users of other programs type them.
 
 use std::fs;
 
@@ -34,7 +34,7 @@ fn text_of(world: &World, address: &str) -> String {
         .to_owned()
 }
 
-/// The files of a list of hits, best first.
+/// The files in a list of hits, best first.
 fn files(run: &str) -> Vec<&str> {
     run.lines().collect()
 }
@@ -102,7 +102,7 @@ fn words_need_no_quotes_and_formats_show_the_same_hits() {
         (&"Conflicts".into(), &7.into())
     );
     assert!(hit["snippet"].as_str().unwrap().contains("Sync conflicts"));
-    // What another program is given leads back to the text.
+    // The id that another program gets leads back to the text.
     let docid = hit["docid"].as_str().unwrap();
     assert!(text_of(&world, docid).contains("Sync conflicts"));
     let csv = world.ok(&["search", "sync", "--csv"]).stdout;
@@ -202,7 +202,7 @@ fn a_word_that_no_note_holds_is_completed_or_corrected_and_said() {
         slip.stderr,
         "no note holds the word `bracksets`; searched for `brackets`\n"
     );
-    // Something was found, so it is only offered.
+    // There were hits, so the correction is only suggested.
     let offered = world.ok(&["search", "wikilink", "bracksets", "--min-score", "0"]);
     assert_eq!(
         offered.stderr,
@@ -366,7 +366,7 @@ fn sources_are_added_renamed_and_removed_without_losing_others() {
         "a\tnotes\t<vault>/a\nb c\tnotes\t<vault>/b c\n"
     );
     world.ok(&["source", "rename", "b c", "lions"]);
-    // One line says it, however many files it is about.
+    // There is only one line about it, however many files are affected.
     let stale = world.ok(&["search", "lion"]).stderr;
     assert!(stale.lines().count() <= 2, "{stale}");
     world.ok(&["index"]);
@@ -409,7 +409,7 @@ fn a_file_that_is_to_be_read_and_cannot_be_has_a_code() {
     ] {
         assert_eq!(world.code(&["ask", question]), code, "{question}");
     }
-    // A file that is only mentioned does not stop a question about the notes.
+    // Merely mentioning a file does not stop a question about the notes.
     world.ok(&["ask", "Is a wikilink like nosuch.md?"]);
 }
 

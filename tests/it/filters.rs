@@ -1,4 +1,4 @@
-//! Restrictions hold for both sides of a search, before anything is cut off (W14).
+//! Filters apply to both sides of a search, before anything is cut off (W14).
 
 use std::collections::BTreeSet;
 
@@ -170,7 +170,7 @@ fn w23_the_same_path_in_two_sources_can_be_found_and_cited_in_both() {
         assert!(answer.contains(citation), "{answer}");
         assert_eq!(body["citation_validation"]["valid"], true);
     }
-    // Word for word the same, they are still two chunks.
+    // They have identical text, but are still two chunks.
     world.write("b/x.md", "# Log\n\nThe red boat needs 3 planks.\n");
     let body = world.json(&["query", "boat", "--mode", "lexical", "--refresh"]);
     assert_ne!(body["hits"][0]["chunk_key"], body["hits"][1]["chunk_key"]);

@@ -1,4 +1,4 @@
-//! `context` and `import`: what is said about folders, and folders of other programs.
+//! `context` and `import`: notes about folders, and folders of other programs.
 
 use crate::harness::World;
 
@@ -91,7 +91,7 @@ fn folders_of_qmd_become_sources_with_their_contexts() {
     world.ok(&["index"]);
     let hits = world.json(&["query", "kites", "--source", "more", "--min-score", "0"]);
     assert_eq!(hits["hits"][0]["rel_path"], "two.txt", "{hits}");
-    // A second time nothing is doubled and nothing is lost.
+    // The second time nothing is duplicated and nothing is lost.
     let again = world.json(&["import", "qmd"]);
     assert_eq!(again["added"].as_array().unwrap().len(), 0, "{again}");
     assert_eq!(world.json(&["source", "list"])["count"], 3);

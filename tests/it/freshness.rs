@@ -1,5 +1,5 @@
-//! Evidence is compared with the files as they are now (W3): what moved is found again, what is
-//! gone is never cited.
+//! Evidence is compared with the current files (W3): moved text is found again, and deleted text is
+//! never cited.
 
 use std::fs;
 
@@ -43,7 +43,7 @@ fn w03_text_that_moved_in_its_file_is_found_again_and_said_to_have_moved() {
     );
 }
 
-/// The search for the moved text stepped into the middle of its first letter.
+/// Regression: the search for the moved text stepped into the middle of its first letter.
 #[test]
 fn text_that_begins_with_a_letter_of_several_bytes_is_found_again() {
     let world = World::with(&[
@@ -72,7 +72,7 @@ fn w03_text_that_was_edited_away_is_read_again_and_said() {
         answer.contains("15 apples") && !answer.contains("14 apples"),
         "{body}"
     );
-    // Whatever is cited of the note are its bytes of now.
+    // Everything that is cited from the note has its current bytes.
     let bytes = fs::read(world.vault().join("zebra.md")).unwrap();
     for item in body["evidence"].as_array().unwrap() {
         if item["rel_path"] == "zebra.md" {
@@ -147,7 +147,8 @@ fn a_file_that_became_a_link_or_lost_its_text_is_never_cited() {
     }
 }
 
-/// The words are searched at once; meaning is behind until `embed` and says so.
+/// Lexical search is current at once; semantic search is out of date until `embed`, and a message
+/// says so.
 #[test]
 fn vectors_that_are_behind_are_said_to_be() {
     let world = zoo();
@@ -168,7 +169,7 @@ fn vectors_that_are_behind_are_said_to_be() {
     assert_eq!(world.ok(&["ask", QUESTION]).stderr, "");
 }
 
-/// What `query` shows is what was indexed, so it says where the file holds something else now.
+/// `query` shows the indexed text, so a message says where the file has changed.
 #[test]
 fn a_hit_of_a_file_that_changed_is_shown_as_old() {
     let world = zoo();
@@ -211,7 +212,7 @@ fn a_hit_of_a_file_that_changed_is_shown_as_old() {
     assert_eq!(world.ok(&["query", "lion meat"]).stderr, "");
 }
 
-/// "Nothing" was said of notes that were never looked at.
+/// Regression: "nothing" was reported for notes that had never been read.
 #[test]
 fn nothing_is_found_and_it_is_said_which_files_were_not_searched() {
     let world = zoo();
@@ -246,7 +247,7 @@ fn nothing_is_found_and_it_is_said_which_files_were_not_searched() {
     assert_eq!(world.json(&["status"])["stale"], json!([]));
 }
 
-/// "8 of 7 chunks" had vectors.
+/// Regression: "8 of 7 chunks" had vectors.
 #[test]
 fn vectors_of_chunks_that_are_gone_do_not_count() {
     let world = zoo();
@@ -259,8 +260,8 @@ fn vectors_of_chunks_that_are_gone_do_not_count() {
     );
 }
 
-/// A search of one source named new files of others; a source that was taken out of the
-/// configuration went unsaid.
+/// Regression: a search of one source named new files of others; a source that was removed from the
+/// configuration was not mentioned.
 #[test]
 fn what_is_behind_is_said_of_the_sources_that_were_searched_and_of_those_that_are_configured_no_longer()
  {

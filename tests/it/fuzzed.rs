@@ -1,5 +1,5 @@
-//! The entry points of `fuzz/`: every input of its corpora, and generated texts. No panic, spans in
-//! order, the same report twice.
+//! The entry points of `fuzz/`: every input of its corpora, and generated texts. No panics, spans
+//! in order, and the same report twice.
 
 #[path = "../../fuzz/src/projections.rs"]
 mod projections;
@@ -19,7 +19,7 @@ use local_agent_text::types::{ByteSpan, ChunkKey, HeadingPath, LineSpan, RelPath
 use local_agent_verify::{VerifyOptions, file_citations, verify_text};
 use proptest::prelude::*;
 
-/// A fuzz target: any bytes in, a panic when a promise is broken.
+/// A fuzz target: takes any bytes, panics when a guarantee is violated.
 type Target = fn(&[u8]);
 
 const TARGETS: [(&str, Target); 8] = [
@@ -48,7 +48,7 @@ fn no_input_of_the_corpora_breaks_a_promise() {
     }
 }
 
-/// Text with much of what the grammar, the segmenter and the readers of atoms look for.
+/// Text with many of the characters that the grammar, the segmenter and the atom readers look for.
 fn dense() -> impl Strategy<Value = String> {
     let parts = prop::sample::select(vec![
         "[E1]",
@@ -128,8 +128,8 @@ fn dense() -> impl Strategy<Value = String> {
     prop::collection::vec(parts, 0..60).prop_map(|parts| parts.concat())
 }
 
-/// The beginning of a block quote: a handful of bytes in which callouts, hard breaks and line ends
-/// of all kinds meet.
+/// The beginning of a block quote: a few bytes that combine callouts, hard breaks and line ends of
+/// all kinds.
 fn quoted() -> impl Strategy<Value = String> {
     "> ?\\[!e\\][\\\\ \\t\r\n>a.%]{0,8}"
 }

@@ -1,4 +1,4 @@
-//! `examples/`: the hook and the job, as people run them.
+//! `examples/`: the hook and the CI job, run as people run them.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Judging a text takes work that grows with the text, whatever it is made of.
+//! The work of verifying a text grows in proportion to the text, whatever its content.
 
 use std::fs;
 
@@ -21,8 +21,8 @@ fn frozen(text: &str) -> EvidenceSnapshot {
     EvidenceSnapshot::freeze("Who leads?", vec![excerpt]).unwrap()
 }
 
-/// Nanoseconds that this thread has computed, where the system counts them: a machine busy with
-/// other things does not make them more.
+/// Nanoseconds of processor time that this thread has used, if the system counts them: other work
+/// on the machine does not increase them.
 fn computed() -> Option<u64> {
     fs::read_to_string("/proc/thread-self/schedstat")
         .ok()?
@@ -32,7 +32,7 @@ fn computed() -> Option<u64> {
         .ok()
 }
 
-/// What makes much of one kind of work; repeated until the answer is long enough.
+/// Texts that cause much of one kind of work; repeated until the answer is long enough.
 const DENSE: &[&str] = &[
     "It is so [E1]. ",
     "word ",
@@ -106,7 +106,7 @@ const DENSE: &[&str] = &[
     "\u{202e}a",
 ];
 
-/// Two kinds of work that meet: the first half of the answer is made of the first, the rest of the
+/// Two kinds of work combined: the first half of the answer consists of the first, the rest of the
 /// second.
 const HALVES: &[(&str, &str)] = &[
     ("> ", "a\n"),
@@ -123,7 +123,7 @@ const HALVES: &[(&str, &str)] = &[
     ("\u{301}", "e"),
 ];
 
-/// `unit` again and again, `{n}` in it counted up, to `size` bytes.
+/// `unit` repeated to `size` bytes, with `{n}` in it counted up.
 fn repeated(unit: &str, size: usize) -> String {
     if !unit.contains("{n}") {
         return unit.repeat(size / unit.len());
@@ -138,7 +138,7 @@ fn repeated(unit: &str, size: usize) -> String {
     out
 }
 
-/// Judges `words`, cited at their end; the work it took.
+/// Verifies `words`, cited at their end; returns the work it took.
 fn work(frozen: &EvidenceSnapshot, words: &str) -> Option<u64> {
     let answer = format!("{words} [E1].");
     let before = computed()?;
@@ -151,8 +151,8 @@ fn work(frozen: &EvidenceSnapshot, words: &str) -> Option<u64> {
     Some(computed()? - before)
 }
 
-/// Those of [`DENSE`] and [`HALVES`] that took more than nine times the work for four times the
-/// text, where linear work takes four times and quadratic work sixteen.
+/// The entries of [`DENSE`] and [`HALVES`] that took more than nine times the work for four times
+/// the text; linear work takes four times, quadratic work sixteen times.
 fn steep(mut run: impl FnMut(&str) -> Option<u64>) -> Vec<String> {
     let mut out = Vec::new();
     for (unit, rest) in DENSE
@@ -160,7 +160,7 @@ fn steep(mut run: impl FnMut(&str) -> Option<u64>) -> Vec<String> {
         .map(|unit| (*unit, ""))
         .chain(HALVES.iter().copied())
     {
-        // The least of some runs: what other threads do to the caches is no work of this one.
+        // The minimum of several runs: the effect of other threads on the caches must not count.
         let mut least = |size: usize, runs: usize| {
             let text = match rest {
                 "" => repeated(unit, size),
@@ -172,7 +172,8 @@ fn steep(mut run: impl FnMut(&str) -> Option<u64>) -> Vec<String> {
             };
             (0..runs).filter_map(|_| run(&text)).min()
         };
-        // Eight milliseconds are two ticks of the clock that counts. A suspect gets more runs.
+        // Eight milliseconds are two ticks of the clock that counts. A suspicious result gets more
+        // runs.
         let is_steep = |few: u64, many: u64| many > 9 * few.max(8_000_000);
         let (Some(few), Some(many)) = (least(12_000, 2), least(48_000, 2)) else {
             continue;

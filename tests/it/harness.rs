@@ -1,4 +1,4 @@
-//! One temporary world a test: a home of its own, a vault, and the real program.
+//! One temporary world per test: a separate home, a vault, and the real program.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,7 +11,7 @@ use regex::Regex;
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// The fields that every JSON object of the program names.
+/// The fields that every JSON object of the program contains.
 pub(crate) const ROOTS: [&str; 5] = [
     "resolved_config_path",
     "config_root",
@@ -20,8 +20,8 @@ pub(crate) const ROOTS: [&str; 5] = [
     "security_root",
 ];
 
-/// The program under test: the one of this build, or the one that `LOCAL_AGENT_TEST_PROGRAM` names,
-/// so that a long run is not disturbed by a build beside it.
+/// The program under test: the one of this build, or the one named by `LOCAL_AGENT_TEST_PROGRAM`,
+/// so that a build at the same time does not disturb a long run.
 pub(crate) fn program() -> PathBuf {
     let other = std::env::var_os("LOCAL_AGENT_TEST_PROGRAM").map(PathBuf::from);
     // Fixes are typed as they are printed, and they begin with this name.
@@ -33,12 +33,12 @@ pub(crate) fn program() -> PathBuf {
     other.unwrap_or_else(|| PathBuf::from(env!("CARGO_BIN_EXE_local-agent")))
 }
 
-/// A home folder and a vault that nobody else sees.
+/// A home folder and a vault that no other test uses.
 pub(crate) struct World {
     dir: TempDir,
 }
 
-/// What a run of the program gave.
+/// The result of running the program.
 pub(crate) struct Run {
     pub code: i32,
     pub stdout: String,
@@ -51,7 +51,7 @@ impl World {
         Self::empty_in(&std::env::temp_dir())
     }
 
-    /// An empty vault in a folder that decides which file system it stands on.
+    /// An empty vault in the given folder, which determines its file system.
     pub(crate) fn empty_in(place: &Path) -> Self {
         let world = Self {
             dir: tempfile::tempdir_in(place).unwrap(),
@@ -83,7 +83,7 @@ impl World {
         world
     }
 
-    /// The example vault, indexed and embedded. Embedding takes seconds, so it is done once for one
+    /// The example vault, indexed and embedded. Embedding takes seconds, so it is done once per
     /// build of the program and copied.
     pub(crate) fn embedded() -> Self {
         static MADE: OnceLock<PathBuf> = OnceLock::new();
@@ -106,12 +106,12 @@ impl World {
         self.dir.path()
     }
 
-    /// Where `init --here` keeps the program's own files.
+    /// The folder in which `init --here` stores the program's own files.
     pub(crate) fn state(&self) -> PathBuf {
         self.vault().join(".local-agent")
     }
 
-    /// Makes the state folder as the program does before it puts anything there.
+    /// Creates the state folder like the program does before it writes anything there.
     pub(crate) fn adopt_state(&self) {
         let known = self.home().join(".config/local-agent/states");
         local_agent_files::state::KnownStates::new(&known)
@@ -125,12 +125,12 @@ impl World {
         fs::write(file, text).unwrap();
     }
 
-    /// The program, in the vault, with nothing of the caller's environment.
+    /// The program, in the vault, with an empty environment.
     pub(crate) fn command(&self) -> Command {
         self.command_of(program())
     }
 
-    /// Another program in the same place.
+    /// Another program in the same folder.
     pub(crate) fn command_of(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let mut command = Command::new(program);
         command
@@ -142,7 +142,7 @@ impl World {
         command
     }
 
-    /// The program in the vault, under the name that the environment gives a variable.
+    /// The program in the vault, with these environment variables.
     pub(crate) fn run_with(&self, variables: &[(&str, &str)], args: &[&str]) -> Run {
         Run::from(
             self.command()
@@ -168,14 +168,14 @@ impl World {
         run
     }
 
-    /// Runs with `--json`, expects exit code 0, and gives the one object on stdout.
+    /// Runs with `--json`, expects exit code 0, and returns the one object on stdout.
     pub(crate) fn json(&self, args: &[&str]) -> Value {
         let run = self.ok(&[args, &["--json"]].concat());
         run.json()
     }
 
-    /// Runs, expects exit code 1, and gives the error envelope: alone on stdout with `--json`; else
-    /// its code, message and hint, as the last two lines of stderr say them.
+    /// Runs, expects exit code 1, and returns the error envelope: the only output on stdout with
+    /// `--json`; otherwise code, message and hint from the last two lines of stderr.
     pub(crate) fn fails(&self, args: &[&str]) -> Value {
         let run = self.run(args);
         assert_eq!(
@@ -212,12 +212,12 @@ impl World {
         envelope
     }
 
-    /// Runs, expects a typed failure, and gives its code.
+    /// Runs, expects a typed failure, and returns its code.
     pub(crate) fn code(&self, args: &[&str]) -> String {
         self.fails(args)["error_code"].as_str().unwrap().to_owned()
     }
 
-    /// Runs and expects a usage error: exit code 2, nothing on stdout, the way to the usage on
+    /// Runs and expects a usage error: exit code 2, nothing on stdout, a pointer to the usage on
     /// stderr; with `--json` the envelope on stdout instead.
     pub(crate) fn usage(&self, args: &[&str]) -> String {
         let run = self.run(args);
@@ -245,7 +245,7 @@ impl World {
         run.stderr
     }
 
-    /// `text` with what differs from run to run replaced by words: places, hashes, keys, times,
+    /// `text` with everything replaced that differs from run to run: paths, hashes, keys, times,
     /// measured numbers.
     pub(crate) fn stable(&self, text: &str) -> String {
         let mut text = text.to_owned();
@@ -282,7 +282,7 @@ impl World {
         text
     }
 
-    /// A JSON object as a snapshot shows it: one field a line, made stable, without the roots.
+    /// A JSON object for a snapshot: one field per line, with stable values, without the roots.
     pub(crate) fn pretty(&self, mut value: Value) -> String {
         if let Some(fields) = value.as_object_mut() {
             fields.retain(|name, _| !ROOTS.contains(&name.as_str()));
@@ -290,8 +290,7 @@ impl World {
         self.stable(&serde_json::to_string_pretty(&value).unwrap())
     }
 
-    /// Every file below the vault and the home with its bytes, so that "nothing was written" can be
-    /// seen.
+    /// Every file below the vault and the home with its bytes, to check that nothing was written.
     pub(crate) fn photograph(&self) -> Vec<(PathBuf, Vec<u8>)> {
         let mut files = Vec::new();
         photograph(self.dir.path(), &mut files);
@@ -301,9 +300,9 @@ impl World {
 }
 
 impl World {
-    /// Fails with the names of the files that came, went or changed since `before`, after `args`
-    /// were run. SQLite's `-shm` is memory that its processes share for locking: it may be there,
-    /// and what stands in it is nobody's data.
+    /// Fails with the names of the files that were added, removed or changed since `before`, after
+    /// `args` were run. SQLite's `-shm` is memory that its processes share for locking: it may
+    /// exist, and its content does not matter.
     pub(crate) fn is_as(&self, before: &[(PathBuf, Vec<u8>)], args: &[&str]) {
         let kept = |(path, bytes): &(PathBuf, Vec<u8>)| {
             let shared = path.to_string_lossy().ends_with("-shm");
@@ -333,7 +332,7 @@ impl From<Output> for Run {
 }
 
 impl Run {
-    /// The one JSON object that stdout holds.
+    /// The one JSON object on stdout.
     pub(crate) fn json(&self) -> Value {
         assert_eq!(
             self.stdout.lines().count(),
@@ -345,7 +344,7 @@ impl Run {
     }
 }
 
-/// The failure that the last lines of stderr say: `error[CODE]: message`, and below it `fix: hint`.
+/// The failure in the last lines of stderr: `error[CODE]: message`, and below it `fix: hint`.
 pub(crate) fn spoken_failure(stderr: &str) -> Option<Value> {
     let at = stderr.rfind("error[")?;
     let mut lines = stderr[at..].lines();
@@ -359,7 +358,7 @@ pub(crate) fn spoken_failure(stderr: &str) -> Option<Value> {
     }))
 }
 
-/// The embedded example of this build of the program. A leftover of another build is taken away.
+/// The embedded example of this build of the program. One left by another build is removed.
 fn make_embedded() -> PathBuf {
     let built = fs::metadata(env!("CARGO_BIN_EXE_local-agent")).unwrap();
     let age = built
@@ -382,7 +381,7 @@ fn make_embedded() -> PathBuf {
     world.ok(&["embed"]);
     let half = tempfile::tempdir_in(shelf).unwrap();
     copy(world.root(), half.path());
-    // Another process may have been quicker; its world is as good.
+    // Another process may have been faster; its world is equivalent.
     let _ = fs::rename(half.path(), &made);
     made
 }

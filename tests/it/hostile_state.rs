@@ -1,5 +1,5 @@
 //! A state folder that came with somebody's clone, and links in any state folder: nothing outside
-//! is read, changed, made or removed.
+//! is read, changed, created or removed.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -57,7 +57,7 @@ fn used() -> World {
     world
 }
 
-/// A folder outside of everything, with what an attacker would like to reach.
+/// A folder outside of everything, with files that an attacker would like to reach.
 fn victim(world: &World) -> PathBuf {
     let victim = world.root().join("victim");
     fs::create_dir_all(victim.join("folder")).unwrap();
@@ -89,7 +89,7 @@ fn contents(folder: &Path) -> Vec<(PathBuf, Vec<u8>, u32)> {
     out
 }
 
-/// A clone of `world`'s vault for a user who knows nothing of it.
+/// A clone of `world`'s vault for a user who has never used it.
 fn cloned(world: &World) -> World {
     let clone = World::empty();
     copy(&world.vault(), &clone.vault());
@@ -119,7 +119,7 @@ fn a_state_folder_that_was_not_made_here_is_used_by_no_command() {
             && report.stdout.contains("was not made by you")
     );
     clone.is_as(&before, &["doctor"]);
-    // Agreeing to it is one command, and then everything works.
+    // One command is enough to trust it, and then everything works.
     let trusted = clone.json(&["config", "trust"]);
     assert_eq!(trusted["state_folders"].as_array().unwrap().len(), 1);
     for command in COMMANDS {
@@ -177,7 +177,7 @@ fn files_that_a_list_in_the_index_names_are_never_removed() {
             );
             let list = world.json(&["memory", "list"]);
             assert_eq!(list["count"], 1, "{names:?} {command:?}");
-            // The projection is made anew.
+            // The projection is rebuilt.
             assert!(
                 world
                     .ok(&["query", "--mode", "lexical", "boiler"])
@@ -196,9 +196,9 @@ fn files_that_a_list_in_the_index_names_are_never_removed() {
     }
 }
 
-/// Each file and folder of the state is a link to something of the user's, in turn. Every command,
-/// with the state trusted: it refuses with a typed failure, or does its work beside the link; the
-/// victim stays as it was.
+/// Each file and folder of the state is in turn replaced by a link to something of the user's.
+/// Every command, with the state trusted, either refuses with a typed failure or works without
+/// using the link; the victim's files do not change.
 #[test]
 fn no_command_follows_a_link_in_the_state_folder() {
     let places = [
@@ -318,7 +318,7 @@ fn what_the_program_writes_is_for_its_owner_alone() {
             .unwrap()
             .contains("\n*\n")
     );
-    // A folder that an earlier version left open is closed by the next job.
+    // If an earlier version left a folder open to others, the next job restricts it.
     for (path, ..) in contents(&world.state()) {
         let mode = if path.is_dir() { 0o755 } else { 0o644 };
         fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();

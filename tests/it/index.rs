@@ -29,7 +29,7 @@ fn the_example_is_indexed_and_a_second_run_finds_nothing_to_do() {
     "#);
     assert_eq!(world.ok(&["index", "--quiet"]).stdout, "");
     let mut body = world.json(&["index"]);
-    // Files this young are opened again, whatever their stamp; how many depends on the clock.
+    // Files this new are opened again, whatever their stamp; how many depends on the clock.
     assert!(
         body.as_object_mut()
             .unwrap()
@@ -100,7 +100,7 @@ fn sources_are_listed_without_touching_anything() {
 #[test]
 fn more_files_than_a_batch_holds_are_all_found_and_counted() {
     let world = World::empty();
-    // A batch holds 2,000 files.
+    // A batch has 2,000 files.
     for n in 0..2_050 {
         world.write(
             &format!("v/{n:04}.md"),
@@ -152,7 +152,7 @@ fn a_touched_file_is_not_indexed_again() {
     );
 }
 
-/// The same size within the same second, as an editor that saves twice: only hashing can see it.
+/// The same size within the same second, as when an editor saves twice: only hashing can detect it.
 #[cfg(unix)]
 #[test]
 fn an_edit_that_keeps_size_and_time_is_seen() {
@@ -205,7 +205,7 @@ fn w24_a_run_over_one_source_never_marks_the_others_as_current() {
     let world = two_sources();
     let partial = world.json(&["index", "--source", "a", "--max-tokens", "100"]);
     assert_eq!(partial["docs_changed"], 1);
-    // The whole run must cut the other source again, and only that one.
+    // The full run must chunk only the other source again.
     let whole = world.json(&["index", "--max-tokens", "100"]);
     assert_eq!(
         (&whole["docs_changed"], &whole["docs_unchanged"]),
@@ -323,7 +323,7 @@ fn w25_w26_w28_w31_what_cannot_be_read_is_listed_with_its_reason_and_no_longer_f
         (hits["count"].as_u64(), hits["hits"][0]["rel_path"].as_str()),
         (Some(1), Some("kept.md"))
     );
-    // They stay listed, and the run stays healthy.
+    // They stay listed, and the run still succeeds.
     assert_eq!(
         world.json(&["index"])["skipped"].as_array().unwrap().len(),
         3
@@ -358,7 +358,7 @@ fn s36_a_second_job_is_told_who_holds_the_lock_and_can_wait() {
     assert_eq!(refused["error_code"], "LOCKED");
     assert_snapshot!(world.stable(refused["error_message"].as_str().unwrap()), @"<vault>/.local-agent/index.lock is held by pid <pid>, `local-agent index`, since noon");
     assert_eq!(world.code(&["index", "--wait", "1"]), "LOCKED");
-    // Readers do not care.
+    // Readers are not affected.
     assert_eq!(
         world.json(&["query", "one", "--mode", "lexical"])["count"],
         1
@@ -473,7 +473,7 @@ fn two_databases_in_one_folder_do_not_share_a_projection() {
     );
 }
 
-/// A folder that cannot be made, because a file stands in its place.
+/// A folder that cannot be created, because there is a file with its name.
 #[test]
 fn a_state_folder_that_cannot_be_written_is_a_write_error() {
     let world = World::with(&[("a.md", "# A\n\nOne.\n")]);

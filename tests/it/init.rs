@@ -146,7 +146,7 @@ fn a_folder_that_cannot_be_written_is_a_write_error() {
     );
 }
 
-/// `index` refused what `init` had written.
+/// Regression: `index` refused what `init` had written.
 #[test]
 fn a_configuration_in_a_folder_names_nothing_outside_of_it() {
     let world = World::empty();
@@ -173,7 +173,7 @@ fn a_configuration_in_a_folder_names_nothing_outside_of_it() {
     assert_eq!(world.json(&["index"])["total_docs"], 1);
 }
 
-/// It said `next: local-agent index`, which fails without a source.
+/// Regression: it printed `next: local-agent index`, which fails without a source.
 #[test]
 fn without_a_source_the_next_step_names_one() {
     let world = World::empty();
@@ -181,7 +181,7 @@ fn without_a_source_the_next_step_names_one() {
     assert_snapshot!(run.stdout.lines().last().unwrap(), @"next: local-agent source add path/to/notes");
 }
 
-/// `$PWD/notes` behind a link was said to lie outside.
+/// Regression: `$PWD/notes` behind a link was reported as outside.
 #[cfg(unix)]
 #[test]
 fn a_source_may_be_named_through_a_link_above_the_folder() {

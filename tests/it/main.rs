@@ -1,4 +1,5 @@
-//! The only integration binary: one module a command with snapshots of real output, one a promise.
+//! The only integration test binary: one module per command with snapshots of real output, and one
+//! per guarantee.
 
 mod ancestor;
 mod architecture;

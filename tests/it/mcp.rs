@@ -14,21 +14,21 @@ use crate::harness::World;
 use crate::schema;
 use local_agent_testing::server::{Step, ok_json, serve};
 
-/// Longer than anything takes; who waits so long has found a hang.
+/// Longer than anything takes; a longer wait means a hang.
 const CAP: Duration = Duration::from_secs(240);
 
-/// One server and what it says.
+/// One server and its messages.
 pub(crate) struct Session {
     child: Child,
     stdin: Option<ChildStdin>,
     lines: Receiver<String>,
     next: i64,
-    /// Progress that came while something else was waited for.
+    /// Progress messages received while waiting for something else.
     progress: Vec<Value>,
 }
 
 impl Session {
-    /// Starts the server with nothing said.
+    /// Starts the server and sends nothing.
     fn silent(world: &World, args: &[&str]) -> Self {
         let mut command = world.command();
         command
@@ -87,7 +87,7 @@ impl Session {
         well_formed(&line)
     }
 
-    /// Sends a request and gives its response.
+    /// Sends a request and returns its response.
     fn request(&mut self, method: &str, params: Value) -> Value {
         self.next += 1;
         let id = self.next;
@@ -117,7 +117,7 @@ impl Session {
             .clone()
     }
 
-    /// Calls a tool that must do its job, and gives its data.
+    /// Calls a tool that must succeed, and returns its data.
     fn data(&mut self, tool: &str, args: Value) -> Value {
         let result = self.call(tool, args);
         assert_eq!(result["isError"], false, "{tool}: {result}");
@@ -138,7 +138,7 @@ impl Session {
     }
 }
 
-/// The message of a line, which must be JSON-RPC 2.0 as MCP has it.
+/// The message of a line, which must be JSON-RPC 2.0 as MCP requires.
 fn well_formed(line: &str) -> Value {
     let message: Value = serde_json::from_str(line).unwrap_or_else(|e| panic!("{e}: {line}"));
     assert_eq!(message["jsonrpc"], "2.0", "{line}");
@@ -243,7 +243,8 @@ fn every_tool_does_its_job_and_gives_what_its_schema_says() {
     let asked = gives("ask", json!({"question": question}));
     assert_eq!(asked["outcome"], "answered");
     assert!(asked["answer"].as_str().unwrap().contains("[source: "));
-    // What it says about itself passes, by its own words and against the evidence of its run.
+    // Its own answer passes verification, with its own citations and against the evidence of its
+    // run.
     let judged = gives(
         "verify",
         json!({"answer": asked["answer"], "run_id": asked["run_id"]}),
@@ -405,7 +406,7 @@ fn failures_are_those_of_the_command_line() {
         session.call("ask", json!({"question": ""})),
         &world.fails(&["ask", "", "--json"]),
     );
-    // The index that is made meanwhile is seen.
+    // It notices the index that is made meanwhile.
     world.ok(&["index"]);
     assert_eq!(
         session.data("search", json!({"query": "one"}))["outcome"],
@@ -469,7 +470,7 @@ fn failures_are_those_of_the_command_line() {
             ["error_code"],
         "RUN_NOT_FOUND"
     );
-    // What cannot be routed is the protocol's own error.
+    // Requests for unknown methods or tools get the protocol's own error.
     for (method, params, code) in [
         ("tools/call", json!({"name": "rm", "arguments": {}}), -32602),
         ("tools/call", json!({"name": 7}), -32602),
@@ -502,7 +503,7 @@ fn failures_are_those_of_the_command_line() {
     assert_eq!(session.end().0, 0);
 }
 
-/// A note of many sections, each long enough to be a chunk of its own.
+/// A note of many sections, each long enough to be a separate chunk.
 fn long_note() -> String {
     let section = |n: usize| {
         format!(
@@ -574,7 +575,7 @@ fn what_is_long_comes_in_pages_that_join_without_a_seam() {
         }
     }
     assert_eq!(keys.iter().collect::<Vec<_>>(), whole);
-    // A page speaks of the files of its own hits alone.
+    // A page mentions only the files of its own hits.
     world.write("b.md", "# B\n\nTwo kilns and a half.\n");
     let place = all["hits"]
         .as_array()
@@ -612,7 +613,7 @@ fn what_is_long_comes_in_pages_that_join_without_a_seam() {
         }
     }
     assert_eq!(names.iter().collect::<BTreeSet<&String>>().len(), 3);
-    // A cursor into what has changed is refused.
+    // A cursor into results that have changed is refused.
     let cursor =
         session.data("search", json!({"query": "kiln", "limit": 4}))["next_cursor"].clone();
     world.write("d.md", "# D\n\nThe kiln number 99.\n");
@@ -637,7 +638,7 @@ fn what_is_long_comes_in_pages_that_join_without_a_seam() {
 fn what_is_no_message_is_answered_and_the_session_goes_on() {
     let world = World::with(&[("a.md", "# A\n\nOne.\n")]);
     let mut session = Session::silent(&world, &[]);
-    // Before the session, things that mean nothing are passed over.
+    // Before the session begins, meaningless messages are ignored.
     session.send(
         &json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 4}}),
     );
@@ -693,7 +694,7 @@ fn what_is_no_message_is_answered_and_the_session_goes_on() {
     let deep = format!("{}{}\n", "[".repeat(5000), "]".repeat(5000));
     session.raw(deep.as_bytes());
     assert_eq!(session.receive()["error"]["code"], -32700);
-    // A line without an end in sight is not kept; what follows it is served.
+    // A line that does not end is not stored; the lines after it are served.
     for _ in 0..17 {
         session.raw(&vec![b'x'; 1 << 20]);
     }
@@ -724,7 +725,7 @@ fn the_end_of_the_input_is_the_end_of_the_program_and_nothing_asked_is_lost() {
     assert_eq!(answered, (100..120).collect());
 }
 
-/// A model that says one word and then nothing for an hour.
+/// A model that sends one word and then nothing for an hour.
 fn slow_model() -> local_agent_testing::server::Server {
     serve(|seen| match seen.path.as_str() {
         "/api/tags" => vec![Step::Bytes(ok_json(
@@ -784,7 +785,7 @@ fn a_call_that_is_taken_back_ends_and_its_record_says_so() {
         }
     }
     session.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "slow"}}));
-    // Others are served at once, and nothing more is heard of the call.
+    // Other calls are served at once, and the cancelled call sends nothing more.
     assert_eq!(
         session.data("search", json!({"query": "zebra"}))["outcome"],
         "found"
@@ -795,7 +796,7 @@ fn a_call_that_is_taken_back_ends_and_its_record_says_so() {
     assert_eq!(record["record"]["error_code"], "CANCELLED", "{record}");
 }
 
-/// Numbers that look random and are the same every time.
+/// Numbers that look random but are the same every time.
 struct Dice(u64);
 
 impl Dice {
@@ -931,7 +932,7 @@ fn install_edits_one_entry_and_keeps_a_copy() {
         world.json(&["mcp", "install", "--client", "claude-code"])["changed"],
         false
     );
-    // What was entered starts a server.
+    // The entry that was written does start a server.
     let entered: Value = serde_json::from_str(&after).unwrap();
     let server = &entered["mcpServers"]["local-agent"];
     let args = server["args"]
@@ -954,7 +955,7 @@ fn install_edits_one_entry_and_keeps_a_copy() {
         "{}",
         String::from_utf8_lossy(&output.stderr)
     );
-    // Clients that have no file yet get one; a file that is not understood stays as it is.
+    // Clients that have no file yet get one; a file that cannot be parsed is not changed.
     assert_eq!(
         world.json(&["mcp", "install", "--client", "cursor"])["backup"],
         Value::Null
@@ -968,7 +969,7 @@ fn install_edits_one_entry_and_keeps_a_copy() {
     assert_eq!(fs::read_to_string(&file).unwrap(), "{ // mine\n}\n");
 }
 
-/// The official Python client, when it is on this machine.
+/// The official Python client, if it is installed.
 #[test]
 fn the_python_client_asks_and_verifies() {
     let python = std::env::var("LOCAL_AGENT_TEST_PYTHON").unwrap_or_else(|_| "python3".to_owned());
@@ -977,7 +978,8 @@ fn the_python_client_asks_and_verifies() {
         .output()
         .is_ok_and(|o| o.status.success());
     if !there {
-        // Past the capture of the test runner: nobody is to take this for a pass.
+        // Printed past the output capture of the test runner, so that nobody mistakes this for a
+        // pass.
         let why = format!(
             "NOT RUN: mcp::the_python_client_asks_and_verifies: `{python} -c 'import mcp'` does not work here\n"
         );
@@ -1003,7 +1005,7 @@ fn the_python_client_asks_and_verifies() {
         told.contains("verify: passed") && told.contains("verify of a changed number: rejected"),
         "{told}"
     );
-    // What the documents show is what the client was told.
+    // The documentation shows exactly what the client received.
     let document =
         fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/mcp.md")).unwrap();
     let shown = document
@@ -1021,8 +1023,8 @@ fn the_python_client_asks_and_verifies() {
     }
 }
 
-/// A configuration that was found by walking up may be edited by whoever sends notes: it is asked
-/// about again.
+/// A configuration that was found by walking up may be edited by anyone who sends notes, so the
+/// user is asked about it again.
 #[test]
 fn what_install_enters_trusts_no_later_edit_of_a_found_configuration() {
     let world = World::with(&[("a.md", "# A\n\nOne quokka.\n")]);
@@ -1153,7 +1155,7 @@ fn a_root_that_was_moved_away_and_made_again_is_read_as_it_is_now() {
     world.write("sub/a.md", "# A\n\nNew words.\n");
     let got = session.call("get", json!({"address": "a.md"}));
     if got["isError"] == true {
-        // Where the kernel confines the server to the folder of before, it says what to do.
+        // If the kernel restricts the server to the old folder, it says what to do.
         let text = got["content"][0]["text"].as_str().unwrap();
         assert!(
             text.contains("FILE_READ_ERROR") && text.contains("restart the server"),

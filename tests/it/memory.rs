@@ -1,4 +1,4 @@
-//! `memory`, and what `ask` makes of it.
+//! `memory`, and how `ask` uses it.
 
 use std::fs;
 
@@ -155,7 +155,7 @@ fn w52_keys_are_checked_and_links_know_what_became_of_their_text() {
     1 links relinked, 0 dropped, 0 left as they are
     ");
     assert_eq!(states(&world), ["intact"]);
-    // Another text in the same place.
+    // Another text at the same position.
     world.write("heat.md", &NOTE.replace("spring", "autumn"));
     world.ok(&["index"]);
     assert_eq!(states(&world), ["changed"]);
@@ -165,7 +165,7 @@ fn w52_keys_are_checked_and_links_know_what_became_of_their_text() {
         1
     );
     assert_eq!(states(&world), ["intact"]);
-    // Neither text nor file.
+    // Neither the text nor the file exists.
     fs::remove_file(world.vault().join("heat.md")).unwrap();
     world.ok(&["index"]);
     assert_eq!(states(&world), ["gone"]);
@@ -241,7 +241,7 @@ fn memory_is_context_beside_an_answer_and_never_evidence() {
         "{}",
         run.stdout
     );
-    // An answer that leans on it is rejected, by its label and in its numbers.
+    // An answer that relies on it is rejected, both for its label and for its numbers.
     let answer = world.root().join("answer.md");
     let judge = |text: &str| {
         fs::write(&answer, text).unwrap();
@@ -282,8 +282,8 @@ fn a_chat_model_gets_no_memory_and_cannot_cite_one() {
         ]);
         (body, server.prompt(0))
     };
-    // What it leans on memory for is refused, twice; the person gets the notes' own words, and the
-    // memory beside them.
+    // The part that relies on memory is rejected, twice; the person gets the notes' own words, and
+    // the memory next to them.
     for answer in [
         "Leyla is paid 40 euros [M1].",
         "The oven is repaired by Leyla every spring [E1][M1].",
@@ -331,7 +331,7 @@ fn memory_that_is_switched_off_is_neither_read_nor_written() {
 #[test]
 fn a_lost_database_is_said_by_everybody_and_begun_again_only_when_told() {
     let world = oven();
-    // No run was ever recorded.
+    // No run has ever been recorded.
     add(&world, "Leyla repairs the oven.", &[]);
     let database = world.state().join("durable.sqlite");
     let whole = fs::read(&database).unwrap();
@@ -369,7 +369,7 @@ fn a_lost_database_is_said_by_everybody_and_begun_again_only_when_told() {
             .iter()
             .find(|c| c["error_code"] == "DOCTOR_DURABLE_MISSING");
         assert!(check.is_some_and(|c| c["ok"] == false), "{report}");
-        // Asking goes on, and says so.
+        // Asking still works, and a message says so.
         let run = world.ok(&["ask", "Who repairs the oven?"]);
         assert!(
             run.stderr.contains("durable.sqlite")
@@ -382,12 +382,12 @@ fn a_lost_database_is_said_by_everybody_and_begun_again_only_when_told() {
             "nothing is begun in silence"
         );
     }
-    // From a backup.
+    // Restored from a backup.
     fs::write(&database, &whole).unwrap();
     assert_eq!(world.json(&["memory", "list"])["count"], 1);
     world.ok(&["ask", "Who repairs the oven?"]);
     assert_eq!(world.json(&["runs", "verify"])["anchored"], true);
-    // Without one.
+    // Without a backup.
     for name in &beside {
         let _ = fs::remove_file(world.state().join(name));
     }

@@ -25,7 +25,7 @@ fn known_models_are_listed() {
 #[test]
 fn the_embedded_model_is_what_it_was_made_of() {
     let world = World::empty();
-    // The last digits are others on a processor without bf16.
+    // The last digits differ on a processor without bf16.
     let stdout = world.ok(&["models", "verify"]).stdout;
     let (before, digits) = stdout.split_at(stdout.find("0.99").unwrap() + 4);
     assert!(digits.starts_with(|c: char| c.is_ascii_digit()));

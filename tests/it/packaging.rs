@@ -1,4 +1,4 @@
-//! What the program is handed over in: the archive, and the descriptions of packages.
+//! What the program is distributed in: the archive, and the package descriptions.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ fn every_package_has_the_version_of_the_program() {
     }
 }
 
-/// Each archive of the workflow is one that the formula or the npm package knows.
+/// Each archive of the workflow is known to the formula or to the npm package.
 #[test]
 fn every_target_is_built_and_packaged() {
     let workflow = text(".github/workflows/release.yml");

@@ -1,4 +1,5 @@
-//! Private notes: no agent sees them, and no model on another machine gets them. Every way out.
+//! Private notes: no agent sees them, and no model on another machine gets them. Tests every way
+//! out.
 
 use std::sync::{Arc, Mutex};
 
@@ -28,7 +29,7 @@ fn world() -> World {
     world
 }
 
-/// Says every way in which an agent can ask for text, and what comes of it.
+/// Uses every way in which an agent can request text, and returns all results.
 fn all_that_an_agent_gets(session: &mut Session) -> String {
     let calls = [
         ("search", json!({"query": "falcon code"})),
@@ -142,7 +143,7 @@ fn a_chat_model_on_another_machine_gets_no_private_note_and_the_person_is_told()
     let question = "What is the falcon code of the zoo?";
     let (here, _) = prompts(&world, "127.0.0.1", question);
     assert!(here.contains("4711"), "{here}");
-    // Reaches this machine, and does not say so.
+    // The address reaches this machine, but does not say so.
     let (there, body) = prompts(&world, "0.0.0.0", question);
     assert!(
         !there.contains("4711") && !there.contains("Falcon diary"),

@@ -1,5 +1,5 @@
-//! What holds for every vault and every history of it: the whole of `index`, in this process, over
-//! made-up notes.
+//! Properties of every vault and every history of it: all of `index`, in this process, over
+//! generated notes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -21,7 +21,7 @@ use super::churn::{State, assert_same};
 
 const BUDGET: usize = 40;
 
-/// A folder of notes and a place for an index, without a process of the program.
+/// A folder of notes and a folder for an index, without running the program.
 struct Folder {
     dir: TempDir,
 }
@@ -41,8 +41,8 @@ impl Folder {
         State(self.dir.path().join(name))
     }
 
-    /// Writes a note; its time stamp is long past when `old`, so that only size, inode and change
-    /// time tell of it.
+    /// Writes a note; if `old`, its time stamp is long past, so that only size, inode and change
+    /// time reveal a change.
     fn write(&self, path: &str, text: &str, old: bool) {
         let file = self.notes().join(path);
         fs::create_dir_all(file.parent().unwrap()).unwrap();
@@ -115,7 +115,7 @@ const fn chunking() -> ChunkOptions {
     }
 }
 
-/// A block of a note, in any of the shapes that notes have.
+/// A block of a note, in any of the forms that notes have.
 fn block() -> impl Strategy<Value = String> {
     let prose = "[a-zäß日本é,.]{1,9}( [a-zäß日本é,.]{1,9}){0,30}";
     prop_oneof![
@@ -225,8 +225,8 @@ fn check(folder: &Folder, state: &State, files: &BTreeMap<usize, String>) {
     );
 }
 
-/// Every chunk is a slice of the file, on the lines it says; together they hold every byte of the
-/// body that is seen.
+/// Every chunk is a slice of the file, on the lines it names; together they contain every visible
+/// byte of the body.
 fn check_file(text: &str, chunks: &[&ChunkRecord]) {
     let mut covered = vec![false; text.len()];
     for chunk in chunks {
@@ -263,8 +263,8 @@ fn check_file(text: &str, chunks: &[&ChunkRecord]) {
     }
 }
 
-/// A chapter that is a chunk of its own: neither so small that it joins a neighbour, nor so large
-/// that it is cut.
+/// A chapter that is a separate chunk: not so small that it is joined with a neighbour, and not so
+/// large that it is split.
 fn chapter(name: &str) -> impl Strategy<Value = String> + use<> {
     let name = name.to_owned();
     prop::collection::vec("[a-z]{2,7}", BUDGET / 2..BUDGET - 6)

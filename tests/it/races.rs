@@ -1,7 +1,7 @@
-//! Races: one thread swaps what stands at a path while others read it. Not one byte from outside
-//! may arrive, on either way in which the sandbox's library opens files: `openat2`, and its own
-//! walk where the kernel has no such call. A reader that checks first and opens then loses the same
-//! race, so the race can be lost.
+//! Races: one thread swaps what is at a path while others read it. Not one byte from outside may be
+//! read, with either way in which the sandbox's library opens files: `openat2`, and its own walk if
+//! the kernel has no such call. A reader that checks first and then opens loses the same race,
+//! which shows that the race can be lost.
 #![cfg(target_os = "linux")]
 
 use std::fs;
@@ -15,7 +15,7 @@ use local_agent_files::sandbox::FollowLinks;
 use local_agent_files::sandbox::{Address, Policy, RootSpec, Sandbox, Selection};
 use local_agent_text::types::{RelPath, SourceName};
 
-/// Reads of one race, over all threads. Twelve races each way of opening make 100,800.
+/// Number of reads in one race, over all threads. Twelve races for each way of opening are 100,800.
 const READS: usize = 8_400;
 const THREADS: usize = 3;
 /// Set for a child process in which `openat2` does not exist.
@@ -65,7 +65,7 @@ impl World {
     }
 }
 
-/// Reads by `read` in several threads while `swap` runs in another. Gives every text that arrived
+/// Calls `read` in several threads while `swap` runs in another. Returns every text that was read,
 /// with its count.
 fn race(
     read: impl Fn() -> Option<Vec<u8>> + Sync,
@@ -109,8 +109,8 @@ fn race(
     (inside.into_inner(), leaked.into_inner())
 }
 
-/// The sandbox must have read the file, and nothing else. Threads that take turns on few processors
-/// may find the file swapped away each time; then the race is run again.
+/// The sandbox must have read the file, and nothing else. If threads take turns on few processors,
+/// the file may be swapped away each time; then the race is run again.
 fn never_leaves(world: &World, follow: FollowLinks, path: &str, swap: impl Fn() + Sync) {
     let sandbox = world.sandbox(follow);
     let at = Address {
@@ -128,7 +128,7 @@ fn never_leaves(world: &World, follow: FollowLinks, path: &str, swap: impl Fn() 
     panic!("the file was never there");
 }
 
-/// Puts a link to `target` at `path`, then the file again, each by one rename.
+/// Puts a link to `target` at `path`, then the file again, each with one rename.
 fn swap_file(path: &Path, target: &Path) {
     let beside = path.with_extension("beside");
     let _ = symlink(target, &beside).and_then(|()| fs::rename(&beside, path));
@@ -136,7 +136,7 @@ fn swap_file(path: &Path, target: &Path) {
     std::thread::yield_now();
 }
 
-/// Puts the link at `link` in the folder's place, then the folder again.
+/// Puts the link at `link` in place of the folder, then the folder again.
 fn swap_folder(folder: &Path, away: &Path, link: &Path) {
     let _ = fs::rename(folder, away).and_then(|()| fs::rename(link, folder));
     let _ = fs::rename(folder, link).and_then(|()| fs::rename(away, folder));
@@ -196,7 +196,7 @@ fn s11_s12_w38_nothing_that_is_swapped_in_is_ever_read_without_openat2() {
         assert!(!has_openat2(), "the filter does not hold");
         return all_races();
     }
-    // The filter cannot be taken off again, so it is put on a process of its own.
+    // The filter cannot be removed again, so it is applied in a separate process.
     let name = "races::s11_s12_w38_nothing_that_is_swapped_in_is_ever_read_without_openat2";
     let child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", name])
@@ -211,7 +211,7 @@ fn s11_s12_w38_nothing_that_is_swapped_in_is_ever_read_without_openat2() {
     );
 }
 
-/// From here on `openat2` answers that there is no such call, in this process and all its threads.
+/// From now on `openat2` returns that there is no such call, in this process and all its threads.
 fn take_openat2_away() {
     use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, TargetArch};
     let openat2 = 437; // the same number on every architecture
@@ -228,7 +228,7 @@ fn take_openat2_away() {
     seccompiler::apply_filter_all_threads(&program).unwrap();
 }
 
-/// What many servers do: look whether the path leads out of the root, then open it.
+/// What many servers do: check whether the path leads out of the root, then open it.
 fn check_then_open(root: &Path, path: &Path) -> Option<Vec<u8>> {
     let real = path.canonicalize().ok()?;
     if !real.starts_with(root) || real.components().any(|c| c.as_os_str() == ".hidden") {
@@ -244,7 +244,7 @@ fn s11_s12_a_reader_that_checks_and_then_opens_loses_the_same_races() {
     let [folder, away, link] = ["folder", "away", "link"].map(|n| world.vault.join(n));
     symlink(&world.outside, &link).unwrap();
     let lost = |read: &(dyn Fn() -> Option<Vec<u8>> + Sync), swap: &(dyn Fn() + Sync)| {
-        // It takes a few thousand reads; a machine that does one thing at a time may need more.
+        // It takes a few thousand reads; a machine with a single core may need more.
         (0..50).any(|_| race(read, swap, |bytes| bytes != b"inside" && !bytes.is_empty()).1 > 0)
     };
     let secret = world.outside.join("secret.md");

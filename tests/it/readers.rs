@@ -1,4 +1,4 @@
-//! Readers never write (W48), whatever they are asked and whoever may write.
+//! Readers never write (W48), whatever the command and the permissions.
 
 use std::fs;
 use std::path::Path;
@@ -44,7 +44,7 @@ const READERS: &[&[&str]] = &[
     &["man"],
 ];
 
-/// The example vault, and a configuration under which `ask` keeps no record: then it is a reader
+/// The example vault, and a configuration under which `ask` keeps no record, so that it is a reader
 /// too.
 fn world() -> World {
     let world = World::embedded();
@@ -92,7 +92,7 @@ fn a_folder_that_nobody_may_write_still_answers() {
     set_modes(&world.vault(), 0o755, 0o644);
 }
 
-/// A copy of the databases without SQLite's side files, as a backup or a synced folder leaves them.
+/// A copy of the databases without SQLite's side files, as after a backup or in a synced folder.
 #[test]
 fn databases_without_their_side_files_are_read() {
     let world = World::embedded();
@@ -106,7 +106,8 @@ fn databases_without_their_side_files_are_read() {
     assert_eq!(world.json(&["status"])["stale"], serde_json::json!([]));
 }
 
-/// A projection of another program version or with damage is named, with the command that mends it.
+/// A projection of another program version, or a damaged one, is reported, with the command that
+/// fixes it.
 #[test]
 fn a_lost_projection_is_named_and_mended() {
     let world = World::embedded();

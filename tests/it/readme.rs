@@ -1,4 +1,4 @@
-//! The documents' commands and transcripts are what the program really takes and gives.
+//! The commands and transcripts in the documents are what the program really accepts and prints.
 
 use std::fs;
 use std::path::Path;
@@ -101,9 +101,9 @@ fn every_command_line_in_the_documents_is_understood() {
                 .map(str::trim)
                 .filter(|c| c.starts_with("local-agent "))
             {
-                // `--help` is read with the whole line parsed, and runs nothing.
+                // `--help` is handled after the whole line is parsed, and runs nothing.
                 let subcommand = command.split_whitespace().nth(1).unwrap();
-                // `eval retrieval` and its like have flags of their own.
+                // `eval retrieval` and similar subcommands have their own flags.
                 let deeper = command
                     .split_whitespace()
                     .nth(2)

@@ -1,5 +1,4 @@
-//! A rebuild mends every damage, and whoever reads meanwhile reads the old state until the new one
-//! is whole.
+//! A rebuild fixes every damage, and readers use the old state until the new one is complete.
 
 use std::fs;
 use std::path::Path;
@@ -21,7 +20,7 @@ fn damage(file: &Path, dice: &mut Dice) {
     fs::write(file, bytes).unwrap();
 }
 
-/// Folds the log into the file, so that damage is not covered up.
+/// Merges the log into the file, so that the log does not hide the damage.
 fn fold(file: &Path) {
     Connection::open(file)
         .unwrap()
@@ -136,14 +135,14 @@ fn what_a_killed_rebuild_leaves_is_mended_by_the_next_run() {
     let finds = || {
         world.json(&["query", "zebra", "--mode", "lexical", "--min-score", "0"])["count"].clone()
     };
-    // Killed while the new index was made.
+    // Killed while the new index was being built.
     fs::copy(state.join("index.sqlite"), state.join("index.sqlite.new")).unwrap();
     fs::create_dir(state.join("lexical.new")).unwrap();
     assert_eq!(finds(), json!(1));
     world.ok(&["index"]);
     assert!(!state.join("index.sqlite.new").exists() && !state.join("lexical.new").exists());
-    // Killed when the new index was in place and its projection was not: the projection of another
-    // index stands there.
+    // Killed when the new index was in place but its projection was not: the projection of another
+    // index is there.
     let other = World::with(&[("b.md", "# B\n\nThe oven is hot.\n")]);
     other.ok(&["index"]);
     fs::rename(state.join("lexical"), state.join("lexical.new")).unwrap();

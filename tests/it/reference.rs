@@ -1,11 +1,11 @@
-//! Every command line of the ancestor that this program carries on: accepted, does its job, keeps
-//! its fields.
+//! Every command line of the predecessor that this program still supports: it is accepted, works,
+//! and keeps its fields.
 
 use serde_json::Value;
 
 use crate::harness::{ROOTS, World};
 
-/// What a field holds.
+/// The type of a field.
 #[derive(Debug, Clone, Copy)]
 enum Kind {
     Bool,
@@ -17,7 +17,7 @@ enum Kind {
 
 use Kind::{Bool, Count, List, Object, Text};
 
-/// What a command line gives.
+/// The result of a command line.
 enum Gives {
     /// Exit code 0 and text on stdout.
     Says,
@@ -25,7 +25,7 @@ enum Gives {
     Fields(&'static [(&'static str, Kind)]),
     /// Exit code 1 and the envelope with this code.
     Fails(&'static str),
-    /// Exit code 2 and the way to the usage.
+    /// Exit code 2 and a pointer to the usage.
     Usage,
 }
 
@@ -120,7 +120,7 @@ const MEMORY_EXPORT: &[(&str, Kind)] = &[
 
 const QUESTION: &str = "At what temperature and humidity does the proofbox hold sourdough?";
 
-/// In order: a later line may rely on what an earlier one left.
+/// In order: a later line may depend on the results of an earlier one.
 const LINES: &[(&[&str], Gives)] = &[
     (&[], Usage),
     (&["frobnicate"], Usage),
@@ -356,7 +356,7 @@ const LINES: &[(&[&str], Gives)] = &[
         ],
         Fields(QUERY),
     ),
-    // A server that is not used is not looked at.
+    // A server that is not needed is not contacted.
     (
         &[
             "--ollama-base-url",
@@ -466,7 +466,7 @@ fn items_of_lists_keep_their_fields() {
     }
 }
 
-/// The environment stands between the configuration and the flags, as it did.
+/// The environment ranks between the configuration and the flags, as in the predecessor.
 #[test]
 fn the_environment_names_workroot_configuration_and_server() {
     let world = World::with(&[("a.md", "# A\n\nOne line.\n")]);

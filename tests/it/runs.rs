@@ -1,4 +1,4 @@
-//! `runs`, and what `ask` leaves behind.
+//! `runs`, and the records that `ask` leaves.
 
 use std::fs;
 use std::path::PathBuf;
@@ -25,7 +25,7 @@ fn zoo() -> World {
     world
 }
 
-/// Asks, and gives the name and the file of the run.
+/// Asks, and returns the name and the file of the run.
 fn ask(world: &World) -> (String, PathBuf) {
     let body = world.json(&["ask", QUESTION]);
     (
@@ -185,7 +185,7 @@ fn a_record_that_cannot_be_kept_is_a_failure_and_not_a_silence() {
     );
 }
 
-/// A run as `ask` begins it, in this process.
+/// Begins a run in this process, like `ask` does.
 fn begin(world: &World) -> Run {
     let mut config = Config::defaults(&world.vault()).unwrap();
     config.runs.dir = world.state().join("runs");
@@ -250,7 +250,8 @@ fn s32_asks_that_are_killed_leave_a_ledger_that_holds_together() {
         let _ = child.kill();
         child.wait().unwrap();
     }
-    // The first run may have died between its line in the ledger and the head that is kept of it.
+    // The first run may have died after writing its line in the ledger and before storing the
+    // ledger's head.
     let left = findings(&world);
     assert!(
         left.iter()
@@ -313,7 +314,7 @@ fn s31_a_cut_tail_is_seen_and_nothing_is_asked_on_top_of_it() {
             .collect::<String>(),
     )
     .unwrap();
-    // What was cut off is a run that is still there, and now unlisted.
+    // The run whose line was cut off is still there, and is now unlisted.
     assert_eq!(findings(&world), ["LEDGER_BROKEN", "RUN_UNLISTED"]);
     let failure = world.fails(&["ask", QUESTION, "--json"]);
     assert_eq!(failure["error_code"], "LEDGER_BROKEN");
@@ -344,13 +345,13 @@ fn s31_a_cut_tail_is_seen_and_nothing_is_asked_on_top_of_it() {
             .starts_with(lines[2])
     );
     ask(&world);
-    // The runs of the ledger that was set aside are taken over.
+    // The runs of the ledger that was set aside are adopted.
     assert_eq!(findings(&world), [] as [&str; 0]);
     world.ok(&["runs", "prune", "--keep", "1"]);
     assert_eq!(findings(&world), [] as [&str; 0]);
 }
 
-/// Follows the fix of every finding that fails, as a person would, until none fails.
+/// Follows the fix of every failing finding, as a person would, until none fails.
 #[cfg(unix)]
 fn follow_every_fix(world: &World) -> Vec<String> {
     let mut followed = Vec::new();
@@ -377,7 +378,7 @@ fn follow_every_fix(world: &World) -> Vec<String> {
     followed
 }
 
-/// Only then has a file that keeps its length another time.
+/// Only after this does a changed file of the same length get another time stamp.
 #[cfg(unix)]
 fn wait_for_another_tick_of_the_file_systems_clock() {
     std::thread::sleep(Duration::from_millis(20));
@@ -495,7 +496,7 @@ fn a_renewal_keeps_what_the_chain_was_worth() {
     let world = zoo();
     let files: Vec<PathBuf> = (0..3).map(|_| ask(&world).1).collect();
     wait_for_another_tick_of_the_file_systems_clock();
-    // One record is changed, and a line that has nothing to do with it.
+    // One record is changed, and also an unrelated line.
     fs::write(
         &files[1],
         fs::read_to_string(&files[1])
@@ -524,7 +525,8 @@ fn a_renewal_keeps_what_the_chain_was_worth() {
         ["RECORD_CHANGED"],
         "a change from before does not pass by a renewal"
     );
-    // A record that came from elsewhere is entered, and it is said that nothing vouches for it.
+    // A record that came from elsewhere is added to the ledger, with a message that nothing vouches
+    // for it.
     let world = zoo();
     ask(&world);
     let other = zoo();
@@ -541,7 +543,7 @@ fn a_renewal_keeps_what_the_chain_was_worth() {
     assert_eq!(findings(&world), ["RUN_UNLISTED"]);
     assert_eq!(follow_every_fix(&world), ["local-agent runs head --adopt"]);
     assert_eq!(findings(&world), ["RUN_UNVOUCHED"]);
-    // A record that is gone is given up by its name.
+    // A missing record is given up by its name.
     fs::remove_dir_all(world.state().join("runs").join(&id)).unwrap();
     assert_eq!(findings(&world), ["RECORD_MISSING"]);
     world.ok(&["runs", "prune", &id]);
@@ -564,7 +566,7 @@ fn beside_runs_that_begin_end_and_are_pruned_no_check_raises_an_alarm() {
         }
         threads.spawn(|| {
             while !is_over() {
-                // Two who remove the same run are one too many, and that is said.
+                // If two processes remove the same run, one of them is too late and reports it.
                 world.run(&["runs", "prune", "--keep", "3"]);
             }
         });
@@ -589,7 +591,7 @@ fn a_record_that_was_changed_is_seen_twice() {
     let world = zoo();
     let (id, file) = ask(&world);
     let text = fs::read_to_string(&file).unwrap();
-    // The report's hash is changed, so that the draft no longer gives it.
+    // The report's hash is changed, so it no longer matches the draft.
     let sha = read(&file)["report_sha256"].as_str().unwrap().to_owned();
     let other = format!(
         "{}{}",
@@ -602,7 +604,7 @@ fn a_record_that_was_changed_is_seen_twice() {
         world.code(&["runs", "replay", &id, "--json"]),
         "REPLAY_MISMATCH"
     );
-    // Another draft than the one that was judged.
+    // A draft other than the one that was verified.
     let mut changed = read(&file);
     let quote = changed["draft"]
         .as_array_mut()
@@ -639,14 +641,14 @@ fn a_replay_gives_the_same_report_or_says_why_it_cannot() {
         (&body["report_sha256"], &body["judged"], &body["moved"]),
         (&report, &json!(true), &json!([]))
     );
-    // Lines that came in above move the evidence and change nothing.
+    // Lines inserted above move the evidence, which changes nothing.
     world.write("zoo.md", &format!("One line more.\n{NOTE}"));
     let body = world.json(&["runs", "replay", "last"]);
     assert_eq!(
         (&body["report_sha256"], &body["moved"]),
         (&report, &json!(["E1"]))
     );
-    // Bytes that are gone are no disagreement.
+    // Missing bytes do not count as a mismatch.
     world.write("zoo.md", &NOTE.replace("14", "15"));
     let failure = world.fails(&["runs", "replay", &id, "--json"]);
     assert_eq!(failure["error_code"], "REPLAY_EVIDENCE_GONE");
@@ -658,7 +660,7 @@ fn a_replay_gives_the_same_report_or_says_why_it_cannot() {
     );
     fs::remove_file(world.vault().join("zoo.md")).unwrap();
     assert_eq!(world.code(&["runs", "replay", &id]), "REPLAY_EVIDENCE_GONE");
-    // Nothing was judged: there is no report to compare.
+    // Nothing was verified, so there is no report to compare.
     let world = zoo();
     world.ok(&["ask", "qqqq zzzz xxxx?"]);
     assert_eq!(world.json(&["runs", "replay", "last"])["judged"], false);
@@ -899,7 +901,7 @@ fn every_refusal_has_its_code_and_a_way_out() {
     );
 }
 
-/// A vault whose notes, names and questions try to be more than text.
+/// A vault whose notes, names and questions try to inject markup.
 fn hostile() -> (World, String) {
     let world = World::with(&[(
         "<img src=x onerror=alert(1)>.md",
@@ -947,7 +949,7 @@ fn the_page_loads_nothing_runs_nothing_and_escapes_everything() {
     assert!(!page.contains('\u{202e}') && page.contains("U+202E"));
     assert!(page.contains("&lt;script&gt;document.title=&#39;owned&#39;&lt;/script&gt;"));
     assert_eq!(page.matches("</style>").count(), 1);
-    // Every link has a place, and every place one name.
+    // Every link has a target, and every target has a unique name.
     for link in page
         .split("href=\"#")
         .skip(1)
@@ -992,7 +994,7 @@ fn the_page_shows_answer_verdicts_evidence_and_where_text_went() {
     }
 }
 
-/// Looks at the page in a real browser, where there is one.
+/// Opens the page in a real browser, if there is one.
 #[test]
 fn a_browser_shows_the_page_and_runs_nothing_of_it() {
     let Some(chromium) = [
@@ -1059,7 +1061,7 @@ fn a_browser_shows_the_page_and_runs_nothing_of_it() {
         &format!("--screenshot={}", picture.display()),
     ]);
     let picture = fs::read(picture).unwrap();
-    // Width and height stand at byte 16 of a PNG; a page without any style or text is far smaller.
+    // Width and height are at byte 16 of a PNG; a page without any style or text is far smaller.
     assert_eq!(picture[16..24], [0, 0, 3, 232, 0, 0, 3, 32]);
     assert!(picture.len() > 20_000, "{}", picture.len());
 }

@@ -1,6 +1,6 @@
-//! The published schema of `run.json`, held against records of real runs.
+//! The published schema of `run.json`, checked against records of real runs.
 //!
-//! The validator knows exactly the words that the schema uses, and fails on any other.
+//! The validator knows only the keywords that the schema uses, and fails on any other.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::harness::World;
 
-/// Words that say nothing about a value.
+/// Keywords that do not restrict a value.
 const SAYS_NOTHING: [&str; 7] = [
     "$schema",
     "$id",
@@ -119,7 +119,7 @@ fn fields(root: &Value, schema: &Value, value: &Value, at: &str) -> Result<(), S
     Ok(())
 }
 
-/// Fails when `value` is not what this schema says, or has a field that it does not name.
+/// Fails when `value` does not match this schema, or has a field that it does not name.
 pub(crate) fn holds(schema: &Value, value: &Value) {
     let mut strict = schema.clone();
     strict["additionalProperties"] = json!(false);
@@ -128,7 +128,7 @@ pub(crate) fn holds(schema: &Value, value: &Value) {
     }
 }
 
-/// Fails when `record` is not what the schema says.
+/// Fails when `record` does not match the schema.
 pub(crate) fn fits(record: &Value) {
     let schema = schema();
     if let Err(why) = check(&schema, &schema, record, "") {

@@ -1,4 +1,4 @@
-//! `include` and `exclude` of a source: what they leave out does not exist for any command.
+//! `include` and `exclude` of a source: files that they leave out do not exist for any command.
 
 use crate::harness::World;
 

@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 
 use crate::harness::World;
 
-/// Longer than anything takes; who waits so long has found a hang.
+/// Longer than anything takes; a longer wait means a hang.
 const CAP: Duration = Duration::from_secs(240);
 
-/// A server at work.
+/// A running server.
 struct Served {
     child: Child,
     address: String,
@@ -20,7 +20,7 @@ struct Served {
     link: Option<String>,
 }
 
-/// What it answered.
+/// A reply of the server.
 struct Answer {
     status: u16,
     head: String,
@@ -82,12 +82,12 @@ impl Served {
         self.address.rsplit(':').next().unwrap()
     }
 
-    /// Sends bytes as they are.
+    /// Sends bytes unchanged.
     fn raw(&self, head: &str, body: &str) -> Answer {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         stream.set_read_timeout(Some(CAP)).unwrap();
         stream.write_all(head.as_bytes()).unwrap();
-        // It may have answered before it read all of a body that is too long.
+        // It may have replied before it read all of a body that is too long.
         let _ = stream.write_all(body.as_bytes());
         let mut all = Vec::new();
         let _ = stream.read_to_end(&mut all);
@@ -104,7 +104,7 @@ impl Served {
         }
     }
 
-    /// A request with these headers and no others but the length.
+    /// A request with only these headers and the content length.
     fn with(&self, line: &str, headers: &[(&str, &str)], body: &str) -> Answer {
         let headers: String = headers
             .iter()
@@ -139,7 +139,7 @@ impl Served {
         self.with(&format!("POST {path}"), &headers, &body.to_string())
     }
 
-    /// A request whose body has not come yet.
+    /// A request whose body has not been sent yet.
     fn begun(&self, path: &str, length: usize) -> TcpStream {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         stream.set_read_timeout(Some(CAP)).unwrap();
@@ -152,7 +152,7 @@ impl Served {
         stream
     }
 
-    /// Asks it to end.
+    /// Sends it a signal.
     fn signal(&self, signal: &str) {
         let id = self.child.id().to_string();
         let sent = std::process::Command::new("kill")
@@ -161,7 +161,7 @@ impl Served {
         assert!(sent.unwrap().success());
     }
 
-    /// Asks it to end; its exit code.
+    /// Sends it a signal to end; returns its exit code.
     fn end(mut self, signal: &str) -> Option<i32> {
         self.signal(signal);
         self.child.wait().unwrap().code()
@@ -175,7 +175,7 @@ impl Drop for Served {
     }
 }
 
-/// Without what differs from one run to the next.
+/// The body without fields that differ from one run to the next.
 fn lasting(mut body: Value) -> Value {
     for name in ["run_id", "run_record"] {
         body.as_object_mut().unwrap().remove(name);
@@ -250,7 +250,7 @@ fn nobody_gets_in_without_the_token_under_another_name_or_from_another_site() {
         );
         answer.is_refused(403, "ACCESS_DENIED");
     }
-    // A renewed token counts at once.
+    // A renewed token is valid at once.
     world.ok(&["serve", "token", "--renew"]);
     served.get("/api/status").is_refused(401, "ACCESS_DENIED");
 }
@@ -594,7 +594,7 @@ fn nothing_that_a_note_or_a_question_holds_is_markup_of_a_page() {
     }
 }
 
-/// Asks until the answer has this status.
+/// Repeats the request until the reply has this status.
 fn until(status: u16, ask: impl Fn() -> Answer) -> Answer {
     for _ in 0..200 {
         let answer = ask();
@@ -612,7 +612,7 @@ fn one_request_too_many_is_refused_and_health_is_not() {
     let served = Served::start(&world, &[]);
     let host = ("Host", served.address.as_str());
     let body = json!({"query": "oven"}).to_string();
-    // Who has no token takes no place.
+    // Requests without a token do not use up the limit of requests.
     let open: Vec<TcpStream> = (0..20).map(|_| served.begun("/health", 9)).collect();
     assert_eq!(served.get("/api/status").status, 200);
     drop(open);
@@ -634,7 +634,7 @@ fn a_request_at_work_is_finished_before_the_end() {
     let served = Served::start(&world, &[]);
     let body = json!({"query": "oven"}).to_string();
     let mut stream = served.begun("/api/search", body.len());
-    // It was read by then.
+    // The body was read by then.
     assert_eq!(served.get("/api/status").status, 200);
     served.signal("-TERM");
     while TcpStream::connect(&served.address).is_ok() {

@@ -1,4 +1,5 @@
-//! Data on stdout, talk on stderr, colour where it is wanted, silence when nobody listens any more.
+//! Data on stdout, messages on stderr, colour where it is wanted, and silence when nobody reads any
+//! more.
 
 use std::io::Read as _;
 use std::process::Stdio;
@@ -10,7 +11,7 @@ use crate::harness::World;
 #[test]
 fn a_closed_pipe_is_silent() {
     let world = World::example();
-    // More than a pipe holds, so that the program still writes when the reader is gone.
+    // More than the buffer of a pipe, so that the program is still writing when the reader is gone.
     let long = "A line of a long note, again and again.\n".repeat(20_000);
     world.write("long.md", &long);
     for args in [
@@ -76,7 +77,7 @@ fn json_is_never_coloured_and_errors_are_no_less() {
     assert!(!run.stdout.contains('\x1b'));
 }
 
-/// S27: a pipe gets the exact bytes of a note, whatever they are; making them safe is for
+/// S27: a pipe gets the exact bytes of a note, whatever they are; they are made safe only for
 /// terminals.
 #[test]
 fn s27_control_characters_reach_a_pipe_as_they_are() {
@@ -88,7 +89,7 @@ fn s27_control_characters_reach_a_pipe_as_they_are() {
     assert!(text.contains(body["hits"][0]["text"].as_str().unwrap().trim_end()));
 }
 
-/// A program that asks for JSON got a page of usage on stderr, and nothing to read.
+/// Regression: a program that asked for JSON got a page of usage on stderr, and nothing to parse.
 #[test]
 fn a_command_line_that_cannot_be_understood_is_an_envelope_when_json_is_asked_for() {
     let world = World::empty();
@@ -128,7 +129,7 @@ fn a_command_line_that_cannot_be_understood_is_an_envelope_when_json_is_asked_fo
         .run(&["query", "bread", "--limit", "few", "--json"])
         .json();
     assert_snapshot!(envelope["error_message"].as_str().unwrap(), @"invalid value 'few' for '--limit <N>': invalid digit found in string");
-    // Of two that exclude each other both were named.
+    // For two options that exclude each other, the message names both.
     let both = [
         "verify",
         "answer.md",

@@ -1,5 +1,5 @@
-//! `tool`: what each tool prints, what every call leaves in the ledger, and that no outcome differs
-//! by what lies outside the roots.
+//! `tool`: the output of each tool, the entry of every call in the ledger, and that no result
+//! depends on anything outside the roots.
 
 use insta::assert_snapshot;
 use serde_json::{Value, json};
@@ -283,7 +283,7 @@ fn only_the_controlling_terminal_can_say_yes() {
         "--arg",
         "content=hello",
     ];
-    // Without a terminal, with a pipe that says yes.
+    // Without a terminal, and with a pipe that says yes.
     let mut child = Command::new("setsid")
         .arg("--wait")
         .arg(program)
@@ -302,21 +302,21 @@ fn only_the_controlling_terminal_can_say_yes() {
         String::from_utf8_lossy(&out.stderr).contains("WRITE_DENIED"),
         "{out:?}"
     );
-    // Nobody was asked, so nobody is said to have refused.
+    // Nobody was asked, so the message does not say that somebody refused.
     assert!(
         String::from_utf8_lossy(&out.stderr).contains("needs a yes at the terminal"),
         "{out:?}"
     );
     assert!(!world.vault().join("new.md").exists());
-    // With a terminal at which somebody answers; what is typed before the question is no answer to
-    // it.
+    // With a terminal at which somebody answers; text typed before the question does not count as
+    // an answer.
     for (early, answer, applied) in [
         ("", "n\n", false),
         ("", "\n", false),
         ("yes\n", "n\n", false),
         ("", "yes\n", true),
     ] {
-        // Long enough for what is typed early to be there first.
+        // Long enough for the early text to arrive first.
         let wait = if early.is_empty() { "" } else { "sleep 1; " };
         let line = format!(
             "{wait}{program} {} 2>&1",
@@ -376,7 +376,8 @@ fn only_the_controlling_terminal_can_say_yes() {
 
 #[cfg(unix)]
 mod invisible {
-    //! Worlds that differ only outside the roots give the same bytes, whatever is asked.
+    //! Worlds that differ only outside the roots give exactly the same bytes, whatever is
+    //! requested.
 
     use std::fs;
     use std::os::unix::fs::symlink;
@@ -390,7 +391,7 @@ mod invisible {
     use proptest::prelude::*;
     use serde_json::{Value, json};
 
-    /// What lies outside, and what links inside lead to.
+    /// What is outside the root, and where the links inside it lead.
     #[derive(Debug, Clone)]
     enum Outside {
         Nothing,
@@ -422,7 +423,7 @@ mod invisible {
         )
         .unwrap();
         fs::write(vault.join("sub/a.rs"), "fn secret() {}\n").unwrap();
-        // The target's place is the same in both worlds; what stands there differs.
+        // The target's path is the same in both worlds; its content differs.
         let target = base.join("beside/x.md");
         match outside {
             Outside::Nothing => {}
@@ -462,7 +463,7 @@ mod invisible {
         Sandbox::open(vec![spec], Policy::from(&rules)).unwrap()
     }
 
-    /// Every tool with paths that lead out, in all their spellings.
+    /// Calls every tool with paths that lead outside, in all spellings.
     fn answers(sandbox: &Sandbox, extra: &str) -> Vec<String> {
         let tools = ToolFactory::new(sandbox.clone(), ToolPolicy::default());
         let paths = [

@@ -151,7 +151,7 @@ fn a_folder_without_a_question_is_prepared_and_a_missing_folder_is_refused() {
     world.usage(&["try", "--budget", "soon"]);
 }
 
-/// Neither the caller's configuration nor the user's plays a part.
+/// Neither the caller's configuration nor the user's has any effect.
 #[test]
 fn a_broken_configuration_nearby_does_not_matter() {
     let world = World::empty();

@@ -9,7 +9,7 @@ use crate::harness::World;
 
 const PLAN: &str = "# Plan\n\nThe harbour budget is 5 million euros in 2026.\nIt was not approved by the council.\n\nAlice leads the project.\n";
 
-/// A vault with a plan, and an answer beside it.
+/// A vault with a plan, and an answer next to it.
 fn world(answer: &str) -> World {
     let world = World::empty();
     world.write("plan.md", PLAN);
@@ -162,7 +162,7 @@ fn a_snapshot_is_judged_without_the_files() {
         "{}",
         wrong.stdout
     );
-    // A run's record holds the snapshot in a field.
+    // In a run's record, the snapshot is in a field.
     let held = format!(
         "{{\"snapshot\": {}}}",
         fs::read_to_string(snapshot).unwrap()
@@ -180,7 +180,7 @@ fn a_snapshot_is_judged_without_the_files() {
             .code,
         1
     );
-    // A snapshot that was changed afterwards is none.
+    // A snapshot that was changed afterwards is not valid.
     fs::write(
         &run,
         fs::read_to_string(snapshot)
@@ -204,7 +204,7 @@ fn a_snapshot_is_judged_without_the_files() {
     );
 }
 
-/// A vault with a plan in a folder, a module of code, and an answer beside it.
+/// A vault with a plan in a folder, a source file, and an answer next to it.
 fn repository(answer: &str) -> World {
     let world = world(answer);
     world.write("work/Budget.md", "# Budget\n\n## Costs of 2026\n\nThe harbour costs 5 million euros. ^costs\n\n## Later\n\nThe bridge costs 9 million euros.\n");
@@ -234,7 +234,7 @@ fn every_form_of_a_citation_is_judged_against_what_it_names() {
         };
         let (right, wrong) = (judge_with(5), judge_with(9));
         assert_eq!(right.code, 0, "{cite}: {}{}", right.stdout, right.stderr);
-        // A whole note holds both sums, of two things.
+        // A whole note contains both sums, for two different things.
         assert!(
             wrong.code == 1 || cite == "[[Budget]]" || cite == "[budget](work/Budget.md)",
             "{cite}: {}",
@@ -253,7 +253,7 @@ fn code_is_evidence_and_its_lines_are_counted() {
         "{}",
         wrong.stdout
     );
-    // What only looks like a place is no citation.
+    // Text that only looks like a position is not a citation.
     let host = judge(&repository(
         "The limit is 7 attempts [src/retry.rs:3], not `127.0.0.1:80`.",
     ));
@@ -330,7 +330,7 @@ fn commit(world: &World) {
     git(world, &["commit", "-q", "-m", "x"]);
 }
 
-/// What a change of the code does to the two gates: by revision and by lock file.
+/// The results of the two gates after a change of the code: by revision and by lock file.
 fn gates(world: &World, code: &str) -> [crate::harness::Run; 2] {
     let verify =
         |more: &[&str]| world.run(&[&["verify", "docs/retry.md", "--vault", "."], more].concat());
@@ -409,7 +409,7 @@ fn a_gate_that_cannot_compare_says_what_is_missing() {
     assert_eq!(code(&["--lock", "claims.lock"]), "FILE_NOT_FOUND");
     world.write("claims.lock", "{}");
     assert_eq!(code(&["--lock", "claims.lock"]), "INVALID_ARGS");
-    // A document that does not pass is not written down.
+    // A document that does not pass is not recorded.
     world.write(
         "docs/retry.md",
         "The limit is 8 attempts (src/retry.rs:3).\n",

@@ -1,5 +1,5 @@
-//! `watch`, `status --wait-fresh`, `query --refresh`: staying current. Nothing here asserts how
-//! long anything takes; what is waited for has a cap that only a hang reaches.
+//! `watch`, `status --wait-fresh`, `query --refresh`: keeping the index current. Nothing here
+//! asserts how long anything takes; every wait has a limit that only a hang reaches.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
@@ -13,7 +13,7 @@ use crate::harness::World;
 
 const CAP: Duration = Duration::from_secs(240);
 
-/// One `watch` at work; it ends with this.
+/// One running `watch`; it ends when this is dropped.
 struct Watch {
     child: Child,
     events: Receiver<Value>,
@@ -80,7 +80,7 @@ fn fresh(world: &World) -> Value {
     ])
 }
 
-/// Documents that hold a word, by words alone.
+/// Documents that contain a word, found lexically.
 fn files(world: &World, word: &str) -> Vec<String> {
     let run = world.ok(&[
         "query",
@@ -114,7 +114,7 @@ fn what_is_written_moved_and_deleted_is_found_soon_and_the_rest_goes() {
     watch.hears("updated");
     assert_eq!(fresh(&world)["coverage"]["embedded"], 2);
     assert_eq!(files(&world, "wombats"), ["notes:b.md"]);
-    // As editors save: beside, then renamed over it.
+    // As editors save: to a new file, which is then renamed.
     world.write(".a.md.tmp", "# A\n\nThree numbats.\n");
     fs::rename(world.vault().join(".a.md.tmp"), world.vault().join("a.md")).unwrap();
     fresh(&world);
@@ -122,7 +122,7 @@ fn what_is_written_moved_and_deleted_is_found_soon_and_the_rest_goes() {
         (files(&world, "numbats"), files(&world, "quokka")),
         (vec!["notes:a.md".to_owned()], vec![])
     );
-    // A folder that comes, is renamed, goes.
+    // A folder is created, renamed and removed.
     world.write("deep/er/c.md", "# C\n\nFour bilbies.\n");
     fresh(&world);
     assert_eq!(files(&world, "bilbies"), ["notes:deep/er/c.md"]);
@@ -163,17 +163,17 @@ fn a_root_that_is_deleted_and_made_again_is_watched_again() {
     );
     watch.hears("updated");
     fs::remove_dir_all(&notes).unwrap();
-    // First its files go, then the folder: what is seen of that is either failure, and nothing is
-    // forgotten.
+    // First its files are removed, then the folder: either failure may be reported, and nothing is
+    // deleted from the index.
     while watch.hears("failed")["error_code"] != "CONFIG_ERROR" {}
-    // In one step, so that no walk sees half of it.
+    // In one step, so that no walk sees only half of it.
     let made = world.root().join("made");
     fs::create_dir_all(&made).unwrap();
     fs::write(made.join("b.md"), "# B\n\nTwo wombats.\n").unwrap();
     fs::rename(&made, &notes).unwrap();
     let again = watch.hears("updated");
     assert_eq!(again["index"]["total_docs"], 1, "{again}");
-    // It is seen by notifications again: the next walk is an hour away.
+    // Changes are reported by notifications again: the next walk is an hour away.
     fs::write(notes.join("c.md"), "# C\n\nThree numbats.\n").unwrap();
     let third = watch.hears("updated");
     assert_eq!(third["index"]["total_docs"], 2, "{third}");
@@ -190,7 +190,7 @@ fn a_disk_that_is_taken_away_is_said_and_nothing_of_it_is_forgotten() {
     for note in ["a.md", "b.md"] {
         fs::rename(world.vault().join(note), world.root().join(note)).unwrap();
     }
-    // One of them may be seen to go alone.
+    // One of the removals may be noticed separately.
     assert_eq!(watch.hears("failed")["error_code"], "SOURCE_EMPTY");
     assert!(!files(&world, "quokka wombats").is_empty());
     fs::rename(world.root().join("b.md"), world.vault().join("c.md")).unwrap();
@@ -248,14 +248,14 @@ fn a_lock_that_another_job_holds_puts_the_work_off_and_ends_nothing() {
         .write(true)
         .open(world.state().join("index.lock"))
         .unwrap();
-    // Whatever the watch is doing now, it gives the lock back.
+    // Whatever the watch is doing now, it will release the lock.
     lock.lock().unwrap();
     world.write("b.md", "# B\n\nTwo wombats.\n");
     watch.hears("put_off");
     drop(lock);
     let done = watch.hears("updated");
     assert_eq!(done["index"]["total_docs"], 2);
-    // A second watch of the same index would only be in the way.
+    // A second watch of the same index would only interfere.
     assert_eq!(world.code(&["watch", "--json"]), "LOCKED");
 }
 
@@ -279,7 +279,8 @@ fn waiting_for_what_nobody_does_ends_with_what_is_behind() {
             .contains("notes:b.md"),
         "{told}"
     );
-    // Asking for it is enough for words; the status still says what is missing for meaning.
+    // A refresh on request is enough for lexical search; the status still reports what is missing
+    // for semantic search.
     assert_eq!(
         world.json(&["query", "wombats", "--refresh", "--mode", "lexical"])["count"],
         1
@@ -294,8 +295,8 @@ fn waiting_for_what_nobody_does_ends_with_what_is_behind() {
 #[test]
 fn the_units_name_this_program_and_this_configuration() {
     let world = World::with(&[]);
-    // A configuration that was found is found again: its edits are asked about as they are in its
-    // folder.
+    // A configuration that was found by walking up is found again in the same way: its later edits
+    // need confirmation, as they do in its folder.
     let folder = world.vault().canonicalize().unwrap();
     let unit = world.ok(&["watch", "--print-unit", "systemd"]).stdout;
     let start = unit
@@ -310,7 +311,7 @@ fn the_units_name_this_program_and_this_configuration() {
     let (jobs, check) = cron.split_once('\n').unwrap();
     let jobs = jobs.strip_prefix("*/10 * * * * ").unwrap();
     let check = check.trim_end().strip_prefix("0 7 * * * ").unwrap();
-    // What cron would run does what it says.
+    // The command for cron does what it should.
     world.write("a.md", "# A\n\nOne quokka.\n");
     for command in [jobs, check] {
         let done = std::process::Command::new("sh")

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::harness::World;
 use super::program::LIMIT;
 
-/// One server and what it says. It is killed when this is dropped.
+/// One server and its messages. It is killed when this is dropped.
 pub(crate) struct Client {
     child: Child,
     stdin: Option<ChildStdin>,
@@ -25,7 +25,7 @@ impl Drop for Client {
 }
 
 impl Client {
-    /// A server that has been greeted; or how it refused.
+    /// A server that has been initialised, or the reason why it did not start.
     pub(crate) fn start(world: &World) -> Result<Self, String> {
         let mut command = world.command();
         command
@@ -64,8 +64,8 @@ impl Client {
             .map_err(|e| format!("the server is gone: {e}"))
     }
 
-    /// Sends a request and gives the message that answers it. Other messages may come before it;
-    /// all must be protocol.
+    /// Sends a request and returns the reply to it. Other messages may come before it; all must be
+    /// valid protocol.
     pub(crate) fn request(&mut self, method: &str, params: &Value) -> Result<Value, String> {
         self.next += 1;
         let id = format!("torture-{}", self.next);
@@ -87,7 +87,7 @@ impl Client {
         }
     }
 
-    /// Calls a tool: its result, failed or not.
+    /// Calls a tool and returns its result, failed or not.
     pub(crate) fn call(&mut self, tool: &str, arguments: &Value) -> Result<Value, String> {
         let said = self.request("tools/call", &json!({"name": tool, "arguments": arguments}))?;
         Ok(said["result"].clone())
@@ -108,7 +108,7 @@ impl Client {
     }
 }
 
-/// The code of a result that is a failure.
+/// The code of a failed result.
 pub(crate) fn code_of(result: &Value) -> Option<String> {
     let failed = result["isError"] == true || result.is_null();
     failed.then(|| {

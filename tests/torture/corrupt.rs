@@ -1,6 +1,6 @@
-//! Random damage of one file of state or cache: a true answer or a typed failure, and the fixes
-//! that are printed, followed to the letter, end in health with nothing lost that cannot be made
-//! again.
+//! Random damage to one file of state or cache: the result is correct or a typed failure. The
+//! printed fixes, followed exactly, lead to a healthy state, and only data that can be rebuilt is
+//! lost.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -13,7 +13,7 @@ use super::program::{Ran, command_of, run as run_here, shell};
 use super::stage::{Stage, failing, memories};
 use super::tally::{Budget, Kind, Tally};
 
-/// What is run in a damaged state before anything is mended.
+/// Commands that are run in a damaged state before anything is fixed.
 const LOOKS: &[&[&str]] = &[
     &[
         "query",
@@ -41,7 +41,7 @@ const LOOKS: &[&[&str]] = &[
     &["tool", "log", "--json"],
 ];
 
-/// What must succeed in the end.
+/// Commands that must succeed in the end.
 const HEALTHY: &[&[&str]] = &[
     &["index", "--verify", "--json"],
     &["embed", "--json"],
@@ -51,10 +51,10 @@ const HEALTHY: &[&[&str]] = &[
     &["models", "verify", "--json"],
 ];
 
-/// Fixes that are followed before a state counts as beyond mending.
+/// Maximum number of fixes before a state counts as impossible to fix.
 const FIXES: usize = 12;
 
-/// An operation is one damage.
+/// One operation is one damage.
 pub(crate) fn run(seed: u64, budget: &Budget) -> Tally {
     let mut tally = Tally::new("corrupt", seed, budget);
     let mut stage = Stage::new(seed, &budget.place, 8, [2, 1, 14]);
@@ -99,7 +99,7 @@ pub(crate) fn run(seed: u64, budget: &Budget) -> Tally {
     tally
 }
 
-/// Every file of state and cache but those that only hold locks and shared memory.
+/// Every file of state and cache except those that contain only locks and shared memory.
 fn damageable(world: &World) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for folder in [world.state(), world.home()] {
@@ -122,7 +122,7 @@ fn list(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// Takes away what a folder holds and leaves the folder.
+/// Empties a folder but does not remove it.
 fn empty(folder: &Path) {
     for entry in fs::read_dir(folder).unwrap().flatten() {
         let path = entry.path();
@@ -134,7 +134,7 @@ fn empty(folder: &Path) {
     }
 }
 
-/// The name of a file without what is random in it.
+/// The name of a file without its random parts.
 fn class_of(world: &World, file: &Path) -> String {
     let short = file
         .strip_prefix(world.state())
@@ -154,7 +154,8 @@ fn class_of(world: &World, file: &Path) -> String {
     name
 }
 
-/// Damages a file in one of the ways in which disks and people damage files, and says how.
+/// Damages a file in one of the ways in which disks and people damage files, and returns a
+/// description.
 fn damage(dice: &mut Dice, file: &Path) -> String {
     let mut bytes = fs::read(file).unwrap();
     let at = dice.below(bytes.len());
@@ -223,7 +224,7 @@ fn trial(tally: &mut Tally, stage: &mut Stage, class: &str, what: &str) {
     }
 }
 
-/// The records of runs that are there.
+/// The existing records of runs.
 fn records(world: &World) -> BTreeSet<String> {
     let entries = fs::read_dir(world.state().join("runs"))
         .into_iter()
@@ -235,8 +236,8 @@ fn records(world: &World) -> BTreeSet<String> {
         .collect()
 }
 
-/// Follows what is printed until all is well: what is still wrong then, and the commands that were
-/// followed.
+/// Follows the printed fixes until everything is in order; returns what is still wrong, and the
+/// commands that were followed.
 fn mend(
     tally: &mut Tally,
     stage: &Stage,
@@ -269,8 +270,8 @@ fn mend(
 
 type Complaint = (String, Option<String>);
 
-/// The first thing that is not well, with the command that is named for it. A command that was
-/// followed twice and changed nothing gives way to the next that is named.
+/// The first problem, with the command that is named for it. A command that was followed twice
+/// without effect is skipped in favour of the next one.
 fn complaint(stage: &Stage, followed: &[String]) -> Result<Option<Complaint>, String> {
     let mut found: Vec<Complaint> = Vec::new();
     for args in HEALTHY {

@@ -1,6 +1,6 @@
-//! Every system call that changes a file of `index`, `embed`, `ask` and `memory add` fails, is torn,
-//! or is the last one. The next run mends, the state equals a fresh one, and nothing durable is
-//! gone.
+//! Every system call of `index`, `embed`, `ask` and `memory add` that changes a file fails, is
+//! torn, or is the last one. The next run repairs the state, which then equals a fresh one, and
+//! nothing durable is lost.
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,7 +14,7 @@ use super::stage::{memories, memory_add};
 use super::tally::{Budget, Kind, Tally};
 use super::tracer::{Fault, trace};
 
-/// A command under attack, and from which of the prepared states it starts.
+/// A command under attack, and the prepared state from which it starts.
 struct Attack {
     name: &'static str,
     args: Vec<&'static str>,
@@ -49,7 +49,7 @@ fn attacks() -> Vec<Attack> {
     ]
 }
 
-/// Codes that say that something whole is damaged: no write that fails may lead to one.
+/// Codes that report damage to something that is intact: a failed write must never lead to one.
 const ALARMS: &[&str] = &[
     "DB_CORRUPT",
     "DB_FOREIGN",
@@ -59,7 +59,7 @@ const ALARMS: &[&str] = &[
     "CONFIG_UNTRUSTED",
 ];
 
-/// A world, copies of its state at several moments, and what a fresh state of its notes holds.
+/// A world, copies of its state at several moments, and the content of a fresh state of its notes.
 struct Place {
     world: World,
     fresh: Vec<String>,
@@ -111,7 +111,7 @@ impl Place {
         copy(&self.copy_of(name), &self.world.state());
     }
 
-    /// All rows of index and vectors; what kept them from being read.
+    /// All rows of index and vectors, or the reason why they cannot be read.
     fn dump(&self) -> Result<Vec<String>, String> {
         let state = State(self.world.state());
         let dump = catch_unwind(AssertUnwindSafe(|| {
@@ -125,7 +125,7 @@ impl Place {
     }
 }
 
-/// An operation is one fault.
+/// One operation is one fault.
 pub(crate) fn run(seed: u64, budget: &Budget) -> Tally {
     let mut tally = Tally::new("fault", seed, budget);
     let place = Place::new(seed, budget);
@@ -159,7 +159,7 @@ pub(crate) fn run(seed: u64, budget: &Budget) -> Tally {
     tally
 }
 
-/// At most `most` of `all`, as evenly spread as they can be; another seed begins elsewhere.
+/// At most `most` of `all`, as evenly spread as possible; another seed starts at another place.
 fn evenly<T>(all: Vec<T>, most: usize, seed: u64) -> Vec<T> {
     let step = all.len().div_ceil(most.max(1)).max(1);
     let first = usize::try_from(seed).unwrap_or(0) % step;
@@ -201,7 +201,7 @@ fn trial(tally: &mut Tally, place: &Place, attack: &Attack, at: usize, fault: Fa
     }
 }
 
-/// The next runs do their jobs, nothing is called damaged, and the rows are those of a fresh state.
+/// The next runs succeed, nothing is reported as damaged, and the rows are those of a fresh state.
 fn mended(tally: &mut Tally, place: &Place, attack: &Attack, what: &str) {
     let next: [&[&str]; 6] = [
         &attack.args,

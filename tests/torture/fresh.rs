@@ -1,4 +1,4 @@
-//! Whether a state that went through much equals one that was made of the same notes at once.
+//! Whether a state after many operations equals one that was built from the same notes at once.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,7 +10,7 @@ use super::harness::World;
 use super::program::run;
 use super::tally::{Kind, Place, Tally};
 
-/// Copies markdown from one vault to another; the program's own folder stays behind.
+/// Copies markdown from one vault to another, without the program's own folder.
 pub(crate) fn copy_notes(from: &Path, to: &Path) {
     for entry in fs::read_dir(from).unwrap().flatten() {
         let name = entry.file_name();
@@ -27,7 +27,7 @@ pub(crate) fn copy_notes(from: &Path, to: &Path) {
     }
 }
 
-/// Copies what saves time and belongs to no vault: the packed weights of the model.
+/// Copies files that save time and do not depend on the vault: the packed weights of the model.
 pub(crate) fn warm(world: &World) {
     let cache = World::embedded().home().join(".cache");
     if cache.is_dir() {
@@ -43,7 +43,8 @@ pub(crate) fn empty_world(place: &Place) -> World {
     world
 }
 
-/// Brings index and vectors up to date and compares them with fresh ones. Enters what differs.
+/// Updates index and vectors and compares them with fresh ones. Records the differences as
+/// findings.
 pub(crate) fn compare(tally: &mut Tally, world: &World, place: &Place) {
     for job in ["index", "embed"] {
         if !tally.must("job before comparison", &run(world, &[job, "--json"])) {
@@ -67,7 +68,7 @@ pub(crate) fn compare(tally: &mut Tally, world: &World, place: &Place) {
     }
 }
 
-/// The words of a panic.
+/// The message of a panic.
 pub(crate) fn said(why: &(dyn std::any::Any + Send)) -> String {
     let owned = why.downcast_ref::<String>().cloned();
     owned

@@ -1,5 +1,5 @@
-//! Disks that are full and files that may not grow: a typed failure, nothing confirmed is lost, and
-//! when there is room again the next run mends.
+//! Disks that are full and files that may not grow: the result is a typed failure, nothing
+//! confirmed is lost, and when there is space again the next run repairs the state.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,11 +13,11 @@ use super::readonly;
 use super::stage::{Stage, memory_add};
 use super::tally::{Budget, Tally};
 
-/// A file system in memory over a folder, for as long as this lives.
+/// A file system in memory mounted over a folder, until this is dropped.
 pub(crate) struct Mount(PathBuf);
 
 impl Mount {
-    /// `None` where this user may not mount.
+    /// `None` if this user may not mount.
     pub(crate) fn over(folder: &Path, kilobytes: usize) -> Option<Self> {
         let options = format!("size={kilobytes}k,mode=700");
         let mut command = Command::new("mount");
@@ -51,7 +51,7 @@ impl Drop for Mount {
     }
 }
 
-/// An operation is one command without room.
+/// One operation is one command without disk space.
 pub(crate) fn run(seed: u64, budget: &Budget) -> Tally {
     let mut tally = Tally::new("full", seed, budget);
     let mut stage = Stage::new(seed, &budget.place, 12, [2, 1, 14]);
@@ -77,7 +77,7 @@ fn pick(dice: &mut Dice) -> &'static str {
     ["index", "rebuild", "embed", "ask", "memory", "query"][dice.below(6)]
 }
 
-/// Runs one command in a place without room; it ends well or typed.
+/// Runs one command in a place without disk space; it must succeed or give a typed failure.
 fn without_room(
     stage: &mut Stage,
     tally: &mut Tally,
@@ -103,7 +103,7 @@ fn without_room(
     }
 }
 
-/// There is room again.
+/// There is disk space again.
 fn settle(stage: &mut Stage, tally: &mut Tally, budget: &Budget) {
     let operations = tally.operations;
     compare(tally, &stage.world, &budget.place);
@@ -113,8 +113,8 @@ fn settle(stage: &mut Stage, tally: &mut Tally, budget: &Budget) {
     tally.operations = operations;
 }
 
-/// Runs a command that may write no file longer than `blocks` × 512 bytes. Untrapped, the kernel
-/// sends a signal, too.
+/// Runs a command that may write no file longer than `blocks` × 512 bytes. If not trapped, the
+/// kernel also sends a signal.
 fn small_files(world: &World, blocks: usize, trapped: bool, args: &[&str]) -> Ran {
     let trap = if trapped { "trap '' XFSZ; " } else { "" };
     let script = format!("{trap}ulimit -f {blocks}; exec \"$0\" \"$@\"");
@@ -169,7 +169,7 @@ fn on_full_disks(tally: &mut Tally, seed: u64, budget: &Budget) {
     settle(&mut stage, tally, budget);
 }
 
-/// Takes all room of a file system but so many bytes.
+/// Uses up all space of a file system except this many bytes.
 fn fill(filler: &Path, leave: usize) {
     let block = vec![7u8; 64 * 1024];
     let mut file = fs::File::create(filler).unwrap();

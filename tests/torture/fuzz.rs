@@ -1,5 +1,6 @@
-//! Mutated markdown and mutated messages. Nothing ends, every chunk is word for word where its row
-//! says, a second run changes nothing, and a server says nothing but protocol.
+//! Mutated markdown and mutated messages. Nothing crashes, every chunk is word for word at the
+//! position that its row names, a second run changes nothing, and a server sends only valid
+//! protocol.
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -19,7 +20,7 @@ use super::tally::{Budget, Tally};
 /// Files of one batch.
 const BATCH: usize = 60;
 
-/// What markdown is made of.
+/// The parts that markdown consists of.
 const PIECES: &[&str] = &[
     "# ",
     "## ",
@@ -72,7 +73,7 @@ const PIECES: &[&str] = &[
     "- [ ] ",
 ];
 
-/// An operation is one mutated file or one mutated message.
+/// One operation is one mutated file or one mutated message.
 pub(crate) fn run(seed: u64, budget: &Budget) -> Tally {
     let mut tally = Tally::new("fuzz", seed, budget);
     let mut dice = Dice::new(seed);
@@ -115,7 +116,7 @@ fn read_notes(folder: &Path, notes: &mut Vec<Vec<u8>>) {
     }
 }
 
-/// A note with pieces put in, taken out, doubled and swapped; now and then no longer UTF-8.
+/// A note with parts inserted, removed, doubled and swapped; sometimes no longer UTF-8.
 fn mutated(dice: &mut Dice, seeds: &[Vec<u8>]) -> Vec<u8> {
     let mut bytes = if dice.below(4) == 0 {
         Vec::new()
@@ -141,7 +142,7 @@ fn mutated(dice: &mut Dice, seeds: &[Vec<u8>]) -> Vec<u8> {
     bytes
 }
 
-/// The first place from `at` on where a character begins.
+/// The first position from `at` on where a character begins.
 fn boundary(bytes: &[u8], at: usize) -> usize {
     (at..bytes.len())
         .find(|at| bytes[*at] & 0xc0 != 0x80)
@@ -183,7 +184,7 @@ fn read(tally: &mut Tally, dice: &mut Dice, world: &World) {
     }
 }
 
-/// Lines that are nearly messages. The server answers a ping after them, and ends cleanly.
+/// Lines that are almost messages. The server answers a ping after them, and ends cleanly.
 fn messages(tally: &mut Tally, dice: &mut Dice, world: &World) -> usize {
     let count = 20 + dice.below(40);
     let mut client = match Client::start(world) {

@@ -1,4 +1,4 @@
-//! What a stranger can put into the state folder of a vault that he gives away: each way once.
+//! What an attacker can put into the state folder of a vault that is given away: each way once.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 /// One thing done to a state folder.
 #[derive(Debug, Clone)]
 pub(crate) enum Trap {
-    /// A link in place of an entry, or where there is none: to a file of the victim, a folder, or
-    /// to nothing yet.
+    /// A link in place of an entry, or where there is none: to a file of the victim, to a folder,
+    /// or to nothing yet.
     Link {
         at: String,
         to: Target,
@@ -39,7 +39,7 @@ pub(crate) enum Target {
 
 const DATABASES: [&str; 3] = ["index.sqlite", "embeddings.sqlite", "durable.sqlite"];
 
-/// Entries that need not be there to be opened or made.
+/// Entries that need not exist to be opened or created.
 const POSSIBLE: [&str; 9] = [
     "watch.lock",
     "embed.lock",
@@ -104,7 +104,7 @@ fn list(folder: &Path, below: &Path, entries: &mut Vec<(String, bool)>) {
 }
 
 impl Trap {
-    /// A name without what is random in it.
+    /// A name without its random parts.
     pub(crate) fn name(&self) -> String {
         match self {
             Self::Link { at, to } => {
@@ -160,7 +160,7 @@ fn link(at: &Path, to: Target, victim: &Path) {
     symlink(target, at).unwrap();
 }
 
-/// Foreign names, absolute and upwards.
+/// Foreign names, absolute or with `..`.
 fn foreign(victim: &Path) -> Vec<String> {
     let absolute = |path: PathBuf| path.to_string_lossy().into_owned();
     vec![
@@ -179,7 +179,7 @@ fn managed(state: &Path, victim: &Path) {
     fs::write(file, json!(names).to_string()).unwrap();
 }
 
-/// Every text of the file that names a segment names a foreign file instead, in turn.
+/// Every text of the file that names a segment is in turn replaced by the name of a foreign file.
 fn manifest(file: &Path, victim: &Path) {
     let mut value: Value = serde_json::from_slice(&fs::read(file).unwrap()).unwrap();
     let mut names = foreign(victim).into_iter().cycle();
@@ -241,7 +241,7 @@ fn views(file: &Path) {
     }
 }
 
-/// Lines and records whose runs are named like folders outside.
+/// Lines and records whose run names lead to folders outside.
 fn ledger(state: &Path) {
     let file = state.join("runs/ledger.jsonl");
     let text = fs::read_to_string(&file).unwrap();

@@ -1,6 +1,5 @@
-//! A vault that came from a stranger with a state folder in it. Whatever stands there, with trust
-//! and without: nothing outside the state folder is changed, made or deleted, and every failure has
-//! a code.
+//! A vault from a stranger with a state folder in it. Whatever it contains, trusted or not: nothing
+//! outside the state folder is changed, created or deleted, and every failure has a code.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -66,13 +65,13 @@ const COMMANDS: &[&[&str]] = &[
     &["init", "--here", "--source", "notes=.", "--json"],
 ];
 
-/// An operation is one command in a hostile world.
+/// One operation is one command in a hostile world.
 pub(crate) fn run(seed: u64, budget: &Budget) -> Tally {
     let mut tally = Tally::new("hostile_state", seed, budget);
     let template = template(seed, budget);
     let mut traps = hostile::all(&template.state());
     let mut dice = Dice::new(seed);
-    // The worst first, then all in an order of the seed.
+    // The worst first, then all the others in an order that depends on the seed.
     for at in (8..traps.len()).rev() {
         traps.swap(at, 8 + dice.below(at - 7));
     }
@@ -100,7 +99,7 @@ fn template(seed: u64, budget: &Budget) -> World {
     stage.world
 }
 
-/// One clone of the vault in a home of somebody who never saw it.
+/// One clone of the vault, in the home of a user who has never used it.
 fn world(tally: &mut Tally, template: &World, trap: &Trap, trusted: bool, budget: &Budget) {
     let world = World::empty_in(&budget.place.folder);
     copy(&template.vault(), &world.vault());
@@ -161,7 +160,7 @@ fn watch(tally: &mut Tally, world: &World, name: &str) {
     fs::remove_file(world.vault().join("new.md")).unwrap();
 }
 
-/// An agent at work. A server that refuses to start has done no harm.
+/// A session of an agent. A server that refuses to start has done no harm.
 fn agent(world: &World) {
     let Ok(mut client) = Client::start(world) else {
         return;
@@ -177,7 +176,7 @@ fn agent(world: &World) {
     let _ = client.end();
 }
 
-/// Everything of the world but the state folder and what the program keeps for itself at home.
+/// Everything in the world except the state folder and the program's own files in the home folder.
 fn photograph(world: &World) -> BTreeMap<PathBuf, String> {
     let mut found = BTreeMap::new();
     look(world.root(), &world.state(), &mut found);

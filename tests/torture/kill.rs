@@ -1,4 +1,5 @@
-//! SIGKILL at random moments. The next run mends; what was confirmed is there; the ledger verifies.
+//! SIGKILL at random moments. The next run repairs the state; everything confirmed is there; the
+//! ledger verifies.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -12,7 +13,7 @@ const JOBS: &[&str] = &[
     "index", "rebuild", "embed", "ask", "memory", "tool", "watch", "refresh",
 ];
 
-/// An operation is one kill.
+/// One operation is one kill.
 pub(crate) fn run(seed: u64, budget: &Budget) -> Tally {
     let mut tally = Tally::new("kill", seed, budget);
     let mut stage = Stage::new(seed, &budget.place, 24, [3, 1, 18]);
@@ -46,7 +47,7 @@ fn settle(stage: &mut Stage, tally: &mut Tally, budget: &Budget) {
     stage.check_query(tally, "hybrid");
 }
 
-/// Starts a job and kills it; whether it was still running.
+/// Starts a job and kills it; returns whether it was still running.
 fn kill_one(
     stage: &mut Stage,
     job: &'static str,

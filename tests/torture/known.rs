@@ -1,4 +1,4 @@
-//! Defects that are being mended. The short forms excuse a finding whose case begins with one of
+//! Defects that are being fixed. The short form excuses a finding whose case begins with one of
 //! these; the long form counts them all.
 
 /// The beginning of a case, and why it is excused.

@@ -1,14 +1,14 @@
-//! The long form: as much of each mode as `LOCAL_AGENT_TORTURE` says, and one table.
+//! The long form: runs each mode as much as `LOCAL_AGENT_TORTURE` says, and prints one table.
 
 use std::fs;
 use std::time::Duration;
 
 use super::tally::{Budget, Place, Tally};
 
-/// One mode: seed and budget in, what came of it out.
+/// One mode: takes a seed and a budget, returns the results.
 type Mode = fn(u64, &Budget) -> Tally;
 
-/// A mode by name, and whether it is run in memory, too.
+/// A mode by name, and whether it is also run in memory.
 const MODES: &[(&str, Mode, bool)] = &[
     ("kill", super::kill::run, true),
     ("mix", super::mix::run, true),
@@ -22,7 +22,7 @@ const MODES: &[(&str, Mode, bool)] = &[
     ("hostile_state", super::hostile_state::run, false),
 ];
 
-/// What is asked for: `kill=500 mix=100000 seed=3 minutes=20`.
+/// The value of one setting, as in `kill=500 mix=100000 seed=3 minutes=20`.
 fn asked(name: &str) -> Option<u64> {
     let line = std::env::var("LOCAL_AGENT_TORTURE").unwrap_or_default();
     let mut words = line

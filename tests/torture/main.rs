@@ -1,6 +1,7 @@
-//! The real program under attack. Each mode is a function of a seed and a budget and gives a tally;
-//! the short form of each is a test; one more, ignored, runs them for as long as it is told and
-//! prints one table. `docs/reliability.md` says what each mode does and how to start it.
+//! The real program under attack. Each mode is a function that takes a seed and a budget and
+//! returns a tally. The short form of each mode is a test; one more test, ignored by default, runs
+//! them for a given time and prints one table. `docs/reliability.md` says what each mode does and
+//! how to start it.
 #![cfg(target_os = "linux")]
 
 #[allow(dead_code)]
@@ -39,7 +40,7 @@ use std::time::Duration;
 
 use self::tally::{Budget, Place, Tally};
 
-/// Runs a mode shortly and expects that it finds nothing but what is known.
+/// Runs a mode for a short time and expects only known findings.
 fn short(mode: fn(u64, &Budget) -> Tally, operations: usize) {
     let tally = mode(
         7,

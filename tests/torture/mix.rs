@@ -1,5 +1,5 @@
-//! Many processes at once: agents, a writer, jobs, memory, questions, readers. In the end all is as
-//! if nothing had happened at once.
+//! Many processes at once: agents, a writer, jobs, memory, questions, readers. At the end the state
+//! is the same as if they had run one after another.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,7 +15,8 @@ use super::shown::Versions;
 use super::stage::{Stage, failing, memory_add, said};
 use super::tally::{Budget, Kind, Tally};
 
-/// What doctor may say beside writers: files moved on and the jobs have not seen it yet.
+/// What doctor may report while there are writers: files changed and the jobs have not processed
+/// them yet.
 const BEHIND: &[&str] = &[
     "DOCTOR_FILES_STALE",
     "DOCTOR_LEXICAL_STALE",
@@ -23,14 +24,14 @@ const BEHIND: &[&str] = &[
     "DOCTOR_EMBED_MISSING_REQUIRE_PHASE3",
 ];
 
-/// Whether a finding of doctor's says that files moved on. When every note changed since the last
+/// Whether a finding of doctor says that files have changed. If every note changed since the last
 /// `embed`, no vector belongs to a chunk any more.
 fn is_behind((code, fix): &(String, String)) -> bool {
     let all_changed = code == "DOCTOR_PHASE3_RETRIEVAL_NOT_READY" && fix == "local-agent embed";
     all_changed || BEHIND.contains(&code.as_str())
 }
 
-/// What all actors share.
+/// The data that all actors share.
 struct Shared<'a> {
     stage: Mutex<&'a mut Stage>,
     tally: Mutex<Tally>,
@@ -40,10 +41,10 @@ struct Shared<'a> {
     world: &'a World,
 }
 
-/// An operation is one command or one call.
+/// One operation is one command or one call.
 pub(crate) fn run(seed: u64, budget: &Budget) -> Tally {
     let mut stage = Stage::new(seed, &budget.place, 24, [3, 1, 18]);
-    // The world is only read below; what changes are the notes, and what is remembered.
+    // The world is only read below; only the notes and the memories change.
     let world = std::mem::replace(&mut stage.world, World::empty_in(&budget.place.folder));
     let tally = Tally::new("mix", seed, budget);
     let mut tally = at_once(seed, budget, &world, &mut stage, tally);
@@ -57,7 +58,7 @@ pub(crate) fn run(seed: u64, budget: &Budget) -> Tally {
     tally
 }
 
-/// Lets all actors do their work until the budget is used up.
+/// Lets all actors work until the budget is used up.
 fn at_once(seed: u64, budget: &Budget, world: &World, stage: &mut Stage, tally: Tally) -> Tally {
     let shared = Shared {
         versions: Mutex::new(Versions::of(&world.root().join("versions"))),
@@ -107,7 +108,7 @@ impl Shared<'_> {
         }
     }
 
-    /// A call that may only fail with one of `codes`; its data.
+    /// A call that may only fail with one of `codes`; returns its data.
     fn called(
         &self,
         client: &mut Client,
@@ -143,7 +144,7 @@ fn word(dice: &mut Dice) -> &'static str {
     WORDS[dice.below(WORDS.len())]
 }
 
-/// A session of some calls.
+/// A session of several calls.
 fn agent(shared: &Shared<'_>, dice: &mut Dice) {
     let mut client = match Client::start(shared.world) {
         Ok(client) => client,
@@ -252,7 +253,7 @@ fn reader(shared: &Shared<'_>, dice: &mut Dice) {
             }
         }
         _ => {
-            // Nearly every note holds this word.
+            // Nearly every note contains this word.
             let ran = program::run(
                 shared.world,
                 &[
@@ -262,7 +263,8 @@ fn reader(shared: &Shared<'_>, dice: &mut Dice) {
             if shared.may("query", &ran, &["NOT_FRESH"]) {
                 let answer = ran.json();
                 shared.all_stand_in_notes(&answer);
-                // Between the two commits of `index` the projection is behind, which is said.
+                // Between the two commits of `index` the projection is out of date, and the answer
+                // must say so.
                 let said = answer["stale"].to_string().contains("lexical");
                 if answer["count"] == 0 && !said {
                     shared.find(

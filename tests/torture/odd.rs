@@ -1,5 +1,6 @@
-//! Odd names, odd contents, odd files. What is indexed is shown word for word and found again by
-//! its address; what is not is skipped and said; nothing of a name reaches a terminal raw.
+//! Odd names, odd contents, odd files. Everything indexed is shown word for word and found again by
+//! its address; everything else is skipped and reported; no part of a name reaches a terminal
+//! unescaped.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -18,7 +19,7 @@ use super::harness::World;
 use super::program::run as run_here;
 use super::tally::{Budget, Kind, Tally};
 
-/// What names are made of.
+/// The parts that names consist of.
 const PIECES: &[&[u8]] = &[
     b"caf\xc3\xa9",
     b"cafe\xcc\x81",
@@ -53,7 +54,7 @@ const PIECES: &[&[u8]] = &[
     b"~",
 ];
 
-/// An operation is one name, one odd file or one edit.
+/// One operation is one name, one odd file or one edit.
 pub(crate) fn run(seed: u64, budget: &Budget) -> Tally {
     let mut tally = Tally::new("odd", seed, budget);
     let mut dice = Dice::new(seed);
@@ -79,7 +80,7 @@ fn odd_name(dice: &mut Dice) -> OsString {
     OsString::from_vec(name)
 }
 
-/// A vault of twenty odd names, and every word of it read again.
+/// A vault of twenty odd names, in which every word is read back.
 fn names(tally: &mut Tally, dice: &mut Dice, budget: &Budget) {
     let world = empty_world(&budget.place);
     let mut made = Vec::new();
@@ -125,7 +126,7 @@ fn names(tally: &mut Tally, dice: &mut Dice, budget: &Budget) {
     tally.operations = operations;
 }
 
-/// A hit's text stands in its file, and its address opens the file.
+/// A hit's text is in its file, and its address opens the file.
 fn reread(tally: &mut Tally, world: &World, hit: &Value) {
     let path = hit["rel_path"].as_str().unwrap_or_default();
     let text = fs::read_to_string(world.vault().join(path)).unwrap_or_default();
@@ -208,7 +209,7 @@ fn special_files(tally: &mut Tally, world: &World) {
     }
 }
 
-/// Edits of the same size under the same time stamp, and stamps of other centuries.
+/// Edits of the same size with the same time stamp, and time stamps of other centuries.
 fn stamps(tally: &mut Tally, world: &World, dice: &mut Dice) {
     let file = world.vault().join("stamped.md");
     let epoch = SystemTime::UNIX_EPOCH;
@@ -248,7 +249,7 @@ fn stamps(tally: &mut Tally, world: &World, dice: &mut Dice) {
     }
 }
 
-/// In place, or as editors do by a rename.
+/// In place, or by a rename as editors do.
 fn put(file: &Path, text: &str, rename: bool) {
     let half = file.with_extension("half");
     if rename {

@@ -1,4 +1,4 @@
-//! Runs the real program with a limit of time and judges how it ended.
+//! Runs the real program with a time limit and judges how it ended.
 
 use std::fs::File;
 use std::io::{Read as _, Seek as _};
@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::harness::World;
 use super::tally::{Kind, Tally};
 
-/// Longer than anything takes; who takes so long has found a hang.
+/// Longer than anything takes; a longer run means a hang.
 pub(crate) const LIMIT: Duration = Duration::from_secs(60);
 
 /// How a run ended.
@@ -19,13 +19,13 @@ pub(crate) const LIMIT: Duration = Duration::from_secs(60);
 pub(crate) struct Ran {
     pub args: String,
     pub status: ExitStatus,
-    /// Whether the time was over and the run was killed for it.
+    /// Whether the run was killed because the time was over.
     pub late: bool,
     pub stdout: String,
     pub stderr: String,
 }
 
-/// A run that is not over yet. What it says goes to files, so that it never waits for a reader.
+/// A run that has not ended yet. Its output goes to files, so that it never waits for a reader.
 pub(crate) struct Running {
     pub child: Child,
     args: String,
@@ -49,7 +49,7 @@ impl Running {
         })
     }
 
-    /// Waits for the end, at most for `limit`; then kills.
+    /// Waits for the end, but at most for `limit`; then kills it.
     pub(crate) fn wait(mut self, limit: Duration) -> Ran {
         let began = Instant::now();
         let mut late = false;
@@ -76,7 +76,7 @@ impl Running {
 }
 
 impl Running {
-    /// What it said, when somebody else waited for its end and saw this raw status.
+    /// The result, if other code waited for the end and got this raw status.
     pub(crate) fn ended(self, status: i32, late: bool) -> Ran {
         let [stdout, stderr] = self.said.map(text);
         Ran {
@@ -103,7 +103,7 @@ pub(crate) fn run(world: &World, args: &[&str]) -> Ran {
     Running::start(command).unwrap().wait(LIMIT)
 }
 
-/// Runs a command that says what it has to say through pipes, for files may not grow where it runs.
+/// Runs a command with its output in pipes, because files cannot grow in that place.
 pub(crate) fn piped(mut command: Command) -> Ran {
     let args: Vec<_> = command
         .get_args()
@@ -137,7 +137,7 @@ pub(crate) fn shell(world: &World, line: &str) -> Ran {
     Running::start(command).unwrap().wait(LIMIT)
 }
 
-/// The failure that stderr says as `error[CODE]: message`.
+/// The failure on stderr in the form `error[CODE]: message`.
 fn spoken_failure(stderr: &str) -> Option<Value> {
     let at = stderr.rfind("error[")?;
     let line = stderr[at..].lines().next()?;
@@ -150,7 +150,7 @@ impl Ran {
         self.status.success()
     }
 
-    /// The one object that was printed, or the failure that stderr says in words.
+    /// The one object that was printed, or the failure that stderr reports as text.
     pub(crate) fn object(&self) -> Option<Value> {
         let mut lines = self.stdout.lines().rev().chain(self.stderr.lines().rev());
         lines
@@ -172,8 +172,8 @@ impl Ran {
             .to_owned()
     }
 
-    /// What is wrong with how the run ended, if anything is: it took too long, was ended by a
-    /// signal, panicked, or failed without a code.
+    /// What is wrong with the end of the run, if anything: it took too long, was ended by a signal,
+    /// panicked, or failed without a code.
     pub(crate) fn wrong(&self) -> Option<String> {
         let said = self.json();
         let why = self.crashed().or_else(|| match self.status.code() {
@@ -192,8 +192,8 @@ impl Ran {
         ))
     }
 
-    /// Whether it ended in no way that a person who typed it should see: late, by a signal, in a
-    /// panic, or as a command that does not exist.
+    /// Whether it ended in a way that no user should ever see: late, by a signal, in a panic, or as
+    /// a command that does not exist.
     pub(crate) fn crashed(&self) -> Option<String> {
         if self.late {
             Some("did not end".to_owned())
@@ -208,13 +208,13 @@ impl Ran {
         }
     }
 
-    /// The command that a failure names, when it names one.
+    /// The command that a failure names, if it names one.
     pub(crate) fn fix(&self) -> Option<String> {
         command_of(self.json()["hint"].as_str()?)
     }
 }
 
-/// The command of a hint: `local-agent …`, without what is explained behind it.
+/// The command of a hint: `local-agent …`, without the explanation after it.
 pub(crate) fn command_of(hint: &str) -> Option<String> {
     let command = hint.split(" (").next().unwrap_or_default().trim();
     command
@@ -228,7 +228,7 @@ fn end(text: &str) -> String {
 }
 
 impl Tally {
-    /// Counts a run and enters a defect when it ended wrongly.
+    /// Counts a run and records a defect if it ended wrongly.
     pub(crate) fn judge(&mut self, case: &str, ran: &Ran) -> bool {
         self.operations += 1;
         if let Some(wrong) = ran.wrong() {
@@ -237,7 +237,7 @@ impl Tally {
         ran.done()
     }
 
-    /// A run that must do its job.
+    /// A run that must succeed.
     pub(crate) fn must(&mut self, case: &str, ran: &Ran) -> bool {
         let before = self.findings.len();
         let done = self.judge(case, ran);

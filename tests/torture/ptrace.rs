@@ -1,8 +1,8 @@
-//! `ptrace(2)` as a safe interface: attach to a process and all its threads, wait for the next stop,
-//! read and change the registers there.
+//! `ptrace(2)` as a safe interface: attach to a process and all its threads, wait for the next
+//! stop, and read and change the registers there.
 //!
-//! `nix` has one too, but turns on features of `libc` that make every crate of the program be
-//! compiled again for the tests.
+//! `nix` has one too, but it enables features of `libc` that would make cargo compile every crate
+//! of the program again for the tests.
 #![allow(unsafe_code)]
 
 use std::io::{Error, Result};
@@ -15,20 +15,20 @@ pub(crate) type Registers = libc::user_regs_struct;
 /// A process or thread.
 pub(crate) type Id = libc::pid_t;
 
-/// Why a thread, or the process, is reported.
+/// Why a thread, or the process, stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stop {
     /// It is at the beginning or the end of a system call.
     Call,
-    /// It is about to get a signal.
+    /// It is about to receive a signal.
     Signal(i32),
-    /// It was made, or became another program; or it was stopped from outside.
+    /// It was created, or became another program; or it was stopped from outside.
     Event,
-    /// It is over; the raw status.
+    /// It has ended; the raw status.
     Over(i32),
 }
 
-/// Attaches to a process. Threads and children that it makes are attached from their beginning, and
+/// Attaches to a process. Threads and children that it creates are attached from their start, and
 /// all of them are killed when this process ends.
 pub(crate) fn seize(process: Id) -> Result<()> {
     let options = libc::PTRACE_O_TRACESYSGOOD
@@ -48,8 +48,8 @@ pub(crate) fn seize(process: Id) -> Result<()> {
     })
 }
 
-/// Lets a stopped thread go on to the next beginning or end of a system call; `signal` is delivered
-/// to it, 0 is none.
+/// Lets a stopped thread continue to the next beginning or end of a system call; `signal` is
+/// delivered to it, 0 means none.
 pub(crate) fn go_on(thread: Id, signal: i32) -> Result<()> {
     // SAFETY: no memory of this process is passed.
     done(unsafe {
@@ -65,7 +65,7 @@ pub(crate) fn go_on(thread: Id, signal: i32) -> Result<()> {
 /// The registers of a stopped thread.
 pub(crate) fn registers(thread: Id) -> Result<Registers> {
     let mut out = MaybeUninit::<Registers>::zeroed();
-    // SAFETY: `out` is as large as what the call writes.
+    // SAFETY: `out` has the size that the call writes.
     done(unsafe {
         libc::ptrace(
             libc::PTRACE_GETREGS,
@@ -74,19 +74,20 @@ pub(crate) fn registers(thread: Id) -> Result<Registers> {
             out.as_mut_ptr(),
         )
     })?;
-    // SAFETY: every bit pattern is one of these integers, and all of them were zero before.
+    // SAFETY: every bit pattern is valid for these integers, and all of them were initialised to
+    // zero.
     Ok(unsafe { out.assume_init() })
 }
 
 /// Changes the registers of a stopped thread.
 pub(crate) fn set_registers(thread: Id, registers: &Registers) -> Result<()> {
     let from: *const Registers = registers;
-    // SAFETY: `from` points at what the call reads, and is not written to.
+    // SAFETY: `from` points to the data that the call reads, and is not written to.
     done(unsafe { libc::ptrace(libc::PTRACE_SETREGS, thread, null_mut::<u8>(), from) })
 }
 
-/// Waits until something happens to `thread`, or with -1 to any that this thread attached to or
-/// started.
+/// Waits until something happens to `thread`, or with -1 to any process or thread that this thread
+/// attached to or started.
 pub(crate) fn wait(thread: Id) -> Result<(Id, Stop)> {
     let mut status = 0;
     // SAFETY: `status` is an integer of the type that the call writes.

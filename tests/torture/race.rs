@@ -1,5 +1,5 @@
-//! Files and folders swapped for links to the outside, thousands of times a second, while the
-//! program reads. Bytes from outside never come out, and never stand in the state.
+//! Files and folders are swapped for links to the outside, thousands of times a second, while the
+//! program reads. Bytes from outside are never printed, and are never stored in the state.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -15,11 +15,11 @@ use super::harness::World;
 use super::program;
 use super::tally::{Budget, Tally};
 
-/// Stands in no note.
+/// A text that is in no note.
 const SECRET: &str = "outside-word-9d1c";
 const INSIDE: &str = "# Inside\n\nThe oven is made of granite.\n";
 
-/// An operation is one read.
+/// One operation is one read.
 pub(crate) fn run(seed: u64, budget: &Budget) -> Tally {
     let mut tally = Tally::new("race", seed, budget);
     let world = empty_world(&budget.place);

@@ -1,4 +1,4 @@
-//! State that may be read and not written: reading works or is refused with a code, writing is
+//! State that may be read but not written: reading works or is refused with a code, writing is
 //! refused with a code, and nothing is lost.
 
 use std::fs;
@@ -12,7 +12,7 @@ use super::program::{LIMIT, Ran, Running, run as run_here};
 use super::stage::{Stage, memories};
 use super::tally::{Budget, Kind, Tally};
 
-/// The user without rights, whom the administrator's tests become.
+/// The unprivileged user; tests that run as root switch to this user.
 const NOBODY: u32 = 65534;
 
 const COMMANDS: &[&[&str]] = &[
@@ -56,7 +56,7 @@ pub(crate) fn run(tally: &mut Tally, seed: u64, budget: &Budget) {
     mounted(tally, &stage);
 }
 
-/// Every folder and file of the state without the right to write.
+/// Removes the write permission of every folder and file of the state.
 fn closed(tally: &mut Tally, stage: &Stage) {
     let root = fs::metadata("/proc/self").is_ok_and(|me| me.uid() == 0);
     if root {
@@ -108,7 +108,7 @@ fn writable_again(tally: &mut Tally, stage: &Stage, case: &str) {
     stage.check_ledger(tally);
 }
 
-/// The same on a file system that is mounted without the right to write.
+/// The same on a file system that is mounted read-only.
 fn mounted(tally: &mut Tally, stage: &Stage) {
     let kept = stage.world.root().join("kept");
     super::harness::copy(&stage.world.state(), &kept);
@@ -140,7 +140,7 @@ fn as_nobody(world: &World, args: &[&str]) -> Option<Ran> {
         .map(|running| running.wait(LIMIT))
 }
 
-/// Everything below a path, and the path. A folder comes before what it holds.
+/// Calls `act` for a path and everything below it. A folder comes before its contents.
 fn each(path: &Path, act: &dyn Fn(&Path)) {
     if path.is_symlink() {
         return;

@@ -1,4 +1,4 @@
-//! Whether what is shown stands, word for word, in a version of a note that was ever written.
+//! Whether shown text is, word for word, in a version of a note that was really written.
 
 use std::collections::{BTreeSet, HashSet};
 use std::ffi::OsString;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-/// Every version of every note, kept by `Vault`.
+/// Every version of every note, stored by `Vault`.
 pub(crate) struct Versions {
     folder: PathBuf,
     read: BTreeSet<OsString>,
@@ -47,7 +47,7 @@ impl Versions {
             .any(|version| version.contains(text))
     }
 
-    /// The first hit whose text stands in no version.
+    /// The first hit whose text is in no version.
     pub(crate) fn foreign(&mut self, answer: &Value) -> Option<String> {
         let hits = answer["hits"].as_array()?;
         let foreign = hits.iter().find(|hit| {

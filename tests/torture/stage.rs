@@ -1,5 +1,5 @@
-//! A world with a vault that changes, what was remembered there, and the looks that every mode
-//! takes at it.
+//! A world with a vault that changes, the memories added there, and the checks that every mode
+//! makes.
 
 use std::collections::BTreeSet;
 use std::process::Command;
@@ -18,13 +18,14 @@ pub(crate) struct Stage {
     pub vault: Vault,
     pub dice: Dice,
     pub versions: Versions,
-    /// What `memory add` confirmed, and what was asked of runs that did not live to confirm it.
+    /// Memories that `memory add` confirmed, and memories requested in runs that did not live to
+    /// confirm them.
     pub confirmed: BTreeSet<String>,
     pub asked: BTreeSet<String>,
 }
 
 impl Stage {
-    /// A vault of so many notes, indexed and embedded.
+    /// A vault of this many notes, indexed and embedded.
     pub(crate) fn new(seed: u64, place: &Place, notes: usize, size: [usize; 3]) -> Self {
         let world = empty_world(place);
         let kept = world.root().join("versions");
@@ -45,7 +46,7 @@ impl Stage {
         super::churn::WORDS[self.dice.below(super::churn::WORDS.len())]
     }
 
-    /// A memory that nobody has yet.
+    /// A memory text that does not exist yet.
     pub(crate) fn new_memory(&mut self) -> String {
         let content = format!("memory {} of {}", self.asked.len(), self.word());
         self.asked.insert(content.clone());
@@ -67,7 +68,7 @@ impl Stage {
         command
     }
 
-    /// Whether all that was confirmed is remembered, and nothing that was never asked for.
+    /// Whether every confirmed memory is there, and none that was never requested.
     pub(crate) fn check_memory(&self, tally: &mut Tally) {
         let ran = run(&self.world, &["memory", "list", "--json"]);
         if !tally.must("memory list", &ran) {
@@ -89,7 +90,7 @@ impl Stage {
         }
     }
 
-    /// Shows hits of a word that many notes have; all of them must stand in the notes.
+    /// Shows hits of a word that many notes contain; all of them must be in the notes.
     pub(crate) fn check_query(&mut self, tally: &mut Tally, mode: &str) {
         let word = self.word();
         let ran = run(
@@ -103,7 +104,7 @@ impl Stage {
         }
     }
 
-    /// Doctor must be content.
+    /// Doctor must report no problems.
     pub(crate) fn check_doctor(&self, tally: &mut Tally) {
         let ran = run(&self.world, &["doctor", "--offline", "--json"]);
         if tally.judge("doctor", &ran) || ran.wrong().is_some() {
@@ -127,7 +128,7 @@ pub(crate) fn memory_add(content: &str) -> Vec<&str> {
     ]
 }
 
-/// The contents that `memory list --json` lists.
+/// The contents in the output of `memory list --json`.
 pub(crate) fn memories(list: &Value) -> BTreeSet<String> {
     let items = list["items"].as_array().cloned().unwrap_or_default();
     items

@@ -1,4 +1,4 @@
-//! What a mode did and what it found.
+//! What a mode did and found.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ pub(crate) struct Budget {
     pub place: Place,
 }
 
-/// A folder for worlds, and the file system that it stands on.
+/// A folder for worlds, and its file system.
 #[derive(Debug, Clone)]
 pub(crate) struct Place {
     pub folder: PathBuf,
@@ -27,7 +27,7 @@ impl Place {
         Self::at(std::env::temp_dir())
     }
 
-    /// Memory, where the system offers it.
+    /// A folder in memory, if the system has one.
     pub(crate) fn memory() -> Option<Self> {
         let place = Self::at(PathBuf::from("/dev/shm"));
         (place.system == "tmpfs" && tempfile::tempdir_in(&place.folder).is_ok()).then_some(place)
@@ -47,22 +47,21 @@ impl Place {
     }
 }
 
-/// What kind of promise was broken.
+/// The kind of guarantee that was violated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// A command failed, with a code, where nothing was wrong.
+    /// A command failed, with a code, although nothing was wrong.
     UnexpectedError,
-    /// Something whole was called damaged.
+    /// Something intact was reported as damaged.
     FalseAlarm,
-    /// Something that was there is gone, or an index is not what a fresh one is.
+    /// Something is missing that was there, or an index differs from a fresh one.
     LostRow,
-    /// Anything else that must not be: a panic, a hang, a failure without a code, bytes that are
-    /// not the file's.
+    /// Any other violation: a panic, a hang, a failure without a code, bytes that are not the
+    /// file's.
     Defect,
 }
 
-/// One thing that must not be. `case` is the same for all findings of one cause and begins with the
-/// mode.
+/// One violation. `case` is the same for all findings with the same cause and begins with the mode.
 #[derive(Debug, Clone)]
 pub(crate) struct Finding {
     pub kind: Kind,
@@ -70,7 +69,7 @@ pub(crate) struct Finding {
     pub what: String,
 }
 
-/// The account of one mode in one world.
+/// The results of one mode in one world.
 #[derive(Debug)]
 pub(crate) struct Tally {
     pub mode: &'static str,
@@ -78,7 +77,7 @@ pub(crate) struct Tally {
     pub seed: u64,
     pub operations: usize,
     pub findings: Vec<Finding>,
-    /// What could not be done here, and why.
+    /// What could not be tested here, and why.
     pub skipped: Vec<String>,
     began: Instant,
 }
@@ -114,7 +113,7 @@ impl Tally {
         self.find(Kind::Defect, case, what);
     }
 
-    /// The findings that no entry of [`KNOWN`] names.
+    /// The findings that match no entry of [`KNOWN`].
     pub(crate) fn unknown(&self) -> Vec<String> {
         let known = |case: &str| KNOWN.iter().any(|(start, _)| case.starts_with(start));
         let new = self.findings.iter().filter(|found| !known(&found.case));

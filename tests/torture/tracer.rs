@@ -1,8 +1,8 @@
 //! Stops a program at every system call that changes a file, as a debugger does. One of these calls
 //! can be made to fail, to be cut in half, or never to happen.
 //!
-//! This is below SQLite, tantivy and every file of our own at once, and the program under attack is
-//! the one that is shipped: it holds nothing for it.
+//! This is below SQLite, tantivy and all our own file code at once, and the program under attack is
+//! the released one: it contains no code for this test.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -13,14 +13,14 @@ use std::process::Command;
 use super::program::{LIMIT, Ran, Running};
 use super::ptrace::{self, Id, Registers, Stop};
 
-/// What becomes of one system call.
+/// What happens to one system call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// It fails, as on a disk that dies.
+    /// It fails, as on a failing disk.
     Failed,
     /// It fails, as on a full disk.
     NoRoom,
-    /// Half of the bytes are written, and the next change finds no room.
+    /// Half of the bytes are written, and the next change fails because the disk is full.
     Short,
     /// Half of the bytes are written, and the process is killed.
     Torn,
@@ -37,7 +37,7 @@ impl Fault {
         Self::Killed,
     ];
 
-    /// Whether a call of this name can meet it.
+    /// Whether this fault can happen to a call of this name.
     pub(crate) fn fits(self, call: &str) -> bool {
         match self {
             Self::Short | Self::Torn => ["write", "pwrite64"].contains(&call),
@@ -46,7 +46,7 @@ impl Fault {
         }
     }
 
-    /// Whether the process does not live on.
+    /// Whether the process does not survive it.
     pub(crate) fn kills(self) -> bool {
         matches!(self, Self::Torn | Self::Killed)
     }
@@ -60,7 +60,7 @@ pub(crate) struct Traced {
 }
 
 /// Runs a program to its end. Calls that change a file below one of `folders` are counted from 0;
-/// the one of `fault` meets it.
+/// `fault` happens to the call with its number.
 pub(crate) fn trace(
     command: &Command,
     folders: &[PathBuf],
@@ -121,13 +121,13 @@ struct Tracer<'a> {
     calls: Vec<String>,
     /// Whether a thread is between the beginning and the end of a call.
     inside: BTreeMap<Id, bool>,
-    /// Threads whose present call is to end with an error, and which.
+    /// Threads whose current call must end with an error, and which error.
     failing: BTreeSet<(Id, i32)>,
     no_room_next: bool,
 }
 
 impl Tracer<'_> {
-    /// Follows all threads until the program is over; its raw status.
+    /// Follows all threads until the program has ended; returns its raw status.
     fn follow(&mut self) -> i32 {
         loop {
             let (thread, stop) = ptrace::wait(-1).unwrap();
@@ -141,7 +141,7 @@ impl Tracer<'_> {
                 Stop::Event | Stop::Signal(libc::SIGTRAP) => 0,
                 Stop::Signal(signal) => signal,
             };
-            // A thread that was killed meanwhile cannot be let go.
+            // A thread that was killed meanwhile cannot be continued.
             let _ = ptrace::go_on(thread, signal);
         }
     }
@@ -149,7 +149,7 @@ impl Tracer<'_> {
     fn at_call(&mut self, thread: Id) {
         let inside = self.inside.entry(thread).or_default();
         *inside = !*inside;
-        // The thread may have been killed between its stop and this look.
+        // The thread may have been killed between its stop and this check.
         let Ok(mut registers) = ptrace::registers(thread) else {
             return;
         };
@@ -194,7 +194,7 @@ impl Tracer<'_> {
         }
     }
 
-    /// Lets the present call of a thread do nothing and end with an error.
+    /// Makes the current call of a thread do nothing and end with an error.
     fn fail(&mut self, thread: Id, mut registers: Registers, error: i32) {
         registers.orig_rax = u64::MAX;
         let _ = ptrace::set_registers(thread, &registers);
@@ -244,7 +244,7 @@ fn opened(thread: Id, descriptor: u64) -> Option<PathBuf> {
     fs::read_link(format!("/proc/{thread}/fd/{descriptor}")).ok()
 }
 
-/// The file that a call names, relative to the folder of a descriptor or to the current one.
+/// The file that a call names, relative to the folder of a descriptor or to the current folder.
 fn named(thread: Id, folder: Option<u64>, address: u64) -> Option<PathBuf> {
     let bytes = memory(thread, address, 4096)?;
     let name = bytes.split(|byte| *byte == 0).next()?;
@@ -253,7 +253,7 @@ fn named(thread: Id, folder: Option<u64>, address: u64) -> Option<PathBuf> {
         return Some(name);
     }
     let here = || fs::read_link(format!("/proc/{thread}/cwd")).ok();
-    // A descriptor is an `int`; the one that means the current folder is negative.
+    // A descriptor is an `int`; the value that means the current folder is negative.
     let folder = match folder.map(|folder| folder as u32 as i32) {
         None | Some(libc::AT_FDCWD) => here()?,
         Some(folder) => opened(thread, u64::from(folder.cast_unsigned()))?,
@@ -261,13 +261,13 @@ fn named(thread: Id, folder: Option<u64>, address: u64) -> Option<PathBuf> {
     Some(folder.join(name))
 }
 
-/// Whether the `open_how` at an address asks for a new file.
+/// Whether the `open_how` at an address requests a new file.
 fn creates(thread: Id, address: u64) -> bool {
     let flags = memory(thread, address, 8).and_then(|bytes| bytes.get(..8)?.try_into().ok());
     flags.is_some_and(|flags| u64::from_ne_bytes(flags) & libc::O_CREAT as u64 != 0)
 }
 
-/// What stands in the memory of a thread, at most `length` bytes and not beyond the page.
+/// The memory of a thread at an address, at most `length` bytes and not beyond the page.
 fn memory(thread: Id, address: u64, length: usize) -> Option<Vec<u8>> {
     let file = File::open(format!("/proc/{thread}/mem")).ok()?;
     let to_page_end = 4096 - (address % 4096) as usize;

@@ -1,8 +1,8 @@
-//! How far simple word counting gets on judged claims: what the verifier has to beat.
+//! How well simple word counting does on judged claims: the baseline for the verifier.
 //!
-//! `cover`: share of the claim's content words that stand in the evidence. `window`: the same
-//! within the best three sentences. `guarded`: window, 0 when a number of the claim is missing,
-//! halved when only one side is negated.
+//! `cover`: share of the claim's content words that appear in the evidence. `window`: the same
+//! within the best three sentences. `guarded`: window, but 0 when a number of the claim is missing,
+//! and half when only one side is negated.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -54,7 +54,7 @@ fn numbers(text: &str) -> HashSet<String> {
         .collect()
 }
 
-/// Cut after stops and at line ends.
+/// Splits after full stops and at line ends.
 fn sentences(text: &str) -> Vec<&str> {
     let mut out = Vec::new();
     for line in text.split('\n').map(str::trim) {

@@ -1,5 +1,5 @@
-//! Fitting the chance of relevance, and what its floor costs: answerable questions refused,
-//! unanswerable ones answered.
+//! Fits the probability of relevance, and measures the cost of its threshold: answerable questions
+//! refused, unanswerable ones answered.
 
 use serde::Serialize;
 
@@ -16,7 +16,7 @@ pub struct CalibrationSample {
     pub relevant: bool,
 }
 
-/// What one way of searching found on one set.
+/// The results of one search mode on one set.
 #[derive(Debug, Clone, Default)]
 pub struct Observed {
     /// Its name.
@@ -25,39 +25,39 @@ pub struct Observed {
     pub samples: Vec<CalibrationSample>,
     /// The first hits of questions that the set answers, as many as are judged.
     pub answerable: Vec<Vec<Features>>,
-    /// The first hits when the relevant documents are taken out.
+    /// The first hits after the relevant documents are removed.
     pub removed: Vec<Vec<Features>>,
     /// The first hits of questions of other sets.
     pub foreign: Vec<Vec<Features>>,
 }
 
-/// What the floor does to one set. Shares, 0 to 1.
+/// The effect of the threshold on one set. Shares, 0 to 1.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Costs {
     /// Its name.
     pub set: String,
-    /// Questions that the set answers and that are judged this way.
+    /// Number of questions that the set answers and that are judged.
     pub questions: usize,
-    /// Of the questions that the set answers.
+    /// Share of the questions that the set answers.
     pub false_refusals: f64,
-    /// Of the same questions without their relevant documents.
+    /// Share of the same questions without their relevant documents.
     pub false_answers_removed: f64,
-    /// Of questions of other sets.
+    /// Share of the questions of other sets.
     pub false_answers_foreign: f64,
 }
 
-/// The share of answerable questions of the worst set that the floor may refuse.
+/// The maximum share of answerable questions that may be refused in the worst set.
 const MAX_REFUSED: f64 = 0.05;
 
-/// Ridge penalty: keeps weights finite when the samples can be parted without error.
+/// Ridge penalty: keeps weights finite when the samples can be separated without error.
 const RIDGE: f64 = 1e-4;
 
 const STEPS: usize = 50;
 
-/// Fits weights by maximum likelihood (Newton's method; every set weighs the same, and so do
-/// relevant and other hits within the proportions of the set) and puts the floor where no set loses
-/// more than one answerable question in twenty. A weight that comes out negative is left out: more
-/// likeness never means less chance.
+/// Fits weights by maximum likelihood (Newton's method; every set has the same weight, and so do
+/// relevant and other hits within the proportions of the set). It sets the threshold so that no set
+/// loses more than one answerable question in twenty. A negative weight is left out: more
+/// similarity never means a lower probability.
 ///
 /// `EVAL_ERROR` when a class is empty.
 pub fn fit(observed: &[Observed]) -> Result<Model> {
@@ -99,7 +99,7 @@ pub fn fit(observed: &[Observed]) -> Result<Model> {
     Ok(model)
 }
 
-/// The largest floor that refuses at most [`MAX_REFUSED`] of these questions.
+/// The largest threshold that refuses at most [`MAX_REFUSED`] of these questions.
 fn floor(model: &Model, answerable: &[Vec<Features>]) -> f64 {
     let mut chances: Vec<f64> = answerable
         .iter()
@@ -110,7 +110,7 @@ fn floor(model: &Model, answerable: &[Vec<Features>]) -> f64 {
     chances.get(allowed).copied().unwrap_or(0.0)
 }
 
-/// What `model` and its floor do to a set.
+/// The effect of `model` and its threshold on a set.
 pub fn costs(model: &Model, one: &Observed) -> Costs {
     let shown =
         |hits: &Vec<Features>| !hits.is_empty() && model.best(hits.iter().copied()) >= model.floor;
@@ -126,7 +126,7 @@ pub fn costs(model: &Model, one: &Observed) -> Costs {
     }
 }
 
-/// Intercept and two weights; those not `used` stay 0.
+/// Intercept and two weights; those that are not `used` stay 0.
 fn newton(samples: &[(&CalibrationSample, f64)], used: [bool; 3]) -> [f64; 3] {
     let mut w = [0.0; 3];
     for _ in 0..STEPS {
@@ -192,8 +192,8 @@ fn solve(mut a: [[f64; 3]; 3], mut b: [f64; 3]) -> [f64; 3] {
 mod tests {
     use super::*;
 
-    /// Hits whose chance follows a known model, drawn without luck: of each feature value the right
-    /// share is relevant.
+    /// Hits whose probability follows a known model exactly, without randomness: for each feature
+    /// value the right share is relevant.
     fn drawn(model: &Model) -> Observed {
         let mut one = Observed {
             set: "drawn".into(),

@@ -1,9 +1,9 @@
-//! Claims that people have judged against evidence: how well the verifier's support agrees with
-//! them.
+//! Claims that people have judged against evidence: measures how well the verifier's support score
+//! agrees with them.
 //!
-//! One threshold for all sets. The figure of each set is taken at a threshold that was chosen on
-//! the other sets only, for the verifier and for the word-overlap baselines alike, so that no set
-//! helps to judge itself.
+//! One threshold for all sets. For each set, the figures use a threshold that was chosen on the
+//! other sets only, for the verifier and for the word-overlap baselines alike, so no set influences
+//! its own result.
 
 use std::collections::BTreeMap;
 
@@ -23,13 +23,13 @@ pub struct Claim {
     pub claim: String,
     /// The text that it is held against.
     pub evidence: String,
-    /// 1 when people found the claim supported, else 0.
+    /// 1 when people judged the claim as supported, otherwise 0.
     pub label: u8,
 }
 
-/// `claims.jsonl`: one object a line with `id`, `claim`, `evidence` and `label`.
+/// `claims.jsonl`: one object per line with `id`, `claim`, `evidence` and `label`.
 ///
-/// `EVAL_ERROR`: no claim, a line that is none, a label other than 0 and 1, or only one of both
+/// `EVAL_ERROR`: no claim, an invalid line, a label other than 0 and 1, or only one of the two
 /// labels.
 pub fn claims(text: &str, name: &str) -> Result<Vec<Claim>> {
     let mut out = Vec::new();
@@ -59,14 +59,14 @@ pub fn claims(text: &str, name: &str) -> Result<Vec<Claim>> {
     Ok(out)
 }
 
-/// The scores of one set, one list a method.
+/// The scores of one set, one list per method.
 #[derive(Debug, Clone)]
 pub struct Scored {
     /// The set's name.
     pub name: String,
     /// Whether each claim is supported.
     pub labels: Vec<bool>,
-    /// What the verifier measured.
+    /// The verifier's measurements.
     pub support: Vec<ClaimSupport>,
     /// Method → a score for each claim; `support` is the verifier's.
     pub methods: BTreeMap<&'static str, Vec<f64>>,
@@ -86,7 +86,8 @@ pub fn score(name: &str, claims: &[Claim]) -> Scored {
     for claim in claims {
         let words = claim.claim.split_whitespace().count();
         let [cover, window, guarded] = baselines::overlap(&claim.claim, &claim.evidence);
-        // A claim is no truer for being short; printed so that nobody has to wonder.
+        // A short claim is not more likely to be true; this is printed so that readers can check
+        // it.
         let length = -f64::from(u32::try_from(words).unwrap_or(u32::MAX));
         for (method, value) in [
             ("cover", cover),
@@ -197,7 +198,7 @@ pub fn best_threshold(sets: &[&Scored], method: &str) -> f64 {
         .unwrap_or(0.0)
 }
 
-/// What one method reaches on one set.
+/// The results of one method on one set.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 pub struct ClaimFigures {
     /// Area under the ROC curve.
@@ -206,9 +207,9 @@ pub struct ClaimFigures {
     pub left_out: Option<f64>,
     /// That threshold.
     pub threshold: Option<f64>,
-    /// At the threshold that the program ships; for the verifier only.
+    /// At the default threshold of the program; for the verifier only.
     pub shipped: Option<f64>,
-    /// False accepts where 80 % of the supported claims are accepted.
+    /// False accepts at the threshold that accepts 80 % of the supported claims.
     pub false_accepts_at_80: f64,
 }
 
@@ -289,8 +290,8 @@ mod tests {
         let a = scored(&[1, 1, 0, 0], &[9.0, 8.0, 2.0, 1.0]);
         let b = scored(&[1, 1, 0, 0], &[0.9, 0.8, 0.2, 0.1]);
         let figures = figures(&[a, b]);
-        // The threshold of the other set is far too high or too low here, and that is what must be
-        // seen.
+        // The threshold of the other set is far too high or too low here, and the figures must show
+        // that.
         assert_eq!(figures[0][SUPPORT].left_out, Some(0.5));
         assert_eq!(figures[1][SUPPORT].left_out, Some(0.5));
     }

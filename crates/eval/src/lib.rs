@@ -1,8 +1,8 @@
-//! Measuring the search: sets of questions with known answers, the field's scores, and how long it
+//! Measures the search: sets of questions with known answers, the standard scores, and the time it
 //! took.
 //!
-//! A claim about quality that nobody can repeat is worth nothing, so the figures come out of the
-//! program itself: it runs a set's questions through the same
+//! A claim about quality is worth nothing if nobody can reproduce it. So the program computes the
+//! figures itself: it runs a set's questions through the same
 //! [`Engine`](local_agent_index::retrieval::Engine) as `query` does, scores the result, and can
 //! write the run for any other scorer. Reading and scoring are pure; only [`run`] searches.
 
@@ -20,7 +20,7 @@ pub mod stats;
 
 use local_agent_text::error::{ErrorCode, Failure};
 
-/// A set that cannot be used, or a measurement of nothing.
+/// A set that cannot be used, or an empty measurement.
 fn invalid(message: impl Into<String>) -> Failure {
     Failure::new(ErrorCode::EvalError, message).with_hint("local-agent eval --help")
 }

@@ -1,9 +1,10 @@
-//! Natural answers: what the verifier makes of answers as strong models write them, and of the same
+//! Natural answers: how the verifier judges answers as strong models write them, and the same
 //! answers with one fact changed.
 //!
-//! A set is one JSON object a line ([`rows`]); its evidence is given as lines of files, which the
-//! caller reads ([`NaturalRow::evidence`]). Every figure is counted in sentences and answers, never in
-//! scores: an honest answer passes or does not, and a false sentence is rejected, doubted or shown.
+//! A set has one JSON object per line ([`rows`]). Its evidence is given as lines of files, which
+//! the caller reads ([`NaturalRow::evidence`]). Every figure is a count of sentences and answers,
+//! never a score: an honest answer passes or not, and a false sentence is rejected, doubted or
+//! shown.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -28,7 +29,7 @@ pub struct Lines {
     pub end_line: u32,
 }
 
-/// Whether an answer is as it was written or has one fact changed.
+/// Whether an answer is unchanged or has one changed fact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Truth {
@@ -43,12 +44,12 @@ pub enum Truth {
 pub struct NaturalRow {
     /// Unique in its set.
     pub id: String,
-    /// For a wrong answer: the honest one that it was made of.
+    /// For a wrong answer: the id of the honest one that it was made from.
     #[serde(default)]
     pub of: Option<String>,
     /// The name of the vault that the evidence is from.
     pub vault: String,
-    /// What was asked.
+    /// The question.
     pub question: String,
     /// The passages, labelled E1, E2, … in this order.
     pub evidence: Vec<Lines>,
@@ -69,10 +70,10 @@ fn invalid(message: impl Into<String>) -> Failure {
     Failure::new(ErrorCode::EvalError, message).with_hint("local-agent eval natural --help")
 }
 
-/// Reads a set: one row a line.
+/// Reads a set: one row per line.
 ///
 /// # Errors
-/// `EVAL_ERROR`: no row; a line that is not a row; an id twice; a wrong row without fault or
+/// `EVAL_ERROR`: no row; a line that is not a row; a duplicate id; a wrong row without fault or
 /// sentence, or whose sentence is not in its answer.
 pub fn rows(text: &str, name: &str) -> Result<Vec<NaturalRow>> {
     let mut out: Vec<NaturalRow> = Vec::new();
@@ -102,7 +103,7 @@ pub fn rows(text: &str, name: &str) -> Result<Vec<NaturalRow>> {
     Ok(out)
 }
 
-/// Files of the vaults, each read and parsed once.
+/// Files of the vaults, each read and parsed only once.
 pub struct Vaults<'r> {
     read: &'r dyn Fn(&str, &str) -> Result<String>,
     files: HashMap<(String, String), File>,
@@ -117,7 +118,7 @@ struct File {
 }
 
 impl<'r> Vaults<'r> {
-    /// `read` gives the text of a file by vault and path, or says why it cannot.
+    /// `read` returns the text of a file by vault and path, or the reason why it cannot.
     pub fn new(read: &'r dyn Fn(&str, &str) -> Result<String>) -> Self {
         Self {
             read,
@@ -125,10 +126,10 @@ impl<'r> Vaults<'r> {
         }
     }
 
-    /// The evidence of a row, frozen.
+    /// The frozen evidence of a row.
     ///
     /// # Errors
-    /// Those of the reader; `EVAL_ERROR` for lines that are not in their file.
+    /// Errors of `read`; `EVAL_ERROR` for lines that are not in their file.
     pub fn snapshot(&mut self, row: &NaturalRow) -> Result<EvidenceSnapshot> {
         let mut excerpts = Vec::new();
         for lines in &row.evidence {
@@ -219,11 +220,11 @@ impl File {
     }
 }
 
-/// What became of one sentence.
+/// The verdict on one sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fate {
-    /// Nothing was said against it.
+    /// There was no objection.
     Shown,
     /// Shown, and marked.
     Doubtful,
@@ -241,14 +242,14 @@ impl Fate {
     }
 }
 
-/// A sentence whose fate is not the one it deserves.
+/// A sentence with the wrong verdict.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Miss {
-    /// Its row.
+    /// The id of its row.
     pub id: String,
     /// The kind of the fault; `None` for a true sentence.
     pub fault: Option<String>,
-    /// What became of it.
+    /// Its verdict.
     pub fate: Fate,
     /// The sentence.
     pub sentence: String,
@@ -263,11 +264,11 @@ pub struct Miss {
 pub struct Faults {
     /// Wrong answers.
     pub all: usize,
-    /// Their false sentence was rejected.
+    /// Those whose false sentence was rejected.
     pub rejected: usize,
-    /// It was shown and marked.
+    /// Those whose false sentence was shown and marked.
     pub doubtful: usize,
-    /// It was shown as if it were true.
+    /// Those whose false sentence was shown as if it were true.
     pub shown: usize,
 }
 
@@ -282,7 +283,7 @@ impl Faults {
     }
 }
 
-/// What a set measured.
+/// The figures of a set.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct NaturalFigures {
     /// Honest answers.
@@ -306,7 +307,7 @@ pub struct NaturalFigures {
 /// Verifies every answer of a set.
 ///
 /// # Errors
-/// Those of [`Vaults::snapshot`].
+/// See [`Vaults::snapshot`].
 pub fn measure(rows: &[NaturalRow], vaults: &mut Vaults<'_>) -> Result<NaturalFigures> {
     let mut out = NaturalFigures::default();
     for row in rows {

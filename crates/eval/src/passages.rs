@@ -1,6 +1,6 @@
-//! Scores of passages against marked evidence: do the first k passages hold what answers the
-//! question, and how much else do they hold? Everything is measured in characters, or in lines
-//! where a set marks lines only.
+//! Scores of passages against marked evidence: do the first k passages contain the answer to the
+//! question, and how much other text do they contain? Everything is measured in characters, or in
+//! lines if a set marks only lines.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::set::{Evidence, Mark};
 
-/// A passage that was found: characters count from 0, `end` is left out.
+/// A passage that was found: characters are counted from 0, `end` is exclusive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Passage {
     /// The document, below `docs/`.
@@ -22,18 +22,18 @@ pub struct Passage {
 /// Passages found for each question, best first.
 pub type PassageRun = BTreeMap<String, Vec<Passage>>;
 
-/// Means over all questions at one cut. Each 0 to 1.
+/// Means over all questions for one k. Each 0 to 1.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct PassageScores {
-    /// The first so many passages.
+    /// The number of passages that count.
     pub k: usize,
-    /// Some passage holds at least half of one marked stretch.
+    /// Whether a passage contains at least half of one marked stretch.
     pub hit: f64,
     /// Share of the marked text that the passages cover.
     pub recall: f64,
     /// Share of the passages' text that is marked.
     pub precision: f64,
-    /// What both share, over what either holds.
+    /// The text in both, divided by the text in either.
     pub iou: f64,
 }
 
@@ -48,8 +48,8 @@ pub fn line_starts(text: &str) -> Vec<u64> {
     starts
 }
 
-/// Scores `run` at `k`. `lines` gives the line starts of a document; it is asked only for marks in
-/// lines. A question that `run` does not hold scores 0.
+/// Scores `run` at `k`. `lines` returns the line starts of a document; it is called only for marks
+/// in lines. A question that is missing in `run` scores 0.
 pub fn score(
     evidence: &[Evidence],
     run: &PassageRun,
@@ -106,7 +106,7 @@ fn is_hit(marks: &[Passage], found: &[Passage]) -> bool {
         .any(|passage| marks.iter().any(|mark| half(mark, passage)))
 }
 
-/// A mark as characters. Lines beyond the document's end mark nothing.
+/// A mark in characters. Lines beyond the document's end are ignored.
 fn in_characters(mark: &Mark, lines: &dyn Fn(&str) -> Option<Vec<u64>>) -> Passage {
     let place = |start, end| Passage {
         path: mark.path.clone(),
@@ -134,7 +134,7 @@ fn in_characters(mark: &Mark, lines: &dyn Fn(&str) -> Option<Vec<u64>>) -> Passa
     }
 }
 
-/// The stretches of each document, joined where they touch.
+/// The stretches of each document, merged where they touch.
 fn unions(passages: &[Passage]) -> BTreeMap<&str, Vec<(u64, u64)>> {
     let mut all: BTreeMap<&str, Vec<(u64, u64)>> = BTreeMap::new();
     for passage in passages
@@ -226,7 +226,7 @@ mod tests {
                 ..PassageScores::default()
             }
         );
-        // 5 of the 20 marked characters, in 65 characters of passages: no half, so no hit.
+        // 5 of the 20 marked characters, in 65 characters of passages: less than half, so no hit.
         assert_eq!(
             at(2),
             PassageScores {

@@ -52,11 +52,11 @@ impl Div<f64> for Scores {
     }
 }
 
-/// Documents found for each question, best first, each once.
+/// Documents found for each question, best first, without duplicates.
 pub type Run = BTreeMap<String, Vec<String>>;
 
-/// The scores of every judged question, in the order of their ids. A question that `run` does not
-/// hold scores 0.
+/// The scores of every judged question, in the order of their ids. A question that is missing in
+/// `run` scores 0.
 pub fn per_question(judgments: &Judgments, run: &Run) -> Vec<Scores> {
     let nothing = Vec::new();
     judgments
@@ -65,7 +65,7 @@ pub fn per_question(judgments: &Judgments, run: &Run) -> Vec<Scores> {
         .collect()
 }
 
-/// The mean; 0 of nothing.
+/// The mean; 0 for an empty list.
 pub fn mean(all: &[Scores]) -> Scores {
     all.iter().fold(Scores::default(), |sum, one| sum + *one) / all.len().max(1) as f64
 }

@@ -1,4 +1,4 @@
-//! A set's questions through the search, mode by mode.
+//! Runs a set's questions through the search, mode by mode.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -14,16 +14,16 @@ use local_agent_index::retrieval::{self};
 use local_agent_index::retrieval::{Engine, Found, Hit, Request, Scope};
 use local_agent_text::error::{Failure, Result};
 
-/// Documents of one question that a run holds: as deep as the deepest score looks.
+/// Documents per question in a run: as many as the deepest score uses.
 const DOCUMENTS: usize = 100;
 
-/// Hits of the searches that are timed: a page of results.
+/// Number of hits in searches that are timed: one page of results.
 const TIMED_HITS: usize = 10;
 
 /// How a set is searched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Mode {
-    /// What `query` does under the same configuration.
+    /// The same as `query` under the same configuration.
     Default,
     /// By words alone.
     Lexical,
@@ -79,10 +79,10 @@ pub struct Asked<'a> {
     embed_ms: f64,
 }
 
-/// Gives the vector of a question.
+/// Returns the vector of a question.
 pub type Embed<'a> = &'a dyn Fn(&str) -> Result<QueryVector>;
 
-/// Embeds every question, or none when `embed` is `None`.
+/// Embeds every question, or none if `embed` is `None`.
 pub fn ask<'a>(questions: &'a [Question], embed: Option<Embed<'_>>) -> Result<Vec<Asked<'a>>> {
     let one = |question: &'a Question| {
         let start = Instant::now();
@@ -103,12 +103,12 @@ pub fn ask<'a>(questions: &'a [Question], embed: Option<Embed<'_>>) -> Result<Ve
     questions.iter().map(one).collect()
 }
 
-/// What one mode found for every question.
+/// The results of one mode for every question.
 #[derive(Debug)]
 pub struct Searched<T> {
     /// By the id of the question.
     pub found: BTreeMap<String, T>,
-    /// Embedding the question and searching for a page of results, the index being open.
+    /// Time to embed the question and search for a page of results, with the index already open.
     pub latency: Latency,
 }
 
@@ -123,8 +123,8 @@ pub struct Searcher<'a> {
 impl Searcher<'_> {
     /// The best documents of every question, each with the score of its best chunk.
     ///
-    /// `EVAL_ERROR` when nothing at all was found: the mode does not work, or the set does not
-    /// belong to the documents.
+    /// `EVAL_ERROR` when nothing was found for any question: the mode does not work, or the set
+    /// does not belong to the documents.
     pub fn documents(
         &self,
         mode: Mode,
@@ -140,7 +140,7 @@ impl Searcher<'_> {
         })
     }
 
-    /// The best `k` chunks of every question. `EVAL_ERROR` as in [`Self::documents`].
+    /// The best `k` chunks of every question. `EVAL_ERROR`: see [`Self::documents`].
     pub fn chunks(&self, mode: Mode, asked: &[Asked<'_>], k: usize) -> Result<Searched<Vec<Hit>>> {
         self.each(mode, asked, |request, vector| {
             let request = Request {
@@ -152,7 +152,7 @@ impl Searcher<'_> {
         })
     }
 
-    /// Hits of a question, at most one a document, best first.
+    /// Hits of a question, at most one per document, best first.
     pub fn best_documents(&self, mode: Mode, asked: &Asked<'_>, limit: usize) -> Result<Vec<Hit>> {
         let request = self.request(mode, &asked.query, limit);
         Ok(self
@@ -217,7 +217,8 @@ fn milliseconds(since: Instant) -> f64 {
     since.elapsed().as_secs_f64() * 1_000.0
 }
 
-/// A run as `score.py` and its like read it: question id, rank, path, score; tab-separated.
+/// A run in the format of `score.py` and similar tools: question id, rank, path, score;
+/// tab-separated.
 pub fn documents_tsv(found: &BTreeMap<String, Vec<(String, f32)>>) -> String {
     let rows = found.iter().flat_map(|(id, documents)| {
         (1..)

@@ -1,4 +1,4 @@
-//! The files of a set: `queries.jsonl`, `qrels.tsv`, `spans.jsonl`. Text in, checked data out.
+//! Reads and checks the files of a set: `queries.jsonl`, `qrels.tsv`, `spans.jsonl`.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -17,12 +17,12 @@ pub struct Question {
     pub text: String,
 }
 
-/// For each question, the grade of each judged document (its path below `docs/`). Greater than 0 is
-/// relevant. Questions without a relevant document are left out.
+/// For each question, the grade of each judged document (its path below `docs/`). A grade above 0
+/// means relevant. Questions without a relevant document are left out.
 pub type Judgments = BTreeMap<String, BTreeMap<String, i64>>;
 
-/// A stretch of a document that answers a question. Characters count from 0 and `end` is left out;
-/// lines count from 1 and `end_line` is included.
+/// A stretch of a document that answers a question. Characters are counted from 0 and `end` is
+/// exclusive; lines are counted from 1 and `end_line` is inclusive.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Mark {
     /// The document, below `docs/`.
@@ -46,9 +46,9 @@ pub struct Evidence {
     pub refs: Vec<Mark>,
 }
 
-/// `queries.jsonl`: one object a line with `id` and `text`; other fields are not looked at.
+/// `queries.jsonl`: one object per line with `id` and `text`; other fields are ignored.
 ///
-/// `EVAL_ERROR`: no question at all, a line that is none, a blank question, an id that comes twice.
+/// `EVAL_ERROR`: no question at all, an invalid line, a blank question, a duplicate id.
 pub fn questions(text: &str) -> Result<Vec<Question>> {
     let all: Vec<Question> = lines(text, "queries.jsonl")?;
     let mut seen = HashSet::new();
@@ -77,8 +77,7 @@ pub fn questions(text: &str) -> Result<Vec<Question>> {
 /// `qrels.tsv`: question id, path, grade; tab-separated. Every judged question must be among
 /// `questions`.
 ///
-/// `EVAL_ERROR`: a line of another form, an unknown question, or no relevant document for any
-/// question.
+/// `EVAL_ERROR`: an invalid line, an unknown question, or no relevant document for any question.
 pub fn judgments(text: &str, questions: &[Question]) -> Result<Judgments> {
     let known: HashSet<&str> = questions
         .iter()
@@ -115,9 +114,10 @@ pub fn judgments(text: &str, questions: &[Question]) -> Result<Judgments> {
     Ok(all)
 }
 
-/// `spans.jsonl`: one object a line with `id` and `refs`. Every question must be among `questions`.
+/// `spans.jsonl`: one object per line with `id` and `refs`. Every question must be among
+/// `questions`.
 ///
-/// `EVAL_ERROR`: a line of another form, an unknown question, a mark without a place, or no mark at
+/// `EVAL_ERROR`: an invalid line, an unknown question, a mark without a position, or no mark at
 /// all.
 pub fn evidence(text: &str, questions: &[Question]) -> Result<Vec<Evidence>> {
     let known: HashSet<&str> = questions

@@ -12,7 +12,7 @@ pub struct Latency {
 }
 
 impl Latency {
-    /// Of times in milliseconds; 0 of none.
+    /// Percentiles of times in milliseconds; 0 for an empty list.
     pub fn of(times: &[f64]) -> Self {
         let mut sorted = times.to_vec();
         sorted.sort_by(f64::total_cmp);
@@ -23,13 +23,14 @@ impl Latency {
     }
 }
 
-/// The smallest value that at least the share `p` of all does not exceed (nearest rank).
+/// The smallest value such that at least the share `p` of all values is not above it (nearest
+/// rank).
 fn percentile(sorted: &[f64], p: f64) -> f64 {
     let rank = (p * sorted.len() as f64).ceil() as usize;
     sorted.get(rank.max(1) - 1).copied().unwrap_or(0.0)
 }
 
-/// A mean difference and the interval that holds 95 % of its resamples.
+/// A mean difference and the interval that contains 95 % of its resamples.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Difference {
     /// Of all questions.
@@ -40,14 +41,14 @@ pub struct Difference {
     pub high: f64,
 }
 
-/// How often the questions are drawn anew.
+/// How often the questions are resampled.
 const RESAMPLES: usize = 2_000;
 
 /// The mean of `a − b` over the same questions with its 95 % interval by the percentile bootstrap
 /// (Efron 1979). The same numbers give the same interval: the generator is seeded.
 ///
 /// # Panics
-/// Never; of two lists of unlike length the shorter decides.
+/// Never; if the lists differ in length, the rest of the longer one is ignored.
 pub fn paired(a: &[f64], b: &[f64]) -> Difference {
     let differences: Vec<f64> = a.iter().zip(b).map(|(a, b)| a - b).collect();
     let count = differences.len();
@@ -68,7 +69,7 @@ pub fn paired(a: &[f64], b: &[f64]) -> Difference {
     }
 }
 
-/// SplitMix64 (Steele, Lea and Flood 2014): small, seeded, the same everywhere.
+/// SplitMix64 (Steele, Lea and Flood 2014): small, seeded, the same on every machine.
 struct SplitMix(u64);
 
 impl SplitMix {
@@ -77,7 +78,7 @@ impl SplitMix {
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        // The high half of the product is even over 0..bound, up to a bias of bound in 2⁶⁴.
+        // The high half of the product is uniform over 0..bound, up to a bias of bound in 2⁶⁴.
         ((u128::from(z ^ (z >> 31)) * bound as u128) >> 64) as usize
     }
 }

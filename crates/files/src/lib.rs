@@ -1,8 +1,8 @@
-//! The two doors to the disk.
+//! All access to the file system.
 //!
 //! | module | what it holds |
 //! | --- | --- |
-//! | [`sandbox`] | the only code that opens what users' roots hold |
+//! | [`sandbox`] | the only code that opens files below users' roots |
 //! | [`state`] | the folders of the program's own files, opened by handle and never through a link |
 
 pub mod sandbox;

@@ -1,22 +1,22 @@
-//! Products of whole tiles of bytes and of bf16 by the matrix unit of newer Xeons (AMX), eight
-//! times what a register of 512 bits does.
+//! Products of whole tiles of bytes and of bf16 on the matrix unit of newer Xeons (AMX), eight
+//! times as fast as registers of 512 bits.
 //!
-//! The intrinsics are not in stable Rust yet, so the few instructions are here as assembly. Sums
-//! are as exact as those of [`crate::tile`], and weights lie in the same layout: sixteen steps of
-//! one half of a panel are one tile.
+//! The intrinsics are not in stable Rust yet, so the few instructions are written here as assembly.
+//! Sums are as exact as those of [`crate::tile`], and weights have the same layout: sixteen steps
+//! of one half of a panel are one tile.
 
 use std::arch::asm;
 
 use crate::isa::amx_is_usable;
 use crate::layout::{Halves, PANEL, Quads};
 
-/// Rows of a tile of sums: two tiles of the unit.
+/// Rows of a tile of sums: two tiles of the matrix unit.
 pub(crate) const ROWS: usize = 32;
 
-/// Inputs are a multiple of what a row of a tile holds.
+/// The number of inputs is a multiple of the length of a tile row.
 pub(crate) const STEP: usize = 64;
 
-/// How the eight tiles are cut: sixteen rows of 64 bytes each.
+/// The shape of the eight tiles: sixteen rows of 64 bytes each.
 #[repr(C, align(64))]
 struct Shape {
     palette: u8,
@@ -26,14 +26,14 @@ struct Shape {
     rows: [u8; 16],
 }
 
-/// The tiles of this thread, ready; given back when dropped. Not to be sent: the state is the
-/// thread's.
+/// The configured tiles of this thread; released on drop. Not `Send`: the state belongs to the
+/// thread.
 pub(crate) struct Tiles(std::marker::PhantomData<*const ()>);
 
 impl Tiles {
-    /// Sets this thread's tiles up.
+    /// Configures this thread's tiles.
     ///
-    /// Panics where they are not usable.
+    /// Panics if the unit is not usable.
     pub(crate) fn new() -> Self {
         static SHAPE: Shape = Shape {
             palette: 1,
@@ -46,15 +46,15 @@ impl Tiles {
             amx_is_usable(),
             "an `Isa` is only made where the machine has its instructions"
         );
-        // SAFETY: the unit is there and permitted; the shape is one that the first palette allows.
+        // SAFETY: the unit exists and is permitted; the shape is valid for the first palette.
         unsafe { asm!("ldtilecfg [{}]", in(reg) &raw const SHAPE, options(nostack, readonly)) };
         Self(std::marker::PhantomData)
     }
 
-    /// Sums of 32 rows of codes over one panel; a row begins every `stride` bytes. With `half`, of
-    /// the first 16.
+    /// Sums of 32 rows of codes over one panel; a row begins every `stride` bytes. With `half`,
+    /// only the first 16.
     ///
-    /// Panics when `rows` is shorter than that, or the panel not a multiple of [`STEP`] inputs.
+    /// Panics when `rows` is too short for that, or the panel is not a multiple of [`STEP`] inputs.
     pub(crate) fn bytes(
         &self,
         rows: &[u8],
@@ -73,9 +73,9 @@ impl Tiles {
             panel: panel.as_ptr().cast(),
             steps: inputs / STEP,
         };
-        // SAFETY: the tiles are set up, on this thread. Each step reads 64 bytes of `count` rows,
-        // which hold `inputs` bytes each, and 32 lines of the panel; both end with the steps.
-        // `sums` is 32 rows of two lines.
+        // SAFETY: the tiles are configured on this thread. Each step reads 64 bytes of each of
+        // `count` rows, which have `inputs` bytes each, and 32 lines of the panel; both end with
+        // the last step. `sums` is 32 rows of two lines.
         unsafe {
             dot_bytes(
                 &step,
@@ -86,9 +86,9 @@ impl Tiles {
         };
     }
 
-    /// The same of bf16, in sums of floats; a row of sums begins every `out_stride` numbers.
+    /// The same for bf16, with sums of floats; a row of sums begins every `out_stride` numbers.
     ///
-    /// Panics when a slice is too short, or the panel not a multiple of 32 inputs.
+    /// Panics when a slice is too short, or the panel is not a multiple of 32 inputs.
     pub(crate) fn halves(
         &self,
         rows: &[u16],
@@ -117,14 +117,14 @@ impl Tiles {
             panel: panel.as_ptr().cast(),
             steps,
         };
-        // SAFETY: as above; a number is two bytes, and `out` holds 32 sums for each of `count`
-        // rows.
+        // SAFETY: as above; a number is two bytes, and `out` has space for 32 sums for each of
+        // `count` rows.
         unsafe { dot_halves(&step, half, out.as_mut_ptr().cast(), 4 * out_stride) };
     }
 }
 
-/// Where a product begins: rows every `stride` bytes, of which each step takes 64, and a panel, of
-/// which each takes 32 lines.
+/// Where a product begins: rows every `stride` bytes, of which each step reads 64, and a panel, of
+/// which each step reads 32 lines.
 struct Step {
     rows: *const u8,
     stride: usize,
@@ -132,16 +132,16 @@ struct Step {
     steps: usize,
 }
 
-/// One product of tiles by the instruction `$dot`.
+/// One product of tiles with the instruction `$dot`.
 macro_rules! product_of_tiles {
     ($name:ident, $dot:literal) => {
         /// # Safety
-        /// The tiles of this thread are set up; `step` is as it says, for 32 rows (or 16: `half`),
-        /// and `out` takes 128 bytes for each of them, every `line` bytes.
+        /// The tiles of this thread are configured; `step` is valid for 32 rows (or 16: `half`),
+        /// and `out` has space for 128 bytes for each of them, every `line` bytes.
         #[inline]
         unsafe fn $name(step: &Step, half: bool, out: *mut u8, line: usize) {
             let Step { rows, stride, panel, steps } = *step;
-            // SAFETY: by the caller's promise.
+            // SAFETY: guaranteed by the caller.
             unsafe {
                 if half {
                     asm!(
@@ -217,7 +217,7 @@ product_of_tiles!(dot_halves, "tdpbf16ps");
 
 impl Drop for Tiles {
     fn drop(&mut self) {
-        // SAFETY: the unit is there; nobody else on this thread has tiles.
+        // SAFETY: the unit exists; nothing else on this thread uses tiles.
         unsafe { asm!("tilerelease", options(nostack, nomem)) };
     }
 }

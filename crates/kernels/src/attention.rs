@@ -1,7 +1,7 @@
 //! Self-attention of one sequence, head by head, in f32.
 //!
 //! Twelve queries at a time: their scores, weights and weighted sums stay in the first-level cache,
-//! so no matrix of all scores is ever written. Keys and values of a head are copied once into the
+//! so the matrix of all scores is never written. Keys and values of a head are copied once into the
 //! layout of [`crate::tile`].
 
 #[cfg(target_arch = "x86_64")]
@@ -18,7 +18,7 @@ use crate::isa::Width;
 use crate::layout::{Floats, LINE, Line, PANEL, ROWS};
 use crate::tile;
 
-/// AttentionScratch that is kept between sequences.
+/// Buffers that are kept between sequences.
 #[derive(Default)]
 pub(crate) struct AttentionScratch {
     keys: Vec<Floats>,
@@ -27,8 +27,8 @@ pub(crate) struct AttentionScratch {
 }
 
 vectorised! {
-    /// Attention of all heads of one sequence: `qkv` [len, 3·hidden] holds each token's query, key
-    /// and value, all heads side by side; `context` [len, hidden] gets the result.
+    /// Attention of all heads of one sequence: `qkv` [len, 3·hidden] contains each token's query,
+    /// key and value, all heads side by side; the result is written to `context` [len, hidden].
     pub(crate) fn attend(isa: Isa, qkv: &[f32], hidden: usize, heads: usize, context: &mut [f32], scratch: &mut AttentionScratch) {
         let len = context.len() / hidden;
         assert!(context.len() == len * hidden && qkv.len() == 3 * len * hidden && hidden.is_multiple_of(heads));
@@ -71,8 +71,8 @@ vectorised! {
     }
 }
 
-/// Keys of `len` rows as columns, scaled: [panels][width][2 lines]. What is in the columns
-/// behind the last key is never looked at.
+/// Keys of `len` rows as columns, scaled: [panels][width][2 lines]. The columns after the last key
+/// are never read.
 #[inline(always)]
 #[cfg_attr(
     not(target_arch = "x86_64"),
@@ -94,7 +94,7 @@ fn keys(
     pack_keys(rows, stride, width, scale, keys);
 }
 
-/// As [`keys`], by plain loops.
+/// Like [`keys`], with plain loops.
 #[inline(always)]
 pub(crate) fn pack_keys(
     rows: &[f32],
@@ -116,7 +116,7 @@ pub(crate) fn pack_keys(
     }
 }
 
-/// Values as rows: [panels][len][2 lines]; columns behind the last are zero.
+/// Values as rows: [panels][len][2 lines]; columns after the last are zero.
 #[inline(always)]
 fn pack_values(rows: &[f32], stride: usize, width: usize, values: &mut [Floats]) {
     let len = rows.len().div_ceil(stride);
@@ -137,7 +137,7 @@ fn pack_values(rows: &[f32], stride: usize, width: usize, values: &mut [Floats])
     }
 }
 
-/// Turns the first `len` scores of a row into `e^(score − highest)` and returns their sum.
+/// Replaces the first `len` scores of a row by `e^(score − highest)` and returns their sum.
 #[inline(always)]
 fn weights<const FUSED: bool>(isa: Isa, row: &mut [f32], len: usize) -> f32 {
     #[cfg(target_arch = "x86_64")]
@@ -151,7 +151,7 @@ fn weights<const FUSED: bool>(isa: Isa, row: &mut [f32], len: usize) -> f32 {
 /// Writes `sums`, as many as fit, times `share`.
 #[inline(always)]
 fn scaled(sums: &[f32; PANEL], share: f32, out: &mut [f32]) {
-    // A whole panel is a loop of known length.
+    // For a whole panel the compiler knows the length of the loop.
     if let Ok(out) = <&mut [f32; PANEL]>::try_from(&mut *out) {
         for (to, sum) in out.iter_mut().zip(sums) {
             *to = sum * share;
@@ -163,7 +163,7 @@ fn scaled(sums: &[f32; PANEL], share: f32, out: &mut [f32]) {
     }
 }
 
-/// As [`weights`], of a whole row.
+/// Like [`weights`], for a whole row.
 #[inline(always)]
 pub(crate) fn exponentials<const FUSED: bool>(row: &mut [f32]) -> f32 {
     let (_, highest) = range(row);
@@ -218,7 +218,7 @@ pub(crate) mod tests {
         let mut scratches: Vec<(Isa, AttentionScratch)> = Isa::all()
             .map(|isa| (isa, AttentionScratch::default()))
             .collect();
-        // Long before short: what a long sequence left must not matter.
+        // Long before short: data left by a long sequence must not matter.
         let lengths: &[usize] = if cfg!(miri) {
             &[33, 13, 1]
         } else {

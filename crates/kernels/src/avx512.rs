@@ -1,8 +1,8 @@
-//! What is between the matrix products in registers of 512 bits, by hand: where the compiler's
-//! loops were seen to take several times as long, and where it has none, because it knows no
-//! conversion to bf16.
+//! The code between the matrix products for registers of 512 bits, written by hand: where the
+//! compiler's loops were measured to take several times as long, and where it has none, because it
+//! knows no conversion to bf16.
 //!
-//! Every public function here panics on a set without its instructions and on slices that are too
+//! Every public function here panics on a set without its instructions and for slices that are too
 //! short.
 
 use std::arch::x86_64::*;
@@ -13,7 +13,7 @@ pub(crate) mod attention;
 pub(crate) mod results;
 pub(crate) mod rounding;
 
-/// A function of some sets, and its door: the door sees that the machine has the instructions.
+/// A function of some sets, and a safe wrapper that checks that the machine has the instructions.
 macro_rules! behind_a_door {
     (
         $features:literal, $of:ident => $has:expr,
@@ -28,7 +28,7 @@ macro_rules! behind_a_door {
             fn body($($arg: $type),*) $(-> $result)? $body
 
             assert!($has, "the set has the instructions");
-            // SAFETY: an `Isa` is only made where the machine has its instructions.
+            // SAFETY: an `Isa` only exists if the machine has its instructions.
             unsafe { body($($arg),*) }
         }
     };
@@ -56,14 +56,14 @@ use {behind_a_door, in_512_bits, with_bf16};
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn load(from: &[f32; LINE]) -> __m512 {
-    // SAFETY: sixteen numbers are there.
+    // SAFETY: there are sixteen numbers.
     unsafe { _mm512_loadu_ps(from.as_ptr()) }
 }
 
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn load_halves(from: &[u16; LINE]) -> __m512 {
-    // SAFETY: sixteen numbers are there.
+    // SAFETY: there are sixteen numbers.
     let halves = unsafe { _mm256_loadu_si256(from.as_ptr().cast()) };
     _mm512_castsi512_ps(_mm512_slli_epi32::<16>(_mm512_cvtepu16_epi32(halves)))
 }
@@ -71,15 +71,14 @@ fn load_halves(from: &[u16; LINE]) -> __m512 {
 #[inline]
 #[target_feature(enable = "avx512f,avx512bf16")]
 fn store_halves(to: &mut [u16; PANEL], low: __m512, high: __m512) {
-    // SAFETY: thirty-two numbers fit; the type of the conversion is 512 bits of them.
+    // SAFETY: thirty-two numbers fit; the result type of the conversion has 512 bits of them.
     unsafe {
         let both: __m512i = std::mem::transmute(_mm512_cvtne2ps_pbh(high, low));
         _mm512_storeu_si512(to.as_mut_ptr().cast(), both);
     }
 }
 
-/// As [`store_halves`], without its instruction; of two equally near ones the one farther from
-/// zero.
+/// Like [`store_halves`], without its instruction; ties are rounded away from zero.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn store_near_halves(to: &mut [u16; PANEL], low: __m512, high: __m512) {
@@ -91,7 +90,7 @@ fn store_near_halves(to: &mut [u16; PANEL], low: __m512, high: __m512) {
         }
         upper
     };
-    // What is no number is not finite afterwards either: it is only cut off.
+    // NaN and infinity stay non-finite: their bits are only cut off.
     let rounded = |x: __m512| {
         let bits = _mm512_castps_si512(x);
         _mm512_mask_add_epi32(
@@ -101,7 +100,7 @@ fn store_near_halves(to: &mut [u16; PANEL], low: __m512, high: __m512) {
             _mm512_set1_epi32(0x8000),
         )
     };
-    // SAFETY: a register long, as are thirty-two numbers.
+    // SAFETY: both have the length of a register, which is thirty-two numbers.
     unsafe {
         let upper = _mm512_loadu_si512(UPPER.as_ptr().cast());
         let both = _mm512_permutex2var_epi16(rounded(low), upper, rounded(high));
@@ -119,17 +118,17 @@ fn store(to: &mut [f32; PANEL], low: __m512, high: __m512) {
     }
 }
 
-/// A row's 32 numbers from `at` on, to be written.
+/// The 32 numbers of a row from `at` on, for writing.
 #[inline]
 fn panel<T>(out: &mut [T], at: usize) -> &mut [T; PANEL] {
     out[at..].first_chunk_mut().expect("a row holds the panel")
 }
 
-/// Asks for lines before they are used.
+/// Prefetches lines before they are used.
 #[inline]
 pub(crate) fn prefetch<T>(lines: &[T]) {
     for line in lines {
-        // SAFETY: a hint, which reads nothing.
+        // SAFETY: a prefetch is a hint and reads nothing.
         unsafe { _mm_prefetch::<_MM_HINT_T0>((&raw const *line).cast()) };
     }
 }
@@ -137,8 +136,8 @@ pub(crate) fn prefetch<T>(lines: &[T]) {
 /// Sums of `R` rows of `stride` numbers over one panel, written to rows of `out_stride` numbers.
 ///
 /// # Safety
-/// The machine has the instructions; `R` rows hold a number for each input of `panel`, two inputs
-/// for each two lines; `out` holds 32 numbers for each row.
+/// The machine has the instructions; `R` rows have a number for each input of `panel`, two inputs
+/// for each two lines; `out` has space for 32 numbers for each row.
 #[target_feature(enable = "avx512f,avx512bf16")]
 pub(crate) unsafe fn dots<const R: usize>(
     rows: *const u16,
@@ -149,8 +148,8 @@ pub(crate) unsafe fn dots<const R: usize>(
 ) {
     let mut acc = [[_mm512_setzero_ps(); 2]; R];
     for (step, lines) in panel.chunks_exact(2).enumerate() {
-        // SAFETY: two inputs a step, so every row holds them, read as one number on any boundary; a
-        // line is a register on its boundary, of the numbers that the type names.
+        // SAFETY: two inputs per step, so every row has them; they are read as one unaligned
+        // number. A line is an aligned register of numbers of its type.
         unsafe {
             let w: [__m512bh; 2] = [
                 std::mem::transmute::<__m512i, __m512bh>(_mm512_load_si512(
@@ -172,7 +171,7 @@ pub(crate) unsafe fn dots<const R: usize>(
         }
     }
     for (r, acc) in acc.iter().enumerate() {
-        // SAFETY: by the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             _mm512_storeu_ps(out.add(r * out_stride), acc[0]);
             _mm512_storeu_ps(out.add(r * out_stride + LINE), acc[1]);

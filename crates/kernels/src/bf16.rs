@@ -1,10 +1,10 @@
-//! A linear layer in bf16: half the bytes of f32 at its range, with eight bits of precision; sums
-//! are in f32.
+//! A linear layer in bf16: half the bytes of f32 with the same range, and eight bits of precision;
+//! sums are in f32.
 //!
-//! Weights are rounded once, activations when they come. Where the processor multiplies such
-//! numbers (AMX-BF16, AVX512-BF16) pairs of products are added at once and numbers too small for
-//! the usual form count as zero; elsewhere the rounded numbers are multiplied in f32. So sets agree
-//! to about six digits, not to the bit.
+//! Weights are rounded once, activations for each product. If the processor can multiply such
+//! numbers (AMX-BF16, AVX512-BF16), pairs of products are added at once and denormal numbers count
+//! as zero; otherwise the rounded numbers are multiplied in f32. So sets agree to about six digits,
+//! not to the bit.
 
 use std::io;
 
@@ -20,7 +20,7 @@ use crate::product::Panels;
 use crate::stored::{self, Reader, Stored};
 
 vectorised! {
-    /// Rounds numbers that stay f32.
+    /// Rounds numbers but keeps them as f32.
     fn round_floats(isa: Isa, from: &[f32], to: &mut [f32]) {
         let _ = isa;
         for (from, to) in from.iter().zip(to) {
@@ -29,7 +29,7 @@ vectorised! {
     }
 }
 
-/// How the weights lie.
+/// The memory layout of the weights.
 enum Bf16Layout {
     /// For the instructions: [panels][inputs / 2][2 lines], and the bias of each panel.
     Pairs(Stored<Halves>, Stored<Line<[f32; PANEL]>>),
@@ -37,7 +37,7 @@ enum Bf16Layout {
     Rounded(Panels),
 }
 
-/// Whether such a matrix is packed for instructions of bf16.
+/// Whether such a matrix is packed for bf16 instructions.
 fn in_pairs(isa: Isa, inputs: usize, outputs: usize) -> bool {
     isa.has_bf16() && inputs > 0 && inputs.is_multiple_of(PANEL) && outputs.is_multiple_of(PANEL)
 }
@@ -50,12 +50,12 @@ pub struct Bf16Matrix {
     outputs: usize,
 }
 
-/// Rows of activations, rounded; kept between products so that nothing is allocated.
+/// Rows of activations, rounded; kept between products to avoid allocation.
 #[derive(Default)]
 pub struct Rounded(Lines);
 
 impl Bf16Matrix {
-    /// Room for a matrix of this shape, all zero, for the instructions of `isa`.
+    /// An all-zero matrix of this shape for the instructions of `isa`.
     pub fn new(isa: Isa, inputs: usize, outputs: usize) -> Self {
         let panels = outputs / PANEL;
         let packed = if in_pairs(isa, inputs, outputs) {
@@ -75,8 +75,8 @@ impl Bf16Matrix {
         }
     }
 
-    /// A matrix of this shape that [`Self::write`] wrote for the same instructions. `None`: too few
-    /// bytes, or not on the boundary of a line.
+    /// A matrix of this shape that [`Self::write`] wrote for the same instructions. `None`: there
+    /// are too few bytes, or they are not aligned to a line.
     pub fn read(isa: Isa, inputs: usize, outputs: usize, reader: &mut Reader) -> Option<Self> {
         let packed = if in_pairs(isa, inputs, outputs) {
             let panels = outputs / PANEL;
@@ -104,10 +104,10 @@ impl Bf16Matrix {
         }
     }
 
-    /// Rounds and writes the columns `first..first + bias.len()`: `rows` holds them one after
+    /// Rounds and writes the columns `first..first + bias.len()`: `rows` contains them one after
     /// another, each `inputs` long.
     ///
-    /// Panics when they do not fit, and where the matrix was read.
+    /// Panics when they do not fit, or if the matrix was read from stored bytes.
     pub fn set_columns(&mut self, first: usize, rows: &[f32], bias: &[f32]) {
         assert!(
             rows.len() == bias.len() * self.inputs && first + bias.len() <= self.outputs,
@@ -136,12 +136,12 @@ impl Bf16Matrix {
         }
     }
 
-    /// Numbers in a row of activations, and in a row of results.
+    /// Length of a row of activations, and of a row of results.
     pub fn shape(&self) -> (usize, usize) {
         (self.inputs, self.outputs)
     }
 
-    /// `rows · matrix + bias`, with GELU where wanted: [count, inputs] → `out` [count, outputs].
+    /// `rows · matrix + bias`, with GELU if requested: [count, inputs] → `out` [count, outputs].
     ///
     /// Panics when `rows` is not whole rows or `out` has another length.
     pub fn product(&self, rows: &[f32], rounded: &mut Rounded, with_gelu: bool, out: &mut [f32]) {
@@ -169,10 +169,10 @@ impl Bf16Matrix {
         }
     }
 
-    /// As [`Self::product`], of `count` rows. Rows of halves are padded to a multiple of
+    /// Like [`Self::product`], for `count` rows. Rows of halves are padded to a multiple of
     /// [`ROWS_AT_ONCE`].
     ///
-    /// Panics where the weights are not packed for instructions of bf16.
+    /// Panics if the weights are not packed for bf16 instructions.
     #[cfg(target_arch = "x86_64")]
     pub(crate) fn product_of(
         &self,
@@ -185,7 +185,7 @@ impl Bf16Matrix {
         let Bf16Layout::Pairs(lines, biases) = &self.packed else {
             panic!("packed for the instructions")
         };
-        // Once: where they are stored, each look costs a check.
+        // Dereferenced once here: for stored weights, every access costs a check.
         let (lines, biases): (&[Halves], &[Line<[f32; PANEL]>]) = (lines, biases);
         let inputs = self.inputs;
         let rows = match rows {
@@ -244,7 +244,7 @@ impl Bf16Matrix {
     }
 }
 
-/// What multiplies tiles of bf16 on this thread: the matrix unit, or registers.
+/// The hardware that multiplies bf16 tiles on this thread: the matrix unit, or registers.
 #[cfg(target_arch = "x86_64")]
 pub(crate) enum Unit {
     Tiles(crate::amx::Tiles),
@@ -271,11 +271,11 @@ impl Unit {
         }
     }
 
-    /// Sums of `count` rows, one every `stride` numbers, over one panel of two lines for two
-    /// inputs, into rows of `out`, one every `out_stride` numbers. The unit reads and writes all
-    /// rows of a tile: `rows` and `out` are padded.
+    /// Sums of `count` rows, one every `stride` numbers, over one panel of two lines per two
+    /// inputs, written into rows of `out`, one every `out_stride` numbers. The unit reads and
+    /// writes all rows of a tile, so `rows` and `out` are padded.
     ///
-    /// Panics when a slice is too short, and for more rows than a tile has.
+    /// Panics when a slice is too short, or if there are more rows than a tile has.
     #[inline]
     pub(crate) fn product(
         &self,
@@ -306,8 +306,8 @@ impl Unit {
                 macro_rules! by_count {
                     ($($rows:literal)*) => {
                         match count {
-                            // SAFETY: the unit is only made where the machine has the instructions;
-                            // the slices hold what was just asserted.
+                            // SAFETY: the unit is only created if the machine has the instructions;
+                            // the lengths of the slices were asserted above.
                             $($rows => unsafe {
                                 crate::avx512::dots::<$rows>(rows.as_ptr(), stride, panel, out.as_mut_ptr(), out_stride);
                             },)*
@@ -369,7 +369,7 @@ mod tests {
                 matrix.set_columns(0, &columns[..half * inputs], &bias[..half]);
                 matrix.set_columns(half, &columns[half * inputs..], &bias[half..]);
                 let (mut out, mut room) = (vec![f32::NAN; count * outputs], Rounded::default());
-                // What an earlier product left must not matter.
+                // Data left by an earlier product must not matter.
                 room.0.fitted::<u8>(5000).fill(0xff);
                 matrix.product(&rows, &mut room, with_gelu, &mut out);
                 for (row, found) in rows.chunks_exact(inputs).zip(out.chunks_exact(outputs)) {
@@ -395,7 +395,7 @@ mod tests {
                 for with_gelu in [false, true] {
                     let mut out = vec![0.0; 32];
                     matrix.product(&row, &mut Rounded::default(), with_gelu, &mut out);
-                    // GELU makes 0 of what is as small as can be.
+                    // GELU turns the most negative numbers into 0.
                     assert!(
                         out.iter().all(|x| !x.is_finite() || with_gelu && bad < 0.0),
                         "{isa:?} {bad} {out:?}"

@@ -2,17 +2,17 @@
 //! vector code, once for every width of registers ([`vectorised`]).
 //!
 //! candle has these as separate tensor operations, each with its own pass over memory and a scalar
-//! `erf` and `exp`; fused and branch-free they cost a fraction. Sums run in sixteen fixed lanes, so
-//! a result does not depend on how many texts are computed together; `e^x` and GELU use fused
-//! multiply-adds where the processor has them, so the last digits of the portable loops differ from
-//! those of all others.
+//! `erf` and `exp`; fused and branch-free they cost a fraction. Sums are computed in sixteen fixed
+//! lanes, so a result does not depend on how many texts are computed together. `e^x` and GELU use
+//! fused multiply-adds if the processor has them, so the last digits of the portable loops differ
+//! from those of all others.
 
 use crate::Isa;
 use crate::layout::PANEL;
 
 const LANES: usize = 16;
 
-/// A function whose body is compiled for every width of registers, and the choice between them.
+/// A function whose body is compiled for every register width, and the code that selects one.
 macro_rules! vectorised {
     (
         $(#[$meta:meta])*
@@ -35,7 +35,7 @@ macro_rules! vectorised {
                     plain::<true>($isa $(, $arg)*)
                 }
                 match $isa.width() {
-                    // SAFETY: an `Isa` is only made where the machine has its instructions.
+                    // SAFETY: an `Isa` only exists if the machine has its instructions.
                     $crate::isa::Width::Bits512 => return unsafe { in_512_bits($isa $(, $arg)*) },
                     // SAFETY: as above.
                     $crate::isa::Width::Bits256 => return unsafe { in_256_bits($isa $(, $arg)*) },
@@ -48,13 +48,13 @@ macro_rules! vectorised {
 }
 pub(crate) use vectorised;
 
-/// What [`exp`] takes; others become the nearest of them.
+/// The input range of [`exp`]; other inputs are clamped to it.
 pub(crate) const EXP_RANGE: (f32, f32) = (-80.0, 88.0);
 
 /// ln 2 in two parts.
 pub(crate) const LN2: (f32, f32) = (0.693_359_4, -2.121_944_4e-4);
 
-/// (e^r − 1 − r) / r², the highest power first (the coefficients of the Cephes library's `expf`).
+/// (e^r − 1 − r) / r², highest power first (the coefficients of the Cephes library's `expf`).
 pub(crate) const EXP_TERMS: [f32; 6] = [
     1.987_569_1e-4,
     1.398_2e-3,
@@ -70,7 +70,7 @@ pub(crate) const EXP_TERMS: [f32; 6] = [
 /// scheme).
 #[inline(always)]
 pub(crate) fn exp<const FUSED: bool>(x: f32) -> f32 {
-    // Adding 1.5·2²³ rounds to the nearest integer, which then is in the low bits.
+    // Adding 1.5·2²³ rounds to the nearest integer, which is then in the low bits.
     const ROUND: f32 = 12_582_912.0;
     let x = x.clamp(EXP_RANGE.0, EXP_RANGE.1);
     let shifted = fma::<FUSED>(x, std::f32::consts::LOG2_E, ROUND);
@@ -105,11 +105,11 @@ pub(crate) fn gelu<const FUSED: bool>(x: f32) -> f32 {
     x * phi
 }
 
-/// Beyond it, Φ is taken to be 0 and 1: of a number that far out it leaves 1.3e-4.
+/// Outside this range, Φ counts as 0 or 1; the error at the limit is 1.3e-4.
 pub(crate) const GELU_REACH: f32 = 4.0;
 
-/// (Φ(x) − ½) / x as a polynomial in x², the highest power first: fitted so that the largest error
-/// of GELU is smallest.
+/// (Φ(x) − ½) / x as a polynomial in x², highest power first; fitted so that the largest error of
+/// GELU is as small as possible.
 pub(crate) const GELU_TERMS: [f32; 8] = [
     -4.392_854_7e-10,
     5.061_025e-8,
@@ -121,7 +121,7 @@ pub(crate) const GELU_TERMS: [f32; 8] = [
     3.981_875_2e-1,
 ];
 
-/// GELU to 1.4e-4, without a division: what rounding to bytes or to bf16 leaves of it anyway.
+/// GELU to 1.4e-4, without a division; rounding to bytes or to bf16 loses that much anyway.
 #[inline(always)]
 pub(crate) fn gelu_near<const FUSED: bool>(x: f32) -> f32 {
     let u = x.clamp(-GELU_REACH, GELU_REACH);
@@ -133,7 +133,7 @@ pub(crate) fn gelu_near<const FUSED: bool>(x: f32) -> f32 {
     x * fma::<FUSED>(u, p, 0.5)
 }
 
-/// Writes one row of one panel: the numbers of `value` and, where wanted, through GELU (`NEAR`:
+/// Writes one row of one panel: the numbers of `value`, with GELU if requested (`NEAR`:
 /// [`gelu_near`]).
 #[inline(always)]
 pub(crate) fn finish<const FUSED: bool, const NEAR: bool>(
@@ -148,7 +148,7 @@ pub(crate) fn finish<const FUSED: bool, const NEAR: bool>(
             gelu::<FUSED>(x)
         }
     };
-    // A whole panel is a loop of known length.
+    // For a whole panel the compiler knows the length of the loop.
     if let Ok(out) = <&mut [f32; PANEL]>::try_from(&mut *out) {
         if with_gelu {
             for (i, to) in out.iter_mut().enumerate() {
@@ -167,7 +167,7 @@ pub(crate) fn finish<const FUSED: bool, const NEAR: bool>(
 }
 
 vectorised! {
-    /// Adds `bias` to each row of `rows` and, where wanted, applies GELU.
+    /// Adds `bias` to each row of `rows`, and applies GELU if requested.
     pub fn add_bias(isa: Isa, rows: &mut [f32], bias: &[f32], with_gelu: bool) {
         let _ = isa;
         for row in rows.chunks_exact_mut(bias.len()) {
@@ -205,7 +205,7 @@ vectorised! {
     }
 }
 
-/// The sum of `of` of all values, in sixteen lanes.
+/// The sum of `of(value)` over all values, in sixteen lanes.
 #[inline(always)]
 pub(crate) fn sum(values: &[f32], of: impl Fn(f32) -> f32) -> f32 {
     let mut lanes = [0.0; LANES];
@@ -221,7 +221,7 @@ pub(crate) fn sum(values: &[f32], of: impl Fn(f32) -> f32) -> f32 {
     total(lanes)
 }
 
-/// The sum of all lanes: those that are eight apart first, then four, two, one.
+/// The sum of all lanes: first those that are eight apart are added, then four, two, one.
 #[inline(always)]
 pub(crate) fn total(mut lanes: [f32; LANES]) -> f32 {
     for apart in [8, 4, 2, 1] {
@@ -232,7 +232,7 @@ pub(crate) fn total(mut lanes: [f32; LANES]) -> f32 {
     lanes[0]
 }
 
-/// The smallest and the largest of `values`; NaN is passed over.
+/// The smallest and the largest of `values`, ignoring NaN.
 #[inline(always)]
 pub(crate) fn range(values: &[f32]) -> (f32, f32) {
     let (mut low, mut high) = ([f32::INFINITY; LANES], [f32::NEG_INFINITY; LANES]);
@@ -276,7 +276,7 @@ vectorised! {
 }
 
 vectorised! {
-    /// The layer norm of `residual + rows`, into `residual`.
+    /// Computes the layer norm of `residual + rows` and stores it in `residual`.
     pub fn add_and_norm(isa: Isa, residual: &mut [f32], rows: &[f32], weight: &[f32], bias: &[f32], eps: f32) {
         let _ = isa;
         for (row, more) in residual.chunks_exact_mut(weight.len()).zip(rows.chunks_exact(weight.len())) {
@@ -291,7 +291,7 @@ vectorised! {
 /// Writes the rows of `from` (each `width` long) as columns of `to` (rows of `stride`), from column
 /// `column` on.
 ///
-/// Sixteen rows at a time: each write then fills a whole cache line.
+/// Sixteen rows at a time, so that each write fills a whole cache line.
 pub fn transpose(from: &[f32], width: usize, to: &mut [f32], stride: usize, column: usize) {
     const ROWS: usize = 16;
     for (number, block) in from.chunks(ROWS * width).enumerate() {
@@ -308,8 +308,8 @@ pub fn transpose(from: &[f32], width: usize, to: &mut [f32], stride: usize, colu
     }
 }
 
-/// Scales `vector` to length 1 (the sum of squares in f64); `false` when it has no finite, positive
-/// length.
+/// Scales `vector` to length 1 (the sum of squares in f64); `false` if its length is not finite and
+/// positive.
 pub fn normalise(vector: &mut [f32]) -> bool {
     let length = vector
         .iter()
@@ -342,7 +342,7 @@ mod tests {
                 );
             }
         }
-        // Φ by a long Taylor-free route: the series of erf around 0 in f64.
+        // Φ from the series of erf around 0 in f64, independent of the code under test.
         let erf = |z: f64| {
             let (mut term, mut total) = (z, z);
             for n in 1..200 {

@@ -1,30 +1,28 @@
-//! Turning rows before they are rounded to bytes.
+//! Turning rows (multiplying them by an orthogonal matrix) before they are rounded to bytes.
 //!
 //! A row between two layers of a network has a few numbers that are many times larger than the
-//! others, and a step of rounding that reaches them is too coarse for the rest. Multiplied by an
-//! orthogonal matrix whose entries all have one size, every number of the row becomes a sum of all
-//! of them: none stands out, and the same 256 codes lie closer together. The product stays what it
-//! was, because the weights are turned the same way:
+//! others, and a rounding step large enough for them is too coarse for the rest. If the row is
+//! multiplied by an orthogonal matrix whose entries all have the same absolute value, every number
+//! becomes a signed sum of all of them: there are no outliers any more, and the same 256 codes are
+//! closer together. The product does not change, because the weights are turned in the same way:
 //!
 //! `x·w = (H·x)·(H·w) / n` where `H·Hᵀ = n`
 //!
-//! `H` is Sylvester's Hadamard matrix, made of signs alone, so that turning is `log₂ n` additions a
-//! number and nothing else is rounded. A row is turned in blocks of [`block`] numbers. (The idea is
-//! that of QuaRot, Ashkboos et al. 2024, with nothing turned between products, so that it holds
-//! behind any layer norm.)
+//! `H` is Sylvester's Hadamard matrix, which consists only of signs, so turning costs `log₂ n`
+//! additions per number and nothing else is rounded. A row is turned in blocks of [`block`]
+//! numbers. (The idea comes from QuaRot, Ashkboos et al. 2024; here nothing stays turned between
+//! products, so it works after any layer norm.)
 
-/// The most numbers of one block: eight registers of 512 bits. Larger ones were seen to gain
-/// nothing.
+/// Maximum size of one block: eight registers of 512 bits. Larger ones showed no benefit.
 pub(crate) const MOST: usize = 128;
 
-/// Numbers of one block in a row of `width`: the largest power of two that divides it, at most
-/// [`MOST`].
+/// Block size for a row of `width`: the largest power of two that divides it, at most [`MOST`].
 pub(crate) const fn block(width: usize) -> usize {
     let even = 1 << width.trailing_zeros();
     if even < MOST { even } else { MOST }
 }
 
-/// Turns each block of `row` by `H`, which is left unscaled. All sets give the same bits.
+/// Turns each block of `row` by `H`, without scaling. All sets give the same bits.
 #[inline(always)]
 pub(crate) fn turn(row: &mut [f32]) {
     let width = block(row.len());
@@ -38,7 +36,7 @@ pub(crate) fn turn(row: &mut [f32]) {
         }
         return;
     }
-    // With distances that the compiler knows: a third of the time in registers of 512 bits.
+    // With distances known to the compiler: a third of the time in registers of 512 bits.
     for block in row.as_chunks_mut::<MOST>().0 {
         apart(block, 64);
         apart(block, 32);
@@ -52,7 +50,7 @@ pub(crate) fn turn(row: &mut [f32]) {
     }
 }
 
-/// Sums and differences of numbers that stand `distance` apart.
+/// Sums and differences of numbers that are `distance` apart.
 #[inline(always)]
 fn apart(block: &mut [f32], distance: usize) {
     for both in block.chunks_exact_mut(2 * distance) {
@@ -63,7 +61,7 @@ fn apart(block: &mut [f32], distance: usize) {
     }
 }
 
-/// The same within a register, which the compiler shuffles.
+/// The same within a register, where the compiler uses shuffles.
 #[inline(always)]
 fn within<const DISTANCE: usize>(line: &mut [f32; 8]) {
     let old = *line;
@@ -95,7 +93,8 @@ mod tests {
             let block = block(width);
             for (i, found) in turned.iter().enumerate() {
                 let own = &row[i / block * block..][..block];
-                // Sylvester's matrix: the sign is the parity of the bits that row and column share.
+                // Sylvester's matrix: the sign is the parity of the bits set in both row and
+                // column.
                 let sign = |j: usize| {
                     if ((i % block) & j).count_ones().is_multiple_of(2) {
                         1.0

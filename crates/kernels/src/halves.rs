@@ -1,25 +1,25 @@
-//! The matrix product of one question: rows of activations times a weight matrix that stays in its
+//! The matrix product for one question: rows of activations times a weight matrix that stays in its
 //! file.
 //!
-//! To pack a matrix ([`crate::product`]) costs more than to multiply a dozen rows with it. So a
-//! process that embeds one question reads the half-precision numbers where they are mapped, each
-//! once, and converts them in registers.
+//! Packing a matrix ([`crate::product`]) costs more than multiplying a dozen rows with it. So a
+//! process that embeds one question reads the half-precision numbers directly from the mapped file,
+//! each once, and converts them in registers.
 //!
-//! Each number is sixteen (AVX-512), eight (AVX2) or four (NEON) chains of fused multiply-adds,
-//! added up at the end; it does not depend on the other rows. The last digits differ from those of
-//! the packed product.
+//! Each result is the sum of sixteen (AVX-512), eight (AVX2) or four (NEON) chains of fused
+//! multiply-adds; it does not depend on the other rows. The last digits differ from those of the
+//! packed product.
 
 use crate::Isa;
 use crate::isa::Width;
 use crate::layout::OUTPUTS;
 
-/// Numbers in the widest register; a row is a multiple of it.
+/// Numbers in the widest register; the length of a row is a multiple of it.
 const LANES: usize = 16;
 
 /// Rows of a tile.
 const ROWS: usize = 6;
 
-/// The kernel for as many rows as there are, 1 to [`ROWS`].
+/// Selects the kernel for the number of rows, 1 to [`ROWS`].
 macro_rules! by_rows {
     ($kernel:ident, $outputs:expr, ($rows:expr, $weights:expr, $inputs:expr, $sums:expr)) => {
         match $rows.len() / $inputs {
@@ -33,16 +33,16 @@ macro_rules! by_rows {
     };
 }
 
-/// Whether there is a product for this set: only where numbers are converted in registers.
+/// Whether there is a product for this set: only if numbers are converted in registers.
 pub fn supported(isa: Isa) -> bool {
     isa.width() != Width::Unknown
 }
 
 /// `rows · weightsᵀ`: [count, inputs] times [outputs, inputs], written to the columns of `out` from
-/// `column` on; a row of `out` is `width` long.
+/// `column` on; a row of `out` has `width` numbers.
 ///
-/// `weights` are little-endian half-precision numbers, one output after another, on any boundary.
-/// Panics where the set is not [`supported`], where `inputs` is not a multiple of 16, and where a
+/// `weights` are little-endian half-precision numbers, one output after another, with any
+/// alignment. Panics if the set is not [`supported`], if `inputs` is not a multiple of 16, or if a
 /// shape does not fit.
 pub fn product(
     isa: Isa,
@@ -71,7 +71,7 @@ pub fn product(
     if count == 0 {
         return;
     }
-    // Tiles of nearly one height: a small last one would cost as much as a whole one.
+    // Tiles of nearly equal height: a small last one would cost as much as a whole one.
     let height = count.div_ceil(count.div_ceil(ROWS));
     for (group, weights) in weights.chunks(OUTPUTS * inputs * 2).enumerate() {
         let columns =
@@ -82,8 +82,8 @@ pub fn product(
         {
             let mut sums = [[0.0; OUTPUTS]; ROWS];
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: the machine has the instructions; both slices hold whole rows of `inputs`
-            // numbers.
+            // SAFETY: the machine has the instructions; both slices consist of whole rows of
+            // `inputs` numbers.
             unsafe {
                 x86::tile(isa, rows, weights, inputs, &mut sums);
             }
@@ -96,11 +96,11 @@ pub fn product(
     }
 }
 
-/// Both hold whole rows of `inputs` numbers, at least one and at most a tile.
+/// Both consist of whole rows of `inputs` numbers, at least one and at most a tile.
 #[cfg(target_arch = "aarch64")]
 fn neon(rows: &[f32], weights: &[u8], inputs: usize, sums: &mut [[f32; OUTPUTS]; ROWS]) {
     use crate::neon::halves;
-    // SAFETY: as many rows and outputs are there as are counted here.
+    // SAFETY: the slices have as many rows and outputs as are counted here.
     unsafe {
         match weights.len() / (2 * inputs) {
             OUTPUTS => by_rows!(halves, OUTPUTS, (rows, weights, inputs, sums)),
@@ -128,8 +128,8 @@ mod x86 {
     use super::{Isa, OUTPUTS, ROWS, Width};
 
     /// # Safety
-    /// The machine has the instructions of `isa`; `rows` and `weights` hold whole rows of `inputs`
-    /// numbers.
+    /// The machine has the instructions of `isa`; `rows` and `weights` consist of whole rows of
+    /// `inputs` numbers.
     pub(super) unsafe fn tile(
         isa: Isa,
         rows: &[f32],
@@ -137,7 +137,7 @@ mod x86 {
         inputs: usize,
         sums: &mut [[f32; OUTPUTS]; ROWS],
     ) {
-        // SAFETY: by the caller's promise, as many rows and outputs are there as were just counted.
+        // SAFETY: guaranteed by the caller; the numbers of rows and outputs were just counted.
         unsafe {
             match (isa.width(), weights.len() / (2 * inputs)) {
                 (Width::Bits512, OUTPUTS) => {
@@ -156,7 +156,7 @@ mod x86 {
                             .for_each(|(sums, one)| sums[o] = one[0]);
                     }
                 }
-                // Sixteen registers hold two outputs a time.
+                // Sixteen registers are enough for two outputs at a time.
                 (_, OUTPUTS) => {
                     for o in [0, 2] {
                         let mut two = [[0.0; OUTPUTS]; ROWS];
@@ -188,7 +188,7 @@ mod x86 {
     }
 
     /// # Safety
-    /// `rows` holds `R` rows and `weights` `O`, each of `inputs` numbers, a multiple of 16.
+    /// `rows` contains `R` rows and `weights` `O`, each of `inputs` numbers, a multiple of 16.
     #[target_feature(enable = "avx512f")]
     unsafe fn avx512<const R: usize, const O: usize>(
         rows: &[f32],
@@ -198,7 +198,8 @@ mod x86 {
     ) {
         let mut acc = [[_mm512_setzero_ps(); O]; R];
         for at in (0..inputs).step_by(16) {
-            // SAFETY: `at + 16 <= inputs`, so every load stays within what the caller promised.
+            // SAFETY: `at + 16 <= inputs`, so every load stays within the bounds that the caller
+            // guarantees.
             unsafe {
                 let mut w = [_mm512_setzero_ps(); O];
                 for (o, w) in w.iter_mut().enumerate() {
@@ -222,7 +223,7 @@ mod x86 {
     }
 
     /// # Safety
-    /// As [`avx512`]; `inputs` is a multiple of 8.
+    /// As for [`avx512`]; `inputs` is a multiple of 8.
     #[target_feature(enable = "avx2,fma,f16c")]
     unsafe fn avx2<const R: usize, const O: usize>(
         rows: &[f32],
@@ -232,7 +233,8 @@ mod x86 {
     ) {
         let mut acc = [[_mm256_setzero_ps(); O]; R];
         for at in (0..inputs).step_by(8) {
-            // SAFETY: `at + 8 <= inputs`, so every load stays within what the caller promised.
+            // SAFETY: `at + 8 <= inputs`, so every load stays within the bounds that the caller
+            // guarantees.
             unsafe {
                 let mut w = [_mm256_setzero_ps(); O];
                 for (o, w) in w.iter_mut().enumerate() {
@@ -266,7 +268,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Half-precision numbers that are exact: eighths up to 4.
+    /// Exactly representable half-precision numbers: eighths up to 4.
     fn half(eighths: u8) -> (f32, [u8; 2]) {
         let number = f32::from(eighths % 32) / 8.0;
         let bits = number.to_bits();
@@ -279,7 +281,7 @@ mod tests {
     }
 
     proptest! {
-        // Sums of small eighths are exact in any order, so there is one right result.
+        // Sums of small eighths are exact in any order, so there is only one right result.
         #[test]
         fn every_instruction_set_gives_the_sums_of_the_definition(
             count in 0_usize..20, blocks in 1_usize..4, outputs in 1_usize..11, before in 0_usize..3, seed in any::<u32>()

@@ -1,22 +1,24 @@
-//! A linear layer in bytes: four times the numbers of f32 in a register, and sums that are exact.
+//! A linear layer in bytes: a register contains four times as many numbers as with f32, and sums
+//! are exact.
 //!
-//! Weights and activations are first turned ([`hadamard`]), so that no number of a row stands out;
-//! the product stays what it was. Weights are rounded once, each output on its own scale: `w ≈ s ·
-//! c` with `c` from −127 to 127. Activations are rounded when they come, each row between its
-//! smallest and its largest number: `x ≈ low + t · q` with `q` from 0 to 255. Then
+//! Weights and activations are first turned ([`hadamard`]), so that no number of a row is much
+//! larger than the others; the product does not change. Weights are rounded once, each output with
+//! its own scale: `w ≈ s · c` with `c` from −127 to 127. Activations are rounded for each product,
+//! each row between its smallest and its largest number: `x ≈ low + t · q` with `q` from 0 to 255.
+//! Then
 //!
 //! `Σ x·w ≈ s · (t · Σ q·c + low · Σ c)`
 //!
 //! where the first sum is of integers over all inputs, in 32 bits, and the second is known
-//! beforehand. (A scale a row and not one for all rows is most of what keeps the error small: one
-//! token's outlier then costs the others nothing.)
+//! beforehand. (One scale per row instead of one for all rows is the main reason why the error is
+//! small: an outlier of one token does not affect the others.)
 //!
-//! Integer sums are exact on every set, and what is before and after them is the same chain of
-//! fused operations, so all sets give the same bits in [`Int8Matrix::product`]; the portable loops,
-//! which have no such operations, differ by what rounding leaves. Between the products of a
-//! network, sets that multiply bytes in 512 bits keep bf16: there the last digits differ, and what
-//! is rounded after them may go the other way, so that sets are about as far apart as each is from
-//! f32.
+//! Integer sums are exact on every set, and the code before and after them is the same chain of
+//! fused operations, so all sets give the same bits in [`Int8Matrix::product`]; only the portable
+//! loops, which have no such operations, differ by rounding errors. Between the products of a
+//! network, sets that multiply bytes in 512 bits use bf16: there the last digits differ, and later
+//! rounding may go the other way, so two sets differ from each other about as much as each differs
+//! from f32.
 
 use std::io;
 
@@ -38,7 +40,7 @@ use crate::product::BLOCK_ROWS;
 use crate::stored::{self, Reader, Stored};
 use crate::tile;
 
-/// Rows of codes are padded to a multiple of the largest tile, with anything.
+/// Rows of codes are padded to a multiple of the largest tile, with arbitrary values.
 const ROWS_AT_ONCE: usize = 32;
 
 /// More inputs could overflow a sum: 255 · 127 · 65,536 < 2³¹.
@@ -50,7 +52,7 @@ enum CodeLayout {
     Quads(Stored<Quads>),
 }
 
-/// How the codes lie.
+/// The layout of the codes.
 enum Form {
     Pairs,
     Quads,
@@ -67,7 +69,7 @@ impl Form {
     }
 }
 
-/// Inputs with what fills up the last instruction.
+/// The number of inputs, padded to fill the last instruction.
 fn padded(isa: Isa, inputs: usize) -> usize {
     inputs.next_multiple_of(if isa.set() == Set::Amx { 64 } else { 4 })
 }
@@ -82,12 +84,12 @@ pub struct Int8Matrix {
     outputs: usize,
 }
 
-/// Rows of activations in bytes; kept between products so that nothing is allocated.
+/// Rows of activations in bytes; kept between products to avoid allocation.
 #[derive(Default)]
 pub struct Codes {
     pairs: Vec<i16>,
     quads: Lines,
-    /// How many of them.
+    /// The number of bytes in use.
     bytes: usize,
     /// Step and smallest number of each row.
     rows: Vec<(f32, f32)>,
@@ -96,7 +98,7 @@ pub struct Codes {
 }
 
 impl Int8Matrix {
-    /// Room for a matrix of this shape, all zero, for the instructions of `isa`.
+    /// An all-zero matrix of this shape for the instructions of `isa`.
     ///
     /// Panics without inputs and with more than [`MOST_INPUTS`].
     pub fn new(isa: Isa, inputs: usize, outputs: usize) -> Self {
@@ -128,8 +130,8 @@ impl Int8Matrix {
         }
     }
 
-    /// A matrix of this shape that [`Self::write`] wrote for the same instructions. `None`: too few
-    /// bytes, or not on the boundary of a line, or a shape that cannot be.
+    /// A matrix of this shape that [`Self::write`] wrote for the same instructions. `None`: there
+    /// are too few bytes, they are not aligned to a line, or the shape is impossible.
     pub fn read(isa: Isa, inputs: usize, outputs: usize, reader: &mut Reader) -> Option<Self> {
         if !(1..=MOST_INPUTS).contains(&inputs) {
             return None;
@@ -160,11 +162,11 @@ impl Int8Matrix {
         }
     }
 
-    /// Turns, rounds and writes the columns `first..first + bias.len()`: `rows` holds them one
-    /// after another, each `inputs` long. A column with a weight that is not finite gives results
-    /// that are not finite.
+    /// Turns, rounds and writes the columns `first..first + bias.len()`: `rows` contains them one
+    /// after another, each `inputs` long. A column with a non-finite weight gives non-finite
+    /// results.
     ///
-    /// Panics when they do not fit, and where the matrix was read.
+    /// Panics when they do not fit, or if the matrix was read from stored bytes.
     pub fn set_columns(&mut self, first: usize, rows: &[f32], bias: &[f32]) {
         assert!(
             rows.len() == bias.len() * self.inputs && first + bias.len() <= self.outputs,
@@ -188,7 +190,7 @@ impl Int8Matrix {
             }
             let columns = &mut self.columns.own()[panel];
             columns.sum[place] = total as f32;
-            // Infinite or not a number as soon as one weight is.
+            // Infinite or NaN if any weight is.
             columns.scale[place] = largest / 127.0 + turned.iter().map(|x| x * 0.0).sum::<f32>();
             columns.bias[place] = *bias;
         }
@@ -208,13 +210,13 @@ impl Int8Matrix {
         }
     }
 
-    /// Numbers in a row of activations, and in a row of results.
+    /// Length of a row of activations, and of a row of results.
     pub fn shape(&self) -> (usize, usize) {
         (self.inputs, self.outputs)
     }
 
-    /// `rows · matrix + bias`, with GELU where wanted: [count, inputs] → `out` [count, outputs]. A
-    /// row that holds a number that is not finite gives numbers that are not.
+    /// `rows · matrix + bias`, with GELU if requested: [count, inputs] → `out` [count, outputs]. A
+    /// row that contains a non-finite number gives non-finite results.
     ///
     /// Panics when `rows` is not whole rows or `out` has another length.
     pub fn product(&self, rows: &[f32], codes: &mut Codes, with_gelu: bool, out: &mut [f32]) {
@@ -245,7 +247,7 @@ impl Int8Matrix {
 
 #[cfg(target_arch = "x86_64")]
 impl Int8Matrix {
-    /// Whether registers of 512 bits multiply bytes, and rows fill them and the panels.
+    /// Whether registers of 512 bits multiply bytes, and rows fill the registers and panels.
     fn is_by_hand(&self) -> bool {
         let even = self.inputs.is_multiple_of(PANEL) && self.outputs.is_multiple_of(PANEL);
         self.isa.width() == crate::isa::Width::Bits512
@@ -253,9 +255,9 @@ impl Int8Matrix {
             && matches!(self.packed, CodeLayout::Quads(_))
     }
 
-    /// As [`Self::product`], of `count` rows, which may be bf16, as may the results.
+    /// Like [`Self::product`], for `count` rows; rows and results may be bf16.
     ///
-    /// Panics where that is not so.
+    /// Panics if `is_by_hand` is false.
     pub(crate) fn product_of(
         &self,
         rows: Rows<'_>,
@@ -267,7 +269,7 @@ impl Int8Matrix {
         let CodeLayout::Quads(lines) = &self.packed else {
             panic!("the set multiplies bytes")
         };
-        // Once: where they are stored, each look costs a check.
+        // Dereferenced once here: for stored weights, every access costs a check.
         let (lines, columns): (&[Quads], &[Columns]) = (lines, &self.columns);
         assert!(self.is_by_hand(), "rows fill registers and panels");
         let (inputs, padded) = (self.inputs, self.padded);
@@ -351,7 +353,7 @@ vectorised! {
             let (low, high) = range(row);
             let step = (high - low) / 255.0;
             let inverse = inverse(step);
-            // Adding 2²³ rounds to the nearest integer, which then is in the low bits.
+            // Adding 2²³ rounds to the nearest integer, which is then in the low bits.
             const ROUND: f32 = 8_388_608.0;
             let code = |x: &f32| ((x - low) * inverse + ROUND).to_bits() & 0xff;
             match matrix.packed {
@@ -377,7 +379,7 @@ type CodeSums = [[i32; PANEL]; ROWS_AT_ONCE];
 vectorised! {
     fn block(isa: Isa, matrix: &Int8Matrix, codes: &Codes, with_gelu: bool, out: &mut [f32]) {
         let (padded, outputs) = (matrix.padded, matrix.outputs);
-        // Once: where they are stored, each look costs a check.
+        // Dereferenced once here: for stored weights, every access costs a check.
         let (pairs, bytes): (&[Pairs], &[Quads]) = match &matrix.packed {
             CodeLayout::Pairs(lines) => (lines, &[]),
             CodeLayout::Quads(lines) => (&[], lines),
@@ -466,7 +468,7 @@ mod tests {
         matrix.set_columns(half, &columns[half * inputs..], &bias[half..]);
         let mut out = vec![7.0; rows.len() / inputs * bias.len()];
         let mut codes = Codes::default();
-        // What an earlier product left must not matter.
+        // Data left by an earlier product must not matter.
         codes.pairs.resize(9, 7);
         codes.quads.fitted::<u8>(9).fill(7);
         matrix.product(rows, &mut codes, with_gelu, &mut out);
@@ -480,8 +482,7 @@ mod tests {
         row
     }
 
-    /// How far a result may be from the exact one: half a step of each number, and what else f32
-    /// leaves.
+    /// The maximum error of a result: half a step of each number, plus the rounding errors of f32.
     fn bound(row: &[f32], column: &[f32]) -> f32 {
         let (x, w) = (
             turned(row, 1.0),
@@ -494,11 +495,11 @@ mod tests {
             .iter()
             .zip(&w)
             .map(|(x, w)| w.abs() * of_x + (x.abs() + of_x) * of_w);
-        // GELU's slope is at most 1.13, and its short form leaves 1.4e-4.
+        // GELU's slope is at most 1.13, and its short form has an error of 1.4e-4.
         1.13 * (sizes.sum::<f32>() + 1e-5) + 1.4e-4
     }
 
-    /// Any numbers, and often those that fill registers and panels.
+    /// Arbitrary sizes, and often those that fill registers and panels.
     fn sizes(most: usize) -> impl Strategy<Value = usize> {
         prop_oneof![
             1..most,
@@ -518,7 +519,7 @@ mod tests {
             let columns: Vec<f32> = (0..outputs * inputs).map(|_| next()).collect();
             let bias: Vec<f32> = (0..outputs).map(|_| next()).collect();
             let best = product(Isa::best(), &rows, &columns, inputs, &bias, with_gelu);
-            // Without fused operations a code may be the next one.
+            // Without fused operations a code may be off by one.
             let portable = product(Isa::new(Set::Portable).unwrap(), &rows, &columns, inputs, &bias, with_gelu);
             for isa in Isa::all().filter(|isa| isa.set() != Set::Portable) {
                 let found = product(isa, &rows, &columns, inputs, &bias, with_gelu);
@@ -538,11 +539,11 @@ mod tests {
 
     #[test]
     fn the_largest_codes_do_not_saturate() {
-        // All products have one sign and the largest size: pairs of bytes would not fit into 16
-        // bits.
+        // All products have the same sign and the largest absolute value: pairs of bytes would not
+        // fit in 16 bits.
         let largest = if cfg!(miri) { 2048 } else { MOST_INPUTS };
         for inputs in [2, 4, 20, 384, 1536, largest] {
-            // What is turned is chosen: turning it once more leaves a multiple.
+            // The turned row is chosen: turning it once more gives a multiple of it.
             let mut row = vec![1.0; inputs];
             row[0] = 0.0;
             let row = turned(&row, 1.0 / hadamard::block(inputs) as f32);
@@ -567,7 +568,7 @@ mod tests {
         }
     }
 
-    /// A code fell below 0, which one set cut off and the other took for the largest.
+    /// A code fell below 0, which one set cut off and the other interpreted as the largest.
     #[test]
     fn what_is_hardly_apart_has_the_same_codes_on_every_set() {
         let ulp = f32::EPSILON / 2.0;

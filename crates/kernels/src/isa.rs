@@ -1,32 +1,32 @@
-//! Which instructions this machine computes with.
+//! Detects which instructions this machine has.
 
 /// Instructions that kernels are written for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Set {
-    /// What the compiler makes of plain loops.
+    /// The compiler's code for plain loops.
     Portable,
-    /// AVX2 with FMA and conversions of half-precision numbers; processors that have the first have
-    /// all three.
+    /// AVX2 with FMA and conversions of half-precision numbers; processors with AVX2 have all
+    /// three.
     Avx2,
-    /// The same, and products of bytes in registers of 256 bits.
+    /// Like [`Self::Avx2`], and products of bytes in registers of 256 bits.
     AvxVnni,
     /// AVX-512 F, BW, DQ and VL. Products of bytes are those of [`Self::Avx2`].
     Avx512,
-    /// The same, and products of bytes in registers of 512 bits.
+    /// Like [`Self::Avx512`], and products of bytes in registers of 512 bits.
     Avx512Vnni,
-    /// The same, and products of bf16 in registers of 512 bits.
+    /// Like [`Self::Avx512Vnni`], and products of bf16 in registers of 512 bits.
     Avx512Bf16,
-    /// The same, and products of tiles of bytes and of bf16 (AMX). Linux alone: a program must ask
-    /// for the tiles.
+    /// Like [`Self::Avx512Bf16`], and products of tiles of bytes and of bf16 (AMX). Only on Linux:
+    /// a program must request the tiles from the system.
     Amx,
     /// What every 64-bit ARM processor has.
     Neon,
-    /// The same, and products of four bytes (`sdot`).
+    /// Like [`Self::Neon`], and products of four bytes (`sdot`).
     NeonDot,
 }
 
 impl Set {
-    /// All of them, the best first.
+    /// All sets, best first.
     pub const ALL: [Self; 9] = [
         Self::Amx,
         Self::Avx512Bf16,
@@ -39,7 +39,7 @@ impl Set {
         Self::Portable,
     ];
 
-    /// Its name: small letters and hyphens.
+    /// Its name: lower-case letters and hyphens.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Portable => "portable",
@@ -64,23 +64,22 @@ pub(crate) enum Width {
     Bits512,
 }
 
-/// A set that this machine has: a value of this type is the reason why a call of its instructions
-/// is sound.
+/// A set that this machine has. A value of this type proves that calling its instructions is sound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Isa(Set);
 
 impl Isa {
-    /// `set`, when this machine has it.
+    /// `set`, if this machine has it.
     pub fn new(set: Set) -> Option<Self> {
         supports(set).then_some(Self(set))
     }
 
-    /// The best of this machine.
+    /// The best set of this machine.
     pub fn best() -> Self {
         Self::all().next().unwrap_or(Self(Set::Portable))
     }
 
-    /// Every set of this machine, the best first.
+    /// Every set of this machine, best first.
     pub fn all() -> impl Iterator<Item = Self> {
         Set::ALL.into_iter().filter_map(Self::new)
     }
@@ -164,7 +163,8 @@ mod amx_detection {
     use std::arch::x86_64::{__cpuid, __cpuid_count, _xgetbv};
     use std::sync::OnceLock;
 
-    /// Whether processor and system have the unit; the system is asked for it, once a process.
+    /// Whether processor and system have the unit; permission is requested from the system once per
+    /// process.
     pub(crate) fn is_usable() -> bool {
         static USABLE: OnceLock<bool> = OnceLock::new();
         *USABLE.get_or_init(|| has_instructions() && is_permitted())
@@ -175,31 +175,32 @@ mod amx_detection {
         const AMX_TILE: u32 = 1 << 24;
         const AMX_INT8: u32 = 1 << 25;
         const AMX_BF16: u32 = 1 << 22;
-        /// The states of tile configuration and tile data.
+        /// The state bits of tile configuration and tile data.
         const STATES: u64 = 3 << 17;
-        // SAFETY: every 64-bit processor has the instruction; newer compilers know, and call it safe.
+        // SAFETY: every 64-bit processor has the instruction; newer compilers know that and treat
+        // it as safe.
         #[allow(unused_unsafe, reason = "Rust 1.89 still asks for it")]
         let (most, of_system, features) =
             unsafe { (__cpuid(0).eax, __cpuid(1).ecx, __cpuid_count(7, 0).edx) };
         if !is_x86_feature_detected!("xsave") || of_system & OSXSAVE == 0 || most < 7 {
             return false;
         }
-        // SAFETY: the instruction is there, as was just seen.
+        // SAFETY: the instruction exists, as was just checked.
         let enabled = unsafe { _xgetbv(0) };
         let wanted = AMX_TILE | AMX_INT8 | AMX_BF16;
         features & wanted == wanted && enabled & STATES == STATES
     }
 
-    /// Linux gives the tiles' state only to programs that ask (`arch_prctl(ARCH_REQ_XCOMP_PERM,
-    /// XFEATURE_XTILEDATA)`).
+    /// Linux gives the tile state only to programs that request it
+    /// (`arch_prctl(ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA)`).
     #[cfg(target_os = "linux")]
     fn is_permitted() -> bool {
         const ARCH_PRCTL: i64 = 158;
         const ARCH_REQ_XCOMP_PERM: u64 = 0x1023;
         const XFEATURE_XTILEDATA: u64 = 18;
         let mut result = ARCH_PRCTL;
-        // SAFETY: a system call that reads no memory of ours; it changes the two registers that are
-        // named.
+        // SAFETY: a system call that does not access our memory; it changes only the two named
+        // registers.
         unsafe {
             asm!(
                 "syscall",

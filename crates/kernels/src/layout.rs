@@ -1,5 +1,5 @@
-//! How numbers lie in memory, for all kernels: cache lines, panels, and the small conversions that
-//! go with them. Uses nothing else of this package.
+//! The memory layout of numbers, for all kernels: cache lines, panels, and the small conversions
+//! that go with them. Uses no other module of this package.
 
 /// Columns of one cache line.
 pub(crate) const LINE: usize = 16;
@@ -10,7 +10,7 @@ pub(crate) const PANEL: usize = 2 * LINE;
 /// Rows of a tile.
 pub(crate) const ROWS: usize = 12;
 
-/// One cache line, on its boundary: a load that straddles two costs twice.
+/// One aligned cache line: a load that crosses a boundary costs twice as much.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 pub(crate) struct Line<T>(pub T);
@@ -28,10 +28,10 @@ pub(crate) type Sums<T> = [[T; PANEL]; ROWS];
 /// 16 columns of two steps: two numbers in bf16 each.
 pub(crate) type Halves = Line<[u16; 2 * LINE]>;
 
-/// Outputs whose weights stay in the first-level cache while all rows pass.
+/// Number of outputs whose weights stay in the first-level cache while all rows are processed.
 pub(crate) const OUTPUTS: usize = 4;
 
-/// What belongs to the columns of one panel.
+/// The values that belong to the columns of one panel.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 pub(crate) struct Columns {
@@ -41,11 +41,12 @@ pub(crate) struct Columns {
     pub(crate) bias: [f32; PANEL],
 }
 
-/// Rows of the largest tile; rows of activations are padded to a multiple of it, with anything.
+/// Rows of the largest tile; rows of activations are padded to a multiple of it, with arbitrary
+/// values.
 #[cfg(target_arch = "x86_64")]
 pub(crate) const ROWS_AT_ONCE: usize = 32;
 
-/// Rows that are multiplied with.
+/// Rows of activations that are multiplied.
 #[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy)]
 pub(crate) enum Rows<'a> {
@@ -62,7 +63,7 @@ pub(crate) enum Out<'a> {
 
 #[cfg(target_arch = "x86_64")]
 impl Out<'_> {
-    /// What begins at number `at`.
+    /// The part that begins at number `at`.
     pub(crate) fn from(&mut self, at: usize) -> Out<'_> {
         match self {
             Out::Full(out) => Out::Full(&mut out[at..]),
@@ -71,7 +72,7 @@ impl Out<'_> {
     }
 }
 
-/// To the nearest bf16, of two equally near ones the even; NaN stays NaN.
+/// The nearest bf16, ties to even; NaN stays NaN.
 #[inline(always)]
 pub(crate) fn round(x: f32) -> u16 {
     let bits = x.to_bits();
@@ -82,14 +83,14 @@ pub(crate) fn round(x: f32) -> u16 {
     }
 }
 
-/// The number itself.
+/// The same value as f32.
 #[inline(always)]
 pub(crate) fn widen(half: u16) -> f32 {
     f32::from_bits(u32::from(half) << 16)
 }
 
-/// What a number is multiplied with to count steps; nothing when there is no step, or one too small
-/// to divide by.
+/// The factor that converts a number to a count of steps; 0 if the step is zero or too small to
+/// divide by.
 pub(crate) fn inverse(step: f32) -> f32 {
     let inverse = 1.0 / step;
     if inverse.is_finite() { inverse } else { 0.0 }

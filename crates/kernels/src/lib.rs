@@ -1,15 +1,15 @@
-//! The encoder's arithmetic: the whole network from the normed word vectors to the last layer's
-//! output.
+//! The encoder's arithmetic: the whole network from the normed word vectors to the output of the
+//! last layer.
 //!
-//! A package of its own because arithmetic without optimisation is thirty times slower, and tests
-//! that embed text would take minutes: the development profile optimises this package fully and
-//! leaves the rest quick to build.
+//! This is a separate package because arithmetic without optimisation is thirty times slower, and
+//! tests that embed text would take minutes: the development profile optimises this package fully,
+//! and the other packages still build quickly.
 //!
-//! Everything is written once as plain loops, which the compiler also makes for AVX2 and AVX-512;
-//! by hand are the inner loops of products ([`tile`]) and, in 512 bits, what else the time goes
-//! into ([`avx512`]). On 64-bit ARM, loops are NEON's by themselves, and inner loops by hand as
-//! well. How far the results of two sets may differ is documented in [`product`], [`int8`],
-//! [`bf16`].
+//! Everything is written once as plain loops, which the compiler also compiles for AVX2 and
+//! AVX-512. Written by hand are the inner loops of products ([`tile`]) and, for 512 bits, the other
+//! code that takes much time ([`avx512`]). On 64-bit ARM, plain loops compile to NEON, and inner
+//! loops are written by hand as well. How much the results of two sets may differ is documented in
+//! [`product`], [`int8`], [`bf16`].
 
 #[cfg(target_arch = "x86_64")]
 mod amx;
@@ -45,8 +45,8 @@ mod tile;
 
 pub use isa::{Isa, Set};
 
-/// The most of something in a test: less where an interpreter looks for undefined behaviour, a
-/// thousand times slower.
+/// A limit for tests: smaller under Miri, an interpreter that looks for undefined behaviour and is
+/// a thousand times slower.
 #[cfg(test)]
 const fn most(of: usize) -> usize {
     if cfg!(miri) { of.div_ceil(6) } else { of }

@@ -1,15 +1,15 @@
-//! Buffers that begin on the boundary of a cache line: a load that straddles two lines costs twice.
+//! Buffers aligned to cache lines: a load that crosses two lines costs twice as much.
 
 use crate::layout::Line;
 
-/// Room for numbers of any of the sizes here; grows, and is never given back.
+/// A buffer for numbers of any of the types here; it grows, and never shrinks.
 #[derive(Default)]
 pub(crate) struct Lines(Vec<Line<[u8; 64]>>);
 
-/// Numbers of which every pattern of bits is one.
+/// Number types for which every bit pattern is a valid value.
 ///
 /// # Safety
-/// Any bytes are a value; there is no padding, and nothing is aligned to more than 64 bytes.
+/// Any bytes are a valid value; there is no padding, and the alignment is at most 64 bytes.
 pub(crate) unsafe trait Plain: Copy {}
 // SAFETY: numbers of 1, 2 and 4 bytes.
 unsafe impl Plain for u8 {}
@@ -27,20 +27,20 @@ fn bytes<T: Plain>(len: usize) -> usize {
 }
 
 impl Lines {
-    /// Room for `len` numbers. They hold anything.
+    /// Space for `len` numbers, whose values are arbitrary.
     pub(crate) fn fitted<T: Plain>(&mut self, len: usize) -> &mut [T] {
         let lines = bytes::<T>(len).div_ceil(64);
         if self.0.len() < lines {
             self.0.resize(lines, Line([0; 64]));
         }
-        // SAFETY: the lines hold that many bytes, which are initialised, aligned to 64, and numbers
-        // in any pattern.
+        // SAFETY: the lines contain that many bytes, which are initialised, aligned to 64, and
+        // valid as numbers in any bit pattern.
         unsafe { std::slice::from_raw_parts_mut(self.0.as_mut_ptr().cast(), len) }
     }
 
-    /// What [`Self::fitted`] made room for.
+    /// The first `len` numbers of the buffer made by [`Self::fitted`].
     ///
-    /// Panics when it did not.
+    /// Panics when the buffer is too small.
     pub(crate) fn first<T: Plain>(&self, len: usize) -> &[T] {
         assert!(bytes::<T>(len) <= self.0.len() * 64, "there is room");
         // SAFETY: as above.

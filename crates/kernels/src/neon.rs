@@ -1,9 +1,9 @@
 //! The inner loops of [`crate::tile`] and [`crate::halves`] in NEON, which every 64-bit ARM
 //! processor has.
 //!
-//! Four rows by sixteen columns of sums at a time: they, four registers of weights and four of
-//! activations fit the 32 registers. Where an intrinsic is not in stable Rust yet, the one
-//! instruction is here as assembly.
+//! Four rows by sixteen columns of sums at a time: with four registers of weights and four of
+//! activations they fit in the 32 registers. If an intrinsic is not in stable Rust yet, the single
+//! instruction is written here as assembly.
 
 use std::arch::aarch64::*;
 use std::arch::asm;
@@ -18,7 +18,7 @@ const ROWS: usize = 4;
 macro_rules! by_four_rows {
     ($kernel:ident, $rows:expr, $stride:expr, $sums:expr, ($($argument:expr),*)) => {
         for (tile, sums) in $sums.chunks_mut(ROWS).enumerate() {
-            // SAFETY: the caller has seen that all rows are there, and that the machine has the
+            // SAFETY: the caller has checked that all rows are there, and that the machine has the
             // instructions.
             unsafe {
                 let rows = $rows.as_ptr().add(tile * ROWS * $stride);
@@ -33,12 +33,12 @@ macro_rules! by_four_rows {
     };
 }
 
-/// Whether rows that begin every `stride` numbers hold `inputs` numbers each.
+/// Whether rows that begin every `stride` numbers contain `inputs` numbers each.
 fn hold<T>(rows: &[T], count: usize, stride: usize, inputs: usize) -> bool {
     count == 0 || (inputs <= stride && rows.len() >= (count - 1) * stride + inputs)
 }
 
-/// As [`crate::tile::floats`], of `count` rows.
+/// Like [`crate::tile::floats`], for `count` rows.
 pub(crate) fn floats(
     rows: &[f32],
     stride: usize,
@@ -49,7 +49,8 @@ pub(crate) fn floats(
 ) {
     assert!(hold(rows, count, stride, panel.len() / 2) && hold(out, count, out_stride, PANEL));
     for first in (0..count).step_by(ROWS) {
-        // SAFETY: all rows are there, and every processor has the instructions.
+        // SAFETY: all rows are there, and every processor of this architecture has the
+        // instructions.
         unsafe {
             let (rows, out) = (
                 rows.as_ptr().add(first * stride),
@@ -65,19 +66,19 @@ pub(crate) fn floats(
     }
 }
 
-/// As [`crate::tile::pairs`], as many rows as `sums` has.
+/// Like [`crate::tile::pairs`], for as many rows as `sums` has.
 pub(crate) fn pairs(rows: &[i16], stride: usize, panel: &[Pairs], sums: &mut [[i32; PANEL]]) {
     assert!(hold(rows, sums.len(), stride, panel.len()));
     by_four_rows!(pairs_of, rows, stride, sums, (panel));
 }
 
-/// Exact sums of rows of codes (0 to 255) over one panel of bytes, as many rows as `sums` has.
-/// `totals` holds the sum of each column's weights.
+/// Exact sums of rows of codes (0 to 255) over one panel of bytes, for as many rows as `sums` has.
+/// `totals` contains the sum of each column's weights.
 ///
-/// The instruction takes signed bytes only, so it gets `code − 128`, and sums begin with 128 times
-/// their column's weights.
+/// The instruction takes only signed bytes, so it gets `code − 128`, and each sum begins with 128
+/// times the sum of its column's weights.
 ///
-/// Panics where the processor lacks the instruction.
+/// Panics if the processor lacks the instruction.
 pub(crate) fn quads(
     rows: &[u8],
     stride: usize,
@@ -86,15 +87,15 @@ pub(crate) fn quads(
     sums: &mut [[i32; PANEL]],
 ) {
     assert!(has_dot() && hold(rows, sums.len(), stride, panel.len() * 2));
-    // Whole numbers below 2²⁴, so f32 holds them exactly.
+    // Whole numbers below 2²⁴, which f32 represents exactly.
     let starts = totals.map(|total| total as i32 * 128);
     by_four_rows!(quads_of, rows, stride, sums, (panel, &starts));
 }
 
 /// # Safety
 /// For each kernel here: the machine has its instructions, and `R` rows, one every `stride`
-/// numbers, hold a number for each input of `panel`; where `out` is a pointer, `R` rows of it, one
-/// every `out_stride` numbers, hold a panel's.
+/// numbers, have a number for each input of `panel`; if `out` is a pointer, `R` rows of it, one
+/// every `out_stride` numbers, have space for a panel.
 #[inline]
 unsafe fn floats_of<const R: usize>(
     rows: *const f32,
@@ -104,8 +105,8 @@ unsafe fn floats_of<const R: usize>(
     out_stride: usize,
 ) {
     for half in 0..2 {
-        // SAFETY: every row holds the inputs of the panel, and four of them only where four are
-        // left; a line is four registers, and so is half a row of sums.
+        // SAFETY: every row has the inputs of the panel, and four are read at once only if four
+        // remain; a line is four registers, and so is half a row of sums.
         unsafe {
             let mut acc = [[vdupq_n_f32(0.0); 4]; R];
             let (fours, rest) = panel.as_chunks::<8>();
@@ -145,14 +146,14 @@ unsafe fn floats_of<const R: usize>(
 }
 
 fn four_floats(line: &Floats) -> [float32x4_t; 4] {
-    // SAFETY: a line is four registers long.
+    // SAFETY: a line has the length of four registers.
     unsafe { [0, 4, 8, 12].map(|i| vld1q_f32(line.0.as_ptr().add(i))) }
 }
 
 /// Products of 16-bit numbers are added in 32 bits.
 ///
 /// # Safety
-/// As [`floats_of`].
+/// As for [`floats_of`].
 #[inline]
 unsafe fn pairs_of<const R: usize>(
     rows: *const i16,
@@ -161,12 +162,12 @@ unsafe fn pairs_of<const R: usize>(
     sums: &mut [[i32; PANEL]],
 ) {
     for half in 0..2 {
-        // SAFETY: every row holds the inputs of the panel, two a step; a line is four registers.
+        // SAFETY: every row has the inputs of the panel, two per step; a line is four registers.
         unsafe {
             let mut acc = [[vdupq_n_s32(0); 4]; R];
             for (step, lines) in panel.chunks_exact(2).enumerate() {
                 let line = lines[half].0.as_ptr();
-                // Each holds eight columns: of the first input, and of the second.
+                // Each contains eight columns: of the first input, and of the second.
                 let (left, right) = (vld2q_s16(line), vld2q_s16(line.add(LINE)));
                 for (r, acc) in acc.iter_mut().enumerate() {
                     let x = rows.add(r * stride + 2 * step);
@@ -184,7 +185,7 @@ unsafe fn pairs_of<const R: usize>(
 }
 
 /// # Safety
-/// As [`floats_of`].
+/// As for [`floats_of`].
 #[target_feature(enable = "dotprod")]
 unsafe fn quads_of<const R: usize>(
     rows: *const u8,
@@ -194,8 +195,8 @@ unsafe fn quads_of<const R: usize>(
     sums: &mut [[i32; PANEL]],
 ) {
     for half in 0..2 {
-        // SAFETY: every row holds the inputs of the panel, four a step, and sixteen of them only
-        // where four steps are left; a line is four registers, and so is half of the starts.
+        // SAFETY: every row has the inputs of the panel, four per step, and sixteen are read at
+        // once only if four steps remain; a line is four registers, and so is half of the starts.
         unsafe {
             let start = [0, 4, 8, 12].map(|i| vld1q_s32(starts.as_ptr().add(half * LINE + i)));
             let mut acc = [start; R];
@@ -242,7 +243,7 @@ fn signed(codes: uint8x16_t) -> int8x16_t {
 }
 
 fn four_bytes(line: &Quads) -> [int8x16_t; 4] {
-    // SAFETY: a line is four registers long.
+    // SAFETY: a line has the length of four registers.
     unsafe { [0, 16, 32, 48].map(|i| vld1q_s8(line.0.as_ptr().add(i))) }
 }
 
@@ -251,7 +252,7 @@ fn four_bytes(line: &Quads) -> [int8x16_t; 4] {
 #[inline]
 #[target_feature(enable = "dotprod")]
 fn dot<const LANE: i32>(mut acc: int32x4_t, w: int8x16_t, x: int8x16_t) -> int32x4_t {
-    // SAFETY: registers only.
+    // SAFETY: uses only registers.
     unsafe {
         asm!(
             "sdot {acc:v}.4s, {w:v}.16b, {x:v}.4b[{lane}]",
@@ -278,18 +279,18 @@ fn store<const R: usize>(acc: &[[int32x4_t; 4]; R], half: usize, sums: &mut [[i3
 /// Four half-precision numbers.
 type FourHalves = [u8; 8];
 
-/// Sums of `R` rows times `O` outputs of half-precision weights: four chains of fused multiply-adds
-/// each, added up at the end.
+/// Sums of `R` rows times `O` outputs of half-precision weights: each is the sum of four chains of
+/// fused multiply-adds.
 ///
 /// # Safety
-/// `rows` holds `R` rows and `weights` `O`, each of `inputs` numbers, a multiple of 4.
+/// `rows` contains `R` rows and `weights` `O`, each of `inputs` numbers, a multiple of 4.
 pub(crate) unsafe fn halves<const R: usize, const O: usize>(
     rows: &[f32],
     weights: &[u8],
     inputs: usize,
     sums: &mut [[f32; OUTPUTS]],
 ) {
-    // SAFETY: `at + 4 <= inputs`, so every load stays within what the caller promised.
+    // SAFETY: `at + 4 <= inputs`, so every load stays within the bounds that the caller guarantees.
     unsafe {
         let mut acc = [[vdupq_n_f32(0.0); O]; R];
         for at in (0..inputs).step_by(4) {
@@ -319,7 +320,7 @@ pub(crate) unsafe fn halves<const R: usize, const O: usize>(
 }
 
 fn widen(numbers: FourHalves) -> float32x4_t {
-    // SAFETY: every processor of this architecture has the instructions; registers only.
+    // SAFETY: every processor of this architecture has the instructions; only registers are used.
     unsafe {
         let from = vcreate_u8(u64::from_le_bytes(numbers));
         let to: float32x4_t;

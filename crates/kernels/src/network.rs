@@ -1,9 +1,10 @@
 //! The layers of a BERT encoder over packed sequences.
 //!
-//! Sequences stand one behind the other and nothing is padded; every row of a result depends on its
-//! own sequence alone, to the last bit. One thread computes one batch: a batch of about
-//! [`BATCH_TOKENS`] tokens keeps its activations in the second-level cache. A [`Scratch`] a thread
-//! holds everything between the layers, so nothing is allocated while it fits.
+//! Sequences are stored one after another without padding; every row of a result depends only on
+//! its own sequence, to the last bit. One thread computes one batch: a batch of about
+//! [`BATCH_TOKENS`] tokens keeps its activations in the second-level cache. One [`Scratch`] per
+//! thread contains everything between the layers, so nothing is allocated as long as it is large
+//! enough.
 
 use std::io;
 
@@ -22,14 +23,16 @@ use crate::layout::{Out, ROWS_AT_ONCE, Rows};
 use crate::lines::Lines;
 use crate::product::{BLOCK_ROWS, Panels};
 
-/// Rows whose inner activations in bf16 stay in the second-level cache.
+/// Number of rows whose inner activations in bf16 stay in the second-level cache.
 #[cfg(target_arch = "x86_64")]
 const HALVES_ROWS: usize = 192;
 
-/// Tokens of a batch whose activations stay in a second-level cache of a megabyte or more.
+/// Number of tokens in a batch whose activations stay in a second-level cache of a megabyte or
+/// more.
 pub const BATCH_TOKENS: usize = 256;
 
-/// A product that is computed elsewhere: rows [count, inputs] → [count, outputs], without a bias.
+/// A product that is computed by other code: rows [count, inputs] → [count, outputs], without a
+/// bias.
 pub type Product = Box<dyn Fn(&[f32], &mut [f32]) -> Result<(), String> + Send + Sync>;
 
 /// A linear layer.
@@ -40,13 +43,13 @@ pub enum Linear {
     Int8(Int8Matrix),
     /// In bf16.
     Bf16(bf16::Bf16Matrix),
-    /// By somebody else's product.
+    /// With a product computed by other code.
     Other {
         /// Computes it.
         product: Product,
         /// As long as a row of results.
         bias: Vec<f32>,
-        /// Numbers in a row of activations.
+        /// Length of a row of activations.
         inputs: usize,
     },
 }
@@ -83,7 +86,7 @@ pub struct Network {
     layers: Vec<Layer>,
 }
 
-/// What a thread needs between the layers; grows with the largest batch.
+/// Buffers that a thread needs between the layers; grows with the largest batch.
 #[derive(Default)]
 pub struct Scratch {
     qkv: Vec<f32>,
@@ -103,7 +106,7 @@ struct Rounding {
     halves: bf16::Rounded,
 }
 
-/// The same between layers that take and give bf16.
+/// The same between layers whose inputs and outputs are bf16.
 #[cfg(target_arch = "x86_64")]
 #[derive(Default)]
 struct PackedScratch {
@@ -115,7 +118,7 @@ struct PackedScratch {
 }
 
 impl Linear {
-    /// Numbers in a row of activations, and in a row of results.
+    /// Length of a row of activations, and of a row of results.
     pub fn shape(&self) -> (usize, usize) {
         match self {
             Self::Full(panels) => panels.shape(),
@@ -127,7 +130,7 @@ impl Linear {
 
     /// Writes packed weights as they are in memory.
     ///
-    /// Errors: as writing; a product that is computed elsewhere cannot be written.
+    /// Errors: errors of `out`; a product that is computed by other code cannot be written.
     pub fn write(&self, out: &mut dyn io::Write) -> io::Result<()> {
         match self {
             Self::Full(panels) => panels.write(out),
@@ -159,9 +162,9 @@ impl Linear {
 }
 
 impl Network {
-    /// Puts layers of one shape together. `heads` divide `hidden`.
+    /// A network of layers that all have the same shape. `heads` divides `hidden`.
     ///
-    /// Errors: a sentence when the shapes do not fit.
+    /// Errors: a message if the shapes do not match.
     pub fn new(
         isa: Isa,
         hidden: usize,
@@ -206,16 +209,16 @@ impl Network {
         })
     }
 
-    /// Which instructions it computes with.
+    /// The instructions it computes with.
     pub fn isa(&self) -> Isa {
         self.isa
     }
 
-    /// Computes all layers in place. `x` holds the normed vectors of all tokens, [tokens, hidden];
-    /// `lengths` the tokens of each sequence.
+    /// Computes all layers in place. `x` contains the normed vectors of all tokens, [tokens,
+    /// hidden]; `lengths` the number of tokens in each sequence.
     ///
-    /// Panics when the lengths do not add up. Errors: what a product that is computed elsewhere
-    /// says.
+    /// Panics when the lengths do not add up. Errors: those of a product that is computed by other
+    /// code.
     pub fn forward(
         &self,
         x: &mut [f32],
@@ -239,7 +242,7 @@ impl Network {
         Ok(())
     }
 
-    /// One layer; between its products stand f32.
+    /// One layer, with f32 between its products.
     fn in_floats(
         &self,
         layer: &Layer,
@@ -283,7 +286,7 @@ impl Network {
             &layer.out_norm.bias,
             self.eps,
         );
-        // In blocks: the inner activations are the largest of all.
+        // In blocks, because the inner activations are the largest.
         for (x, rows) in x
             .chunks_mut(BLOCK_ROWS * hidden)
             .zip(rows.chunks_mut(BLOCK_ROWS * hidden))
@@ -306,8 +309,8 @@ impl Network {
 
 #[cfg(target_arch = "x86_64")]
 impl Network {
-    /// Whether what is between the products of `layer` can be bf16: where products are rounded
-    /// anyway, registers of 512 bits multiply what they are rounded to, and rows fill panels and
+    /// Whether the numbers between the products of `layer` can be bf16: if products are rounded
+    /// anyway, registers of 512 bits multiply the rounded numbers, and rows fill panels and
     /// registers.
     fn rounds(&self, layer: &Layer) -> bool {
         let even = [self.hidden / self.heads, self.inner]
@@ -323,7 +326,7 @@ impl Network {
         }
     }
 
-    /// One layer; between its products stand bf16.
+    /// One layer, with bf16 between its products.
     fn in_halves(&self, layer: &Layer, x: &mut [f32], lengths: &[usize], scratch: &mut Scratch) {
         let (hidden, tokens) = (self.hidden, x.len() / self.hidden);
         let Scratch {
@@ -410,8 +413,8 @@ impl Network {
 
 #[cfg(target_arch = "x86_64")]
 impl Linear {
-    /// As [`Self::apply`], of `count` rows and to results that may be bf16. Rows of bf16 are padded
-    /// to a multiple of 32.
+    /// Like [`Self::apply`], for `count` rows and with results that may be bf16. Rows of bf16 are
+    /// padded to a multiple of 32.
     fn apply_to(
         &self,
         rows: Rows<'_>,
@@ -428,7 +431,7 @@ impl Linear {
     }
 }
 
-/// The first `len` numbers of a buffer that grows when it must. They hold anything.
+/// The first `len` numbers of a buffer that grows when necessary. Their values are arbitrary.
 fn fitted(buffer: &mut Vec<f32>, len: usize) -> &mut [f32] {
     if buffer.len() < len {
         buffer.resize(len, 0.0);

@@ -1,12 +1,12 @@
 //! A linear layer in f32: rows of activations times a weight matrix that is packed once, plus a
 //! bias.
 //!
-//! Nine tenths of the arithmetic of embedding a text are such products. A general one packs its
-//! operands anew each time and must serve every shape; here the weights never change, so they are
-//! laid out the way the inner loop reads them ([`crate::tile`]).
+//! Nine tenths of the arithmetic of embedding a text are such products. A general implementation
+//! packs its operands each time and must handle every shape; here the weights never change, so they
+//! are stored in the order in which the inner loop reads them ([`crate::tile`]).
 //!
-//! Each number is one chain of fused multiply-adds over the inner dimension in its order, so a
-//! result depends neither on the other rows nor on which of the x86 sets computed it.
+//! Each result is one chain of fused multiply-adds over the inner dimension in order, so it depends
+//! neither on the other rows nor on which of the x86 sets computed it.
 
 use std::io;
 
@@ -16,10 +16,10 @@ use crate::layout::{Floats, LINE, Line, PANEL, ROWS};
 use crate::stored::{self, Reader, Stored};
 use crate::tile;
 
-/// Rows whose activations stay in the second-level cache while all panels pass.
+/// Number of rows whose activations stay in the second-level cache while all panels are processed.
 pub(crate) const BLOCK_ROWS: usize = 8 * ROWS;
 
-/// A weight matrix [inputs, outputs], packed, and the bias of its outputs.
+/// A packed weight matrix [inputs, outputs], and the bias of its outputs.
 pub struct Panels {
     /// [panels][inputs][2 lines]; columns beyond `outputs` are zero.
     lines: Stored<Floats>,
@@ -30,7 +30,7 @@ pub struct Panels {
 }
 
 impl Panels {
-    /// Room for a matrix of this shape, all zero.
+    /// An all-zero matrix of this shape.
     pub fn new(inputs: usize, outputs: usize) -> Self {
         let panels = outputs.div_ceil(PANEL);
         let lines = Stored::Own(vec![Line([0.0; LINE]); panels * inputs * 2]);
@@ -42,8 +42,8 @@ impl Panels {
         }
     }
 
-    /// A matrix of this shape that [`Self::write`] wrote. `None`: too few bytes, or not on the
-    /// boundary of a line.
+    /// A matrix of this shape that [`Self::write`] wrote. `None`: there are too few bytes, or they
+    /// are not aligned to a line.
     pub fn read(inputs: usize, outputs: usize, reader: &mut Reader) -> Option<Self> {
         let panels = outputs.div_ceil(PANEL);
         let bias = reader.take(panels)?;
@@ -62,10 +62,10 @@ impl Panels {
         stored::write(&self.lines, out)
     }
 
-    /// Writes the columns `first..first + bias.len()`: `rows` holds them one after another, each
+    /// Writes the columns `first..first + bias.len()`: `rows` contains them one after another, each
     /// `inputs` long.
     ///
-    /// Panics when they do not fit, and where the matrix was read.
+    /// Panics when they do not fit, or if the matrix was read from stored bytes.
     pub fn set_columns(&mut self, first: usize, rows: &[f32], bias: &[f32]) {
         assert!(
             rows.len() == bias.len() * self.inputs && first + bias.len() <= self.outputs,
@@ -84,12 +84,12 @@ impl Panels {
         }
     }
 
-    /// Numbers in a row of activations, and in a row of results.
+    /// Length of a row of activations, and of a row of results.
     pub fn shape(&self) -> (usize, usize) {
         (self.inputs, self.outputs)
     }
 
-    /// `rows · matrix + bias`, with GELU where wanted: [count, inputs] → `out` [count, outputs].
+    /// `rows · matrix + bias`, with GELU if requested: [count, inputs] → `out` [count, outputs].
     ///
     /// Panics when `rows` is not whole rows or `out` has another length.
     pub fn product(&self, isa: Isa, rows: &[f32], with_gelu: bool, out: &mut [f32]) {
@@ -130,7 +130,7 @@ mod tests {
     use crate::most;
     use proptest::prelude::*;
 
-    /// The definition: one chain of fused multiply-adds a number.
+    /// The definition: one chain of fused multiply-adds per number.
     fn plain(rows: &[f32], columns: &[f32], inputs: usize, bias: &[f32]) -> Vec<f32> {
         let dot = |row: &[f32], column: &[f32]| {
             row.iter()

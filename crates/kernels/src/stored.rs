@@ -1,9 +1,9 @@
-//! Packed weights that stay where they are stored: to pack them costs a hundred times what a
-//! question costs.
+//! Packed weights that are used in place in their file: packing them costs a hundred times as much
+//! as embedding a question.
 //!
-//! A packed layer is written as whole cache lines and read back as they are. What is read is not
-//! trusted to be there: length and alignment are looked at each time. It is trusted to be what was
-//! written; who stores it checks that.
+//! A packed layer is written as whole cache lines and read back unchanged. Its presence is not
+//! trusted: length and alignment are checked each time. Its content is trusted to be what was
+//! written; the code that stores it checks that.
 
 use std::io;
 use std::ops::{Deref, Range};
@@ -11,20 +11,20 @@ use std::sync::Arc;
 
 use crate::layout::{Columns, LINE, Line, PANEL};
 
-/// The version of all layouts and of what is in them; raised when one changes, for any set of
+/// The version of all layouts and their contents; raised when one changes, for any set of
 /// instructions.
 pub const VERSION: u32 = 2;
 
-/// Stored bytes, whoever holds them; cheap to clone.
+/// Stored bytes, whoever owns them; cheap to clone.
 pub type Source = Arc<dyn AsRef<[u8]> + Send + Sync>;
 
-/// Whole cache lines without gaps, of numbers of which every pattern of bits is one.
+/// Whole cache lines without gaps, of numbers for which every bit pattern is a valid value.
 ///
 /// # Safety
-/// That is what the type is: aligned to 64 bytes, and a multiple of them long.
+/// The type really is that: aligned to 64 bytes, and its size a multiple of 64 bytes.
 pub(crate) unsafe trait WholeLines: Copy {}
 
-// SAFETY: numbers without gaps, aligned by `Line`, 64 bytes of them.
+// SAFETY: numbers without gaps, aligned by `Line`, 64 bytes in total.
 unsafe impl WholeLines for Line<[f32; LINE]> {}
 // SAFETY: as above.
 unsafe impl WholeLines for Line<[i16; 2 * LINE]> {}
@@ -37,16 +37,16 @@ unsafe impl WholeLines for Line<[f32; PANEL]> {}
 // SAFETY: as above, six times 64 bytes.
 unsafe impl WholeLines for Columns {}
 
-/// A part of packed weights: made in this process, or stored.
+/// A part of packed weights: made in this process, or read from stored bytes.
 pub(crate) enum Stored<T> {
     Own(Vec<T>),
     There { source: Source, span: Range<usize> },
 }
 
 impl<T: WholeLines> Stored<T> {
-    /// For writing.
+    /// Mutable access.
     ///
-    /// Panics where it is stored already.
+    /// Panics if it was read from stored bytes.
     pub(crate) fn own(&mut self) -> &mut [T] {
         match self {
             Self::Own(lines) => lines,
@@ -56,7 +56,7 @@ impl<T: WholeLines> Stored<T> {
 
     fn bytes(&self) -> &[u8] {
         let lines: &[T] = self;
-        // SAFETY: lines have no gaps, and bytes have no alignment.
+        // SAFETY: lines have no gaps, and bytes need no alignment.
         unsafe { std::slice::from_raw_parts(lines.as_ptr().cast(), size_of_val(lines)) }
     }
 }
@@ -75,12 +75,12 @@ impl<T: WholeLines> Deref for Stored<T> {
 
 /// The same bytes as lines; `None` when they are not aligned, or not whole lines.
 fn lines_of<T: WholeLines>(bytes: &[u8]) -> Option<&[T]> {
-    // SAFETY: every pattern of bits is a line.
+    // SAFETY: every bit pattern is a valid line.
     let (before, lines, behind) = unsafe { bytes.align_to::<T>() };
     (before.is_empty() && behind.is_empty()).then_some(lines)
 }
 
-/// Takes from stored bytes what was written, in the same order.
+/// Reads parts from stored bytes in the order in which they were written.
 pub struct Reader {
     source: Source,
     at: usize,
@@ -92,12 +92,12 @@ impl Reader {
         Self { source, at }
     }
 
-    /// The byte that is read next.
+    /// The position of the next byte.
     pub fn at(&self) -> usize {
         self.at
     }
 
-    /// The next `count` lines; `None` when fewer are there, or they are not aligned.
+    /// The next `count` lines; `None` if there are fewer, or they are not aligned.
     pub(crate) fn take<T: WholeLines>(&mut self, count: usize) -> Option<Stored<T>> {
         let end = self.at.checked_add(count.checked_mul(size_of::<T>())?)?;
         let span = self.at..end;
@@ -110,7 +110,7 @@ impl Reader {
     }
 }
 
-/// Writes what [`Reader::take`] takes.
+/// Writes a part that [`Reader::take`] can read.
 pub(crate) fn write<T: WholeLines>(part: &Stored<T>, out: &mut dyn io::Write) -> io::Result<()> {
     out.write_all(part.bytes())
 }
@@ -124,7 +124,7 @@ mod tests {
     use crate::product::Panels;
     use crate::{Isa, Set};
 
-    /// Stored bytes at a distance from a boundary.
+    /// Stored bytes at an offset from an aligned address.
     struct Shifted(Vec<Line<[i8; 64]>>, usize);
 
     impl AsRef<[u8]> for Shifted {

@@ -1,17 +1,18 @@
 //! The inner loops of all matrix products: a few rows times one panel of 32 columns.
 //!
-//! A panel holds two cache lines for each step through the inner dimension, each with 16 columns:
-//! of one number (f32), of two (16-bit) or of four (bytes). A tile of 12 rows by 32 columns
-//! (AVX-512) or 6 by 16 (256 bits) of sums stays in registers while the panel streams by (Goto and
-//! van de Geijn 2008, "Anatomy of high-performance matrix multiplication"); in NEON of 4 by 16.
+//! A panel contains two cache lines for each step through the inner dimension, each with 16
+//! columns: of one number (f32), of two (16-bit) or of four (bytes). A tile of 12 rows by 32
+//! columns (AVX-512) or 6 by 16 (256 bits) of sums stays in registers while the panel streams
+//! through (Goto and van de Geijn 2008, "Anatomy of high-performance matrix multiplication"); in
+//! NEON a tile of 4 by 16.
 
 use crate::Isa;
 #[cfg(target_arch = "x86_64")]
 use crate::layout::Halves;
 use crate::layout::{Floats, LINE, PANEL, Pairs, Quads, ROWS, Sums};
 
-/// How many rows of `stride` numbers, of which `inputs` count, `rows` holds; the last may end
-/// early.
+/// How many rows of `stride` numbers, of which `inputs` count, are in `rows`; the last may be
+/// shorter.
 fn count<T>(rows: &[T], stride: usize, inputs: usize) -> usize {
     assert!(inputs <= stride);
     if rows.len() < inputs || inputs == 0 {
@@ -34,7 +35,7 @@ macro_rules! by_rows {
     };
 }
 
-/// Six rows at a time: what sixteen registers hold beside the weights.
+/// Six rows at a time: sixteen registers have space for their sums and the weights.
 #[cfg(target_arch = "x86_64")]
 macro_rules! by_six_rows {
     ($count:expr, $kernel:ident($rows:expr, $stride:expr, $panel:expr, $sums:expr)) => {
@@ -48,8 +49,8 @@ macro_rules! by_six_rows {
         }
     };
     (@ $count:expr, $kernel:ident $arguments:tt, $($number:literal)*) => {
-        // SAFETY: by the `Isa`; the slices hold what the kernel reads, as the caller of this macro
-        // has seen.
+        // SAFETY: the `Isa` proves the instructions; the caller of this macro has checked that the
+        // slices contain what the kernel reads.
         unsafe {
             match $count {
                 $($number => x86::$kernel::<$number> $arguments,)*
@@ -59,11 +60,12 @@ macro_rules! by_six_rows {
     };
 }
 
-/// Sums of up to 12 rows over one panel, into rows of `out`, one every `out_stride` numbers. A row
-/// begins every `stride` numbers; `panel` holds two lines an input. Panics when `out` is too short.
+/// Sums of up to 12 rows over one panel, written into rows of `out`, one every `out_stride`
+/// numbers. A row begins every `stride` numbers; `panel` has two lines per input. Panics when `out`
+/// is too short.
 ///
-/// Each number is one chain of fused multiply-adds over the inputs in their order. (Where the
-/// processor has no such instruction: of multiplications and additions.)
+/// Each result is one chain of fused multiply-adds over the inputs in order. (If the processor has
+/// no such instruction: of multiplications and additions.)
 #[inline]
 pub(crate) fn floats(
     isa: Isa,
@@ -82,8 +84,8 @@ pub(crate) fn floats(
     #[cfg(target_arch = "x86_64")]
     match isa.width() {
         crate::isa::Width::Bits512 => {
-            // SAFETY: by the `Isa`; `count` rows of `inputs` numbers are there, a panel is whole
-            // lines, and the sums fit.
+            // SAFETY: the `Isa` proves the instructions; `count` rows of `inputs` numbers are
+            // there, a panel is whole lines, and the sums fit.
             unsafe {
                 by_rows!(
                     count,
@@ -94,7 +96,7 @@ pub(crate) fn floats(
         }
         crate::isa::Width::Bits256 => {
             for first in (0..count).step_by(6) {
-                // SAFETY: as above, from the first of them on.
+                // SAFETY: as above, starting with row `first`.
                 unsafe {
                     let (rows, out) = (
                         rows.as_ptr().add(first * stride),
@@ -178,8 +180,8 @@ pub(crate) fn pairs(
     count
 }
 
-/// As [`pairs`], of bytes. The set has products of bytes. In registers of 512 bits, `next` is asked
-/// for meanwhile: what is multiplied after this panel.
+/// Like [`pairs`], for bytes. The set must have products of bytes. In registers of 512 bits,
+/// `next`, the panel that is multiplied after this one, is prefetched meanwhile.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 pub(crate) fn quads(
@@ -204,10 +206,10 @@ pub(crate) fn quads(
     count
 }
 
-/// Sums of up to 12 rows of 16-bit integers (in two's complement, whatever the type says) over one
-/// panel of such, into rows of `out`, one every `out_stride` numbers; what does not fit into 32
-/// bits wraps. Panics when `out` is too short, and on a set that does not multiply bytes in
-/// registers of 512 bits.
+/// Sums of up to 12 rows of 16-bit integers (in two's complement, although the type is unsigned)
+/// over one panel of the same, written into rows of `out`, one every `out_stride` numbers; sums
+/// that do not fit in 32 bits wrap. Panics when `out` is too short, and on a set that does not
+/// multiply bytes in registers of 512 bits.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 pub(crate) fn words(
@@ -227,7 +229,7 @@ pub(crate) fn words(
         out_stride >= PANEL && (count == 0 || out.len() >= (count - 1) * out_stride + PANEL),
         "sums fit"
     );
-    // SAFETY: as in `floats`, with two inputs for two lines.
+    // SAFETY: as in `floats`, with two inputs per two lines.
     unsafe {
         by_rows!(
             count,
@@ -243,9 +245,9 @@ mod x86 {
 
     use crate::layout::{Floats, Halves, LINE, PANEL, Pairs, Quads};
 
-    /// The sums of `R` rows. Where the compiler does not know how many there are, it keeps the sums
-    /// of the 512-bit kernels in memory as well, fills that with zeros first (2 to 3 % of `embed`
-    /// by `perf`), and copies it at last.
+    /// The sums of `R` rows. If the compiler does not know the number of rows, it keeps the sums of
+    /// the 512-bit kernels in memory as well, fills that with zeros first (2 to 3 % of `embed` by
+    /// `perf`), and copies it at the end.
     #[inline]
     fn of<const R: usize, T>(sums: &mut [[T; PANEL]]) -> &mut [[T; PANEL]; R] {
         sums.first_chunk_mut()
@@ -254,8 +256,8 @@ mod x86 {
 
     /// # Safety
     /// For each kernel here: the machine has its instructions, and `R` rows, one every `stride`
-    /// numbers, hold a number for each input of `panel`; where `out` is a pointer, `R` rows of it,
-    /// one every `out_stride` numbers, hold a panel's.
+    /// numbers, have a number for each input of `panel`; if `out` is a pointer, `R` rows of it, one
+    /// every `out_stride` numbers, have space for a panel.
     #[target_feature(enable = "avx512f")]
     pub(super) unsafe fn floats_512<const R: usize>(
         rows: *const f32,
@@ -266,8 +268,8 @@ mod x86 {
     ) {
         let mut acc = [[_mm512_setzero_ps(); 2]; R];
         for (input, lines) in panel.chunks_exact(2).enumerate() {
-            // SAFETY: `input` is one of the panel's, so every row holds it; a line is a register on
-            // its boundary.
+            // SAFETY: `input` is one of the panel's, so every row has it; a line is an aligned
+            // register.
             unsafe {
                 let w = [
                     _mm512_load_ps(lines[0].0.as_ptr()),
@@ -281,7 +283,7 @@ mod x86 {
             }
         }
         for (r, acc) in acc.iter().enumerate() {
-            // SAFETY: there is room for two registers in each row.
+            // SAFETY: each row has space for two registers.
             unsafe {
                 _mm512_storeu_ps(out.add(r * out_stride), acc[0]);
                 _mm512_storeu_ps(out.add(r * out_stride + LINE), acc[1]);
@@ -290,7 +292,7 @@ mod x86 {
     }
 
     /// # Safety
-    /// As [`floats_512`].
+    /// As for [`floats_512`].
     #[target_feature(enable = "avx2,fma")]
     pub(super) unsafe fn floats_256<const R: usize>(
         rows: *const f32,
@@ -314,7 +316,7 @@ mod x86 {
                 }
             }
             for (r, acc) in acc.iter().enumerate() {
-                // SAFETY: there is room for two registers in each half of a row.
+                // SAFETY: each half of a row has space for two registers.
                 unsafe {
                     let to = out.add(r * out_stride + half * LINE);
                     _mm256_storeu_ps(to, acc[0]);
@@ -325,7 +327,7 @@ mod x86 {
     }
 
     /// # Safety
-    /// As [`floats_512`].
+    /// As for [`floats_512`].
     #[target_feature(enable = "avx512f,avx512vnni")]
     pub(super) unsafe fn quads_512<const R: usize>(
         rows: *const u8,
@@ -335,17 +337,17 @@ mod x86 {
         sums: &mut [[i32; PANEL]],
     ) {
         let mut acc = [[_mm512_setzero_si512(); 2]; R];
-        // A line every few steps, at most two a step: asked for at once, they wait for each other,
-        // and this with them. Behind the last panel nothing new is asked for; a hint reads nothing,
-        // wherever it points.
+        // Prefetches a line every few steps, at most two per step: if all are requested at once,
+        // they wait for each other, and this loop waits for them. After the last panel nothing new
+        // is requested; a prefetch is a hint and reads nothing, wherever it points.
         let next = if next.is_empty() { panel } else { next };
         let (ahead, bytes) = (
             next.as_ptr().cast::<i8>(),
             size_of_val(next) / (panel.len() / 2).max(1),
         );
         for (step, lines) in panel.chunks_exact(2).enumerate() {
-            // SAFETY: four inputs a step, so every row holds them; they are read as one number on
-            // any boundary.
+            // SAFETY: four inputs per step, so every row has them; they are read as one unaligned
+            // number.
             unsafe {
                 let w = [
                     _mm512_load_si512((&raw const lines[0]).cast()),
@@ -367,7 +369,7 @@ mod x86 {
             }
         }
         for (acc, sums) in acc.iter().zip(of::<R, _>(sums)) {
-            // SAFETY: a row of sums is two registers long.
+            // SAFETY: a row of sums has the length of two registers.
             unsafe {
                 _mm512_storeu_si512(sums.as_mut_ptr().cast(), acc[0]);
                 _mm512_storeu_si512(sums.as_mut_ptr().add(16).cast(), acc[1]);
@@ -376,7 +378,7 @@ mod x86 {
     }
 
     /// # Safety
-    /// As [`floats_512`].
+    /// As for [`floats_512`].
     #[target_feature(enable = "avx512f,avx512vnni")]
     pub(super) unsafe fn words_512<const R: usize>(
         rows: *const u16,
@@ -387,7 +389,7 @@ mod x86 {
     ) {
         let mut acc = [[_mm512_setzero_si512(); 2]; R];
         for (step, lines) in panel.chunks_exact(2).enumerate() {
-            // SAFETY: as in `quads_512`, with two inputs a step.
+            // SAFETY: as in `quads_512`, with two inputs per step.
             unsafe {
                 let w = [
                     _mm512_load_si512((&raw const lines[0]).cast()),
@@ -405,7 +407,7 @@ mod x86 {
             }
         }
         for (r, acc) in acc.iter().enumerate() {
-            // SAFETY: there is room for two registers in each row.
+            // SAFETY: each row has space for two registers.
             unsafe {
                 _mm512_storeu_si512(out.add(r * out_stride).cast(), acc[0]);
                 _mm512_storeu_si512(out.add(r * out_stride + LINE).cast(), acc[1]);
@@ -414,7 +416,7 @@ mod x86 {
     }
 
     /// # Safety
-    /// As [`floats_512`].
+    /// As for [`floats_512`].
     #[target_feature(enable = "avx2,avxvnni")]
     pub(super) unsafe fn quads_256<const R: usize>(
         rows: *const u8,
@@ -444,11 +446,11 @@ mod x86 {
         }
     }
 
-    /// Two 16-bit products are added into 32 bits, so nothing saturates; the instruction that takes
-    /// bytes would.
+    /// Two 16-bit products are added in 32 bits, so nothing saturates; the instruction for bytes
+    /// would saturate.
     ///
     /// # Safety
-    /// As [`floats_512`].
+    /// As for [`floats_512`].
     #[target_feature(enable = "avx2")]
     pub(super) unsafe fn pairs_256<const R: usize>(
         rows: *const i16,
@@ -459,7 +461,7 @@ mod x86 {
         for half in 0..2 {
             let mut acc = [[_mm256_setzero_si256(); 2]; R];
             for (step, lines) in panel.chunks_exact(2).enumerate() {
-                // SAFETY: two inputs a step, so every row holds them; a line is two registers.
+                // SAFETY: two inputs per step, so every row has them; a line is two registers.
                 unsafe {
                     let line = (&raw const lines[half]).cast::<__m256i>();
                     let w = [_mm256_load_si256(line), _mm256_load_si256(line.add(1))];
@@ -483,7 +485,7 @@ mod x86 {
     fn store_256<const R: usize>(acc: &[[__m256i; 2]; R], half: usize, sums: &mut [[i32; PANEL]]) {
         for (acc, sums) in acc.iter().zip(sums) {
             let sums = &mut sums[half * 16..half * 16 + 16];
-            // SAFETY: half a row of sums is two registers long.
+            // SAFETY: half a row of sums has the length of two registers.
             unsafe {
                 _mm256_storeu_si256(sums.as_mut_ptr().cast(), acc[0]);
                 _mm256_storeu_si256(sums.as_mut_ptr().add(8).cast(), acc[1]);

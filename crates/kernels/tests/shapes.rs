@@ -1,5 +1,5 @@
-//! Networks and batches of any shape: no length, number of sequences or width of a layer is
-//! special.
+//! Networks and batches of any shape: no length, number of sequences or layer width is a special
+//! case.
 
 use local_agent_kernels::bf16;
 use local_agent_kernels::int8::Int8Matrix;
@@ -8,7 +8,7 @@ use local_agent_kernels::product::Panels;
 use local_agent_kernels::{Isa, Set};
 use proptest::prelude::*;
 
-/// The interpreter that looks for undefined behaviour is a thousand times slower.
+/// Miri, the interpreter that looks for undefined behaviour, is a thousand times slower.
 const LONGEST: usize = if cfg!(miri) { 20 } else { 600 };
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -69,7 +69,7 @@ impl Shape {
             down: linear(inner, hidden),
             down_norm: norm(),
         };
-        // A large constant in the norm: it then magnifies no rounding.
+        // The norm has a large constant, so it does not magnify rounding errors.
         Network::new(isa, hidden, self.heads, 0.1, vec![layer]).unwrap()
     }
 }
@@ -83,7 +83,7 @@ fn numbers(seed: u32) -> impl FnMut() -> f32 {
 }
 
 fn shape() -> impl Strategy<Value = Shape> {
-    // Widths that fill registers go other ways.
+    // Widths that fill registers take other code paths.
     let width = prop_oneof![2 => 1_usize..37, 1 => Just(32)];
     let inner = prop_oneof![2 => 1_usize..120, 1 => Just(96)];
     let kind = prop_oneof![Just(Kind::Full), Just(Kind::Int8), Just(Kind::Bf16)];
@@ -109,7 +109,7 @@ fn lengths() -> impl Strategy<Value = Vec<usize>> {
         .prop_shuffle()
 }
 
-/// A case is a whole network on every set of this machine.
+/// Each case is a whole network on every set of this machine.
 fn cases() -> ProptestConfig {
     let all = ProptestConfig::default();
     ProptestConfig {
@@ -143,7 +143,7 @@ proptest! {
             let best = best.get_or_insert_with(|| together.clone());
             let fused = isa.set() != Set::Portable || cfg!(target_arch = "aarch64");
             if shape.kind != Kind::Full || !fused {
-                // Last digits differ, which may move what is rounded by one.
+                // The last digits differ, which may change a rounded number by one.
                 let bound = if shape.kind == Kind::Full { 1e-3 } else { 0.3 };
                 let far = best.iter().zip(&together).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
                 prop_assert!(far <= bound, "{:?} is off by {}", isa, far);

@@ -1,8 +1,8 @@
-//! The key that a model server asks for.
+//! The key that a model server requires.
 
 use std::fmt;
 
-/// A key that is sent to a model server. Never shown: its `Debug` form holds nothing of it.
+/// A key that is sent to a model server. Never shown: its `Debug` form contains nothing of it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ApiKey(String);
 
@@ -13,7 +13,7 @@ impl ApiKey {
         (!text.is_empty()).then(|| Self(text.to_owned()))
     }
 
-    /// The key itself, for the one header it belongs in.
+    /// The key itself, only for the header that it is sent in.
     pub fn expose(&self) -> &str {
         &self.0
     }

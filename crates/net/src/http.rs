@@ -1,9 +1,9 @@
 //! The only HTTP client.
 //!
-//! A server that a person configured is still not trusted with this program's time or memory:
-//! connecting, silence and the whole exchange are bounded, a body is cut off at its cap while it
-//! streams, and a redirect is followed only within the same origin, so that a server cannot send a
-//! request (and the text in it) elsewhere. Proxy variables of the environment are ignored.
+//! Even a server that a person configured must not use up this program's time or memory:
+//! connecting, silence and the whole exchange have time limits, and a body is cut off at its size
+//! limit while it streams. A redirect is followed only within the same origin, so a server cannot
+//! send a request (and the text in it) elsewhere. Proxy variables of the environment are ignored.
 
 use std::time::Duration;
 
@@ -13,21 +13,21 @@ use serde_json::Value;
 
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
-/// What an exchange may cost.
+/// The limits of an exchange.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// Until the connection is made.
+    /// Time until the connection is made.
     pub connect: Duration,
-    /// The longest silence while a reply comes in (and until it begins).
+    /// How long the server may be silent during a reply (and before it begins).
     pub idle: Duration,
-    /// From the first byte sent to the last byte read.
+    /// Time from the first byte sent to the last byte read.
     pub total: Duration,
-    /// Bytes of a reply's body.
+    /// Maximum bytes of a reply's body.
     pub max_body: usize,
 }
 
 impl Limits {
-    /// For questions that a healthy server answers at once: everything within `timeout`, at most 4
+    /// For requests that a healthy server answers at once: everything within `timeout`, at most 4
     /// MiB.
     pub const fn probe(timeout: Duration) -> Self {
         Self {
@@ -39,7 +39,7 @@ impl Limits {
     }
 }
 
-/// A reply as it came.
+/// A reply as received.
 #[derive(Debug)]
 pub struct Reply {
     /// The HTTP status.
@@ -48,32 +48,32 @@ pub struct Reply {
     pub body: Vec<u8>,
 }
 
-/// What there is to know while a reply comes in.
+/// The events while a reply is being received.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Piece<'a> {
     /// A line, without its line break.
     Line(&'a str),
-    /// Nothing came for a moment, [`HEARTBEAT`] long: the occasion to give up.
+    /// Nothing was received for the time [`HEARTBEAT`]: a chance to give up.
     Waiting,
 }
 
-/// How often somebody who waits for a server is asked whether to go on.
+/// How often a caller that waits for a server is asked whether to continue.
 pub const HEARTBEAT: Duration = Duration::from_millis(100);
 
 /// Whether more lines are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flow {
-    /// Go on.
+    /// Continue.
     More,
-    /// The reply is complete; what else the server may send is not read.
+    /// The reply is complete; anything else from the server is not read.
     Stop,
 }
 
 impl Reply {
     /// The body as JSON.
     ///
-    /// Errors: `SERVER_UNAUTHORIZED` for status 401 and 403, `SERVER_ERROR` for another one outside
-    /// 200–299 (both with what the server says about it) or a body that is not JSON.
+    /// Errors: `SERVER_ERROR` for a status outside 200–299 (with the server's message) or a body
+    /// that is not JSON.
     pub fn json(&self, url: &str) -> Result<Value> {
         let parsed: Option<Value> = serde_json::from_slice(&self.body).ok();
         if (200..300).contains(&self.status) {
@@ -94,23 +94,23 @@ impl Reply {
     }
 }
 
-/// A client with fixed limits. Any number of threads may use it; calls on one client wait for each
-/// other only while they drive its private event loop.
+/// A client with fixed limits. Any number of threads may use it; calls on the same client wait for
+/// each other only while they drive its private event loop.
 pub struct Client {
     runtime: tokio::runtime::Runtime,
     http: reqwest::Client,
     limits: Limits,
 }
 
-/// Redirects within one origin that are followed.
+/// Maximum number of redirects within one origin.
 const REDIRECTS: usize = 3;
 
 impl Client {
-    /// A client with these limits; nothing is contacted.
+    /// A client with these limits; no server is contacted.
     ///
-    /// Errors: `INTERNAL_ERROR` when the system gives no event loop or no root certificates.
+    /// Errors: `INTERNAL_ERROR` when the system provides no event loop or no root certificates.
     pub fn new(limits: Limits) -> Result<Self> {
-        // Fails only when a provider is installed already, which is as good.
+        // Fails only if a provider is already installed, which is just as good.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
@@ -131,8 +131,7 @@ impl Client {
                 _ => attempt.stop(),
             }))
             .no_proxy()
-            // A kept connection may have been closed by the server meanwhile; a fresh one cannot
-            // have been.
+            // The server may have closed an idle connection meanwhile; a new one is always open.
             .pool_max_idle_per_host(0)
             .build()
             .map_err(|e| Failure::internal(format!("no HTTP client: {}", reason(&e))))?;
@@ -143,39 +142,40 @@ impl Client {
         })
     }
 
-    /// GET, and the reply as JSON.
+    /// GET; returns the reply as JSON.
     ///
     /// Errors: `SERVER_UNREACHABLE`, `SERVER_ERROR`.
     pub fn get_json(&self, url: &str) -> Result<Value> {
         self.get(url)?.json(url)
     }
 
-    /// POST of `body` as JSON, and the reply as JSON.
+    /// POST of `body` as JSON; returns the reply as JSON.
     ///
     /// Errors: `SERVER_UNREACHABLE`, `SERVER_ERROR`.
     pub fn post_json(&self, url: &str, body: &Value) -> Result<Value> {
         self.post(url, body, None)?.json(url)
     }
 
-    /// GET; any status is a reply.
+    /// GET; a reply with any status is accepted.
     ///
-    /// Errors: `SERVER_UNREACHABLE`; `SERVER_ERROR` for a redirect to another origin or a reply
-    /// that is too long or breaks off.
+    /// Errors: `SERVER_UNREACHABLE`; `SERVER_ERROR` for a redirect to another origin, or a reply
+    /// that is too long or incomplete.
     pub fn get(&self, url: &str) -> Result<Reply> {
         self.send(Method::GET, url, None, None)
     }
 
-    /// GET with `bearer` as the key when the server wants one; any status is a reply.
+    /// GET with `bearer` as the key if the server requires one; a reply with any status is
+    /// accepted.
     ///
-    /// Errors: as [`Self::get`].
+    /// Errors: see [`Self::get`].
     pub fn get_with(&self, url: &str, bearer: Option<&str>) -> Result<Reply> {
         self.send(Method::GET, url, None, bearer)
     }
 
-    /// POST of `body` as JSON, with `bearer` as the key when the server wants one; any status is a
-    /// reply.
+    /// POST of `body` as JSON, with `bearer` as the key if the server requires one; a reply with
+    /// any status is accepted.
     ///
-    /// Errors: as [`Self::get`].
+    /// Errors: see [`Self::get`].
     pub fn post(&self, url: &str, body: &Value, bearer: Option<&str>) -> Result<Reply> {
         self.send(Method::POST, url, Some(body), bearer)
     }
@@ -203,14 +203,14 @@ impl Client {
         })
     }
 
-    /// POST of `body` as JSON; of a reply with status 200–299, every line goes to `on_piece` as it
-    /// comes in, until `on_piece` says `Stop` or fails, or the reply ends; the connection is closed
-    /// then, by which a server learns that nobody listens. `silence` bounds the wait for the next
-    /// bytes once the reply has begun; until then only the client's own limits hold, for a server
-    /// may be loading a model. Of any other status the reply is given back whole; of a streamed one
-    /// the body is blank.
+    /// POST of `body` as JSON. If the status is 200–299, every line of the reply is passed to
+    /// `on_piece` as it arrives, until `on_piece` returns `Stop` or an error, or the reply ends.
+    /// Then the connection is closed, which tells the server that nobody is listening. `silence`
+    /// limits the wait for the next bytes once the reply has begun; before that only the client's
+    /// own limits apply, because a server may be loading a model. A reply with any other status is
+    /// returned whole; for a streamed reply the returned body is empty.
     ///
-    /// Errors: as [`Self::get`], those of `on_piece`, and `SERVER_ERROR` for bytes that are not
+    /// Errors: see [`Self::get`], those of `on_piece`, and `SERVER_ERROR` for bytes that are not
     /// UTF-8.
     pub fn post_lines(
         &self,
@@ -294,7 +294,7 @@ impl Client {
         ))
     }
 
-    /// The whole body, up to the cap.
+    /// The whole body, up to the size limit.
     async fn rest(&self, url: &str, mut response: reqwest::Response) -> Result<Reply> {
         let status = response.status().as_u16();
         let mut body = Vec::new();
@@ -310,7 +310,7 @@ impl Client {
         Ok(Reply { status, body })
     }
 
-    /// What went wrong on the way, as a typed failure.
+    /// Converts an error of the HTTP library to a failure.
     fn failure(&self, url: &str, error: &reqwest::Error) -> Failure {
         let server = origin(url);
         if error.is_timeout() {
@@ -324,7 +324,7 @@ impl Client {
     }
 }
 
-/// Waits for `work`, and asks at every [`HEARTBEAT`] whether to go on.
+/// Waits for `work`, and asks at every [`HEARTBEAT`] whether to continue.
 async fn heeding<T>(
     work: impl Future<Output = T>,
     on_piece: &mut dyn FnMut(Piece<'_>) -> Result<Flow>,
@@ -350,7 +350,7 @@ fn line(
     on_piece(Piece::Line(text))
 }
 
-/// `SERVER_UNREACHABLE`: nothing came in time.
+/// `SERVER_UNREACHABLE`: no reply in time.
 fn silent(url: &str) -> Failure {
     Failure::new(
         ErrorCode::ServerUnreachable,
@@ -358,7 +358,7 @@ fn silent(url: &str) -> Failure {
     )
 }
 
-/// Where a redirect that was not followed points, without its path: it may hold anything.
+/// The target of a redirect that was not followed, without its path, which could contain anything.
 fn left_origin(target: &Url, response: &reqwest::Response, status: StatusCode) -> Option<String> {
     if !status.is_redirection() {
         return None;
@@ -372,7 +372,7 @@ fn same_origin(a: &Url, b: &Url) -> bool {
     a.origin() == b.origin()
 }
 
-/// Scheme, host and port: a message shows no path, user name or key.
+/// Scheme, host and port: a message must not show a path, user name or key.
 pub fn origin(url: &str) -> String {
     Url::parse(url).map_or_else(
         |_| "(no valid address)".into(),
@@ -403,7 +403,7 @@ mod tests {
     use local_agent_testing::server::{Step, ok_json, serve};
     use std::io::Write as _;
 
-    /// Generous where a test is not about time.
+    /// Generous limits for tests that are not about time.
     const CALM: Limits = Limits {
         connect: Duration::from_secs(20),
         idle: Duration::from_secs(20),
@@ -472,7 +472,7 @@ mod tests {
 
     #[test]
     fn s41_a_huge_reply_is_cut_off_at_the_cap() {
-        // No length is announced; the server would go on for ever.
+        // No length is announced; the server would never stop sending.
         let server = serve(|_| {
             let head = b"HTTP/1.1 200 OK\r\n\r\n".to_vec();
             std::iter::once(Step::Bytes(head))

@@ -1,9 +1,9 @@
 //! Files from a model hub, through `hf-hub`.
 //!
-//! The library is fenced in: it writes below a staging folder only, gets no token from the user's
-//! own cache, and runs on a thread of its own, because it has no time-outs and no cap. The size and
-//! the names that the server chooses are checked before it may use them; silence ends the wait, and
-//! more bytes than announced end the download.
+//! The library is restricted: it writes only below a staging folder, gets no token from the user's
+//! own cache, and runs on a separate thread, because it has no timeouts and no size limit. The size
+//! and the names that the server sends are checked before the library uses them; silence ends the
+//! wait, and more bytes than announced end the download.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
@@ -26,27 +26,27 @@ pub struct Remote {
     pub repo: String,
     /// 40 hexadecimal digits.
     pub revision: String,
-    /// The longest silence of the server.
+    /// How long the server may be silent.
     pub idle: Duration,
 }
 
-/// One file as it came.
+/// One downloaded file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fetched {
-    /// Below the staging folder.
+    /// Its path below the staging folder.
     pub path: PathBuf,
     /// The SHA-256 that the server announced (hubs do for large files).
     pub announced_sha256: Option<String>,
 }
 
-/// How often a connection that broke off is taken up again.
+/// How often an interrupted download is resumed.
 const RETRIES: usize = 3;
 
-/// Downloads `file` below `staging`, or takes up where an earlier attempt stopped. `None` when the
-/// repository has no such file. `progress` gets the bytes so far and in all, on the calling thread.
+/// Downloads `file` below `staging`, or resumes an earlier attempt. `None` when the repository has
+/// no such file. `progress` gets the bytes so far and the total, on the calling thread.
 ///
-/// Errors: `MODEL_PULL_ERROR`, also for a file larger than `max_bytes` and a commit that is not the
-/// one asked for.
+/// Errors: `MODEL_PULL_ERROR`, also for a file larger than `max_bytes` and for a commit other than
+/// the requested one.
 pub fn fetch(
     remote: &Remote,
     file: &str,
@@ -66,7 +66,7 @@ pub fn fetch(
     };
     std::thread::spawn(move || {
         let result = job.run();
-        // Nobody listens any more after a time-out.
+        // After a timeout nobody is listening.
         let _ = job.events.send(Event::Done(result));
     });
     loop {
@@ -108,7 +108,7 @@ struct Job {
     stop: Arc<AtomicBool>,
 }
 
-/// Why a download was broken off from inside.
+/// Why a download was aborted by its own progress watcher.
 struct TooLong;
 
 impl Job {
@@ -138,8 +138,8 @@ impl Job {
                     let path =
                         std::fs::canonicalize(&link).map_err(|e| self.error(&e.to_string()))?;
                     if link.is_symlink() {
-                        // Left dangling once the file is moved, it would stop the library next
-                        // time.
+                        // If it were left dangling after the file is moved, the library would fail
+                        // next time.
                         let _ = std::fs::remove_file(&link);
                     }
                     let announced_sha256 = Some(etag).filter(|etag| etag.len() == 64);
@@ -149,7 +149,8 @@ impl Job {
                     }));
                 }
                 Err(error) => {
-                    // A part that is as long as the file, or longer, cannot be continued.
+                    // A partial file that is as long as the whole file, or longer, cannot be
+                    // resumed.
                     if std::fs::metadata(&part).is_ok_and(|m| m.len() >= size) {
                         let _ = std::fs::remove_file(&part);
                     }
@@ -162,8 +163,8 @@ impl Job {
         Err(Failure::internal("a download neither ended nor failed"))
     }
 
-    /// Size and entity tag of the file, checked: the library makes a file name of the tag and
-    /// believes the size.
+    /// Size and entity tag of the file, checked: the library uses the tag as a file name and trusts
+    /// the size.
     fn announced(&self, api: &Api, repo: &Repo) -> Result<Option<(u64, String)>> {
         let metadata = match api.metadata(&api.repo(repo.clone()).url(&self.file)) {
             Ok(metadata) => metadata,
@@ -196,9 +197,8 @@ impl Job {
         Ok(Some((size, etag.to_owned())))
     }
 
-    /// One attempt. The library copies until the server stops and gives no way to interrupt it, so
-    /// the watcher ends it by unwinding; nothing is shared that an unwound download could leave
-    /// half-changed.
+    /// One attempt. The library copies until the server stops and cannot be interrupted, so the
+    /// watcher ends it by unwinding; no shared state can be left half-changed by that.
     fn download(
         &self,
         api: &Api,
@@ -229,7 +229,7 @@ impl Job {
     }
 }
 
-/// Passes progress on and ends a download that is longer than announced.
+/// Reports progress and aborts a download that is longer than announced.
 struct Watch {
     events: Sender<Event>,
     stop: Arc<AtomicBool>,
@@ -257,9 +257,9 @@ impl hf_hub::api::Progress for Watch {
     fn finish(&mut self) {}
 }
 
-/// The HTTP status in an error, if it is one.
+/// The HTTP status of an error, if it has one.
 fn status(error: &ApiError) -> Option<u16> {
-    // The library boxes its client's error, a type that is not named here; its text is `http
+    // The library boxes its client's error, whose type is not accessible here; its text is `http
     // status: 404`.
     let ApiError::RequestError(inner) = error else {
         return None;

@@ -1,7 +1,7 @@
-//! The only room that opens sockets.
+//! The only module that opens sockets.
 //!
-//! Nothing here runs unless a command was asked for something that needs a server: `index`, `query`
-//! and `doctor --offline` never come here.
+//! Nothing here runs unless a command needs a server: `index`, `query` and `doctor --offline` never
+//! use it.
 
 mod api_key;
 pub mod http;

@@ -1,4 +1,4 @@
-//! What an Ollama server has: used to choose a provider, by `doctor`, and for fingerprints.
+//! The models of an Ollama server: used to choose a provider, by `doctor`, and for fingerprints.
 
 use std::time::Duration;
 
@@ -12,12 +12,11 @@ use local_agent_text::error::Result;
 pub struct Tag {
     /// As the server lists it, with its tag (`llama3.2:latest`).
     pub name: String,
-    /// The digest of its files, when the server says it.
+    /// The digest of its files, if the server reports it.
     pub digest: Option<String>,
 }
 
-/// The models that the server at `base` has, in its order; within `timeout`, nothing is ever
-/// pulled.
+/// The models that the server at `base` has, in its order; within `timeout`. Never pulls a model.
 ///
 /// Errors: `SERVER_UNREACHABLE`, `SERVER_ERROR`.
 pub fn tags(base: &str, timeout: Duration) -> Result<Vec<Tag>> {
@@ -31,7 +30,7 @@ pub fn tags(base: &str, timeout: Duration) -> Result<Vec<Tag>> {
 
 /// The names of the models that the server at `base` has.
 ///
-/// Errors: as [`tags`].
+/// Errors: see [`tags`].
 pub fn ollama_tags(base: &str, timeout: Duration) -> Result<Vec<String>> {
     Ok(tags(base, timeout)?
         .into_iter()
@@ -39,7 +38,7 @@ pub fn ollama_tags(base: &str, timeout: Duration) -> Result<Vec<String>> {
         .collect())
 }
 
-/// Whether `wanted` names the installed model `name`: a name without a tag means `:latest`.
+/// Whether `wanted` means the installed model `name`: a name without a tag means `:latest`.
 pub fn is_model(name: &str, wanted: &str) -> bool {
     name == wanted || (!wanted.contains(':') && name.strip_suffix(":latest") == Some(wanted))
 }

@@ -1,28 +1,29 @@
-//! The address of a model server. Kept as typed until a command needs it, so that a bad address
-//! never stops the commands that contact nobody.
+//! The address of a model server. It is kept as typed until a command needs it, so a bad address
+//! never stops commands that contact no server.
 
 use std::fmt;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 /// A server's address: `http` or `https`, a host, an optional port, an optional path. Written
-/// without a trailing slash, and without a `/v1` at its end: whoever calls the server adds that.
+/// without a trailing slash, and without a `/v1` at its end: the code that calls the server adds
+/// that.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerUrl {
     https: bool,
     /// Lower case; an IPv6 address is in brackets.
     host: String,
     port: Option<u16>,
-    /// Blank, or with a leading slash and none at its end.
+    /// Empty, or with a leading slash and no trailing slash.
     path: String,
 }
 
 impl ServerUrl {
-    /// Reads an address.
+    /// Parses an address.
     ///
     /// # Errors
-    /// One sentence saying what is wrong: another scheme, no host, a bad port, a path of other
-    /// characters than names have, or a query, fragment or credentials, which would be sent along or
-    /// silently dropped.
+    /// One sentence saying what is wrong: another scheme, no host, a bad port, a path with
+    /// characters not allowed in names, or a query, fragment or credentials, which would be sent
+    /// along or silently dropped.
     pub fn parse(text: &str) -> Result<Self, &'static str> {
         let text = text.trim();
         if text
@@ -64,12 +65,12 @@ impl ServerUrl {
         &self.host
     }
 
-    /// Whether the text sent there is encrypted on its way.
+    /// Whether text sent there is encrypted in transit.
     pub const fn is_https(&self) -> bool {
         self.https
     }
 
-    /// Whether the address is this machine by its spelling alone: `localhost`, 127.0.0.0/8 or
+    /// Whether the address means this machine by its spelling alone: `localhost`, 127.0.0.0/8 or
     /// `[::1]`. No name is looked up.
     pub fn is_loopback(&self) -> bool {
         let v6 = self
@@ -99,7 +100,7 @@ fn checked_path(path: &str) -> Result<&str, &'static str> {
     Ok(path.strip_suffix("/v1").unwrap_or(path))
 }
 
-/// Host and port of what is after the scheme.
+/// Host and port from the part after the scheme.
 fn split_port(text: &str) -> Result<(String, Option<u16>), &'static str> {
     let (host, port) = if let Some(inner) = text.strip_prefix('[') {
         let (address, rest) = inner

@@ -1,4 +1,4 @@
-//! What the tests of several packages share. Never part of the program.
+//! Code that tests of several packages share. Never part of the program.
 
 // The fixture is a file of `local-agent-text`, whose own tests compile it as a module of that
 // package.

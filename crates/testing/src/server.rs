@@ -1,5 +1,5 @@
-//! A server for tests: one thread, one connection at a time after another, whatever bytes a test
-//! wants to send.
+//! A server for tests: it answers one request per connection with any bytes that a test wants to
+//! send.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// One request as it came in.
+/// One request as received.
 pub struct Seen {
     /// `GET`, `POST` and so on.
     pub method: String,
@@ -28,7 +28,7 @@ impl Seen {
     }
 }
 
-/// What the server does next; behind the last step it closes the connection.
+/// What the server does next; after the last step it closes the connection.
 pub enum Step {
     /// These bytes are sent.
     Bytes(Vec<u8>),
@@ -48,13 +48,13 @@ impl Server {
         format!("http://{}{path}", self.address)
     }
 
-    /// How many requests came in.
+    /// Number of requests received.
     pub fn hits(&self) -> usize {
         self.hits.load(Ordering::SeqCst)
     }
 }
 
-/// Answers every request with what `answer` says, each on a thread of its own.
+/// Answers every request with the result of `answer`, each on a separate thread.
 pub fn serve(answer: impl Fn(&Seen) -> Vec<Step> + Send + Sync + 'static) -> Server {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();

@@ -1,4 +1,4 @@
-//! One case: a state, the command that fails in it, and what following its fix leads to.
+//! One case: a state, the command that fails in it, and the result of following its fix.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -8,35 +8,35 @@ use serde_json::Value;
 
 use crate::harness::{World, program};
 
-/// What a fix begins with when it is a command.
+/// The first word of a fix that is a command.
 const COMMANDS: &[&str] = &["local-agent ", "rm ", "mv ", "cp ", "mkdir ", "chmod "];
 
 /// How a fix is followed.
 #[derive(Clone, Copy)]
 pub(super) enum Follow {
-    /// It is one command or several to choose from; each is run.
+    /// It is one command, or several alternatives; each is run.
     Printed,
-    /// It is one of several choices, counted from 0.
+    /// It is one of several alternatives, counted from 0.
     Choice(usize),
-    /// It is a command with words to fill in: (word, value).
+    /// It is a command with placeholders: (placeholder, value).
     Filled(&'static [(&'static str, &'static str)]),
     /// It is the command that failed, run with these arguments instead.
     Again(&'static [&'static str]),
     /// It is a variable of the environment to set: (name, value).
     Variable(&'static str, &'static str),
-    /// It is for a person's hands; the test does what the words say.
+    /// A person must do it by hand; the test does what the text says.
     ByHand(&'static str, fn(&World)),
 }
 
-/// What running the command again must give.
+/// The required result when the command is run again.
 #[derive(Clone, Copy)]
 pub(super) enum Then {
     Health,
     /// Another failure, with its own fix.
     Next(&'static str),
-    /// The fix shows what there is, and the command is right to fail as before.
+    /// The fix only shows information, and the command correctly fails as before.
     Informed,
-    /// The fix is a look by this command, which names this code and a fix that is closer.
+    /// The fix is to run this command, which reports this code and a more specific fix.
     Says(&'static [&'static str], &'static str),
 }
 
@@ -94,11 +94,11 @@ impl fmt::Display for Row {
     }
 }
 
-/// A failing run: code and fix. `None`: it did its job.
+/// Code and fix of a failed run. `None`: it succeeded.
 type Failed = Option<(String, String)>;
 
 impl Case {
-    /// The same, with how its fix is followed and where that leads.
+    /// The same case, with how its fix is followed and what the result is.
     pub(super) const fn ends(self, follow: Follow, then: Then) -> Self {
         Self {
             follow,
@@ -107,7 +107,7 @@ impl Case {
         }
     }
 
-    /// Follows the fix; why it does not mend.
+    /// Follows the fix; returns why it does not work.
     pub(super) fn run(&self) -> Result<Row, String> {
         let world = (self.make)();
         let fix = self.fix_in(&world)?;
@@ -168,7 +168,7 @@ impl Case {
         Ok(world.stable_paths(&fix))
     }
 
-    /// Does what the fix says and runs the command again.
+    /// Follows the fix and runs the command again.
     fn follow(&self, world: &World, choice: &str) -> Result<Failed, String> {
         let mut again = self.command;
         let mut variable = None;
@@ -242,8 +242,8 @@ fn world_run(world: &World, args: &[&str], variable: Option<(&str, &str)>) -> Ou
     command.output().unwrap()
 }
 
-/// Code and fix of a run that failed. Of doctor and `runs verify`, which name several, those of
-/// `wanted` when it is among them.
+/// Code and fix of a failed run. `doctor` and `runs verify` report several; then those of `wanted`,
+/// if it is among them.
 fn failed(args: &[&str], output: &Output, wanted: Option<&str>) -> Failed {
     let stdout = String::from_utf8_lossy(&output.stdout);
     let stderr = String::from_utf8_lossy(&output.stderr);
@@ -281,7 +281,8 @@ fn failed(args: &[&str], output: &Output, wanted: Option<&str>) -> Failed {
     }
 }
 
-/// The commands of a fix: the whole of it but what is explained in brackets, or those in backticks.
+/// The commands of a fix: all of its text except explanations in brackets, or the parts in
+/// backticks.
 pub(super) fn commands_of(fix: &str) -> Vec<String> {
     let is_command = |text: &&str| COMMANDS.iter().any(|start| text.starts_with(start));
     if is_command(&fix) {
@@ -292,7 +293,7 @@ pub(super) fn commands_of(fix: &str) -> Vec<String> {
     quoted.filter(is_command).map(str::to_owned).collect()
 }
 
-/// What a person wrote: memories, and the records of runs.
+/// Data that a person wrote: memories, and the records of runs.
 fn kept(world: &World) -> BTreeSet<String> {
     let mut kept = BTreeSet::new();
     let list = world_run(world, &["memory", "list"], None);
@@ -322,7 +323,7 @@ fn world_free(fix: &str) -> String {
 }
 
 impl World {
-    /// `text` with the places of this world replaced by words.
+    /// `text` with the paths of this world replaced by placeholders.
     fn stable_paths(&self, text: &str) -> String {
         text.replace(&*self.vault().to_string_lossy(), "<vault>")
             .replace(&*self.home().to_string_lossy(), "<home>")

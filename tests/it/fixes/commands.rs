@@ -1,4 +1,4 @@
-//! What was asked for cannot be done, and nothing is damaged.
+//! Commands that cannot do what was requested, although nothing is damaged.
 
 use std::fs;
 

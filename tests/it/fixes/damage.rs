@@ -1,4 +1,4 @@
-//! Files of the program's own that are damaged, foreign, newer or gone.
+//! The program's own files damaged, foreign, newer or missing.
 
 use std::fs;
 
@@ -210,7 +210,7 @@ fn records() -> Vec<Case> {
     };
     let no_ledger = || {
         with(|w| {
-            // `durable.sqlite` knows the ledger by the place where it lies.
+            // `durable.sqlite` identifies the ledger by its path.
             w.ok(&["ask", "What is the oven made of?"]);
             fs::remove_file(file(w, "runs/ledger.jsonl")).unwrap();
         })

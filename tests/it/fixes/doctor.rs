@@ -1,4 +1,4 @@
-//! What doctor says, and the fix that it suggests with it.
+//! The findings of doctor, with the fixes that it suggests.
 
 use std::fs;
 
@@ -100,7 +100,7 @@ fn index() -> Vec<Case> {
     ]
 }
 
-/// Damages a file that holds postings.
+/// Damages a file that contains postings.
 fn segment(world: &World) {
     let entries = fs::read_dir(file(world, "lexical")).unwrap().flatten();
     let found = entries

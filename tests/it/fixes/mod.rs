@@ -1,7 +1,7 @@
-//! Every fix is followed, as it is printed, in the state that prints it. It ends in health, or in
-//! another fix that is closer to it; nothing that a person wrote is gone afterwards.
+//! Every fix is followed exactly as printed, in the state that prints it. The result is a healthy
+//! state, or another fix that is closer to it; nothing that a person wrote is lost.
 //!
-//! `docs/fixes.md` is the table of it: `UPDATE_DOCS=1 cargo test --test it fixes`.
+//! `docs/fixes.md` is the resulting table: `UPDATE_DOCS=1 cargo test --test it fixes`.
 
 mod case;
 mod commands;

@@ -1,4 +1,4 @@
-//! Worlds that cases begin from.
+//! The worlds that cases start from.
 
 use std::fs;
 use std::path::PathBuf;
@@ -35,7 +35,7 @@ pub(super) fn indexed() -> World {
     }))
 }
 
-/// The same, embedded, with a memory that leans on a chunk and two recorded runs.
+/// The same, embedded, with a memory that refers to a chunk and two recorded runs.
 pub(super) fn used() -> World {
     static MADE: OnceLock<TempDir> = OnceLock::new();
     copy_of(MADE.get_or_init(|| {
@@ -84,7 +84,7 @@ fn copy_of(made: &TempDir) -> World {
         fs::remove_dir_all(folder).unwrap();
     }
     copy(made.path(), world.root());
-    // The index knows where its sources lie, and they lie elsewhere now.
+    // The index knows where its sources are, and they are elsewhere now.
     world.ok(&["index"]);
     if world.state().join("vectors").is_dir() {
         world.ok(&["embed"]);
@@ -97,7 +97,7 @@ pub(super) fn file(world: &World, name: &str) -> PathBuf {
     world.state().join(name)
 }
 
-/// Damages every page of a database but the first.
+/// Damages every page of a database except the first.
 pub(super) fn damage(world: &World, name: &str) {
     let file = file(world, name);
     let mut bytes = fs::read(&file).unwrap();
@@ -107,7 +107,7 @@ pub(super) fn damage(world: &World, name: &str) {
     fs::write(file, bytes).unwrap();
 }
 
-/// Replaces the first bytes of a file, so that it is of no known kind.
+/// Replaces the first bytes of a file, so that its type is unknown.
 pub(super) fn behead(world: &World, name: &str) {
     let file = file(world, name);
     let mut bytes = fs::read(&file).unwrap();

@@ -1,4 +1,4 @@
-//! Configuration, trust, and where the program's own files lie.
+//! Configuration, trust, and the location of the program's own files.
 
 use std::fs;
 

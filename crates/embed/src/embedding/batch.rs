@@ -1,4 +1,5 @@
-//! Many texts over many cores: windows, micro-batches that fit a core's cache, one worker a core.
+//! Embeds many texts on many cores: windows, micro-batches that fit in a core's cache, one worker
+//! per core.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -9,18 +10,18 @@ use super::bert::{Bert, Scratch};
 use super::tokens::TokenCounter;
 use local_agent_text::error::{Failure, Result};
 
-/// One passage's vector and what it took to make it.
+/// The vector of one passage, with the cost of computing it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Embedded {
     /// Length 1.
     pub vector: Vec<f32>,
-    /// Tokens of the input, special tokens and prefix not counted.
+    /// Tokens of the input, not counting special tokens and the prefix.
     pub tokens: u32,
-    /// 1, or how many windows a longer input was cut into; their vectors were averaged.
+    /// 1, or the number of windows that a longer input was cut into; their vectors were averaged.
     pub windows: u32,
 }
 
-/// What stands around every window, and how much room is between.
+/// The tokens around every window, and how many tokens of text fit between them.
 pub(super) struct Frame {
     pub first: u32,
     pub last: u32,
@@ -30,8 +31,8 @@ pub(super) struct Frame {
 }
 
 impl Frame {
-    /// The inputs for one text: as many windows of nearly equal length as it needs, none of them
-    /// nearly empty.
+    /// The inputs for one text: as many windows as it needs, of nearly equal length, so that none
+    /// is nearly empty.
     pub(super) fn windows(&self, ids: &[u32]) -> Vec<Vec<u32>> {
         let count = ids.len().div_ceil(self.room).max(1);
         let size = ids.len().div_ceil(count).max(1);
@@ -57,7 +58,7 @@ struct Window {
     ids: Vec<u32>,
 }
 
-/// Embeds `texts`; the result is in their order.
+/// Embeds `texts`; the results are in the same order.
 pub(super) fn embed(
     bert: &Bert,
     tokens: &TokenCounter,
@@ -79,7 +80,7 @@ pub(super) fn embed(
             ids: ids.clone(),
         }));
     }
-    // Longest first: the last batches to finish are then the short ones.
+    // Longest first, so that the last batches to finish are short.
     windows.sort_by_key(|w| std::cmp::Reverse(w.ids.len()));
     let batches = micro_batches(&windows, batch_tokens.min(BATCH_TOKENS));
     let left: Vec<AtomicUsize> = counted
@@ -124,7 +125,7 @@ pub(super) fn embed(
     Ok(out)
 }
 
-/// Token count and windows of every text, cut on `threads` threads.
+/// Token count and windows of every text, computed on `threads` threads.
 fn tokenise(
     tokens: &TokenCounter,
     frame: &Frame,
@@ -146,7 +147,7 @@ fn tokenise(
     })
 }
 
-/// Cuts windows into batches of at most `budget` tokens; a window alone is always a batch.
+/// Splits windows into batches of at most `budget` tokens; a single window is always a batch.
 fn micro_batches(windows: &[Window], budget: usize) -> Vec<&[Window]> {
     let (mut batches, mut rest) = (Vec::new(), windows);
     while let Some(first) = rest.first() {
@@ -178,7 +179,7 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    /// Takes batches until none is left; returns them with their numbers.
+    /// Takes batches until there are no more; returns the results with the batch numbers.
     fn run(&self) -> Result<Vec<(usize, Vec<Vec<f32>>)>> {
         let mut done = Vec::new();
         let mut scratch = Scratch::default();
@@ -203,7 +204,7 @@ impl Job<'_> {
     }
 }
 
-/// Runs `work` on `threads` threads at once and collects what they return.
+/// Runs `work` on `threads` threads at once and collects the results.
 pub(super) fn on_workers<T: Send>(
     threads: usize,
     work: impl Fn() -> Result<T> + Sync,
@@ -218,7 +219,7 @@ pub(super) fn on_workers<T: Send>(
 }
 
 /// Runs `work` in a pool of one thread: candle splits each matrix product over the threads of the
-/// pool it runs in, and one product a core is faster than one product over all cores.
+/// pool it runs in, and one product per core is faster than one product over all cores.
 pub(super) fn alone<T: Send>(work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
     pool.map_err(|e| Failure::internal(format!("no thread for the encoder: {e}")))?

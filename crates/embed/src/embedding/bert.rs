@@ -1,9 +1,9 @@
-//! The BERT encoder: token ids in, one pooled vector a sequence out.
+//! The BERT encoder: takes token ids, returns one pooled vector per sequence.
 //!
-//! What is read from the model's files becomes a `local_agent_kernels::network`, which computes the
-//! layers without padding: a sequence's vector does not depend on its companions, to the last bit.
-//! Where the processor has none of the instructions that the kernels are written for, products in
-//! f32 are candle's.
+//! The model's files are read into a `local_agent_kernels::network`, which computes the layers
+//! without padding: the vector of a sequence does not depend on the other sequences in its batch,
+//! to the last bit. If the processor has none of the instructions that the kernels are written for,
+//! candle computes the f32 products.
 
 use candle_core::{Device, Storage, Tensor};
 use local_agent_kernels::elementwise as kernels;
@@ -18,16 +18,16 @@ use crate::models::Precision;
 use crate::models::{Activation, Architecture, ModelFiles, Pooling};
 use local_agent_text::error::{Failure, Result};
 
-/// Rows that are multiplied where they stand in the file are a multiple of so many numbers.
+/// Rows that are multiplied in place in the file must have a multiple of this many numbers.
 const COLUMNS: usize = 16;
 
 /// What a network is loaded for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
-    /// A few short texts in f32: weights in half precision are multiplied where they stand in the
-    /// file.
+    /// A few short texts in f32: weights in half precision are multiplied in place in the file.
     Questions,
-    /// Weights are converted and packed first, or mapped from where they were once packed.
+    /// Weights are converted and packed first, or mapped from the file where they were packed
+    /// before.
     Passages(Precision),
 }
 
@@ -38,13 +38,13 @@ pub(super) struct Bert {
     norm_eps: f32,
     pooling: Pooling,
     words: Table,
-    /// Position vectors with the vector of token type 0 added: our inputs have one segment.
+    /// Position vectors with the vector of token type 0 added: our inputs have only one segment.
     positions: Vec<f32>,
     norm: network::Norm,
     network: Network,
 }
 
-/// What one thread keeps between batches.
+/// Buffers that one thread keeps between batches.
 #[derive(Default)]
 pub(super) struct Scratch {
     x: Vec<f32>,
@@ -52,7 +52,7 @@ pub(super) struct Scratch {
     network: network::Scratch,
 }
 
-/// The linear layers of a block that precision tells apart.
+/// The linear layers of a block, which can have different precisions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Part {
     Qkv,
@@ -61,7 +61,7 @@ pub(super) enum Part {
     Down,
 }
 
-/// What a product with weights is computed in.
+/// The number format that a product with weights is computed in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Numbers {
     F32,
@@ -72,7 +72,7 @@ pub(super) enum Numbers {
 impl Part {
     pub(super) const ALL: [Self; 4] = [Self::Qkv, Self::Out, Self::Up, Self::Down];
 
-    /// `mixed` leaves the two in bf16 where rounding to bytes costs most of the accuracy
+    /// `mixed` keeps two parts in bf16, where rounding to bytes costs most of the accuracy
     /// (docs/performance.md).
     fn numbers(self, precision: Precision) -> Numbers {
         match (precision, self) {
@@ -84,7 +84,7 @@ impl Part {
 }
 
 impl Bert {
-    /// Makes the weights ready for `purpose` and the instructions `isa`, one thread a group of
+    /// Prepares the weights for `purpose` and the instructions `isa`, with one thread per group of
     /// layers.
     ///
     /// Errors: `MODEL_INVALID` when a tensor is missing or has another shape.
@@ -135,14 +135,14 @@ impl Bert {
         self.hidden
     }
 
-    /// Which instructions it computes with.
+    /// The instructions it computes with.
     #[cfg(test)]
     pub(super) fn isa(&self) -> Isa {
         self.network.isa()
     }
 
-    /// One unit vector a sequence, in the given order. Every sequence holds at least one token and
-    /// at most as many as the network has positions.
+    /// One unit vector per sequence, in the given order. Every sequence contains at least one token
+    /// and at most as many as the network has positions.
     ///
     /// Errors: `MODEL_INVALID` for a token outside the word table or a result that is not finite.
     pub(super) fn encode(
@@ -161,8 +161,8 @@ impl Bert {
         Ok(vectors)
     }
 
-    /// As [`Self::encode`]; with each vector the last hidden states of its tokens, [tokens,
-    /// hidden], not normalised.
+    /// Like [`Self::encode`], and returns with each vector the last hidden states of its tokens,
+    /// [tokens, hidden], not normalised.
     pub(super) fn states(
         &self,
         sequences: &[&[u32]],
@@ -179,7 +179,7 @@ impl Bert {
         Ok(out)
     }
 
-    /// Leaves the last hidden states of all tokens in `scratch.x`.
+    /// Puts the last hidden states of all tokens into `scratch.x`.
     fn forward(&self, sequences: &[&[u32]], scratch: &mut Scratch) -> Result<()> {
         let Scratch {
             x,
@@ -209,7 +209,7 @@ impl Bert {
         Ok(vector)
     }
 
-    /// Word, position and type vectors of all tokens, normed: [tokens, hidden].
+    /// The sums of word, position and type vectors of all tokens, normed: [tokens, hidden].
     fn embed(&self, sequences: &[&[u32]], x: &mut Vec<f32>) -> Result<()> {
         x.clear();
         for sequence in sequences {
@@ -239,7 +239,7 @@ impl Bert {
     }
 }
 
-/// What every layer is loaded with.
+/// Everything that a layer is loaded with.
 pub(super) struct Loader<'a> {
     tensors: &'a Tensors,
     pub(super) shape: Architecture,
@@ -247,7 +247,7 @@ pub(super) struct Loader<'a> {
     pub(super) isa: Isa,
 }
 
-/// Converts and packs all layers; the work is split over the cores because a query process waits
+/// Converts and packs all layers. The work is split over the cores because a query process waits
 /// for it.
 pub(super) fn load_layers(loader: &Loader<'_>) -> Result<Vec<network::Layer>> {
     let count = loader.shape.layers;
@@ -276,7 +276,7 @@ pub(super) fn load_layers(loader: &Loader<'_>) -> Result<Vec<network::Layer>> {
 }
 
 impl Loader<'_> {
-    /// What the product of `part` is computed in.
+    /// The number format that the product of `part` is computed in.
     pub(super) fn numbers(&self, part: Part, precision: Precision) -> Numbers {
         let inputs = if part == Part::Down {
             self.shape.intermediate
@@ -289,7 +289,7 @@ impl Loader<'_> {
         }
     }
 
-    /// The two norms of a layer: behind attention, and behind what follows.
+    /// The two norms of a layer: after attention, and after the feed-forward part.
     pub(super) fn norms(&self, number: usize) -> Result<[network::Norm; 2]> {
         let norm = |part| {
             norm(
@@ -346,7 +346,7 @@ impl Loader<'_> {
         }
     }
 
-    /// In f32, packed; candle's where the machine has no kernel.
+    /// In f32, packed; with candle if the machine has no kernel.
     fn full(&self, names: &[String], inputs: usize, outputs: usize) -> Result<Linear> {
         let total = names.len() * outputs;
         if self.isa.set() != Set::Portable {
@@ -361,7 +361,7 @@ impl Loader<'_> {
             kernels::transpose(rows, inputs, &mut weight, total, first);
             bias.extend_from_slice(own);
         })?;
-        // [in, out]: the product then reads the matrix where it stands.
+        // [in, out]: the product then reads the matrix in place.
         let weight = Tensor::from_vec(weight, (inputs, total), &Device::Cpu)
             .map_err(|e| Failure::internal(broken(e)))?;
         let product = move |rows: &[f32], out: &mut [f32]| {
@@ -374,7 +374,7 @@ impl Loader<'_> {
         })
     }
 
-    /// Left in the file; packed where that cannot be.
+    /// Left in the file; packed where that is not possible.
     fn stored(&self, names: &[String], inputs: usize, outputs: usize) -> Result<Linear> {
         let table = |name: &String| {
             self.tensors
@@ -406,7 +406,8 @@ impl Loader<'_> {
         })
     }
 
-    /// Hands out the weights and the bias of each of `names`, with the column where they begin.
+    /// Passes the weights and the bias of each of `names` to `take`, with the column where they
+    /// begin.
     fn columns(
         &self,
         names: &[String],
@@ -432,7 +433,7 @@ fn norm(tensors: &Tensors, name: &str, width: usize) -> Result<network::Norm> {
     })
 }
 
-/// candle's product.
+/// The product computed by candle.
 fn general(
     weight: &Tensor,
     rows: &[f32],
@@ -451,8 +452,8 @@ fn general(
     }
 }
 
-/// A failure of the tensor library: shapes were checked when the weights were loaded, so it is
-/// ours.
+/// An error of the tensor library. Shapes were checked when the weights were loaded, so this is a
+/// bug of ours.
 fn broken(error: candle_core::Error) -> String {
     format!("the encoder's arithmetic failed: {error}")
 }

@@ -1,9 +1,9 @@
 //! Text → vectors.
 //!
-//! The encoder is a BERT network in pure Rust (the package `crates/kernels/`, and candle as its
-//! second opinion): the same binary works on every machine, with the model that is compiled in or
-//! one from a folder. What decides a vector is in its [`Fingerprint`], and nothing else is: not the
-//! machine, the path, the version or a URL.
+//! The encoder is a BERT network in pure Rust (the package `crates/kernels/`; candle checks it):
+//! the same binary works on every machine, with a compiled-in model or one from a folder. A vector
+//! depends only on what is in its [`Fingerprint`]: not on the machine, the path, the version or a
+//! URL.
 
 mod batch;
 mod bert;
@@ -33,12 +33,12 @@ pub use server::{ServerEmbedder, ServerSpec, Wire};
 pub use states::{TokenStates, WordState};
 pub use tokens::TokenCounter;
 
-/// The version of [`passage_input`] and of the way long inputs are cut; raised when either changes.
+/// The version of [`passage_input`] and of how long inputs are cut; raised when either changes.
 pub const TEMPLATE_VERSION: u32 = 1;
 
-/// What computes: vectors of another class of arithmetic are not comparable to the last digit.
-/// Within one, those of all processors agree to a thousandth of a cosine. (The name of f32 is that
-/// of the first that computed in it.)
+/// The arithmetic: vectors of different classes of arithmetic are not comparable to the last digit.
+/// Within one class, the vectors of all processors agree to a thousandth of a cosine. (The f32
+/// class is named after the first library that computed in it.)
 const fn arithmetic(precision: Precision) -> &'static str {
     match precision {
         Precision::F32 => "candle-f32",
@@ -48,23 +48,23 @@ const fn arithmetic(precision: Precision) -> &'static str {
     }
 }
 
-/// How many headings go into a passage's input.
+/// How many headings are part of a passage's input.
 const HEADINGS: usize = 2;
 
-/// The vector of a question, and how the model read it.
+/// The vector of a question, and how the model tokenised it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct QueryVector {
     /// Length 1.
     pub vector: Vec<f32>,
-    /// Characters of the question without white space.
+    /// Characters of the question, not counting white space.
     pub letters: usize,
-    /// The word pieces that the question took, where the model's vocabulary is one of Latin script:
-    /// then few letters a piece mean that it cannot read the question.
+    /// The number of word pieces in the question, if the model's vocabulary is one of Latin script:
+    /// then few letters per piece mean that the model cannot read the question.
     pub pieces: Option<usize>,
 }
 
 impl QueryVector {
-    /// The vector of `text`, of which nothing else is known.
+    /// The vector of `text`, without any further information.
     pub fn new(vector: Vec<f32>, text: &str) -> Self {
         Self {
             vector,
@@ -84,20 +84,20 @@ pub struct Encoder {
 }
 
 impl Encoder {
-    /// Loads weights and tokenizer, at the same time.
+    /// Loads weights and tokenizer in parallel.
     ///
-    /// Errors: `MODEL_INVALID` when the files do not make an encoder, `CONFIG_ERROR` when the
-    /// machine lacks the instructions that were asked for.
+    /// Errors: `MODEL_INVALID` when the files are not a usable encoder, `CONFIG_ERROR` when the
+    /// machine lacks the requested instructions.
     pub fn load(files: &ModelFiles) -> Result<Self> {
         Self::load_for(files, Purpose::Passages(files.precision()), isa(files)?)
     }
 
-    /// As [`Self::load`], for a process that embeds one question. In f32 it is ready in a fraction
-    /// of the time, slower for every text, and with other last digits: nothing is packed. Other
-    /// precisions map what was packed once, and are as slow to load as [`Self::load`] where that
-    /// cannot be kept.
+    /// Like [`Self::load`], for a process that embeds one question. In f32 it is ready in a
+    /// fraction of the time, but slower for every text, and the last digits differ: nothing is
+    /// packed. Other precisions map weights that were packed before; if these cannot be stored,
+    /// loading takes as long as [`Self::load`].
     ///
-    /// Errors: as [`Self::load`].
+    /// Errors: see [`Self::load`].
     pub fn for_questions(files: &ModelFiles) -> Result<Self> {
         let purpose = match files.precision() {
             Precision::F32 => Purpose::Questions,
@@ -147,12 +147,12 @@ impl Encoder {
         })
     }
 
-    /// Numbers of one vector.
+    /// Length of a vector.
     pub fn dim(&self) -> usize {
         self.bert.dim()
     }
 
-    /// What decides the vectors of this encoder.
+    /// The fingerprint of the vectors that this encoder makes.
     pub fn fingerprint(&self) -> Fingerprint {
         self.fingerprint
     }
@@ -180,15 +180,15 @@ impl Encoder {
         })
     }
 
-    /// The unit vectors of passages, in their order.
+    /// The unit vectors of passages, in the same order.
     ///
-    /// `threads` workers (0: one a core) take micro-batches of at most `batch_tokens` tokens, and
-    /// no more than fit a core's cache (256); a worker's memory is about 2 MB and 10 kB a token of
+    /// `threads` workers (0: one per core) take micro-batches of at most `batch_tokens` tokens, and
+    /// no more than fit in a core's cache (256). A worker needs about 2 MB and 10 kB per token of
     /// its largest batch. A text longer than the window is cut into windows of nearly equal length
-    /// and gets the mean of their vectors. `on_done` is called from the workers with the number of
-    /// texts that a batch completed; the calls add up to `texts.len()`.
+    /// and gets the mean of their vectors. The workers call `on_done` with the number of texts that
+    /// a batch completed; the calls add up to `texts.len()`.
     ///
-    /// Errors: `MODEL_INVALID` when a result is not finite; then no vector is returned.
+    /// Errors: `MODEL_INVALID` when a result is not finite; then no vectors are returned.
     pub fn embed_passages(
         &self,
         texts: &[&str],
@@ -207,16 +207,16 @@ impl Encoder {
         )
     }
 
-    /// The vectors of passages and of each of their tokens, in their order, by `threads` workers.
-    /// What does not fit the window is cut off.
+    /// The vectors of passages and of each of their tokens, in the same order, computed by
+    /// `threads` workers. Text that does not fit in the window is cut off.
     ///
     /// Errors: `MODEL_INVALID` when a result is not finite.
     pub fn token_states(&self, texts: &[&str], threads: usize) -> Result<Vec<TokenStates>> {
         states::of_texts(&self.bert, &self.tokens, &self.passage, texts, threads)
     }
 
-    /// The vectors of the words of a question, each in the context of all; words beyond the window
-    /// are left out.
+    /// The vectors of the words of a question, each in the context of all words; words beyond the
+    /// window are left out.
     ///
     /// Errors: `MODEL_INVALID` when a result is not finite.
     pub fn word_states(&self, words: &[&str]) -> Result<Vec<WordState>> {
@@ -224,7 +224,7 @@ impl Encoder {
     }
 }
 
-/// Whatever makes the vectors, chosen once by the configuration.
+/// The source of vectors, chosen once by the configuration.
 pub enum Embedder {
     /// In this process.
     Candle(Box<Encoder>),
@@ -233,7 +233,7 @@ pub enum Embedder {
 }
 
 impl Embedder {
-    /// What decides the vectors.
+    /// The fingerprint of its vectors.
     pub fn fingerprint(&self) -> Fingerprint {
         match self {
             Self::Candle(encoder) => encoder.fingerprint(),
@@ -241,7 +241,7 @@ impl Embedder {
         }
     }
 
-    /// Whether its vocabulary is known to be one of Latin script alone, so that it cannot read other
+    /// Whether its vocabulary is known to contain only Latin script, so that it cannot read other
     /// scripts.
     pub fn reads_latin_only(&self) -> bool {
         match self {
@@ -260,10 +260,10 @@ impl Embedder {
         }
     }
 
-    /// The unit vectors of passages, in their order; see [`Encoder::embed_passages`]. A server gets
-    /// all of `texts` in one request, whatever `threads` and `batch_tokens` say.
+    /// The unit vectors of passages, in the same order; see [`Encoder::embed_passages`]. A server
+    /// gets all of `texts` in one request; `threads` and `batch_tokens` are ignored.
     ///
-    /// Errors: as [`Self::embed_query`].
+    /// Errors: see [`Self::embed_query`].
     pub fn embed_passages(
         &self,
         texts: &[&str],
@@ -280,9 +280,9 @@ impl Embedder {
     }
 }
 
-/// The instructions that these files are computed with on this machine, by name.
+/// The name of the instructions that this machine uses with these files.
 ///
-/// Errors: `CONFIG_ERROR` when it lacks those that were asked for.
+/// Errors: `CONFIG_ERROR` when the machine lacks the requested instructions.
 pub fn instructions(files: &ModelFiles) -> Result<&'static str> {
     Ok(isa(files)?.set().as_str())
 }
@@ -317,8 +317,8 @@ pub fn fingerprint(files: &ModelFiles) -> Fingerprint {
     ])
 }
 
-/// What is embedded for a chunk: up to two innermost headings, a line break, the text. Never a path
-/// or file name, so that a moved file keeps its vectors.
+/// The text that is embedded for a chunk: up to two innermost headings, a line break, the text. It
+/// never contains a path or file name, so a moved file keeps its vectors.
 pub fn passage_input(heading: &HeadingPath, text: &str) -> String {
     let headings = heading.headings();
     let inner = &headings[headings.len().saturating_sub(HEADINGS)..];

@@ -1,7 +1,7 @@
-//! The second opinion: candle-transformers' BERT on the same weights.
+//! A reference implementation to compare with: candle-transformers' BERT on the same weights.
 //!
-//! The network in `bert` is our own arithmetic around matrix products that differ from processor to
-//! processor. A wrong vector is not seen by anybody: search only gets worse. So `models verify`
+//! The network in `bert` is our own arithmetic around matrix products that differ between
+//! processors. Nobody would notice a wrong vector: search would only get worse. So `models verify`
 //! embeds a few texts both ways, on the machine that will use them.
 
 use std::collections::HashMap;
@@ -18,8 +18,8 @@ use crate::models::Precision;
 use crate::models::{Activation, Architecture, ModelFiles, Pooling};
 use local_agent_text::error::Result;
 
-/// Below this cosine two vectors of one text are not the same vector: rounding alone stays above
-/// 0.99999 in f32, above 0.9999 in bf16 and above 0.998 where products are computed in bytes.
+/// Two vectors of one text with a lower cosine count as different: rounding alone gives at least
+/// 0.99999 in f32, 0.9999 in bf16 and 0.998 where products are computed in bytes.
 const fn least_cosine_of(precision: Precision) -> f64 {
     match precision {
         Precision::F32 => 0.9999,
@@ -46,7 +46,7 @@ fn probes() -> Vec<String> {
     texts
 }
 
-/// How near our vectors are to the second opinion's.
+/// How close our vectors are to those of the reference implementation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Agreement {
     /// Texts that were embedded both ways.
@@ -55,17 +55,18 @@ pub struct Agreement {
     pub least_cosine: f64,
 }
 
-/// Embeds a few texts with our encoder and with candle-transformers' (about a second, and twice the
-/// weights in memory).
+/// Embeds a few texts with our encoder and with candle-transformers' (takes about a second, and
+/// twice the weights in memory).
 ///
-/// Errors: `MODEL_INVALID` when the files do not make an encoder, or the two disagree.
+/// Errors: `MODEL_INVALID` when the files are not a usable encoder, or the two disagree.
 pub fn second_opinion(files: &ModelFiles) -> Result<Agreement> {
     let encoder = Encoder::load(files)?;
     let oracle = Oracle::load(files)?;
     let (mut least_cosine, mut texts, mut scratch) = (1.0_f64, 0, Scratch::default());
     for text in probes() {
         let ids = encoder.tokens.ids(&text)?;
-        // The oracle sees one window; longer texts are ours to cut, and tested elsewhere.
+        // The reference sees one window; cutting longer texts is our own code and is tested
+        // elsewhere.
         let ids = &ids[..ids.len().min(encoder.passage.room)];
         let window = encoder.passage.windows(ids).remove(0);
         let own = encoder.bert.encode(&[&window], &mut scratch)?.remove(0);

@@ -1,7 +1,7 @@
-//! Layers whose weights were packed by an earlier process and are mapped by this one.
+//! Layers whose weights an earlier process packed, and which this process maps.
 //!
-//! What decides the bytes of the file is its key; the norms are read from the model each time, they
-//! cost nothing.
+//! Everything that determines the bytes of the file is part of its key. The norms are read from the
+//! model each time, because that costs almost nothing.
 
 use std::sync::Arc;
 
@@ -16,11 +16,10 @@ use crate::models::{Architecture, ModelFiles, Name};
 use local_agent_text::error::Result;
 use local_agent_text::types::Sha256;
 
-/// All layers: from the folder of packed weights where there is one, which is filled at the first
-/// use.
+/// All layers, from the folder of packed weights if there is one; the first use fills it.
 ///
-/// Weights that are all f32 are not kept there: the file would be twice the model, and save a job
-/// of minutes the twentieth part of a second.
+/// Weights that are all f32 are not stored there: the file would be twice the size of the model,
+/// and save a job that takes minutes only a twentieth of a second.
 pub(super) fn layers(loader: &Loader<'_>, files: &ModelFiles) -> Result<Vec<Layer>> {
     let (Purpose::Passages(precision), Some(folder)) = (loader.purpose, files.prepared()) else {
         return load_layers(loader);
@@ -52,8 +51,8 @@ pub(super) fn layers(loader: &Loader<'_>, files: &ModelFiles) -> Result<Vec<Laye
     Ok(layers)
 }
 
-/// Everything that decides the bytes: program, layouts, weights, instructions, and what each part
-/// is computed in.
+/// Everything that determines the bytes: program, layouts, weights, instructions, and the number
+/// format of each part.
 fn name(
     loader: &Loader<'_>,
     files: &ModelFiles,
@@ -84,7 +83,7 @@ fn name(
     }
 }
 
-/// The layer `number`; `None` when too few bytes are left.
+/// The layer `number`; `None` when too few bytes remain.
 fn layer(
     loader: &Loader<'_>,
     number: usize,

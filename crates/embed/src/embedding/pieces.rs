@@ -1,9 +1,9 @@
 //! The vocabulary of a WordPiece tokenizer, read in one pass into three blocks of memory.
 //!
-//! A process that embeds one question spends most of its time on getting ready, and the library's
-//! model most of that: it copies thirty thousand pieces one by one into two maps. Everything else
-//! (normalisation, words, special tokens) is the library's; here is only the look-up and the greedy
-//! cutting of a word (Schuster and Nakajima 2012, as BERT uses it).
+//! A process that embeds one question spends most of its time on start-up, and most of that on the
+//! library's model: it copies thirty thousand pieces one by one into two maps. Everything else
+//! (normalisation, words, special tokens) is still done by the library; this module only has the
+//! look-up and the greedy cutting of a word (Schuster and Nakajima 2012, as BERT uses it).
 
 use std::collections::HashMap;
 use std::fmt;
@@ -19,19 +19,19 @@ use tokenizers::{Model, Token};
 /// Pieces and their ids.
 #[derive(Debug, Default)]
 struct Vocabulary {
-    /// All pieces, one behind the other.
+    /// All pieces, concatenated.
     text: String,
     /// Where each piece ends in `text`, and its id.
     pieces: Vec<(u32, u32)>,
-    /// For each hash the number of a piece, from 1 on; 0 is empty. A power of two long, at most
-    /// half full.
+    /// A hash table of piece numbers, counted from 1; 0 is an empty slot. Its length is a power of
+    /// two, and it is at most half full.
     table: Vec<u32>,
-    /// No piece has more bytes.
+    /// The byte length of the longest piece.
     longest: usize,
     hasher: RandomState,
 }
 
-/// The model of a WordPiece tokenizer, as `tokenizer.json` holds it.
+/// The model of a WordPiece tokenizer, as in `tokenizer.json`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Pieces {
@@ -50,7 +50,7 @@ enum Kind {
 }
 
 impl Vocabulary {
-    /// The piece number `number`, from 0 on.
+    /// The piece with this number, counted from 0.
     fn piece(&self, number: usize) -> &str {
         let start = if number == 0 {
             0
@@ -60,7 +60,7 @@ impl Vocabulary {
         &self.text[start..self.pieces[number].0 as usize]
     }
 
-    /// The place in `table` of `piece`, or the one where it would stand.
+    /// The slot of `piece` in `table`, or the slot where it would be inserted.
     fn place(&self, piece: &str) -> usize {
         let mask = self.table.len() - 1;
         let mut place = self.hasher.hash_one(piece.as_bytes()) as usize & mask;
@@ -81,7 +81,7 @@ impl Vocabulary {
         Some(self.pieces[number].1)
     }
 
-    /// Gives the text behind the last piece an id; one that is there already gets this id, as in a
+    /// Gives the text after the last piece an id; if the piece exists, its id is replaced, as in a
     /// map.
     fn insert(&mut self, start: usize, id: u32) -> Option<()> {
         if self.pieces.len() * 2 >= self.table.len() {
@@ -139,7 +139,7 @@ impl<'de> Deserialize<'de> for Vocabulary {
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Vocabulary, A::Error> {
-                // Room for most vocabularies; what is not used costs nothing.
+                // Enough capacity for most vocabularies; unused capacity costs nothing.
                 let mut vocabulary = Vocabulary {
                     text: String::with_capacity(1 << 18),
                     pieces: Vec::with_capacity(1 << 15),
@@ -161,12 +161,12 @@ impl<'de> Deserialize<'de> for Vocabulary {
     }
 }
 
-/// The first letter of the first script behind Latin in Unicode: Greek.
+/// The first letter of the first script after Latin in Unicode: Greek.
 const BEHIND_LATIN: char = '\u{370}';
 
-/// The share of other letters up to which a vocabulary counts as one of Latin script. Vocabularies
-/// of English models hold some single letters of other scripts, a few pieces in a hundred;
-/// multilingual and Chinese ones hold more than half.
+/// The largest share of other letters at which a vocabulary counts as Latin script. Vocabularies of
+/// English models contain some single letters of other scripts, a few pieces in a hundred; in
+/// multilingual and Chinese ones it is more than half.
 const MOST_FOREIGN: f32 = 0.2;
 
 impl Pieces {
@@ -198,8 +198,8 @@ impl Pieces {
 impl Model for Pieces {
     type Trainer = WordPieceTrainer;
 
-    /// The longest piece that fits, again and again; a word with a place where none fits is one
-    /// unknown token.
+    /// Repeatedly takes the longest piece that fits; if at some point none fits, the whole word is
+    /// one unknown token.
     fn tokenize(&self, word: &str) -> tokenizers::Result<Vec<Token>> {
         if word.chars().count() > self.max_input_chars_per_word {
             return self.unknown(word);
@@ -331,7 +331,7 @@ mod tests {
             assert_ne!(bad, MODEL);
             assert!(serde_json::from_str::<Pieces>(&bad).is_err(), "{bad}");
         }
-        // Without its token for what is unknown, only words that are known can be cut.
+        // Without the unknown token, only known words can be cut.
         let own: Pieces =
             serde_json::from_str(&MODEL.replacen("[UNK]\",", "[GONE]\",", 1)).unwrap();
         assert!(own.tokenize("ab").is_ok() && own.tokenize("x").is_err());
@@ -358,8 +358,8 @@ mod tests {
         DecoderWrapper,
     >;
 
-    /// A text of one to twelve runs: of a vocabulary's pieces, of one script, of anything, of one
-    /// letter many times.
+    /// A text of one to twelve runs: pieces of a vocabulary, characters of one script, any
+    /// characters, or one letter repeated.
     #[cfg(feature = "embedded-model")]
     fn made_up(pieces: &[String], next: &mut impl FnMut(u32) -> u32) -> String {
         const SCRIPTS: [(u32, u32); 16] = [
@@ -409,8 +409,8 @@ mod tests {
         text
     }
 
-    /// `LOCAL_AGENT_TEST_STRINGS` says how many, `LOCAL_AGENT_TEST_TEXT` names a file whose lines
-    /// come first.
+    /// `LOCAL_AGENT_TEST_STRINGS` says how many texts, `LOCAL_AGENT_TEST_TEXT` names a file whose
+    /// lines come first.
     #[cfg(feature = "embedded-model")]
     #[test]
     fn ids_are_those_of_the_library_on_real_and_made_up_texts() {

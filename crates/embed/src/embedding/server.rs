@@ -1,11 +1,11 @@
-//! Vectors from a server: `/api/embed` of an Ollama (404: `/api/embeddings`, for older ones), or
-//! `/v1/embeddings` of anything that speaks like OpenAI.
+//! Vectors from a server: `/api/embed` of an Ollama (on 404: `/api/embeddings`, for older ones), or
+//! `/v1/embeddings` of any OpenAI-compatible server.
 //!
-//! What comes from a network is checked: as many vectors as texts, all of one length, all numbers
-//! finite. The fingerprint holds the model's name, its digest where the server says one, the length
-//! of its vectors and the prefixes, not the address, so that the same model on another machine
-//! makes vectors that can be compared. A server without digests can change its model under the same
-//! name; nobody can see that from here.
+//! Replies from the network are checked: as many vectors as texts, all of the same length, all
+//! numbers finite. The fingerprint contains the model's name, its digest if the server reports one,
+//! the length of its vectors and the prefixes, but not the address, so that vectors of the same
+//! model on another machine can be compared. A server without digests can change its model under
+//! the same name; we cannot detect that.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -19,13 +19,13 @@ use local_agent_net::ollama::{is_model, tags};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::Fingerprint;
 
-/// Room for the vectors of one request: 4,096 texts of 1,024 numbers as text.
+/// Size limit for the vectors of one request: 4,096 texts of 1,024 numbers as text.
 const MAX_REPLY: usize = 64 << 20;
 
-/// Embedded once, to learn how long vectors are.
+/// Embedded once, to learn the length of the vectors.
 const PROBE: &str = "dimension";
 
-/// How a server wants to be asked.
+/// The interface of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wire {
     /// `/api/embed`.
@@ -34,7 +34,7 @@ pub enum Wire {
     OpenAi,
 }
 
-/// Which model, where, and how it is asked.
+/// Which model, on which server, and how to ask it.
 #[derive(Debug, Clone)]
 pub struct ServerSpec {
     /// The format of its requests and replies.
@@ -60,13 +60,13 @@ pub struct ServerEmbedder {
     fingerprint: Fingerprint,
     /// Length of the vectors.
     dim: usize,
-    /// Whether the server only knows the older interface.
+    /// Whether the server only supports the older interface.
     older: AtomicBool,
 }
 
 impl ServerEmbedder {
-    /// Looks the model up on its server and embeds one word, to learn the length of its vectors;
-    /// never pulls.
+    /// Looks up the model on its server and embeds one word, to learn the length of its vectors. It
+    /// never pulls a model.
     ///
     /// Errors: `SERVER_UNREACHABLE`, `SERVER_ERROR`, `MODEL_NOT_FOUND` when an Ollama does not list
     /// the model.
@@ -115,30 +115,29 @@ impl ServerEmbedder {
         Ok(this)
     }
 
-    /// What decides the vectors: the model's name and digest, their length, the prefixes.
+    /// The fingerprint: the model's name and digest, the vector length, the prefixes.
     pub fn fingerprint(&self) -> Fingerprint {
         self.fingerprint
     }
 
-    /// Numbers of one vector.
+    /// Length of a vector.
     pub fn dim(&self) -> usize {
         self.dim
     }
 
     /// The unit vector of a question.
     ///
-    /// Errors: as [`Self::embed_passages`].
+    /// Errors: see [`Self::embed_passages`].
     pub fn embed_query(&self, text: &str) -> Result<Vec<f32>> {
         let texts = [format!("{}{text}", self.spec.query_prefix)];
         Ok(self.embed(&texts)?.into_iter().next().unwrap_or_default())
     }
 
-    /// The unit vectors of `texts`, in one request; an Ollama takes an input longer than the
-    /// model's window for an error, not a reason to cut it. The server counts no tokens for each
-    /// text, so `tokens` is 0.
+    /// The unit vectors of `texts`, in one request. An Ollama reports an input longer than the
+    /// model's window as an error instead of cutting it. The server does not count the tokens of
+    /// each text, so `tokens` is 0.
     ///
-    /// Errors: `SERVER_UNREACHABLE`; `SERVER_ERROR` for a status, count, length or number that is
-    /// not right.
+    /// Errors: `SERVER_UNREACHABLE`; `SERVER_ERROR` for a wrong status, count, length or number.
     pub fn embed_passages(&self, texts: &[&str]) -> Result<Vec<Embedded>> {
         let texts: Vec<String> = texts
             .iter()
@@ -170,7 +169,7 @@ impl ServerEmbedder {
         }
     }
 
-    /// As many unit vectors as texts, in their order, all of one length.
+    /// As many unit vectors as texts, in the same order, all of the same length.
     fn request(&self, texts: &[String]) -> Result<Vec<Vec<f32>>> {
         if texts.is_empty() {
             return Ok(Vec::new());
@@ -220,7 +219,8 @@ impl ServerEmbedder {
         }
         let url = format!("{base}/api/embeddings");
         let one = |text: &String| {
-            // Reading never panics, whatever kind of value came; writing into it would.
+            // Indexing a JSON value to read it never panics, whatever its type; indexing it to
+            // write would.
             let reply = self
                 .client
                 .post_json(&url, &json!({"model": model, "prompt": text}))?;
@@ -245,7 +245,7 @@ impl ServerEmbedder {
         let data = reply["data"]
             .as_array()
             .ok_or_else(|| server_error(&url, "sent no vectors"))?;
-        // Each vector says which text it belongs to; a server that says nothing sends them in
+        // Each vector says which text it belongs to; a server that does not say so sends them in
         // order.
         let place = |(at, one): (usize, &Value)| match &one["index"] {
             Value::Null => Some(at),
@@ -340,8 +340,8 @@ mod tests {
         )]
     }
 
-    /// An Ollama with one model of this digest; what is not its probe gets `reply`, blank: a server
-    /// of the older kind.
+    /// An Ollama with one model of this digest. All requests but the probe get `reply`; an empty
+    /// one means a server of the older kind.
     fn ollama(digest: &'static str, reply: &'static str) -> Server {
         serve(move |seen| {
             let body = match seen.path.as_str() {

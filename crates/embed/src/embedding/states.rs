@@ -1,6 +1,6 @@
-//! The last hidden states of texts: what each word means where it stands.
+//! The last hidden states of texts: what each word means in its context.
 //!
-//! The vector of a text is the mean of these; two texts are compared more finely word by word
+//! The vector of a text is the mean of these states. Comparing two texts word by word is finer
 //! ("late interaction", as in ColBERT, Khattab and Zaharia 2020).
 
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,22 +13,23 @@ use super::bert::{Bert, Scratch};
 use super::tokens::TokenCounter;
 use local_agent_text::error::Result;
 
-/// A text's own vector and one vector for each of its tokens.
+/// The vector of a text and one vector for each of its tokens.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TokenStates {
-    /// The vector of the text, of length 1; of a text longer than the window, of its beginning.
+    /// The vector of the text, of length 1; for a text longer than the window, the vector of its
+    /// beginning.
     pub vector: Vec<f32>,
-    /// One vector of length 1 a token, one after the other, special tokens left out.
+    /// One vector of length 1 per token, concatenated, without special tokens.
     rows: Vec<f32>,
 }
 
 impl TokenStates {
-    /// The vectors of the tokens, in their order.
+    /// The vectors of the tokens, in order.
     pub fn tokens(&self) -> impl Iterator<Item = &[f32]> {
         self.rows.chunks_exact(self.vector.len().max(1))
     }
 
-    /// The highest cosine of `vector` (of length 1) with a token; −1 when there are none.
+    /// The highest cosine of `vector` (of length 1) with a token; −1 without tokens.
     pub fn best_cosine(&self, vector: &[f32]) -> f32 {
         let dot = |row: &[f32]| row.iter().zip(vector).map(|(a, b)| a * b).sum::<f32>();
         self.tokens().map(dot).fold(-1.0, f32::max)
@@ -42,11 +43,12 @@ pub struct WordState {
     pub word: String,
     /// The mean of its tokens' states, of length 1.
     pub vector: Vec<f32>,
-    /// Tokens that the word was cut into; many for few characters: the model does not know it.
+    /// Number of tokens that the word was cut into; many tokens for few characters mean that the
+    /// model does not know it.
     pub tokens: usize,
 }
 
-/// The states of `texts`, in their order, by `threads` workers.
+/// The states of `texts`, in the same order, computed by `threads` workers.
 pub(super) fn of_texts(
     bert: &Bert,
     tokens: &TokenCounter,
@@ -80,7 +82,7 @@ pub(super) fn of_texts(
     Ok(all.into_iter().map(|(_, states)| states).collect())
 }
 
-/// The words of `text` (as `split` cuts them) in the context of all of them.
+/// The words of `text` (as cut by `split`), each in the context of all of them.
 pub(super) fn of_words(
     bert: &Bert,
     tokens: &TokenCounter,
@@ -118,7 +120,7 @@ pub(super) fn of_words(
     Ok(words.iter().zip(places).map(of).collect())
 }
 
-/// Drops the special tokens and the prefix, and brings every row to length 1.
+/// Drops the special tokens and the prefix, and scales every row to length 1.
 fn inner(bert: &Bert, (vector, rows): (Vec<f32>, Vec<f32>), skip: usize) -> TokenStates {
     let width = bert.dim();
     let end = rows.len().saturating_sub(width);
@@ -129,7 +131,7 @@ fn inner(bert: &Bert, (vector, rows): (Vec<f32>, Vec<f32>), skip: usize) -> Toke
     TokenStates { vector, rows }
 }
 
-/// Batches of at most [`BATCH_TOKENS`] tokens; a window alone is always a batch.
+/// Batches of at most [`BATCH_TOKENS`] tokens; a single window is always a batch.
 fn batches(windows: &[(usize, Vec<u32>)]) -> Vec<&[(usize, Vec<u32>)]> {
     let mut tokens = 0;
     let mut starts = vec![0];

@@ -14,7 +14,7 @@ fn encoder() -> &'static Encoder {
     ENCODER.get_or_init(|| Encoder::load(&ModelFiles::embedded().unwrap()).unwrap())
 }
 
-/// What all other precisions are measured against.
+/// The encoder that all other precisions are measured against.
 #[cfg(feature = "embedded-model")]
 fn exact() -> &'static Encoder {
     static ENCODER: OnceLock<Encoder> = OnceLock::new();
@@ -36,8 +36,8 @@ fn cosine(a: &[f32], b: &[f32]) -> f64 {
     dot(a, b) / (dot(a, a) * dot(b, b)).sqrt()
 }
 
-/// One text of `tests/data/reference_vectors.json`, which `reference_vectors.py` beside it makes
-/// with onnxruntime.
+/// One text of `tests/data/reference_vectors.json`, which `reference_vectors.py` in the same folder
+/// makes with onnxruntime.
 #[derive(serde::Deserialize)]
 struct Reference {
     text: String,
@@ -84,7 +84,7 @@ fn vectors_are_those_of_an_independent_implementation() {
     }
 }
 
-/// Texts of 1, 2, 255, 256 and 512 tokens, none, and some as people write them.
+/// Texts of 1, 2, 255, 256 and 512 tokens, an empty one, and some as people write them.
 #[cfg(feature = "embedded-model")]
 fn texts_of_many_lengths() -> Vec<String> {
     let mut texts: Vec<String> = [1, 2, 252, 253, 254, 255, 256, 512]
@@ -111,7 +111,7 @@ fn every_precision_on_every_instruction_set_makes_nearly_the_vectors_of_f32() {
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     let wanted = exact().embed_passages(&texts, 2, 1024, &|_| ()).unwrap();
     let files = ModelFiles::embedded().unwrap();
-    // Farthest is the text without words; passages are measured in docs/performance.md.
+    // The text without words is farthest away; passages are measured in docs/performance.md.
     let precisions = [
         (Precision::F32, 0.999_999),
         (Precision::Bf16, 0.999),
@@ -119,11 +119,11 @@ fn every_precision_on_every_instruction_set_makes_nearly_the_vectors_of_f32() {
         (Precision::Int8, 0.995),
     ];
     for (precision, least) in precisions {
-        // One fingerprint covers several sets.
+        // One fingerprint covers several instruction sets.
         let mut first: HashMap<String, Vec<Embedded>> = HashMap::new();
         for isa in Isa::all() {
             let encoder = Encoder::load_for(&files, Purpose::Passages(precision), isa).unwrap();
-            // The plain loops are slow, and see long texts in the kernels' own tests.
+            // The plain loops are slow; the kernels' own tests cover them on long texts.
             let texts = if isa.set() == Set::Portable {
                 &texts[..2]
             } else {
@@ -142,8 +142,9 @@ fn every_precision_on_every_instruction_set_makes_nearly_the_vectors_of_f32() {
             {
                 let near = cosine(&found.vector, &wanted.vector);
                 assert!(near >= least, "{precision:?} {isa:?} {text:.20}: {near}");
-                // Numbers between products, bf16 on some sets, decide which way bytes are rounded,
-                // and in a text of a word or two nothing evens that out.
+                // The numbers between products, bf16 on some instruction sets, decide which way
+                // bytes are rounded, and in a text of one or two words the differences do not
+                // average out.
                 let even = text.len() > 10 || matches!(precision, Precision::F32 | Precision::Bf16);
                 let near = cosine(&found.vector, &first.vector);
                 assert!(
@@ -252,7 +253,7 @@ fn packed_weights_are_made_once_mapped_then_and_remade_when_they_are_bad() {
     };
     let files = ModelFiles::embedded().unwrap();
     let text = "How long does the dough rest?";
-    // What is all f32 is not kept.
+    // Weights that are all f32 are not stored.
     Encoder::load(
         &files
             .clone()
@@ -294,7 +295,7 @@ fn packed_weights_are_made_once_mapped_then_and_remade_when_they_are_bad() {
             (1, wanted.clone()),
             "{precision:?}: mapped"
         );
-        // It is the file that is read: other weights, other numbers.
+        // The file really is read: other weights in it give other numbers.
         let mut other = good.clone();
         let middle = other.len() / 2;
         other[middle..middle + 100_000].fill(3);
@@ -310,7 +311,7 @@ fn packed_weights_are_made_once_mapped_then_and_remade_when_they_are_bad() {
         assert_eq!(std::fs::read(&own[0]).unwrap(), good);
         assert_eq!(told.lock().unwrap().len(), number + 1);
     }
-    // Another model under the same name: its own file, and the old one goes.
+    // Another model under the same name gets its own file, and the old file is removed.
     let before = kept();
     let copied = copy(&files);
     let weights = copied.path().join(WEIGHTS);
@@ -416,7 +417,7 @@ fn w35_the_fingerprint_is_about_vectors_only() {
         fingerprint(&files),
         fingerprint(&files.clone().with_window(Some(128)))
     );
-    // The same bytes in a folder of another name make the same vectors.
+    // The same bytes in a folder of another name give the same vectors.
     let dir = copy(&files);
     let copied = ModelFiles::from_folder("elsewhere", dir.path()).unwrap();
     assert_eq!(fingerprint(&files), fingerprint(&copied));
@@ -459,7 +460,7 @@ fn s39_weights_that_are_not_numbers_are_an_error() {
     let files = ModelFiles::embedded().unwrap();
     let dir = copy(&files);
     let mut bytes = files.weights().as_slice().to_vec();
-    // The last tensor belongs to the last layer: every result goes through it.
+    // The last tensor belongs to the last layer: it affects every result.
     let end = bytes.len();
     bytes[end - 2000..]
         .chunks_exact_mut(2)

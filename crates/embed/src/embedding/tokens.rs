@@ -1,8 +1,8 @@
-//! Text → token ids, and how many there are.
+//! Text → token ids, and the number of tokens.
 //!
-//! Counting is what indexing does with every word of every file, so ASCII text of a BERT tokenizer
-//! is counted by a walk through a tree of its pieces, and each ideograph as one; whatever else
-//! there is goes through the tokenizer itself. Both give the same number.
+//! Indexing counts the tokens of every word of every file. So ASCII text of a BERT tokenizer is
+//! counted by a walk through a tree of its pieces, and each ideograph counts as one; all other text
+//! goes through the tokenizer itself. Both give the same number.
 
 use tokenizers::{
     DecoderWrapper, ModelWrapper, NormalizerWrapper, PostProcessorWrapper, PreTokenizerWrapper,
@@ -23,8 +23,8 @@ pub struct TokenCounter {
     words: Option<Words>,
 }
 
-/// A tokenizer whose model has a known type. The library finds out the type of an unknown one by
-/// reading it into a tree of values first. All but the model is the library's in any case.
+/// A tokenizer whose model has a known type. For an unknown type, the library first parses it into
+/// a tree of values to find the type. All parts except the model are the library's in any case.
 type Of<M> =
     TokenizerImpl<M, NormalizerWrapper, PreTokenizerWrapper, PostProcessorWrapper, DecoderWrapper>;
 
@@ -35,7 +35,8 @@ enum Tokenizer {
 }
 
 impl Tokenizer {
-    /// The file asks for a fixed length, which would cut texts and count padding; that is left out.
+    /// The file asks for a fixed length, which would cut texts and count padding; this setting is
+    /// removed.
     fn read(json: &[u8]) -> tokenizers::Result<Self> {
         if json.starts_with(MAGIC) {
             let packed = Unigram::read(json.to_vec().into()).ok_or("it is damaged")?;
@@ -84,7 +85,7 @@ impl TokenCounter {
         })
     }
 
-    /// As [`Self::load`], made ready to count much text.
+    /// Like [`Self::load`], prepared for counting a lot of text.
     pub fn for_counting(files: &ModelFiles) -> Result<Self> {
         let mut counter = Self::load(files)?;
         if let Tokenizer::WordPiece(tokenizer) = &counter.tokenizer {
@@ -103,7 +104,7 @@ impl TokenCounter {
         Ok(counter)
     }
 
-    /// The tokens of `text`, special tokens not counted, nothing cut off.
+    /// The number of tokens in `text`, not counting special tokens; nothing is cut off.
     pub fn count(&self, text: &str) -> usize {
         let Some(words) = &self.words else {
             return self.exact(text);
@@ -115,13 +116,14 @@ impl TokenCounter {
     }
 
     fn exact(&self, text: &str) -> usize {
-        // A text that the tokenizer cannot take counts as its bytes: never fewer than its tokens.
+        // A text that the tokenizer cannot process counts as its number of bytes: never fewer than
+        // its tokens.
         self.tokenizer
             .ids(text, false)
             .map_or(text.len(), |ids| ids.len())
     }
 
-    /// Whether this is a WordPiece vocabulary of Latin script alone.
+    /// Whether this is a WordPiece vocabulary that contains only Latin script.
     pub(super) fn is_latin(&self) -> bool {
         match &self.tokenizer {
             Tokenizer::WordPiece(known) => known.get_model().is_latin(),
@@ -136,7 +138,7 @@ impl TokenCounter {
             .map_err(|e| Failure::internal(format!("a text could not be cut into tokens: {e}")))
     }
 
-    /// The two special tokens that stand around every input.
+    /// The two special tokens around every input.
     pub(super) fn frame(&self, id: &str) -> Result<(u32, u32)> {
         match self.tokenizer.ids("", true).as_deref() {
             Ok([first, last]) => Ok((*first, *last)),
@@ -153,7 +155,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Ours and the library's.
+    /// Our tokenizer and the library's.
     fn both() -> (Tokenizer, Tokenizer) {
         let files = ModelFiles::embedded().unwrap();
         let known = Tokenizer::read(files.tokenizer()).unwrap();

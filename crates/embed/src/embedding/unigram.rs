@@ -1,8 +1,8 @@
-//! A Unigram tokenizer that is searched where it is: nothing is read but what a text needs.
+//! A Unigram tokenizer that is searched in place in its file: only what a text needs is read.
 //!
-//! The most probable way of cutting a word into pieces (Kudo 2018, "Subword Regularization"), as the
-//! library `tokenizers` finds it. The file `tokenizer.unigram`, little-endian, one part behind the
-//! other:
+//! Finds the most probable way of cutting a word into pieces (Kudo 2018, "Subword Regularization"),
+//! like the library `tokenizers`. The file `tokenizer.unigram` is little-endian and has these parts
+//! in order:
 //!
 //! | part | bytes |
 //! | --- | --- |
@@ -18,7 +18,7 @@ use std::borrow::Cow;
 
 use unicode_normalization::UnicodeNormalization as _;
 
-/// What the file begins with.
+/// The first bytes of the file.
 pub(super) const MAGIC: &[u8; 8] = b"LAUNIGR1";
 
 const HEADER: usize = 8 + 7 * 4;
@@ -26,8 +26,8 @@ const HEADER: usize = 8 + 7 * 4;
 /// Written before every word, in place of the blank.
 const WORD_START: char = '\u{2581}';
 
-/// An unknown character is this much less probable than the least probable piece; the library's
-/// constant.
+/// An unknown character is this much less probable than the least probable piece; the same constant
+/// as in the library.
 const UNKNOWN_PENALTY: f64 = 10.0;
 
 /// A vocabulary in its file.
@@ -48,7 +48,7 @@ pub(super) struct Unigram {
     unknown_score: f64,
 }
 
-/// The best way to a place in a word.
+/// The best way to reach a position in a word.
 #[derive(Debug, Clone, Copy)]
 struct Step {
     score: f64,
@@ -99,12 +99,12 @@ impl Unigram {
         })
     }
 
-    /// The tokens that are put around every input.
+    /// The tokens before and after every input.
     pub(super) fn frame(&self) -> (u32, u32) {
         (self.first, self.last)
     }
 
-    /// The ids of `text`, without those around it.
+    /// The ids of `text`, without the tokens around it.
     pub(super) fn ids(&self, text: &str) -> Vec<u32> {
         let (mut ids, mut word, mut steps) = (Vec::new(), String::new(), Vec::new());
         for part in self.normal(text).split_whitespace() {
@@ -116,7 +116,7 @@ impl Unigram {
         ids
     }
 
-    /// Characters that mean the same become the same; composed where that is possible.
+    /// Maps equivalent characters to the same characters, composed where that is possible.
     fn normal(&self, text: &str) -> String {
         let mut normal = String::with_capacity(text.len());
         let mut push = |c: char| {
@@ -146,7 +146,7 @@ impl Unigram {
         steps.clear();
         steps.resize(bytes.len() + 1, None);
         for (at, c) in word.char_indices() {
-            // Every place that begins a character is reached: by a piece or as unknown.
+            // Every position that begins a character is reachable: by a piece or as unknown.
             let before = if at == 0 {
                 0.0
             } else {
@@ -172,7 +172,7 @@ impl Unigram {
         let begin = ids.len();
         let mut at = bytes.len();
         while let Some(step) = steps[at].filter(|_| at > 0) {
-            // Unknown characters in a row are one token.
+            // Several unknown characters in a row are one token.
             if step.id != self.unknown || ids[begin..].last() != Some(&self.unknown) {
                 ids.push(step.id);
             }
@@ -181,7 +181,8 @@ impl Unigram {
         ids[begin..].reverse();
     }
 
-    /// Hands over length and number of every piece that `rest` begins with, the shortest first.
+    /// Calls `take` with the length and number of every piece that `rest` begins with, shortest
+    /// first.
     fn each_piece(&self, rest: &[u8], mut take: impl FnMut(usize, usize)) {
         let (mut low, mut high) = (0, self.pieces);
         for (depth, byte) in rest.iter().enumerate() {
@@ -198,7 +199,7 @@ impl Unigram {
         }
     }
 
-    /// The bytes of the piece number `piece`.
+    /// The bytes of the piece with this number.
     fn piece(&self, piece: usize) -> &[u8] {
         let end = self.ends.get(piece).copied().unwrap_or_default() as usize;
         let before = piece
@@ -211,7 +212,8 @@ impl Unigram {
     }
 }
 
-/// The first number from `low` to `high` at which `holds`, which holds for all behind it.
+/// The first number from `low` to `high` for which `holds` is true; it must be true for all later
+/// ones too.
 fn first_where(mut low: usize, mut high: usize, holds: impl Fn(usize) -> bool) -> usize {
     while low < high {
         let middle = low + (high - low) / 2;
@@ -238,7 +240,7 @@ fn number(data: &[u8], at: usize) -> Option<u32> {
         .map(u32::from_le_bytes)
 }
 
-/// The log probability of the piece number `piece`.
+/// The log probability of the piece with this number.
 fn score(data: &[u8], scores: usize, piece: usize) -> f64 {
     f64::from(f32::from_bits(
         number(data, scores + 4 * piece).unwrap_or_default(),
@@ -277,7 +279,7 @@ mod tests {
         })
     }
 
-    /// The library's model of the same pieces: ids are places in its list.
+    /// The library's model of the same pieces: ids are positions in its list.
     fn library() -> &'static unigram::Unigram {
         static LIBRARY: OnceLock<unigram::Unigram> = OnceLock::new();
         LIBRARY.get_or_init(|| {
@@ -325,7 +327,7 @@ mod tests {
 
     #[test]
     fn texts_become_the_ids_that_the_model_was_trained_with() {
-        // "query: how" of the published model.
+        // "query: how" with the ids of the published model.
         assert_eq!(own().ids("query: how"), [41, 1294, 12, 3642]);
         assert_eq!(own().frame(), (0, 2));
     }

@@ -1,8 +1,8 @@
-//! Weights out of a safetensors file, as f32 where the network multiplies with them.
+//! Weights from a safetensors file, as f32 where the network multiplies with them.
 //!
-//! The word table is half of a small model and a query looks at twenty rows of it, so it stays in
-//! the file and rows are converted when they are used. Matrices may be stored in blocks of 4-bit
-//! numbers, as one `U8` tensor of [rows, bytes a row] (see [`blocks`]).
+//! The word table is half of a small model, and a query reads only about twenty rows of it, so it
+//! stays in the file and rows are converted when they are used. Matrices may be stored in blocks of
+//! 4-bit numbers, as one `U8` tensor of [rows, bytes per row] (see [`blocks`]).
 
 use std::ops::Range;
 
@@ -14,9 +14,9 @@ use safetensors::{Dtype, SafeTensors};
 use crate::models::Bytes;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
-/// Blocks of 32 numbers of four bits, the format `Q4_0` of ggml: a scale in half precision, then 16
-/// bytes; byte `j` holds number `j` in its low half and number `j + 16` in its high half, and a
-/// number `q` stands for `(q - 8) · scale`.
+/// Blocks of 32 four-bit numbers, the format `Q4_0` of ggml: a scale in half precision, then 16
+/// bytes. Byte `j` contains number `j` in its low half and number `j + 16` in its high half, and a
+/// number `q` means `(q - 8) · scale`.
 mod blocks {
     use half::f16;
 
@@ -36,7 +36,7 @@ mod blocks {
     }
 }
 
-/// How the numbers of a tensor are written.
+/// The number format of a tensor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Written {
     F32,
@@ -47,7 +47,7 @@ enum Written {
 }
 
 impl Written {
-    /// Bytes of one row of `width` numbers.
+    /// Bytes in one row of `width` numbers.
     fn row_bytes(self, width: usize) -> usize {
         match self {
             Self::F32 => width * 4,
@@ -62,9 +62,9 @@ pub(super) struct Tensors {
     id: String,
     bytes: Bytes,
     metadata: Metadata,
-    /// Where the data begins behind the header.
+    /// Where the data begins, after the header.
     data: usize,
-    /// What stands before every name (`""` or `"bert."`).
+    /// The prefix of every name (`""` or `"bert."`).
     prefix: &'static str,
 }
 
@@ -187,7 +187,7 @@ impl Tensors {
 }
 
 impl Table {
-    /// The whole matrix as the file holds it, when its numbers are little-endian f16.
+    /// The whole matrix as it is in the file, if its numbers are little-endian f16.
     pub(super) fn halves(&self) -> Option<&[u8]> {
         self.bytes
             .as_slice()

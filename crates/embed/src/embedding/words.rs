@@ -1,19 +1,20 @@
-//! How many tokens text of ASCII and of ideographs has, without making them.
+//! Counts the tokens of ASCII text and ideographs without making them.
 //!
-//! Indexing counts every word of every file. The pieces of a lower-casing BERT vocabulary stand in
-//! two trees of letters, so that one walk from where a piece begins finds the longest that fits
-//! (Schuster and Nakajima 2012, as BERT uses it).
+//! Indexing counts every word of every file. The pieces of a lower-casing BERT vocabulary are
+//! stored in two trees of letters, so that one walk from the start of a piece finds the longest one
+//! that fits (Schuster and Nakajima 2012, as BERT uses it).
 
 use std::collections::VecDeque;
 
 use serde_json::Value;
 
-/// No letter and no digit; a token of its own.
+/// Neither letter nor digit; always a separate token.
 const MARK: u8 = 254;
 /// Not plain ASCII.
 const FOREIGN: u8 = 255;
 
-/// What each byte is: 0 to 35 for letters, whatever their case, and digits; else one of the above.
+/// The class of each byte: 0 to 35 for letters of either case and digits; otherwise one of the
+/// constants above.
 const CLASSES: [u8; 256] = {
     let mut classes = [FOREIGN; 256];
     let mut byte = b'!';
@@ -28,23 +29,23 @@ const CLASSES: [u8; 256] = {
     classes
 };
 
-/// The vocabulary of a lower-casing BERT tokenizer as far as it is ASCII.
+/// The ASCII part of the vocabulary of a lower-casing BERT tokenizer.
 pub(super) struct Words {
     /// Pieces that begin a word.
     starts: Tree,
-    /// Pieces that go on with one, without their `##`.
+    /// Pieces that continue a word, without their `##`.
     inner: Tree,
     /// A longer word is one unknown token.
     longest_word: usize,
-    /// Whether each ideograph is a word of its own.
+    /// Whether each ideograph is a separate word.
     ideographs: bool,
-    /// Texts that are tokens of their own wherever they stand, such as `[SEP]`.
+    /// Texts that are single tokens wherever they appear, such as `[SEP]`.
     added: Vec<String>,
 }
 
-/// Pieces of letters and digits, as a tree with a letter a level, in one array (Aoe 1989: a double
-/// array). From the cell `i` the letter `c` leads to the cell `base + c`, when the parent of that
-/// is `i`.
+/// Pieces of letters and digits, as a tree with one letter per level, stored in one array (Aoe
+/// 1989: a double array). From the cell `i` the letter `c` leads to the cell `base + c`, if the
+/// parent of that cell is `i`.
 struct Tree(Vec<Cell>);
 
 #[derive(Clone, Copy)]
@@ -56,14 +57,14 @@ struct Cell {
 
 const END: u32 = 1 << 31;
 
-/// The parent of a cell that nobody took.
+/// The parent of an unused cell.
 const NOBODY: u32 = u32::MAX;
 
 /// Letters and digits.
 const LETTERS: usize = 36;
 
-/// An ideograph that every version of Unicode since the eighth has, or a mark that goes with them:
-/// always one token.
+/// An ideograph that every version of Unicode since the eighth contains, or a mark that is used
+/// with them: always one token.
 const fn stands_alone(c: char) -> bool {
     matches!(c, '\u{3400}'..='\u{4db5}' | '\u{4e00}'..='\u{9fd5}')
         || matches!(
@@ -73,7 +74,8 @@ const fn stands_alone(c: char) -> bool {
 }
 
 impl Words {
-    /// Reads `tokenizer.json`. `None`: the tokenizer is of another kind, so only it can count.
+    /// Reads `tokenizer.json`. `None`: the tokenizer is of another kind, so only the tokenizer
+    /// itself can count.
     pub(super) fn read<'v>(
         json: &[u8],
         vocabulary: impl Iterator<Item = &'v str>,
@@ -84,8 +86,8 @@ impl Words {
         let known = is("normalizer", "BertNormalizer") && is("pre_tokenizer", "BertPreTokenizer");
         let normal =
             file["normalizer"]["lowercase"] == true && file["normalizer"]["clean_text"] == true;
-        // A token with a name of its own is looked for where a `[` stands, and between blanks; one
-        // that is named otherwise only the tokenizer finds.
+        // Added tokens are looked for only at a `[` and between blanks; if one has another kind of
+        // name, only the tokenizer itself can find it.
         let plain =
             |added: &String| added.starts_with('[') && added.bytes().all(|b| b.is_ascii_graphic());
         if !known || !normal || !added.iter().all(plain) {
@@ -111,8 +113,8 @@ impl Words {
         })
     }
 
-    /// The tokens of a stretch of text without white space; `None` when it is more than ASCII and
-    /// ideographs, or holds a token's name.
+    /// The number of tokens in a stretch of text without white space; `None` when it contains other
+    /// characters than ASCII and ideographs, or the name of an added token.
     pub(super) fn count(&self, stretch: &str) -> Option<usize> {
         let bytes = stretch.as_bytes();
         let (mut at, mut tokens) = (0, 0);
@@ -146,8 +148,8 @@ impl Words {
         Some(tokens)
     }
 
-    /// Whether `text` may begin with the name of a token, in whatever case: of some the tokenizer
-    /// reads lower-cased text.
+    /// Whether `text` may begin with the name of an added token, in either case: the tokenizer
+    /// matches some of them in lower-cased text.
     fn is_added(&self, text: &[u8]) -> bool {
         let is_here = |added: &String| {
             text.get(..added.len())
@@ -156,7 +158,7 @@ impl Words {
         self.added.iter().any(is_here)
     }
 
-    /// The tokens of a word, which is not empty.
+    /// The number of tokens in a word, which is not empty.
     fn word(&self, word: &[u8]) -> usize {
         if word.len() > self.longest_word {
             return 1;
@@ -176,7 +178,8 @@ impl Words {
 }
 
 impl Tree {
-    /// A piece that is not of lower-case letters and digits alone is left out: no word holds it.
+    /// Pieces with other characters than lower-case letters and digits are left out: no word
+    /// contains them.
     fn of<'w>(words: impl Iterator<Item = &'w str>) -> Self {
         let is_word = |word: &&str| {
             word.bytes()
@@ -226,7 +229,7 @@ impl Tree {
         tree
     }
 
-    /// The first base from where the cells of all `letters` are free.
+    /// The first base for which the cells of all `letters` are free.
     fn room_for(&mut self, letters: &[usize], first_free: &mut usize) -> usize {
         let is_free =
             |cells: &[Cell], at: usize| cells.get(at).is_none_or(|cell| cell.parent == NOBODY);
@@ -244,7 +247,8 @@ impl Tree {
         base
     }
 
-    /// The bytes of the longest piece that the letters and digits `text` begin with; 0: none.
+    /// The byte length of the longest piece at the beginning of `text` (letters and digits); 0:
+    /// none fits.
     fn longest(&self, text: &[u8]) -> usize {
         let (mut at, mut base, mut longest) = (0, self.0[0].base, 0);
         for (length, byte) in (1..).zip(text) {

@@ -19,7 +19,7 @@ pub(super) struct BuiltIn {
 }
 
 impl BuiltIn {
-    /// The file of this name, the weights too.
+    /// The file of this name, including the weights.
     pub(super) fn file(&self, path: &str) -> Option<&'static [u8]> {
         if path == WEIGHTS {
             return Some(self.weights);

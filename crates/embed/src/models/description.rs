@@ -1,4 +1,4 @@
-//! What the small JSON files of a model say, checked: the shape of the network, the pooling, the
+//! Reads and checks the small JSON files of a model: the shape of the network, the pooling, the
 //! prefixes.
 
 use serde::Deserialize;
@@ -20,7 +20,7 @@ pub struct Architecture {
     pub intermediate: usize,
     /// Rows of the word table.
     pub vocabulary: usize,
-    /// Positions that have a vector: the longest window the network can see.
+    /// Positions that have a vector: the longest window the network can process.
     pub positions: usize,
     /// The constant under the square root of a layer norm.
     pub norm_eps: f32,
@@ -49,7 +49,7 @@ struct RawConfig {
     position_embedding_type: Option<String>,
 }
 
-/// Bounds that every real encoder keeps; a file outside them is broken or hostile.
+/// Limits that every real encoder stays within; a file outside them is broken or malicious.
 const LARGEST_DIMENSION: usize = 1 << 20;
 
 impl Architecture {
@@ -107,13 +107,13 @@ impl Architecture {
         Ok(shape)
     }
 
-    /// Numbers of one attention head.
+    /// Width of one attention head.
     pub fn head_width(&self) -> usize {
         self.hidden / self.heads
     }
 }
 
-/// How the vectors of the tokens become one vector.
+/// How the vectors of the tokens are combined into one vector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pooling {
     /// The mean over all tokens, special ones included.
@@ -160,7 +160,7 @@ impl Pooling {
     }
 }
 
-/// What is put before a text; empty for models that want nothing.
+/// What is put before a text; empty for models that need no prefix.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Prefixes {
     /// Before a question.
@@ -201,8 +201,8 @@ struct RawModule {
     kind: String,
 }
 
-/// Refuses a chain of modules that this program would silently compute otherwise (a dense layer
-/// after the pooling).
+/// Rejects a chain of modules that this program would silently compute in another way (a dense
+/// layer after the pooling).
 pub(super) fn refuse_other_modules(id: &str, bytes: &[u8]) -> Result<()> {
     let modules: Vec<RawModule> = json(id, "modules.json", bytes)?;
     let last = |kind: &str| kind.rsplit('.').next().unwrap_or_default().to_owned();

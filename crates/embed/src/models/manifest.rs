@@ -1,8 +1,8 @@
-//! `local-agent-model.json`: the sizes and hashes of a model's files, written when they were pulled
-//! or verified.
+//! `local-agent-model.json`: the sizes and hashes of a model's files, written when the model was
+//! pulled or verified.
 //!
-//! With it, the fingerprint of a model costs no hashing at run time, and `models verify` can tell a
-//! damaged file from a whole one.
+//! With it, the fingerprint of a model needs no hashing at run time, and `models verify` can detect
+//! a damaged file.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -18,7 +18,7 @@ use local_agent_text::types::{RelPath, Sha256};
 /// The name of the manifest in a model's folder.
 pub const MANIFEST: &str = "local-agent-model.json";
 
-/// The files of a model beside its weights; the first three must be there.
+/// The files of a model other than its weights; the first three are required.
 pub(super) const SMALL_FILES: [(&str, bool); 6] = [
     ("config.json", true),
     (TOKENIZER, true),
@@ -28,17 +28,16 @@ pub(super) const SMALL_FILES: [(&str, bool); 6] = [
     ("config_sentence_transformers.json", false),
 ];
 
-/// No tokenizer or description is larger.
+/// The size limit of a tokenizer or description.
 const LARGEST_SMALL_FILE: u64 = 64 << 20;
 
-/// Why the hashes of a manifest are believed.
+/// Why the hashes of a manifest are trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Trust {
-    /// The weights were compared with a hash that this program carries.
+    /// The weights were compared with a hash that is compiled into this program.
     Pinned,
-    /// Nothing was known beforehand: the first download, or the first `models verify`, was
-    /// believed.
+    /// No hash was known beforehand: the first download, or the first `models verify`, was trusted.
     FirstUse,
 }
 
@@ -59,9 +58,9 @@ pub struct Manifest {
     format: u32,
     /// What `embed.model` calls it.
     pub id: String,
-    /// Where they came from, when they were pulled.
+    /// Where the files came from, if they were pulled.
     pub repo: Option<String>,
-    /// The commit they came from, when it is known.
+    /// The commit they came from, if known.
     pub revision: Option<String>,
     /// What its hashes were compared with.
     pub trust: Trust,
@@ -72,7 +71,7 @@ pub struct Manifest {
 const FORMAT: u32 = 1;
 
 impl Manifest {
-    /// A manifest of this program's format.
+    /// A manifest in this program's format.
     pub fn new(
         id: &str,
         repo: Option<String>,
@@ -119,7 +118,7 @@ impl Manifest {
             .transpose()
     }
 
-    /// Writes it into `folder` through a temporary file beside it.
+    /// Writes it into `folder` through a temporary file in the same folder.
     ///
     /// Errors: `WRITE_ERROR`.
     pub fn write(&self, folder: &Path) -> Result<()> {
@@ -147,7 +146,7 @@ impl Manifest {
             .map(|f| f.sha256)
     }
 
-    /// Whether every file still has the recorded size: the check that costs nothing.
+    /// Whether every file still has the recorded size: a check that costs almost nothing.
     pub(super) fn sizes_hold(&self, folder: &Path) -> bool {
         self.files.iter().all(|f| {
             folder
@@ -158,17 +157,17 @@ impl Manifest {
     }
 }
 
-/// What `models verify` found.
+/// The result of `models verify`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verified {
     /// With the hashes as they are now.
     pub manifest: Manifest,
-    /// Whether there was something to compare with; otherwise the hashes were recorded now.
+    /// Whether there were hashes to compare with; otherwise the hashes were recorded now.
     pub compared: bool,
 }
 
-/// Hashes every file of the model `id` and compares with its manifest; writes the manifest when
-/// there is none and the folder can be written.
+/// Hashes every file of the model `id` and compares the hashes with its manifest; writes the
+/// manifest when there is none and the folder is writable.
 ///
 /// Errors: `MODEL_CHECKSUM_MISMATCH` naming the first damaged file, `MODEL_NOT_FOUND`,
 /// `MODEL_INVALID`.
@@ -193,9 +192,9 @@ fn verify_built_in(model: &super::built_in::BuiltIn) -> Result<Verified> {
     })
 }
 
-/// As [`verify`], for the model in `folder`.
+/// Like [`verify`], for the model in `folder`.
 pub(super) fn verify_folder(id: &str, folder: &Path) -> Result<Verified> {
-    // Everything that loading would refuse is refused here too.
+    // Everything that loading would reject is rejected here too.
     super::ModelFiles::from_folder(id, folder)?;
     if let Some(manifest) = Manifest::read(folder)? {
         for file in &manifest.files {
@@ -213,7 +212,7 @@ pub(super) fn verify_folder(id: &str, folder: &Path) -> Result<Verified> {
         files.extend(record(folder, path)?);
     }
     let manifest = Manifest::new(id, None, None, Trust::FirstUse, files);
-    // A read-only folder is usable; it is then hashed again each time.
+    // A read-only folder can be used; it is then hashed again each time.
     let _ = manifest.write(folder);
     Ok(Verified {
         manifest,
@@ -229,7 +228,7 @@ fn mismatch(id: &str, path: &str, hint: &str) -> Failure {
     .with_hint(hint)
 }
 
-/// The size and hash of `path` in `folder`; `None` without the file.
+/// The size and hash of `path` in `folder`; `None` if there is no such file.
 pub(super) fn record(folder: &Path, path: &str) -> Result<Option<FileRecord>> {
     let rel = RelPath::new(path).map_err(|e| Failure::internal(e.to_string()))?;
     let failed = |e: std::io::Error| {
@@ -259,7 +258,7 @@ pub(super) fn record(folder: &Path, path: &str) -> Result<Option<FileRecord>> {
     }))
 }
 
-/// Reads a file that has no reason to be large; `None` when it does not exist.
+/// Reads a file that should be small; `None` when it does not exist.
 pub(super) fn read_small(path: &Path) -> Result<Option<Vec<u8>>> {
     let failed = |what: String| {
         Failure::new(

@@ -1,7 +1,7 @@
 //! The bytes of a weights file: compiled in, or mapped read-only.
 //!
-//! Mapping instead of reading keeps a query process from copying hundreds of megabytes that it
-//! looks at in part.
+//! With mapping instead of reading, a query process does not copy hundreds of megabytes that it
+//! uses only in part.
 
 use std::fs::File;
 use std::path::Path;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
-/// Bytes that stay where they are for as long as anything holds them; cheap to clone.
+/// Bytes that do not move as long as they are referenced; cheap to clone.
 #[derive(Debug, Clone)]
 pub enum Bytes {
     /// Compiled in.
@@ -19,7 +19,7 @@ pub enum Bytes {
 }
 
 impl Bytes {
-    /// All of them.
+    /// All bytes.
     pub fn as_slice(&self) -> &[u8] {
         match self {
             Self::Static(bytes) => bytes,
@@ -44,9 +44,10 @@ pub(super) fn open(path: &Path) -> Result<Bytes> {
     };
     let file = File::open(path).map_err(failed)?;
     // SAFETY: the map is read-only and this program never changes such a file in place: `models
-    // pull` makes a new folder and renames it, packed weights are renamed over their like. Another
-    // program that truncates the file while it is mapped makes a read fail with SIGBUS; the bytes
-    // are only ever read as plain numbers, so a change of content cannot break memory safety.
+    // pull` makes a new folder and renames it, and packed weights are written to a new file that is
+    // renamed over the old one. If another program truncates the file while it is mapped, a read
+    // fails with SIGBUS; the bytes are only ever read as plain numbers, so a change of content
+    // cannot break memory safety.
     #[allow(unsafe_code)]
     let map = unsafe { memmap2::Mmap::map(&file) }.map_err(failed)?;
     Ok(Bytes::Mapped(Arc::new(map)))

@@ -1,9 +1,8 @@
-//! Model files: the one compiled in, the ones in folders, how they are pulled and verified.
+//! Model files: the compiled-in ones, the ones in folders, and how they are pulled and verified.
 //!
-//! A [`ModelFiles`] that exists describes a model this program can run: a BERT encoder in one
-//! safetensors file, with a pooling and a tokenizer that are known. Whatever else a folder may hold
-//! (sharded or pickled weights, further modules) is refused here, with the reason, before any
-//! weight is looked at.
+//! A [`ModelFiles`] always describes a model that this program can run: a BERT encoder in one
+//! safetensors file, with a known pooling and tokenizer. Folders with anything else (sharded or
+//! pickled weights, further modules) are rejected here, with the reason, before any weight is read.
 
 mod built_in;
 mod description;
@@ -29,25 +28,24 @@ pub use prepared::{Name, Prepared, PreparedFolder, verify_prepared};
 pub use pull::{HUB, PullOptions, PullProgress, Pulled, pull};
 pub use registry::{KNOWN, Known, known};
 
-/// The weights of every model stand in one file of this name.
+/// The weights of every model are in one file of this name.
 pub const WEIGHTS: &str = "model.safetensors";
 /// The tokenizer of every model.
 pub const TOKENIZER: &str = "tokenizer.json";
-/// A packed Unigram tokenizer, in place of [`TOKENIZER`].
+/// A packed Unigram tokenizer, used in place of [`TOKENIZER`].
 const PACKED_TOKENIZER: &str = "tokenizer.unigram";
 
-/// The fewest tokens a window may have: two special tokens, a prefix and some text.
+/// The smallest number of tokens in a window: two special tokens, a prefix and some text.
 const SMALLEST_WINDOW: usize = 16;
 
-/// What the encoder computes passages in.
+/// The number format in which the encoder computes passages.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Precision {
     /// 32-bit floats throughout.
     F32,
-    /// 16-bit floats (bf16) in every product with weights: ranks as `F32` does, but for near ties.
+    /// 16-bit floats (bf16) in every product with weights: ranks like `F32`, except for near ties.
     Bf16,
-    /// Bytes in two products of a layer, bf16 in the other two, where bytes cost more of the
-    /// accuracy.
+    /// Bytes in two products of a layer, bf16 in the other two, where bytes lose more accuracy.
     Mixed,
     /// Bytes in every product with weights: ranks as well as `F32`, and is the fastest.
     #[default]
@@ -73,12 +71,12 @@ pub struct ModelFiles {
 }
 
 impl ModelFiles {
-    /// The model for English that is compiled in; see [`Self::built_in`].
+    /// The compiled-in model for English; see [`Self::built_in`].
     pub fn embedded() -> Result<Self> {
         Self::built_in(EMBEDDED_ID)
     }
 
-    /// A model that is compiled in; nothing is read from disk and nothing is hashed.
+    /// A compiled-in model; nothing is read from disk and nothing is hashed.
     ///
     /// Errors: `MODEL_NOT_FOUND` in a build without it.
     pub fn built_in(id: &str) -> Result<Self> {
@@ -94,11 +92,11 @@ impl ModelFiles {
         })
     }
 
-    /// The model in `folder`. Hashes come from its manifest when the sizes in it still hold,
-    /// otherwise the two files that decide vectors are hashed now (about a second for each 500 MB).
+    /// The model in `folder`. Hashes come from its manifest if the file sizes in it still match;
+    /// otherwise the two files that determine vectors are hashed now (about a second per 500 MB).
     ///
-    /// Errors: `MODEL_NOT_FOUND` without the folder, `MODEL_INVALID` when it holds something else
-    /// than one BERT encoder in safetensors form.
+    /// Errors: `MODEL_NOT_FOUND` if there is no such folder, `MODEL_INVALID` when it contains
+    /// anything other than one BERT encoder in safetensors form.
     pub fn from_folder(id: &str, folder: &Path) -> Result<Self> {
         if !folder.is_dir() {
             return Err(Failure::new(
@@ -124,11 +122,12 @@ impl ModelFiles {
         })
     }
 
-    /// The model called `id`: a compiled-in one, else the folder of that name below `models_dir`.
+    /// The model called `id`: a compiled-in one, otherwise the folder of that name below
+    /// `models_dir`.
     ///
-    /// A folder named like the compiled-in model wins over it only when it is named by path, never
-    /// by id. Errors: as [`Self::embedded`] and [`Self::from_folder`]; an id that is not a plain
-    /// name is `MODEL_NOT_FOUND`.
+    /// A folder with the name of a compiled-in model is used only if it is given by path, never by
+    /// id. Errors: see [`Self::embedded`] and [`Self::from_folder`]; an id that is not a plain name
+    /// is `MODEL_NOT_FOUND`.
     pub fn find(id: &str, models_dir: &Path) -> Result<Self> {
         if built_in::find(id).is_some() {
             return Self::built_in(id);
@@ -136,8 +135,8 @@ impl ModelFiles {
         Self::from_folder(id, &folder_of(id, models_dir)?)
     }
 
-    /// The same model with a window of at most `tokens` (special tokens included), never more than
-    /// its own.
+    /// The same model with a window of at most `tokens` (including special tokens), never more than
+    /// the model's own window.
     #[must_use]
     pub fn with_window(mut self, tokens: Option<usize>) -> Self {
         self.window = tokens.map_or(self.window, |tokens| {
@@ -146,28 +145,28 @@ impl ModelFiles {
         self
     }
 
-    /// The same model, its passages computed in this precision.
+    /// The same model, with passages computed in this precision.
     #[must_use]
     pub fn with_precision(mut self, precision: Precision) -> Self {
         self.precision = precision;
         self
     }
 
-    /// The same model, with a folder where its packed weights are kept.
+    /// The same model, with a folder for its packed weights.
     #[must_use]
     pub fn with_prepared(mut self, folder: PreparedFolder) -> Self {
         self.prepared = Some(folder);
         self
     }
 
-    /// The same model, computed with these instructions; `None`: with the best of the machine.
+    /// The same model, computed with these instructions; `None`: with the best ones of the machine.
     #[must_use]
     pub fn with_instructions(mut self, name: Option<&'static str>) -> Self {
         self.instructions = name;
         self
     }
 
-    /// Puts the parts together and checks that they belong to an encoder this program can run.
+    /// Assembles the parts and checks that they belong to an encoder this program can run.
     fn assemble(
         id: &str,
         weights: Bytes,
@@ -214,7 +213,7 @@ impl ModelFiles {
         })
     }
 
-    /// The id it was asked for by.
+    /// The id it was requested by.
     pub fn id(&self) -> &str {
         &self.id
     }
@@ -234,7 +233,7 @@ impl ModelFiles {
         &self.architecture
     }
 
-    /// How token vectors become one vector.
+    /// How token vectors are combined into one vector.
     pub fn pooling(&self) -> Pooling {
         self.pooling
     }
@@ -244,22 +243,23 @@ impl ModelFiles {
         &self.prefixes
     }
 
-    /// Tokens the encoder sees at once, the two special tokens included.
+    /// Number of tokens the encoder processes at once, including the two special tokens.
     pub fn window(&self) -> usize {
         self.window
     }
 
-    /// What its passages are computed in.
+    /// The number format in which its passages are computed.
     pub fn precision(&self) -> Precision {
         self.precision
     }
 
-    /// Where its packed weights are kept; `None`: they are packed each time.
+    /// Where its packed weights are stored; `None`: they are packed each time.
     pub fn prepared(&self) -> Option<&PreparedFolder> {
         self.prepared.as_ref()
     }
 
-    /// The name of the instructions it is to be computed with, when not the best of the machine.
+    /// The name of the instructions it is to be computed with; `None`: the best ones of the
+    /// machine.
     pub fn instructions(&self) -> Option<&'static str> {
         self.instructions
     }
@@ -275,35 +275,35 @@ impl ModelFiles {
     }
 }
 
-/// One model that this machine has, or could pull.
+/// One model that this machine has, or can pull.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed {
     /// What `embed.model` calls it.
     pub id: String,
     /// Whether it can be used as it stands.
     pub state: ModelState,
-    /// The folder, for models that stand in one.
+    /// The folder, for models that are in one.
     pub folder: Option<PathBuf>,
-    /// What the manifest says, when there is one.
+    /// The contents of the manifest, if there is one.
     pub manifest: Option<Manifest>,
 }
 
-/// Where a model of the list stands.
+/// Where a model of the list is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ModelState {
     /// Compiled in.
     Embedded,
     /// In the model folder.
     Present,
-    /// Known by name, not here.
+    /// Known by name, but not on this machine.
     Absent,
 }
 
-/// The compiled-in model, every folder below `models_dir`, and the known models that are not here;
-/// sorted by id.
+/// The compiled-in models, every folder below `models_dir`, and the known models that are not on
+/// this machine; sorted by id.
 ///
-/// A model folder that does not exist is an empty one.
-/// Errors: `MODEL_INVALID` for a manifest that cannot be read.
+/// A model folder that does not exist counts as empty. Errors: `MODEL_INVALID` for a manifest that
+/// cannot be read.
 pub fn list(models_dir: &Path) -> Result<Vec<Listed>> {
     let mut found = Vec::new();
     found.extend(built_in_ids().map(|id| Listed {
@@ -346,7 +346,7 @@ pub fn list(models_dir: &Path) -> Result<Vec<Listed>> {
     Ok(found)
 }
 
-/// Where a model called `id` stands below `models_dir`; an id is one plain path segment.
+/// The folder of the model `id` below `models_dir`; an id is one plain path segment.
 fn folder_of(id: &str, models_dir: &Path) -> Result<PathBuf> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     if id.is_empty() || id.starts_with('.') || !id.chars().all(plain) {
@@ -359,7 +359,7 @@ fn folder_of(id: &str, models_dir: &Path) -> Result<PathBuf> {
     Ok(models_dir.join(id))
 }
 
-/// Says why a folder without one safetensors file is not used.
+/// Explains why a folder without one safetensors file is not used.
 fn refuse_other_weights(id: &str, folder: &Path) -> Result<()> {
     if folder.join(WEIGHTS).is_file() {
         return Ok(());

@@ -1,10 +1,11 @@
-//! Packed weights, kept in the cache folder: made on the first use of a precision but f32, mapped
-//! by every later one.
+//! Packed weights, stored in the cache folder: made on the first use of a precision other than f32,
+//! mapped on every later use.
 //!
-//! A file is checked in two steps. Each time it is opened: its header (whole, by its own checksum),
-//! what it was made from and for (the key), and its length; that costs one page. Its whole content,
-//! by the checksum in the header: when it was written, and by `models verify`, because reading all
-//! of it would cost as much as to make it. What does not pass is made again, and said.
+//! A file is checked in two steps. Whenever it is opened: its header (against its own checksum),
+//! the key (what it was made from and for), and its length; that costs one page. The whole content,
+//! against the checksum in the header: when the file was written, and by `models verify`, because
+//! reading all of it takes as long as making it. A file that fails a check is rebuilt, and a
+//! message says so.
 //!
 //! Layout, little-endian: 16 bytes magic, u32 format, u32 byte order of the machine, u64 bytes of
 //! content, 32 bytes key, 32 bytes SHA-256 of the content, 32 bytes SHA-256 of all that; then the
@@ -25,28 +26,28 @@ use local_agent_text::types::Sha256;
 
 const MAGIC: &[u8; 16] = b"local-agent pack";
 const FORMAT: u32 = 1;
-/// Content is written as it stands in memory.
+/// The content is written as it is in memory.
 const BYTE_ORDER: [u8; 4] = 0x0102_0304_u32.to_ne_bytes();
 /// Where the content begins.
 const HEADER: usize = 128;
 const SUFFIX: &str = ".packed";
-/// How the names of unfinished files start and end.
+/// How the names of unfinished files begin and end.
 const UNFINISHED: (&str, &str) = ("tmp-", ".part");
-/// An unfinished file of this age belongs to nobody.
+/// An unfinished file of this age is abandoned.
 const ABANDONED: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// What packed weights were made from, and for.
 #[derive(Debug, Clone)]
 pub struct Name {
-    /// For people: which model, precision and layout.
+    /// For display: model, precision and layout.
     pub title: String,
-    /// Everything that decides the content.
+    /// Everything that determines the content.
     pub key: Sha256,
 }
 
 impl Name {
-    /// What stands before the key in the name of a file; a file of the same beginning and another
-    /// key is outdated.
+    /// The part of the file name before the key; a file with the same beginning and another key is
+    /// outdated.
     fn stem(&self) -> String {
         let plain = |c: char| {
             if c.is_ascii_alphanumeric() || matches!(c, '-' | '.') {
@@ -63,7 +64,8 @@ impl Name {
     }
 }
 
-/// The folder of packed weights, and who is told when something is wrong with one.
+/// The folder of packed weights, and a function that gets a message when something is wrong with a
+/// file.
 #[derive(Clone)]
 pub struct PreparedFolder {
     dir: PathBuf,
@@ -77,7 +79,7 @@ impl fmt::Debug for PreparedFolder {
 }
 
 impl PreparedFolder {
-    /// The folder `dir`, which need not exist; `tell` gets whole sentences.
+    /// The folder `dir`, which need not exist; `tell` is called with whole sentences.
     pub fn new(dir: PathBuf, tell: impl Fn(&str) + Send + Sync + 'static) -> Self {
         Self {
             dir,
@@ -85,7 +87,7 @@ impl PreparedFolder {
         }
     }
 
-    /// The file of this name, and where its content begins; `None`: there is none that can be used.
+    /// The file of this name, and where its content begins; `None`: there is no usable file.
     pub fn open(&self, name: &Name) -> Option<(Bytes, usize)> {
         let path = self.dir.join(name.file());
         if !path.exists() {
@@ -103,7 +105,7 @@ impl PreparedFolder {
         }
     }
 
-    /// Says that the file of this name cannot be used, and is made again.
+    /// Reports that the file of this name cannot be used and will be rebuilt.
     pub fn refuse(&self, name: &Name, why: &str) {
         let path = self.dir.join(name.file());
         (self.tell)(&format!(
@@ -113,8 +115,8 @@ impl PreparedFolder {
     }
 
     /// Writes the file of this name and removes outdated ones of the same model, precision and
-    /// layout. That it could not be written is said, and no failure: the program then packs weights
-    /// each time.
+    /// layout. If it cannot be written, that is reported, but is not an error: the program then
+    /// packs weights each time.
     pub fn put(&self, name: &Name, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) {
         match self.try_put(name, content) {
             Ok(()) => self.sweep(name),
@@ -135,8 +137,8 @@ impl PreparedFolder {
         builder.prefix(UNFINISHED.0).suffix(UNFINISHED.1);
         #[cfg(unix)]
         {
-            // The same rights as every other new file of this user; tempfile alone would make it
-            // unreadable to others.
+            // The same permissions as any other new file of this user; tempfile alone would make it
+            // unreadable for others.
             use std::os::unix::fs::PermissionsExt as _;
             builder.permissions(fs::Permissions::from_mode(0o666));
         }
@@ -162,7 +164,7 @@ impl PreparedFolder {
         Ok(())
     }
 
-    /// What cannot be removed is no failure: nothing refers to it.
+    /// If a file cannot be removed, that is not an error: nothing refers to it.
     fn sweep(&self, name: &Name) {
         let Ok(entries) = fs::read_dir(&self.dir) else {
             return;
@@ -184,17 +186,17 @@ impl PreparedFolder {
     }
 }
 
-/// One file of packed weights, read whole.
+/// One file of packed weights, read completely.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prepared {
     /// Where it stands, or stood.
     pub path: PathBuf,
-    /// What is wrong with it; such a file was removed.
+    /// What is wrong with it; a damaged file was removed.
     pub damage: Option<String>,
 }
 
-/// Reads every file of packed weights in `dir` whole, and removes the damaged ones: they are made
-/// again when they are needed. A folder that is not there holds none.
+/// Reads every file of packed weights in `dir` completely, and removes the damaged ones: they are
+/// rebuilt when they are needed. A folder that does not exist counts as empty.
 ///
 /// Errors: `FILE_READ_ERROR` when the folder cannot be listed, `WRITE_ERROR` when a damaged file
 /// cannot be removed.
@@ -247,8 +249,7 @@ fn header(key: &Sha256, bytes: u64, sum: &Sha256) -> [u8; HEADER] {
     header
 }
 
-/// The checksum of the content, of a file whose header, key (where one is wanted) and length are
-/// right.
+/// The checksum of the content, if header, key (where one is given) and length are correct.
 fn check_header(file: &[u8], key: Option<&Sha256>) -> Result<Sha256, String> {
     let Some((head, content)) = file.split_first_chunk::<HEADER>() else {
         return Err("are cut short".to_owned());
@@ -270,7 +271,7 @@ fn check_header(file: &[u8], key: Option<&Sha256>) -> Result<Sha256, String> {
         .ok_or_else(|| "are cut short".to_owned())
 }
 
-/// As [`check_header`], and the whole content.
+/// Like [`check_header`], but also checks the whole content.
 fn check(file: &[u8]) -> Result<(), String> {
     let sum = check_header(file, None)?;
     if Sha256::of(&file[HEADER..]) == sum {
@@ -280,7 +281,7 @@ fn check(file: &[u8]) -> Result<(), String> {
     }
 }
 
-/// Counts and hashes what passes.
+/// Counts and hashes the bytes written through it.
 struct Hashing<W> {
     out: W,
     hasher: sha2::Sha256,
@@ -312,7 +313,7 @@ mod tests {
         }
     }
 
-    /// A folder that remembers what it told.
+    /// A folder that records its messages.
     fn folder(dir: &Path) -> (PreparedFolder, Arc<Mutex<Vec<String>>>) {
         let told = Arc::new(Mutex::new(Vec::new()));
         let ear = Arc::clone(&told);
@@ -343,7 +344,7 @@ mod tests {
         folder.put(&name(b"1"), |out| out.write_all(CONTENT));
         let (bytes, at) = folder.open(&name(b"1")).unwrap();
         assert_eq!((&bytes.as_slice()[at..], at % 64), (CONTENT, 0));
-        // The model or the program changed; another precision is another file.
+        // The model or the program changed; another precision has its own file.
         let other = Name {
             title: "a/model.int8".to_owned(),
             key: Sha256::of(b"1"),
@@ -392,10 +393,10 @@ mod tests {
                 .iter()
                 .all(|text| text.ends_with("; they are made again"))
         );
-        // A whole header of another key.
+        // A valid header with another key.
         fs::write(&path, header(&Sha256::of(b"2"), 0, &Sha256::of(b""))).unwrap();
         assert!(folder.open(&name(b"1")).is_none());
-        // The content is read by `models verify`, which removes what is damaged.
+        // `models verify` reads the content, and removes damaged files.
         fs::write(&path, flipped(HEADER + 500)).unwrap();
         assert!(folder.open(&name(b"1")).is_some());
         assert_eq!(

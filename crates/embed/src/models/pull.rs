@@ -1,8 +1,8 @@
 //! `models pull`: the only command that may download.
 //!
-//! A pull is pinned to a commit. Files come into a staging folder beside their place, are hashed
-//! there, and the whole folder is renamed at the end: a model folder is complete or not there. An
-//! interrupted pull goes on where it stopped.
+//! A pull is pinned to a commit. Files are downloaded into a staging folder next to the target and
+//! hashed there, and the whole folder is renamed at the end: a model folder is either complete or
+//! absent. An interrupted pull continues where it stopped.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,13 +13,13 @@ use super::{Known, Manifest, Trust, WEIGHTS, folder_of, invalid, known};
 use local_agent_net::hub::{Fetched, Remote, fetch};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
-/// The hub that is asked when nothing else is said.
+/// The default hub.
 pub const HUB: &str = "https://huggingface.co";
 
-/// No description or tokenizer is larger.
+/// The size limit of a description or tokenizer.
 const SMALL_FILE_LIMIT: u64 = 64 << 20;
 
-/// What a pull may be told.
+/// The options of a pull.
 #[derive(Debug, Clone)]
 pub struct PullOptions {
     /// Scheme and host of the hub; [`HUB`] by default.
@@ -30,7 +30,7 @@ pub struct PullOptions {
     pub revision: Option<String>,
     /// The largest weights file that is accepted.
     pub max_bytes: u64,
-    /// The longest silence of the server.
+    /// How long the server may be silent.
     pub idle: Duration,
 }
 
@@ -46,7 +46,7 @@ impl Default for PullOptions {
     }
 }
 
-/// How far a pull is.
+/// The progress of a pull.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PullProgress<'a> {
     /// The one that is on its way.
@@ -57,25 +57,25 @@ pub struct PullProgress<'a> {
     pub total: u64,
 }
 
-/// What a pull brought.
+/// The result of a pull.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pulled {
     /// Where the model now stands.
     pub folder: PathBuf,
-    /// Its `trust` says whether the weights were compared with a hash that this program carries, or
-    /// believed.
+    /// Its `trust` says whether the weights were compared with a hash that is compiled into this
+    /// program, or trusted on first use.
     pub manifest: Manifest,
-    /// The same commit was there already, whole; nothing was downloaded.
+    /// The same commit was there already and complete; nothing was downloaded.
     pub already_here: bool,
 }
 
-/// Brings the model `id` into `models_dir/<id>`.
+/// Downloads the model `id` into `models_dir/<id>`.
 ///
 /// Every file is compared with the hash that the server announces, if it does. The weights of a
-/// pinned commit are compared with the registry's hash, where it has one; otherwise they are
-/// recorded as believed on first use. Errors: `INVALID_ARGS` without a commit or repository,
+/// pinned commit are compared with the registry's hash, if it has one; otherwise they are recorded
+/// as trusted on first use. Errors: `INVALID_ARGS` without a commit or repository,
 /// `MODEL_PULL_ERROR`, `MODEL_CHECKSUM_MISMATCH`, `MODEL_INVALID` for files that this program
-/// cannot run, `WRITE_ERROR`. The old folder stays until the new one is whole.
+/// cannot run, `WRITE_ERROR`. The old folder stays until the new one is complete.
 pub fn pull(
     id: &str,
     models_dir: &Path,
@@ -117,7 +117,7 @@ pub fn pull(
         .filter(|e| e.revision == Some(remote.revision.as_str()))
         .and_then(|e| e.weights_sha256);
     let manifest = check(id, &remote, &ready, pinned).inspect_err(|_| {
-        // What is damaged is not continued.
+        // A damaged download is not continued.
         let _ = fs::remove_dir_all(&staging);
     })?;
     manifest.write(&ready)?;
@@ -191,7 +191,7 @@ fn remote(id: &str, entry: Option<&Known>, options: &PullOptions) -> Result<Remo
     })
 }
 
-/// The manifest of `folder`, when it is this commit and every file is as recorded.
+/// The manifest of `folder`, if it is for this commit and every file is as recorded.
 fn whole(id: &str, folder: &Path, remote: &Remote) -> Option<Manifest> {
     let manifest = Manifest::read(folder).ok().flatten()?;
     let same = manifest.revision.as_deref() == Some(&remote.revision)
@@ -200,10 +200,10 @@ fn whole(id: &str, folder: &Path, remote: &Remote) -> Option<Manifest> {
 }
 
 /// Downloads one file into `ready`, unless an earlier attempt did; `false` when the repository has
-/// none.
+/// no such file.
 ///
-/// A hash that the server announced is compared before the file is moved. The bytes may come from
-/// another host (hubs keep large files elsewhere), so only a hash says what they are.
+/// If the server announced a hash, it is compared before the file is moved. The bytes may come from
+/// another host (hubs store large files elsewhere), so only a hash proves what they are.
 fn bring(
     remote: &Remote,
     file: &str,
@@ -236,7 +236,8 @@ fn bring(
     Ok(true)
 }
 
-/// Hashes everything in `ready` and compares the weights with the hash that this program carries.
+/// Hashes everything in `ready` and compares the weights with the hash that is compiled into this
+/// program.
 fn check(id: &str, remote: &Remote, ready: &Path, pinned: Option<&str>) -> Result<Manifest> {
     let mut files = Vec::new();
     for file in SMALL_FILES.iter().map(|(file, _)| *file).chain([WEIGHTS]) {
@@ -263,7 +264,7 @@ fn check(id: &str, remote: &Remote, ready: &Path, pinned: Option<&str>) -> Resul
     ))
 }
 
-/// Puts the complete folder in its place; what stood there is moved aside first and put back when
+/// Moves the complete folder to its place; the old folder is moved aside first, and put back if
 /// that fails.
 fn publish(ready: &Path, folder: &Path) -> Result<()> {
     let aside = folder.with_file_name(format!(".old-{}", name_of(folder)));

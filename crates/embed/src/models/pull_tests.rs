@@ -20,7 +20,7 @@ fn content(file: &str) -> Option<Vec<u8>> {
     })
 }
 
-/// What a hub's server says about the part of `bytes` that was asked for.
+/// The reply of a hub's server for the requested part of `bytes`.
 fn part(seen: &Seen, bytes: &[u8], commit: &str, etag: &str) -> Vec<u8> {
     let (from, to) = range(seen, bytes.len());
     let body = &bytes[from..to];
@@ -63,7 +63,7 @@ fn not_found() -> Vec<Step> {
     )]
 }
 
-/// A hub in good order, except for what `twist` does to the answer about one file.
+/// A hub that works correctly, except that `twist` can change the reply for one file.
 fn hub(twist: impl Fn(&Seen, &str, &[u8]) -> Option<Vec<Step>> + Send + Sync + 'static) -> Server {
     serve(move |seen| {
         let Some((file, bytes)) =
@@ -118,7 +118,7 @@ fn a_pull_brings_a_whole_model_and_the_next_one_nothing() {
     let files = ModelFiles::find("m", dir.path()).unwrap();
     assert_eq!(files.weights().as_slice(), WEIGHT_BYTES);
     assert_eq!(*files.weights_sha256(), Sha256::of(WEIGHT_BYTES));
-    // Nothing but the model is left: no staging folder, no lock.
+    // Only the model remains: no staging folder, no lock.
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
     let hits = server.hits();
     assert!(pull_from(&server, dir.path()).unwrap().already_here);
@@ -193,7 +193,7 @@ fn a_connection_that_breaks_off_is_taken_up_where_it_stopped() {
     let server = hub(move |seen, file, bytes| {
         let whole = part(seen, bytes, REVISION, &Sha256::of(bytes).to_string());
         let (from, to) = range(seen, bytes.len());
-        // The question for the size asks for one byte.
+        // The request for the size asks for one byte.
         if file != WEIGHTS || to - from <= 1 {
             return None;
         }
@@ -257,7 +257,7 @@ fn s41_more_bytes_than_announced_end_the_download() {
     let server = hub(|seen, file, bytes| {
         let (from, to) = range(seen, bytes.len());
         (file == WEIGHTS && to - from > 1).then(|| {
-            // No length: the reply goes on for ever.
+            // No length: the reply never ends.
             let head = b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n".to_vec();
             std::iter::once(Step::Bytes(head))
                 .chain((0..1000).map(|_| Step::Bytes(vec![7; 100_000])))

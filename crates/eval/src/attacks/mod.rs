@@ -1,11 +1,11 @@
-//! Attacks on claims: true sentences made false in known ways, and what the verifier makes of them.
+//! Attacks on claims: true sentences made false in known ways, and how the verifier judges them.
 //!
-//! Three sources: sentences taken from notes (`notes`), claims that people found supported
+//! Three sources: sentences taken from notes (`notes`), claims that people judged as supported
 //! (`claims`), and paraphrases written by hand with faults of their own (`paraphrases`,
 //! `held_out`). Of the files here, `operators.rs`, `paraphrases.jsonl` and `held_out.jsonl` were
 //! written before the rules that are measured. `held_out.jsonl` was not opened while rules were
-//! written; `operators.rs` was read before the latest rules of negation and names, whose words do
-//! not come from it.
+//! written; `operators.rs` was read before the latest rules of negation and names, but their words
+//! do not come from it.
 
 mod operators;
 
@@ -24,15 +24,16 @@ use local_agent_text::types::{
 };
 use local_agent_verify::{Report, Verdict, VerifyOptions, verify_text};
 
-/// The longest sentence that is attacked, in bytes; a longer one is seldom one sentence.
+/// Maximum length of a sentence that is attacked, in bytes; a longer one is seldom a single
+/// sentence.
 const LONGEST: usize = 400;
 
-/// A claim with what it rests on (`E1`) and something else (`E2`).
+/// A claim with its evidence (`E1`) and an unrelated passage (`E2`).
 #[derive(Debug, Clone)]
 pub struct Sample {
     /// Where it comes from.
     pub source: &'static str,
-    /// A sentence, without its stop.
+    /// A sentence, without its full stop.
     pub claim: String,
     /// The evidence.
     pub snapshot: EvidenceSnapshot,
@@ -102,8 +103,8 @@ pub(super) fn freeze(question: &str, passages: &[&AttackPassage]) -> Option<Evid
     EvidenceSnapshot::freeze(question, excerpts).ok()
 }
 
-/// The words of a sentence of running text without markup that is neither short nor long; `None`
-/// for all others.
+/// The words of a sentence of running text without markup, of moderate length; `None` for all
+/// others.
 pub(super) fn plain_sentence<'a>(text: &'a str, sentence: &Sentence) -> Option<&'a str> {
     let words = text.get(sentence.span.start()..sentence.span.end())?;
     let plain = matches!(sentence.role, BlockRole::Paragraph | BlockRole::ListItem)
@@ -143,8 +144,8 @@ pub fn from_notes(passages: &[AttackPassage], most: usize) -> Vec<Sample> {
     all.into_iter().step_by(step).collect()
 }
 
-/// Claims that people found supported, at most `most`, each with its evidence and that of another
-/// claim.
+/// Claims that people judged as supported, at most `most`, each with its evidence and that of
+/// another claim.
 pub fn from_claims(claims: &[super::claims::Claim], most: usize) -> Vec<Sample> {
     let good: Vec<_> = claims
         .iter()
@@ -232,28 +233,28 @@ pub(super) fn bare(sentence: &str) -> String {
     sentence.trim().trim_end_matches(['.', ' ']).to_owned()
 }
 
-/// One attack and what became of it.
+/// One attack and its result.
 #[derive(Debug, Clone, Serialize)]
 pub struct Attack {
     /// Which source.
     pub source: &'static str,
-    /// Which operator; `none` is the claim itself.
+    /// Which operator; `none` is the unchanged claim.
     pub operator: String,
     /// The faulty answer.
     pub answer: String,
     /// Whether it was rejected.
     pub caught: bool,
-    /// Whether the rule "accept what is a part of the evidence" rejects it.
+    /// Whether the rule "accept any text that is part of the evidence" rejects it.
     pub substring_caught: bool,
-    /// Why, in codes.
+    /// The codes of the rejection.
     pub codes: Vec<&'static str>,
     /// Whether the answer without the fault was rejected.
     pub base_rejected: bool,
-    /// Whether that rule rejects the answer without the fault.
+    /// Whether that substring rule rejects the answer without the fault.
     pub substring_base_rejected: bool,
     /// Whether the answer without the fault was verified.
     pub base_verified: bool,
-    /// The answer without the fault, when it was rejected, and its codes.
+    /// The answer without the fault, if it was rejected, and its codes.
     pub base: Option<(String, Vec<&'static str>)>,
 }
 
@@ -277,7 +278,7 @@ fn judge(answer: &str, snapshot: &EvidenceSnapshot) -> Judged {
     }
 }
 
-/// Attacks one sample in every way that it offers.
+/// Attacks one sample in every possible way.
 pub fn attack(sample: &Sample) -> Vec<Attack> {
     let seed = seed(&sample.claim);
     let cited = |claim: &str| format!("{claim} [E1].");
@@ -329,13 +330,13 @@ pub fn attack(sample: &Sample) -> Vec<Attack> {
     out
 }
 
-/// A number that depends on nothing but the text.
+/// A number that depends only on the text.
 pub(super) fn seed(text: &str) -> u64 {
     let hash = Sha256::of(text.as_bytes()).to_string();
     u64::from_str_radix(hash.get(..15).unwrap_or("0"), 16).unwrap_or(0)
 }
 
-/// The rule to compare with: the words stand in the cited item as one run.
+/// The baseline rule: the words appear in the cited item as one sequence.
 fn is_part(words: &str, snapshot: &EvidenceSnapshot) -> bool {
     let plain = Normal::of(words);
     snapshot
@@ -447,19 +448,19 @@ fn quotes(sample: &Sample, seed: u64) -> Vec<(&'static str, String, String)> {
 pub struct Row {
     /// Attacks.
     pub attacks: usize,
-    /// Share that was rejected.
+    /// Share of attacks that were rejected.
     pub caught: f64,
-    /// Share of the same answers without the fault that was rejected.
+    /// Share of the same answers without the fault that were rejected.
     pub false_rejects: f64,
-    /// Share of those that was verified.
+    /// Share of those that were verified.
     pub verified: f64,
-    /// What "accept what is a part of the evidence" catches.
+    /// Share that the rule "accept any text that is part of the evidence" catches.
     pub substring_caught: f64,
-    /// And what it rejects without a fault.
+    /// Share of the answers without a fault that this rule rejects.
     pub substring_false_rejects: f64,
 }
 
-/// Source and operator → figures; the operator `all` sums up a source.
+/// Source and operator → figures; the operator `all` is the total of a source.
 pub fn rows(attacks: &[Attack]) -> BTreeMap<(String, String), Row> {
     let mut groups: BTreeMap<(String, String), Vec<&Attack>> = BTreeMap::new();
     for attack in attacks {

@@ -1,8 +1,8 @@
 //! Ways to make a true sentence false, one word at a time.
 //!
-//! The tables here are the attacker's own: nothing is shared with the rules that are meant to catch
-//! him. Each operator changes as little as it can, which is the hardest case, and gives `None`
-//! where a sentence offers nothing to change.
+//! The tables here belong to the attacker: nothing is shared with the rules that should catch the
+//! attacks. Each operator changes as little as it can, which is the hardest case, and returns
+//! `None` if a sentence contains nothing to change.
 
 use std::sync::LazyLock;
 
@@ -13,7 +13,7 @@ use regex::Regex;
 pub enum Edit {
     /// Another number, in digits or words, or another magnitude.
     Number,
-    /// Another unit or currency, per cent against points included.
+    /// Another unit or currency, including per cent instead of points.
     Unit,
     /// Another month, day, year or weekday.
     Date,
@@ -21,13 +21,13 @@ pub enum Edit {
     Version,
     /// Another proper name.
     Name,
-    /// A negation put in or taken out.
+    /// A negation added or removed.
     Negation,
     /// The opposite direction.
     Direction,
-    /// More than was said.
+    /// A stronger quantity than in the source.
     Quantifier,
-    /// Surer than was said.
+    /// More certainty than in the source.
     Modality,
 }
 
@@ -60,7 +60,7 @@ impl Edit {
         }
     }
 
-    /// `claim` with one such change; `seed` chooses among the places and the ways.
+    /// `claim` with one such change; `seed` selects the place and the kind of change.
     pub fn apply(self, claim: &str, seed: u64) -> Option<String> {
         let changed = match self {
             Self::Number => number(claim, seed),
@@ -105,7 +105,7 @@ const NUMBER_WORDS: [&str; 14] = [
     "twenty", "thirty", "hundred",
 ];
 
-/// Words that stand for one another, both ways.
+/// Pairs of words that are replaced by each other, in both directions.
 type Pairs = &'static [(&'static str, &'static str)];
 
 const UNITS: Pairs = &[
@@ -242,7 +242,7 @@ const MODALITIES: Pairs = &[
     ("deprecated", "recommended"),
 ];
 
-/// Where `word` stands in `text` as a word of its own (signs such as `%` and `$` stand anywhere).
+/// Where `word` appears in `text` as a separate word (signs such as `%` and `$` match anywhere).
 fn places(text: &str, word: &str) -> Vec<usize> {
     let bare = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric());
     let sign = !word.starts_with(char::is_alphanumeric);
@@ -280,7 +280,7 @@ fn swap(claim: &str, pairs: Pairs, seed: u64) -> Option<String> {
         }
     }
     if std::ptr::eq(pairs, UNITS) {
-        // A unit is one only after a number, a currency only before one.
+        // A unit counts only after a number, a currency only before one.
         let near = Regex::new(r"(\d[\d.,]*)\s?(ms|milliseconds|s|seconds|minutes|hours|days|weeks|months|years|KB|MB|GB|TB|MiB|GiB|°C|°F|€|\$|£|euros|dollars|pounds|km|miles|kilometres|metres|meters|feet|cm|mm|kg|g|mg|kilograms|litres|gallons|kW|MW|Hz|kHz|percent|per cent|%)(?:\W|$)|([$€£])\d").ok()?;
         let spans: Vec<(usize, usize)> = near
             .captures_iter(claim)
@@ -382,7 +382,7 @@ fn transposed(old: &str) -> String {
     digits.into_iter().collect()
 }
 
-/// The last digit, `by` higher.
+/// The last digit, increased by `by`.
 fn bumped(old: &str, by: u8) -> String {
     let mut out = old.to_owned();
     if let Some(last) = out.pop() {
@@ -397,7 +397,7 @@ fn date(claim: &str, seed: u64) -> Option<String> {
     for list in [&MONTHS[..], &DAYS[..]] {
         for (i, word) in list.iter().enumerate() {
             let other = list[(i + 1 + (seed % 4) as usize) % list.len()];
-            // "May" and "March" begin sentences as other words.
+            // "May" and "March" at the start of a sentence can be other words.
             let at = places(claim, word).into_iter().filter(|at| *at > 0);
             found.extend(at.map(|at| put(claim, at, word.len(), other)));
         }
@@ -437,7 +437,7 @@ const STRANGERS: [&str; 8] = [
     "Zielinska",
 ];
 
-/// Words that are capitalised and no names.
+/// Capitalised words that are not names.
 const NO_NAMES: [&str; 24] = [
     "The", "This", "That", "These", "Those", "There", "When", "While", "After", "Before", "During",
     "For", "From", "And", "But", "His", "Her", "Its", "Their", "Our", "You", "Your", "Not", "With",

@@ -1,9 +1,9 @@
-//! Drafts made of a set's marked answers: which passage supports which sentence is known without
-//! reading either.
+//! Drafts made from a set's marked answers: it is known which passage supports which sentence,
+//! without reading either.
 //!
-//! The sentence that holds a marked answer, cited to the passage that holds it, is a faithful
-//! draft; the same with one thing wrong is a faulty one. Faithful drafts repeat the text word for
-//! word, so they say nothing about paraphrases: what is measured is whether misplaced citations and
+//! The sentence that contains a marked answer, with a citation of the passage that contains it, is
+//! a faithful draft; the same with one error is a faulty one. Faithful drafts repeat the text word
+//! for word, so they say nothing about paraphrases: they measure whether misplaced citations and
 //! small changes of true sentences get through.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,11 +19,11 @@ use local_agent_text::markdown::sentences;
 /// A document of the set, cut into passages.
 #[derive(Debug, Clone)]
 pub struct Document {
-    /// Below `docs/`.
+    /// The path below `docs/`.
     pub path: String,
-    /// The whole text; marks count in its characters.
+    /// The whole text; marks count its characters.
     pub text: String,
-    /// In order.
+    /// The passages in order.
     pub passages: Vec<AttackPassage>,
 }
 
@@ -31,12 +31,12 @@ pub struct Document {
 struct Answer<'a> {
     question: &'a str,
     sentence: &'a str,
-    /// The passage that holds it, and its document.
+    /// The passage that contains it, and its document.
     own: (&'a AttackPassage, &'a Document),
 }
 
-/// Drafts of all questions whose answer stands in one plain sentence of one passage: for each,
-/// those that can be made.
+/// Drafts of all questions whose answer is in one plain sentence of one passage: for each, all that
+/// can be made.
 ///
 /// `EVAL_ERROR` when there is no such question.
 pub fn drafts(
@@ -93,7 +93,7 @@ pub fn drafts(
     }
 }
 
-/// The plain sentences of a text with their first bytes.
+/// The plain sentences of a text with their byte offsets.
 fn plain_sentences(text: &str) -> Vec<(usize, &str)> {
     sentences(text)
         .iter()
@@ -101,14 +101,15 @@ fn plain_sentences(text: &str) -> Vec<(usize, &str)> {
         .collect()
 }
 
-/// The first byte of a character.
+/// The byte offset of a character.
 fn byte_of(text: &str, character: u64) -> Option<usize> {
     text.char_indices()
         .nth(usize::try_from(character).ok()?)
         .map(|(at, _)| at)
 }
 
-/// The folder of a document, or the document itself when it stands in none: what belongs together.
+/// The folder of a document, or the document itself when it is in no folder: documents of one
+/// folder belong together.
 fn group(path: &str) -> &str {
     path.rsplit_once('/').map_or(path, |(folder, _)| folder)
 }
@@ -334,7 +335,7 @@ mod tests {
         let questions =
             set::questions("{\"id\":\"1\",\"text\":\"What did it cost?\"}\n{\"id\":\"2\",\"text\":\"How many?\"}\n")
                 .unwrap();
-        // Characters, not bytes: "12" stands at character 40.
+        // Characters, not bytes: "12" is at character 40.
         let at = harbour
             .chars()
             .collect::<Vec<_>>()

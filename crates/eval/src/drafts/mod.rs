@@ -1,16 +1,16 @@
-//! Faulty drafts through the gate: how good their citations are before it, and how good what passes
-//! is.
+//! Faulty drafts through the gate: how good their citations are before it, and how good those of
+//! the drafts that pass are.
 //!
 //! Citation recall and precision as ALCE defines them (Gao et al., 2023, "Enabling Large Language
-//! Models to Generate Text with Citations", section 4): a statement is recalled when what it cites,
-//! taken together, supports it; a citation is precise when its statement is recalled and the
-//! citation either supports the statement alone or cannot be left out. What supports what is told
-//! twice: by people (`gold`: sets of labels, each of which is enough), and by the verifier's own
-//! support score, held against its one threshold, where ALCE asks a model. Gold is marked by hand
-//! in `drafts.jsonl`; for drafts made of a set's marked answers ([`gold`]) the marks say it. The
-//! drafts of `drafts.jsonl` were written by hand after the mistakes that small models make, one
-//! named fault each, and some without a fault; they were written after the verifier's rules, so
-//! they illustrate and do not generalise.
+//! Models to Generate Text with Citations", section 4): a statement is recalled when all its
+//! citations together support it; a citation is precise when its statement is recalled and the
+//! citation either supports the statement alone or cannot be left out. Support is judged in two
+//! ways: by people (`gold`: sets of labels, each of which is sufficient), and by the verifier's own
+//! support score, compared with its one threshold, where ALCE asks a model. Gold is marked by hand
+//! in `drafts.jsonl`; for drafts made from a set's marked answers ([`gold`]) it follows from the
+//! marks. The drafts of `drafts.jsonl` were written by hand after the mistakes that small models
+//! make, with one named fault each, and some without a fault. They were written after the
+//! verifier's rules, so they are illustrations, and their figures do not generalise.
 
 pub mod gold;
 
@@ -26,10 +26,10 @@ use local_agent_text::evidence::{
 };
 use local_agent_verify::{ClaimSupport, VerifyOptions, claim_support, verify};
 
-/// What draft stands for no fault.
+/// The value of `draft` that means no fault.
 pub const NO_FAULT: &str = "none";
 
-/// The drafts that are compiled in.
+/// The compiled-in drafts.
 pub const DRAFTS: &str = include_str!("drafts.jsonl");
 
 /// A line of the file: evidence, or a draft that is written from it.
@@ -53,7 +53,7 @@ enum Line {
 pub struct Statement {
     /// As the model wrote it.
     pub text: String,
-    /// Sets of labels that support it, each set alone; none: nothing does.
+    /// Sets of labels, each of which supports it alone; empty: nothing supports it.
     pub gold: Vec<BTreeSet<u32>>,
 }
 
@@ -68,8 +68,8 @@ pub struct Recorded {
     pub statements: Vec<Statement>,
 }
 
-/// Reads drafts. `EVAL_ERROR` for a line that cannot be read or names evidence that was not given
-/// before.
+/// Reads drafts. `EVAL_ERROR` for a line that cannot be read or that refers to evidence not defined
+/// before it.
 pub fn read(text: &str) -> Result<Vec<Recorded>> {
     let mut snapshots: BTreeMap<String, EvidenceSnapshot> = BTreeMap::new();
     let mut out = Vec::new();
@@ -121,20 +121,20 @@ pub fn read(text: &str) -> Result<Vec<Recorded>> {
     }
 }
 
-/// Figures of some drafts.
+/// The figures of a group of drafts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct DraftRow {
     /// All of them.
     pub drafts: usize,
-    /// Drafts that the gate lets through.
+    /// Drafts that pass the gate.
     pub passed: usize,
-    /// By the people's marks.
+    /// By people's marks.
     pub before: Citations,
-    /// The same of what passed.
+    /// The same for the drafts that passed.
     pub after: Citations,
     /// By the verifier's support score.
     pub own_before: Citations,
-    /// The same of what passed.
+    /// The same for the drafts that passed.
     pub own_after: Citations,
 }
 
@@ -149,7 +149,7 @@ impl DraftRow {
     }
 }
 
-/// Sums behind citation recall and precision.
+/// Counts for citation recall and precision.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Citations {
     /// All of them.
@@ -168,7 +168,7 @@ impl Citations {
         (self.statements > 0).then(|| self.recalled as f64 / self.statements as f64)
     }
 
-    /// Share of citations that carry their statement; `None` without citations.
+    /// Share of citations that support their statement; `None` without citations.
     pub fn precision(&self) -> Option<f64> {
         (self.citations > 0).then(|| self.precise as f64 / self.citations as f64)
     }
@@ -181,7 +181,7 @@ impl Citations {
     }
 }
 
-/// The figures of each fault, in the order of its name, then of all faulty drafts, then of all.
+/// The figures of each fault, sorted by name, then of all faulty drafts, then of all drafts.
 pub fn rows(drafts: &[Recorded]) -> Vec<(String, DraftRow)> {
     let mut rows: BTreeMap<&str, DraftRow> = BTreeMap::new();
     let (mut faulty, mut all) = (DraftRow::default(), DraftRow::default());
@@ -254,8 +254,8 @@ fn row(recorded: &Recorded) -> DraftRow {
     }
 }
 
-/// Whether the verifier's support score takes the words of a statement as carried by these items
-/// together.
+/// Whether the verifier's support score accepts the words of a statement as supported by these
+/// items together.
 fn is_supported(text: &str, labels: &BTreeSet<u32>, snapshot: &EvidenceSnapshot) -> bool {
     let cited = snapshot
         .items()
@@ -291,7 +291,7 @@ fn citations(statement: &Statement, carries: impl Fn(&BTreeSet<u32>) -> bool) ->
     }
 }
 
-/// Everything in a statement that is or looks like a citation; `None` for what names nothing.
+/// Everything in a statement that is or looks like a citation; `None` for a citation of nothing.
 fn cited(text: &str) -> Vec<Option<u32>> {
     let mut out = Vec::new();
     for marker in scan_markers(text) {

@@ -1,5 +1,4 @@
-//! Attacks on real folders. Each test is named after the attack, or after the defect it makes
-//! impossible.
+//! Attacks on real folders. Each test is named after the attack, or after the defect it rules out.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -14,7 +13,7 @@ use super::*;
 use crate::sandbox::{FollowLinks, HardLinks, Security};
 use local_agent_text::types::SkipReason;
 
-/// A vault and, beside it, what must not be reached.
+/// A vault, and next to it files that must not be reached.
 struct World {
     _folder: TempDir,
     base: PathBuf,
@@ -92,7 +91,7 @@ fn code(sandbox: &Sandbox, request: &str) -> ErrorCode {
     sandbox.resolve(request).unwrap_err().code
 }
 
-/// The walk as `path reason`, found files without a reason.
+/// The walk as lines of `path reason`; found files have no reason.
 fn listing(sandbox: &Sandbox) -> Vec<String> {
     let entries = sandbox
         .walk(&SourceName::new("notes").unwrap(), &[".md"])
@@ -104,7 +103,7 @@ fn listing(sandbox: &Sandbox) -> Vec<String> {
     entries.iter().map(line).collect()
 }
 
-/// The request is refused exactly as if nothing stood there, by every door; only the operator
+/// Every function rejects the request exactly as if there were no such file; only the operator
 /// learns why.
 fn assert_unseen(sandbox: &Sandbox, path: &str, why: Why) {
     let request = format!("notes:{path}");
@@ -221,7 +220,7 @@ fn s08_a_linked_parent_is_never_entered_however_deep() {
         (FollowLinks::Inside, Why::LinkLeaves),
     ] {
         let sandbox = world.open_with(|s| s.follow_links = follow);
-        // Whether the file behind the linked parent is there makes no difference.
+        // It makes no difference whether the file below the linked parent exists.
         for path in [
             "deep/er/out/here/a.md",
             "deep/er/out/here/gone.md",
@@ -428,14 +427,13 @@ fn s19_fifos_sockets_and_devices_block_nothing() {
             "socket.md not_regular"
         ]
     );
-    // Even without the look before it, opening does not wait for a writer.
+    // Even without the check before it, opening does not wait for a writer.
     let dir = Dir::open_ambient_dir(&world.vault, ambient_authority()).unwrap();
     let opened = place::open_file(&dir, "pipe.md", sandbox.policy());
     assert_eq!(opened.unwrap_err(), Refusal::Unseen(Why::NotRegular));
 }
 
-/// What is mounted below a root was put there by the machine's operator; it is under the same
-/// rules.
+/// The machine's operator chose what is mounted below a root; the same rules apply to it.
 #[test]
 #[cfg(target_os = "linux")]
 fn s20_a_mount_point_below_a_root_is_a_folder_like_others() {

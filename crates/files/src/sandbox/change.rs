@@ -1,10 +1,10 @@
-//! Changing one file below a root, after a person agreed: replaced whole by one rename, or moved to
-//! the trash of its root. Everything goes by handles, like reading; nothing is ever written through
-//! a link, and nothing is overwritten that is not what the person was shown.
+//! Changing one file below a root after a person agreed: it is replaced completely by one rename,
+//! or moved to the trash of its root. Like reading, everything goes through handles. Nothing is
+//! ever written through a link, and only the content that the person was shown is overwritten.
 //!
-//! Between the last look and the rename another program can still change the file: no system offers
-//! a rename that compares. That moment is a few system calls long, and what is lost then is that
-//! program's change.
+//! Between the last check and the rename, another program can still change the file: no system
+//! offers a rename that compares. That moment is a few system calls long, and in that case the
+//! other program's change is lost.
 
 use std::io::Write as _;
 
@@ -22,8 +22,8 @@ use local_agent_text::types::{Sha256, to_hex};
 /// Where deleted files go, at the top of their root.
 pub(super) const TRASH: &str = ".trash-local-agent";
 
-/// Endings of names that a system runs when they are opened. Never written, whatever
-/// `security.allowed_exts` says.
+/// Extensions of files that the system executes when they are opened. Such files are never written,
+/// whatever `security.allowed_exts` says.
 const EXECUTABLE: [&str; 27] = [
     ".exe", ".sh", ".bat", ".cmd", ".ps1", ".dll", ".so", ".com", ".scr", ".msi", ".vbs", ".vbe",
     ".jse", ".wsf", ".jar", ".app", ".dylib", ".bash", ".zsh", ".fish", ".command", ".desktop",
@@ -31,12 +31,12 @@ const EXECUTABLE: [&str; 27] = [
 ];
 
 impl Sandbox {
-    /// The place a change is about, and what is there now; `None`: nothing, and a file may be
-    /// made there.
+    /// The place that a change is for, and the current file there; `None`: there is none, and a
+    /// file may be created.
     ///
     /// `INVALID_ARGS`, `PATH_DENIED`, `AMBIGUOUS_PATH`, `PATH_IS_DIRECTORY`, `FILE_TOO_LARGE`;
-    /// `WRITE_DENIED` for a file that the system would run; `FILE_NOT_FOUND` for a place where
-    /// nothing can be made (a link is there, for example).
+    /// `WRITE_DENIED` for a file that the system would execute; `FILE_NOT_FOUND` for a place where
+    /// no file can be created (for example because a link is there).
     pub fn subject(&self, request: &str) -> Result<(Address, Option<FileBytes>)> {
         let at = match self.resolve(request) {
             Ok(at) => at,
@@ -60,7 +60,7 @@ impl Sandbox {
         }
     }
 
-    /// The one place that a request for a new file means.
+    /// The only place that a request for a new file can mean.
     fn new_place(&self, request: &str, missing: Failure) -> Result<Address> {
         let plan = request::plan(request, &self.inner.texts, None, &self.inner.policy)
             .map_err(|d| denied(request, d))?;
@@ -73,8 +73,8 @@ impl Sandbox {
                 .collect();
             return Err(super::ambiguous_words(request, "place", &names));
         };
-        // Whatever is there and cannot be read (a link, a FIFO, a second name of a file) is not
-        // written over.
+        // If something is there that cannot be read (a link, a FIFO, a hard link to another file),
+        // it is not overwritten.
         match self.find(one) {
             Err(Refusal::Unseen(super::Why::Missing)) => Ok(Address {
                 source: self.inner.roots[one.root].name.clone(),
@@ -84,17 +84,17 @@ impl Sandbox {
         }
     }
 
-    /// Writes `bytes` to `at` by one rename, if what is there still has the hash `expected`
-    /// (`None`: nothing is there). Folders that are missing above it are made. A file that is
-    /// replaced keeps its permissions.
+    /// Writes `bytes` to `at` by one rename, if the file there still has the hash `expected`
+    /// (`None`: no file is there). Missing folders above it are created. A replaced file keeps its
+    /// permissions.
     ///
-    /// `WRITE_CONFLICT`; `PATH_DENIED`; `WRITE_ERROR`, with nothing half-written left.
+    /// `WRITE_CONFLICT`; `PATH_DENIED`; `WRITE_ERROR`; no half-written file remains.
     pub fn replace(&self, at: &Address, expected: Option<Sha256>, bytes: &[u8]) -> Result<()> {
         let (parent, name) = self.parent_for_change(at, expected.is_none())?;
         let fail = |e: std::io::Error| unwritable(at, &e);
         let before = self.check_unchanged(at, &parent, &name, expected)?;
         let (temporary, mut file) = new_file(&parent, before.is_some()).map_err(fail)?;
-        // Who may read it is settled before there is anything to read.
+        // The permissions are set before there is any content to read.
         let written = before
             .map_or(Ok(()), |permissions| file.set_permissions(permissions))
             .and_then(|()| file.write_all(bytes))
@@ -104,8 +104,8 @@ impl Sandbox {
             if expected.is_some() {
                 parent.rename(&temporary, &parent, &name).map_err(fail)
             } else {
-                // A second name for the new file fails where something has appeared meanwhile; a
-                // rename would not.
+                // Creating a hard link to the new file fails if something has appeared at that name
+                // meanwhile; a rename would not fail.
                 let linked =
                     parent
                         .hard_link(&temporary, &parent, &name)
@@ -122,10 +122,10 @@ impl Sandbox {
         put.and_then(|()| sync(&parent).map_err(fail))
     }
 
-    /// Moves `at` into the trash of its root, if it still has the hash `expected`. Gives the name
-    /// it has there.
+    /// Moves `at` into the trash of its root, if it still has the hash `expected`. Returns its name
+    /// in the trash.
     ///
-    /// `WRITE_CONFLICT`; `PATH_DENIED`; `WRITE_ERROR`, with nothing moved.
+    /// `WRITE_CONFLICT`; `PATH_DENIED`; `WRITE_ERROR`; then nothing was moved.
     pub fn move_to_trash(&self, at: &Address, expected: Sha256) -> Result<String> {
         let (parent, name) = self.parent_for_change(at, false)?;
         let fail = |e: std::io::Error| unwritable(at, &e);
@@ -141,8 +141,8 @@ impl Sandbox {
         Ok(format!("{TRASH}/{kept}"))
     }
 
-    /// The open folder above `at`, entered name by name and never through a link, and the file's
-    /// own name.
+    /// The open folder above `at`, opened one name at a time and never through a link, and the name
+    /// of the file.
     fn parent_for_change(&self, at: &Address, make: bool) -> Result<(Dir, String)> {
         let candidate = self.admitted(at)?;
         let root = self
@@ -164,7 +164,7 @@ impl Sandbox {
         Ok((here, name.to_owned()))
     }
 
-    /// `WRITE_CONFLICT` unless what is at `name` has the hash; gives its permissions.
+    /// `WRITE_CONFLICT` unless the file `name` has the hash; returns its permissions.
     fn check_unchanged(
         &self,
         at: &Address,
@@ -213,8 +213,8 @@ fn random() -> std::io::Result<String> {
     Ok(to_hex(&bytes))
 }
 
-/// A new file beside the one that is to be replaced. Its name begins with a dot: no walk takes it
-/// for a note. `private`: for the owner alone.
+/// A new file next to the file to be replaced. Its name begins with a dot, so no walk takes it for
+/// a note. `private`: accessible only to the owner.
 fn new_file(parent: &Dir, private: bool) -> std::io::Result<(String, cap_std::fs::File)> {
     let name = format!(".local-agent-{}.new", random()?);
     let mut how = OpenOptions::new();
@@ -229,7 +229,7 @@ fn new_file(parent: &Dir, private: bool) -> std::io::Result<(String, cap_std::fs
     Ok((name, file))
 }
 
-/// Opens a folder, making it when nothing has its name.
+/// Opens a folder; creates it when nothing has its name.
 fn make_folder(parent: &Dir, name: &str) -> std::io::Result<Dir> {
     match parent.create_dir(name) {
         Ok(()) => {}
@@ -239,10 +239,10 @@ fn make_folder(parent: &Dir, name: &str) -> std::io::Result<Dir> {
     parent.open_dir_nofollow(name)
 }
 
-/// Makes names last through a power failure, where the system can.
+/// Makes new names survive a power failure, where the system can do so.
 fn sync(dir: &Dir) -> std::io::Result<()> {
     #[cfg(unix)]
-    // The handle itself is good for names only; a file of it can be synced.
+    // The handle itself can only be used to look up names; a file opened from it can be synced.
     dir.open(".")?.sync_all()?;
     #[cfg(not(unix))]
     let _ = dir;

@@ -1,17 +1,17 @@
-//! The second wall: the kernel holds this process to the folders it needs, so that a fault in this
-//! program, or in a library of it, still opens nothing else. Landlock, on Linux; elsewhere and on
-//! older kernels there is only the first.
+//! The second line of defence: the kernel restricts this process to the folders it needs, so that a
+//! bug in this program or one of its libraries still cannot open anything else. It uses Landlock on
+//! Linux; other systems and older kernels have only the first line of defence.
 
 use std::path::PathBuf;
 
-/// What the kernel made of the wish to be confined.
+/// How far the kernel confines the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Confinement {
-    /// Nothing beside the named places can be opened, by any thread that is started from now on.
+    /// Only the named places can be opened, by this and any thread started from now on.
     Enforced,
-    /// An older kernel enforces a part: it confines reading, and not every kind of writing.
+    /// An older kernel enforces only a part: it restricts reading, but not every kind of writing.
     Partly,
-    /// This system cannot, or does not let this process.
+    /// This system does not support it, or does not allow it for this process.
     Absent,
 }
 
@@ -26,18 +26,18 @@ impl Confinement {
     }
 }
 
-/// The folders and files that a process is confined to; what does not exist is left out.
+/// The folders and files that a process is restricted to; those that do not exist are left out.
 #[derive(Debug, Clone, Default)]
 pub struct Places {
-    /// May be read.
+    /// Readable.
     pub read: Vec<PathBuf>,
-    /// May be read and changed.
+    /// Readable and writable.
     pub write: Vec<PathBuf>,
 }
 
-/// Confines this thread, and every thread that it starts from now on, to `places` and to what the
-/// system's libraries read. It cannot be undone. Files that are open already stay open; network and
-/// processes are not confined.
+/// Restricts this thread, and every thread that it starts from now on, to `places` and to the files
+/// that system libraries read. It cannot be undone. Files that are already open stay open; network
+/// and processes are not restricted.
 #[cfg(target_os = "linux")]
 pub fn confine(places: &Places) -> Confinement {
     use landlock::{
@@ -45,8 +45,7 @@ pub fn confine(places: &Places) -> Confinement {
         RulesetCreatedAttr as _, RulesetError, RulesetStatus, path_beneath_rules,
     };
 
-    /// Names of hosts and users, time zones, libraries that are loaded late, what the system says
-    /// of itself.
+    /// Names of hosts and users, time zones, libraries that are loaded late, system information.
     const SYSTEM: [&str; 8] = [
         "/etc",
         "/usr",
@@ -57,7 +56,7 @@ pub fn confine(places: &Places) -> Confinement {
         "/run/systemd/resolve",
         "/run/nscd",
     ];
-    /// The terminal, randomness, nothing.
+    /// The terminal, random numbers, the null device.
     const DEVICES: [&str; 4] = ["/dev/tty", "/dev/null", "/dev/urandom", "/dev/pts"];
 
     let all = AccessFs::from_all(ABI::V5);
@@ -85,18 +84,18 @@ pub fn confine(_: &Places) -> Confinement {
     Confinement::Absent
 }
 
-/// Runs `work` on a thread of its own that is confined to `places`, together with every thread that
-/// it starts; this thread stays as it is.
+/// Runs `work` on a separate thread that is restricted to `places`, together with every thread that
+/// it starts; this thread is not restricted.
 ///
 /// # Errors
-/// What the system says when it starts no thread.
+/// The system's error if the thread cannot be started.
 pub fn run_confined<T: Send>(
     places: &Places,
     work: impl FnOnce() -> T + Send,
 ) -> std::io::Result<T> {
     let confined = || {
         confine(places);
-        // Threads of the shared pool were started before, or would be asked for by others later.
+        // The threads of the shared pool may already be running, or may later be used by others.
         match rayon::ThreadPoolBuilder::new().build() {
             Ok(pool) => Ok(pool.install(work)),
             Err(e) => Err(std::io::Error::other(e)),
@@ -112,7 +111,7 @@ pub fn run_confined<T: Send>(
     })
 }
 
-/// What [`confine`] would come to here, found out on a thread that ends.
+/// What [`confine`] would return on this system; tested on a temporary thread.
 pub fn confinement_offered() -> Confinement {
     let tried = std::thread::Builder::new().spawn(|| confine(&Places::default()));
     tried.map_or(Confinement::Absent, |thread| {
@@ -168,7 +167,7 @@ mod tests {
                 assert!(fs::write(at("read/file"), "changed").is_err());
                 assert!(fs::write(at("read/new"), "made").is_err());
                 assert!(fs::remove_file(at("read/file")).is_err());
-                // Threads that are started later are confined, too.
+                // Threads that are started later are restricted, too.
                 std::thread::scope(|inner| {
                     inner.spawn(|| assert!(fs::read(at("other/file")).is_err()));
                 });

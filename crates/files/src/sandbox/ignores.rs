@@ -1,6 +1,6 @@
-//! `.gitignore`, `.ignore`, `.local-agentignore`: which names a walk leaves out. Each file counts
-//! for its own folder and below; a deeper file outweighs a higher one, and of one folder's files
-//! the later in that list. Files above the root are not looked at.
+//! `.gitignore`, `.ignore`, `.local-agentignore`: which names a walk leaves out. Each file applies
+//! to its own folder and everything below. A deeper file overrides a higher one, and within one
+//! folder the later file in this list overrides the earlier. Files above the root are not read.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,15 +13,15 @@ use super::place::{look, open_file, read_to_cap};
 use super::policy::Policy;
 use super::refusal::Refusal;
 
-/// From the weakest to the strongest.
+/// In order of precedence, lowest first.
 pub(super) const FILES: [&str; 3] = [".gitignore", ".ignore", ".local-agentignore"];
-/// Patterns are compiled, so a huge file of them would cost much.
+/// Patterns are compiled, so a huge file of them would be expensive.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// The rules of one folder and, behind it, of those above.
+/// The rules of one folder and of those above it.
 pub(super) struct Ignores {
     rules: Gitignore,
-    /// Length of the folder's own path with its trailing slash: what is cut off before matching.
+    /// Length of the folder's own path with its trailing slash, which is cut off before matching.
     prefix_len: usize,
     above: Option<Arc<Ignores>>,
 }
@@ -43,8 +43,8 @@ impl Ignores {
         false
     }
 
-    /// Adds the rules of the folder `dir`, in which the files `present` stand. A file that cannot
-    /// be read is reported by name: what it would have left out is not left out.
+    /// Adds the rules of the folder `dir`, which contains the files `present`. A file that cannot
+    /// be read is reported by name, and its rules do not apply.
     pub(super) fn extend(
         above: Option<Arc<Self>>,
         dir: &Dir,

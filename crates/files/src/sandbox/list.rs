@@ -1,5 +1,5 @@
-//! What is in one folder: files that may be read and folders that may be entered. Whatever is
-//! denied, hidden, a link or left out by an ignore file is not listed and so does not exist.
+//! The contents of one folder: files that may be read and folders that may be opened. Anything that
+//! is denied, hidden, a link or left out by an ignore file is not listed.
 
 use std::fmt;
 
@@ -33,11 +33,11 @@ impl fmt::Display for Folder {
 /// One entry of a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed {
-    /// Below the root.
+    /// The path below the root.
     pub path: RelPath,
     /// Otherwise it is a file.
     pub is_folder: bool,
-    /// Bytes of a file; `None` for a folder and for a file that is too large to be read.
+    /// Size of a file in bytes; `None` for a folder and for a file that is too large to be read.
     pub size: Option<u64>,
 }
 

@@ -1,9 +1,10 @@
-//! The only code that opens what users' roots hold.
+//! The only code that opens files below users' roots.
 //!
 //! A [`Sandbox`] is built once, from roots that an operator named, and cannot be widened. A request
-//! is judged twice: by its text and the policy alone (`PATH_DENIED`, before any system call), then
-//! by what is found while going down from the root's handle one name at a time. Whatever depends on
-//! the disk is answered with one sentence (`FILE_NOT_FOUND`), so no answer differs by what lies
+//! is checked twice: by its text and the policy alone (`PATH_DENIED`, before any system call), then
+//! on the way down from the root's handle, one name at a time. Every error that depends on the disk
+//! has the same wording (`FILE_NOT_FOUND`), so no reply reveals anything about files outside the
+//! roots.
 //! outside the roots.
 
 mod change;
@@ -48,37 +49,37 @@ use policy::names_of;
 use refusal::Refusal;
 use request::{Candidate, RootText};
 
-/// Candidates that `AMBIGUOUS_PATH` lists.
+/// Maximum number of candidates that `AMBIGUOUS_PATH` lists.
 const MAX_LISTED: usize = 10;
 
 /// A root as the configuration names it.
 #[derive(Debug, Clone)]
 pub struct RootSpec {
-    /// What is before the colon in an address; unique.
+    /// The part of an address before the colon; unique.
     pub name: SourceName,
-    /// Absolute.
+    /// An absolute path.
     pub path: PathBuf,
-    /// A free word shown with each hit.
+    /// A free-form label shown with each hit.
     pub kind: String,
-    /// Whether source files below it ([`CODE_EXTENSIONS`]) are documents, and may be read although no
-    /// extension allows them.
+    /// Whether source files below it ([`CODE_EXTENSIONS`]) are documents, and may be read even if
+    /// `allowed_exts` does not list their extension.
     pub code: bool,
-    /// Which of its files exist for this program.
+    /// Which of its files are visible to this program.
     pub selection: Selection,
 }
 
-/// A root as it was found.
+/// A root after the attempt to open it.
 #[derive(Debug)]
 pub struct Root {
-    /// What is before the colon in an address.
+    /// The part of an address before the colon.
     pub name: SourceName,
-    /// Absolute, links in it resolved when it could be opened.
+    /// An absolute path, with links resolved if it could be opened.
     pub path: PathBuf,
-    /// A free word shown with each hit.
+    /// A free-form label shown with each hit.
     pub kind: String,
     /// Whether source files below it may be read.
     pub code: bool,
-    /// Why nothing can be read below it, in the system's words; `None` when it is open.
+    /// Why nothing below it can be read, as the system reports it; `None` when it is open.
     pub unavailable: Option<String>,
     dir: Option<Dir>,
 }
@@ -98,30 +99,30 @@ impl fmt::Display for Address {
     }
 }
 
-/// A file's bytes, exactly, and what the file system said about it just before they were read.
+/// The exact bytes of a file, and its metadata from just before they were read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileBytes {
-    /// Nothing decoded, nothing replaced.
+    /// Not decoded, nothing replaced.
     pub bytes: Vec<u8>,
-    /// Taken from the same handle before the first byte.
+    /// Taken from the same handle before the first byte was read.
     pub stamp: FileStamp,
 }
 
 /// Handles on the roots, and the policy. Immutable; a clone shares the handles.
 ///
-/// A root's handle stays with the folder it was opened on: a process that runs for long builds a
-/// new sandbox for each job, so that a root that was moved away or mounted again is seen.
+/// A root's handle stays with the folder it was opened on. So a process that runs for a long time
+/// builds a new sandbox for each job, to notice a root that was moved away or mounted again.
 #[derive(Debug, Clone)]
 pub struct Sandbox {
     inner: Arc<Inner>,
-    /// Where private notes are kept back.
+    /// Set if private notes are withheld.
     private: Option<Arc<PrivateNotes>>,
 }
 
 #[derive(Debug)]
 struct Inner {
     roots: Vec<Root>,
-    /// The place of each root in `roots`, by its name.
+    /// The index of each root in `roots`, by name.
     named: HashMap<SourceName, usize>,
     texts: Vec<RootText>,
     base: Option<Vec<String>>,
@@ -129,15 +130,15 @@ struct Inner {
 }
 
 impl Sandbox {
-    /// Opens every root. One that cannot be opened is kept and marked unavailable.
+    /// Opens every root. A root that cannot be opened is kept and marked unavailable.
     ///
-    /// `CONFIG_ERROR` when a root's path is not absolute or two roots have one name.
+    /// `CONFIG_ERROR` when a root's path is not absolute or two roots have the same name.
     pub fn open(roots: Vec<RootSpec>, policy: Policy) -> Result<Self> {
         Self::build(roots, policy, None)
     }
 
-    /// Like [`Sandbox::open`]; requests may also be relative to `security_root`, an absolute path:
-    /// when `security_root/request` lies below a root by its text, that is one of the places meant.
+    /// Like [`Sandbox::open`], but requests may also be relative to `security_root`, an absolute
+    /// path: if the text of `security_root/request` is below a root, that is one of the candidates.
     pub fn with_base(roots: Vec<RootSpec>, policy: Policy, security_root: &Path) -> Result<Self> {
         Self::build(roots, policy, Some(names_of(security_root)))
     }
@@ -184,7 +185,7 @@ impl Sandbox {
         })
     }
 
-    /// The roots in the order in which they were named.
+    /// The roots in the order of the configuration.
     pub fn roots(&self) -> &[Root] {
         &self.inner.roots
     }
@@ -194,8 +195,8 @@ impl Sandbox {
         &self.inner.policy
     }
 
-    /// The device that the root called `source` is on; `None`: there is no such root, or it cannot
-    /// be looked at.
+    /// The device that the root called `source` is on; `None`: there is no such root, or its
+    /// metadata cannot be read.
     pub fn device(&self, source: &SourceName) -> Option<u64> {
         let root = self.inner.roots.get(*self.inner.named.get(source)?)?;
         Some(cap_fs_ext::MetadataExt::dev(
@@ -205,12 +206,12 @@ impl Sandbox {
 
     /// Finds the one readable file that a request means: `source:rel/path.md`; `rel/path.md` when
     /// one root has it; a path relative to the base; or a bare file name, searched below all roots
-    /// when none has it at its top (first as it is written, then whatever differs only by case or
-    /// composition).
+    /// when none has it at its top level (first with the exact spelling, then ignoring case and
+    /// Unicode composition).
     ///
     /// `INVALID_ARGS` (blank), `PATH_DENIED`, `FILE_NOT_FOUND`, `PATH_IS_DIRECTORY`,
     /// `AMBIGUOUS_PATH` (listing the candidates). Nothing is opened yet: a file that is too large
-    /// is found here, and reading it is `FILE_TOO_LARGE`.
+    /// is found here, but reading it fails with `FILE_TOO_LARGE`.
     pub fn resolve(&self, request: &str) -> Result<Address> {
         let plan = request::plan(
             request,
@@ -243,7 +244,7 @@ impl Sandbox {
         }
     }
 
-    /// Reads a whole file, at most `security.max_file_bytes`.
+    /// Reads a whole file of at most `security.max_file_bytes`.
     ///
     /// `PATH_DENIED`, `FILE_NOT_FOUND`, `PATH_IS_DIRECTORY`, `FILE_TOO_LARGE`, `FILE_READ_ERROR`.
     pub fn read(&self, at: &Address) -> Result<FileBytes> {
@@ -260,7 +261,7 @@ impl Sandbox {
         read().map_err(|r: Refusal| r.into_failure(&at.to_string()))
     }
 
-    /// What the file system says about a file, without opening it. Errors as [`Sandbox::read`].
+    /// The metadata of a file, without opening it. Errors: see [`Sandbox::read`].
     pub fn stamp(&self, at: &Address) -> Result<FileStamp> {
         let candidate = self.admitted(at)?;
         self.find(&candidate)
@@ -268,9 +269,9 @@ impl Sandbox {
             .map_err(|r| r.into_failure(&at.to_string()))
     }
 
-    /// The true reason why a request is `FILE_NOT_FOUND`; `None` when it is not, or no longer.
+    /// The real reason why a request is `FILE_NOT_FOUND`; `None` when it is not, or is no longer.
     ///
-    /// For the operator's audit row only: it tells what the answer must not tell.
+    /// Only for the operator's audit row: it reveals what the reply must not reveal.
     pub fn explain(&self, request: &str) -> Option<Why> {
         let plan = request::plan(
             request,
@@ -316,7 +317,7 @@ impl Sandbox {
         })
     }
 
-    /// An address comes from anywhere (an index, a model), so it is judged like a request.
+    /// An address can come from anywhere (an index, a model), so it is checked like a request.
     fn admitted(&self, at: &Address) -> Result<Candidate> {
         let root = self
             .inner
@@ -334,8 +335,8 @@ impl Sandbox {
         .map_err(|d| refusal::denied(&at.to_string(), d))
     }
 
-    /// Every file below the roots whose own name is `name`; if none, every one whose folded name
-    /// is.
+    /// Every file below the roots whose name is exactly `name`; if there is none, every file whose
+    /// folded name matches.
     fn search(&self, name: &str) -> Vec<Candidate> {
         let folded = policy::fold(name);
         let (mut exact, mut alike) = (Vec::new(), Vec::new());
@@ -359,7 +360,8 @@ impl Sandbox {
         if exact.is_empty() { alike } else { exact }
     }
 
-    /// Drops what nested roots show twice; the root that was named first keeps it.
+    /// Removes duplicates that appear because roots are nested; the root that was named first keeps
+    /// the file.
     fn distinct(&self, found: Vec<Candidate>) -> Vec<Address> {
         let mut seen = std::collections::HashSet::new();
         let mut kept = Vec::with_capacity(found.len());
@@ -376,7 +378,7 @@ impl Sandbox {
     }
 }
 
-/// What the policy does not allow of itself and this root does.
+/// The extensions that this root allows in addition to the policy.
 fn extensions_of(spec: &RootSpec) -> Vec<String> {
     let named = spec.selection.extensions().iter().cloned();
     let code = CODE_EXTENSIONS.iter().map(|ext| (*ext).to_owned());
@@ -426,7 +428,8 @@ fn open_root(spec: RootSpec, policy: &Policy) -> Root {
     }
 }
 
-/// The folders with this program's own state that lie below a root, as folded names relative to it.
+/// The folders below a root that contain this program's own state, as folded names relative to the
+/// root.
 fn own_state_below(root: &Path, policy: &Policy) -> Vec<Vec<String>> {
     let below = |(state, root): (PathBuf, PathBuf)| {
         let rest = state.strip_prefix(root).ok()?.to_path_buf();
@@ -440,7 +443,7 @@ fn own_state_below(root: &Path, policy: &Policy) -> Vec<Vec<String>> {
         .collect()
 }
 
-/// A path with its links resolved, as far down as it exists.
+/// A path with its links resolved, as far as it exists.
 fn real(path: &Path) -> PathBuf {
     for above in path.ancestors() {
         if let Ok(real) = std::fs::canonicalize(above) {

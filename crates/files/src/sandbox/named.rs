@@ -1,4 +1,4 @@
-//! Reading one file that a person named outright, outside every root. Only with
+//! Reading one file outside all roots that a person named explicitly. Only with
 //! `security.allow_any_path`.
 
 use std::path::Path;
@@ -12,12 +12,13 @@ use super::policy::{Denied, Policy};
 use super::refusal::{Refusal, denied};
 use local_agent_text::error::Result;
 
-/// Reads the regular file at `path` (absolute, or relative to the current folder), at most
+/// Reads the regular file at `path` (absolute, or relative to the current folder) of at most
 /// `max_file_bytes`.
 ///
-/// For a person's own request, never a model's. Links in the path are followed, for the person
-/// chose it; the extension and the deny list are judged on the path as it was named **and** on the
-/// one that links lead to, the hidden rule on the file's own names. Never waits for a FIFO.
+/// For a person's own request, never a model's. Links in the path are followed, because the person
+/// chose it. The extension and the deny list are checked on the path as it was named **and** on the
+/// path that links lead to; the rule for hidden names only on the file names of both. Never waits
+/// for a FIFO.
 ///
 /// `PATH_DENIED` (also when `allow_any_path` is off), `FILE_NOT_FOUND`, `PATH_IS_DIRECTORY`,
 /// `FILE_TOO_LARGE`, `FILE_READ_ERROR`.

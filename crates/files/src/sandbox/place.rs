@@ -1,7 +1,7 @@
-//! The descent: from a root's handle to an opened file, one name at a time. Every name is opened
-//! relative to the handle of the folder above it and never through a link, so the names that were
-//! checked are the names that were opened, whatever is renamed or swapped meanwhile; what is
-//! decided about a file is decided about its open handle.
+//! The way down from a root's handle to an opened file, one name at a time. Every name is opened
+//! relative to the handle of the folder above it and never through a link. So the names that were
+//! checked are the names that were opened, even if something is renamed or swapped meanwhile; every
+//! check of a file is done on its open handle.
 
 use std::io::Read as _;
 use std::path::Component;
@@ -15,9 +15,9 @@ use super::request::RootText;
 use crate::sandbox::{FollowLinks, HardLinks};
 use local_agent_text::types::{FileStamp, RelPath};
 
-/// Links that one request may pass through.
+/// Maximum number of links that one request may pass through.
 const MAX_LINKS: usize = 8;
-/// Memory that is reserved before anything was read; a sparse file can claim any size.
+/// Maximum memory that is reserved before anything was read; a sparse file can claim any size.
 const MAX_RESERVED: u64 = 16 << 20;
 
 /// One root while it is open.
@@ -27,7 +27,7 @@ pub(super) struct OpenRoot<'a> {
     pub(super) policy: &'a Policy,
 }
 
-/// A file that was found and allowed, not yet opened.
+/// A file that was found and is allowed, but is not opened yet.
 #[derive(Debug)]
 pub(super) struct Leaf {
     /// `None`: it is in the root itself.
@@ -37,15 +37,15 @@ pub(super) struct Leaf {
 }
 
 impl OpenRoot<'_> {
-    /// Goes down to the last name of `path`, which the policy has let through, and looks at it.
+    /// Goes down to the last name of `path`, which the policy has allowed, and checks it.
     pub(super) fn find(&self, path: &RelPath) -> Result<Leaf, Refusal> {
         let mut pending: Vec<String> = path.segments().rev().map(str::to_owned).collect();
         let mut passed: Vec<(Dir, String)> = Vec::new();
         let mut links = 0;
         while let Some(name) = pending.pop() {
             if name == ".." {
-                // Only the target of a followed link holds one; a request's own were taken away by
-                // text.
+                // Only the target of a followed link can contain one; those of the request itself
+                // were already resolved in its text.
                 passed.pop().ok_or(Refusal::Unseen(Why::LinkLeaves))?;
                 continue;
             }
@@ -84,7 +84,7 @@ impl OpenRoot<'_> {
         Err(Refusal::Directory)
     }
 
-    /// Opens what [`OpenRoot::find`] found and looks again, at the handle.
+    /// Opens the file that [`OpenRoot::find`] found and checks it again, on the handle.
     pub(super) fn open(&self, leaf: &Leaf) -> Result<(File, FileStamp), Refusal> {
         open_file(
             leaf.parent.as_ref().unwrap_or(self.dir),
@@ -93,7 +93,7 @@ impl OpenRoot<'_> {
         )
     }
 
-    /// Puts the names of a link's target in place of the link.
+    /// Replaces a link by the names of its target.
     fn splice(
         &self,
         here: &Dir,
@@ -132,7 +132,7 @@ impl OpenRoot<'_> {
         Ok(())
     }
 
-    /// The path that links led to is under the same rules as the path that was asked for.
+    /// The path that links lead to must obey the same rules as the requested path.
     fn recheck(&self, passed: &[(Dir, String)], name: &str, is_dir: bool) -> Result<(), Refusal> {
         let names: Vec<&str> = passed
             .iter()
@@ -153,8 +153,9 @@ impl OpenRoot<'_> {
     }
 }
 
-/// Looks at one name in an open folder without opening it: opening a device can do things, and a
-/// link has a reason. What counts is the look at the handle afterwards.
+/// Checks one name in an open folder without opening it: opening a device can have side effects,
+/// and for a link the reason must be reported. The check on the handle afterwards is the decisive
+/// one.
 pub(super) fn look(parent: &Dir, name: &str, policy: &Policy) -> Result<FileStamp, Refusal> {
     parent
         .symlink_metadata(name)
@@ -162,8 +163,8 @@ pub(super) fn look(parent: &Dir, name: &str, policy: &Policy) -> Result<FileStam
         .and_then(|meta| admit(&meta, policy))
 }
 
-/// Opens one name in an open folder, without following a link and without waiting for a FIFO's
-/// other end, and admits it by what the handle says.
+/// Opens one name in an open folder, without following a link and without waiting for the other end
+/// of a FIFO, and checks the metadata of the handle.
 pub(super) fn open_file(
     parent: &Dir,
     name: &str,
@@ -181,11 +182,10 @@ pub(super) fn open_file(
     Ok((file, stamp))
 }
 
-/// Reads a file of which `stamp` was taken through the same handle, at most one byte beyond the
-/// cap.
+/// Reads a file whose `stamp` was taken through the same handle, at most one byte beyond the cap.
 ///
-/// The stamp is the one from before the first byte: when the file changes meanwhile, the disk no
-/// longer shows that stamp, and the next scan reads it again.
+/// The stamp is from before the first byte was read. If the file changes meanwhile, its stamp on
+/// disk differs from this one, and the next scan reads it again.
 pub(super) fn read_to_cap(
     file: File,
     stamp: FileStamp,
@@ -205,8 +205,8 @@ pub(super) fn read_to_cap(
     }
 }
 
-/// Whether a file may be read, by its kind, its links and its size, in this order: the size is reported
-/// only of a file that is allowed in every other way.
+/// Whether a file may be read, by its kind, its links and its size, in this order: the size is
+/// reported only for a file that is allowed in every other respect.
 pub(super) fn admit(meta: &Metadata, policy: &Policy) -> Result<FileStamp, Refusal> {
     if meta.is_dir() {
         return Err(Refusal::Directory);
@@ -234,8 +234,8 @@ fn link_count(meta: &Metadata) -> u64 {
     cap_fs_ext::MetadataExt::nlink(meta)
 }
 
-/// The number of names cannot be read here without opening the file in another way; hard links need
-/// the right to write to the target on Windows.
+/// The link count cannot be read here without opening the file in another way; on Windows, creating
+/// hard links requires the right to write to the target.
 #[cfg(not(unix))]
 fn link_count(_: &Metadata) -> u64 {
     1

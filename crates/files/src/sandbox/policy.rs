@@ -1,5 +1,5 @@
-//! What may be opened, judged by names alone. Pure: no system call, so no answer can depend on what
-//! the disk holds.
+//! What may be opened, judged by names alone. Pure: it makes no system calls, so the result cannot
+//! depend on what is on the disk.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -9,19 +9,19 @@ use unicode_normalization::UnicodeNormalization as _;
 use local_agent_text::documents::CODE_EXTENSIONS;
 use local_agent_text::types::RelPath;
 
-/// Longest path that is looked at, in bytes. Linux allows no longer one either.
+/// Maximum length of a path, in bytes. The same limit as in Linux.
 pub(super) const MAX_PATH_BYTES: usize = 4096;
-/// Longest single name, in bytes.
+/// Maximum length of a single name, in bytes.
 const MAX_NAME_BYTES: usize = 255;
-/// Deepest nesting that is looked at; bounds the open handles of one descent.
+/// Maximum nesting depth; limits the open handles of one request.
 pub(super) const MAX_DEPTH: usize = 128;
-/// Folders that hold settings and rubbish of other programs, never a person's notes.
+/// Folders for settings and deleted files of other programs, never a person's notes.
 const NEVER_WALKED: [&str; 3] = [".obsidian", ".trash", ".trash-local-agent"];
 
 /// `security.*`: what the sandbox opens.
 #[derive(Debug, Clone)]
 pub struct Security {
-    /// Folders that may be read although no source names them; each absolute.
+    /// Folders that may be read even if no source names them; each absolute.
     pub allowed_roots: Vec<PathBuf>,
     /// Lower-case, with the leading dot.
     pub allowed_exts: Vec<String>,
@@ -46,7 +46,7 @@ pub struct Security {
     pub roots_must_be_within_security_root: bool,
 }
 
-/// Whether files with a second name are opened.
+/// Whether files with hard links are opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HardLinks {
     /// They are refused.
@@ -113,7 +113,7 @@ pub struct Policy {
     exts: Vec<String>,
     deny_hidden: bool,
     deny_whole: HashSet<String>,
-    /// Patterns with a `*`, cut at their stars.
+    /// Patterns with a `*`, split at the stars.
     deny_starred: Vec<Vec<String>>,
     pub(super) deny_absolute: bool,
     pub(super) hard_links: HardLinks,
@@ -121,8 +121,7 @@ pub struct Policy {
     pub(super) max_file_bytes: u64,
     pub(super) allow_any_path: bool,
     pub(super) own_state: Vec<PathBuf>,
-    /// Whether names have the meanings that Windows gives them (`NUL`, `a.md:stream`, trailing
-    /// dots).
+    /// Whether names have the special meanings of Windows (`NUL`, `a.md:stream`, trailing dots).
     pub(super) windows_names: bool,
 }
 
@@ -164,28 +163,28 @@ impl Policy {
         self.allow_any_path
     }
 
-    /// Names absolute folders that hold this program's own state (its databases, its records of
-    /// earlier answers). Nothing in them is ever read as a document, even when a root holds them:
-    /// an earlier answer is not evidence.
+    /// Names absolute folders that contain this program's own state (its databases, its records of
+    /// earlier answers). Nothing in them is ever read as a document, even when they are below a
+    /// root: an earlier answer is not evidence.
     #[must_use]
     pub fn keep_out(mut self, folders: impl IntoIterator<Item = PathBuf>) -> Self {
         self.own_state.extend(folders);
         self
     }
 
-    /// Largest file that is read, in bytes.
+    /// Maximum size of a file, in bytes.
     pub const fn max_file_bytes(&self) -> u64 {
         self.max_file_bytes
     }
 
-    /// Judges every name of a path and the extension of its last; `more`: extensions that the root
-    /// allows besides.
+    /// Checks every name of a path and the extension of the last one; `more`: extensions that the
+    /// root allows in addition.
     pub(super) fn check_path(&self, path: &RelPath, more: &[String]) -> Result<(), Denied> {
         self.check_folder(path)?;
         self.check_extension(path.file_name(), more)
     }
 
-    /// Judges every name of a folder's path.
+    /// Checks every name of a folder's path.
     pub(super) fn check_folder(&self, path: &RelPath) -> Result<(), Denied> {
         if path.as_str().len() > MAX_PATH_BYTES || path.segments().count() > MAX_DEPTH {
             return Err(Denied::TooLong);
@@ -193,7 +192,7 @@ impl Policy {
         path.segments().try_for_each(|name| self.check_name(name))
     }
 
-    /// Judges one name, of a folder or a file.
+    /// Checks one name, of a folder or a file.
     pub(super) fn check_name(&self, name: &str) -> Result<(), Denied> {
         if name.len() > MAX_NAME_BYTES {
             return Err(Denied::TooLong);
@@ -218,7 +217,7 @@ impl Policy {
         }
     }
 
-    /// Whether the extension of a file name is allowed; the name must have a stem. `more`: as in
+    /// Whether the extension of a file name is allowed; the name must have a stem. `more`: see
     /// [`Self::check_path`].
     pub(super) fn check_extension(&self, name: &str, more: &[String]) -> Result<(), Denied> {
         let mut allowed = self.exts.iter().chain(more);
@@ -237,13 +236,13 @@ impl Policy {
         own.chain(more).map(String::as_str).collect()
     }
 
-    /// Only deny-listed names, for the folders above a file that a person named outright.
+    /// Checks only the deny list, for the folders above a file that a person named explicitly.
     pub(super) fn is_deny_listed(&self, name: &str) -> bool {
         let folded = fold(name);
         self.is_denied(folded.trim_end_matches(['.', ' ']))
     }
 
-    /// Whether a walk passes by without a word: hidden names and other programs' folders.
+    /// Whether a walk skips this name silently: hidden names and other programs' folders.
     pub(super) fn is_passed_by(&self, name: &str) -> bool {
         name.starts_with('.')
             && (NEVER_WALKED.contains(&name)
@@ -258,9 +257,9 @@ impl Policy {
                 .any(|parts| star_matches(parts, folded))
     }
 
-    /// Names that a system reads as something other than a plain file of that name. A colon after
-    /// an allowed extension is an NTFS stream wherever such a disk is mounted; elsewhere a colon is
-    /// a character like others.
+    /// Names that a system interprets as something other than a plain file of that name. A colon
+    /// after an allowed extension is an NTFS stream on any system that mounts such a disk;
+    /// otherwise a colon is an ordinary character.
     fn means_something_else(&self, folded: &str, bare: &str) -> bool {
         let allowed = || self.exts.iter().map(String::as_str).chain(CODE_EXTENSIONS);
         if folded
@@ -281,7 +280,7 @@ pub(super) fn has_extension(name: &str, ext: &str) -> bool {
         && name[name.len() - ext.len()..].eq_ignore_ascii_case(ext)
 }
 
-/// One leading dot hides a name; `..foo` is a name like others.
+/// One leading dot hides a name; `..foo` is an ordinary name.
 fn is_hidden(name: &str) -> bool {
     let after = name.trim_start_matches('.');
     name.len() - after.len() == 1 || (after.is_empty() && !name.is_empty())
@@ -299,7 +298,7 @@ fn is_windows_device(folded: &str) -> bool {
 }
 
 /// The form in which names are compared: compatibility-composed, lower-case, without the characters
-/// that some file systems ignore. Two names that any system takes for one another have one form.
+/// that some file systems ignore. Two names that any system treats as the same have the same form.
 pub(super) fn fold(name: &str) -> String {
     if name.is_ascii() {
         return name.to_ascii_lowercase();
@@ -311,12 +310,12 @@ pub(super) fn fold(name: &str) -> String {
         .collect()
 }
 
-/// Whether `name` fits a pattern that was cut at its stars.
+/// Whether `name` matches a pattern that was split at its stars.
 fn star_matches(parts: &[String], name: &str) -> bool {
     let [first, middle @ .., last] = parts else {
         return false;
     };
-    // Seen at once of nearly every name, and every name of every path is asked.
+    // A quick test that decides nearly all names; every name of every path is checked here.
     if !last.is_empty() && name.as_bytes().last() != last.as_bytes().last() {
         return false;
     }
@@ -335,7 +334,7 @@ fn star_matches(parts: &[String], name: &str) -> bool {
     })
 }
 
-/// The names of an absolute path, lexically normalised, as they are compared with requests.
+/// The names of an absolute path, lexically normalised, for comparison with requests.
 pub(super) fn names_of(path: &Path) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for part in path.to_string_lossy().split(std::path::is_separator) {
@@ -355,7 +354,7 @@ pub(super) mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The shipped rules.
+    /// The default rules.
     pub(crate) fn security() -> Security {
         let deny = ".env .env.* *.env .git .ssh .gnupg .aws id_rsa id_dsa id_ecdsa id_ed25519 *.pem *.key *.p12 *.pfx \
                     *.kdbx .netrc .npmrc credentials.json";

@@ -1,7 +1,7 @@
-//! Private notes: what says of itself that nobody but its owner may see it.
+//! Private notes: notes that are marked as visible only to their owner.
 //!
-//! A sandbox [without them](Sandbox::without_private) reads, finds and lists no private note. It is
-//! the only place that decides this; whoever gives text away works with such a sandbox.
+//! A sandbox [without them](Sandbox::without_private) does not read, find or list any private note.
+//! Only this module decides this; code that gives text to others uses such a sandbox.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,8 +16,9 @@ use local_agent_text::documents;
 use local_agent_text::error::ErrorCode;
 use local_agent_text::types::{FileStamp, RelPath, SourceName};
 
-/// How private notes are told, and what is known of files, by their addresses, as long as their
-/// stamps are the same. Kept by whoever opens many sandboxes, so that each file is looked at once.
+/// How private notes are recognised, and what is known about files, by address, as long as their
+/// stamps do not change. Code that opens many sandboxes keeps it, so that each file is read only
+/// once.
 #[derive(Debug)]
 pub struct PrivateNotes {
     /// A note that has one of these tags, or one below it, is private.
@@ -26,7 +27,7 @@ pub struct PrivateNotes {
 }
 
 impl PrivateNotes {
-    /// Notes are told by `security.private_tags` besides their frontmatter.
+    /// Notes are recognised by `security.private_tags` in addition to their frontmatter.
     pub fn new(security: &Security) -> Self {
         Self {
             tags: security
@@ -38,7 +39,7 @@ impl PrivateNotes {
         }
     }
 
-    /// Whether a private note was come across since this was made.
+    /// Whether any private note was found since this was created.
     pub fn kept_any(&self) -> bool {
         self.lock().values().any(|(_, is_private)| *is_private)
     }
@@ -57,7 +58,7 @@ impl PrivateNotes {
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<Address, (FileStamp, bool)>> {
-        // What is known of one file is written in one step.
+        // An entry for a file is written in one step.
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -65,7 +66,7 @@ impl PrivateNotes {
 impl Sandbox {
     /// The same roots without private notes: those with `private: true` in their frontmatter, and
     /// those with one of `security.private_tags`, or a tag below it. They cannot be read, found or
-    /// listed, and are refused as if they did not exist.
+    /// listed; a request for one fails as if it did not exist.
     #[must_use]
     pub fn without_private(self, notes: Arc<PrivateNotes>) -> Self {
         Self {
@@ -74,13 +75,13 @@ impl Sandbox {
         }
     }
 
-    /// Whether private notes are kept back.
+    /// Whether private notes are withheld.
     pub fn keeps_private(&self) -> bool {
         self.private.is_some()
     }
 
-    /// Whether text of this file, however it was come by, may be given away. Always true of a
-    /// sandbox that keeps nothing back; else false of a private note, and of a file that cannot be
+    /// Whether text of this file may be given away, whatever its origin. Always true for a sandbox
+    /// that withholds nothing; otherwise false for a private note, and for a file that cannot be
     /// read now.
     pub fn shows(&self, at: &Address) -> bool {
         let Some(notes) = &self.private else {
@@ -93,7 +94,7 @@ impl Sandbox {
         }
     }
 
-    /// Refuses a private note that was just read.
+    /// Rejects a private note that was just read.
     pub(super) fn keep_private(&self, at: &Address, file: FileBytes) -> Result<FileBytes, Refusal> {
         match &self.private {
             Some(notes) if notes.is_private(at, &file) => Err(Refusal::Unseen(Why::Private)),
@@ -107,7 +108,7 @@ impl Sandbox {
         self.private.is_none() || self.is_open(name, &candidate.path, None)
     }
 
-    /// Takes private notes out of a list.
+    /// Removes private notes from a list.
     pub(super) fn drop_private(&self, source: &SourceName, entries: Vec<Entry>) -> Vec<Entry> {
         if self.private.is_none() {
             return entries;
@@ -119,7 +120,8 @@ impl Sandbox {
         entries.par_iter().filter(is_open).cloned().collect()
     }
 
-    /// Whether a file is no private note. One that is too large to be read shows its name only.
+    /// Whether a file is not a private note. A file that is too large to be read shows only its
+    /// name.
     fn is_open(&self, source: &SourceName, path: &RelPath, stamp: Option<FileStamp>) -> bool {
         let at = Address {
             source: source.clone(),

@@ -1,5 +1,5 @@
-//! How refusals are worded. Whatever depends on the disk is one sentence, so that no answer tells
-//! what lies outside; the true reason is a [`Why`], for the operator's records only.
+//! The wording of refusals. All errors that depend on the disk have the same wording, so that no
+//! reply reveals what is outside; the real reason is a [`Why`], for the operator's records only.
 
 use std::fmt;
 
@@ -7,13 +7,13 @@ use super::policy::Denied;
 use local_agent_text::error::{ErrorCode, Failure};
 use local_agent_text::types::SkipReason;
 
-/// The true reason behind a `FILE_NOT_FOUND`. For the operator's audit row; never shown to a model
+/// The real reason behind a `FILE_NOT_FOUND`. For the operator's audit row; never shown to a model
 /// or a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Why {
     /// Nothing has that name.
     Missing,
-    /// A symbolic link is in the way, and links are not followed.
+    /// There is a symbolic link in the path, and links are not followed.
     Symlink,
     /// A followed link leaves the root, or its target is absolute.
     LinkLeaves,
@@ -23,7 +23,7 @@ pub enum Why {
     Denied,
     /// A FIFO, socket or device.
     NotRegular,
-    /// More than one name points at the file.
+    /// The file has more than one hard link.
     HardLink,
     /// The system refused to open it.
     NoPermission,
@@ -31,12 +31,12 @@ pub enum Why {
     SystemError,
     /// The root itself could not be opened.
     RootUnavailable,
-    /// It is a private note, and these are kept back.
+    /// It is a private note, and these are withheld.
     Private,
 }
 
 impl Why {
-    /// The stable name, as audit rows hold it.
+    /// The stable name, as written in audit rows.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Missing => "missing",
@@ -60,22 +60,22 @@ impl fmt::Display for Why {
     }
 }
 
-/// Why a path that the policy lets through was not opened.
+/// Why a path that the policy allows was not opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Refusal {
-    /// Answered with the one sentence.
+    /// The reply is always the same sentence.
     Unseen(Why),
     Directory,
     TooLarge {
         size: u64,
         cap: u64,
     },
-    /// Opened and allowed, but reading stopped: the system's words.
+    /// Opened and allowed, but reading failed, with the system's message.
     Broken(String),
 }
 
 impl Refusal {
-    /// An error of the system while a name was looked up.
+    /// An error of the system while looking up a name.
     pub(super) fn of_lookup(error: &std::io::Error) -> Self {
         use std::io::ErrorKind::{NotADirectory, NotFound, PermissionDenied};
         Self::Unseen(match error.kind() {
@@ -85,7 +85,7 @@ impl Refusal {
         })
     }
 
-    /// The name under which a walk lists it; `None` when there is nothing to list.
+    /// The reason under which a walk lists it; `None` when there is nothing to list.
     pub(super) const fn as_skipped(&self) -> Option<SkipReason> {
         Some(match self {
             Self::Unseen(Why::Missing) | Self::Directory => return None,
@@ -121,7 +121,7 @@ impl Refusal {
     }
 }
 
-/// The one sentence.
+/// The sentence that all of these share.
 pub(super) fn not_found(request: &str) -> Failure {
     Failure::new(
         ErrorCode::FileNotFound,
@@ -130,7 +130,7 @@ pub(super) fn not_found(request: &str) -> Failure {
     .with_hint("local-agent index --list-sources")
 }
 
-/// A refusal that the request's text and the policy decide.
+/// A refusal because of the request's text and the policy.
 pub(super) fn denied(request: &str, denied: Denied) -> Failure {
     let code = if denied == Denied::Blank {
         ErrorCode::InvalidArgs
@@ -154,7 +154,7 @@ pub(super) fn denied(request: &str, denied: Denied) -> Failure {
     .with_hint(hint)
 }
 
-/// The request as a sentence repeats it: at most 200 characters.
+/// The request as shown in a message: at most 200 characters.
 fn shown(request: &str) -> String {
     match request.char_indices().nth(200) {
         Some((at, _)) => format!("{}…", &request[..at]),

@@ -5,23 +5,23 @@ use super::Selection;
 use super::policy::{Denied, MAX_PATH_BYTES, Policy, fold};
 use local_agent_text::types::{RelPath, SourceName};
 
-/// What the text of a request is compared with: one root's name and place, without its handle.
+/// One root's name and path, without its handle, to compare the text of a request with.
 #[derive(Debug, Clone)]
 pub(super) struct RootText {
     pub(super) name: SourceName,
     /// The names of the root's absolute path.
     pub(super) place: Vec<String>,
-    /// Folders below the root that hold this program's own state, folded.
+    /// Folders below the root that contain this program's own state, folded.
     pub(super) own_state: Vec<Vec<String>>,
-    /// Extensions that are allowed below it besides those of the policy: source files, and what its
-    /// selection names.
+    /// Extensions that are allowed below it in addition to those of the policy: source files, and
+    /// those that its selection names.
     pub(super) extensions: Vec<String>,
-    /// Which of its files are its own.
+    /// Which of its files are documents.
     pub(super) selection: Selection,
 }
 
 impl RootText {
-    /// Judges a path below this root.
+    /// Checks a path below this root.
     pub(super) fn check(&self, path: &RelPath, policy: &Policy) -> Result<(), Denied> {
         policy.check_path(path, &self.extensions)?;
         if self.holds_own_state(path) {
@@ -33,7 +33,7 @@ impl RootText {
         }
     }
 
-    /// Whether the path is, or lies in, a folder with this program's own state.
+    /// Whether the path is, or is in, a folder with this program's own state.
     pub(super) fn holds_own_state(&self, path: &RelPath) -> bool {
         self.own_state.iter().any(|folder| {
             let mut names = path.segments();
@@ -69,7 +69,7 @@ pub(super) struct Plan {
     pub(super) bare_name: Option<String>,
 }
 
-/// Reads a request: `source:rel/path.md`, `rel/path.md` below any root or below `base`, or a bare
+/// Parses a request: `source:rel/path.md`, `rel/path.md` below any root or below `base`, or a bare
 /// file name.
 pub(super) fn plan(
     request: &str,
@@ -193,8 +193,7 @@ pub(super) fn plan_folder(
     }
 }
 
-/// Keeps the places that the policy lets through; when none is left, says why the first was
-/// refused.
+/// Keeps the places that the policy allows; if there are none, returns why the first was refused.
 fn admit(
     places: Vec<Candidate>,
     bare_name: Option<String>,
@@ -218,7 +217,7 @@ fn admit(
     })
 }
 
-/// The roots that hold an absolute path by its text, with the rest of the path.
+/// The roots that contain an absolute path according to its text, with the rest of the path.
 fn below_roots(names: &[&str], roots: &[RootText]) -> Vec<Candidate> {
     let below = |root: &RootText| {
         let (head, rest) = names.split_at_checked(root.place.len())?;
@@ -235,7 +234,7 @@ fn below_roots(names: &[&str], roots: &[RootText]) -> Vec<Candidate> {
         .collect()
 }
 
-/// Splits at both kinds of slash and takes `.` and `..` away by their text.
+/// Splits at both kinds of slash and resolves `.` and `..` in the text.
 fn normalise(text: &str) -> Result<Vec<&str>, Denied> {
     let mut names = Vec::new();
     for part in text.split(['/', '\\']) {
@@ -251,8 +250,8 @@ fn normalise(text: &str) -> Result<Vec<&str>, Denied> {
 }
 
 fn rel_path(names: &[&str]) -> Result<RelPath, Denied> {
-    // Only a path without any name fails here: the root itself, which has no extension that could
-    // be allowed.
+    // Only a path without any name fails here: it is the root itself, which has no extension that
+    // could be allowed.
     RelPath::new(names.join("/")).map_err(|_| Denied::Extension)
 }
 
@@ -268,13 +267,13 @@ fn refuse_anchored(rest: &str) -> Result<(), Denied> {
     }
 }
 
-/// `~`, `~/x`, `~user/x`; a file called `~x.md` is not one of them.
+/// `~`, `~/x`, `~user/x`; a file called `~x.md` does not count.
 fn is_home(text: &str) -> bool {
     text.starts_with('~') && (text == "~" || text.contains(['/', '\\']))
 }
 
-/// A leading slash of either kind (so UNC and device paths too) or, where there are drives, a drive
-/// letter: elsewhere a file may be called `a:b.md`.
+/// A leading slash of either kind (so also UNC and device paths) or, on systems with drives, a
+/// drive letter: on others, a file may be called `a:b.md`.
 fn is_absolute(text: &str) -> bool {
     let bytes = text.as_bytes();
     let has_drive =

@@ -1,26 +1,26 @@
-//! Which files of a root are its own: `include` and `exclude` of a source, in the form of the lines
-//! of a `.gitignore`, and the kinds of files that are documents besides notes.
+//! Which files of a root are documents: `include` and `exclude` of a source, with the syntax of
+//! `.gitignore` lines, and the kinds of files that are documents in addition to notes.
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use local_agent_text::types::RelPath;
 
-/// Extensions of notes: files of these are documents in every root.
+/// Extensions of notes: files with these are documents in every root.
 pub const NOTE_EXTENSIONS: [&str; 2] = [".md", ".markdown"];
 
-/// Patterns that choose among the files of a root. Without a pattern every file is chosen.
+/// Patterns that select files of a root. Without any pattern every file is selected.
 #[derive(Debug, Clone, Default)]
 pub struct Selection {
-    /// When there are any, a file has to match one of them.
+    /// If there are any, a file must match one of them.
     include: Option<Gitignore>,
     exclude: Option<Gitignore>,
-    /// What both were compiled from, in this order.
+    /// The patterns that both were compiled from, in this order.
     patterns: [Vec<String>; 2],
     /// In lower case with their dots.
     extensions: Vec<String>,
 }
 
-/// Equal patterns choose equal files.
+/// Equal patterns select equal files.
 impl PartialEq for Selection {
     fn eq(&self, other: &Self) -> bool {
         self.patterns == other.patterns && self.extensions == other.extensions
@@ -30,11 +30,11 @@ impl PartialEq for Selection {
 impl Eq for Selection {}
 
 impl Selection {
-    /// Reads patterns as lines of a `.gitignore` that stands in the root: `archive/`, `*.draft.md`,
+    /// Reads patterns as lines of a `.gitignore` in the root: `archive/`, `*.draft.md`,
     /// `/inbox/**`, `!keep.md`.
     ///
     /// # Errors
-    /// The pattern that cannot be read, and why.
+    /// The pattern that cannot be parsed, and why.
     pub fn new(include: &[String], exclude: &[String]) -> Result<Self, String> {
         Ok(Self {
             include: compiled(include)?,
@@ -44,11 +44,11 @@ impl Selection {
         })
     }
 
-    /// The same; files with these extensions are documents, too. Each is given with its dot
-    /// (`.txt`); case does not matter.
+    /// The same selection, in which files with these extensions are documents, too. Each is given
+    /// with its dot (`.txt`); case does not matter.
     ///
     /// # Errors
-    /// The extension that is not one, and why.
+    /// The extension that is not valid, and why.
     pub fn with_extensions(mut self, extensions: &[String]) -> Result<Self, String> {
         self.extensions = extensions
             .iter()
@@ -57,22 +57,22 @@ impl Selection {
         Ok(self)
     }
 
-    /// Extensions of documents besides notes, in lower case with their dots.
+    /// Extensions of documents other than notes, in lower case with their dots.
     pub fn extensions(&self) -> &[String] {
         &self.extensions
     }
 
-    /// The patterns of which a file has to match one; none: every file.
+    /// The patterns of which a file must match one; empty: every file is selected.
     pub fn include(&self) -> &[String] {
         &self.patterns[0]
     }
 
-    /// The patterns of which a file may match none.
+    /// The patterns that a file must not match.
     pub fn exclude(&self) -> &[String] {
         &self.patterns[1]
     }
 
-    /// Whether the file at `path`, relative to the root, is chosen.
+    /// Whether the file at `path`, relative to the root, is selected.
     pub fn takes(&self, path: &RelPath) -> bool {
         let matches = |rules: &Gitignore| {
             rules
@@ -82,7 +82,7 @@ impl Selection {
         self.include.as_ref().is_none_or(matches) && !self.exclude.as_ref().is_some_and(matches)
     }
 
-    /// Whether nothing below the folder at `path` can be chosen, so that nobody needs to look.
+    /// Whether nothing below the folder at `path` can be selected, so that the walk can skip it.
     pub(super) fn leaves_out_folder(&self, path: &RelPath) -> bool {
         self.exclude
             .as_ref()

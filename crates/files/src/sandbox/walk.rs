@@ -1,6 +1,6 @@
-//! The walk: every document below a root, by handles, with the stamp of each and the reason for
-//! each that is left out. Links are never followed here, not even with `follow_links: inside`: what
-//! such a link leads to is under the same root and is found under its own name.
+//! The walk: lists every document below a root through handles, with the stamp of each and the
+//! reason for each that is left out. Links are never followed here, not even with `follow_links:
+//! inside`: the target of such a link is under the same root and is found under its own name.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,14 +19,14 @@ use super::selection::NOTE_EXTENSIONS;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::{FileStamp, RelPath, SkipReason, SourceName, percent_encode};
 
-/// Entries of one folder that one thread looks at in a row.
+/// Number of entries of one folder that one thread processes in a row.
 const CHUNK: usize = 1024;
 
-/// Something a walk came across.
+/// Something that a walk found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// Below the root. For [`SkipReason::BadName`] a name to show: bytes that no path can hold are
-    /// percent-encoded.
+    /// The path below the root. For [`SkipReason::BadName`] a name for display: bytes that are not
+    /// possible in a path are percent-encoded.
     pub path: RelPath,
     /// What it is.
     pub what: What,
@@ -37,7 +37,7 @@ pub struct Entry {
 pub enum What {
     /// A document that can be read.
     Found(FileStamp),
-    /// A document that is not read, or a folder below which nothing was looked at, and why.
+    /// A document that is not read, or a folder that was not searched, and why.
     Skipped(SkipReason),
 }
 
@@ -45,11 +45,12 @@ impl Sandbox {
     /// Lists the documents of one root whose extension is in `exts` (with the dot, any case),
     /// sorted by the bytes of their paths.
     ///
-    /// Without a word it passes by: other extensions, hidden names, `.obsidian`, `.trash`, and what
+    /// It silently skips other extensions, hidden names, `.obsidian`, `.trash`, and what
     /// `.gitignore`, `.ignore` and `.local-agentignore` leave out. Everything else that is not read
-    /// is listed with its reason: files of such an extension, every symbolic link (it may be a
-    /// folder), folders that are denied or cannot be listed. Below a folder listed as
-    /// [`SkipReason::Unreadable`] nothing is known: documents there are not gone.
+    /// is listed with its reason: files with such an extension, every symbolic link (it may be a
+    /// folder), folders that are denied or cannot be listed. If a folder is listed as
+    /// [`SkipReason::Unreadable`], the documents below it are unknown, which does not mean that
+    /// they are gone.
     ///
     /// `CONFIG_ERROR` when there is no such root or it cannot be listed.
     pub fn walk(&self, source: &SourceName, exts: &[&str]) -> Result<Vec<Entry>> {
@@ -61,7 +62,7 @@ impl Sandbox {
             .map_err(|_| gone(source))
     }
 
-    /// Lists the documents of one root: notes, and files of the kinds that the root names. As
+    /// Lists the documents of one root: notes, and files of the kinds that the root names. See
     /// [`Sandbox::walk`].
     ///
     /// `CONFIG_ERROR` when there is no such root or it cannot be listed.
@@ -70,7 +71,7 @@ impl Sandbox {
         self.walk(source, &exts.iter().map(String::as_str).collect::<Vec<_>>())
     }
 
-    /// Lists whatever may be read below one root. As [`Sandbox::walk`].
+    /// Lists all readable files below one root. See [`Sandbox::walk`].
     ///
     /// `CONFIG_ERROR` when there is no such root or it cannot be listed.
     pub fn readable(&self, source: &SourceName) -> Result<Vec<Entry>> {
@@ -92,9 +93,9 @@ impl Sandbox {
         notes.chain(more.into_iter().flatten().cloned()).collect()
     }
 
-    /// How many files of one root are no documents, by extension in lower case with its dot; the
-    /// empty one is of files without. What [`Sandbox::walk`] passes by for another reason is not
-    /// counted.
+    /// How many files of one root are not documents, by extension in lower case with its dot; the
+    /// empty extension counts files without one. Files that [`Sandbox::walk`] skips for another
+    /// reason are not counted.
     ///
     /// `CONFIG_ERROR` when there is no such root or it cannot be listed.
     pub fn other_kinds(&self, source: &SourceName) -> Result<BTreeMap<String, u64>> {
@@ -105,7 +106,7 @@ impl Sandbox {
             .map_err(|_| gone(source))
     }
 
-    /// The place of a root that is there.
+    /// The index of a root that exists and can be listed.
     fn listable(&self, source: &SourceName) -> Result<usize> {
         let Some(at) = self.roots().iter().position(|r| r.name == *source) else {
             return Err(unlisted(format!("No source is called `{source}`.")));
@@ -150,7 +151,7 @@ pub(super) fn named(root: &OpenRoot<'_>, folded: &str) -> std::result::Result<Ve
     Ok(entries)
 }
 
-/// Which files are looked at.
+/// Which files are listed.
 #[derive(Clone, Copy)]
 enum Wanted<'a> {
     Extensions(&'a [String]),
@@ -172,11 +173,11 @@ pub(super) struct Walk<'a> {
     policy: &'a Policy,
     wanted: Wanted<'a>,
     out: Mutex<Vec<Entry>>,
-    /// Files of other kinds, where they are counted.
+    /// Counts of files of other kinds, if they are counted.
     others: Option<Mutex<BTreeMap<String, u64>>>,
 }
 
-/// A folder that is being looked at. It closes with its last chunk.
+/// A folder that is being processed. It is closed after its last chunk.
 struct OpenFolder {
     /// Its path with a trailing slash; empty for the root.
     prefix: String,
@@ -186,8 +187,8 @@ struct OpenFolder {
 }
 
 fn walk(root: &OpenRoot<'_>, wanted: Wanted<'_>) -> std::result::Result<Vec<Entry>, Refusal> {
-    // A folder that was removed while it is open lists as empty; that must not look like a vault
-    // without files.
+    // A folder that was removed while it is open is listed as empty; that must not look like a
+    // vault without files.
     #[cfg(unix)]
     if root
         .dir
@@ -205,14 +206,14 @@ fn walk(root: &OpenRoot<'_>, wanted: Wanted<'_>) -> std::result::Result<Vec<Entr
         others: None,
     };
     let top = walk.list(String::new(), 0, None)?;
-    // Jobs on the pool never wait for each other, so open handles grow with depth, not with the
-    // number of folders.
+    // Jobs on the pool never wait for each other, so the number of open handles grows with depth,
+    // not with the number of folders.
     rayon::scope(|scope| walk.look_through(scope, top));
     let mut entries = walk
         .out
         .into_inner()
         .unwrap_or_else(PoisonError::into_inner);
-    // Found sorts before skipped, so a name that merely looks like another's is the one to go.
+    // Found sorts before skipped, so of two entries with the same path the skipped one is removed.
     entries.par_sort_unstable_by(|a, b| {
         (a.path.as_str(), matches!(a.what, What::Skipped(_)))
             .cmp(&(b.path.as_str(), matches!(b.what, What::Skipped(_))))
@@ -222,7 +223,7 @@ fn walk(root: &OpenRoot<'_>, wanted: Wanted<'_>) -> std::result::Result<Vec<Entr
 }
 
 impl<'a> Walk<'a> {
-    /// A walk that has not begun: [`Walk::one`] looks at one folder of it.
+    /// A walk that has not begun: [`Walk::one`] lists one folder of it.
     pub(super) fn of(root: &'a OpenRoot<'a>, exts: &'a [String]) -> Self {
         let wanted = Wanted::Extensions(exts);
         Self {
@@ -235,9 +236,9 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// What a walk would see in one folder, not below it: entries, and the paths of folders. The
-    /// ignore files of the folders above count; whether `folder` itself is left out by them does
-    /// not, for it was asked for.
+    /// What a walk would find in one folder, not below it: entries, and the paths of folders. The
+    /// ignore files of the folders above apply to its contents, but not to `folder` itself, because
+    /// it was requested explicitly.
     pub(super) fn one(
         self,
         folder: Option<&RelPath>,
@@ -261,7 +262,7 @@ impl<'a> Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// Looks at a folder's entries, in chunks; `folder`'s subfolders become further jobs.
+    /// Processes a folder's entries in chunks; subfolders of `folder` become further jobs.
     fn look_through<'s>(&'s self, scope: &rayon::Scope<'s>, folder: OpenFolder) {
         let folder = Arc::new(folder);
         for start in (CHUNK..folder.entries.len()).step_by(CHUNK) {
@@ -327,7 +328,7 @@ impl Walk<'_> {
         let mut entries = Vec::new();
         let mut present = Vec::new();
         for entry in dir.entries().map_err(|e| Refusal::of_lookup(&e))? {
-            // A listing that stops half-way must not look like a shorter folder.
+            // A listing that fails half-way must not look like a shorter folder.
             let entry = entry.map_err(|e| Refusal::of_lookup(&e))?;
             let name = entry.file_name();
             if let Some(file) = FILES
@@ -357,10 +358,10 @@ impl Walk<'_> {
         })
     }
 
-    /// Counts a file of another kind, where these are counted and it is not passed by.
+    /// Counts a file of another kind, if these are counted and the file is not skipped.
     fn count_other(&self, folder: &OpenFolder, name: &str) {
         let Some(others) = &self.others else { return };
-        // The program's own configuration, and the copy that is kept of it.
+        // The program's own configuration file and its backup copy.
         if name.starts_with("local-agent.yaml") {
             return;
         }
@@ -427,7 +428,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether the root's selection lets an entry be looked at.
+    /// Whether the root's selection admits an entry.
     fn is_selected(&self, path: &RelPath, kind: Kind) -> bool {
         match kind {
             Kind::Folder => !self.text.selection.leaves_out_folder(path),
@@ -435,8 +436,8 @@ impl Walk<'_> {
         }
     }
 
-    /// [`RootText::check`] of a file in a folder that was let through: only its own name is left to
-    /// judge.
+    /// [`RootText::check`] for a file in a folder that was already allowed: only the name of the
+    /// file itself must still be checked.
     fn is_allowed(&self, name: &str, path: &RelPath) -> bool {
         path.as_str().len() <= MAX_PATH_BYTES
             && self.policy.check_name(name).is_ok()
@@ -463,8 +464,8 @@ impl Walk<'_> {
         }
     }
 
-    /// A name that no path can hold: listed under a name to show, when it would have been looked
-    /// at.
+    /// A name that is not possible in a path: listed under a name for display, if it would
+    /// otherwise have been listed.
     fn badly_named(&self, folder: &OpenFolder, entry: &DirEntry, name: &[u8]) -> Seen {
         let is_wanted = match kind_of(entry) {
             Ok(Kind::Other) => self.wanted.takes(&String::from_utf8_lossy(name)),
@@ -483,7 +484,7 @@ impl Walk<'_> {
     }
 }
 
-/// What one entry of a folder comes to.
+/// The result for one entry of a folder.
 enum Seen {
     Nothing,
     Entry(Entry),
@@ -499,7 +500,8 @@ enum Kind {
     Other,
 }
 
-/// From what the listing itself says; only where that is nothing is the entry looked at.
+/// The kind as the listing itself reports it; the entry's metadata is read only if the listing does
+/// not report it.
 fn kind_of(entry: &DirEntry) -> std::io::Result<Kind> {
     let mut kind = entry.file_type()?;
     if kind == FileType::unknown() {
@@ -522,7 +524,7 @@ fn skipped(path: String, refusal: &Refusal) -> Option<Entry> {
     })
 }
 
-/// A name's readable parts as they are, the rest as `%XX`.
+/// A name for display: readable parts unchanged, the rest as `%XX`.
 fn shown(name: &[u8]) -> String {
     use std::fmt::Write as _;
     let mut out = String::with_capacity(name.len());

@@ -1,9 +1,9 @@
-//! Whether a state folder was made by this user, on this machine.
+//! Whether a state folder was created by this user, on this machine.
 //!
-//! A folder that was made here holds a random number that the user's own configuration folder
-//! notes. A folder that came with a clone or an archive holds none, or one that nobody noted: its
-//! databases, its ledger and its locks are somebody else's data, and are not used until the user
-//! agrees.
+//! A folder that was created here contains a random number that is also recorded in the user's own
+//! configuration folder. A folder that came with a clone or an archive contains none, or one that
+//! is not recorded: its databases, its ledger and its locks are somebody else's data, and are not
+//! used until the user agrees.
 
 use std::fs;
 use std::io;
@@ -13,55 +13,55 @@ use super::StateDirectory;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::to_hex;
 
-/// The file in a state folder that holds its random number.
+/// The file in a state folder that contains its random number.
 pub const IDENTITY_FILE: &str = "local-agent-id";
 
-/// Longest file of noted folders that is read: some ten thousand folders.
+/// Maximum size of the file of recorded folders: some ten thousand folders.
 const MAX_NOTES: u64 = 4 << 20;
 
-/// What is known of a state folder.
+/// What is known about a state folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Provenance {
-    /// There is no such folder, or nothing is in it that anybody finished.
+    /// There is no such folder, or it contains only unfinished files.
     Empty,
-    /// This user made it on this machine, or agreed to it.
+    /// This user created it on this machine, or agreed to use it.
     Known,
-    /// Nothing says so.
+    /// There is no record of it.
     Unknown,
 }
 
-/// The list of state folders that this user made or agreed to.
+/// The list of state folders that this user created or agreed to use.
 #[derive(Debug, Clone)]
 pub struct KnownStates {
     file: PathBuf,
 }
 
 impl KnownStates {
-    /// The list is kept in `file`, which need not exist. Touches nothing.
+    /// The list is stored in `file`, which need not exist. Does not access the disk.
     pub fn new(file: &Path) -> Self {
         Self {
             file: file.to_owned(),
         }
     }
 
-    /// What is known of the folder at `path`. Creates nothing.
+    /// What is known about the folder at `path`. Creates nothing.
     ///
     /// # Errors
-    /// `CONFIG_UNTRUSTED` when its number is a link, `FILE_READ_ERROR` when the folder or the list
-    /// cannot be read.
+    /// `CONFIG_UNTRUSTED` when the file with its number is a link, `FILE_READ_ERROR` when the
+    /// folder or the list cannot be read.
     pub fn provenance(&self, path: &Path) -> Result<Provenance> {
         let fail = |e: io::Error| unreadable(path, &e);
         let folder = match StateDirectory::open_configured(path) {
             Ok(Some(folder)) => folder,
             Ok(None) => return Ok(Provenance::Empty),
-            // Whoever needs the folder says what is in its place.
+            // The code that needs the folder reports what is there instead.
             Err(e) if e.kind() == io::ErrorKind::NotADirectory => return Ok(Provenance::Empty),
             Err(e) => return Err(fail(e)),
         };
         match folder.read_bytes(IDENTITY_FILE, 64).map_err(fail)? {
             Some(bytes) if self.holds(&bytes, owner(path))? => Ok(Provenance::Known),
             Some(_) => Ok(Provenance::Unknown),
-            // A run that was killed while it made the folder leaves unfinished files.
+            // A run that was killed while it created the folder leaves unfinished files.
             None if folder
                 .entries()
                 .map_err(fail)?
@@ -74,12 +74,12 @@ impl KnownStates {
         }
     }
 
-    /// Gives the folder at `path` a new number and notes it; makes the folder when it is not there.
-    /// From then on it is [`Provenance::Known`].
+    /// Gives the folder at `path` a new number and records it; creates the folder if it does not
+    /// exist. After that it is [`Provenance::Known`].
     ///
     /// # Errors
-    /// `WRITE_ERROR` when the folder or the list cannot be written, `CONFIG_UNTRUSTED` when the
-    /// number's place is taken by something that is no file.
+    /// `WRITE_ERROR` when the folder or the list cannot be written, `CONFIG_UNTRUSTED` when there
+    /// is something other than a file at the path of the number.
     pub fn adopt(&self, path: &Path) -> Result<()> {
         let fail = |e: io::Error| {
             super::refusal(&e).unwrap_or_else(|| {
@@ -96,14 +96,14 @@ impl KnownStates {
         let mut number = [0; 16];
         getrandom::fill(&mut number).map_err(|e| fail(io::Error::other(e)))?;
         let number = to_hex(&number);
-        // Noted first: a folder that holds a number nobody noted would be refused.
+        // Recorded first: a folder with an unrecorded number would be refused.
         self.note(&number, owner(path), path)?;
         folder
             .replace(IDENTITY_FILE, format!("{number}\n").as_bytes())
             .map_err(fail)
     }
 
-    /// Whether the list holds this number for a folder of this owner.
+    /// Whether the list contains this number for a folder of this owner.
     fn holds(&self, number: &[u8], owner: u32) -> Result<bool> {
         let Some(number) = std::str::from_utf8(number)
             .ok()
@@ -132,13 +132,13 @@ impl KnownStates {
             }
             Ok(_) => {}
         }
-        // A line that was damaged is the line of no folder; those around it still count.
+        // A damaged line matches no folder; the lines around it are still valid.
         let bytes = fs::read(&self.file).map_err(|e| unreadable(&self.file, &e))?;
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    /// Adds one line. A line is written at once, so processes that note at the same time do not mix
-    /// their lines.
+    /// Adds one line. Each line is written with one call, so processes that write at the same time
+    /// do not mix their lines.
     fn note(&self, number: &str, owner: u32, path: &Path) -> Result<()> {
         let shown = path.display().to_string().replace(char::is_control, "?");
         let mut line = format!("{number} {owner} {shown}\n");
@@ -151,7 +151,7 @@ impl KnownStates {
             #[cfg(unix)]
             std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
             let mut file = options.open(&self.file)?;
-            // What a crash left of a line must not swallow this one.
+            // The rest of a line that a crash left must not be joined with this one.
             if !ends_a_line(&mut file)? {
                 line.insert(0, '\n');
             }
@@ -198,7 +198,7 @@ fn unreadable(path: &Path, error: &io::Error) -> Failure {
     })
 }
 
-/// Who owns the folder at `path`; 0 where the system does not tell.
+/// The owner of the folder at `path`; 0 if the system does not report it.
 #[cfg(unix)]
 fn owner(path: &Path) -> u32 {
     fs::metadata(path).map_or(0, |meta| std::os::unix::fs::MetadataExt::uid(&meta))
@@ -229,10 +229,10 @@ mod tests {
         assert!(!state.exists(), "looking makes nothing");
         trusted.adopt(&state).unwrap();
         assert_eq!(trusted.provenance(&state).unwrap(), Provenance::Known);
-        // Another user's list, or another machine's, does not hold its number.
+        // The list of another user or another machine does not contain its number.
         let other = KnownStates::new(&dir.path().join("another/states"));
         assert_eq!(other.provenance(&state).unwrap(), Provenance::Unknown);
-        // A folder that was moved by its owner is still known.
+        // A folder that its owner moved is still known.
         let moved = dir.path().join("moved");
         fs::rename(&state, &moved).unwrap();
         assert_eq!(trusted.provenance(&moved).unwrap(), Provenance::Known);
@@ -262,7 +262,7 @@ mod tests {
         assert_eq!(trusted.provenance(&state).unwrap(), Provenance::Known);
     }
 
-    /// Whoever planted a number could plant it again elsewhere.
+    /// An attacker who planted a number could plant the same number in another folder.
     #[test]
     fn agreeing_to_a_folder_gives_it_a_new_number() {
         let (_dir, trusted, state) = world();

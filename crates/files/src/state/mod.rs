@@ -1,15 +1,15 @@
 //! The folders of the program's own files: opened by handle, and never through a link.
 //!
 //! Everything that the program writes for itself (databases, locks, both projections, records of
-//! runs) lies in a few folders that may have come with somebody's clone. A link in such a folder
-//! could lead to any file of the user. So each file is opened relative to the handle of its folder,
-//! a link is refused, and so is a file that is to be changed in place and has a second name. What
-//! is made is for its owner alone.
+//! runs) is in a few folders that may have come with somebody's clone. A link in such a folder
+//! could lead to any file of the user. So each file is opened relative to the handle of its folder.
+//! A link is refused, and so is a file with more than one hard link if it is to be changed in
+//! place. New files and folders are accessible only to their owner.
 //!
 //! | file | subject |
 //! | --- | --- |
 //! | `mod` | [`StateDirectory`]: open, read, replace, rename, remove |
-//! | `identity` | whether this user made a folder, on this machine |
+//! | `identity` | whether this user created a folder, on this machine |
 
 mod identity;
 
@@ -25,8 +25,8 @@ use local_agent_text::types::to_hex;
 
 pub use identity::{IDENTITY_FILE, KnownStates, Provenance};
 
-/// How the names of unfinished files start and end. The next writer removes what a crash left of
-/// them.
+/// How the names of unfinished files begin and end. The next writer removes those that a crash
+/// left.
 const UNFINISHED: (&str, &str) = ("tmp-", ".part");
 
 /// One open folder of the program's own files.
@@ -45,7 +45,7 @@ pub struct DirectoryEntry {
     pub kind: EntryKind,
 }
 
-/// What a name stands for. Links are not followed.
+/// The kind of an entry. Links are not followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EntryKind {
     /// A regular file.
@@ -59,8 +59,8 @@ pub enum EntryKind {
 }
 
 impl StateDirectory {
-    /// Opens the folder at `path`, whose last name may be a link: where the folder lies was decided
-    /// by whoever configured it. `None`: nothing is there.
+    /// Opens the folder at `path`, whose last name may be a link: the person who configured the
+    /// path decided where the folder is. `None`: there is nothing there.
     pub fn open_configured(path: &Path) -> io::Result<Option<Self>> {
         found(
             Dir::open_ambient_dir(path, cap_std::ambient_authority())
@@ -68,7 +68,8 @@ impl StateDirectory {
         )
     }
 
-    /// Opens the folder at `path`, whose last name is no link. `None`: nothing is there.
+    /// Opens the folder at `path`, whose last name must not be a link. `None`: there is nothing
+    /// there.
     pub fn open(path: &Path) -> io::Result<Option<Self>> {
         match open_without_link(path) {
             Ok(dir) => Ok(Some(Self::new(dir, path))),
@@ -77,15 +78,15 @@ impl StateDirectory {
         }
     }
 
-    /// Opens the folder at `path` as [`StateDirectory::open_configured`] does, and makes it and
-    /// what is missing above it. What is made is for its owner alone.
+    /// Opens the folder at `path` like [`StateDirectory::open_configured`], and creates it and
+    /// missing folders above it, accessible only to their owner.
     pub fn make_configured(path: &Path) -> io::Result<Self> {
         make_all(path)?;
         Self::open_configured(path)?.ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
-    /// Opens the folder at `path` as [`StateDirectory::open`] does, and makes it and what is
-    /// missing above it.
+    /// Opens the folder at `path` like [`StateDirectory::open`], and creates it and missing folders
+    /// above it.
     pub fn make(path: &Path) -> io::Result<Self> {
         if !path.is_symlink() {
             make_all(path)?;
@@ -105,7 +106,7 @@ impl StateDirectory {
         &self.path
     }
 
-    /// The folder `name` in this one. `None`: nothing is there.
+    /// The folder `name` in this one. `None`: there is nothing there.
     pub fn child(&self, name: &str) -> io::Result<Option<Self>> {
         plain(name)?;
         let opened = self
@@ -118,7 +119,8 @@ impl StateDirectory {
         }
     }
 
-    /// The folder `name` in this one, made for its owner alone when nothing is there.
+    /// The folder `name` in this one; created, accessible only to its owner, if there is nothing
+    /// there.
     pub fn make_child(&self, name: &str) -> io::Result<Self> {
         plain(name)?;
         #[allow(unused_mut)]
@@ -133,13 +135,13 @@ impl StateDirectory {
             .ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
-    /// Opens the file `name` for reading. `None`: nothing is there.
+    /// Opens the file `name` for reading. `None`: there is nothing there.
     pub fn read(&self, name: &str) -> io::Result<Option<fs::File>> {
         found(self.open_file(name, OpenOptions::new().read(true)))
     }
 
-    /// The bytes of the file `name`. `None`: nothing is there. `InvalidData`: there are more than
-    /// `cap`.
+    /// The bytes of the file `name`. `None`: there is nothing there. `InvalidData`: there are more
+    /// than `cap`.
     pub fn read_bytes(&self, name: &str, cap: u64) -> io::Result<Option<Vec<u8>>> {
         let Some(file) = self.read(name)? else {
             return Ok(None);
@@ -155,9 +157,9 @@ impl StateDirectory {
         Ok(Some(bytes))
     }
 
-    /// Opens the file `name` for reading and writing in place, and makes it, for its owner alone,
-    /// when nothing is there. A file with a second name is refused: whoever holds the other name
-    /// would see it change.
+    /// Opens the file `name` for reading and writing in place, and creates it, accessible only to
+    /// its owner, if there is nothing there. A file with more than one hard link is refused: the
+    /// change would be visible under the other name.
     pub fn update(&self, name: &str) -> io::Result<fs::File> {
         let mut how = OpenOptions::new();
         how.read(true).write(true).create(true);
@@ -168,15 +170,17 @@ impl StateDirectory {
         Ok(file.into_std())
     }
 
-    /// Makes the file `name` for its owner alone. `AlreadyExists` when anything has that name.
+    /// Creates the file `name`, accessible only to its owner. `AlreadyExists` when anything has
+    /// that name.
     pub fn create_new(&self, name: &str) -> io::Result<fs::File> {
         let mut how = OpenOptions::new();
         how.write(true).create_new(true);
         self.open_file(name, private(&mut how))
     }
 
-    /// Replaces the file `name`, whole or not at all: a new file for its owner alone, synced,
-    /// renamed, the folder synced. A link of that name is replaced, not followed.
+    /// Replaces the file `name` completely or not at all: a new file, accessible only to its owner,
+    /// is written, synced and renamed, then the folder is synced. A link of that name is replaced,
+    /// not followed.
     pub fn replace(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         plain(name)?;
         let (temporary, mut file) = self.create_unfinished()?;
@@ -190,8 +194,7 @@ impl StateDirectory {
         done.and_then(|()| self.sync())
     }
 
-    /// A new file under a name that no other file has, and that
-    /// [`StateDirectory::remove_unfinished`] knows.
+    /// A new file with a unique name that [`StateDirectory::remove_unfinished`] recognises.
     pub fn create_unfinished(&self) -> io::Result<(String, fs::File)> {
         let mut random = [0; 8];
         getrandom::fill(&mut random).map_err(io::Error::other)?;
@@ -199,7 +202,8 @@ impl StateDirectory {
         Ok((name.clone(), self.create_new(&name)?))
     }
 
-    /// Removes the unfinished files that a crash left. One that cannot be removed is no failure.
+    /// Removes the unfinished files that a crash left. If one cannot be removed, that is not an
+    /// error.
     pub fn remove_unfinished(&self) {
         for entry in self.entries().unwrap_or_default() {
             if is_unfinished(&entry.name) {
@@ -208,12 +212,13 @@ impl StateDirectory {
         }
     }
 
-    /// Renames within the folder; what had the new name is replaced.
+    /// Renames within the folder; an existing file with the new name is replaced.
     pub fn rename(&self, from: &str, to: &str) -> io::Result<()> {
         self.dir.rename(plain(from)?, &self.dir, plain(to)?)
     }
 
-    /// Moves `from` into another folder under the name `to`; what had that name there is replaced.
+    /// Moves `from` into another folder under the name `to`; an existing file with that name is
+    /// replaced.
     pub fn rename_into(&self, from: &str, folder: &Self, to: &str) -> io::Result<()> {
         self.dir.rename(plain(from)?, &folder.dir, plain(to)?)
     }
@@ -223,13 +228,13 @@ impl StateDirectory {
         self.dir.remove_dir(plain(name)?)
     }
 
-    /// Removes the file or link `name`; whether there was one. A link's target stays.
+    /// Removes the file or link `name`; returns whether there was one. A link's target stays.
     pub fn remove(&self, name: &str) -> io::Result<bool> {
         Ok(found(self.dir.remove_file(plain(name)?))?.is_some())
     }
 
-    /// Removes the folder `name` with everything below it; whether there was one. Links below it
-    /// are removed, never followed.
+    /// Removes the folder `name` with everything below it; returns whether there was one. Links
+    /// below it are removed, never followed.
     pub fn remove_folder(&self, name: &str) -> io::Result<bool> {
         let Some(child) = self.child(name)? else {
             return Ok(false);
@@ -238,8 +243,8 @@ impl StateDirectory {
         Ok(found(self.dir.remove_dir_all(name))?.is_some())
     }
 
-    /// Every name in the folder that is UTF-8, in no promised order. The program gives no other
-    /// names.
+    /// Every name in the folder that is valid UTF-8, in any order. The program itself creates no
+    /// other names.
     pub fn entries(&self) -> io::Result<Vec<DirectoryEntry>> {
         let mut out = Vec::new();
         for entry in self.dir.entries()? {
@@ -258,14 +263,13 @@ impl StateDirectory {
         Ok(out)
     }
 
-    /// What is under `name`, a link as itself. `None`: nothing.
+    /// The metadata of `name`; for a link that of the link itself. `None`: there is nothing there.
     pub fn metadata(&self, name: &str) -> io::Result<Option<Metadata>> {
         found(self.dir.symlink_metadata(plain(name)?))
     }
 
-    /// The path of the file `name` for a library that opens files by their paths. The path of the
-    /// folder holds no link, and neither `name` nor `name` with one of `endings` is a link or a
-    /// folder.
+    /// The path of the file `name` for a library that opens files by path. The path of the folder
+    /// contains no link, and neither `name` nor `name` with one of `endings` is a link or a folder.
     pub fn checked_path(&self, name: &str, endings: &[&str]) -> io::Result<PathBuf> {
         for ending in std::iter::once(&"").chain(endings) {
             let name = format!("{name}{ending}");
@@ -282,10 +286,10 @@ impl StateDirectory {
         Ok(self.path.canonicalize()?.join(name))
     }
 
-    /// As [`StateDirectory::checked_path`], for a library that changes the file: the file is made,
-    /// for its owner alone, when nothing is there, and one with a second name is refused. An
-    /// existing file is not opened: closing it would let go of the locks that this process holds on
-    /// it elsewhere.
+    /// Like [`StateDirectory::checked_path`], for a library that changes the file: the file is
+    /// created, accessible only to its owner, if there is nothing there, and a file with more than
+    /// one hard link is refused. An existing file is not opened, because closing it would release
+    /// the locks that this process holds on it elsewhere.
     pub fn writable_path(&self, name: &str, endings: &[&str]) -> io::Result<PathBuf> {
         let path = self.checked_path(name, endings)?;
         match self.metadata(name)? {
@@ -300,16 +304,15 @@ impl StateDirectory {
         }
     }
 
-    /// Makes renames and new names in the folder last through a power failure, where the system
-    /// can.
+    /// Makes renames and new names in the folder survive a power failure, where the system can do
+    /// so.
     pub fn sync(&self) -> io::Result<()> {
         #[cfg(unix)]
         self.dir.open(".")?.sync_all()?;
         Ok(())
     }
 
-    /// Takes the folder and its files from everybody but their owner. Only the files directly in
-    /// it.
+    /// Removes all permissions of others on the folder and the files directly in it.
     pub fn make_private(&self) -> io::Result<()> {
         #[cfg(unix)]
         {
@@ -367,7 +370,7 @@ impl StateDirectory {
     }
 }
 
-/// Whether a file of this name is one that a crash left unfinished.
+/// Whether this is the name of an unfinished file that a crash may have left.
 pub fn is_unfinished(name: &str) -> bool {
     let middle = name
         .strip_prefix(UNFINISHED.0)
@@ -375,13 +378,13 @@ pub fn is_unfinished(name: &str) -> bool {
     middle.is_some_and(|hex| hex.len() == 16 && hex.bytes().all(|b| b.is_ascii_hexdigit()))
 }
 
-/// The failure inside `error` when it says that a file of ours was refused, and not that the system
+/// The failure inside `error`, if it says that one of our files was refused, not that the system
 /// failed.
 pub fn refusal(error: &io::Error) -> Option<Failure> {
     error.get_ref()?.downcast_ref::<Failure>().cloned()
 }
 
-/// Why a file of ours is not opened.
+/// Why one of our files is not opened.
 #[derive(Debug, Clone, Copy)]
 enum Refused {
     Link,
@@ -408,7 +411,7 @@ fn refused(why: Refused, path: &Path) -> io::Error {
     io::Error::other(Failure::new(ErrorCode::ConfigUntrusted, message).with_hint(hint))
 }
 
-/// `path` as one word of a shell.
+/// `path` as one word for a shell.
 pub fn quoted(path: &Path) -> String {
     let text = path.display().to_string();
     let is_plain = |c: char| c.is_alphanumeric() || "/._-+,:@%".contains(c);
@@ -419,7 +422,7 @@ pub fn quoted(path: &Path) -> String {
     }
 }
 
-/// `name`, if it is one name and no path.
+/// `name`, if it is a single name and not a path.
 fn plain(name: &str) -> io::Result<&str> {
     let is_path =
         name.is_empty() || name == "." || name == ".." || name.contains(['/', '\\', '\0']);
@@ -433,7 +436,7 @@ fn plain(name: &str) -> io::Result<&str> {
     }
 }
 
-/// `None` where nothing is there.
+/// `None` if there is nothing there.
 fn found<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     match result {
         Ok(value) => Ok(Some(value)),
@@ -442,7 +445,7 @@ fn found<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     }
 }
 
-/// New files are for their owner alone.
+/// New files are accessible only to their owner.
 fn private(how: &mut OpenOptions) -> &mut OpenOptions {
     #[cfg(unix)]
     cap_std::fs::OpenOptionsExt::mode(how, 0o600);
@@ -465,7 +468,7 @@ fn open_without_link(path: &Path) -> io::Result<Dir> {
     Ok(Dir::from_std_file(handle.into()))
 }
 
-/// Links need the right to make them on Windows; the name is looked at before it is opened.
+/// On Windows, creating links requires a special right; the name is checked before it is opened.
 #[cfg(not(unix))]
 fn open_without_link(path: &Path) -> io::Result<Dir> {
     if path.is_symlink() {
@@ -479,7 +482,7 @@ fn name_count(meta: &Metadata) -> u64 {
     cap_fs_ext::MetadataExt::nlink(meta)
 }
 
-/// The number of names cannot be read here without opening the file in another way.
+/// The link count cannot be read here without opening the file in another way.
 #[cfg(not(unix))]
 fn name_count(_: &Metadata) -> u64 {
     1

@@ -10,7 +10,7 @@ fn code(error: io::Error) -> ErrorCode {
     refusal(&error).unwrap_or_else(|| panic!("{error}")).code
 }
 
-/// A victim outside, and a folder in which everything is a link to it.
+/// A file outside that must not change, and a folder in which everything is a link to it.
 fn world() -> (tempfile::TempDir, PathBuf, PathBuf) {
     let dir = tempfile::tempdir().unwrap();
     let (outside, state) = (dir.path().join("outside"), dir.path().join("state"));
@@ -179,7 +179,7 @@ fn what_is_made_is_for_its_owner_alone() {
         (mode(&at("one")), mode(&at("two")), mode(&at("three"))),
         (0o600, 0o600, 0o600)
     );
-    // What was open to others is closed.
+    // Files that were open to others are no longer.
     fs::set_permissions(at("one"), fs::Permissions::from_mode(0o644)).unwrap();
     fs::set_permissions(at(""), fs::Permissions::from_mode(0o755)).unwrap();
     folder.make_private().unwrap();

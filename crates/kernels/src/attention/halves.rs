@@ -1,8 +1,8 @@
-//! Attention in bf16, on sets that multiply it: scores and sums are f32, what is multiplied is
+//! Attention in bf16, on sets that can multiply it: scores and sums are f32, the factors are
 //! rounded.
 //!
-//! As many queries at a time as a tile of the unit has rows; the layouts are those of
-//! [`crate::bf16`], so queries are read where the product before has left them.
+//! It processes as many queries at a time as a tile of the unit has rows. The layouts are those of
+//! [`crate::bf16`], so queries are read directly from the result of the product before.
 
 use crate::Isa;
 use crate::avx512::attention::{pack_keys, pack_values, shares};
@@ -21,9 +21,9 @@ pub(crate) struct Bf16AttentionScratch {
 }
 
 /// Attention of all heads of the first sequence of `qkv` [.., 3·hidden], whose length is that of
-/// `context` [len, hidden]. Behind its rows stand 32 more, of anything.
+/// `context` [len, hidden]. Its rows are followed by 32 more, with arbitrary content.
 ///
-/// Panics on a set without bf16, for heads whose width is no multiple of 32, and for slices that
+/// Panics on a set without bf16, for heads whose width is not a multiple of 32, and for slices that
 /// are too short.
 pub(crate) fn attend(
     isa: Isa,

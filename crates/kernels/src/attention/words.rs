@@ -1,11 +1,11 @@
 //! Attention in integers of 16 bits, on sets that multiply pairs of them in registers of 512 bits
-//! and have no bf16: twice as many products an instruction as in f32.
+//! and have no bf16: twice as many products per instruction as in f32.
 //!
-//! Queries, keys and values are rounded, each on one scale for a head of a sequence, to as many
-//! bits as leave room for all sums in 32 bits: queries and keys of 32 numbers to 5,792, values of
-//! 512 tokens to 2,047. The weights of a token are rounded on a scale of their own, the largest to
-//! 2,047 when all 512 are alike, to 32,767 when a few stand out: what is lost is less than half a
-//! 32,767th of the largest for each token that is hardly looked at. Integer sums are exact.
+//! Queries, keys and values are rounded, each with one scale per head of a sequence, to as many
+//! bits as still let all sums fit in 32 bits: queries and keys of 32 numbers to 5,792, values of
+//! 512 tokens to 2,047. The weights of a token are rounded with their own scale: the largest to
+//! 2,047 when all 512 are alike, to 32,767 when a few are much larger. The error is less than half
+//! a 32,767th of the largest for each token with a very small weight. Integer sums are exact.
 
 use crate::Isa;
 use crate::avx512::attention::{largest, pack_keys, pack_values, shares_in_words, to_words};
@@ -25,8 +25,8 @@ pub(crate) struct WordAttentionScratch {
     weights: Lines,
 }
 
-/// The largest size of two numbers of 16 bits whose product is at most `sum` when it is added
-/// `count` times.
+/// The largest absolute value of two 16-bit numbers whose product, added `count` times, is at most
+/// `sum`.
 fn most(sum: i32, count: usize) -> f32 {
     (f64::from(sum) / count as f64)
         .sqrt()
@@ -37,8 +37,8 @@ fn most(sum: i32, count: usize) -> f32 {
 /// Attention of all heads of the first sequence of `qkv` [.., 3·hidden], in bf16, whose length is
 /// that of `context` [len, hidden].
 ///
-/// Panics where 512 bits do not multiply bytes, for heads whose width is no multiple of 32, and for
-/// slices that are too short.
+/// Panics on sets that do not multiply bytes in 512 bits, for heads whose width is not a multiple
+/// of 32, and for slices that are too short.
 pub(crate) fn attend(
     isa: Isa,
     qkv: &[u16],
@@ -58,10 +58,10 @@ pub(crate) fn attend(
         return;
     }
     let padded = len.next_multiple_of(PANEL);
-    // Scores are subtracted from each other, and fit even then.
+    // Scores are subtracted from each other, and must fit even then.
     let (of_products, of_sums) = (most(i32::MAX / 2, width), most(i32::MAX, len));
-    // What the weights of a token may add up to; each is rounded by up to a half, and sums of
-    // floats are a little off.
+    // The maximum sum of the weights of a token; each is rounded by up to a half, and sums of
+    // floats are slightly inexact.
     let of_weights = i32::MAX as f32 / of_sums * 0.999 - len as f32;
     scratch
         .keys
@@ -78,15 +78,15 @@ pub(crate) fn attend(
         scratch.weights.fitted::<u16>(ROWS * padded),
     );
     let mut sums = [[0; PANEL]; ROWS];
-    // What is multiplied with a share is neither shifted nor on a scale of its own.
+    // Columns that neither scale nor shift the products with a share.
     let plain = Columns {
         scale: [1.0; PANEL],
         sum: [0.0; PANEL],
         bias: [0.0; PANEL],
     };
     for at in (0..hidden).step_by(width) {
-        // Rounds one third of the head: the step between two codes, which is not finite when one of
-        // the third is not.
+        // Rounds one third of the head; returns the step between two codes, which is not finite if
+        // any number of the third is not finite.
         let rounded = |third: usize, most: f32, out: &mut [u16]| {
             let rows = &qkv[third * hidden + at..];
             let largest = largest(isa, rows, stride, len, width);
@@ -192,7 +192,7 @@ mod tests {
         for isa in sets() {
             for len in [1, 2, 64, 512] {
                 for sign in [1.0, -1.0] {
-                    // Every number is the largest, so all products and all weights are.
+                    // Every number is the largest, so all products and all weights are too.
                     let largest = round(sign * 1e18);
                     let (mut qkv, mut found) = (vec![largest; len * 3 * 64], vec![7; len * 64]);
                     attend(
@@ -235,8 +235,8 @@ mod tests {
         }
     }
 
-    /// One token stands out, and what the hundreds of others say together still counts: their
-    /// weights were all rounded to nothing, or up to one, when the largest was 2,047.
+    /// One token has a much larger weight than hundreds of others, whose sum still counts: their
+    /// weights were all rounded to zero, or up to one, when the largest was 2,047.
     #[test]
     fn a_long_tail_keeps_its_weight() {
         for isa in sets() {

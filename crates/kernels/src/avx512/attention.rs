@@ -1,4 +1,4 @@
-//! Attention: keys and values as panels, and from scores to weights.
+//! Attention: keys and values as panels, and weights from scores.
 
 use std::arch::x86_64::*;
 
@@ -6,8 +6,8 @@ use super::{in_512_bits, load, load_halves, store_halves, with_bf16};
 use crate::elementwise::{self, EXP_RANGE, EXP_TERMS, LN2};
 use crate::layout::{Floats, Halves, LINE, PANEL, widen};
 
-/// 2^x between −½ and ½, the highest power first: relative error below 8e-5, a fiftieth of what
-/// rounding to bf16 leaves.
+/// 2^x between −½ and ½, highest power first: relative error below 8e-5, a fiftieth of the error of
+/// rounding to bf16.
 const POWER_TERMS: [f32; 4] = [0.055_171_77, 0.242_611_58, 0.693_261, 0.999_928_06];
 
 /// `2^x` with [`POWER_TERMS`].
@@ -26,8 +26,8 @@ fn power(x: __m512, terms: &[__m512; 4]) -> __m512 {
 }
 
 with_bf16! {
-    /// Weights `e^(scale · (score − highest))` of the first `len` scores, rounded; those behind get
-    /// 0. Returns 1 / their sum. `weights` is whole panels and as long as `scores`.
+    /// Weights `e^(scale · (score − highest))` of the first `len` scores, rounded; the rest are set
+    /// to 0. Returns 1 / their sum. `weights` is whole panels and as long as `scores`.
     fn shares(scores: &[f32], len: usize, scale: f32, weights: &mut [u16]) -> f32 {
         assert!(scores.len() == weights.len() && len <= scores.len() && len > 0);
         let (scores, _) = scores.as_chunks::<PANEL>();
@@ -41,7 +41,7 @@ with_bf16! {
             }
         }
         let highest = _mm512_reduce_max_ps(_mm512_max_ps(highest[0], highest[1]));
-        // What rounding the shift leaves is a factor of all weights and of their sum.
+        // The rounding error of the shift is a common factor of all weights and of their sum.
         let scale = scale * std::f32::consts::LOG2_E;
         let (factor, shift) = (_mm512_set1_ps(scale), _mm512_set1_ps(-highest * scale));
         let terms = POWER_TERMS.map(|term| _mm512_set1_ps(term));
@@ -63,12 +63,12 @@ with_bf16! {
     }
 }
 
-/// [`crate::elementwise::exp`], to the bit.
+/// [`crate::elementwise::exp`], with exactly the same bits.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn exp(x: __m512) -> __m512 {
     let of = |x: f32| _mm512_set1_ps(x);
-    // Adding 1.5·2²³ rounds to the nearest integer, which then is in the low bits.
+    // Adding 1.5·2²³ rounds to the nearest integer, which is then in the low bits.
     let round = of(12_582_912.0);
     // NaN propagates: min and max return the second operand.
     let x = _mm512_max_ps(of(EXP_RANGE.0), _mm512_min_ps(of(EXP_RANGE.1), x));
@@ -87,7 +87,7 @@ fn exp(x: __m512) -> __m512 {
     _mm512_mul_ps(p, _mm512_castsi512_ps(power))
 }
 
-/// Which of the sixteen numbers from `at` on are among the first `len`.
+/// A mask of the sixteen numbers from `at` on that are among the first `len`.
 #[inline]
 fn first(len: usize, at: usize) -> __mmask16 {
     let left = len.saturating_sub(at);
@@ -99,7 +99,7 @@ fn first(len: usize, at: usize) -> __mmask16 {
 }
 
 in_512_bits! {
-    /// Turns the first `len` of `scores` into `e^(score − highest)`; returns their sum. The bits
+    /// Replaces the first `len` of `scores` by `e^(score − highest)`; returns their sum. The bits
     /// are those of the plain loops.
     fn exponentials(scores: &mut [f32], len: usize) -> f32 {
         let (scores, _) = scores[..len.next_multiple_of(LINE)].as_chunks_mut::<LINE>();
@@ -124,7 +124,7 @@ in_512_bits! {
 
 in_512_bits! {
     /// Keys as the columns of panels [panels][width][2 lines], times `scale`: `len` rows, one every
-    /// `stride` numbers. Columns behind the last key are zero.
+    /// `stride` numbers. Columns after the last key are zero.
     fn pack_float_keys(rows: &[f32], stride: usize, len: usize, width: usize, scale: f32, keys: &mut [Floats]) {
         assert!(width.is_multiple_of(LINE) && keys.len() == len.div_ceil(PANEL) * width * 2);
         let scale = _mm512_set1_ps(scale);
@@ -140,7 +140,7 @@ in_512_bits! {
                 transpose(&mut tile);
                 let lines = panel[part * PANEL..(part + 1) * PANEL].iter_mut().skip(half).step_by(2);
                 for (to, line) in lines.zip(tile) {
-                    // SAFETY: a line is a register on its boundary.
+                    // SAFETY: a line is an aligned register.
                     unsafe { _mm512_store_si512((&raw mut *to).cast(), line) };
                 }
             }
@@ -149,16 +149,16 @@ in_512_bits! {
 }
 
 in_512_bits! {
-    /// The largest size of a number in `len` rows of `width` numbers in bf16, one every `stride`.
-    /// Not finite as soon as one of them is not.
+    /// The largest absolute value in `len` rows of `width` bf16 numbers, one every `stride`. Not
+    /// finite if any of them is not finite.
     fn largest(rows: &[u16], stride: usize, len: usize, width: usize) -> f32 {
         assert!(width.is_multiple_of(PANEL) && width <= stride && (len == 0 || rows.len() >= (len - 1) * stride + width));
-        // Without their signs, numbers are in the order of their bits, and those that are not
-        // finite are above all others.
+        // Without their signs, numbers are in the order of their bits, and non-finite ones are
+        // above all others.
         let (size, mut most) = (_mm512_set1_epi16(i16::MAX), _mm512_setzero_si512());
         for row in rows.chunks(stride).take(len) {
             for numbers in row[..width].as_chunks::<PANEL>().0 {
-                // SAFETY: thirty-two numbers are there.
+                // SAFETY: there are thirty-two numbers.
                 let numbers = unsafe { _mm512_loadu_si512(numbers.as_ptr().cast()) };
                 most = _mm512_max_epu16(most, _mm512_and_si512(numbers, size));
             }
@@ -170,18 +170,18 @@ in_512_bits! {
     }
 }
 
-/// Thirty-two integers of 16 bits from as many of 32, which fit.
+/// Packs thirty-two 32-bit integers, whose values fit, into 16 bits each.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn words(low: __m512i, high: __m512i) -> __m512i {
-    // Packing goes by quarters of a register.
+    // The pack instruction works on quarters of a register.
     let order = _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7);
     _mm512_permutexvar_epi64(order, _mm512_packs_epi32(low, high))
 }
 
 in_512_bits! {
-    /// Rounds `len` rows of `width` numbers in bf16, one every `stride`, times `scale` to integers
-    /// of 16 bits, one row behind the other.
+    /// Rounds `len` rows of `width` bf16 numbers, one every `stride`, times `scale`, to integers of
+    /// 16 bits in consecutive rows.
     fn to_words(rows: &[u16], stride: usize, len: usize, width: usize, scale: f32, out: &mut [u16]) {
         assert!(width.is_multiple_of(PANEL) && width <= stride && out.len() == len * width);
         assert!(len == 0 || rows.len() >= (len - 1) * stride + width);
@@ -198,13 +198,13 @@ in_512_bits! {
 }
 
 in_512_bits! {
-    /// As [`shares`], of scores that are integers: weights `e^(scale · (score − highest))` on the
-    /// scale that makes them add up to `room`, but the largest at most 32,767, rounded to integers.
-    /// Returns their sum. The scores are used up.
+    /// Like [`shares`], for integer scores: weights `e^(scale · (score − highest))`, scaled so that
+    /// they add up to `room`, but the largest is at most 32,767, rounded to integers. Returns their
+    /// sum. The scores are overwritten.
     fn shares_in_words(scores: &mut [i32], len: usize, scale: f32, room: f32, weights: &mut [u16]) -> f32 {
         assert!(scores.len() == weights.len() && len <= scores.len() && len > 0);
         let load = |from: &[i32; LINE]| {
-            // SAFETY: sixteen numbers are there.
+            // SAFETY: there are sixteen numbers.
             unsafe { _mm512_loadu_si512(from.as_ptr().cast()) }
         };
         let (lines, _) = scores.as_chunks_mut::<LINE>();
@@ -217,7 +217,7 @@ in_512_bits! {
         let terms = POWER_TERMS.map(|term| _mm512_set1_ps(term));
         let mut total = _mm512_setzero_ps();
         for (number, scores) in lines.iter_mut().enumerate() {
-            // Of those that do not count this may wrap.
+            // For scores that do not count this may wrap.
             let below = _mm512_sub_epi32(load(scores), highest);
             let weight = power(_mm512_mul_ps(_mm512_cvtepi32_ps(below), factor), &terms);
             let weight = _mm512_maskz_mov_ps(first(len, number * LINE), weight);
@@ -238,7 +238,7 @@ in_512_bits! {
     }
 }
 
-/// A row's 32 numbers from `at` on, or zeros where there is no such row.
+/// The 32 numbers of a row from `at` on, or zeros if there is no such row.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn row_or_zeros(rows: &[u16], at: usize, there: bool) -> __m512i {
@@ -246,13 +246,13 @@ fn row_or_zeros(rows: &[u16], at: usize, there: bool) -> __m512i {
         return _mm512_setzero_si512();
     }
     let row = &rows[at..at + PANEL];
-    // SAFETY: thirty-two numbers are there.
+    // SAFETY: there are thirty-two numbers.
     unsafe { _mm512_loadu_si512(row.as_ptr().cast()) }
 }
 
 in_512_bits! {
     /// Keys as the columns of panels [panels][width / 2][2 lines]: `len` rows, one every `stride`
-    /// numbers. Columns behind the last key are zero.
+    /// numbers. Columns after the last key are zero.
     fn pack_keys(rows: &[u16], stride: usize, len: usize, width: usize, keys: &mut [Halves]) {
         assert!(width.is_multiple_of(PANEL) && keys.len() == len.div_ceil(PANEL) * width);
         for (number, panel) in keys.chunks_exact_mut(width).enumerate() {
@@ -266,7 +266,7 @@ in_512_bits! {
                     transpose(&mut tile);
                     let lines = panel[part * PANEL..(part + 1) * PANEL].iter_mut().skip(half).step_by(2);
                     for (to, line) in lines.zip(tile) {
-                        // SAFETY: a line is a register on its boundary.
+                        // SAFETY: a line is an aligned register.
                         unsafe { _mm512_store_si512((&raw mut *to).cast(), line) };
                     }
                 }
@@ -275,7 +275,7 @@ in_512_bits! {
     }
 }
 
-/// Sixteen rows of sixteen pairs become sixteen columns.
+/// Transposes sixteen rows of sixteen pairs.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn transpose(rows: &mut [__m512i; LINE]) {
@@ -306,7 +306,7 @@ fn transpose(rows: &mut [__m512i; LINE]) {
 
 in_512_bits! {
     /// Values as panels [width / 32][rows / 2][2 lines], the rows rounded up to whole panels: `len`
-    /// rows, one every `stride` numbers. What stands for rows behind the last is zero.
+    /// rows, one every `stride` numbers. The positions of rows after the last are zero.
     fn pack_values(rows: &[u16], stride: usize, len: usize, width: usize, values: &mut [Halves]) {
         let padded = len.next_multiple_of(PANEL);
         assert!(width.is_multiple_of(PANEL) && values.len() == width / PANEL * padded);
@@ -320,14 +320,14 @@ in_512_bits! {
             order
         }
         static ORDERS: [[u16; PANEL]; 2] = [order(0), order(LINE as u16)];
-        // SAFETY: each is a register long.
+        // SAFETY: each has the length of a register.
         let orders = ORDERS.each_ref().map(|order| unsafe { _mm512_loadu_si512(order.as_ptr().cast()) });
         for (number, panel) in values.chunks_exact_mut(padded).enumerate() {
             for (pair, lines) in panel.chunks_exact_mut(2).enumerate() {
                 let row = |row: usize| row_or_zeros(rows, row * stride + number * PANEL, row < len);
                 let (even, odd) = (row(2 * pair), row(2 * pair + 1));
                 for (line, order) in lines.iter_mut().zip(orders) {
-                    // SAFETY: a line is a register on its boundary.
+                    // SAFETY: a line is an aligned register.
                     unsafe {
                         _mm512_store_si512((&raw mut *line).cast(), _mm512_permutex2var_epi16(even, order, odd));
                     }

@@ -1,4 +1,4 @@
-//! After a product: from sums to numbers, with GELU where wanted.
+//! After a product: converts sums to numbers, with GELU if requested.
 
 use std::arch::x86_64::*;
 
@@ -6,7 +6,7 @@ use super::{in_512_bits, load, panel, store, store_halves, store_near_halves, wi
 use crate::Isa;
 use crate::layout::{Columns, LINE, PANEL};
 
-/// As [`crate::elementwise::gelu_near`].
+/// Like [`crate::elementwise::gelu_near`].
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn gelu(x: __m512) -> __m512 {
@@ -32,7 +32,7 @@ fn both(of: &[f32; PANEL]) -> Both {
     [load(&halves[0]), load(&halves[1])]
 }
 
-/// What belongs to a panel's columns, in registers.
+/// The values for a panel's columns, in registers.
 struct Loaded {
     sum: Both,
     scale: Both,
@@ -57,7 +57,7 @@ impl Loaded {
         let (step, low) = (_mm512_set1_ps(step), _mm512_set1_ps(low));
         let (halves, _) = sums.as_chunks::<LINE>();
         let value = |half: usize| {
-            // SAFETY: sixteen numbers are there.
+            // SAFETY: there are sixteen numbers.
             let sums =
                 _mm512_cvtepi32_ps(unsafe { _mm512_loadu_si512(halves[half].as_ptr().cast()) });
             let value = _mm512_fmadd_ps(sums, step, _mm512_mul_ps(self.sum[half], low));
@@ -69,8 +69,8 @@ impl Loaded {
 }
 
 in_512_bits! {
-    /// From sums of codes to numbers, and GELU where wanted. A row of `out` is `stride` long, and
-    /// gets 32 numbers from `column` on.
+    /// Converts sums of codes to numbers, with GELU if requested. A row of `out` has `stride`
+    /// numbers; 32 are written from `column` on.
     fn finish_bytes(
         sums: &[[i32; PANEL]],
         rows: &[(f32, f32)],
@@ -88,7 +88,7 @@ in_512_bits! {
     }
 }
 
-/// As [`finish_bytes`], to bf16.
+/// Like [`finish_bytes`], with bf16 results.
 #[allow(clippy::too_many_arguments)]
 #[inline]
 pub(crate) fn finish_bytes_in_halves(
@@ -141,7 +141,7 @@ in_512_bits! {
     }
 }
 
-/// `sum · share + bias`, and GELU where wanted.
+/// `sum · share + bias`, with GELU if requested.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn of_floats(sums: &[f32; PANEL], share: f32, bias: &Both, with_gelu: bool) -> Both {
@@ -154,7 +154,7 @@ fn of_floats(sums: &[f32; PANEL], share: f32, bias: &Both, with_gelu: bool) -> B
 }
 
 with_bf16! {
-    /// As [`finish_bytes`], from sums of floats: `sum · share + bias`.
+    /// Like [`finish_bytes`], for sums of floats: `sum · share + bias`.
     fn finish_floats(
         sums: &[[f32; PANEL]],
         shares: &[f32],
@@ -173,7 +173,7 @@ with_bf16! {
 }
 
 with_bf16! {
-    /// As [`finish_floats`], to bf16.
+    /// Like [`finish_floats`], with bf16 results.
     fn finish_floats_in_halves(
         sums: &[[f32; PANEL]],
         shares: &[f32],

@@ -1,4 +1,5 @@
-//! Before a product: rows turned and rounded to bytes, or rounded to bf16.
+//! Before a product: rows are multiplied by the Hadamard matrix and rounded to bytes, or rounded to
+//! bf16.
 
 use std::arch::x86_64::*;
 
@@ -21,7 +22,7 @@ with_bf16! {
     }
 }
 
-/// [`hadamard::turn`] of one block, which is `N` registers.
+/// [`hadamard::turn`] for one block of `N` registers.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn turn<const N: usize>(mut x: [__m512; N]) -> [__m512; N] {
@@ -35,7 +36,7 @@ fn turn<const N: usize>(mut x: [__m512; N]) -> [__m512; N] {
         }
         apart /= 2;
     }
-    // Multiplying by them rounds nothing.
+    // Multiplying by them causes no rounding.
     let one = _mm512_set1_ps(1.0);
     let minus = |second: __mmask16| _mm512_mask_sub_ps(one, second, _mm512_setzero_ps(), one);
     let signs = [minus(0xff00), minus(0xf0f0), minus(0xcccc), minus(0xaaaa)];
@@ -48,8 +49,8 @@ fn turn<const N: usize>(mut x: [__m512; N]) -> [__m512; N] {
     x
 }
 
-/// Turns a row of blocks of `N` registers: its smallest and its largest number, and one that is
-/// none as soon as one of them is not finite.
+/// Turns (multiplies by the Hadamard matrix) a row of blocks of `N` registers. Returns its smallest
+/// and its largest number, and a third that is NaN if any number is not finite.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn turn_row<const N: usize>(row: Rows<'_>, turned: &mut [[f32; LINE]]) -> (f32, f32, f32) {
@@ -84,8 +85,8 @@ fn turn_row<const N: usize>(row: Rows<'_>, turned: &mut [[f32; LINE]]) -> (f32, 
 }
 
 in_512_bits! {
-    /// Turns one row and rounds it to bytes, as [`crate::int8`] says: its step and its smallest
-    /// number. A row is whole panels, and `turned` as long.
+    /// Turns one row and rounds it to bytes, as described in [`crate::int8`]. Returns its step and
+    /// its smallest number. A row is whole panels, and `turned` has the same length.
     fn encode(row: Rows<'_>, turned: &mut [f32], codes: &mut [u8]) -> (f32, f32) {
         assert!(turned.len().is_multiple_of(PANEL) && codes.len() >= turned.len(), "whole panels");
         let block = hadamard::block(turned.len()) / LINE;
@@ -98,7 +99,7 @@ in_512_bits! {
         let step = (high - low) / 255.0;
         let (first, scale) = (_mm512_set1_ps(low), _mm512_set1_ps(inverse(step)));
         for (x, to) in turned.iter().zip(codes.as_chunks_mut::<LINE>().0) {
-            // Never below 0: the smallest number is taken from all of them first.
+            // Never below 0: the smallest number is subtracted from all of them first.
             let steps = _mm512_mul_ps(_mm512_sub_ps(load(x), first), scale);
             let code = _mm512_cvtusepi32_epi8(_mm512_cvtps_epi32(steps));
             // SAFETY: sixteen bytes fit.

@@ -19,7 +19,7 @@ fn numbers(count: usize, size: f32) -> Vec<f32> {
     std::iter::repeat_with(next).take(count).collect()
 }
 
-/// The sets that have these passes; none on an older machine.
+/// The sets that have these functions; none on an older machine.
 fn sets() -> impl Iterator<Item = Isa> {
     Isa::all().filter(|isa| isa.width() == Width::Bits512)
 }
@@ -74,7 +74,7 @@ fn codes_are_the_nearest_and_what_is_not_finite_is_seen() {
                 );
             }
         }
-        // Turned, every number of it is the same.
+        // After turning, all its numbers are equal.
         let mut row = [0.0; 32];
         row[0] = 2.5;
         assert_eq!(
@@ -116,7 +116,7 @@ fn gelu_is_near_the_exact_one() {
     }
 }
 
-/// Columns that leave sums what they are.
+/// Columns that do not change the sums.
 const PLAIN: Columns = Columns {
     scale: [1.0; PANEL],
     sum: [0.0; PANEL],
@@ -126,7 +126,7 @@ const PLAIN: Columns = Columns {
 #[test]
 fn results_in_halves_are_the_nearest_ones() {
     for isa in sets() {
-        // All that is between two neighbours, and what is no number or becomes infinite.
+        // All values between two neighbours, NaN, and numbers that become infinite.
         let steps = (-64..64).map(|i| 1.0 + i as f32 / 2048.0);
         let ends = [
             f32::MAX,
@@ -227,7 +227,7 @@ fn shares_are_those_of_the_exponentials() {
         for len in [1_usize, 2, 15, 16, 17, 31, 32, 33, 64, 255] {
             let padded = len.next_multiple_of(PANEL);
             let mut scores = numbers(padded, 40.0);
-            // What is behind the last must not matter.
+            // Values after the last must not matter.
             scores[len..].fill(f32::NAN);
             let mut weights = vec![7; padded];
             let share = f64::from(shares(isa, &scores, len, 0.25, &mut weights));
@@ -247,7 +247,7 @@ fn shares_are_those_of_the_exponentials() {
             scores[len / 2] = f32::NAN;
             assert!(shares(isa, &scores, len, 0.25, &mut weights).is_nan());
         }
-        // Far apart: the smaller vanishes, nothing overflows.
+        // Far apart: the smaller becomes zero, and nothing overflows.
         let mut weights = vec![7; PANEL];
         let mut scores = vec![-1e6; PANEL];
         scores[1] = 1e6;
@@ -267,7 +267,7 @@ fn shares_of_integers_are_those_of_the_exponentials() {
                 .map(|x| x as i32)
                 .collect();
             let highest = *scores[..len].iter().max().unwrap();
-            // What is behind the last must not matter.
+            // Values after the last must not matter.
             scores[len..].fill(i32::MAX);
             let exact: Vec<f64> = scores[..len]
                 .iter()
@@ -287,7 +287,7 @@ fn shares_of_integers_are_those_of_the_exponentials() {
             }
             assert!(weights[len..].iter().all(|x| *x == 0));
         }
-        // As far apart as they can be: the smaller vanishes, nothing wraps.
+        // As far apart as possible: the smaller becomes zero, and nothing wraps.
         let (mut scores, mut weights) = (vec![-(1 << 30); PANEL], vec![7; PANEL]);
         scores[1] = 1 << 30;
         let sum = shares_in_words(isa, &mut scores, 2, 1.0, 1e6, &mut weights);

@@ -1,17 +1,17 @@
 use super::*;
 use crate::Set;
 
-/// Numbers of a token, heads, inner numbers.
+/// Hidden width, number of heads, inner width.
 #[derive(Clone, Copy)]
 struct Shape(usize, usize, usize);
 
-/// Panels, registers and tiles are never full.
+/// Panels, registers and tiles are never completely filled.
 const ODD: Shape = if cfg!(miri) {
     Shape(12, 3, 20)
 } else {
     Shape(48, 3, 80)
 };
-/// They always are, so what is between rounded products is bf16 where the set has it.
+/// They are always filled, so the numbers between rounded products are bf16 if the set has it.
 const EVEN: Shape = if cfg!(miri) {
     Shape(32, 1, 32)
 } else {
@@ -127,8 +127,8 @@ fn least_cosine(a: &[f32], b: &[f32], hidden: usize) -> f64 {
         .fold(1.0, f64::min)
 }
 
-/// Where there is more than one right result: bf16 in registers rounds sums otherwise than the
-/// matrix unit and f32 do.
+/// Whether there is only one right result; bf16 in registers rounds sums differently from the
+/// matrix unit and from f32.
 fn rounds_alike(isa: Isa, kind: Kind, shape: Shape) -> bool {
     isa.set() != Set::Portable
         && (kind == Kind::Full
@@ -137,7 +137,7 @@ fn rounds_alike(isa: Isa, kind: Kind, shape: Shape) -> bool {
 
 #[test]
 fn every_set_computes_the_definition_and_those_that_round_alike_the_same_bits() {
-    // An interpreter takes minutes for the longer ones.
+    // The interpreter takes minutes for the longer ones.
     let batches = [
         vec![512],
         vec![256],
