@@ -1,5 +1,6 @@
 //! An answer as a person reads it: passages without markup, one number a source, a list of sources.
 
+use local_agent_text::documents::said_lines;
 use local_agent_text::evidence::{Draft, EvidenceItem, EvidenceSnapshot, Segment};
 use local_agent_text::markdown::plain;
 use local_agent_text::types::{ByteSpan, Label, LineSpan};
@@ -474,9 +475,9 @@ struct Sources<'s> {
 
 /// A file and headings, with the lines that are cited.
 struct Source {
+    path: String,
     place: String,
-    first: u32,
-    last: u32,
+    lines: LineSpan,
 }
 
 impl Sources<'_> {
@@ -500,15 +501,16 @@ impl Sources<'_> {
         let place = place(self.snapshot, item);
         if let Some(at) = self.known.iter().position(|s| s.place == place) {
             if let Some(source) = self.known.get_mut(at) {
-                source.first = source.first.min(lines.first());
-                source.last = source.last.max(lines.last());
+                let first = source.lines.first().min(lines.first());
+                let last = source.lines.last().max(lines.last());
+                source.lines = LineSpan::new(first, last).unwrap_or(source.lines);
             }
             return at + 1;
         }
         self.known.push(Source {
+            path: item.path.to_string(),
             place,
-            first: lines.first(),
-            last: lines.last(),
+            lines,
         });
         self.known.len()
     }
@@ -518,10 +520,7 @@ impl Sources<'_> {
             .iter()
             .enumerate()
             .map(|(at, source)| {
-                let lines = match source.first == source.last {
-                    true => format!("line {}", source.first),
-                    false => format!("lines {}-{}", source.first, source.last),
-                };
+                let lines = said_lines(&source.path, source.lines);
                 format!("[{}] {}, {lines}", at + 1, source.place)
             })
             .collect()

@@ -12,7 +12,7 @@ use std::ops::Range;
 use serde_json::{Map, Value};
 
 use crate::markdown::{self, ChunkOptions, CountTokens, Document, Scheme};
-use crate::types::RelPath;
+use crate::types::{LineSpan, RelPath};
 
 /// How a document is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,6 +31,35 @@ pub enum DocumentKind {
 pub const CODE_EXTENSIONS: [&str; 9] = [
     ".rs", ".py", ".pyi", ".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs",
 ];
+
+/// Extensions of files whose text is not their bytes and has to be taken out of them first, in lower
+/// case with their dots. What is taken out is written as markdown.
+pub const EXTRACTED_EXTENSIONS: [&str; 5] = [".canvas", ".docx", ".htm", ".html", ".pdf"];
+
+/// The ending in [`EXTRACTED_EXTENSIONS`] that a path or an address has.
+pub fn extracted(path: &str) -> Option<&'static str> {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let ends = |extension: &&str| {
+        let start = name.len().checked_sub(extension.len());
+        start
+            .and_then(|start| name.get(start..))
+            .is_some_and(|end| end.eq_ignore_ascii_case(extension))
+    };
+    EXTRACTED_EXTENSIONS.into_iter().find(ends)
+}
+
+/// Lines of a document as a person reads them: `line 4`, `lines 4-6`; of a document whose text is
+/// not its bytes, `lines 4-6 of its text`, for no editor shows them under these numbers.
+pub fn said_lines(path: &str, lines: LineSpan) -> String {
+    let many = match lines.first() == lines.last() {
+        true => "line",
+        false => "lines",
+    };
+    match extracted(path) {
+        Some(_) => format!("{many} {lines} of its text"),
+        None => format!("{many} {lines}"),
+    }
+}
 
 impl DocumentKind {
     /// The kind that a file's name says.
@@ -162,6 +191,17 @@ mod tests {
         assert_eq!(of("todo.org"), DocumentKind::Org);
         assert_eq!(of("src/net.py"), DocumentKind::Code);
         assert_eq!(of("board.canvas"), DocumentKind::Markdown);
+    }
+
+    #[test]
+    fn lines_of_an_extracted_text_are_called_that() {
+        let said = |path: &str, first, last| said_lines(path, LineSpan::new(first, last).unwrap());
+        assert_eq!(said("n:a/b.md", 4, 4), "line 4");
+        assert_eq!(said("a.md", 4, 6), "lines 4-6");
+        assert_eq!(said("n:a/B.Canvas", 4, 4), "line 4 of its text");
+        assert_eq!(said("x.docx", 4, 6), "lines 4-6 of its text");
+        assert_eq!(extracted("a.canvas/b.md"), None);
+        assert_eq!(extracted("ü.htm"), Some(".htm"));
     }
 
     #[test]
