@@ -12,6 +12,7 @@ use super::index::extend;
 use super::left_out;
 use super::output::count;
 use local_agent_agent::config::Config;
+use local_agent_agent::operations::status::SkippedKind;
 use local_agent_agent::operations::{self, Library, notes};
 use local_agent_files::sandbox::Sandbox;
 use local_agent_text::error::{Failure, Result};
@@ -33,7 +34,8 @@ pub fn run(context: &Context, args: &Status) -> Result<ExitCode> {
         context.out.json(body);
     } else {
         print(context, &body);
-        let skipped = serde_json::from_value(body["skipped_kinds"].clone()).unwrap_or_default();
+        let skipped: Vec<SkippedKind> =
+            serde_json::from_value(body["skipped_kinds"].clone()).unwrap_or_default();
         for line in left_out::skipped_lines(&skipped) {
             context.out.line(&line);
         }

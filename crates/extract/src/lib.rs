@@ -2,7 +2,8 @@
 //!
 //! What comes out has headings where the document has them, and places where it has none: `page 3`,
 //! `line 14 of the file`. The same bytes give the same text, so whoever reads a document again can
-//! compare. Nothing here touches the disk; whatever the bytes are, the answer comes in bounded time
+//! compare; a version that gives another text raises `IMPLEMENTATION` of the cut points, too, or an
+//! index made before would not match its files. Nothing here touches the disk; whatever the bytes are, the answer comes in bounded time
 //! and memory and is a text or a reason.
 
 mod canvas;

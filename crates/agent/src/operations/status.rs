@@ -154,9 +154,9 @@ fn indexed(
         skipped_files: totals.skipped,
         skipped_kinds: by_kind(
             index
-                .skipped()?
+                .skipped(usize::MAX)?
                 .iter()
-                .map(|(path, reason)| (path.as_str(), reason.as_str())),
+                .map(|(_, path, reason)| (path.as_str(), reason.as_str())),
         ),
         chunks: totals.chunks,
         sources: sources.collect(),

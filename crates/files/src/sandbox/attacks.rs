@@ -1026,3 +1026,34 @@ fn a_person_may_name_any_file_but_not_any_name() {
         b"SECRET"
     );
 }
+
+#[test]
+fn a_private_card_makes_its_board_private() {
+    use super::PrivateNotes;
+
+    let dir = tempfile::tempdir().unwrap();
+    let card = |text: &str| format!(r#"{{"nodes":[{{"type":"text","text":"{text}"}}]}}"#);
+    std::fs::write(dir.path().join("open.canvas"), card("words")).unwrap();
+    std::fs::write(dir.path().join("own.canvas"), card("my #private card")).unwrap();
+    let security = super::policy::tests::security();
+    let root = RootSpec {
+        name: SourceName::new("notes").unwrap(),
+        path: dir.path().to_path_buf(),
+        kind: "notes".to_owned(),
+        code: false,
+        selection: Selection::default()
+            .with_extensions(&[".canvas".to_owned()])
+            .unwrap(),
+    };
+    let sandbox = Sandbox::open(vec![root], Policy::from(&security)).unwrap();
+    let mut private = security.clone();
+    private.private_tags = vec!["private".to_owned()];
+    let kept = sandbox
+        .clone()
+        .without_private(std::sync::Arc::new(PrivateNotes::new(&private)));
+    let at = |name: &str| sandbox.resolve(name).unwrap();
+    assert!(kept.read(&at("open.canvas")).is_ok());
+    assert!(sandbox.read(&at("own.canvas")).is_ok());
+    let refused = kept.read(&at("own.canvas")).unwrap_err();
+    assert_eq!(refused.code, ErrorCode::FileNotFound);
+}
