@@ -4,6 +4,7 @@
 use std::fs;
 use std::io::{Cursor, Write as _};
 
+use local_agent_text::types::Sha256;
 use zip::write::{SimpleFileOptions, ZipWriter};
 
 use crate::harness::World;
@@ -48,8 +49,8 @@ fn world() -> World {
         ("bread.md", "# Bread\n\nThe bread rests for nine hours.\n"),
         ("board.canvas", BOARD),
         ("kiln.html", PAGE),
-        ("local-agent.yaml", SOURCES),
     ]);
+    world.write("local-agent.yaml", SOURCES);
     let lease = [
         paragraph("The lease of the mill ends in October &amp; renews yearly."),
         paragraph("The deposit is 2,400 crowns."),
@@ -73,10 +74,12 @@ fn each_kind_is_found_read_asked_and_cited() {
     assert_eq!(world.json(&["status"])["documents"], 4);
     let carp = first(&world, "forty carp");
     assert_eq!(carp["rel_path"], "board.canvas");
-    let heading = carp["heading_path"].to_string();
+    let shown = world
+        .ok(&["query", "forty carp", "--min-score", "0"])
+        .stdout;
     assert!(
-        heading.contains("Water") && heading.contains("line 3 of the file"),
-        "{carp}"
+        shown.contains("board › Water › line 3 of the file › Carp"),
+        "{shown}"
     );
     assert_eq!(first(&world, "celadon glaze")["rel_path"], "kiln.html");
     assert_eq!(first(&world, "celadon glaze")["title"], "Kiln log");
@@ -117,7 +120,7 @@ fn each_kind_is_found_read_asked_and_cited() {
 fn evidence_is_a_slice_of_the_text_that_is_read() {
     let world = world();
     for (question, path) in [
-        ("How many carp does the pond hold?", "board.canvas"),
+        ("How many carp does the pond hold in April?", "board.canvas"),
         (
             "At how many degrees is the celadon glaze fired?",
             "kiln.html",
@@ -131,9 +134,10 @@ fn evidence_is_a_slice_of_the_text_that_is_read() {
         let text = read["text"].as_str().unwrap();
         let at = |key: &str| usize::try_from(item[key].as_u64().unwrap()).unwrap();
         let slice = &text[at("start_byte")..at("end_byte")];
-        assert_eq!(item["text"], slice, "{body}");
+        let hash = Sha256::of(slice.as_bytes()).to_string();
+        assert_eq!(item["text_sha256"], hash, "{body}");
         let run = world.ok(&["runs", "replay", "last"]).stdout;
-        assert!(!run.contains("MISMATCH"), "{run}");
+        assert!(run.contains("the same report"), "{run}");
     }
 }
 
@@ -300,21 +304,4 @@ fn pages_of_a_pdf_are_places() {
         .stdout;
     assert!(answer.contains("every ninth month"), "{answer}");
     assert!(answer.contains("boiler.pdf › page 1, "), "{answer}");
-}
-
-#[test]
-fn what_is_read_as_its_text_is_never_written() {
-    let world = world();
-    world.write(
-        "local-agent.yaml",
-        &format!("{SOURCES}tools:\n  write_enabled: true\n"),
-    );
-    let args = r#"{"path":"lease.docx","content":"x"}"#;
-    let run = world.run(&["tool", "call", "propose_write", args]);
-    assert_ne!(run.code, 0);
-    assert!(
-        fs::read(world.vault().join("lease.docx"))
-            .unwrap()
-            .starts_with(b"PK")
-    );
 }

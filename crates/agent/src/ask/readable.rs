@@ -1,6 +1,6 @@
 //! An answer as a person reads it: passages without markup, one number a source, a list of sources.
 
-use local_agent_text::documents::said_lines;
+use local_agent_text::documents::{headings_at, said_lines};
 use local_agent_text::evidence::{Draft, EvidenceItem, EvidenceSnapshot, Segment};
 use local_agent_text::markdown::plain;
 use local_agent_text::types::{ByteSpan, Label, LineSpan};
@@ -498,7 +498,7 @@ impl Sources<'_> {
 
     fn number(&mut self, item: &EvidenceItem, span: ByteSpan) -> usize {
         let lines = lines(item, span);
-        let place = place(self.snapshot, item);
+        let place = place(self.snapshot, item, span);
         if let Some(at) = self.known.iter().position(|s| s.place == place) {
             if let Some(source) = self.known.get_mut(at) {
                 let first = source.lines.first().min(lines.first());
@@ -528,12 +528,14 @@ impl Sources<'_> {
 }
 
 /// `path › heading`, with the source's name where another source has such a path too.
-fn place(snapshot: &EvidenceSnapshot, item: &EvidenceItem) -> String {
+fn place(snapshot: &EvidenceSnapshot, item: &EvidenceItem, span: ByteSpan) -> String {
     let file = match snapshot.names_source(item) {
         true => format!("{}:{}", item.source, item.path),
         false => item.path.to_string(),
     };
-    let headings = item.heading.headings().iter().map(|h| plain(&h.title));
+    let at = span.start().saturating_sub(item.span.start());
+    let heading = headings_at(item.path.as_str(), &item.heading, &item.text, at);
+    let headings = heading.headings().iter().map(|h| plain(&h.title));
     std::iter::once(file)
         .chain(headings)
         .collect::<Vec<_>>()

@@ -1028,32 +1028,30 @@ fn a_person_may_name_any_file_but_not_any_name() {
 }
 
 #[test]
-fn a_private_card_makes_its_board_private() {
-    use super::PrivateNotes;
-
-    let dir = tempfile::tempdir().unwrap();
+fn a_private_card_makes_its_board_private_and_no_board_is_written() {
+    let world = World::new();
     let card = |text: &str| format!(r#"{{"nodes":[{{"type":"text","text":"{text}"}}]}}"#);
-    std::fs::write(dir.path().join("open.canvas"), card("words")).unwrap();
-    std::fs::write(dir.path().join("own.canvas"), card("my #private card")).unwrap();
-    let security = super::policy::tests::security();
-    let root = RootSpec {
-        name: SourceName::new("notes").unwrap(),
-        path: dir.path().to_path_buf(),
-        kind: "notes".to_owned(),
-        code: false,
-        selection: Selection::default()
-            .with_extensions(&[".canvas".to_owned()])
-            .unwrap(),
+    world.write("open.canvas", &card("words"));
+    world.write("own.canvas", &card("my #private card"));
+    let named = Selection::default().with_extensions(&[".canvas".to_owned()]);
+    let notes = RootSpec {
+        selection: named.unwrap(),
+        ..root("notes", &world.vault)
     };
-    let sandbox = Sandbox::open(vec![root], Policy::from(&security)).unwrap();
-    let mut private = security.clone();
-    private.private_tags = vec!["private".to_owned()];
-    let kept = sandbox
-        .clone()
-        .without_private(std::sync::Arc::new(PrivateNotes::new(&private)));
+    let rules = Security {
+        private_tags: vec!["private".to_owned()],
+        ..security()
+    };
+    let sandbox = Sandbox::open(vec![notes], Policy::from(&rules)).unwrap();
     let at = |name: &str| sandbox.resolve(name).unwrap();
-    assert!(kept.read(&at("open.canvas")).is_ok());
-    assert!(sandbox.read(&at("own.canvas")).is_ok());
-    let refused = kept.read(&at("own.canvas")).unwrap_err();
+    let (open, own) = (at("open.canvas"), at("own.canvas"));
+    let read = String::from_utf8(sandbox.read(&open).unwrap().bytes).unwrap();
+    assert_eq!(read, "## line 1 of the file\n\nwords\n");
+    assert!(sandbox.read(&own).is_ok());
+    let refused = sandbox.subject("open.canvas").unwrap_err();
+    assert_eq!(refused.code, ErrorCode::WriteDenied);
+    let kept = sandbox.without_private(Arc::new(PrivateNotes::new(&rules)));
+    assert!(kept.read(&open).is_ok());
+    let refused = kept.read(&own).unwrap_err();
     assert_eq!(refused.code, ErrorCode::FileNotFound);
 }

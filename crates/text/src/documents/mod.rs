@@ -12,7 +12,7 @@ use std::ops::Range;
 use serde_json::{Map, Value};
 
 use crate::markdown::{self, ChunkOptions, CountTokens, Document, Scheme};
-use crate::types::{LineSpan, RelPath};
+use crate::types::{Heading, HeadingPath, LineSpan, RelPath};
 
 /// How a document is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,6 +59,53 @@ pub fn said_lines(path: &str, lines: LineSpan) -> String {
         Some(_) => format!("{many} {lines} of its text"),
         None => format!("{many} {lines}"),
     }
+}
+
+/// The headings above byte `at` of a passage that stands below `heading`. A passage of an extracted
+/// text may hold several places (cards, pages), each a heading in it, and a person opens the place
+/// and not the passage; of other documents it is `heading` itself.
+pub fn headings_at(path: &str, heading: &HeadingPath, passage: &str, at: usize) -> HeadingPath {
+    if extracted(path).is_none() {
+        return heading.clone();
+    }
+    let mut out = heading.headings().to_vec();
+    let (mut seen, mut fence) = (0, "");
+    for line in passage.split_inclusive('\n') {
+        if seen > at {
+            break;
+        }
+        seen += line.len();
+        let bare = line.trim();
+        let ticks = &bare[..bare.len() - bare.trim_start_matches('`').len()];
+        if fence.is_empty() && ticks.len() >= 3 {
+            fence = ticks;
+        } else if !fence.is_empty() && bare == fence {
+            fence = "";
+        }
+        let title = bare.trim_start_matches('#');
+        let level = bare.len() - title.len();
+        if !fence.is_empty() || !(1..=6).contains(&level) || !title.starts_with(' ') {
+            continue;
+        }
+        let level = u8::try_from(level).unwrap_or(1);
+        out.retain(|above| above.level < level);
+        out.push(Heading {
+            level,
+            title: title.trim().to_owned(),
+        });
+    }
+    HeadingPath::new(out).unwrap_or_else(|_| heading.clone())
+}
+
+/// The line of the file that a place in its extracted text names (`line 14 of the file`), from 1; the
+/// first where the file has no lines. `None`: the lines of the text are those of the file.
+pub fn line_in_file(path: &str, heading: &HeadingPath) -> Option<usize> {
+    extracted(path)?;
+    let named = |heading: &Heading| {
+        let line = heading.title.strip_prefix("line ")?;
+        line.strip_suffix(" of the file")?.parse().ok()
+    };
+    Some(heading.headings().iter().find_map(named).unwrap_or(1))
 }
 
 impl DocumentKind {
@@ -202,6 +249,28 @@ mod tests {
         assert_eq!(said("x.docx", 4, 6), "lines 4-6 of its text");
         assert_eq!(extracted("a.canvas/b.md"), None);
         assert_eq!(extracted("ü.htm"), Some(".htm"));
+    }
+
+    #[test]
+    fn a_passage_of_an_extracted_text_has_its_places_in_it() {
+        let passage = "## Pond\n\n### line 3 of the file\n\ncarp\n\n```\n# no\n```\n\n### line 4 of the file\n\npike\n";
+        let at = |path: &str, word: &str| {
+            let at = passage.find(word).unwrap();
+            headings_at(path, &HeadingPath::default(), passage, at).to_string()
+        };
+        assert_eq!(at("a.canvas", "carp"), "H2: Pond > H3: line 3 of the file");
+        assert_eq!(at("a.canvas", "pike"), "H2: Pond > H3: line 4 of the file");
+        assert_eq!(at("a.canvas", "# no"), "H2: Pond > H3: line 3 of the file");
+        assert_eq!(at("a.md", "pike"), "");
+        let line = |path: &str, at| {
+            line_in_file(
+                path,
+                &headings_at(path, &HeadingPath::default(), passage, at),
+            )
+        };
+        assert_eq!(line("a.canvas", passage.len()), Some(4));
+        assert_eq!(line("a.pdf", 0), Some(1));
+        assert_eq!(line("a.md", 0), None);
     }
 
     #[test]
