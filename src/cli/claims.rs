@@ -1,6 +1,7 @@
 //! Prints sentences that were rejected or are in doubt.
 
 use local_agent_agent::ask::ClaimNote;
+use local_agent_text::documents::said_lines;
 use local_agent_verify::{Report, Verdict};
 
 /// Marks a sentence that is in doubt.
@@ -13,17 +14,17 @@ pub(super) fn line(note: &ClaimNote) -> String {
         line.push_str(&format!(
             " {}, {}: “{}”",
             source.address,
-            lines(&source.lines),
+            lines(&source.address, &source.lines),
             source.text
         ));
     }
     line
 }
 
-fn lines(lines: &str) -> String {
-    match lines.contains('-') {
-        true => format!("lines {lines}"),
-        false => format!("line {lines}"),
+fn lines(address: &str, lines: &str) -> String {
+    match lines.parse() {
+        Ok(span) => said_lines(address, span),
+        Err(_) => format!("line {lines}"),
     }
 }
 

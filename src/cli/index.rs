@@ -10,15 +10,16 @@ use serde_json::{Value, json};
 use super::args::{Index, SchemeArg};
 use super::context::{Context, scheme_name};
 use super::enter::Needs;
-use super::output::{count, pace, talk, visible};
+use super::left_out;
+use super::output::{count, pace, talk};
 use super::progress::Bar;
 use local_agent_agent::config::Config;
-use local_agent_agent::operations::notes::{self, KindCount};
-use local_agent_agent::operations::{IndexRun, jobs};
+use local_agent_agent::operations::status::by_kind;
+use local_agent_agent::operations::{IndexRun, jobs, notes};
 use local_agent_index::indexing::IndexSummary;
 use local_agent_index::indexing::Source;
 use local_agent_text::error::{ErrorCode, Failure, Result};
-use local_agent_text::types::SourceName;
+use local_agent_text::types::{SkipReason, SourceName};
 
 pub(super) fn run(context: &mut Context, args: &Index) -> Result<ExitCode> {
     let scheme = args.scheme.map(|scheme| match scheme {
@@ -67,7 +68,7 @@ pub(super) fn run(context: &mut Context, args: &Index) -> Result<ExitCode> {
         context.out.json(body);
     } else if !args.quiet || !ok {
         print(context, &summary, began.elapsed());
-        if let Some(line) = left_out_line(&notes::left_out(&config, &sandbox)) {
+        for line in left_out::lines(&notes::left_out(&config, &sandbox)) {
             context.out.line(&line);
         }
     }
@@ -168,7 +169,17 @@ fn print(context: &Context, summary: &IndexSummary, took: Duration) {
     if let Some(moved) = &summary.moved_aside {
         out.line(&format!("moved aside: {}", moved.display()));
     }
-    for skipped in &summary.skipped {
+    let (not_built, others): (Vec<_>, Vec<_>) = summary
+        .skipped
+        .iter()
+        .partition(|skipped| skipped.reason == SkipReason::NotBuilt.as_str());
+    let not_built = not_built
+        .iter()
+        .map(|skipped| (skipped.path.as_str(), skipped.reason.as_str()));
+    for line in left_out::skipped_lines(&by_kind(not_built)) {
+        out.line(&line);
+    }
+    for skipped in others {
         out.line(&format!(
             "skipped: {} ({})",
             out.shown(&skipped.path),
@@ -176,30 +187,6 @@ fn print(context: &Context, summary: &IndexSummary, took: Duration) {
         ));
     }
     say_failures(context, &summary.failures);
-}
-
-/// Maximum number of file kinds listed in one line.
-const KINDS: usize = 4;
-
-/// `left out: 12 files that are no notes (8 .pdf, 4 .txt)`; `None` if there are no such files.
-pub(super) fn left_out_line(kinds: &[KindCount]) -> Option<String> {
-    let all: u64 = kinds.iter().map(|kind| kind.files).sum();
-    if all == 0 {
-        return None;
-    }
-    let one = |kind: &KindCount| match kind.extension.as_str() {
-        "" => format!("{} without extension", kind.files),
-        extension => format!("{} {}", kind.files, visible(extension)),
-    };
-    let mut named: Vec<String> = kinds.iter().take(KINDS).map(one).collect();
-    if kinds.len() > KINDS {
-        named.push("…".to_owned());
-    }
-    let named = named.join(", ");
-    Some(format!(
-        "left out: {}, no notes ({named})",
-        count(all, "file")
-    ))
 }
 
 /// A short summary of the changes in a run.

@@ -30,6 +30,7 @@ mod hints;
 mod import;
 mod index;
 mod init;
+mod left_out;
 mod mcp;
 mod memory;
 mod models;

@@ -20,6 +20,7 @@ use local_agent_agent::operations::place;
 use local_agent_agent::runs::{
     self, Archive, Finding, Prune, Record, Renewed, RunEntry, RunFindings, RunId, RunState, Which,
 };
+use local_agent_text::documents::said_lines;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::{Label, Sha256};
 
@@ -346,8 +347,11 @@ fn print(context: &Context, record: &Record, state: RunState) {
         out.line("");
         for item in &snapshot.items {
             out.line(&out.shown(&format!(
-                "{} {}:{}, lines {}",
-                item.label, item.source, item.rel_path, item.lines
+                "{} {}:{}, {}",
+                item.label,
+                item.source,
+                item.rel_path,
+                said_lines(item.rel_path.as_str(), item.lines)
             )));
         }
     }

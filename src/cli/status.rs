@@ -8,9 +8,11 @@ use serde_json::Value;
 use super::args::Status;
 use super::context::Context;
 use super::enter::Needs;
-use super::index::{extend, left_out_line};
+use super::index::extend;
+use super::left_out;
 use super::output::count;
 use local_agent_agent::config::Config;
+use local_agent_agent::operations::status::SkippedKind;
 use local_agent_agent::operations::{self, Library, notes};
 use local_agent_files::sandbox::Sandbox;
 use local_agent_text::error::{Failure, Result};
@@ -22,17 +24,22 @@ pub(super) fn run(context: &Context, args: &Status) -> Result<ExitCode> {
     if args.wait_fresh {
         operations::freshness::wait(&config, &library, Duration::from_secs(args.timeout))?;
     }
-    let (mut body, left_out) = state(&config, &library, &context.sandbox(&config)?)?;
+    let (mut body, others) = state(&config, &library, &context.sandbox(&config)?)?;
     if context.out.json {
         if args.wait_fresh {
             body["fresh"] = Value::Bool(true);
         }
-        body["left_out"] = serde_json::json!(left_out);
+        body["left_out"] = serde_json::json!(others);
         extend(&mut body, context.roots());
         context.out.json(body);
     } else {
         print(context, &body);
-        if let Some(line) = left_out_line(&left_out) {
+        let skipped: Vec<SkippedKind> =
+            serde_json::from_value(body["skipped_kinds"].clone()).unwrap_or_default();
+        for line in left_out::skipped_lines(&skipped) {
+            context.out.line(&line);
+        }
+        for line in left_out::lines(&others) {
             context.out.line(&line);
         }
     }
@@ -53,8 +60,8 @@ fn state(
 
 /// The output of `status --json`, without the roots.
 pub(super) fn body(config: &Config, library: &Library, sandbox: &Sandbox) -> Result<Value> {
-    let (mut body, left_out) = state(config, library, sandbox)?;
-    body["left_out"] = serde_json::json!(left_out);
+    let (mut body, others) = state(config, library, sandbox)?;
+    body["left_out"] = serde_json::json!(others);
     Ok(body)
 }
 

@@ -6,6 +6,7 @@
 use maud::{DOCTYPE, Markup, html};
 use serde_json::{Value, json};
 
+use local_agent_text::documents;
 use local_agent_text::error::Failure;
 use local_agent_text::types::percent_encode;
 
@@ -90,8 +91,15 @@ fn place(item: &Value) -> Markup {
     let first: String = lines.chars().take_while(char::is_ascii_digit).collect();
     html! {
         a href={ "/note?address=" (percent_encode(&address, SPECIAL)) "#L" (first) } {
-            (address) ", " @if lines.contains('-') { "lines " } @else { "line " } (lines)
+            (address) ", " (said_lines(&address, &lines))
         }
+    }
+}
+
+fn said_lines(address: &str, lines: &str) -> String {
+    match lines.parse() {
+        Ok(span) => documents::said_lines(address, span),
+        Err(_) => format!("line {lines}"),
     }
 }
 

@@ -69,11 +69,12 @@ const MAY_USE: &[(&str, Modules)] = &[
 ];
 
 /// All packages whose code is read; `testing` is never part of the program.
-const PACKAGES: [&str; 10] = [
+const PACKAGES: [&str; 11] = [
     ".",
     "crates/agent",
     "crates/embed",
     "crates/eval",
+    "crates/extract",
     "crates/files",
     "crates/index",
     "crates/kernels",

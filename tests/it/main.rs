@@ -23,6 +23,7 @@ mod embed;
 mod emptied;
 mod eval;
 mod everyday;
+mod extracted_kinds;
 mod filters;
 mod fixes;
 mod folder_contexts;

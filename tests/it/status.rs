@@ -43,6 +43,7 @@ fn nothing_something_everything() {
       "model_reason": null,
       "ok": true,
       "skipped_files": 0,
+      "skipped_kinds": [],
       "sources": [
         {
           "documents": 2,

@@ -14,6 +14,7 @@ use super::quotes::{Judge, QuoteMatch, SHORTEST, quoted_ranges};
 use super::report::{CitationReport, Claim, Place, Report, Verdict};
 use super::source_text::{SourceTexts, content_words};
 use super::{Code, Derivation, Scope, VerifyOptions, laundering};
+use local_agent_text::documents::said_lines;
 use local_agent_text::evidence::{
     Draft, EvidenceSnapshot, Freshness, FreshnessReport, MarkerKind, Normal,
 };
@@ -744,9 +745,8 @@ fn join(mut sentences: Vec<String>, more: Vec<String>) -> String {
 
 /// A place as people read it: `E1 (plan.md, lines 3-4)`.
 fn shown(place: &Place) -> String {
-    let one = place.lines.first() == place.lines.last();
-    let lines = if one { "line" } else { "lines" };
-    format!("{} ({}, {lines} {})", place.label, place.path, place.lines)
+    let lines = said_lines(place.path.as_str(), place.lines);
+    format!("{} ({}, {lines})", place.label, place.path)
 }
 
 fn what(role: BlockRole) -> &'static str {

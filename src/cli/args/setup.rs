@@ -95,7 +95,7 @@ pub(crate) struct SourceAdd {
     /// Take source code for documents, too
     #[arg(long)]
     pub code: bool,
-    /// Take files with this extension for documents, too (`.txt`, `.org`); may be given again
+    /// Take files with this extension for documents, too (`.txt`, `.canvas`); may be given again
     #[arg(long, value_name = "EXT")]
     pub extension: Vec<String>,
     /// Only files that match, as in a `.gitignore` (`projects/`, `*.note.md`); may be given again

@@ -19,7 +19,9 @@ use local_agent_agent::operations::corrections::{Correction, Why};
 use local_agent_agent::operations::search::{Search, Searched, search};
 use local_agent_agent::operations::{IndexRun, Library, jobs};
 use local_agent_index::retrieval::{Coverage, Fusion, Hit, Mode, Stale};
+use local_agent_text::documents::{headings_at, line_in_file};
 use local_agent_text::error::Result;
+use local_agent_text::types::HeadingPath;
 use snippet::{Snippet, snippet};
 use view::QueryView;
 
@@ -196,13 +198,25 @@ impl Shown<'_> {
         let found = snippet(&chunk.text, &self.searched.query);
         let line = chunk.lines.first() as usize + found.line;
         let place = out.bold(&out.shown(&format!("{}:{line}", self.file(hit))));
-        let place = out.link(&self.path(hit), line, &place);
+        let before = chunk.text.split_inclusive('\n').take(found.line);
+        let above = headings_at(
+            chunk.path.as_str(),
+            &chunk.heading,
+            &chunk.text,
+            before.map(str::len).sum(),
+        );
+        // An editor opens the file, and lines of its text are not lines of the file.
+        let opened = line_in_file(chunk.path.as_str(), &above).unwrap_or(line);
+        let place = out.link(&self.path(hit), opened, &place);
         let score = if self.searched.documents.is_some() {
             String::new()
         } else {
             format!("  {}", out.dim(&format!("{:.2}", hit.chance)))
         };
-        out.line(&format!("{place}  {}{score}", out.shown(&trail(hit))));
+        out.line(&format!(
+            "{place}  {}{score}",
+            out.shown(&trail(hit, &above))
+        ));
         if let Some(context) = context {
             let about = format!("about this folder: {context}");
             out.line(&format!("    {}", out.dim(&out.shown(&about))));
@@ -266,10 +280,10 @@ pub(super) fn file_path(config: &Config, source: &str, path: &str) -> std::path:
 }
 
 /// `title › heading › heading`; a top heading that repeats the title is left out.
-fn trail(hit: &Hit) -> String {
+fn trail(hit: &Hit, above: &HeadingPath) -> String {
     let chunk = &hit.chunk;
     let mut names = vec![chunk.title.as_str()];
-    for heading in chunk.heading.headings() {
+    for heading in above.headings() {
         if heading.title != chunk.title {
             names.push(&heading.title);
         }

@@ -7,6 +7,7 @@ use super::{Call, Reply, Spec, input, output, parse};
 use crate::mcp::page::{about, budget, cursor, cut, place};
 use crate::mcp::shapes::{Document, GetArgs, GetResult, MultiGetArgs, MultiGetPage, Skipped};
 use local_agent_agent::operations::documents::{self, DocumentPiece, Lines};
+use local_agent_text::documents::extracted;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::SkipReason;
 
@@ -137,7 +138,13 @@ fn document(piece: &DocumentPiece, first_line: usize, shown: &str) -> Document {
 fn head(document: &Document) -> String {
     let last = document.first_line + document.text.lines().count().saturating_sub(1);
     format!(
-        "{} lines {}-{last} of {}\n\n",
-        document.address, document.first_line, document.total_lines
+        "{} lines {}-{last} of {}{}\n\n",
+        document.address,
+        document.first_line,
+        document.total_lines,
+        match extracted(&document.address) {
+            Some(_) => " of its text",
+            None => "",
+        }
     )
 }

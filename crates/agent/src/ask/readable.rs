@@ -1,5 +1,6 @@
 //! An answer for people: passages without markup, one number per source, a list of sources.
 
+use local_agent_text::documents::{headings_at, said_lines};
 use local_agent_text::evidence::{Draft, EvidenceItem, EvidenceSnapshot, Segment};
 use local_agent_text::markdown::plain;
 use local_agent_text::types::{ByteSpan, Label, LineSpan};
@@ -475,9 +476,9 @@ struct Sources<'s> {
 
 /// A file and headings, with the lines that are cited.
 struct Source {
+    path: String,
     place: String,
-    first: u32,
-    last: u32,
+    lines: LineSpan,
 }
 
 impl Sources<'_> {
@@ -498,18 +499,19 @@ impl Sources<'_> {
 
     fn number(&mut self, item: &EvidenceItem, span: ByteSpan) -> usize {
         let lines = lines(item, span);
-        let place = place(self.snapshot, item);
+        let place = place(self.snapshot, item, span);
         if let Some(at) = self.known.iter().position(|s| s.place == place) {
             if let Some(source) = self.known.get_mut(at) {
-                source.first = source.first.min(lines.first());
-                source.last = source.last.max(lines.last());
+                let first = source.lines.first().min(lines.first());
+                let last = source.lines.last().max(lines.last());
+                source.lines = LineSpan::new(first, last).unwrap_or(source.lines);
             }
             return at + 1;
         }
         self.known.push(Source {
+            path: item.path.to_string(),
             place,
-            first: lines.first(),
-            last: lines.last(),
+            lines,
         });
         self.known.len()
     }
@@ -519,10 +521,7 @@ impl Sources<'_> {
             .iter()
             .enumerate()
             .map(|(at, source)| {
-                let lines = match source.first == source.last {
-                    true => format!("line {}", source.first),
-                    false => format!("lines {}-{}", source.first, source.last),
-                };
+                let lines = said_lines(&source.path, source.lines);
                 format!("[{}] {}, {lines}", at + 1, source.place)
             })
             .collect()
@@ -530,12 +529,14 @@ impl Sources<'_> {
 }
 
 /// `path › heading`, with the source's name if another source has such a path too.
-fn place(snapshot: &EvidenceSnapshot, item: &EvidenceItem) -> String {
+fn place(snapshot: &EvidenceSnapshot, item: &EvidenceItem, span: ByteSpan) -> String {
     let file = match snapshot.names_source(item) {
         true => format!("{}:{}", item.source, item.path),
         false => item.path.to_string(),
     };
-    let headings = item.heading.headings().iter().map(|h| plain(&h.title));
+    let at = span.start().saturating_sub(item.span.start());
+    let heading = headings_at(item.path.as_str(), &item.heading, &item.text, at);
+    let headings = heading.headings().iter().map(|h| plain(&h.title));
     std::iter::once(file)
         .chain(headings)
         .collect::<Vec<_>>()

@@ -10,9 +10,10 @@ use super::address;
 use super::library::Library;
 use crate::config::Config;
 use crate::tools::link_target::{bare, means, relative, same};
-use local_agent_files::sandbox::{Address, Sandbox};
+use local_agent_files::sandbox::{Address, Sandbox, readable};
 use local_agent_index::retrieval::with_spare;
 use local_agent_index::store::{IndexReader, NoteRow, StoredLink, target_key};
+use local_agent_text::documents::{CODE_EXTENSIONS, extracted};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::{RelPath, SourceName};
 
@@ -70,6 +71,21 @@ pub struct KindCount {
     /// In lower case with its dot; empty for files without one.
     pub extension: String,
     pub files: u64,
+    /// How such files become documents, where they can: a setting of their source, or a feature of
+    /// the build.
+    pub way_in: Option<String>,
+}
+
+/// How files of a kind become documents.
+fn way_in(extension: &str) -> Option<String> {
+    if CODE_EXTENSIONS.contains(&extension) {
+        return Some("`code: true` of their source".to_owned());
+    }
+    if let Err(why) = readable(extension) {
+        return Some(format!("another build: {why}"));
+    }
+    let is_known = [".org", ".txt"].contains(&extension) || extracted(extension).is_some();
+    is_known.then(|| format!("`extensions: [{extension}]` of their source"))
 }
 
 /// One note whose text is like another's.
@@ -303,7 +319,11 @@ pub fn left_out(config: &Config, sandbox: &Sandbox) -> Vec<KindCount> {
     }
     let mut kinds: Vec<KindCount> = all
         .into_iter()
-        .map(|(extension, files)| KindCount { extension, files })
+        .map(|(extension, files)| KindCount {
+            way_in: way_in(&extension),
+            extension,
+            files,
+        })
         .collect();
     kinds.sort_by_key(|kind| std::cmp::Reverse(kind.files));
     kinds

@@ -1,8 +1,9 @@
 //! Reports what is indexed, embedded and current. Reads only.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::freshness::stale_files;
 use super::library::Library;
@@ -35,6 +36,8 @@ pub struct Status {
 pub struct Indexed {
     pub documents: u64,
     pub skipped_files: u64,
+    /// The same by kind and reason, the most first.
+    pub skipped_kinds: Vec<SkippedKind>,
     pub chunks: u64,
     pub sources: Vec<SourceState>,
     pub coverage: Coverage,
@@ -46,6 +49,38 @@ pub struct Indexed {
     /// Why the program chose this model, if `embed.model` is `auto`.
     pub model_reason: Option<String>,
     pub fingerprint: Option<Fingerprint>,
+}
+
+/// Files of one kind that were not indexed for one reason.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SkippedKind {
+    /// In lower case with its dot; empty for files without one.
+    pub extension: String,
+    /// The stable name of the reason.
+    pub reason: String,
+    pub files: u64,
+}
+
+/// Counts files that were left out by kind and reason, the most first. Each is a path and a reason.
+pub fn by_kind<'s>(skipped: impl Iterator<Item = (&'s str, &'s str)>) -> Vec<SkippedKind> {
+    let mut all: BTreeMap<(String, &str), u64> = BTreeMap::new();
+    for (path, reason) in skipped {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let extension = name
+            .rsplit_once('.')
+            .map_or_else(String::new, |(_, end)| format!(".{}", end.to_lowercase()));
+        *all.entry((extension, reason)).or_default() += 1;
+    }
+    let mut kinds: Vec<SkippedKind> = all
+        .into_iter()
+        .map(|((extension, reason), files)| SkippedKind {
+            extension,
+            reason: reason.to_owned(),
+            files,
+        })
+        .collect();
+    kinds.sort_by_key(|kind| std::cmp::Reverse(kind.files));
+    kinds
 }
 
 /// One source, as of its last indexing.
@@ -117,6 +152,12 @@ fn indexed(
     Ok(Indexed {
         documents: totals.documents,
         skipped_files: totals.skipped,
+        skipped_kinds: by_kind(
+            index
+                .skipped(usize::MAX)?
+                .iter()
+                .map(|(_, path, reason)| (path.as_str(), reason.as_str())),
+        ),
         chunks: totals.chunks,
         sources: sources.collect(),
         coverage,

@@ -12,6 +12,7 @@ use serde::Deserialize;
 
 use super::{ItemRecord, Record, RecordedCall, RunState, Thawed};
 use crate::ask::ClaimNote;
+use local_agent_text::documents::said_lines;
 use local_agent_text::types::{ByteSpan, Label, LineSpan, Sha256};
 
 const STYLE: &str = include_str!("page.css");
@@ -564,12 +565,8 @@ fn inside(outer: &Range<usize>, span: ByteSpan) -> bool {
 }
 
 fn where_from(item: &ItemRecord, lines: LineSpan) -> String {
-    let many = if lines.first() == lines.last() {
-        "line"
-    } else {
-        "lines"
-    };
-    format!("{}:{}, {many} {lines}", item.source, item.rel_path)
+    let lines = said_lines(item.rel_path.as_str(), lines);
+    format!("{}:{}, {lines}", item.source, item.rel_path)
 }
 
 /// The end of a claim: its citations as links to their evidence, with the full citation in the

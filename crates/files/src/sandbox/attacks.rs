@@ -1024,3 +1024,32 @@ fn a_person_may_name_any_file_but_not_any_name() {
         b"SECRET"
     );
 }
+
+#[test]
+fn a_private_card_makes_its_board_private_and_no_board_is_written() {
+    let world = World::new();
+    let card = |text: &str| format!(r#"{{"nodes":[{{"type":"text","text":"{text}"}}]}}"#);
+    world.write("open.canvas", &card("words"));
+    world.write("own.canvas", &card("my #private card"));
+    let named = Selection::default().with_extensions(&[".canvas".to_owned()]);
+    let notes = RootSpec {
+        selection: named.unwrap(),
+        ..root("notes", &world.vault)
+    };
+    let rules = Security {
+        private_tags: vec!["private".to_owned()],
+        ..security()
+    };
+    let sandbox = Sandbox::open(vec![notes], Policy::from(&rules)).unwrap();
+    let at = |name: &str| sandbox.resolve(name).unwrap();
+    let (open, own) = (at("open.canvas"), at("own.canvas"));
+    let read = String::from_utf8(sandbox.read(&open).unwrap().bytes).unwrap();
+    assert_eq!(read, "## line 1 of the file\n\nwords\n");
+    assert!(sandbox.read(&own).is_ok());
+    let refused = sandbox.subject("open.canvas").unwrap_err();
+    assert_eq!(refused.code, ErrorCode::WriteDenied);
+    let kept = sandbox.without_private(Arc::new(PrivateNotes::new(&rules)));
+    assert!(kept.read(&open).is_ok());
+    let refused = kept.read(&own).unwrap_err();
+    assert_eq!(refused.code, ErrorCode::FileNotFound);
+}

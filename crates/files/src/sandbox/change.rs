@@ -16,6 +16,7 @@ use super::policy::Denied;
 use super::refusal::{Refusal, denied};
 use super::request;
 use super::{Address, FileBytes, Sandbox};
+use local_agent_text::documents::extracted;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::{Sha256, to_hex};
 
@@ -49,6 +50,14 @@ impl Sandbox {
         if EXECUTABLE.iter().any(|ext| name.ends_with(ext)) {
             let message =
                 format!("`{at}` is a file that a system may run; such files are never written.");
+            return Err(
+                Failure::new(ErrorCode::WriteDenied, message).with_hint("choose another file")
+            );
+        }
+        if extracted(&name).is_some() {
+            let message = format!(
+                "`{at}` is read as the text that was taken out of it; such files are never written."
+            );
             return Err(
                 Failure::new(ErrorCode::WriteDenied, message).with_hint("choose another file")
             );

@@ -31,12 +31,14 @@ use std::sync::Arc;
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 
+use local_agent_extract::text_of;
 use local_agent_text::documents::CODE_EXTENSIONS;
 use local_agent_text::error::{ErrorCode, Failure, Result};
-use local_agent_text::types::{FileStamp, RelPath, SourceName};
+use local_agent_text::types::{FileStamp, RelPath, SkipReason, SourceName};
 
 pub use confine::{Confinement, Places, confine, confinement_offered, run_confined};
 pub use list::{Folder, Listed};
+pub use local_agent_extract::readable;
 pub use named::read_any;
 pub use policy::{FollowLinks, HardLinks, Policy, Security};
 pub use private::PrivateNotes;
@@ -99,13 +101,38 @@ impl fmt::Display for Address {
     }
 }
 
-/// The exact bytes of a file, and its metadata from just before they were read.
+/// What a file says, and what the file system said about it just before it was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileBytes {
-    /// Not decoded, nothing replaced.
+    /// The file's bytes, nothing decoded and nothing replaced; of a document whose bytes are not
+    /// its text ([`documents::extracted`](local_agent_text::documents::extracted)), the text that
+    /// was taken out of them. Every reader gets the same, so hashes and spans mean the same to all.
     pub bytes: Vec<u8>,
     /// Taken from the same handle before the first byte was read.
     pub stamp: FileStamp,
+}
+
+/// Why a file was not read.
+#[derive(Debug, Clone)]
+pub struct NotRead {
+    /// What is said of it.
+    pub failure: Failure,
+    /// Why a document was left out that was found and gave no text.
+    pub no_text: Option<SkipReason>,
+}
+
+impl NotRead {
+    fn of(failure: Failure) -> Box<Self> {
+        Box::new(Self {
+            failure,
+            no_text: None,
+        })
+    }
+}
+
+/// The text of a file, of at most as many bytes as a file may have.
+fn words_of(path: &str, bytes: Vec<u8>, policy: &Policy) -> std::result::Result<Vec<u8>, Refusal> {
+    text_of(path, bytes, policy.max_file_bytes).map_err(Refusal::NoText)
 }
 
 /// Handles on the roots, and the policy. Immutable; a clone shares the handles.
@@ -244,21 +271,37 @@ impl Sandbox {
         }
     }
 
-    /// Reads a whole file of at most `security.max_file_bytes`.
+    /// Reads a whole file, at most `security.max_file_bytes`, and as much text of it.
     ///
     /// `PATH_DENIED`, `FILE_NOT_FOUND`, `PATH_IS_DIRECTORY`, `FILE_TOO_LARGE`, `FILE_READ_ERROR`.
     pub fn read(&self, at: &Address) -> Result<FileBytes> {
-        let candidate = self.admitted(at)?;
+        self.read_or_skip(at).map_err(|refused| refused.failure)
+    }
+
+    /// Reads as [`Sandbox::read`]; says of a document that gives no text why a list leaves it out.
+    ///
+    /// # Errors
+    /// Those of [`Sandbox::read`].
+    pub fn read_or_skip(&self, at: &Address) -> std::result::Result<FileBytes, Box<NotRead>> {
+        let candidate = self.admitted(at).map_err(NotRead::of)?;
         let read = || {
+            readable(at.path.as_str()).map_err(Refusal::NoText)?;
             let root = self.open_root(candidate.root)?;
             let (file, stamp) = root.open(&root.find(&candidate.path)?)?;
-            let file = FileBytes {
-                bytes: place::read_to_cap(file, stamp, &self.inner.policy)?,
-                stamp,
-            };
-            self.keep_private(at, file)
+            let bytes = place::read_to_cap(file, stamp, &self.inner.policy)?;
+            let bytes = words_of(at.path.as_str(), bytes, &self.inner.policy)?;
+            self.keep_private(at, FileBytes { bytes, stamp })
         };
-        read().map_err(|r: Refusal| r.into_failure(&at.to_string()))
+        read().map_err(|refusal: Refusal| {
+            let no_text = match &refusal {
+                Refusal::NoText(_) => refusal.as_skipped(),
+                _ => None,
+            };
+            Box::new(NotRead {
+                failure: refusal.into_failure(&at.to_string()),
+                no_text,
+            })
+        })
     }
 
     /// The metadata of a file, without opening it. Errors: see [`Sandbox::read`].

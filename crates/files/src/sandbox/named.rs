@@ -6,10 +6,10 @@ use std::path::Path;
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 
-use super::FileBytes;
 use super::place::{look, open_file, read_to_cap};
 use super::policy::{Denied, Policy};
 use super::refusal::{Refusal, denied};
+use super::{FileBytes, words_of};
 use local_agent_text::error::Result;
 
 /// Reads the regular file at `path` (absolute, or relative to the current folder) of at most
@@ -42,10 +42,8 @@ fn read(path: &Path, policy: &Policy) -> std::result::Result<FileBytes, Refusal>
         Dir::open_ambient_dir(parent, ambient_authority()).map_err(|e| Refusal::of_lookup(&e))?;
     look(&parent, name, policy)?;
     let (file, stamp) = open_file(&parent, name, policy)?;
-    Ok(FileBytes {
-        bytes: read_to_cap(file, stamp, policy)?,
-        stamp,
-    })
+    let bytes = words_of(name, read_to_cap(file, stamp, policy)?, policy)?;
+    Ok(FileBytes { bytes, stamp })
 }
 
 fn judge(path: &Path, policy: &Policy) -> std::result::Result<(), Denied> {

@@ -4,6 +4,7 @@
 use std::fmt;
 
 use super::policy::Denied;
+use local_agent_extract::NoText;
 use local_agent_text::error::{ErrorCode, Failure};
 use local_agent_text::types::SkipReason;
 
@@ -72,6 +73,8 @@ pub(super) enum Refusal {
     },
     /// Opened and allowed, but reading failed, with the system's message.
     Broken(String),
+    /// Allowed, but no text could be taken out of it.
+    NoText(NoText),
 }
 
 impl Refusal {
@@ -94,6 +97,8 @@ impl Refusal {
             Self::Unseen(Why::NotRegular) => SkipReason::NotRegular,
             Self::Unseen(Why::HardLink) => SkipReason::HardLink,
             Self::TooLarge { .. } => SkipReason::TooLarge,
+            Self::NoText(NoText::NotBuilt(_)) => SkipReason::NotBuilt,
+            Self::NoText(_) => SkipReason::NotExtracted,
             Self::Unseen(_) | Self::Broken(_) => SkipReason::Unreadable,
         })
     }
@@ -117,6 +122,16 @@ impl Refusal {
                 format!("`{request}` could not be read to its end: {words}."),
             )
             .with_hint("local-agent doctor"),
+            Self::NoText(why) => {
+                let hint = match why {
+                    NoText::NotBuilt(feature) => {
+                        format!("cargo install --path . --features {feature}")
+                    }
+                    _ => "open the file in the program that it is made for".to_owned(),
+                };
+                let message = format!("`{request}` gives no text, because {why}.");
+                Failure::new(ErrorCode::FileReadError, message).with_hint(hint)
+            }
         }
     }
 }

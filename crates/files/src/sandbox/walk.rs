@@ -16,6 +16,7 @@ use super::policy::{MAX_DEPTH, MAX_PATH_BYTES, Policy, fold, has_extension};
 use super::refusal::{Refusal, Why};
 use super::request::RootText;
 use super::selection::NOTE_EXTENSIONS;
+use local_agent_extract::readable;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::{FileStamp, RelPath, SkipReason, SourceName, percent_encode};
 
@@ -147,7 +148,11 @@ fn other_kinds(
 /// Every readable file below a root whose folded name is `folded`.
 pub(super) fn named(root: &OpenRoot<'_>, folded: &str) -> std::result::Result<Vec<Entry>, Refusal> {
     let mut entries = walk(root, Wanted::Name(folded))?;
-    entries.retain(|e| matches!(e.what, What::Found(_) | What::Skipped(SkipReason::TooLarge)));
+    let is_there = |entry: &Entry| match entry.what {
+        What::Found(_) => true,
+        What::Skipped(reason) => matches!(reason, SkipReason::TooLarge | SkipReason::NotBuilt),
+    };
+    entries.retain(is_there);
     Ok(entries)
 }
 
@@ -451,6 +456,10 @@ impl Walk<'_> {
     fn stat(&self, path: RelPath, entry: &DirEntry) -> Seen {
         let meta = entry.metadata().map_err(|e| Refusal::of_lookup(&e));
         match meta.and_then(|meta| admit(&meta, self.policy)) {
+            Ok(_) if readable(path.as_str()).is_err() => Seen::Entry(Entry {
+                path,
+                what: What::Skipped(SkipReason::NotBuilt),
+            }),
             Ok(stamp) => Seen::Entry(Entry {
                 path,
                 what: What::Found(stamp),

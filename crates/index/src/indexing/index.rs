@@ -453,6 +453,10 @@ impl<'a> Scan<'a> {
                 What::Found(stamp) if self.is_unchanged(path, &stamp) => {
                     summary.docs_unchanged += 1;
                 }
+                What::Found(stamp) if self.gives_no_text(path, &stamp) => {
+                    let reason = SkipReason::NotExtracted;
+                    summary.skipped.push(self.skipped(path.as_str(), reason));
+                }
                 What::Found(_) => work.push((entry, path)),
             }
         }
@@ -522,14 +526,27 @@ impl<'a> Scan<'a> {
     /// The stamp proves that the bytes are those that were indexed, and they were cut with the
     /// current chunking.
     fn is_unchanged(&self, path: &RelPath, stamp: &FileStamp) -> bool {
-        let grain = i64::try_from(STAMP_GRAIN.as_nanos()).unwrap_or(i64::MAX);
         !self.options.verify
             && self.known.get(path.as_str()).is_some_and(|known| {
-                known.stamp == *stamp
-                    && known.status == "indexed"
+                known.status == "indexed"
                     && known.chunker_sig == self.options.chunker_sig
-                    && stamp.mtime_ns < self.last_scan_ns.saturating_sub(grain)
+                    && self.proves(known, stamp)
             })
+    }
+
+    /// No text could be taken out of it, and it is as it was: some files cost seconds to find that
+    /// out.
+    fn gives_no_text(&self, path: &RelPath, stamp: &FileStamp) -> bool {
+        !self.options.verify
+            && self.known.get(path.as_str()).is_some_and(|known| {
+                known.status == SkipReason::NotExtracted.as_str() && self.proves(known, stamp)
+            })
+    }
+
+    /// Whether a stamp proves that the bytes are those that were read.
+    fn proves(&self, known: &KnownDocument, stamp: &FileStamp) -> bool {
+        let grain = i64::try_from(STAMP_GRAIN.as_nanos()).unwrap_or(i64::MAX);
+        known.stamp == *stamp && stamp.mtime_ns < self.last_scan_ns.saturating_sub(grain)
     }
 
     /// One thread writes a batch while the others read, hash and cut the next; if it finishes
@@ -616,10 +633,12 @@ impl<'a> Scan<'a> {
             source: self.source.name.clone(),
             path: path.clone(),
         };
-        let file = match self.sandbox.read(&at) {
+        let file = match self.sandbox.read_or_skip(&at) {
             Ok(file) => file,
-            Err(failure) => {
-                let reason = reason(&failure, || self.sandbox.explain(&at.to_string()));
+            Err(refused) => {
+                let reason = refused.no_text.unwrap_or_else(|| {
+                    reason(&refused.failure, || self.sandbox.explain(&at.to_string()))
+                });
                 return Ok(self.outcome(document::skipped(place, stamp, reason, None)));
             }
         };

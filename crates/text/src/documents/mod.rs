@@ -13,7 +13,7 @@ use std::ops::Range;
 use serde_json::{Map, Value};
 
 use crate::markdown::{self, ChunkOptions, CountTokens, Document, Scheme};
-use crate::types::RelPath;
+use crate::types::{Heading, HeadingPath, LineSpan, RelPath};
 
 /// The format of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,6 +32,82 @@ pub enum DocumentKind {
 pub const CODE_EXTENSIONS: [&str; 9] = [
     ".rs", ".py", ".pyi", ".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs",
 ];
+
+/// Extensions of files whose text is not their bytes and has to be taken out of them first, in lower
+/// case with their dots. What is taken out is written as markdown.
+pub const EXTRACTED_EXTENSIONS: [&str; 5] = [".canvas", ".docx", ".htm", ".html", ".pdf"];
+
+/// The ending in [`EXTRACTED_EXTENSIONS`] that a path or an address has.
+pub fn extracted(path: &str) -> Option<&'static str> {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let ends = |extension: &&str| {
+        let start = name.len().checked_sub(extension.len());
+        start
+            .and_then(|start| name.get(start..))
+            .is_some_and(|end| end.eq_ignore_ascii_case(extension))
+    };
+    EXTRACTED_EXTENSIONS.into_iter().find(ends)
+}
+
+/// Lines of a document as a person reads them: `line 4`, `lines 4-6`; of a document whose text is
+/// not its bytes, `lines 4-6 of its text`, for no editor shows them under these numbers.
+pub fn said_lines(path: &str, lines: LineSpan) -> String {
+    let many = match lines.first() == lines.last() {
+        true => "line",
+        false => "lines",
+    };
+    match extracted(path) {
+        Some(_) => format!("{many} {lines} of its text"),
+        None => format!("{many} {lines}"),
+    }
+}
+
+/// The headings above byte `at` of a passage that stands below `heading`. A passage of an extracted
+/// text may hold several places (cards, pages), each a heading in it, and a person opens the place
+/// and not the passage; of other documents it is `heading` itself.
+pub fn headings_at(path: &str, heading: &HeadingPath, passage: &str, at: usize) -> HeadingPath {
+    if extracted(path).is_none() {
+        return heading.clone();
+    }
+    let mut out = heading.headings().to_vec();
+    let (mut seen, mut fence) = (0, "");
+    for line in passage.split_inclusive('\n') {
+        if seen > at {
+            break;
+        }
+        seen += line.len();
+        let bare = line.trim();
+        let ticks = &bare[..bare.len() - bare.trim_start_matches('`').len()];
+        if fence.is_empty() && ticks.len() >= 3 {
+            fence = ticks;
+        } else if !fence.is_empty() && bare == fence {
+            fence = "";
+        }
+        let title = bare.trim_start_matches('#');
+        let level = bare.len() - title.len();
+        if !fence.is_empty() || !(1..=6).contains(&level) || !title.starts_with(' ') {
+            continue;
+        }
+        let level = u8::try_from(level).unwrap_or(1);
+        out.retain(|above| above.level < level);
+        out.push(Heading {
+            level,
+            title: title.trim().to_owned(),
+        });
+    }
+    HeadingPath::new(out).unwrap_or_else(|_| heading.clone())
+}
+
+/// The line of the file that a place in its extracted text names (`line 14 of the file`), from 1; the
+/// first where the file has no lines. `None`: the lines of the text are those of the file.
+pub fn line_in_file(path: &str, heading: &HeadingPath) -> Option<usize> {
+    extracted(path)?;
+    let named = |heading: &Heading| {
+        let line = heading.title.strip_prefix("line ")?;
+        line.strip_suffix(" of the file")?.parse().ok()
+    };
+    Some(heading.headings().iter().find_map(named).unwrap_or(1))
+}
 
 impl DocumentKind {
     /// The kind for a file name.
@@ -164,6 +240,39 @@ mod tests {
         assert_eq!(of("todo.org"), DocumentKind::Org);
         assert_eq!(of("src/net.py"), DocumentKind::Code);
         assert_eq!(of("board.canvas"), DocumentKind::Markdown);
+    }
+
+    #[test]
+    fn lines_of_an_extracted_text_are_called_that() {
+        let said = |path: &str, first, last| said_lines(path, LineSpan::new(first, last).unwrap());
+        assert_eq!(said("n:a/b.md", 4, 4), "line 4");
+        assert_eq!(said("a.md", 4, 6), "lines 4-6");
+        assert_eq!(said("n:a/B.Canvas", 4, 4), "line 4 of its text");
+        assert_eq!(said("x.docx", 4, 6), "lines 4-6 of its text");
+        assert_eq!(extracted("a.canvas/b.md"), None);
+        assert_eq!(extracted("ü.htm"), Some(".htm"));
+    }
+
+    #[test]
+    fn a_passage_of_an_extracted_text_has_its_places_in_it() {
+        let passage = "## Pond\n\n### line 3 of the file\n\ncarp\n\n```\n# no\n```\n\n### line 4 of the file\n\npike\n";
+        let at = |path: &str, word: &str| {
+            let at = passage.find(word).unwrap();
+            headings_at(path, &HeadingPath::default(), passage, at).to_string()
+        };
+        assert_eq!(at("a.canvas", "carp"), "H2: Pond > H3: line 3 of the file");
+        assert_eq!(at("a.canvas", "pike"), "H2: Pond > H3: line 4 of the file");
+        assert_eq!(at("a.canvas", "# no"), "H2: Pond > H3: line 3 of the file");
+        assert_eq!(at("a.md", "pike"), "");
+        let line = |path: &str, at| {
+            line_in_file(
+                path,
+                &headings_at(path, &HeadingPath::default(), passage, at),
+            )
+        };
+        assert_eq!(line("a.canvas", passage.len()), Some(4));
+        assert_eq!(line("a.pdf", 0), Some(1));
+        assert_eq!(line("a.md", 0), None);
     }
 
     #[test]

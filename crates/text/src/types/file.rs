@@ -24,11 +24,16 @@ pub enum SkipReason {
     NotUtf8,
     /// Its name is not UTF-8, or contains control characters or a backslash.
     BadName,
+    /// This build was made without what takes the text out of files of its kind.
+    NotBuilt,
+    /// No text could be taken out of it: it is damaged, encrypted, not of the kind that its name
+    /// says, or beyond a limit.
+    NotExtracted,
 }
 
 impl SkipReason {
     /// Every reason, for tables and round trips.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 10] = [
         Self::Symlink,
         Self::Denied,
         Self::HardLink,
@@ -37,6 +42,8 @@ impl SkipReason {
         Self::Unreadable,
         Self::NotUtf8,
         Self::BadName,
+        Self::NotBuilt,
+        Self::NotExtracted,
     ];
 
     /// The stable name.
@@ -50,6 +57,8 @@ impl SkipReason {
             Self::Unreadable => "unreadable",
             Self::NotUtf8 => "not_utf8",
             Self::BadName => "bad_name",
+            Self::NotBuilt => "not_built",
+            Self::NotExtracted => "not_extracted",
         }
     }
 }

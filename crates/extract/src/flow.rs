@@ -1,0 +1,206 @@
+//! A document as a stream of words, breaks and cells → a [`Rendition`]. Nothing here nests, so no
+//! document is too deep.
+
+use super::NoText;
+use super::rendition::{Rendition, one_line};
+
+/// What the words of a block are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Role {
+    #[default]
+    Paragraph,
+    Heading(u8),
+    Item,
+    /// Lines that are kept as they are.
+    Lines,
+}
+
+/// The row of a table that is being read.
+#[derive(Debug, Default)]
+struct TableRow {
+    cells: Vec<String>,
+    /// Whether a row of the same table stands above it.
+    is_later: bool,
+}
+
+#[derive(Debug)]
+pub(crate) struct Flow {
+    out: Rendition,
+    words: String,
+    role: Role,
+    /// Items in a row, one line each.
+    items: Vec<String>,
+    /// Rows of a table in a row.
+    rows: Vec<String>,
+    /// The row that is open.
+    row: Option<TableRow>,
+    most: usize,
+}
+
+impl Flow {
+    pub(crate) fn new(most: usize) -> Self {
+        Self {
+            out: Rendition::new(most),
+            words: String::new(),
+            role: Role::Paragraph,
+            items: Vec::new(),
+            rows: Vec::new(),
+            row: None,
+            most,
+        }
+    }
+
+    /// Words of the open block.
+    pub(crate) fn say(&mut self, words: &str) -> Result<(), NoText> {
+        let waiting = self.items.iter().chain(&self.rows).map(String::len);
+        // What waits is at most a list or a table; the sum is only needed now and then.
+        if self.words.len().saturating_add(words.len()) > self.most
+            || (self.items.len() + self.rows.len()).is_multiple_of(1024)
+                && waiting.sum::<usize>() > self.most
+        {
+            return Err(NoText::TooLarge);
+        }
+        self.words.push_str(words);
+        Ok(())
+    }
+
+    /// What the open block is; set when it begins.
+    pub(crate) fn is(&mut self, role: Role) {
+        self.role = role;
+    }
+
+    pub(crate) fn role(&self) -> Role {
+        self.role
+    }
+
+    /// Whether the open block has no words yet.
+    #[cfg(feature = "html")]
+    pub(crate) fn is_blank(&self) -> bool {
+        self.words.trim().is_empty()
+    }
+
+    /// Ends the open block. In a cell of a table a space, for a row is one line.
+    pub(crate) fn end_block(&mut self) -> Result<(), NoText> {
+        if self.row.is_some() {
+            self.words.push(' ');
+            self.role = Role::Paragraph;
+            return Ok(());
+        }
+        let words = std::mem::take(&mut self.words);
+        let role = std::mem::take(&mut self.role);
+        if words.trim().is_empty() {
+            return Ok(());
+        }
+        if role != Role::Item {
+            self.end_list()?;
+        }
+        self.end_table()?;
+        match role {
+            Role::Heading(level) => self.out.heading(level, &words),
+            Role::Item => {
+                self.items.push(format!("- {}", one_line(&words)));
+                Ok(())
+            }
+            Role::Lines => self.out.block(&fenced(&words)),
+            Role::Paragraph => self.out.words(&lines(&words)),
+        }
+    }
+
+    fn end_list(&mut self) -> Result<(), NoText> {
+        let items = std::mem::take(&mut self.items);
+        self.out.block(&items.join("\n"))
+    }
+
+    /// Ends the table whose rows were read last.
+    pub(crate) fn end_table(&mut self) -> Result<(), NoText> {
+        self.end_row();
+        let rows = std::mem::take(&mut self.rows);
+        self.out.block(&rows.join("\n"))
+    }
+
+    pub(crate) fn begin_row(&mut self) -> Result<(), NoText> {
+        self.end_row();
+        if self.rows.is_empty() {
+            self.end_block()?;
+            self.end_list()?;
+        }
+        self.row = Some(TableRow {
+            cells: Vec::new(),
+            is_later: !self.rows.is_empty(),
+        });
+        Ok(())
+    }
+
+    pub(crate) fn end_cell(&mut self) {
+        let Some(row) = &mut self.row else {
+            return;
+        };
+        let words = std::mem::take(&mut self.words);
+        row.cells.push(one_line(&words).replace('|', "\\|"));
+    }
+
+    pub(crate) fn end_row(&mut self) {
+        if !self.words.trim().is_empty() {
+            self.end_cell();
+        }
+        let Some(row) = self.row.take() else {
+            return;
+        };
+        if row.cells.iter().all(String::is_empty) {
+            return;
+        }
+        self.rows.push(format!("| {} |", row.cells.join(" | ")));
+        if !row.is_later {
+            self.rows
+                .push(format!("|{}", " --- |".repeat(row.cells.len())));
+        }
+    }
+
+    /// Lets the cells so far and what follows stand as paragraphs: the table is there for its looks.
+    pub(crate) fn leave_row(&mut self) -> Result<(), NoText> {
+        let Some(row) = self.row.take() else {
+            return Ok(());
+        };
+        self.end_table()?;
+        for cell in row.cells {
+            self.out.words(&cell)?;
+        }
+        self.end_block()
+    }
+
+    /// A heading that is no block of the document.
+    pub(crate) fn place(&mut self, level: u8, title: &str) -> Result<(), NoText> {
+        self.end_all()?;
+        self.out.heading(level, title)
+    }
+
+    fn end_all(&mut self) -> Result<(), NoText> {
+        self.end_row();
+        self.end_block()?;
+        self.end_list()?;
+        self.end_table()
+    }
+
+    pub(crate) fn finish(mut self) -> Result<String, NoText> {
+        self.end_all()?;
+        Ok(self.out.finish())
+    }
+}
+
+/// White space as single spaces, but for the line breaks that were asked for.
+fn lines(words: &str) -> String {
+    let lines: Vec<String> = words.lines().map(one_line).collect();
+    lines.join("\n")
+}
+
+/// Lines between fences that are longer than any in them.
+fn fenced(words: &str) -> String {
+    let longest = words
+        .split(|c| c != '`')
+        .map(str::len)
+        .max()
+        .unwrap_or_default();
+    let fence = "`".repeat((longest + 1).max(3));
+    let body = words.trim_matches('\n').trim_end();
+    format!("{fence}\n{body}\n{fence}")
+}

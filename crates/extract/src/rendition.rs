@@ -1,0 +1,122 @@
+//! The markdown that a document becomes. Its own words never become markup: a line that would be a
+//! heading, a fence or a block of HTML gets a backslash.
+
+use super::NoText;
+
+/// Levels that markdown has.
+pub(crate) const DEEPEST: u8 = 6;
+
+/// A text under construction, of at most so many bytes.
+#[derive(Debug)]
+pub(crate) struct Rendition {
+    text: String,
+    most: usize,
+}
+
+impl Rendition {
+    pub(crate) fn new(most: usize) -> Self {
+        Self {
+            text: String::new(),
+            most,
+        }
+    }
+
+    /// A heading, or a place that stands for one. A blank title gives none.
+    pub(crate) fn heading(&mut self, level: u8, title: &str) -> Result<(), NoText> {
+        let title = one_line(title);
+        if title.is_empty() {
+            return Ok(());
+        }
+        let marks = "#".repeat(usize::from(level.clamp(1, DEEPEST)));
+        self.block(&format!("{marks} {title}"))
+    }
+
+    /// Lines that are the document's words.
+    #[cfg(any(feature = "html", feature = "docx", feature = "pdf"))]
+    pub(crate) fn words(&mut self, text: &str) -> Result<(), NoText> {
+        let lines: Vec<String> = text.lines().map(|line| disarmed(line.trim())).collect();
+        self.block(&lines.join("\n"))
+    }
+
+    /// Markdown as it is, with a blank line before it.
+    pub(crate) fn block(&mut self, markdown: &str) -> Result<(), NoText> {
+        let body = markdown.trim_matches('\n').trim_end();
+        if body.trim().is_empty() {
+            return Ok(());
+        }
+        if self.text.len().saturating_add(body.len()) >= self.most {
+            return Err(NoText::TooLarge);
+        }
+        if !self.text.is_empty() {
+            self.text.push('\n');
+        }
+        self.text.extend(body.chars().map(printable));
+        self.text.push('\n');
+        Ok(())
+    }
+
+    pub(crate) fn finish(self) -> String {
+        self.text
+    }
+}
+
+/// All white space as single spaces.
+pub(crate) fn one_line(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    words.join(" ")
+}
+
+/// Control characters have no place in a text; neither has half of a character.
+fn printable(c: char) -> char {
+    match c {
+        '\n' | '\t' => c,
+        c if c.is_control() => ' ',
+        c => c,
+    }
+}
+
+/// A line that cannot be taken for markup.
+#[cfg(any(feature = "html", feature = "docx", feature = "pdf"))]
+fn disarmed(line: &str) -> String {
+    let behind = line.trim_start_matches('#');
+    let is_heading = behind.len() < line.len() && (behind.is_empty() || behind.starts_with(' '));
+    let is_fence = line.starts_with("```") || line.starts_with("~~~");
+    let is_rule = !line.is_empty()
+        && ["-", "=", "_", "*"]
+            .iter()
+            .any(|mark| line.split(mark).all(str::is_empty));
+    let is_html = line.starts_with('<')
+        && line[1..].starts_with(|c: char| c.is_ascii_alphabetic() || "/!?".contains(c));
+    match is_heading || is_fence || is_rule || is_html || line.starts_with("%%") {
+        true => format!("\\{line}"),
+        false => line.to_owned(),
+    }
+}
+
+#[cfg(all(test, any(feature = "html", feature = "docx", feature = "pdf")))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_never_become_markup() {
+        let mut out = Rendition::new(1000);
+        out.words("---\nprivate: true\n---").unwrap();
+        out.heading(9, " page\n 3 ").unwrap();
+        out.words("# one\n#tag\n```sh\n<div>\na < b\n=====\n")
+            .unwrap();
+        out.words("  \n").unwrap();
+        out.heading(1, " ").unwrap();
+        assert_eq!(
+            out.finish(),
+            "\\---\nprivate: true\n\\---\n\n###### page 3\n\n\\# one\n#tag\n\\```sh\n\\<div>\na < b\n\\=====\n"
+        );
+    }
+
+    #[test]
+    fn a_text_is_no_longer_than_it_may_be() {
+        let mut out = Rendition::new(10);
+        assert_eq!(out.words("0123456789"), Err(NoText::TooLarge));
+        assert!(out.words("a\u{0}b\u{1b}c").is_ok());
+        assert_eq!(out.finish(), "a b c\n");
+    }
+}
