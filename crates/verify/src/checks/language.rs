@@ -74,7 +74,7 @@ const SPANISH: &[&str] = &[
     "este", "entre", "sin", "sobre", "puede", "cada", "ambos", "más",
 ];
 
-/// A language that can be told from others.
+/// A language that can be distinguished from others.
 #[derive(PartialEq, Eq, Clone, Copy)]
 pub enum Language {
     English,
