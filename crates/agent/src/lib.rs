@@ -8,7 +8,7 @@
 //! | [`ask`] | question → snapshot → draft → verify → answer or abstention |
 //! | [`runs`] | records of runs, the hash-chained ledger, redaction, replay, the page of a run |
 //! | [`memory`] | what a person told the program, with links that track their chunks |
-//! | [`operations`] | the work of the commands after argument parsing, for the command line and MCP |
+//! | [`operations`] | the work of commands after argument parsing, for the command line and MCP |
 
 pub mod ask;
 pub mod config;
