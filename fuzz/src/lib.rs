@@ -1,6 +1,6 @@
 //! The fuzz targets. Each takes any bytes and panics when a guarantee of the program is violated.
 //!
-//! | target | what it reads |
+//! | target | input |
 //! | --- | --- |
 //! | `citations` | citations, and text that looks like one, in any text |
 //! | `frontmatter` | the frontmatter of a note |

@@ -5,12 +5,12 @@
 //! model as a result with the code, message and fix of the command line, never as a crash. Nothing
 //! here writes to the person's files.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! | --- | --- |
-//! | `transport` | one JSON object a line, whatever comes in |
-//! | `server` | the protocol's side: lists, calls, progress, the prompt |
-//! | `tools` | which tools there are, and each one's words |
-//! | `shapes` | what tools take and give: their schemas come from here |
+//! | `transport` | one JSON object per line, whatever the input |
+//! | `server` | the protocol: lists, calls, progress, the prompt |
+//! | `tools` | the tools, with their descriptions |
+//! | `shapes` | inputs and results of tools; their schemas are generated from here |
 //! | `page` | cursors and byte budgets |
 //! | `guide` | the instructions on citing |
 

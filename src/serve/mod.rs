@@ -5,16 +5,16 @@
 //! synchronous: each operation runs on a separate thread, with a flag that is set when nobody waits
 //! any more.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! | --- | --- |
-//! | `names` | under which names and origins this server is spoken to |
-//! | `access` | the token, the one-time link, the browsers that were let in |
-//! | `guard` | what every request passes: headers, names, access, limits |
+//! | `names` | the names and origins under which clients may address this server |
+//! | `access` | the token, the one-time link, the browsers that were admitted |
+//! | `guard` | checks for every request: headers, names, access, limits |
 //! | `api` | the endpoints below `/api` |
 //! | `site` | the addresses of the pages |
 //! | `page` | the pages themselves, without input or output |
 //! | `reply` | results and failures as HTTP |
-//! | `connections` | listening, and the end |
+//! | `connections` | listening and shutdown |
 
 mod access;
 mod api;

@@ -41,7 +41,7 @@ pub(super) struct FsWatcher {
     reported_degraded: bool,
 }
 
-/// Inode and time of creation: differs when a folder was deleted and made again.
+/// Inode and time of creation: they change when a folder is deleted and recreated.
 type Identity = (u64, Option<SystemTime>);
 
 impl FsWatcher {

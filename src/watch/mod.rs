@@ -2,10 +2,10 @@
 //!
 //! Notifications of the file system only decide *when* to look. *What* changed is found by the same
 //! jobs that run by hand and from cron. So a lost event, an overflowing queue, or a folder that was
-//! deleted and made again delays an update but never falsifies it: a walk at intervals finds what no
-//! event reported.
+//! deleted and recreated delays an update but never makes it wrong: a walk at intervals finds what
+//! no event reported.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! | --- | --- |
 //! | `fs_watcher` | waits for changes: by notifications, or by polling without them |
 //! | `unit` | a systemd unit and a cron line |
@@ -139,8 +139,8 @@ fn complaint(failure: &Failure) -> WatchEvent {
     }
 }
 
-/// One round, on a thread that the kernel confines to the folders as they are now: rules are bound to
-/// inodes, and a folder that was deleted and made again has another one.
+/// One round, on a thread that the kernel restricts to the current folders: rules are bound to
+/// inodes, and a folder that was deleted and recreated has another inode.
 fn confined_update(
     plan: &WatchOptions<'_>,
 ) -> Result<Option<(IndexSummary, Option<EmbedSummary>)>> {

@@ -184,7 +184,7 @@ fn has_openat2() -> bool {
 #[test]
 fn s11_s12_w38_nothing_that_is_swapped_in_is_ever_read_with_openat2() {
     if !has_openat2() {
-        return; // an old kernel: the other test runs the same races
+        return; // an old kernel; the other test covers the same races
     }
     all_races();
 }

@@ -1,14 +1,14 @@
 //! What the commands do, below argument parsing.
 //!
-//! | module | what it holds |
+//! | module | contents |
 //! | --- | --- |
 //! | [`config`] | raw configuration → validated configuration; the ancestor's keys; trust |
 //! | [`llm`] | chat models on servers |
 //! | [`tools`] | tools that cannot escape, for people, models and agents |
 //! | [`ask`] | question → snapshot → draft → verify → answer or abstention |
 //! | [`runs`] | records of runs, the hash-chained ledger, redaction, replay, the page of a run |
-//! | [`memory`] | what a person told the program, with links that know what became of their chunks |
-//! | [`operations`] | what the commands do below argument parsing: for the command line and for MCP |
+//! | [`memory`] | what a person told the program, with links that track their chunks |
+//! | [`operations`] | the work of commands after argument parsing, for the command line and MCP |
 
 // Some 280 fields and variants here say it all by their names.
 #![allow(missing_docs)]

@@ -1,8 +1,8 @@
 //! Texts to vectors.
 //!
-//! | module | what it holds |
+//! | module | contents |
 //! | --- | --- |
-//! | [`models`] | model files: registry, pull, verify, the embedded default |
+//! | [`models`] | model files: registry, pull, verify, the compiled-in default |
 //! | [`embedding`] | tokens, the encoder, servers that embed |
 
 pub mod embedding;

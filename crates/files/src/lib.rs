@@ -1,6 +1,6 @@
 //! All access to the file system.
 //!
-//! | module | what it holds |
+//! | module | contents |
 //! | --- | --- |
 //! | [`sandbox`] | the only code that opens files below users' roots |
 //! | [`state`] | the folders of the program's own files, opened by handle and never through a link |

@@ -1,11 +1,11 @@
 //! What is known about the notes, and how to find it.
 //!
-//! | module | what it holds |
+//! | module | contents |
 //! | --- | --- |
-//! | [`store`] | SQLite: index, embeddings, what is durable; locks |
+//! | [`store`] | SQLite: index, embeddings, durable data; locks |
 //! | [`lexical`] | the tantivy projection |
 //! | [`vectors`] | the matrix projection |
-//! | [`profile`] | what the cosines of a model mean |
+//! | [`profile`] | how the cosines of a model are interpreted |
 //! | [`indexing`] | the `index` and `embed` jobs |
 //! | [`retrieval`] | filters, fusion, calibration, packing → evidence snapshot |
 

@@ -1,13 +1,13 @@
 //! Citations of files, as people, coding agents and note programs write them.
 //!
-//! | form | means |
+//! | form | meaning |
 //! | --- | --- |
 //! | `[notes/a.md:12-18]`, `(a.md:12)`, `[a.md:1-2, b.md:4]` | lines, counted from 1, the last one included |
 //! | `` `src/a.rs:12-18` `` | the same |
-//! | `[text](a.md#L12-L18)`, `[text](a.md:12)` | lines, behind words of the sentence |
+//! | `[text](a.md#L12-L18)`, `[text](a.md:12)` | lines, as a link on words of the sentence |
 //! | `[text](a.md)`, `[text](a.md#heading)` | the file, or one section of it |
-//! | `[[Note]]`, `[[Note#Heading\|alias]]`, `[[Note#^block]]` | the same of a note by its name |
-//! | `[^1]` with `[^1]: a.md:12` below | what the footnote cites |
+//! | `[[Note]]`, `[[Note#Heading\|alias]]`, `[[Note#^block]]` | the same for a note by its name |
+//! | `[^1]` with `[^1]: a.md:12` below | the citation in the footnote |
 //!
 //! Nothing inside a code block, HTML or a comment is a citation.
 

@@ -4,7 +4,7 @@
 //! Layers, each in its own file. If no layer objects, the claim is accepted; what cannot be checked
 //! is rejected:
 //!
-//! | layer | asks | file |
+//! | layer | question | file |
 //! | --- | --- | --- |
 //! | L0 grammar | is everything that looks like a citation one? | `answer`, `context`, `identity` (scanning: [`local_agent_text::evidence`]) |
 //! | L1 identity | does it mean one item of the snapshot, still on disk? | `identity` |

@@ -3,25 +3,25 @@
 //! Every draft goes through one gate, whatever wrote it: nothing reaches the user that the verifier
 //! has not passed.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! | --- | --- |
 //! | `answer` | what a question came to |
 //! | `answerer` | who writes the answer, and why |
-//! | `prompt` | what a chat model is told |
-//! | `conversation` | the one conversation with a chat model: reply, judgement, one repair |
-//! | `conclusion`, `salvage` | what of it is shown: all, the part that passes, or nothing |
-//! | `claim_notes` | a refused or doubtful sentence, its reason, its source |
+//! | `prompt` | the prompts for a chat model |
+//! | `conversation` | the only conversation with a chat model: reply, judgement, one repair |
+//! | `conclusion`, `salvage` | which parts of it are shown: all, the part that passes, or nothing |
+//! | `claim_notes` | a rejected or doubtful sentence, its reason, its source |
 //! | `second_opinion` | a model that is asked whether the cited text supports a claim |
 //! | `grounded` | its turns when everything is in one prompt |
-//! | `asker` | one call of a model, noted |
+//! | `asker` | one call of a model, recorded |
 //! | `extractive` | answering without a model |
-//! | `gather`, `meaning` | the notes and the model that extraction asks |
-//! | `readable` | an answer as a person reads it |
+//! | `gather`, `meaning` | the notes and the model that extraction uses |
+//! | `readable` | an answer formatted for people |
 //! | `file` | questions about one file |
 //! | `bounded`, `tool_results` | the loop in which a model may call tools that read |
 //! | `wanted`, `envelope` | the calls of tools in a reply, in the server's format and as text |
-//! | `chat` | words without evidence |
-//! | `gate` | what of an extracted answer may be shown |
+//! | `chat` | replies without evidence |
+//! | `gate` | which parts of an extracted answer may be shown |
 //! | `trail` | everything that happened, for the record |
 
 mod answer;

@@ -7,7 +7,7 @@ use crate::tools::{Output, ToolOutcome};
 use local_agent_text::evidence::Excerpt;
 use local_agent_text::types::Label;
 
-/// What the model is told about a truncated result.
+/// The message to the model about a truncated result.
 const CUT_OFF: &str = "TRUNCATED: no more bytes of results are given; this cannot be cited. Answer from what you have.";
 
 /// The results of one loop, and how many bytes of them were shown.

@@ -5,14 +5,14 @@
 //! model is reachable only from tests: tests run their own server with the real wire format, so
 //! that what is tested is what is used, and nothing scripted can ever answer a person.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! | --- | --- |
 //! | `ollama` | `/api/chat` of an Ollama server |
-//! | `openai` | `/v1/chat/completions` of llama.cpp, LM Studio, vLLM and their like |
+//! | `openai` | `/v1/chat/completions` of llama.cpp, LM Studio, vLLM and similar servers |
 //! | `patience` | when asking again is safe |
-//! | `thinking` | thoughts that are no part of a reply |
-//! | `calls` | calls of tools, in both wire formats |
-//! | `tokens` | how many tokens a text may be |
+//! | `thinking` | thinking that is not part of a reply |
+//! | `calls` | tool calls, in both wire formats |
+//! | `tokens` | estimates how many tokens a text has |
 //! | `route` | which of the configured models a question goes to |
 
 mod calls;

@@ -4,15 +4,15 @@
 //! asking, reading, judging, reporting status, and the jobs are implemented here once; `cli/` and
 //! `mcp/` parse arguments and show results, each in its own way. Nothing here prints.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! | --- | --- |
-//! | `setting` | what every operation starts from: sandbox, model files, way of cutting, clock |
-//! | `library` | index, projections and model, opened once for a command or kept warm for a server |
+//! | `setting` | what every operation starts from: sandbox, model files, chunking, clock |
+//! | `library` | index, projections and model, opened per command or kept open for a server |
 //! | `model_choice` | `embed.model: auto`: which model, and why |
 //! | `scope` | where to look |
 //! | `search`, `ask`, `documents`, `notes`, `verify`, `status` | one operation each |
 //! | `query_lines`, `corrections` | how a query is read, and what its unknown words may mean |
-//! | `address` | what a person calls a note → a file and a place in it |
+//! | `address` | a name for a note → a file and a position in it |
 //! | `privacy` | who may see private notes |
 //! | `freshness` | do index and projections match the files? |
 //! | `standing` | are the folders of a confined process still the same? |

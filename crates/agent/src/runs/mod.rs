@@ -5,18 +5,18 @@
 //! is shown as `interrupted`. Nothing here is ever evidence: the folder is out of the sandbox's
 //! reach.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! | --- | --- |
 //! | `id` | [`RunId`]: `<utc>_<random>` |
 //! | `record` | [`Record`]: `run.json`; its schema is `docs/run.schema.json` |
 //! | `recorder` | [`Run`]: begun, then finished |
-//! | `redact` | tokens, keys and PEM blocks are taken out before anything is written |
+//! | `redact` | tokens, keys and PEM blocks are removed before anything is written |
 //! | `ledger` | the hash chain, its head, what a crash may leave, and a new ledger after a broken one |
 //! | `archive` | all runs of a folder: their state, one by name, pruning |
-//! | `check` | does everything still fit together? |
+//! | `check` | is everything still consistent? |
 //! | `replay` | from a record back to its evidence, its draft and the same report |
 //! | `page` | one run as a web page without any script |
-//! | `private` | files and folders for their owner alone |
+//! | `private` | files and folders accessible only to their owner |
 
 mod archive;
 mod check;

@@ -9,11 +9,11 @@
 //! | file | tool |
 //! | --- | --- |
 //! | `read_text_file` | text of one file, by characters, by bytes or by lines |
-//! | `list_dir` | what is in a folder |
+//! | `list_dir` | the contents of a folder |
 //! | `grep` | lines that a regular expression matches |
 //! | `outline`, `read_symbol`, `find_defs`, `find_refs` | headings of notes, symbols of source files |
 //! | `related_files` | notes joined by links and tags |
-//! | `propose_write`, `delete` | proposals that a person must agree to at the terminal |
+//! | `propose_write`, `delete` | proposals that a person must confirm at the terminal |
 
 mod change;
 mod delete;

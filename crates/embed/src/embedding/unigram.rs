@@ -12,7 +12,7 @@
 //! | id of each piece, u32 | 4 n |
 //! | log probability of each piece, f32 | 4 n |
 //! | text of all pieces | t |
-//! | map: character u32, count u8, as many characters u32; sorted | m |
+//! | map: character u32, count u8, that many characters u32; sorted | m |
 
 use std::borrow::Cow;
 

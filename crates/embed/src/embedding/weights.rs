@@ -101,7 +101,7 @@ impl Tensors {
         })
     }
 
-    /// Where the tensor `name` of this shape stands in the file, and how its numbers are written.
+    /// The position of the tensor `name` with this shape in the file, and its number format.
     fn find(&self, name: &str, shape: &[usize]) -> Result<(Range<usize>, Written)> {
         let info = self
             .metadata

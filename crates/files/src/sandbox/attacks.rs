@@ -743,7 +743,7 @@ fn names_that_no_path_can_hold_are_listed() {
     ] {
         let path = world.vault.join(std::ffi::OsStr::from_bytes(name));
         if fs::write(path, "x").is_err() {
-            return; // a file system that holds no such names
+            return; // a file system that does not allow such names
         }
     }
     fs::create_dir(world.vault.join(std::ffi::OsStr::from_bytes(b"h\xff"))).unwrap();

@@ -1,11 +1,11 @@
 //! A new database is built next to the old one and replaces it when it is complete: until then
 //! readers see the old one.
 //!
-//! | killed | what stands there | the next job |
+//! | killed | files on disk | the next job |
 //! | --- | --- | --- |
-//! | while the new one is made | the old one, and a part of a new one | takes the part away |
-//! | after the old log was folded | the old one, whole without a log | takes the new one away |
-//! | after the rename | the new one, perhaps a log's shared memory of the old one | takes that away |
+//! | while the new one is made | the old one, and part of a new one | removes the part |
+//! | after the old log was merged | the old one, complete without a log | removes the new one |
+//! | after the rename | the new one, perhaps shared memory of the old one's log | removes that |
 //!
 //! SQLite's files are named after the database, so those of the old one must not affect the new
 //! one: its log is written into it and removed before the rename. The new database has no log when

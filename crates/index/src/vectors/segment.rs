@@ -3,12 +3,12 @@
 //! Little-endian; a header of 320 bytes, then five sections, each starting on a multiple of 64
 //! bytes, zeros between:
 //!
-//! | section | bytes | what |
+//! | section | bytes | contents |
 //! | --- | --- | --- |
 //! | keys | n × 16 | chunk keys |
 //! | ids | n × 8 | chunk row ids, i64 |
 //! | codes | n × stride | 8-bit codes; stride = dim rounded up to 64, padded with zeros |
-//! | scales | n × 4 | f32, one a row |
+//! | scales | n × 4 | f32, one per row |
 //! | halves | n × dim × 2 | half floats for rescoring |
 //!
 //! Header: magic `LAVECSEG`, version u32, dim u32, rows u64, file length u64, then offset u64,

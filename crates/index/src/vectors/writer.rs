@@ -242,7 +242,7 @@ impl VectorWriter {
     /// Writes the tombstones of a segment that stays, if they changed, and returns its new entry.
     fn write_tombstones(&mut self, entry: &Entry, dead: &Tombstones) -> Result<Entry> {
         if dead.len() == entry.dead {
-            return Ok(entry.clone()); // rows only ever die, so as many dead are the same dead
+            return Ok(entry.clone()); // rows are only deleted, so equal counts mean equal rows
         }
         let bytes = dead.encode(&entry.checksum, entry.rows);
         let checksum = Sha256::of(&bytes);

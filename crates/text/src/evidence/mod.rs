@@ -4,10 +4,10 @@
 //! compares with these bytes and never with the current content of the files. The module is pure:
 //! no clock, network, model, disk.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! | --- | --- |
 //! | `snapshot` | [`EvidenceSnapshot`]: the items of one question, numbered and hashed |
-//! | `freshness` | [`FreshnessReport`]: what the disk said about each item afterwards |
+//! | `freshness` | [`FreshnessReport`]: the state of each item on the disk afterwards |
 //! | `citation` | `[source: path#heading \| key]`: written, read back, compared |
 //! | `fold` | what a disguised text looks like to a reader |
 //! | `markers` | every citation, and everything that looks like one, in a text |

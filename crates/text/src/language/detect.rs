@@ -8,7 +8,7 @@
 //! the first 1,200 bytes. Pages that were left in English count as wrong for all, and so do answers
 //! for Polish and Ukrainian, which have no data file:
 //!
-//! | detector | right | wrong | no answer | µs a page |
+//! | detector | right | wrong | no answer | µs per page |
 //! | --- | ---: | ---: | ---: | ---: |
 //! | this one | .837 | .069 | .094 | 95 |
 //! | `whatlang` 0.18 | .901 | .096 | .003 | 768 |

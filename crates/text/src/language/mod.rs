@@ -1,12 +1,11 @@
 //! Everything the program knows about human languages. Every word list is in `data/`, one file per
 //! language; no other module has words of a language in its code.
 //!
-//! | module | what it holds |
+//! | module | contents |
 //! | --- | --- |
 //! | [`lexicon`] | the word lists: [`Section`], [`Lexicon`] |
-//! | [`lists`] | word lists that stand beside the code that asks them |
-//! | [`scan`] | small steps through a text |
-//! | [`script`] | writing systems: which letters need no blanks between words |
+//! | [`scan`] | helpers for scanning a text |
+//! | [`script`] | writing systems: which scripts are written without blanks between words |
 //! | [`detect`] | which language a text is written in |
 //! | [`stem`] | words → stems (Snowball) |
 //! | [`tokenize`] | text → words, compounds and their parts |

@@ -3,15 +3,15 @@
 //! Each type keeps its fields private and has one constructor, so every value is valid: a
 //! [`RelPath`] cannot leave its root, a [`ByteSpan`] cannot end before it starts.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! | --- | --- |
 //! | `hash` | identities of bytes, chunks, commits and vectors |
 //! | `path` | where a file is: its source and its path |
 //! | `span` | bytes and lines of a text |
 //! | `heading` | the headings above a chunk |
 //! | `label` | `E1`: an item of evidence |
-//! | `spelling` | what is shown and stored of texts that hold special characters |
-//! | `file` | what is known of a file without reading it, and why one is left out |
+//! | `spelling` | how texts with special characters are shown and stored |
+//! | `file` | what is known about a file without reading it, and why one is left out |
 //! | `id_set` | rows of a database |
 
 macro_rules! text_form {

@@ -236,7 +236,7 @@ fn c31_w4_disguised_markers_are_refused() {
     ] {
         rejected_with(&answer, Code::Malformed);
     }
-    // One honest citation does not excuse a false one beside it.
+    // One honest citation does not excuse a false one next to it.
     rejected_with("The budget is 5 million [E1] 【E2】.", Code::Lookalike);
 }
 

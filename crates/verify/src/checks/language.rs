@@ -14,7 +14,7 @@ const GERMAN: &[&str] = list!("language.german");
 const FRENCH: &[&str] = list!("language.french");
 const SPANISH: &[&str] = list!("language.spanish");
 
-/// A language that can be told from others.
+/// A language that can be distinguished from others.
 #[derive(PartialEq, Eq, Clone, Copy)]
 pub(crate) enum Language {
     English,

@@ -213,7 +213,7 @@ fn mentioned(claim: &Reading, other: &Thing) -> bool {
     things(claim).iter().any(|(_, own)| own.same(other))
 }
 
-/// The clause of a thing: its tokens up to the next clause on both sides, in its sentence.
+/// The clause of an item: its tokens up to the next clause on both sides, in its sentence.
 fn segment(reading: &Reading, own: &std::ops::Range<usize>) -> std::ops::Range<usize> {
     let sentence = reading.sentence_of(own.start);
     let Some(bounds) = reading.sentence(sentence).map(|s| s.tokens.clone()) else {

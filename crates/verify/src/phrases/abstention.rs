@@ -96,14 +96,14 @@ pub(crate) fn abstention(lower: &str) -> Option<Abstention> {
     (says || silent).then_some(Abstention::Gap)
 }
 
-/// Words that begin what is left unsaid: "It does not say which of them is better".
+/// Words that introduce the open question: "It does not say which of them is better".
 const OPEN_QUESTION: &[&str] = list!("abstention.open-question");
 
 /// Verbs for what a text leaves out.
 const UNSAID: &[&str] = list!("abstention.unsaid");
 
 /// "It does not say which …", "They give no reason": a pronoun, a negation, a verb of saying, and
-/// what is left open.
+/// the open question.
 fn says_nothing_of(lower: &str) -> bool {
     let all: Vec<&str> = words(lower).take(12).collect();
     // "The memo says nothing about how …".

@@ -95,7 +95,7 @@ impl Signals {
 const NEAR: f32 = 0.2;
 const NEARLY_SAME: f32 = 0.8;
 
-/// How much of each word of the question a unit covers, literally or by meaning.
+/// How much of each word of the question a unit covers, literally or with a similar meaning.
 fn soft(candidate: &Candidate) -> Vec<f32> {
     let credits = &candidate.credits;
     let meant = |at: usize| credits.meant.get(at).copied().unwrap_or(0.0);

@@ -3,20 +3,20 @@
 //! No model writes anything here, so nothing can be made up. What can go wrong is that the passages
 //! do not fit, and [`confidence`] decides that. Then they are shown as the closest ones.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! | --- | --- |
-//! | `parts` | a question of two parts is two questions |
-//! | `question` | what is asked for: weighed words, the kind of answer |
-//! | `constraints`, `calendar` | the time or number that the answer must be of |
-//! | `note` | a file as it is now: properties, sections, blocks, date |
-//! | `units` | what can be quoted: sentences, items, rows, properties, each with its surroundings |
+//! | `parts` | splits a question of two parts into two questions |
+//! | `question` | the request: weighted words, the kind of answer |
+//! | `constraints`, `calendar` | the time or number that the answer must have |
+//! | `note` | the current content of a file: properties, sections, blocks, date |
+//! | `units` | quotable units: sentences, items, rows, properties, each with its context |
 //! | `score`, `rank` | how well one unit answers |
 //! | `confidence` | whether the best one is good enough to be shown as the answer |
-//! | `passage` | what is shown around a unit |
-//! | `choose` | which passages make the answer |
+//! | `passage` | the text shown around a unit |
+//! | `choose` | which passages become the answer |
 //! | `steps`, `lists`, `sides`, `times`, `tasks`, `totals`, `hops`, `summary`, `properties` | one kind of question each |
 //! | `amounts` | exact arithmetic |
-//! | `draft` | passages → a draft over a snapshot that holds them |
+//! | `draft` | passages → a draft over a snapshot that contains them |
 //! | `cues` | function words and question words |
 //! | `synonyms` | everyday words that mean the same |
 

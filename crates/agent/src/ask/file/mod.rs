@@ -9,11 +9,11 @@
 //! program makes that call itself; it does the same for the extractive answerer. Then the model
 //! answers from the file's text (pass 2).
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! | --- | --- |
 //! | `pattern` | which questions are about a file |
-//! | `contract` | reading it, and what a result of reading must hold |
-//! | `call` | a model's call of the one tool |
+//! | `contract` | reading the file, and what the result must contain |
+//! | `call` | a model's call of the only tool |
 //! | `form` | tables, calls and footers in a reply |
 
 mod call;

@@ -4,13 +4,13 @@
 //! sections and notes; these are read through a sandbox and become the snapshot. Spans of the
 //! report always refer to the answer as given.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! | --- | --- |
 //! | `parts` | an answer as segments, and where each of them is in the answer |
-//! | `cited_files` | finding and reading what is cited |
+//! | `cited_files` | finds and reads the cited files |
 //! | `sections` | sections and blocks of a note |
 //! | `passage` | a cited passage, found again in its file |
-//! | `lock` | what became of the passages that a document cites |
+//! | `lock` | how the passages that a document cites have changed |
 
 mod cited_files;
 pub mod lock;
