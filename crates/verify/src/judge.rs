@@ -7,11 +7,12 @@ use super::answer::{Answer, MarkKind};
 use super::checks::{Language, of_answer};
 use super::coverage::{Covered, Kind, cover};
 use super::examine::Examined;
+use super::finding::Place;
 use super::finding::{Effect, Finding};
 use super::identity::{Resolved, Resolver};
 use super::phrases::Abstention;
 use super::quotes::{Judge, QuoteMatch, SHORTEST, quoted_ranges};
-use super::report::{CitationReport, Claim, Place, Report, Verdict};
+use super::report::{CitationReport, Claim, Report, Verdict};
 use super::source_text::{SourceTexts, content_words};
 use super::{Code, Derivation, Scope, VerifyOptions, laundering};
 use local_agent_text::evidence::{
