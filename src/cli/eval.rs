@@ -6,32 +6,25 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
-use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use super::args::{EvalArgs, EvalCommand, EvalModeArg};
 use super::context::Context;
+use super::eval_set::{SOURCE, folder, prepare, set_name};
 use super::index::extend;
-use super::output::talk;
-use super::progress::Bar;
 use super::read::read_text;
 use super::write::write_whole;
-use local_agent_agent::config::{self, Config, FlagValue, Inputs, Template};
-use local_agent_agent::operations::{EmbedRun, EmbeddingModel, IndexRun, jobs};
 use local_agent_eval::passages::{self, Passage, line_starts};
 use local_agent_eval::run::{self, Asked, Mode, Searcher};
 use local_agent_eval::set::{self, Question};
 use local_agent_eval::{ranking, stats};
 use local_agent_files::sandbox::{Address, Sandbox};
-use local_agent_index::retrieval::{Engine, Hit};
+use local_agent_index::retrieval::Hit;
 use local_agent_text::error::{ErrorCode, Failure, Result};
-use local_agent_text::types::{RelPath, Sha256, SourceName};
-
-/// The source name for the documents of a set.
-const SOURCE: &str = "docs";
+use local_agent_text::types::{RelPath, SourceName};
 
 pub(super) fn run(context: &mut Context, command: &EvalCommand) -> Result<ExitCode> {
     let (args, what) = match command {
@@ -214,126 +207,6 @@ fn measure(context: &Context, args: &EvalArgs, set: &Path, what: &What) -> Resul
         report.modes.push(scored);
     }
     Ok(report)
-}
-
-pub(super) fn folder(context: &Context, set: &Path) -> Result<PathBuf> {
-    let path = context.environment.cwd.join(set);
-    let dir = path
-        .canonicalize()
-        .ok()
-        .filter(|dir| dir.join("docs").is_dir());
-    dir.ok_or_else(|| {
-        let message = format!(
-            "{} is not a set: there is no folder docs/ in it",
-            path.display()
-        );
-        Failure::new(ErrorCode::EvalError, message).with_hint("local-agent eval --help")
-    })
-}
-
-/// The name of a set: its folder's name.
-pub(super) fn set_name(dir: &Path) -> String {
-    dir.file_name().map_or_else(
-        || "set".to_owned(),
-        |name| name.to_string_lossy().into_owned(),
-    )
-}
-
-/// Brings the set's index and, if a mode needs them, its vectors up to date, and opens them.
-pub(super) fn prepare(
-    context: &Context,
-    settings: &[String],
-    quiet: bool,
-    dir: &Path,
-    modes: &[Mode],
-) -> Result<(Config, Sandbox, Engine, EmbeddingModel)> {
-    let config = config_for(context, settings, dir)?;
-    let sandbox = context.sandbox(&config)?;
-    let files = context.model(&config)?;
-    let model = context.embedding(&config)?;
-    let bar = Bar::new(quiet);
-    let run = IndexRun {
-        wait: Duration::from_secs(60),
-        ..IndexRun::default()
-    };
-    let indexed = jobs::run_index(&config, &sandbox, &files, &run, &|p| bar.report(p))?;
-    for error in &indexed.errors {
-        talk(&format!("error: {error}"));
-    }
-    let vectors = modes.iter().any(|mode| mode.needs_vectors());
-    if vectors {
-        // Vectors for other chunkings are kept: comparing two of them would otherwise embed
-        // everything each time.
-        let embed = EmbedRun {
-            no_prune: true,
-            wait: Duration::from_secs(60),
-            ..EmbedRun::default()
-        };
-        jobs::run_embed(&config, &model, &embed, &|p| bar.report(p))?;
-    }
-    bar.finish();
-    let fingerprint = if vectors {
-        Some(model.fingerprint()?)
-    } else {
-        None
-    };
-    let (db, lexical, matrix) = (
-        &config.index.db_path,
-        config.lexical_dir(),
-        config.vectors_dir(),
-    );
-    let engine = Engine::open(db, &lexical, &matrix, fingerprint.as_ref())?;
-    Ok((config, sandbox, engine, model))
-}
-
-/// The defaults and `--set`, with the set's documents as the only source and state in the cache
-/// folder.
-fn config_for(context: &Context, settings: &[String], dir: &Path) -> Result<Config> {
-    let state = Sha256::of(dir.as_os_str().as_encoded_bytes()).to_string();
-    let state = context
-        .environment
-        .cache_dir()?
-        .join("eval")
-        .join(&state[..16]);
-    let name = SourceName::new(SOURCE).map_err(|e| Failure::internal(e.to_string()))?;
-    let template = Template {
-        sources: vec![(name, dir.join("docs").to_string_lossy().into_owned())],
-        state_dir: Some(state.to_string_lossy().into_owned()),
-        sources_anywhere: true,
-    };
-    let file = state.join("config.yaml");
-    write_whole(&file, config::template(&template).as_bytes())?;
-    let mut inputs = Inputs {
-        cwd: state,
-        config_flag: Some(file),
-        ..Inputs::default()
-    };
-    let known = config::load(&inputs)?.origins;
-    for setting in settings {
-        let wrong = |why: &str| {
-            Failure::new(ErrorCode::InvalidArgs, format!("--set {setting}: {why}"))
-                .with_hint("local-agent config show")
-        };
-        let (key, value) = setting
-            .split_once('=')
-            .ok_or_else(|| wrong("not KEY=VALUE"))?;
-        let measured = |key: &str| {
-            ["index.", "embed.", "retrieve."]
-                .iter()
-                .any(|section| key.starts_with(section))
-        };
-        let key = known
-            .iter()
-            .map(|known| known.key)
-            .find(|known| *known == key && measured(known));
-        let key = key.ok_or_else(|| wrong("not a key of index, embed or retrieve"))?;
-        inputs.flags.push(FlagValue {
-            flag: "--set".to_owned(),
-            key,
-            value: value.to_owned(),
-        });
-    }
-    Ok(config::load(&inputs)?.config)
 }
 
 /// What a set's runs are scored against.

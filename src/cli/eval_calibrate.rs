@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::args::EvalCommand;
 use super::context::Context;
-use super::eval::{folder, prepare, set_name};
+use super::eval_set::{folder, prepare, set_name};
 use super::index::extend;
 use super::read::read_text;
 use super::write::write_whole;

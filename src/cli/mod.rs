@@ -23,6 +23,7 @@ mod eval_calibrate;
 mod eval_claims;
 mod eval_drafts;
 mod eval_natural;
+mod eval_set;
 mod folder_context;
 mod get;
 mod git;

@@ -5,8 +5,22 @@ use std::ops::Range;
 use serde::Serialize;
 
 use super::Code;
-use super::report::Place;
-use local_agent_text::types::{ByteSpan, Label};
+use local_agent_text::types::{ByteSpan, Label, LineSpan, RelPath, SourceName};
+
+/// Where a claim is carried.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Place {
+    /// The item.
+    pub label: Label,
+    /// Its source.
+    pub source: SourceName,
+    /// Its file.
+    pub path: RelPath,
+    /// The bytes of the file: the words themselves where they were found, else the whole item.
+    pub span: ByteSpan,
+    /// The lines of `span`.
+    pub lines: LineSpan,
+}
 
 /// What a finding does to its claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]

@@ -69,12 +69,12 @@ pub use atoms::{UnitKind, unit};
 pub use codes::Code;
 pub use derivation::{Derivation, Operation};
 pub use file_citations::{CitedPart, FileCitation, FileCitations, FileTarget, file_citations};
-pub use finding::{Detail, Effect, Finding};
+pub use finding::{Detail, Effect, Finding, Place};
 pub use opinion::{Opinion, differs_only_in_negation};
 pub use phrases::says_nothing_new;
 pub use report::{
-    CitationReport, Claim, Counts, MismatchRecord, Outcome, ParsedCitation, Place, REPORT_VERSION,
-    Report, Verdict,
+    CitationReport, Claim, Counts, MismatchRecord, Outcome, ParsedCitation, REPORT_VERSION, Report,
+    Verdict,
 };
 pub use support::{ClaimSupport, claim_support};
 

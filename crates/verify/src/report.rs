@@ -3,10 +3,11 @@
 use serde::Serialize;
 use serde_json::Value;
 
+use super::finding::Place;
 use super::{Code, Derivation, Finding};
 use local_agent_text::evidence::HeadingMatch;
 use local_agent_text::evidence::{Freshness, canonical_json};
-use local_agent_text::types::{ByteSpan, ChunkKey, Label, LineSpan, RelPath, Sha256, SourceName};
+use local_agent_text::types::{ByteSpan, ChunkKey, Label, Sha256};
 
 /// The overall result for an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -64,21 +65,6 @@ impl Verdict {
             Self::Rejected => "rejected",
         }
     }
-}
-
-/// Where a claim is supported.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Place {
-    /// The item.
-    pub label: Label,
-    /// Its source.
-    pub source: SourceName,
-    /// Its file.
-    pub path: RelPath,
-    /// The bytes of the file: the words themselves if they were found, otherwise the whole item.
-    pub span: ByteSpan,
-    /// The lines of `span`.
-    pub lines: LineSpan,
 }
 
 /// One citation of a claim.

@@ -10,8 +10,8 @@ use local_agent_text::evidence::{EvidenceItem, EvidenceSnapshot, Normal};
 use local_agent_text::markdown::{BlockRole, Sentence, sentences};
 use local_agent_text::types::Label;
 
+use super::finding::Place;
 use super::reading::Reading;
-use super::report::Place;
 use super::text::{Cut, Lexicon};
 
 /// All items of a snapshot.

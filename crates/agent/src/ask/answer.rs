@@ -8,6 +8,7 @@ use super::extractive::{self, Computed, Extracted, Shown};
 use super::file::FileScope;
 use super::gate;
 use super::second_opinion::ClaimOpinion;
+use super::trail::Trail;
 use local_agent_index::retrieval::{Coverage, Packed, Stale};
 use local_agent_text::error::Result;
 use local_agent_text::evidence::Draft;
@@ -61,6 +62,14 @@ pub struct Answer {
     /// The one file that the answer rests on, when it was asked about; its footer is the last line
     /// of the answer.
     pub file: Option<FileScope>,
+}
+
+/// How a question ended, and everything on the way.
+#[derive(Debug)]
+pub struct Asked {
+    /// The answer, or the typed failure.
+    pub answer: Result<Answer>,
+    pub trail: Trail,
 }
 
 /// What is shown, or why nothing is.

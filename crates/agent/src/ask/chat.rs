@@ -4,7 +4,7 @@ use super::answerer::ChatAnswerer;
 use super::asker::{Asker, fitted};
 use super::bounded::{ToolSession, Toolbox};
 use super::conversation::BLANK;
-use super::prompt::template_free;
+use super::defang::template_free;
 use super::trail::{Observe, Purpose, Round, Trail};
 use super::{Answerer, Chosen};
 use crate::llm::{Finish, Message, Role};

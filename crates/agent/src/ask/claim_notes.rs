@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::prompt::defang;
+use super::defang::defang;
 use local_agent_text::evidence::{EvidenceItem, EvidenceSnapshot};
 use local_agent_text::markdown::{plain, sentences};
 use local_agent_verify::{Claim, Effect, Place, Report, Verdict};

@@ -7,10 +7,10 @@
 //! | --- | --- |
 //! | `answer` | what a question came to |
 //! | `answerer` | who writes the answer, and why |
-//! | `prompt` | the prompts for a chat model |
-//! | `conversation` | the only conversation with a chat model: reply, judgement, one repair |
-//! | `conclusion`, `salvage` | which parts of it are shown: all, the part that passes, or nothing |
-//! | `claim_notes` | a rejected or doubtful sentence, its reason, its source |
+//! | `prompt`, `defang` | what a chat model is told, and how foreign text is made harmless |
+//! | `conversation` | the one conversation with a chat model: reply, judgement, one repair |
+//! | `conclusion`, `salvage` | what of it is shown: all, the part that passes, or nothing |
+//! | `claim_notes` | a refused or doubtful sentence, its reason, its source |
 //! | `second_opinion` | a model that is asked whether the cited text supports a claim |
 //! | `grounded` | its turns when everything is in one prompt |
 //! | `asker` | one call of a model, recorded |
@@ -32,6 +32,7 @@ mod chat;
 mod claim_notes;
 mod conclusion;
 mod conversation;
+mod defang;
 mod envelope;
 mod extractive;
 mod file;
@@ -61,7 +62,7 @@ use local_agent_text::error::{Failure, Result};
 use local_agent_verify::VerifyOptions;
 
 pub use answer::{
-    Abstention, Answer, AnswerResult, Certainty, CheckedDraft, ExtractedAnswer, Outcome,
+    Abstention, Answer, AnswerResult, Asked, Certainty, CheckedDraft, ExtractedAnswer, Outcome,
     WrittenAnswer,
 };
 pub use answerer::{Answerer, ChatAnswerer, Chosen, choose, choose_for_chat};
@@ -72,7 +73,7 @@ pub use extractive::{Computed, Day, Operation, PieceForm, Shown, ShownPiece};
 pub use file::{FileQuestion, FileScope, ask_file, file_options, named_file, unreadable_file};
 pub use readable::{Readable, TextLine, TextRun, readable};
 pub use second_opinion::{AskedModel, ClaimOpinion};
-pub use trail::{Asked, Call, Event, Observe, Purpose, Round, Timing, ToolStep, Trail};
+pub use trail::{Call, Event, Observe, Purpose, Round, Timing, ToolStep, Trail};
 
 use answer::{Grounded, of_conversation, of_extracted};
 use asker::Asker;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::answerer::Judge;
 use super::asker::Asker;
-use super::prompt::{defang, template_free};
+use super::defang::{defang, template_free};
 use super::trail::{Purpose, Round};
 use crate::llm::{Message, Model, Reply, Role, Sampling};
 use local_agent_index::retrieval::Packed;

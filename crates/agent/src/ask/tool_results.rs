@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use super::prompt::{Nonce, defang};
+use super::defang::defang;
+use super::prompt::Nonce;
 use crate::tools::{Output, ToolOutcome};
 use local_agent_text::evidence::Excerpt;
 use local_agent_text::types::Label;

@@ -6,7 +6,7 @@ use std::time::Instant;
 use serde::Serialize;
 
 use super::claim_notes::{ClaimNote, claim_notes};
-use super::{Answer, Answerer, Chosen};
+use super::{Answerer, Chosen};
 use crate::llm::{Message, Model, Reply, prompt_sha256};
 use local_agent_index::retrieval::Packed;
 use local_agent_text::error::{Failure, Result};
@@ -240,11 +240,3 @@ pub enum Event<'a> {
 
 /// An observer; if it fails, the question ends with that failure.
 pub type Observe<'a> = dyn FnMut(&Event<'_>) -> Result<()> + 'a;
-
-/// How a question ended, and everything on the way.
-#[derive(Debug)]
-pub struct Asked {
-    /// The answer, or the typed failure.
-    pub answer: Result<Answer>,
-    pub trail: Trail,
-}

@@ -3,8 +3,8 @@
 
 use serde_json::{Value, json};
 
+use super::defang::template_free;
 use super::envelope;
-use super::prompt::template_free;
 use crate::llm::{Reply, ToolCall};
 use local_agent_text::error::{ErrorCode, Failure};
 

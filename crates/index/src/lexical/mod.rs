@@ -17,6 +17,7 @@ mod schema;
 mod search;
 mod stats;
 mod vocabulary;
+mod weights;
 mod writer;
 
 use std::cell::Cell;

@@ -7,7 +7,7 @@ use local_agent_text::language::tokenize::{Analyzer, Token};
 
 use super::Query;
 use super::question_words::searched_words;
-use super::search::WEIGHTS;
+use super::weights::WEIGHTS;
 
 /// The form of a word that a term has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -12,7 +12,7 @@ use super::directory::COMMIT_FILE;
 use super::directory::ProjectionDirectory;
 use super::replace::beside;
 use super::schema::{Fields, mark, schema};
-use super::search::WEIGHTS;
+use super::weights::WEIGHTS;
 use super::writer::read_stamp;
 use super::{LexicalStamp, corrupt, failure, guarded};
 use local_agent_text::error::Result;

@@ -14,56 +14,10 @@ use tantivy::{DocSet as _, TERMINATED, Term};
 
 use super::plan::{Form, QueryPlan, QueryTerm};
 use super::reader::{LexicalSegment, Reader};
+use super::weights::WEIGHTS;
 use super::{LexicalHit, Query, failure, guarded};
 use local_agent_text::error::Result;
 use local_agent_text::types::IdSet;
-
-/// The weights of the parts of a score. Chosen on development sets of four kinds (scientific
-/// abstracts, technical documentation, encyclopedia paragraphs in English and in Chinese); one
-/// setting for all, and results vary little around it.
-pub(super) struct FieldWeights {
-    /// Saturation of frequencies, and length normalisation: Lucene's defaults.
-    k1: f32,
-    pub(super) b: f32,
-    /// Bonus for containing a word at all, however long the text: BM25+ (Lv and Zhai 2011).
-    delta: f32,
-    title: f32,
-    aliases: f32,
-    /// The headings of a document, for the document; the heading path of a chunk, for the chunk.
-    /// The body, of which headings are a part, counts 1.
-    headings: f32,
-    chunk_headings: f32,
-    path: f32,
-    tags: f32,
-    anchors: f32,
-    /// Share of the document's score in the score of its chunks.
-    doc_share: f32,
-    /// For a compound in the query: each part, and the whole.
-    pub(super) part: f32,
-    pub(super) whole: f32,
-    /// For a pair that begins with hiragana.
-    pub(super) grammar: f32,
-    /// For the same form of the word, in addition to the stem.
-    pub(super) exact: f32,
-}
-
-pub(super) const WEIGHTS: FieldWeights = FieldWeights {
-    k1: 1.2,
-    b: 0.75,
-    delta: 0.5,
-    title: 3.0,
-    aliases: 3.0,
-    headings: 0.5,
-    chunk_headings: 1.5,
-    path: 0.5,
-    tags: 1.0,
-    anchors: 0.5,
-    doc_share: 1.0,
-    part: 0.7,
-    whole: 0.5,
-    grammar: 0.1,
-    exact: 0.25,
-};
 
 /// The scoring state for one segment; all vectors are indexed by entry.
 struct Scores<'a> {

@@ -5,10 +5,7 @@
 //! compare them bit for bit. Rows and query are padded with zeros to whole blocks of [`BLOCK`]
 //! codes, so no kernel has a tail.
 
-use super::quant::QuantQuery;
-
-/// Codes in one block: the width of an AVX-512 register, and a cache line.
-pub(super) const BLOCK: usize = 64;
+use super::quant::{BLOCK, QuantQuery};
 
 /// A way to compute dot products. Kernels differ only in speed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

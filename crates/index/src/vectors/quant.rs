@@ -7,8 +7,10 @@
 use half::f16;
 use half::slice::HalfFloatSliceExt as _;
 
-use super::kernels::BLOCK;
 use local_agent_text::error::{ErrorCode, Failure, Result};
+
+/// Codes in one block: the width of an AVX-512 register, and a cache line.
+pub(super) const BLOCK: usize = 64;
 
 /// How far from 1 the Euclidean length of an added vector may be: single-precision normalisation
 /// stays well below this.

@@ -116,7 +116,7 @@ impl<'a> Pass<'a> {
         let Some(segment) = self.segments.get(index) else {
             return Ok(());
         };
-        let width = self.query.blocks().len() * super::kernels::BLOCK;
+        let width = self.query.blocks().len() * quant::BLOCK;
         let codes = segment
             .codes()
             .get(rows.start * width..rows.end * width)

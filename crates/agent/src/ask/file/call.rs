@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 
+use super::super::defang::{defang, template_free};
 use super::super::envelope;
-use super::super::prompt::{Nonce, defang, template_free};
+use super::super::prompt::Nonce;
 use super::contract::TextResult;
 use crate::llm::{Message, Role};
 use local_agent_text::error::{ErrorCode, Failure, Result};

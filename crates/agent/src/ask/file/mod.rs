@@ -26,15 +26,16 @@ use std::collections::HashMap;
 pub use contract::FileScope;
 pub use pattern::{named_file, unreadable_file};
 
-use super::answer::{Answer, AnswerResult, Grounded, of_conversation, of_extracted};
+use super::answer::{Answer, AnswerResult, Asked, Grounded, of_conversation, of_extracted};
 use super::answerer::{Answerer, ChatAnswerer, Chosen};
 use super::asker::Asker;
 use super::conclusion::conclude;
 use super::conversation::{Received, ReplyForm, Rules, Turns, converse};
+use super::defang::template_free;
 use super::extractive::{self, Day, Evidence, NoteSource, Rarity};
 use super::meaning::ModelMeaning;
 use super::prompt::{self, Nonce};
-use super::trail::{Asked, Event, Observe, Purpose, Round, Trail};
+use super::trail::{Event, Observe, Purpose, Round, Trail};
 use crate::llm::{Message, Role};
 use contract::{TextResult, acquire};
 use local_agent_embed::embedding::QuestionEmbedder;
@@ -188,7 +189,7 @@ fn first_pass(
 ) -> Result<()> {
     let messages = vec![
         Message::new(Role::System, call::rules()),
-        Message::new(Role::User, prompt::template_free(question.text)),
+        Message::new(Role::User, template_free(question.text)),
     ];
     let sent = asker.send(Purpose::Acquire, messages, &[], chat.sampling)?;
     let (call, outcome) = sent;
