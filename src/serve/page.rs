@@ -91,7 +91,7 @@ fn place(item: &Value) -> Markup {
     let first: String = lines.chars().take_while(char::is_ascii_digit).collect();
     html! {
         a href={ "/note?address=" (percent_encode(&address, SPECIAL)) "#L" (first) } {
-            (address) ", " (said_lines(&address, &lines))
+            (address) ", " (said_lines(&address, lines))
         }
     }
 }

@@ -2,7 +2,7 @@
 //! left out. Where a document has no headings, the pages at which Word last broke it are places.
 
 use std::collections::HashMap;
-use std::io::{Cursor, Read};
+use std::io::{Cursor, Read as _};
 
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::reader::Reader;
