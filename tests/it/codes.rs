@@ -289,8 +289,8 @@ const RAISED_BY: &[(ErrorCode, &str, &str)] = &[
     ),
     (
         ErrorCode::ServerUnauthorized,
-        "tests/it/fixes/mod.rs",
-        "every_fix_is_followed_and_mends",
+        "tests/it/fixes/servers.rs",
+        "a_server_that_wants_a_key_is_told_from_one_that_fails",
     ),
     (
         ErrorCode::AccessDenied,

@@ -23,7 +23,7 @@ fn here_writes_one_file_that_works_at_once() {
     # when absent). `include` and `exclude` are lists of patterns as in a `.gitignore` (`archive/`,
     # `*.draft.md`): files that `exclude` names, or that `include` does not, do not exist for this
     # program. `code: true` takes source code for documents, too, and `extensions: [.txt, .org]` files of
-    # other kinds.
+    # other kinds (docs/documents.md lists them).
     sources:
       - name: "vault"
         root: "."

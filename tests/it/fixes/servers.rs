@@ -27,6 +27,12 @@ pub(super) fn cases() -> Vec<Case> {
     .concat()
 }
 
+#[test]
+fn a_server_that_wants_a_key_is_told_from_one_that_fails() {
+    let world = chatting(indexed(), "openai", &openai_with_key());
+    assert_eq!(world.code(&["chat", "hello"]), "SERVER_UNAUTHORIZED");
+}
+
 /// A world whose chat model is on this server.
 fn chatting(world: World, provider: &str, url: &str) -> World {
     configure(

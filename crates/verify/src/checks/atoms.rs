@@ -181,13 +181,15 @@ fn constants(normal: &str) -> impl Iterator<Item = &str> {
 fn hidden_addresses(raw: &str) -> Vec<&str> {
     const LINKS: [&str; 3] = ["](", "href=\"", "href='"];
     const PICTURES: [&str; 3] = ["src=\"", "src='", "![["];
+    let descriptions = ends_of_descriptions(raw);
     let mut out = Vec::new();
     for opening in LINKS.iter().chain(&PICTURES) {
         let mut at = 0;
         while let Some(found) = raw.get(at..).and_then(|rest| rest.find(opening)) {
             let from = at + found + opening.len();
             let address = address_at(raw, from, *opening == "![[");
-            let is_picture = PICTURES.contains(opening) || opens_picture(raw, at + found);
+            let is_picture =
+                PICTURES.contains(opening) || descriptions.binary_search(&(at + found)).is_ok();
             at = from + address.len();
             let scheme = address.split(['/', '#', '?']).next().unwrap_or("");
             if is_picture || scheme.contains(':') || address.starts_with("//") {
@@ -209,18 +211,20 @@ fn address_at(raw: &str, from: usize, embedded: bool) -> &str {
     &rest[..end.unwrap_or(rest.len())]
 }
 
-/// Whether the `]` at `close` ends the description of a picture: `![…]`.
-fn opens_picture(raw: &str, close: usize) -> bool {
-    let mut open = 0_usize;
-    for (at, mark) in raw[..close].char_indices().rev() {
+/// Where the `]` is that ends the description of a picture, `![…]`, in order.
+fn ends_of_descriptions(raw: &str) -> Vec<usize> {
+    let mut open = Vec::new();
+    let mut ends = Vec::new();
+    let mut before = 0;
+    for (at, mark) in raw.bytes().enumerate() {
         match mark {
-            ']' => open += 1,
-            '[' if open == 0 => return raw[..at].ends_with('!'),
-            '[' => open -= 1,
+            b'[' => open.push(before == b'!'),
+            b']' if open.pop() == Some(true) => ends.push(at),
             _ => {}
         }
+        before = mark;
     }
-    false
+    ends
 }
 
 /// Whether the date is **not** carried.
