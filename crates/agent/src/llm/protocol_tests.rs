@@ -660,8 +660,12 @@ fn s41_a_broken_openai_server_is_a_failure() {
     for (name, words, fault) in faults {
         let (server, posted) = openai(move |_| fault(), |_| None);
         let failure = ask_openai(&server).unwrap_err();
+        let code = match words {
+            "401" => ErrorCode::ServerUnauthorized,
+            _ => ErrorCode::ServerError,
+        };
         assert!(
-            failure.code == ErrorCode::ServerError && failure.message.contains(words),
+            failure.code == code && failure.message.contains(words),
             "{name}: {failure}"
         );
         assert_eq!(posted.lock().unwrap().len(), 1, "{name}");
