@@ -1,10 +1,10 @@
 //! Documents that are no text → the text in them, as markdown: canvases, HTML, DOCX, PDF.
 //!
-//! What comes out has headings where the document has them, and places where it has none: `page 3`,
-//! `line 14 of the file`. The same bytes give the same text, so whoever reads a document again can
-//! compare; a version that gives another text raises `IMPLEMENTATION` of the cut points, too, or an
-//! index made before would not match its files. Nothing here touches the disk; whatever the bytes are, the answer comes in bounded time
-//! and memory and is a text or a reason.
+//! The text has headings where the document has them, and places where it has none: `page 3`,
+//! `line 14 of the file`. The same bytes give the same text, so a caller that reads a document again
+//! can compare. A version that gives another text must also raise `IMPLEMENTATION` of the cut
+//! points, or an index made before would not match its files. Nothing here touches the disk. Any
+//! bytes give a text or a reason, in bounded time and memory.
 
 mod canvas;
 #[cfg(feature = "docx")]

@@ -143,6 +143,9 @@ fn a_picture_that_the_cited_text_does_not_have_is_not_shown() {
         "The boiler runs at 4 bar <img alt=\"the boiler explodes\" src=\"x.png\"> [E1].",
         "The boiler runs at 4 bar [E1]. ![The boiler explodes](x.png)",
         "The boiler runs at 4 bar [E1]. ![](x.png \"The boiler explodes\")",
+        // An address that is part of a word of the note, and none.
+        "![The boiler explodes](e) The boiler runs at 4 bar [E1].",
+        "![The boiler explodes]() The boiler runs at 4 bar [E1].",
     ] {
         assert!(!is_shown(note, answer), "{answer}");
     }

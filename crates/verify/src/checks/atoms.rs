@@ -44,12 +44,9 @@ pub(super) fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Vec<(Code, St
             out.push(missing(Code::Number, constant));
         }
     }
-    for address in hidden_addresses(case.raw) {
-        let stands = |s: &super::Source<'_>| {
-            s.item.text.contains(address) || s.item.path.as_str() == address
-        };
-        if !case.cited.iter().any(stands) {
-            out.push(missing(Code::Code, address));
+    for hidden in hidden_addresses(case.raw) {
+        if !case.cited.iter().any(|source| has_address(source, &hidden)) {
+            out.push(missing(Code::Code, hidden.address));
         }
     }
     out.dedup();
@@ -175,10 +172,27 @@ fn constants(normal: &str) -> impl Iterator<Item = &str> {
     })
 }
 
+/// The address of a link or a picture.
+#[derive(PartialEq, Eq)]
+struct HiddenAddress<'a> {
+    address: &'a str,
+    is_picture: bool,
+}
+
+/// Whether a cited item has the address. A picture must be a picture there, too: a short address
+/// may be part of any word.
+fn has_address(source: &super::Source<'_>, hidden: &HiddenAddress<'_>) -> bool {
+    let text = source.item.text.as_str();
+    match hidden.is_picture {
+        true => hidden_addresses(text).contains(hidden),
+        false => text.contains(hidden.address) || source.item.path.as_str() == hidden.address,
+    }
+}
+
 /// Addresses of links and pictures, which the normalised text does not show. What stands inside an
 /// address is a part of it. The address of a link without a scheme is a place among the notes
-/// themselves and is left out; a picture is part of what is said, wherever it lies.
-fn hidden_addresses(raw: &str) -> Vec<&str> {
+/// themselves and is left out; a picture is part of what is said, wherever it is stored.
+fn hidden_addresses(raw: &str) -> Vec<HiddenAddress<'_>> {
     const LINKS: [&str; 3] = ["](", "href=\"", "href='"];
     const PICTURES: [&str; 3] = ["src=\"", "src='", "![["];
     let descriptions = ends_of_descriptions(raw);
@@ -193,7 +207,10 @@ fn hidden_addresses(raw: &str) -> Vec<&str> {
             at = from + address.len();
             let scheme = address.split(['/', '#', '?']).next().unwrap_or("");
             if is_picture || scheme.contains(':') || address.starts_with("//") {
-                out.push(address);
+                out.push(HiddenAddress {
+                    address,
+                    is_picture,
+                });
             }
         }
     }
