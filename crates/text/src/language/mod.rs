@@ -13,6 +13,7 @@
 //! | [`calendar`] | months, weekdays, "tomorrow" |
 //! | [`numerals`] | numbers in words and in digits |
 //! | [`units`] | units, currencies, magnitudes |
+//! | [`vocabulary`] | whether an English word is a common one |
 //! | [`reference`] | the page `docs/languages.md` |
 //!
 //! To add a language: add `data/<code>.txt` and its line in the list below. Code that uses lexicon
@@ -30,11 +31,13 @@ pub mod segment;
 pub mod stem;
 pub mod tokenize;
 pub mod units;
+pub mod vocabulary;
 
 pub use detect::detect;
 pub use lexicon::{Lexicon, Row, Section, SectionSet};
 pub use script::{is_east_asian, is_ideographic, is_unspaced, is_unspaced_or_hangul};
 pub use tokenize::terms;
+pub use vocabulary::is_common_english_word;
 
 macro_rules! languages {
     ($($name:ident = $code:literal,)+) => {

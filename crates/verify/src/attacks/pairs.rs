@@ -178,3 +178,41 @@ fn what_it_does_not_say_is_refused() {
         assert!(!passes_over(note, answer), "{note} | {answer}");
     }
 }
+
+/// The verdict on the first claim of `answer` when `note` is the evidence.
+fn verdict_over(note: &str, answer: &str) -> Verdict {
+    check_in(answer, &snapshot(&[note])).claims[0].verdict
+}
+
+#[test]
+fn a_first_word_that_no_dictionary_has_is_a_doubtful_name() {
+    let note = "In the last match the guard gave up 308 points against the visitors.";
+    let claim = "Castellane gave up 308 points against the visitors [E1].";
+    assert_eq!(verdict_over(note, claim), Verdict::Doubtful);
+    for own_word in [
+        "Defenders gave up 308 points against the visitors [E1].",
+        "Unfortunately the guard gave up 308 points against the visitors [E1].",
+    ] {
+        assert_ne!(
+            verdict_over(note, own_word),
+            Verdict::Doubtful,
+            "{own_word}"
+        );
+    }
+}
+
+#[test]
+fn the_difference_of_two_amounts_of_a_row_is_derived() {
+    let note = "| Measure | Goal | Reached |\n| --- | --- | --- |\n| Visitors | 8,000 | 9,300 |\n";
+    let right = "The number of visitors is 1,300 above the goal [E1].";
+    let wrong = "The number of visitors is 1,500 above the goal [E1].";
+    assert!(passes_over(note, right));
+    assert!(!passes_over(note, wrong));
+}
+
+#[test]
+fn not_smaller_than_is_a_comparison_and_no_denial() {
+    let note = "The result is undefined if the width is greater than or equal to the limit.";
+    let answer = "The result is undefined if the width is not smaller than the limit [E1].";
+    assert!(passes_over(note, answer));
+}

@@ -79,7 +79,7 @@ fn turned(case: &Case<'_>, pairing: &Pairing<'_>) -> Option<Objection> {
         said: case.claim.word(first).to_owned(),
         found: reading.word(other).to_owned(),
     };
-    let found = Objection::new(Code::Condition, Effect::Rejects, detail);
+    let found = Objection::new(Code::Condition, Effect::Doubts, detail);
     let found = found.at(first.start..first.end);
     Some(found.against(near.source.item.label, sentence_of))
 }

@@ -7,6 +7,7 @@ use super::{Case, Effect, atoms};
 use crate::Code;
 use crate::finding::{Detail, Objection};
 use local_agent_text::evidence::Normal;
+use local_agent_text::language::is_common_english_word;
 
 /// Maximum number of words of one piece of code.
 const MOST_WORDS: usize = 12;
@@ -66,7 +67,12 @@ fn weigh(case: &Case<'_>, shown: &str) -> Option<Effect> {
         let option = |word: &&str| shown.contains(&format!("-{word}")) || word.starts_with('-');
         let known = words.len() == 2 && words.iter().filter(|w| !absent(w)).count() == 1;
         let known = known && !words.iter().any(option);
-        return match (free, others || filled || known) {
+        // `double` may be a word of the answerer's own, written as code.
+        let common = words.iter().all(|w| is_common_english_word(w));
+        // An example with the values of the question, or of another passage.
+        let named = |w: &&&str| case.asked.lower().contains(&folded(w)) || elsewhere_word(case, w);
+        let put_in = words.len() > 2 && words.iter().filter(|w| absent(w)).all(|w| named(&w));
+        return match (free, others || filled || known || common || put_in) {
             (true, _) => None,
             (_, true) => Some(Effect::Doubts),
             (_, false) => Some(Effect::Rejects),
@@ -78,6 +84,13 @@ fn weigh(case: &Case<'_>, shown: &str) -> Option<Effect> {
     };
     let apart = words.windows(2).any(|pair| !beside(pair));
     (apart && words.len() > 1).then_some(Effect::Doubts)
+}
+
+/// Whether another passage has the word.
+fn elsewhere_word(case: &Case<'_>, word: &str) -> bool {
+    let word = folded(word);
+    let holds_it = |s: &super::Source<'_>| holds(&folded(&s.item.text), &word);
+    case.others.iter().any(holds_it)
 }
 
 /// Whether it is a key combination that the cited text has, ignoring blanks.

@@ -5,6 +5,7 @@ use super::numbers::comparable;
 use crate::atoms::{self as a, Atom, Date, Number, What};
 use crate::derivation::{Derivation, Operation};
 use crate::reading::Reading;
+use crate::text::{Token, lower_case};
 use local_agent_text::markdown::BlockRole;
 
 /// How a number of the claim follows from two others that are in both the claim and the cited text.
@@ -50,6 +51,55 @@ pub(super) fn computed(case: &Case<'_>, n: &Number) -> Option<Derivation> {
         }
     }
     duration(case, n)
+}
+
+/// Maximum number of amounts of one row or sentence that are compared with each other.
+const MOST_AMOUNTS: usize = 6;
+
+/// "2,400 above the goal", where one row of the cited text has the goal and what became of it: the
+/// difference of two amounts of a row or sentence that the claim is about.
+pub(super) fn difference_in_a_row(case: &Case<'_>, n: &Number) -> Option<Derivation> {
+    const DIFFERENCES: &[&str] = list!("derive.differences");
+    let claim = case.claim;
+    let differs = |t: &Token| DIFFERENCES.contains(&&*lower_case(claim.word(t)));
+    if !claim.text.tokens.iter().any(differs) {
+        return None;
+    }
+    case.cited.iter().find_map(|source| {
+        let rows = 0..source.reading.text.sentences.len();
+        rows.into_iter()
+            .find_map(|row| difference(case, source.reading, row, n))
+    })
+}
+
+/// The two amounts of one row whose difference is `n`.
+fn difference(case: &Case<'_>, reading: &Reading, row: usize, n: &Number) -> Option<Derivation> {
+    let amounts: Vec<(&Atom, f64)> = reading
+        .atoms_of(row)
+        .iter()
+        .filter_map(|atom| match &atom.what {
+            What::Number(m) if comparable(n, m) => Some((atom, m.value)),
+            _ => None,
+        })
+        .take(MOST_AMOUNTS)
+        .collect();
+    for (i, (x, p)) in amounts.iter().enumerate() {
+        for (y, q) in amounts.iter().skip(i + 1) {
+            if a::same((p - q).abs(), n.value) {
+                let (larger, smaller) = if p >= q { (x, y) } else { (y, x) };
+                let shown = |atom: &Atom| {
+                    let text = reading.normal.get(atom.bytes.clone());
+                    text.unwrap_or("").to_owned()
+                };
+                return Some(Derivation {
+                    operation: Operation::Difference,
+                    from: vec![shown(larger), shown(smaller)],
+                    result: result(case.claim, n),
+                });
+            }
+        }
+    }
+    None
 }
 
 fn result(claim: &Reading, n: &Number) -> String {

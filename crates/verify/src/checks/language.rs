@@ -53,6 +53,15 @@ pub(super) fn differ(claim: &Reading, answer: Option<Language>, evidence: &[&Rea
     theirs.peek().is_some() && theirs.all(|l| l != own)
 }
 
+/// Whether a claim is English: by its own words, as part of an English answer, or, when both are too
+/// short to tell, because all that it cites is.
+pub(super) fn is_english(claim: &Reading, answer: Option<Language>, evidence: &[&Reading]) -> bool {
+    match of(claim).or(answer) {
+        Some(language) => language == Language::English,
+        None => !evidence.is_empty() && evidence.iter().all(|r| of(r) == Some(Language::English)),
+    }
+}
+
 /// The language of a whole answer.
 pub(crate) fn of_answer(text: &str) -> Option<Language> {
     let mut counts = LISTS.map(|(_, language)| (0_usize, language));

@@ -114,9 +114,6 @@ impl Findings {
 /// By how much another item must be better to be suggested.
 const BETTER: f64 = 0.25;
 
-/// With this few words, a short answer cannot be distinguished from one in another language.
-const FEW: usize = 4;
-
 /// Checks a claim against what it cites.
 pub(crate) fn check(case: &Case<'_>) -> Findings {
     let mut out = Findings::default();
@@ -267,8 +264,12 @@ fn low_support(
             out.add([(Code::BetterSpan, why)]);
         }
         None if low => {
-            let few = support::counted(case.claim).len() <= FEW && window.share > 0.0;
-            let effect = if few { Effect::Doubts } else { Effect::Rejects };
+            // Some of its words are there: own words for what the text says, or too few of them.
+            let computed = out.derivation.is_some();
+            let effect = match computed || window.share > 0.0 {
+                true => Effect::Doubts,
+                false => Effect::Rejects,
+            };
             let why = format!("Too little of this stands in {cited}.");
             out.worded(effect, [(Code::LowSupport, why)]);
         }

@@ -1,15 +1,17 @@
 //! L4: proper names. A name in the claim appears in the cited text, its heading or its path.
 //!
-//! A name is a capitalised word inside a sentence. The first word of a sentence is one only if the
-//! cited text has another name in its place, or a pronoun for a person it has named: nothing else
-//! distinguishes "Karim leads" from "Revenue grew".
+//! A name is a capitalised word inside a sentence. The first word of a sentence is one if the cited
+//! text has another name in its place, or a pronoun for a person it has named; and, in English, if
+//! no dictionary has it, which raises only a doubt: "Karim leads", but not "Revenue grew".
 
 use super::align::{Aligned, Alignment};
+use super::language::is_english;
 use super::{Case, Effect};
 use crate::Code;
 use crate::finding::{Detail, Objection};
 use crate::reading::Reading;
 use crate::text::Token;
+use local_agent_text::language::is_common_english_word;
 
 /// The names without support. Nouns are capitalised in German, so for a claim in another language
 /// than its evidence, only words that look the same in both are checked.
@@ -37,12 +39,14 @@ pub(super) fn check(case: &Case<'_>, alignment: &Alignment<'_>, foreign: bool) -
                 && !is_abbreviation(word)
                 && !named_elsewhere(case, token)
                 && !replaces_a_name(case, alignment, token)
+                && !is_no_common_word(case, token)
         {
             continue;
         }
         let known = carried(case, i)
             || case.asked.has(token.id)
-            || stands_for_pronoun(case, alignment, i)
+            || !(token.first && is_no_common_word(case, token))
+                && stands_for_pronoun(case, alignment, i)
             || given_name(case, alignment, i)
             || explained(case, i);
         if !known && !missing.iter().any(|t| t.id == token.id) {
@@ -56,6 +60,7 @@ pub(super) fn check(case: &Case<'_>, alignment: &Alignment<'_>, foreign: bool) -
             let word = case.claim.word(token);
             let elsewhere = case.others.iter().any(|s| s.reading.has(token.id));
             let mild = elsewhere
+                || token.first && !replaces_a_name(case, alignment, token)
                 || !is_listed(case, token)
                     && alone
                     && is_abbreviation(word)
@@ -438,6 +443,22 @@ fn replaces_a_name(case: &Case<'_>, alignment: &Alignment<'_>, token: &Token) ->
     let pronoun = best.share >= NEAR && !says_who && speaks_of_somebody_named(best);
     (replaced || same_goes_on || pronoun) && looks_like_a_name_here(case, token)
 }
+
+/// Whether the first word of an English claim is in no dictionary of the language. Words with digits
+/// or other marks in them are names of things of the text rather than of people.
+fn is_no_common_word(case: &Case<'_>, token: &Token) -> bool {
+    let word = case.claim.word(token);
+    let letters = word.chars().all(char::is_alphabetic) && word.chars().count() >= SHORTEST_NAME;
+    let cited: Vec<&Reading> = case.cited.iter().map(|s| s.reading).collect();
+    letters
+        && is_english(case.claim, case.language, &cited)
+        && !is_common_english_word(word)
+        && token.status().is_none()
+        && token.pairs().is_empty()
+}
+
+/// Shorter capitalised words are too often something else.
+const SHORTEST_NAME: usize = 3;
 
 /// From this share on, a sentence says the same as the claim except for the name: one of two words,
 /// where the other is a name and weighs more.

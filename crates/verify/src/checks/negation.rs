@@ -219,6 +219,19 @@ fn stand(case: &Case<'_>, pairing: &Pairing<'_>, near: &Near<'_>) -> Comparison 
     }
 }
 
+/// Maximum number of words between a negation and the "than" of the comparison that it turns.
+const COMPARISON: usize = 3;
+
+/// "Not smaller than" is a comparison like "at least", and not a denial.
+fn compares(claim: &Reading, tokens: &[Token], negation: &Token) -> bool {
+    let behind = tokens.iter().skip_while(|t| t.start <= negation.start);
+    behind.take(COMPARISON).any(|t| is_than(claim, t))
+}
+
+fn is_than(reading: &Reading, token: &Token) -> bool {
+    matches!(&*lower_case(reading.word(token)), "than" | "als" | "que")
+}
+
 /// Nearly the same sentence, with one negation added or left out.
 fn edited(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<Objection> {
     let best = alignment.best()?;
@@ -228,6 +241,8 @@ fn edited(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<Objection> {
         is_followed_by_hollow(own_tokens, t)
             || is_followed_by_hollow(theirs, t)
             || is_answer(case.claim, own_tokens, t)
+            || compares(case.claim, own_tokens, t)
+                && theirs.iter().any(|t| is_than(best.source.reading, t))
     };
     let negates =
         |t: Option<&Token>| t.is_some_and(|t| (t.negates() || t.turns()) && !is_hollow(t));

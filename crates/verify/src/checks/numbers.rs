@@ -73,7 +73,9 @@ fn derivation_of(case: &Case<'_>, n: &Number) -> Option<Derivation> {
     if case.claim.atoms.len() > MOST_ATOMS {
         return None;
     }
-    derive::computed(case, n).or_else(|| derive::total(case, n))
+    derive::computed(case, n)
+        .or_else(|| derive::difference_in_a_row(case, n))
+        .or_else(|| derive::total(case, n))
 }
 
 /// The derivation of the first number of the claim that is not in the cited text and follows from
