@@ -86,6 +86,7 @@ fn computed_line(computed: &Computed) -> TextLine {
         Operation::Minimum | Operation::Maximum => "rows compared",
         Operation::Count => "counted",
         Operation::Days => "dates",
+        Operation::Years => "date",
     };
     let value = TextRun {
         text: computed.value.clone(),

@@ -176,6 +176,48 @@ pub(super) fn period(question: &str, today: Day) -> Option<Period> {
     }
 }
 
+/// The last month of the name that `question` has, this month included: "in March".
+pub(super) fn named_month(question: &str, today: Day) -> Option<Period> {
+    let lower = question.to_lowercase();
+    let month = cues::split(&lower).find_map(cues::month)?;
+    let year = today.year - u32::from(month > today.month);
+    let (first, last) = month_of(year, month);
+    Some(Period { first, last })
+}
+
+/// The first day from `today` on that `text` names with its month and without a year: "18
+/// November", "November 18".
+pub(super) fn next_without_year(text: &str, today: Day) -> Option<Day> {
+    let lower = text.to_lowercase();
+    let tokens = tokens(&lower);
+    let day = |i: Option<usize>| {
+        let number = tokens.get(i?)?.parse::<u32>().ok()?;
+        (1..=31).contains(&number).then_some(number)
+    };
+    let named = tokens.iter().enumerate().find_map(|(i, token)| {
+        let month = cues::month(token)?;
+        let number = day(i.checked_sub(1)).or_else(|| day(Some(i + 1)))?;
+        Some((month, number))
+    });
+    let (month, day) = named?;
+    coming(today, month, day)
+}
+
+/// The first day from `today` on with this month and day.
+pub(super) fn coming(today: Day, month: u32, day: u32) -> Option<Day> {
+    let of = |year: u32| Day::new(year, month, day);
+    let mut years = (today.year..today.year + 5).filter_map(of);
+    years.find(|day| *day >= today)
+}
+
+/// Whole years from one day to a later one.
+pub(super) fn years_between(from: Day, to: Day) -> Option<u32> {
+    let before_the_day = (to.month, to.day) < (from.month, from.day);
+    to.year
+        .checked_sub(from.year)?
+        .checked_sub(u32::from(before_the_day))
+}
+
 /// The latest date in `text`: `2026-02-01`, `1 February 2026`, `February 1, 2026`, `1. Februar
 /// 2026`, `01.02.2026`, `2026年2月1日`, `February 2026`. A year alone does not count.
 pub(super) fn latest(text: &str) -> Option<Day> {

@@ -10,6 +10,7 @@
 //! missing name rules out an answer.
 
 use super::cues;
+use super::question::{Operation, QuestionKind};
 use super::rank::{Candidate, Ranked};
 
 /// The inputs to the decision.
@@ -118,12 +119,29 @@ fn ahead(ranked: &Ranked<'_>, candidate: &Candidate) -> f32 {
 }
 
 /// Below these log-odds no unit fits.
-const FLOOR: f32 = 0.25;
+const FLOOR: f32 = 0.15;
+
+/// How much surer, in log-odds, the best unit is by the kind of question. Of the best units for 356
+/// questions over two vaults, those for definitions and reasons were nearly always right, those for
+/// differences and computations rarely.
+fn sureness(kind: QuestionKind) -> f32 {
+    match kind {
+        QuestionKind::Definition | QuestionKind::YesNo => 1.5,
+        QuestionKind::Reason => 2.0,
+        QuestionKind::Steps => 0.8,
+        QuestionKind::List => -0.8,
+        QuestionKind::Latest => -1.5,
+        QuestionKind::Difference => -2.0,
+        QuestionKind::Total(Operation::Count | Operation::Average) => 0.0,
+        QuestionKind::Total(_) => -2.0,
+        QuestionKind::Fact | QuestionKind::Tasks | QuestionKind::Summary => 0.0,
+    }
+}
 
 /// Whether a unit is good enough to be shown as the answer.
 pub(super) fn fits(ranked: &Ranked<'_>, candidate: &Candidate) -> bool {
     let odds = Signals::of(ranked, candidate).odds(ranked.legible);
-    odds - lacks(ranked, candidate) >= FLOOR
+    odds + ranked.legible * sureness(ranked.question.kind) - lacks(ranked, candidate) >= FLOOR
 }
 
 /// Below these log-odds a table is not used for computing.

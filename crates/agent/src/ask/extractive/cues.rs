@@ -209,6 +209,13 @@ pub(super) const BETWEEN: Cues = Cues(list(DATA, "between"), list(DATA, "between
 /// … or from now on.
 pub(super) const UNTIL: Cues = Cues(list(DATA, "until"), list(DATA, "until.unspaced"));
 
+/// Asks how old someone is.
+pub(super) const AGE: Cues = Cues(list(DATA, "age"), list(DATA, "age.unspaced"));
+/// A date that comes again every year.
+pub(super) const YEARLY: Cues = Cues(list(DATA, "yearly"), list(DATA, "yearly.unspaced"));
+/// Words of a question that asks for everything of some days.
+pub(super) const ALL_OF_DAYS: WordList = list(DATA, "all-of-days");
+
 /// Asks for the meaning of a word.
 pub(super) const MEANS: Cues = Cues(list(DATA, "means"), list(DATA, "means.unspaced"));
 

@@ -64,6 +64,8 @@ pub enum Operation {
     Average,
     /// Days between two dates.
     Days,
+    /// Whole years since a date.
+    Years,
 }
 
 /// What the answer must contain. More than one may be set.
@@ -106,6 +108,8 @@ pub(super) struct ParsedQuestion {
     pub constraints: Vec<Constraint>,
     /// The days that the answer must match.
     pub period: Option<Period>,
+    /// Whether it asks for everything of these days: "What did I do last week?"
+    pub is_about_days_alone: bool,
     /// The day on which it is asked.
     pub today: Day,
     /// For "what is the … of …?": which term is the attribute.
@@ -117,8 +121,14 @@ impl ParsedQuestion {
     /// appearance.
     pub(super) fn read(text: &str, today: Day, rarity: &dyn Fn(&str) -> Rarity) -> Self {
         let lower = text.to_lowercase();
-        let period = calendar::period(text, today);
         let mut terms = terms(text, &lower, rarity);
+        let days_alone = terms.iter().all(is_about_days);
+        let named_month = || {
+            days_alone
+                .then(|| calendar::named_month(text, today))
+                .flatten()
+        };
+        let period = calendar::period(text, today).or_else(named_month);
         let content = terms.len();
         let wants = Wants::of(&lower, content);
         let due = period.is_some() && cues::DUE.are_in(&lower) && !wants.time && !wants.number;
@@ -145,6 +155,7 @@ impl ParsedQuestion {
             wants,
             constraints: constraints::of(text),
             period,
+            is_about_days_alone: days_alone && period.is_some(),
             today,
             attribute,
         }
@@ -168,6 +179,13 @@ impl ParsedQuestion {
     }
 }
 
+/// Whether a word only says that everything of some days is asked for, or which days.
+fn is_about_days(term: &Term) -> bool {
+    let word = term.word.to_lowercase();
+    let number = word.chars().all(|c| c.is_ascii_digit());
+    number || cues::holds(cues::ALL_OF_DAYS, &word) || cues::month(&word).is_some()
+}
+
 /// Words that indicate the kind of answer and not the subject.
 fn quiet_words(kind: QuestionKind, dated: bool) -> Vec<&'static str> {
     let mut lists = match kind {
@@ -188,6 +206,7 @@ fn quiet_words(kind: QuestionKind, dated: bool) -> Vec<&'static str> {
         QuestionKind::Total(Operation::Days) => {
             vec!["days weeks months between day week month long until left got passed"]
         }
+        QuestionKind::Total(Operation::Years) => vec!["old age alt years jahre âge años"],
         QuestionKind::Total(Operation::Minimum) => vec![cues::MINIMUM.spaced()],
         QuestionKind::Total(Operation::Maximum) => vec![cues::MAXIMUM.spaced()],
         QuestionKind::Total(Operation::Average) => vec![cues::AVERAGE.spaced()],
@@ -451,6 +470,9 @@ impl QuestionKind {
 
 impl Operation {
     fn of(lower: &str) -> Option<Self> {
+        if cues::AGE.are_in(lower) {
+            return Some(Self::Years);
+        }
         let dates = cues::BETWEEN.are_in(lower) || cues::UNTIL.are_in(lower);
         if cues::DAYS_ASKED.are_in(lower) && dates {
             return Some(Self::Days);

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 
+use super::calendar::{Day, Period};
 use super::choose::{Choice, around};
 use super::confidence;
 use super::passage::Passage;
@@ -28,7 +29,7 @@ pub(super) fn latest(ranked: &Ranked<'_>) -> Option<Choice> {
         .fold(0.0, f32::max);
     let scores = ranked.order.iter().filter(|c| speaks(c)).map(|c| c.score);
     let top = scores.fold(0.0, f32::max);
-    let mut about: Vec<(&Candidate, super::calendar::Day)> = ranked
+    let mut about: Vec<(&Candidate, Day)> = ranked
         .order
         .iter()
         .filter(|c| speaks(c) && about_it(ranked, c) >= SAME_THING * most)
@@ -76,7 +77,12 @@ fn about_it(ranked: &Ranked<'_>, candidate: &Candidate) -> f32 {
 /// What was found for the question's days, newest first; `None` if nothing matches them.
 pub(super) fn in_period(ranked: &Ranked<'_>) -> Option<Choice> {
     let period = ranked.question.period?;
-    let mut within: Vec<(&Candidate, super::calendar::Day)> = ranked
+    if ranked.question.is_about_days_alone
+        && let Some(choice) = everything(ranked, &period)
+    {
+        return Some(choice);
+    }
+    let mut within: Vec<(&Candidate, Day)> = ranked
         .order
         .iter()
         .filter(|c| speaks(c))
@@ -103,6 +109,30 @@ pub(super) fn in_period(ranked: &Ranked<'_>) -> Option<Choice> {
             out.push(passage);
         }
     }
+    (!out.is_empty()).then(|| Choice::certain(out))
+}
+
+/// Maximum number of notes for everything of a period.
+const MOST_NOTES: usize = 7;
+
+/// The notes of a period, newest first, each whole or in its short version.
+fn everything(ranked: &Ranked<'_>, period: &Period) -> Option<Choice> {
+    let notes = ranked.found.notes.iter().enumerate();
+    let mut within: Vec<(usize, Day)> = notes
+        .filter_map(|(index, note)| Some((index, note.date?)))
+        .filter(|(_, day)| day.day > 0 && period.holds(*day))
+        .collect();
+    within.sort_by_key(|(_, day)| Reverse(*day));
+    let short = |(note, day): (usize, Day)| {
+        let mut passage = summary::of_note(ranked, note)?;
+        passage.date = Some(day);
+        Some(passage)
+    };
+    let out: Vec<Passage> = within
+        .into_iter()
+        .filter_map(short)
+        .take(MOST_NOTES)
+        .collect();
     (!out.is_empty()).then(|| Choice::certain(out))
 }
 

@@ -45,6 +45,7 @@ pub(super) fn compute(
 ) -> Option<(Computed, Vec<Passage>)> {
     match operation {
         Operation::Days => days(ranked),
+        Operation::Years => age(ranked),
         Operation::Count => count(ranked),
         _ => of_table(ranked, operation),
     }
@@ -314,6 +315,79 @@ fn count(ranked: &Ranked<'_>) -> Option<(Computed, Vec<Passage>)> {
     Some((computed(items, "items", 1), vec![shown]))
 }
 
+/// A unit whose score is less than this share of the best one is about something else.
+const STILL_ABOUT: f32 = 0.7;
+
+/// The units that may give a date, best first.
+fn dated<'r>(ranked: &'r Ranked<'_>) -> impl Iterator<Item = (&'r Candidate, &'r Unit)> {
+    let best = ranked.best().map_or(0.0, |best| best.score);
+    let about =
+        move |c: &&Candidate| c.features.unknown_name == 0.0 && c.score >= STILL_ABOUT * best;
+    let with_unit = |c: &'r Candidate| Some((c, ranked.unit(c.index)?));
+    ranked.order.iter().filter(about).filter_map(with_unit)
+}
+
+/// The days from today to the first coming date of what the question is about.
+fn days_until(ranked: &Ranked<'_>) -> Option<(Computed, Vec<Passage>)> {
+    let today = ranked.question.today;
+    let asked = ranked.question.text.to_lowercase();
+    let coming = |unit: &Unit| {
+        let yearly = cues::YEARLY.are_in(&asked) && cues::YEARLY.are_in(&unit.plain.to_lowercase());
+        let days = calendar::all(&unit.plain)
+            .into_iter()
+            .filter(|day| day.day > 0);
+        let next = |day: calendar::Day| match yearly {
+            true => calendar::coming(today, day.month, day.day),
+            false => Some(day),
+        };
+        let full = days.filter_map(next).find(|day| *day >= today);
+        full.or_else(|| calendar::next_without_year(&unit.plain, today))
+    };
+    let (candidate, to) = dated(ranked).find_map(|(c, unit)| Some((c, coming(unit)?)))?;
+    let days = to.number() - today.number();
+    let computed = Computed {
+        operation: Operation::Days,
+        value: format!("{days} days"),
+        arithmetic: format!("from {today} (today) to {to}"),
+        count: 2,
+        notes: 1,
+    };
+    Some((
+        computed,
+        vec![passage::around(ranked.found, candidate.index)?],
+    ))
+}
+
+/// The whole years since the birth of the person in question.
+fn age(ranked: &Ranked<'_>) -> Option<(Computed, Vec<Passage>)> {
+    let today = ranked.question.today;
+    let born = |unit: &Unit| {
+        let says = cues::YEARLY.are_in(&unit.plain.to_lowercase());
+        let mut days = calendar::all(&unit.plain).into_iter();
+        days.find(|day| says && day.day > 0 && *day <= today)
+    };
+    let asked = |unit: &Unit| {
+        let mut terms = ranked.question.terms.iter();
+        terms.any(|t| {
+            score::covers(&unit.place.names, t) > 0.0 || score::covers(&unit.stems, t) > 0.0
+        })
+    };
+    let units = ranked.found.units.iter().enumerate();
+    let about = units.filter(|(_, unit)| unit.sayable && asked(unit));
+    let (index, from) = about
+        .into_iter()
+        .find_map(|(i, unit)| Some((i, born(unit)?)))?;
+    let years = calendar::years_between(from, today)?;
+    let computed = Computed {
+        operation: Operation::Years,
+        value: format!("{years} years"),
+        arithmetic: format!("from {from} to {today} (today)"),
+        count: 1,
+        notes: 1,
+    };
+    Some((computed, vec![passage::around(ranked.found, index)?]))
+}
+
 /// The days between the dates of two things.
 fn days(ranked: &Ranked<'_>) -> Option<(Computed, Vec<Passage>)> {
     let dated = |c: &&Candidate| {
@@ -339,19 +413,7 @@ fn days(ranked: &Ranked<'_>) -> Option<(Computed, Vec<Passage>)> {
     let until = cues::UNTIL.are_in(&ranked.question.text.to_lowercase())
         && !cues::BETWEEN.are_in(&ranked.question.text.to_lowercase());
     if until {
-        let to = own(first)?;
-        let days = to.number() - ranked.question.today.number();
-        if days < 0 {
-            return None;
-        }
-        let computed = Computed {
-            operation: Operation::Days,
-            value: format!("{days} days"),
-            arithmetic: format!("from {} (today) to {to}", ranked.question.today),
-            count: 2,
-            notes: 1,
-        };
-        return Some((computed, vec![passage::around(ranked.found, first.index)?]));
+        return days_until(ranked);
     }
     match both.as_slice() {
         [a, b] if a.day > 0 && b.day > 0 => {
