@@ -176,9 +176,20 @@ pub(super) fn period(question: &str, today: Day) -> Option<Period> {
     }
 }
 
-/// The last month of the name that `question` has, this month included: "in March".
-pub(super) fn named_month(question: &str, today: Day) -> Option<Period> {
+/// The last month or day of the name that `question` has, today included: "in March", "on 8
+/// November".
+pub(super) fn named_days(question: &str, today: Day) -> Option<Period> {
     let lower = question.to_lowercase();
+    if let Some((month, day)) = month_and_day(&lower) {
+        let of = |year: u32| Day::new(year, month, day).filter(|day| *day <= today);
+        let day = (today.year.saturating_sub(5)..=today.year)
+            .rev()
+            .find_map(of)?;
+        return Some(Period {
+            first: day,
+            last: day,
+        });
+    }
     let month = cues::split(&lower).find_map(cues::month)?;
     let year = today.year - u32::from(month > today.month);
     let (first, last) = month_of(year, month);
@@ -188,19 +199,22 @@ pub(super) fn named_month(question: &str, today: Day) -> Option<Period> {
 /// The first day from `today` on that `text` names with its month and without a year: "18
 /// November", "November 18".
 pub(super) fn next_without_year(text: &str, today: Day) -> Option<Day> {
-    let lower = text.to_lowercase();
-    let tokens = tokens(&lower);
+    let (month, day) = month_and_day(&text.to_lowercase())?;
+    coming(today, month, day)
+}
+
+/// The first month with a day beside it.
+fn month_and_day(lower: &str) -> Option<(u32, u32)> {
+    let tokens = tokens(lower);
     let day = |i: Option<usize>| {
         let number = tokens.get(i?)?.parse::<u32>().ok()?;
         (1..=31).contains(&number).then_some(number)
     };
-    let named = tokens.iter().enumerate().find_map(|(i, token)| {
+    tokens.iter().enumerate().find_map(|(i, token)| {
         let month = cues::month(token)?;
         let number = day(i.checked_sub(1)).or_else(|| day(Some(i + 1)))?;
         Some((month, number))
-    });
-    let (month, day) = named?;
-    coming(today, month, day)
+    })
 }
 
 /// The first day from `today` on with this month and day.
@@ -327,6 +341,33 @@ mod tests {
         assert_eq!(means("on 2026-05-14?"), "2026-05-14..2026-05-14");
         assert_eq!(means("in May 2025"), "2025-05-01..2025-05-31");
         assert_eq!(period("Who leads it?", today), None);
+    }
+
+    #[test]
+    fn a_month_or_a_day_without_its_year_is_the_nearest() {
+        let today = day("2026-06-20");
+        let month = |text: &str| named_days(text, today).map(|p| p.first.to_string());
+        assert_eq!(
+            month("what happened in March").as_deref(),
+            Some("2026-03-01")
+        );
+        assert_eq!(month("was war im Juni").as_deref(), Some("2026-06-01"));
+        assert_eq!(month("in november").as_deref(), Some("2025-11-01"));
+        assert_eq!(month("on 8 november").as_deref(), Some("2025-11-08"));
+        assert_eq!(month("what happened"), None);
+        let next = |text: &str| next_without_year(text, today);
+        assert_eq!(next("opens on 18 November"), Some(day("2026-11-18")));
+        assert_eq!(next("March 2nd at noon"), Some(day("2027-03-02")));
+        assert_eq!(next("29 February"), Some(day("2028-02-29")));
+        assert_eq!(next("31 November"), None);
+    }
+
+    #[test]
+    fn a_year_is_over_on_its_day() {
+        let years = |from: &str, to: &str| years_between(day(from), day(to));
+        assert_eq!(years("1990-07-01", "2026-06-30"), Some(35));
+        assert_eq!(years("1990-07-01", "2026-07-01"), Some(36));
+        assert_eq!(years("2026-07-01", "2026-06-30"), None);
     }
 
     proptest! {

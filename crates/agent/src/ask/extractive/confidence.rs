@@ -119,7 +119,7 @@ fn ahead(ranked: &Ranked<'_>, candidate: &Candidate) -> f32 {
 }
 
 /// Below these log-odds no unit fits.
-const FLOOR: f32 = 0.15;
+const FLOOR: f32 = 0.25;
 
 /// How much surer, in log-odds, the best unit is by the kind of question. Of the best units for 356
 /// questions over two vaults, those for definitions and reasons were nearly always right, those for
@@ -128,13 +128,14 @@ fn sureness(kind: QuestionKind) -> f32 {
     match kind {
         QuestionKind::Definition | QuestionKind::YesNo => 1.5,
         QuestionKind::Reason => 2.0,
-        QuestionKind::Steps => 0.8,
         QuestionKind::List => -0.8,
         QuestionKind::Latest => -1.5,
         QuestionKind::Difference => -2.0,
         QuestionKind::Total(Operation::Count | Operation::Average) => 0.0,
         QuestionKind::Total(_) => -2.0,
-        QuestionKind::Fact | QuestionKind::Tasks | QuestionKind::Summary => 0.0,
+        QuestionKind::Fact | QuestionKind::Steps | QuestionKind::Tasks | QuestionKind::Summary => {
+            0.0
+        }
     }
 }
 

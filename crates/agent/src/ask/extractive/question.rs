@@ -123,12 +123,12 @@ impl ParsedQuestion {
         let lower = text.to_lowercase();
         let mut terms = terms(text, &lower, rarity);
         let days_alone = terms.iter().all(is_about_days);
-        let named_month = || {
+        let named_days = || {
             days_alone
-                .then(|| calendar::named_month(text, today))
+                .then(|| calendar::named_days(text, today))
                 .flatten()
         };
-        let period = calendar::period(text, today).or_else(named_month);
+        let period = calendar::period(text, today).or_else(named_days);
         let content = terms.len();
         let wants = Wants::of(&lower, content);
         let due = period.is_some() && cues::DUE.are_in(&lower) && !wants.time && !wants.number;

@@ -714,3 +714,71 @@ fn before_and_after_are_not_the_thing_itself() {
     let got = extracted("Who was treasurer of the club before Mira?", &notes, None);
     assert!(!got.certain);
 }
+
+#[test]
+fn everything_of_some_days_is_their_notes_the_newest_first() {
+    let notes = [
+        (
+            "daily/2026-06-09.md",
+            "# Tuesday\n\nThe sails were mended.\n",
+        ),
+        (
+            "daily/2026-06-11.md",
+            "# Thursday\n\nThe mast was painted.\n",
+        ),
+        (
+            "daily/2026-06-18.md",
+            "# Later\n\nThe regatta was called off.\n",
+        ),
+        ("boats.md", "# Boats\n\nEvery boat has a sail.\n"),
+    ];
+    for question in [
+        "What did I do last week?",
+        "what happened last week",
+        "Was war letzte Woche?",
+    ] {
+        let shown = answer(question, &notes);
+        let (newer, older) = (shown.find("The mast"), shown.find("The sails"));
+        assert!(newer.is_some() && newer < older, "{question}: {shown}");
+        assert!(
+            !shown.contains("regatta") && !shown.contains("Every boat"),
+            "{question}: {shown}"
+        );
+    }
+    let month = answer("what did I do in June", &notes);
+    assert!(
+        month.contains("regatta") && month.contains("sails"),
+        "{month}"
+    );
+}
+
+#[test]
+fn days_until_a_date_and_ages_are_computed_from_today() {
+    let notes = [
+        (
+            "people/Ada Byron.md",
+            "---\nbirthday: 1990-07-01\n---\n# Ada Byron\n\nAda likes sailing.\n",
+        ),
+        (
+            "projects/Regatta.md",
+            "---\ndeadline: 2026-07-04\n---\n# Regatta\n\nThe regatta opens on 12 July.\n",
+        ),
+    ];
+    let value = |question: &str| {
+        let found = extracted(question, &notes, None);
+        found.computed.map(|computed| computed.value)
+    };
+    assert_eq!(value("How old is Ada Byron?").as_deref(), Some("35 years"));
+    assert_eq!(
+        value("days left until the deadline of the regatta").as_deref(),
+        Some("14 days")
+    );
+    assert_eq!(
+        value("In how many days is the birthday of Ada Byron?").as_deref(),
+        Some("11 days")
+    );
+    assert_eq!(
+        value("How many days until the regatta opens?").as_deref(),
+        Some("22 days")
+    );
+}

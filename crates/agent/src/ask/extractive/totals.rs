@@ -390,6 +390,10 @@ fn age(ranked: &Ranked<'_>) -> Option<(Computed, Vec<Passage>)> {
 
 /// The days between the dates of two things.
 fn days(ranked: &Ranked<'_>) -> Option<(Computed, Vec<Passage>)> {
+    let asked = ranked.question.text.to_lowercase();
+    if cues::UNTIL.are_in(&asked) && !cues::BETWEEN.are_in(&asked) {
+        return days_until(ranked);
+    }
     let dated = |c: &&Candidate| {
         c.features.unknown_name == 0.0
             && ranked
@@ -410,11 +414,6 @@ fn days(ranked: &Ranked<'_>) -> Option<(Computed, Vec<Passage>)> {
             .find(|day| day.day > 0)
     };
     let both = calendar::all(&ranked.unit(first.index)?.plain);
-    let until = cues::UNTIL.are_in(&ranked.question.text.to_lowercase())
-        && !cues::BETWEEN.are_in(&ranked.question.text.to_lowercase());
-    if until {
-        return days_until(ranked);
-    }
     match both.as_slice() {
         [a, b] if a.day > 0 && b.day > 0 => {
             found.push((first.index, *a));
