@@ -53,6 +53,8 @@ mod runs;
 mod schema;
 mod selection;
 mod serve;
+mod serve_pages;
+mod serve_tokens;
 mod status;
 mod streams;
 mod tools;

@@ -46,14 +46,52 @@ pub(crate) struct Serve {
     /// Also print a link that lets one browser in, once, within ten minutes
     #[arg(long)]
     pub open: bool,
+    /// How many requests one visitor may make in a minute
+    #[arg(long, value_name = "N", default_value = "600", value_parser = clap::value_parser!(u32).range(1..))]
+    pub requests_per_minute: u32,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ServeCommand {
-    /// Print the token that every request needs; it is made when there is none
+    /// Print the owner's token; it is made when there is none
+    #[command(args_conflicts_with_subcommands = true)]
     Token {
+        #[command(subcommand)]
+        command: Option<TokenCommand>,
         /// Make a new one; the old one and every browser that was let in stop working at once
         #[arg(long)]
         renew: bool,
     },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum TokenCommand {
+    /// Make a token for somebody else, and print it once
+    Add {
+        /// Its name in the ledger: letters, digits, `-`, `_`
+        name: String,
+        /// What it may do; each role may do what the one before it may
+        #[arg(long)]
+        role: TokenRole,
+        /// Only this source; may be given more than once
+        #[arg(long, value_name = "SOURCE")]
+        source: Vec<String>,
+    },
+    /// List the tokens that were made for others
+    List,
+    /// Remove a token; it stops working at once
+    Remove { name: String },
+}
+
+/// What the owner of a token may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TokenRole {
+    /// Search and read notes
+    Search,
+    /// Also ask, and see its own runs
+    Ask,
+    /// Also call the file tools of `/mcp`
+    Tools,
+    /// Also see private notes, memory, all runs and the state of the program
+    Owner,
 }
