@@ -25,8 +25,6 @@ pub(super) struct Needs {
     pub changes_sources: bool,
     /// Files outside the roots that a person named, to be read or created.
     pub files: Vec<PathBuf>,
-    /// Folders and files outside the roots that it reads.
-    pub reads: Vec<PathBuf>,
 }
 
 impl Needs {
@@ -156,7 +154,6 @@ impl Context {
         }
         places.read.extend(config.embed.model_path.iter().cloned());
         places.read.extend(self.environment.models_dir().ok());
-        places.read.extend(needs.reads.iter().cloned());
         places
             .write
             .extend(needs.files.iter().filter_map(|file| existing_folder(file)));

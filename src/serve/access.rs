@@ -94,13 +94,16 @@ struct Guests {
 /// Access control.
 pub(super) struct Access {
     state_dir: PathBuf,
+    /// Whether cookies are for TLS only.
+    is_secure: bool,
     guests: Mutex<Guests>,
 }
 
 impl Access {
-    pub(super) fn new(state_dir: PathBuf) -> Self {
+    pub(super) fn new(state_dir: PathBuf, is_secure: bool) -> Self {
         Self {
             state_dir,
+            is_secure,
             guests: Mutex::default(),
         }
     }
@@ -141,8 +144,9 @@ impl Access {
             guests.browsers.remove(0);
         }
         let cookie = format!(
-            "{COOKIE}={}; HttpOnly; SameSite=Strict; Path=/",
-            given.secret
+            "{COOKIE}={}; HttpOnly; SameSite=Strict; Path=/{}",
+            given.secret,
+            if self.is_secure { "; Secure" } else { "" }
         );
         guests.browsers.push(given);
         Ok(Some(cookie))
@@ -251,7 +255,7 @@ mod tests {
     #[test]
     fn a_link_lets_one_browser_in_once_and_a_new_token_puts_everybody_out() {
         let folder = tempfile::tempdir().unwrap();
-        let access = Access::new(folder.path().to_owned());
+        let access = Access::new(folder.path().to_owned(), false);
         let old = token(folder.path(), false).unwrap();
         assert_eq!(token(folder.path(), false).unwrap(), old);
         let bearing = with(header::AUTHORIZATION, &format!("Bearer {old}"));

@@ -19,6 +19,8 @@
 //! | `page_runs`, `page_state` | the pages of runs; those of memory and of the program itself |
 //! | `stream` | an answer in steps |
 //! | `reply` | results and failures as HTTP |
+//! | `tls` | the certificate and its key |
+//! | `running` | the one server of a state folder |
 //! | `connections` | listening and shutdown |
 
 mod access;
@@ -31,8 +33,10 @@ mod page;
 mod page_runs;
 mod page_state;
 mod reply;
+mod running;
 mod site;
 mod stream;
+mod tls;
 mod tokens;
 
 use std::net::SocketAddr;
@@ -51,11 +55,14 @@ use local_agent_agent::operations::Limits;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
 pub(crate) use access::{TOKEN_FILE, Visitor, token};
+pub(crate) use running::{RunningServer, is_running, running};
+pub(crate) use tls::Identity;
 pub(crate) use tokens::{VisitorRole, add_token, named_tokens, remove_token};
 
 use access::Access;
 use limits::Limiter;
 use names::Names;
+use running::Claim;
 
 /// Maximum number of concurrent requests; further ones are refused.
 const AT_ONCE: usize = 16;
@@ -67,6 +74,8 @@ const MOST_BYTES: usize = 1 << 20;
 #[derive(Debug, Clone)]
 pub(crate) struct Settings {
     pub listen: SocketAddr,
+    /// The certificate with which it speaks TLS itself.
+    pub tls: Option<Identity>,
     /// The public name of the proxy in front of this server.
     pub behind_proxy: Option<String>,
     /// Whether to create a link for one browser.
@@ -75,6 +84,8 @@ pub(crate) struct Settings {
     pub state_dir: PathBuf,
     /// How many requests one visitor may make in a minute.
     pub per_minute: u32,
+    /// Now, RFC 3339.
+    pub started_at: String,
 }
 
 /// What is reported once the server listens.
@@ -226,14 +237,15 @@ struct House {
     access: Access,
     limiter: Limiter,
     at_work: Arc<Semaphore>,
+    tls: Option<Identity>,
 }
 
 /// Serves until a termination signal; running requests are then finished. `ready` is called once
 /// with the address.
 ///
 /// # Errors
-/// `INVALID_ARGS` for an address beyond this machine without a proxy; `CONFIG_ERROR` when the
-/// server cannot listen at the address; `WRITE_ERROR` when the token cannot be stored;
+/// `INVALID_ARGS` for an address beyond this machine without a certificate or a proxy; `CONFIG_ERROR` when the
+/// server cannot listen at the address; `LOCKED` when another server runs; `WRITE_ERROR` when the token cannot be stored;
 /// `INTERNAL_ERROR` when the runtime cannot be created.
 pub(crate) fn serve(
     views: Box<dyn Views>,
@@ -241,6 +253,7 @@ pub(crate) fn serve(
     ready: impl FnOnce(&Listening),
 ) -> Result<()> {
     names::check(settings)?;
+    let claim = Claim::make(&settings.state_dir)?;
     token(&settings.state_dir, false)?;
     let runtime = mcp::runtime(AT_ONCE)?;
     mcp::warm_up(&views.of(&Visitor::owner())?.service);
@@ -252,8 +265,10 @@ pub(crate) fn serve(
                 format!("the address is not known: {e}"),
             )
         })?;
-        let access = Access::new(settings.state_dir.clone());
-        let url = format!("http://{address}");
+        let tls = settings.tls.clone();
+        let access = Access::new(settings.state_dir.clone(), tls.is_some());
+        let scheme = if tls.is_some() { "https" } else { "http" };
+        let url = format!("{scheme}://{address}");
         let link = settings
             .open
             .then(|| access.invite())
@@ -261,11 +276,18 @@ pub(crate) fn serve(
             .map(|key| format!("{url}/enter?key={key}"));
         let house = Arc::new(House {
             views,
-            names: Names::new(address, settings.behind_proxy.as_deref()),
+            names: Names::new(address, settings.behind_proxy.as_deref(), tls.clone()),
+            tls,
             access,
             limiter: Limiter::new(settings.per_minute),
             at_work: Arc::new(Semaphore::new(AT_ONCE)),
         });
+        claim.announce(&RunningServer {
+            pid: std::process::id(),
+            listening: address,
+            url: url.clone(),
+            started_at: settings.started_at.clone(),
+        })?;
         ready(&Listening { address, url, link });
         connections::accept(listener, house).await
     });

@@ -54,6 +54,7 @@ mod schema;
 mod selection;
 mod serve;
 mod serve_pages;
+mod serve_tls;
 mod serve_tokens;
 mod status;
 mod streams;

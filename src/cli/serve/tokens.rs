@@ -63,7 +63,7 @@ pub(super) fn own(context: &Context, renew: bool) -> Result<ExitCode> {
         file: file.to_string_lossy(),
         renewed: renew,
     };
-    say(context, &view, &[&token])
+    context.say(&view, &token)
 }
 
 /// Adds, lists or removes a named token.
@@ -79,7 +79,7 @@ pub(super) fn change(context: &Context, command: &TokenCommand) -> Result<ExitCo
                 name,
                 removed: true,
             };
-            say(context, &view, &[&format!("removed: {name}")])
+            context.say(&view, &format!("removed: {name}"))
         }
     }
 }
@@ -107,7 +107,7 @@ fn add(
         sources,
         token: &token,
     };
-    say(context, &view, &[&token])
+    context.say(&view, &token)
 }
 
 fn list(context: &Context, config: &Config) -> Result<ExitCode> {
@@ -127,8 +127,7 @@ fn list(context: &Context, config: &Config) -> Result<ExitCode> {
     if lines.is_empty() {
         lines.push("There is no named token; the owner's is `local-agent serve token`.".to_owned());
     }
-    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-    say(context, &view, &lines)
+    context.say(&view, &lines.join("\n"))
 }
 
 fn line(token: &TokenView<'_>) -> String {
@@ -139,17 +138,6 @@ fn line(token: &TokenView<'_>) -> String {
     };
     let (name, role) = (token.name, token.role.as_str());
     format!("{name}  {role}  {sources}  since {}", token.made_at)
-}
-
-fn say(context: &Context, view: &impl Serialize, lines: &[&str]) -> Result<ExitCode> {
-    if context.out.json {
-        context.out.json(context.body(view)?);
-    } else {
-        lines
-            .iter()
-            .for_each(|line| context.out.line(&context.out.shown(line)));
-    }
-    Ok(ExitCode::SUCCESS)
 }
 
 impl From<TokenRole> for VisitorRole {

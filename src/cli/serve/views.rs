@@ -10,7 +10,7 @@
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::SystemTime;
 
 use super::bodies::Served;
@@ -64,6 +64,7 @@ struct InForce {
     standing: Option<Standing>,
     private: Arc<PrivateNotes>,
     files: Vec<WatchedFile>,
+    reader: ConfigurationReader,
     views: HashMap<Visitor, Arc<View>>,
 }
 
@@ -123,13 +124,36 @@ fn watched(files: &[PathBuf]) -> Vec<WatchedFile> {
     files.iter().map(|path| WatchedFile::of(path)).collect()
 }
 
-/// What a confined process must be able to read to read the configuration again. The folder of the
-/// user's own configuration holds nothing else; of another folder only the file is needed, and an
-/// editor that replaces the file makes it another one, which takes a restart.
-fn read_again(context: &Context, files: &[PathBuf]) -> Vec<PathBuf> {
-    let own = context.environment.user_config().ok();
-    let folder = own.and_then(Path::parent).map(Path::to_owned);
-    folder.into_iter().chain(files.iter().cloned()).collect()
+/// Reads the configuration again on a thread of its own, which was started before the kernel
+/// confined the others. It does nothing else.
+struct ConfigurationReader {
+    requests: mpsc::Sender<()>,
+    replies: mpsc::Receiver<Result<Loaded>>,
+}
+
+impl ConfigurationReader {
+    fn start(context: Context) -> Result<Self> {
+        let (requests, asked) = mpsc::channel();
+        let (answers, replies) = mpsc::channel();
+        let work = move || {
+            for () in asked {
+                if answers.send(load(&context)).is_err() {
+                    break;
+                }
+            }
+        };
+        std::thread::Builder::new()
+            .name("configuration".to_owned())
+            .spawn(work)
+            .map_err(|e| Failure::internal(format!("a thread cannot be started: {e}")))?;
+        Ok(Self { requests, replies })
+    }
+
+    fn read(&self) -> Result<Loaded> {
+        let ended = || Failure::internal("the thread that reads the configuration ended");
+        self.requests.send(()).map_err(|_| ended())?;
+        self.replies.recv().map_err(|_| ended())?
+    }
 }
 
 impl ConfiguredViews {
@@ -143,17 +167,15 @@ impl ConfiguredViews {
         let config = &loaded.config;
         let tools = toolbox::factory(context, config, Caller::Agent, None)?;
         mcp::offers_exist(config, &tools)?;
-        let needs = Needs {
-            reads: read_again(context, &files),
-            ..Needs::state()
-        };
-        let confined = context.enter(config, &needs)? != Confinement::Absent;
+        let reader = ConfigurationReader::start(context.clone())?;
+        let confined = context.enter(config, &Needs::state())? != Confinement::Absent;
         let in_force = InForce {
             library: Library::that_stays(config, Some(context.embedding(config)?)),
             standing: confined.then(|| Standing::of(config)),
             private: Arc::new(PrivateNotes::new(&config.security)),
             files: watched(&files),
             views: HashMap::new(),
+            reader,
             loaded: loaded.clone(),
         };
         Ok(Self {
@@ -205,7 +227,7 @@ impl ConfiguredViews {
     }
 
     fn taken_up(&self, now: &mut InForce) -> Result<Vec<Stale>> {
-        let loaded = load(&self.context)?;
+        let loaded = now.reader.read()?;
         let config = &loaded.config;
         if self.places(config) != self.places(&self.first) {
             return Err(Failure::new(
