@@ -42,7 +42,7 @@ fn role_for(path: &str) -> VisitorRole {
     match path {
         "/ask" | "/ask/stream" | "/runs" | "/run" | "/runs/compare" | "/run/replay"
         | "/api/ask" | "/api/runs" | "/api/run" => VisitorRole::Ask,
-        "/memory" | "/doctor" | "/api/memory" => VisitorRole::Owner,
+        "/memory" | "/doctor" => VisitorRole::Owner,
         _ => VisitorRole::Search,
     }
 }
@@ -51,7 +51,9 @@ fn role_for(path: &str) -> VisitorRole {
 pub(super) async fn answer(visit: Visit, request: Request<Bytes>) -> Sent {
     let (uri, path) = (request.uri(), request.uri().path());
     let needed = role_for(path);
-    if visit.visitor.role < needed {
+    // What is wrong with the program may name any note.
+    let is_too_much = path == "/doctor" && visit.visitor.is_limited();
+    if visit.visitor.role < needed || is_too_much {
         return too_little(&visit, path, needed);
     }
     if path == "/mcp" {
@@ -81,7 +83,13 @@ pub(super) async fn answer(visit: Visit, request: Request<Bytes>) -> Sent {
 fn too_little(visit: &Visit, path: &str, needed: VisitorRole) -> Sent {
     let role = visit.visitor.role.as_str();
     let needed = needed.as_str();
-    let message = format!("this token has the role `{role}`, and this address needs `{needed}`");
+    let all = if role == needed {
+        " for all sources"
+    } else {
+        ""
+    };
+    let message =
+        format!("this token has the role `{role}`, and this address needs `{needed}`{all}");
     let failure = Failure::new(ErrorCode::AccessDenied, message)
         .with_hint(format!("local-agent serve token add NAME --role {needed}"));
     match entered(&visit.view, path, "", Err(failure)) {

@@ -253,7 +253,8 @@ impl Bodies for Served {
         let sandbox = self.sandbox()?;
         let mut body = status::body(self.config(), &self.service.library, &sandbox)?;
         let remarks = self.remarks.lock().unwrap_or_else(PoisonError::into_inner);
-        if !remarks.is_empty() {
+        // They name files of the owner.
+        if !remarks.is_empty() && self.config().client.is_none() {
             let mut stale = to_value(&*remarks)?;
             if let (Some(all), Some(more)) = (stale.as_array_mut(), body["stale"].as_array()) {
                 all.extend(more.iter().cloned());

@@ -244,7 +244,15 @@ impl ConfiguredViews {
         let remarks = self.out_of_reach(config);
         now.standing = self.confined.then(|| Standing::of(config));
         now.private = Arc::new(PrivateNotes::new(&config.security));
-        now.files = watched(&files_of(&self.context, &loaded));
+        let known = std::mem::take(&mut now.files);
+        let before = |path: PathBuf| {
+            let file = known.iter().find(|file| file.path == path);
+            file.cloned().unwrap_or_else(|| WatchedFile::of(&path))
+        };
+        now.files = files_of(&self.context, &loaded)
+            .into_iter()
+            .map(before)
+            .collect();
         now.views.clear();
         now.loaded = loaded;
         Ok(remarks)
