@@ -162,15 +162,16 @@ fn a_changed_configuration_is_taken_up_and_a_broken_one_is_not() {
     );
     assert!(said.contains("local-agent config check"), "{said}");
     assert!(served.get("/status").body.contains("is not in force"));
-    // Mended, and another one: a name of the second source is denied.
-    let denied = format!("{before}\nsecurity: {{deny_names: [lion.md]}}\n");
-    std::fs::write(&file, &denied).unwrap();
+    // Mended, and another one: the second source leaves the note out.
+    let sources = "sources:\n  - {name: a, root: a}\n  - {name: b, root: b, exclude: [lion.md]}\n";
+    std::fs::write(&file, sources).unwrap();
     assert_ne!(get(), 200);
     assert!(!stale().contains("not in force"), "{}", stale());
     std::fs::write(&file, &before).unwrap();
     assert_eq!(get(), 200);
     // Other folders for its own files need a restart.
-    std::fs::write(&file, format!("{before}\nstate_dir: elsewhere\n")).unwrap();
+    let sources = sources.replace(", exclude: [lion.md]", "");
+    std::fs::write(&file, format!("{sources}state_dir: elsewhere\n")).unwrap();
     assert_eq!(get(), 200);
     let said = stale();
     assert!(said.contains("takes a restart"), "{said}");

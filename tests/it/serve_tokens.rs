@@ -7,10 +7,10 @@ use crate::harness::World;
 use crate::serve::{Answer, Served};
 
 /// Stands only in the source `work`.
-const SECRET: &str = "The falcon code is 4711.";
+const SECRET: &str = "The falcon code is Xyzzy.";
 
 /// Stands only in a private note of the source `open`.
-const PRIVATE: &str = "The owl sleeps in room 815.";
+const PRIVATE: &str = "The owl sleeps in the Marmalade room.";
 
 /// Two sources; the open one holds a private note.
 fn world() -> World {
@@ -59,13 +59,21 @@ fn key_of(world: &World, words: &str) -> String {
     found["hits"][0]["chunk_key"].as_str().unwrap().to_owned()
 }
 
+/// What was sent, as typed, and what came back.
+struct Exchange {
+    sent: String,
+    body: String,
+}
+
 /// Uses every way in which a client can request text, and returns all results.
-fn all_that_comes_out(served: &Served, token: &str, keys: &[String]) -> String {
-    let mut all = String::new();
-    let mut keep = |what: &str, answer: Answer| {
-        assert_ne!(answer.status, 500, "{what}: {}", answer.body);
-        assert_ne!(answer.status, 429, "{what}: {}", answer.body);
-        all.push_str(&format!("{what}: {}\n", answer.body));
+fn all_that_comes_out(served: &Served, token: &str, keys: &[String]) -> Vec<Exchange> {
+    let mut all = Vec::new();
+    let mut keep = |sent: String, answer: Answer| {
+        assert_ne!(answer.status, 500, "{sent}: {}", answer.body);
+        assert_ne!(answer.status, 429, "{sent}: {}", answer.body);
+        let sent = sent.replace('+', " ");
+        let body = answer.body;
+        all.push(Exchange { sent, body });
     };
     let posts = [
         ("/api/search", json!({"query": "falcon code"})),
@@ -81,7 +89,7 @@ fn all_that_comes_out(served: &Served, token: &str, keys: &[String]) -> String {
         ("/api/ask", json!({"question": "Summarise falcon.md"})),
     ];
     for (path, body) in posts {
-        keep(path, served.post_as(token, path, &body));
+        keep(format!("{path} {body}"), served.post_as(token, path, &body));
     }
     let key = |key: &String| format!("/api/get?address=%23{key}");
     let pages = [
@@ -110,12 +118,10 @@ fn all_that_comes_out(served: &Served, token: &str, keys: &[String]) -> String {
         "/memory?words=falcon",
         "/doctor",
     ];
-    for path in pages
-        .iter()
-        .map(|path| (*path).to_owned())
-        .chain(keys.iter().map(key))
-    {
-        keep(&path, served.get_as(token, &path));
+    let pages = pages.iter().map(|path| (*path).to_owned());
+    for path in pages.chain(keys.iter().map(key)) {
+        let answer = served.get_as(token, &path);
+        keep(path, answer);
     }
     let calls = [
         ("search", json!({"query": "falcon code"})),
@@ -125,7 +131,7 @@ fn all_that_comes_out(served: &Served, token: &str, keys: &[String]) -> String {
         ("get", json!({"address": "[[owl]]"})),
         ("multi_get", json!({"glob": "**/*.md"})),
         ("multi_get", json!({"glob": "work:*.md"})),
-        ("grep", json!({"pattern": "falcon code|room"})),
+        ("grep", json!({"pattern": "(code|sleeps)"})),
         ("list_dir", json!({"path": "."})),
         ("list_dir", json!({"path": "work:"})),
         ("links", json!({"note": "zoo.md"})),
@@ -134,15 +140,15 @@ fn all_that_comes_out(served: &Served, token: &str, keys: &[String]) -> String {
         ("status", json!({"compare_files": true})),
         (
             "verify",
-            json!({"answer": "The falcon code is 4712 [work:falcon.md:3]."}),
+            json!({"answer": "The falcon code is Plover [work:falcon.md:3]."}),
         ),
         (
             "verify",
-            json!({"answer": "The falcon code is 4712 [E1].", "run_id": "last"}),
+            json!({"answer": "The falcon code is Plover [E1].", "run_id": "last"}),
         ),
     ];
     for (tool, args) in calls {
-        keep(tool, call(served, token, tool, &args));
+        keep(format!("{tool} {args}"), call(served, token, tool, &args));
     }
     all
 }
@@ -154,39 +160,38 @@ fn a_token_for_one_source_gets_no_word_of_another_or_of_a_private_note() {
     // What the owner asked and remembers is nobody else's.
     world.ok(&["ask", "What is the falcon code?"]);
     let remember = ["memory", "add", "--type", "user_fact", "--content"];
-    world.ok(&[&remember[..], &["The falcon code is 4711, says Leyla."]].concat());
-    let linked = ["The falcon number 4711 is old.", "--chunk-key", &keys[0]];
+    world.ok(&[&remember[..], &["The falcon code is Xyzzy, says Leyla."]].concat());
+    let linked = ["The falcon code Xyzzy is old.", "--chunk-key", &keys[0]];
     world.ok(&[&remember[..], &linked].concat());
     world.write("work/lynx.md", "A lynx that is not indexed yet.\n");
     let served = Served::start(&world, &["--requests-per-minute", "10000"]);
     let whole = all_that_comes_out(&served, &served.token, &keys);
-    for word in ["4711", "815", "Leyla", "Falcon project", "birdsofprey"] {
-        assert!(whole.contains(word), "the test looks for nothing: {word}");
+    let words = [
+        "Xyzzy",
+        "Marmalade",
+        "Leyla",
+        "Falcon project",
+        "Owl secret",
+        "birdsofprey",
+        "falcon.md",
+        "owl.md",
+        "lynx",
+    ];
+    for word in words {
+        let is_there = whole.iter().any(|one| one.body.contains(word));
+        assert!(is_there, "the test looks for nothing: {word}");
     }
     for role in ["search", "ask", "tools", "owner"] {
         let token = add(&world, role, role, &["open"]);
         let all = all_that_comes_out(&served, &token, &keys);
-        let words = [
-            "4711.",
-            "is 4711",
-            "815",
-            "Leyla",
-            "Falcon project",
-            "Owl secret",
-            "birdsofprey",
-            "work:falcon.md\"",
-            "lynx",
-            "work/",
-            "owl.md\"",
-        ];
-        for word in words {
-            for line in all.lines().filter(|line| line.contains(word)) {
-                // A question or an answer that the client typed itself comes back.
-                let is_own = line.contains("The falcon code is 4712");
-                assert!(is_own, "{role}: {word} in {line}");
+        for Exchange { sent, body } in &all {
+            // What the client typed itself may come back.
+            for word in words.into_iter().filter(|word| !sent.contains(word)) {
+                assert!(!body.contains(word), "{role}: {word} for {sent}: {body}");
             }
         }
-        assert!(all.contains("zebra"), "{role}: {all}");
+        let is_of_use = all.iter().any(|one| one.body.contains("The zebra eats 14"));
+        assert!(is_of_use, "{role} sees nothing at all");
     }
     world.ok(&["runs", "verify"]);
 }
@@ -395,4 +400,26 @@ fn a_named_token_has_only_some_of_the_places() {
     assert_eq!(served.get("/api/status").status, 200);
     drop(waiting);
     crate::serve::until(200, || served.get_as(&token, "/api/status"));
+}
+
+#[test]
+fn a_run_is_a_tokens_own_by_its_name_and_its_time() {
+    let client = local_agent_agent::config::LimitedClient {
+        asked_by: "serve (one)".to_owned(),
+        since: "2026-01-02T00:00:00Z".to_owned(),
+    };
+    for own in ["serve (one)", "serve (one): claude 1.0"] {
+        assert!(client.made(own, "2026-01-02T00:00:00Z"), "{own}");
+        assert!(!client.made(own, "2026-01-01T23:59:59Z"), "{own}");
+    }
+    for other in [
+        "serve",
+        "serve: (one)",
+        "serve (one",
+        "serve (one)x",
+        "serve (one) : a",
+        "cli",
+    ] {
+        assert!(!client.made(other, "2027-01-01T00:00:00Z"), "{other}");
+    }
 }
