@@ -152,7 +152,7 @@ fn no_folder(which: &str) -> Failure {
 }
 
 /// One run of one command.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Context {
     pub environment: Environment,
     pub global: Global,

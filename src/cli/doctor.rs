@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::args::Doctor;
 use super::context::Context;
@@ -38,12 +38,7 @@ pub(super) fn run(context: &Context, args: &Doctor) -> Result<ExitCode> {
             .map_or(0, |since| since.as_secs()),
     });
     if context.out.json {
-        let mut body = json!({
-            "ok": report.ok(),
-            "require_phase3": args.require_phase3,
-            "checks": report.checks,
-            "phase3": report.phase3,
-        });
+        let mut body = view(&report, args.require_phase3);
         extend(&mut body, context.roots());
         context.out.json(body);
     } else {
@@ -55,6 +50,21 @@ pub(super) fn run(context: &Context, args: &Doctor) -> Result<ExitCode> {
         print(context.out, &report, detail);
     }
     Ok(ExitCode::from(u8::from(!report.ok())))
+}
+
+/// The output of `doctor --json`, without the roots.
+pub(super) fn body(subject: &Subject<'_>) -> Result<Value> {
+    let report = doctor::examine(subject);
+    Ok(view(&report, subject.require_phase3))
+}
+
+fn view(report: &Report, require_phase3: bool) -> Value {
+    json!({
+        "ok": report.ok(),
+        "require_phase3": require_phase3,
+        "checks": report.checks,
+        "phase3": report.phase3,
+    })
 }
 
 /// How much of a report to print.

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::process::ExitCode;
 
 use serde::Serialize;
+use serde_json::Value;
 
 use super::args::{MemoryCommand, MemoryKind, MemorySource};
 use super::context::{self, Context};
@@ -29,10 +30,7 @@ pub(super) fn run(context: &Context, command: &MemoryCommand) -> Result<ExitCode
         return begin_anew(context, &config);
     }
     if !config.memory.enabled {
-        return Err(
-            Failure::new(ErrorCode::MemoryDisabled, "durable memory is switched off")
-                .with_hint("set `memory.enabled: true`"),
-        );
+        return Err(switched_off());
     }
     context.enter(&config, &needs(context, command))?;
     match command {
@@ -244,19 +242,56 @@ fn needs(context: &Context, command: &MemoryCommand) -> Needs {
     }
 }
 
-fn list(
-    context: &Context,
+/// The output of `memory list --json`, or with words of `memory search --json`, without the roots:
+/// only the memories that `may_see` lets through.
+pub(super) fn listed(
     config: &Config,
-    action: &str,
-    rows: Vec<MemoryRow>,
-) -> Result<ExitCode> {
+    words: &str,
+    may_see: impl Fn(&MemoryRow) -> bool,
+) -> Result<Value> {
+    if !config.memory.enabled {
+        return Err(switched_off());
+    }
+    let mut rows = all(config)?;
+    rows.retain(may_see);
+    let is_search = !words.trim().is_empty();
+    if is_search {
+        let found = memory::search(&rows, words).into_iter();
+        rows = found.map(|(row, _)| row.clone()).collect();
+    }
+    let items = judged(config, rows)?;
+    context::to_value(&MemoryView {
+        action: if is_search { "search" } else { "list" },
+        memory_db: config.memory.db_path.to_string_lossy(),
+        result: ItemsView {
+            count: items.len(),
+            items: &items,
+        },
+    })
+}
+
+fn switched_off() -> Failure {
+    Failure::new(ErrorCode::MemoryDisabled, "durable memory is switched off")
+        .with_hint("set `memory.enabled: true`")
+}
+
+fn judged(config: &Config, rows: Vec<MemoryRow>) -> Result<Vec<MemoryItem>> {
     // Without an index the state of a link is unknown; this is a state, not a failure.
     let index = if rows.iter().any(|row| !row.links.is_empty()) {
         IndexReader::open(&config.index.db_path)?
     } else {
         None
     };
-    let mut items = memory::judge(rows, index.as_ref())?;
+    memory::judge(rows, index.as_ref())
+}
+
+fn list(
+    context: &Context,
+    config: &Config,
+    action: &str,
+    rows: Vec<MemoryRow>,
+) -> Result<ExitCode> {
+    let mut items = judged(config, rows)?;
     if action == "dangling" {
         items.retain(|item| {
             item.evidence

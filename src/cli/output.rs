@@ -143,6 +143,20 @@ fn one_line(text: &str) -> String {
     visible(text).replace('\n', " ")
 }
 
+/// An address that opens a line of a file in an editor: the template in LOCAL_AGENT_LINK, otherwise
+/// the address that Visual Studio Code opens, because a browser does not follow a link from a page
+/// to a file.
+pub(super) fn editor_link(path: &Path, line: usize) -> String {
+    match LINK_TEMPLATE.get() {
+        Some(_) => link_target(path, line),
+        None => {
+            let shown = path.to_string_lossy();
+            let path = percent_encode(&shown, " %#?[]<>\"^`{|}\\");
+            format!("vscode://file/{}:{line}", path.trim_start_matches('/'))
+        }
+    }
+}
+
 /// The target of a link to a line of a file: the template in LOCAL_AGENT_LINK with `{path}` and
 /// `{line}` replaced; without a template, the file itself.
 fn link_target(path: &Path, line: usize) -> String {

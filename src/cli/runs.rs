@@ -20,6 +20,7 @@ use local_agent_agent::operations::place;
 use local_agent_agent::runs::{
     self, Archive, Finding, Prune, Record, Renewed, RunEntry, RunFindings, RunId, RunState, Which,
 };
+use local_agent_files::sandbox::Sandbox;
 use local_agent_text::documents::said_lines;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::{Label, Sha256};
@@ -450,24 +451,31 @@ fn print_findings(context: &Context, found: &RunFindings) {
     ));
 }
 
-fn replay(context: &Context, config: &Config, archive: &Archive, id: &RunId) -> Result<ExitCode> {
+fn again(archive: &Archive, id: &RunId, sandbox: &Sandbox) -> Result<runs::Replayed> {
     let (record, _) = archive.load(id)?;
+    let thawed = runs::thaw(&record, &archive.folder(id), sandbox)?;
+    runs::replay(&record, &thawed)
+}
+
+/// The output of `runs replay --json`, without the roots.
+pub(super) fn replayed(archive: &Archive, id: &RunId, sandbox: &Sandbox) -> Result<Value> {
+    let done = again(archive, id, sandbox)?;
+    to_value(&ReplayView {
+        run_id: id,
+        items: done.items,
+        bytes_from: done.bytes,
+        moved: &done.moved,
+        judged: done.report_sha256.is_some(),
+        report_sha256: done.report_sha256,
+    })
+}
+
+fn replay(context: &Context, config: &Config, archive: &Archive, id: &RunId) -> Result<ExitCode> {
     let sandbox = context.sandbox(config)?;
-    let thawed = runs::thaw(&record, &archive.folder(id), &sandbox)?;
-    let done = runs::replay(&record, &thawed)?;
     if context.out.json {
-        return print_json(
-            context,
-            &ReplayView {
-                run_id: id,
-                items: done.items,
-                bytes_from: done.bytes,
-                moved: &done.moved,
-                judged: done.report_sha256.is_some(),
-                report_sha256: done.report_sha256,
-            },
-        );
+        return print_json(context, &replayed(archive, id, &sandbox)?);
     }
+    let done = again(archive, id, &sandbox)?;
     let from = match done.bytes {
         runs::Bytes::Files => "in their files",
         runs::Bytes::Kept => "in the run's own evidence",

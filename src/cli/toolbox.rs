@@ -44,7 +44,7 @@ pub(super) fn audit_of(
     config: &Config,
     tools: &ToolFactory,
     run: Option<RunId>,
-    caller: Option<&'static str>,
+    caller: Option<String>,
 ) -> Arc<Audit> {
     let (ledger, all) = (ledger(config), config.runs.enabled);
     let writers: Vec<&str> = tools
@@ -58,8 +58,8 @@ pub(super) fn audit_of(
             return Ok(());
         }
         let mut line = line(row);
-        if let Some(caller) = caller {
-            line.caller = caller.to_owned();
+        if let Some(caller) = &caller {
+            line.caller.clone_from(caller);
         }
         ledger.enter_tool(run.as_ref(), line).map(drop)
     })

@@ -7,7 +7,7 @@ use super::args::{Unit, Watch as Args};
 use super::context::Context;
 use super::enter::Needs;
 use super::output::{Output, talk};
-use crate::watch::{WatchEvent, WatchOptions, cron, launchd, systemd, task, watch};
+use crate::watch::{WATCH, WatchEvent, WatchOptions, cron, launchd, systemd, task, watch};
 use local_agent_agent::config::Loaded;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
@@ -108,9 +108,9 @@ fn print_unit(context: &Context, loaded: &Loaded, unit: Unit) -> Result<()> {
         .chain(["watch".to_owned()])
         .collect();
     context.out.raw(&match unit {
-        Unit::Systemd => systemd(&command),
-        Unit::Launchd => launchd(&command),
-        Unit::Task => task(&command),
+        Unit::Systemd => systemd(&WATCH, &command),
+        Unit::Launchd => launchd(&WATCH, &command),
+        Unit::Task => task(&WATCH, &command),
         Unit::Cron => cron(&[program], &named),
     });
     Ok(())

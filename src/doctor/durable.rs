@@ -196,6 +196,7 @@ pub(super) fn runs(config: &Config, checks: &mut Checks) {
     let archive = Archive::new(RunPlace {
         runs_dir: &config.runs.dir,
         durable: &config.memory.db_path,
+        only: None,
     });
     let found = match runs::check(&archive, None, None) {
         Ok(found) => found,

@@ -143,7 +143,7 @@ where
     warm_up(&service);
     let ended = runtime.block_on(async {
         let (reader, writer) = streams();
-        let server = Server::new(Arc::clone(&service), "mcp");
+        let server = Server::new(Arc::clone(&service), Arc::from("mcp"));
         match server.serve(transport::Lines::new(reader, writer)).await {
             Ok(running) => {
                 let _ = running.waiting().await;
@@ -162,10 +162,11 @@ where
 }
 
 /// The protocol over HTTP, for a server that authenticates each request before passing it on. Every
-/// request is independent: no session is kept.
+/// request is independent: no session is kept. `way` is the client's name in the records of runs.
 pub fn over_http(
     service: &Arc<Service>,
     most_bytes: usize,
+    way: &str,
 ) -> StreamableHttpService<Server, NeverSessionManager> {
     let service = Arc::clone(service);
     // Names and origins were already checked.
@@ -175,7 +176,8 @@ pub fn over_http(
         .with_max_request_body_bytes(most_bytes)
         .disable_allowed_hosts()
         .disable_allowed_origins();
-    let make = move || Ok(Server::new(Arc::clone(&service), "serve"));
+    let way: Arc<str> = Arc::from(way);
+    let make = move || Ok(Server::new(Arc::clone(&service), Arc::clone(&way)));
     StreamableHttpService::new(make, Arc::default(), config)
 }
 

@@ -28,11 +28,11 @@ const LONGEST_NAME: usize = 80;
 pub struct Server {
     service: Arc<Service>,
     /// The name in records for a client that does not give one.
-    way: &'static str,
+    way: Arc<str>,
 }
 
 impl Server {
-    pub(super) fn new(service: Arc<Service>, way: &'static str) -> Self {
+    pub(super) fn new(service: Arc<Service>, way: Arc<str>) -> Self {
         Self { service, way }
     }
 
@@ -48,7 +48,7 @@ impl Server {
         let (sender, mut steps) = tokio::sync::mpsc::unbounded_channel();
         let token = context.meta.get_progress_token();
         let service = Arc::clone(&self.service);
-        let (flag, asked_by) = (Arc::clone(&cancelled), asked_by(self.way, context));
+        let (flag, asked_by) = (Arc::clone(&cancelled), asked_by(&self.way, context));
         let progress = token.is_some().then_some(sender);
         let mut work = tokio::task::spawn_blocking(move || match tool {
             Wanted::Operation(spec) => spec.run(&service, args, |sandbox| Call {

@@ -1,8 +1,8 @@
-//! Who may access the server: a client with the token, and a browser that was let in by a one-time
-//! link.
+//! Who may access the server: the owner with the token or with a browser that was let in by a
+//! one-time link, and others with a named token.
 //!
-//! The token is read again for every request, so a renewed one takes effect at once; browsers that
-//! were let in with the old one lose access.
+//! The tokens are read again for every request, so a change takes effect at once; browsers that
+//! were let in with an old token lose access.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use hyper::{HeaderMap, header};
 use subtle::ConstantTimeEq as _;
 
+use super::tokens::{NamedToken, VisitorRole, named, named_tokens};
 use local_agent_files::state::{StateDirectory, refusal};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
@@ -31,14 +32,15 @@ const MOST_BROWSERS: usize = 16;
 /// # Errors
 /// `WRITE_ERROR` when the file cannot be read or created.
 pub(crate) fn token(state_dir: &Path, renew: bool) -> Result<String> {
-    let folder = StateDirectory::make_configured(state_dir).map_err(|e| lost(state_dir, &e))?;
+    let folder =
+        StateDirectory::make_configured(state_dir).map_err(|e| lost(state_dir, TOKEN_FILE, &e))?;
     if !renew && let Some(token) = kept(&folder)? {
         return Ok(token);
     }
     let token = secret()?;
     folder
         .replace(TOKEN_FILE, token.as_bytes())
-        .map_err(|e| lost(state_dir, &e))?;
+        .map_err(|e| lost(state_dir, TOKEN_FILE, &e))?;
     Ok(token)
 }
 
@@ -46,16 +48,17 @@ pub(crate) fn token(state_dir: &Path, renew: bool) -> Result<String> {
 fn kept(folder: &StateDirectory) -> Result<Option<String>> {
     let bytes = folder
         .read_bytes(TOKEN_FILE, 1 << 10)
-        .map_err(|e| lost(folder.path(), &e))?;
+        .map_err(|e| lost(folder.path(), TOKEN_FILE, &e))?;
     let text = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
     Ok(text.filter(|text| text.len() == 64 && text.bytes().all(|b| b.is_ascii_hexdigit())))
 }
 
-fn lost(state_dir: &Path, e: &std::io::Error) -> Failure {
+/// The failure when a file with tokens cannot be read or written.
+pub(super) fn lost(state_dir: &Path, file: &str, e: &std::io::Error) -> Failure {
     refusal(e).unwrap_or_else(|| {
         let message = format!(
             "{} cannot be read or made: {e}",
-            state_dir.join(TOKEN_FILE).display()
+            state_dir.join(file).display()
         );
         Failure::new(ErrorCode::WriteError, message)
             .with_hint("local-agent serve token --renew makes a new one")
@@ -63,7 +66,7 @@ fn lost(state_dir: &Path, e: &std::io::Error) -> Failure {
 }
 
 /// 256 random bits in hexadecimal digits.
-fn secret() -> Result<String> {
+pub(super) fn secret() -> Result<String> {
     let mut bytes = [0_u8; 32];
     getrandom::fill(&mut bytes)
         .map_err(|e| Failure::internal(format!("the system gives no random numbers: {e}")))?;
@@ -91,13 +94,16 @@ struct Guests {
 /// Access control.
 pub(super) struct Access {
     state_dir: PathBuf,
+    /// Whether cookies are for TLS only.
+    is_secure: bool,
     guests: Mutex<Guests>,
 }
 
 impl Access {
-    pub(super) fn new(state_dir: PathBuf) -> Self {
+    pub(super) fn new(state_dir: PathBuf, is_secure: bool) -> Self {
         Self {
             state_dir,
+            is_secure,
             guests: Mutex::default(),
         }
     }
@@ -138,32 +144,87 @@ impl Access {
             guests.browsers.remove(0);
         }
         let cookie = format!(
-            "{COOKIE}={}; HttpOnly; SameSite=Strict; Path=/",
-            given.secret
+            "{COOKIE}={}; HttpOnly; SameSite=Strict; Path=/{}",
+            given.secret,
+            if self.is_secure { "; Secure" } else { "" }
         );
         guests.browsers.push(given);
         Ok(Some(cookie))
     }
 
-    /// Whether these headers contain the token, or the cookie of a browser that was let in.
-    pub(super) fn admits(&self, headers: &HeaderMap) -> Result<bool> {
+    /// Who these headers belong to: the holder of a token, or a browser that was let in.
+    pub(super) fn admits(&self, headers: &HeaderMap) -> Result<Option<Visitor>> {
         let folder = StateDirectory::open_configured(&self.state_dir)
-            .map_err(|e| lost(&self.state_dir, &e))?;
-        // Without the token's file nobody gets access.
+            .map_err(|e| lost(&self.state_dir, TOKEN_FILE, &e))?;
+        // Without the owner's token nobody gets access.
         let Some(token) = folder.map(|folder| kept(&folder)).transpose()?.flatten() else {
-            return Ok(false);
+            return Ok(None);
         };
-        if bearer(headers).is_some_and(|given| same(given, &token)) {
-            return Ok(true);
+        if let Some(given) = bearer(headers) {
+            if same(given, &token) {
+                return Ok(Some(Visitor::owner()));
+            }
+            let tokens = named_tokens(&self.state_dir)?;
+            return Ok(named(&tokens, given).map(Visitor::from));
         }
         let Some(cookie) = cookie(headers) else {
-            return Ok(false);
+            return Ok(None);
         };
         let guests = self.guests();
-        Ok(guests
+        let is_in = guests
             .browsers
             .iter()
-            .any(|browser| same(&browser.secret, cookie) && same(&browser.token, &token)))
+            .any(|browser| same(&browser.secret, cookie) && same(&browser.token, &token));
+        Ok(is_in.then(Visitor::owner))
+    }
+}
+
+/// Somebody who was let in.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Visitor {
+    /// The name of the token; `None`: the owner's own.
+    pub name: Option<String>,
+    pub role: VisitorRole,
+    /// Only these sources; empty: all.
+    pub sources: Vec<String>,
+    /// When the token was made, RFC 3339; empty for the owner's own.
+    pub since: String,
+}
+
+impl Visitor {
+    /// The owner, who sees everything.
+    pub(crate) fn owner() -> Self {
+        Self {
+            name: None,
+            role: VisitorRole::Owner,
+            sources: Vec::new(),
+            since: String::new(),
+        }
+    }
+
+    /// The name in the ledger and in the records of runs. The owner's cannot be mistaken for
+    /// another: a client's own name only comes after a colon.
+    pub(crate) fn asked_by(&self) -> String {
+        match &self.name {
+            None => "serve".to_owned(),
+            Some(name) => format!("serve ({name})"),
+        }
+    }
+
+    /// Whether it sees only a part: see [`local_agent_agent::config::LimitedClient`].
+    pub(crate) fn is_limited(&self) -> bool {
+        self.role != VisitorRole::Owner || !self.sources.is_empty()
+    }
+}
+
+impl From<&NamedToken> for Visitor {
+    fn from(token: &NamedToken) -> Self {
+        Self {
+            name: Some(token.name.clone()),
+            role: token.role,
+            sources: token.sources.clone(),
+            since: token.made_at.clone(),
+        }
     }
 }
 
@@ -194,11 +255,11 @@ mod tests {
     #[test]
     fn a_link_lets_one_browser_in_once_and_a_new_token_puts_everybody_out() {
         let folder = tempfile::tempdir().unwrap();
-        let access = Access::new(folder.path().to_owned());
+        let access = Access::new(folder.path().to_owned(), false);
         let old = token(folder.path(), false).unwrap();
         assert_eq!(token(folder.path(), false).unwrap(), old);
         let bearing = with(header::AUTHORIZATION, &format!("Bearer {old}"));
-        assert!(access.admits(&bearing).unwrap());
+        assert_eq!(access.admits(&bearing).unwrap(), Some(Visitor::owner()));
         let key = access.invite().unwrap();
         assert!(access.enter(&key[..63]).unwrap().is_none());
         let cookie = access.enter(&key).unwrap().unwrap();
@@ -207,16 +268,14 @@ mod tests {
             header::COOKIE,
             &format!("a=b; {}", cookie.split(';').next().unwrap()),
         );
-        assert!(access.admits(&browser).unwrap());
+        assert_eq!(access.admits(&browser).unwrap(), Some(Visitor::owner()));
         let waiting = access.invite().unwrap();
         assert_ne!(token(folder.path(), true).unwrap(), old);
-        assert!(!access.admits(&bearing).unwrap() && !access.admits(&browser).unwrap());
+        assert_eq!(access.admits(&bearing).unwrap(), None);
+        assert_eq!(access.admits(&browser).unwrap(), None);
         assert!(access.enter(&waiting).unwrap().is_none());
         std::fs::remove_file(folder.path().join(TOKEN_FILE)).unwrap();
-        assert!(
-            !access
-                .admits(&with(header::AUTHORIZATION, "Bearer "))
-                .unwrap()
-        );
+        let blank = with(header::AUTHORIZATION, "Bearer ");
+        assert_eq!(access.admits(&blank).unwrap(), None);
     }
 }

@@ -11,9 +11,9 @@ use hyper::{Method, Request, StatusCode, Uri};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-use super::guard::AtWork;
+use super::guard::Visit;
 use super::reply::{Sent, object, refused, reply};
-use super::{House, WantedAnswer, WantedSearch, site};
+use super::{Bodies, House, View, VisitorRole, WantedAnswer, WantedSearch, site};
 use local_agent_agent::tools::{AuditRow, Caller};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
@@ -23,37 +23,79 @@ const RUNS: (usize, usize) = (20, 1000);
 /// Maximum number of characters of a call's subject in the ledger, as for agents.
 const SUBJECT: usize = 200;
 
-/// Answers an admitted request.
-pub(super) async fn answer(house: &Arc<House>, place: AtWork, request: Request<Bytes>) -> Sent {
-    let (uri, path) = (request.uri(), request.uri().path());
-    if path == "/mcp" {
-        // The slot is held until the answer is ready.
-        let _place = place;
-        return house.protocol.handle(request.map(Full::new)).await;
+/// Whether an address needs no token.
+pub(super) fn is_for_anybody(path: &str) -> bool {
+    matches!(path, "/health" | "/enter")
+}
+
+/// Answers a request that needs no token.
+pub(super) fn answer_anybody(house: &House, request: &Request<Bytes>) -> Sent {
+    match request.uri().path() {
+        _ if *request.method() != Method::GET => not_so(&Method::GET),
+        "/enter" => enter(house, request.uri()),
+        _ => health(),
     }
-    let is_post = matches!(path, "/api/search" | "/api/ask");
-    let wanted = if is_post { Method::POST } else { Method::GET };
-    let done = match path {
-        "/health" | "/enter" | "/api/search" | "/api/ask" | "/api/get" | "/api/status"
-        | "/api/runs" | "/api/run"
-            if *request.method() != wanted =>
-        {
-            return not_so(&wanted);
-        }
-        "/" | "/ask" | "/note" | "/status" | "/style.css" | "/script.js" => {
-            return site::answer(house, place, &request).await;
-        }
-        "/health" => return health(),
-        "/enter" => return enter(house, uri),
-        "/api/search" => search(house, place, request.body()).await,
-        "/api/ask" => ask(house, place, request.body()).await,
-        "/api/get" => read(house, place, uri).await,
-        "/api/status" => run(house, place, "status", "", |house, _| house.bodies.status()).await,
-        "/api/runs" => runs(house, place, uri).await,
-        "/api/run" => one_run(house, place, uri).await,
-        _ => return nothing_here(),
+}
+
+/// The role that an address needs.
+fn role_for(path: &str) -> VisitorRole {
+    match path {
+        "/ask" | "/ask/stream" | "/runs" | "/run" | "/runs/compare" | "/run/replay"
+        | "/api/ask" | "/api/runs" | "/api/run" => VisitorRole::Ask,
+        "/memory" | "/doctor" => VisitorRole::Owner,
+        _ => VisitorRole::Search,
+    }
+}
+
+/// Answers an admitted request.
+pub(super) async fn answer(visit: Visit, request: Request<Bytes>) -> Sent {
+    let (uri, path) = (request.uri(), request.uri().path());
+    let needed = role_for(path);
+    // What is wrong with the program may name any note.
+    let is_too_much = path == "/doctor" && visit.visitor.is_limited();
+    if visit.visitor.role < needed || is_too_much {
+        return too_little(&visit, path, needed);
+    }
+    if path == "/mcp" {
+        // The places are held until the answer is ready.
+        return visit.view.protocol.handle(request.map(Full::new)).await;
+    }
+    let wanted = match path {
+        "/api/search" | "/api/ask" => Method::POST,
+        "/api/get" | "/api/status" | "/api/runs" | "/api/run" => Method::GET,
+        _ => return site::answer(&visit, &request).await,
     };
-    reply(done, house.roots())
+    if *request.method() != wanted {
+        return not_so(&wanted);
+    }
+    let done = match path {
+        "/api/search" => search(&visit, request.body()).await,
+        "/api/ask" => ask(&visit, request.body()).await,
+        "/api/get" => read(&visit, uri).await,
+        "/api/status" => run(&visit, "status", "", |bodies, _| bodies.status()).await,
+        "/api/runs" => runs(&visit, uri).await,
+        _ => one_run(&visit, uri).await,
+    };
+    reply(done, &visit.view.service.roots)
+}
+
+/// Refuses what the role of a token does not allow; the ledger names it.
+fn too_little(visit: &Visit, path: &str, needed: VisitorRole) -> Sent {
+    let role = visit.visitor.role.as_str();
+    let needed = needed.as_str();
+    let all = if role == needed {
+        " for all sources"
+    } else {
+        ""
+    };
+    let message =
+        format!("this token has the role `{role}`, and this address needs `{needed}`{all}");
+    let failure = Failure::new(ErrorCode::AccessDenied, message)
+        .with_hint(format!("local-agent serve token add NAME --role {needed}"));
+    match entered(&visit.view, path, "", Err(failure)) {
+        Err(failure) => refused(StatusCode::FORBIDDEN, &failure),
+        Ok(_) => nothing_here(),
+    }
 }
 
 fn health() -> Sent {
@@ -85,34 +127,34 @@ fn enter(house: &House, uri: &Uri) -> Sent {
     response
 }
 
-async fn search(house: &Arc<House>, place: AtWork, body: &Bytes) -> Result<Value> {
+async fn search(visit: &Visit, body: &Bytes) -> Result<Value> {
     let wanted: WantedSearch = parsed(body)?;
     let subject = wanted.query.clone();
-    run(house, place, "search", &subject, move |house, _| {
-        house.bodies.search(&wanted)
+    run(visit, "search", &subject, move |bodies, _| {
+        bodies.search(&wanted)
     })
     .await
 }
 
-async fn ask(house: &Arc<House>, place: AtWork, body: &Bytes) -> Result<Value> {
+async fn ask(visit: &Visit, body: &Bytes) -> Result<Value> {
     let wanted: WantedAnswer = parsed(body)?;
     let subject = wanted.question.clone();
-    run(house, place, "ask", &subject, move |house, cancelled| {
-        house.bodies.ask(&wanted, cancelled)
+    run(visit, "ask", &subject, move |bodies, cancelled| {
+        bodies.ask(&wanted, cancelled, &|_| {})
     })
     .await
 }
 
-async fn read(house: &Arc<House>, place: AtWork, uri: &Uri) -> Result<Value> {
+async fn read(visit: &Visit, uri: &Uri) -> Result<Value> {
     let address = needed(uri, "address")?;
     let subject = address.clone();
-    run(house, place, "get", &subject, move |house, _| {
-        house.bodies.get(&address)
+    run(visit, "get", &subject, move |bodies, _| {
+        bodies.get(&address)
     })
     .await
 }
 
-async fn runs(house: &Arc<House>, place: AtWork, uri: &Uri) -> Result<Value> {
+async fn runs(visit: &Visit, uri: &Uri) -> Result<Value> {
     let limit = match in_query(uri, "limit") {
         None => RUNS.0,
         Some(text) => text.parse().map_err(|_| {
@@ -120,22 +162,19 @@ async fn runs(house: &Arc<House>, place: AtWork, uri: &Uri) -> Result<Value> {
                 .with_hint("leave `limit` out")
         })?,
     };
-    run(house, place, "runs", "", move |house, _| {
-        house.bodies.runs(limit.min(RUNS.1))
+    run(visit, "runs", "", move |bodies, _| {
+        bodies.runs(limit.min(RUNS.1))
     })
     .await
 }
 
-async fn one_run(house: &Arc<House>, place: AtWork, uri: &Uri) -> Result<Value> {
+async fn one_run(visit: &Visit, uri: &Uri) -> Result<Value> {
     let id = needed(uri, "id")?;
     let subject = id.clone();
-    run(house, place, "run", &subject, move |house, _| {
-        house.bodies.run(&id)
-    })
-    .await
+    run(visit, "run", &subject, move |bodies, _| bodies.run(&id)).await
 }
 
-fn nothing_here() -> Sent {
+pub(super) fn nothing_here() -> Sent {
     let failure = Failure::new(ErrorCode::InvalidArgs, "there is nothing at this address")
         .with_hint("docs/serve.md lists what there is");
     refused(StatusCode::NOT_FOUND, &failure)
@@ -180,7 +219,8 @@ fn parsed<T: DeserializeOwned>(body: &Bytes) -> Result<T> {
 }
 
 /// Sets its flag when nobody waits any more.
-struct Waiting(Arc<AtomicBool>);
+#[derive(Default)]
+pub(super) struct Waiting(pub(super) Arc<AtomicBool>);
 
 impl Drop for Waiting {
     fn drop(&mut self) {
@@ -188,33 +228,41 @@ impl Drop for Waiting {
     }
 }
 
-/// Runs an operation on a separate thread, enters it in the ledger and returns its result. The slot
-/// is held until the operation has ended, even if nobody waits for it.
+/// Runs an operation on a separate thread, enters it in the ledger and returns its result. The
+/// places are held until the operation has ended, even if nobody waits for it.
 pub(super) async fn run(
-    house: &Arc<House>,
-    place: AtWork,
+    visit: &Visit,
     name: &'static str,
     subject: &str,
-    operation: impl FnOnce(&House, &AtomicBool) -> Result<Value> + Send + 'static,
+    operation: impl FnOnce(&dyn Bodies, &AtomicBool) -> Result<Value> + Send + 'static,
 ) -> Result<Value> {
-    let waiting = Waiting(Arc::default());
+    let waiting = Waiting::default();
     let cancelled = Arc::clone(&waiting.0);
-    let inside = Arc::clone(house);
-    let subject: String = subject.chars().take(SUBJECT).collect();
+    let inside = visit.clone();
+    let subject = subject_of(subject);
     let work = tokio::task::spawn_blocking(move || {
-        let done = operation(&inside, &cancelled);
-        drop(place);
-        entered(&inside, name, &subject, done)
+        let done = operation(&*inside.view.bodies, &cancelled);
+        entered(&inside.view, name, &subject, done)
     });
     let done = work.await;
     drop(waiting);
     done.unwrap_or_else(|_| Err(Failure::internal("the operation panicked")))
 }
 
+/// The subject of a call, as long as the ledger takes it.
+pub(super) fn subject_of(text: &str) -> String {
+    text.chars().take(SUBJECT).collect()
+}
+
 /// Enters a call and returns its result. A result that cannot be entered is not handed out.
-fn entered(house: &House, name: &str, subject: &str, done: Result<Value>) -> Result<Value> {
+pub(super) fn entered(
+    view: &View,
+    name: &str,
+    subject: &str,
+    done: Result<Value>,
+) -> Result<Value> {
     let failed = done.as_ref().err();
-    (house.service.audit)(&AuditRow {
+    (view.service.audit)(&AuditRow {
         caller: Caller::Agent,
         tool: name.to_owned(),
         subject: subject.to_owned(),

@@ -8,12 +8,16 @@ use std::time::Duration;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::server::graceful::{GracefulShutdown, Watcher};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
+use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
 
-use super::{House, guard};
-use local_agent_text::error::{ErrorCode, Failure, Result};
+use super::{House, Identity, guard};
+use local_agent_text::error::{ErrorCode, Failure};
+
+type Done<T> = local_agent_text::error::Result<T>;
 
 /// How long running requests may take to finish after a termination signal.
 pub(super) const FAREWELL: Duration = Duration::from_secs(30);
@@ -27,7 +31,7 @@ const MOST_HEAD: (usize, usize) = (16 << 10, 64);
 /// Timeout for receiving a request's head, also on a connection that waits for its next request.
 const LONGEST_HEAD: Duration = Duration::from_secs(15);
 
-pub(super) async fn listen(address: SocketAddr) -> Result<TcpListener> {
+pub(super) async fn listen(address: SocketAddr) -> Done<TcpListener> {
     TcpListener::bind(address).await.map_err(|e| {
         Failure::new(
             ErrorCode::ConfigError,
@@ -38,7 +42,7 @@ pub(super) async fn listen(address: SocketAddr) -> Result<TcpListener> {
 }
 
 /// Serves connections until a termination signal, and lets running requests finish.
-pub(super) async fn accept(listener: TcpListener, house: Arc<House>) -> Result<()> {
+pub(super) async fn accept(listener: TcpListener, house: Arc<House>) -> Done<()> {
     let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
     let graceful = GracefulShutdown::new();
     let mut end = std::pin::pin!(asked_to_end());
@@ -60,30 +64,45 @@ pub(super) async fn accept(listener: TcpListener, house: Arc<House>) -> Result<(
             continue;
         };
         let house = Arc::clone(&house);
-        let service = service_fn(move |request| {
-            let house = Arc::clone(&house);
-            async move { Ok::<_, Infallible>(guard::answer(house, request).await) }
-        });
-        let connection = http1::Builder::new()
-            .timer(TokioTimer::new())
-            .header_read_timeout(LONGEST_HEAD)
-            .max_buf_size(MOST_HEAD.0)
-            .max_headers(MOST_HEAD.1)
-            .serve_connection(TokioIo::new(stream), service);
-        let connection = graceful.watch(connection);
+        let watcher = graceful.watcher();
         tokio::spawn(async move {
-            // It is not an error if a client breaks off.
-            let _ = connection.await;
-            drop(place);
+            let Some(tls) = house.tls.as_ref().map(Identity::acceptor) else {
+                return serve_one(stream, house, watcher, place).await;
+            };
+            // A client that does not finish the greeting is let go.
+            if let Ok(Ok(stream)) = timeout(LONGEST_HEAD, tls.accept(stream)).await {
+                serve_one(stream, house, watcher, place).await;
+            }
         });
     }
     drop(listener);
-    let _ = tokio::time::timeout(FAREWELL, graceful.shutdown()).await;
+    let _ = timeout(FAREWELL, graceful.shutdown()).await;
     Ok(())
 }
 
+/// Serves one connection; its place is held until it has ended.
+async fn serve_one(
+    stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    house: Arc<House>,
+    watcher: Watcher,
+    _place: Result<OwnedSemaphorePermit, AcquireError>,
+) {
+    let service = service_fn(move |request| {
+        let house = Arc::clone(&house);
+        async move { Ok::<_, Infallible>(guard::answer(house, request).await) }
+    });
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(LONGEST_HEAD)
+        .max_buf_size(MOST_HEAD.0)
+        .max_headers(MOST_HEAD.1)
+        .serve_connection(TokioIo::new(stream), service);
+    // It is not an error if a client breaks off.
+    let _ = watcher.watch(connection).await;
+}
+
 /// Returns when the system sends a termination signal.
-async fn asked_to_end() -> Result<()> {
+async fn asked_to_end() -> Done<()> {
     let lost = |e: std::io::Error| {
         Failure::internal(format!("the system's signals cannot be listened for: {e}"))
     };

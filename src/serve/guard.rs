@@ -1,9 +1,9 @@
-//! The checks for every request, in this order: host name, origin, access, number of concurrent
-//! requests, size, time. Every response gets headers that keep a browser from running or loading
+//! The checks for every request, in this order: host name, origin, access, role, number of requests,
+//! size, time. Every response gets headers that keep a browser from running or loading
 //! anything from elsewhere.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use http_body_util::{BodyExt as _, Limited};
 use hyper::body::{Bytes, Incoming};
@@ -12,13 +12,15 @@ use hyper::{HeaderMap, Request, StatusCode};
 use serde_json::Map;
 use tokio::sync::OwnedSemaphorePermit;
 
+use super::access::Visitor;
+use super::limits::{AT_ONCE_EACH, TooMany};
 use super::reply::{Sent, refused, reply};
-use super::{AT_ONCE, House, MOST_BYTES, api};
+use super::{AT_ONCE, House, MOST_BYTES, View, api};
 use local_agent_text::error::{ErrorCode, Failure};
 
 /// Timeout for one request including its body and answer; a chat model on a slow machine takes
 /// minutes.
-const LONGEST: Duration = Duration::from_secs(300);
+pub(super) const LONGEST: Duration = Duration::from_secs(300);
 
 /// Timeout for receiving a body.
 const LONGEST_BODY: Duration = Duration::from_secs(20);
@@ -42,16 +44,25 @@ const HEADERS: [(HeaderName, &str); 7] = [
     ),
 ];
 
-/// The slot that a request holds until its work has ended; none for public endpoints.
+/// An admitted request: who makes it, what it may see, and the places that it holds until its work
+/// has ended.
 #[derive(Clone)]
-pub(super) struct AtWork {
-    _place: Option<Arc<OwnedSemaphorePermit>>,
+pub(super) struct Visit {
+    pub visitor: Visitor,
+    pub view: Arc<View>,
+    _places: Arc<Places>,
+}
+
+/// A place among all requests, and one among those of the same token.
+struct Places {
+    _all: OwnedSemaphorePermit,
+    _own: Option<OwnedSemaphorePermit>,
 }
 
 /// Answers a request if it passes the checks.
 pub(super) async fn answer(house: Arc<House>, request: Request<Incoming>) -> Sent {
     let mut response = match checked(&house, request).await {
-        Ok((place, request)) => in_time(&house, place, request).await,
+        Ok((visit, request)) => in_time(&house, visit, request).await,
         Err(response) => *response,
     };
     for (name, value) in HEADERS {
@@ -62,74 +73,109 @@ pub(super) async fn answer(house: Arc<House>, request: Request<Incoming>) -> Sen
     response
 }
 
-async fn in_time(house: &Arc<House>, place: AtWork, request: Request<Bytes>) -> Sent {
-    let work = api::answer(house, place, request);
-    match tokio::time::timeout(LONGEST, work).await {
+async fn in_time(house: &Arc<House>, visit: Option<Visit>, request: Request<Bytes>) -> Sent {
+    let Some(visit) = visit else {
+        return api::answer_anybody(house, &request);
+    };
+    let roots = visit.view.service.roots.clone();
+    match tokio::time::timeout(LONGEST, api::answer(visit, request)).await {
         Ok(response) => response,
         Err(_) => {
             let message = format!("this took longer than {} s", LONGEST.as_secs());
             let failure = Failure::new(ErrorCode::ServerBusy, message);
-            reply(Err(failure), house.roots())
+            reply(Err(failure), &roots)
         }
     }
 }
 
 type Checked<T> = Result<T, Box<Sent>>;
 
-async fn checked(house: &House, request: Request<Incoming>) -> Checked<(AtWork, Request<Bytes>)> {
-    let path = request.uri().path();
+async fn checked(
+    house: &House,
+    request: Request<Incoming>,
+) -> Checked<(Option<Visit>, Request<Bytes>)> {
     if !speaks_to_us(house, &request) {
-        return deny(
+        return Err(deny(
             StatusCode::FORBIDDEN,
             "this server is not spoken to under this name",
             "use the address that `local-agent serve` printed",
-        );
+        ));
     }
     if comes_from_elsewhere(house, request.headers()) {
-        return deny(
+        return Err(deny(
             StatusCode::FORBIDDEN,
             "another site asks, and gets nothing",
             "open the page at the address that `local-agent serve` printed",
-        );
+        ));
     }
-    if path == "/health" || path == "/enter" {
-        // Its body is not read: a client without the token takes no slot.
-        return Ok((AtWork { _place: None }, request.map(|_| Bytes::new())));
+    if api::is_for_anybody(request.uri().path()) {
+        // Its body is not read: a client without a token takes no slot.
+        return Ok((None, request.map(|_| Bytes::new())));
     }
-    match house.access.admits(request.headers()) {
-        Ok(true) => {}
-        Ok(false) => {
-            return deny(
-                StatusCode::UNAUTHORIZED,
-                "the token is missing or wrong",
-                "send `Authorization: Bearer` with what `local-agent serve token` prints; for a browser: \
-                     local-agent serve --open",
-            );
-        }
-        Err(failure) => return Err(Box::new(reply(Err(failure), &Map::new()))),
-    }
-    let Ok(place) = Arc::clone(&house.at_work).try_acquire_owned() else {
-        let mut response = refused(
-            StatusCode::SERVICE_UNAVAILABLE,
-            &Failure::new(
-                ErrorCode::ServerBusy,
-                format!("{AT_ONCE} requests are at work already"),
-            )
-            .with_hint("ask again in a second"),
-        );
-        response
-            .headers_mut()
-            .insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
-        return Err(Box::new(response));
-    };
+    let visit = visit(house, &request)?;
     let request = with_whole_body(request).await?;
-    let place = AtWork {
-        _place: Some(Arc::new(place)),
-    };
-    Ok((place, request))
+    Ok((Some(visit), request))
 }
 
-fn deny(status: StatusCode, message: &str, hint: &str) -> Checked<(AtWork, Request<Bytes>)> {
+/// Who makes the request, if somebody who may, and not too often.
+fn visit(house: &House, request: &Request<Incoming>) -> Checked<Visit> {
+    let failed = |failure| Box::new(reply(Err(failure), &Map::new()));
+    let visitor = house.access.admits(request.headers()).map_err(failed)?;
+    let Some(visitor) = visitor else {
+        return Err(deny(
+            StatusCode::UNAUTHORIZED,
+            "the token is missing or wrong",
+            "send `Authorization: Bearer` with what `local-agent serve token` prints; for a browser: \
+                     local-agent serve --open",
+        ));
+    };
+    let own = house
+        .limiter
+        .admit(&visitor, Instant::now())
+        .map_err(|too_many| Box::new(too_often(&too_many)))?;
+    let Ok(all) = Arc::clone(&house.at_work).try_acquire_owned() else {
+        let message = format!("{AT_ONCE} requests are at work already");
+        return Err(Box::new(busy(StatusCode::SERVICE_UNAVAILABLE, message, 1)));
+    };
+    let view = house.views.of(&visitor).map_err(failed)?;
+    Ok(Visit {
+        visitor,
+        view,
+        _places: Arc::new(Places {
+            _all: all,
+            _own: own,
+        }),
+    })
+}
+
+fn too_often(too_many: &TooMany) -> Sent {
+    let (message, wait) = match too_many {
+        TooMany::InAMinute { wait } => (
+            "this token made more requests than it may in a minute".to_owned(),
+            *wait,
+        ),
+        TooMany::AtOnce => (
+            format!("{AT_ONCE_EACH} requests of this token are at work already"),
+            1,
+        ),
+    };
+    busy(StatusCode::TOO_MANY_REQUESTS, message, wait)
+}
+
+fn busy(status: StatusCode, message: String, wait: u64) -> Sent {
+    let hint = match wait {
+        0 | 1 => "ask again in a second".to_owned(),
+        wait => format!("ask again in {wait} seconds"),
+    };
+    let failure = Failure::new(ErrorCode::ServerBusy, message).with_hint(hint);
+    let mut response = refused(status, &failure);
+    response
+        .headers_mut()
+        .insert(header::RETRY_AFTER, HeaderValue::from(wait.max(1)));
+    response
+}
+
+fn deny(status: StatusCode, message: &str, hint: &str) -> Box<Sent> {
     let failure = Failure::new(ErrorCode::AccessDenied, message).with_hint(hint);
     let mut response = refused(status, &failure);
     if status == StatusCode::UNAUTHORIZED {
@@ -137,7 +183,7 @@ fn deny(status: StatusCode, message: &str, hint: &str) -> Checked<(AtWork, Reque
             .headers_mut()
             .insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
     }
-    Err(Box::new(response))
+    Box::new(response)
 }
 
 /// Whether the request names this server: with exactly one `Host`, and the same name in its request

@@ -1,29 +1,43 @@
 //! The operations over HTTP, for programs and a browser on this machine: JSON below `/api`, the
 //! Model Context Protocol at `/mcp`, pages, and `/health`.
 //!
-//! Clients from other machines, without the token, or from another site get no access. The core is
-//! synchronous: each operation runs on a separate thread, with a flag that is set when nobody waits
-//! any more.
+//! Clients without a token, under another name, or from another site get no access. What a visitor
+//! sees is decided once, when its [`View`] is made: its configuration names only its sources, its
+//! sandbox has no private notes, its archive only its own runs. The core is synchronous: each
+//! operation runs on a separate thread, with a flag that is set when nobody waits any more.
 //!
 //! | file | contents |
 //! | --- | --- |
 //! | `names` | the names and origins under which clients may address this server |
-//! | `access` | the token, the one-time link, the browsers that were admitted |
+//! | `access` | the owner's token, the one-time link, the browsers that were admitted; who a visitor is |
+//! | `tokens` | the named tokens: roles and sources |
+//! | `limits` | how often and how many at once |
 //! | `guard` | checks for every request: headers, names, access, limits |
 //! | `api` | the endpoints below `/api` |
 //! | `site` | the addresses of the pages |
-//! | `page` | the pages themselves, without input or output |
+//! | `page` | the frame of every page; search, an answer, a note |
+//! | `page_runs`, `page_state` | the pages of runs; those of memory and of the program itself |
+//! | `stream` | an answer in steps |
 //! | `reply` | results and failures as HTTP |
+//! | `tls` | the certificate and its key |
+//! | `running` | the one server of a state folder |
 //! | `connections` | listening and shutdown |
 
 mod access;
 mod api;
 mod connections;
 mod guard;
+mod limits;
 mod names;
 mod page;
+mod page_runs;
+mod page_state;
 mod reply;
+mod running;
 mod site;
+mod stream;
+mod tls;
+mod tokens;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -32,18 +46,23 @@ use std::sync::atomic::AtomicBool;
 
 use rmcp::transport::streamable_http_server::StreamableHttpService;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
-use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use tokio::sync::Semaphore;
 
 use crate::mcp;
 use local_agent_agent::operations::Limits;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
-pub(crate) use access::{TOKEN_FILE, token};
+pub(crate) use access::{TOKEN_FILE, Visitor, token};
+pub(crate) use running::{RunningServer, is_running, running};
+pub(crate) use tls::Identity;
+pub(crate) use tokens::{VisitorRole, add_token, named_tokens, remove_token};
 
 use access::Access;
+use limits::Limiter;
 use names::Names;
+use running::Claim;
 
 /// Maximum number of concurrent requests; further ones are refused.
 const AT_ONCE: usize = 16;
@@ -55,12 +74,18 @@ const MOST_BYTES: usize = 1 << 20;
 #[derive(Debug, Clone)]
 pub(crate) struct Settings {
     pub listen: SocketAddr,
+    /// The certificate with which it speaks TLS itself.
+    pub tls: Option<Identity>,
     /// The public name of the proxy in front of this server.
     pub behind_proxy: Option<String>,
     /// Whether to create a link for one browser.
     pub open: bool,
-    /// The folder with the token.
+    /// The folder with the tokens.
     pub state_dir: PathBuf,
+    /// How many requests one visitor may make in a minute.
+    pub per_minute: u32,
+    /// Now, RFC 3339.
+    pub started_at: String,
 }
 
 /// What is reported once the server listens.
@@ -133,52 +158,105 @@ impl From<Within> for Limits {
 pub(crate) trait Bodies: Send + Sync + 'static {
     /// As `query --json`.
     fn search(&self, wanted: &WantedSearch) -> Result<Value>;
-    /// As `ask --json`. Stops with `CANCELLED` when the flag is set.
-    fn ask(&self, wanted: &WantedAnswer, cancelled: &AtomicBool) -> Result<Value>;
+    /// As `ask --json`. Stops with `CANCELLED` when the flag is set; `tell` gets each step.
+    fn ask(
+        &self,
+        wanted: &WantedAnswer,
+        cancelled: &AtomicBool,
+        tell: &dyn Fn(AskStep),
+    ) -> Result<Value>;
     /// As `get --json`.
     fn get(&self, address: &str) -> Result<Value>;
+    /// A note for its page: `document` as `get --json`, with its outline, the notes that link to it
+    /// and those that are like it.
+    fn note(&self, address: &str) -> Result<Value>;
     /// As `status --json`.
     fn status(&self) -> Result<Value>;
     /// As `runs list --json`.
     fn runs(&self, limit: usize) -> Result<Value>;
     /// As `runs show --json`.
     fn run(&self, id: &str) -> Result<Value>;
+    /// Two runs as `a` and `b`, each as `runs show --json`.
+    fn compare(&self, a: &str, b: &str) -> Result<Value>;
+    /// As `runs replay --json`.
+    fn replay(&self, id: &str) -> Result<Value>;
+    /// As `memory list --json`, or with words as `memory search --json`.
+    fn memory(&self, words: &str) -> Result<Value>;
+    /// As `doctor --offline --json`.
+    fn doctor(&self) -> Result<Value>;
+}
+
+/// A step on the way to an answer. None contains words of a model: nothing has checked them yet.
+#[derive(Debug, Clone, Serialize)]
+#[serde(tag = "step", rename_all = "snake_case")]
+pub(crate) enum AskStep {
+    /// The evidence is final.
+    Evidence { items: usize },
+    /// A model is asked.
+    Asking { model: String },
+    /// The size of its reply so far.
+    Receiving { bytes: usize },
+}
+
+/// What one visitor may see, and the operations that give it.
+pub(crate) struct View {
+    service: Arc<mcp::Service>,
+    bodies: Box<dyn Bodies>,
+    protocol: StreamableHttpService<mcp::Server, NeverSessionManager>,
+}
+
+impl View {
+    /// The operations of `service`; `asked_by` is the visitor's name in records of runs.
+    pub(crate) fn new(
+        service: Arc<mcp::Service>,
+        bodies: Box<dyn Bodies>,
+        asked_by: &str,
+    ) -> Arc<Self> {
+        let protocol = mcp::over_http(&service, MOST_BYTES, asked_by);
+        Arc::new(Self {
+            service,
+            bodies,
+            protocol,
+        })
+    }
+}
+
+/// Makes the view of each visitor.
+pub(crate) trait Views: Send + Sync + 'static {
+    /// What this visitor sees now. Called for every request, so it must be quick.
+    ///
+    /// # Errors
+    /// Those of opening the sources.
+    fn of(&self, visitor: &Visitor) -> Result<Arc<View>>;
 }
 
 /// The shared state of all requests.
 struct House {
-    bodies: Box<dyn Bodies>,
-    service: Arc<mcp::Service>,
-    protocol: StreamableHttpService<mcp::Server, NeverSessionManager>,
+    views: Box<dyn Views>,
     names: Names,
     access: Access,
+    limiter: Limiter,
     at_work: Arc<Semaphore>,
-}
-
-impl House {
-    fn roots(&self) -> &Map<String, Value> {
-        &self.service.roots
-    }
+    tls: Option<Identity>,
 }
 
 /// Serves until a termination signal; running requests are then finished. `ready` is called once
 /// with the address.
 ///
 /// # Errors
-/// `INVALID_ARGS` for an address beyond this machine without a proxy; `CONFIG_ERROR` when the
-/// server cannot listen at the address; `WRITE_ERROR` when the token cannot be stored;
+/// `INVALID_ARGS` for an address beyond this machine without a certificate or a proxy; `CONFIG_ERROR` when the
+/// server cannot listen at the address; `LOCKED` when another server runs; `WRITE_ERROR` when the token cannot be stored;
 /// `INTERNAL_ERROR` when the runtime cannot be created.
 pub(crate) fn serve(
-    service: mcp::Service,
-    bodies: impl FnOnce(Arc<mcp::Service>) -> Box<dyn Bodies>,
+    views: Box<dyn Views>,
     settings: &Settings,
     ready: impl FnOnce(&Listening),
 ) -> Result<()> {
     names::check(settings)?;
+    let claim = Claim::make(&settings.state_dir)?;
     token(&settings.state_dir, false)?;
     let runtime = mcp::runtime(AT_ONCE)?;
-    let service = Arc::new(service);
-    mcp::warm_up(&service);
+    mcp::warm_up(&views.of(&Visitor::owner())?.service);
     let ended = runtime.block_on(async {
         let listener = connections::listen(settings.listen).await?;
         let address = listener.local_addr().map_err(|e| {
@@ -187,21 +265,29 @@ pub(crate) fn serve(
                 format!("the address is not known: {e}"),
             )
         })?;
-        let access = Access::new(settings.state_dir.clone());
-        let url = format!("http://{address}");
+        let tls = settings.tls.clone();
+        let access = Access::new(settings.state_dir.clone(), tls.is_some());
+        let scheme = if tls.is_some() { "https" } else { "http" };
+        let url = format!("{scheme}://{address}");
         let link = settings
             .open
             .then(|| access.invite())
             .transpose()?
             .map(|key| format!("{url}/enter?key={key}"));
         let house = Arc::new(House {
-            bodies: bodies(Arc::clone(&service)),
-            names: Names::new(address, settings.behind_proxy.as_deref()),
+            views,
+            names: Names::new(address, settings.behind_proxy.as_deref(), tls.clone()),
+            tls,
             access,
+            limiter: Limiter::new(settings.per_minute),
             at_work: Arc::new(Semaphore::new(AT_ONCE)),
-            protocol: mcp::over_http(&service, MOST_BYTES),
-            service,
         });
+        claim.announce(&RunningServer {
+            pid: std::process::id(),
+            listening: address,
+            url: url.clone(),
+            started_at: settings.started_at.clone(),
+        })?;
         ready(&Listening { address, url, link });
         connections::accept(listener, house).await
     });

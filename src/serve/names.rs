@@ -3,42 +3,62 @@
 
 use std::net::SocketAddr;
 
-use super::Settings;
+use super::{Identity, Settings};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
 /// The names and origins of this server.
 #[derive(Debug)]
 pub(super) struct Names {
+    port: u16,
     hosts: Vec<String>,
     origins: Vec<String>,
+    tls: Option<Identity>,
 }
 
 impl Names {
-    pub(super) fn new(address: SocketAddr, proxy: Option<&str>) -> Self {
+    pub(super) fn new(address: SocketAddr, proxy: Option<&str>, tls: Option<Identity>) -> Self {
         let mut hosts = vec![address.to_string(), format!("localhost:{}", address.port())];
-        let mut origins: Vec<String> = hosts.iter().map(|host| format!("http://{host}")).collect();
+        let scheme = if tls.is_some() { "https" } else { "http" };
+        let own = hosts.iter().map(|host| format!("{scheme}://{host}"));
+        let mut origins: Vec<String> = own.collect();
         if let Some(proxy) = proxy {
             let proxy = proxy.to_ascii_lowercase();
             origins.push(format!("https://{proxy}"));
             hosts.push(proxy);
         }
-        Self { hosts, origins }
+        Self {
+            port: address.port(),
+            hosts,
+            origins,
+            tls,
+        }
     }
 
     pub(super) fn is_host(&self, name: &str) -> bool {
-        self.hosts
-            .iter()
-            .any(|host| host.eq_ignore_ascii_case(name))
+        let is_own = |host: &String| host.eq_ignore_ascii_case(name);
+        self.hosts.iter().any(is_own) || self.is_certified(name)
     }
 
     pub(super) fn is_origin(&self, origin: &str) -> bool {
-        self.origins
-            .iter()
-            .any(|own| own.eq_ignore_ascii_case(origin))
+        let is_own = |own: &String| own.eq_ignore_ascii_case(origin);
+        let certified = |(scheme, name): (&str, &str)| {
+            scheme.eq_ignore_ascii_case("https") && self.is_certified(name)
+        };
+        self.origins.iter().any(is_own) || origin.split_once("://").is_some_and(certified)
+    }
+
+    /// Whether this server's own certificate is for this name and port: its owner decided that.
+    fn is_certified(&self, name: &str) -> bool {
+        let Some(tls) = &self.tls else { return false };
+        let (host, port) = match name.rsplit_once(':') {
+            Some((host, port)) if !port.ends_with(']') => (host, port.parse().ok()),
+            _ => (name, Some(443)),
+        };
+        port == Some(self.port) && tls.covers(host)
     }
 }
 
-/// Refuses to listen beyond this machine without a proxy that terminates TLS.
+/// Refuses to listen beyond this machine without TLS, by a certificate or by a proxy.
 pub(super) fn check(settings: &Settings) -> Result<()> {
     if let Some(name) = &settings.behind_proxy
         && (name.is_empty() || name.contains(['/', '@', ' ']))
@@ -48,15 +68,17 @@ pub(super) fn check(settings: &Settings) -> Result<()> {
                 .with_hint("give the name alone: --behind-proxy notes.example.org"),
         );
     }
-    if settings.listen.ip().is_loopback() || settings.behind_proxy.is_some() {
+    let is_secure = settings.behind_proxy.is_some() || settings.tls.is_some();
+    if settings.listen.ip().is_loopback() || is_secure {
         return Ok(());
     }
     let message = format!(
-        "{} can be reached from other machines, and this server speaks no TLS: the token would cross the network in clear text",
+        "{} can be reached from other machines, and without a certificate this server speaks no TLS: the token would cross the network in clear text",
         settings.listen
     );
     Err(Failure::new(ErrorCode::InvalidArgs, message).with_hint(
-        "leave --listen out, or put a proxy that ends TLS before it and name it: --behind-proxy notes.example.org",
+        "leave --listen out, give --tls-cert FILE and --tls-key FILE, or put a proxy that ends TLS before it and name it: \
+         --behind-proxy notes.example.org",
     ))
 }
 
@@ -66,7 +88,11 @@ mod tests {
 
     #[test]
     fn only_its_own_names_and_origins_are_its() {
-        let names = Names::new("127.0.0.1:8377".parse().unwrap(), Some("Notes.example.org"));
+        let names = Names::new(
+            "127.0.0.1:8377".parse().unwrap(),
+            Some("Notes.example.org"),
+            None,
+        );
         for own in ["127.0.0.1:8377", "LOCALHOST:8377", "notes.example.org"] {
             assert!(names.is_host(own), "{own}");
         }

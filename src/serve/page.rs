@@ -17,10 +17,36 @@ pub(super) const STYLE: &str = include_str!("style.css");
 pub(super) const SCRIPT: &str = include_str!("script.js");
 
 /// Characters with a special meaning in a URL's query or in an attribute.
-const SPECIAL: &str = " \"#&+<>?'`=;";
+pub(super) const SPECIAL: &str = " \"#&+<>?'`=;";
+
+/// What a visitor typed, and what the frame of a page shows.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Shell {
+    pub text: String,
+    pub source: String,
+    pub tag: String,
+    pub after: String,
+    pub before: String,
+    /// The names of the sources that it may see.
+    pub sources: Vec<String>,
+    /// Whether it sees everything.
+    pub is_owner: bool,
+}
+
+impl Shell {
+    /// Whether nothing was asked.
+    pub(super) fn is_blank(&self) -> bool {
+        self.text.trim().is_empty()
+    }
+
+    fn is_limited(&self) -> bool {
+        let fields = [&self.source, &self.tag, &self.after, &self.before];
+        fields.iter().any(|field| !field.trim().is_empty())
+    }
+}
 
 /// A page with a title, the form at the top, and the body.
-fn page(title: &str, asked: &str, body: &Markup) -> Markup {
+pub(super) fn page(title: &str, shell: &Shell, body: &Markup) -> Markup {
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -33,43 +59,76 @@ fn page(title: &str, asked: &str, body: &Markup) -> Markup {
             }
             body {
                 a class="skip" href="#main" { "Skip to the content" }
-                header {
-                    nav aria-label="Pages" { a href="/" { "Notes" } " · " a href="/status" { "Status" } }
-                    form action="/" role="search" {
-                        label for="q" { "Words or a question" }
-                        input id="q" name="q" type="search" value=(asked) autocomplete="off";
-                        button { "Search" }
-                        button formaction="/ask" { "Ask" }
+                header { (pages(shell)) (form(shell)) }
+                main id="main" tabindex="-1" aria-live="polite" { (body) }
+            }
+        }
+    }
+}
+
+fn pages(shell: &Shell) -> Markup {
+    html! {
+        nav aria-label="Pages" {
+            a href="/" { "Notes" } " · " a href="/runs" { "Runs" }
+            @if shell.is_owner { " · " a href="/memory" { "Memory" } " · " a href="/doctor" { "Problems" } }
+            " · " a href="/status" { "Status" }
+        }
+    }
+}
+
+fn form(shell: &Shell) -> Markup {
+    html! {
+        form id="search" action="/" role="search" {
+            label for="q" { "Words or a question" }
+            input id="q" name="q" type="search" value=(shell.text) autocomplete="off" dir="auto";
+            button { "Search" }
+            button id="ask" formaction="/ask" { "Ask" }
+            details class="limits" open[shell.is_limited()] {
+                summary { "Limits" }
+                label for="source" { "Source" }
+                select id="source" name="source" {
+                    option value="" { "all" }
+                    @for name in &shell.sources {
+                        option value=(name) selected[*name == shell.source] { (name) }
                     }
                 }
-                main id="main" tabindex="-1" { (body) }
+                label for="tag" { "Tag" }
+                input id="tag" name="tag" value=(shell.tag) autocomplete="off";
+                label for="after" { "From" }
+                input id="after" name="after" type="date" value=(shell.after);
+                label for="before" { "Before" }
+                input id="before" name="before" type="date" value=(shell.before);
             }
         }
     }
 }
 
 /// A failure: its message, its code and the command that fixes it.
-pub(super) fn failed(asked: &str, failure: &Failure) -> Markup {
-    let body = html! {
-        p class="failed" { strong { (failure.code.as_str()) } ": " (failure.message) }
+pub(super) fn failed(shell: &Shell, failure: &Failure) -> Markup {
+    page("Not done", shell, &failure_content(failure))
+}
+
+/// The same without the frame.
+pub(super) fn failure_content(failure: &Failure) -> Markup {
+    html! {
+        p class="failed" role="alert" { strong { (failure.code.as_str()) } ": " (failure.message) }
         @if let Some(hint) = &failure.hint { p { "What mends it: " code { (hint) } } }
-    };
-    page("Not done", asked, &body)
+    }
 }
 
 /// The page before anything was asked.
-pub(super) fn start() -> Markup {
+pub(super) fn start(shell: &Shell) -> Markup {
     let body = html! {
         p { "Search finds passages. Ask answers a question and shows the proof of each sentence." }
     };
-    page("Notes", "", &body)
+    page("Notes", shell, &body)
 }
 
-fn text<'v>(value: &'v Value, key: &str) -> &'v str {
+pub(super) fn text<'v>(value: &'v Value, key: &str) -> &'v str {
     value[key].as_str().unwrap_or_default()
 }
 
-fn items<'v>(value: &'v Value, key: &str) -> &'v [Value] {
+pub(super) fn items<'v>(value: &'v Value, key: &str) -> &'v [Value] {
     value[key].as_array().map_or(&[], Vec::as_slice)
 }
 
@@ -80,13 +139,13 @@ fn address(item: &Value) -> String {
 }
 
 /// A number and its noun: "1 chunk", "2 chunks".
-fn counted(number: &Value, noun: &str) -> String {
+pub(super) fn counted(number: &Value, noun: &str) -> String {
     let number = number.as_u64().unwrap_or_default();
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
 /// A link to the lines of a document.
-fn place(item: &Value) -> Markup {
+pub(super) fn place(item: &Value) -> Markup {
     let (address, lines) = (address(item), text(item, "lines"));
     let first: String = lines.chars().take_while(char::is_ascii_digit).collect();
     html! {
@@ -117,7 +176,8 @@ pub(super) fn lines_of(item: &Value) -> Option<String> {
 }
 
 /// The search results.
-pub(super) fn found(asked: &str, found: &Value) -> Markup {
+pub(super) fn found(shell: &Shell, found: &Value) -> Markup {
+    let asked = shell.text.as_str();
     let hits = items(found, "hits");
     let body = html! {
         h1 { (counted(&json!(hits.len()), "passage")) }
@@ -136,7 +196,7 @@ pub(super) fn found(asked: &str, found: &Value) -> Markup {
         }
         (behind(found))
     };
-    page(asked, asked, &body)
+    page(asked, shell, &body)
 }
 
 /// A text with the words of a question highlighted.
@@ -163,7 +223,7 @@ fn marked(text: &str, question: &str) -> Markup {
 }
 
 /// What the index does not contain yet, with the command that fixes it.
-fn behind(result: &Value) -> Markup {
+pub(super) fn behind(result: &Value) -> Markup {
     html! {
         @for one in items(result, "stale") {
             p class="stale" { (text(one, "why")) ": " code { (text(one, "fix")) } }
@@ -173,10 +233,16 @@ fn behind(result: &Value) -> Markup {
 
 /// An answer: each sentence with its verdict and location, next to the evidence. `passages` are the
 /// current words of each evidence item.
-pub(super) fn answered(asked: &str, answer: &Value, passages: &[String]) -> Markup {
-    let evidence = items(answer, "evidence").iter().zip(passages);
-    let body = html! {
-        h1 { (asked) }
+pub(super) fn answered(shell: &Shell, answer: &Value) -> Markup {
+    page(&shell.text, shell, &answer_content(shell, answer))
+}
+
+/// The same without the frame.
+pub(super) fn answer_content(shell: &Shell, answer: &Value) -> Markup {
+    let evidence = items(answer, "evidence").iter();
+    let evidence = evidence.zip(items(answer, "passages"));
+    html! {
+        h1 dir="auto" { (shell.text) }
         div class="proof" {
             section aria-label="Answer" { (judged(answer)) }
             section aria-label="Evidence" {
@@ -184,18 +250,19 @@ pub(super) fn answered(asked: &str, answer: &Value, passages: &[String]) -> Mark
                 @for (item, passage) in evidence {
                     article id=(text(item, "label")) {
                         h3 { (text(item, "label")) " " (place(item)) }
-                        blockquote { (passage) }
+                        blockquote dir="auto" { (passage.as_str().unwrap_or_default()) }
                     }
                 }
             }
         }
+        @if let Some(id) = answer["run_id"].as_str() {
+            p class="trail" { a href={ "/run?id=" (percent_encode(id, SPECIAL)) } { "The record of this answer" } }
+        }
         (behind(answer))
-    };
-    page(asked, asked, &body)
+    }
 }
 
 fn judged(answer: &Value) -> Markup {
-    let claims = items(&answer["citation_validation"], "claims");
     html! {
         @match text(answer, "outcome") {
             "closest" => { p { "No sentence answers this for certain. These passages come closest:" } }
@@ -208,9 +275,21 @@ fn judged(answer: &Value) -> Markup {
                 (computed.get("arithmetic").and_then(Value::as_str).unwrap_or_default())
             }
         }
+        (sentences(&answer["citation_validation"]))
+        @if let Some(why) = answer["why"].as_str() { p class="why" { (why) } }
+        @for left_out in items(answer, "left_out") {
+            p class="refused" { "Left out: “" (text(left_out, "sentence")) "” " (text(left_out, "reason")) }
+        }
+        p class="checks" { (text(answer, "citation_validation_footer")) }
+    }
+}
+
+/// The sentences of a verifier's report, each with its verdict and its proof.
+pub(super) fn sentences(report: &Value) -> Markup {
+    html! {
         ul class="claims" {
-            @for claim in claims {
-                li class=(text(claim, "verdict")) {
+            @for claim in items(report, "claims") {
+                li class=(text(claim, "verdict")) dir="auto" {
                     span class="verdict" { (text(claim, "verdict")) } " " (text(claim, "text"))
                     details {
                         summary { "Proof" }
@@ -220,46 +299,62 @@ fn judged(answer: &Value) -> Markup {
                 }
             }
         }
-        @if let Some(why) = answer["why"].as_str() { p class="why" { (why) } }
-        @for left_out in items(answer, "left_out") {
-            p class="refused" { "Left out: “" (text(left_out, "sentence")) "” " (text(left_out, "reason")) }
-        }
-        p class="checks" { (text(answer, "citation_validation_footer")) }
     }
 }
 
-/// A document with its line numbers.
-pub(super) fn document(document: &Value) -> Markup {
+/// A document with its line numbers, its outline, and the notes around it.
+pub(super) fn document(shell: &Shell, note: &Value) -> Markup {
+    let document = &note["document"];
     let first = document["first_line"].as_u64().unwrap_or(1);
     let body = html! {
         h1 { (text(document, "address")) }
-        table class="lines" {
-            @for (number, line) in (first..).zip(text(document, "text").lines()) {
-                tr id={ "L" (number) } { th scope="row" { (number) } td { (line) } }
+        @if let Some(link) = note["editor"].as_str() {
+            p class="trail" {
+                a href=(link) { "Open in the editor" }
+                @if let Some(link) = note["obsidian"].as_str() { " · " a href=(link) { "Open in Obsidian" } }
             }
+        }
+        div class="note" {
+            table class="lines" dir="auto" {
+                @for (number, line) in (first..).zip(text(document, "text").lines()) {
+                    tr id={ "L" (number) } { th scope="row" { (number) } td { (line) } }
+                }
+            }
+            aside aria-label="Around this note" { (around(note)) }
         }
         @if document["truncated"] == json!(true) { p { "The document goes on." } }
     };
-    page(text(document, "address"), "", &body)
+    page(text(document, "address"), shell, &body)
 }
 
-/// What is indexed, and the commands that bring it up to date.
-pub(super) fn state(state: &Value) -> Markup {
-    let body = html! {
-        h1 { "Status" }
-        p {
-            (counted(&state["documents"], "document")) " in " (counted(&state["chunks"], "chunk")) "; model: "
-            (state["model"].as_str().unwrap_or("none"))
-        }
-        table {
-            tr { th scope="col" { "Source" } th scope="col" { "Kind" } th scope="col" { "Documents" } }
-            @for source in items(state, "sources") {
-                tr { td { (text(source, "name")) } td { (text(source, "kind")) } td { (source["documents"]) } }
+fn around(note: &Value) -> Markup {
+    let (outline, backlinks) = (items(note, "outline"), items(note, "backlinks"));
+    let similar = items(note, "similar");
+    html! {
+        @if !outline.is_empty() {
+            nav aria-label="Outline" {
+                h2 { "Outline" }
+                ul {
+                    @for heading in outline {
+                        li class={ "level" (heading["level"]) } {
+                            a href={ "#L" (heading["line"]) } { (text(heading, "title")) }
+                        }
+                    }
+                }
             }
         }
-        (behind(state))
-    };
-    page("Status", "", &body)
+        @if !backlinks.is_empty() { h2 { "Links to it" } ul { @for one in backlinks { li { (whole_note(one)) } } } }
+        @if !similar.is_empty() { h2 { "Similar notes" } ul { @for one in similar { li { (whole_note(one)) } } } }
+    }
+}
+
+/// A link to a note that is named as `source:path`.
+fn whole_note(one: &Value) -> Markup {
+    let note = text(one, "note");
+    html! {
+        a href={ "/note?address=" (percent_encode(note, SPECIAL)) } { (text(one, "title")) }
+        " " span class="trail" { (note) }
+    }
 }
 
 #[cfg(test)]

@@ -1,103 +1,232 @@
 //! The URLs of the pages. Each page is an operation of the command line, entered in the ledger as
 //! such, and shown as HTML.
 
-use std::sync::Arc;
-
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Bytes;
 use hyper::header::{self, HeaderValue};
-use hyper::{Method, Request, Response, StatusCode};
+use hyper::{Method, Request, Response, StatusCode, Uri};
 use maud::Markup;
 use serde_json::Value;
 
-use super::api::{in_query, not_so, run};
-use super::guard::AtWork;
-use super::reply::Sent;
-use super::{House, WantedAnswer, WantedSearch, Within, page};
-use local_agent_text::error::Result;
+use super::api::{in_query, not_so, nothing_here, run};
+use super::guard::Visit;
+use super::page::{self, Shell};
+use super::reply::{Sent, refused};
+use super::{Bodies, WantedAnswer, WantedSearch, Within, page_runs, page_state, stream};
+use local_agent_text::error::{ErrorCode, Failure, Result};
 
 /// Number of passages on one page.
 const HITS: usize = 20;
 
+/// Number of runs on one page.
+const RUNS: usize = 100;
+
 /// Answers a request for a page.
-pub(super) async fn answer(house: &Arc<House>, place: AtWork, request: &Request<Bytes>) -> Sent {
-    if *request.method() != Method::GET {
-        return not_so(&Method::GET);
+pub(super) async fn answer(visit: &Visit, request: &Request<Bytes>) -> Sent {
+    let (uri, path) = (request.uri(), request.uri().path());
+    let wanted = if path == "/run/replay" {
+        Method::POST
+    } else {
+        Method::GET
+    };
+    if !is_page(path) {
+        return nothing_here();
     }
-    let uri = request.uri();
-    let asked = in_query(uri, "q").unwrap_or_default();
-    let is_blank = asked.trim().is_empty();
-    match uri.path() {
+    if *request.method() != wanted {
+        return not_so(&wanted);
+    }
+    match path {
         "/style.css" => file("text/css; charset=utf-8", page::STYLE),
         "/script.js" => file("text/javascript; charset=utf-8", page::SCRIPT),
-        "/status" => {
-            let done = run(house, place, "status", "", |house, _| house.bodies.status()).await;
-            shown("", done, page::state)
-        }
-        "/note" => {
-            let address = in_query(uri, "address").unwrap_or_default();
-            let subject = address.clone();
-            let work = move |house: &House, _: &_| house.bodies.get(&address);
-            let done = run(house, place, "get", &subject, work).await;
-            shown("", done, page::document)
-        }
-        _ if is_blank => html(page::start()),
-        "/ask" => ask(house, place, &asked).await,
-        _ => search(house, place, &asked).await,
+        "/run/replay" => replay(visit, request).await,
+        "/ask/stream" => asked_in_steps(visit, uri),
+        _ => one_page(visit, uri).await,
     }
 }
 
-async fn search(house: &Arc<House>, place: AtWork, asked: &str) -> Sent {
-    let wanted = WantedSearch {
-        query: asked.to_owned(),
-        limit: Some(HITS),
-        within: Within::default(),
-    };
-    let work = move |house: &House, _: &_| house.bodies.search(&wanted);
-    let done = run(house, place, "search", asked, work).await;
-    shown(asked, done, |found| page::found(asked, found))
+fn is_page(path: &str) -> bool {
+    const PAGES: [&str; 13] = [
+        "/",
+        "/ask",
+        "/ask/stream",
+        "/note",
+        "/status",
+        "/runs",
+        "/run",
+        "/run/replay",
+        "/runs/compare",
+        "/memory",
+        "/doctor",
+        "/style.css",
+        "/script.js",
+    ];
+    PAGES.contains(&path)
 }
 
-async fn ask(house: &Arc<House>, place: AtWork, asked: &str) -> Sent {
-    let wanted = WantedAnswer {
-        question: asked.to_owned(),
-        strict: false,
-        within: Within::default(),
-    };
-    let done = run(house, place, "ask", asked, move |house, cancelled| {
-        let mut answer = house.bodies.ask(&wanted, cancelled)?;
-        let passages = passages(house, &answer);
-        if let Some(fields) = answer.as_object_mut() {
-            fields.insert("passages".to_owned(), passages);
+async fn one_page(visit: &Visit, uri: &Uri) -> Sent {
+    let shell = shell(visit, uri);
+    let value = |name: &str| in_query(uri, name).unwrap_or_default();
+    match uri.path() {
+        "/status" => {
+            let done = run(visit, "status", "", |bodies, _| bodies.status()).await;
+            shown(&shell, done, page_state::state)
         }
-        Ok(answer)
+        "/doctor" => {
+            let done = run(visit, "doctor", "", |bodies, _| bodies.doctor()).await;
+            shown(&shell, done, page_state::problems)
+        }
+        "/memory" => memory(visit, &shell, value("words")).await,
+        "/note" => note(visit, &shell, value("address")).await,
+        "/runs" => {
+            let done = run(visit, "runs", "", |bodies, _| bodies.runs(RUNS)).await;
+            shown(&shell, done, page_runs::list)
+        }
+        "/run" => one_run(visit, &shell, value("id")).await,
+        "/runs/compare" => compared(visit, &shell, value("a"), value("b")).await,
+        _ if shell.is_blank() => html(page::start(&shell)),
+        "/ask" => ask(visit, &shell).await,
+        _ => search(visit, &shell).await,
+    }
+}
+
+/// What a visitor typed, for the form at the top of each page.
+fn shell(visit: &Visit, uri: &Uri) -> Shell {
+    let value = |name: &str| in_query(uri, name).unwrap_or_default();
+    let sources = &visit.view.service.loaded.config.sources;
+    Shell {
+        text: value("q"),
+        source: value("source"),
+        tag: value("tag"),
+        after: value("after"),
+        before: value("before"),
+        sources: sources.iter().map(|one| one.name.to_string()).collect(),
+        is_owner: !visit.visitor.is_limited(),
+    }
+}
+
+/// The limits that a visitor typed; a blank field limits nothing.
+fn within(shell: &Shell) -> Within {
+    let text = |value: &str| Some(value.trim().to_owned()).filter(|value| !value.is_empty());
+    let tag = shell.tag.trim().trim_start_matches('#');
+    Within {
+        source: text(&shell.source).into_iter().collect(),
+        path: Vec::new(),
+        tag: text(tag).into_iter().collect(),
+        after: text(&shell.after),
+        before: text(&shell.before),
+    }
+}
+
+async fn search(visit: &Visit, shell: &Shell) -> Sent {
+    let wanted = WantedSearch {
+        query: shell.text.clone(),
+        limit: Some(HITS),
+        within: within(shell),
+    };
+    let work = move |bodies: &dyn Bodies, _: &_| bodies.search(&wanted);
+    let done = run(visit, "search", &shell.text, work).await;
+    shown(shell, done, page::found)
+}
+
+fn wanted_answer(shell: &Shell) -> WantedAnswer {
+    WantedAnswer {
+        question: shell.text.clone(),
+        strict: false,
+        within: within(shell),
+    }
+}
+
+async fn ask(visit: &Visit, shell: &Shell) -> Sent {
+    let wanted = wanted_answer(shell);
+    let done = run(visit, "ask", &shell.text, move |bodies, cancelled| {
+        with_passages(bodies, bodies.ask(&wanted, cancelled, &|_| {})?)
     })
     .await;
-    shown(asked, done, |answer| {
-        let passages = answer["passages"].as_array().into_iter().flatten();
-        let passages: Vec<String> = passages
-            .map(|passage| passage.as_str().unwrap_or_default().to_owned())
-            .collect();
-        page::answered(asked, answer, &passages)
-    })
+    shown(shell, done, page::answered)
 }
 
-/// The current words of each evidence item. Empty if they cannot be read.
-fn passages(house: &House, answer: &Value) -> Value {
+fn asked_in_steps(visit: &Visit, uri: &Uri) -> Sent {
+    let shell = shell(visit, uri);
+    let wanted = wanted_answer(&shell);
+    stream::answer(visit, shell, wanted)
+}
+
+/// An answer with the current words of each evidence item; empty ones if they cannot be read.
+pub(super) fn with_passages(bodies: &dyn Bodies, mut answer: Value) -> Result<Value> {
     let items = answer["evidence"].as_array().into_iter().flatten();
     let words = items.map(|item| {
         let address = page::lines_of(item)?;
-        let document = house.bodies.get(&address).ok()?;
+        let document = bodies.get(&address).ok()?;
         Some(document["text"].as_str()?.to_owned())
     });
-    words.map(Option::unwrap_or_default).collect()
+    let passages: Value = words.map(Option::unwrap_or_default).collect();
+    if let Some(fields) = answer.as_object_mut() {
+        fields.insert("passages".to_owned(), passages);
+    }
+    Ok(answer)
+}
+
+async fn note(visit: &Visit, shell: &Shell, address: String) -> Sent {
+    let subject = address.clone();
+    let work = move |bodies: &dyn Bodies, _: &_| bodies.note(&address);
+    let done = run(visit, "get", &subject, work).await;
+    shown(shell, done, page::document)
+}
+
+async fn memory(visit: &Visit, shell: &Shell, words: String) -> Sent {
+    let subject = words.clone();
+    let work = move |bodies: &dyn Bodies, _: &_| bodies.memory(&words);
+    let done = run(visit, "memory", &subject, work).await;
+    shown(shell, done, |shell, found| {
+        page_state::memories(shell, &subject, found)
+    })
+}
+
+async fn one_run(visit: &Visit, shell: &Shell, id: String) -> Sent {
+    let subject = id.clone();
+    let work = move |bodies: &dyn Bodies, _: &_| bodies.run(&id);
+    let done = run(visit, "run", &subject, work).await;
+    shown(shell, done, page_runs::one)
+}
+
+async fn compared(visit: &Visit, shell: &Shell, a: String, b: String) -> Sent {
+    let subject = format!("{a} {b}");
+    let work = move |bodies: &dyn Bodies, _: &_| bodies.compare(&a, &b);
+    let done = run(visit, "compare", &subject, work).await;
+    shown(shell, done, page_runs::compared)
+}
+
+/// Replays a run: the only page that does something. A browser says where a form comes from, and a
+/// program gives its token in a header that no form can send.
+async fn replay(visit: &Visit, request: &Request<Bytes>) -> Sent {
+    let headers = request.headers();
+    // That they name this server was checked before.
+    let says_where = headers.contains_key(header::ORIGIN) || headers.contains_key("sec-fetch-site");
+    if !says_where && !headers.contains_key(header::AUTHORIZATION) {
+        let failure = Failure::new(
+            ErrorCode::AccessDenied,
+            "the form does not say which site it comes from",
+        )
+        .with_hint("use the button on the page of the run");
+        return refused(StatusCode::FORBIDDEN, &failure);
+    }
+    let form = form_urlencoded::parse(request.body());
+    let id = form
+        .into_iter()
+        .find(|(name, _)| name == "id")
+        .map(|(_, value)| value.into_owned())
+        .unwrap_or_default();
+    let subject = id.clone();
+    let work = move |bodies: &dyn Bodies, _: &_| bodies.replay(&id);
+    let done = run(visit, "replay", &subject, work).await;
+    shown(&shell(visit, request.uri()), done, page_runs::replayed)
 }
 
 /// A result as a page, or its failure as one.
-fn shown(asked: &str, done: Result<Value>, show: impl FnOnce(&Value) -> Markup) -> Sent {
+fn shown(shell: &Shell, done: Result<Value>, show: impl FnOnce(&Shell, &Value) -> Markup) -> Sent {
     html(match &done {
-        Ok(body) => show(body),
-        Err(failure) => page::failed(asked, failure),
+        Ok(body) => show(shell, body),
+        Err(failure) => page::failed(shell, failure),
     })
 }
 
@@ -114,7 +243,6 @@ fn file(kind: &'static str, text: &'static str) -> Sent {
 
 fn sent(kind: &'static str, bytes: Bytes) -> Sent {
     let mut response = Response::new(Full::new(bytes).boxed());
-    *response.status_mut() = StatusCode::OK;
     let kind = HeaderValue::from_static(kind);
     response.headers_mut().insert(header::CONTENT_TYPE, kind);
     response

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-pub(crate) use unit::{cron, launchd, systemd, task};
+pub(crate) use unit::{UnitSubject, WATCH, cron, launchd, systemd, task};
 
 use self::fs_watcher::FsWatcher;
 use local_agent_agent::config::Config;

@@ -1,12 +1,26 @@
-//! What keeps `watch` at work without a terminal: a systemd unit of the user, an agent of launchd, a
+//! What keeps `watch` or `serve` at work without a terminal: a systemd unit of the user, an agent of launchd, a
 //! task of the Task Scheduler, or the jobs from cron.
 
+/// What is kept at work.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct UnitSubject {
+    /// One word.
+    pub name: &'static str,
+    pub description: &'static str,
+}
+
+/// `watch`.
+pub(crate) const WATCH: UnitSubject = UnitSubject {
+    name: "watch",
+    description: "local-agent keeps index and embeddings current",
+};
+
 /// A unit for `systemctl --user`; `command` is the program with its arguments.
-pub(crate) fn systemd(command: &[String]) -> String {
+pub(crate) fn systemd(service: &UnitSubject, command: &[String]) -> String {
     let words: Vec<String> = command.iter().map(|word| systemd_word(word)).collect();
     format!(
         "[Unit]
-Description=local-agent keeps index and embeddings current
+Description={}
 
 [Service]
 ExecStart={}
@@ -17,21 +31,23 @@ Nice=10
 [Install]
 WantedBy=default.target
 ",
+        service.description,
         words.join(" ")
     )
 }
 
 /// A property list for `~/Library/LaunchAgents`; `command` is the program with its arguments.
-pub(crate) fn launchd(command: &[String]) -> String {
+pub(crate) fn launchd(service: &UnitSubject, command: &[String]) -> String {
     let word = |word: &String| format!("    <string>{}</string>\n", xml_text(word));
     let words: String = command.iter().map(word).collect();
+    let name = service.name;
     format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>
 <!DOCTYPE plist PUBLIC \"-//Apple//DTD PLIST 1.0//EN\" \"http://www.apple.com/DTDs/PropertyList-1.0.dtd\">
 <plist version=\"1.0\">
 <dict>
   <key>Label</key>
-  <string>local-agent.watch</string>
+  <string>local-agent.{name}</string>
   <key>ProgramArguments</key>
   <array>
 {words}  </array>
@@ -53,11 +69,12 @@ pub(crate) fn launchd(command: &[String]) -> String {
 }
 
 /// A command for a Windows prompt that makes a task of the Task Scheduler, run at log-on.
-pub(crate) fn task(command: &[String]) -> String {
+pub(crate) fn task(service: &UnitSubject, command: &[String]) -> String {
     let words: Vec<String> = command.iter().map(|word| windows_word(word)).collect();
     // The command is one quoted argument of another one, so its own quotes are escaped.
     let inner = words.join(" ").replace('"', "\\\"");
-    format!("schtasks /Create /F /SC ONLOGON /TN local-agent-watch /TR \"{inner}\"\n")
+    let name = service.name;
+    format!("schtasks /Create /F /SC ONLOGON /TN local-agent-{name} /TR \"{inner}\"\n")
 }
 
 fn xml_text(text: &str) -> String {
@@ -137,7 +154,7 @@ mod tests {
             "watch",
         ]
         .map(str::to_owned);
-        assert!(systemd(&command).contains(
+        assert!(systemd(&WATCH, &command).contains(
             "ExecStart=\"/opt/my tools/local-agent\" --config \"/home/a/50%%.yaml\" watch\n"
         ));
         let (before, after) = (

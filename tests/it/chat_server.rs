@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -20,6 +21,8 @@ pub(crate) enum Say {
     Calls(Vec<(&'static str, Value)>),
     /// Arbitrary bytes.
     Bytes(Vec<u8>),
+    /// A whole reply with a pause after each piece.
+    Slowly(String, Duration),
 }
 
 /// A reply with this text.
@@ -99,7 +102,10 @@ impl ChatServer {
                 .pop_front()
                 .unwrap_or_else(|| say("INSUFFICIENT_EVIDENCE"));
             let openai = path.starts_with("/v1");
-            vec![Step::Bytes(reply(next, bytes, openai))]
+            match next {
+                Say::Slowly(text, pause) => slowly(&reply(Say::Text(text), bytes, openai), pause),
+                next => vec![Step::Bytes(reply(next, bytes, openai))],
+            }
         });
         Self { server, prompts }
     }
@@ -125,6 +131,14 @@ impl ChatServer {
     }
 }
 
+/// The lines of a reply, each followed by a pause.
+fn slowly(reply: &[u8], pause: Duration) -> Vec<Step> {
+    let lines = reply.split_inclusive(|b| *b == b'\n');
+    lines
+        .flat_map(|line| [Step::Bytes(line.to_vec()), Step::Wait(pause)])
+        .collect()
+}
+
 fn reply(next: Say, prompt_bytes: usize, openai: bool) -> Vec<u8> {
     let usual = u32::try_from(prompt_bytes / 4 + 1).unwrap();
     let mut calls = Vec::new();
@@ -134,7 +148,7 @@ fn reply(next: Say, prompt_bytes: usize, openai: bool) -> Vec<u8> {
             (String::new(), usual, "stop")
         }
         Say::Bytes(bytes) => return bytes,
-        Say::Text(text) => (text, usual, "stop"),
+        Say::Text(text) | Say::Slowly(text, _) => (text, usual, "stop"),
         Say::ReadOnly(tokens, text) => (text, tokens, "stop"),
         Say::Cut(text) => (text, usual, "length"),
     };

@@ -111,7 +111,11 @@ fn every_command_line_in_the_documents_is_understood() {
                         ["eval", "runs", "memory", "mcp", "serve", "tool"].contains(&subcommand)
                     })
                     .filter(|word| !word.starts_with('-'));
-                let path: Vec<&str> = [Some(subcommand), deeper, Some("--help")]
+                let deepest = command
+                    .split_whitespace()
+                    .nth(3)
+                    .filter(|word| deeper == Some("token") && !word.starts_with('-'));
+                let path: Vec<&str> = [Some(subcommand), deeper, deepest, Some("--help")]
                     .into_iter()
                     .flatten()
                     .collect();

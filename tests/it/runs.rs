@@ -192,6 +192,7 @@ fn begin(world: &World) -> Run {
     let place = RunPlace {
         runs_dir: &config.runs.dir,
         durable: &world.state().join("durable.sqlite"),
+        only: None,
     };
     let begin = Begin {
         asked_by: "cli",

@@ -13,26 +13,26 @@ use crate::harness::World;
 const CAP: Duration = Duration::from_secs(240);
 
 /// A running server.
-struct Served {
-    child: Child,
-    address: String,
-    token: String,
-    link: Option<String>,
+pub(crate) struct Served {
+    pub child: Child,
+    pub address: String,
+    pub token: String,
+    pub link: Option<String>,
 }
 
 /// A reply of the server.
-struct Answer {
-    status: u16,
-    head: String,
-    body: String,
+pub(crate) struct Answer {
+    pub status: u16,
+    pub head: String,
+    pub body: String,
 }
 
 impl Answer {
-    fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.body).unwrap_or_else(|e| panic!("{e}: {}", self.body))
     }
 
-    fn header(&self, name: &str) -> Option<&str> {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
         let lines = self.head.lines().filter_map(|line| line.split_once(": "));
         lines
             .filter(|(given, _)| given.eq_ignore_ascii_case(name))
@@ -40,7 +40,7 @@ impl Answer {
             .next()
     }
 
-    fn is_refused(&self, status: u16, code: &str) {
+    pub(crate) fn is_refused(&self, status: u16, code: &str) {
         assert_eq!(self.status, status, "{}{}", self.head, self.body);
         let body = self.json();
         assert_eq!(
@@ -51,7 +51,7 @@ impl Answer {
 }
 
 impl Served {
-    fn start(world: &World, args: &[&str]) -> Self {
+    pub(crate) fn start(world: &World, args: &[&str]) -> Self {
         let token = world.json(&["serve", "token"])["token"]
             .as_str()
             .unwrap()
@@ -78,12 +78,12 @@ impl Served {
         }
     }
 
-    fn port(&self) -> &str {
+    pub(crate) fn port(&self) -> &str {
         self.address.rsplit(':').next().unwrap()
     }
 
     /// Sends bytes unchanged.
-    fn raw(&self, head: &str, body: &str) -> Answer {
+    pub(crate) fn raw(&self, head: &str, body: &str) -> Answer {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         stream.set_read_timeout(Some(CAP)).unwrap();
         stream.write_all(head.as_bytes()).unwrap();
@@ -105,7 +105,7 @@ impl Served {
     }
 
     /// A request with only these headers and the content length.
-    fn with(&self, line: &str, headers: &[(&str, &str)], body: &str) -> Answer {
+    pub(crate) fn with(&self, line: &str, headers: &[(&str, &str)], body: &str) -> Answer {
         let headers: String = headers
             .iter()
             .map(|(n, v)| format!("{n}: {v}\r\n"))
@@ -117,22 +117,30 @@ impl Served {
         self.raw(&head, body)
     }
 
-    fn bearer(&self) -> String {
+    pub(crate) fn bearer(&self) -> String {
         format!("Bearer {}", self.token)
     }
 
-    fn get(&self, path: &str) -> Answer {
+    pub(crate) fn get(&self, path: &str) -> Answer {
+        self.get_as(&self.token, path)
+    }
+
+    pub(crate) fn get_as(&self, token: &str, path: &str) -> Answer {
         let headers = [
             ("Host", self.address.as_str()),
-            ("Authorization", &self.bearer()),
+            ("Authorization", &format!("Bearer {token}")),
         ];
         self.with(&format!("GET {path}"), &headers, "")
     }
 
-    fn post(&self, path: &str, body: &Value) -> Answer {
+    pub(crate) fn post(&self, path: &str, body: &Value) -> Answer {
+        self.post_as(&self.token, path, body)
+    }
+
+    pub(crate) fn post_as(&self, token: &str, path: &str, body: &Value) -> Answer {
         let headers = [
             ("Host", self.address.as_str()),
-            ("Authorization", &self.bearer()),
+            ("Authorization", &format!("Bearer {token}")),
             ("Content-Type", "application/json"),
             ("Accept", "application/json, text/event-stream"),
         ];
@@ -140,20 +148,23 @@ impl Served {
     }
 
     /// A request whose body has not been sent yet.
-    fn begun(&self, path: &str, length: usize) -> TcpStream {
+    pub(crate) fn begun(&self, path: &str, length: usize) -> TcpStream {
+        self.begun_as(&self.token, path, length)
+    }
+
+    pub(crate) fn begun_as(&self, token: &str, path: &str, length: usize) -> TcpStream {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         stream.set_read_timeout(Some(CAP)).unwrap();
         let head = format!(
-            "POST {path} HTTP/1.1\r\nHost: {}\r\nAuthorization: {}\r\nContent-Length: {length}\r\n\r\n",
+            "POST {path} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {token}\r\nContent-Length: {length}\r\n\r\n",
             self.address,
-            self.bearer()
         );
         stream.write_all(head.as_bytes()).unwrap();
         stream
     }
 
     /// Sends it a signal.
-    fn signal(&self, signal: &str) {
+    pub(crate) fn signal(&self, signal: &str) {
         let id = self.child.id().to_string();
         let sent = std::process::Command::new("kill")
             .args([signal, &id])
@@ -162,7 +173,7 @@ impl Served {
     }
 
     /// Sends it a signal to end; returns its exit code.
-    fn end(mut self, signal: &str) -> Option<i32> {
+    pub(crate) fn end(mut self, signal: &str) -> Option<i32> {
         self.signal(signal);
         self.child.wait().unwrap().code()
     }
@@ -595,7 +606,7 @@ fn nothing_that_a_note_or_a_question_holds_is_markup_of_a_page() {
 }
 
 /// Repeats the request until the reply has this status.
-fn until(status: u16, ask: impl Fn() -> Answer) -> Answer {
+pub(crate) fn until(status: u16, ask: impl Fn() -> Answer) -> Answer {
     for _ in 0..200 {
         let answer = ask();
         if answer.status == status {

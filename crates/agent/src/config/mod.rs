@@ -88,6 +88,44 @@ pub struct Config {
     /// Warnings about keys that were interpreted differently from what they say (the ancestor's
     /// keys).
     pub warnings: Vec<String>,
+    /// The client that this configuration was limited to; `None`: it is the owner's.
+    pub client: Option<LimitedClient>,
+}
+
+/// A client of the server that sees only a part: some sources, no private notes, and only its own
+/// runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LimitedClient {
+    /// The name in the records of its runs.
+    pub asked_by: String,
+    /// RFC 3339, UTC. A run that began earlier is not its own: somebody else may have had the name.
+    pub since: String,
+}
+
+impl LimitedClient {
+    /// Whether a run with this name and this beginning is its own. A client of the Model Context
+    /// Protocol adds its own name after a colon.
+    pub fn made(&self, asked_by: &str, started_at: &str) -> bool {
+        let rest = asked_by.strip_prefix(&self.asked_by);
+        let is_named = rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(": "));
+        is_named && started_at >= self.since.as_str()
+    }
+}
+
+impl Config {
+    /// The same configuration as one client may see it: only these sources (all if empty) and
+    /// nothing outside of sources. Every operation that gets it, and a sandbox without private
+    /// notes, gives nothing else.
+    #[must_use]
+    pub fn limited_to(&self, sources: &[String], client: LimitedClient) -> Self {
+        let mut limited = self.clone();
+        let may = |name: &str| sources.is_empty() || sources.iter().any(|own| own == name);
+        limited.sources.retain(|source| may(source.name.as_str()));
+        limited.security.allowed_roots.clear();
+        limited.security.allow_any_path = false;
+        limited.client = Some(client);
+        limited
+    }
 }
 
 /// `index.*`.

@@ -67,6 +67,7 @@ pub(super) fn build(values: &Values, ground: &Ground, findings: &mut Findings) -
         state_locations: state.folders(values, ground),
         state_dir: state.dir,
         warnings: std::mem::take(&mut findings.warnings),
+        client: None,
     };
     Ok(config)
 }

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::freshness::stale_files;
 use super::library::Library;
-use super::privacy::KeptBack;
+use super::privacy::{KeptBack, coverage_of, may_see_memory, shown_chunks};
 use super::run_log::RunLog;
 use super::scope::{Limits, scope};
 use crate::ask::{self, Asked, Chosen, Observe, Question};
@@ -174,7 +174,7 @@ fn recorded(
         Subject::Notes(_) => question.verify,
     };
     let checking = Checking::new(&options, question.strict);
-    let recalled = recall(config, question.text)?;
+    let recalled = recall(config, sandbox, question.text)?;
     let log = RunLog::begin(
         loaded,
         roots,
@@ -230,6 +230,12 @@ fn recorded(
             .stale
             .extend(stale_files(config, &question.scope.sources, sandbox));
     }
+    if let (Ok(answer), Some(_)) = (&mut asked.answer, &config.client) {
+        answer.coverage = library.with(|engine| {
+            let chunks = shown_chunks(engine.index(), sandbox)?;
+            Ok(coverage_of(engine, &chunks))
+        })?;
+    }
     let to_server = library
         .model()
         .is_some_and(super::EmbeddingModel::is_server)
@@ -264,7 +270,7 @@ pub fn question<'a>(config: &'a Config, text: &'a str, today: ask::Day) -> Quest
 
 /// The memories related to a question, as context with its answer. For a foreign or lost database
 /// there are none: recording the run reports it.
-fn recall(config: &Config, question: &str) -> Result<Vec<Recalled>> {
+fn recall(config: &Config, sandbox: &Sandbox, question: &str) -> Result<Vec<Recalled>> {
     let foreign = |path| {
         matches!(
             examine(path, Database::Durable),
@@ -275,7 +281,10 @@ fn recall(config: &Config, question: &str) -> Result<Vec<Recalled>> {
         return Ok(Vec::new());
     }
     match memory::all(&config.memory.db_path) {
-        Ok(rows) => Ok(memory::recall(&rows, question)),
+        Ok(mut rows) => {
+            rows.retain(|row| may_see_memory(config, row, sandbox));
+            Ok(memory::recall(&rows, question))
+        }
         Err(failure) if failure.code == ErrorCode::DurableMissing => Ok(Vec::new()),
         Err(failure) => Err(failure),
     }

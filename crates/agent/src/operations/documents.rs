@@ -204,6 +204,10 @@ fn chunk(config: &Config, sandbox: &Sandbox, digits: &str) -> Result<DocumentPie
         source: chunk.source.clone(),
         path: chunk.path.clone(),
     };
+    if !sandbox.shows(&at) {
+        let message = format!("no chunk of the index has the key {key}");
+        return Err(Failure::new(ErrorCode::FileNotFound, message).with_hint("local-agent index"));
+    }
     let file = sandbox.read(&at)?;
     if chunk.span.slice(&file.bytes) != Some(chunk.text.as_bytes()) {
         let message = format!(

@@ -80,7 +80,7 @@ pub fn files_behind(
         }
     }
     behind.append(&mut compared.emptied);
-    if sources.is_empty() {
+    if sources.is_empty() && config.client.is_none() {
         let held = index.sources()?.into_iter();
         let gone = held.filter(|held| {
             !config

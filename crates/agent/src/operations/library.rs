@@ -8,7 +8,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use super::jobs::EmbeddingModel;
@@ -24,8 +24,14 @@ use local_agent_text::types::Fingerprint;
 /// own.
 const KEPT: usize = 4;
 
-/// The index with its projections, and the model for embedding questions.
+/// The index with its projections, and the model for embedding questions. A clone shares them.
+#[derive(Clone)]
 pub struct Library {
+    shared: Arc<Shared>,
+}
+
+/// What the clones of a library share.
+struct Shared {
     index_db: PathBuf,
     lexical_dir: PathBuf,
     vectors_dir: PathBuf,
@@ -66,7 +72,7 @@ impl Library {
                 "a library without a model was asked for one",
             )),
         });
-        Self {
+        let shared = Shared {
             index_db: config.index.db_path.clone(),
             lexical_dir: config.lexical_dir(),
             vectors_dir: config.vectors_dir(),
@@ -75,19 +81,22 @@ impl Library {
             keeps,
             engines: Mutex::default(),
             embedder,
+        };
+        Self {
+            shared: Arc::new(shared),
         }
     }
 
     /// The embedding model for questions.
     pub fn model(&self) -> Option<&EmbeddingModel> {
-        self.model.as_ref()
+        self.shared.model.as_ref()
     }
 
     /// The fingerprint of the model; a server is asked for it only once.
     pub fn fingerprint(&self) -> Result<Option<Fingerprint>> {
-        let mut known = hold(&self.fingerprint);
+        let mut known = hold(&self.shared.fingerprint);
         if known.is_none()
-            && let Some(model) = &self.model
+            && let Some(model) = &self.shared.model
         {
             *known = Some(model.fingerprint()?);
         }
@@ -99,8 +108,8 @@ impl Library {
         let opened = self.open()?;
         let done = work(&opened.engine);
         // An engine that cannot end its transaction is not kept.
-        if self.keeps && opened.engine.pause().is_ok() {
-            let mut engines = hold(&self.engines);
+        if self.shared.keeps && opened.engine.pause().is_ok() {
+            let mut engines = hold(&self.shared.engines);
             if engines.len() < KEPT {
                 engines.push(opened);
             }
@@ -114,7 +123,7 @@ impl Library {
         // another one.
         let seen = self.look();
         loop {
-            let Some(kept) = hold(&self.engines).pop() else {
+            let Some(kept) = hold(&self.shared.engines).pop() else {
                 break;
             };
             if kept.seen == seen && kept.engine.resume().unwrap_or(false) {
@@ -122,9 +131,9 @@ impl Library {
             }
         }
         let engine = Engine::open(
-            &self.index_db,
-            &self.lexical_dir,
-            &self.vectors_dir,
+            &self.shared.index_db,
+            &self.shared.lexical_dir,
+            &self.shared.vectors_dir,
             fingerprint.as_ref(),
         )?;
         Ok(Opened { engine, seen })
@@ -141,22 +150,26 @@ impl Library {
             let meta = fs::metadata(file).ok()?;
             Some((meta.modified().ok()?, meta.len(), inode(&meta)))
         };
-        let lexical = self.lexical_dir.join(lexical::COMMIT_FILE);
-        let vectors = self.vectors_dir.join(vectors::MANIFEST_FILE);
-        Seen([stamp(&self.index_db), stamp(&lexical), stamp(&vectors)])
+        let lexical = self.shared.lexical_dir.join(lexical::COMMIT_FILE);
+        let vectors = self.shared.vectors_dir.join(vectors::MANIFEST_FILE);
+        Seen([
+            stamp(&self.shared.index_db),
+            stamp(&lexical),
+            stamp(&vectors),
+        ])
     }
 
     /// The vector of one question.
     pub fn embed_question(&self, text: &str) -> Result<QueryVector> {
-        match &self.model {
-            Some(model) if !self.keeps => model.embed_question(text),
-            _ => self.embedder.get()?.embed_query(text),
+        match &self.shared.model {
+            Some(model) if !self.shared.keeps => model.embed_question(text),
+            _ => self.shared.embedder.get()?.embed_query(text),
         }
     }
 
     /// The model for one question.
     pub fn embedder(&self) -> QuestionEmbedder<'_> {
-        QuestionEmbedder::new(&self.embedder)
+        QuestionEmbedder::new(&self.shared.embedder)
     }
 }
 

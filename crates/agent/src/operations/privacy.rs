@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use crate::ask::{Answerer, Chosen};
 use crate::config::Config;
+use crate::runs::Record;
 use crate::tools::ToolFactory;
 use local_agent_files::sandbox::{Address, PrivateNotes, Sandbox};
-use local_agent_index::retrieval::Stale;
-use local_agent_index::store::IndexReader;
+use local_agent_index::retrieval::{Coverage, Engine, Stale};
+use local_agent_index::store::{IndexReader, MemoryLink, MemoryRow, NoteRow};
 use local_agent_net::ServerUrl;
-use local_agent_text::error::Result;
+use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::{IdSet, RelPath, SourceName};
 
 /// The notes hidden from agents; `None`: `mcp.private_notes` lets them see everything.
@@ -82,6 +83,78 @@ impl KeptBack {
 /// Whether an address is another machine; an invalid one counts as another machine.
 pub(super) fn is_elsewhere(url: &str) -> bool {
     !ServerUrl::parse(url).is_ok_and(|url| url.is_loopback())
+}
+
+/// The indexed documents that the sandbox shows.
+///
+/// # Errors
+/// Those of the database.
+pub(super) fn shown_notes(index: &IndexReader, sandbox: &Sandbox) -> Result<Vec<NoteRow>> {
+    let mut notes = index.notes()?;
+    notes.retain(|note| {
+        let at = SourceName::new(note.source.as_str())
+            .ok()
+            .zip(RelPath::new(note.path.as_str()).ok())
+            .map(|(source, path)| Address { source, path });
+        at.is_some_and(|at| sandbox.shows(&at))
+    });
+    Ok(notes)
+}
+
+/// The chunks of documents that the sandbox shows.
+///
+/// # Errors
+/// Those of the database.
+pub(super) fn shown_chunks(index: &IndexReader, sandbox: &Sandbox) -> Result<IdSet> {
+    let notes = shown_notes(index, sandbox)?;
+    Ok(index.chunks_of(&notes.iter().map(|note| note.id).collect())?)
+}
+
+/// How many of these chunks have a searchable vector.
+pub(super) fn coverage_of(engine: &Engine, chunks: &IdSet) -> Coverage {
+    Coverage {
+        chunks: chunks.len() as u64,
+        embedded: engine.embedded_among(chunks),
+    }
+}
+
+/// Refuses a run to a limited client if its evidence is no longer shown to it: a note may have been
+/// made private since.
+///
+/// # Errors
+/// `RUN_NOT_FOUND`.
+pub fn may_see_run(config: &Config, record: &Record, sandbox: &Sandbox) -> Result<()> {
+    let items = record.snapshot.iter().flat_map(|snapshot| &snapshot.items);
+    let mut addresses = items.map(|item| Address {
+        source: item.source.clone(),
+        path: item.rel_path.clone(),
+    });
+    if config.client.is_none() || addresses.all(|at| sandbox.shows(&at)) {
+        return Ok(());
+    }
+    let message = format!(
+        "the run {} rests on a note that is not shown to this token",
+        record.run_id
+    );
+    Err(Failure::new(ErrorCode::RunNotFound, message).with_hint("ask again"))
+}
+
+/// Whether a limited client may see a memory: one that is linked to notes, all of which are shown.
+/// The owner sees everything.
+pub fn may_see_memory(config: &Config, memory: &MemoryRow, sandbox: &Sandbox) -> bool {
+    if config.client.is_none() {
+        return true;
+    }
+    let shown = |link: &MemoryLink| {
+        let source = link.source.as_deref().and_then(|s| SourceName::new(s).ok());
+        let path = link
+            .path
+            .as_deref()
+            .and_then(|path| RelPath::new(path).ok());
+        let at = source.zip(path);
+        at.is_some_and(|(source, path)| sandbox.shows(&Address { source, path }))
+    };
+    !memory.links.is_empty() && memory.links.iter().all(shown)
 }
 
 /// The chunks of documents that the sandbox hides.

@@ -26,6 +26,7 @@ pub fn place(config: &Config) -> RunPlace<'_> {
     RunPlace {
         runs_dir: &config.runs.dir,
         durable: &config.memory.db_path,
+        only: config.client.as_ref(),
     }
 }
 

@@ -56,6 +56,9 @@ pub fn scope(config: &Config, args: &Limits) -> Result<Scope> {
             .with_hint("local-agent index --list-sources")
         })?);
     }
+    if config.client.is_some() && scope.sources.is_empty() {
+        scope.sources = every_source(config)?;
+    }
     let mut add = |key: &str, value: &str| {
         scope.filters.push(Filter {
             key: key.to_owned(),
@@ -76,6 +79,18 @@ pub fn scope(config: &Config, args: &Limits) -> Result<Scope> {
         add(key, day);
     }
     Ok(scope)
+}
+
+/// The names of all sources that a limited client may see. No name at all would mean every source
+/// of the index.
+fn every_source(config: &Config) -> Result<Vec<SourceName>> {
+    if config.sources.is_empty() {
+        let message = "no source that this token is for is configured any more";
+        return Err(
+            Failure::new(ErrorCode::InvalidArgs, message).with_hint("local-agent serve token list")
+        );
+    }
+    Ok(config.sources.iter().map(|s| s.name.clone()).collect())
 }
 
 fn is_day(text: &str) -> bool {

@@ -6,6 +6,7 @@ use std::ops::Range;
 use super::corrections::{self, Correction};
 use super::freshness::{are_fresh, stale_files};
 use super::library::Library;
+use super::privacy::{coverage_of, shown_chunks};
 use super::query_lines::QueryLines;
 use super::scope::{Limits, scope};
 use crate::config::{Config, context_of};
@@ -113,6 +114,15 @@ pub fn search(
         done => done?,
     };
     keep_shown(sandbox, &mut searched.found.hits, wanted.limit.max(1));
+    if config.client.is_some() {
+        library.with(|engine| {
+            searched.found.coverage = coverage_of(engine, &shown_chunks(engine.index(), sandbox)?);
+            Ok(())
+        })?;
+        // The others of the documents may be private.
+        let shown = searched.found.hits.len();
+        searched.documents = searched.documents.map(|_| shown);
+    }
     if searched.found.hits.is_empty() {
         searched
             .found
@@ -152,7 +162,8 @@ fn attempt(
             return list(engine, understood.query, &limited, wanted.limit);
         }
         let mut corrections = match engine.lexical() {
-            Some(reader) if understood.mode != Mode::Vector => {
+            // A correction is a word of the index, which may be in a note that is not shown.
+            Some(reader) if understood.mode != Mode::Vector && config.client.is_none() => {
                 corrections::of(reader, &understood.query)?
             }
             _ => Vec::new(),

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::config::Config;
 
 /// The folder under each name when it was checked.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Standing(Vec<(PathBuf, Option<Id>)>);
 
 /// Device and inode.

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::freshness::stale_files;
 use super::library::Library;
 use super::model_choice::choose;
+use super::privacy::{coverage_of, shown_chunks, shown_notes};
 use super::setting::is_chosen;
 use crate::config::Config;
 use local_agent_files::sandbox::Sandbox;
@@ -112,6 +113,10 @@ pub fn status(
             compares_files.then_some(sandbox),
         )?),
     };
+    let index = match (index, &config.client) {
+        (Some(whole), Some(_)) => Some(limited(config, library, sandbox, whole)?),
+        (index, _) => index,
+    };
     Ok(Status {
         indexed: index.is_some(),
         index_job: JobLock::holder(&JobLock::path_beside(index_db, "index.lock")),
@@ -168,6 +173,37 @@ fn indexed(
             .map_or_else(|| config.embed.model.clone(), |model| model.id().to_owned()),
         model_reason,
         fingerprint,
+    })
+}
+
+/// The state without what a limited client may not see: documents and chunks are counted again, and
+/// files that are not indexed, which may be private, are not counted at all.
+fn limited(
+    config: &Config,
+    library: &Library,
+    sandbox: &Sandbox,
+    mut whole: Indexed,
+) -> Result<Indexed> {
+    let reader = IndexReader::required(&config.index.db_path)?;
+    let notes = shown_notes(&reader, sandbox)?;
+    let chunks = shown_chunks(&reader, sandbox)?;
+    whole.sources.retain(|source| {
+        config
+            .sources
+            .iter()
+            .any(|own| own.name.as_str() == source.name)
+    });
+    for source in &mut whole.sources {
+        let of_source = notes.iter().filter(|note| note.source == source.name);
+        source.documents = of_source.count() as u64;
+    }
+    Ok(Indexed {
+        documents: notes.len() as u64,
+        chunks: chunks.len() as u64,
+        skipped_files: 0,
+        skipped_kinds: Vec::new(),
+        coverage: library.with(|engine| Ok(coverage_of(engine, &chunks)))?,
+        ..whole
     })
 }
 

@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::ledger::{Chain, Ledger, Line, LineKind};
 use super::recorder::{LOCK, RECORD, RunPlace};
 use super::{Record, RunId, RunStatus, private};
+use crate::config::LimitedClient;
 use local_agent_files::state::{self, EntryKind, StateDirectory};
 use local_agent_index::store::JobLock;
 use local_agent_text::error::{ErrorCode, Failure, Result};
@@ -21,6 +22,8 @@ const MAX_RECORD_BYTES: u64 = 64 << 20;
 #[derive(Debug, Clone)]
 pub struct Archive {
     pub(super) runs_dir: PathBuf,
+    /// Only the runs of this client are seen; `None`: all.
+    pub(super) only: Option<LimitedClient>,
     /// Its ledger.
     pub ledger: Ledger,
 }
@@ -97,6 +100,7 @@ impl Archive {
     pub fn new(place: RunPlace<'_>) -> Self {
         Self {
             runs_dir: place.runs_dir.to_owned(),
+            only: place.only.cloned(),
             ledger: Ledger::new(place.runs_dir, place.durable),
         }
     }
@@ -147,9 +151,19 @@ impl Archive {
             .filter(|entry| entry.kind == EntryKind::Folder);
         let mut ids: Vec<RunId> = folders
             .filter_map(|entry| entry.name.parse().ok())
+            .filter(|id| self.shows(id))
             .collect();
         ids.sort_unstable();
         Ok(ids)
+    }
+
+    /// Whether a run may be seen. One whose record cannot be read is nobody's.
+    fn shows(&self, id: &RunId) -> bool {
+        let Some(client) = &self.only else {
+            return true;
+        };
+        let record = self.load(id);
+        record.is_ok_and(|(record, _)| client.made(&record.asked_by, &record.started_at))
     }
 
     /// The ledger's entries for each run.
@@ -213,7 +227,7 @@ impl Archive {
         ids.extend(
             entered
                 .iter()
-                .filter(|(_, run)| !run.pruned)
+                .filter(|(id, run)| !run.pruned && self.shows(id))
                 .map(|(id, _)| id.clone()),
         );
         let total = ids.len();
@@ -240,6 +254,7 @@ impl Archive {
         let ids = self.ids()?;
         // A missing record is found by its full id, so that it can be pruned.
         if let Ok(id) = name.parse::<RunId>()
+            && self.shows(&id)
             && Self::entered(self.ledger.read()?.as_ref()).contains_key(&id)
         {
             return Ok(id);

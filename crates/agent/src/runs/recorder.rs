@@ -12,7 +12,7 @@ use super::{
     SCHEMA_VERSION, Sent, SnapshotRecord, json_text, private, stamp,
 };
 use crate::ask::ClaimOpinion;
-use crate::config::Runs;
+use crate::config::{LimitedClient, Runs};
 use local_agent_files::state::StateDirectory;
 use local_agent_index::store::JobLock;
 use local_agent_text::error::{Failure, Result};
@@ -27,6 +27,8 @@ pub struct RunPlace<'a> {
     pub runs_dir: &'a Path,
     /// `durable.sqlite`.
     pub durable: &'a Path,
+    /// Only the runs of this client are seen; `None`: all.
+    pub only: Option<&'a LimitedClient>,
 }
 
 /// How much of the evidence is kept.

@@ -606,6 +606,14 @@ impl Engine {
         Ok((hits, dropped))
     }
 
+    /// How many of these chunks have a vector.
+    pub fn embedded_among(&self, chunks: &IdSet) -> u64 {
+        if self.matrix.is_none() {
+            return 0;
+        }
+        self.vector_ids().filter(|id| chunks.contains(*id)).count() as u64
+    }
+
     /// How much of the index the vector side covers.
     pub fn coverage(&self) -> Result<Coverage> {
         if let Some(counted) = self.coverage.get() {

@@ -19,6 +19,17 @@ const IMPLEMENTATION: &str = "obsidian_v2.2";
 /// The ancestor's name for its implementation.
 const ANCESTOR_IMPLEMENTATION: &str = "phase2_chunking_v1";
 
+/// The headings of a note. Its chunks are not needed, so it is cut into one.
+pub fn heading_list(file_text: &str) -> Vec<HeadingAt> {
+    let options = ChunkOptions {
+        scheme: Scheme::FixedWindowV1,
+        max_tokens: 1,
+        max_chars: file_text.len().max(1),
+        overlap: 0,
+    };
+    parse(file_text, &options, &|_| 0).headings
+}
+
 /// Parses a markdown file. Never fails: what could not be parsed as probably intended is in
 /// `problems`, but its text is still in the chunks. The same text, options and counter give the
 /// same document.

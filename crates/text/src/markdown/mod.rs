@@ -16,7 +16,7 @@ mod types;
 
 pub use blocks::{Block, BlockKind, blocks};
 pub(crate) use document::of_outline;
-pub use document::{chunker_sig, parse};
+pub use document::{chunker_sig, heading_list, parse};
 pub use frontmatter::{Frontmatter, FrontmatterState};
 pub use inline::{Link, LinkKind};
 pub(crate) use outline::{Outline, Shape};

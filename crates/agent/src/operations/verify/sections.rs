@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
-use local_agent_text::markdown::{ChunkOptions, HeadingAt, Scheme, parse};
+use local_agent_text::markdown::heading_list;
 
 /// The section under a heading: up to the next heading of the same or a higher level. The heading
 /// is named as written or by its anchor.
 pub(super) fn section(text: &str, heading: &str) -> Option<Range<usize>> {
-    let headings = headings(text);
+    let headings = heading_list(text);
     let wanted = anchor(heading);
     let at = headings
         .iter()
@@ -20,17 +20,6 @@ pub(super) fn section(text: &str, heading: &str) -> Option<Range<usize>> {
         .find(|later| later.level <= level)
         .map_or(text.len(), |later| later.span.start());
     Some(start..end)
-}
-
-/// The headings of a note; its chunks are not needed, so it is cut into one.
-fn headings(text: &str) -> Vec<HeadingAt> {
-    let options = ChunkOptions {
-        scheme: Scheme::FixedWindowV1,
-        max_tokens: 1,
-        max_chars: text.len().max(1),
-        overlap: 0,
-    };
-    parse(text, &options, &|_| 0).headings
 }
 
 /// The anchor that GitHub and most note programs make from a heading: letters and digits in lower

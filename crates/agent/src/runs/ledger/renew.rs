@@ -117,6 +117,7 @@ impl Ledger {
     fn archive(&self) -> Archive {
         Archive {
             runs_dir: self.runs_dir.clone(),
+            only: None,
             ledger: self.clone(),
         }
     }

@@ -1,0 +1,312 @@
+//! The operations of the server, with the same results as the command line's `--json`.
+
+use std::sync::Arc;
+use std::sync::PoisonError;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::views::Remarks;
+use crate::cli::answer_view::AnswerView;
+use crate::cli::context::{Context, to_value};
+use crate::cli::index::extend;
+use crate::cli::output::editor_link;
+use crate::cli::query::file_path;
+use crate::cli::{doctor, get, memory, query, runs, status};
+use crate::doctor::Subject;
+use crate::mcp::Service;
+use crate::serve::{AskStep, Bodies, WantedAnswer, WantedSearch};
+use local_agent_agent::ask::{Asked, Event};
+use local_agent_agent::config::Config;
+use local_agent_agent::llm::Speed;
+use local_agent_agent::operations::ask::{AskRequest, Desk, Done};
+use local_agent_agent::operations::documents::{self, Lines};
+use local_agent_agent::operations::notes::{self, Backlink, SimilarNote};
+use local_agent_agent::operations::privacy;
+use local_agent_agent::operations::search::{Search, search};
+use local_agent_agent::operations::{self, place, run_log};
+use local_agent_agent::runs::{Archive, RunId};
+use local_agent_files::sandbox::Sandbox;
+use local_agent_index::retrieval::Mode;
+use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::markdown::{HeadingAt, heading_list};
+use local_agent_text::types::percent_encode;
+
+/// Default number of hits, as on the command line.
+const USUAL_HITS: usize = 5;
+
+/// Maximum number of hits.
+const MOST_HITS: usize = 1_000;
+
+/// Number of similar notes next to a note.
+const SIMILAR: usize = 5;
+
+/// The operations for one visitor.
+pub(super) struct Served {
+    pub(super) service: Arc<Service>,
+    pub(super) context: Arc<Context>,
+    /// The visitor's name in records of runs.
+    pub(super) asked_by: String,
+    pub(super) remarks: Remarks,
+}
+
+/// A note with what leads to it and what is like it.
+#[derive(Serialize)]
+struct NotePageView<'a> {
+    document: get::PieceView<'a>,
+    outline: Vec<OutlineLine>,
+    backlinks: Vec<Backlink>,
+    similar: Vec<SimilarNote>,
+    /// Opens the file in an editor of this machine.
+    editor: Option<String>,
+    /// Opens the file in Obsidian.
+    obsidian: Option<String>,
+}
+
+/// One heading.
+#[derive(Serialize)]
+struct OutlineLine {
+    level: u8,
+    title: String,
+    line: u32,
+}
+
+/// The records of two runs.
+#[derive(Serialize)]
+struct ComparedRuns {
+    a: Value,
+    b: Value,
+}
+
+impl Served {
+    fn config(&self) -> &Config {
+        &self.service.loaded.config
+    }
+
+    /// The owner sees every note; everybody else gets what agents get.
+    fn sandbox(&self) -> Result<Sandbox> {
+        match self.config().client {
+            None => self.service.whole_sandbox(),
+            Some(_) => self.service.sandbox(),
+        }
+    }
+
+    fn archive(&self) -> Archive {
+        Archive::new(place(self.config()))
+    }
+
+    /// The run that a name means, if it may be seen.
+    fn found(&self, name: &str) -> Result<(Archive, RunId)> {
+        let archive = self.archive();
+        let id = archive.find(name)?;
+        if self.config().client.is_some() {
+            let (record, _) = archive.load(&id)?;
+            privacy::may_see_run(self.config(), &record, &self.sandbox()?)?;
+        }
+        Ok((archive, id))
+    }
+
+    /// The links that open a file on this machine; none for a visitor from elsewhere.
+    fn opened_by(&self, address: &str, line: usize) -> (Option<String>, Option<String>) {
+        let Some((source, path)) = address.split_once(':') else {
+            return (None, None);
+        };
+        if self.config().client.is_some() {
+            return (None, None);
+        }
+        let file = file_path(self.config(), source, path);
+        let shown = file.to_string_lossy();
+        let whole = percent_encode(&shown, " \"#%&+<>?'`=;[]{}|\\^");
+        (
+            Some(editor_link(&file, line)),
+            Some(format!("obsidian://open?path={whole}")),
+        )
+    }
+}
+
+/// Stops the operation when nobody waits for it any more.
+fn go_on(cancelled: &AtomicBool) -> Result<()> {
+    match cancelled.load(Ordering::Relaxed) {
+        true => Err(Failure::new(ErrorCode::Cancelled, "nobody waits any more")),
+        false => Ok(()),
+    }
+}
+
+fn step(event: &Event<'_>) -> Option<AskStep> {
+    match event {
+        Event::Frozen { snapshot, .. } => Some(AskStep::Evidence {
+            items: snapshot.items().len(),
+        }),
+        Event::Asking { model, .. } => Some(AskStep::Asking {
+            model: model.name.clone(),
+        }),
+        Event::Receiving { bytes } => Some(AskStep::Receiving { bytes: *bytes }),
+        Event::Round(_) => None,
+    }
+}
+
+fn outline_line(heading: HeadingAt) -> OutlineLine {
+    OutlineLine {
+        level: heading.level,
+        title: heading.title,
+        line: heading.line,
+    }
+}
+
+impl Bodies for Served {
+    fn search(&self, wanted: &WantedSearch) -> Result<Value> {
+        let config = self.config();
+        let limit = wanted.limit.unwrap_or(USUAL_HITS);
+        if !(1..=MOST_HITS).contains(&limit) {
+            let message = format!("`limit` is from 1 to {MOST_HITS}");
+            return Err(Failure::new(ErrorCode::InvalidArgs, message));
+        }
+        let asked = Search {
+            text: &wanted.query,
+            has_syntax: true,
+            mode: Mode::Hybrid,
+            fusion: None,
+            limits: wanted.within.clone().into(),
+            limit,
+            min_score: None,
+        };
+        let searched = search(config, &self.sandbox()?, &self.service.library, &asked)?;
+        query::body(&wanted.query, &searched, config)
+    }
+
+    fn ask(
+        &self,
+        wanted: &WantedAnswer,
+        cancelled: &AtomicBool,
+        tell: &dyn Fn(AskStep),
+    ) -> Result<Value> {
+        let service = &self.service;
+        let sandbox = self.sandbox()?;
+        let desk = Desk {
+            loaded: &service.loaded,
+            sandbox: &sandbox,
+            library: &service.library,
+            roots: &service.roots,
+        };
+        let asked = AskRequest {
+            question: &wanted.question,
+            read: None,
+            limits: wanted.within.clone().into(),
+            speed: Speed::Auto,
+            strict: wanted.strict,
+            asked_by: &self.asked_by,
+            tools: None,
+            today: (service.today)(),
+        };
+        let done = operations::ask::ask(&desk, &asked, &mut |event| {
+            if let Some(step) = step(event) {
+                tell(step);
+            }
+            go_on(cancelled)
+        })?;
+        let Done {
+            asked: Asked { answer, trail },
+            recalled,
+            run,
+        } = done;
+        let answer = answer?;
+        let config = self.config();
+        let view = AnswerView::new(config, &wanted.question, &answer, &trail, &recalled);
+        let mut body = to_value(&view)?;
+        extend(&mut body, run_log::fields(run.as_ref()));
+        Ok(body)
+    }
+
+    fn get(&self, address: &str) -> Result<Value> {
+        let piece = documents::get(self.config(), &self.sandbox()?, address, Lines::default())?;
+        to_value(&get::PieceView::from(&piece))
+    }
+
+    fn note(&self, address: &str) -> Result<Value> {
+        let (config, sandbox) = (self.config(), self.sandbox()?);
+        let piece = documents::get(config, &sandbox, address, Lines::default())?;
+        let at = &piece.address;
+        // A note that is not indexed yet, or has no vectors, has none of these.
+        let backlinks = notes::backlinks(config, &sandbox, at).unwrap_or_default().1;
+        let library = &self.service.library;
+        let similar = notes::similar(config, &sandbox, library, at, SIMILAR);
+        let (editor, obsidian) = self.opened_by(at, piece.first_line);
+        let is_whole = piece.first_line == 1;
+        let outline = if is_whole {
+            heading_list(&piece.text)
+        } else {
+            Vec::new()
+        };
+        to_value(&NotePageView {
+            outline: outline.into_iter().map(outline_line).collect(),
+            backlinks,
+            similar: similar.unwrap_or_default().1,
+            editor,
+            obsidian,
+            document: get::PieceView::from(&piece),
+        })
+    }
+
+    fn status(&self) -> Result<Value> {
+        let sandbox = self.sandbox()?;
+        let mut body = status::body(self.config(), &self.service.library, &sandbox)?;
+        let remarks = self.remarks.lock().unwrap_or_else(PoisonError::into_inner);
+        // They name files of the owner.
+        if !remarks.is_empty() && self.config().client.is_none() {
+            let mut stale = to_value(&*remarks)?;
+            if let (Some(all), Some(more)) = (stale.as_array_mut(), body["stale"].as_array()) {
+                all.extend(more.iter().cloned());
+            }
+            body["stale"] = stale;
+        }
+        Ok(body)
+    }
+
+    fn runs(&self, limit: usize) -> Result<Value> {
+        runs::listed(&self.archive(), limit)
+    }
+
+    fn run(&self, id: &str) -> Result<Value> {
+        let (archive, id) = self.found(id)?;
+        runs::shown(&archive, &id)
+    }
+
+    fn compare(&self, a: &str, b: &str) -> Result<Value> {
+        to_value(&ComparedRuns {
+            a: self.run(a)?,
+            b: self.run(b)?,
+        })
+    }
+
+    fn replay(&self, id: &str) -> Result<Value> {
+        let (archive, id) = self.found(id)?;
+        runs::replayed(&archive, &id, &self.sandbox()?)
+    }
+
+    fn memory(&self, words: &str) -> Result<Value> {
+        let sandbox = self.sandbox()?;
+        memory::listed(self.config(), words, |row| {
+            privacy::may_see_memory(self.config(), row, &sandbox)
+        })
+    }
+
+    fn doctor(&self) -> Result<Value> {
+        let sandbox = self.sandbox();
+        let model = self.context.embedding_files(self.config());
+        let subject = Subject {
+            loaded: &self.service.loaded,
+            state_is_trusted: true,
+            sandbox: &sandbox,
+            model: &model,
+            require_phase3: false,
+            // A page does not contact servers.
+            offline: true,
+            seed: SystemTime::now()
+                .duration_since(UNIX_EPOCH)
+                .map_or(0, |since| since.as_secs()),
+        };
+        doctor::body(&subject)
+    }
+}

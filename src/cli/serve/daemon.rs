@@ -1,0 +1,242 @@
+//! A server without a terminal: starting it, ending it, asking how it is, and the units that keep
+//! it at work.
+
+use std::fs::File;
+use std::io::{BufRead as _, BufReader};
+use std::process::{Child, Command, ExitCode, Stdio};
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::ListeningView;
+use crate::cli::args::ServeUnit;
+use crate::cli::context::Context;
+use crate::cli::enter::Needs;
+use crate::serve::{self, RunningServer};
+use crate::watch::{UnitSubject, launchd, systemd, task};
+use local_agent_agent::config::{Config, Loaded};
+use local_agent_files::state::StateDirectory;
+use local_agent_net::http::{Client, Limits};
+use local_agent_text::error::{ErrorCode, Failure, Result};
+
+/// What the server says while nobody looks.
+const LOG: &str = "serve.log";
+
+/// How long `stop` waits: a little longer than running requests may take.
+const LONGEST_END: Duration = Duration::from_secs(40);
+
+/// How long `status` waits for an answer.
+const LONGEST_ANSWER: Duration = Duration::from_secs(5);
+
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// The server as the units name it.
+const SERVICE: UnitSubject = UnitSubject {
+    name: "serve",
+    description: "local-agent serves this user's notes",
+};
+
+/// What `serve status --json` prints, without the roots.
+#[derive(Serialize)]
+struct ServerStateView<'a> {
+    #[serde(flatten)]
+    server: &'a RunningServer,
+    /// Whether it answers; `null`: it speaks TLS, and was not asked.
+    healthy: Option<bool>,
+}
+
+/// What `serve stop --json` prints, without the roots.
+#[derive(Serialize)]
+struct StoppedView {
+    stopped: bool,
+    pid: u32,
+}
+
+/// Starts this command again without `--daemon` and without a terminal; returns when it listens.
+pub(super) fn start(context: &Context) -> Result<ExitCode> {
+    let config = context.load()?.config;
+    context.make_state(&config)?;
+    let mut child = again(&config)?;
+    let mut line = String::new();
+    if let Some(stdout) = child.stdout.take() {
+        let _ = BufReader::new(stdout).read_line(&mut line);
+    }
+    let said: Value = serde_json::from_str(&line).unwrap_or_default();
+    let (Some(listening), Some(url)) = (said["listening"].as_str(), said["url"].as_str()) else {
+        let _ = child.wait();
+        return Err(not_started(&config, &said));
+    };
+    let view = ListeningView {
+        listening: listening.to_owned(),
+        url,
+        link: said["link"].as_str(),
+    };
+    super::show(context, &view)
+}
+
+fn again(config: &Config) -> Result<Child> {
+    let program = std::env::current_exe().map_err(|e| unstarted(&e))?;
+    let args = std::env::args_os().skip(1);
+    let mut command = Command::new(program);
+    command
+        .args(args.filter(|arg| arg != "--daemon" && arg != "--json"))
+        .arg("--json")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(log_file(config)?);
+    // The interrupt key of this terminal is not for it.
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    command.spawn().map_err(|e| unstarted(&e))
+}
+
+fn unstarted(e: &std::io::Error) -> Failure {
+    Failure::new(
+        ErrorCode::ConfigError,
+        format!("the server cannot be started: {e}"),
+    )
+    .with_hint("local-agent serve")
+}
+
+/// An empty file for what the server says.
+fn log_file(config: &Config) -> Result<File> {
+    let failed = |e: std::io::Error| {
+        local_agent_files::state::refusal(&e).unwrap_or_else(|| {
+            let file = config.state_dir.join(LOG);
+            let message = format!("{} cannot be written: {e}", file.display());
+            Failure::new(ErrorCode::WriteError, message).with_hint("local-agent doctor")
+        })
+    };
+    let folder = StateDirectory::make_configured(&config.state_dir).map_err(failed)?;
+    let file = folder.update(LOG).map_err(failed)?;
+    file.set_len(0).map_err(failed)?;
+    Ok(file)
+}
+
+/// The failure that the server printed instead of its address.
+fn not_started(config: &Config, said: &Value) -> Failure {
+    let code = said["error_code"].as_str().unwrap_or_default();
+    let code = ErrorCode::ALL.iter().find(|known| known.as_str() == code);
+    let log = config.state_dir.join(LOG);
+    let failure = Failure::new(
+        code.copied().unwrap_or(ErrorCode::InternalError),
+        said["error_message"].as_str().map_or_else(
+            || format!("the server ended before it listened; see {}", log.display()),
+            str::to_owned,
+        ),
+    );
+    match said["hint"].as_str() {
+        Some(hint) => failure.with_hint(hint),
+        None => failure.with_hint("local-agent serve"),
+    }
+}
+
+/// The running server of this configuration.
+fn found(context: &Context) -> Result<(Config, RunningServer)> {
+    let config = context.load()?.config;
+    context.enter(&config, &Needs::nothing())?;
+    let Some(server) = serve::running(&config.state_dir)? else {
+        return Err(Failure::new(
+            ErrorCode::ServerUnreachable,
+            "no server of this state folder runs",
+        )
+        .with_hint("local-agent serve --daemon"));
+    };
+    Ok((config, server))
+}
+
+/// Ends the running server and waits until its requests are finished.
+pub(super) fn stop(context: &Context) -> Result<ExitCode> {
+    let (config, server) = found(context)?;
+    send_end(&server)?;
+    let began = Instant::now();
+    while serve::is_running(&config.state_dir) {
+        if began.elapsed() > LONGEST_END {
+            let message = format!("process {} has not ended yet", server.pid);
+            return Err(
+                Failure::new(ErrorCode::ServerBusy, message).with_hint("local-agent serve status")
+            );
+        }
+        std::thread::sleep(PAUSE);
+    }
+    let pid = server.pid;
+    let view = StoppedView { stopped: true, pid };
+    context.say(&view, &format!("ended: process {pid}"))
+}
+
+/// The server holds its lock, so its process id is still its own.
+#[cfg(unix)]
+fn send_end(server: &RunningServer) -> Result<()> {
+    use rustix::process::{Pid, Signal, kill_process};
+    let pid = i32::try_from(server.pid).ok().and_then(Pid::from_raw);
+    let sent = pid.map(|pid| kill_process(pid, Signal::TERM));
+    match sent {
+        Some(Ok(())) => Ok(()),
+        Some(Err(e)) => Err(Failure::new(
+            ErrorCode::ServerBusy,
+            format!("process {} cannot be ended: {e}", server.pid),
+        )
+        .with_hint(format!("kill {}", server.pid))),
+        None => Err(Failure::internal("a process has no id")),
+    }
+}
+
+/// Windows has no signal that asks another process to end.
+#[cfg(not(unix))]
+fn send_end(server: &RunningServer) -> Result<()> {
+    let message = "this system cannot ask a process without a window to end";
+    Err(Failure::new(ErrorCode::InvalidArgs, message)
+        .with_hint(format!("taskkill /F /PID {}", server.pid)))
+}
+
+/// Says whether a server runs, and whether it answers.
+pub(super) fn status(context: &Context) -> Result<ExitCode> {
+    let (_, server) = found(context)?;
+    let healthy = is_healthy(&server)?;
+    let answers = match healthy {
+        Some(true) => "and answers",
+        Some(false) => "and does not answer",
+        None => "over TLS",
+    };
+    let RunningServer {
+        pid,
+        url,
+        started_at,
+        ..
+    } = &server;
+    let words = format!("runs at {url} {answers} (process {pid}, since {started_at})");
+    let view = ServerStateView {
+        server: &server,
+        healthy,
+    };
+    context.say(&view, &words)?;
+    Ok(ExitCode::from(u8::from(healthy == Some(false))))
+}
+
+/// Asks the server's `/health`. A certificate is for the names of other machines, so a server with
+/// TLS is not asked.
+fn is_healthy(server: &RunningServer) -> Result<Option<bool>> {
+    if !server.url.starts_with("http://") {
+        return Ok(None);
+    }
+    let client = Client::new(Limits::probe(LONGEST_ANSWER))?;
+    let reply = client.get(&format!("{}/health", server.url));
+    Ok(Some(reply.is_ok_and(|reply| reply.status == 200)))
+}
+
+/// Prints what keeps the server at work.
+pub(super) fn print_unit(context: &Context, loaded: &Loaded, unit: ServeUnit) -> Result<ExitCode> {
+    let program = std::env::current_exe().map_err(|e| unstarted(&e))?;
+    let command: Vec<String> = [program.to_string_lossy().into_owned()]
+        .into_iter()
+        .chain(context.again(loaded))
+        .chain(["serve".to_owned()])
+        .collect();
+    context.out.raw(&match unit {
+        ServeUnit::Systemd => systemd(&SERVICE, &command),
+        ServeUnit::Launchd => launchd(&SERVICE, &command),
+        ServeUnit::Windows => task(&SERVICE, &command),
+    });
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,376 @@
+//! What each visitor of the server sees, from the configuration as it is now.
+//!
+//! A visitor's view is a service of its own: its configuration names only its sources, its sandbox
+//! hides private notes, its archive holds only its own runs, and its calls have its name in the
+//! ledger. Every operation gets its view from here, so nothing else has to know about tokens.
+//!
+//! A changed configuration file is taken up at the next request. If it cannot be used, the older
+//! configuration stays in force, and the status says so.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::time::SystemTime;
+
+use super::bodies::Served;
+use crate::cli::context::Context;
+use crate::cli::enter::Needs;
+use crate::cli::output::talk;
+use crate::cli::{ask, mcp, toolbox};
+use crate::mcp::Service;
+use crate::serve::{View, Views, Visitor, VisitorRole};
+use local_agent_agent::config::{Config, LimitedClient, Loaded};
+use local_agent_agent::operations::Library;
+use local_agent_agent::operations::privacy;
+use local_agent_agent::operations::standing::Standing;
+use local_agent_agent::tools::Caller;
+use local_agent_files::sandbox::{Confinement, PrivateNotes};
+use local_agent_index::retrieval::Stale;
+use local_agent_text::error::{ErrorCode, Failure, Result};
+
+/// The operations of `/mcp` for a token that may search.
+const SEARCHING: [&str; 8] = [
+    "search",
+    "get",
+    "multi_get",
+    "links",
+    "backlinks",
+    "tags",
+    "similar",
+    "status",
+];
+
+/// The operations of `/mcp` for a token that may ask, in addition.
+const ASKING: [&str; 2] = ["ask", "verify"];
+
+/// What is out of date about the configuration in force, for the status.
+pub(super) type Remarks = Arc<Mutex<Vec<Stale>>>;
+
+/// The views, and the configuration that they are made from.
+pub(super) struct ConfiguredViews {
+    context: Arc<Context>,
+    /// The configuration with which the process was confined.
+    first: Config,
+    confined: bool,
+    now: Mutex<InForce>,
+    remarks: Remarks,
+}
+
+/// The configuration in force, and what was made from it.
+struct InForce {
+    loaded: Loaded,
+    library: Library,
+    standing: Option<Standing>,
+    private: Arc<PrivateNotes>,
+    files: Vec<WatchedFile>,
+    reader: ConfigurationReader,
+    views: HashMap<Visitor, Arc<View>>,
+}
+
+/// A file that the configuration is read from, with its state before it was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct WatchedFile {
+    path: PathBuf,
+    state: Option<(SystemTime, u64, u64)>,
+}
+
+impl WatchedFile {
+    fn of(path: &Path) -> Self {
+        let state = fs::metadata(path).ok().and_then(|meta| {
+            let time = meta.modified().ok()?;
+            Some((time, meta.len(), inode(&meta)))
+        });
+        Self {
+            path: path.to_owned(),
+            state,
+        }
+    }
+}
+
+#[cfg(unix)]
+fn inode(meta: &fs::Metadata) -> u64 {
+    std::os::unix::fs::MetadataExt::ino(meta)
+}
+
+#[cfg(not(unix))]
+fn inode(_: &fs::Metadata) -> u64 {
+    0
+}
+
+/// The configuration, as the server uses it. A person may name any of their files; a client may
+/// not.
+fn load(context: &Context) -> Result<Loaded> {
+    let mut loaded = context.load()?;
+    loaded.config.security.allow_any_path = false;
+    Ok(loaded)
+}
+
+/// The files that a configuration is read from.
+fn files_of(context: &Context, loaded: &Loaded) -> Vec<PathBuf> {
+    let own = [
+        context.environment.user_config(),
+        context.environment.trust_file(),
+    ];
+    let own = own.into_iter().filter_map(Result::ok).map(Path::to_owned);
+    let mut files: Vec<PathBuf> = own
+        .chain(loaded.layers.iter().map(|layer| layer.path.clone()))
+        .collect();
+    files.dedup();
+    files
+}
+
+fn watched(files: &[PathBuf]) -> Vec<WatchedFile> {
+    files.iter().map(|path| WatchedFile::of(path)).collect()
+}
+
+/// Reads the configuration again on a thread of its own, which was started before the kernel
+/// confined the others. It does nothing else.
+struct ConfigurationReader {
+    requests: mpsc::Sender<()>,
+    replies: mpsc::Receiver<Result<Loaded>>,
+}
+
+impl ConfigurationReader {
+    fn start(context: Context) -> Result<Self> {
+        let (requests, asked) = mpsc::channel();
+        let (answers, replies) = mpsc::channel();
+        let work = move || {
+            for () in asked {
+                if answers.send(load(&context)).is_err() {
+                    break;
+                }
+            }
+        };
+        std::thread::Builder::new()
+            .name("configuration".to_owned())
+            .spawn(work)
+            .map_err(|e| Failure::internal(format!("a thread cannot be started: {e}")))?;
+        Ok(Self { requests, replies })
+    }
+
+    fn read(&self) -> Result<Loaded> {
+        let ended = || Failure::internal("the thread that reads the configuration ended");
+        self.requests.send(()).map_err(|_| ended())?;
+        self.replies.recv().map_err(|_| ended())?
+    }
+}
+
+impl ConfiguredViews {
+    /// Reads the configuration and confines this process to what it needs.
+    ///
+    /// # Errors
+    /// Those of the configuration, of the sources and of the model.
+    pub(super) fn open(context: &Context) -> Result<Self> {
+        let loaded = load(context)?;
+        let files = files_of(context, &loaded);
+        let config = &loaded.config;
+        let tools = toolbox::factory(context, config, Caller::Agent, None)?;
+        mcp::offers_exist(config, &tools)?;
+        let reader = ConfigurationReader::start(context.clone())?;
+        let confined = context.enter(config, &Needs::state())? != Confinement::Absent;
+        let in_force = InForce {
+            library: Library::that_stays(config, Some(context.embedding(config)?)),
+            standing: confined.then(|| Standing::of(config)),
+            private: Arc::new(PrivateNotes::new(&config.security)),
+            files: watched(&files),
+            views: HashMap::new(),
+            reader,
+            loaded: loaded.clone(),
+        };
+        Ok(Self {
+            context: Arc::new(context.clone()),
+            first: loaded.config,
+            confined,
+            now: Mutex::new(in_force),
+            remarks: Arc::default(),
+        })
+    }
+
+    /// The folder of the server's own files.
+    pub(super) fn state_dir(&self) -> PathBuf {
+        self.first.state_dir.clone()
+    }
+
+    fn now(&self) -> MutexGuard<'_, InForce> {
+        // What is in force is replaced as a whole.
+        self.now.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn remark(&self, remarks: Vec<Stale>) {
+        for one in &remarks {
+            talk(&format!("{}; fix: {}", one.why, one.fix));
+        }
+        *self.remarks.lock().unwrap_or_else(PoisonError::into_inner) = remarks;
+    }
+
+    /// Takes up a changed configuration, or says why not.
+    fn look_again(&self, now: &mut InForce) {
+        let paths: Vec<PathBuf> = now.files.iter().map(|file| file.path.clone()).collect();
+        let files = watched(&paths);
+        if files == now.files {
+            return;
+        }
+        // Before it is read: a change while it is read is noticed at the next request.
+        now.files = files;
+        match self.taken_up(now) {
+            Ok(remarks) => self.remark(remarks),
+            Err(failure) => self.remark(vec![Stale {
+                what: "configuration",
+                why: format!(
+                    "the changed configuration is not in force, the older one is: {}",
+                    failure.message
+                ),
+                fix: "local-agent config check",
+            }]),
+        }
+    }
+
+    fn taken_up(&self, now: &mut InForce) -> Result<Vec<Stale>> {
+        let loaded = now.reader.read()?;
+        let config = &loaded.config;
+        if self.places(config) != self.places(&self.first) {
+            return Err(Failure::new(
+                ErrorCode::ConfigError,
+                "it has other folders for the program's own files, which takes a restart",
+            ));
+        }
+        let tools = toolbox::factory(&self.context, config, Caller::Agent, None)?;
+        mcp::offers_exist(config, &tools)?;
+        if reads_otherwise(&now.loaded.config, config) {
+            let model = self.context.embedding(config)?;
+            now.library = Library::that_stays(config, Some(model));
+        }
+        let remarks = self.out_of_reach(config);
+        now.standing = self.confined.then(|| Standing::of(config));
+        now.private = Arc::new(PrivateNotes::new(&config.security));
+        let known = std::mem::take(&mut now.files);
+        let before = |path: PathBuf| {
+            let file = known.iter().find(|file| file.path == path);
+            file.cloned().unwrap_or_else(|| WatchedFile::of(&path))
+        };
+        now.files = files_of(&self.context, &loaded)
+            .into_iter()
+            .map(before)
+            .collect();
+        now.views.clear();
+        now.loaded = loaded;
+        Ok(remarks)
+    }
+
+    /// The folders of the program's own files.
+    fn places<'c>(&self, config: &'c Config) -> Vec<&'c Path> {
+        let own = config.state_locations.iter().map(|one| one.path.as_path());
+        own.chain([config.state_dir.as_path()]).collect()
+    }
+
+    /// Sources that the kernel keeps this process from reading, because it was started without
+    /// them.
+    fn out_of_reach(&self, config: &Config) -> Vec<Stale> {
+        let first = &self.first;
+        let reach = |root: &Path| {
+            let sources = first.sources.iter().map(|source| source.root.as_path());
+            let others = first.security.allowed_roots.iter().map(PathBuf::as_path);
+            sources.chain(others).any(|open| root.starts_with(open))
+        };
+        let lost = config.sources.iter().filter(|one| !reach(&one.root));
+        lost.filter(|_| self.confined)
+            .map(|source| Stale {
+                what: "configuration",
+                why: format!(
+                    "the source `{}` lies outside of the folders that this server was started for",
+                    source.name
+                ),
+                fix: "local-agent serve, once the running server is ended",
+            })
+            .collect()
+    }
+
+    fn made(&self, now: &InForce, visitor: &Visitor) -> Result<Arc<View>> {
+        let loaded = seen_by(&now.loaded, visitor);
+        let config = &loaded.config;
+        let asked_by = visitor.asked_by();
+        let files = toolbox::factory(&self.context, config, Caller::Agent, None)?;
+        let private = if visitor.is_limited() {
+            Some(Arc::clone(&now.private))
+        } else {
+            privacy::kept_from_agents(config)
+        };
+        let service = Arc::new(Service {
+            confined_to: now.standing.clone(),
+            audit: toolbox::audit_of(config, &files, None, Some(asked_by.clone())),
+            files,
+            private,
+            library: now.library.clone(),
+            roots: self.context.roots(),
+            log: Box::new(talk),
+            today: ask::today,
+            loaded,
+        });
+        let served = Served {
+            service: Arc::clone(&service),
+            context: Arc::clone(&self.context),
+            asked_by: asked_by.clone(),
+            remarks: Arc::clone(&self.remarks),
+        };
+        Ok(View::new(service, Box::new(served), &asked_by))
+    }
+}
+
+impl Views for ConfiguredViews {
+    fn of(&self, visitor: &Visitor) -> Result<Arc<View>> {
+        let mut now = self.now();
+        self.look_again(&mut now);
+        if let Some(view) = now.views.get(visitor) {
+            return Ok(Arc::clone(view));
+        }
+        let view = self.made(&now, visitor)?;
+        now.views.insert(visitor.clone(), Arc::clone(&view));
+        Ok(view)
+    }
+}
+
+/// Whether another configuration needs another index or model in memory.
+fn reads_otherwise(before: &Config, after: &Config) -> bool {
+    let said = |config: &Config| {
+        let (embed, llm) = (&config.embed, &config.llm);
+        format!("{embed:?} {llm:?} {:?}", config.index)
+    };
+    said(before) != said(after)
+}
+
+/// The configuration as a visitor may see it.
+fn seen_by(loaded: &Loaded, visitor: &Visitor) -> Loaded {
+    let mut loaded = loaded.clone();
+    let role = visitor.role;
+    if visitor.is_limited() {
+        let client = LimitedClient {
+            asked_by: visitor.asked_by(),
+            since: visitor.since.clone(),
+        };
+        loaded.config = loaded.config.limited_to(&visitor.sources, client);
+    }
+    let offers = &mut loaded.config.mcp;
+    if role < VisitorRole::Tools {
+        offers.tools.clear();
+        offers.operations.retain(|name| {
+            let name = name.as_str();
+            SEARCHING.contains(&name) || role == VisitorRole::Ask && ASKING.contains(&name)
+        });
+    }
+    loaded
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_operation_belongs_to_a_role() {
+        let mut all: Vec<&str> = SEARCHING.into_iter().chain(ASKING).collect();
+        all.sort_unstable();
+        for name in crate::mcp::names() {
+            assert!(all.contains(&name), "{name} is for no role but `tools`");
+        }
+    }
+}

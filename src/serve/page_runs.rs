@@ -1,0 +1,154 @@
+//! The pages of runs: a list, one run, two next to each other, and a replay.
+
+use maud::{Markup, html};
+use serde_json::Value;
+
+use super::page::{SPECIAL, Shell, counted, items, page, place, sentences, text};
+use local_agent_text::types::percent_encode;
+
+fn address_of(id: &str) -> String {
+    format!("/run?id={}", percent_encode(id, SPECIAL))
+}
+
+/// How a run ended; otherwise its state.
+fn ending<'v>(state: &'v Value, record: &'v Value) -> &'v str {
+    match state.as_str() {
+        Some("ended") | None => record["error_code"]
+            .as_str()
+            .unwrap_or_else(|| text(record, "outcome")),
+        Some(state) => state,
+    }
+}
+
+/// The newest runs, with a form that compares two.
+pub(super) fn list(shell: &Shell, found: &Value) -> Markup {
+    let runs = items(found, "runs");
+    let body = html! {
+        h1 { "Runs" }
+        @if runs.is_empty() { p { "No run is recorded yet." } }
+        form action="/runs/compare" {
+            table class="runs" {
+                tr {
+                    th scope="col" { "Compare" } th scope="col" { "Question" }
+                    th scope="col" { "Ended as" } th scope="col" { "Began" }
+                }
+                @for run in runs { (row(run)) }
+            }
+            @if runs.len() > 1 { button { "Compare two" } }
+        }
+    };
+    page("Runs", shell, &body)
+}
+
+fn row(run: &Value) -> Markup {
+    let id = text(run, "run_id");
+    let question = run["question"].as_str().unwrap_or(id);
+    html! {
+        tr {
+            td {
+                input type="radio" name="a" value=(id) aria-label={ "First: " (question) };
+                input type="radio" name="b" value=(id) aria-label={ "Second: " (question) };
+            }
+            td dir="auto" { a href=(address_of(id)) { (question) } }
+            td { (ending(&run["state"], run)) }
+            td { (text(run, "started_at")) }
+        }
+    }
+}
+
+/// One run, with a button that replays it.
+pub(super) fn one(shell: &Shell, run: &Value) -> Markup {
+    let id = text(&run["record"], "run_id");
+    let body = html! {
+        h1 dir="auto" { (text(&run["record"], "question")) }
+        form method="post" action="/run/replay" {
+            input type="hidden" name="id" value=(id);
+            button { "Replay" }
+        }
+        (content(run))
+    };
+    page("Run", shell, &body)
+}
+
+/// Two runs next to each other.
+pub(super) fn compared(shell: &Shell, two: &Value) -> Markup {
+    let body = html! {
+        h1 { "Two runs" }
+        div class="proof" {
+            @for run in [&two["a"], &two["b"]] {
+                section aria-label=(text(&run["record"], "run_id")) {
+                    h2 dir="auto" {
+                        a href=(address_of(text(&run["record"], "run_id"))) { (text(&run["record"], "question")) }
+                    }
+                    (content(run))
+                }
+            }
+        }
+    };
+    page("Two runs", shell, &body)
+}
+
+fn content(run: &Value) -> Markup {
+    let record = &run["record"];
+    let evidence = items(&record["snapshot"], "items");
+    html! {
+        (facts(run))
+        @if let Some(message) = record["error_message"].as_str() {
+            p class="failed" { strong { (text(record, "error_code")) } ": " (message) }
+        }
+        @if let Some(why) = record["why"].as_str() { p class="why" { (why) } }
+        (sentences(&record["citation_validation"]))
+        @for call in items(record, "calls") {
+            @if let Some(reasons) = call["refused"].as_str() {
+                p class="refused" { "A reply of " (text(call, "model")) " was refused: " (reasons) }
+            }
+        }
+        @if !evidence.is_empty() {
+            h3 { "Evidence" }
+            ul { @for item in evidence { li { (text(item, "label")) " " (place(item)) } } }
+        }
+        p class="checks" { (text(record, "citation_validation_footer")) }
+    }
+}
+
+fn facts(run: &Value) -> Markup {
+    let record = &run["record"];
+    let sent = items(record, "sent");
+    html! {
+        table class="facts" {
+            tr { th scope="row" { "Run" } td { (text(record, "run_id")) } }
+            tr { th scope="row" { "Ended as" } td { (ending(&run["state"], record)) } }
+            tr { th scope="row" { "Began" } td { (text(record, "started_at")) } }
+            @if let Some(seconds) = record["elapsed_s"].as_f64() {
+                tr { th scope="row" { "Took" } td { (seconds) " s" } }
+            }
+            tr { th scope="row" { "Asked by" } td { (text(record, "asked_by")) } }
+            tr { th scope="row" { "Answered by" } td { (record["answerer"].as_str().unwrap_or("nobody")) } }
+            tr {
+                th scope="row" { "Sent" }
+                td {
+                    @if sent.is_empty() { "nothing left this program" }
+                    @for one in sent { (text(one, "what")) " → " (text(one, "to")) " " }
+                }
+            }
+        }
+    }
+}
+
+/// A run that was replayed: its evidence is still there and gives the same report.
+pub(super) fn replayed(shell: &Shell, done: &Value) -> Markup {
+    let id = text(done, "run_id");
+    let body = html! {
+        h1 { "Replayed" }
+        p {
+            (counted(&done["items"], "item")) " of evidence: byte for byte as they were ("
+            (text(done, "bytes_from")) ")."
+        }
+        @match done["report_sha256"].as_str() {
+            Some(sha256) => { p { "The same report: " code { (sha256) } } }
+            None => { p { "No draft was judged, so there is no report to compare." } }
+        }
+        p { a href=(address_of(id)) { "The run" } }
+    };
+    page("Replayed", shell, &body)
+}

@@ -1,0 +1,84 @@
+//! The pages of what the program remembers and of its own state.
+
+use maud::{Markup, html};
+use serde_json::{Value, json};
+
+use super::page::{Shell, behind, counted, items, page, text};
+
+/// What is indexed, and the commands that bring it up to date.
+pub(super) fn state(shell: &Shell, state: &Value) -> Markup {
+    let body = html! {
+        h1 { "Status" }
+        p {
+            (counted(&state["documents"], "document")) " in " (counted(&state["chunks"], "chunk")) "; model: "
+            (state["model"].as_str().unwrap_or("none"))
+        }
+        table {
+            tr { th scope="col" { "Source" } th scope="col" { "Kind" } th scope="col" { "Documents" } }
+            @for source in items(state, "sources") {
+                tr { td { (text(source, "name")) } td { (text(source, "kind")) } td { (source["documents"]) } }
+            }
+        }
+        (behind(state))
+    };
+    page("Status", shell, &body)
+}
+
+/// What is remembered.
+pub(super) fn memories(shell: &Shell, words: &str, found: &Value) -> Markup {
+    let memories = items(found, "items");
+    let body = html! {
+        h1 { "Memory" }
+        form action="/memory" {
+            label for="words" { "Words of a memory" }
+            input id="words" name="words" type="search" value=(words) dir="auto";
+            button { "Search memory" }
+        }
+        @if memories.is_empty() { p { "No memory fits." } }
+        ul class="memories" {
+            @for memory in memories {
+                li {
+                    p dir="auto" { (text(memory, "content")) }
+                    p class="trail" { (text(memory, "type")) " · " (text(memory, "memory_id")) }
+                    @for link in items(memory, "evidence") {
+                        p class="trail" {
+                            (text(link, "state")) " " (text(link, "source")) ":" (text(link, "rel_path"))
+                        }
+                    }
+                }
+            }
+        }
+    };
+    page("Memory", shell, &body)
+}
+
+/// What is wrong, and the commands that mend it.
+pub(super) fn problems(shell: &Shell, report: &Value) -> Markup {
+    let checks = items(report, "checks");
+    let (failed, noted) = (of(checks, false), of(checks, true));
+    let body = html! {
+        h1 { "Problems" }
+        p { (counted(&json!(checks.len()), "check")) ", " (failed.len()) " failed. Servers were not asked." }
+        @for check in failed { (problem(check, "failed")) }
+        @for check in noted { (problem(check, "stale")) }
+    };
+    page("Problems", shell, &body)
+}
+
+/// The checks that failed, or those that passed and still have something to say.
+fn of(checks: &[Value], passed: bool) -> Vec<&Value> {
+    let wanted = |check: &&Value| {
+        let is_noted = check["suggested_fix"].is_string();
+        check["ok"] == json!(passed) && (!passed || is_noted)
+    };
+    checks.iter().filter(wanted).collect()
+}
+
+fn problem(check: &Value, class: &str) -> Markup {
+    html! {
+        article {
+            p class=(class) { strong { (text(check, "error_code")) } ": " (text(check, "message")) }
+            @if let Some(fix) = check["suggested_fix"].as_str() { p { "What mends it: " code { (fix) } } }
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! The server that runs on a state folder: at most one, which others find by a small file.
+//!
+//! Whether it runs is the lock's matter, never the file's: a killed server leaves a file, and no
+//! lock.
+
+use std::net::SocketAddr;
+use std::path::Path;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::access::lost;
+use local_agent_files::state::StateDirectory;
+use local_agent_index::store::JobLock;
+use local_agent_text::error::{ErrorCode, Failure, Result};
+
+/// The file in the state folder that names the running server.
+const FILE: &str = "serve.running.json";
+
+/// The lock that the running server holds.
+const LOCK: &str = "serve.lock";
+
+/// A running server.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct RunningServer {
+    pub pid: u32,
+    pub listening: SocketAddr,
+    pub url: String,
+    /// RFC 3339, UTC.
+    pub started_at: String,
+}
+
+/// The server that runs on this state folder; `None`: there is none, or it does not listen yet.
+///
+/// # Errors
+/// `WRITE_ERROR` when the file cannot be read.
+pub(crate) fn running(state_dir: &Path) -> Result<Option<RunningServer>> {
+    let failed = |e: std::io::Error| lost(state_dir, FILE, &e);
+    let folder = StateDirectory::open_configured(state_dir).map_err(failed)?;
+    match folder {
+        Some(folder) if is_held(&folder) => named(&folder),
+        _ => Ok(None),
+    }
+}
+
+/// Whether a server runs on this state folder.
+pub(crate) fn is_running(state_dir: &Path) -> bool {
+    let folder = StateDirectory::open_configured(state_dir);
+    folder.is_ok_and(|folder| folder.is_some_and(|folder| is_held(&folder)))
+}
+
+fn is_held(folder: &StateDirectory) -> bool {
+    JobLock::holder_in(folder, LOCK).is_some()
+}
+
+fn named(folder: &StateDirectory) -> Result<Option<RunningServer>> {
+    let bytes = folder
+        .read_bytes(FILE, 1 << 14)
+        .map_err(|e| lost(folder.path(), FILE, &e))?;
+    Ok(bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
+}
+
+/// The claim of this process to be the server; it ends when it is dropped.
+pub(super) struct Claim {
+    folder: StateDirectory,
+    _lock: JobLock,
+}
+
+impl Claim {
+    /// Makes this process the server of the state folder.
+    ///
+    /// # Errors
+    /// `LOCKED` with the address of the server that runs already; `WRITE_ERROR`.
+    pub(super) fn make(state_dir: &Path) -> Result<Self> {
+        let failed = |e: std::io::Error| lost(state_dir, FILE, &e);
+        let folder = StateDirectory::make_configured(state_dir).map_err(failed)?;
+        if is_held(&folder) {
+            let at = named(&folder)?.map_or_else(String::new, |one| {
+                format!(" at {} (process {})", one.url, one.pid)
+            });
+            let message = format!("a server of this state folder runs already{at}");
+            return Err(
+                Failure::new(ErrorCode::Locked, message).with_hint("local-agent serve stop")
+            );
+        }
+        let holder = format!("pid {}, `local-agent serve`", std::process::id());
+        let lock = JobLock::take_in(&folder, LOCK, &holder, Duration::ZERO)?;
+        // What a killed server left.
+        folder.remove(FILE).map_err(failed)?;
+        Ok(Self {
+            folder,
+            _lock: lock,
+        })
+    }
+
+    /// Says where this server listens.
+    pub(super) fn announce(&self, server: &RunningServer) -> Result<()> {
+        let text = serde_json::to_string(server)
+            .map_err(|e| Failure::internal(format!("an address is no JSON: {e}")))?;
+        self.folder
+            .replace(FILE, (text + "\n").as_bytes())
+            .map_err(|e| lost(self.folder.path(), FILE, &e))
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        let _ = self.folder.remove(FILE);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_server_holds_a_state_folder_and_leaves_nothing_behind() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = folder.path();
+        assert!(running(state).unwrap().is_none() && !is_running(state));
+        let claim = Claim::make(state).unwrap();
+        assert!(is_running(state) && running(state).unwrap().is_none());
+        let server = RunningServer {
+            pid: 7,
+            listening: "127.0.0.1:8377".parse().unwrap(),
+            url: "http://127.0.0.1:8377".to_owned(),
+            started_at: "now".to_owned(),
+        };
+        claim.announce(&server).unwrap();
+        assert_eq!(running(state).unwrap(), Some(server));
+        let second = Claim::make(state).err().unwrap();
+        assert_eq!(second.code, ErrorCode::Locked);
+        assert!(
+            second
+                .message
+                .contains("at http://127.0.0.1:8377 (process 7)")
+        );
+        drop(claim);
+        assert!(running(state).unwrap().is_none() && !state.join(FILE).exists());
+        // A file that a killed server left names nobody.
+        std::fs::write(state.join(FILE), "{").unwrap();
+        assert!(running(state).unwrap().is_none());
+        Claim::make(state).unwrap();
+    }
+}

@@ -1,0 +1,133 @@
+//! An answer in steps, as server-sent events: what is being done, then each sentence with its
+//! verdict, then the whole answer as the page shows it.
+//!
+//! No word of a model is sent before the verifier has judged it. If the client closes the
+//! connection, the question is cancelled, and its record says so.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use http_body_util::BodyExt as _;
+use hyper::Response;
+use hyper::body::{Body, Bytes, Frame};
+use hyper::header::{self, HeaderValue};
+use serde::Serialize;
+use serde_json::Value;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::time::{Instant, Interval, interval};
+
+use super::api::{Waiting, entered, subject_of};
+use super::guard::{LONGEST, Visit};
+use super::page::{self, Shell};
+use super::reply::Sent;
+use super::{AskStep, WantedAnswer, site};
+use local_agent_text::error::Result;
+
+/// How often something is sent while nothing happens: a closed connection is noticed by that.
+const STILL_HERE: Duration = Duration::from_secs(1);
+
+/// One judged sentence.
+#[derive(Serialize)]
+struct SentenceEvent<'a> {
+    verdict: &'a str,
+    text: &'a str,
+}
+
+/// The end: the content of the page, as HTML in which every text is escaped.
+#[derive(Serialize)]
+struct PageEvent {
+    ok: bool,
+    html: String,
+}
+
+/// The body of the response.
+struct Events {
+    receiver: UnboundedReceiver<Bytes>,
+    tick: Interval,
+    until: Instant,
+    /// Tells the operation that nobody waits any more.
+    _waiting: Waiting,
+}
+
+impl Body for Events {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<std::result::Result<Frame<Bytes>, Infallible>>> {
+        if let Poll::Ready(next) = self.receiver.poll_recv(context) {
+            return Poll::Ready(next.map(|bytes| Ok(Frame::data(bytes))));
+        }
+        if self.tick.poll_tick(context).is_ready() {
+            if Instant::now() >= self.until {
+                return Poll::Ready(None);
+            }
+            return Poll::Ready(Some(Ok(Frame::data(Bytes::from_static(b":\n\n")))));
+        }
+        Poll::Pending
+    }
+}
+
+/// Answers a question in steps.
+pub(super) fn answer(visit: &Visit, shell: Shell, wanted: WantedAnswer) -> Sent {
+    let (sender, receiver) = unbounded_channel();
+    let waiting = Waiting::default();
+    let cancelled = Arc::clone(&waiting.0);
+    let inside = visit.clone();
+    tokio::task::spawn_blocking(move || {
+        let bodies = &*inside.view.bodies;
+        let tell = |step: AskStep| send(&sender, "step", &step);
+        let done = bodies.ask(&wanted, &cancelled, &tell);
+        let done = done.and_then(|answer| site::with_passages(bodies, answer));
+        let subject = subject_of(&wanted.question);
+        finish(
+            &sender,
+            &shell,
+            entered(&inside.view, "ask", &subject, done),
+        );
+    });
+    let events = Events {
+        receiver,
+        tick: interval(STILL_HERE),
+        until: Instant::now() + LONGEST,
+        _waiting: waiting,
+    };
+    let mut response = Response::new(events.boxed());
+    let kind = HeaderValue::from_static("text/event-stream");
+    response.headers_mut().insert(header::CONTENT_TYPE, kind);
+    response
+}
+
+/// Sends the sentences and the whole answer, or the failure.
+fn finish(sender: &UnboundedSender<Bytes>, shell: &Shell, done: Result<Value>) {
+    let (ok, html) = match &done {
+        Ok(answer) => {
+            let claims = answer["citation_validation"]["claims"].as_array();
+            for claim in claims.into_iter().flatten() {
+                let text = |key: &str| claim[key].as_str().unwrap_or_default();
+                let sentence = SentenceEvent {
+                    verdict: text("verdict"),
+                    text: text("text"),
+                };
+                send(sender, "sentence", &sentence);
+            }
+            (true, page::answer_content(shell, answer))
+        }
+        Err(failure) => (false, page::failure_content(failure)),
+    };
+    let html = html.into_string();
+    send(sender, "page", &PageEvent { ok, html });
+}
+
+fn send(sender: &UnboundedSender<Bytes>, name: &str, data: &impl Serialize) {
+    // JSON has no line break outside of its strings, and none inside that is not escaped.
+    if let Ok(data) = serde_json::to_string(data) {
+        // It is not an error if nobody waits any more.
+        let _ = sender.send(Bytes::from(format!("event: {name}\ndata: {data}\n\n")));
+    }
+}

@@ -1,0 +1,259 @@
+//! Named tokens for others than the owner: what each may do, and on which sources.
+//!
+//! They are kept in the state folder, readable only by the owner, as hashes: a token of 256 random
+//! bits needs no slow hash. The file is read again for every request, so a removed token stops
+//! working at once.
+
+use std::path::Path;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use subtle::ConstantTimeEq as _;
+
+use super::access::{lost, secret};
+use local_agent_files::state::StateDirectory;
+use local_agent_index::store::JobLock;
+use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::types::Sha256;
+
+/// The file in the state folder with the named tokens.
+pub(crate) const TOKENS_FILE: &str = "serve.tokens.json";
+
+/// The lock of those who change it.
+const LOCK: &str = "serve.tokens.lock";
+
+/// Maximum length of a name.
+const LONGEST_NAME: usize = 40;
+
+/// Maximum size of the file.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// What the holder of a token may do. Each role may do what the one before it may.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum VisitorRole {
+    /// Search and read notes.
+    Search,
+    /// Ask, and see its own runs.
+    Ask,
+    /// Call the file tools.
+    Tools,
+    /// See private notes, memory, all runs and the state of the program.
+    Owner,
+}
+
+impl VisitorRole {
+    /// The word on the command line.
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Search => "search",
+            Self::Ask => "ask",
+            Self::Tools => "tools",
+            Self::Owner => "owner",
+        }
+    }
+}
+
+/// One named token, as it is kept.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct NamedToken {
+    pub name: String,
+    pub role: VisitorRole,
+    /// Only these sources; empty: all.
+    pub sources: Vec<String>,
+    /// RFC 3339, UTC.
+    pub made_at: String,
+    /// The hash of the token.
+    sha256: Sha256,
+}
+
+/// The content of the file.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TokenFile {
+    schema_version: u32,
+    tokens: Vec<NamedToken>,
+}
+
+const SCHEMA_VERSION: u32 = 1;
+
+/// The named tokens, in the order in which they were made.
+///
+/// # Errors
+/// `WRITE_ERROR` when the file cannot be read, or is none of this program's.
+pub(crate) fn named_tokens(state_dir: &Path) -> Result<Vec<NamedToken>> {
+    let folder =
+        StateDirectory::open_configured(state_dir).map_err(|e| lost(state_dir, TOKENS_FILE, &e))?;
+    folder.map_or_else(|| Ok(Vec::new()), |folder| kept(&folder))
+}
+
+fn kept(folder: &StateDirectory) -> Result<Vec<NamedToken>> {
+    let bytes = folder
+        .read_bytes(TOKENS_FILE, MOST_BYTES)
+        .map_err(|e| lost(folder.path(), TOKENS_FILE, &e))?;
+    let Some(bytes) = bytes else {
+        return Ok(Vec::new());
+    };
+    let damaged = |why: &str| {
+        let file = folder.path().join(TOKENS_FILE);
+        let message = format!("{} {why}, so no named token works", file.display());
+        let aside = local_agent_files::state::quoted(&file);
+        Failure::new(ErrorCode::WriteError, message).with_hint(format!("mv {aside} {aside}.aside"))
+    };
+    match serde_json::from_slice::<TokenFile>(&bytes) {
+        Ok(file) if file.schema_version == SCHEMA_VERSION => Ok(file.tokens),
+        Ok(_) => Err(damaged("was written by a newer version")),
+        Err(_) => Err(damaged("is damaged")),
+    }
+}
+
+/// Makes a token and keeps its hash; returns the token.
+///
+/// # Errors
+/// `INVALID_ARGS` for a name that is taken or cannot be one; `LOCKED`; `WRITE_ERROR`.
+pub(crate) fn add_token(
+    state_dir: &Path,
+    name: &str,
+    role: VisitorRole,
+    sources: &[String],
+    now: &str,
+) -> Result<String> {
+    check_name(name)?;
+    let token = secret()?;
+    change(state_dir, |tokens| {
+        if tokens.iter().any(|known| known.name == name) {
+            let message = format!("there is already a token called `{name}`");
+            return Err(Failure::new(ErrorCode::InvalidArgs, message)
+                .with_hint(format!("local-agent serve token remove {name}")));
+        }
+        tokens.push(NamedToken {
+            name: name.to_owned(),
+            role,
+            sources: sources.to_vec(),
+            made_at: now.to_owned(),
+            sha256: Sha256::of(token.as_bytes()),
+        });
+        Ok(())
+    })?;
+    Ok(token)
+}
+
+/// Removes a token.
+///
+/// # Errors
+/// `INVALID_ARGS` when there is none of this name; `LOCKED`; `WRITE_ERROR`.
+pub(crate) fn remove_token(state_dir: &Path, name: &str) -> Result<()> {
+    change(state_dir, |tokens| {
+        let before = tokens.len();
+        tokens.retain(|known| known.name != name);
+        if tokens.len() < before {
+            return Ok(());
+        }
+        let shown: String = name.chars().filter(|c| !c.is_control()).collect();
+        let message = format!("there is no token called `{shown}`");
+        Err(Failure::new(ErrorCode::InvalidArgs, message).with_hint("local-agent serve token list"))
+    })
+}
+
+/// Changes the list; no other process changes it meanwhile.
+fn change(state_dir: &Path, how: impl FnOnce(&mut Vec<NamedToken>) -> Result<()>) -> Result<()> {
+    let failed = |e: std::io::Error| lost(state_dir, TOKENS_FILE, &e);
+    let folder = StateDirectory::make_configured(state_dir).map_err(failed)?;
+    let holder = format!("pid {}, `local-agent serve token`", std::process::id());
+    let _lock = JobLock::take_in(&folder, LOCK, &holder, Duration::from_secs(5))?;
+    let mut tokens = kept(&folder)?;
+    how(&mut tokens)?;
+    let file = TokenFile {
+        schema_version: SCHEMA_VERSION,
+        tokens,
+    };
+    let text = serde_json::to_string_pretty(&file)
+        .map_err(|e| Failure::internal(format!("the tokens cannot be written as JSON: {e}")))?;
+    folder
+        .replace(TOKENS_FILE, (text + "\n").as_bytes())
+        .map_err(failed)
+}
+
+fn check_name(name: &str) -> Result<()> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    let starts_well = name.starts_with(|c: char| c.is_ascii_alphanumeric());
+    if starts_well && name.len() <= LONGEST_NAME && name.chars().all(is_plain) {
+        return Ok(());
+    }
+    let message = format!(
+        "a name begins with a letter or a digit and has up to {LONGEST_NAME} letters, digits, `-` and `_`"
+    );
+    Err(Failure::new(ErrorCode::InvalidArgs, message)
+        .with_hint("local-agent serve token add laptop --role search"))
+}
+
+/// The token that `given` is. Every hash is compared, so the time says nothing.
+pub(super) fn named<'t>(tokens: &'t [NamedToken], given: &str) -> Option<&'t NamedToken> {
+    let given = Sha256::of(given.as_bytes()).to_string();
+    let mut found = None;
+    for token in tokens {
+        let own = token.sha256.to_string();
+        if bool::from(own.as_bytes().ct_eq(given.as_bytes())) {
+            found = Some(token);
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_is_kept_as_a_hash_and_found_by_itself_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let add = |name: &str| {
+            add_token(
+                folder.path(),
+                name,
+                VisitorRole::Ask,
+                &["a".to_owned()],
+                "now",
+            )
+        };
+        let token = add("laptop").unwrap();
+        let other = add("phone").unwrap();
+        assert_eq!(add("phone").unwrap_err().code, ErrorCode::InvalidArgs);
+        let text = std::fs::read_to_string(folder.path().join(TOKENS_FILE)).unwrap();
+        assert!(!text.contains(&token) && !text.contains(&other));
+        let tokens = named_tokens(folder.path()).unwrap();
+        assert_eq!(named(&tokens, &token).unwrap().name, "laptop");
+        assert_eq!(named(&tokens, &other).unwrap().name, "phone");
+        assert_eq!(named(&tokens, &token[..63]), None);
+        remove_token(folder.path(), "laptop").unwrap();
+        assert_eq!(named(&named_tokens(folder.path()).unwrap(), &token), None);
+        assert_eq!(
+            remove_token(folder.path(), "laptop").unwrap_err().code,
+            ErrorCode::InvalidArgs
+        );
+    }
+
+    #[test]
+    fn a_name_is_plain() {
+        for name in ["a", "Laptop-2", "x_y"] {
+            check_name(name).unwrap();
+        }
+        let long = "a".repeat(LONGEST_NAME + 1);
+        for name in ["", "-a", "_a", "a b", "a)", "é", "a\n", long.as_str()] {
+            assert!(check_name(name).is_err(), "{name:?}");
+        }
+    }
+
+    #[test]
+    fn a_damaged_file_is_a_failure_and_not_an_empty_list() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join(TOKENS_FILE), "{").unwrap();
+        assert_eq!(
+            named_tokens(folder.path()).unwrap_err().code,
+            ErrorCode::WriteError
+        );
+        let newer = r#"{"schema_version": 2, "tokens": []}"#;
+        std::fs::write(folder.path().join(TOKENS_FILE), newer).unwrap();
+        assert!(add_token(folder.path(), "a", VisitorRole::Ask, &[], "now").is_err());
+    }
+}

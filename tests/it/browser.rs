@@ -1,0 +1,224 @@
+//! The pages in a real browser: Chromium without a window. Where there is none, the tests are
+//! skipped with one printed line.
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::harness::World;
+use crate::serve::Served;
+use local_agent_testing::server::{Server, Step, serve};
+
+/// Names of notes, and texts of notes and questions, that would run or restyle something in a page
+/// that did not escape them.
+const HOSTILE: [&str; 7] = [
+    "<script>document.title='RUN'</script>",
+    "<img src=x onerror=\"document.title='RUN'\">",
+    "<style>body{display:none}</style>",
+    "<a href=\"javascript:document.title='RUN'\">zebra</a>",
+    "\" autofocus onfocus=\"document.title='RUN'\" x=\"",
+    "</textarea></title><svg onload=\"document.title='RUN'\">",
+    "\u{202e}abc\u{202c} \u{200f}مرحبا 食パン 🦓",
+];
+
+fn chromium() -> Option<PathBuf> {
+    [
+        "/usr/bin/chromium",
+        "/usr/bin/chromium-browser",
+        "/usr/bin/google-chrome",
+    ]
+    .into_iter()
+    .map(PathBuf::from)
+    .find(|path| path.exists())
+}
+
+/// A browser with its own profile, let in by a link.
+struct Browser {
+    program: PathBuf,
+    profile: tempfile::TempDir,
+}
+
+impl Browser {
+    fn open() -> Option<Self> {
+        let Some(program) = chromium() else {
+            println!("skipped: there is no Chromium on this machine");
+            return None;
+        };
+        let profile = tempfile::tempdir().unwrap();
+        Some(Self { program, profile })
+    }
+
+    /// Opens a page; returns what was printed.
+    fn run(&self, address: &str, options: &[&str]) -> String {
+        let done = Command::new(&self.program)
+            .args([
+                "--headless=new",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--hide-scrollbars",
+            ])
+            .args([
+                "--no-first-run",
+                "--disable-dev-shm-usage",
+                "--virtual-time-budget=8000",
+            ])
+            .arg(format!("--user-data-dir={}", self.profile.path().display()))
+            .args(options)
+            .arg(address)
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        String::from_utf8_lossy(&done.stdout).into_owned()
+    }
+
+    fn dom(&self, address: &str) -> String {
+        self.run(address, &["--dump-dom"])
+    }
+
+    fn picture(&self, address: &str, file: &Path, width: u32, more: &[&str]) -> Vec<u8> {
+        let shot = format!("--screenshot={}", file.display());
+        let size = format!("--window-size={width},900");
+        self.run(address, &[&[shot.as_str(), size.as_str()], more].concat());
+        std::fs::read(file).unwrap_or_default()
+    }
+}
+
+/// A server in front of the real one that adds the token, because a browser without a window
+/// forgets its cookie between two pages. `script` is added to the script of the pages: a person's
+/// hand on the real one.
+fn in_front_of(served: &Served, script: &'static str) -> Server {
+    let (address, token) = (served.address.clone(), served.token.clone());
+    serve(move |seen| {
+        let mut stream = TcpStream::connect(&address).unwrap();
+        let head = format!(
+            "{} {} HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n\r\n",
+            seen.method, seen.path
+        );
+        stream.write_all(head.as_bytes()).unwrap();
+        let mut reply = Vec::new();
+        let _ = stream.read_to_end(&mut reply);
+        if seen.path == "/script.js" {
+            let text = String::from_utf8(reply).unwrap();
+            let (head, body) = text.split_once("\r\n\r\n").unwrap();
+            let head: Vec<&str> = head
+                .lines()
+                .filter(|line| !line.to_lowercase().starts_with("content-length"))
+                .collect();
+            reply = format!("{}\r\n\r\n{body}\n{script}", head.join("\r\n")).into_bytes();
+        }
+        vec![Step::Bytes(reply)]
+    })
+}
+
+/// Says in the title how wide the page is, and whether it is shown.
+const MEASURE: &str = "addEventListener('load', () => setTimeout(() => {
+  const wide = document.documentElement.scrollWidth > innerWidth ? 'TOO-WIDE' : 'FITS';
+  const shown = getComputedStyle(document.body).display;
+  document.title = [document.title.startsWith('RUN') ? 'RUN' : 'QUIET', wide, shown].join(' ');
+}, 300));";
+
+fn title(dom: &str) -> &str {
+    let rest = dom.split_once("<title>").map_or("", |(_, rest)| rest);
+    rest.split("</title>").next().unwrap_or_default()
+}
+
+fn hostile_world() -> World {
+    let world = World::empty();
+    for (n, text) in HOSTILE.iter().enumerate() {
+        let body = format!("# {text}\n\nzebra {text}\n\n[link](javascript:alert) [[{n}]]\n");
+        world.write(&format!("{n}.md"), &body);
+    }
+    let named = "<img src=x onerror=document.title='RUN'>.md";
+    world.write(named, "# Zebra\n\nThe zebra eats apples.\n");
+    world.ok(&["init", "--here", "--source", "notes=."]);
+    world.ok(&["index"]);
+    world
+}
+
+fn encoded(text: &str) -> String {
+    form_urlencoded::byte_serialize(text.as_bytes()).collect()
+}
+
+#[test]
+fn nothing_hostile_runs_or_restyles_in_a_browser() {
+    let Some(browser) = Browser::open() else {
+        return;
+    };
+    let world = hostile_world();
+    let served = Served::start(&world, &["--requests-per-minute", "100000"]);
+    let front = in_front_of(&served, MEASURE);
+    let mut paths = vec![
+        "/?q=zebra".to_owned(),
+        "/status".to_owned(),
+        "/runs".to_owned(),
+    ];
+    for (n, text) in HOSTILE.iter().enumerate() {
+        paths.push(format!("/note?address=notes:{n}.md"));
+        paths.push(format!("/ask?q={}", encoded(&format!("zebra {text}"))));
+    }
+    for path in paths {
+        let dom = browser.dom(&front.url(&path));
+        assert_eq!(title(&dom), "QUIET FITS block", "{path}: {dom}");
+        assert!(!dom.contains("href=\"javascript:"), "{path}: {dom}");
+    }
+}
+
+#[test]
+fn pages_fit_a_narrow_window_and_are_light_or_dark() {
+    let Some(browser) = Browser::open() else {
+        return;
+    };
+    let world = hostile_world();
+    let served = Served::start(&world, &["--requests-per-minute", "100000"]);
+    let front = in_front_of(&served, MEASURE);
+    for path in [
+        "/?q=zebra",
+        "/note?address=notes:0.md",
+        "/ask?q=What+does+the+zebra+eat",
+    ] {
+        for width in [360, 1280] {
+            let address = front.url(path);
+            let size = format!("--window-size={width},900");
+            let dom = browser.run(&address, &["--dump-dom", &size]);
+            assert_eq!(title(&dom), "QUIET FITS block", "{path} at {width}");
+            let file = world.root().join("page.png");
+            let scheme = |value| format!("--blink-settings=preferredColorScheme={value}");
+            let light = browser.picture(&address, &file, width, &[&scheme(1)]);
+            let dark = browser.picture(&address, &file, width, &[&scheme(0)]);
+            assert!(
+                light.starts_with(b"\x89PNG") && dark.starts_with(b"\x89PNG"),
+                "{path}"
+            );
+            assert_ne!(light, dark, "{path} at {width}");
+        }
+    }
+}
+
+#[test]
+fn an_answer_comes_sentence_by_sentence_in_a_browser() {
+    let Some(browser) = Browser::open() else {
+        return;
+    };
+    let world = World::with(&[("zebra.md", "# Zebra\n\nThe zebra eats 14 apples a day.\n")]);
+    world.ok(&["index"]);
+    let served = Served::start(&world, &[]);
+    let press = "addEventListener('load', () => {
+      field.value = 'How many apples does the zebra eat a day?';
+      form.requestSubmit(document.getElementById('ask'));
+    });";
+    let front = in_front_of(&served, press);
+    let dom = browser.dom(&front.url("/"));
+    assert!(
+        dom.contains("<li class=\"verified\"") && dom.contains("zebra.md, line 3"),
+        "{dom}"
+    );
+    assert!(!dom.contains(">Cancel<"), "{dom}");
+    let typed = "addEventListener('load', () => {
+      field.value = 'apples';
+      field.dispatchEvent(new Event('input'));
+    });";
+    let front = in_front_of(&served, typed);
+    let dom = browser.dom(&front.url("/"));
+    assert!(dom.contains("<mark>apples</mark>"), "{dom}");
+}

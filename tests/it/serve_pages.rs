@@ -1,0 +1,260 @@
+//! The pages of `serve` beyond search and answer: runs, memory, problems, a note with what is
+//! around it, and an answer in steps.
+
+use serde_json::{Value, json};
+
+use crate::chat_server::{ChatServer, Say};
+use crate::harness::World;
+use crate::serve::Served;
+
+fn world() -> World {
+    let world = World::with(&[
+        (
+            "zebra.md",
+            "# Zebra\n\nThe zebra eats 14 apples a day. See [[lion]].\n\n## Stable\n\n#animals It sleeps at 9.\n",
+        ),
+        (
+            "lion.md",
+            "# Lion\n\nThe lion eats meat. It knows the [[zebra]].\n",
+        ),
+    ]);
+    world.ok(&["index"]);
+    world
+}
+
+const QUESTION: &str = "How many apples does the zebra eat a day?";
+
+#[test]
+fn a_note_has_its_outline_the_notes_around_it_and_a_way_into_an_editor() {
+    let world = world();
+    let served = Served::start(&world, &[]);
+    let note = served.get("/note?address=zebra.md").body;
+    for part in [
+        "<a href=\"#L5\">Stable</a>",
+        "<h2>Links to it</h2>",
+        "/note?address=notes:lion.md",
+        "href=\"vscode://file/",
+        "href=\"obsidian://open?path=",
+    ] {
+        assert!(note.contains(part), "{part} in {note}");
+    }
+    let guest = world.json(&["serve", "token", "add", "guest", "--role", "search"]);
+    let note = served.get_as(guest["token"].as_str().unwrap(), "/note?address=zebra.md");
+    assert!(!note.body.contains("vscode://"), "{}", note.body);
+    assert!(
+        !note.body.contains(world.root().to_str().unwrap()),
+        "{}",
+        note.body
+    );
+}
+
+#[test]
+fn a_search_page_takes_limits() {
+    let world = world();
+    let served = Served::start(&world, &[]);
+    let count = |query: &str| {
+        let page = served.get(&format!("/?q=eats{query}")).body;
+        page.matches("<blockquote").count()
+    };
+    assert_eq!(count(""), 2);
+    assert_eq!(count("&tag=animals"), 1);
+    assert_eq!(count("&tag=%23animals&source=notes"), 1);
+    assert_eq!(count("&before=2000-01-01"), 0);
+    let wrong = served.get("/?q=eats&source=nowhere").body;
+    assert!(wrong.contains("INVALID_ARGS"), "{wrong}");
+    let kept = served.get("/?q=eats&tag=animals").body;
+    assert!(kept.contains("name=\"tag\" value=\"animals\""), "{kept}");
+    assert!(
+        kept.contains("<option value=\"notes\">notes</option>"),
+        "{kept}"
+    );
+}
+
+#[test]
+fn runs_are_listed_shown_compared_and_replayed() {
+    let world = world();
+    let served = Served::start(&world, &[]);
+    assert!(served.get("/runs").body.contains("No run is recorded yet."));
+    let run = |question: &str| {
+        let asked = served.post("/api/ask", &json!({"question": question}));
+        asked.json()["run_id"].as_str().unwrap().to_owned()
+    };
+    let (one, two) = (run(QUESTION), run("What does the lion eat?"));
+    let list = served.get("/runs").body;
+    for id in [&one, &two] {
+        assert!(list.contains(&format!("/run?id={id}")), "{list}");
+    }
+    let shown = served.get(&format!("/run?id={one}")).body;
+    assert!(
+        shown.contains("<li class=\"verified\"") && shown.contains("zebra.md, line"),
+        "{shown}"
+    );
+    let compared = served.get(&format!("/runs/compare?a={one}&b={two}")).body;
+    assert!(
+        compared.contains("14 apples") && compared.contains("meat"),
+        "{compared}"
+    );
+    let form = |headers: &[(&str, &str)]| {
+        let bearer = served.bearer();
+        let mut all = vec![("Host", served.address.as_str())];
+        all.extend(headers);
+        if !headers.iter().any(|(name, _)| *name == "Cookie") {
+            all.push(("Authorization", &bearer));
+        }
+        served.with("POST /run/replay", &all, &format!("id={one}"))
+    };
+    let done = form(&[]);
+    assert!(done.body.contains("The same report:"), "{}", done.body);
+    form(&[("Origin", "http://evil.example")]).is_refused(403, "ACCESS_DENIED");
+    form(&[("Sec-Fetch-Site", "cross-site")]).is_refused(403, "ACCESS_DENIED");
+    assert_eq!(served.get("/run/replay").status, 405);
+    let gone = served.get("/run?id=none").body;
+    assert!(gone.contains("RUN_NOT_FOUND"), "{gone}");
+}
+
+#[test]
+fn a_form_that_does_not_say_where_it_comes_from_does_nothing() {
+    let world = world();
+    world.ok(&["ask", QUESTION]);
+    let served = Served::start(&world, &["--open"]);
+    let host = ("Host", served.address.as_str());
+    let link = served.link.clone().unwrap();
+    let path = link.split_once(&served.address).unwrap().1;
+    let entered = served.with(&format!("GET {path}"), &[host], "");
+    let cookie = entered.header("set-cookie").unwrap();
+    let cookie = ("Cookie", cookie.split(';').next().unwrap());
+    let replay = |more: &[(&str, &str)]| {
+        let headers = [&[host, cookie][..], more].concat();
+        served.with("POST /run/replay", &headers, "id=last")
+    };
+    replay(&[]).is_refused(403, "ACCESS_DENIED");
+    let own = format!("http://{}", served.address);
+    let done = replay(&[("Origin", &own)]);
+    assert!(done.body.contains("The same report:"), "{}", done.body);
+}
+
+#[test]
+fn memory_and_problems_have_pages() {
+    let world = world();
+    let remember = ["memory", "add", "--type", "user_fact", "--content"];
+    world.ok(&[&remember[..], &["Leyla feeds the <b>zebra</b>."]].concat());
+    world.ok(&[&remember[..], &["The gate closes at 8."]].concat());
+    let served = Served::start(&world, &[]);
+    let all = served.get("/memory").body;
+    assert!(
+        all.contains("Leyla feeds the &lt;b&gt;zebra") && all.contains("gate"),
+        "{all}"
+    );
+    let found = served.get("/memory?words=zebra").body;
+    assert!(
+        found.contains("Leyla") && !found.contains("gate"),
+        "{found}"
+    );
+    let problems = served.get("/doctor").body;
+    assert!(problems.contains("checks, "), "{problems}");
+    // The page says what the command says.
+    let report = world.run(&["doctor", "--offline", "--json"]).json();
+    for check in report["checks"].as_array().unwrap() {
+        if let Some(fix) = check["suggested_fix"].as_str() {
+            let fix = fix
+                .replace('&', "&amp;")
+                .replace('"', "&quot;")
+                .replace('<', "&lt;");
+            let code = check["error_code"].as_str().unwrap();
+            assert!(problems.contains(code), "{code} in {problems}");
+            assert!(
+                problems.contains(&fix.replace('>', "&gt;")),
+                "{fix} in {problems}"
+            );
+        }
+    }
+}
+
+/// The events of a stream: name and data.
+fn events(body: &str) -> Vec<(String, Value)> {
+    let blocks = body.split("\n\n").filter_map(|block| {
+        let at = block.find("event: ")?;
+        let (name, data) = block[at + 7..].split_once("\ndata: ")?;
+        let data = data.lines().next()?;
+        Some((name.to_owned(), serde_json::from_str(data).ok()?))
+    });
+    blocks.collect()
+}
+
+#[test]
+fn an_answer_comes_in_steps() {
+    let world = world();
+    let served = Served::start(&world, &[]);
+    let answer = served.get("/ask/stream?q=How+many+apples+does+the+zebra+eat+a+day");
+    assert_eq!(answer.header("content-type"), Some("text/event-stream"));
+    assert!(answer.header("content-security-policy").is_some());
+    let events = events(&answer.body);
+    let names: Vec<&str> = events.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(
+        (names.first(), names.last()),
+        (Some(&"step"), Some(&"page"))
+    );
+    let (_, sentence) = events.iter().find(|(name, _)| name == "sentence").unwrap();
+    assert_eq!(sentence["verdict"], "verified");
+    assert!(
+        sentence["text"].as_str().unwrap().contains("14 apples"),
+        "{sentence}"
+    );
+    let (_, page) = events.last().unwrap();
+    let html = page["html"].as_str().unwrap();
+    assert!(
+        page["ok"] == true && html.contains("<li class=\"verified\""),
+        "{html}"
+    );
+    let blank = served.get("/ask/stream?q=+");
+    assert!(blank.body.contains("INVALID_QUERY"), "{}", blank.body);
+    assert_eq!(world.json(&["runs", "list"])["total"], 1);
+}
+
+#[test]
+fn a_connection_that_is_closed_cancels_the_answer() {
+    use std::io::{Read as _, Write as _};
+    let world = world();
+    let long = "The zebra eats 14 apples a day [E1]. ".repeat(30);
+    let pause = std::time::Duration::from_millis(200);
+    let slow = ChatServer::ollama(vec![Say::Slowly(long, pause)]);
+    let config = world.root().join("llm.yaml");
+    std::fs::write(
+        &config,
+        "ask: {provider: ollama}\nllm: {model: m, timeout_s: 60}\n",
+    )
+    .unwrap();
+    let served = Served::start(
+        &world,
+        &[
+            "--config",
+            config.to_str().unwrap(),
+            "--ollama-base-url",
+            &slow.url(),
+        ],
+    );
+    let mut stream = std::net::TcpStream::connect(&served.address).unwrap();
+    let head = format!(
+        "GET /ask/stream?q=How+many+apples HTTP/1.1\r\nHost: {}\r\nAuthorization: {}\r\n\r\n",
+        served.address,
+        served.bearer()
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    let mut seen = String::new();
+    while !seen.contains("\"step\":\"asking\"") {
+        let mut bytes = [0; 1024];
+        let n = stream.read(&mut bytes).unwrap();
+        assert_ne!(n, 0, "{seen}");
+        seen.push_str(&String::from_utf8_lossy(&bytes[..n]));
+    }
+    drop(stream);
+    let mut record = Value::Null;
+    for _ in 0..600 {
+        record = served.get("/api/run?id=last").json()["record"].clone();
+        if record["status"] == "failed" {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    }
+    assert_eq!(record["error_code"], "CANCELLED", "{record}");
+}
