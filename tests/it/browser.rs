@@ -172,7 +172,10 @@ fn pages_fit_a_narrow_window_and_are_light_or_dark() {
     let world = hostile_world();
     let served = Served::start(&world, &["--requests-per-minute", "100000"]);
     let front = in_front_of(&served, MEASURE);
+    world.ok(&["ask", "What does the zebra eat?"]);
     for path in [
+        "/runs",
+        "/run?id=last",
         "/?q=zebra",
         "/note?address=notes:0.md",
         "/ask?q=What+does+the+zebra+eat",
