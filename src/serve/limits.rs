@@ -98,7 +98,7 @@ mod tests {
     fn a_minute_has_so_many_requests_and_each_visitor_its_own() {
         let limiter = Limiter::new(2);
         let start = Instant::now();
-        let mut admit = |who: &Visitor, after: u64| {
+        let admit = |who: &Visitor, after: u64| {
             let now = start + Duration::from_secs(after);
             limiter.admit(who, now).map(drop)
         };

@@ -41,9 +41,9 @@ fn world() -> World {
 
 fn add(world: &World, name: &str, role: &str, sources: &[&str]) -> String {
     let mut args = vec!["serve", "token", "add", name, "--role", role];
-    sources
-        .iter()
-        .for_each(|source| args.extend(["--source", source]));
+    for source in sources {
+        args.extend(["--source", source]);
+    }
     world.json(&args)["token"].as_str().unwrap().to_owned()
 }
 
