@@ -67,7 +67,9 @@ impl Limiter {
         account.left = (account.left + seconds * self.per_minute / 60.0).min(self.per_minute);
         account.counted = now;
         if account.left < 1.0 {
-            let wait = ((1.0 - account.left) * 60.0 / self.per_minute).ceil();
+            let seconds = (1.0 - account.left) * 60.0 / self.per_minute;
+            // A whole number of seconds is one, however it was rounded.
+            let wait = (seconds - 1e-6).ceil();
             return Err(TooMany::InAMinute { wait: wait as u64 });
         }
         account.left -= 1.0;
