@@ -14,7 +14,7 @@ use tokio::net::TcpListener;
 use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
-use super::{House, Identity, guard};
+use super::{House, TlsIdentity, guard};
 use local_agent_text::error::{ErrorCode, Failure};
 
 type Done<T> = local_agent_text::error::Result<T>;
@@ -66,7 +66,7 @@ pub(super) async fn accept(listener: TcpListener, house: Arc<House>) -> Done<()>
         let house = Arc::clone(&house);
         let watcher = graceful.watcher();
         tokio::spawn(async move {
-            let Some(tls) = house.tls.as_ref().map(Identity::acceptor) else {
+            let Some(tls) = house.tls.as_ref().map(TlsIdentity::acceptor) else {
                 return serve_one(stream, house, watcher, place).await;
             };
             // A client that does not finish the greeting is let go.

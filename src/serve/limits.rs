@@ -67,7 +67,9 @@ impl Limiter {
         account.left = (account.left + seconds * self.per_minute / 60.0).min(self.per_minute);
         account.counted = now;
         if account.left < 1.0 {
-            let wait = ((1.0 - account.left) * 60.0 / self.per_minute).ceil();
+            let seconds = (1.0 - account.left) * 60.0 / self.per_minute;
+            // A whole number of seconds is one, however it was rounded.
+            let wait = (seconds - 1e-6).ceil();
             return Err(TooMany::InAMinute { wait: wait as u64 });
         }
         account.left -= 1.0;
@@ -98,7 +100,7 @@ mod tests {
     fn a_minute_has_so_many_requests_and_each_visitor_its_own() {
         let limiter = Limiter::new(2);
         let start = Instant::now();
-        let mut admit = |who: &Visitor, after: u64| {
+        let admit = |who: &Visitor, after: u64| {
             let now = start + Duration::from_secs(after);
             limiter.admit(who, now).map(drop)
         };

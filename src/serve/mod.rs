@@ -56,7 +56,7 @@ use local_agent_text::error::{ErrorCode, Failure, Result};
 
 pub(crate) use access::{TOKEN_FILE, Visitor, token};
 pub(crate) use running::{RunningServer, is_running, running};
-pub(crate) use tls::Identity;
+pub(crate) use tls::TlsIdentity;
 pub(crate) use tokens::{VisitorRole, add_token, named_tokens, remove_token};
 
 use access::Access;
@@ -75,7 +75,7 @@ const MOST_BYTES: usize = 1 << 20;
 pub(crate) struct Settings {
     pub listen: SocketAddr,
     /// The certificate with which it speaks TLS itself.
-    pub tls: Option<Identity>,
+    pub tls: Option<TlsIdentity>,
     /// The public name of the proxy in front of this server.
     pub behind_proxy: Option<String>,
     /// Whether to create a link for one browser.
@@ -237,7 +237,7 @@ struct House {
     access: Access,
     limiter: Limiter,
     at_work: Arc<Semaphore>,
-    tls: Option<Identity>,
+    tls: Option<TlsIdentity>,
 }
 
 /// Serves until a termination signal; running requests are then finished. `ready` is called once

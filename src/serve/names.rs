@@ -3,7 +3,7 @@
 
 use std::net::SocketAddr;
 
-use super::{Identity, Settings};
+use super::{Settings, TlsIdentity};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
 /// The names and origins of this server.
@@ -12,11 +12,11 @@ pub(super) struct Names {
     port: u16,
     hosts: Vec<String>,
     origins: Vec<String>,
-    tls: Option<Identity>,
+    tls: Option<TlsIdentity>,
 }
 
 impl Names {
-    pub(super) fn new(address: SocketAddr, proxy: Option<&str>, tls: Option<Identity>) -> Self {
+    pub(super) fn new(address: SocketAddr, proxy: Option<&str>, tls: Option<TlsIdentity>) -> Self {
         let mut hosts = vec![address.to_string(), format!("localhost:{}", address.port())];
         let scheme = if tls.is_some() { "https" } else { "http" };
         let own = hosts.iter().map(|host| format!("{scheme}://{host}"));

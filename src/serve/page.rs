@@ -250,7 +250,7 @@ pub(super) fn answer_content(shell: &Shell, answer: &Value) -> Markup {
                 @for (item, passage) in evidence {
                     article id=(text(item, "label")) {
                         h3 { (text(item, "label")) " " (place(item)) }
-                        blockquote dir="auto" { (passage.as_str().unwrap_or_default()) }
+                        blockquote { (passage.as_str().unwrap_or_default()) }
                     }
                 }
             }
@@ -289,7 +289,7 @@ pub(super) fn sentences(report: &Value) -> Markup {
     html! {
         ul class="claims" {
             @for claim in items(report, "claims") {
-                li class=(text(claim, "verdict")) dir="auto" {
+                li class=(text(claim, "verdict")) {
                     span class="verdict" { (text(claim, "verdict")) } " " (text(claim, "text"))
                     details {
                         summary { "Proof" }
@@ -315,7 +315,7 @@ pub(super) fn document(shell: &Shell, note: &Value) -> Markup {
             }
         }
         div class="note" {
-            table class="lines" dir="auto" {
+            table class="lines" {
                 @for (number, line) in (first..).zip(text(document, "text").lines()) {
                     tr id={ "L" (number) } { th scope="row" { (number) } td { (line) } }
                 }

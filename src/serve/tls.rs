@@ -19,14 +19,14 @@ const MAKE: &str = "openssl req -x509 -newkey rsa:3072 -nodes -days 365 -keyout 
 
 /// A certificate with its key.
 #[derive(Clone)]
-pub(crate) struct Identity {
+pub(crate) struct TlsIdentity {
     config: Arc<ServerConfig>,
     certificate: CertificateDer<'static>,
 }
 
-impl std::fmt::Debug for Identity {
+impl std::fmt::Debug for TlsIdentity {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Identity")
+        f.write_str("TlsIdentity")
     }
 }
 
@@ -45,7 +45,7 @@ fn read(file: &Path) -> Result<Vec<u8>> {
     })
 }
 
-impl Identity {
+impl TlsIdentity {
     /// Reads PEM files: the certificate with those that vouch for it, and its key.
     ///
     /// # Errors

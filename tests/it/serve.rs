@@ -56,9 +56,13 @@ impl Served {
             .as_str()
             .unwrap()
             .to_owned();
+        let is_named = args.contains(&"--listen");
+        let listen = ["--listen", "127.0.0.1:0"];
+        let listen = if is_named { &listen[..0] } else { &listen[..] };
         let mut child = world
             .command()
-            .args(["serve", "--listen", "127.0.0.1:0", "--json"])
+            .args(["serve", "--json"])
+            .args(listen)
             .args(args)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

@@ -113,7 +113,19 @@ fn a_link_in_the_place_of_a_file_of_the_server_is_not_followed() {
 fn the_units_start_this_server_with_its_configuration() {
     let world = World::example();
     let unit = |kind: &str| world.stable(&world.ok(&["serve", "--print-unit", kind]).stdout);
-    assert_snapshot!(unit("systemd"), @"");
+    assert_snapshot!(unit("systemd"), @r"
+    [Unit]
+    Description=local-agent serves this user's notes
+
+    [Service]
+    ExecStart=<package>/local-agent -C <vault> serve
+    Restart=on-failure
+    RestartSec=30
+    Nice=10
+
+    [Install]
+    WantedBy=default.target
+    ");
     let launchd = unit("launchd");
     assert!(
         launchd.contains("<string>local-agent.serve</string>"),

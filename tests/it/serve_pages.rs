@@ -136,7 +136,15 @@ fn a_form_that_does_not_say_where_it_comes_from_does_nothing() {
 #[test]
 fn memory_and_problems_have_pages() {
     let world = world();
-    let remember = ["memory", "add", "--type", "user_fact", "--content"];
+    let remember = [
+        "memory",
+        "add",
+        "--source",
+        "manual",
+        "--type",
+        "user_fact",
+        "--content",
+    ];
     world.ok(&[&remember[..], &["Leyla feeds the <b>zebra</b>."]].concat());
     world.ok(&[&remember[..], &["The gate closes at 8."]].concat());
     let served = Served::start(&world, &[]);

@@ -41,9 +41,9 @@ fn world() -> World {
 
 fn add(world: &World, name: &str, role: &str, sources: &[&str]) -> String {
     let mut args = vec!["serve", "token", "add", name, "--role", role];
-    sources
-        .iter()
-        .for_each(|source| args.extend(["--source", source]));
+    for source in sources {
+        args.extend(["--source", source]);
+    }
     world.json(&args)["token"].as_str().unwrap().to_owned()
 }
 
@@ -159,7 +159,15 @@ fn a_token_for_one_source_gets_no_word_of_another_or_of_a_private_note() {
     let keys = [key_of(&world, "falcon code"), key_of(&world, "owl sleeps")];
     // What the owner asked and remembers is nobody else's.
     world.ok(&["ask", "What is the falcon code?"]);
-    let remember = ["memory", "add", "--type", "user_fact", "--content"];
+    let remember = [
+        "memory",
+        "add",
+        "--source",
+        "manual",
+        "--type",
+        "user_fact",
+        "--content",
+    ];
     world.ok(&[&remember[..], &["The falcon code is Xyzzy, says Leyla."]].concat());
     let linked = ["The falcon code Xyzzy is old.", "--chunk-key", &keys[0]];
     world.ok(&[&remember[..], &linked].concat());
@@ -300,7 +308,20 @@ fn each_role_may_do_what_the_one_before_it_may() {
             tools.join(" ")
         ));
     }
-    assert_snapshot!(table, @"");
+    assert_snapshot!(table, @r"
+    search
+      / /note?address=zoo.md /status /api/status /api/get?address=zoo.md
+      search get multi_get links tags similar status
+    ask
+      / /note?address=zoo.md /status /api/status /api/get?address=zoo.md /ask /runs /api/runs
+      search get multi_get links tags similar ask verify status
+    tools
+      / /note?address=zoo.md /status /api/status /api/get?address=zoo.md /ask /runs /api/runs
+      search get multi_get links tags similar ask verify status grep list_dir
+    owner
+      / /note?address=zoo.md /status /api/status /api/get?address=zoo.md /ask /runs /api/runs /memory /doctor
+      search get multi_get links tags similar ask verify status grep list_dir
+    ");
     let token = add(&world, "reader", "search", &[]);
     let refused = served.get_as(&token, "/api/runs");
     refused.is_refused(403, "ACCESS_DENIED");
@@ -324,7 +345,7 @@ fn each_role_may_do_what_the_one_before_it_may() {
 fn a_named_token_is_shown_once_and_ends_with_its_removal() {
     let world = world();
     let served = Served::start(&world, &[]);
-    assert_snapshot!(world.ok(&["serve", "token", "list"]).stdout, @"");
+    assert_snapshot!(world.ok(&["serve", "token", "list"]).stdout, @"There is no named token; the owner's is `local-agent serve token`.");
     let token = world
         .ok(&[
             "serve", "token", "add", "phone", "--role", "search", "--source", "open",
@@ -334,7 +355,7 @@ fn a_named_token_is_shown_once_and_ends_with_its_removal() {
     assert_eq!(token.len(), 64);
     assert_eq!(served.get_as(token, "/api/status").status, 200);
     let listed = world.ok(&["serve", "token", "list"]).stdout;
-    assert_snapshot!(world.stable(&listed), @"");
+    assert_snapshot!(world.stable(&listed), @"phone  search  open  since <time>");
     assert!(
         !world
             .json(&["serve", "token", "list"])

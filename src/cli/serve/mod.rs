@@ -19,7 +19,7 @@ use serde::Serialize;
 
 use super::args::{Serve as Args, ServeCommand};
 use super::context::{Context, now};
-use crate::serve::{self, Identity, Listening, Settings};
+use crate::serve::{self, Listening, Settings, TlsIdentity};
 use local_agent_text::error::Result;
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
@@ -58,12 +58,12 @@ fn start(context: &Context, args: &Args) -> Result<ExitCode> {
 }
 
 /// The certificate with its key, if there is one.
-fn identity(context: &Context, args: &Args) -> Result<Option<Identity>> {
+fn identity(context: &Context, args: &Args) -> Result<Option<TlsIdentity>> {
     let (Some(certificate), Some(key)) = (&args.tls_cert, &args.tls_key) else {
         return Ok(None);
     };
     let cwd = &context.environment.cwd;
-    Identity::read(&cwd.join(certificate), &cwd.join(key)).map(Some)
+    TlsIdentity::read(&cwd.join(certificate), &cwd.join(key)).map(Some)
 }
 
 /// What `serve --json` prints first.
