@@ -10,9 +10,6 @@
 //! | [`memory`] | what a person told the program, with links that track their chunks |
 //! | [`operations`] | the work of commands after argument parsing, for the command line and MCP |
 
-// Some 280 fields and variants here say it all by their names.
-#![allow(missing_docs)]
-
 pub mod ask;
 pub mod config;
 pub mod llm;

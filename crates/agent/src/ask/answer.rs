@@ -69,6 +69,7 @@ pub struct Answer {
 pub struct Asked {
     /// The answer, or the typed failure.
     pub answer: Result<Answer>,
+    /// Every prompt, reply and judgement on the way.
     pub trail: Trail,
 }
 

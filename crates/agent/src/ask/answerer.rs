@@ -30,6 +30,7 @@ pub struct ChatAnswerer {
     pub chat: Chat,
     /// Chooses the file when a question names one; `None`: `chat` does.
     pub first: Option<Chat>,
+    /// The length limit and temperature of each of its replies.
     pub sampling: Sampling,
     /// The configuration keys that limit a reply.
     pub keys: BudgetKeys,
@@ -46,6 +47,7 @@ pub struct Judge {
 /// The answerer and the reason for it.
 #[derive(Debug)]
 pub struct Chosen {
+    /// Who will answer.
     pub answerer: Answerer,
     /// One plain sentence.
     pub why: String,
@@ -63,7 +65,6 @@ impl Chosen {
 
 /// Chooses the answerer according to `ask.provider`. `auto` means Ollama if a chat model is
 /// configured and the server lists it quickly, otherwise the extractive answerer; models are never
-/// pulled.
 /// pulled.
 ///
 /// Errors: `CONFIG_ERROR` for an invalid address, if it would be used; for a provider that was set

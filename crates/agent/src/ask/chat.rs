@@ -13,7 +13,9 @@ use local_agent_text::error::{ErrorCode, Failure, Result};
 /// The result of a chat: the model's own words, unchecked.
 #[derive(Debug)]
 pub struct Chatted {
+    /// The model's words, with a note at the end if the token limit cut them off; or the failure.
     pub text: Result<String>,
+    /// Every prompt and reply on the way.
     pub trail: Trail,
 }
 

@@ -94,13 +94,17 @@ const PER_DOCUMENT: usize = 3;
 pub struct Question<'a> {
     /// Plain words; no query language.
     pub text: &'a str,
+    /// Where to search; documents outside it are no evidence.
     pub scope: Scope,
+    /// How the lexical and the vector list become one.
     pub fusion: Fusion,
+    /// Share of the vectors in `Convex`, 0 to 1; `None`: the share in the model's profile.
     pub vector_weight: Option<f32>,
     /// Maximum number of evidence items.
     pub top_n: usize,
     /// Maximum number of evidence tokens.
     pub max_tokens: usize,
+    /// How strictly the draft is checked.
     pub verify: VerifyOptions,
     /// Fail with `ASK_CITATION_INVALID` when anything in the draft is rejected, instead of leaving
     /// it out.

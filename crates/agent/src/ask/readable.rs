@@ -12,6 +12,7 @@ use super::{Answer, Outcome};
 /// Text in one style.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextRun {
+    /// Part of one line, without a line break.
     pub text: String,
     /// Whether it is the text that answers the question.
     pub bold: bool,
@@ -23,6 +24,7 @@ pub type TextLine = Vec<TextRun>;
 /// An answer, formatted in lines.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Readable {
+    /// The lines in order; an empty one separates passages.
     pub lines: Vec<TextLine>,
     /// `[1] path › heading, line 4`, one line per source.
     pub sources: Vec<String>,

@@ -43,6 +43,7 @@ pub struct ClaimOpinion {
 pub struct AskedModel {
     /// `ollama` or `openai`.
     pub provider: String,
+    /// The name of the model, as its server lists it.
     pub name: String,
     /// Digest of the model's files, if the server gives one.
     pub digest: Option<String>,

@@ -17,6 +17,7 @@ use local_agent_verify::{Report, Verdict};
 /// One call of a chat model.
 #[derive(Debug, Clone, Serialize)]
 pub struct Call {
+    /// The model that was asked, and where it runs.
     pub model: Model,
     /// The prompt, word for word.
     pub prompt: Vec<Message>,
@@ -26,6 +27,7 @@ pub struct Call {
     pub reply: Option<Reply>,
     /// Why the call failed.
     pub error: Option<String>,
+    /// How long the call took, in milliseconds.
     pub took_ms: u64,
 }
 
@@ -70,10 +72,13 @@ impl Purpose {
 /// One call, and how its reply was judged.
 #[derive(Debug, Clone, Serialize)]
 pub struct Round {
+    /// What the model was asked for.
     pub purpose: Purpose,
+    /// The prompt and the reply.
     pub call: Call,
     /// The evidence that the reply was judged against; `None` when it was not a draft.
     pub snapshot: Option<EvidenceSnapshot>,
+    /// The state of the files of that evidence when it was frozen; empty without evidence.
     pub freshness: FreshnessReport,
     /// What the verifier found in the reply.
     pub report: Option<Report>,
@@ -126,6 +131,7 @@ impl Round {
 pub struct ToolStep {
     /// As the model wrote it.
     pub name: String,
+    /// The arguments as the model wrote them; they may be invalid.
     pub args: serde_json::Value,
     /// `ok`, or the code of the failure.
     pub outcome: String,
@@ -144,6 +150,7 @@ pub struct ToolStep {
 pub struct Timing {
     /// `retrieve`, `read`, `extract`, `model`, `verify`.
     pub step: &'static str,
+    /// In milliseconds.
     pub took_ms: u64,
 }
 
@@ -227,13 +234,23 @@ impl Call {
 pub enum Event<'a> {
     /// The evidence is final. Nothing has been sent yet, and nothing is sent if the observer fails.
     Frozen {
+        /// The evidence.
         snapshot: &'a EvidenceSnapshot,
+        /// The state of its files.
         freshness: &'a FreshnessReport,
     },
     /// A model is about to be asked.
-    Asking { model: &'a Model, purpose: Purpose },
+    Asking {
+        /// The model, and where it runs.
+        model: &'a Model,
+        /// What it is asked for.
+        purpose: Purpose,
+    },
     /// The size of the reply so far.
-    Receiving { bytes: usize },
+    Receiving {
+        /// Number of bytes so far.
+        bytes: usize,
+    },
     /// A call is finished.
     Round(&'a Round),
 }

@@ -20,11 +20,14 @@ use local_agent_text::types::SourceName;
 /// A source to be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewSource {
+    /// The name of the source; no two sources in a file may have the same one.
     pub name: SourceName,
     /// As it will be written in the file.
     pub root: String,
     /// `notes` is not written, because it is the default.
     pub kind: String,
+    /// Whether its source files are documents too. `false` is not written, because it is the
+    /// default.
     pub code: bool,
     /// Extensions of documents besides notes, each with its dot.
     pub extensions: Vec<String>,
@@ -37,8 +40,12 @@ pub struct NewSource {
 /// One change to the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SourceEdit {
+    /// Adds a source at the end; `INVALID_ARGS` if its name is taken.
     Add(NewSource),
+    /// Removes the source with this name; `INVALID_ARGS` if there is none.
     Remove(SourceName),
+    /// Gives the first source the second name; `INVALID_ARGS` if there is no such source or the new
+    /// name is taken.
     Rename(SourceName, SourceName),
 }
 

@@ -12,8 +12,13 @@ use local_agent_text::error::{ErrorCode, Failure};
 pub enum Origin {
     /// `configs/default.yaml`, compiled in.
     Default,
-    /// A line of a file, counted from 1.
-    File { path: PathBuf, line: u32 },
+    /// A line of a file.
+    File {
+        /// The file, as an absolute path.
+        path: PathBuf,
+        /// The line, from 1.
+        line: u32,
+    },
     /// A command-line flag, with its dashes.
     Flag(String),
     /// An environment variable.

@@ -11,7 +11,9 @@ use local_agent_text::types::SourceName;
 /// The program whose configuration is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OtherProgram {
+    /// `qmd`: collections are a map by name, each with `path`, `pattern` and `context`.
     Qmd,
+    /// `gno`: collections are a list with `name` and `path`; contexts are a list of their own.
     Gno,
 }
 
@@ -20,6 +22,7 @@ pub enum OtherProgram {
 pub struct Imported {
     /// Their roots are kept as written.
     pub sources: Vec<NewSource>,
+    /// Descriptions of collections and their folders, each on one line.
     pub contexts: Vec<FolderContext>,
     /// Parts without a counterpart here, one sentence each.
     pub left_out: Vec<String>,

@@ -9,9 +9,19 @@ pub enum Kind {
     /// `true` or `false`.
     Bool,
     /// A whole number, both ends included.
-    Int { min: i64, max: i64 },
+    Int {
+        /// The smallest value that is accepted.
+        min: i64,
+        /// The largest value that is accepted.
+        max: i64,
+    },
     /// A number, both ends included.
-    Float { min: f64, max: f64 },
+    Float {
+        /// The smallest value that is accepted.
+        min: f64,
+        /// The largest value that is accepted.
+        max: f64,
+    },
     /// Words on one line.
     Text,
     /// Words on one line, with significant white space.
@@ -52,11 +62,13 @@ pub enum Effect {
 pub struct Key {
     /// The dotted path from the top of the file.
     pub path: &'static str,
+    /// The values it takes.
     pub kind: Kind,
     /// As written in `configs/default.yaml`; blank = unset.
     pub default: &'static str,
     /// One sentence for people.
     pub doc: &'static str,
+    /// Whether it is a key of this program or of the ancestor, and where its value goes.
     pub effect: Effect,
 }
 

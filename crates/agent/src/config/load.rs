@@ -58,12 +58,14 @@ pub struct FlagValue {
     pub flag: String,
     /// The dotted key.
     pub key: &'static str,
+    /// As typed. Blank: the flag sets nothing. A list cannot be given.
     pub value: String,
 }
 
 /// A configuration and its origin.
 #[derive(Debug, Clone)]
 pub struct Loaded {
+    /// The validated values. Usable only if there are no problems.
     pub config: Config,
     /// Every key of this program with its value and the value's origin, in the order of the table.
     pub origins: Vec<Setting>,
@@ -77,9 +79,11 @@ pub struct Loaded {
 /// One key for `config show`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Setting {
+    /// The dotted key.
     pub key: &'static str,
     /// The effective value, with paths resolved. `null`: unset.
     pub value: serde_json::Value,
+    /// Where the value was typed.
     pub origin: Origin,
     /// Why the value differs from what a file says, if it does.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -89,7 +93,9 @@ pub struct Setting {
 /// One file that was read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Layer {
+    /// The file's absolute path.
     pub path: PathBuf,
+    /// Why the file was read.
     pub kind: LayerKind,
     /// Whether the operator trusts exactly these bytes; checked only for a workroot's file.
     pub trusted: bool,

@@ -64,19 +64,32 @@ pub struct Config {
     /// The folder that relative paths are joined to: workroot, otherwise config_root, otherwise the
     /// current folder.
     pub security_root: PathBuf,
+    /// `security.*`: which files may be opened, and how large they may be.
     pub security: Security,
     /// May be empty: a configuration without sources loads, and `index` says how to add one.
     pub sources: Vec<Source>,
+    /// What the user said about sources and folders, in the order of the configuration. Entries
+    /// about an unknown source are kept, with a warning.
     pub contexts: Vec<FolderContext>,
+    /// Where the index is, and how documents are cut into chunks.
     pub index: Index,
+    /// Which model computes vectors, and how.
     pub embed: Embed,
+    /// How the lists of hits become one, and which folder is searched.
     pub retrieve: Retrieve,
+    /// Who answers, how much evidence is shown, and how strictly citations are compared.
     pub ask: Ask,
+    /// Which model, if any, is asked for a second opinion.
     pub verify_judge: VerifyJudge,
+    /// The chat models, their server and their limits.
     pub llm: Llm,
+    /// The rule of each tool, and the limits of a loop of tool calls.
     pub tools: Tools,
+    /// The operations and tools that agents are offered.
     pub mcp: Mcp,
+    /// Whether and where records of runs are kept, and how much evidence they contain.
     pub runs: Runs,
+    /// Where the durable memory is, and whether its commands work.
     pub memory: Memory,
     /// The folder for the program's own files. With the ancestor's locations it may be empty.
     pub state_dir: PathBuf,
@@ -131,7 +144,9 @@ impl Config {
 /// `index.*`.
 #[derive(Debug, Clone)]
 pub struct Index {
+    /// The index database; unless configured, `index.sqlite` in the state folder.
     pub db_path: PathBuf,
+    /// How a document is cut into chunks.
     pub scheme: Scheme,
     /// Upper bound of one chunk, in tokens of the embedded model (`obsidian_v2`).
     pub max_tokens: usize,
@@ -144,7 +159,9 @@ pub struct Index {
 /// `embed.*`.
 #[derive(Debug, Clone)]
 pub struct Embed {
+    /// The embeddings database; unless configured, `embeddings.sqlite` in the state folder.
     pub db_path: PathBuf,
+    /// Where vectors are computed: in this program or on a server.
     pub provider: EmbedProvider,
     /// `auto`, the id of a compiled-in model, or the id of a model in the model folder.
     pub model: String,
@@ -168,10 +185,14 @@ pub struct Embed {
     pub keep_unused_days: u64,
 }
 
+/// Where vectors are computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EmbedProvider {
+    /// In this program, on the processor.
     Candle,
+    /// On the server at `llm.base_url`, asked as an Ollama.
     Ollama,
+    /// On the server at `llm.base_url`, asked through `/v1/embeddings`.
     OpenAi,
 }
 
@@ -194,6 +215,7 @@ impl EmbedProvider {
 /// `retrieve.*`.
 #[derive(Debug, Clone)]
 pub struct Retrieve {
+    /// How the lexical and the vector list become one.
     pub fusion: Fusion,
     /// Share of the vector side in `convex`, 0 to 1; `None`: the share in the model's profile.
     pub vector_weight: Option<f32>,
@@ -204,30 +226,41 @@ pub struct Retrieve {
 /// `ask.*`.
 #[derive(Debug, Clone)]
 pub struct Ask {
+    /// Who writes the answer.
     pub provider: AskProvider,
     /// Evidence items in a snapshot, at least 1.
     pub top_n: usize,
     /// Tokens of evidence in a snapshot.
     pub max_evidence_tokens: usize,
+    /// Whether an answer fails with `ASK_CITATION_INVALID` when a sentence does not pass or is in
+    /// doubt. Otherwise such a sentence is left out or marked.
     pub strict: bool,
+    /// How the headings of a citation must agree with those of its chunk.
     pub heading_match: HeadingMatch,
+    /// Whether white space and closing punctuation are ignored when headings are compared.
     pub normalize_heading: bool,
     /// `false` (from the ancestor's `citation_validation.enabled`): answers are still checked but
     /// printed under `UNVERIFIED`.
     pub show_as_verified: bool,
 }
 
+/// Who writes the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AskProvider {
+    /// An Ollama if a chat model is configured and the server is there; otherwise extractive.
     Auto,
+    /// The best sentences of the notes themselves; no model is asked.
     Extractive,
+    /// The chat model on an Ollama server.
     Ollama,
+    /// The chat model on a server with `/v1/chat/completions`.
     OpenAi,
 }
 
 /// `verify.judge.*`: which model gives a second opinion.
 #[derive(Debug, Clone)]
 pub struct VerifyJudge {
+    /// The type of the server that runs the model.
     pub provider: JudgeProvider,
     /// `None`: no second opinion.
     pub model: Option<String>,
@@ -236,13 +269,16 @@ pub struct VerifyJudge {
 /// The server type for second opinions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JudgeProvider {
+    /// The server at `llm.base_url`, asked as an Ollama.
     Ollama,
+    /// The server at `llm.base_url`, asked through `/v1/chat/completions`.
     OpenAi,
 }
 
 /// Whether LOCAL_AGENT_API_KEY is sent to the server at `llm.base_url`, and why not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ApiKeyUse {
+    /// The variable is set, and the user chose the address or trusts the file that names it.
     Sent,
     /// The variable is not set.
     NotSet,
@@ -255,10 +291,16 @@ pub enum ApiKeyUse {
 /// `llm.*`: settings for the chat models; no server is contacted unless a command needs it.
 #[derive(Debug, Clone)]
 pub struct Llm {
+    /// The usual chat model; `None`: not configured.
     pub model: Option<String>,
+    /// A smaller model; `None`: not configured.
     pub model_fast: Option<String>,
+    /// A larger model; `None`: not configured.
     pub model_big: Option<String>,
+    /// Whether the fast model is used unless a trigger word or a flag asks for the big one.
     pub prefer_fast: bool,
+    /// Words that ask for the big model, in lower case. A word counts wherever it occurs in the
+    /// lower-cased question.
     pub big_triggers: Vec<String>,
     /// As typed; commands that contact the server call [`Llm::server`].
     pub base_url: String,
@@ -266,12 +308,21 @@ pub struct Llm {
     pub base_url_origin: Origin,
     /// LOCAL_AGENT_API_KEY, when `api_key_use` is [`ApiKeyUse::Sent`].
     pub api_key: Option<ApiKey>,
+    /// Whether the key is sent to the server; if not, why.
     pub api_key_use: ApiKeyUse,
+    /// Longest reply in tokens, except of the big model.
     pub max_tokens: u32,
+    /// Longest reply in tokens of the big model, and with `--big`.
     pub max_tokens_big_second: u32,
+    /// Sampling temperature, 0 to 2.
     pub temperature: f32,
+    /// Longest wait for a reply in seconds, including the time to load the model.
     pub timeout_s: u64,
+    /// Longest wait in seconds for a reply of the big model, and with `--big`. If it is less than
+    /// `timeout_s`, `timeout_s` is used.
     pub timeout_s_big_second: u64,
+    /// Number of characters of a file that `ask --read` reads at first, 200 to 200,000. A longer
+    /// file is read again, up to 200,000.
     pub max_chars_full_read: usize,
 }
 
@@ -294,9 +345,11 @@ pub struct Tools {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolRule {
+    /// The tool may be called. Tools that change files still ask at the terminal.
     Allow,
     /// Each call by a model or an agent must be confirmed at the terminal.
     Ask,
+    /// Every call is refused with `TOOL_DENIED`.
     Deny,
 }
 
@@ -325,6 +378,7 @@ pub struct Mcp {
 /// A folder that contains files of the program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StateLocation {
+    /// Absolute.
     pub path: PathBuf,
     /// The user named it in their own configuration, as a flag or as a variable: it did not come
     /// with another folder.
@@ -334,11 +388,15 @@ pub struct StateLocation {
 /// `runs.*`.
 #[derive(Debug, Clone)]
 pub struct Runs {
+    /// The folder of run records and of the ledger; unless configured, `runs` in the state folder.
     pub dir: PathBuf,
     /// Whether `ask` keeps records.
     pub enabled: bool,
+    /// Whether records contain redacted excerpts of the evidence.
     pub log_evidence_excerpts: bool,
+    /// Maximum number of characters in all excerpts of one record.
     pub max_total_evidence_chars: usize,
+    /// Maximum number of characters in one excerpt.
     pub max_excerpt_chars: usize,
     /// Keep the evidence bytes in `<run>/evidence/`.
     pub keep_evidence: bool,
@@ -347,7 +405,10 @@ pub struct Runs {
 /// `memory.*`.
 #[derive(Debug, Clone)]
 pub struct Memory {
+    /// The durable database; unless configured, `durable.sqlite` in the state folder. It also
+    /// stores how far the ledger had grown.
     pub db_path: PathBuf,
+    /// Whether the `memory` commands work, and memories are shown with answers.
     pub enabled: bool,
 }
 

@@ -12,7 +12,9 @@ const MOST: usize = 16;
 /// A tool in the form offered to a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Offer {
+    /// The name by which the model calls it.
     pub name: String,
+    /// What it does, for the model to read.
     pub description: String,
     /// JSON schema of the arguments.
     pub parameters: Value,
@@ -23,7 +25,9 @@ pub struct Offer {
 pub struct ToolCall {
     /// The id that connects the result with the call.
     pub id: String,
+    /// The name as the model wrote it, never empty; such a tool may not exist.
     pub name: String,
+    /// The arguments as received: an object if they are valid; text if they are not JSON.
     pub arguments: Value,
 }
 

@@ -71,7 +71,9 @@ pub enum Role {
 /// One message of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Message {
+    /// Who says it.
     pub role: Role,
+    /// The words. May be empty when the message calls tools.
     pub content: String,
     /// For an assistant: the tools it called in this message.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -82,6 +84,7 @@ pub struct Message {
 }
 
 impl Message {
+    /// A message of words alone: it calls no tools and answers no call.
     pub fn new(role: Role, content: impl Into<String>) -> Self {
         Self {
             role,
@@ -118,6 +121,7 @@ pub fn prompt_sha256(messages: &[Message]) -> Sha256 {
 pub struct Sampling {
     /// Maximum number of tokens in the reply.
     pub max_tokens: u32,
+    /// How freely words are chosen; 0: always the likeliest.
     pub temperature: f32,
 }
 
@@ -140,6 +144,7 @@ pub struct Reply {
     pub had_thinking: bool,
     /// The model that answered, according to the server.
     pub served_model: Option<String>,
+    /// Why the reply ended.
     pub finish: Finish,
     /// Number of prompt tokens that the model read, according to the server.
     pub prompt_tokens: Option<u32>,

@@ -32,7 +32,9 @@ pub struct Route<'a> {
 /// The configuration keys that limit a reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BudgetKeys {
+    /// The key that sets the longest reply in tokens.
     pub max_tokens: &'static str,
+    /// The key that sets the longest wait in seconds.
     pub timeout_s: &'static str,
 }
 

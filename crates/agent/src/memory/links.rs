@@ -42,12 +42,17 @@ impl LinkState {
 /// One link in its current state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Link {
+    /// The key of the chunk when it was linked; a link of the ancestor may have another form.
     pub chunk_key: String,
+    /// What became of the chunk since then.
     pub state: LinkState,
+    /// Hash of the chunk's text when it was linked; `None`: imported without one.
     pub text_sha256: Option<Sha256>,
     /// Where the chunk was when it was linked.
     pub source: Option<String>,
+    /// Its file at that time, below the source's folder; `None`: it was never known.
     pub rel_path: Option<String>,
+    /// The headings above it at that time, in canonical form; `None`: they were never known.
     pub heading_path: Option<String>,
     /// The chunk that `repair` would link to instead: the same text elsewhere, or, for a changed
     /// one, the current text under the same headings.
@@ -181,8 +186,11 @@ pub struct Mend {
 /// The result for one link that was not intact.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Mended {
+    /// The memory that the link belongs to.
     pub memory_id: String,
+    /// The key of the chunk before the repair.
     pub chunk_key: String,
+    /// What had become of the chunk before the repair.
     pub state: LinkState,
     /// `relinked`, `dropped` or `left`.
     pub action: &'static str,

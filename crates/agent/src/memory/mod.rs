@@ -37,14 +37,22 @@ pub const DERIVED: &str = "derived_from_evidence";
 /// A memory with the current state of its links.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct MemoryItem {
+    /// Names it in commands; for a memory added here, a random UUID.
     pub memory_id: String,
+    /// One of [`KINDS`]; a memory of the ancestor may have another word.
     #[serde(rename = "type")]
     pub kind: String,
+    /// What is remembered, in the person's words.
     pub content: String,
+    /// [`MANUAL`] or [`DERIVED`]; a memory of the ancestor may have another word.
     pub source: String,
+    /// RFC 3339, UTC.
     pub created_at: String,
+    /// RFC 3339, UTC.
     pub updated_at: String,
+    /// The keys of the linked chunks as stored, sorted.
     pub chunk_keys: Vec<String>,
+    /// The links in their current state, in the same order.
     pub evidence: Vec<Link>,
 }
 
@@ -55,6 +63,7 @@ pub struct New<'a> {
     pub kind: &'a str,
     /// [`MANUAL`] or [`DERIVED`].
     pub source: &'a str,
+    /// What to remember. White space at both ends is removed; the rest must not be blank.
     pub content: &'a str,
     /// As typed; `#` in front is allowed.
     pub chunk_keys: &'a [String],

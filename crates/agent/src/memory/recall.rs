@@ -18,7 +18,9 @@ const SHARE: f32 = 1.0 / 3.0;
 pub struct Recalled {
     /// `M1`, `M2`, …
     pub label: String,
+    /// Names it in commands.
     pub memory_id: String,
+    /// What is remembered, in the person's words.
     pub content: String,
 }
 

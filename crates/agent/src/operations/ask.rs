@@ -21,10 +21,13 @@ use local_agent_verify::VerifyOptions;
 
 /// The question, its scope, and who asks.
 pub struct AskRequest<'a> {
+    /// As typed. A blank one is refused with `INVALID_QUERY`.
     pub question: &'a str,
     /// Only about this one file, read whole.
     pub read: Option<&'a str>,
+    /// Where to look. Without limits and tools a question may choose its own file by naming it.
     pub limits: Limits,
+    /// Which of the configured chat models is wanted.
     pub speed: Speed,
     /// Fail instead of falling back if an answer does not pass; the configuration may also require
     /// this.
@@ -54,8 +57,11 @@ pub struct Done {
 
 /// The context for asking: the configuration, and what was opened for it.
 pub struct Desk<'a> {
+    /// The configuration, with the origins that the record's hash covers.
     pub loaded: &'a Loaded,
+    /// What may be read.
     pub sandbox: &'a Sandbox,
+    /// The index and the embedding model.
     pub library: &'a Library,
     /// The five root folders named in outputs and records.
     pub roots: &'a Map<String, Value>,

@@ -20,6 +20,7 @@ pub struct Correction {
     /// Words of the index that begin with it, the most frequent first; else the one that is spelled
     /// most alike.
     pub instead: Vec<String>,
+    /// How the words in `instead` are like it.
     pub why: Why,
     /// Whether the first of `instead` was searched for in its place.
     pub used: bool,

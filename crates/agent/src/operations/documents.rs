@@ -21,7 +21,9 @@ pub struct DocumentPiece {
     pub sha256: Sha256,
     /// Line number of the first line of `text`, from 1.
     pub first_line: usize,
+    /// Number of lines of the whole file.
     pub total_lines: usize,
+    /// The lines, each with its line break, byte for byte.
     pub text: String,
     /// Whether `text` is only the beginning of what was requested.
     pub truncated: bool,

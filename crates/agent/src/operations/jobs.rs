@@ -25,10 +25,13 @@ use local_agent_text::types::{Fingerprint, IdSet};
 pub struct IndexRun<'a> {
     /// Only these sources; empty: all.
     pub only: &'a [String],
+    /// Read every file again and compare its hash, even if its time and size are unchanged.
     pub verify: bool,
+    /// Make the whole index anew beside the present one, and put it in its place at the end.
     pub rebuild: bool,
     /// Accept that a source has lost all its files.
     pub allow_empty: bool,
+    /// How long to wait for another `index`; then `LOCKED`.
     pub wait: Duration,
 }
 
@@ -94,12 +97,19 @@ pub fn select(config: &Config, only: &[String]) -> Result<Vec<Source>> {
 /// Options for one run of `embed`.
 #[derive(Debug, Default)]
 pub struct EmbedRun<'a> {
+    /// Embed at most this many chunks, and remove no vectors; `None`: all.
     pub limit: Option<usize>,
+    /// Row ids of chunks to embed first, in this order.
     pub first: &'a [i64],
+    /// Stop after this time, at the next commit; `None`: when everything is embedded.
     pub budget: Option<Duration>,
+    /// Embed everything again. A foreign database is moved aside first.
     pub rebuild: bool,
+    /// Neither remove nor mark vectors that no chunk uses.
     pub no_prune: bool,
+    /// Count what would be embedded, and change nothing.
     pub dry_run: bool,
+    /// How long to wait for another `embed`; then `LOCKED`.
     pub wait: Duration,
 }
 

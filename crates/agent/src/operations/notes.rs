@@ -20,9 +20,11 @@ use local_agent_text::types::{RelPath, SourceName};
 /// One document in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Note {
+    /// The name of its source.
     pub source: String,
     /// Below the source's folder.
     pub path: String,
+    /// Its title, as in the index.
     pub title: String,
     /// Bytes of the file when it was indexed.
     pub bytes: u64,
@@ -51,6 +53,7 @@ pub struct OutgoingLink {
 pub struct Backlink {
     /// `source:path` of the note that holds the link.
     pub note: String,
+    /// Title of that note.
     pub title: String,
     /// The words that its links show.
     pub texts: Vec<String>,
@@ -70,6 +73,7 @@ pub struct TagCount {
 pub struct KindCount {
     /// In lower case with its dot; empty for files without one.
     pub extension: String,
+    /// How many files of this kind the sources have.
     pub files: u64,
     /// How such files become documents, where they can: a setting of their source, or a feature of
     /// the build.
@@ -93,6 +97,7 @@ fn way_in(extension: &str) -> Option<String> {
 pub struct SimilarNote {
     /// `source:path`.
     pub note: String,
+    /// Title of that note.
     pub title: String,
     /// Cosine of its best chunk and the mean of the other note's, −1 to 1.
     pub cosine: f32,

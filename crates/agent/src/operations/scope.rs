@@ -13,6 +13,7 @@ pub struct Limits {
     pub source: Vec<String>,
     /// Folders or globs.
     pub path: Vec<String>,
+    /// Tags that a document must have.
     pub tag: Vec<String>,
     /// `YYYY-MM-DD`, included.
     pub after: Option<String>,

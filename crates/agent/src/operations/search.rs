@@ -21,13 +21,16 @@ use local_agent_text::error::{ErrorCode, Failure, Result};
 /// The search request.
 #[derive(Debug, Clone)]
 pub struct Search<'a> {
+    /// As typed. A blank one is refused with `INVALID_QUERY`.
     pub text: &'a str,
     /// Whether `text` may contain "phrases", -exclusions, name:value filters and typed lines (see
     /// [`QueryLines`]); otherwise it is plain words.
     pub has_syntax: bool,
+    /// Whether words, vectors or both are searched. Typed lines may narrow `Hybrid` to one of them.
     pub mode: Mode,
     /// `None`: the configured one.
     pub fusion: Option<Fusion>,
+    /// Where to search; joined with the filters in `text`.
     pub limits: Limits,
     /// Maximum number of hits.
     pub limit: usize,
@@ -45,6 +48,7 @@ pub struct Searched {
     pub documents: Option<usize>,
     /// Words that are in no note, with alternatives.
     pub corrections: Vec<Correction>,
+    /// The hits, best first, at most `limit`, with what the search could not see.
     pub found: Found,
     /// For each hit, whether its file is unchanged since it was indexed; if not, the hit's text is
     /// the old one.

@@ -103,7 +103,10 @@ pub fn embedding_files(config: &Config, models_dir: Option<&Path>) -> Result<Mod
 
 /// How files are cut, and the name of that chunking.
 pub struct Cutting {
+    /// The scheme and its bounds.
     pub options: ChunkOptions,
+    /// Identifies the scheme, its bounds and the tokenizer. Documents with another one are cut
+    /// again.
     pub sig: String,
 }
 

@@ -20,7 +20,9 @@ use local_agent_text::types::Fingerprint;
 /// The status. Field names are those of `status --json`.
 #[derive(Debug, Serialize)]
 pub struct Status {
+    /// The path of the index database, whether or not it exists.
     pub index_db: String,
+    /// The path of the embeddings database, whether or not it exists.
     pub embeddings_db: String,
     /// Whether there is an index.
     pub indexed: bool,
@@ -28,6 +30,7 @@ pub struct Status {
     pub index_job: Option<String>,
     /// The process that is embedding now.
     pub embed_job: Option<String>,
+    /// The content of the index; `None`: there is none, and its fields are missing in JSON.
     #[serde(flatten)]
     pub index: Option<Indexed>,
 }
@@ -35,20 +38,28 @@ pub struct Status {
 /// The content of the index.
 #[derive(Debug, Serialize)]
 pub struct Indexed {
+    /// Number of indexed documents.
     pub documents: u64,
+    /// Number of files that are listed and not indexed.
     pub skipped_files: u64,
     /// The same by kind and reason, the most first.
     pub skipped_kinds: Vec<SkippedKind>,
+    /// Number of chunks.
     pub chunks: u64,
+    /// The sources in the index, which may be others than the configured ones.
     pub sources: Vec<SourceState>,
+    /// How many chunks have a vector that can be searched.
     pub coverage: Coverage,
     /// Projections and files that are out of date.
     pub stale: Vec<Stale>,
     /// Why the vectors do not count in searches of this index, if they do not.
     pub vectors_without_say: Option<String>,
+    /// The id of the embedding model that questions are embedded with; the configured one if none
+    /// is available.
     pub model: String,
     /// Why the program chose this model, if `embed.model` is `auto`.
     pub model_reason: Option<String>,
+    /// The fingerprint of that model's vectors; `None`: no model is available.
     pub fingerprint: Option<Fingerprint>,
 }
 
@@ -59,6 +70,7 @@ pub struct SkippedKind {
     pub extension: String,
     /// The stable name of the reason.
     pub reason: String,
+    /// How many files.
     pub files: u64,
 }
 
@@ -87,10 +99,15 @@ pub fn by_kind<'s>(skipped: impl Iterator<Item = (&'s str, &'s str)>) -> Vec<Ski
 /// One source, as of its last indexing.
 #[derive(Debug, Serialize)]
 pub struct SourceState {
+    /// The name of the source, as when it was indexed.
     pub name: String,
+    /// Its folder at that time, absolute.
     pub root: String,
+    /// The word that is shown with its hits.
     pub kind: String,
+    /// Number of its indexed documents.
     pub documents: u64,
+    /// When it was last scanned, in whole seconds since 1970.
     pub last_scan_unix: i64,
 }
 

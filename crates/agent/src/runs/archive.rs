@@ -68,7 +68,9 @@ impl Entered {
 /// One run in a list.
 #[derive(Debug)]
 pub struct RunEntry {
+    /// Its name, which contains the time when it began.
     pub id: RunId,
+    /// The state as the ledger, the folder and the lock show it.
     pub state: RunState,
     /// The record, or why it cannot be read.
     pub record: Result<Record>,
@@ -88,6 +90,7 @@ pub enum Which {
 /// The result of pruning.
 #[derive(Debug, Default)]
 pub struct Prune {
+    /// Runs that were removed; with `dry_run`, those that would be.
     pub removed: Vec<RunId>,
     /// Runs that are still running.
     pub running: Vec<RunId>,

@@ -14,16 +14,30 @@ use local_agent_text::types::Sha256;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Trouble {
+    /// The ledger is inconsistent, or shorter than it was.
     LedgerBroken,
+    /// The ledger does not contain the head that the caller expected.
     HeadNotHeld,
+    /// `durable.sqlite` does not confirm the end of the ledger, so lines cut off at the end would
+    /// not be noticed. Does not fail the check.
     HeadUnknown,
+    /// The bytes of a record differ from those entered in the ledger.
     RecordChanged,
+    /// A run is in the ledger and was not pruned, and its record is gone or cannot be read.
     RecordMissing,
+    /// A run has a folder and no entry in the ledger.
     RunUnlisted,
+    /// A record was entered after its run, and nothing guarantees it before. Does not fail the
+    /// check.
     RunUnvouched,
+    /// A run was in an earlier ledger, and its record was gone when this one was begun. Does not
+    /// fail the check.
     RunLost,
+    /// A run has no end and no process is working on it. Does not fail the check.
     RunInterrupted,
+    /// A run was pruned, and its folder is still there. Does not fail the check.
     RunLeftOver,
+    /// Others than the owner may read or change a record or the ledger.
     OpenToOthers,
 }
 
@@ -120,9 +134,11 @@ impl Trouble {
 /// One inconsistency.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
+    /// The stable name of its kind, as [`Trouble::as_str`] gives it.
     pub code: &'static str,
     /// Whether it fails the check.
     pub fails: bool,
+    /// The run; `None`: it concerns the ledger as a whole.
     pub run_id: Option<RunId>,
     /// One sentence.
     pub message: String,
@@ -133,6 +149,7 @@ pub struct Finding {
 /// All findings.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RunFindings {
+    /// The inconsistencies, in the order in which they were found.
     pub list: Vec<Finding>,
     /// Number of valid ledger lines.
     pub lines: usize,

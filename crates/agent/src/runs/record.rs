@@ -26,32 +26,45 @@ pub const SCHEMA_VERSION: u32 = 1;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Record {
+    /// [`SCHEMA_VERSION`] of the program that wrote this.
     pub schema_version: u32,
+    /// The name of the run's folder.
     pub run_id: RunId,
+    /// What was asked for: a checked answer, or a model's own words.
     pub mode: Mode,
     /// `cli`, or `mcp` with the name and version that the client stated.
     pub asked_by: String,
     /// The version of the program that wrote this.
     pub program_version: String,
+    /// How far the run got.
     pub status: RunStatus,
     /// RFC 3339, UTC.
     pub started_at: String,
+    /// The same time in whole seconds since 1970.
     pub started_unix: i64,
+    /// RFC 3339, UTC; `null` while it runs.
     pub ended_at: Option<String>,
+    /// The same time in whole seconds since 1970; `null` while it runs.
     pub ended_unix: Option<i64>,
+    /// Duration in seconds, to the millisecond; `null` while it runs.
     pub elapsed_s: Option<f64>,
     /// Whether the command succeeded; `null` while it runs.
     pub ok: Option<bool>,
     /// `answered`, `abstained`, or another outcome of the answerer; `failed`.
     pub outcome: Option<String>,
+    /// The stable code of the failure; `null` if there was none.
     pub error_code: Option<String>,
+    /// The sentence of the failure; `null` if there was none.
     pub error_message: Option<String>,
     /// The folders in effect.
     pub roots: RecordedRoots,
     /// SHA-256 of every configuration key with its value, sorted.
     pub config_sha256: Sha256,
+    /// The question as asked, redacted.
     pub question: String,
+    /// SHA-256 of the question before redaction.
     pub question_sha256: Sha256,
+    /// How strictly the verifier compared; a replay uses the same.
     pub checking: Checking,
     /// The answerer that wrote the draft.
     pub answerer: Option<String>,
@@ -73,7 +86,10 @@ pub struct Record {
     pub why: Option<String>,
     /// The verifier's report.
     pub citation_validation: Option<Value>,
+    /// The line with the counts of faulty citations that ends an answer; `null`: no draft was
+    /// judged.
     pub citation_validation_footer: Option<String>,
+    /// The hash that the verifier's report contains; `null`: no draft was judged.
     pub report_sha256: Option<Sha256>,
     /// Opinions on claims in addition to the checks; already included in the report. Absent: none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -120,10 +136,15 @@ pub enum RunStatus {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RecordedRoots {
+    /// The configuration file that was loaded last; `null`: none.
     pub resolved_config_path: Option<String>,
+    /// The folder of that file; `null`: no file was loaded.
     pub config_root: Option<String>,
+    /// The folder of the program's executable; `null`: unknown.
     pub package_root: Option<String>,
+    /// The user's workroot; `null`: none is set.
     pub workroot: Option<String>,
+    /// The folder that relative paths were joined to.
     pub security_root: Option<String>,
 }
 
@@ -131,9 +152,13 @@ pub struct RecordedRoots {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Checking {
+    /// How the headings of a citation had to agree with those of its chunk.
     pub heading_match: Matching,
+    /// Whether white space and closing punctuation were ignored when headings were compared.
     pub normalize_heading: bool,
+    /// What each claim was checked against.
     pub scope: Held,
+    /// Whether a claim that did not pass or was in doubt rejected the whole answer.
     pub strict: bool,
 }
 
@@ -153,6 +178,7 @@ pub enum Held {
 }
 
 impl Checking {
+    /// What the verifier was given, in the form of a record.
     pub fn new(options: &VerifyOptions, strict: bool) -> Self {
         Self {
             heading_match: match options.heading_match {
@@ -192,6 +218,7 @@ impl Checking {
 pub struct RecordedCall {
     /// `ollama`, `openai`.
     pub provider: String,
+    /// The name of the model as its server lists it.
     pub model: String,
     /// Digest of the model's files, as the server reports it.
     pub digest: Option<String>,
@@ -205,11 +232,13 @@ pub struct RecordedCall {
     pub prompt_bytes: u64,
     /// As counted by the server.
     pub prompt_tokens: Option<u64>,
+    /// As counted by the server, reasoning included; `null`: the server does not report it.
     pub reply_tokens: Option<u64>,
     /// The reply, without the model's reasoning; redacted.
     pub raw_reply: Option<String>,
     /// Seed, temperature, window and the like.
     pub options: std::collections::BTreeMap<String, Value>,
+    /// How long the call took, in milliseconds.
     pub elapsed_ms: u64,
     /// Why there is no reply.
     pub error: Option<String>,
@@ -264,6 +293,7 @@ pub struct Sent {
 pub struct SnapshotRecord {
     /// Id of the exact snapshot.
     pub id: Sha256,
+    /// The items in the order of the snapshot, so that `E1` is the first.
     pub items: Vec<ItemRecord>,
     /// Number of items whose text was shortened, left out or redacted.
     pub not_whole: u64,
@@ -273,16 +303,25 @@ pub struct SnapshotRecord {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ItemRecord {
+    /// `E1`, `E2`, …: how the draft cites it.
     pub label: Label,
+    /// The key of its best-ranked chunk.
     pub chunk_key: ChunkKey,
+    /// The keys of the neighbours that were merged into the same span.
     pub merged: Vec<ChunkKey>,
+    /// The source that the file belongs to.
     pub source: SourceName,
+    /// The file, below the source's folder.
     pub rel_path: RelPath,
+    /// Whether another source had a file with this path too, so that a citation names the source.
     pub path_is_shared: bool,
     /// Canonical form.
     pub heading_path: String,
+    /// Where the text was in the file, in bytes.
     pub span: ByteSpan,
+    /// Where the text was in the file, in lines from 1.
     pub lines: LineSpan,
+    /// SHA-256 of the whole text; a replay compares it with the file.
     pub text_sha256: Sha256,
     /// The score that ranked it here.
     pub score: Option<f32>,
@@ -298,8 +337,11 @@ pub struct ItemRecord {
 pub struct ContextItem {
     /// `M1`, `M2`, …: never an evidence label.
     pub label: String,
+    /// The id of the memory.
     pub memory_id: String,
+    /// The text of the memory as shown, redacted.
     pub content: String,
+    /// SHA-256 of that text before redaction.
     pub content_sha256: Sha256,
 }
 

@@ -56,12 +56,17 @@ impl From<&Runs> for Caps {
 /// What is known before anything is asked.
 #[derive(Debug)]
 pub struct Begin<'a> {
+    /// What is asked for: a checked answer, or a model's own words.
     pub mode: Mode,
     /// See [`Record::asked_by`].
     pub asked_by: &'a str,
+    /// The question, not redacted yet.
     pub question: &'a str,
+    /// The folders in effect.
     pub roots: RecordedRoots,
+    /// See [`Record::config_sha256`].
     pub config_sha256: Sha256,
+    /// How strictly the verifier will compare.
     pub checking: Checking,
 }
 
@@ -70,20 +75,32 @@ pub struct Begin<'a> {
 pub struct End<'a> {
     /// `answered`, `abstained`, …; ignored if there is a failure.
     pub outcome: &'a str,
+    /// The failure that ended the run; `None`: the command succeeded.
     pub failure: Option<&'a Failure>,
+    /// Who answered or abstained; `None`: the run failed.
     pub answerer: Option<&'a str>,
+    /// Every call of a chat model, in order.
     pub calls: Vec<RecordedCall>,
+    /// Text sent outside this program.
     pub sent: Vec<Sent>,
+    /// The evidence, with the score of each item in the same order; missing scores are recorded as
+    /// `null`. `None`: no evidence is recorded.
     pub snapshot: Option<(&'a EvidenceSnapshot, &'a [f32])>,
+    /// The state of the files when the evidence was frozen; `None` is recorded as an empty report.
     pub freshness: Option<&'a FreshnessReport>,
+    /// The memories shown with the answer.
     pub context: Vec<ContextItem>,
     /// The draft that `report` is about.
     pub draft: Option<&'a Draft>,
+    /// The verifier's report on `draft`; `None`: no draft was judged.
     pub report: Option<&'a Report>,
     /// Opinions on its claims; already included in `report`.
     pub opinions: &'a [ClaimOpinion],
+    /// The text shown to the user; `None`: none was.
     pub text: Option<&'a str>,
+    /// Why there is no answer, not all of it, or not the model's; `None`: nothing needs explaining.
     pub why: Option<&'a str>,
+    /// Files that changed or disappeared since they were indexed.
     pub index_stale: &'a [String],
     /// Whether private notes were withheld.
     pub private_kept_back: bool,
@@ -106,6 +123,7 @@ pub struct Run {
 /// The result of recording.
 #[derive(Debug)]
 pub struct Finished {
+    /// The id of the run.
     pub id: RunId,
     /// `run.json`.
     pub path: PathBuf,

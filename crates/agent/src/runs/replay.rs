@@ -32,8 +32,11 @@ pub enum Bytes {
 /// The exact evidence and draft of a run.
 #[derive(Debug, Clone)]
 pub struct Thawed {
+    /// The evidence; its id is the one in the record.
     pub snapshot: EvidenceSnapshot,
+    /// The draft that was judged; `None`: there was none.
     pub draft: Option<Draft>,
+    /// Where the evidence was read from.
     pub bytes: Bytes,
     /// Items whose bytes are now elsewhere in their file.
     pub moved: Vec<Label>,
@@ -44,7 +47,9 @@ pub struct Thawed {
 pub struct Replayed {
     /// Number of items whose hash matches the record.
     pub items: usize,
+    /// Where the evidence was read from.
     pub bytes: Bytes,
+    /// Items whose bytes are now elsewhere in their file.
     pub moved: Vec<Label>,
     /// The report's hash, recorded and recomputed identically; `None`: no draft was judged.
     pub report_sha256: Option<Sha256>,

@@ -88,7 +88,9 @@ struct Spec {
 /// A call, in the form of the audit log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditRow {
+    /// Who called.
     pub caller: Caller,
+    /// The name of the tool; an unknown one as it was called, without control characters.
     pub tool: String,
     /// The subject of the call: the requested path, name or pattern, shortened.
     pub subject: String,

@@ -7,8 +7,11 @@ use super::cues;
 /// A day; month or day are 0 when they are not given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Day {
+    /// The year, 1 to 9999.
     pub year: u32,
+    /// The month, 1 to 12; 0: not given.
     pub month: u32,
+    /// The day of the month, 1 to 31; 0: not given.
     pub day: u32,
 }
 

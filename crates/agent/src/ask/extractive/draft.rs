@@ -16,6 +16,7 @@ use local_agent_text::types::{ByteSpan, ChunkKey, HeadingPath, Label, Sha256};
 /// A passage of an answer, for display.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shown {
+    /// The quotes in the order in which they are shown.
     pub pieces: Vec<ShownPiece>,
     /// The bytes of the file that answer the question.
     pub keys: Vec<ByteSpan>,
@@ -28,9 +29,11 @@ pub struct Shown {
 /// One quote of a passage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShownPiece {
+    /// The item of the evidence that contains it.
     pub label: Label,
     /// Bytes of the file.
     pub span: ByteSpan,
+    /// What kind of text it is, which decides how it is displayed.
     pub form: PieceForm,
     /// The text between the previous piece and this one; empty before the first.
     pub joint: String,

@@ -57,10 +57,15 @@ pub(super) enum QuestionKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Operation {
+    /// The sum of a column of amounts.
     Sum,
+    /// How many items there are.
     Count,
+    /// The smallest of a column of amounts.
     Minimum,
+    /// The largest of a column of amounts.
     Maximum,
+    /// The mean of a column of amounts.
     Average,
     /// Days between two dates.
     Days,

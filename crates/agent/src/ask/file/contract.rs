@@ -35,7 +35,9 @@ pub struct FileScope {
     pub path: String,
     /// Hash of the whole file.
     pub sha256: Sha256,
+    /// Number of characters of the whole file.
     pub chars_full: usize,
+    /// Number of characters that were read.
     pub chars_returned: usize,
     /// The last line of every answer.
     pub footer: String,

@@ -49,6 +49,7 @@ use local_agent_verify::{Scope, VerifyOptions};
 /// A question about one file.
 #[derive(Debug)]
 pub struct FileQuestion<'a> {
+    /// The question as typed.
     pub text: &'a str,
     /// The file, as named by the person or the question.
     pub file: &'a str,
@@ -56,6 +57,7 @@ pub struct FileQuestion<'a> {
     pub named_by_question: bool,
     /// Number of characters of the file that are read at first.
     pub max_chars: usize,
+    /// How strictly the answer is checked. Its scope is ignored: the whole file is the evidence.
     pub verify: VerifyOptions,
     /// Fail with `ASK_CITATION_INVALID` instead of falling back to the file's own sentences.
     pub strict: bool,

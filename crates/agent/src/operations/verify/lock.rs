@@ -43,10 +43,13 @@ struct LockedClaim {
 /// A claim, what happened to the passages it cites, and whether it is still supported.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ClaimChange {
+    /// The claim, as it is in the document.
     pub claim: String,
+    /// What happened to its passages; if they differ, the greatest change of them.
     pub change: Change,
     /// Whether the claim may stay as it is.
     pub holds: bool,
+    /// The stable name of the claim's verdict.
     pub verdict: &'static str,
     /// One or more sentences.
     pub why: String,

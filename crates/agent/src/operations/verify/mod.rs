@@ -29,6 +29,7 @@ use parts::Parts;
 /// A report, and the evidence it is based on.
 #[derive(Debug)]
 pub struct Judged {
+    /// What the verifier found. Its spans refer to the answer as given.
     pub report: Report,
     /// The evidence: the given snapshot, or what the answer cites.
     pub snapshot: EvidenceSnapshot,

@@ -36,7 +36,9 @@ pub struct Line {
     pub n: u64,
     /// RFC 3339, UTC.
     pub at: String,
+    /// What is entered.
     pub kind: LineKind,
+    /// The run that it concerns; `None`: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run: Option<RunId>,
     /// For a `tool` line.
@@ -60,6 +62,7 @@ pub struct Line {
 pub struct ToolLine {
     /// `person`, `model` or `agent`.
     pub caller: String,
+    /// The name of the tool as it was called; it may not exist.
     pub name: String,
     /// The path, name or pattern of the call; shortened and redacted.
     pub subject: String,
