@@ -13,9 +13,11 @@
 //! | `shapes` | inputs and results of tools; their schemas are generated from here |
 //! | `page` | cursors and byte budgets |
 //! | `guide` | the instructions on citing |
+//! | `relay` | a client whose calls a running `serve` answers |
 
 mod guide;
 mod page;
+mod relay;
 mod server;
 mod shapes;
 mod tools;
@@ -39,6 +41,7 @@ use local_agent_agent::tools::{Audit, Tool, ToolFactory};
 use local_agent_files::sandbox::{PrivateNotes, Sandbox};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
+pub use relay::{endpoint, relay};
 pub use server::Server;
 pub use tools::names;
 

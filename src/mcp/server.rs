@@ -108,23 +108,31 @@ fn tool_result(result: Result<Reply>) -> CallToolResult {
             answer.structured_content = Some(data);
             answer
         }
-        Err(failure) => {
-            let mut text = format!("error[{}]: {}", failure.code, failure.message);
-            if let Some(hint) = &failure.hint {
-                text.push_str(&format!("\nfix: {hint}"));
-            }
-            let envelope = json!({
-                "ok": false,
-                "error_code": failure.code.as_str(),
-                "error_message": failure.message,
-                "hint": failure.hint,
-            });
-            // Not as structured content: clients validate that against the tool's output schema,
-            // which describes results.
-            let meta = MetaObject([(ERROR.to_owned(), envelope)].into_iter().collect());
-            CallToolResult::error(vec![ContentBlock::text(text)]).with_meta(Some(meta))
-        }
+        Err(failure) => failed_call(&failure),
     }
+}
+
+/// What a client reads of a failure.
+pub(super) fn said(failure: &Failure) -> String {
+    let mut text = format!("error[{}]: {}", failure.code, failure.message);
+    if let Some(hint) = &failure.hint {
+        text.push_str(&format!("\nfix: {hint}"));
+    }
+    text
+}
+
+/// A failure as the result of a call.
+pub(super) fn failed_call(failure: &Failure) -> CallToolResult {
+    let envelope = json!({
+        "ok": false,
+        "error_code": failure.code.as_str(),
+        "error_message": failure.message,
+        "hint": failure.hint,
+    });
+    // Not as structured content: clients validate that against the tool's output schema, which
+    // describes results.
+    let meta = MetaObject([(ERROR.to_owned(), envelope)].into_iter().collect());
+    CallToolResult::error(vec![ContentBlock::text(said(failure))]).with_meta(Some(meta))
 }
 
 fn unknown(what: &str, name: &str, known: &[&str]) -> ErrorData {

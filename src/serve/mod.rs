@@ -40,7 +40,7 @@ use crate::mcp;
 use local_agent_agent::operations::Limits;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
-pub(crate) use access::{TOKEN_FILE, token};
+pub(crate) use access::{TOKEN_FILE, kept_token, token};
 
 use access::Access;
 use names::Names;
