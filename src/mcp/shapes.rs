@@ -89,6 +89,15 @@ arguments! {
 }
 
 arguments! {
+    MemorySearchArgs {
+        /// Words to look for.
+        query: String,
+        /// Most memories, 1 to 50. Usually 8.
+        limit: Option<usize>,
+    }
+}
+
+arguments! {
     AskArgs {
         /// The question, in plain language.
         question: String,
@@ -352,6 +361,22 @@ pub(super) struct SimilarResult {
     /// `source:path`.
     pub(super) note: String,
     pub(super) similar: Vec<SimilarNote>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct MemoryFound {
+    /// `constraint`, `preference`, `project_state`, `user_fact` or `workflow_rule`.
+    #[serde(rename = "type")]
+    pub(super) kind: String,
+    pub(super) content: String,
+    /// When the person said it.
+    pub(super) created_at: String,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct MemoryResult {
+    /// Best first.
+    pub(super) memories: Vec<MemoryFound>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]

@@ -83,6 +83,21 @@ pub(crate) enum Client {
     Jetbrains,
 }
 
+#[derive(Debug, Subcommand)]
+pub(crate) enum SkillCommand {
+    /// Write the file where Claude Code finds it: `.claude/skills/local-agent/SKILL.md`
+    Install {
+        /// The folder with `.claude` in it, such as that of a project; otherwise your home folder
+        #[arg(long, value_name = "DIR")]
+        dir: Option<PathBuf>,
+        /// Replace a file that was changed by hand, and keep a copy of it
+        #[arg(long)]
+        force: bool,
+    },
+    /// Print what the file teaches, for other agents
+    Show,
+}
+
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Serve {

@@ -54,6 +54,11 @@ fn ask(call: &Call, args: &AskArgs) -> Result<Reply> {
     call.tell("looking for evidence".to_owned());
     let done = operations::ask::ask(&desk, &wanted, &mut |event| {
         call.go_on()?;
+        match event {
+            Event::Asking { .. } => call.drafting(Some(0)),
+            Event::Receiving { bytes } => call.drafting(Some(*bytes)),
+            Event::Frozen { .. } | Event::Round(_) => call.drafting(None),
+        }
         if let Some(what) = step(event) {
             call.tell(what);
         }
@@ -111,7 +116,7 @@ fn step(event: &Event<'_>) -> Option<String> {
             };
             Some(format!("{} at {}: {what}", model.name, model.endpoint))
         }
-        // There are thousands of these per reply.
+        // There are thousands of these per reply; the server tells the size at intervals.
         Event::Receiving { .. } => None,
         Event::Round(round) => Some(match &round.refused {
             Some(codes) => format!("refused: {codes}"),
@@ -131,7 +136,12 @@ fn note(note: ClaimNote) -> NotedSentence {
     }
 }
 
+/// The evidence under its labels. Where nothing is answered there is nothing to cite it for:
+/// `search` finds the same passages.
 fn evidence(answer: &Answer, mut left: usize) -> Vec<Evidence> {
+    if answer.outcome() == Outcome::Abstained {
+        return Vec::new();
+    }
     let items = answer.packed.snapshot.items().iter().map(|item| {
         let text = cut(&item.text, left);
         left -= text.len();

@@ -2,6 +2,7 @@
 
 mod ask;
 mod documents;
+mod memory;
 mod notes;
 mod search;
 mod status;
@@ -9,29 +10,31 @@ mod verify;
 mod words;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use rmcp::handler::server::common::{schema_for_input, schema_for_output};
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::Service;
+use super::arguments::fit;
+use super::{NOT_DRAFTING, Service};
 use local_agent_agent::config::AskProvider;
 use local_agent_agent::tools::{AuditRow, Caller, Tool as FileTool};
 use local_agent_files::sandbox::Sandbox;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
 /// All tools.
-const SPECS: [&Spec; 9] = [
+const SPECS: [&Spec; 10] = [
     &search::SPEC,
     &documents::GET,
     &documents::MULTI_GET,
     &notes::LINKS,
     &notes::TAGS,
     &notes::SIMILAR,
+    &memory::SPEC,
     &ask::SPEC,
     &verify::SPEC,
     &status::SPEC,
@@ -46,6 +49,8 @@ pub(super) struct Call {
     pub(super) cancelled: Arc<AtomicBool>,
     /// Receives one sentence per step, if the client wants progress.
     pub(super) progress: Option<tokio::sync::mpsc::UnboundedSender<String>>,
+    /// The size of what a model has written so far; [`NOT_DRAFTING`]: none writes.
+    pub(super) drafted: Arc<AtomicUsize>,
     /// Who asked, for the run's record.
     pub(super) asked_by: String,
 }
@@ -59,6 +64,12 @@ impl Call {
             ));
         }
         Ok(())
+    }
+
+    /// Says how much a model has written; `None`: it has ended.
+    fn drafting(&self, bytes: Option<usize>) {
+        let bytes = bytes.unwrap_or(NOT_DRAFTING);
+        self.drafted.store(bytes, Ordering::Relaxed);
     }
 
     fn tell(&self, what: String) {
@@ -80,6 +91,11 @@ impl Reply {
         let data = serde_json::to_value(data)
             .map_err(|e| Failure::internal(format!("a result is no JSON: {e}")))?;
         Ok(Self { text, data })
+    }
+
+    /// The size of its text.
+    fn bytes(&self) -> u64 {
+        self.text.len() as u64
     }
 }
 
@@ -140,13 +156,19 @@ impl Spec {
             .collect();
         let done = service
             .sandbox()
-            .and_then(|sandbox| (self.run)(&call(sandbox), args));
-        enter(service, self.name, subject, done)
+            .and_then(|sandbox| (self.run)(&call(sandbox), fit(&(self.input)(), args)?));
+        enter(service, self.name, subject, done, Reply::bytes)
     }
 }
 
 /// Enters a call and returns its result. A result that cannot be entered is not handed out.
-fn enter(service: &Service, tool: &str, subject: String, done: Result<Reply>) -> Result<Reply> {
+pub(super) fn enter<T>(
+    service: &Service,
+    tool: &str,
+    subject: String,
+    done: Result<T>,
+    bytes: impl FnOnce(&T) -> u64,
+) -> Result<T> {
     let outcome = done
         .as_ref()
         .err()
@@ -157,17 +179,14 @@ fn enter(service: &Service, tool: &str, subject: String, done: Result<Reply>) ->
         subject,
         outcome: outcome.to_owned(),
         why: None,
-        bytes: done.as_ref().map_or(0, |reply| reply.text.len() as u64),
+        bytes: done.as_ref().map_or(0, bytes),
     })?;
     done
 }
 
 /// A file tool as clients see it.
 pub(super) fn listed(tool: &FileTool) -> Tool {
-    let schema = match tool.schema() {
-        Value::Object(schema) => plain(Arc::new(schema)),
-        _ => Arc::default(),
-    };
+    let schema = file_schema(tool);
     let annotations = ToolAnnotations::new()
         .read_only(true)
         .destructive(false)
@@ -176,13 +195,28 @@ pub(super) fn listed(tool: &FileTool) -> Tool {
     Tool::new(tool.name(), tool.description(), schema).with_annotations(annotations)
 }
 
+fn file_schema(tool: &FileTool) -> Arc<JsonObject> {
+    match tool.schema() {
+        Value::Object(schema) => plain(Arc::new(schema), As::Input),
+        _ => Arc::default(),
+    }
+}
+
 /// Runs a file tool. It has its own limits, and its output says where the next part begins.
 pub(super) fn on_files(service: &Service, name: &str, args: &Value) -> Result<Reply> {
     let files = match service.sandbox() {
         Ok(sandbox) => service.files.over(sandbox),
-        Err(failure) => return enter(service, name, String::new(), Err(failure)),
+        Err(failure) => return enter(service, name, String::new(), Err(failure), Reply::bytes),
     };
-    let outcome = files.run_among(&files.read_only(), name, args);
+    let readers = files.read_only();
+    // Arguments that do not fit go on as they came: the tool refuses them, and enters the call.
+    let tool = readers.iter().find(|tool| tool.name() == name);
+    let fitting = tool.map(|tool| fit(&file_schema(tool), args.clone()));
+    if let Some(Err(failure)) = fitting {
+        return enter(service, name, String::new(), Err(failure), Reply::bytes);
+    }
+    let args = fitting.transpose()?.unwrap_or(Value::Null);
+    let outcome = files.run_among(&readers, name, &args);
     let output = outcome.result().map_err(Clone::clone)?;
     let mut text = output.text.clone();
     if text.is_empty() {
@@ -194,31 +228,64 @@ pub(super) fn on_files(service: &Service, name: &str, args: &Value) -> Result<Re
 fn input<T: JsonSchema + 'static>() -> Arc<JsonObject> {
     // Every type of arguments is a struct, whose schema is an object: the test
     // `every_tool_has_a_schema` checks it.
-    plain(schema_for_input::<T>().unwrap_or_default())
+    plain(schema_for_input::<T>().unwrap_or_default(), As::Input)
 }
 
 fn output<T: JsonSchema + 'static>() -> Arc<JsonObject> {
-    plain(schema_for_output::<T>())
+    plain(schema_for_output::<T>(), As::Output)
 }
 
-/// Removes Rust's number formats, which are not JSON Schema formats: clients complain about each
-/// one.
-fn plain(schema: Arc<JsonObject>) -> Arc<JsonObject> {
-    fn strip(value: &mut Value) {
-        match value {
-            Value::Object(fields) => {
-                fields.retain(|name, value| name != "format" || !value.is_string());
-                fields.values_mut().for_each(strip);
-            }
-            Value::Array(items) => items.iter_mut().for_each(strip),
-            _ => {}
-        }
-    }
-    let mut schema = Value::Object(Arc::unwrap_or_clone(schema));
-    strip(&mut schema);
-    match schema {
+/// What a schema describes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum As {
+    /// Arguments: a model reads it and chooses by it.
+    Input,
+    /// A result: only programs read it.
+    Output,
+}
+
+/// A short schema in the types that every client knows: without Rust's number formats, and for
+/// arguments without null, which is the same as leaving one out.
+fn plain(schema: Arc<JsonObject>, what: As) -> Arc<JsonObject> {
+    let mut schema = Arc::unwrap_or_clone(schema);
+    schema.remove("$schema");
+    schema.remove("title");
+    schema.remove("description");
+    let mut whole = Value::Object(schema);
+    simplify(&mut whole, what);
+    match whole {
         Value::Object(schema) => Arc::new(schema),
         _ => Arc::default(),
+    }
+}
+
+fn simplify(value: &mut Value, what: As) {
+    match value {
+        Value::Object(fields) => {
+            fields.retain(|name, value| is_kept(name, value, what));
+            if what == As::Input
+                && let Some(Value::Array(types)) = fields.get_mut("type")
+                && let Some(kind) = types.iter().find(|kind| *kind != "null").cloned()
+            {
+                fields.insert("type".to_owned(), kind);
+            }
+            fields.values_mut().for_each(|field| simplify(field, what));
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| simplify(item, what)),
+        _ => {}
+    }
+}
+
+/// Whether a keyword says something. A field may be called like a keyword: its value is then no text
+/// and no number.
+fn is_kept(name: &str, value: &Value, what: As) -> bool {
+    match name {
+        "format" => !value.is_string(),
+        "description" => what == As::Input || !value.is_string(),
+        "minimum" => value.as_f64() != Some(0.0),
+        "default" => !(value.is_null() || value == &Value::Bool(false) || *value == json!([])),
+        "minLength" | "maxLength" => !value.is_number(),
+        _ => true,
     }
 }
 
@@ -249,6 +316,8 @@ mod tests {
                     spec.name
                 );
             }
+            let input = Value::Object((*(spec.input)()).clone()).to_string();
+            assert!(!input.contains("anyOf") && !input.contains("null"), "{input}");
         }
     }
 }

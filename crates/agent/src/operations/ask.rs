@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use super::freshness::stale_files;
 use super::library::Library;
+use super::memories::may_see;
 use super::privacy::KeptBack;
 use super::run_log::RunLog;
 use super::scope::{Limits, scope};
@@ -174,7 +175,7 @@ fn recorded(
         Subject::Notes(_) => question.verify,
     };
     let checking = Checking::new(&options, question.strict);
-    let recalled = recall(config, question.text)?;
+    let recalled = recall(config, sandbox, question.text)?;
     let log = RunLog::begin(
         loaded,
         roots,
@@ -262,9 +263,9 @@ pub fn question<'a>(config: &'a Config, text: &'a str, today: ask::Day) -> Quest
     }
 }
 
-/// The memories related to a question, as context with its answer. For a foreign or lost database
+/// The memories related to a question that the sandbox lets be seen, as context with its answer. For a foreign or lost database
 /// there are none: recording the run reports it.
-fn recall(config: &Config, question: &str) -> Result<Vec<Recalled>> {
+fn recall(config: &Config, sandbox: &Sandbox, question: &str) -> Result<Vec<Recalled>> {
     let foreign = |path| {
         matches!(
             examine(path, Database::Durable),
@@ -275,7 +276,10 @@ fn recall(config: &Config, question: &str) -> Result<Vec<Recalled>> {
         return Ok(Vec::new());
     }
     match memory::all(&config.memory.db_path) {
-        Ok(rows) => Ok(memory::recall(&rows, question)),
+        Ok(mut rows) => {
+            rows.retain(|row| may_see(sandbox, row));
+            Ok(memory::recall(&rows, question))
+        }
         Err(failure) if failure.code == ErrorCode::DurableMissing => Ok(Vec::new()),
         Err(failure) => Err(failure),
     }
