@@ -188,7 +188,9 @@ fn comment_end(bytes: &[u8], at: usize) -> usize {
     let end = if is_line {
         rest.iter().position(|b| matches!(b, b'\n' | b'\r'))
     } else {
-        rest.windows(2).position(|two| two == b"*/").map(|at| at + 2)
+        rest.windows(2)
+            .position(|two| two == b"*/")
+            .map(|at| at + 2)
     };
     end.map_or(bytes.len(), |end| at + 2 + end)
 }
@@ -256,7 +258,11 @@ fn without_entry(text: &str, scan: &Scan, section: &str) -> Result<String, Strin
         return Ok(format!("{}{rest}", &text[..start]));
     };
     let comma = skip_space(&scan.code, before.value.end);
-    Ok(format!("{}{}{rest}", &text[..comma], &text[comma + 1..start]))
+    Ok(format!(
+        "{}{}{rest}",
+        &text[..comma],
+        &text[comma + 1..start]
+    ))
 }
 
 fn pretty(value: &Value, indent: usize) -> String {
@@ -437,7 +443,9 @@ mod tests {
     #[test]
     fn everything_else_stays_as_it_is_byte_for_byte() {
         let before = "{\n\t\"z\": 1,   \"a\": {\"b\": [\"}\", 2]},\n  \"mcpServers\": {\n    \"other\": { \"command\" : \"x\" }\n  }\n}\n";
-        let after = Syntax::Json.with_entry(before, "mcpServers", &entry()).unwrap();
+        let after = Syntax::Json
+            .with_entry(before, "mcpServers", &entry())
+            .unwrap();
         insta::assert_snapshot!(after, @r#"
         {
         	"z": 1,   "a": {"b": ["}", 2]},
@@ -452,9 +460,16 @@ mod tests {
           }
         }
         "#);
-        assert_eq!(Syntax::Json.with_entry(&after, "mcpServers", &entry()).unwrap(), after);
+        assert_eq!(
+            Syntax::Json
+                .with_entry(&after, "mcpServers", &entry())
+                .unwrap(),
+            after
+        );
         let other = json!({"command": "/opt/local-agent", "args": ["mcp"]});
-        let moved = Syntax::Json.with_entry(&after, "mcpServers", &other).unwrap();
+        let moved = Syntax::Json
+            .with_entry(&after, "mcpServers", &other)
+            .unwrap();
         assert_eq!(moved, after.replace("/bin/", "/opt/"));
     }
 
@@ -468,7 +483,12 @@ mod tests {
             "null",
             "{} {}",
         ] {
-            assert!(Syntax::Json.with_entry(bad, "mcpServers", &entry()).is_err(), "{bad}");
+            assert!(
+                Syntax::Json
+                    .with_entry(bad, "mcpServers", &entry())
+                    .is_err(),
+                "{bad}"
+            );
         }
         assert_eq!(
             Syntax::Json.with_entry(" \n", "servers", &entry()).unwrap(),
@@ -480,7 +500,9 @@ mod tests {
             "{\"mcpServers\":{}}",
             "{\"mcpServers\": { } }",
         ] {
-            let after = Syntax::Json.with_entry(empty, "mcpServers", &entry()).unwrap();
+            let after = Syntax::Json
+                .with_entry(empty, "mcpServers", &entry())
+                .unwrap();
             assert_eq!(
                 serde_json::from_str::<Value>(&after).unwrap(),
                 json!({"mcpServers": {NAME: entry()}})
@@ -496,7 +518,11 @@ mod tests {
         let after = syntax.with_entry(COMMENTED, "servers", &entry()).unwrap();
         insta::assert_snapshot!(after, @"");
         assert_eq!(syntax.without_entry(&after, "servers").unwrap(), COMMENTED);
-        assert!(Syntax::Json.with_entry(COMMENTED, "servers", &entry()).is_err());
+        assert!(
+            Syntax::Json
+                .with_entry(COMMENTED, "servers", &entry())
+                .is_err()
+        );
         for text in [
             "{\n  \"servers\": {\n    \"x\": 1 // note\n  }\n}\n",
             "{\n  \"servers\": {\n    \"x\": 1, /* two\n lines */\n    \"y\": \"//\"\n  }\n}\n",

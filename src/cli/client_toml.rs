@@ -118,10 +118,14 @@ mod tests {
     #[test]
     fn everything_else_stays_as_it_is_byte_for_byte() {
         let entry = json!({"command": "/bin/local-agent", "args": ["-C", "/a \"b\"", "mcp"]});
-        let after = Syntax::Toml.with_entry(FILE, "mcp_servers", &entry).unwrap();
+        let after = Syntax::Toml
+            .with_entry(FILE, "mcp_servers", &entry)
+            .unwrap();
         insta::assert_snapshot!(after, @"");
         assert_eq!(
-            Syntax::Toml.with_entry(&after, "mcp_servers", &entry).unwrap(),
+            Syntax::Toml
+                .with_entry(&after, "mcp_servers", &entry)
+                .unwrap(),
             after
         );
         assert_eq!(
@@ -138,10 +142,7 @@ mod tests {
             FILE
         );
         let fresh = Syntax::Toml.with_entry("", "mcp_servers", &entry).unwrap();
-        assert_eq!(
-            fresh.trim_end(),
-            Syntax::Toml.alone("mcp_servers", &entry)
-        );
+        assert_eq!(fresh.trim_end(), Syntax::Toml.alone("mcp_servers", &entry));
         assert_eq!(
             Syntax::Toml.without_entry(&fresh, "mcp_servers").unwrap(),
             ""
@@ -150,7 +151,12 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_is_not_edited() {
-        for bad in ["a = ", "mcp_servers = 1", "mcp_servers = {x = 1}", "[a]\n[a]"] {
+        for bad in [
+            "a = ",
+            "mcp_servers = 1",
+            "mcp_servers = {x = 1}",
+            "[a]\n[a]",
+        ] {
             assert!(
                 Syntax::Toml
                     .with_entry(bad, "mcp_servers", &json!({"command": "x"}))

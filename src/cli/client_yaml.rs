@@ -10,7 +10,9 @@ use super::client_config::{NAME, NOT_UNDERSTOOD};
 
 /// A file with only the entry.
 pub(super) fn alone(section: &str, entry: &Value) -> String {
-    format!("{section}:\n{}", block(entry, 2)).trim_end().to_owned()
+    format!("{section}:\n{}", block(entry, 2))
+        .trim_end()
+        .to_owned()
 }
 
 /// `text` with `entry`.
@@ -52,8 +54,7 @@ pub(super) fn without_entry(text: &str, section: &str) -> Result<String, String>
 
 /// The whole file as JSON; null when it holds nothing.
 pub(super) fn whole(text: &str) -> Result<Value, String> {
-    let mut files =
-        YamlLoader::load_from_str(text).map_err(|e| format!("it is not YAML ({e})"))?;
+    let mut files = YamlLoader::load_from_str(text).map_err(|e| format!("it is not YAML ({e})"))?;
     match files.len() {
         0 => Ok(Value::Null),
         1 => Ok(value(&files.remove(0))),
@@ -166,7 +167,9 @@ mod tests {
         let after = Syntax::Yaml.with_entry(FILE, "extensions", &entry).unwrap();
         insta::assert_snapshot!(after, @"");
         assert_eq!(
-            Syntax::Yaml.with_entry(&after, "extensions", &entry).unwrap(),
+            Syntax::Yaml
+                .with_entry(&after, "extensions", &entry)
+                .unwrap(),
             after
         );
         let other = json!({"type": "stdio", "cmd": "/opt/local-agent", "args": ["mcp"]});
@@ -177,14 +180,23 @@ mod tests {
             Syntax::Yaml.without_entry(&moved, "extensions").unwrap(),
             FILE
         );
-        for text in ["", "a: 1", "a: 1\n", "extensions: {}\na: 1\n", "extensions:\n"] {
+        for text in [
+            "",
+            "a: 1",
+            "a: 1\n",
+            "extensions: {}\na: 1\n",
+            "extensions:\n",
+        ] {
             let after = Syntax::Yaml.with_entry(text, "extensions", &entry).unwrap();
             assert_eq!(
                 Syntax::Yaml.entry(&after, "extensions").unwrap(),
                 Some(entry.clone()),
                 "{text:?}"
             );
-            assert!(Syntax::Yaml.without_entry(&after, "extensions").is_ok(), "{text:?}");
+            assert!(
+                Syntax::Yaml.without_entry(&after, "extensions").is_ok(),
+                "{text:?}"
+            );
         }
     }
 

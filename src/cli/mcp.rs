@@ -68,10 +68,7 @@ fn relay(context: &Context, url: &str) -> Result<ExitCode> {
 fn kept_token(context: &Context) -> Result<String> {
     let config = context.load()?.config;
     crate::serve::kept_token(&config.state_dir)?.ok_or_else(|| {
-        let message = format!(
-            "{} holds no token for a server",
-            config.state_dir.display()
-        );
+        let message = format!("{} holds no token for a server", config.state_dir.display());
         Failure::new(ErrorCode::ServerUnauthorized, message).with_hint("local-agent serve token")
     })
 }

@@ -70,7 +70,10 @@ pub(super) fn uninstall(context: &Context, args: &ClientPlace) -> Result<ExitCod
         .syntax
         .without_entry(&before, format.section)
         .map_err(|why| {
-            let message = format!("{} cannot be edited: {why}; it was not touched", file.display());
+            let message = format!(
+                "{} cannot be edited: {why}; it was not touched",
+                file.display()
+            );
             Failure::new(ErrorCode::ConfigError, message).with_hint(format!(
                 "remove `local-agent` below `{}` in it by hand",
                 format.section
@@ -174,8 +177,7 @@ fn not_editable(format: &ClientFormat, file: &Path, why: &str) -> Failure {
 
 fn takes_no_address(format: &ClientFormat, url: &str) -> Failure {
     let name = format.name();
-    let message =
-        format!("{name} cannot take the token of a server from its environment");
+    let message = format!("{name} cannot take the token of a server from its environment");
     Failure::new(ErrorCode::ConfigError, message).with_hint(format!(
         "local-agent mcp install --client {name} --via-server {url}"
     ))

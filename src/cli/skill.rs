@@ -20,7 +20,10 @@ const PLACE: [&str; 4] = [".claude", "skills", "local-agent", "SKILL.md"];
 
 /// The last line of a file that was written here, before and after the hash of what is above it. A
 /// file with another hash was changed by a person.
-const SEAL: (&str, &str) = ("<!-- Written by local-agent; sha256 of the text above: ", " -->\n");
+const SEAL: (&str, &str) = (
+    "<!-- Written by local-agent; sha256 of the text above: ",
+    " -->\n",
+);
 
 pub(super) fn run(context: &Context, command: &SkillCommand) -> Result<ExitCode> {
     match command {
@@ -155,8 +158,20 @@ mod tests {
 
     #[test]
     fn the_skill_names_only_tools_that_exist() {
-        let known: Vec<&str> = crate::mcp::names().chain(["outline", "related_files"]).collect();
-        for tool in ["search", "ask", "get", "outline", "links", "similar", "related_files", "verify", "memory_search"] {
+        let known: Vec<&str> = crate::mcp::names()
+            .chain(["outline", "related_files"])
+            .collect();
+        for tool in [
+            "search",
+            "ask",
+            "get",
+            "outline",
+            "links",
+            "similar",
+            "related_files",
+            "verify",
+            "memory_search",
+        ] {
             assert!(TEXT.contains(&format!("`{tool}`")), "{tool}");
             assert!(known.contains(&tool), "{tool}");
         }

@@ -27,9 +27,8 @@ pub(super) fn fit(schema: &JsonObject, args: Value) -> Result<Value> {
             return Err(refused(unknown(&name, known)));
         };
         if !value.is_null() {
-            let value = fitted(field, value).map_err(|kind| {
-                refused(format!("`{name}` must be {kind}"))
-            })?;
+            let value =
+                fitted(field, value).map_err(|kind| refused(format!("`{name}` must be {kind}")))?;
             fitting.insert(name, value);
         }
     }

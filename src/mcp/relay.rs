@@ -38,6 +38,9 @@ const LIMITS: Limits = Limits {
 /// What both sides accept as an answer: one object, or a stream of messages.
 const ACCEPT: (&str, &str) = ("accept", "application/json, text/event-stream");
 
+/// Where a client of the versions from 2026-07-28 names the version of the protocol.
+const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+
 /// Where a client's name stands in a request to a server that keeps no session.
 const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
 
@@ -61,7 +64,10 @@ pub fn endpoint(url: &str) -> Result<String> {
         ));
     }
     let address = address.to_string();
-    Ok(format!("{}/mcp", address.strip_suffix("/mcp").unwrap_or(&address)))
+    Ok(format!(
+        "{}/mcp",
+        address.strip_suffix("/mcp").unwrap_or(&address)
+    ))
 }
 
 /// Serves one client until it closes its end. The token goes to `endpoint` and nowhere else.
@@ -70,11 +76,7 @@ pub fn endpoint(url: &str) -> Result<String> {
 /// `SERVER_UNREACHABLE` when no server answers at the start, `SERVER_UNAUTHORIZED` when it refuses
 /// the token, `SERVER_ERROR` when something else answers; `INTERNAL_ERROR` when the system provides
 /// no threads.
-pub fn relay<R, W>(
-    endpoint: &str,
-    token: &str,
-    streams: impl FnOnce() -> (R, W),
-) -> Result<()>
+pub fn relay<R, W>(endpoint: &str, token: &str, streams: impl FnOnce() -> (R, W)) -> Result<()>
 where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
@@ -89,7 +91,7 @@ where
     let runtime = runtime(AT_SERVER)?;
     runtime.block_on(async {
         let (reader, writer) = streams();
-        pass(Lines::new(reader, writer), far).await;
+        pass(Lines::new(reader, writer), Arc::clone(&far)).await;
     });
     runtime.shutdown_timeout(FAREWELL);
     Ok(())
@@ -247,11 +249,8 @@ impl FarServer {
         body: &Value,
         on_piece: &mut dyn FnMut(Piece<'_>) -> Result<Flow>,
     ) -> Result<()> {
-        let version = self.hello().version.clone();
-        let mut headers = vec![ACCEPT];
-        if let Some(version) = &version {
-            headers.push(("mcp-protocol-version", version));
-        }
+        let chosen = self.hello().version.clone();
+        let headers = headers(body, chosen.as_deref());
         let reply = self
             .http
             .post_lines_with(
@@ -324,6 +323,27 @@ impl FarServer {
     }
 }
 
+/// The headers of a request: what is accepted, the version of the protocol, and from 2026-07-28 on the
+/// method and the name in it.
+fn headers<'a>(request: &'a Value, chosen: Option<&'a str>) -> Vec<(&'static str, &'a str)> {
+    let mut headers = vec![ACCEPT];
+    let params = &request["params"];
+    let Some(version) = params["_meta"][PROTOCOL_VERSION].as_str() else {
+        headers.extend(chosen.map(|version| ("mcp-protocol-version", version)));
+        return headers;
+    };
+    headers.push(("mcp-protocol-version", version));
+    headers.extend(
+        request["method"]
+            .as_str()
+            .map(|method| ("mcp-method", method)),
+    );
+    let name = params["name"].as_str().or(params["uri"].as_str());
+    let is_plain = |name: &&str| name.bytes().all(|b| (b' '..=b'~').contains(&b));
+    headers.extend(name.filter(is_plain).map(|name| ("mcp-name", name)));
+    headers
+}
+
 /// The message in a line of an answer: the line itself, or the data of an event.
 fn message_in(line: &str) -> Option<Value> {
     let data = line.strip_prefix("data:").unwrap_or(line).trim();
@@ -338,10 +358,7 @@ fn failed(id: &RequestId, method: &str, failure: &Failure) -> TxJsonRpcMessage<R
         return JsonRpcMessage::response(result.into(), id.clone());
     }
     let message = server::said(failure);
-    JsonRpcMessage::error(
-        ErrorData::internal_error(message, None),
-        Some(id.clone()),
-    )
+    JsonRpcMessage::error(ErrorData::internal_error(message, None), Some(id.clone()))
 }
 
 #[cfg(test)]
@@ -371,12 +388,37 @@ mod tests {
     }
 
     #[test]
+    fn a_request_that_names_its_version_names_its_method_too() {
+        let old = json!({"method": "tools/call", "params": {"name": "search"}});
+        assert_eq!(
+            headers(&old, Some("2025-06-18")),
+            [ACCEPT, ("mcp-protocol-version", "2025-06-18")]
+        );
+        let new = json!({"method": "tools/call", "params": {"name": "search", "_meta": {PROTOCOL_VERSION: "2026-07-28"}}});
+        assert_eq!(
+            headers(&new, None)[1..],
+            [
+                ("mcp-protocol-version", "2026-07-28"),
+                ("mcp-method", "tools/call"),
+                ("mcp-name", "search")
+            ]
+        );
+    }
+
+    #[test]
     fn messages_are_found_in_objects_and_in_events() {
         let message = json!({"jsonrpc": "2.0", "id": 1, "result": {}});
         for line in [message.to_string(), format!("data: {message}")] {
             assert_eq!(message_in(&line), Some(message.clone()));
         }
-        for line in ["", ": ping", "id: 1", "data:", "event: message", "retry: 3000"] {
+        for line in [
+            "",
+            ": ping",
+            "id: 1",
+            "data:",
+            "event: message",
+            "retry: 3000",
+        ] {
             assert_eq!(message_in(line), None, "{line}");
         }
     }

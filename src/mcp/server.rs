@@ -8,18 +8,18 @@ use rmcp::ServerHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest,
     CustomResult, ErrorCode as Rpc, ErrorData, GetPromptRequestParams, GetPromptResponse,
-    GetPromptResult, Implementation, ListPromptsResult, ListToolsResult, MetaObject,
-    ListResourceTemplatesResult, ListResourcesResult, PaginatedRequestParams, ProgressNotificationParam, ProgressToken,
-    Prompt, PromptArgument, PromptMessage, ReadResourceRequestParams, ReadResourceResponse, ResourcesCapability, Role,
-    SubscribeRequestMethod, SubscribeRequestParams, UnsubscribeRequestParams,
-    ServerCapabilities, ServerConfig,
+    GetPromptResult, Implementation, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, MetaObject, PaginatedRequestParams,
+    ProgressNotificationParam, ProgressToken, Prompt, PromptArgument, PromptMessage,
+    ReadResourceRequestParams, ReadResourceResponse, ResourcesCapability, Role, ServerCapabilities,
+    ServerConfig, SubscribeRequestMethod, SubscribeRequestParams, UnsubscribeRequestParams,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::{Value, json};
 
-use super::tools::{self, Call, Reply, Spec};
 use super::advice::advice;
 use super::resources::{self, Subscriptions};
+use super::tools::{self, Call, Reply, Spec};
 use super::{NOT_DRAFTING, Service, guide};
 use local_agent_text::error::{Failure, Result};
 

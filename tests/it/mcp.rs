@@ -206,7 +206,8 @@ fn every_tool_does_its_job_and_gives_what_its_schema_says() {
     for tool in listed.as_array().unwrap() {
         assert_eq!(tool["inputSchema"]["type"], "object", "{tool}");
         assert_eq!(tool["inputSchema"]["additionalProperties"], false, "{tool}");
-        let files = ["grep", "list_dir", "outline", "related_files"].contains(&tool["name"].as_str().unwrap());
+        let files = ["grep", "list_dir", "outline", "related_files"]
+            .contains(&tool["name"].as_str().unwrap());
         assert!(tool["outputSchema"]["type"] == "object" || files, "{tool}");
         assert_eq!(tool["annotations"]["readOnlyHint"], true, "{tool}");
         assert_eq!(tool["annotations"]["destructiveHint"], false, "{tool}");
@@ -1002,7 +1003,10 @@ fn what_an_agent_reads_first_is_short() {
     }
     for tool in listed.as_array().unwrap() {
         let input = tool["inputSchema"].to_string();
-        assert!(!input.contains("anyOf") && !input.contains("null"), "{input}");
+        assert!(
+            !input.contains("anyOf") && !input.contains("null"),
+            "{input}"
+        );
     }
     assert_eq!(session.end().0, 0);
 }
@@ -1044,8 +1048,14 @@ fn arguments_that_can_mean_only_one_thing_are_taken() {
     let told = session.call("verify", json!({"answer": "x", "run_id": "nope"}));
     insta::assert_snapshot!(told["content"][0]["text"].as_str().unwrap(), @"");
     // Where nothing is answered there is no evidence for it.
-    let asked = session.call("ask", json!({"question": "Which quokka flies the zeppelin?"}));
-    assert_eq!(asked["structuredContent"]["outcome"], "abstained", "{asked}");
+    let asked = session.call(
+        "ask",
+        json!({"question": "Which quokka flies the zeppelin?"}),
+    );
+    assert_eq!(
+        asked["structuredContent"]["outcome"], "abstained",
+        "{asked}"
+    );
     assert!(asked.to_string().len() < 1500, "{asked}");
     assert_eq!(session.end().0, 0);
 }
@@ -1054,24 +1064,68 @@ fn arguments_that_can_mean_only_one_thing_are_taken() {
 fn what_is_remembered_is_found_and_what_rests_on_a_private_note_is_not() {
     let world = World::with(&[
         ("open.md", "# Open\n\nThe kiln is repaired by Leyla.\n"),
-        ("own.md", "---\nprivate: true\n---\n# Own\n\nThe kiln costs 900 euros.\n"),
+        (
+            "own.md",
+            "---\nprivate: true\n---\n# Own\n\nThe kiln costs 900 euros.\n",
+        ),
     ]);
     world.ok(&["index"]);
     let key = |path: &str| {
         let found = world.json(&["query", "kiln", "--path", path]);
         found["hits"][0]["chunk_key"].as_str().unwrap().to_owned()
     };
-    let add = ["memory", "add", "--type", "user_fact", "--source", "derived_from_evidence"];
-    world.ok(&[&add[..], &["--content", "Leyla knows the kiln", "--chunk-key", &key("open.md")]].concat());
-    world.ok(&[&add[..], &["--content", "The kiln was dear", "--chunk-key", &key("own.md")]].concat());
-    world.ok(&["memory", "add", "--type", "preference", "--source", "manual", "--content", "Say kiln, not oven"]);
+    let add = [
+        "memory",
+        "add",
+        "--type",
+        "user_fact",
+        "--source",
+        "derived_from_evidence",
+    ];
+    world.ok(&[
+        &add[..],
+        &[
+            "--content",
+            "Leyla knows the kiln",
+            "--chunk-key",
+            &key("open.md"),
+        ],
+    ]
+    .concat());
+    world.ok(&[
+        &add[..],
+        &[
+            "--content",
+            "The kiln was dear",
+            "--chunk-key",
+            &key("own.md"),
+        ],
+    ]
+    .concat());
+    world.ok(&[
+        "memory",
+        "add",
+        "--type",
+        "preference",
+        "--source",
+        "manual",
+        "--content",
+        "Say kiln, not oven",
+    ]);
     let mut session = Session::start(&world, &[]);
     let contents = |found: &Value| -> BTreeSet<String> {
         let memories = found["memories"].as_array().unwrap().iter();
-        memories.map(|one| one["content"].as_str().unwrap().to_owned()).collect()
+        memories
+            .map(|one| one["content"].as_str().unwrap().to_owned())
+            .collect()
     };
     let seen = contents(&session.data("memory_search", json!({"query": "kiln"})));
-    assert_eq!(seen, ["Leyla knows the kiln", "Say kiln, not oven"].map(str::to_owned).into());
+    assert_eq!(
+        seen,
+        ["Leyla knows the kiln", "Say kiln, not oven"]
+            .map(str::to_owned)
+            .into()
+    );
     let asked = session.call("ask", json!({"question": "What about the kiln?"}));
     assert!(!asked.to_string().contains("dear"), "{asked}");
     assert_eq!(session.end().0, 0);
@@ -1099,7 +1153,10 @@ fn notes_are_resources_and_a_change_of_one_is_told() {
         .iter()
         .map(|one| one["uri"].as_str().unwrap())
         .collect();
-    assert_eq!(uris, ["note://notes/a%20b/Ä%20ö.md", "note://notes/c.md"]);
+    assert_eq!(
+        uris,
+        ["note://notes/a%20b/%C3%84%20%C3%B6.md", "note://notes/c.md"]
+    );
     let templates = session.request("resources/templates/list", json!({}));
     assert_eq!(
         templates["result"]["resourceTemplates"][0]["uriTemplate"],
@@ -1107,7 +1164,7 @@ fn notes_are_resources_and_a_change_of_one_is_told() {
     );
     for (uri, text) in [
         (uris[0], "# A\n\nOne.\n"),
-        ("note://NOTES/a%20b/%C3%84%20%C3%B6.md", "# A\n\nOne.\n"),
+        ("note://NOTES/a b/Ä%20ö.md", "# A\n\nOne.\n"),
         (uris[1], "# C\n\nThree.\n"),
     ] {
         let read = session.request("resources/read", json!({"uri": uri}))["result"].clone();
@@ -1130,7 +1187,10 @@ fn notes_are_resources_and_a_change_of_one_is_told() {
         }
     }
     let uri = json!({"uri": "note://notes/c.md"});
-    assert_eq!(session.request("resources/subscribe", uri.clone())["result"], json!({}));
+    assert_eq!(
+        session.request("resources/subscribe", uri.clone())["result"],
+        json!({})
+    );
     world.write("a b/Ä ö.md", "# A\n\nNobody asked.\n");
     world.write("c.md", "# C\n\nThree and a half.\n");
     let told = session.receive();
@@ -1138,16 +1198,32 @@ fn notes_are_resources_and_a_change_of_one_is_told() {
     assert_eq!(told["params"], uri);
     fs::remove_file(world.vault().join("c.md")).unwrap();
     assert_eq!(session.receive()["params"], uri, "it is gone");
-    assert_eq!(session.request("resources/unsubscribe", uri)["result"], json!({}));
+    assert_eq!(
+        session.request("resources/unsubscribe", uri)["result"],
+        json!({})
+    );
     let (code, rest, stderr) = session.end();
     assert_eq!((code, rest.len(), stderr.as_str()), (0, 0, ""));
     let log = world.json(&["tool", "log"]);
-    assert_eq!(log["calls"].as_array().unwrap().iter().filter(|call| call["tool"]["name"] == "resources/read").count(), 9);
+    assert_eq!(
+        log["calls"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|call| call["tool"]["name"] == "resources/read")
+            .count(),
+        9
+    );
     // Where an agent is not to read whole notes, they are no resources.
     let config = world.root().join("few.yaml");
     fs::write(&config, "mcp: {operations: [search]}\n").unwrap();
     let mut session = Session::start(&world, &["--config", config.to_str().unwrap()]);
-    for method in ["resources/list", "resources/templates/list", "resources/read", "resources/subscribe"] {
+    for method in [
+        "resources/list",
+        "resources/templates/list",
+        "resources/read",
+        "resources/subscribe",
+    ] {
         let refused = session.request(method, json!({"uri": "note://notes/a b/Ä ö.md"}));
         assert_eq!(refused["error"]["code"], -32601, "{method}: {refused}");
     }
@@ -1182,10 +1258,19 @@ fn a_client_that_waits_is_told_how_much_a_model_has_written() {
     let world = World::with(&[("zoo.md", "# Zoo\n\nThe zebra eats 14 apples a day.\n")]);
     world.ok(&["index"]);
     let config = world.root().join("llm.yaml");
-    fs::write(&config, "ask: {provider: ollama}\nllm: {model: m, timeout_s: 60}\n").unwrap();
+    fs::write(
+        &config,
+        "ask: {provider: ollama}\nllm: {model: m, timeout_s: 60}\n",
+    )
+    .unwrap();
     let server = slow_model();
     let url = server.url("");
-    let args = ["--config", config.to_str().unwrap(), "--ollama-base-url", &url];
+    let args = [
+        "--config",
+        config.to_str().unwrap(),
+        "--ollama-base-url",
+        &url,
+    ];
     let mut session = Session::start(&world, &args);
     session.send(&json!({"jsonrpc": "2.0", "id": "slow", "method": "tools/call", "params": {"name": "ask",
         "arguments": {"question": "How many apples does the zebra eat a day?"}, "_meta": {"progressToken": 1}}}));
@@ -1212,10 +1297,14 @@ struct Serving {
 impl Serving {
     fn start(world: &World, args: &[&str]) -> Self {
         let mut command = world.command();
-        command.args(args).args(["serve", "--listen", "127.0.0.1:0"]);
+        command
+            .args(args)
+            .args(["serve", "--listen", "127.0.0.1:0"]);
         let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut url = String::new();
-        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut url).unwrap();
+        BufReader::new(child.stdout.as_mut().unwrap())
+            .read_line(&mut url)
+            .unwrap();
         Self {
             child,
             url: url.trim().to_owned(),
@@ -1249,16 +1338,30 @@ fn many_agents_share_one_running_server() {
         let found = session.data("search", json!({"query": "zebra"}));
         assert_eq!(found["hits"][0]["rel_path"], "zoo.md");
         let told = session.call("get", json!({"address": "../x.md"}));
-        assert_eq!(told["_meta"]["local-agent/error"]["error_code"], "PATH_DENIED");
+        assert_eq!(
+            told["_meta"]["local-agent/error"]["error_code"],
+            "PATH_DENIED"
+        );
         let read = session.request("resources/read", json!({"uri": "note://notes/zoo.md"}));
-        assert!(read["result"]["contents"][0]["text"].as_str().unwrap().contains("zebra"));
-        assert_eq!(session.request("no/such/method", json!({}))["error"]["code"], -32601);
+        assert!(
+            read["result"]["contents"][0]["text"]
+                .as_str()
+                .unwrap()
+                .contains("zebra")
+        );
+        assert_eq!(
+            session.request("no/such/method", json!({}))["error"]["code"],
+            -32601
+        );
     }
     // The record says who asked, and steps are passed on.
     let question = "How many apples does the zebra eat a day?";
     let params = json!({"name": "ask", "arguments": {"question": question}, "_meta": {"progressToken": "p"}});
     let asked = one.request("tools/call", params)["result"].clone();
-    let run = asked["structuredContent"]["run_id"].as_str().unwrap().to_owned();
+    let run = asked["structuredContent"]["run_id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     assert!(one.progress.len() >= 2, "{:?}", one.progress);
     let record = world.json(&["runs", "show", &run]);
     assert_eq!(record["record"]["asked_by"], "serve: tester 7");
@@ -1267,9 +1370,20 @@ fn many_agents_share_one_running_server() {
     // The server ends: a call says so, and what to do.
     drop(server);
     let told = other.call("search", json!({"query": "zebra"}));
-    assert_eq!(told["_meta"]["local-agent/error"]["error_code"], "SERVER_UNREACHABLE", "{told}");
-    assert_eq!(told["_meta"]["local-agent/error"]["hint"], "local-agent serve");
-    assert!(other.request("tools/list", json!({}))["error"]["message"].as_str().unwrap().contains("SERVER_UNREACHABLE"));
+    assert_eq!(
+        told["_meta"]["local-agent/error"]["error_code"], "SERVER_UNREACHABLE",
+        "{told}"
+    );
+    assert_eq!(
+        told["_meta"]["local-agent/error"]["hint"],
+        "local-agent serve"
+    );
+    assert!(
+        other.request("tools/list", json!({}))["error"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("SERVER_UNREACHABLE")
+    );
     for session in [one, other] {
         let (code, rest, _) = session.end();
         assert_eq!((code, rest.len()), (0, 0), "{rest:?}");
@@ -1281,10 +1395,19 @@ fn a_call_at_a_server_is_taken_back_there() {
     let world = World::with(&[("zoo.md", "# Zoo\n\nThe zebra eats 14 apples a day.\n")]);
     world.ok(&["index"]);
     let config = world.root().join("llm.yaml");
-    fs::write(&config, "ask: {provider: ollama}\nllm: {model: m, timeout_s: 60}\n").unwrap();
+    fs::write(
+        &config,
+        "ask: {provider: ollama}\nllm: {model: m, timeout_s: 60}\n",
+    )
+    .unwrap();
     let model = slow_model();
     let url = model.url("");
-    let args = ["--config", config.to_str().unwrap(), "--ollama-base-url", &url];
+    let args = [
+        "--config",
+        config.to_str().unwrap(),
+        "--ollama-base-url",
+        &url,
+    ];
     let server = Serving::start(&world, &args);
     let mut session = Session::begun(via(&world, &[], &server.url));
     session.send(&json!({"jsonrpc": "2.0", "id": "slow", "method": "tools/call", "params": {"name": "ask",
@@ -1296,7 +1419,10 @@ fn a_call_at_a_server_is_taken_back_there() {
         }
     }
     session.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "slow"}}));
-    assert_eq!(session.data("search", json!({"query": "zebra"}))["outcome"], "found");
+    assert_eq!(
+        session.data("search", json!({"query": "zebra"}))["outcome"],
+        "found"
+    );
     assert_eq!(session.end().0, 0);
     let give_up = std::time::Instant::now() + CAP;
     loop {
@@ -1312,16 +1438,25 @@ fn a_call_at_a_server_is_taken_back_there() {
 #[test]
 fn without_a_server_the_failure_says_how_to_get_one() {
     let world = World::with(&[("a.md", "# A\n\nOne.\n")]);
-    assert_eq!(world.code(&["mcp", "--via-server", "http://10.0.0.1:8377"]), "INVALID_ARGS");
+    assert_eq!(
+        world.code(&["mcp", "--via-server", "http://10.0.0.1:8377"]),
+        "INVALID_ARGS"
+    );
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let closed = format!("http://{}", free.local_addr().unwrap());
     drop(free);
     let envelope = world.fails(&["mcp", "--via-server", &closed, "--json"]);
-    assert_eq!(envelope["error_code"], "SERVER_UNAUTHORIZED", "no token was made yet: {envelope}");
+    assert_eq!(
+        envelope["error_code"], "SERVER_UNAUTHORIZED",
+        "no token was made yet: {envelope}"
+    );
     assert_eq!(envelope["hint"], "local-agent serve token");
     world.ok(&["serve", "token"]);
     let envelope = world.fails(&["mcp", "--via-server", &closed, "--json"]);
-    assert_eq!((&envelope["error_code"], &envelope["hint"]), (&json!("SERVER_UNREACHABLE"), &json!("local-agent serve")));
+    assert_eq!(
+        (&envelope["error_code"], &envelope["hint"]),
+        (&json!("SERVER_UNREACHABLE"), &json!("local-agent serve"))
+    );
     let server = Serving::start(&world, &[]);
     let wrong = [("LOCAL_AGENT_SERVER_TOKEN", "00")];
     let refused = world.run_with(&wrong, &["mcp", "--via-server", &server.url, "--json"]);
@@ -1329,7 +1464,12 @@ fn without_a_server_the_failure_says_how_to_get_one() {
     // The right one in the environment serves a client that stands elsewhere.
     let token = world.ok(&["serve", "token"]).stdout;
     let right = [("LOCAL_AGENT_SERVER_TOKEN", token.trim())];
-    assert_eq!(world.run_with(&right, &["mcp", "--via-server", &server.url]).code, 0);
+    assert_eq!(
+        world
+            .run_with(&right, &["mcp", "--via-server", &server.url])
+            .code,
+        0
+    );
     // What answers, but is no such server, gets no messages.
     let stranger = serve(|_| vec![Step::Bytes(ok_json("[1]"))]);
     let envelope = world.fails(&["mcp", "--via-server", &stranger.url(""), "--json"]);
@@ -1340,10 +1480,16 @@ fn without_a_server_the_failure_says_how_to_get_one() {
 fn the_skill_is_written_once_and_never_over_a_persons_words() {
     let world = World::with(&[]);
     let shown = world.ok(&["skill", "show"]).stdout;
-    assert!(shown.starts_with("---\nname: local-agent\ndescription: "), "{shown}");
+    assert!(
+        shown.starts_with("---\nname: local-agent\ndescription: "),
+        "{shown}"
+    );
     let written = world.json(&["skill", "install"]);
     let file = written["file"].as_str().unwrap().to_owned();
-    assert_eq!(Path::new(&file), world.home().join(".claude/skills/local-agent/SKILL.md"));
+    assert_eq!(
+        Path::new(&file),
+        world.home().join(".claude/skills/local-agent/SKILL.md")
+    );
     let text = fs::read_to_string(&file).unwrap();
     assert!(text.starts_with(&shown));
     assert_eq!(world.json(&["skill", "install"])["changed"], false);
@@ -1352,7 +1498,11 @@ fn the_skill_is_written_once_and_never_over_a_persons_words() {
     assert_eq!(envelope["error_code"], "CONFIG_ERROR");
     assert!(fs::read_to_string(&file).unwrap().contains("five steps"));
     let forced = world.json(&["skill", "install", "--force"]);
-    assert!(fs::read_to_string(forced["backup"].as_str().unwrap()).unwrap().contains("five steps"));
+    assert!(
+        fs::read_to_string(forced["backup"].as_str().unwrap())
+            .unwrap()
+            .contains("five steps")
+    );
     assert_eq!(fs::read_to_string(&file).unwrap(), text);
     let project = world.root().join("project");
     let written = world.json(&["skill", "install", "--dir", project.to_str().unwrap()]);
@@ -1411,7 +1561,13 @@ fn every_client_is_entered_seen_and_removed_again() {
         let again = world.json(&["mcp", "install", "--client", client]);
         assert_eq!(again["changed"], false, "{client}");
         // The program was moved since.
-        fs::write(&file, first.replace("local-agent\"", "elsewhere\"").replace("elsewhere\":", "local-agent\":")).unwrap();
+        fs::write(
+            &file,
+            first
+                .replace("local-agent\"", "elsewhere\"")
+                .replace("elsewhere\":", "local-agent\":"),
+        )
+        .unwrap();
         let (now, told) = state(client);
         assert_eq!(now, "stale", "{client}: {told}");
         let fix: Vec<&str> = told["fix"].as_str().unwrap().split(' ').skip(1).collect();
@@ -1447,9 +1603,17 @@ fn an_address_is_entered_without_the_token_or_not_at_all() {
             }
             let envelope = world.fails(&[&install[..], &["--json"]].concat());
             assert_eq!(envelope["error_code"], "CONFIG_ERROR");
-            let fix: Vec<&str> = envelope["hint"].as_str().unwrap().split(' ').skip(1).collect();
+            let fix: Vec<&str> = envelope["hint"]
+                .as_str()
+                .unwrap()
+                .split(' ')
+                .skip(1)
+                .collect();
             world.ok(&fix);
-            format!("== {client}: {}", envelope["error_message"].as_str().unwrap())
+            format!(
+                "== {client}: {}",
+                envelope["error_message"].as_str().unwrap()
+            )
         })
         .collect();
     insta::assert_snapshot!(shown.join("\n"), @"");
@@ -1490,21 +1654,61 @@ fn a_file_of_a_person_is_changed_in_one_place_and_put_back() {
         std::os::unix::fs::symlink(&kept, &file).unwrap();
         #[cfg(not(unix))]
         fs::copy(&kept, &file).unwrap();
-        let entered = world.json(&["mcp", "install", "--client", client, "--file", file.to_str().unwrap()]);
+        let entered = world.json(&[
+            "mcp",
+            "install",
+            "--client",
+            client,
+            "--file",
+            file.to_str().unwrap(),
+        ]);
         let after = fs::read_to_string(&file).unwrap();
-        assert!(before.lines().all(|line| after.lines().any(|new| new == line)), "{after}");
-        assert_eq!(fs::read_to_string(entered["backup"].as_str().unwrap()).unwrap(), before);
+        assert!(
+            before
+                .lines()
+                .all(|line| after.lines().any(|new| new == line)),
+            "{after}"
+        );
+        assert_eq!(
+            fs::read_to_string(entered["backup"].as_str().unwrap()).unwrap(),
+            before
+        );
         #[cfg(unix)]
-        assert_eq!(fs::read_to_string(&kept).unwrap(), after, "the link was followed");
-        world.ok(&["mcp", "uninstall", "--client", client, "--file", file.to_str().unwrap()]);
+        assert_eq!(
+            fs::read_to_string(&kept).unwrap(),
+            after,
+            "the link was followed"
+        );
+        world.ok(&[
+            "mcp",
+            "uninstall",
+            "--client",
+            client,
+            "--file",
+            file.to_str().unwrap(),
+        ]);
         assert_eq!(fs::read_to_string(&file).unwrap(), before, "{client}");
         fs::write(&file, "{[ no").unwrap();
         for command in ["install", "uninstall"] {
-            let named = ["mcp", command, "--client", client, "--file", file.to_str().unwrap()];
+            let named = [
+                "mcp",
+                command,
+                "--client",
+                client,
+                "--file",
+                file.to_str().unwrap(),
+            ];
             assert_eq!(world.code(&named), "CONFIG_ERROR", "{client}");
         }
         assert_eq!(fs::read_to_string(&file).unwrap(), "{[ no");
-        let status = world.json(&["mcp", "status", "--client", client, "--file", file.to_str().unwrap()]);
+        let status = world.json(&[
+            "mcp",
+            "status",
+            "--client",
+            client,
+            "--file",
+            file.to_str().unwrap(),
+        ]);
         assert_eq!(status["clients"][0]["state"], "unreadable", "{status}");
     }
 }

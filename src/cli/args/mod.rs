@@ -19,7 +19,9 @@ pub(super) use eval::{EvalArgs, EvalCommand, EvalModeArg};
 pub(super) use jobs::{Embed, Index, ModelsCommand, SchemeArg, Unit, Watch};
 pub(super) use notes::{Get, Ls, MultiGet, NoteArgs, Similar, Tags};
 pub(super) use records::{Doctor, MemoryCommand, MemoryKind, MemorySource, RunsCommand, Status};
-pub(super) use serving::{Client, ClientPlace, Mcp, McpCommand, McpInstall, Serve, ServeCommand, SkillCommand};
+pub(super) use serving::{
+    Client, ClientPlace, Mcp, McpCommand, McpInstall, Serve, ServeCommand, SkillCommand,
+};
 pub(super) use setup::{
     Clean, Completions, ConfigCommand, ContextCommand, Import, ImportFrom, Init, Man, SourceAdd,
     SourceCommand, Try,

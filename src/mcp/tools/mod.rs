@@ -209,7 +209,7 @@ pub(super) fn on_files(service: &Service, name: &str, args: &Value) -> Result<Re
         Err(failure) => return enter(service, name, String::new(), Err(failure), Reply::bytes),
     };
     let readers = files.read_only();
-    // Arguments that do not fit go on as they came: the tool refuses them, and enters the call.
+    // A tool enters its own calls; one whose arguments do not fit is not reached.
     let tool = readers.iter().find(|tool| tool.name() == name);
     let fitting = tool.map(|tool| fit(&file_schema(tool), args.clone()));
     if let Some(Err(failure)) = fitting {
@@ -317,7 +317,10 @@ mod tests {
                 );
             }
             let input = Value::Object((*(spec.input)()).clone()).to_string();
-            assert!(!input.contains("anyOf") && !input.contains("null"), "{input}");
+            assert!(
+                !input.contains("anyOf") && !input.contains("null"),
+                "{input}"
+            );
         }
     }
 }
