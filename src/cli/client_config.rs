@@ -98,7 +98,9 @@ impl Syntax {
             return Err("it holds no names with values".to_owned());
         }
         match whole.get(section) {
+            // In YAML a section that holds nothing has no value.
             None => Ok(None),
+            Some(Value::Null) if self == Self::Yaml => Ok(None),
             Some(servers) if servers.is_object() => Ok(servers.get(NAME).cloned()),
             Some(_) => Err(format!("`{section}` in it holds no names with values")),
         }

@@ -32,13 +32,11 @@ pub(super) fn with_entry(text: &str, section: &str, entry: &Value) -> Result<Str
         Some((from, to)) => (from, to),
         None => (head + 1, head + 1),
     };
-    // `extensions: {}` becomes the heading of a block.
-    let heading = lines[head].trim_end();
-    let heading = heading.strip_suffix("{}").map_or(heading, str::trim_end);
     let before = lines[..head].concat();
     let between = lines[head + 1..from].concat();
     Ok(format!(
-        "{before}{heading}\n{between}{new}{}",
+        "{before}{}\n{between}{new}{}",
+        opened(lines[head], section),
         lines[to..].concat()
     ))
 }
@@ -49,7 +47,30 @@ pub(super) fn without_entry(text: &str, section: &str) -> Result<String, String>
     let head = head_of(&lines, section).ok_or(NOT_UNDERSTOOD)?;
     let indent = indent_below(&lines, head);
     let (from, to) = entry_lines(&lines, head, indent).ok_or(NOT_UNDERSTOOD)?;
-    Ok(lines[..from].concat() + &lines[to..].concat())
+    let members = (head + 1..lines.len()).take_while(|at| indent_of(lines[*at]) != Some(0));
+    let mut others = members.filter(|at| !(from..to).contains(at));
+    if others.any(|at| indent_of(lines[at]).is_some()) {
+        return Ok(lines[..from].concat() + &lines[to..].concat());
+    }
+    // Without a value the section would be null, which the client may not take.
+    let heading = opened(lines[head], section);
+    let rest = &heading[section.len() + 1..];
+    Ok(format!(
+        "{}{section}: {{}}{rest}\n{}{}",
+        lines[..head].concat(),
+        lines[head + 1..from].concat(),
+        lines[to..].concat()
+    ))
+}
+
+/// The line with the section as the heading of a block: without `{}`, and with its comment.
+fn opened(line: &str, section: &str) -> String {
+    let line = line.trim_end();
+    let rest = line[section.len() + 1..].trim_start();
+    match rest.strip_prefix("{}") {
+        Some(rest) => format!("{section}:{rest}"),
+        None => line.to_owned(),
+    }
 }
 
 /// The whole file as JSON; null when it holds nothing.
@@ -110,7 +131,8 @@ fn head_of(lines: &[&str], section: &str) -> Option<usize> {
         let rest = line.strip_prefix(section).and_then(|l| l.strip_prefix(':'));
         rest.is_some_and(|rest| {
             let rest = rest.trim();
-            rest.is_empty() || rest == "{}" || rest.starts_with('#')
+            let rest = rest.strip_prefix("{}").unwrap_or(rest).trim_start();
+            rest.is_empty() || rest.starts_with('#')
         })
     })
 }
@@ -185,6 +207,7 @@ mod tests {
             "a: 1",
             "a: 1\n",
             "extensions: {}\na: 1\n",
+            "extensions: {} # none\n",
             "extensions:\n",
         ] {
             let after = Syntax::Yaml.with_entry(text, "extensions", &entry).unwrap();

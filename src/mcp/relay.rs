@@ -98,7 +98,7 @@ where
 }
 
 /// A message to the client, and the request that it ends.
-type Sent = (TxJsonRpcMessage<RoleServer>, Option<RequestId>);
+type RelayedAnswer = (TxJsonRpcMessage<RoleServer>, Option<RequestId>);
 
 /// Passes messages on until the client closes its end and everything asked is answered.
 async fn pass<R, W>(mut client: Lines<R, W>, far: Arc<FarServer>)
@@ -106,7 +106,7 @@ where
     R: AsyncRead + Send + Unpin,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    let (sender, mut answers) = unbounded_channel::<Sent>();
+    let (sender, mut answers) = unbounded_channel::<RelayedAnswer>();
     let mut open: HashMap<RequestId, Arc<AtomicBool>> = HashMap::new();
     let mut listening = true;
     while listening || !open.is_empty() {
@@ -138,7 +138,7 @@ where
 fn accept(
     message: RxJsonRpcMessage<RoleServer>,
     far: &Arc<FarServer>,
-    sender: &UnboundedSender<Sent>,
+    sender: &UnboundedSender<RelayedAnswer>,
     open: &mut HashMap<RequestId, Arc<AtomicBool>>,
 ) {
     let Ok(value) = serde_json::to_value(&message) else {
@@ -200,7 +200,7 @@ impl FarServer {
         id: &RequestId,
         mut request: Value,
         taken_back: &AtomicBool,
-        sender: &UnboundedSender<Sent>,
+        sender: &UnboundedSender<RelayedAnswer>,
     ) {
         let method = request["method"].as_str().unwrap_or_default().to_owned();
         if method == "initialize" {

@@ -80,7 +80,7 @@ impl Server {
             }),
             Wanted::Files(name) => tools::on_files(&service, name, &args),
         });
-        let mut progress = Progress::of(token, context);
+        let mut progress = CallProgress::of(token, context);
         let mut ticks = tokio::time::interval(TELL_EVERY);
         ticks.reset();
         loop {
@@ -125,14 +125,14 @@ impl Server {
 }
 
 /// What a waiting client is told.
-struct Progress<'a> {
+struct CallProgress<'a> {
     /// `None`: it did not ask for it.
     token: Option<ProgressToken>,
     context: &'a RequestContext<RoleServer>,
     steps: f64,
 }
 
-impl<'a> Progress<'a> {
+impl<'a> CallProgress<'a> {
     fn of(token: Option<ProgressToken>, context: &'a RequestContext<RoleServer>) -> Self {
         Self {
             token,

@@ -1044,9 +1044,15 @@ fn arguments_that_can_mean_only_one_thing_are_taken() {
         assert!(!text.contains("fix: local-agent"), "{text}");
     }
     let told = session.call("search", json!({"query": "kettle", "limit": "many"}));
-    insta::assert_snapshot!(told["content"][0]["text"].as_str().unwrap(), @"");
+    insta::assert_snapshot!(told["content"][0]["text"].as_str().unwrap(), @r"
+    error[INVALID_ARGS]: `limit` must be a whole number
+    fix: see the tool's input schema
+    ");
     let told = session.call("verify", json!({"answer": "x", "run_id": "nope"}));
-    insta::assert_snapshot!(told["content"][0]["text"].as_str().unwrap(), @"");
+    insta::assert_snapshot!(world.stable(told["content"][0]["text"].as_str().unwrap()), @r"
+    error[RUN_NOT_FOUND]: there is no run called `nope` in <vault>/.local-agent/runs
+    fix: call `ask`, and verify with the `run_id` that it gives
+    ");
     // Where nothing is answered there is no evidence for it.
     let asked = session.call(
         "ask",
@@ -1177,7 +1183,7 @@ fn notes_are_resources_and_a_change_of_one_is_told() {
         ("note://notes/gone.md", -32002, "FILE_NOT_FOUND"),
         ("note://notes/../../etc/passwd", -32602, "INVALID_ARGS"),
         ("note://notes/%2e%2e/x.md", -32602, "INVALID_ARGS"),
-        ("note://elsewhere/c.md", -32002, "FILE_NOT_FOUND"),
+        ("note://elsewhere/c.md", -32002, "PATH_DENIED"),
         ("file:///etc/passwd", -32602, "INVALID_ARGS"),
     ] {
         for method in ["resources/read", "resources/subscribe"] {
@@ -1545,7 +1551,20 @@ fn every_client_is_entered_seen_and_removed_again() {
     let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, CLIENTS);
     #[cfg(target_os = "linux")]
-    insta::assert_snapshot!(files.iter().map(|(name, file)| format!("{name}: {file}")).collect::<Vec<_>>().join("\n"), @"");
+    insta::assert_snapshot!(files.iter().map(|(name, file)| format!("{name}: {file}")).collect::<Vec<_>>().join("\n"), @r"
+    claude-code: /.claude.json
+    claude-desktop: /.config/Claude/claude_desktop_config.json
+    cursor: /.cursor/mcp.json
+    vscode: /.config/Code/User/mcp.json
+    codex: /.codex/config.toml
+    gemini: /.gemini/settings.json
+    zed: /.config/zed/settings.json
+    windsurf: /.codeium/windsurf/mcp_config.json
+    opencode: /.config/opencode/opencode.json
+    goose: /.config/goose/config.yaml
+    lm-studio: /.lmstudio/mcp.json
+    jetbrains: /.junie/mcp/mcp.json
+    ");
     let state = |client: &str| {
         let one = world.json(&["mcp", "status", "--client", client])["clients"][0].clone();
         (one["state"].as_str().unwrap().to_owned(), one)
@@ -1616,7 +1635,106 @@ fn an_address_is_entered_without_the_token_or_not_at_all() {
             )
         })
         .collect();
-    insta::assert_snapshot!(shown.join("\n"), @"");
+    insta::assert_snapshot!(shown.join("\n"), @r#"
+    == claude-code
+    {
+      "mcpServers": {
+        "local-agent": {
+          "headers": {
+            "Authorization": "Bearer ${LOCAL_AGENT_SERVER_TOKEN}"
+          },
+          "type": "http",
+          "url": "http://127.0.0.1:8377/mcp"
+        }
+      }
+    }
+
+    == claude-desktop: claude-desktop cannot take the token of a server from its environment
+    == cursor
+    {
+      "mcpServers": {
+        "local-agent": {
+          "headers": {
+            "Authorization": "Bearer ${env:LOCAL_AGENT_SERVER_TOKEN}"
+          },
+          "url": "http://127.0.0.1:8377/mcp"
+        }
+      }
+    }
+
+    == vscode
+    {
+      "servers": {
+        "local-agent": {
+          "headers": {
+            "Authorization": "Bearer ${env:LOCAL_AGENT_SERVER_TOKEN}"
+          },
+          "type": "http",
+          "url": "http://127.0.0.1:8377/mcp"
+        }
+      }
+    }
+
+    == codex
+    [mcp_servers.local-agent]
+    bearer_token_env_var = "LOCAL_AGENT_SERVER_TOKEN"
+    url = "http://127.0.0.1:8377/mcp"
+
+    == gemini
+    {
+      "mcpServers": {
+        "local-agent": {
+          "headers": {
+            "Authorization": "Bearer ${LOCAL_AGENT_SERVER_TOKEN}"
+          },
+          "httpUrl": "http://127.0.0.1:8377/mcp"
+        }
+      }
+    }
+
+    == zed: zed cannot take the token of a server from its environment
+    == windsurf
+    {
+      "mcpServers": {
+        "local-agent": {
+          "headers": {
+            "Authorization": "Bearer ${env:LOCAL_AGENT_SERVER_TOKEN}"
+          },
+          "serverUrl": "http://127.0.0.1:8377/mcp"
+        }
+      }
+    }
+
+    == opencode
+    {
+      "mcp": {
+        "local-agent": {
+          "enabled": true,
+          "headers": {
+            "Authorization": "Bearer {env:LOCAL_AGENT_SERVER_TOKEN}"
+          },
+          "type": "remote",
+          "url": "http://127.0.0.1:8377/mcp"
+        }
+      }
+    }
+
+    == goose
+    extensions:
+      local-agent:
+        enabled: true
+        env_keys: ["LOCAL_AGENT_SERVER_TOKEN"]
+        envs: {}
+        headers:
+          Authorization: "Bearer ${LOCAL_AGENT_SERVER_TOKEN}"
+        name: "local-agent"
+        timeout: 300
+        type: "streamable_http"
+        uri: "http://127.0.0.1:8377/mcp"
+
+    == lm-studio: lm-studio cannot take the token of a server from its environment
+    == jetbrains: jetbrains cannot take the token of a server from its environment
+    "#);
     for bad in ["http://notes.example:8377", "8377", "http://10.0.0.2"] {
         for option in ["--http", "--via-server"] {
             let code = world.code(&["mcp", "install", "--client", "cursor", option, bad]);

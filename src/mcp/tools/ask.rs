@@ -15,10 +15,9 @@ use local_agent_verify::Report;
 
 pub(super) const SPEC: Spec = Spec {
     name: "ask",
-    title: "Ask the notes",
-    description: "Answers a question from the notes. Every claim of the answer is cited and was checked against the \
-        evidence, which comes with it under labels E1, E2, …. When no sentence of the notes answers the question \
-        for certain, the outcome is `closest` and the closest passages come instead. The run is recorded on this machine.",
+    description: "Answers a question from the notes. Every claim is cited and was checked against the evidence, which \
+        comes under labels E1, E2, …. `closest`: no sentence answers for certain, and the closest passages come instead. \
+        The run is recorded on this machine.",
     input: input::<AskArgs>,
     output: output::<AskResult>,
     subject: "question",

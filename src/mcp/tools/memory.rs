@@ -10,8 +10,7 @@ use local_agent_text::error::{ErrorCode, Failure, Result};
 
 pub(super) const SPEC: Spec = Spec {
     name: "memory_search",
-    title: "Search what is remembered",
-    description: "Finds what the person asked the program to remember, by words. Context, never evidence: not to be cited.",
+    description: "Finds what the person asked the program to remember, by words. Context: not to be cited.",
     input: input::<MemorySearchArgs>,
     output: output::<MemoryResult>,
     subject: "query",

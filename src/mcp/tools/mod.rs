@@ -102,7 +102,6 @@ impl Reply {
 /// One tool.
 pub(super) struct Spec {
     pub(super) name: &'static str,
-    title: &'static str,
     description: &'static str,
     input: fn() -> Arc<JsonObject>,
     output: fn() -> Arc<JsonObject>,
@@ -130,13 +129,11 @@ impl Spec {
         // Only `ask` can contact a server, and only if one is configured.
         let reaches_out =
             self.name == "ask" && service.loaded.config.ask.provider != AskProvider::Extractive;
-        let annotations = ToolAnnotations::with_title(self.title)
+        let annotations = ToolAnnotations::new()
             .read_only(true)
             .destructive(false)
-            .idempotent(true)
             .open_world(reaches_out);
         Tool::new(self.name, self.description, (self.input)())
-            .with_title(self.title)
             .with_raw_output_schema((self.output)())
             .with_annotations(annotations)
     }
@@ -190,14 +187,13 @@ pub(super) fn listed(tool: &FileTool) -> Tool {
     let annotations = ToolAnnotations::new()
         .read_only(true)
         .destructive(false)
-        .idempotent(true)
         .open_world(false);
     Tool::new(tool.name(), tool.description(), schema).with_annotations(annotations)
 }
 
 fn file_schema(tool: &FileTool) -> Arc<JsonObject> {
     match tool.schema() {
-        Value::Object(schema) => plain(Arc::new(schema), As::Input),
+        Value::Object(schema) => plain(Arc::new(schema)),
         _ => Arc::default(),
     }
 }
@@ -228,65 +224,71 @@ pub(super) fn on_files(service: &Service, name: &str, args: &Value) -> Result<Re
 fn input<T: JsonSchema + 'static>() -> Arc<JsonObject> {
     // Every type of arguments is a struct, whose schema is an object: the test
     // `every_tool_has_a_schema` checks it.
-    plain(schema_for_input::<T>().unwrap_or_default(), As::Input)
+    plain(schema_for_input::<T>().unwrap_or_default())
 }
 
 fn output<T: JsonSchema + 'static>() -> Arc<JsonObject> {
-    plain(schema_for_output::<T>(), As::Output)
+    fields_of(&schema_for_output::<T>())
 }
 
-/// What a schema describes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum As {
-    /// Arguments: a model reads it and chooses by it.
-    Input,
-    /// A result: only programs read it.
-    Output,
-}
-
-/// A short schema in the types that every client knows: without Rust's number formats, and for
-/// arguments without null, which is the same as leaving one out.
-fn plain(schema: Arc<JsonObject>, what: As) -> Arc<JsonObject> {
+/// A short schema of arguments in the types that every client knows: without Rust's number formats,
+/// and without null, which is the same as leaving an argument out.
+fn plain(schema: Arc<JsonObject>) -> Arc<JsonObject> {
     let mut schema = Arc::unwrap_or_clone(schema);
     schema.remove("$schema");
     schema.remove("title");
     schema.remove("description");
     let mut whole = Value::Object(schema);
-    simplify(&mut whole, what);
+    simplify(&mut whole);
     match whole {
         Value::Object(schema) => Arc::new(schema),
         _ => Arc::default(),
     }
 }
 
-fn simplify(value: &mut Value, what: As) {
+fn simplify(value: &mut Value) {
     match value {
         Value::Object(fields) => {
-            fields.retain(|name, value| is_kept(name, value, what));
-            if what == As::Input
-                && let Some(Value::Array(types)) = fields.get_mut("type")
+            fields.retain(|name, value| is_kept(name, value));
+            if let Some(Value::Array(types)) = fields.get("type")
                 && let Some(kind) = types.iter().find(|kind| *kind != "null").cloned()
             {
                 fields.insert("type".to_owned(), kind);
             }
-            fields.values_mut().for_each(|field| simplify(field, what));
+            fields.values_mut().for_each(simplify);
         }
-        Value::Array(items) => items.iter_mut().for_each(|item| simplify(item, what)),
+        Value::Array(items) => items.iter_mut().for_each(simplify),
         _ => {}
     }
 }
 
 /// Whether a keyword says something. A field may be called like a keyword: its value is then no text
 /// and no number.
-fn is_kept(name: &str, value: &Value, what: As) -> bool {
+fn is_kept(name: &str, value: &Value) -> bool {
     match name {
         "format" => !value.is_string(),
-        "description" => what == As::Input || !value.is_string(),
-        "minimum" => value.as_f64() != Some(0.0),
         "default" => !(value.is_null() || value == &Value::Bool(false) || *value == json!([])),
-        "minLength" | "maxLength" => !value.is_number(),
+        // A call that breaks one of these is told so.
+        "minimum" | "maximum" | "minLength" | "maxLength" => !value.is_number(),
         _ => true,
     }
+}
+
+/// The schema of a result in few words, because it is part of what an agent reads first: its fields,
+/// with the types of plain values that are never null.
+fn fields_of(schema: &JsonObject) -> Arc<JsonObject> {
+    let fields = schema.get("properties").and_then(Value::as_object);
+    let types = fields.into_iter().flatten().map(|(name, field)| {
+        let kind = field["type"].as_str().filter(|kind| *kind != "array");
+        let said = kind.map_or_else(|| json!({}), |kind| json!({"type": kind}));
+        (name.clone(), said)
+    });
+    let types: JsonObject = types.collect();
+    let short = [
+        ("type".to_owned(), json!("object")),
+        ("properties".to_owned(), Value::Object(types)),
+    ];
+    Arc::new(short.into_iter().collect())
 }
 
 fn parse<T: DeserializeOwned>(args: Value) -> Result<T> {
