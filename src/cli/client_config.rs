@@ -518,7 +518,21 @@ mod tests {
     fn comments_and_last_commas_stay() {
         let syntax = Syntax::JsonWithComments;
         let after = syntax.with_entry(COMMENTED, "servers", &entry()).unwrap();
-        insta::assert_snapshot!(after, @"");
+        insta::assert_snapshot!(after, @r#"
+        // mine
+        {
+          "a": [1, 2,], /* b, } */
+          "servers": {
+            "x": {"command": "y"}, // "last",
+            "local-agent": {
+              "args": [
+                "mcp"
+              ],
+              "command": "/bin/local-agent"
+            },
+          },
+        }
+        "#);
         assert_eq!(syntax.without_entry(&after, "servers").unwrap(), COMMENTED);
         assert!(
             Syntax::Json

@@ -121,7 +121,24 @@ mod tests {
         let after = Syntax::Toml
             .with_entry(FILE, "mcp_servers", &entry)
             .unwrap();
-        insta::assert_snapshot!(after, @"");
+        insta::assert_snapshot!(after, @r#"
+        # mine
+        model = "o4"   # of today
+
+        [mcp_servers.other]
+        command = 'x'
+        args = [
+          "a", # why
+        ]
+
+        [mcp_servers.local-agent]
+        args = ["-C", '/a "b"', "mcp"]
+        command = "/bin/local-agent"
+
+        [profiles.p]
+        n = 1.5
+        at = 2026-01-01
+        "#);
         assert_eq!(
             Syntax::Toml
                 .with_entry(&after, "mcp_servers", &entry)

@@ -187,7 +187,27 @@ mod tests {
         let entry = json!({"type": "stdio", "cmd": "/bin/local-agent", "args": ["-C", "/a: \"b\"", "mcp"],
             "envs": {}, "headers": {"Authorization": "Bearer ${X}"}, "enabled": true, "timeout": 300});
         let after = Syntax::Yaml.with_entry(FILE, "extensions", &entry).unwrap();
-        insta::assert_snapshot!(after, @"");
+        insta::assert_snapshot!(after, @r#"
+        # mine
+        GOOSE_MODEL: m # of today
+        extensions:
+          local-agent:
+            args: ["-C","/a: \"b\"","mcp"]
+            cmd: "/bin/local-agent"
+            enabled: true
+            envs: {}
+            headers:
+              Authorization: "Bearer ${X}"
+            timeout: 300
+            type: "stdio"
+          # built in
+          developer:
+            enabled: true
+            type: builtin
+
+          memory: {type: builtin}
+        last: [1, 2]
+        "#);
         assert_eq!(
             Syntax::Yaml
                 .with_entry(&after, "extensions", &entry)

@@ -158,6 +158,17 @@ mod tests {
         .into_iter()
         .map(|args| fit(&schema(), args).unwrap_err().message)
         .collect();
-        insta::assert_snapshot!(told.join("\n"), @"");
+        insta::assert_snapshot!(told.join("\n"), @r"
+        the arguments are no object
+        `query` is missing
+        `query` must be text
+        `query` is missing
+        `limit` must be a whole number
+        `limit` must be a whole number
+        `limit` must be a whole number
+        `strict` must be true or false
+        `tag` must be a list of texts
+        there is no argument `limt`; there are limit, query, strict, tag
+        ");
     }
 }
