@@ -1,10 +1,10 @@
 #!/bin/sh
 # Enters local-agent in the files of three clients and lets the clients themselves read them: Claude Code, Codex, Gemini.
 #
-#     tests/clients/check.sh path/to/local-agent a/folder/with/an/index [folder/with/node_modules]
+#     tests/clients/check.sh path/to/local-agent a/folder/with/notes [folder/with/node_modules]
 #
 # Needs node and, without a third argument, npm and the network. Everything happens in a home folder of its own, which is
-# removed at the end. Each client has one minute.
+# removed at the end; the notes are copied into it. Each client has one minute.
 set -eu
 
 program=$(realpath "$1")
@@ -16,7 +16,7 @@ stop() {
     rm -rf "$home"
 }
 trap stop EXIT INT TERM
-export HOME="$home" XDG_CONFIG_HOME="$home/.config" LOCAL_AGENT_CONFIG="$vault/local-agent.yaml"
+export HOME="$home" XDG_CONFIG_HOME="$home/.config" XDG_CACHE_HOME="$home/.cache" XDG_DATA_HOME="$home/.local/share"
 
 packages=${3:-$home/packages}
 if [ $# -lt 3 ]; then
@@ -38,7 +38,11 @@ lists() {
     if echo "$said" | grep local-agent | grep -qi 'fail\|disconnected\|error'; then fail "$1 cannot use it: $said"; fi
 }
 
-cd "$vault"
+cp -R "$vault" "$home/vault"
+rm -rf "$home/vault/.local-agent" "$home/vault/local-agent.yaml"
+cd "$home/vault"
+"$program" init --here
+"$program" index
 for client in claude-code codex gemini; do
     "$program" mcp install --client "$client"
 done
