@@ -1,69 +1,270 @@
-//! Adds one server entry to the JSON file of another program, changing only the bytes of that
-//! entry. The file belongs to somebody else, who may have added comments, an order or white space
-//! for a reason.
+//! Adds one server entry to the file of another program, or removes it, changing only the bytes of
+//! that entry. The file belongs to somebody else, who may have added comments, an order or white
+//! space for a reason.
+//!
+//! JSON is here; TOML and YAML are in files of their own. Every edit is read again: if it changed
+//! anything else than the entry, it is given up.
 
 use std::ops::Range;
 
 use serde_json::Value;
 
-/// The name of this program's entry.
-const NAME: &str = "local-agent";
+use super::{client_toml, client_yaml};
 
-/// A file with only the entry.
-pub(super) fn alone(section: &str, entry: &Value) -> String {
+/// The name of this program's entry.
+pub(super) const NAME: &str = "local-agent";
+
+/// The reason for which a file that cannot be edited is left alone.
+pub(super) const NOT_UNDERSTOOD: &str = "its form is not understood";
+
+/// The syntax of a client's file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Syntax {
+    Json,
+    /// JSON with comments and with commas before a closing bracket.
+    JsonWithComments,
+    Toml,
+    Yaml,
+}
+
+impl Syntax {
+    /// A file with only the entry.
+    pub(super) fn alone(self, section: &str, entry: &Value) -> String {
+        match self {
+            Self::Json | Self::JsonWithComments => alone(section, entry),
+            Self::Toml => client_toml::alone(section, entry),
+            Self::Yaml => client_yaml::alone(section, entry),
+        }
+    }
+
+    /// `text` with `entry` under `section`; an existing entry with that name is replaced.
+    ///
+    /// # Errors
+    /// Why `text` cannot be edited, as the end of a sentence.
+    pub(super) fn with_entry(
+        self,
+        text: &str,
+        section: &str,
+        entry: &Value,
+    ) -> Result<String, String> {
+        if self.entry(text, section)?.as_ref() == Some(entry) {
+            return Ok(text.to_owned());
+        }
+        let edited = match self {
+            Self::Json | Self::JsonWithComments => {
+                with_entry(text, self.scan(text), section, entry)
+            }
+            Self::Toml => client_toml::with_entry(text, section, entry),
+            Self::Yaml => client_yaml::with_entry(text, section, entry),
+        }?;
+        let mut meant = self.whole(text)?;
+        if meant.is_null() {
+            meant = Value::Object(serde_json::Map::new());
+        }
+        meant[section][NAME] = entry.clone();
+        self.holds(edited, &meant)
+    }
+
+    /// `text` without this program's entry under `section`.
+    ///
+    /// # Errors
+    /// As [`Self::with_entry`].
+    pub(super) fn without_entry(self, text: &str, section: &str) -> Result<String, String> {
+        if self.entry(text, section)?.is_none() {
+            return Ok(text.to_owned());
+        }
+        let edited = match self {
+            Self::Json | Self::JsonWithComments => without_entry(text, &self.scan(text), section),
+            Self::Toml => client_toml::without_entry(text, section),
+            Self::Yaml => client_yaml::without_entry(text, section),
+        }?;
+        let mut meant = self.whole(text)?;
+        if let Some(servers) = meant[section].as_object_mut() {
+            servers.remove(NAME);
+        }
+        self.holds(edited, &meant)
+    }
+
+    /// This program's entry under `section`.
+    ///
+    /// # Errors
+    /// As [`Self::with_entry`].
+    pub(super) fn entry(self, text: &str, section: &str) -> Result<Option<Value>, String> {
+        let whole = self.whole(text)?;
+        if whole.is_null() {
+            return Ok(None);
+        }
+        if !whole.is_object() {
+            return Err("it holds no names with values".to_owned());
+        }
+        match whole.get(section) {
+            // In YAML a section that holds nothing has no value.
+            None => Ok(None),
+            Some(Value::Null) if self == Self::Yaml => Ok(None),
+            Some(servers) if servers.is_object() => Ok(servers.get(NAME).cloned()),
+            Some(_) => Err(format!("`{section}` in it holds no names with values")),
+        }
+    }
+
+    /// The whole file; null when it is empty.
+    fn whole(self, text: &str) -> Result<Value, String> {
+        if text.trim().is_empty() {
+            return Ok(Value::Null);
+        }
+        match self {
+            Self::Json | Self::JsonWithComments => serde_json::from_slice(&self.scan(text).values)
+                .map_err(|e| format!("it is not JSON ({e})")),
+            Self::Toml => client_toml::whole(text),
+            Self::Yaml => client_yaml::whole(text),
+        }
+    }
+
+    /// `edited`, if it says what it is meant to say: the intended change and no other.
+    fn holds(self, edited: String, meant: &Value) -> Result<String, String> {
+        let mut read = self.whole(&edited);
+        // A section that lost its last entry has no value in YAML and TOML.
+        if let Ok(read) = &mut read {
+            for (name, value) in meant.as_object().into_iter().flatten() {
+                if value.as_object().is_some_and(serde_json::Map::is_empty)
+                    && read.get(name).is_none_or(Value::is_null)
+                    && matches!(self, Self::Toml | Self::Yaml)
+                {
+                    if read.is_null() {
+                        *read = Value::Object(serde_json::Map::new());
+                    }
+                    read[name] = value.clone();
+                }
+            }
+        }
+        match read {
+            Ok(read) if read == *meant => Ok(edited),
+            _ => Err(NOT_UNDERSTOOD.to_owned()),
+        }
+    }
+
+    fn scan(self, text: &str) -> Scan {
+        match self {
+            Self::JsonWithComments => Scan::without_comments(text),
+            _ => Scan {
+                code: text.as_bytes().to_owned(),
+                values: text.as_bytes().to_owned(),
+            },
+        }
+    }
+}
+
+/// The bytes of a JSON file, with blanks in place of what JSON does not know; positions are those of
+/// the file.
+#[derive(Debug)]
+struct Scan {
+    /// Without comments.
+    code: Vec<u8>,
+    /// And without commas before a closing bracket: JSON.
+    values: Vec<u8>,
+}
+
+impl Scan {
+    fn without_comments(text: &str) -> Self {
+        let mut code = text.as_bytes().to_owned();
+        let mut at = 0;
+        while at < code.len() {
+            at = match (code[at], code.get(at + 1)) {
+                (b'"', _) => string_end(&code, at).unwrap_or(code.len()),
+                (b'/', Some(b'/' | b'*')) => {
+                    let end = comment_end(&code, at);
+                    code[at..end].fill(b' ');
+                    end
+                }
+                _ => at + 1,
+            };
+        }
+        let values = without_last_commas(&code);
+        Self { code, values }
+    }
+}
+
+/// The end of the comment that begins at `at`; a line's comment ends before its line break.
+fn comment_end(bytes: &[u8], at: usize) -> usize {
+    let is_line = bytes[at + 1] == b'/';
+    let rest = &bytes[at + 2..];
+    let end = if is_line {
+        rest.iter().position(|b| matches!(b, b'\n' | b'\r'))
+    } else {
+        rest.windows(2)
+            .position(|two| two == b"*/")
+            .map(|at| at + 2)
+    };
+    end.map_or(bytes.len(), |end| at + 2 + end)
+}
+
+/// `code` with blanks for commas before a closing bracket.
+fn without_last_commas(code: &[u8]) -> Vec<u8> {
+    let mut values = code.to_owned();
+    let mut at = 0;
+    while at < code.len() {
+        if code[at] == b'"' {
+            at = string_end(code, at).unwrap_or(code.len());
+            continue;
+        }
+        let next = skip_space(code, at + 1);
+        if code[at] == b',' && matches!(code.get(next), Some(b'}' | b']')) {
+            values[at] = b' ';
+        }
+        at += 1;
+    }
+    values
+}
+
+fn alone(section: &str, entry: &Value) -> String {
     format!(
         "{{\n  \"{section}\": {{\n    \"{NAME}\": {}\n  }}\n}}",
         pretty(entry, 4)
     )
 }
 
-/// `text` with `entry` under `section`; an existing entry with that name is replaced. Returns an
-/// error message when `text` or its `section` is not a JSON object.
-pub(super) fn with_entry(text: &str, section: &str, entry: &Value) -> Result<String, String> {
+fn with_entry(text: &str, scan: Scan, section: &str, entry: &Value) -> Result<String, String> {
     if text.trim().is_empty() {
         return Ok(alone(section, entry) + "\n");
     }
-    let whole: Value = serde_json::from_str(text).map_err(|e| format!("it is not JSON ({e})"))?;
-    if !whole.is_object() {
-        return Err("it is not a JSON object".to_owned());
-    }
-    if whole.get(section).is_some_and(|held| !held.is_object()) {
-        return Err(format!("`{section}` is not an object in it"));
-    }
-    if whole[section].get(NAME) == Some(entry) {
-        return Ok(text.to_owned());
-    }
-    let bytes = text.as_bytes();
-    let top = members(bytes, skip_space(bytes, 0)).ok_or("its form is not understood")?;
-    let replaced = match top.find(section) {
-        None => insert(
-            text,
-            &top,
-            section,
-            &format!("{{\n    \"{NAME}\": {}\n  }}", pretty(entry, 4)),
-            2,
-        ),
-        Some(held) => {
-            let inner = members(bytes, held.start).ok_or("its form is not understood")?;
-            match inner.find(NAME) {
-                Some(old) => format!(
-                    "{}{}{}",
-                    &text[..old.start],
-                    pretty(entry, 4),
-                    &text[old.end..]
-                ),
-                None => insert(text, &inner, NAME, &pretty(entry, 4), 4),
-            }
-        }
+    let top = members(&scan.values, skip_space(&scan.values, 0)).ok_or(NOT_UNDERSTOOD)?;
+    let new = pretty(entry, 4);
+    let Some(held) = top.find(section) else {
+        let new = format!("{{\n    \"{NAME}\": {new}\n  }}");
+        return Ok(insert(text, &scan, &top, section, &new, 2));
     };
-    // Reads the result again to make sure that it contains the intended entry and that nothing else
-    // changed.
-    let mut meant = whole;
-    meant[section][NAME] = entry.clone();
-    match serde_json::from_str::<Value>(&replaced) {
-        Ok(read) if read == meant => Ok(replaced),
-        _ => Err("its form is not understood".to_owned()),
+    let inner = members(&scan.values, held.value.start).ok_or(NOT_UNDERSTOOD)?;
+    Ok(match inner.find(NAME) {
+        Some(old) => format!(
+            "{}{new}{}",
+            &text[..old.value.start],
+            &text[old.value.end..]
+        ),
+        None => insert(text, &scan, &inner, NAME, &new, 4),
+    })
+}
+
+fn without_entry(text: &str, scan: &Scan, section: &str) -> Result<String, String> {
+    let top = members(&scan.values, skip_space(&scan.values, 0)).ok_or(NOT_UNDERSTOOD)?;
+    let held = top.find(section).ok_or(NOT_UNDERSTOOD)?;
+    let inner = members(&scan.values, held.value.start).ok_or(NOT_UNDERSTOOD)?;
+    let place = inner.members.iter().rposition(|one| one.name == NAME);
+    let place = place.ok_or(NOT_UNDERSTOOD)?;
+    let gone = &inner.members[place];
+    let start = line_start(text.as_bytes(), gone.start);
+    let after = skip_space(&scan.code, gone.value.end);
+    if scan.code.get(after) == Some(&b',') {
+        return Ok(format!("{}{}", &text[..start], &text[after + 1..]));
     }
+    let rest = &text[gone.value.end..];
+    let Some(before) = place.checked_sub(1).map(|at| &inner.members[at]) else {
+        return Ok(format!("{}{rest}", &text[..start]));
+    };
+    let comma = skip_space(&scan.code, before.value.end);
+    Ok(format!(
+        "{}{}{rest}",
+        &text[..comma],
+        &text[comma + 1..start]
+    ))
 }
 
 fn pretty(value: &Value, indent: usize) -> String {
@@ -71,44 +272,86 @@ fn pretty(value: &Value, indent: usize) -> String {
     text.replace('\n', &format!("\n{}", " ".repeat(indent)))
 }
 
+/// A name with its value.
+struct Member {
+    name: String,
+    start: usize,
+    value: Range<usize>,
+}
+
 /// The members of one object: the last one with a name counts, as for JSON parsers.
 struct Members {
     /// The position after the opening brace.
     start: usize,
-    names: Vec<(String, Range<usize>)>,
+    members: Vec<Member>,
 }
 
 impl Members {
-    fn find(&self, name: &str) -> Option<&Range<usize>> {
-        self.names
-            .iter()
-            .rev()
-            .find(|(held, _)| held == name)
-            .map(|(_, range)| range)
+    fn find(&self, name: &str) -> Option<&Member> {
+        self.members.iter().rev().find(|held| held.name == name)
     }
 }
 
 /// Inserts `name: value` as the last member.
-fn insert(text: &str, into: &Members, name: &str, value: &str, indent: usize) -> String {
+fn insert(
+    text: &str,
+    scan: &Scan,
+    into: &Members,
+    name: &str,
+    value: &str,
+    indent: usize,
+) -> String {
     let space = " ".repeat(indent);
-    match into.names.last() {
-        Some((_, last)) => {
-            format!(
-                "{},\n{space}\"{name}\": {value}{}",
-                &text[..last.end],
-                &text[last.end..]
-            )
-        }
-        None => {
-            let close = skip_space(text.as_bytes(), into.start);
-            let outer = " ".repeat(indent.saturating_sub(2));
-            format!(
-                "{}\n{space}\"{name}\": {value}\n{outer}{}",
-                &text[..into.start],
-                &text[close..]
-            )
+    let Some(last) = into.members.last() else {
+        let close = skip_space(&scan.values, into.start);
+        let outer = " ".repeat(indent.saturating_sub(2));
+        // A comment in an empty object stays where it is.
+        let kept = text[into.start..close].trim_end();
+        return format!(
+            "{}{kept}\n{space}\"{name}\": {value}\n{outer}{}",
+            &text[..into.start],
+            &text[close..]
+        );
+    };
+    let end = last.value.end;
+    let comma = skip_space(&scan.code, end);
+    if scan.code.get(comma) == Some(&b',') {
+        let place = rest_of_line(&scan.code, comma + 1);
+        return format!(
+            "{}\n{space}\"{name}\": {value},{}",
+            &text[..place],
+            &text[place..]
+        );
+    }
+    let place = rest_of_line(&scan.code, end);
+    format!(
+        "{},{}\n{space}\"{name}\": {value}{}",
+        &text[..end],
+        &text[end..place],
+        &text[place..]
+    )
+}
+
+/// The end of the line, if nothing but blanks and comments follow `at` on it; otherwise `at`.
+fn rest_of_line(code: &[u8], at: usize) -> usize {
+    let blank = code[at..].iter().take_while(|b| matches!(b, b' ' | b'\t'));
+    let end = at + blank.count();
+    match code.get(end) {
+        Some(b'\n' | b'\r') => end,
+        _ => at,
+    }
+}
+
+/// The start of the blanks before `at`, with the line break before them.
+fn line_start(text: &[u8], at: usize) -> usize {
+    let blank = text[..at].iter().rev();
+    let mut start = at - blank.take_while(|b| matches!(b, b' ' | b'\t')).count();
+    for end in [b'\n', b'\r'] {
+        if start > 0 && text[start - 1] == end {
+            start -= 1;
         }
     }
+    start
 }
 
 fn skip_space(bytes: &[u8], mut at: usize) -> usize {
@@ -166,7 +409,7 @@ fn members(bytes: &[u8], at: usize) -> Option<Members> {
     }
     let mut found = Members {
         start: at + 1,
-        names: Vec::new(),
+        members: Vec::new(),
     };
     let mut at = skip_space(bytes, at + 1);
     while bytes.get(at)? != &b'}' {
@@ -174,9 +417,14 @@ fn members(bytes: &[u8], at: usize) -> Option<Members> {
         let name: String = serde_json::from_slice(&bytes[at..end]).ok()?;
         let colon = skip_space(bytes, end);
         let start = skip_space(bytes, colon + 1);
-        let end = value_end(bytes, start)?;
-        found.names.push((name, start..end));
-        at = skip_space(bytes, end);
+        let value = start..value_end(bytes, start)?;
+        let after = value.end;
+        found.members.push(Member {
+            name,
+            start: at,
+            value,
+        });
+        at = skip_space(bytes, after);
         if bytes.get(at)? == &b',' {
             at = skip_space(bytes, at + 1);
         }
@@ -197,7 +445,9 @@ mod tests {
     #[test]
     fn everything_else_stays_as_it_is_byte_for_byte() {
         let before = "{\n\t\"z\": 1,   \"a\": {\"b\": [\"}\", 2]},\n  \"mcpServers\": {\n    \"other\": { \"command\" : \"x\" }\n  }\n}\n";
-        let after = with_entry(before, "mcpServers", &entry()).unwrap();
+        let after = Syntax::Json
+            .with_entry(before, "mcpServers", &entry())
+            .unwrap();
         insta::assert_snapshot!(after, @r#"
         {
         	"z": 1,   "a": {"b": ["}", 2]},
@@ -212,9 +462,16 @@ mod tests {
           }
         }
         "#);
-        assert_eq!(with_entry(&after, "mcpServers", &entry()).unwrap(), after);
+        assert_eq!(
+            Syntax::Json
+                .with_entry(&after, "mcpServers", &entry())
+                .unwrap(),
+            after
+        );
         let other = json!({"command": "/opt/local-agent", "args": ["mcp"]});
-        let moved = with_entry(&after, "mcpServers", &other).unwrap();
+        let moved = Syntax::Json
+            .with_entry(&after, "mcpServers", &other)
+            .unwrap();
         assert_eq!(moved, after.replace("/bin/", "/opt/"));
     }
 
@@ -228,10 +485,15 @@ mod tests {
             "null",
             "{} {}",
         ] {
-            assert!(with_entry(bad, "mcpServers", &entry()).is_err(), "{bad}");
+            assert!(
+                Syntax::Json
+                    .with_entry(bad, "mcpServers", &entry())
+                    .is_err(),
+                "{bad}"
+            );
         }
         assert_eq!(
-            with_entry(" \n", "servers", &entry()).unwrap(),
+            Syntax::Json.with_entry(" \n", "servers", &entry()).unwrap(),
             alone("servers", &entry()) + "\n"
         );
         for empty in [
@@ -240,12 +502,80 @@ mod tests {
             "{\"mcpServers\":{}}",
             "{\"mcpServers\": { } }",
         ] {
-            let after = with_entry(empty, "mcpServers", &entry()).unwrap();
+            let after = Syntax::Json
+                .with_entry(empty, "mcpServers", &entry())
+                .unwrap();
             assert_eq!(
                 serde_json::from_str::<Value>(&after).unwrap(),
                 json!({"mcpServers": {NAME: entry()}})
             );
         }
+    }
+
+    const COMMENTED: &str = "// mine\n{\n  \"a\": [1, 2,], /* b, } */\n  \"servers\": {\n    \"x\": {\"command\": \"y\"}, // \"last\",\n  },\n}\n";
+
+    #[test]
+    fn comments_and_last_commas_stay() {
+        let syntax = Syntax::JsonWithComments;
+        let after = syntax.with_entry(COMMENTED, "servers", &entry()).unwrap();
+        insta::assert_snapshot!(after, @r#"
+        // mine
+        {
+          "a": [1, 2,], /* b, } */
+          "servers": {
+            "x": {"command": "y"}, // "last",
+            "local-agent": {
+              "args": [
+                "mcp"
+              ],
+              "command": "/bin/local-agent"
+            },
+          },
+        }
+        "#);
+        assert_eq!(syntax.without_entry(&after, "servers").unwrap(), COMMENTED);
+        assert!(
+            Syntax::Json
+                .with_entry(COMMENTED, "servers", &entry())
+                .is_err()
+        );
+        for text in [
+            "{\n  \"servers\": {\n    \"x\": 1 // note\n  }\n}\n",
+            "{\n  \"servers\": {\n    \"x\": 1, /* two\n lines */\n    \"y\": \"//\"\n  }\n}\n",
+            "{\r\n  \"servers\": {\r\n    \"x\": 1\r\n  }\r\n}\r\n",
+            "{\"servers\": {\"x\": 1}}",
+        ] {
+            let after = syntax.with_entry(text, "servers", &entry()).unwrap();
+            assert_ne!(after, text);
+            assert_eq!(syntax.without_entry(&after, "servers").unwrap(), text);
+        }
+        let empty = syntax
+            .with_entry("{ // nothing yet\n}\n", "servers", &entry())
+            .unwrap();
+        assert!(empty.contains("// nothing yet\n"), "{empty}");
+    }
+
+    #[test]
+    fn an_entry_that_is_removed_takes_nothing_with_it() {
+        for (before, after) in [
+            (
+                "{\"s\": {\"local-agent\": 1, \"x\": 2}}",
+                "{\"s\": { \"x\": 2}}",
+            ),
+            ("{\"s\": {\"local-agent\": 1}}", "{\"s\": {}}"),
+            (
+                "{\"s\": {\n  \"w\": 0,\n  \"local-agent\": {},\n  \"x\": 2\n}}",
+                "{\"s\": {\n  \"w\": 0,\n  \"x\": 2\n}}",
+            ),
+            ("{\"s\": {\"x\": 2}}", "{\"s\": {\"x\": 2}}"),
+        ] {
+            assert_eq!(Syntax::Json.without_entry(before, "s").unwrap(), after);
+        }
+        assert!(
+            Syntax::Json
+                .without_entry("{\"s\": {\"local-agent\": 1, \"local-agent\": 2}}", "s")
+                .is_err()
+        );
     }
 
     fn any_json() -> impl Strategy<Value = Value> {
@@ -272,10 +602,14 @@ mod tests {
         #[test]
         fn an_edit_changes_the_entry_and_nothing_else(file in any_json(), pretty in any::<bool>()) {
             let text = if pretty { serde_json::to_string_pretty(&file) } else { serde_json::to_string(&file) }.unwrap();
-            if let Ok(after) = with_entry(&text, "mcpServers", &entry()) {
+            if let Ok(after) = Syntax::Json.with_entry(&text, "mcpServers", &entry()) {
                 let mut meant = file;
                 meant["mcpServers"][NAME] = entry();
-                prop_assert_eq!(serde_json::from_str::<Value>(&after).unwrap(), meant);
+                prop_assert_eq!(&serde_json::from_str::<Value>(&after).unwrap(), &meant);
+                let removed = Syntax::Json.without_entry(&after, "mcpServers").unwrap();
+                let mut rest = meant.clone();
+                rest["mcpServers"].as_object_mut().unwrap().remove(NAME);
+                prop_assert_eq!(serde_json::from_str::<Value>(&removed).unwrap(), rest);
             } else {
                 prop_assert!(!file.is_object() || file.get("mcpServers").is_some_and(|held| !held.is_object()));
             }

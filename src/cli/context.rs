@@ -31,12 +31,13 @@ pub(super) struct Environment {
     states_file: Option<PathBuf>,
     cache_dir: Option<PathBuf>,
     data_dir: Option<PathBuf>,
+    server_token: Option<String>,
 }
 
 impl Environment {
     /// Reads LOCAL_AGENT_WORKROOT, LOCAL_AGENT_CONFIG, LOCAL_AGENT_OLLAMA_BASE_URL,
-    /// OLLAMA_BASE_URL, LOCAL_AGENT_API_KEY, LOCAL_AGENT_LINK, NO_COLOR and the standard folders.
-    /// Nothing else in the environment is ever read.
+    /// OLLAMA_BASE_URL, LOCAL_AGENT_API_KEY, LOCAL_AGENT_SERVER_TOKEN, LOCAL_AGENT_LINK, NO_COLOR
+    /// and the standard folders. Nothing else in the environment is ever read.
     pub(super) fn read() -> Result<Self> {
         let var = |name: &str| std::env::var(name).ok();
         let cwd = std::env::current_dir().map_err(|e| {
@@ -72,6 +73,7 @@ impl Environment {
             states_file: config_dir.as_ref().map(|dir| dir.join("states")),
             cache_dir: dirs::cache_dir().map(|dir| dir.join("local-agent")),
             data_dir: dirs::data_dir().map(|dir| dir.join("local-agent")),
+            server_token: var("LOCAL_AGENT_SERVER_TOKEN").filter(|token| !token.is_empty()),
         })
     }
 
@@ -83,6 +85,11 @@ impl Environment {
     /// The standard folder for this user's configurations.
     pub(super) fn config_base(&self) -> Result<PathBuf> {
         dirs::config_dir().ok_or_else(|| no_folder("configuration"))
+    }
+
+    /// The token for a running `serve`, if the environment gives one.
+    pub(super) fn server_token(&self) -> Option<&str> {
+        self.server_token.as_deref()
     }
 
     /// The user's own configuration file, which may not exist.

@@ -27,7 +27,9 @@ pub(super) fn completed(mut failure: Failure, situation: Situation) -> Failure {
                 .get_or_insert_with(|| "local-agent doctor".to_owned());
         }
         ErrorCode::ServerUnauthorized => {
-            failure.hint = Some(key_hint(situation.api_key_use).to_owned());
+            failure
+                .hint
+                .get_or_insert_with(|| key_hint(situation.api_key_use).to_owned());
         }
         _ => {}
     }

@@ -1,18 +1,12 @@
-//! `mcp`: serves agents over stdin and stdout, and adds itself to their clients' configurations.
+//! `mcp`: serves agents over stdin and stdout.
 
 use std::process::ExitCode;
 
-use serde_json::json;
-
-use super::args::{Client, Mcp as Args, McpCommand};
-use super::client_config;
+use super::args::{Mcp as Args, McpCommand};
 use super::context::Context;
 use super::enter::Needs;
-use super::index::extend;
 use super::output::talk;
-use super::read::read_text;
-use super::toolbox;
-use super::write::write_whole;
+use super::{mcp_clients, toolbox};
 use crate::mcp::{self, Service};
 use local_agent_agent::config::Config;
 use local_agent_agent::operations::Library;
@@ -24,8 +18,15 @@ use local_agent_text::error::{ErrorCode, Failure, Result};
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
     match &args.command {
-        Some(McpCommand::Install { client, print, .. }) => install(context, *client, *print),
-        None => serve(context),
+        Some(McpCommand::Install(args)) => mcp_clients::install(context, args),
+        Some(McpCommand::Uninstall { place }) => mcp_clients::uninstall(context, place),
+        Some(McpCommand::Status { client, file }) => {
+            mcp_clients::status(context, *client, file.as_deref())
+        }
+        None => match &args.via_server {
+            Some(url) => relay(context, url),
+            None => serve(context),
+        },
     }
 }
 
@@ -50,6 +51,26 @@ fn serve(context: &Context) -> Result<ExitCode> {
     };
     mcp::serve(service, rmcp::transport::stdio_pipes)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Serves the client with the work of a running `serve`.
+fn relay(context: &Context, url: &str) -> Result<ExitCode> {
+    let endpoint = mcp::endpoint(url)?;
+    let token = match context.environment.server_token() {
+        Some(token) => token.to_owned(),
+        None => kept_token(context)?,
+    };
+    mcp::relay(&endpoint, &token, rmcp::transport::stdio_pipes)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The token of the state folder; none is made here.
+fn kept_token(context: &Context) -> Result<String> {
+    let config = context.load()?.config;
+    crate::serve::kept_token(&config.state_dir)?.ok_or_else(|| {
+        let message = format!("{} holds no token for a server", config.state_dir.display());
+        Failure::new(ErrorCode::ServerUnauthorized, message).with_hint("local-agent serve token")
+    })
 }
 
 /// Checks that everything the configuration offers to agents exists: otherwise a typo would
@@ -79,114 +100,4 @@ pub(super) fn offers_exist(config: &Config, files: &ToolFactory) -> Result<()> {
         &readers,
         "no tool that reads and is allowed",
     )
-}
-
-/// Adds this program to a client's configuration; everything else in the file stays the same, byte
-/// for byte.
-fn install(context: &Context, client: Client, print: bool) -> Result<ExitCode> {
-    let program = std::env::current_exe().map_err(|e| {
-        Failure::new(
-            ErrorCode::ConfigError,
-            format!("the program does not know where it stands: {e}"),
-        )
-    })?;
-    // The client starts the server in a folder of its choice.
-    let mut args = context.again(&context.load()?);
-    args.push("mcp".to_owned());
-    let entry = client.entry(&program.to_string_lossy(), &args);
-    if print {
-        context
-            .out
-            .line(&client_config::alone(client.section(), &entry));
-        return Ok(ExitCode::SUCCESS);
-    }
-    let file = client.file(context)?;
-    let before = if file.exists() {
-        read_text(&file)?
-    } else {
-        String::new()
-    };
-    let after = client_config::with_entry(&before, client.section(), &entry).map_err(|why| {
-        let message = format!(
-            "{} cannot be edited: {why}; it was not touched",
-            file.display()
-        );
-        Failure::new(ErrorCode::ConfigError, message)
-            .with_hint("local-agent mcp install --print shows what to enter")
-    })?;
-    let backup = (!before.is_empty() && before != after).then(|| {
-        let mut name = file.clone().into_os_string();
-        name.push(".before-local-agent");
-        std::path::PathBuf::from(name)
-    });
-    if let Some(backup) = &backup {
-        write_whole(backup, before.as_bytes())?;
-    }
-    if before != after {
-        write_whole(&file, after.as_bytes())?;
-    }
-    if context.out.json {
-        let mut body = json!({
-            "client": client.name(),
-            "file": file.to_string_lossy(),
-            "backup": backup.map(|path| path.to_string_lossy().into_owned()),
-            "changed": before != after,
-        });
-        extend(&mut body, context.roots());
-        context.out.json(body);
-    } else if before == after {
-        context
-            .out
-            .line(&format!("{} has it already", file.display()));
-    } else {
-        context.out.line(&format!("entered in {}", file.display()));
-        if let Some(backup) = backup {
-            context
-                .out
-                .line(&format!("as it was: {}", backup.display()));
-        }
-    }
-    Ok(ExitCode::SUCCESS)
-}
-
-impl Client {
-    fn name(self) -> &'static str {
-        match self {
-            Self::ClaudeCode => "claude-code",
-            Self::Cursor => "cursor",
-            Self::Vscode => "vscode",
-        }
-    }
-
-    /// The name of the object with the servers in the file.
-    fn section(self) -> &'static str {
-        match self {
-            Self::ClaudeCode | Self::Cursor => "mcpServers",
-            Self::Vscode => "servers",
-        }
-    }
-
-    /// The user's configuration file of this client.
-    fn file(self, context: &Context) -> Result<std::path::PathBuf> {
-        match self {
-            Self::ClaudeCode => Ok(context.environment.home()?.join(".claude.json")),
-            Self::Cursor => Ok(context.environment.home()?.join(".cursor").join("mcp.json")),
-            Self::Vscode => Ok(context
-                .environment
-                .config_base()?
-                .join("Code")
-                .join("User")
-                .join("mcp.json")),
-        }
-    }
-
-    /// This program's entry in that file.
-    fn entry(self, program: &str, args: &[String]) -> serde_json::Value {
-        match self {
-            Self::ClaudeCode | Self::Vscode => {
-                json!({"type": "stdio", "command": program, "args": args})
-            }
-            Self::Cursor => json!({"command": program, "args": args}),
-        }
-    }
 }

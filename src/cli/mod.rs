@@ -10,6 +10,9 @@ mod chat;
 mod claims;
 mod clean;
 mod client_config;
+mod client_formats;
+mod client_toml;
+mod client_yaml;
 mod completions;
 mod config;
 mod context;
@@ -33,6 +36,7 @@ mod index;
 mod init;
 mod left_out;
 mod mcp;
+mod mcp_clients;
 mod memory;
 mod models;
 mod notes;
@@ -42,6 +46,7 @@ mod query;
 mod read;
 mod runs;
 mod serve;
+mod skill;
 mod source;
 mod status;
 mod terminal;
@@ -172,6 +177,7 @@ fn run(context: &mut Context, command: Command) -> Result<ExitCode> {
         Command::Eval(command) => eval::run(context, &command),
         Command::Watch(args) => watch::run(context, &args),
         Command::Mcp(args) => mcp::run(context, &args),
+        Command::Skill(command) => skill::run(context, &command),
         Command::Serve(args) => serve::run(context, &args),
         Command::Completions(args) => completions::run(context, &args),
         Command::Man(args) => completions::man(context, &args),

@@ -1,6 +1,7 @@
 //! Writes files outside all roots that an operator named: a configuration, a snapshot, the example
 //! vault in the cache.
 
+use std::fs::Permissions;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -8,6 +9,21 @@ use local_agent_text::error::{ErrorCode, Failure, Result};
 
 /// Writes the whole file or nothing; missing parent folders are created.
 pub(super) fn write_whole(file: &Path, bytes: &[u8]) -> Result<()> {
+    write_with(file, bytes, None)
+}
+
+/// The same for a file of another program: what it links to is replaced, with the permissions that
+/// it has.
+///
+/// # Errors
+/// `WRITE_ERROR`.
+pub(super) fn rewrite(file: &Path, bytes: &[u8]) -> Result<()> {
+    let target = std::fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
+    let permissions = std::fs::metadata(&target).map(|about| about.permissions());
+    write_with(&target, bytes, permissions.ok())
+}
+
+fn write_with(file: &Path, bytes: &[u8], permissions: Option<Permissions>) -> Result<()> {
     let fail = |e: std::io::Error| {
         Failure::new(
             ErrorCode::WriteError,
@@ -24,6 +40,12 @@ pub(super) fn write_whole(file: &Path, bytes: &[u8]) -> Result<()> {
         .write_all(bytes)
         .and_then(|()| temporary.as_file().sync_all())
         .map_err(fail)?;
+    if let Some(permissions) = permissions {
+        temporary
+            .as_file()
+            .set_permissions(permissions)
+            .map_err(fail)?;
+    }
     temporary.persist(file).map_err(|e| fail(e.error))?;
     Ok(())
 }

@@ -9,13 +9,21 @@
 //! | --- | --- |
 //! | `transport` | one JSON object per line, whatever the input |
 //! | `server` | the protocol: lists, calls, progress, the prompt |
+//! | `arguments` | the arguments of a call, held against the schema |
+//! | `advice` | what an agent can do about a failure |
+//! | `resources` | notes as resources |
 //! | `tools` | the tools, with their descriptions |
 //! | `shapes` | inputs and results of tools; their schemas are generated from here |
 //! | `page` | cursors and byte budgets |
 //! | `guide` | the instructions on citing |
+//! | `relay` | a client whose calls a running `serve` answers |
 
+mod advice;
+mod arguments;
 mod guide;
 mod page;
+mod relay;
+mod resources;
 mod server;
 mod shapes;
 mod tools;
@@ -39,11 +47,15 @@ use local_agent_agent::tools::{Audit, Tool, ToolFactory};
 use local_agent_files::sandbox::{PrivateNotes, Sandbox};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
+pub use relay::{endpoint, relay};
 pub use server::Server;
 pub use tools::names;
 
 /// Maximum number of concurrent calls; others wait. Each search keeps an index open while it runs.
 const AT_ONCE: usize = 16;
+
+/// Said in place of a size when no model writes.
+const NOT_DRAFTING: usize = usize::MAX;
 
 /// How long the process waits for running calls after the client has disconnected.
 const FAREWELL: Duration = Duration::from_secs(3);
@@ -143,7 +155,7 @@ where
     warm_up(&service);
     let ended = runtime.block_on(async {
         let (reader, writer) = streams();
-        let server = Server::new(Arc::clone(&service), Arc::from("mcp"));
+        let server = Server::new(Arc::clone(&service), Arc::from(server::OVER_STDIO));
         match server.serve(transport::Lines::new(reader, writer)).await {
             Ok(running) => {
                 let _ = running.waiting().await;

@@ -1,21 +1,26 @@
 //! The protocol: lists, calls, progress, the prompt.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
 
 use rmcp::ServerHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest,
     CustomResult, ErrorCode as Rpc, ErrorData, GetPromptRequestParams, GetPromptResponse,
-    GetPromptResult, Implementation, ListPromptsResult, ListToolsResult, MetaObject,
-    PaginatedRequestParams, ProgressNotificationParam, Prompt, PromptArgument, PromptMessage, Role,
-    ServerCapabilities, ServerConfig,
+    GetPromptResult, Implementation, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, MetaObject, PaginatedRequestParams,
+    ProgressNotificationParam, ProgressToken, Prompt, PromptArgument, PromptMessage,
+    ReadResourceRequestParams, ReadResourceResponse, ResourcesCapability, Role, ServerCapabilities,
+    ServerConfig, SubscribeRequestMethod, SubscribeRequestParams, UnsubscribeRequestParams,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::{Value, json};
 
+use super::advice::advice;
+use super::resources::{self, Subscriptions};
 use super::tools::{self, Call, Reply, Spec};
-use super::{Service, guide};
+use super::{NOT_DRAFTING, Service, guide};
 use local_agent_text::error::{Failure, Result};
 
 /// The key under which a failed result contains the error envelope of the command line.
@@ -24,16 +29,28 @@ const ERROR: &str = "local-agent/error";
 /// Maximum length of a client's name in a record.
 const LONGEST_NAME: usize = 80;
 
+/// How often a waiting client is told how much a model has written.
+const TELL_EVERY: Duration = Duration::from_secs(5);
+
+/// The name of this program where it is started by a client; only such a server can say something
+/// unasked.
+pub(super) const OVER_STDIO: &str = "mcp";
+
 /// One client's server.
 pub struct Server {
     service: Arc<Service>,
+    subscriptions: Arc<Subscriptions>,
     /// The name in records for a client that does not give one.
     way: Arc<str>,
 }
 
 impl Server {
     pub(super) fn new(service: Arc<Service>, way: Arc<str>) -> Self {
-        Self { service, way }
+        Self {
+            service,
+            subscriptions: Arc::default(),
+            way,
+        }
     }
 
     /// Runs one tool on a separate thread; meanwhile passes progress on and watches for
@@ -50,35 +67,86 @@ impl Server {
         let service = Arc::clone(&self.service);
         let (flag, asked_by) = (Arc::clone(&cancelled), asked_by(&self.way, context));
         let progress = token.is_some().then_some(sender);
+        let drafted = Arc::new(AtomicUsize::new(NOT_DRAFTING));
+        let written = Arc::clone(&drafted);
         let mut work = tokio::task::spawn_blocking(move || match tool {
             Wanted::Operation(spec) => spec.run(&service, args, |sandbox| Call {
                 service: Arc::clone(&service),
                 sandbox,
                 cancelled: flag,
                 progress,
+                drafted,
                 asked_by,
             }),
             Wanted::Files(name) => tools::on_files(&service, name, &args),
         });
-        let mut done = 0.0;
+        let mut progress = CallProgress::of(token, context);
+        let mut ticks = tokio::time::interval(TELL_EVERY);
+        ticks.reset();
         loop {
             tokio::select! {
                 biased;
-                Some(message) = steps.recv() => {
-                    done += 1.0;
-                    if let Some(token) = token.clone() {
-                        let params = ProgressNotificationParam::new(token, done).with_message(message);
-                        // It is not an error if the client has disconnected.
-                        let _ = context.peer.notify_progress(params).await;
-                    }
-                }
+                Some(message) = steps.recv() => progress.tell(message).await,
                 result = &mut work => {
                     return result.unwrap_or_else(|_| Err(Failure::internal("the tool panicked")));
                 }
                 () = context.ct.cancelled(), if !cancelled.load(Ordering::Relaxed) => {
                     cancelled.store(true, Ordering::Relaxed);
                 }
+                _ = ticks.tick() => {
+                    let bytes = written.load(Ordering::Relaxed);
+                    if bytes != NOT_DRAFTING && !cancelled.load(Ordering::Relaxed) {
+                        progress.tell(format!("the model has written {bytes} bytes so far")).await;
+                    }
+                }
             }
+        }
+    }
+
+    fn can_notify(&self) -> bool {
+        &*self.way == OVER_STDIO
+    }
+
+    /// Runs something about resources on a separate thread.
+    async fn on_resources<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Service) -> Result<T> + Send + 'static,
+    ) -> std::result::Result<T, ErrorData> {
+        if !resources::are_offered(&self.service) {
+            let why = "notes are no resources here: `mcp.operations` leaves `get` out";
+            return Err(ErrorData::new(Rpc::METHOD_NOT_FOUND, why, None));
+        }
+        let service = Arc::clone(&self.service);
+        tokio::task::spawn_blocking(move || work(&service))
+            .await
+            .unwrap_or_else(|_| Err(Failure::internal("the request panicked")))
+            .map_err(|failure| resources::error(&failure))
+    }
+}
+
+/// What a waiting client is told.
+struct CallProgress<'a> {
+    /// `None`: it did not ask for it.
+    token: Option<ProgressToken>,
+    context: &'a RequestContext<RoleServer>,
+    steps: f64,
+}
+
+impl<'a> CallProgress<'a> {
+    fn of(token: Option<ProgressToken>, context: &'a RequestContext<RoleServer>) -> Self {
+        Self {
+            token,
+            context,
+            steps: 0.0,
+        }
+    }
+
+    async fn tell(&mut self, message: String) {
+        self.steps += 1.0;
+        if let Some(token) = self.token.clone() {
+            let params = ProgressNotificationParam::new(token, self.steps).with_message(message);
+            // It is not an error if the client has disconnected.
+            let _ = self.context.peer.notify_progress(params).await;
         }
     }
 }
@@ -108,23 +176,31 @@ fn tool_result(result: Result<Reply>) -> CallToolResult {
             answer.structured_content = Some(data);
             answer
         }
-        Err(failure) => {
-            let mut text = format!("error[{}]: {}", failure.code, failure.message);
-            if let Some(hint) = &failure.hint {
-                text.push_str(&format!("\nfix: {hint}"));
-            }
-            let envelope = json!({
-                "ok": false,
-                "error_code": failure.code.as_str(),
-                "error_message": failure.message,
-                "hint": failure.hint,
-            });
-            // Not as structured content: clients validate that against the tool's output schema,
-            // which describes results.
-            let meta = MetaObject([(ERROR.to_owned(), envelope)].into_iter().collect());
-            CallToolResult::error(vec![ContentBlock::text(text)]).with_meta(Some(meta))
-        }
+        Err(failure) => failed_call(&failure),
     }
+}
+
+/// What a client reads of a failure.
+pub(super) fn said(failure: &Failure) -> String {
+    let mut text = format!("error[{}]: {}", failure.code, failure.message);
+    if let Some(advice) = advice(failure) {
+        text.push_str(&format!("\nfix: {advice}"));
+    }
+    text
+}
+
+/// A failure as the result of a call.
+pub(super) fn failed_call(failure: &Failure) -> CallToolResult {
+    let envelope = json!({
+        "ok": false,
+        "error_code": failure.code.as_str(),
+        "error_message": failure.message,
+        "hint": failure.hint,
+    });
+    // Not as structured content: clients validate that against the tool's output schema, which
+    // describes results.
+    let meta = MetaObject([(ERROR.to_owned(), envelope)].into_iter().collect());
+    CallToolResult::error(vec![ContentBlock::text(said(failure))]).with_meta(Some(meta))
 }
 
 fn unknown(what: &str, name: &str, known: &[&str]) -> ErrorData {
@@ -144,10 +220,15 @@ fn unknown(what: &str, name: &str, known: &[&str]) -> ErrorData {
 
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder()
+        let mut capabilities = ServerCapabilities::builder()
             .enable_tools()
             .enable_prompts()
             .build();
+        if resources::are_offered(&self.service) {
+            let mut offered = ResourcesCapability::default();
+            offered.subscribe = self.can_notify().then_some(true);
+            capabilities.resources = Some(offered);
+        }
         ServerConfig::new(capabilities)
             .with_server_info(
                 Implementation::new("local-agent", env!("CARGO_PKG_VERSION"))
@@ -193,6 +274,60 @@ impl ServerHandler for Server {
         Ok(tool_result(self.run(tool, args, &context).await).into())
     }
 
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> std::result::Result<ListResourcesResult, ErrorData> {
+        let cursor = request.and_then(|request| request.cursor);
+        self.on_resources(move |service| resources::list(service, cursor.as_deref()))
+            .await
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> std::result::Result<ListResourceTemplatesResult, ErrorData> {
+        self.on_resources(|_| Ok(resources::templates())).await
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> std::result::Result<ReadResourceResponse, ErrorData> {
+        let read = self.on_resources(move |service| resources::read(service, &request.uri));
+        read.await.map(Into::into)
+    }
+
+    // Clients of the versions before 2026-07-28 subscribe by this method.
+    #[allow(deprecated)]
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> std::result::Result<(), ErrorData> {
+        if !self.can_notify() {
+            return Err(ErrorData::method_not_found::<SubscribeRequestMethod>());
+        }
+        let subscriptions = Arc::clone(&self.subscriptions);
+        self.on_resources(move |service| subscriptions.add(service, &request.uri))
+            .await?;
+        self.subscriptions.watch(&self.service, context.peer);
+        Ok(())
+    }
+
+    #[allow(deprecated)]
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> std::result::Result<(), ErrorData> {
+        self.subscriptions.remove(&request.uri);
+        Ok(())
+    }
+
     async fn list_prompts(
         &self,
         _: Option<PaginatedRequestParams>,
@@ -234,13 +369,18 @@ impl ServerHandler for Server {
         request: CustomRequest,
         _: RequestContext<RoleServer>,
     ) -> std::result::Result<CustomResult, ErrorData> {
-        const SERVED: [&str; 6] = [
+        const SERVED: [&str; 11] = [
             "initialize",
             "ping",
             "tools/list",
             "tools/call",
             "prompts/list",
             "prompts/get",
+            "resources/list",
+            "resources/templates/list",
+            "resources/read",
+            "resources/subscribe",
+            "resources/unsubscribe",
         ];
         if SERVED.contains(&request.method.as_str()) {
             return Err(ErrorData::invalid_params(

@@ -19,26 +19,26 @@ macro_rules! arguments {
 
 arguments! {
     SearchArgs {
-        /// What to look for: a question or words, in plain language.
+        /// A question or words, in plain language.
         query: String,
         /// Most hits on one page, 1 to 50. Usually 8.
         limit: Option<u32>,
         /// Only these sources, by name.
         #[serde(default)]
         source: Vec<String>,
-        /// Only below these folders, or paths that fit these globs.
+        /// Only below these folders, or what fits these globs.
         #[serde(default)]
         path: Vec<String>,
-        /// Only notes with one of these tags or one below it, without `#`.
+        /// Only notes with one of these tags or one below, without `#`.
         #[serde(default)]
         tag: Vec<String>,
-        /// Only notes of this day or later, YYYY-MM-DD.
+        /// From this day on, YYYY-MM-DD.
         after: Option<String>,
-        /// Only notes of before this day, YYYY-MM-DD.
+        /// Before this day, YYYY-MM-DD.
         before: Option<String>,
-        /// Most bytes of text on one page. Usually 16384.
+        /// Most bytes of text. Usually 16384.
         max_bytes: Option<usize>,
-        /// `next_cursor` of the page before, with all other arguments as they were.
+        /// `next_cursor` of the page before; all else as it was.
         cursor: Option<String>,
     }
 }
@@ -60,7 +60,7 @@ arguments! {
         /// Over `source:path` or `path`; `*` stays within a folder, `**` does not:
         /// `daily/2026-*.md`.
         glob: String,
-        /// Most bytes of text on one page. Usually 65536.
+        /// Most bytes of text. Usually 65536.
         max_bytes: Option<usize>,
         /// `next_cursor` of the page before.
         cursor: Option<String>,
@@ -89,25 +89,34 @@ arguments! {
 }
 
 arguments! {
+    MemorySearchArgs {
+        /// Words to look for.
+        query: String,
+        /// Most memories, 1 to 50. Usually 8.
+        limit: Option<usize>,
+    }
+}
+
+arguments! {
     AskArgs {
         /// The question, in plain language.
         question: String,
-        /// Answer from this one file, read whole; leave out to ask all notes.
+        /// Answer from this one file, read whole.
         file: Option<String>,
-        /// Only these sources, by name.
+        /// As in `search`.
         #[serde(default)]
         source: Vec<String>,
-        /// Only below these folders, or paths that fit these globs.
+        /// As in `search`.
         #[serde(default)]
         path: Vec<String>,
-        /// Only notes with one of these tags or one below it, without `#`.
+        /// As in `search`.
         #[serde(default)]
         tag: Vec<String>,
-        /// Only notes of this day or later, YYYY-MM-DD.
+        /// As in `search`.
         after: Option<String>,
-        /// Only notes of before this day, YYYY-MM-DD.
+        /// As in `search`.
         before: Option<String>,
-        /// Fail when a sentence does not pass or is in doubt, instead of leaving it out or marking it.
+        /// Fail when a sentence does not pass or is in doubt.
         #[serde(default)]
         strict: bool,
         /// Most bytes of evidence text. Usually 16384.
@@ -117,10 +126,10 @@ arguments! {
 
 arguments! {
     VerifyArgs {
-        /// The answer to judge, as the person would read it, with its citations.
+        /// The answer, with its citations.
         answer: String,
-        /// For citations by label: the `run_id` that `ask` gave. Leave out when the answer cites
-        /// files as they are now: `[notes:ovens.md:12-18]`, `[text](ovens.md#L12)`, `[[Ovens]]`.
+        /// For citations by label: the `run_id` of `ask`. Without it files are cited:
+        /// `[notes:ovens.md:12-18]`, `[text](ovens.md#L12)`, `[[Ovens]]`.
         run_id: Option<String>,
         /// Most bytes of claims on one page. Usually 32768.
         max_bytes: Option<usize>,
@@ -131,7 +140,7 @@ arguments! {
 
 arguments! {
     StatusArgs {
-        /// Also compare every file with the index, which takes a walk over all of them.
+        /// Also compare every file with the index: a walk over all of them.
         #[serde(default)]
         compare_files: bool,
     }
@@ -352,6 +361,22 @@ pub(super) struct SimilarResult {
     /// `source:path`.
     pub(super) note: String,
     pub(super) similar: Vec<SimilarNote>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct MemoryFound {
+    /// `constraint`, `preference`, `project_state`, `user_fact` or `workflow_rule`.
+    #[serde(rename = "type")]
+    pub(super) kind: String,
+    pub(super) content: String,
+    /// When the person said it.
+    pub(super) created_at: String,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct MemoryResult {
+    /// Best first.
+    pub(super) memories: Vec<MemoryFound>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]

@@ -44,6 +44,16 @@ pub(crate) fn token(state_dir: &Path, renew: bool) -> Result<String> {
     Ok(token)
 }
 
+/// The token, if there is one; none is made.
+///
+/// # Errors
+/// `WRITE_ERROR` when the file cannot be read.
+pub(crate) fn kept_token(state_dir: &Path) -> Result<Option<String>> {
+    let folder =
+        StateDirectory::open_configured(state_dir).map_err(|e| lost(state_dir, TOKEN_FILE, &e))?;
+    Ok(folder.map(|folder| kept(&folder)).transpose()?.flatten())
+}
+
 /// The token in the file. `None`: there is none, or this program did not create it.
 fn kept(folder: &StateDirectory) -> Result<Option<String>> {
     let bytes = folder

@@ -54,7 +54,7 @@ use crate::mcp;
 use local_agent_agent::operations::Limits;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
-pub(crate) use access::{TOKEN_FILE, Visitor, token};
+pub(crate) use access::{TOKEN_FILE, Visitor, kept_token, token};
 pub(crate) use running::{RunningServer, is_running, running};
 pub(crate) use tls::TlsIdentity;
 pub(crate) use tokens::{VisitorRole, add_token, named_tokens, remove_token};

@@ -31,9 +31,12 @@ impl Session {
     /// Starts the server and sends nothing.
     fn silent(world: &World, args: &[&str]) -> Self {
         let mut command = world.command();
+        command.args(args).arg("mcp");
+        Self::of(command)
+    }
+
+    fn of(mut command: Command) -> Self {
         command
-            .args(args)
-            .arg("mcp")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
@@ -57,7 +60,10 @@ impl Session {
     }
 
     pub(crate) fn start(world: &World, args: &[&str]) -> Self {
-        let mut session = Self::silent(world, args);
+        Self::begun(Self::silent(world, args))
+    }
+
+    fn begun(mut session: Self) -> Self {
         let hello = session.request(
             "initialize",
             json!({"protocolVersion": "2025-06-18", "capabilities": {},
@@ -187,17 +193,21 @@ fn every_tool_does_its_job_and_gives_what_its_schema_says() {
             "links",
             "tags",
             "similar",
+            "memory_search",
             "ask",
             "verify",
             "status",
             "grep",
-            "list_dir"
+            "list_dir",
+            "outline",
+            "related_files"
         ]
     );
     for tool in listed.as_array().unwrap() {
         assert_eq!(tool["inputSchema"]["type"], "object", "{tool}");
         assert_eq!(tool["inputSchema"]["additionalProperties"], false, "{tool}");
-        let files = ["grep", "list_dir"].contains(&tool["name"].as_str().unwrap());
+        let files = ["grep", "list_dir", "outline", "related_files"]
+            .contains(&tool["name"].as_str().unwrap());
         assert!(tool["outputSchema"]["type"] == "object" || files, "{tool}");
         assert_eq!(tool["annotations"]["readOnlyHint"], true, "{tool}");
         assert_eq!(tool["annotations"]["destructiveHint"], false, "{tool}");
@@ -273,6 +283,10 @@ fn every_tool_does_its_job_and_gives_what_its_schema_says() {
     assert!(alike.as_array().unwrap().len() > 1, "{alike}");
     let tags = gives("tags", json!({}));
     assert_eq!(tags["count"], tags["tags"].as_array().unwrap().len());
+    assert_eq!(
+        gives("memory_search", json!({"query": "oven"}))["memories"],
+        json!([])
+    );
     let nothing = gives("search", json!({"query": "xylophone quokka zeppelin"}));
     assert_eq!(
         (&nothing["outcome"], &nothing["hits"]),
@@ -301,7 +315,7 @@ fn tools_for_files_are_those_that_the_configuration_offers() {
             .as_array()
             .unwrap()
             .iter()
-            .skip(9)
+            .skip(10)
             .map(|tool| tool["name"].as_str().unwrap().to_owned())
             .collect()
     };
@@ -969,6 +983,854 @@ fn install_edits_one_entry_and_keeps_a_copy() {
     assert_eq!(fs::read_to_string(&file).unwrap(), "{ // mine\n}\n");
 }
 
+#[test]
+fn what_an_agent_reads_first_is_short() {
+    let world = World::with(&[("a.md", "# A\n\nOne.\n")]);
+    let mut session = Session::start(&world, &[]);
+    let listed = session.request("tools/list", json!({}))["result"]["tools"].clone();
+    let sizes: Vec<(String, usize)> = listed
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|tool| (tool["name"].to_string(), tool.to_string().len()))
+        .collect();
+    // Four bytes are about one token.
+    let tokens = listed.to_string().len() / 4;
+    assert!(tokens <= 2500, "{tokens} tokens: {sizes:?}");
+    let text = listed.to_string();
+    for word in ["\"format\"", "$schema"] {
+        assert!(!text.contains(word), "{word}");
+    }
+    for tool in listed.as_array().unwrap() {
+        let input = tool["inputSchema"].to_string();
+        assert!(
+            !input.contains("anyOf") && !input.contains("null"),
+            "{input}"
+        );
+    }
+    assert_eq!(session.end().0, 0);
+}
+
+#[test]
+fn arguments_that_can_mean_only_one_thing_are_taken() {
+    let world = World::with(&[
+        ("a.md", "---\ntags: [tea]\n---\n# A\n\nOne kettle.\n"),
+        ("b.md", "# B\n\nTwo kettles.\n"),
+    ]);
+    world.ok(&["index"]);
+    let mut session = Session::start(&world, &[]);
+    let found = session.data(
+        "search",
+        json!({"query": "kettle", "limit": "1", "tag": "tea", "path": null}),
+    );
+    assert_eq!(found["hits"][0]["rel_path"], "a.md", "{found}");
+    session.data("status", json!({"compare_files": "true"}));
+    session.data("grep", json!({"pattern": "kettle", "context": "1"}));
+    for (tool, args) in [
+        ("search", json!({})),
+        ("search", json!({"query": ["kettle"]})),
+        ("search", json!({"query": "kettle", "limit": "many"})),
+        ("search", json!({"query": "kettle", "tag": {"a": 1}})),
+        ("search", json!({"query": "kettle", "sourc": "notes"})),
+        ("status", json!({"x": 1})),
+        ("status", json!({"compare_files": 1})),
+        ("grep", json!({"pattern": "kettle", "context": "some"})),
+        ("get", json!({"address": "kettel.md"})),
+        ("verify", json!({"answer": "x", "run_id": "nope"})),
+    ] {
+        let told = session.call(tool, args.clone());
+        assert_eq!(told["isError"], true, "{args}");
+        let text = told["content"][0]["text"].as_str().unwrap();
+        assert!(!text.contains("fix: local-agent"), "{text}");
+    }
+    let told = session.call("search", json!({"query": "kettle", "limit": "many"}));
+    insta::assert_snapshot!(told["content"][0]["text"].as_str().unwrap(), @r"
+    error[INVALID_ARGS]: `limit` must be a whole number
+    fix: see the tool's input schema
+    ");
+    let told = session.call("verify", json!({"answer": "x", "run_id": "nope"}));
+    insta::assert_snapshot!(world.stable(told["content"][0]["text"].as_str().unwrap()), @r"
+    error[RUN_NOT_FOUND]: there is no run called `nope` in <vault>/.local-agent/runs
+    fix: call `ask`, and verify with the `run_id` that it gives
+    ");
+    // Where nothing is answered there is no evidence for it.
+    let asked = session.call(
+        "ask",
+        json!({"question": "Which quokka flies the zeppelin?"}),
+    );
+    assert_eq!(
+        asked["structuredContent"]["outcome"], "abstained",
+        "{asked}"
+    );
+    assert!(asked.to_string().len() < 1500, "{asked}");
+    assert_eq!(session.end().0, 0);
+}
+
+#[test]
+fn what_is_remembered_is_found_and_what_rests_on_a_private_note_is_not() {
+    let world = World::with(&[
+        ("open.md", "# Open\n\nThe kiln is repaired by Leyla.\n"),
+        (
+            "own.md",
+            "---\nprivate: true\n---\n# Own\n\nThe kiln costs 900 euros.\n",
+        ),
+    ]);
+    world.ok(&["index"]);
+    let key = |path: &str| {
+        let found = world.json(&["query", "kiln", "--path", path]);
+        found["hits"][0]["chunk_key"].as_str().unwrap().to_owned()
+    };
+    let add = [
+        "memory",
+        "add",
+        "--type",
+        "user_fact",
+        "--source",
+        "derived_from_evidence",
+    ];
+    world.ok(&[
+        &add[..],
+        &[
+            "--content",
+            "Leyla knows the kiln",
+            "--chunk-key",
+            &key("open.md"),
+        ],
+    ]
+    .concat());
+    world.ok(&[
+        &add[..],
+        &[
+            "--content",
+            "The kiln was dear",
+            "--chunk-key",
+            &key("own.md"),
+        ],
+    ]
+    .concat());
+    world.ok(&[
+        "memory",
+        "add",
+        "--type",
+        "preference",
+        "--source",
+        "manual",
+        "--content",
+        "Say kiln, not oven",
+    ]);
+    let mut session = Session::start(&world, &[]);
+    let contents = |found: &Value| -> BTreeSet<String> {
+        let memories = found["memories"].as_array().unwrap().iter();
+        memories
+            .map(|one| one["content"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    let seen = contents(&session.data("memory_search", json!({"query": "kiln"})));
+    assert_eq!(
+        seen,
+        ["Leyla knows the kiln", "Say kiln, not oven"]
+            .map(str::to_owned)
+            .into()
+    );
+    let asked = session.call("ask", json!({"question": "What about the kiln?"}));
+    assert!(!asked.to_string().contains("dear"), "{asked}");
+    assert_eq!(session.end().0, 0);
+    let config = world.root().join("all.yaml");
+    fs::write(&config, "mcp: {private_notes: true}\n").unwrap();
+    let mut session = Session::start(&world, &["--config", config.to_str().unwrap()]);
+    let seen = contents(&session.data("memory_search", json!({"query": "kiln"})));
+    assert_eq!(seen.len(), 3, "{seen:?}");
+    assert_eq!(session.end().0, 0);
+}
+
+#[test]
+fn notes_are_resources_and_a_change_of_one_is_told() {
+    let world = World::with(&[
+        ("a b/Ä ö.md", "# A\n\nOne.\n"),
+        ("c.md", "# C\n\nThree.\n"),
+        ("own.md", "---\nprivate: true\n---\n# Own\n\nSecret.\n"),
+    ]);
+    world.ok(&["index"]);
+    let mut session = Session::start(&world, &[]);
+    let listed = session.request("resources/list", json!({}))["result"].clone();
+    let uris: Vec<&str> = listed["resources"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["uri"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        uris,
+        ["note://notes/a%20b/%C3%84%20%C3%B6.md", "note://notes/c.md"]
+    );
+    let templates = session.request("resources/templates/list", json!({}));
+    assert_eq!(
+        templates["result"]["resourceTemplates"][0]["uriTemplate"],
+        "note://{source}/{+path}"
+    );
+    for (uri, text) in [
+        (uris[0], "# A\n\nOne.\n"),
+        ("note://NOTES/a b/Ä%20ö.md", "# A\n\nOne.\n"),
+        (uris[1], "# C\n\nThree.\n"),
+    ] {
+        let read = session.request("resources/read", json!({"uri": uri}))["result"].clone();
+        assert_eq!(read["contents"][0]["text"], text, "{uri}: {read}");
+        assert_eq!(read["contents"][0]["uri"], uri);
+        assert_eq!(read["contents"][0]["mimeType"], "text/markdown");
+    }
+    for (uri, code, name) in [
+        ("note://notes/own.md", -32002, "FILE_NOT_FOUND"),
+        ("note://notes/gone.md", -32002, "FILE_NOT_FOUND"),
+        ("note://notes/../../etc/passwd", -32602, "INVALID_ARGS"),
+        ("note://notes/%2e%2e/x.md", -32602, "INVALID_ARGS"),
+        ("note://elsewhere/c.md", -32002, "PATH_DENIED"),
+        ("file:///etc/passwd", -32602, "INVALID_ARGS"),
+    ] {
+        for method in ["resources/read", "resources/subscribe"] {
+            let error = session.request(method, json!({"uri": uri}))["error"].clone();
+            assert_eq!(error["code"], code, "{method} {uri}: {error}");
+            assert_eq!(error["data"]["error_code"], name, "{method} {uri}: {error}");
+        }
+    }
+    let uri = json!({"uri": "note://notes/c.md"});
+    assert_eq!(
+        session.request("resources/subscribe", uri.clone())["result"],
+        json!({})
+    );
+    world.write("a b/Ä ö.md", "# A\n\nNobody asked.\n");
+    world.write("c.md", "# C\n\nThree and a half.\n");
+    let told = session.receive();
+    assert_eq!(told["method"], "notifications/resources/updated", "{told}");
+    assert_eq!(told["params"], uri);
+    fs::remove_file(world.vault().join("c.md")).unwrap();
+    assert_eq!(session.receive()["params"], uri, "it is gone");
+    assert_eq!(
+        session.request("resources/unsubscribe", uri)["result"],
+        json!({})
+    );
+    let (code, rest, stderr) = session.end();
+    assert_eq!((code, rest.len(), stderr.as_str()), (0, 0, ""));
+    let log = world.json(&["tool", "log"]);
+    assert_eq!(
+        log["calls"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|call| call["tool"]["name"] == "resources/read")
+            .count(),
+        9
+    );
+    // Where an agent is not to read whole notes, they are no resources.
+    let config = world.root().join("few.yaml");
+    fs::write(&config, "mcp: {operations: [search]}\n").unwrap();
+    let mut session = Session::start(&world, &["--config", config.to_str().unwrap()]);
+    for method in [
+        "resources/list",
+        "resources/templates/list",
+        "resources/read",
+        "resources/subscribe",
+    ] {
+        let refused = session.request(method, json!({"uri": "note://notes/a b/Ä ö.md"}));
+        assert_eq!(refused["error"]["code"], -32601, "{method}: {refused}");
+    }
+    assert_eq!(session.end().0, 0);
+}
+
+#[test]
+fn many_notes_are_listed_in_pages() {
+    let world = World::with(&[]);
+    for n in 0..1234 {
+        world.write(&format!("n{n:04}.md"), "# N\n");
+    }
+    let mut session = Session::start(&world, &[]);
+    let (mut cursor, mut uris) = (Value::Null, Vec::new());
+    loop {
+        let page = session.request("resources/list", json!({"cursor": cursor}))["result"].clone();
+        let resources = page["resources"].as_array().unwrap();
+        uris.extend(resources.iter().map(|one| one["uri"].to_string()));
+        cursor = page.get("nextCursor").cloned().unwrap_or_default();
+        if cursor.is_null() {
+            break;
+        }
+    }
+    assert_eq!((uris.len(), uris.is_sorted()), (1234, true));
+    let refused = session.request("resources/list", json!({"cursor": "7-x"}));
+    assert_eq!(refused["error"]["code"], -32602, "{refused}");
+    assert_eq!(session.end().0, 0);
+}
+
+#[test]
+fn a_client_that_waits_is_told_how_much_a_model_has_written() {
+    let world = World::with(&[("zoo.md", "# Zoo\n\nThe zebra eats 14 apples a day.\n")]);
+    world.ok(&["index"]);
+    let config = world.root().join("llm.yaml");
+    fs::write(
+        &config,
+        "ask: {provider: ollama}\nllm: {model: m, timeout_s: 60}\n",
+    )
+    .unwrap();
+    let server = slow_model();
+    let url = server.url("");
+    let args = [
+        "--config",
+        config.to_str().unwrap(),
+        "--ollama-base-url",
+        &url,
+    ];
+    let mut session = Session::start(&world, &args);
+    session.send(&json!({"jsonrpc": "2.0", "id": "slow", "method": "tools/call", "params": {"name": "ask",
+        "arguments": {"question": "How many apples does the zebra eat a day?"}, "_meta": {"progressToken": 1}}}));
+    let mut sizes = Vec::new();
+    while sizes.len() < 2 {
+        let step = session.receive();
+        assert_eq!(step["method"], "notifications/progress", "{step}");
+        let message = step["params"]["message"].as_str().unwrap().to_owned();
+        if message.contains("so far") {
+            sizes.push(message);
+        }
+    }
+    assert_eq!(sizes[1], "the model has written 3 bytes so far");
+    session.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "slow"}}));
+    assert_eq!(session.end().0, 0);
+}
+
+/// A running `serve`, and where it is.
+struct Serving {
+    child: Child,
+    url: String,
+}
+
+impl Serving {
+    fn start(world: &World, args: &[&str]) -> Self {
+        let mut command = world.command();
+        command
+            .args(args)
+            .args(["serve", "--listen", "127.0.0.1:0"]);
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        let mut url = String::new();
+        BufReader::new(child.stdout.as_mut().unwrap())
+            .read_line(&mut url)
+            .unwrap();
+        Self {
+            child,
+            url: url.trim().to_owned(),
+        }
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn via(world: &World, args: &[&str], url: &str) -> Session {
+    let mut command = world.command();
+    command.args(args).args(["mcp", "--via-server", url]);
+    Session::of(command)
+}
+
+#[test]
+fn many_agents_share_one_running_server() {
+    let world = World::with(&[("zoo.md", "# Zoo\n\nThe zebra eats 14 apples a day.\n")]);
+    world.ok(&["index"]);
+    let server = Serving::start(&world, &[]);
+    let mut one = Session::begun(via(&world, &[], &server.url));
+    let mut other = Session::begun(via(&world, &[], &server.url));
+    let own = Session::start(&world, &[]).request("tools/list", json!({}))["result"].clone();
+    for session in [&mut one, &mut other] {
+        assert_eq!(session.request("tools/list", json!({}))["result"], own);
+        let found = session.data("search", json!({"query": "zebra"}));
+        assert_eq!(found["hits"][0]["rel_path"], "zoo.md");
+        let told = session.call("get", json!({"address": "../x.md"}));
+        assert_eq!(
+            told["_meta"]["local-agent/error"]["error_code"],
+            "PATH_DENIED"
+        );
+        let read = session.request("resources/read", json!({"uri": "note://notes/zoo.md"}));
+        assert!(
+            read["result"]["contents"][0]["text"]
+                .as_str()
+                .unwrap()
+                .contains("zebra")
+        );
+        assert_eq!(
+            session.request("no/such/method", json!({}))["error"]["code"],
+            -32601
+        );
+    }
+    // The record says who asked, and steps are passed on.
+    let question = "How many apples does the zebra eat a day?";
+    let params = json!({"name": "ask", "arguments": {"question": question}, "_meta": {"progressToken": "p"}});
+    let asked = one.request("tools/call", params)["result"].clone();
+    let run = asked["structuredContent"]["run_id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    assert!(one.progress.len() >= 2, "{:?}", one.progress);
+    let record = world.json(&["runs", "show", &run]);
+    assert_eq!(record["record"]["asked_by"], "serve: tester 7");
+    one.raw(b"this is not JSON\n");
+    assert_eq!(one.receive()["error"]["code"], -32700);
+    // The server ends: a call says so, and what to do.
+    drop(server);
+    let told = other.call("search", json!({"query": "zebra"}));
+    assert_eq!(
+        told["_meta"]["local-agent/error"]["error_code"], "SERVER_UNREACHABLE",
+        "{told}"
+    );
+    assert_eq!(
+        told["_meta"]["local-agent/error"]["hint"],
+        "local-agent serve"
+    );
+    assert!(
+        other.request("tools/list", json!({}))["error"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("SERVER_UNREACHABLE")
+    );
+    for session in [one, other] {
+        let (code, rest, _) = session.end();
+        assert_eq!((code, rest.len()), (0, 0), "{rest:?}");
+    }
+}
+
+#[test]
+fn a_call_at_a_server_is_taken_back_there() {
+    let world = World::with(&[("zoo.md", "# Zoo\n\nThe zebra eats 14 apples a day.\n")]);
+    world.ok(&["index"]);
+    let config = world.root().join("llm.yaml");
+    fs::write(
+        &config,
+        "ask: {provider: ollama}\nllm: {model: m, timeout_s: 60}\n",
+    )
+    .unwrap();
+    let model = slow_model();
+    let url = model.url("");
+    let args = [
+        "--config",
+        config.to_str().unwrap(),
+        "--ollama-base-url",
+        &url,
+    ];
+    let server = Serving::start(&world, &args);
+    let mut session = Session::begun(via(&world, &[], &server.url));
+    session.send(&json!({"jsonrpc": "2.0", "id": "slow", "method": "tools/call", "params": {"name": "ask",
+        "arguments": {"question": "How many apples does the zebra eat a day?"}, "_meta": {"progressToken": 1}}}));
+    loop {
+        let step = session.receive();
+        if step["params"]["message"].as_str().unwrap().contains(" at ") {
+            break;
+        }
+    }
+    session.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "slow"}}));
+    assert_eq!(
+        session.data("search", json!({"query": "zebra"}))["outcome"],
+        "found"
+    );
+    assert_eq!(session.end().0, 0);
+    let give_up = std::time::Instant::now() + CAP;
+    loop {
+        let record = world.run(&["runs", "show", "last", "--json"]).stdout;
+        if record.contains("\"CANCELLED\"") {
+            break;
+        }
+        assert!(std::time::Instant::now() < give_up, "{record}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn without_a_server_the_failure_says_how_to_get_one() {
+    let world = World::with(&[("a.md", "# A\n\nOne.\n")]);
+    assert_eq!(
+        world.code(&["mcp", "--via-server", "http://10.0.0.1:8377"]),
+        "INVALID_ARGS"
+    );
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let closed = format!("http://{}", free.local_addr().unwrap());
+    drop(free);
+    let envelope = world.fails(&["mcp", "--via-server", &closed, "--json"]);
+    assert_eq!(
+        envelope["error_code"], "SERVER_UNAUTHORIZED",
+        "no token was made yet: {envelope}"
+    );
+    assert_eq!(envelope["hint"], "local-agent serve token");
+    world.ok(&["serve", "token"]);
+    let envelope = world.fails(&["mcp", "--via-server", &closed, "--json"]);
+    assert_eq!(
+        (&envelope["error_code"], &envelope["hint"]),
+        (&json!("SERVER_UNREACHABLE"), &json!("local-agent serve"))
+    );
+    let server = Serving::start(&world, &[]);
+    let wrong = [("LOCAL_AGENT_SERVER_TOKEN", "00")];
+    let refused = world.run_with(&wrong, &["mcp", "--via-server", &server.url, "--json"]);
+    assert_eq!(refused.json()["error_code"], "SERVER_UNAUTHORIZED");
+    // The right one in the environment serves a client that stands elsewhere.
+    let token = world.ok(&["serve", "token"]).stdout;
+    let right = [("LOCAL_AGENT_SERVER_TOKEN", token.trim())];
+    assert_eq!(
+        world
+            .run_with(&right, &["mcp", "--via-server", &server.url])
+            .code,
+        0
+    );
+    // What answers, but is no such server, gets no messages.
+    let stranger = serve(|_| vec![Step::Bytes(ok_json("[1]"))]);
+    let envelope = world.fails(&["mcp", "--via-server", &stranger.url(""), "--json"]);
+    assert_eq!(envelope["error_code"], "SERVER_ERROR", "{envelope}");
+}
+
+#[test]
+fn the_skill_is_written_once_and_never_over_a_persons_words() {
+    let world = World::with(&[]);
+    let shown = world.ok(&["skill", "show"]).stdout;
+    assert!(
+        shown.starts_with("---\nname: local-agent\ndescription: "),
+        "{shown}"
+    );
+    let written = world.json(&["skill", "install"]);
+    let file = written["file"].as_str().unwrap().to_owned();
+    assert_eq!(
+        Path::new(&file),
+        world.home().join(".claude/skills/local-agent/SKILL.md")
+    );
+    let text = fs::read_to_string(&file).unwrap();
+    assert!(text.starts_with(&shown));
+    assert_eq!(world.json(&["skill", "install"])["changed"], false);
+    fs::write(&file, text.replace("four steps", "five steps")).unwrap();
+    let envelope = world.fails(&["skill", "install", "--json"]);
+    assert_eq!(envelope["error_code"], "CONFIG_ERROR");
+    assert!(fs::read_to_string(&file).unwrap().contains("five steps"));
+    let forced = world.json(&["skill", "install", "--force"]);
+    assert!(
+        fs::read_to_string(forced["backup"].as_str().unwrap())
+            .unwrap()
+            .contains("five steps")
+    );
+    assert_eq!(fs::read_to_string(&file).unwrap(), text);
+    let project = world.root().join("project");
+    let written = world.json(&["skill", "install", "--dir", project.to_str().unwrap()]);
+    assert!(Path::new(written["file"].as_str().unwrap()).starts_with(&project));
+}
+
+const CLIENTS: [&str; 12] = [
+    "claude-code",
+    "claude-desktop",
+    "cursor",
+    "vscode",
+    "codex",
+    "gemini",
+    "zed",
+    "windsurf",
+    "opencode",
+    "goose",
+    "lm-studio",
+    "jetbrains",
+];
+
+/// The file of each client, below the home folder on Linux.
+fn client_files(world: &World) -> Vec<(String, String)> {
+    let status = world.json(&["mcp", "status"]);
+    let home = world.home().to_str().unwrap().to_owned();
+    let clients = status["clients"].as_array().unwrap().iter();
+    clients
+        .map(|one| {
+            let file = one["file"].as_str().unwrap();
+            let below = file.strip_prefix(&home).unwrap_or(file).to_owned();
+            (one["client"].as_str().unwrap().to_owned(), below)
+        })
+        .collect()
+}
+
+#[test]
+fn every_client_is_entered_seen_and_removed_again() {
+    let world = World::with(&[]);
+    let files = client_files(&world);
+    let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, CLIENTS);
+    #[cfg(target_os = "linux")]
+    insta::assert_snapshot!(files.iter().map(|(name, file)| format!("{name}: {file}")).collect::<Vec<_>>().join("\n"), @r"
+    claude-code: /.claude.json
+    claude-desktop: /.config/Claude/claude_desktop_config.json
+    cursor: /.cursor/mcp.json
+    vscode: /.config/Code/User/mcp.json
+    codex: /.codex/config.toml
+    gemini: /.gemini/settings.json
+    zed: /.config/zed/settings.json
+    windsurf: /.codeium/windsurf/mcp_config.json
+    opencode: /.config/opencode/opencode.json
+    goose: /.config/goose/config.yaml
+    lm-studio: /.lmstudio/mcp.json
+    jetbrains: /.junie/mcp/mcp.json
+    ");
+    let state = |client: &str| {
+        let one = world.json(&["mcp", "status", "--client", client])["clients"][0].clone();
+        (one["state"].as_str().unwrap().to_owned(), one)
+    };
+    for client in CLIENTS {
+        assert_eq!(state(client).0, "no_file", "{client}");
+        let entered = world.json(&["mcp", "install", "--client", client]);
+        assert_eq!(entered["changed"], true, "{client}");
+        let file = entered["file"].as_str().unwrap().to_owned();
+        let first = fs::read_to_string(&file).unwrap();
+        assert!(first.contains(env!("CARGO_BIN_EXE_local-agent")), "{first}");
+        assert_eq!(state(client).0, "current", "{client}");
+        let again = world.json(&["mcp", "install", "--client", client]);
+        assert_eq!(again["changed"], false, "{client}");
+        // The program was moved since.
+        fs::write(
+            &file,
+            first
+                .replace("local-agent\"", "elsewhere\"")
+                .replace("elsewhere\":", "local-agent\":"),
+        )
+        .unwrap();
+        let (now, told) = state(client);
+        assert_eq!(now, "stale", "{client}: {told}");
+        let fix: Vec<&str> = told["fix"].as_str().unwrap().split(' ').skip(1).collect();
+        world.ok(&fix);
+        assert_eq!(fs::read_to_string(&file).unwrap(), first, "{client}");
+        // A running server instead.
+        world.ok(&["mcp", "install", "--client", client, "--via-server"]);
+        assert_eq!(state(client).0, "current", "{client}");
+        assert!(fs::read_to_string(&file).unwrap().contains("--via-server"));
+        let removed = world.json(&["mcp", "uninstall", "--client", client]);
+        assert_eq!(removed["changed"], true, "{client}");
+        assert_eq!(state(client).0, "absent", "{client}");
+        let nothing = world.json(&["mcp", "uninstall", "--client", client]);
+        assert_eq!(nothing["changed"], false, "{client}");
+    }
+}
+
+#[test]
+fn an_address_is_entered_without_the_token_or_not_at_all() {
+    let world = World::with(&[]);
+    let url = "http://127.0.0.1:8377";
+    let shown: Vec<String> = CLIENTS
+        .iter()
+        .map(|client| {
+            let install = ["mcp", "install", "--client", client, "--http", url];
+            let failed = world.run(&[&install[..], &["--print"]].concat());
+            if failed.code == 0 {
+                world.ok(&install);
+                let status = world.json(&["mcp", "status", "--client", client]);
+                assert_eq!(status["clients"][0]["state"], "current", "{status}");
+                assert_eq!(status["clients"][0]["url"], "http://127.0.0.1:8377/mcp");
+                return format!("== {client}\n{}", failed.stdout);
+            }
+            let envelope = world.fails(&[&install[..], &["--json"]].concat());
+            assert_eq!(envelope["error_code"], "CONFIG_ERROR");
+            let fix: Vec<&str> = envelope["hint"]
+                .as_str()
+                .unwrap()
+                .split(' ')
+                .skip(1)
+                .collect();
+            world.ok(&fix);
+            format!(
+                "== {client}: {}",
+                envelope["error_message"].as_str().unwrap()
+            )
+        })
+        .collect();
+    insta::assert_snapshot!(shown.join("\n"), @r#"
+    == claude-code
+    {
+      "mcpServers": {
+        "local-agent": {
+          "headers": {
+            "Authorization": "Bearer ${LOCAL_AGENT_SERVER_TOKEN}"
+          },
+          "type": "http",
+          "url": "http://127.0.0.1:8377/mcp"
+        }
+      }
+    }
+
+    == claude-desktop: claude-desktop cannot take the token of a server from its environment
+    == cursor
+    {
+      "mcpServers": {
+        "local-agent": {
+          "headers": {
+            "Authorization": "Bearer ${env:LOCAL_AGENT_SERVER_TOKEN}"
+          },
+          "url": "http://127.0.0.1:8377/mcp"
+        }
+      }
+    }
+
+    == vscode
+    {
+      "servers": {
+        "local-agent": {
+          "headers": {
+            "Authorization": "Bearer ${env:LOCAL_AGENT_SERVER_TOKEN}"
+          },
+          "type": "http",
+          "url": "http://127.0.0.1:8377/mcp"
+        }
+      }
+    }
+
+    == codex
+    [mcp_servers.local-agent]
+    bearer_token_env_var = "LOCAL_AGENT_SERVER_TOKEN"
+    url = "http://127.0.0.1:8377/mcp"
+
+    == gemini
+    {
+      "mcpServers": {
+        "local-agent": {
+          "headers": {
+            "Authorization": "Bearer ${LOCAL_AGENT_SERVER_TOKEN}"
+          },
+          "httpUrl": "http://127.0.0.1:8377/mcp"
+        }
+      }
+    }
+
+    == zed: zed cannot take the token of a server from its environment
+    == windsurf
+    {
+      "mcpServers": {
+        "local-agent": {
+          "headers": {
+            "Authorization": "Bearer ${env:LOCAL_AGENT_SERVER_TOKEN}"
+          },
+          "serverUrl": "http://127.0.0.1:8377/mcp"
+        }
+      }
+    }
+
+    == opencode
+    {
+      "mcp": {
+        "local-agent": {
+          "enabled": true,
+          "headers": {
+            "Authorization": "Bearer {env:LOCAL_AGENT_SERVER_TOKEN}"
+          },
+          "type": "remote",
+          "url": "http://127.0.0.1:8377/mcp"
+        }
+      }
+    }
+
+    == goose
+    extensions:
+      local-agent:
+        enabled: true
+        env_keys: ["LOCAL_AGENT_SERVER_TOKEN"]
+        envs: {}
+        headers:
+          Authorization: "Bearer ${LOCAL_AGENT_SERVER_TOKEN}"
+        name: "local-agent"
+        timeout: 300
+        type: "streamable_http"
+        uri: "http://127.0.0.1:8377/mcp"
+
+    == lm-studio: lm-studio cannot take the token of a server from its environment
+    == jetbrains: jetbrains cannot take the token of a server from its environment
+    "#);
+    for bad in ["http://notes.example:8377", "8377", "http://10.0.0.2"] {
+        for option in ["--http", "--via-server"] {
+            let code = world.code(&["mcp", "install", "--client", "cursor", option, bad]);
+            assert_eq!(code, "INVALID_ARGS", "{option} {bad}");
+        }
+    }
+}
+
+#[test]
+fn a_file_of_a_person_is_changed_in_one_place_and_put_back() {
+    let world = World::with(&[]);
+    for (client, below, before) in [
+        (
+            "zed",
+            ".config/zed/settings.json",
+            "// mine\n{\n  \"theme\": \"One\", // dark\n  \"context_servers\": {\n    \"x\": {\"command\": \"y\"},\n  },\n}\n",
+        ),
+        (
+            "codex",
+            ".codex/config.toml",
+            "model = \"o4\"   # of today\n\n[mcp_servers.x]\ncommand = 'y'\n\n[profiles.p]\nn = 1\n",
+        ),
+        (
+            "goose",
+            ".config/goose/config.yaml",
+            "GOOSE_MODEL: m # of today\nextensions:\n  developer:\n    enabled: true\n",
+        ),
+    ] {
+        let file = world.home().join(below);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        // The file is kept with other settings, and linked.
+        let kept = world.root().join(client);
+        fs::write(&kept, before).unwrap();
+        #[cfg(unix)]
+        std::os::unix::fs::symlink(&kept, &file).unwrap();
+        #[cfg(not(unix))]
+        fs::copy(&kept, &file).unwrap();
+        let entered = world.json(&[
+            "mcp",
+            "install",
+            "--client",
+            client,
+            "--file",
+            file.to_str().unwrap(),
+        ]);
+        let after = fs::read_to_string(&file).unwrap();
+        assert!(
+            before
+                .lines()
+                .all(|line| after.lines().any(|new| new == line)),
+            "{after}"
+        );
+        assert_eq!(
+            fs::read_to_string(entered["backup"].as_str().unwrap()).unwrap(),
+            before
+        );
+        #[cfg(unix)]
+        assert_eq!(
+            fs::read_to_string(&kept).unwrap(),
+            after,
+            "the link was followed"
+        );
+        world.ok(&[
+            "mcp",
+            "uninstall",
+            "--client",
+            client,
+            "--file",
+            file.to_str().unwrap(),
+        ]);
+        assert_eq!(fs::read_to_string(&file).unwrap(), before, "{client}");
+        fs::write(&file, "{[ no").unwrap();
+        for command in ["install", "uninstall"] {
+            let named = [
+                "mcp",
+                command,
+                "--client",
+                client,
+                "--file",
+                file.to_str().unwrap(),
+            ];
+            assert_eq!(world.code(&named), "CONFIG_ERROR", "{client}");
+        }
+        assert_eq!(fs::read_to_string(&file).unwrap(), "{[ no");
+        let status = world.json(&[
+            "mcp",
+            "status",
+            "--client",
+            client,
+            "--file",
+            file.to_str().unwrap(),
+        ]);
+        assert_eq!(status["clients"][0]["state"], "unreadable", "{status}");
+    }
+}
+
 /// The official Python client, if it is installed.
 #[test]
 fn the_python_client_asks_and_verifies() {
@@ -1115,7 +1977,17 @@ fn operations_are_offered_as_configured_and_every_call_is_in_the_ledger() {
         .iter()
         .map(|tool| tool["name"].as_str().unwrap())
         .collect();
-    assert_eq!(names, ["search", "status", "grep", "list_dir"]);
+    assert_eq!(
+        names,
+        [
+            "search",
+            "status",
+            "grep",
+            "list_dir",
+            "outline",
+            "related_files"
+        ]
+    );
     session.end();
     fs::write(
         &file,

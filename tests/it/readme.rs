@@ -108,7 +108,8 @@ fn every_command_line_in_the_documents_is_understood() {
                     .split_whitespace()
                     .nth(2)
                     .filter(|_| {
-                        ["eval", "runs", "memory", "mcp", "serve", "tool"].contains(&subcommand)
+                        ["eval", "runs", "memory", "mcp", "serve", "skill", "tool"]
+                            .contains(&subcommand)
                     })
                     .filter(|word| !word.starts_with('-'));
                 let deepest = command

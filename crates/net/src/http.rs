@@ -220,7 +220,25 @@ impl Client {
         silence: Duration,
         on_piece: &mut dyn FnMut(Piece<'_>) -> Result<Flow>,
     ) -> Result<Reply> {
+        self.post_lines_with(url, body, bearer, &[], silence, on_piece)
+    }
+
+    /// The same, with more headers.
+    ///
+    /// Errors: see [`Self::post_lines`].
+    pub fn post_lines_with(
+        &self,
+        url: &str,
+        body: &Value,
+        bearer: Option<&str>,
+        headers: &[(&str, &str)],
+        silence: Duration,
+        on_piece: &mut dyn FnMut(Piece<'_>) -> Result<Flow>,
+    ) -> Result<Reply> {
         let (target, mut request) = self.request(Method::POST, url, Some(body))?;
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
         if let Some(key) = bearer {
             request = request.bearer_auth(key);
         }

@@ -20,7 +20,8 @@ pub(super) use jobs::{Embed, Index, ModelsCommand, SchemeArg, Unit, Watch};
 pub(super) use notes::{Get, Ls, MultiGet, NoteArgs, Similar, Tags};
 pub(super) use records::{Doctor, MemoryCommand, MemoryKind, MemorySource, RunsCommand, Status};
 pub(super) use serving::{
-    Client, Mcp, McpCommand, Serve, ServeCommand, ServeUnit, TokenCommand, TokenRole,
+    Client, ClientPlace, Mcp, McpCommand, McpInstall, Serve, ServeCommand, ServeUnit, SkillCommand,
+    TokenCommand, TokenRole,
 };
 pub(super) use setup::{
     Clean, Completions, ConfigCommand, ContextCommand, Import, ImportFrom, Init, Man, SourceAdd,
@@ -145,6 +146,9 @@ pub(super) enum Command {
     Watch(Watch),
     /// Serve agents over stdin and stdout (Model Context Protocol)
     Mcp(Mcp),
+    /// A file that teaches an agent to search, read, cite and verify
+    #[command(subcommand)]
+    Skill(SkillCommand),
     /// Serve programs and a browser of this machine over HTTP: search, ask, get, and MCP at /mcp
     Serve(Serve),
     /// Remove what can be made again: indexes, vectors, caches

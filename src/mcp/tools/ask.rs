@@ -15,10 +15,9 @@ use local_agent_verify::Report;
 
 pub(super) const SPEC: Spec = Spec {
     name: "ask",
-    title: "Ask the notes",
-    description: "Answers a question from the notes. Every claim of the answer is cited and was checked against the \
-        evidence, which comes with it under labels E1, E2, …. When no sentence of the notes answers the question \
-        for certain, the outcome is `closest` and the closest passages come instead. The run is recorded on this machine.",
+    description: "Answers a question from the notes. Every claim is cited and was checked against the evidence, which \
+        comes under labels E1, E2, …. `closest`: no sentence answers for certain, and the closest passages come instead. \
+        The run is recorded on this machine.",
     input: input::<AskArgs>,
     output: output::<AskResult>,
     subject: "question",
@@ -54,6 +53,11 @@ fn ask(call: &Call, args: &AskArgs) -> Result<Reply> {
     call.tell("looking for evidence".to_owned());
     let done = operations::ask::ask(&desk, &wanted, &mut |event| {
         call.go_on()?;
+        match event {
+            Event::Asking { .. } => call.drafting(Some(0)),
+            Event::Receiving { bytes } => call.drafting(Some(*bytes)),
+            Event::Frozen { .. } | Event::Round(_) => call.drafting(None),
+        }
         if let Some(what) = step(event) {
             call.tell(what);
         }
@@ -111,7 +115,7 @@ fn step(event: &Event<'_>) -> Option<String> {
             };
             Some(format!("{} at {}: {what}", model.name, model.endpoint))
         }
-        // There are thousands of these per reply.
+        // There are thousands of these per reply; the server tells the size at intervals.
         Event::Receiving { .. } => None,
         Event::Round(round) => Some(match &round.refused {
             Some(codes) => format!("refused: {codes}"),
@@ -131,7 +135,12 @@ fn note(note: ClaimNote) -> NotedSentence {
     }
 }
 
+/// The evidence under its labels. Where nothing is answered there is nothing to cite it for:
+/// `search` finds the same passages.
 fn evidence(answer: &Answer, mut left: usize) -> Vec<Evidence> {
+    if answer.outcome() == Outcome::Abstained {
+        return Vec::new();
+    }
     let items = answer.packed.snapshot.items().iter().map(|item| {
         let text = cut(&item.text, left);
         left -= text.len();

@@ -13,7 +13,6 @@ use local_agent_text::types::SkipReason;
 
 pub(super) const GET: Spec = Spec {
     name: "get",
-    title: "Read a note",
     description: "Reads one note, some lines of it, or one passage by its key, as it stands on the disk now.",
     input: input::<GetArgs>,
     output: output::<GetResult>,
@@ -23,7 +22,6 @@ pub(super) const GET: Spec = Spec {
 
 pub(super) const MULTI_GET: Spec = Spec {
     name: "multi_get",
-    title: "Read many notes",
     description: "Reads every note whose path fits a glob, page by page.",
     input: input::<MultiGetArgs>,
     output: output::<MultiGetPage>,

@@ -2,6 +2,7 @@
 
 mod ask;
 mod documents;
+mod memory;
 mod notes;
 mod search;
 mod status;
@@ -9,29 +10,31 @@ mod verify;
 mod words;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use rmcp::handler::server::common::{schema_for_input, schema_for_output};
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::Service;
+use super::arguments::fit;
+use super::{NOT_DRAFTING, Service};
 use local_agent_agent::config::AskProvider;
 use local_agent_agent::tools::{AuditRow, Caller, Tool as FileTool};
 use local_agent_files::sandbox::Sandbox;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
 /// All tools.
-const SPECS: [&Spec; 9] = [
+const SPECS: [&Spec; 10] = [
     &search::SPEC,
     &documents::GET,
     &documents::MULTI_GET,
     &notes::LINKS,
     &notes::TAGS,
     &notes::SIMILAR,
+    &memory::SPEC,
     &ask::SPEC,
     &verify::SPEC,
     &status::SPEC,
@@ -46,6 +49,8 @@ pub(super) struct Call {
     pub(super) cancelled: Arc<AtomicBool>,
     /// Receives one sentence per step, if the client wants progress.
     pub(super) progress: Option<tokio::sync::mpsc::UnboundedSender<String>>,
+    /// The size of what a model has written so far; [`NOT_DRAFTING`]: none writes.
+    pub(super) drafted: Arc<AtomicUsize>,
     /// Who asked, for the run's record.
     pub(super) asked_by: String,
 }
@@ -59,6 +64,12 @@ impl Call {
             ));
         }
         Ok(())
+    }
+
+    /// Says how much a model has written; `None`: it has ended.
+    fn drafting(&self, bytes: Option<usize>) {
+        let bytes = bytes.unwrap_or(NOT_DRAFTING);
+        self.drafted.store(bytes, Ordering::Relaxed);
     }
 
     fn tell(&self, what: String) {
@@ -81,12 +92,16 @@ impl Reply {
             .map_err(|e| Failure::internal(format!("a result is no JSON: {e}")))?;
         Ok(Self { text, data })
     }
+
+    /// The size of its text.
+    fn bytes(&self) -> u64 {
+        self.text.len() as u64
+    }
 }
 
 /// One tool.
 pub(super) struct Spec {
     pub(super) name: &'static str,
-    title: &'static str,
     description: &'static str,
     input: fn() -> Arc<JsonObject>,
     output: fn() -> Arc<JsonObject>,
@@ -114,13 +129,11 @@ impl Spec {
         // Only `ask` can contact a server, and only if one is configured.
         let reaches_out =
             self.name == "ask" && service.loaded.config.ask.provider != AskProvider::Extractive;
-        let annotations = ToolAnnotations::with_title(self.title)
+        let annotations = ToolAnnotations::new()
             .read_only(true)
             .destructive(false)
-            .idempotent(true)
             .open_world(reaches_out);
         Tool::new(self.name, self.description, (self.input)())
-            .with_title(self.title)
             .with_raw_output_schema((self.output)())
             .with_annotations(annotations)
     }
@@ -140,13 +153,19 @@ impl Spec {
             .collect();
         let done = service
             .sandbox()
-            .and_then(|sandbox| (self.run)(&call(sandbox), args));
-        enter(service, self.name, subject, done)
+            .and_then(|sandbox| (self.run)(&call(sandbox), fit(&(self.input)(), args)?));
+        enter(service, self.name, subject, done, Reply::bytes)
     }
 }
 
 /// Enters a call and returns its result. A result that cannot be entered is not handed out.
-fn enter(service: &Service, tool: &str, subject: String, done: Result<Reply>) -> Result<Reply> {
+pub(super) fn enter<T>(
+    service: &Service,
+    tool: &str,
+    subject: String,
+    done: Result<T>,
+    bytes: impl FnOnce(&T) -> u64,
+) -> Result<T> {
     let outcome = done
         .as_ref()
         .err()
@@ -157,32 +176,43 @@ fn enter(service: &Service, tool: &str, subject: String, done: Result<Reply>) ->
         subject,
         outcome: outcome.to_owned(),
         why: None,
-        bytes: done.as_ref().map_or(0, |reply| reply.text.len() as u64),
+        bytes: done.as_ref().map_or(0, bytes),
     })?;
     done
 }
 
 /// A file tool as clients see it.
 pub(super) fn listed(tool: &FileTool) -> Tool {
-    let schema = match tool.schema() {
-        Value::Object(schema) => plain(Arc::new(schema)),
-        _ => Arc::default(),
-    };
+    let schema = file_schema(tool);
     let annotations = ToolAnnotations::new()
         .read_only(true)
         .destructive(false)
-        .idempotent(true)
         .open_world(false);
     Tool::new(tool.name(), tool.description(), schema).with_annotations(annotations)
+}
+
+fn file_schema(tool: &FileTool) -> Arc<JsonObject> {
+    match tool.schema() {
+        Value::Object(schema) => plain(Arc::new(schema)),
+        _ => Arc::default(),
+    }
 }
 
 /// Runs a file tool. It has its own limits, and its output says where the next part begins.
 pub(super) fn on_files(service: &Service, name: &str, args: &Value) -> Result<Reply> {
     let files = match service.sandbox() {
         Ok(sandbox) => service.files.over(sandbox),
-        Err(failure) => return enter(service, name, String::new(), Err(failure)),
+        Err(failure) => return enter(service, name, String::new(), Err(failure), Reply::bytes),
     };
-    let outcome = files.run_among(&files.read_only(), name, args);
+    let readers = files.read_only();
+    // A tool enters its own calls; one whose arguments do not fit is not reached.
+    let tool = readers.iter().find(|tool| tool.name() == name);
+    let fitting = tool.map(|tool| fit(&file_schema(tool), args.clone()));
+    if let Some(Err(failure)) = fitting {
+        return enter(service, name, String::new(), Err(failure), Reply::bytes);
+    }
+    let args = fitting.transpose()?.unwrap_or(Value::Null);
+    let outcome = files.run_among(&readers, name, &args);
     let output = outcome.result().map_err(Clone::clone)?;
     let mut text = output.text.clone();
     if text.is_empty() {
@@ -198,28 +228,67 @@ fn input<T: JsonSchema + 'static>() -> Arc<JsonObject> {
 }
 
 fn output<T: JsonSchema + 'static>() -> Arc<JsonObject> {
-    plain(schema_for_output::<T>())
+    fields_of(&schema_for_output::<T>())
 }
 
-/// Removes Rust's number formats, which are not JSON Schema formats: clients complain about each
-/// one.
+/// A short schema of arguments in the types that every client knows: without Rust's number formats,
+/// and without null, which is the same as leaving an argument out.
 fn plain(schema: Arc<JsonObject>) -> Arc<JsonObject> {
-    fn strip(value: &mut Value) {
-        match value {
-            Value::Object(fields) => {
-                fields.retain(|name, value| name != "format" || !value.is_string());
-                fields.values_mut().for_each(strip);
-            }
-            Value::Array(items) => items.iter_mut().for_each(strip),
-            _ => {}
-        }
-    }
-    let mut schema = Value::Object(Arc::unwrap_or_clone(schema));
-    strip(&mut schema);
-    match schema {
+    let mut schema = Arc::unwrap_or_clone(schema);
+    schema.remove("$schema");
+    schema.remove("title");
+    schema.remove("description");
+    let mut whole = Value::Object(schema);
+    simplify(&mut whole);
+    match whole {
         Value::Object(schema) => Arc::new(schema),
         _ => Arc::default(),
     }
+}
+
+fn simplify(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            fields.retain(|name, value| is_kept(name, value));
+            if let Some(Value::Array(types)) = fields.get("type")
+                && let Some(kind) = types.iter().find(|kind| *kind != "null").cloned()
+            {
+                fields.insert("type".to_owned(), kind);
+            }
+            fields.values_mut().for_each(simplify);
+        }
+        Value::Array(items) => items.iter_mut().for_each(simplify),
+        _ => {}
+    }
+}
+
+/// Whether a keyword says something. A field may be called like a keyword: its value is then no text
+/// and no number.
+fn is_kept(name: &str, value: &Value) -> bool {
+    match name {
+        "format" => !value.is_string(),
+        "default" => !(value.is_null() || value == &Value::Bool(false) || *value == json!([])),
+        // A call that breaks one of these is told so.
+        "minimum" | "maximum" | "minLength" | "maxLength" => !value.is_number(),
+        _ => true,
+    }
+}
+
+/// The schema of a result in few words, because it is part of what an agent reads first: its fields,
+/// with the types of plain values that are never null.
+fn fields_of(schema: &JsonObject) -> Arc<JsonObject> {
+    let fields = schema.get("properties").and_then(Value::as_object);
+    let types = fields.into_iter().flatten().map(|(name, field)| {
+        let kind = field["type"].as_str().filter(|kind| *kind != "array");
+        let said = kind.map_or_else(|| json!({}), |kind| json!({"type": kind}));
+        (name.clone(), said)
+    });
+    let types: JsonObject = types.collect();
+    let short = [
+        ("type".to_owned(), json!("object")),
+        ("properties".to_owned(), Value::Object(types)),
+    ];
+    Arc::new(short.into_iter().collect())
 }
 
 fn parse<T: DeserializeOwned>(args: Value) -> Result<T> {
@@ -249,6 +318,11 @@ mod tests {
                     spec.name
                 );
             }
+            let input = Value::Object((*(spec.input)()).clone()).to_string();
+            assert!(
+                !input.contains("anyOf") && !input.contains("null"),
+                "{input}"
+            );
         }
     }
 }

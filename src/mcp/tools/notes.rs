@@ -11,7 +11,6 @@ use local_agent_text::error::{ErrorCode, Failure, Result};
 
 pub(super) const LINKS: Spec = Spec {
     name: "links",
-    title: "Links of a note",
     description: "Lists what a note links to, and which notes link to it.",
     input: input::<LinksArgs>,
     output: output::<LinksResult>,
@@ -21,7 +20,6 @@ pub(super) const LINKS: Spec = Spec {
 
 pub(super) const TAGS: Spec = Spec {
     name: "tags",
-    title: "Tags of the notes",
     description: "Lists all tags with the number of notes, the most frequent first. `search` with `tag` finds the notes.",
     input: input::<TagsArgs>,
     output: output::<TagsResult>,
@@ -31,7 +29,6 @@ pub(super) const TAGS: Spec = Spec {
 
 pub(super) const SIMILAR: Spec = Spec {
     name: "similar",
-    title: "Notes that are alike",
     description: "Lists the notes whose text is most like that of a note, the most alike first.",
     input: input::<SimilarArgs>,
     output: output::<SimilarResult>,

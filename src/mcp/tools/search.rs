@@ -13,7 +13,6 @@ use local_agent_text::types::percent_encode;
 
 pub(super) const SPEC: Spec = Spec {
     name: "search",
-    title: "Search the notes",
     description: "Finds passages of the person's notes by words and by meaning, best first, word for word, each \
         with what to cite it by. Nothing relevant gives `nothing_found`.",
     input: input::<SearchArgs>,

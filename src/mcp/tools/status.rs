@@ -10,7 +10,6 @@ use local_agent_text::error::Result;
 
 pub(super) const SPEC: Spec = Spec {
     name: "status",
-    title: "How current is the index",
     description: "Says which notes are indexed, how much of them can be found by meaning, and what is behind.",
     input: input::<StatusArgs>,
     output: output::<StatusResult>,

@@ -15,9 +15,8 @@ use local_agent_verify::{Claim, Outcome};
 
 pub(super) const SPEC: Spec = Spec {
     name: "verify",
-    title: "Check an answer",
-    description: "Judges an answer that you wrote, claim by claim: is each one cited, are quotes verbatim, do \
-        numbers, names, dates and negations stand so in what is cited? Use it before the person reads your answer.",
+    description: "Judges an answer that you wrote, claim by claim: its citations, quotes, numbers, names, dates and \
+        negations. Use it before the person reads your answer.",
     input: input::<VerifyArgs>,
     output: output::<VerifyResult>,
     subject: "run_id",

@@ -508,13 +508,13 @@ pub const KEYS: &[Key] = &[
     key(
         "mcp.operations",
         Kind::Words,
-        "[search, get, multi_get, links, tags, similar, ask, verify, status]",
+        "[search, get, multi_get, links, tags, similar, memory_search, ask, verify, status]",
         "What agents may do with the notes. The rules of `tools` are for tools alone: take `get` and `multi_get` out here, too, where agents are not to read whole notes.",
     ),
     key(
         "mcp.tools",
         Kind::Words,
-        "[grep, list_dir]",
+        "[grep, list_dir, outline, related_files]",
         "Tools for files that agents are offered beside searching, reading, asking and verifying; any that `tool list` names and that only reads. Their rules are those of `tools`.",
     ),
     key(

@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use super::freshness::stale_files;
 use super::library::Library;
+use super::memories::may_see;
 use super::privacy::{KeptBack, coverage_of, may_see_memory, shown_chunks};
 use super::run_log::RunLog;
 use super::scope::{Limits, scope};
@@ -274,7 +275,7 @@ pub fn question<'a>(config: &'a Config, text: &'a str, today: ask::Day) -> Quest
     }
 }
 
-/// The memories related to a question, as context with its answer. For a foreign or lost database
+/// The memories related to a question that the sandbox lets be seen, as context with its answer. For a foreign or lost database
 /// there are none: recording the run reports it.
 fn recall(config: &Config, sandbox: &Sandbox, question: &str) -> Result<Vec<Recalled>> {
     let foreign = |path| {
@@ -288,7 +289,7 @@ fn recall(config: &Config, sandbox: &Sandbox, question: &str) -> Result<Vec<Reca
     }
     match memory::all(&config.memory.db_path) {
         Ok(mut rows) => {
-            rows.retain(|row| may_see_memory(config, row, sandbox));
+            rows.retain(|row| may_see(sandbox, row) && may_see_memory(config, row, sandbox));
             Ok(memory::recall(&rows, question))
         }
         Err(failure) if failure.code == ErrorCode::DurableMissing => Ok(Vec::new()),

@@ -14,6 +14,7 @@
 //! | `query_lines`, `corrections` | how a query is read, and what its unknown words may mean |
 //! | `address` | a name for a note → a file and a position in it |
 //! | `privacy` | who may see private notes |
+//! | `memories` | what is remembered, for those who may not see everything |
 //! | `freshness` | do index and projections match the files? |
 //! | `standing` | are the folders of a confined process still the same? |
 //! | `run_log` | how `ask` records its run |
@@ -26,6 +27,7 @@ pub mod documents;
 pub mod freshness;
 pub mod jobs;
 pub mod library;
+pub mod memories;
 pub mod model_choice;
 pub mod notes;
 pub mod privacy;

@@ -1,0 +1,41 @@
+//! What is remembered, for those who may not see everything.
+
+use super::privacy::may_see_memory;
+use crate::config::Config;
+use crate::memory;
+use local_agent_files::sandbox::{Address, Sandbox};
+use local_agent_index::store::{MemoryLink, MemoryRow};
+use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::types::{RelPath, SourceName};
+
+/// The memories with words of `text`, best first. A sandbox that withholds private notes withholds
+/// what was concluded from them, too.
+///
+/// # Errors
+/// `PHASE3_MEMORY_ERROR` when memory is switched off; those of the database.
+pub fn remembered(config: &Config, sandbox: &Sandbox, text: &str) -> Result<Vec<MemoryRow>> {
+    if !config.memory.enabled {
+        let message = "memory is switched off by `memory.enabled: false`";
+        return Err(Failure::new(ErrorCode::MemoryError, message)
+            .with_hint("set `memory.enabled: true` in the configuration"));
+    }
+    let mut rows = memory::all(&config.memory.db_path)?;
+    rows.retain(|row| may_see(sandbox, row) && may_see_memory(config, row, sandbox));
+    let found = memory::search(&rows, text);
+    Ok(found.into_iter().map(|(row, _)| row.clone()).collect())
+}
+
+/// Whether a memory may be given away: every note that it is linked to is shown.
+pub(super) fn may_see(sandbox: &Sandbox, row: &MemoryRow) -> bool {
+    !sandbox.keeps_private() || row.links.iter().all(|link| is_shown(sandbox, link))
+}
+
+/// A link that does not say where it leads may lead to a private note.
+fn is_shown(sandbox: &Sandbox, link: &MemoryLink) -> bool {
+    let source = link.source.as_deref().map(SourceName::new);
+    let path = link.path.as_deref().map(RelPath::new);
+    match (source, path) {
+        (Some(Ok(source)), Some(Ok(path))) => sandbox.shows(&Address { source, path }),
+        _ => false,
+    }
+}

@@ -1,0 +1,51 @@
+//! What an agent can do about a failure. The hints of the command line name commands of a shell; an
+//! agent has tools, and a person who can run a command.
+
+use local_agent_text::error::{ErrorCode, Failure};
+
+/// The name of the program, as it stands in commands.
+const PROGRAM: &str = "local-agent ";
+
+/// What to do, in words for an agent. `None`: nothing is known to help.
+pub(super) fn advice(failure: &Failure) -> Option<String> {
+    let hint = failure.hint.as_deref()?;
+    if !hint.contains(PROGRAM) {
+        return Some(hint.to_owned());
+    }
+    let by_tool = match failure.code {
+        ErrorCode::FileNotFound => "call `search` with words of the note, or `list_dir`",
+        ErrorCode::AmbiguousPath => "make the same call with one of these names",
+        ErrorCode::SymbolNotFound => "call `outline` to see the headings",
+        ErrorCode::PathIsDirectory => "call `list_dir`",
+        ErrorCode::FileTooLarge => "call `get` for some lines, as in `path.md:1:200`",
+        ErrorCode::RunNotFound | ErrorCode::RunIncomplete => {
+            "call `ask`, and verify with the `run_id` that it gives"
+        }
+        ErrorCode::InvalidArgs | ErrorCode::InvalidQuery => "see the tool's input schema",
+        _ => return Some(format!("ask the person: {hint}")),
+    };
+    Some(by_tool.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_agent_is_told_of_tools_and_a_person_of_commands() {
+        let said = |code, hint: &str| advice(&Failure::new(code, "x").with_hint(hint)).unwrap();
+        assert_eq!(
+            said(ErrorCode::RunNotFound, "local-agent runs list"),
+            "call `ask`, and verify with the `run_id` that it gives"
+        );
+        assert_eq!(
+            said(ErrorCode::IndexMissing, "local-agent index"),
+            "ask the person: local-agent index"
+        );
+        assert_eq!(
+            said(ErrorCode::InvalidArgs, "leave `limit` out"),
+            "leave `limit` out"
+        );
+        assert_eq!(advice(&Failure::new(ErrorCode::Cancelled, "x")), None);
+    }
+}

@@ -1,0 +1,425 @@
+//! A client over stdin and stdout whose calls a running `serve` answers, so that many agents share
+//! one loaded model. Nothing is decided here: each request goes to the server as it came, and each
+//! of its messages goes to the client.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use rmcp::RoleServer;
+use rmcp::model::{ErrorData, JsonRpcMessage, RequestId};
+use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
+use rmcp::transport::Transport as _;
+use serde_json::{Map, Value, json};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+
+use super::transport::Lines;
+use super::{FAREWELL, runtime, server};
+use local_agent_net::ServerUrl;
+use local_agent_net::http::{Client, Flow, Limits, Piece, origin};
+use local_agent_text::error::{ErrorCode, Failure, Result};
+
+/// Maximum number of requests at the server at once; it takes no more.
+const AT_SERVER: usize = 16;
+
+/// A server that is silent longer has lost the request: it ends one after five minutes.
+const SILENCE: Duration = Duration::from_secs(330);
+
+/// The limits of one exchange. The largest result of a tool is far smaller.
+const LIMITS: Limits = Limits {
+    connect: Duration::from_secs(5),
+    idle: SILENCE,
+    total: Duration::from_secs(600),
+    max_body: 64 << 20,
+};
+
+/// What both sides accept as an answer: one object, or a stream of messages.
+const ACCEPT: (&str, &str) = ("accept", "application/json, text/event-stream");
+
+/// Where a client of the versions from 2026-07-28 names the version of the protocol.
+const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+
+/// Where a client's name stands in a request to a server that keeps no session.
+const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
+
+/// The address of the protocol at a server: `/mcp` below the address that `serve` printed.
+///
+/// # Errors
+/// `INVALID_ARGS` for what is no address, and for one at which the token could be read in transit:
+/// only this machine and `https` are allowed.
+pub fn endpoint(url: &str) -> Result<String> {
+    let refused = |why: &str| {
+        Failure::new(
+            ErrorCode::InvalidArgs,
+            format!("`{url}` is not the address of a server: {why}"),
+        )
+        .with_hint("local-agent serve prints the address")
+    };
+    let address = ServerUrl::parse(url).map_err(refused)?;
+    if !address.is_loopback() && !address.is_https() {
+        return Err(refused(
+            "beyond this machine it must begin with `https://`, because the token goes there",
+        ));
+    }
+    let address = address.to_string();
+    Ok(format!(
+        "{}/mcp",
+        address.strip_suffix("/mcp").unwrap_or(&address)
+    ))
+}
+
+/// Serves one client until it closes its end. The token goes to `endpoint` and nowhere else.
+///
+/// # Errors
+/// `SERVER_UNREACHABLE` when no server answers at the start, `SERVER_UNAUTHORIZED` when it refuses
+/// the token, `SERVER_ERROR` when something else answers; `INTERNAL_ERROR` when the system provides
+/// no threads.
+pub fn relay<R, W>(endpoint: &str, token: &str, streams: impl FnOnce() -> (R, W)) -> Result<()>
+where
+    R: AsyncRead + Send + Unpin + 'static,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    let far = Arc::new(FarServer {
+        endpoint: endpoint.to_owned(),
+        token: token.to_owned(),
+        http: Client::new(LIMITS)?,
+        hello: Mutex::default(),
+    });
+    far.greet()?;
+    let runtime = runtime(AT_SERVER)?;
+    runtime.block_on(async {
+        let (reader, writer) = streams();
+        pass(Lines::new(reader, writer), Arc::clone(&far)).await;
+    });
+    runtime.shutdown_timeout(FAREWELL);
+    Ok(())
+}
+
+/// A message to the client, and the request that it ends.
+type RelayedAnswer = (TxJsonRpcMessage<RoleServer>, Option<RequestId>);
+
+/// Passes messages on until the client closes its end and everything asked is answered.
+async fn pass<R, W>(mut client: Lines<R, W>, far: Arc<FarServer>)
+where
+    R: AsyncRead + Send + Unpin,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    let (sender, mut answers) = unbounded_channel::<RelayedAnswer>();
+    let mut open: HashMap<RequestId, Arc<AtomicBool>> = HashMap::new();
+    let mut listening = true;
+    while listening || !open.is_empty() {
+        tokio::select! {
+            message = client.receive(), if listening => match message {
+                None => listening = false,
+                Some(message) => accept(message, &far, &sender, &mut open),
+            },
+            Some((message, ends)) = answers.recv() => {
+                let is_wanted = match ends {
+                    // A request that was taken back gets no answer.
+                    Some(id) => open.remove(&id).is_some_and(|flag| !flag.load(Ordering::Relaxed)),
+                    None => true,
+                };
+                if is_wanted && client.send(message).await.is_err() {
+                    break;
+                }
+            }
+        }
+    }
+    for flag in open.values() {
+        flag.store(true, Ordering::Relaxed);
+    }
+    let _ = client.close().await;
+}
+
+/// Sends a request to the server, or takes one back. Other messages of a client mean nothing to a
+/// server that keeps no session.
+fn accept(
+    message: RxJsonRpcMessage<RoleServer>,
+    far: &Arc<FarServer>,
+    sender: &UnboundedSender<RelayedAnswer>,
+    open: &mut HashMap<RequestId, Arc<AtomicBool>>,
+) {
+    let Ok(value) = serde_json::to_value(&message) else {
+        return;
+    };
+    match message {
+        JsonRpcMessage::Request(request) => {
+            let flag = Arc::<AtomicBool>::default();
+            open.insert(request.id.clone(), Arc::clone(&flag));
+            let (far, sender) = (Arc::clone(far), sender.clone());
+            tokio::task::spawn_blocking(move || {
+                far.ask(&request.id, value, &flag, &sender);
+            });
+        }
+        JsonRpcMessage::Notification(_) if value["method"] == "notifications/cancelled" => {
+            let id = serde_json::from_value::<RequestId>(value["params"]["requestId"].clone());
+            if let Some(flag) = id.ok().and_then(|id| open.get(&id)) {
+                flag.store(true, Ordering::Relaxed);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// What the client said when it began.
+#[derive(Debug, Default, Clone)]
+struct Hello {
+    /// The version of the protocol that the server chose.
+    version: Option<String>,
+    client: Option<Value>,
+}
+
+/// The server that does the work.
+struct FarServer {
+    endpoint: String,
+    token: String,
+    http: Client,
+    hello: Mutex<Hello>,
+}
+
+impl FarServer {
+    /// Checks that the server is there and takes the token.
+    fn greet(&self) -> Result<()> {
+        let ping = json!({"jsonrpc": "2.0", "id": 0, "method": "ping"});
+        let mut answered = false;
+        self.exchange(&ping, &mut |piece| {
+            answered |= matches!(piece, Piece::Line(line) if message_in(line).is_some());
+            Ok(Flow::More)
+        })?;
+        if answered {
+            return Ok(());
+        }
+        Err(self.stranger("answered with something else than a message"))
+    }
+
+    /// One request: passes on what the server says; a failure becomes the answer.
+    fn ask(
+        &self,
+        id: &RequestId,
+        mut request: Value,
+        taken_back: &AtomicBool,
+        sender: &UnboundedSender<RelayedAnswer>,
+    ) {
+        let method = request["method"].as_str().unwrap_or_default().to_owned();
+        if method == "initialize" {
+            self.hello().client = Some(request["params"]["clientInfo"].clone());
+        }
+        self.name_client(&mut request);
+        let mut ended = false;
+        let done = self.exchange(&request, &mut |piece| {
+            if taken_back.load(Ordering::Relaxed) {
+                let message = "the client took the call back";
+                return Err(Failure::new(ErrorCode::Cancelled, message));
+            }
+            let Piece::Line(line) = piece else {
+                return Ok(Flow::More);
+            };
+            let Some(message) = message_in(line) else {
+                return Ok(Flow::More);
+            };
+            if let Some(version) = message["result"]["protocolVersion"].as_str()
+                && method == "initialize"
+            {
+                self.hello().version = Some(version.to_owned());
+            }
+            let Ok(message) = serde_json::from_value(message) else {
+                return Ok(Flow::More);
+            };
+            let ends = matches!(
+                message,
+                JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_)
+            );
+            ended |= ends;
+            // Nobody receives: the client is gone, and the next piece says so.
+            let _ = sender.send((message, ends.then(|| id.clone())));
+            Ok(if ends { Flow::Stop } else { Flow::More })
+        });
+        if !ended {
+            let failure = done
+                .err()
+                .unwrap_or_else(|| self.stranger("ended its answer early"));
+            let _ = sender.send((failed(id, &method, &failure), Some(id.clone())));
+        }
+    }
+
+    fn exchange(
+        &self,
+        body: &Value,
+        on_piece: &mut dyn FnMut(Piece<'_>) -> Result<Flow>,
+    ) -> Result<()> {
+        let chosen = self.hello().version.clone();
+        let headers = headers(body, chosen.as_deref());
+        let reply = self
+            .http
+            .post_lines_with(
+                &self.endpoint,
+                body,
+                Some(&self.token),
+                &headers,
+                SILENCE,
+                on_piece,
+            )
+            .map_err(|failure| self.explained(failure))?;
+        match reply.status {
+            200..300 => Ok(()),
+            401 | 403 => Err(self.refused_token()),
+            // The protocol's own error, with its status.
+            _ => match serde_json::from_slice::<Value>(&reply.body) {
+                Ok(message) if message["error"]["code"].is_i64() => {
+                    on_piece(Piece::Line(&message.to_string())).map(drop)
+                }
+                _ => Err(self.stranger(&format!("answered with status {}", reply.status))),
+            },
+        }
+    }
+
+    /// A failure to reach the server, with what to do.
+    fn explained(&self, failure: Failure) -> Failure {
+        match failure.code {
+            ErrorCode::ServerUnreachable => failure.with_hint("local-agent serve"),
+            ErrorCode::ServerError => {
+                failure.with_hint("local-agent serve prints the address to use")
+            }
+            _ => failure,
+        }
+    }
+
+    fn refused_token(&self) -> Failure {
+        let message = format!("The server {} refuses the token.", origin(&self.endpoint));
+        Failure::new(ErrorCode::ServerUnauthorized, message).with_hint(
+            "set LOCAL_AGENT_SERVER_TOKEN to what `local-agent serve token` prints where that server runs",
+        )
+    }
+
+    fn stranger(&self, what: &str) -> Failure {
+        let message = format!("The server {} {what}.", origin(&self.endpoint));
+        Failure::new(ErrorCode::ServerError, message)
+            .with_hint("local-agent serve prints the address to use")
+    }
+
+    fn hello(&self) -> std::sync::MutexGuard<'_, Hello> {
+        self.hello.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds the client's name: the server keeps no session in which to remember it.
+    fn name_client(&self, request: &mut Value) {
+        let Some(client) = self.hello().client.clone() else {
+            return;
+        };
+        let Some(fields) = request.as_object_mut() else {
+            return;
+        };
+        let empty = || Value::Object(Map::new());
+        let params = fields.entry("params").or_insert_with(empty);
+        let Some(params) = params.as_object_mut() else {
+            return;
+        };
+        let meta = params.entry("_meta").or_insert_with(empty);
+        if let Some(meta) = meta.as_object_mut() {
+            meta.entry(CLIENT_INFO).or_insert(client);
+        }
+    }
+}
+
+/// The headers of a request: what is accepted, the version of the protocol, and from 2026-07-28 on the
+/// method and the name in it.
+fn headers<'a>(request: &'a Value, chosen: Option<&'a str>) -> Vec<(&'static str, &'a str)> {
+    let mut headers = vec![ACCEPT];
+    let params = &request["params"];
+    let Some(version) = params["_meta"][PROTOCOL_VERSION].as_str() else {
+        headers.extend(chosen.map(|version| ("mcp-protocol-version", version)));
+        return headers;
+    };
+    headers.push(("mcp-protocol-version", version));
+    headers.extend(
+        request["method"]
+            .as_str()
+            .map(|method| ("mcp-method", method)),
+    );
+    let name = params["name"].as_str().or(params["uri"].as_str());
+    let is_plain = |name: &&str| name.bytes().all(|b| (b' '..=b'~').contains(&b));
+    headers.extend(name.filter(is_plain).map(|name| ("mcp-name", name)));
+    headers
+}
+
+/// The message in a line of an answer: the line itself, or the data of an event.
+fn message_in(line: &str) -> Option<Value> {
+    let data = line.strip_prefix("data:").unwrap_or(line).trim();
+    let message: Value = serde_json::from_str(data).ok()?;
+    message.is_object().then_some(message)
+}
+
+/// The answer to a request that the server did not answer.
+fn failed(id: &RequestId, method: &str, failure: &Failure) -> TxJsonRpcMessage<RoleServer> {
+    if method == "tools/call" {
+        let result = server::failed_call(failure);
+        return JsonRpcMessage::response(result.into(), id.clone());
+    }
+    let message = server::said(failure);
+    JsonRpcMessage::error(ErrorData::internal_error(message, None), Some(id.clone()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_token_goes_only_where_nobody_can_read_it() {
+        for (url, there) in [
+            ("http://127.0.0.1:8377", "http://127.0.0.1:8377/mcp"),
+            ("http://127.0.0.1:8377/", "http://127.0.0.1:8377/mcp"),
+            ("http://localhost:1/mcp", "http://localhost:1/mcp"),
+            ("https://notes.example/a", "https://notes.example/a/mcp"),
+        ] {
+            assert_eq!(endpoint(url).unwrap(), there);
+        }
+        for bad in [
+            "http://notes.example",
+            "http://192.168.0.2:8377",
+            "127.0.0.1:8377",
+            "ftp://localhost",
+            "http://a@localhost",
+        ] {
+            let failure = endpoint(bad).unwrap_err();
+            assert_eq!(failure.code, ErrorCode::InvalidArgs, "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_request_that_names_its_version_names_its_method_too() {
+        let old = json!({"method": "tools/call", "params": {"name": "search"}});
+        assert_eq!(
+            headers(&old, Some("2025-06-18")),
+            [ACCEPT, ("mcp-protocol-version", "2025-06-18")]
+        );
+        let new = json!({"method": "tools/call", "params": {"name": "search", "_meta": {PROTOCOL_VERSION: "2026-07-28"}}});
+        assert_eq!(
+            headers(&new, None)[1..],
+            [
+                ("mcp-protocol-version", "2026-07-28"),
+                ("mcp-method", "tools/call"),
+                ("mcp-name", "search")
+            ]
+        );
+    }
+
+    #[test]
+    fn messages_are_found_in_objects_and_in_events() {
+        let message = json!({"jsonrpc": "2.0", "id": 1, "result": {}});
+        for line in [message.to_string(), format!("data: {message}")] {
+            assert_eq!(message_in(&line), Some(message.clone()));
+        }
+        for line in [
+            "",
+            ": ping",
+            "id: 1",
+            "data:",
+            "event: message",
+            "retry: 3000",
+        ] {
+            assert_eq!(message_in(line), None, "{line}");
+        }
+    }
+}

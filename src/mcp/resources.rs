@@ -1,0 +1,333 @@
+//! Notes as resources: `note://source/path`. A list, the text of one, and a message when one that a
+//! client subscribed to changed. The sandbox of an agent decides, as for the tools: a private note
+//! is no resource.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use rmcp::model::{
+    ErrorData, ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult, Resource,
+    ResourceContents, ResourceTemplate, ResourceUpdatedNotificationParam,
+};
+use rmcp::service::{Peer, RoleServer};
+use serde_json::json;
+
+use super::page::{about, cursor, place};
+use super::{Service, server, tools};
+use local_agent_agent::operations::documents::{self, DocumentPiece};
+use local_agent_files::sandbox::{Address, Root, Sandbox, What};
+use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::types::{FileStamp, RelPath, SourceName};
+
+/// What an address of a note begins with.
+const SCHEME: &str = "note://";
+
+/// Maximum number of notes on one page.
+const PAGE: usize = 500;
+
+/// Maximum size of a note that is given whole, in bytes; `get` reads longer ones in pages.
+const LONGEST: usize = 1 << 20;
+
+/// How often notes that somebody subscribed to are looked at.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+/// Maximum number of notes that one client may subscribe to.
+const MOST_WATCHED: usize = 1000;
+
+/// Characters that stand in the path of an address as they are, beside letters and digits.
+const PLAIN: &[u8] = b"/-._~!$&'()*+,;=:@";
+
+/// Whether notes are offered as resources: where `get` is not, an agent is not to read whole notes.
+pub(super) fn are_offered(service: &Service) -> bool {
+    let operations = &service.loaded.config.mcp.operations;
+    operations.iter().any(|name| name == "get")
+}
+
+/// The addresses that a client can make itself.
+pub(super) fn templates() -> ListResourceTemplatesResult {
+    let template = ResourceTemplate::new("note://{source}/{+path}", "note")
+        .with_title("A note")
+        .with_description("A note as it stands on the disk now, by its source and its path in it.");
+    ListResourceTemplatesResult::with_all_items(vec![template])
+}
+
+/// A page of all notes, ordered by source and path.
+///
+/// # Errors
+/// `INVALID_ARGS` for a cursor that does not fit; those of the sandbox.
+pub(super) fn list(service: &Service, from: Option<&str>) -> Result<ListResourcesResult> {
+    let sandbox = service.sandbox()?;
+    let notes = notes(&sandbox)?;
+    let names: String = notes.iter().map(|(at, _)| format!("{at}\n")).collect();
+    let of = about(&["resources", &names]);
+    let start = place(from, &of)?;
+    let page = notes.iter().skip(start).take(PAGE);
+    let resources: Vec<Resource> = page.map(|(at, size)| resource(at, *size)).collect();
+    let end = start + resources.len();
+    let mut result = ListResourcesResult::with_all_items(resources);
+    result.next_cursor = (end < notes.len()).then(|| cursor(end, &of));
+    Ok(result)
+}
+
+fn notes(sandbox: &Sandbox) -> Result<Vec<(Address, u64)>> {
+    let mut found = Vec::new();
+    let open = |root: &&Root| root.unavailable.is_none();
+    for root in sandbox.roots().iter().filter(open) {
+        for entry in sandbox.documents(&root.name)? {
+            if let What::Found(stamp) = entry.what {
+                let at = Address {
+                    source: root.name.clone(),
+                    path: entry.path,
+                };
+                found.push((at, stamp.size));
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn resource(at: &Address, size: u64) -> Resource {
+    let path = at.path.as_str();
+    let name = path.rsplit('/').next().unwrap_or(path);
+    Resource::new(uri_of(at), name)
+        .with_title(path)
+        .with_mime_type(mime_type(path))
+        .with_size(size)
+}
+
+fn uri_of(at: &Address) -> String {
+    format!("{SCHEME}{}/{}", at.source, encoded(at.path.as_str()))
+}
+
+fn encoded(path: &str) -> String {
+    let mut text = String::with_capacity(path.len());
+    for byte in path.bytes() {
+        if byte.is_ascii_alphanumeric() || PLAIN.contains(&byte) {
+            text.push(char::from(byte));
+        } else {
+            text.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    text
+}
+
+fn mime_type(path: &str) -> &'static str {
+    let extension = path.rsplit('.').next().unwrap_or_default();
+    match extension.to_ascii_lowercase().as_str() {
+        // The text of other kinds is taken out of them as markdown.
+        "md" | "markdown" | "html" | "htm" | "docx" | "pdf" | "canvas" => "text/markdown",
+        _ => "text/plain",
+    }
+}
+
+/// The note at an address.
+///
+/// # Errors
+/// `INVALID_ARGS` for what is no address of a note.
+fn address_of(uri: &str, sandbox: &Sandbox) -> Result<Address> {
+    let refused = || {
+        Failure::new(
+            ErrorCode::InvalidArgs,
+            "the address is not `note://source/path`",
+        )
+        .with_hint("`resources/list` gives the addresses")
+    };
+    let (source, path) = uri
+        .strip_prefix(SCHEME)
+        .and_then(|rest| rest.split_once('/'))
+        .ok_or_else(refused)?;
+    // Some clients write the part behind `//` in lower case.
+    let named = sandbox
+        .roots()
+        .iter()
+        .map(|root| &root.name)
+        .find(|name| name.as_str().eq_ignore_ascii_case(source));
+    let source = match named {
+        Some(name) => name.clone(),
+        None => SourceName::new(source).map_err(|_| refused())?,
+    };
+    let path = decoded(path).ok_or_else(refused)?;
+    let path = RelPath::new(path.as_str()).map_err(|_| refused())?;
+    Ok(Address { source, path })
+}
+
+/// A path without its escapes; `None` when they are no text.
+fn decoded(path: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(path.len());
+    let mut rest = path.bytes();
+    while let Some(byte) = rest.next() {
+        if byte != b'%' {
+            bytes.push(byte);
+            continue;
+        }
+        let digits = [rest.next()?, rest.next()?];
+        let digits = std::str::from_utf8(&digits).ok()?;
+        bytes.push(u8::from_str_radix(digits, 16).ok()?);
+    }
+    String::from_utf8(bytes).ok()
+}
+
+/// The text of a note. The call is entered in the ledger, as one of a tool.
+///
+/// # Errors
+/// Those of the sandbox; `FILE_TOO_LARGE`; those of the ledger.
+pub(super) fn read(service: &Service, uri: &str) -> Result<ReadResourceResult> {
+    let done = service.sandbox().and_then(|sandbox| {
+        let at = address_of(uri, &sandbox)?;
+        let piece = documents::whole(&sandbox, &at)?;
+        is_short(&piece)?;
+        Ok(piece)
+    });
+    let subject = uri.chars().take(200).collect();
+    let bytes = |piece: &DocumentPiece| piece.text.len() as u64;
+    let piece = tools::enter(service, "resources/read", subject, done, bytes)?;
+    let path = piece.address.split_once(':').map_or("", |(_, path)| path);
+    let contents = ResourceContents::text(piece.text.as_str(), uri).with_mime_type(mime_type(path));
+    Ok(ReadResourceResult::new(vec![contents]))
+}
+
+fn is_short(piece: &DocumentPiece) -> Result<()> {
+    if piece.text.len() <= LONGEST {
+        return Ok(());
+    }
+    let message = format!("{} is longer than {LONGEST} bytes", piece.address);
+    Err(Failure::new(ErrorCode::FileTooLarge, message)
+        .with_hint("call `get`, which reads in pages"))
+}
+
+/// A failure as the protocol's error.
+pub(super) fn error(failure: &Failure) -> ErrorData {
+    let data = Some(json!({
+        "error_code": failure.code.as_str(),
+        "error_message": failure.message,
+        "hint": failure.hint,
+    }));
+    let said = server::said(failure);
+    match failure.code {
+        ErrorCode::FileNotFound | ErrorCode::PathDenied | ErrorCode::PathIsDirectory => {
+            ErrorData::resource_not_found(said, data)
+        }
+        ErrorCode::InvalidArgs | ErrorCode::FileTooLarge => ErrorData::invalid_params(said, data),
+        _ => ErrorData::internal_error(said, data),
+    }
+}
+
+/// The notes that a client subscribed to, each as it was last seen; `None`: it cannot be read.
+#[derive(Debug, Default)]
+pub(super) struct Subscriptions {
+    watched: Mutex<BTreeMap<String, Option<FileStamp>>>,
+    /// Whether somebody looks at them.
+    has_watcher: Mutex<bool>,
+}
+
+impl Subscriptions {
+    fn watched(&self) -> MutexGuard<'_, BTreeMap<String, Option<FileStamp>>> {
+        self.watched.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Begins to watch a note that can be read now.
+    ///
+    /// # Errors
+    /// Those of the sandbox; `INVALID_ARGS` for one note too many.
+    pub(super) fn add(&self, service: &Service, uri: &str) -> Result<()> {
+        let sandbox = service.sandbox()?;
+        let stamp = seen(&sandbox, uri)?;
+        let mut watched = self.watched();
+        if watched.len() >= MOST_WATCHED && !watched.contains_key(uri) {
+            let message = format!("a client may subscribe to {MOST_WATCHED} notes");
+            return Err(Failure::new(ErrorCode::InvalidArgs, message)
+                .with_hint("unsubscribe from another note"));
+        }
+        watched.insert(uri.to_owned(), Some(stamp));
+        Ok(())
+    }
+
+    /// Stops watching a note.
+    pub(super) fn remove(&self, uri: &str) {
+        self.watched().remove(uri);
+    }
+
+    /// The notes that changed since they were last looked at.
+    fn changed(&self, service: &Service) -> Vec<String> {
+        let before = self.watched().clone();
+        if before.is_empty() {
+            return Vec::new();
+        }
+        // Without a sandbox nothing is known; the next look may have one.
+        let Ok(sandbox) = service.sandbox() else {
+            return Vec::new();
+        };
+        let now = before.into_iter().filter_map(|(uri, stamp)| {
+            let now = seen(&sandbox, &uri).ok();
+            (now != stamp).then_some((uri, now))
+        });
+        let changed: Vec<_> = now.collect();
+        let mut watched = self.watched();
+        let mut told = Vec::new();
+        for (uri, stamp) in changed {
+            if let Some(known) = watched.get_mut(&uri) {
+                *known = stamp;
+                told.push(uri);
+            }
+        }
+        told
+    }
+
+    /// Tells the client of changes until it is gone. Called once a subscription was added; only the
+    /// first call starts it.
+    pub(super) fn watch(self: &Arc<Self>, service: &Arc<Service>, peer: Peer<RoleServer>) {
+        let mut has_watcher = self
+            .has_watcher
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if std::mem::replace(&mut *has_watcher, true) {
+            return;
+        }
+        let (this, service) = (Arc::clone(self), Arc::clone(service));
+        tokio::spawn(async move {
+            while !peer.is_transport_closed() {
+                tokio::time::sleep(LOOK_EVERY).await;
+                let (this, service) = (Arc::clone(&this), Arc::clone(&service));
+                let look = tokio::task::spawn_blocking(move || this.changed(&service));
+                for uri in look.await.unwrap_or_default() {
+                    let told = ResourceUpdatedNotificationParam::new(uri);
+                    if peer.notify_resource_updated(told).await.is_err() {
+                        return;
+                    }
+                }
+            }
+        });
+    }
+}
+
+/// The stamp of a note that an agent may see.
+fn seen(sandbox: &Sandbox, uri: &str) -> Result<FileStamp> {
+    let at = address_of(uri, sandbox)?;
+    let stamp = sandbox.stamp(&at)?;
+    if sandbox.shows(&at) {
+        return Ok(stamp);
+    }
+    // As reading it fails.
+    sandbox.read(&at).map(|_| stamp)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_path_comes_back_from_its_address(path in "[a-zä日 %?#\\[\\]{}.-]{1,20}") {
+            prop_assert_eq!(decoded(&encoded(&path)), Some(path));
+        }
+    }
+
+    #[test]
+    fn what_is_no_escape_is_no_path() {
+        for bad in ["%", "%4", "%zz", "%ff"] {
+            assert_eq!(decoded(bad), None, "{bad}");
+        }
+    }
+}
