@@ -137,6 +137,9 @@ fn all_that_comes_out(served: &Served, token: &str, keys: &[String]) -> Vec<Exch
         ("links", json!({"note": "zoo.md"})),
         ("similar", json!({"note": "zoo.md"})),
         ("tags", json!({})),
+        ("memory_search", json!({"query": "falcon code"})),
+        ("outline", json!({"path": "work:falcon.md"})),
+        ("related_files", json!({"path": "zoo.md"})),
         ("status", json!({"compare_files": true})),
         (
             "verify",
@@ -149,6 +152,16 @@ fn all_that_comes_out(served: &Served, token: &str, keys: &[String]) -> Vec<Exch
     ];
     for (tool, args) in calls {
         keep(format!("{tool} {args}"), call(served, token, tool, &args));
+    }
+    let resources = [
+        ("resources/list", json!({})),
+        ("resources/read", json!({"uri": "note://work/falcon.md"})),
+        ("resources/read", json!({"uri": "note://open/owl.md"})),
+    ];
+    for (method, params) in resources {
+        let message = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+        let answer = served.post_as(token, "/mcp", &message);
+        keep(format!("{method} {params}"), answer);
     }
     all
 }
@@ -314,13 +327,13 @@ fn each_role_may_do_what_the_one_before_it_may() {
       search get multi_get links tags similar status
     ask
       / /note?address=zoo.md /status /api/status /api/get?address=zoo.md /ask /runs /api/runs
-      search get multi_get links tags similar ask verify status
+      search get multi_get links tags similar memory_search ask verify status
     tools
       / /note?address=zoo.md /status /api/status /api/get?address=zoo.md /ask /runs /api/runs
-      search get multi_get links tags similar ask verify status grep list_dir
+      search get multi_get links tags similar memory_search ask verify status grep list_dir outline related_files
     owner
       / /note?address=zoo.md /status /api/status /api/get?address=zoo.md /ask /runs /api/runs /memory /doctor
-      search get multi_get links tags similar ask verify status grep list_dir
+      search get multi_get links tags similar memory_search ask verify status grep list_dir outline related_files
     ");
     let token = add(&world, "reader", "search", &[]);
     let refused = served.get_as(&token, "/api/runs");

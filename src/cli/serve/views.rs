@@ -42,7 +42,7 @@ const SEARCHING: [&str; 8] = [
 ];
 
 /// The operations of `/mcp` for a token that may ask, in addition.
-const ASKING: [&str; 2] = ["ask", "verify"];
+const ASKING: [&str; 3] = ["ask", "verify", "memory_search"];
 
 /// What is out of date about the configuration in force, for the status.
 pub(super) type Remarks = Arc<Mutex<Vec<Stale>>>;
