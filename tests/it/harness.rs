@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
-use std::time::UNIX_EPOCH;
+use std::time::{Duration, UNIX_EPOCH};
 
 use regex::Regex;
 use serde_json::Value;
@@ -358,7 +358,8 @@ pub(crate) fn spoken_failure(stderr: &str) -> Option<Value> {
     }))
 }
 
-/// The embedded example of this build of the program. One left by another build is removed.
+/// The embedded example of this build of the program. Those of other builds are removed a day
+/// later: until then a run of another build may still copy them.
 fn make_embedded() -> PathBuf {
     let built = fs::metadata(env!("CARGO_BIN_EXE_local-agent")).unwrap();
     let age = built
@@ -373,7 +374,7 @@ fn make_embedded() -> PathBuf {
         return made;
     }
     for entry in fs::read_dir(shelf).unwrap().flatten() {
-        if entry.file_name().to_string_lossy().starts_with("embedded-") {
+        if entry.file_name().to_string_lossy().starts_with("embedded-") && is_a_day_old(&entry) {
             let _ = fs::remove_dir_all(entry.path());
         }
     }
@@ -384,6 +385,14 @@ fn make_embedded() -> PathBuf {
     // Another process may have been faster; its world is equivalent.
     let _ = fs::rename(half.path(), &made);
     made
+}
+
+fn is_a_day_old(entry: &fs::DirEntry) -> bool {
+    let changed = entry.metadata().and_then(|data| data.modified());
+    changed
+        .ok()
+        .and_then(|time| time.elapsed().ok())
+        .is_some_and(|age| age > Duration::from_secs(24 * 60 * 60))
 }
 
 pub(crate) fn copy(from: &Path, to: &Path) {
