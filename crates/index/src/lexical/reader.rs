@@ -1,6 +1,6 @@
 //! Opens the projection for searching. Writes and creates nothing.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ use local_agent_text::error::Result;
 use local_agent_text::language::Language;
 use local_agent_text::types::{ChunkKey, CommitId};
 
-/// How often a reader retries opening when a writer has just merged a segment away.
+/// How often a reader opens files when a writer has just merged a segment away.
 const ATTEMPTS: u32 = 5;
 
 /// A fixed view of the projection at one commit.
@@ -30,7 +30,7 @@ pub struct Reader {
     /// Languages in Latin script, besides English, of the documents.
     pub(super) languages: Vec<Language>,
     stamp: Option<LexicalStamp>,
-    index: Index,
+    dir: PathBuf,
 }
 
 /// One segment with the data that scoring needs for every posting.
@@ -58,29 +58,9 @@ impl Reader {
     /// Opens the projection in `dir`; `None` if there is none. Fails with `DB_CORRUPT` when it is
     /// damaged or not ours.
     pub fn open(dir: &Path) -> Result<Option<Self>> {
-        let opened = ProjectionDirectory::open_read(dir)
-            .map_err(|error| failure(&TantivyError::from(error)))?;
-        let Some(directory) = opened else {
-            return Ok(None);
-        };
-        if !Index::exists(&directory).map_err(|error| failure(&TantivyError::from(error)))? {
-            return Ok(None);
-        }
         guarded(|| {
-            let mut attempt = 0;
-            loop {
-                attempt += 1;
-                match Self::try_open(directory.clone()) {
-                    Err(Attempt::Vanished) if attempt < ATTEMPTS => {
-                        std::thread::sleep(Duration::from_millis(u64::from(attempt)));
-                    }
-                    Err(Attempt::Vanished) => {
-                        return Err(corrupt("files that it names are missing"));
-                    }
-                    Err(Attempt::Failed(error)) => return Err(failure(&error)),
-                    Ok(reader) => break reader.check().map(Some),
-                }
-            }
+            let opened = retried(|| Self::try_open(dir))?;
+            opened.map(Self::check).transpose()
         })
     }
 
@@ -111,8 +91,10 @@ impl Reader {
         opened
     }
 
-    fn try_open(directory: ProjectionDirectory) -> std::result::Result<Self, Attempt> {
-        let index = Index::open(directory)?;
+    fn try_open(dir: &Path) -> std::result::Result<Option<Self>, Attempt> {
+        let Some(index) = open_index(dir)? else {
+            return Ok(None);
+        };
         let (expected, fields) = schema();
         if index.schema() != expected {
             return Err(Attempt::Failed(TantivyError::SchemaError(
@@ -167,14 +149,14 @@ impl Reader {
             .into_iter()
             .map(|(segment, length)| segment.with_norms(&length, &totals))
             .collect();
-        Ok(Self {
+        Ok(Some(Self {
             fields,
             segments,
             totals,
             languages,
             stamp,
-            index,
-        })
+            dir: dir.to_owned(),
+        }))
     }
 
     /// Checks what scoring relies on later: the entry of a chunk's document comes before it, in the
@@ -219,13 +201,14 @@ impl Reader {
         guarded(|| Ok(self.segments.iter().flat_map(keys).collect()))
     }
 
-    /// Reads every file and compares its checksum; returns the names of the damaged ones.
+    /// Reads every file of the latest commit and compares its checksum; returns the names of the
+    /// damaged ones.
     pub fn damaged_files(&self) -> Result<Vec<String>> {
         guarded(|| {
-            let damaged = self
-                .index
-                .validate_checksum()
-                .map_err(|error| failure(&error))?;
+            let damaged = retried(|| match open_index(&self.dir)? {
+                Some(index) => Ok(index.validate_checksum()?),
+                None => Err(Attempt::Vanished),
+            })?;
             let mut names: Vec<_> = damaged
                 .iter()
                 .map(|path| path.display().to_string())
@@ -242,9 +225,37 @@ fn state(dir: &Path) -> Option<(std::time::SystemTime, u64)> {
     Some((meta.modified().ok()?, meta.len()))
 }
 
+/// The tantivy index in `dir`, with the files of its latest commit; `None` if there is none.
+fn open_index(dir: &Path) -> std::result::Result<Option<Index>, Attempt> {
+    let Some(directory) = ProjectionDirectory::open_read(dir)? else {
+        return Ok(None);
+    };
+    if !Index::exists(&directory)? {
+        return Ok(None);
+    }
+    Ok(Some(Index::open(directory)?))
+}
+
+/// Repeats `attempt` while a writer removes files that it was about to open.
+fn retried<T>(mut attempt: impl FnMut() -> std::result::Result<T, Attempt>) -> Result<T> {
+    for failed in 1..ATTEMPTS {
+        match attempt() {
+            Err(Attempt::Vanished) => {
+                std::thread::sleep(Duration::from_millis(u64::from(failed)));
+            }
+            Err(Attempt::Failed(error)) => return Err(failure(&error)),
+            Ok(done) => return Ok(done),
+        }
+    }
+    attempt().map_err(|last| match last {
+        Attempt::Vanished => corrupt("files that it names are missing"),
+        Attempt::Failed(error) => failure(&error),
+    })
+}
+
 /// Why opening failed.
 enum Attempt {
-    /// A file named in `meta.json` no longer existed when it was opened.
+    /// A file, or the whole folder, was replaced while it was opened.
     Vanished,
     Failed(TantivyError),
 }

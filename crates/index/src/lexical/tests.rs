@@ -626,6 +626,29 @@ fn a_changed_byte_is_found_by_its_checksum() {
     assert_eq!(reader.damaged_files().unwrap(), [name]);
 }
 
+/// `doctor` reported damage beside a writer that had merged away a file which it was about to read.
+#[test]
+fn files_that_a_writer_merges_away_are_not_damaged() {
+    let dir = tempfile::tempdir().unwrap();
+    drop(index(dir.path(), &[("", &["some text"])]));
+    let over = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|threads| {
+        threads.spawn(|| {
+            for n in 2..60 {
+                let mut writer = writer(dir.path());
+                writer.remove_doc(i64::from(n) - 1);
+                add(&writer, i64::from(n), "", &["some text"]);
+                writer.commit(&stamp(n)).unwrap();
+            }
+            over.store(true, std::sync::atomic::Ordering::Relaxed);
+        });
+        while !over.load(std::sync::atomic::Ordering::Relaxed) {
+            let reader = Reader::open(dir.path()).unwrap().unwrap();
+            assert_eq!(reader.damaged_files().unwrap(), [] as [&str; 0]);
+        }
+    });
+}
+
 #[test]
 fn readers_work_while_a_writer_commits_and_merges() {
     let dir = tempfile::tempdir().unwrap();
