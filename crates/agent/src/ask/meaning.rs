@@ -1,8 +1,9 @@
 //! Uses the embedding model to judge how close words and texts are to a question.
 
-use local_agent_embed::embedding::Embedder;
-use local_agent_index::profile::Profile;
+use local_agent_embed::embedding::{Embedder, TokenStates};
+use local_agent_index::profile::{Alignment, Profile};
 use local_agent_text::error::Result;
+use local_agent_text::language::script::{self, Script};
 
 use super::extractive::{Comparison, Meaning};
 
@@ -10,16 +11,26 @@ use super::extractive::{Comparison, Meaning};
 /// characters is understood well.
 const READ_WELL: f32 = 3.0;
 
-/// A loaded model.
+/// A loaded model, and what its cosines mean.
 pub(super) struct ModelMeaning<'a> {
     model: &'a Embedder,
+    alignment: Alignment,
 }
 
 impl<'a> ModelMeaning<'a> {
-    /// `None` for a model whose cosines the extractive answerer's weights were not fitted on:
-    /// unrelated words would look alike. Then only the words decide.
+    /// `None` for a model whose cosines of single words were not measured: unrelated words may look
+    /// alike. Then only the words decide.
     pub(super) fn of(model: &'a Embedder) -> Option<Self> {
-        Profile::is_reference(&model.fingerprint()).then_some(Self { model })
+        let alignment = Profile::alignment(&model.fingerprint())?;
+        Some(Self { model, alignment })
+    }
+
+    fn legible(&self, word: &str, tokens: usize) -> f32 {
+        if self.model.reads_latin_only() {
+            legible(word, tokens)
+        } else {
+            1.0
+        }
     }
 }
 
@@ -27,23 +38,28 @@ impl Meaning for ModelMeaning<'_> {
     fn compare(&self, question: &str, words: &[&str], texts: &[&str]) -> Result<Comparison> {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let asked = self.model.embed_query(question)?.vector;
+        let is_latin = script::of_text(question) == Some(Script::Latin);
+        let of_text = |vector: &[f32]| self.alignment.text(dot(vector, &asked), is_latin);
         let Embedder::Candle(encoder) = self.model else {
             let embedded = self.model.embed_passages(texts, threads, 1024, &|_| ())?;
-            let cosines = embedded.iter().map(|e| dot(&e.vector, &asked)).collect();
             return Ok(Comparison {
-                cosines,
+                cosines: embedded.iter().map(|e| of_text(&e.vector)).collect(),
                 ..Comparison::default()
             });
         };
         let states = encoder.token_states(texts, threads)?;
         let words = encoder.word_states(words)?;
-        let of_text = |state: &local_agent_embed::embedding::TokenStates| -> Vec<f32> {
-            words.iter().map(|w| state.best_cosine(&w.vector)).collect()
+        let of_words = |state: &TokenStates| -> Vec<f32> {
+            let best = words.iter().map(|w| state.best_cosine(&w.vector));
+            best.map(|c| self.alignment.word(c, is_latin)).collect()
         };
         Ok(Comparison {
-            cosines: states.iter().map(|s| dot(&s.vector, &asked)).collect(),
-            words: states.iter().map(of_text).collect(),
-            legible: words.iter().map(|w| legible(&w.word, w.tokens)).collect(),
+            cosines: states.iter().map(|s| of_text(&s.vector)).collect(),
+            words: states.iter().map(of_words).collect(),
+            legible: words
+                .iter()
+                .map(|w| self.legible(&w.word, w.tokens))
+                .collect(),
         })
     }
 }

@@ -3,11 +3,12 @@
 
 use std::path::Path;
 
-use crate::profile::{Cosines, Measured, Origin, Profile, separation};
+use crate::profile::{Cosines, LanguageSpace, Measured, Origin, Profile, separation};
 use crate::store::IndexReader;
 use crate::vectors::{Matrix, dot};
 use local_agent_embed::embedding::Embedder;
 use local_agent_text::error::Result;
+use local_agent_text::language::{self, Language};
 use local_agent_text::types::Fingerprint;
 
 /// Number of passages that every question is compared with.
@@ -19,8 +20,9 @@ const QUESTIONS: usize = 48;
 /// With fewer passages nothing is measured: an estimate is just as good.
 const FEWEST_PASSAGES: usize = 16;
 
-/// A profile is measured again when the index has grown by this factor.
-const GROWTH: usize = 4;
+/// A profile is measured again when the index has grown by a quarter: new notes may be in another
+/// language.
+const GROWTH: (usize, usize) = (5, 4);
 
 /// Number of words of a passage without a heading that are used as a question.
 const FIRST_WORDS: usize = 8;
@@ -28,6 +30,7 @@ const FIRST_WORDS: usize = 8;
 /// One passage of the sample.
 struct Passage {
     document: i64,
+    language: Option<Language>,
     question: String,
     vector: Vec<f32>,
 }
@@ -41,7 +44,7 @@ pub(super) fn is_wanted(dir: &Path, fingerprint: &Fingerprint) -> Result<bool> {
         return Ok(false);
     };
     let measured = Measured::read(dir, fingerprint)?;
-    let enough = |one: Measured| one.chunks.saturating_mul(GROWTH) >= matrix.len();
+    let enough = |one: Measured| one.chunks.saturating_mul(GROWTH.0) >= matrix.len() * GROWTH.1;
     Ok(matrix.len() >= FEWEST_PASSAGES && !measured.is_some_and(enough))
 }
 
@@ -54,14 +57,21 @@ pub(super) fn measure(index_db: &Path, dir: &Path, embedder: &Embedder) -> Resul
         return Ok(());
     };
     let passages = sample(&index, &matrix)?;
+    let views = passages.iter().map(|p| (p.language, p.vector.as_slice()));
+    let languages = LanguageSpace::of(&views.collect::<Vec<_>>());
     let (mut near, mut far) = (Vec::new(), Vec::new());
     for (at, passage) in passages.iter().enumerate().take(QUESTIONS) {
         let question = embedder.embed_query(&passage.question)?.vector;
+        let neutral = languages.as_ref().map(|space| space.neutral(&question));
         for (other_at, other) in passages.iter().enumerate() {
+            let cosine = match &neutral {
+                Some(neutral) => neutral.with(&other.vector),
+                None => dot(&question, &other.vector),
+            };
             if other_at == at {
-                near.push(dot(&question, &other.vector));
+                near.push(cosine);
             } else if other.document != passage.document {
-                far.push(dot(&question, &other.vector));
+                far.push(cosine);
             }
         }
     }
@@ -70,6 +80,7 @@ pub(super) fn measure(index_db: &Path, dir: &Path, embedder: &Embedder) -> Resul
     };
     let mut profile = Profile::new(Origin::Measured, unrelated, separation(&near, &far));
     profile.latin_only = embedder.reads_latin_only();
+    profile.languages = languages;
     let measured = Measured {
         fingerprint: embedder.fingerprint(),
         chunks: matrix.len(),
@@ -95,6 +106,7 @@ fn sample(index: &IndexReader, matrix: &Matrix) -> Result<Vec<Passage>> {
         );
         passages.push(Passage {
             document: chunk.document_id,
+            language: language::detect(&chunk.text),
             question,
             vector,
         });

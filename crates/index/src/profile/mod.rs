@@ -7,7 +7,9 @@
 //! of a built-in model whose cosines depend on the language, and stores it next to the vectors.
 //! Until then an estimate is made from the vectors alone.
 
+mod alignment;
 mod calibration;
+mod languages;
 mod stored;
 
 use std::path::Path;
@@ -19,7 +21,11 @@ use crate::vectors::{Matrix, dot};
 use local_agent_text::error::Result;
 use local_agent_text::types::Fingerprint;
 
+use alignment::Scales;
+
+pub use alignment::Alignment;
 pub use calibration::{Calibration, Features, JUDGED, Model};
+pub use languages::{LanguageShare, LanguageSpace, NeutralQuestion};
 pub use stored::Measured;
 
 const DATA: &str = include_str!("profiles.json");
@@ -63,6 +69,9 @@ pub struct Profile {
     pub vector_weight: f32,
     /// Converts scaled cosines to chances. `None`: use that of the reference model.
     pub calibration: Option<Calibration>,
+    /// How the vectors of this index differ by language; `None` if it is in one language.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub languages: Option<LanguageSpace>,
 }
 
 /// A compiled-in profile and its fingerprints, one for each precision.
@@ -73,6 +82,7 @@ struct Shipped {
     /// are measured and combined with the compiled-in ones.
     #[serde(default)]
     depends_on_index: bool,
+    alignment: Scales,
     profile: Profile,
 }
 
@@ -134,11 +144,13 @@ impl Profile {
         shipped_for(fingerprint).map(|one| one.profile.clone())
     }
 
-    /// Whether this is the model to whose scale all others are converted.
-    pub fn is_reference(fingerprint: &Fingerprint) -> bool {
-        shipped()
-            .first()
-            .is_some_and(|one| one.fingerprints.contains(fingerprint))
+    /// How the cosines of single words and sentences under the model with this fingerprint are
+    /// converted to those of the reference model; `None` if they were not measured.
+    pub fn alignment(fingerprint: &Fingerprint) -> Option<Alignment> {
+        Some(Alignment {
+            from: shipped_for(fingerprint)?.alignment,
+            to: shipped().first()?.alignment,
+        })
     }
 
     /// Whether the compiled-in profile of this fingerprint is complete, so that nothing is measured
@@ -189,6 +201,7 @@ impl Profile {
                 spread: between(own.spread, found.spread),
             },
             separation: measured.profile.separation,
+            languages: measured.profile.languages.clone(),
             ..self.clone()
         }
     }
@@ -201,6 +214,7 @@ impl Profile {
             unrelated,
             separation,
             latin_only: false,
+            languages: None,
             vector_weight: reference().map_or(0.5, |profile| profile.vector_weight),
             calibration: None,
         }

@@ -13,7 +13,7 @@ use local_agent_text::types::Fingerprint;
 const FILE: &str = "profile.json";
 
 /// Far above the size of any real profile.
-const MAX_BYTES: u64 = 1 << 16;
+const MAX_BYTES: u64 = 1 << 20;
 
 /// A profile that `embed` measured.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -41,8 +41,8 @@ impl Measured {
     ///
     /// Errors: `WRITE_ERROR`.
     pub fn write(&self, dir: &Path) -> Result<()> {
-        let text = serde_json::to_vec_pretty(self)
-            .map_err(|error| Failure::internal(error.to_string()))?;
+        let text =
+            serde_json::to_vec(self).map_err(|error| Failure::internal(error.to_string()))?;
         vectors::write_beside(dir, FILE, &text)
     }
 }

@@ -22,7 +22,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::lexical::{self, Query};
-use crate::profile::{JUDGED, Profile, default_calibration};
+use crate::profile::{JUDGED, NeutralQuestion, Profile, default_calibration};
 use crate::store::{self, ChunkRecord, Database, IndexReader};
 use crate::vectors::{self, Matrix};
 use local_agent_embed::embedding::QueryVector;
@@ -157,7 +157,14 @@ enum Per {
 struct Sides {
     words: Vec<lexical::LexicalHit>,
     vectors: Vec<vectors::VectorHit>,
-    question: Option<QueryVector>,
+    question: Option<AskedVector>,
+}
+
+/// The vector of a question.
+struct AskedVector {
+    question: QueryVector,
+    /// What is searched with.
+    neutral: NeutralQuestion,
 }
 
 /// An index with its projections, as of the time it was opened.
@@ -343,13 +350,13 @@ impl Engine {
         let vectors = VectorSide {
             hits: &sides.vectors,
             profile: self.profile.as_ref(),
-            legibility: self.legibility(sides.question.as_ref())?,
+            legibility: self.legibility(sides.question.as_ref().map(|asked| &asked.question))?,
         };
         let mut fused = fuse::fuse(request, &sides.words, vectors, |chunk_id| {
             with_vector.contains(chunk_id)
         });
-        if let (Mode::Hybrid, Some(question)) = (request.mode, &sides.question) {
-            self.refine(request, &question.vector, vectors, &mut fused)?;
+        if let (Mode::Hybrid, Some(asked)) = (request.mode, &sides.question) {
+            self.refine(request, &asked.neutral, vectors, &mut fused)?;
         }
         let (mut hits, dropped) =
             self.read(fused, documents.as_ref(), per, request.limit.max(JUDGED))?;
@@ -494,12 +501,16 @@ impl Engine {
         request: &Request<'_>,
         chunks: Option<&IdSet>,
         embed: impl FnOnce() -> Result<QueryVector>,
-    ) -> Result<(Vec<vectors::VectorHit>, Option<QueryVector>)> {
+    ) -> Result<(Vec<vectors::VectorHit>, Option<AskedVector>)> {
         match &self.matrix {
             Some(matrix) if request.mode != Mode::Lexical => {
                 let question = embed()?;
-                let hits = matrix.search(&question.vector, CANDIDATES, chunks)?;
-                Ok((hits, Some(question)))
+                let neutral = self.neutral(&question.vector);
+                let mut hits = matrix.search(&neutral.vector, CANDIDATES, chunks)?;
+                for hit in &mut hits {
+                    hit.score = neutral.cosine(hit.score);
+                }
+                Ok((hits, Some(AskedVector { question, neutral })))
             }
             None if request.mode == Mode::Vector => Err(Failure::new(
                 ErrorCode::QueryError,
@@ -508,6 +519,18 @@ impl Engine {
             .with_hint("local-agent embed")),
             _ => Ok((Vec::new(), None)),
         }
+    }
+
+    /// The question without its language, if the index is in several languages.
+    fn neutral(&self, question: &[f32]) -> NeutralQuestion {
+        let languages = self
+            .profile
+            .as_ref()
+            .and_then(|profile| profile.languages.as_ref());
+        languages.map_or_else(
+            || NeutralQuestion::unchanged(question),
+            |space| space.neutral(question),
+        )
     }
 
     /// The chunks that the vector side may return: filters, required phrases and exclusions apply

@@ -7,6 +7,7 @@ use foldhash::fast::RandomState;
 
 use super::fuse::{Candidate, VectorSide, sort};
 use super::{Engine, Request};
+use crate::profile::NeutralQuestion;
 use crate::vectors::Matrix;
 use local_agent_text::error::Result;
 
@@ -38,7 +39,7 @@ impl Engine {
     pub(super) fn refine(
         &self,
         request: &Request<'_>,
-        question: &[f32],
+        question: &NeutralQuestion,
         vectors: VectorSide<'_>,
         candidates: &mut [Candidate],
     ) -> Result<()> {
@@ -103,7 +104,7 @@ impl Engine {
 /// The likeness of the mean of each document with several chunks.
 fn document_likeness(
     matrix: &Matrix,
-    question: &[f32],
+    question: &NeutralQuestion,
     vectors: VectorSide<'_>,
     siblings: &[(i64, i64)],
 ) -> Result<HashMap<i64, f32, RandomState>> {
@@ -116,13 +117,13 @@ fn document_likeness(
         .map(|chunks| chunks.iter().take(MOST_CHUNKS).map(|(_, id)| *id).collect())
         .collect();
     let groups: Vec<&[i64]> = groups.iter().map(Vec::as_slice).collect();
-    let cosines = matrix.cosines_of_means(question, &groups)?;
+    let cosines = matrix.cosines_of_means(&question.vector, &groups)?;
     let found = documents
         .iter()
         .zip(cosines)
         .filter_map(|(chunks, cosine)| {
             let (document, _) = chunks.first()?;
-            Some((*document, vectors.likeness(cosine?)))
+            Some((*document, vectors.likeness(question.cosine(cosine?))))
         });
     Ok(found.collect())
 }
