@@ -102,6 +102,7 @@ mod tests {
         config.ask.provider = AskProvider::Extractive;
         assert!(wanted(&config).is_empty());
         config.embed.provider = EmbedProvider::Ollama;
-        assert_eq!(wanted(&config), ["all-MiniLM-L6-v2"]);
+        config.embed.model = "all-minilm".to_owned();
+        assert_eq!(wanted(&config), ["all-minilm"]);
     }
 }

@@ -231,7 +231,7 @@ pub const KEYS: &[Key] = &[
     key(
         "embed.model",
         Kind::Text,
-        "all-MiniLM-L6-v2",
+        "auto",
         "The embedding model. `all-MiniLM-L6-v2` (English) and `multilingual-e5-small` (a hundred languages) are compiled in; `auto` takes one of them by the languages of the index and keeps to it until `embed --model` names another.",
     ),
     key(

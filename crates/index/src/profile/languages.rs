@@ -92,7 +92,7 @@ impl LanguageSpace {
             }
             let length = dot(&direction, &direction).sqrt();
             if length > LEAST_LENGTH {
-                direction.iter_mut().for_each(|x| *x /= length);
+                divide(&mut direction, length);
                 directions.push(direction);
             }
         }
@@ -156,8 +156,14 @@ fn mean(vectors: &[&[f32]]) -> Vec<f32> {
         sum.iter_mut().zip(*vector).for_each(|(sum, x)| *sum += x);
     }
     let count = vectors.len().max(1) as f32;
-    sum.iter_mut().for_each(|x| *x /= count);
+    divide(&mut sum, count);
     sum
+}
+
+fn divide(vector: &mut [f32], by: f32) {
+    for x in vector {
+        *x /= by;
+    }
 }
 
 /// Subtracts `times · direction`.
