@@ -192,9 +192,9 @@ fn numeric_date(bare: &str, ends_in_dot: bool, out: &mut Vec<Constraint>) -> boo
         }
         _ => return false,
     };
-    // A day that no calendar has is not a date.
+    // A day that no calendar has says nothing, not even its year.
     if numbers.len() == 3 && months.is_empty() {
-        return false;
+        return true;
     }
     let is_month = |month: &u32| (1..=12).contains(month);
     let months = months.into_iter().filter(is_month);
