@@ -88,9 +88,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
         print_memory(context.out, &recalled);
         say_who(&trail, args.big || args.fast);
         say_index_stale(&answer.packed.index_stale);
-        if answer.file.is_none() {
-            say_limits(&answer.coverage, &answer.stale);
-        }
+        say_limits(&answer.coverage, &answer.stale);
     }
     Ok(ExitCode::SUCCESS)
 }

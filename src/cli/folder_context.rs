@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::args::ContextCommand;
 use super::context::Context;
 use super::source::{Rewritten, rewrite};
-use local_agent_agent::config::{self, FolderContext};
+use local_agent_agent::config::{self, FolderContext, unknown_source};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
 /// What these commands print with `--json`, without the roots.
@@ -65,10 +65,8 @@ fn add(context: &Context, place: &str, text: &str) -> Result<ExitCode> {
     if let Some(source) = &new.source
         && !config.sources.iter().any(|one| one.name == *source)
     {
-        let message = format!("there is no source called `{source}`");
-        return Err(
-            Failure::new(ErrorCode::InvalidArgs, message).with_hint("local-agent source list")
-        );
+        let known = config.sources.iter().map(|one| one.name.as_str());
+        return Err(unknown_source(source.as_str(), known));
     }
     let mut contexts = config.contexts;
     match contexts.iter_mut().find(|one| one.place() == new.place()) {

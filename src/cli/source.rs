@@ -10,7 +10,7 @@ use super::args::{SourceAdd, SourceCommand};
 use super::context::Context;
 use super::write::{back_up, write_whole};
 use local_agent_agent::config::{
-    self, Layer, LayerKind, Loaded, NewSource, Origin, SourceEdit, Template,
+    self, Layer, LayerKind, Loaded, NewSource, Origin, SourceEdit, Template, unknown_source,
 };
 use local_agent_files::sandbox::Selection;
 use local_agent_text::error::{ErrorCode, Failure, Result};
@@ -98,13 +98,7 @@ fn list(context: &Context) -> Result<ExitCode> {
 }
 
 fn existing(name: &str) -> Result<SourceName> {
-    SourceName::new(name).map_err(|_| {
-        Failure::new(
-            ErrorCode::InvalidArgs,
-            format!("there is no source called `{name}`"),
-        )
-        .with_hint("local-agent source list")
-    })
+    SourceName::new(name).map_err(|_| unknown_source(name, []))
 }
 
 fn new_name(name: &str) -> Result<SourceName> {

@@ -265,7 +265,7 @@ fn an_empty_file_and_one_that_is_too_long_are_said() {
         &["What is it about?", "--read", "long.md"],
     );
     assert_eq!((got.as_str(), calls), ("EVIDENCE_TRUNCATED", 0));
-    // Longer than the first read, but not longer than the limit: it is read once more.
+    // The configured limit holds, and the hint names its key.
     world.write(
         "medium.md",
         &format!(
@@ -283,6 +283,14 @@ fn an_empty_file_and_one_that_is_too_long_are_said() {
         "--config",
         config.to_str().unwrap(),
     ];
+    let body = world.run(&[&args[..], &["--json"]].concat()).json();
+    assert_eq!(body["error_code"], "EVIDENCE_TRUNCATED", "{body}");
+    let hint = body.to_string();
+    assert!(
+        hint.contains("raise llm.max_chars_full_read (it is 200 now)"),
+        "{hint}"
+    );
+    std::fs::write(&config, "llm: {max_chars_full_read: 5000}\n").unwrap();
     assert!(world.ok(&args).stdout.contains("The answer is 42."));
 }
 

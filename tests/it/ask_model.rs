@@ -685,6 +685,48 @@ fn with_judge(world: &World) -> String {
     config.to_str().unwrap().to_owned()
 }
 
+/// `ask` with a model that also gives second opinions.
+fn asked_with_judge(world: &World, script: Vec<Say>, more: &[&str]) -> (Value, ChatServer) {
+    let config = with_judge(world);
+    let server = ChatServer::ollama(script);
+    let url = server.url();
+    let args = [
+        "ask",
+        QUESTION,
+        "--config",
+        &config,
+        "--ollama-base-url",
+        &url,
+    ];
+    let body = world.json(&[&args[..], more].concat());
+    (body, server)
+}
+
+#[test]
+fn a_second_opinion_on_one_file_sees_the_file() {
+    let world = zoo();
+    let script = vec![say("A day, the zebra eats 14 apples."), say("Yes")];
+    let (body, server) = asked_with_judge(&world, script, &["--read", "zoo.md"]);
+    assert_eq!(body["rounds"][1]["purpose"], "judge", "{body}");
+    let prompt = server.prompt(1);
+    let document = prompt.split("Claim: ").next().unwrap();
+    assert!(document.contains("zebra"), "{prompt}");
+}
+
+#[test]
+fn sentences_without_the_second_opinion_that_was_wanted_are_counted() {
+    let world = zoo();
+    let broken = b"HTTP/1.1 500 Internal Server Error\r\nContent-Length: 0\r\n\r\n";
+    let script = vec![
+        say("A day, the zebra eats 14 apples [E1]."),
+        Say::Bytes(broken.to_vec()),
+    ];
+    let (body, _server) = asked_with_judge(&world, script, &[]);
+    assert_eq!(body["outcome"], "answered", "{body}");
+    let said = body["stale"].to_string();
+    assert!(said.contains("no second opinion on 1 sentence"), "{said}");
+}
+
 #[test]
 fn a_second_opinion_moves_a_sentence_between_checked_and_doubtful() {
     let world = zoo();

@@ -161,6 +161,23 @@ fn hits_below_the_floor_are_not_listed() {
     let least = usual["hits"].as_array().unwrap().last().unwrap()["score"].as_f64();
     let next = &all["hits"][usual["count"].as_u64().unwrap() as usize]["score"];
     assert!(least > next.as_f64());
+    // A limit of one's own holds for each hit, too.
+    let limit = all["hits"][1]["score"].to_string();
+    let limited = world.json(&[
+        "query",
+        "When does the market open on Saturday",
+        "--mode",
+        "lexical",
+        "-n",
+        "50",
+        "--min-score",
+        &limit,
+    ]);
+    let reaches = |hit: &&Value| hit["score"].as_f64() >= limit.parse().ok();
+    let expected = all["hits"].as_array().unwrap().iter().filter(reaches);
+    let found = limited["hits"].as_array().unwrap();
+    assert_eq!(found.len(), expected.count());
+    assert!(!found.is_empty() && found.iter().all(|hit| reaches(&hit)));
 }
 
 #[test]

@@ -138,16 +138,16 @@ const LINES: &[(&[&str], Gives)] = &[
     ),
     (
         &["index", "--list-sources", "--source", "nope", "--json"],
-        Fails("PHASE2_INDEX_ERROR"),
+        Fails("INVALID_ARGS"),
     ),
     (
         &["index", "--source", "vault", "--source", "vault", "--json"],
         Fields(INDEX),
     ),
-    (&["index", "--source", "nope"], Fails("PHASE2_INDEX_ERROR")),
+    (&["index", "--source", "nope"], Fails("INVALID_ARGS")),
     (
         &["index", "--source", "nope", "--json"],
-        Fails("PHASE2_INDEX_ERROR"),
+        Fails("INVALID_ARGS"),
     ),
     (&["index", "--allow-partial", "--json"], Fields(INDEX)),
     (

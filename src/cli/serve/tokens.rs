@@ -9,8 +9,8 @@ use crate::cli::args::{TokenCommand, TokenRole};
 use crate::cli::context::{Context, now};
 use crate::cli::enter::Needs;
 use crate::serve::{self, VisitorRole};
-use local_agent_agent::config::Config;
-use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_agent::config::{Config, unknown_source};
+use local_agent_text::error::Result;
 
 /// What `serve token --json` prints, without the roots.
 #[derive(Serialize)]
@@ -93,10 +93,8 @@ fn add(
 ) -> Result<ExitCode> {
     let is_known = |name: &String| config.sources.iter().any(|one| one.name.as_str() == name);
     if let Some(other) = sources.iter().find(|name| !is_known(name)) {
-        let message = format!("there is no source called `{}`", context.out.shown(other));
-        return Err(
-            Failure::new(ErrorCode::InvalidArgs, message).with_hint("local-agent source list")
-        );
+        let known = config.sources.iter().map(|one| one.name.as_str());
+        return Err(unknown_source(&context.out.shown(other), known));
     }
     context.enter(config, &Needs::state())?;
     let role = VisitorRole::from(role);

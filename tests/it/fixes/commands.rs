@@ -52,7 +52,7 @@ fn searching() -> Vec<Case> {
             "a source that does not exist",
             indexed,
             &["index", "--source", "work"],
-            "PHASE2_INDEX_ERROR",
+            "INVALID_ARGS",
         )
         .ends(Follow::Printed, Then::Informed),
         case(

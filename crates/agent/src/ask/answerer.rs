@@ -69,8 +69,26 @@ impl Chosen {
 ///
 /// Errors: `CONFIG_ERROR` for an invalid address, if it would be used; for a provider that was set
 /// explicitly also `PHASE3_ASK_ERROR` (no model is configured), `MODEL_NOT_FOUND`,
-/// `SERVER_UNREACHABLE`, `SERVER_ERROR`.
+/// `SERVER_UNREACHABLE`, `SERVER_ERROR`; the same, also for `auto`, if a chat model answers and the
+/// model of `verify.judge` cannot be asked.
 pub fn choose(config: &Config, question: &str, speed: Speed) -> Result<Chosen> {
+    let mut chosen = without_judge(config, question, speed)?;
+    if let Answerer::Chat(chat) = &mut chosen.answerer {
+        chat.judge = judge(config).map_err(of_judge)?;
+    }
+    Ok(chosen)
+}
+
+/// Says that a failure is about the second opinion and not about the answer.
+fn of_judge(failure: Failure) -> Failure {
+    Failure {
+        message: format!("`verify.judge` gives no opinions: {}", failure.message),
+        ..failure
+    }
+}
+
+/// As [`choose`], and nobody gives second opinions.
+fn without_judge(config: &Config, question: &str, speed: Speed) -> Result<Chosen> {
     let route = route(&config.llm, question, speed);
     match (config.ask.provider, route) {
         (AskProvider::Extractive, _) => Ok(Chosen::extractive("`ask.provider` is `extractive`")),
@@ -164,7 +182,7 @@ fn answerer(
         first: first.map(|chat| chat.with_keys(keys)),
         sampling,
         keys,
-        judge: judge(config)?,
+        judge: None,
     })))
 }
 
@@ -256,6 +274,26 @@ mod tests {
             "no chat model is configured"
         );
         assert_eq!(server.hits(), before, "no model, no question");
+    }
+
+    #[test]
+    fn a_judge_that_cannot_be_asked_is_named_and_not_dropped() {
+        let server = ollama_with("m");
+        let mut config = config(AskProvider::Auto, Some("m"), &server.url(""));
+        config.verify_judge.model = Some("checker".to_owned());
+        let failure = choose(&config, "q", Speed::Auto).unwrap_err();
+        assert_eq!(failure.code, ErrorCode::ModelNotFound);
+        assert!(
+            failure
+                .message
+                .starts_with("`verify.judge` gives no opinions")
+                && failure.message.contains("checker"),
+            "{failure}"
+        );
+        // Without a chat model there is nothing to give an opinion on.
+        config.llm.model = Some("other".to_owned());
+        let chosen = choose(&config, "q", Speed::Auto).unwrap();
+        assert_eq!(provider(&chosen), "extractive");
     }
 
     #[test]

@@ -2,6 +2,9 @@
 //! it was made for this purpose, it proves nothing: its answer only moves a claim between `checked`
 //! and `doubtful`.
 
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use super::answerer::Judge;
@@ -9,8 +12,10 @@ use super::asker::Asker;
 use super::defang::{defang, template_free};
 use super::trail::{Purpose, Round};
 use crate::llm::{Message, Model, Reply, Role, Sampling};
+use local_agent_index::lexical;
 use local_agent_index::retrieval::Packed;
 use local_agent_text::error::Result;
+use local_agent_text::evidence::EvidenceItem;
 use local_agent_text::types::Sha256;
 use local_agent_verify::{Claim, Code, Opinion, Report, Verdict};
 
@@ -64,7 +69,8 @@ impl ClaimOpinion {
 }
 
 /// Asks about every claim that is checked or in doubt. A reply that is neither yes nor no changes
-/// nothing, and neither does a server failure; both are recorded in the trail.
+/// nothing, and neither does a server failure; both are recorded in the trail, and so is how many
+/// claims the model was not asked about.
 ///
 /// Errors: those of the observer.
 pub(super) fn second_opinions(
@@ -74,17 +80,19 @@ pub(super) fn second_opinions(
     asker: &mut Asker<'_, '_>,
 ) -> Result<Vec<ClaimOpinion>> {
     let mut opinions = Vec::new();
-    let asked = report
+    let open: Vec<(usize, &Claim)> = report
         .claims
         .iter()
         .enumerate()
-        .filter(|(_, claim)| matches!(claim.verdict, Verdict::Checked | Verdict::Doubtful));
+        .filter(|(_, claim)| matches!(claim.verdict, Verdict::Checked | Verdict::Doubtful))
+        .collect();
+    let mut without_opinion = open.len();
     let mut asker = Asker {
         chat: &judge.chat,
         trail: &mut *asker.trail,
         observe: &mut *asker.observe,
     };
-    for (n, claim) in asked.take(MOST_CLAIMS) {
+    for (n, claim) in open.into_iter().take(MOST_CLAIMS) {
         let messages = messages(judge.chat.model(), claim, packed);
         let sampling = Sampling {
             max_tokens: REPLY_TOKENS,
@@ -99,6 +107,7 @@ pub(super) fn second_opinions(
                 break;
             }
         };
+        without_opinion -= 1;
         let supports = supports(&reply);
         let opinion = supports.map(|supports| ClaimOpinion {
             claim: n,
@@ -118,6 +127,7 @@ pub(super) fn second_opinions(
         })?;
         opinions.extend(opinion);
     }
+    asker.trail.claims_without_opinion += without_opinion;
     Ok(opinions)
 }
 
@@ -136,18 +146,56 @@ fn in_words(model: &Model, supports: bool) -> String {
     )
 }
 
-/// The claim with the text that it cites. A model made for this question knows its form; others get
-/// instructions.
-fn messages(model: &Model, claim: &Claim, packed: &Packed) -> Vec<Message> {
+/// The text that a claim rests on. An answer about one file has no citations: it rests on all of
+/// the evidence.
+fn document(claim: &Claim, packed: &Packed) -> String {
     let mut labels: Vec<_> = claim.citations.iter().filter_map(|c| c.label).collect();
     labels.sort_unstable();
     labels.dedup();
-    let cited: Vec<&str> = labels
-        .iter()
-        .filter_map(|label| packed.snapshot.item(*label))
+    let is_cited = |item: &EvidenceItem| labels.is_empty() || labels.contains(&item.label);
+    let items = packed.snapshot.items().iter();
+    let texts: Vec<&str> = items
+        .filter(|item| is_cited(item))
         .map(|item| item.text.trim_end())
         .collect();
-    let document: String = cited.join("\n\n").chars().take(MOST_CHARS).collect();
+    nearest_paragraphs(&texts.join("\n\n"), &claim.text, MOST_CHARS)
+}
+
+/// The paragraphs of `text` that share the most words with `claim`, in their order, of at most
+/// `most` characters; the whole text if it is no longer. The nearest one is cut if it is longer.
+fn nearest_paragraphs(text: &str, claim: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    let wanted: BTreeSet<String> = lexical::terms(claim).into_iter().collect();
+    let paragraphs: Vec<&str> = text.split("\n\n").collect();
+    let shared = |paragraph: &str| {
+        let terms: BTreeSet<String> = lexical::terms(paragraph).into_iter().collect();
+        terms.intersection(&wanted).count()
+    };
+    let mut ranked: Vec<(usize, usize)> = paragraphs
+        .iter()
+        .enumerate()
+        .map(|(at, paragraph)| (shared(paragraph), at))
+        .collect();
+    ranked.sort_by_key(|(shared, at)| (Reverse(*shared), *at));
+    let (mut left, mut chosen) = (most, BTreeSet::new());
+    for (_, at) in ranked {
+        let length = paragraphs[at].chars().count() + 2;
+        if length > left && !chosen.is_empty() {
+            break;
+        }
+        left = left.saturating_sub(length);
+        chosen.insert(at);
+    }
+    let chosen: Vec<&str> = chosen.into_iter().map(|at| paragraphs[at]).collect();
+    chosen.join("\n\n").chars().take(most).collect()
+}
+
+/// The claim with the text that it rests on. A model made for this question knows its form; others get
+/// instructions.
+fn messages(model: &Model, claim: &Claim, packed: &Packed) -> Vec<Message> {
+    let document = document(claim, packed);
     let question = Message::new(
         Role::User,
         format!(
@@ -178,5 +226,22 @@ fn supports(reply: &Reply) -> Option<bool> {
         "yes" => Some(true),
         "no" => Some(false),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_text_is_shown_where_it_is_about_the_claim() {
+        let filler = "Some other words stand in this paragraph.\n\n".repeat(400);
+        let text = format!("{filler}The zebra eats 14 apples.\n\n{filler}");
+        let shown = nearest_paragraphs(&text, "A zebra eats 14 apples a day.", MOST_CHARS);
+        assert!(shown.contains("The zebra eats 14 apples."));
+        assert!(shown.chars().count() <= MOST_CHARS);
+        assert_eq!(nearest_paragraphs("short", "claim", 5), "short");
+        let one = "zebra ".repeat(3000);
+        assert_eq!(nearest_paragraphs(&one, "zebra", 100).chars().count(), 100);
     }
 }

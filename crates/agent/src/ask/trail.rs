@@ -169,6 +169,9 @@ pub struct Trail {
     pub timings: Vec<Timing>,
     /// `host:port` of the servers that received text; empty if no text left this program.
     pub sent_to: Vec<String>,
+    /// Number of claims that the model of `verify.judge` should have been asked about, and was not:
+    /// there were too many, or its server failed.
+    pub claims_without_opinion: usize,
 }
 
 impl Trail {
@@ -185,6 +188,7 @@ impl Trail {
             rounds: Vec::new(),
             timings: Vec::new(),
             sent_to: Vec::new(),
+            claims_without_opinion: 0,
         }
     }
 

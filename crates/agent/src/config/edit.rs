@@ -14,6 +14,7 @@ use super::raw::{self, Node, Value};
 use super::show::quoted;
 use super::sources::{TypedSource, sources};
 use super::typed::Val;
+use super::unknown_source::unknown_source;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::SourceName;
 
@@ -252,11 +253,7 @@ fn is_remark(line: &str) -> bool {
 fn applied(before: &[NewSource], edit: &SourceEdit) -> Result<Vec<NewSource>> {
     let position = |name: &SourceName| before.iter().position(|one| one.name == *name);
     let missing = |name: &SourceName| {
-        Failure::new(
-            ErrorCode::InvalidArgs,
-            format!("there is no source called `{name}`"),
-        )
-        .with_hint("local-agent source list")
+        unknown_source(name.as_str(), before.iter().map(|one| one.name.as_str()))
     };
     let taken = |name: &SourceName| {
         Failure::new(

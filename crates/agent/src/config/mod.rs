@@ -37,6 +37,7 @@ mod sources;
 mod table;
 mod trust;
 mod typed;
+mod unknown_source;
 mod validate;
 mod values;
 mod workroot;
@@ -51,6 +52,7 @@ pub use load::{
 pub use places::within;
 pub use show::{Template, reference_markdown, template};
 pub use trust::{is_trusted, trust};
+pub use unknown_source::unknown_source;
 
 /// Everything the commands need to know, validated; all paths absolute.
 #[derive(Debug, Clone)]

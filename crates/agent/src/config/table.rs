@@ -424,7 +424,7 @@ pub const KEYS: &[Key] = &[
         "llm.max_chars_full_read",
         int(200, 200_000),
         "200000",
-        "Characters of one file shown to a model by `ask --read`.",
+        "Most characters of a file that `ask --read` reads; a longer file is refused.",
     ),
     key(
         "tools.read_text_file",

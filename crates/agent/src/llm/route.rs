@@ -97,16 +97,20 @@ pub fn route<'a>(llm: &'a Llm, question: &str, speed: Speed) -> Option<Route<'a>
     } else {
         llm.timeout_s
     };
+    let mut keys = if is_big {
+        BudgetKeys::BIG
+    } else {
+        BudgetKeys::USUAL
+    };
+    if llm.timeout_s > llm.timeout_s_big_second {
+        keys.timeout_s = BudgetKeys::USUAL.timeout_s;
+    }
     Some(Route {
         first,
         second,
         max_tokens,
         timeout_s,
-        keys: if is_big {
-            BudgetKeys::BIG
-        } else {
-            BudgetKeys::USUAL
-        },
+        keys,
     })
 }
 
@@ -153,6 +157,15 @@ mod tests {
             );
         }
         assert_eq!(route(&llm("", "", "", true), deep, Big), None);
+    }
+
+    #[test]
+    fn a_time_limit_is_named_by_the_key_that_sets_it() {
+        let mut llm = llm("m", "f", "b", true);
+        let key = |llm: &Llm| route(llm, "q", Speed::Big).unwrap().keys.timeout_s;
+        assert_eq!(key(&llm), "llm.timeout_s_big_second");
+        llm.timeout_s = llm.timeout_s_big_second + 1;
+        assert_eq!(key(&llm), "llm.timeout_s");
     }
 
     #[test]

@@ -15,7 +15,7 @@ use crate::memory::{self, Recalled};
 use crate::runs::{Checking, Finished, Mode, RunId};
 use crate::tools::ToolFactory;
 use local_agent_files::sandbox::Sandbox;
-use local_agent_index::retrieval::{Engine, Scope};
+use local_agent_index::retrieval::{Engine, Scope, Stale};
 use local_agent_index::store::{Database, FoundDatabase, examine};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_verify::VerifyOptions;
@@ -225,6 +225,11 @@ fn recorded(
     if let (Ok(answer), Some(kept)) = (&mut asked.answer, kept) {
         answer.stale.extend(kept.said());
     }
+    if let Ok(answer) = &mut asked.answer {
+        answer
+            .stale
+            .extend(without_opinion(asked.trail.claims_without_opinion));
+    }
     if let Ok(answer) = &mut asked.answer
         && matches!(subject, Subject::Notes(_))
         && matches!(
@@ -252,6 +257,18 @@ fn recorded(
         asked,
         recalled,
         run,
+    })
+}
+
+/// The message to the user if the model of `verify.judge` was not asked about `claims` claims.
+fn without_opinion(claims: usize) -> Option<Stale> {
+    let plural = if claims == 1 { "" } else { "s" };
+    (claims > 0).then(|| Stale {
+        what: "opinions",
+        why: format!(
+            "the model of `verify.judge` gave no second opinion on {claims} sentence{plural}"
+        ),
+        fix: "local-agent runs show last",
     })
 }
 

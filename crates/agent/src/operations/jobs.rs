@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::privacy;
 use super::setting::{Cutting, embedding_files, file_stamp, holder, now, seconds};
-use crate::config::Config;
+use crate::config::{Config, unknown_source};
 use local_agent_embed::embedding::{
     self, Embedder, Encoder, QueryVector, ServerEmbedder, ServerSpec, TokenCounter,
 };
@@ -74,6 +74,8 @@ pub fn run_index(
 }
 
 /// The sources named by `--source`, or all without it.
+///
+/// Errors: `INVALID_ARGS` for a name that no source has.
 pub fn select(config: &Config, only: &[String]) -> Result<Vec<Source>> {
     if let Some(unknown) = only.iter().find(|name| {
         !config
@@ -81,13 +83,8 @@ pub fn select(config: &Config, only: &[String]) -> Result<Vec<Source>> {
             .iter()
             .any(|s| s.name.as_str() == name.as_str())
     }) {
-        let known: Vec<&str> = config.sources.iter().map(|s| s.name.as_str()).collect();
-        let message = format!(
-            "there is no source called `{unknown}`; configured are: {}",
-            known.join(", ")
-        );
-        return Err(Failure::new(ErrorCode::IndexError, message)
-            .with_hint("local-agent index --list-sources"));
+        let known = config.sources.iter().map(|s| s.name.as_str());
+        return Err(unknown_source(unknown, known));
     }
     let wanted =
         |source: &&Source| only.is_empty() || only.iter().any(|name| name == source.name.as_str());

@@ -1,6 +1,6 @@
 //! Turns sources, folders, tags and days into the scope of retrieval.
 
-use crate::config::Config;
+use crate::config::{Config, unknown_source};
 use local_agent_index::lexical::Filter;
 use local_agent_index::retrieval::Scope;
 use local_agent_text::error::{ErrorCode, Failure, Result};
@@ -49,13 +49,11 @@ pub fn scope(config: &Config, args: &Limits) -> Result<Scope> {
         let source = SourceName::new(name.as_str())
             .ok()
             .filter(|n| config.sources.iter().any(|s| s.name == *n));
-        scope.sources.push(source.ok_or_else(|| {
-            Failure::new(
-                ErrorCode::InvalidArgs,
-                format!("there is no source called `{name}`"),
-            )
-            .with_hint("local-agent index --list-sources")
-        })?);
+        scope.sources.push(
+            source.ok_or_else(|| {
+                unknown_source(name, config.sources.iter().map(|s| s.name.as_str()))
+            })?,
+        );
     }
     if config.client.is_some() && scope.sources.is_empty() {
         scope.sources = every_source(config)?;

@@ -1,7 +1,7 @@
 //! What every operation needs from a configuration: the sandbox, the model's files, the chunking,
 //! the clock.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 use time::OffsetDateTime;
@@ -15,7 +15,8 @@ use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::markdown::{self, ChunkOptions};
 use local_agent_text::types::SourceName;
 
-/// The sandbox over every configured source, and over allowed folders that no source covers.
+/// The sandbox over every configured source, and over the allowed folders that contain no source
+/// and are not below another such folder.
 pub fn sandbox(config: &Config) -> Result<Sandbox> {
     let mut specs: Vec<RootSpec> = config
         .sources
@@ -28,10 +29,7 @@ pub fn sandbox(config: &Config) -> Result<Sandbox> {
             selection: s.selection.clone(),
         })
         .collect();
-    for root in &config.security.allowed_roots {
-        if specs.iter().any(|spec| spec.path.starts_with(root)) {
-            continue;
-        }
+    for root in roots_of_their_own(config) {
         let stem = root.file_name().map_or_else(
             || "root".to_owned(),
             |name| name.to_string_lossy().into_owned(),
@@ -52,6 +50,27 @@ pub fn sandbox(config: &Config) -> Result<Sandbox> {
     }
     let policy = Policy::from(&config.security).keep_out(config.protected.clone());
     Sandbox::with_base(specs, policy, &config.security_root)
+}
+
+/// The allowed folders that become roots, whatever their order in the configuration.
+fn roots_of_their_own(config: &Config) -> Vec<&PathBuf> {
+    let holds_source = |root: &PathBuf| config.sources.iter().any(|s| s.root.starts_with(root));
+    let roots: Vec<&PathBuf> = config
+        .security
+        .allowed_roots
+        .iter()
+        .filter(|root| !holds_source(root))
+        .collect();
+    let is_inside_another = |root: &PathBuf| {
+        roots
+            .iter()
+            .any(|other| root != *other && root.starts_with(other))
+    };
+    roots
+        .iter()
+        .copied()
+        .filter(|root| !is_inside_another(root))
+        .collect()
 }
 
 /// Whether the program chooses the model: neither an id nor a folder is configured.
@@ -166,4 +185,23 @@ pub fn holder(command: &str) -> String {
         std::process::id(),
         now()
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_order_of_allowed_folders_changes_nothing() {
+        let mut config = Config::defaults(Path::new("/nowhere")).unwrap();
+        let mut names = |order: [&str; 3]| {
+            config.security.allowed_roots = order.map(PathBuf::from).to_vec();
+            let mut roots = roots_of_their_own(&config);
+            roots.sort();
+            roots.into_iter().cloned().collect::<Vec<_>>()
+        };
+        let expected = [PathBuf::from("/a"), PathBuf::from("/b/c")];
+        assert_eq!(names(["/a", "/a/x", "/b/c"]), expected);
+        assert_eq!(names(["/a/x", "/b/c", "/a"]), expected);
+    }
 }

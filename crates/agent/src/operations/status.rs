@@ -78,10 +78,10 @@ pub struct SkippedKind {
 pub fn by_kind<'s>(skipped: impl Iterator<Item = (&'s str, &'s str)>) -> Vec<SkippedKind> {
     let mut all: BTreeMap<(String, &str), u64> = BTreeMap::new();
     for (path, reason) in skipped {
-        let name = path.rsplit('/').next().unwrap_or(path);
-        let extension = name
-            .rsplit_once('.')
-            .map_or_else(String::new, |(_, end)| format!(".{}", end.to_lowercase()));
+        // A name such as `.gitignore` has no extension.
+        let extension = Path::new(path).extension().map_or_else(String::new, |end| {
+            format!(".{}", end.to_string_lossy().to_lowercase())
+        });
         *all.entry((extension, reason)).or_default() += 1;
     }
     let mut kinds: Vec<SkippedKind> = all
@@ -226,4 +226,27 @@ fn limited(
 
 fn shown(path: &Path) -> String {
     path.to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_begins_with_a_dot_is_no_extension() {
+        let skipped = [
+            "a/.gitignore",
+            ".env",
+            "LICENSE",
+            "b.PNG",
+            "d.x/file",
+            ".a.png",
+        ];
+        let kinds = by_kind(skipped.into_iter().map(|path| (path, "extension")));
+        let counted: Vec<(&str, u64)> = kinds
+            .iter()
+            .map(|kind| (kind.extension.as_str(), kind.files))
+            .collect();
+        assert_eq!(counted, [("", 4), (".png", 2)]);
+    }
 }

@@ -32,7 +32,8 @@ pub struct Record {
     pub run_id: RunId,
     /// What was asked for: a checked answer, or a model's own words.
     pub mode: Mode,
-    /// `cli`, or `mcp` with the name and version that the client stated.
+    /// `cli`, `serve`, or `mcp` with the name and version that the client stated; `serve` with the
+    /// name of the token, if it has one.
     pub asked_by: String,
     /// The version of the program that wrote this.
     pub program_version: String,

@@ -16,7 +16,7 @@ use local_agent_files::sandbox::{Address, Sandbox};
 use local_agent_files::state::{self, StateDirectory};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::evidence::{Draft, EvidenceSnapshot, Excerpt};
-use local_agent_text::types::{Label, Sha256};
+use local_agent_text::types::{ByteSpan, Label, Sha256};
 use local_agent_verify as verify;
 
 /// Where the bytes came from.
@@ -146,7 +146,7 @@ fn from_files(record: &Record, items: &[ItemRecord], sandbox: &Sandbox) -> Resul
         let found = sandbox
             .read(&at)
             .map_err(|failure| failure.message)
-            .and_then(|file| text_of(item, &file.bytes));
+            .and_then(|file| text_of(item.span, &item.text_sha256, &file.bytes));
         match found {
             Ok((text, in_place)) => {
                 if !in_place {
@@ -198,12 +198,16 @@ fn excerpt(item: &ItemRecord, text: String) -> Result<Excerpt> {
 
 /// The bytes of an item: at its old place, or, if text above it was added or removed, at the start
 /// of another line. Also returns whether it is at its old place.
-fn text_of(item: &ItemRecord, file: &[u8]) -> std::result::Result<(String, bool), String> {
-    let fits = |bytes: &[u8]| Sha256::of(bytes) == item.text_sha256;
+fn text_of(
+    span: ByteSpan,
+    sha256: &Sha256,
+    file: &[u8],
+) -> std::result::Result<(String, bool), String> {
+    let fits = |bytes: &[u8]| Sha256::of(bytes) == *sha256;
     let text = |bytes: &[u8]| {
         String::from_utf8(bytes.to_vec()).map_err(|_| "it is not UTF-8 text".to_owned())
     };
-    if let Some(bytes) = item.span.slice(file).filter(|bytes| fits(bytes)) {
+    if let Some(bytes) = span.slice(file).filter(|bytes| fits(bytes)) {
         return Ok((text(bytes)?, true));
     }
     let starts = std::iter::once(0).chain(
@@ -213,10 +217,11 @@ fn text_of(item: &ItemRecord, file: &[u8]) -> std::result::Result<(String, bool)
             .map(|(at, _)| at + 1),
     );
     for start in starts {
-        if let Some(bytes) = file
-            .get(start..start + item.span.len())
-            .filter(|bytes| fits(bytes))
-        {
+        // The length comes from the record and may be any number.
+        let Some(end) = start.checked_add(span.len()) else {
+            break;
+        };
+        if let Some(bytes) = file.get(start..end).filter(|bytes| fits(bytes)) {
             return Ok((text(bytes)?, false));
         }
     }
@@ -279,4 +284,28 @@ pub fn replay(record: &Record, thawed: &Thawed) -> Result<Replayed> {
         report.sha256
     );
     Err(Failure::new(ErrorCode::ReplayMismatch, message).with_hint("local-agent runs verify"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_span_that_no_file_can_hold_is_a_change_and_no_panic() {
+        let file = b"one\ntwo\n";
+        let sha = Sha256::of(b"two");
+        let at = |start, end| text_of(ByteSpan::new(start, end).unwrap(), &sha, file);
+        assert_eq!(at(4, 7), Ok(("two".to_owned(), true)));
+        assert_eq!(at(0, 3), Ok(("two".to_owned(), false)));
+        for (start, end) in [
+            (0, usize::MAX),
+            (usize::MAX, usize::MAX),
+            (8, 9),
+            (100, 200),
+        ] {
+            assert!(at(start, end).is_err(), "{start}..{end}");
+        }
+        let reversed = serde_json::json!({"start": 7, "end": 4});
+        assert!(serde_json::from_value::<ByteSpan>(reversed).is_err());
+    }
 }

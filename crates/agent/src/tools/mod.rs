@@ -297,7 +297,8 @@ impl Tool {
         self.bound.audited(outcome, &subject(args))
     }
 
-    /// Checks the policy first, then the arguments against the schema.
+    /// Checks the policy first, then the arguments against the schema; then asks the person if the
+    /// rule is `ask`, so that what is shown is within the limits.
     fn admit(&self, args: &Value) -> Result<()> {
         // Whatever a caller was offered, only a person can propose changes.
         if self.effect() == ToolEffect::Writes && self.bound.caller != Caller::Person {
@@ -308,14 +309,13 @@ impl Tool {
             return Err(Failure::new(ErrorCode::ToolDenied, message)
                 .with_hint("tell the person what to change"));
         }
-        // The arguments shown to a person for confirmation are within the limits.
-        schema::check(self.name(), &self.schema(), args)?;
-        self.bound.policy.admit(
+        let admission = self.bound.policy.admission(
             self.name(),
             self.bound.caller,
             self.bound.confirm.as_deref(),
-            args,
-        )
+        )?;
+        schema::check(self.name(), &self.schema(), args)?;
+        admission.confirmed(self.name(), self.bound.caller, args)
     }
 }
 

@@ -76,37 +76,56 @@ impl ToolPolicy {
         self.rules.get(tool).copied().unwrap_or(Rule::Allow)
     }
 
-    /// Whether this call may be made now.
-    pub(super) fn admit(
+    /// Whether a call may be made at all, before its arguments are looked at.
+    ///
+    /// Errors: `TOOL_DENIED`.
+    pub(super) fn admission<'c>(
         &self,
         tool: &str,
         caller: Caller,
-        confirm: Option<&Confirm>,
-        args: &Value,
-    ) -> Result<()> {
-        let refused = |why: &str| {
-            Err(Failure::new(
-                ErrorCode::ToolDenied,
-                format!("`{tool}` was not run: {why}."),
-            )
-            .with_hint(format!("see `tools.{tool}` in: local-agent config show")))
-        };
+        confirm: Option<&'c Confirm>,
+    ) -> Result<Admission<'c>> {
         match (self.rule(tool), caller) {
-            (Rule::Deny, _) => refused("the configuration denies it"),
-            (Rule::Allow, _) | (Rule::Ask, Caller::Person) => Ok(()),
-            (Rule::Ask, _) => {
-                let Some(confirm) = confirm else {
-                    return refused("it needs a yes, and there is no terminal to ask at");
-                };
-                let question = format!("A {} wants to run `{tool}` with {args}.", caller.as_str());
-                if confirm(&question)? {
-                    Ok(())
-                } else {
-                    refused("the person did not agree")
-                }
-            }
+            (Rule::Deny, _) => Err(refused(tool, "the configuration denies it")),
+            (Rule::Allow, _) | (Rule::Ask, Caller::Person) => Ok(Admission::Free),
+            (Rule::Ask, _) => confirm
+                .map(Admission::Confirm)
+                .ok_or_else(|| refused(tool, "it needs a yes, and there is no terminal to ask at")),
         }
     }
+}
+
+/// How a call that the policy does not deny may be made.
+pub(super) enum Admission<'c> {
+    /// At once.
+    Free,
+    /// After a person agreed.
+    Confirm(&'c Confirm),
+}
+
+impl Admission<'_> {
+    /// Asks the person if that is needed.
+    ///
+    /// Errors: `TOOL_DENIED` if the person does not agree; those of the terminal.
+    pub(super) fn confirmed(self, tool: &str, caller: Caller, args: &Value) -> Result<()> {
+        let Self::Confirm(confirm) = self else {
+            return Ok(());
+        };
+        let question = format!("A {} wants to run `{tool}` with {args}.", caller.as_str());
+        if confirm(&question)? {
+            Ok(())
+        } else {
+            Err(refused(tool, "the person did not agree"))
+        }
+    }
+}
+
+fn refused(tool: &str, why: &str) -> Failure {
+    Failure::new(
+        ErrorCode::ToolDenied,
+        format!("`{tool}` was not run: {why}."),
+    )
+    .with_hint(format!("see `tools.{tool}` in: local-agent config show"))
 }
 
 #[cfg(test)]
@@ -155,6 +174,23 @@ mod tests {
             );
             ok(&run(&tools(&world, Rule::Ask, caller, Some(true))));
         }
+    }
+
+    #[test]
+    fn the_policy_speaks_before_the_schema_and_the_schema_before_the_person() {
+        let world = World::new();
+        let wrong = |tools: &ToolFactory| {
+            tools
+                .get("list_dir")
+                .unwrap()
+                .run(&json!({"no_such_argument": 1}))
+        };
+        let denied = wrong(&tools(&world, Rule::Deny, Caller::Model, None));
+        assert_eq!(code(&denied), "TOOL_DENIED");
+        let nobody = wrong(&tools(&world, Rule::Ask, Caller::Model, None));
+        assert_eq!(code(&nobody), "TOOL_DENIED");
+        let asked = wrong(&tools(&world, Rule::Ask, Caller::Model, Some(false)));
+        assert_eq!(code(&asked), "INVALID_ARGS");
     }
 
     #[test]

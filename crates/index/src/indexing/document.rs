@@ -6,6 +6,7 @@ use super::IndexOptions;
 use crate::store::{self, ChunkRow, DocumentRow, LinkRow};
 use local_agent_embed::embedding;
 use local_agent_text::documents::{self, DocumentKind};
+use local_agent_text::language::calendar::is_day;
 use local_agent_text::markdown::{self, CountTokens, Document, LinkKind};
 use local_agent_text::types::{ChunkKey, FileStamp, RelPath, Sha256, SkipReason, SourceName};
 
@@ -136,14 +137,19 @@ fn link(link: &markdown::Link) -> LinkRow {
     }
 }
 
-/// The ISO date at the start of frontmatter `date`, otherwise of `created`.
+/// The ISO date at the start of frontmatter `date`, otherwise of `created`; a day that no calendar
+/// has does not count.
 fn note_date(document: &Document) -> Option<String> {
     let iso = |value: &serde_json::Value| {
         let day = value.as_str()?.get(..10)?;
         let digits = |range: std::ops::Range<usize>| day[range].bytes().all(|b| b.is_ascii_digit());
         let dashes = day.as_bytes()[4] == b'-' && day.as_bytes()[7] == b'-';
-        (day.is_ascii() && dashes && digits(0..4) && digits(5..7) && digits(8..10))
-            .then(|| day.to_owned())
+        if !(day.is_ascii() && dashes && digits(0..4) && digits(5..7) && digits(8..10)) {
+            return None;
+        }
+        let number = |range: std::ops::Range<usize>| day[range].parse::<u32>().ok();
+        let year = day[0..4].parse().ok();
+        is_day(year, number(5..7)?, number(8..10)?).then(|| day.to_owned())
     };
     ["date", "created"]
         .iter()

@@ -116,7 +116,7 @@ pub struct Coverage {
 /// Why an answer may not show the newest state, and how to fix it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Stale {
-    /// `lexical` or `vectors`.
+    /// `lexical`, `vectors`, `files`, or another word for what is not whole.
     pub what: &'static str,
     /// One sentence.
     pub why: String,

@@ -62,6 +62,26 @@ fn place(language: Language, section: Section, word: &str) -> Option<u32> {
     u32::try_from(place).ok()
 }
 
+/// The number of days of a month, 1 to 12, in the Gregorian calendar; 0 for an invalid month.
+/// Without a year February has 29.
+pub fn days_in_month(year: Option<i32>, month: u32) -> u32 {
+    let is_leap = year.is_none_or(|year| {
+        year.rem_euclid(4) == 0 && (year.rem_euclid(100) != 0 || year.rem_euclid(400) == 0)
+    });
+    match month {
+        2 if is_leap => 29,
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        1..=12 => 31,
+        _ => 0,
+    }
+}
+
+/// Whether a day of the month exists; without a year, whether it exists in any.
+pub fn is_day(year: Option<i32>, month: u32, day: u32) -> bool {
+    (1..=days_in_month(year, month)).contains(&day)
+}
+
 /// The weekday of a date in the Gregorian calendar, 0 (Monday) to 6; `None` for an invalid month.
 /// Sakamoto's method.
 pub fn weekday_of(year: i32, month: u32, day: u32) -> Option<u32> {
@@ -76,6 +96,29 @@ pub fn weekday_of(year: i32, month: u32, day: u32) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_day_exists_or_it_does_not() {
+        for (year, month, day) in [
+            (Some(2024), 2, 29),
+            (Some(2000), 2, 29),
+            (None, 2, 29),
+            (None, 12, 31),
+        ] {
+            assert!(is_day(year, month, day), "{year:?} {month} {day}");
+        }
+        for (year, month, day) in [
+            (Some(2023), 2, 29),
+            (Some(1900), 2, 29),
+            (None, 2, 30),
+            (None, 4, 31),
+            (None, 13, 1),
+            (None, 0, 1),
+            (None, 1, 0),
+        ] {
+            assert!(!is_day(year, month, day), "{year:?} {month} {day}");
+        }
+    }
 
     #[test]
     fn months_and_days_are_known_in_their_languages() {

@@ -2,6 +2,7 @@
 
 use super::numbers::Reader;
 use crate::text::lower_case;
+use local_agent_text::language::calendar;
 
 /// A date; parts that were not given are `None`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -36,6 +37,14 @@ impl Date {
             && covered(self.month.is_some(), other.month.is_some())
             && covered(self.day.is_some(), other.day.is_some())
             && covered(self.year.is_some(), other.year.is_some())
+    }
+
+    /// Whether a calendar has this day, as far as it is given.
+    fn exists(&self) -> bool {
+        match (self.month, self.day) {
+            (Some(month), Some(day)) => calendar::is_day(self.year, month, day),
+            _ => true,
+        }
     }
 
     /// The number of days between two days; days without a year are taken to be in the same year.
@@ -151,8 +160,14 @@ fn day_word(word: &str) -> Option<u32> {
     u32::try_from(n + 1).ok()
 }
 
-/// Reads the date that begins at token `i`; returns it with the index after its last token.
+/// Reads the date that begins at token `i`; returns it with the index after its last token. A day
+/// that no calendar has, such as 31 February, is no date.
 pub(super) fn date(r: &Reader<'_>, i: usize) -> Option<(Date, usize)> {
+    written_date(r, i).filter(|(date, _)| date.exists())
+}
+
+/// As [`date`], without a look at the calendar.
+fn written_date(r: &Reader<'_>, i: usize) -> Option<(Date, usize)> {
     if let Some(weekday) = weekday(r.word(i)) {
         let near = matches!(r.gap(i), ", " | " " | ". ");
         let rest = near

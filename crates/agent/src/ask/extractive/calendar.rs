@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::cues;
+use local_agent_text::language::calendar::days_in_month;
 
 /// A day; month or day are 0 when they are not given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -81,13 +82,7 @@ impl fmt::Display for Day {
 }
 
 fn days_in(year: u32, month: u32) -> u32 {
-    let leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
-    match month {
-        2 if leap => 29,
-        2 => 28,
-        4 | 6 | 9 | 11 => 30,
-        _ => 31,
-    }
+    days_in_month(i32::try_from(year).ok(), month)
 }
 
 /// A span of days, both ends included.

@@ -6,6 +6,7 @@
 //! that names no year can be about any.
 
 use super::cues;
+use local_agent_text::language::calendar::is_day;
 
 /// One constraint.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -174,15 +175,29 @@ fn numeric_date(bare: &str, ends_in_dot: bool, out: &mut Vec<Constraint>) -> boo
     let numbers: Option<Vec<u32>> = parts.iter().map(|part| part.parse().ok()).collect();
     let Some(numbers) = numbers else { return false };
     let is_year = |n: u32| (1900..2100).contains(&n);
-    let mut months: Vec<u32> = match numbers.as_slice() {
-        [year, month, _] | [year, month] if is_year(*year) => vec![*month],
+    let in_year = |year: u32, month: u32, day: u32| {
+        is_day(i32::try_from(year).ok(), month, day).then_some(month)
+    };
+    let months: Vec<u32> = match *numbers.as_slice() {
+        [year, month, day] if is_year(year) => Vec::from_iter(in_year(year, month, day)),
         // The day or the month may come first.
-        [a, b, year] if is_year(*year) && bare.contains('/') => vec![*a, *b],
-        [_, month, year] | [month, year] if is_year(*year) => vec![*month],
-        [_, month] if ends_in_dot && bare.contains('.') => vec![*month],
+        [a, b, year] if is_year(year) && bare.contains('/') => {
+            let either = [in_year(year, a, b), in_year(year, b, a)];
+            either.into_iter().flatten().collect()
+        }
+        [day, month, year] if is_year(year) => Vec::from_iter(in_year(year, month, day)),
+        [year, month] | [month, year] if is_year(year) => vec![month],
+        [day, month] if ends_in_dot && bare.contains('.') && is_day(None, month, day) => {
+            vec![month]
+        }
         _ => return false,
     };
-    months.retain(|month| (1..=12).contains(month));
+    // A day that no calendar has says nothing, not even its year.
+    if numbers.len() == 3 && months.is_empty() {
+        return true;
+    }
+    let is_month = |month: &u32| (1..=12).contains(month);
+    let months = months.into_iter().filter(is_month);
     out.extend(
         numbers
             .iter()
@@ -190,7 +205,7 @@ fn numeric_date(bare: &str, ends_in_dot: bool, out: &mut Vec<Constraint>) -> boo
             .filter(|n| is_year(*n))
             .map(Constraint::Year),
     );
-    out.extend(months.into_iter().map(Constraint::Month));
+    out.extend(months.map(Constraint::Month));
     true
 }
 
@@ -257,6 +272,8 @@ mod tests {
                 &[],
             ),
             ("Can I get it for 2000 euros?", &[]),
+            ("What happened on 31.02.2024?", &[]),
+            ("What happened on 2023-02-29?", &[]),
         ] {
             assert_eq!(of(question), constraints, "{question}");
         }

@@ -82,8 +82,8 @@ impl TextResult {
     }
 }
 
-/// Reads the file that `request` names, whole, as evidence. `max_chars` limits the first read; if
-/// the file is longer, it is read again up to the cap.
+/// Reads the file that `request` names, whole, as evidence. A file of more than `max_chars`
+/// characters is refused, because an answer would rest on a part of it.
 ///
 /// Errors: those of the sandbox; `FILE_READ_ERROR` when it is not UTF-8; `EVIDENCE_INVALID`,
 /// `EVIDENCE_TRUNCATED`.
@@ -93,23 +93,30 @@ pub(super) fn acquire(
     max_chars: usize,
 ) -> Result<(TextResult, Excerpt)> {
     let file = open(sandbox, request)?;
-    let first = max_chars.clamp(LEAST, HARD_CAP);
-    let mut result = file.read_text(first);
+    let most = max_chars.clamp(LEAST, HARD_CAP);
+    let result = file.read_text(most);
     result.check()?;
-    if result.truncated && first < HARD_CAP {
-        result = file.read_text(result.chars_full.min(HARD_CAP));
-        result.check()?;
-    }
     if result.truncated {
-        let message = format!(
-            "{} has {} characters; at most {HARD_CAP} of one file are read, so an answer would rest on a part of it.",
-            result.path, result.chars_full
-        );
-        return Err(Failure::new(ErrorCode::EvidenceTruncated, message)
-            .with_hint("ask without --read: the index finds the part that matters"));
+        return Err(too_long(&result, most));
     }
     let excerpt = file.excerpt()?;
     Ok((result, excerpt))
+}
+
+/// The failure for a file of more than `most` characters.
+fn too_long(result: &TextResult, most: usize) -> Failure {
+    let message = format!(
+        "{} has {} characters; at most {most} of one file are read, \
+         so an answer would rest on a part of it.",
+        result.path, result.chars_full
+    );
+    let other = "ask without --read: the index finds the part that matters";
+    let hint = if result.chars_full <= HARD_CAP {
+        format!("raise llm.max_chars_full_read (it is {most} now), or {other}")
+    } else {
+        other.to_owned()
+    };
+    Failure::new(ErrorCode::EvidenceTruncated, message).with_hint(hint)
 }
 
 /// A file's text under its address.

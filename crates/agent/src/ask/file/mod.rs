@@ -55,7 +55,7 @@ pub struct FileQuestion<'a> {
     pub file: &'a str,
     /// Whether the question named it, so that a model has to ask for it.
     pub named_by_question: bool,
-    /// Number of characters of the file that are read at first.
+    /// Most characters that the file may have; a longer one is refused.
     pub max_chars: usize,
     /// How strictly the answer is checked. Its scope is ignored: the whole file is the evidence.
     pub verify: VerifyOptions,

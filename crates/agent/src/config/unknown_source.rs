@@ -1,0 +1,73 @@
+//! The failure for the name of a source that is not configured: the same in every command.
+
+use local_agent_text::error::{ErrorCode, Failure};
+
+/// Least likeness of a name that is suggested, from 0 to 1.
+const LIKE: f64 = 0.5;
+
+/// Maximum number of names that are listed.
+const MOST: usize = 10;
+
+/// `INVALID_ARGS`: no source has this name. Names the sources that are spelled most like it, or,
+/// if none is, those that are `known`.
+pub fn unknown_source<'s>(name: &str, known: impl IntoIterator<Item = &'s str>) -> Failure {
+    let known: Vec<&str> = known.into_iter().collect();
+    let mut near: Vec<(f64, &str)> = known
+        .iter()
+        .map(|one| (likeness(name, one), *one))
+        .filter(|(likeness, _)| *likeness >= LIKE)
+        .collect();
+    near.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let said = if !near.is_empty() {
+        format!(
+            "; like it are: {}",
+            listed(near.iter().map(|(_, name)| *name))
+        )
+    } else if known.is_empty() {
+        "; none is configured".to_owned()
+    } else {
+        format!("; configured are: {}", listed(known.into_iter()))
+    };
+    let message = format!("there is no source called `{name}`{said}");
+    Failure::new(ErrorCode::InvalidArgs, message).with_hint("local-agent index --list-sources")
+}
+
+fn likeness(typed: &str, name: &str) -> f64 {
+    strsim::normalized_damerau_levenshtein(&typed.to_lowercase(), &name.to_lowercase())
+}
+
+/// The first names, and how many there are besides.
+fn listed<'s>(names: impl ExactSizeIterator<Item = &'s str>) -> String {
+    let more = names.len().saturating_sub(MOST);
+    let first: Vec<&str> = names.take(MOST).collect();
+    match more {
+        0 => first.join(", "),
+        more => format!("{}, and {more} more", first.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_names_come_first_and_the_list_is_bounded() {
+        let message =
+            |name: &str, known: &[&str]| unknown_source(name, known.iter().copied()).message;
+        assert_eq!(
+            message("ntoes", &["work", "notes"]),
+            "there is no source called `ntoes`; like it are: notes"
+        );
+        assert_eq!(
+            message("zzzz", &["work", "notes"]),
+            "there is no source called `zzzz`; configured are: work, notes"
+        );
+        assert_eq!(
+            message("a", &[]),
+            "there is no source called `a`; none is configured"
+        );
+        let many: Vec<String> = (0..12).map(|n| format!("folder-{n}")).collect();
+        let many: Vec<&str> = many.iter().map(String::as_str).collect();
+        assert!(message("zzzz", &many).ends_with("folder-9, and 2 more"));
+    }
+}
