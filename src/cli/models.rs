@@ -113,7 +113,8 @@ struct VerifiedModel {
     compared: bool,
     files: Vec<FileRecord>,
     texts_embedded: usize,
-    least_cosine: f64,
+    /// `None`: there is no second implementation for its network.
+    least_cosine: Option<f64>,
 }
 
 /// A file of packed weights.

@@ -169,7 +169,7 @@ impl EmbeddingModel {
     /// Number of dimensions, if known without asking a server.
     pub fn dim(&self) -> Option<usize> {
         match self {
-            Self::Local(files) => Some(files.architecture().hidden),
+            Self::Local(files) => Some(files.dimensions()),
             Self::Server(_) => None,
         }
     }

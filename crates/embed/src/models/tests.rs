@@ -53,7 +53,7 @@ fn a_folder_is_read_without_a_manifest_and_the_window_is_the_networks() {
 #[test]
 fn what_would_be_computed_wrongly_is_refused() {
     let bad = [
-        BERT.replace("\"bert\"", "\"roberta\""),
+        BERT.replace("\"bert\"", "\"deberta-v2\""),
         BERT.replace("gelu", "gelu_new"),
         BERT.replace("\"num_attention_heads\":2", "\"num_attention_heads\":3"),
         BERT.replace("\"num_attention_heads\":2", "\"num_attention_heads\":0"),
@@ -74,13 +74,18 @@ fn what_would_be_computed_wrongly_is_refused() {
             ErrorCode::ModelInvalid
         );
     }
-    let dense = folder(BERT, MEAN);
-    std::fs::write(
-        dense.path().join("modules.json"),
-        r#"[{"type":"sentence_transformers.models.Dense"}]"#,
-    )
-    .unwrap();
-    assert!(refused(&dense).message.contains("Dense"));
+    let before_pooling = r#"[{"type":"sentence_transformers.models.Dense","path":"1_Dense"}]"#;
+    let unknown = r#"[{"type":"sentence_transformers.models.CNN"}]"#;
+    let outside = r#"[{"type":"a.Pooling"},{"type":"a.Dense","path":"../x"}]"#;
+    for (modules, word) in [
+        (before_pooling, "`Dense`"),
+        (unknown, "`CNN`"),
+        (outside, "../x"),
+    ] {
+        let dir = folder(BERT, MEAN);
+        std::fs::write(dir.path().join("modules.json"), modules).unwrap();
+        assert!(refused(&dir).message.contains(word), "{word}");
+    }
 }
 
 #[test]
