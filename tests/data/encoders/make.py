@@ -40,15 +40,15 @@ WORDS = "the dough rest rests and flour water salt box degrees until four how lo
 LETTERS = list("abcdefghijklmnopqrstuvwxyz0123456789.,;!?")
 
 
-def word_piece(special, frame, lowercase=True):
-    """Pieces as BERT has them; `special` are [padding, unknown, before, behind]."""
+def word_piece(special, frame, ends=("[CLS]", "[SEP]")):
+    """Pieces as BERT has them; `special` come first, and `ends` stand before and behind a text."""
     names = special + LETTERS + WORDS + ["##" + letter for letter in LETTERS]
     vocabulary = {name: place for place, name in enumerate(names)}
-    made = Tokenizer(models.WordPiece(vocabulary, unk_token=special[1]))
-    made.normalizer = normalizers.BertNormalizer(lowercase=lowercase)
+    made = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
+    made.normalizer = normalizers.BertNormalizer(lowercase=True)
     made.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     if frame:
-        first, last = special[2], special[3]
+        first, last = ends
         made.post_processor = processors.TemplateProcessing(
             single=f"{first} $A {last}",
             pair=frame,
@@ -259,7 +259,8 @@ def make_xlm_roberta():
 
 
 def make_mpnet():
-    tokenizer = word_piece(["<pad>", "[UNK]", "<s>", "</s>"], ROBERTA_PAIR)
+    # The network takes token 1 for padding, whatever its configuration says.
+    tokenizer = word_piece(["<s>", "<pad>", "</s>", "[UNK]"], ROBERTA_PAIR, ("<s>", "</s>"))
     config = dict(
         COMMON,
         model_type="mpnet",

@@ -343,11 +343,6 @@ pub fn fingerprint(files: &ModelFiles) -> Fingerprint {
         fields.extend([b"dense".as_slice(), layer.sha256().as_bytes()]);
     }
     let cut = files.cut().map(|dimensions| format!("cut to {dimensions}"));
-    fields.extend(
-        dense
-            .iter()
-            .flat_map(|sha256| [b"dense".as_slice(), sha256]),
-    );
     fields.extend(cut.as_deref().map(str::as_bytes));
     Fingerprint::of_fields(&fields)
 }
