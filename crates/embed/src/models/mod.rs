@@ -32,12 +32,14 @@ pub use network::{
 pub use prepared::{Name, Prepared, PreparedFolder, verify_prepared};
 #[cfg(feature = "pull")]
 pub use pull::{HUB, PullOptions, PullProgress, Pulled, pull};
-pub use registry::{KNOWN, Known, known};
+pub use registry::{KNOWN, Known, id_of, known};
 
 /// The weights of every model are in one file of this name.
 pub const WEIGHTS: &str = "model.safetensors";
 /// The tokenizer of every model.
 pub const TOKENIZER: &str = "tokenizer.json";
+/// The description of every model's network.
+const CONFIG: &str = "config.json";
 /// A packed Unigram tokenizer, used in place of [`TOKENIZER`].
 const PACKED_TOKENIZER: &str = "tokenizer.unigram";
 
@@ -156,17 +158,18 @@ impl ModelFiles {
         })
     }
 
-    /// The model called `id`: a compiled-in one, otherwise the folder of that name below
-    /// `models_dir`.
+    /// The model called `id`, which may also be its repository ([`id_of`]): a compiled-in one,
+    /// otherwise the folder of that name below `models_dir`.
     ///
     /// A folder with the name of a compiled-in model is used only if it is given by path, never by
     /// id. Errors: see [`Self::embedded`] and [`Self::from_folder`]; an id that is not a plain name
     /// is `MODEL_NOT_FOUND`.
     pub fn find(id: &str, models_dir: &Path) -> Result<Self> {
-        if built_in::find(id).is_some() {
-            return Self::built_in(id);
+        let id = id_of(id);
+        if built_in::find(&id).is_some() {
+            return Self::built_in(&id);
         }
-        Self::from_folder(id, &folder_of(id, models_dir)?)
+        Self::from_folder(&id, &folder_of(&id, models_dir)?)
     }
 
     /// The same model with a window of at most `tokens` (including special tokens), never more than
@@ -247,7 +250,7 @@ impl ModelFiles {
             read(path)?
                 .ok_or_else(|| invalid(id, &format!("it has no {path}")).with_hint(pull_again(id)))
         };
-        let network = NetworkConfig::parse(id, &need("config.json")?)?;
+        let network = NetworkConfig::parse(id, &need(CONFIG)?)?;
         let modules = match read("modules.json")? {
             Some(modules) => description::Modules::parse(id, &modules)?,
             None => description::Modules::default(),
@@ -499,6 +502,20 @@ fn invalid(id: &str, reason: &str) -> Failure {
         ErrorCode::ModelInvalid,
         format!("The model `{id}` cannot be used: {reason}."),
     )
+}
+
+/// The folders of the dense layers that `modules.json` in `folder` names. Checks that the network
+/// and the modules can be computed; weights and pooling need not be there yet.
+///
+/// Errors: `MODEL_INVALID`.
+fn described_layers(id: &str, folder: &Path) -> Result<Vec<String>> {
+    if let Some(config) = manifest::read_small(&folder.join(CONFIG))? {
+        NetworkConfig::parse(id, &config)?;
+    }
+    match manifest::read_small(&folder.join("modules.json"))? {
+        Some(modules) => Ok(description::Modules::parse(id, &modules)?.dense),
+        None => Ok(Vec::new()),
+    }
 }
 
 /// The description and the weights of the dense layer in `folder`.

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::description::json;
-use super::invalid;
+use super::{CONFIG, invalid};
 use local_agent_text::error::Result;
 
 /// Limits that every real encoder stays within; a file outside them is broken or malicious.
@@ -14,9 +14,6 @@ pub(super) const LARGEST_DIMENSION: usize = 1 << 20;
 
 /// The longest window that is used, even if a network has more positions.
 const LONGEST_WINDOW: usize = 1 << 20;
-
-/// The name of this file, for messages.
-const CONFIG: &str = "config.json";
 
 /// The kinds of networks (`model_type` in `config.json`) that can be computed, for messages.
 pub const RUNNABLE: &str = "bert, roberta, xlm-roberta, camembert, mpnet, modernbert, nomic_bert, \
