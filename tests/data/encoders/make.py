@@ -2,7 +2,7 @@
 """Makes the tiny models in this folder, and `expected.json`: what independent programs say they compute.
 
 Each model has random weights of a fixed seed, and a tokenizer of some hundred pieces. The files are laid
-out as on the hub. The vectors and scores are computed by `transformers` with `torch` on the processor (the
+out as on the hub. The vectors are computed by `transformers` with `torch` on the processor (the
 table: by `model2vec`). Nothing of this project takes part. Needed, in these versions for the same bytes:
 
     pip install torch==2.6.0 transformers==5.24.0 tokenizers safetensors model2vec numpy
@@ -30,11 +30,6 @@ TEXTS = [
     "flour, water and salt; 27 degrees!",
     "the proof box holds the dough at 27 degrees and the dough rests in the box until four",
     "straße 日本 x",
-]
-PAIRS = [
-    ["how long does the dough rest", "the dough rests until four"],
-    ["how long does the dough rest", "flour, water and salt"],
-    ["salt", "the proof box holds the dough at 27 degrees and the dough rests in the box until four"],
 ]
 WORDS = "the dough rest rests and flour water salt box degrees until four how long does in at proof holds".split()
 LETTERS = list("abcdefghijklmnopqrstuvwxyz0123456789.,;!?")
@@ -161,7 +156,7 @@ def randomised(model):
     return model.eval()
 
 
-def write(name, config, tokenizer, state, pooling=None, prompts=None, dense=(), modules=True):
+def write(name, config, tokenizer, state, pooling=None, prompts=None, dense=()):
     folder = HERE / name
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "1_Pooling").mkdir(parents=True)
@@ -188,15 +183,14 @@ def write(name, config, tokenizer, state, pooling=None, prompts=None, dense=(), 
         save_file({f"linear.{key}": value for key, value in layer.state_dict().items()}, folder / path / "model.safetensors")
         chain.append("Dense")
     chain.append("Normalize")
-    if modules:
-        places = {"Transformer": "", "Pooling": "1_Pooling", "Normalize": f"{len(chain) - 1}_Normalize"}
-        put(
-            "modules.json",
-            [
-                {"idx": i, "name": str(i), "path": places.get(kind, f"{i}_Dense"), "type": f"sentence_transformers.models.{kind}"}
-                for i, kind in enumerate(chain)
-            ],
-        )
+    places = {"Transformer": "", "Pooling": "1_Pooling", "Normalize": f"{len(chain) - 1}_Normalize"}
+    put(
+        "modules.json",
+        [
+            {"idx": i, "name": str(i), "path": places.get(kind, f"{i}_Dense"), "type": f"sentence_transformers.models.{kind}"}
+            for i, kind in enumerate(chain)
+        ],
+    )
     return folder
 
 
@@ -483,29 +477,6 @@ def make_table():
     return out
 
 
-def expected_scores(model, tokenizer, typed):
-    out = []
-    for question, text in PAIRS:
-        encoded = tokenizer.encode(question, text)
-        inputs = {"input_ids": torch.tensor([encoded.ids])}
-        if typed:
-            inputs["token_type_ids"] = torch.tensor([encoded.type_ids])
-        with torch.no_grad():
-            logit = model(**inputs).logits[0, 0].item()
-        out.append({"question": question, "text": text, "ids": encoded.ids, "logit": round(logit, 6)})
-    return out
-
-
-def reranker(name, kind, config_kind, fields, tokenizer, typed):
-    fields = dict(fields, vocab_size=tokenizer.get_vocab_size(), architectures=[kind.__name__])
-    own = {k: v for k, v in fields.items() if k not in ("model_type", "architectures")}
-    model = randomised(kind(config_kind(**own, num_labels=1, attn_implementation="eager")))
-    fields["id2label"] = {"0": "LABEL_0"}
-    state = {k: v for k, v in model.state_dict().items() if "position_ids" not in k}
-    write(name, fields, tokenizer, state, modules=False)
-    return expected_scores(model, tokenizer, typed)
-
-
 def main():
     encoders = {
         "bert": make_bert(),
@@ -519,26 +490,8 @@ def main():
         "gemma3": make_gemma3(),
         "table": make_table(),
     }
-    rerankers = {
-        "reranker_bert": reranker(
-            "reranker_bert",
-            transformers.BertForSequenceClassification,
-            transformers.BertConfig,
-            BERT,
-            word_piece(*BERT_FRAME),
-            True,
-        ),
-        "reranker_xlm_roberta": reranker(
-            "reranker_xlm_roberta",
-            transformers.XLMRobertaForSequenceClassification,
-            transformers.XLMRobertaConfig,
-            ROBERTA,
-            unigram(ROBERTA_PAIR),
-            False,
-        ),
-    }
-    text = json.dumps({"encoders": encoders, "rerankers": rerankers}, ensure_ascii=False)
-    (HERE / "expected.json").write_text(text.replace('{"kind"', '\n{"kind"').replace('{"question"', '\n{"question"') + "\n")
+    text = json.dumps({"encoders": encoders}, ensure_ascii=False)
+    (HERE / "expected.json").write_text(text.replace('{"kind"', '\n{"kind"') + "\n")
 
 
 main()

@@ -10,7 +10,7 @@ use crate::config::Config;
 use local_agent_embed::embedding::{
     self, Embedder, Encoder, QueryVector, ServerEmbedder, ServerSpec, TokenCounter,
 };
-use local_agent_embed::models::{ModelFiles, PreparedFolder};
+use local_agent_embed::models::{Engine, ModelFiles, PreparedFolder};
 use local_agent_files::sandbox::{PrivateNotes, Sandbox};
 use local_agent_index::indexing::Source;
 use local_agent_index::indexing::{
@@ -150,6 +150,14 @@ impl EmbeddingModel {
         match self {
             Self::Local(files) => files.id(),
             Self::Server(spec) => &spec.model,
+        }
+    }
+
+    /// What computes its network; `None`: a server.
+    pub fn engine(&self) -> Option<Engine> {
+        match self {
+            Self::Local(files) => Some(files.network().engine()),
+            Self::Server(_) => None,
         }
     }
 

@@ -285,6 +285,17 @@ pub enum Engine {
     Table,
 }
 
+impl Engine {
+    /// The stable name in JSON outputs.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Kernels => "kernels",
+            Self::Candle => "candle",
+            Self::Table => "table",
+        }
+    }
+}
+
 /// The network of a model: its kind and its sizes.
 #[derive(Debug, Clone, PartialEq)]
 pub enum NetworkConfig {

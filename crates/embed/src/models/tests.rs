@@ -185,3 +185,30 @@ fn the_list_names_what_is_here_and_what_could_be() {
         assert_eq!(state(EMBEDDED_ID), ModelState::Embedded);
     }
 }
+
+#[test]
+fn a_model_can_be_named_by_its_repository() {
+    assert_eq!(id_of("BAAI/bge-small-en-v1.5"), "bge-small-en-v1.5");
+    assert_eq!(id_of("bge-small-en-v1.5"), "bge-small-en-v1.5");
+    assert_eq!(id_of("someone/else"), "someone--else");
+    let models = tempfile::tempdir().unwrap();
+    std::fs::rename(
+        folder(BERT, MEAN).keep(),
+        models.path().join("someone--else"),
+    )
+    .unwrap();
+    let files = ModelFiles::find("someone/else", models.path()).unwrap();
+    assert_eq!(files.id(), "someone--else");
+}
+
+#[test]
+fn every_known_model_is_of_a_kind_that_can_be_computed() {
+    for known in KNOWN {
+        let kinds = RUNNABLE.split([',', ' ']);
+        assert!(
+            kinds.clone().any(|kind| kind == known.network),
+            "{}",
+            known.id
+        );
+    }
+}
