@@ -18,8 +18,8 @@ use candle_core::{DType, Device, Tensor};
 use candle_nn::VarBuilder;
 use candle_transformers::models::bert::{BertModel, Config};
 use local_agent_embed::embedding::{Embedded, Encoder, TokenCounter};
-use local_agent_embed::models::ModelFiles;
 use local_agent_embed::models::Precision;
+use local_agent_embed::models::{ModelFiles, NetworkConfig};
 use tokenizers::Tokenizer;
 
 /// Tokens of text in a full window of the compiled-in model.
@@ -186,7 +186,9 @@ struct Candle {
 
 impl Candle {
     fn load(files: &ModelFiles) -> Result<Self, String> {
-        let shape = files.architecture();
+        let NetworkConfig::Bert(shape) = files.network() else {
+            return Err("the compiled-in model is not a BERT".to_owned());
+        };
         let config = Config {
             vocab_size: shape.vocabulary,
             hidden_size: shape.hidden,

@@ -1,5 +1,5 @@
 //! Reference pages generated from the code, so that they are always up to date: `docs/cli.md`,
-//! `docs/codes.md`.
+//! `docs/codes.md`, `docs/models.md`.
 
 use std::fmt::Write as _;
 
@@ -8,6 +8,7 @@ use clap::CommandFactory as _;
 use super::args::Cli;
 use crate::doctor;
 use local_agent_agent::runs::Trouble;
+use local_agent_embed::models::{KNOWN, Known};
 use local_agent_text::error::ErrorCode;
 use local_agent_verify as verify;
 
@@ -99,4 +100,73 @@ pub fn codes_reference() -> String {
         );
     }
     out
+}
+
+/// What stands before the table of `docs/models.md`.
+const MODELS_HEAD: &str = "# Embedding models\n
+Generated from the code. Two models are compiled in. Others are pulled, or used from a folder
+(`embed.model_path`); nothing else downloads.\n
+```sh
+local-agent models pull bge-base-en-v1.5            # or BAAI/bge-base-en-v1.5
+local-agent models pull OWNER/NAME --revision COMMIT
+local-agent embed --model bge-base-en-v1.5          # or embed.model in the configuration
+local-agent models verify
+```\n
+## What can be computed\n
+A model is one `model.safetensors` with a `tokenizer.json`, laid out as `sentence-transformers` does.
+Split and pickled weights are refused. So is every network, pooling or module that is not in this
+list; the message says what was found.\n
+| `model_type` | computed by | precision |
+| --- | --- | --- |
+| `bert`, `roberta`, `xlm-roberta`, `camembert` (absolute positions, exact GELU) | this program's kernels | `embed.precision` |
+| `mpnet`, `modernbert`, `nomic_bert`, `new` and `gte` (Alibaba's GTE), `qwen3`, `gemma3_text` (attention in both directions) | candle | f32 |
+| `model2vec` (a table of token vectors) | looked up and averaged | f32 |\n
+- Pooling: mean, first token, last token. Behind it: dense layers with Identity or Tanh.
+- Prefixes: `embed.query_prefix` and `embed.passage_prefix`, otherwise those of the model's files,
+  otherwise those of the table below. Models of the E5 family need them.
+- `embed.dimensions` cuts vectors and scales them to length 1 again. Use it only with a model whose
+  card says that it was trained for it (Matryoshka); others lose much by it.
+- All of this is part of the fingerprint: vectors that were made in another way are never mixed.
+- A `nomic_bert` is used with at most 2048 tokens if its file does not say how long its training
+  texts were: beyond them its reference stretches positions with the length of each text.
+- `models verify` compares the vectors of BERT networks with those of a second implementation; for
+  the others there is none. Each kind of network is tested on small made-up weights against
+  `transformers` and `model2vec` (`tests/data/encoders/make.py`).
+- EmbeddingGemma needs a licence to be accepted on the hub: download it there and name its folder.\n
+## Models known by name\n
+| id | repository | network | MB | tokens | languages | licence | before a question | before a passage |
+| --- | --- | --- | --- | --- | --- | --- | --- | --- |
+";
+
+/// `docs/models.md`: which embedding models can be computed, and those that are known by name.
+pub fn models_reference() -> String {
+    let mut out = MODELS_HEAD.to_owned();
+    let mut known: Vec<&Known> = KNOWN.iter().collect();
+    known.sort_by_key(|known| known.id);
+    for model in known {
+        let window = model
+            .window
+            .map_or_else(|| "any".to_owned(), |window| window.to_string());
+        let prefixes = model.prefixes();
+        let _ = writeln!(
+            out,
+            "| `{}` | {} | `{}` | {} | {window} | {} | {} | {} | {} |",
+            model.id,
+            model.repo,
+            model.network,
+            model.megabytes,
+            model.languages,
+            model.license,
+            prefix(&prefixes.query),
+            prefix(&prefixes.passage),
+        );
+    }
+    out
+}
+
+fn prefix(text: &str) -> String {
+    if text.is_empty() {
+        return String::new();
+    }
+    format!("`{}`", text.replace('\n', "\\n"))
 }

@@ -12,8 +12,9 @@ use super::index::extend;
 use super::output::{count, pace};
 use super::progress::Bar;
 use local_agent_agent::config::Config;
-use local_agent_agent::operations::{EmbedRun, jobs};
+use local_agent_agent::operations::{EmbedRun, EmbeddingModel, jobs};
 use local_agent_embed::embedding::TEMPLATE_VERSION;
+use local_agent_embed::models::Engine;
 use local_agent_index::indexing::EmbedSummary;
 use local_agent_text::error::Result;
 use local_agent_text::types::Fingerprint;
@@ -52,17 +53,17 @@ pub(super) fn run(context: &mut Context, args: &Embed) -> Result<ExitCode> {
     let (summary, fingerprint) = done?;
     let ok = summary.errors.is_empty();
     if context.out.json {
-        context.out.json(report(
-            context,
-            &config,
-            &summary,
-            &fingerprint,
-            model.id(),
-            model.dim(),
-            ok,
-        ));
+        context
+            .out
+            .json(report(context, &config, &summary, &fingerprint, &model, ok));
     } else if !args.quiet || !ok {
         print(context, &config, &summary, began.elapsed());
+        if let Some(Engine::Candle | Engine::Table) = model.engine() {
+            context.out.line(&format!(
+                "computed in f32: `embed.precision` is for BERT networks, and `{}` is none",
+                model.id()
+            ));
+        }
     }
     Ok(ExitCode::from(u8::from(!ok)))
 }
@@ -72,8 +73,7 @@ fn report(
     config: &Config,
     summary: &EmbedSummary,
     fingerprint: &Fingerprint,
-    model_id: &str,
-    dim: Option<usize>,
+    model: &EmbeddingModel,
     ok: bool,
 ) -> Value {
     let mut body = serde_json::to_value(summary).unwrap_or_default();
@@ -81,9 +81,10 @@ fn report(
         "ok": ok,
         "embeddings_db": config.embed.db_path.to_string_lossy(),
         "provider": provider(config),
-        "model_id": model_id,
+        "model_id": model.id(),
+        "engine": model.engine().map(Engine::as_str),
         "embed_runtime_fingerprint": fingerprint,
-        "dim": dim,
+        "dim": model.dim(),
         "chunk_preprocess_sig": format!("headings_v{TEMPLATE_VERSION}"),
         "query_preprocess_sig": format!("plain_v{TEMPLATE_VERSION}"),
         "vectors_normalized": true,

@@ -68,7 +68,7 @@ use self::context::{Context, Environment};
 use self::output::Output;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
-pub use docs::{cli_reference, codes_reference};
+pub use docs::{cli_reference, codes_reference, models_reference};
 
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {

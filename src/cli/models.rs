@@ -10,7 +10,7 @@ use super::context::Context;
 use super::output::talk;
 #[cfg(feature = "pull")]
 use super::progress::Bar;
-use local_agent_embed::embedding::{fingerprint, second_opinion};
+use local_agent_embed::embedding::{Agreement, fingerprint, second_opinion};
 use local_agent_embed::models::{self, FileRecord, ModelFiles, ModelState};
 #[cfg(feature = "pull")]
 use local_agent_embed::models::{PullOptions, PullProgress, Trust};
@@ -21,7 +21,7 @@ pub(super) fn run(context: &Context, command: &ModelsCommand) -> Result<ExitCode
     match command {
         ModelsCommand::List => list(context),
         #[cfg(not(feature = "pull"))]
-        ModelsCommand::Pull { id, .. } => pull(context, own_id(id)),
+        ModelsCommand::Pull { id, .. } => pull(context, &models::id_of(id)),
         #[cfg(feature = "pull")]
         ModelsCommand::Pull {
             id,
@@ -31,26 +31,23 @@ pub(super) fn run(context: &Context, command: &ModelsCommand) -> Result<ExitCode
             ..
         } => {
             let defaults = PullOptions::default();
+            let own_id = models::id_of(id);
             let options = PullOptions {
                 endpoint: endpoint
                     .clone()
                     .unwrap_or_else(|| defaults.endpoint.clone()),
-                repo: repo.clone(),
+                // `owner/name` is a repository and a name at once.
+                repo: repo.clone().or_else(|| {
+                    let is_repository = id.contains('/') && models::known(&own_id).is_none();
+                    is_repository.then(|| id.clone())
+                }),
                 revision: revision.clone(),
                 ..defaults
             };
-            pull(context, own_id(id), &options)
+            pull(context, &own_id, &options)
         }
         ModelsCommand::Verify { id, .. } => verify(context, id.as_deref()),
     }
-}
-
-/// This program's id for a model, for its repository on the hub.
-fn own_id(id: &str) -> &str {
-    models::KNOWN
-        .iter()
-        .find(|known| known.repo == id)
-        .map_or(id, |known| known.id)
 }
 
 /// What `models list --json` prints.
@@ -113,7 +110,8 @@ struct VerifiedModel {
     compared: bool,
     files: Vec<FileRecord>,
     texts_embedded: usize,
-    least_cosine: f64,
+    /// `None`: there is no second implementation for its network.
+    least_cosine: Option<f64>,
 }
 
 /// A file of packed weights.
@@ -162,14 +160,17 @@ fn facts(model: &models::Listed) -> String {
 
 /// Maximum number of tokens of one text.
 fn window(model: &models::Listed) -> Option<usize> {
-    let known = || models::known(&model.id).map(|known| known.window as usize);
+    let known = || {
+        models::known(&model.id)?
+            .window
+            .map(|tokens| tokens as usize)
+    };
     let built_in = ModelFiles::built_in(&model.id).ok();
     built_in.map(|files| files.window()).or_else(known)
 }
 
 fn languages(id: &str) -> Option<&'static str> {
-    let known = models::known(id).map(|known| known.languages);
-    known.or_else(|| (id == models::MULTILINGUAL_ID).then_some("a hundred languages"))
+    models::known(id).map(|known| known.languages)
 }
 
 /// The cosine profile of a compiled-in model. `embed` measures those of other models.
@@ -263,6 +264,24 @@ fn verify_prepared(context: &Context) -> Result<Vec<models::Prepared>> {
     Ok(files)
 }
 
+/// What was found about the vectors of a model, as a clause.
+fn agreed(agreement: &Agreement) -> String {
+    let texts = agreement.texts;
+    match agreement.least_cosine {
+        Some(least) => {
+            // Rounded down, so that a small difference never disappears.
+            let least = (least * 1e5).floor() / 1e5;
+            format!(
+                "its vectors are those of a second implementation ({texts} texts, cosine at least \
+                 {least:.5})"
+            )
+        }
+        None => format!(
+            "it embedded {texts} texts in f32; there is no second implementation to compare with"
+        ),
+    }
+}
+
 fn verify(context: &Context, id: Option<&str>) -> Result<ExitCode> {
     let models_dir = context.environment.models_dir()?;
     let ids = match id {
@@ -290,12 +309,9 @@ fn verify(context: &Context, id: Option<&str>) -> Result<ExitCode> {
             } else {
                 "hashes recorded now"
             };
-            context.out.line(&format!(
-                "{id}  {how}; its vectors are those of a second implementation ({} texts, cosine at least {:.5})",
-                agreement.texts,
-                // Rounded down, so that a small difference never disappears.
-                (agreement.least_cosine * 1e5).floor() / 1e5,
-            ));
+            context
+                .out
+                .line(&format!("{id}  {how}; {}", agreed(&agreement)));
         }
         verified.push(VerifiedModel {
             id,

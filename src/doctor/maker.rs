@@ -40,7 +40,7 @@ impl Maker<'_> {
     /// The number of dimensions, if known without embedding.
     pub(super) fn dim(&self) -> Option<usize> {
         match self {
-            Self::Local(files) => Some(files.architecture().hidden),
+            Self::Local(files) => Some(files.dimensions()),
             Self::Server(server) => Some(server.dim()),
         }
     }

@@ -46,3 +46,8 @@ fn the_configuration_reference_is_the_table_of_keys() {
         &local_agent_agent::config::reference_markdown(),
     );
 }
+
+#[test]
+fn the_model_reference_is_the_registry() {
+    holds("models.md", &local_agent::cli::models_reference());
+}

@@ -290,3 +290,77 @@ fn a_damaged_embeddings_database_is_said_to_be_damaged() {
     assert_eq!(run["embedded_written"], 3);
     assert!(run["moved_aside"].as_str().unwrap().contains(".ancestor-"));
 }
+
+/// A vault whose vectors a tiny model of `tests/data/encoders` makes.
+fn with_tiny_model(name: &str) -> World {
+    let world = World::with(&[
+        ("a.md", "# A\n\nThe dough rests until four.\n"),
+        ("b.md", "# B\n\nThe proof box holds salt and flour.\n"),
+    ]);
+    configure(&world, name, "");
+    world.ok(&["index"]);
+    world
+}
+
+/// Configures the model, with `more` settings below `embed`.
+fn configure(world: &World, name: &str, more: &str) {
+    let all = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/encoders");
+    let folder = std::path::Path::new(all).join(name);
+    let folder = serde_json::to_string(&folder).unwrap();
+    let text = format!("embed: {{model: tiny, model_path: {folder}{more}}}\n");
+    world.write("../own.yaml", &text);
+}
+
+fn embed_with_own(world: &World) -> Value {
+    let own = world.root().join("own.yaml");
+    world.json(&["embed", "--config", own.to_str().unwrap()])
+}
+
+#[test]
+fn a_network_that_candle_computes_makes_vectors_and_says_its_precision() {
+    let world = with_tiny_model("modernbert");
+    let own = world.root().join("own.yaml");
+    let run = world.ok(&["embed", "--config", own.to_str().unwrap()]);
+    let said = "computed in f32: `embed.precision` is for BERT networks, and `tiny` is none";
+    assert!(run.stdout.contains(said), "{}", run.stdout);
+    let again = embed_with_own(&world);
+    assert_eq!(
+        (&again["engine"], &again["dim"]),
+        (&json!("candle"), &json!(16))
+    );
+    assert_eq!(again["embedded_written"], 0);
+    let found = world.json(&["vsearch", "dough", "--config", own.to_str().unwrap()]);
+    assert!(!found["results"].as_array().unwrap().is_empty(), "{found}");
+}
+
+#[test]
+fn prefixes_and_dimensions_make_other_vectors() {
+    let world = with_tiny_model("bert");
+    let own = world.root().join("own.yaml");
+    let embedded = |more: &str| {
+        configure(&world, "bert", more);
+        let run = embed_with_own(&world);
+        (run["embedded_written"].clone(), run["dim"].clone())
+    };
+    assert_eq!(embedded(""), (json!(2), json!(16)));
+    assert_eq!(embedded(", dimensions: 8"), (json!(2), json!(8)));
+    assert_eq!(
+        embedded(", passage_prefix: 'passage: '"),
+        (json!(2), json!(16))
+    );
+    assert_eq!(
+        embedded(", passage_prefix: 'passage: '"),
+        (json!(0), json!(16))
+    );
+    configure(&world, "bert", ", dimensions: 17");
+    let failure = world.fails(&["embed", "--json", "--config", own.to_str().unwrap()]);
+    assert_eq!(failure["error_code"], "CONFIG_ERROR");
+    assert_eq!(
+        failure["hint"],
+        "set embed.dimensions to 16 or less, or unset it"
+    );
+    let server = ", provider: ollama, dimensions: 8";
+    configure(&world, "bert", server);
+    let failure = world.fails(&["embed", "--json", "--config", own.to_str().unwrap()]);
+    assert_eq!(failure["error_code"], "CONFIG_ERROR");
+}

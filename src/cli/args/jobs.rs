@@ -117,7 +117,8 @@ pub(crate) enum ModelsCommand {
     List,
     /// Download a model; the only command that downloads anything
     Pull {
-        /// The name it will be used by; a known one, or any with --repo and --revision
+        /// A known name, or a repository OWNER/NAME (with --revision, unless it is known); any name
+        /// with --repo and --revision
         id: String,
         /// Repository on the server, for a model that is not known by name
         #[arg(long, value_name = "OWNER/NAME")]

@@ -177,10 +177,13 @@ pub struct Embed {
     pub batch_tokens: usize,
     /// Window in tokens; capped by the model's own.
     pub max_length: Option<usize>,
-    /// Put before a question for a server's model; models in this program have their own prefix.
-    pub query_prefix: String,
-    /// Put before a passage for a server's model.
-    pub passage_prefix: String,
+    /// Put before a question; `None`: what the model's files or card ask for, and nothing for a
+    /// model on a server.
+    pub query_prefix: Option<String>,
+    /// The same before a passage.
+    pub passage_prefix: Option<String>,
+    /// The length that vectors are cut to; `None`: they are not cut.
+    pub dimensions: Option<usize>,
     /// Number of worker threads; 0 = one per core.
     pub threads: usize,
     /// How long a vector that no chunk uses is kept.
@@ -468,8 +471,8 @@ impl Config {
             base: self.llm.server()?.to_string(),
             model: self.embed.model.clone(),
             key: self.llm.api_key.clone(),
-            query_prefix: self.embed.query_prefix.clone(),
-            passage_prefix: self.embed.passage_prefix.clone(),
+            query_prefix: self.embed.query_prefix.clone().unwrap_or_default(),
+            passage_prefix: self.embed.passage_prefix.clone().unwrap_or_default(),
             timeout,
         })
     }

@@ -232,7 +232,7 @@ pub const KEYS: &[Key] = &[
         "embed.model",
         Kind::Text,
         "auto",
-        "The embedding model. `all-MiniLM-L6-v2` (English) and `multilingual-e5-small` (a hundred languages) are compiled in; `auto` takes one of them by the languages of the index and keeps to it until `embed --model` names another.",
+        "The embedding model, by its id or its repository (`BAAI/bge-small-en-v1.5`). `all-MiniLM-L6-v2` (English) and `multilingual-e5-small` (a hundred languages) are compiled in; `auto` takes one of them by the languages of the index and keeps to it until `embed --model` names another.",
     ),
     key(
         "embed.model_path",
@@ -268,13 +268,19 @@ pub const KEYS: &[Key] = &[
         "embed.query_prefix",
         Kind::Prompt,
         "",
-        "Put before a question by an embedding model on a server, when it was trained so.",
+        "Put before a question when it is embedded; unset: what the model's files or card ask for, and nothing for a model on a server.",
     ),
     key(
         "embed.passage_prefix",
         Kind::Prompt,
         "",
-        "Put before a passage by an embedding model on a server, when it was trained so.",
+        "Put before a passage when it is embedded; unset: what the model's files or card ask for, and nothing for a model on a server.",
+    ),
+    key(
+        "embed.dimensions",
+        int(8, 1_048_576),
+        "",
+        "Numbers that vectors are cut to, for models that were trained for it; unset: all. A change needs `embed` again.",
     ),
     key(
         "embed.threads",

@@ -529,6 +529,12 @@ fn embed(
         let how = "write the name of a model of that server as `embed.model`";
         findings.problem(&values.origin("embed.model"), why, Some(how.into()));
     }
+    let dimensions = values.opt_int("embed.dimensions")?;
+    if provider.is_server() && dimensions.is_some() {
+        let why = "`embed.dimensions` cuts vectors of models inside this program, and `embed.provider` is a server";
+        let how = "remove `embed.dimensions`";
+        findings.problem(&values.origin("embed.dimensions"), why, Some(how.into()));
+    }
     Ok(Embed {
         db_path: state.embeddings.clone(),
         provider,
@@ -549,14 +555,9 @@ fn embed(
         },
         batch_tokens: values.int("embed.batch_tokens")?,
         max_length: values.opt_int("embed.max_length")?,
-        query_prefix: values
-            .opt_text("embed.query_prefix")
-            .unwrap_or_default()
-            .to_owned(),
-        passage_prefix: values
-            .opt_text("embed.passage_prefix")
-            .unwrap_or_default()
-            .to_owned(),
+        query_prefix: values.opt_text("embed.query_prefix").map(str::to_owned),
+        passage_prefix: values.opt_text("embed.passage_prefix").map(str::to_owned),
+        dimensions,
         threads: values.int("embed.threads")?,
         keep_unused_days: values.int("embed.keep_unused_days")?,
     })

@@ -10,7 +10,7 @@ use crate::config::{Config, unknown_source};
 use local_agent_embed::embedding::{
     self, Embedder, Encoder, QueryVector, ServerEmbedder, ServerSpec, TokenCounter,
 };
-use local_agent_embed::models::{ModelFiles, PreparedFolder};
+use local_agent_embed::models::{Engine, ModelFiles, PreparedFolder};
 use local_agent_files::sandbox::{PrivateNotes, Sandbox};
 use local_agent_index::indexing::Source;
 use local_agent_index::indexing::{
@@ -150,6 +150,14 @@ impl EmbeddingModel {
         }
     }
 
+    /// What computes its network; `None`: a server.
+    pub fn engine(&self) -> Option<Engine> {
+        match self {
+            Self::Local(files) => Some(files.network().engine()),
+            Self::Server(_) => None,
+        }
+    }
+
     /// Whether texts are sent out of this program for embedding.
     pub fn is_server(&self) -> bool {
         matches!(self, Self::Server(_))
@@ -166,7 +174,7 @@ impl EmbeddingModel {
     /// Number of dimensions, if known without asking a server.
     pub fn dim(&self) -> Option<usize> {
         match self {
-            Self::Local(files) => Some(files.architecture().hidden),
+            Self::Local(files) => Some(files.dimensions()),
             Self::Server(_) => None,
         }
     }

@@ -51,19 +51,28 @@ pub fn choose(config: &Config) -> Result<ModelChoice> {
     Ok(by_languages(&texts))
 }
 
-/// A model with the configured window, precision and instruction set.
-pub(super) fn as_configured(config: &Config, files: ModelFiles) -> ModelFiles {
+/// A model with the configured window, precision, instruction set, prefixes and number of
+/// dimensions.
+///
+/// Errors: `CONFIG_ERROR` when its vectors have fewer dimensions.
+pub(super) fn as_configured(config: &Config, files: ModelFiles) -> Result<ModelFiles> {
+    let embed = &config.embed;
     files
         .with_window(config.embed.max_length)
         .with_precision(config.embed.precision)
         .with_instructions(config.embed.instructions)
+        .with_prefixes(
+            embed.query_prefix.as_deref(),
+            embed.passage_prefix.as_deref(),
+        )
+        .with_dimensions(embed.dimensions)
 }
 
 /// The compiled-in model that computed the published vectors.
 fn maker_of_vectors(config: &Config) -> Option<&'static str> {
     let stamp = vectors::stamp(&config.vectors_dir()).ok().flatten()?;
     all_built_in()
-        .map(|files| as_configured(config, files))
+        .filter_map(|files| as_configured(config, files).ok())
         .find(|files: &ModelFiles| embedding::fingerprint(files) == stamp.fingerprint)
         .map(|files| {
             if files.id() == MULTILINGUAL_ID {

@@ -95,18 +95,19 @@ pub fn model_files(config: &Config, models_dir: Option<&Path>) -> Result<ModelFi
         // Chunks keep their borders whatever model is chosen.
         return ModelFiles::embedded();
     }
+    let own_id = models::id_of(&embed.model);
     let files = match (&embed.model_path, models_dir) {
         (Some(folder), _) => ModelFiles::from_folder(&id_of(&embed.model, folder), folder)?,
-        (None, _) if models::built_in_ids().any(|id| id == embed.model) => {
-            ModelFiles::built_in(&embed.model)?
+        (None, _) if models::built_in_ids().any(|id| id == own_id) => {
+            ModelFiles::built_in(&own_id)?
         }
-        (None, Some(dir)) => ModelFiles::find(&embed.model, dir)?,
+        (None, Some(dir)) => ModelFiles::find(&own_id, dir)?,
         (None, None) => {
             let message = "the system names no data folder for this user";
             return Err(Failure::new(ErrorCode::ConfigError, message).with_hint("set HOME"));
         }
     };
-    Ok(as_configured(config, files))
+    as_configured(config, files)
 }
 
 /// The files of the model that computes vectors inside this program.
@@ -117,7 +118,7 @@ pub fn embedding_files(config: &Config, models_dir: Option<&Path>) -> Result<Mod
         return model_files(config, models_dir);
     }
     let files = ModelFiles::built_in(choose(config)?.id)?;
-    Ok(as_configured(config, files))
+    as_configured(config, files)
 }
 
 /// How files are cut, and the name of that chunking.

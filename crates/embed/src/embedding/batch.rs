@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use local_agent_kernels::elementwise as kernels;
 use local_agent_kernels::network::BATCH_TOKENS;
 
-use super::bert::{Bert, Scratch};
+use super::network::{Scratch, TextNetwork};
 use super::tokens::TokenCounter;
 use local_agent_text::error::{Failure, Result};
 
@@ -23,32 +23,57 @@ pub struct Embedded {
 
 /// The tokens around every window, and how many tokens of text fit between them.
 pub(super) struct Frame {
-    pub first: u32,
-    pub last: u32,
+    /// Special tokens before everything.
+    pub before: Vec<u32>,
+    /// Special tokens behind everything.
+    pub behind: Vec<u32>,
+    /// What is put before every text, and its tokens.
+    pub prefix_text: String,
     pub prefix: Vec<u32>,
+    /// The token of a window that would contain none.
+    pub filler: u32,
     /// Tokens of text that fit into one window.
     pub room: usize,
 }
 
+/// A text as tokens: those of the prefix that stand before it, and its own.
+pub(super) struct Framed<'a> {
+    /// The tokens of the prefix.
+    pub prefix: &'a [u32],
+    /// The tokens of the text.
+    pub own: Vec<u32>,
+}
+
 impl Frame {
+    /// The tokens of a text.
+    pub(super) fn tokens(&self, tokens: &TokenCounter, text: &str) -> Result<Framed<'_>> {
+        let (same, own) = tokens.ids_behind(&self.prefix_text, &self.prefix, text)?;
+        Ok(Framed {
+            prefix: self.prefix.get(..same).unwrap_or(&self.prefix),
+            own,
+        })
+    }
+
     /// The inputs for one text: as many windows as it needs, of nearly equal length, so that none
     /// is nearly empty.
-    pub(super) fn windows(&self, ids: &[u32]) -> Vec<Vec<u32>> {
+    pub(super) fn windows(&self, text: &Framed<'_>) -> Vec<Vec<u32>> {
+        let ids = text.own.as_slice();
         let count = ids.len().div_ceil(self.room).max(1);
         let size = ids.len().div_ceil(count).max(1);
-        let frame = |part: &[u32]| {
-            let mut window = Vec::with_capacity(part.len() + self.prefix.len() + 2);
-            window.push(self.first);
-            window.extend_from_slice(&self.prefix);
-            window.extend_from_slice(part);
-            window.push(self.last);
-            window
-        };
         if ids.is_empty() {
-            vec![frame(ids)]
+            vec![self.window(text.prefix, ids)]
         } else {
-            ids.chunks(size).map(frame).collect()
+            let window = |part: &[u32]| self.window(text.prefix, part);
+            ids.chunks(size).map(window).collect()
         }
+    }
+
+    fn window(&self, prefix: &[u32], part: &[u32]) -> Vec<u32> {
+        let mut window = [&self.before, prefix, part, &self.behind].concat();
+        if window.is_empty() {
+            window.push(self.filler);
+        }
+        window
     }
 }
 
@@ -60,7 +85,7 @@ struct Window {
 
 /// Embeds `texts`; the results are in the same order.
 pub(super) fn embed(
-    bert: &Bert,
+    network: &TextNetwork,
     tokens: &TokenCounter,
     frame: &Frame,
     texts: &[&str],
@@ -88,7 +113,7 @@ pub(super) fn embed(
         .map(|(_, own)| AtomicUsize::new(own.len()))
         .collect();
     let job = Job {
-        bert,
+        network,
         batches: &batches,
         left: &left,
         next: AtomicUsize::new(0),
@@ -100,7 +125,7 @@ pub(super) fn embed(
     let mut out: Vec<Embedded> = counted
         .iter()
         .map(|(count, own)| Embedded {
-            vector: vec![0.0; bert.dim()],
+            vector: vec![0.0; network.dimensions()],
             tokens: u32::try_from(*count).unwrap_or(u32::MAX),
             windows: u32::try_from(own.len()).unwrap_or(u32::MAX),
         })
@@ -132,7 +157,10 @@ fn tokenise(
     texts: &[&str],
     threads: usize,
 ) -> Result<Vec<(usize, Vec<Vec<u32>>)>> {
-    let cut = |text: &&str| tokens.ids(text).map(|ids| (ids.len(), frame.windows(&ids)));
+    let cut = |text: &&str| {
+        let framed = frame.tokens(tokens, text)?;
+        Ok((framed.own.len(), frame.windows(&framed)))
+    };
     let size = texts.len().div_ceil(threads).max(1);
     std::thread::scope(|scope| {
         let workers: Vec<_> = texts
@@ -169,7 +197,7 @@ fn micro_batches(windows: &[Window], budget: usize) -> Vec<&[Window]> {
 
 /// What the workers share.
 struct Job<'a> {
-    bert: &'a Bert,
+    network: &'a TextNetwork,
     batches: &'a [&'a [Window]],
     /// Windows of each text that are not done yet.
     left: &'a [AtomicUsize],
@@ -189,7 +217,7 @@ impl Job<'_> {
                 break;
             };
             let ids: Vec<&[u32]> = batch.iter().map(|w| w.ids.as_slice()).collect();
-            let vectors = self.bert.encode(&ids, &mut scratch);
+            let vectors = self.network.encode(&ids, &mut scratch);
             let vectors = vectors.inspect_err(|_| self.stop.store(true, Ordering::Relaxed))?;
             done.push((number, vectors));
             let finished = batch

@@ -1,4 +1,4 @@
-//! The BERT encoder: takes token ids, returns one pooled vector per sequence.
+//! The BERT encoder: takes token ids, returns the last hidden states of every token.
 //!
 //! The model's files are read into a `local_agent_kernels::network`, which computes the layers
 //! without padding: the vector of a sequence does not depend on the other sequences in its batch,
@@ -15,7 +15,7 @@ use local_agent_kernels::{Isa, Set, bf16, halves};
 use super::packed;
 use super::weights::{Table, Tensors, invalid};
 use crate::models::Precision;
-use crate::models::{Activation, Architecture, ModelFiles, Pooling};
+use crate::models::{Activation, Architecture, ModelFiles};
 use local_agent_text::error::{Failure, Result};
 
 /// Rows that are multiplied in place in the file must have a multiple of this many numbers.
@@ -36,9 +36,8 @@ pub(super) struct Bert {
     id: String,
     hidden: usize,
     norm_eps: f32,
-    pooling: Pooling,
     words: Table,
-    /// Position vectors with the vector of token type 0 added: our inputs have only one segment.
+    /// Position vectors with the vector of token type 0 added: a text has only one segment.
     positions: Vec<f32>,
     norm: network::Norm,
     network: Network,
@@ -47,7 +46,6 @@ pub(super) struct Bert {
 /// Buffers that one thread keeps between batches.
 #[derive(Default)]
 pub(super) struct Scratch {
-    x: Vec<f32>,
     lengths: Vec<usize>,
     network: network::Scratch,
 }
@@ -88,16 +86,23 @@ impl Bert {
     /// layers.
     ///
     /// Errors: `MODEL_INVALID` when a tensor is missing or has another shape.
-    pub(super) fn load(files: &ModelFiles, purpose: Purpose, isa: Isa) -> Result<Self> {
-        let shape = *files.architecture();
+    pub(super) fn load(
+        files: &ModelFiles,
+        shape: Architecture,
+        purpose: Purpose,
+        isa: Isa,
+    ) -> Result<Self> {
         let Activation::Gelu = shape.activation;
         let tensors = Tensors::open(files.id(), files.weights())?;
         let hidden = shape.hidden;
-        let mut positions = tensors.read(
-            "embeddings.position_embeddings.weight",
-            &[shape.positions, hidden],
+        let rows = shape.first_position + shape.positions;
+        let name = "embeddings.position_embeddings.weight";
+        let mut positions = tensors.read(name, &[rows, hidden])?;
+        positions.drain(..shape.first_position * hidden);
+        let types = tensors.read(
+            "embeddings.token_type_embeddings.weight",
+            &[shape.token_types, hidden],
         )?;
-        let types = tensors.read("embeddings.token_type_embeddings.weight", &[2, hidden])?;
         for position in positions.chunks_exact_mut(hidden) {
             position
                 .iter_mut()
@@ -117,7 +122,6 @@ impl Bert {
             id: files.id().to_owned(),
             hidden,
             norm_eps: shape.norm_eps,
-            pooling: files.pooling(),
             words: tensors.table(
                 "embeddings.word_embeddings.weight",
                 shape.vocabulary,
@@ -130,83 +134,28 @@ impl Bert {
         })
     }
 
-    /// Length of the vectors.
-    pub(super) fn dim(&self) -> usize {
-        self.hidden
-    }
-
     /// The instructions it computes with.
     #[cfg(test)]
     pub(super) fn isa(&self) -> Isa {
         self.network.isa()
     }
 
-    /// One unit vector per sequence, in the given order. Every sequence contains at least one token
-    /// and at most as many as the network has positions.
+    /// Puts the last hidden states of all tokens into `x`: [tokens, hidden].
     ///
-    /// Errors: `MODEL_INVALID` for a token outside the word table or a result that is not finite.
-    pub(super) fn encode(
+    /// Errors: `MODEL_INVALID` for a token outside the word table.
+    pub(super) fn forward(
         &self,
         sequences: &[&[u32]],
+        x: &mut Vec<f32>,
         scratch: &mut Scratch,
-    ) -> Result<Vec<Vec<f32>>> {
-        self.forward(sequences, scratch)?;
-        let mut rest = scratch.x.as_slice();
-        let mut vectors = Vec::with_capacity(sequences.len());
-        for sequence in sequences {
-            let (own, others) = rest.split_at(sequence.len() * self.hidden);
-            rest = others;
-            vectors.push(self.pooled(own)?);
-        }
-        Ok(vectors)
-    }
-
-    /// Like [`Self::encode`], and returns with each vector the last hidden states of its tokens,
-    /// [tokens, hidden], not normalised.
-    pub(super) fn states(
-        &self,
-        sequences: &[&[u32]],
-        scratch: &mut Scratch,
-    ) -> Result<Vec<(Vec<f32>, Vec<f32>)>> {
-        self.forward(sequences, scratch)?;
-        let mut rest = scratch.x.as_slice();
-        let mut out = Vec::with_capacity(sequences.len());
-        for sequence in sequences {
-            let (own, others) = rest.split_at(sequence.len() * self.hidden);
-            rest = others;
-            out.push((self.pooled(own)?, own.to_vec()));
-        }
-        Ok(out)
-    }
-
-    /// Puts the last hidden states of all tokens into `scratch.x`.
-    fn forward(&self, sequences: &[&[u32]], scratch: &mut Scratch) -> Result<()> {
-        let Scratch {
-            x,
-            lengths,
-            network,
-        } = scratch;
+    ) -> Result<()> {
+        let Scratch { lengths, network } = scratch;
         lengths.clear();
         lengths.extend(sequences.iter().map(|s| s.len()));
         self.embed(sequences, x)?;
         self.network
             .forward(x, lengths, network)
             .map_err(Failure::internal)
-    }
-
-    /// The unit vector of one sequence, from its last hidden states.
-    fn pooled(&self, states: &[f32]) -> Result<Vec<f32>> {
-        let mut vector = vec![0.0; self.hidden];
-        let counted = if self.pooling == Pooling::Mean {
-            states
-        } else {
-            states.get(..self.hidden).unwrap_or(states)
-        };
-        kernels::add_rows(self.network.isa(), &mut vector, counted);
-        if !kernels::normalise(&mut vector) {
-            return Err(invalid(&self.id, "it made a vector that is not finite"));
-        }
-        Ok(vector)
     }
 
     /// The sums of word, position and type vectors of all tokens, normed: [tokens, hidden].

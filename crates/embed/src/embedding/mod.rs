@@ -1,18 +1,22 @@
 //! Text → vectors.
 //!
-//! The encoder is a BERT network in pure Rust (the package `crates/kernels/`; candle checks it):
-//! the same binary works on every machine, with a compiled-in model or one from a folder. A vector
-//! depends only on what is in its [`Fingerprint`]: not on the machine, the path, the version or a
-//! URL.
+//! The encoder is a BERT network in pure Rust (the package `crates/kernels/`; candle checks it), a
+//! network that candle computes, or a table of token vectors: the same binary works on every
+//! machine, with a compiled-in model or one from a folder. A vector depends only on what is in its
+//! [`Fingerprint`]: not on the machine, the path, the version or a URL.
 
 mod batch;
 mod bert;
+mod candle;
 mod lazy;
+mod network;
 mod oracle;
 mod packed;
 mod pieces;
+mod pooling;
 mod server;
 mod states;
+mod table;
 mod tokens;
 mod unigram;
 mod weights;
@@ -21,8 +25,8 @@ mod words;
 use bert::Purpose;
 use local_agent_kernels::Isa;
 
-use crate::models::ModelFiles;
 use crate::models::Precision;
+use crate::models::{Engine, ModelFiles};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::{Fingerprint, HeadingPath};
 
@@ -76,7 +80,7 @@ impl QueryVector {
 
 /// A loaded encoder. Immutable; any number of threads may use it at once.
 pub struct Encoder {
-    bert: bert::Bert,
+    network: network::TextNetwork,
     tokens: TokenCounter,
     query: batch::Frame,
     passage: batch::Frame,
@@ -107,49 +111,29 @@ impl Encoder {
     }
 
     fn load_for(files: &ModelFiles, purpose: Purpose, isa: Isa) -> Result<Self> {
-        let (tokens, bert) = std::thread::scope(|scope| {
+        let (tokens, network) = std::thread::scope(|scope| {
             let tokens = scope.spawn(|| TokenCounter::load(files));
-            let bert = bert::Bert::load(files, purpose, isa);
+            let network = network::TextNetwork::load(files, purpose, isa);
             (
                 tokens
                     .join()
                     .map_err(|_| Failure::internal("loading the tokenizer panicked")),
-                bert,
+                network,
             )
         });
-        let (tokens, bert) = (tokens??, bert?);
-        let (first, last) = tokens.frame(files.id())?;
-        let frame = |prefix: &str| -> Result<batch::Frame> {
-            let prefix = tokens.ids(prefix)?;
-            match files.window().checked_sub(prefix.len() + 2) {
-                Some(room) if room > 0 => Ok(batch::Frame {
-                    first,
-                    last,
-                    prefix,
-                    room,
-                }),
-                _ => Err(weights::invalid(
-                    files.id(),
-                    "its prefix leaves no room for text in the window",
-                )),
-            }
-        };
-        let (query, passage) = (
-            frame(&files.prefixes().query)?,
-            frame(&files.prefixes().passage)?,
-        );
+        let (tokens, network) = (tokens??, network?);
         Ok(Self {
-            bert,
+            query: frame(files, &tokens, &files.prefixes().query)?,
+            passage: frame(files, &tokens, &files.prefixes().passage)?,
+            network,
             tokens,
-            query,
-            passage,
             fingerprint: fingerprint(files),
         })
     }
 
     /// Length of a vector.
     pub fn dim(&self) -> usize {
-        self.bert.dim()
+        self.network.dimensions()
     }
 
     /// The fingerprint of the vectors that this encoder makes.
@@ -162,7 +146,7 @@ impl Encoder {
     /// Errors: `MODEL_INVALID` when the result is not finite.
     pub fn embed_query(&self, text: &str) -> Result<QueryVector> {
         let one = batch::embed(
-            &self.bert,
+            &self.network,
             &self.tokens,
             &self.query,
             &[text],
@@ -197,7 +181,7 @@ impl Encoder {
         on_done: &(dyn Fn(usize) + Sync),
     ) -> Result<Vec<Embedded>> {
         batch::embed(
-            &self.bert,
+            &self.network,
             &self.tokens,
             &self.passage,
             texts,
@@ -212,7 +196,7 @@ impl Encoder {
     ///
     /// Errors: `MODEL_INVALID` when a result is not finite.
     pub fn token_states(&self, texts: &[&str], threads: usize) -> Result<Vec<TokenStates>> {
-        states::of_texts(&self.bert, &self.tokens, &self.passage, texts, threads)
+        states::of_texts(&self.network, &self.tokens, &self.passage, texts, threads)
     }
 
     /// The vectors of the words of a question, each in the context of all words; words beyond the
@@ -220,8 +204,37 @@ impl Encoder {
     ///
     /// Errors: `MODEL_INVALID` when a result is not finite.
     pub fn word_states(&self, words: &[&str]) -> Result<Vec<WordState>> {
-        states::of_words(&self.bert, &self.tokens, &self.query, words)
+        states::of_words(&self.network, &self.tokens, &self.query, words)
     }
+}
+
+/// The tokens around a text with this prefix.
+fn frame(files: &ModelFiles, tokens: &TokenCounter, prefix: &str) -> Result<batch::Frame> {
+    let (before, behind, filler) = match files.network().engine() {
+        // A table averages the tokens of the text alone.
+        Engine::Table => {
+            let unknown = table::unknown_token(files.tokenizer());
+            (Vec::new(), Vec::new(), unknown.unwrap_or_default())
+        }
+        Engine::Kernels | Engine::Candle => {
+            let (before, behind) = tokens.frame(files.id())?;
+            (before, behind, 0)
+        }
+    };
+    let own = tokens.ids(prefix)?;
+    let around = before.len() + behind.len() + own.len();
+    let Some(room) = files.window().checked_sub(around).filter(|room| *room > 0) else {
+        let reason = "its prefix leaves no room for text in the window";
+        return Err(weights::invalid(files.id(), reason));
+    };
+    Ok(batch::Frame {
+        before,
+        behind,
+        prefix_text: prefix.to_owned(),
+        prefix: own,
+        filler,
+        room,
+    })
 }
 
 /// The source of vectors, chosen once by the configuration.
@@ -305,16 +318,33 @@ fn isa(files: &ModelFiles) -> Result<Isa> {
 
 /// The fingerprint of the vectors that these files make, on any machine; no weights are read.
 pub fn fingerprint(files: &ModelFiles) -> Fingerprint {
-    Fingerprint::of_fields(&[
+    let arithmetic = match files.network().engine() {
+        Engine::Kernels => arithmetic(files.precision()),
+        Engine::Candle => "candle networks:f32",
+        Engine::Table => "table:f32",
+    };
+    let (window, template) = (
+        (files.window() as u64).to_le_bytes(),
+        TEMPLATE_VERSION.to_le_bytes(),
+    );
+    let mut fields: Vec<&[u8]> = vec![
         files.weights_sha256().as_bytes(),
         files.tokenizer_sha256().as_bytes(),
         files.pooling().as_str().as_bytes(),
         files.prefixes().query.as_bytes(),
         files.prefixes().passage.as_bytes(),
-        &(files.window() as u64).to_le_bytes(),
-        &TEMPLATE_VERSION.to_le_bytes(),
-        arithmetic(files.precision()).as_bytes(),
-    ])
+        &window,
+        &template,
+        arithmetic.as_bytes(),
+    ];
+    // Vectors that are neither cut nor go through a dense layer keep the fingerprint that they have
+    // always had.
+    for layer in files.dense() {
+        fields.extend([b"dense".as_slice(), layer.sha256().as_bytes()]);
+    }
+    let cut = files.cut().map(|dimensions| format!("cut to {dimensions}"));
+    fields.extend(cut.as_deref().map(str::as_bytes));
+    Fingerprint::of_fields(&fields)
 }
 
 /// The text that is embedded for a chunk: up to two innermost headings, a line break, the text. It
@@ -331,3 +361,6 @@ pub fn passage_input(heading: &HeadingPath, text: &str) -> String {
 
 #[cfg(test)]
 mod tests;
+
+#[cfg(test)]
+mod network_tests;

@@ -2,20 +2,22 @@
 //!
 //! The network in `bert` is our own arithmetic around matrix products that differ between
 //! processors. Nobody would notice a wrong vector: search would only get worse. So `models verify`
-//! embeds a few texts both ways, on the machine that will use them.
+//! embeds a few texts both ways, on the machine that will use them. What candle itself computes, and
+//! a table of vectors, has no second implementation here: then the texts are only embedded.
 
 use std::collections::HashMap;
 
 use candle_core::{DType, Device, Tensor};
 use candle_nn::VarBuilder;
 use candle_transformers::models::bert::{BertModel, Config, HiddenAct, PositionEmbeddingType};
-use local_agent_kernels::elementwise::normalise;
+use local_agent_kernels::Isa;
 
 use super::Encoder;
-use super::bert::Scratch;
+use super::network::Scratch;
+use super::pooling::Pooler;
 use super::weights::{Tensors, invalid};
 use crate::models::Precision;
-use crate::models::{Activation, Architecture, ModelFiles, Pooling};
+use crate::models::{Activation, Architecture, ModelFiles, NetworkConfig};
 use local_agent_text::error::Result;
 
 /// Two vectors of one text with a lower cosine count as different: rounding alone gives at least
@@ -49,35 +51,42 @@ fn probes() -> Vec<String> {
 /// How close our vectors are to those of the reference implementation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Agreement {
-    /// Texts that were embedded both ways.
+    /// Texts that were embedded.
     pub texts: usize,
-    /// The smallest cosine between the two vectors of one text.
-    pub least_cosine: f64,
+    /// The smallest cosine between the two vectors of one text; `None` if there is no second
+    /// implementation for this network.
+    pub least_cosine: Option<f64>,
 }
 
-/// Embeds a few texts with our encoder and with candle-transformers' (takes about a second, and
-/// twice the weights in memory).
+/// Embeds a few texts with our encoder and, if it computes the network with this program's own
+/// kernels, with candle-transformers' too (takes about a second, and twice the weights in memory).
 ///
 /// Errors: `MODEL_INVALID` when the files are not a usable encoder, or the two disagree.
 pub fn second_opinion(files: &ModelFiles) -> Result<Agreement> {
     let encoder = Encoder::load(files)?;
-    let oracle = Oracle::load(files)?;
+    let oracle = match files.network() {
+        NetworkConfig::Bert(shape) => Some(Oracle::load(files, shape)?),
+        NetworkConfig::Candle(_) | NetworkConfig::Table(_) => None,
+    };
     let (mut least_cosine, mut texts, mut scratch) = (1.0_f64, 0, Scratch::default());
     for text in probes() {
-        let ids = encoder.tokens.ids(&text)?;
+        let mut framed = encoder.passage.tokens(&encoder.tokens, &text)?;
         // The reference sees one window; cutting longer texts is our own code and is tested
         // elsewhere.
-        let ids = &ids[..ids.len().min(encoder.passage.room)];
-        let window = encoder.passage.windows(ids).remove(0);
-        let own = encoder.bert.encode(&[&window], &mut scratch)?.remove(0);
-        let other = oracle.encode(&window).map_err(|e| broken(files, &e))?;
+        framed.own.truncate(encoder.passage.room.min(LONGEST_PROBE));
+        let window = encoder.passage.windows(&framed).remove(0);
+        let own = encoder.network.encode(&[&window], &mut scratch)?.remove(0);
+        texts += 1;
+        let Some(oracle) = &oracle else {
+            continue;
+        };
+        let other = oracle.encode(files, &window)?;
         let cosine = own
             .iter()
             .zip(&other)
             .map(|(a, b)| f64::from(*a) * f64::from(*b))
             .sum();
         least_cosine = least_cosine.min(cosine);
-        texts += 1;
     }
     if least_cosine.is_nan() || least_cosine < least_cosine_of(files.precision()) {
         let reason = format!(
@@ -87,17 +96,17 @@ pub fn second_opinion(files: &ModelFiles) -> Result<Agreement> {
     }
     Ok(Agreement {
         texts,
-        least_cosine,
+        least_cosine: oracle.map(|_| least_cosine),
     })
 }
 
 struct Oracle {
     bert: BertModel,
-    pooling: Pooling,
+    pooler: Pooler,
 }
 
 impl Oracle {
-    fn load(files: &ModelFiles) -> Result<Self> {
+    fn load(files: &ModelFiles, shape: &Architecture) -> Result<Self> {
         let read = Tensors::open(files.id(), files.weights())?;
         let mut tensors = HashMap::new();
         for (name, shape) in read.shapes() {
@@ -105,30 +114,37 @@ impl Oracle {
             let tensor = Tensor::from_vec(numbers, shape, &Device::Cpu);
             tensors.insert(name, tensor.map_err(|e| broken(files, &e))?);
         }
+        // candle's BERT counts positions from 0.
+        if let Some(table) = tensors.get_mut(POSITIONS) {
+            let used = table.narrow(0, shape.first_position, shape.positions);
+            *table = used.map_err(|e| broken(files, &e))?;
+        }
         let tensors = VarBuilder::from_tensors(tensors, DType::F32, &Device::Cpu);
-        let bert = BertModel::load(tensors, &config(files.architecture()));
+        let bert = BertModel::load(tensors, &config(shape));
         Ok(Self {
             bert: bert.map_err(|e| broken(files, &e))?,
-            pooling: files.pooling(),
+            pooler: Pooler::load(files, Isa::best())?,
         })
     }
 
     /// The unit vector of one window.
-    fn encode(&self, window: &[u32]) -> candle_core::Result<Vec<f32>> {
+    fn encode(&self, files: &ModelFiles, window: &[u32]) -> Result<Vec<f32>> {
+        let states = self.states(window).map_err(|e| broken(files, &e))?;
+        self.pooler.pooled(&states)
+    }
+
+    fn states(&self, window: &[u32]) -> candle_core::Result<Vec<f32>> {
         let ids = Tensor::new(window, &Device::Cpu)?.unsqueeze(0)?;
-        let tokens = self
-            .bert
-            .forward(&ids, &ids.zeros_like()?, None)?
-            .squeeze(0)?;
-        let pooled = match self.pooling {
-            Pooling::Mean => tokens.mean(0)?,
-            Pooling::Cls => tokens.get(0)?,
-        };
-        let mut vector = pooled.to_vec1::<f32>()?;
-        normalise(&mut vector);
-        Ok(vector)
+        let states = self.bert.forward(&ids, &ids.zeros_like()?, None)?;
+        states.flatten_all()?.to_vec1::<f32>()
     }
 }
+
+/// The table of positions.
+const POSITIONS: &str = "embeddings.position_embeddings.weight";
+
+/// Tokens of the longest text that is compared: more would only take longer.
+const LONGEST_PROBE: usize = 1024;
 
 fn config(shape: &Architecture) -> Config {
     let Activation::Gelu = shape.activation;
@@ -140,7 +156,7 @@ fn config(shape: &Architecture) -> Config {
         intermediate_size: shape.intermediate,
         hidden_act: HiddenAct::Gelu,
         max_position_embeddings: shape.positions,
-        type_vocab_size: 2,
+        type_vocab_size: shape.token_types,
         layer_norm_eps: f64::from(shape.norm_eps),
         position_embedding_type: PositionEmbeddingType::Absolute,
         // Dropout, initial values and the cache are for training and decoders.

@@ -3,13 +3,14 @@
 //! The vector of a text is the mean of these states. Comparing two texts word by word is finer
 //! ("late interaction", as in ColBERT, Khattab and Zaharia 2020).
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use local_agent_kernels::elementwise as kernels;
 use local_agent_kernels::network::BATCH_TOKENS;
 
 use super::batch::{Frame, on_workers};
-use super::bert::{Bert, Scratch};
+use super::network::{Scratch, TextNetwork};
 use super::tokens::TokenCounter;
 use local_agent_text::error::Result;
 
@@ -21,12 +22,14 @@ pub struct TokenStates {
     pub vector: Vec<f32>,
     /// One vector of length 1 per token, concatenated, without special tokens.
     rows: Vec<f32>,
+    /// Length of the vector of a token, which may be greater than that of a text.
+    width: usize,
 }
 
 impl TokenStates {
     /// The vectors of the tokens, in order.
     pub fn tokens(&self) -> impl Iterator<Item = &[f32]> {
-        self.rows.chunks_exact(self.vector.len().max(1))
+        self.rows.chunks_exact(self.width.max(1))
     }
 
     /// The highest cosine of `vector` (of length 1) with a token; −1 without tokens.
@@ -48,31 +51,48 @@ pub struct WordState {
     pub tokens: usize,
 }
 
+/// The one window of a text.
+struct StateWindow {
+    text: usize,
+    ids: Vec<u32>,
+    /// Which of its tokens are the text's own.
+    own: Range<usize>,
+}
+
 /// The states of `texts`, in the same order, computed by `threads` workers.
 pub(super) fn of_texts(
-    bert: &Bert,
+    network: &TextNetwork,
     tokens: &TokenCounter,
     frame: &Frame,
     texts: &[&str],
     threads: usize,
 ) -> Result<Vec<TokenStates>> {
-    let mut windows: Vec<(usize, Vec<u32>)> = Vec::with_capacity(texts.len());
+    let mut windows: Vec<StateWindow> = Vec::with_capacity(texts.len());
     for (text, words) in texts.iter().enumerate() {
-        let ids = tokens.ids(words)?;
-        let cut = ids.get(..frame.room).unwrap_or(&ids);
-        windows.extend(frame.windows(cut).into_iter().map(|ids| (text, ids)));
+        let mut framed = frame.tokens(tokens, words)?;
+        framed.own.truncate(frame.room);
+        let start = frame.before.len() + framed.prefix.len();
+        let own = start..start + framed.own.len();
+        let ids = frame.windows(&framed).into_iter();
+        windows.extend(ids.map(|ids| StateWindow {
+            text,
+            ids,
+            own: own.clone(),
+        }));
     }
-    windows.sort_by_key(|(_, ids)| std::cmp::Reverse(ids.len()));
+    windows.sort_by_key(|window| std::cmp::Reverse(window.ids.len()));
     let batches = batches(&windows);
     let next = AtomicUsize::new(0);
-    let own = frame.prefix.len() + 1;
     let work = || -> Result<Vec<(usize, TokenStates)>> {
         let (mut scratch, mut done) = (Scratch::default(), Vec::new());
         while let Some(batch) = batches.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let ids: Vec<&[u32]> = batch.iter().map(|(_, ids)| ids.as_slice()).collect();
-            let states = bert.states(&ids, &mut scratch)?;
-            let texts = batch.iter().map(|(text, _)| *text);
-            done.extend(texts.zip(states.into_iter().map(|one| inner(bert, one, own))));
+            let ids: Vec<&[u32]> = batch.iter().map(|window| window.ids.as_slice()).collect();
+            let states = network.states(&ids, &mut scratch)?;
+            let inner = |(window, (vector, rows)): (&StateWindow, (Vec<f32>, Vec<f32>))| {
+                let states = inner(network.width(), vector, &rows, &window.own);
+                (window.text, states)
+            };
+            done.extend(batch.iter().zip(states).map(inner));
         }
         Ok(done)
     };
@@ -84,28 +104,35 @@ pub(super) fn of_texts(
 
 /// The words of `text` (as cut by `split`), each in the context of all of them.
 pub(super) fn of_words(
-    bert: &Bert,
+    network: &TextNetwork,
     tokens: &TokenCounter,
     frame: &Frame,
     words: &[&str],
 ) -> Result<Vec<WordState>> {
-    let mut ids = vec![frame.first];
-    ids.extend(&frame.prefix);
+    let mut ids = [frame.before.as_slice(), &frame.prefix].concat();
+    let beginning = ids.len();
     let mut places = Vec::with_capacity(words.len());
     let limit = frame.room + ids.len();
     for word in words {
-        let own = tokens.ids(word)?;
+        let own = if ids.len() == beginning && frame.prefix.is_empty() {
+            tokens.ids(word)?
+        } else {
+            tokens.ids_of_next_word(word)?
+        };
         if ids.len() + own.len() > limit {
             break;
         }
         places.push(ids.len()..ids.len() + own.len());
         ids.extend(own);
     }
-    ids.push(frame.last);
-    let states = bert.states(&[ids.as_slice()], &mut Scratch::default())?;
+    ids.extend(&frame.behind);
+    if ids.is_empty() {
+        ids.push(frame.filler);
+    }
+    let states = network.states(&[ids.as_slice()], &mut Scratch::default())?;
     let rows = states.into_iter().next().unwrap_or_default().1;
-    let width = bert.dim();
-    let of = |(word, place): (&&str, std::ops::Range<usize>)| {
+    let width = network.width();
+    let of = |(word, place): (&&str, Range<usize>)| {
         let mut vector = vec![0.0; width];
         for row in rows.chunks_exact(width).skip(place.start).take(place.len()) {
             vector.iter_mut().zip(row).for_each(|(sum, x)| *sum += x);
@@ -120,22 +147,25 @@ pub(super) fn of_words(
     Ok(words.iter().zip(places).map(of).collect())
 }
 
-/// Drops the special tokens and the prefix, and scales every row to length 1.
-fn inner(bert: &Bert, (vector, rows): (Vec<f32>, Vec<f32>), skip: usize) -> TokenStates {
-    let width = bert.dim();
-    let end = rows.len().saturating_sub(width);
-    let mut rows = rows.get(skip * width..end).unwrap_or(&[]).to_vec();
+/// Keeps the rows of the text's `own` tokens, and scales each to length 1.
+fn inner(width: usize, vector: Vec<f32>, rows: &[f32], own: &Range<usize>) -> TokenStates {
+    let own = rows.get(own.start * width..own.end * width);
+    let mut rows = own.unwrap_or(&[]).to_vec();
     rows.chunks_exact_mut(width).for_each(|row| {
         kernels::normalise(row);
     });
-    TokenStates { vector, rows }
+    TokenStates {
+        vector,
+        rows,
+        width,
+    }
 }
 
 /// Batches of at most [`BATCH_TOKENS`] tokens; a single window is always a batch.
-fn batches(windows: &[(usize, Vec<u32>)]) -> Vec<&[(usize, Vec<u32>)]> {
+fn batches(windows: &[StateWindow]) -> Vec<&[StateWindow]> {
     let mut tokens = 0;
     let mut starts = vec![0];
-    for (at, (_, ids)) in windows.iter().enumerate() {
+    for (at, StateWindow { ids, .. }) in windows.iter().enumerate() {
         tokens += ids.len();
         if tokens > BATCH_TOKENS && starts.last() != Some(&at) {
             starts.push(at);

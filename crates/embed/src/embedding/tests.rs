@@ -198,7 +198,10 @@ fn instructions_can_be_chosen_and_those_that_are_missing_are_an_error() {
         }
     }
     let portable = Encoder::for_questions(&files.with_instructions(Some("portable"))).unwrap();
-    assert_eq!(portable.bert.isa().set(), Set::Portable);
+    assert_eq!(
+        portable.network.isa().map(|isa| isa.set()),
+        Some(Set::Portable)
+    );
 }
 
 #[cfg(feature = "embedded-model")]
@@ -521,13 +524,18 @@ fn a_passage_starts_with_its_two_innermost_headings() {
 fn windows_cover_every_token_once_and_none_is_nearly_empty() {
     for (len, room) in [(0, 10), (1, 10), (10, 10), (11, 10), (25, 10), (101, 10)] {
         let frame = batch::Frame {
-            first: 1,
-            last: 2,
+            before: vec![1],
+            behind: vec![2],
+            prefix_text: "p".to_owned(),
             prefix: vec![3],
+            filler: 0,
             room,
         };
         let ids: Vec<u32> = (100..100 + len).collect();
-        let windows = frame.windows(&ids);
+        let windows = frame.windows(&batch::Framed {
+            prefix: &frame.prefix,
+            own: ids.clone(),
+        });
         let inner: Vec<u32> = windows
             .iter()
             .flat_map(|w| w[2..w.len() - 1].to_vec())

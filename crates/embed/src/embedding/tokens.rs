@@ -28,6 +28,9 @@ pub struct TokenCounter {
 type Of<M> =
     TokenizerImpl<M, NormalizerWrapper, PreTokenizerWrapper, PostProcessorWrapper, DecoderWrapper>;
 
+/// A text that every vocabulary has.
+const PROBE: &str = "a";
+
 enum Tokenizer {
     WordPiece(Box<Of<Pieces>>),
     Unigram(Box<Unigram>),
@@ -138,14 +141,50 @@ impl TokenCounter {
             .map_err(|e| Failure::internal(format!("a text could not be cut into tokens: {e}")))
     }
 
-    /// The two special tokens around every input.
-    pub(super) fn frame(&self, id: &str) -> Result<(u32, u32)> {
-        match self.tokenizer.ids("", true).as_deref() {
-            Ok([first, last]) => Ok((*first, *last)),
-            _ => Err(invalid(
-                id,
-                "its tokenizer does not put one special token before a text and one behind",
-            )),
+    /// The special tokens before and behind every input.
+    ///
+    /// Errors: `MODEL_INVALID` when the tokenizer puts special tokens between those of a text.
+    pub(super) fn frame(&self, id: &str) -> Result<(Vec<u32>, Vec<u32>)> {
+        let bare = self.ids(PROBE)?;
+        let framed = self.tokenizer.ids(PROBE, true);
+        let framed = framed.map_err(|e| Failure::internal(format!("no special tokens: {e}")))?;
+        let place = framed
+            .windows(bare.len().max(1))
+            .position(|window| window == bare);
+        let Some(start) = place else {
+            let reason = "its tokenizer does not put its special tokens before and behind a text";
+            return Err(invalid(id, reason));
+        };
+        let (before, rest) = framed.split_at(start);
+        Ok((before.to_vec(), rest[bare.len()..].to_vec()))
+    }
+
+    /// The ids of `text` behind a prefix, without special tokens, and how many of the prefix's
+    /// tokens `own` stand before them.
+    ///
+    /// The pieces of most tokenizers do not join words, so that prefix and text can be cut one by
+    /// one. With the library's other tokenizers the two are cut together, because a piece may begin
+    /// in the prefix and end in the text.
+    pub(super) fn ids_behind(
+        &self,
+        prefix: &str,
+        own: &[u32],
+        text: &str,
+    ) -> Result<(usize, Vec<u32>)> {
+        if prefix.is_empty() || !matches!(self.tokenizer, Tokenizer::Other(_)) {
+            return Ok((own.len(), self.ids(text)?));
+        }
+        let mut joined = self.ids(&format!("{prefix}{text}"))?;
+        let same = own.iter().zip(&joined).take_while(|(a, b)| a == b).count();
+        Ok((same, joined.split_off(same)))
+    }
+
+    /// The ids of a word that stands behind another one, without special tokens.
+    pub(super) fn ids_of_next_word(&self, word: &str) -> Result<Vec<u32>> {
+        match self.tokenizer {
+            // The white space before a word is part of its first piece.
+            Tokenizer::Other(_) => self.ids(&format!(" {word}")),
+            Tokenizer::WordPiece(_) | Tokenizer::Unigram(_) => self.ids(word),
         }
     }
 }

@@ -57,6 +57,9 @@ impl Written {
     }
 }
 
+/// What the names of a BERT's tensors begin with in files of networks that contain a BERT.
+const PREFIXES: [&str; 2] = ["bert.", "roberta."];
+
 /// The tensors of one file, by name.
 pub(super) struct Tensors {
     id: String,
@@ -64,7 +67,7 @@ pub(super) struct Tensors {
     metadata: Metadata,
     /// Where the data begins, after the header.
     data: usize,
-    /// The prefix of every name (`""` or `"bert."`).
+    /// The prefix of every name: `""`, or one of [`PREFIXES`].
     prefix: &'static str,
 }
 
@@ -84,14 +87,11 @@ impl Tensors {
         let broken = |e| invalid(id, &format!("its weights are not a safetensors file ({e})"));
         // This checks, too, that the data is as long as the header says.
         let (header, metadata) = SafeTensors::read_metadata(bytes.as_slice()).map_err(broken)?;
-        let prefix = if metadata
-            .info("bert.embeddings.word_embeddings.weight")
-            .is_some()
-        {
-            "bert."
-        } else {
-            ""
+        let has_words = |prefix: &&&str| {
+            let name = format!("{prefix}embeddings.word_embeddings.weight");
+            metadata.info(&name).is_some()
         };
+        let prefix = PREFIXES.iter().find(has_words).copied().unwrap_or_default();
         Ok(Self {
             id: id.to_owned(),
             bytes: bytes.clone(),
@@ -133,6 +133,35 @@ impl Tensors {
         }
         let (start, end) = info.data_offsets;
         Ok((self.data + start..self.data + end, written))
+    }
+
+    /// The shape of the tensor `name`, if there is one.
+    pub(super) fn shape(&self, name: &str) -> Option<&[usize]> {
+        let info = self.metadata.info(&format!("{}{name}", self.prefix))?;
+        Some(&info.shape)
+    }
+
+    /// The numbers of the tensor `name`, of whatever shape; `None` if there is no such tensor.
+    ///
+    /// Errors: `MODEL_INVALID` for a format that is neither a float nor a signed integer.
+    pub(super) fn numbers(&self, name: &str) -> Option<Result<Vec<f64>>> {
+        let info = self.metadata.info(&format!("{}{name}", self.prefix))?;
+        let (start, end) = info.data_offsets;
+        let bytes = self
+            .bytes
+            .as_slice()
+            .get(self.data + start..self.data + end)?;
+        Some(match info.dtype {
+            Dtype::F64 => Ok(each(bytes, f64::from_le_bytes)),
+            Dtype::F32 => Ok(each(bytes, |b| f64::from(f32::from_le_bytes(b)))),
+            Dtype::F16 => Ok(each(bytes, |b| f16::from_le_bytes(b).to_f64())),
+            Dtype::I64 => Ok(each(bytes, |b| i64::from_le_bytes(b) as f64)),
+            Dtype::I32 => Ok(each(bytes, |b| f64::from(i32::from_le_bytes(b)))),
+            other => {
+                let reason = format!("`{name}` holds {other:?}, not floats or integers");
+                Err(invalid(&self.id, &reason))
+            }
+        })
     }
 
     /// Names and shapes of all tensors of floats.
@@ -208,6 +237,16 @@ impl Table {
             None => false,
         }
     }
+}
+
+/// The numbers of `SIZE` bytes each, as `read` reads them.
+fn each<const SIZE: usize>(bytes: &[u8], read: impl Fn([u8; SIZE]) -> f64) -> Vec<f64> {
+    bytes
+        .as_chunks::<SIZE>()
+        .0
+        .iter()
+        .map(|b| read(*b))
+        .collect()
 }
 
 /// Converts little-endian numbers; a block at a time, because the half-precision ones go through

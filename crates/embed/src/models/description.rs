@@ -1,117 +1,11 @@
-//! Reads and checks the small JSON files of a model: the shape of the network, the pooling, the
-//! prefixes.
+//! Reads and checks the small JSON files around a network: the pooling, the prefixes, the modules
+//! behind the pooling, the window.
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use super::invalid;
+use super::{invalid, network};
 use local_agent_text::error::Result;
-
-/// The shape of a BERT encoder (`config.json`).
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Architecture {
-    /// Width of a token's vector, and of the result.
-    pub hidden: usize,
-    /// Attention heads; divides `hidden`.
-    pub heads: usize,
-    /// Layers.
-    pub layers: usize,
-    /// Width between the two feed-forward matrices.
-    pub intermediate: usize,
-    /// Rows of the word table.
-    pub vocabulary: usize,
-    /// Positions that have a vector: the longest window the network can process.
-    pub positions: usize,
-    /// The constant under the square root of a layer norm.
-    pub norm_eps: f32,
-    /// The function between the two feed-forward matrices.
-    pub activation: Activation,
-}
-
-/// The function between the two feed-forward matrices.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Activation {
-    /// `x · Φ(x)` with the exact normal distribution function.
-    Gelu,
-}
-
-#[derive(Deserialize)]
-struct RawConfig {
-    model_type: Option<String>,
-    hidden_size: usize,
-    num_attention_heads: usize,
-    num_hidden_layers: usize,
-    intermediate_size: usize,
-    vocab_size: usize,
-    max_position_embeddings: usize,
-    layer_norm_eps: f64,
-    hidden_act: String,
-    position_embedding_type: Option<String>,
-}
-
-/// Limits that every real encoder stays within; a file outside them is broken or malicious.
-const LARGEST_DIMENSION: usize = 1 << 20;
-
-impl Architecture {
-    /// Reads `config.json`.
-    ///
-    /// Errors: `MODEL_INVALID` for anything but a BERT encoder with absolute positions and exact
-    /// GELU.
-    pub(super) fn parse(id: &str, bytes: &[u8]) -> Result<Self> {
-        let raw: RawConfig = json(id, "config.json", bytes)?;
-        let kind = raw.model_type.as_deref().unwrap_or("bert");
-        if kind != "bert" {
-            return Err(invalid(
-                id,
-                &format!("it is a `{kind}` network; only `bert` is supported"),
-            ));
-        }
-        if raw.position_embedding_type.as_deref().unwrap_or("absolute") != "absolute" {
-            return Err(invalid(id, "its positions are not absolute"));
-        }
-        let activation = match raw.hidden_act.as_str() {
-            "gelu" => Activation::Gelu,
-            other => {
-                return Err(invalid(
-                    id,
-                    &format!("its activation `{other}` is not supported"),
-                ));
-            }
-        };
-        let shape = Self {
-            hidden: raw.hidden_size,
-            heads: raw.num_attention_heads,
-            layers: raw.num_hidden_layers,
-            intermediate: raw.intermediate_size,
-            vocabulary: raw.vocab_size,
-            positions: raw.max_position_embeddings,
-            norm_eps: raw.layer_norm_eps as f32,
-            activation,
-        };
-        let sizes = [
-            shape.hidden,
-            shape.heads,
-            shape.layers,
-            shape.intermediate,
-            shape.vocabulary,
-            shape.positions,
-        ];
-        if sizes.iter().any(|&s| s == 0 || s > LARGEST_DIMENSION)
-            || !shape.hidden.is_multiple_of(shape.heads)
-        {
-            return Err(invalid(
-                id,
-                "the sizes in config.json do not make a network",
-            ));
-        }
-        Ok(shape)
-    }
-
-    /// Width of one attention head.
-    pub fn head_width(&self) -> usize {
-        self.hidden / self.heads
-    }
-}
 
 /// How the vectors of the tokens are combined into one vector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -120,6 +14,9 @@ pub enum Pooling {
     Mean,
     /// The vector of the first token.
     Cls,
+    /// The vector of the last token, special ones included. Texts are never padded, so it does not
+    /// matter on which side a model was padded in training.
+    LastToken,
 }
 
 #[derive(Deserialize)]
@@ -128,6 +25,9 @@ struct RawPooling {
     pooling_mode_cls_token: bool,
     #[serde(default)]
     pooling_mode_mean_tokens: bool,
+    #[serde(default)]
+    pooling_mode_lasttoken: bool,
+    include_prompt: Option<bool>,
     #[serde(flatten)]
     rest: serde_json::Map<String, serde_json::Value>,
 }
@@ -138,24 +38,47 @@ impl Pooling {
         match self {
             Self::Mean => "mean",
             Self::Cls => "cls",
+            Self::LastToken => "last",
         }
     }
 
     /// Reads `1_Pooling/config.json`.
     pub(super) fn parse(id: &str, bytes: &[u8]) -> Result<Self> {
         let raw: RawPooling = json(id, "1_Pooling/config.json", bytes)?;
-        let other = raw
+        if raw.include_prompt == Some(false) {
+            let reason = "its pooling leaves out the tokens of the prefix; only one that counts them is computed";
+            return Err(invalid(id, reason));
+        }
+        let on =
+            |(_, value): &(&String, &serde_json::Value)| **value == serde_json::Value::Bool(true);
+        let mut modes: Vec<&str> = raw
             .rest
             .iter()
-            .any(|(k, v)| k.starts_with("pooling_mode_") && v == &serde_json::Value::Bool(true));
-        match (
-            raw.pooling_mode_mean_tokens,
-            raw.pooling_mode_cls_token,
-            other,
-        ) {
-            (true, false, false) => Ok(Self::Mean),
-            (false, true, false) => Ok(Self::Cls),
-            _ => Err(invalid(id, "its pooling is neither `mean` nor `cls`")),
+            .filter(|(name, _)| name.starts_with("pooling_mode_"))
+            .filter(on)
+            .map(|(name, _)| name.as_str())
+            .collect();
+        let own = [
+            (raw.pooling_mode_mean_tokens, "pooling_mode_mean_tokens"),
+            (raw.pooling_mode_cls_token, "pooling_mode_cls_token"),
+            (raw.pooling_mode_lasttoken, "pooling_mode_lasttoken"),
+        ];
+        modes.extend(own.iter().filter(|(on, _)| *on).map(|(_, name)| *name));
+        match modes.as_slice() {
+            ["pooling_mode_mean_tokens"] => Ok(Self::Mean),
+            ["pooling_mode_cls_token"] => Ok(Self::Cls),
+            ["pooling_mode_lasttoken"] => Ok(Self::LastToken),
+            other => {
+                let found = if other.is_empty() {
+                    "none".to_owned()
+                } else {
+                    other.join(" and ")
+                };
+                let reason = format!(
+                    "its pooling is {found}; one of mean, cls and last token can be computed"
+                );
+                Err(invalid(id, &reason))
+            }
         }
     }
 }
@@ -199,23 +122,107 @@ impl Prefixes {
 struct RawModule {
     #[serde(rename = "type")]
     kind: String,
+    #[serde(default)]
+    path: String,
 }
 
-/// Rejects a chain of modules that this program would silently compute in another way (a dense
-/// layer after the pooling).
-pub(super) fn refuse_other_modules(id: &str, bytes: &[u8]) -> Result<()> {
-    let modules: Vec<RawModule> = json(id, "modules.json", bytes)?;
-    let last = |kind: &str| kind.rsplit('.').next().unwrap_or_default().to_owned();
-    match modules
-        .iter()
-        .map(|m| last(&m.kind))
-        .find(|k| !matches!(k.as_str(), "Transformer" | "Pooling" | "Normalize"))
-    {
-        Some(kind) => Err(invalid(
-            id,
-            &format!("it has a module `{kind}` that this program does not compute"),
-        )),
-        None => Ok(()),
+/// The last part of a module's type: `Pooling` of `sentence_transformers.models.Pooling`.
+fn short_name(kind: &str) -> &str {
+    kind.rsplit('.').next().unwrap_or_default()
+}
+
+/// What stands behind the network in `modules.json`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Modules {
+    /// The folders of the dense layers behind the pooling, in order.
+    pub dense: Vec<String>,
+    /// Whether the network is a table of token vectors, which is pooled by its mean.
+    pub is_table: bool,
+}
+
+impl Modules {
+    /// Reads `modules.json`.
+    ///
+    /// Errors: `MODEL_INVALID` for a module that this program would silently compute in another
+    /// way, and for a dense layer that does not stand behind the pooling.
+    pub(super) fn parse(id: &str, bytes: &[u8]) -> Result<Self> {
+        let modules: Vec<RawModule> = json(id, "modules.json", bytes)?;
+        let mut found = Self::default();
+        let mut is_pooled = false;
+        for module in modules {
+            match short_name(&module.kind) {
+                "Transformer" | "Normalize" => {}
+                "Pooling" => is_pooled = true,
+                "StaticEmbedding" => (found.is_table, is_pooled) = (true, true),
+                "Dense" if is_pooled => found.dense.push(folder_name(id, &module.path)?),
+                kind => {
+                    let reason = format!(
+                        "it has a module `{kind}`; only Transformer, StaticEmbedding, Pooling, \
+                         Normalize and, behind the pooling, Dense can be computed"
+                    );
+                    return Err(invalid(id, &reason));
+                }
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// The name of a module's folder: one plain path segment.
+fn folder_name(id: &str, path: &str) -> Result<String> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    if path.is_empty() || !path.chars().all(is_plain) {
+        let reason = format!("modules.json names a folder `{path}`");
+        return Err(invalid(id, &reason));
+    }
+    Ok(path.to_owned())
+}
+
+/// The shape of a dense layer behind the pooling (`config.json` in its folder).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DenseShape {
+    /// Numbers it takes.
+    pub inputs: usize,
+    /// Numbers it gives.
+    pub outputs: usize,
+    /// Whether it adds a bias.
+    pub has_bias: bool,
+    /// Whether tanh follows; otherwise nothing does.
+    pub is_tanh: bool,
+}
+
+#[derive(Deserialize)]
+struct RawDense {
+    in_features: usize,
+    out_features: usize,
+    bias: bool,
+    activation_function: String,
+}
+
+impl DenseShape {
+    /// Reads the `config.json` of a dense layer.
+    pub(super) fn parse(id: &str, file: &str, bytes: &[u8]) -> Result<Self> {
+        let raw: RawDense = json(id, file, bytes)?;
+        let is_tanh = match short_name(&raw.activation_function) {
+            "Tanh" => true,
+            "Identity" => false,
+            other => {
+                let reason = format!(
+                    "its dense layer has the activation `{other}`; Identity and Tanh can be computed"
+                );
+                return Err(invalid(id, &reason));
+            }
+        };
+        let widths = 1..=network::LARGEST_DIMENSION;
+        if !widths.contains(&raw.in_features) || !widths.contains(&raw.out_features) {
+            return Err(invalid(id, &format!("the sizes in {file} make no layer")));
+        }
+        Ok(Self {
+            inputs: raw.in_features,
+            outputs: raw.out_features,
+            has_bias: raw.bias,
+            is_tanh,
+        })
     }
 }
 
@@ -229,6 +236,6 @@ pub(super) fn window(id: &str, bytes: &[u8]) -> Result<Option<usize>> {
     Ok(json::<RawSentenceBert>(id, "sentence_bert_config.json", bytes)?.max_seq_length)
 }
 
-fn json<T: DeserializeOwned>(id: &str, file: &str, bytes: &[u8]) -> Result<T> {
+pub(super) fn json<T: DeserializeOwned>(id: &str, file: &str, bytes: &[u8]) -> Result<T> {
     serde_json::from_slice(bytes).map_err(|e| invalid(id, &format!("{file} cannot be read ({e})")))
 }

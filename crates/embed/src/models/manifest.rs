@@ -18,11 +18,12 @@ use local_agent_text::types::{RelPath, Sha256};
 /// The name of the manifest in a model's folder.
 pub const MANIFEST: &str = "local-agent-model.json";
 
-/// The files of a model other than its weights; the first three are required.
+/// The files of a model other than its weights and dense layers, and whether every model has it.
+/// Whether the others are needed, the network and `modules.json` say.
 pub(super) const SMALL_FILES: [(&str, bool); 6] = [
     ("config.json", true),
     (TOKENIZER, true),
-    ("1_Pooling/config.json", true),
+    ("1_Pooling/config.json", false),
     ("sentence_bert_config.json", false),
     ("modules.json", false),
     ("config_sentence_transformers.json", false),
@@ -172,10 +173,11 @@ pub struct Verified {
 /// Errors: `MODEL_CHECKSUM_MISMATCH` naming the first damaged file, `MODEL_NOT_FOUND`,
 /// `MODEL_INVALID`.
 pub fn verify(id: &str, models_dir: &Path) -> Result<Verified> {
-    if let Some(model) = super::built_in::find(id) {
+    let id = super::id_of(id);
+    if let Some(model) = super::built_in::find(&id) {
         return verify_built_in(model);
     }
-    verify_folder(id, &folder_of(id, models_dir)?)
+    verify_folder(&id, &folder_of(&id, models_dir)?)
 }
 
 fn verify_built_in(model: &super::built_in::BuiltIn) -> Result<Verified> {
@@ -207,11 +209,7 @@ pub(super) fn verify_folder(id: &str, folder: &Path) -> Result<Verified> {
             compared: true,
         });
     }
-    let mut files = Vec::new();
-    for path in SMALL_FILES.iter().map(|(path, _)| *path).chain([WEIGHTS]) {
-        files.extend(record(folder, path)?);
-    }
-    let manifest = Manifest::new(id, None, None, Trust::FirstUse, files);
+    let manifest = Manifest::new(id, None, None, Trust::FirstUse, records(id, folder)?);
     // A read-only folder can be used; it is then hashed again each time.
     let _ = manifest.write(folder);
     Ok(Verified {
@@ -226,6 +224,22 @@ fn mismatch(id: &str, path: &str, hint: &str) -> Failure {
         format!("The file {path} of the model `{id}` does not have the recorded SHA-256."),
     )
     .with_hint(hint)
+}
+
+/// The sizes and hashes of all files in `folder` that the model is loaded from.
+///
+/// Errors: `MODEL_INVALID` when a description or a file cannot be read.
+pub(super) fn records(id: &str, folder: &Path) -> Result<Vec<FileRecord>> {
+    let mut files = Vec::new();
+    for path in SMALL_FILES.iter().map(|(path, _)| *path).chain([WEIGHTS]) {
+        files.extend(record(folder, path)?);
+    }
+    for layer in super::described_layers(id, folder)? {
+        for path in <[String; 2]>::from(super::dense_paths(&layer)) {
+            files.extend(record(folder, &path)?);
+        }
+    }
+    Ok(files)
 }
 
 /// The size and hash of `path` in `folder`; `None` if there is no such file.

@@ -1,13 +1,15 @@
 //! Model files: the compiled-in ones, the ones in folders, and how they are pulled and verified.
 //!
-//! A [`ModelFiles`] always describes a model that this program can run: a BERT encoder in one
-//! safetensors file, with a known pooling and tokenizer. Folders with anything else (sharded or
-//! pickled weights, further modules) are rejected here, with the reason, before any weight is read.
+//! A [`ModelFiles`] always describes a model that this program can run: an encoder of a known kind
+//! in one safetensors file, with a known pooling and tokenizer. Folders with anything else (sharded
+//! or pickled weights, unknown networks or modules) are rejected here, with the reason, before any
+//! weight is read.
 
 mod built_in;
 mod description;
 mod manifest;
 mod map;
+mod network;
 mod prepared;
 #[cfg(feature = "pull")]
 mod pull;
@@ -20,18 +22,24 @@ use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::Sha256;
 
 pub use built_in::{EMBEDDED_ID, MULTILINGUAL_ID, all_built_in, built_in_ids};
-pub use description::{Activation, Architecture, Pooling, Prefixes};
+pub use description::{DenseShape, Pooling, Prefixes};
 pub use manifest::{FileRecord, MANIFEST, Manifest, Trust, Verified, verify};
 pub use map::Bytes;
+pub use network::{
+    Activation, Architecture, CandleConfig, Engine, Gemma3Config, GteConfig, MpnetConfig,
+    NetworkConfig, RUNNABLE, TableShape,
+};
 pub use prepared::{Name, Prepared, PreparedFolder, verify_prepared};
 #[cfg(feature = "pull")]
 pub use pull::{HUB, PullOptions, PullProgress, Pulled, pull};
-pub use registry::{KNOWN, Known, known};
+pub use registry::{KNOWN, Known, id_of, known};
 
 /// The weights of every model are in one file of this name.
 pub const WEIGHTS: &str = "model.safetensors";
 /// The tokenizer of every model.
 pub const TOKENIZER: &str = "tokenizer.json";
+/// The description of every model's network.
+const CONFIG: &str = "config.json";
 /// A packed Unigram tokenizer, used in place of [`TOKENIZER`].
 const PACKED_TOKENIZER: &str = "tokenizer.unigram";
 
@@ -52,6 +60,23 @@ pub enum Precision {
     Int8,
 }
 
+/// A dense layer behind the pooling.
+#[derive(Debug, Clone)]
+pub struct DenseFile {
+    /// Its sizes.
+    pub shape: DenseShape,
+    /// Its safetensors file, with `linear.weight` and perhaps `linear.bias`.
+    pub weights: Bytes,
+    sha256: Sha256,
+}
+
+impl DenseFile {
+    /// The SHA-256 of its weights.
+    pub fn sha256(&self) -> &Sha256 {
+        &self.sha256
+    }
+}
+
 /// The files of one encoder model, described and ready to be loaded; weights are not read until
 /// they are used.
 #[derive(Debug, Clone)]
@@ -59,10 +84,12 @@ pub struct ModelFiles {
     id: String,
     weights: Bytes,
     tokenizer: Cow<'static, [u8]>,
-    architecture: Architecture,
+    network: NetworkConfig,
     pooling: Pooling,
+    dense: Vec<DenseFile>,
     prefixes: Prefixes,
     window: usize,
+    dimensions: Option<usize>,
     precision: Precision,
     prepared: Option<PreparedFolder>,
     instructions: Option<&'static str>,
@@ -87,7 +114,9 @@ impl ModelFiles {
         };
         let manifest = Manifest::parse(model.manifest)?;
         let read = |path: &str| Ok(model.file(path).map(Cow::Borrowed));
-        Self::assemble(model.id, Bytes::Static(model.weights), read, |path| {
+        let no_other_weights = |path: &str| Err(invalid(id, &format!("it has no {path}")));
+        let weights = Bytes::Static(model.weights);
+        Self::assemble(model.id, weights, read, no_other_weights, |path| {
             manifest.sha256(path)
         })
     }
@@ -96,7 +125,7 @@ impl ModelFiles {
     /// otherwise the two files that determine vectors are hashed now (about a second per 500 MB).
     ///
     /// Errors: `MODEL_NOT_FOUND` if there is no such folder, `MODEL_INVALID` when it contains
-    /// anything other than one BERT encoder in safetensors form.
+    /// anything other than one encoder of a known kind in safetensors form.
     pub fn from_folder(id: &str, folder: &Path) -> Result<Self> {
         if !folder.is_dir() {
             return Err(Failure::new(
@@ -117,22 +146,30 @@ impl ModelFiles {
             manifest::read_small(&folder.join(path)).map(|bytes| bytes.map(Cow::Owned))
         };
         let manifest = Manifest::read(folder)?.filter(|m| m.sizes_hold(folder));
-        Self::assemble(id, weights, read, |path| {
+        let open = |path: &str| {
+            if folder.join(path).is_file() {
+                map::open(&folder.join(path))
+            } else {
+                Err(invalid(id, &format!("it has no {path}")).with_hint(pull_again(id)))
+            }
+        };
+        Self::assemble(id, weights, read, open, |path| {
             manifest.as_ref().and_then(|m| m.sha256(path))
         })
     }
 
-    /// The model called `id`: a compiled-in one, otherwise the folder of that name below
-    /// `models_dir`.
+    /// The model called `id`, which may also be its repository ([`id_of`]): a compiled-in one,
+    /// otherwise the folder of that name below `models_dir`.
     ///
     /// A folder with the name of a compiled-in model is used only if it is given by path, never by
     /// id. Errors: see [`Self::embedded`] and [`Self::from_folder`]; an id that is not a plain name
     /// is `MODEL_NOT_FOUND`.
     pub fn find(id: &str, models_dir: &Path) -> Result<Self> {
-        if built_in::find(id).is_some() {
-            return Self::built_in(id);
+        let id = id_of(id);
+        if built_in::find(&id).is_some() {
+            return Self::built_in(&id);
         }
-        Self::from_folder(id, &folder_of(id, models_dir)?)
+        Self::from_folder(&id, &folder_of(&id, models_dir)?)
     }
 
     /// The same model with a window of at most `tokens` (including special tokens), never more than
@@ -166,22 +203,79 @@ impl ModelFiles {
         self
     }
 
-    /// Assembles the parts and checks that they belong to an encoder this program can run.
+    /// The same model, with each vector cut to its first `dimensions` numbers and scaled to length
+    /// 1 again; `None`: whole vectors. Models are trained for this ("Matryoshka representation
+    /// learning", Kusupati et al. 2022), others lose much by it.
+    ///
+    /// Errors: `CONFIG_ERROR` when the model's vectors are not that long.
+    pub fn with_dimensions(mut self, dimensions: Option<usize>) -> Result<Self> {
+        let own = self.own_dimensions();
+        if let Some(wanted) = dimensions.filter(|wanted| !(1..=own).contains(wanted)) {
+            let message = format!(
+                "`embed.dimensions` is {wanted}, and the vectors of `{}` have {own} numbers.",
+                self.id
+            );
+            return Err(
+                Failure::new(ErrorCode::ConfigError, message).with_hint(format!(
+                    "set embed.dimensions to {own} or less, or unset it"
+                )),
+            );
+        }
+        self.dimensions = dimensions.filter(|wanted| *wanted < own);
+        Ok(self)
+    }
+
+    /// The same model with other prefixes; `None`: its own.
+    #[must_use]
+    pub fn with_prefixes(mut self, query: Option<&str>, passage: Option<&str>) -> Self {
+        if let Some(query) = query {
+            query.clone_into(&mut self.prefixes.query);
+        }
+        if let Some(passage) = passage {
+            passage.clone_into(&mut self.prefixes.passage);
+        }
+        self
+    }
+
+    /// Assembles the parts and checks that they belong to an encoder this program can run. `read`
+    /// reads a small file, `open` opens the weights of a dense layer.
     fn assemble(
         id: &str,
         weights: Bytes,
         read: impl Fn(&str) -> Result<Option<Cow<'static, [u8]>>>,
+        open: impl Fn(&str) -> Result<Bytes>,
         recorded: impl Fn(&str) -> Option<Sha256>,
     ) -> Result<Self> {
         let need = |path: &str| {
             read(path)?
                 .ok_or_else(|| invalid(id, &format!("it has no {path}")).with_hint(pull_again(id)))
         };
-        let architecture = Architecture::parse(id, &need("config.json")?)?;
-        let pooling = Pooling::parse(id, &need("1_Pooling/config.json")?)?;
-        if let Some(modules) = read("modules.json")? {
-            description::refuse_other_modules(id, &modules)?;
+        let network = NetworkConfig::parse(id, &need(CONFIG)?)?;
+        let modules = match read("modules.json")? {
+            Some(modules) => description::Modules::parse(id, &modules)?,
+            None => description::Modules::default(),
+        };
+        let pooling = match network.engine() {
+            Engine::Table => Pooling::Mean,
+            _ if modules.is_table => {
+                return Err(invalid(
+                    id,
+                    "modules.json names a table, config.json a network",
+                ));
+            }
+            _ => Pooling::parse(id, &need("1_Pooling/config.json")?)?,
+        };
+        let mut dense = Vec::with_capacity(modules.dense.len());
+        for folder in &modules.dense {
+            let (config, file) = dense_paths(folder);
+            let weights = open(&file)?;
+            dense.push(DenseFile {
+                shape: DenseShape::parse(id, &config, &need(&config)?)?,
+                sha256: recorded(&file).unwrap_or_else(|| Sha256::of(weights.as_slice())),
+                weights,
+            });
         }
+        check_chain(id, network.width(), &dense)?;
         let own_prefixes = match read("config_sentence_transformers.json")? {
             Some(bytes) => Prefixes::parse(id, &bytes)?,
             None => None,
@@ -189,9 +283,10 @@ impl ModelFiles {
         let prefixes = own_prefixes
             .or_else(|| known(id).map(Known::prefixes))
             .unwrap_or_default();
+        let positions = network.positions();
         let window = match read("sentence_bert_config.json")? {
-            Some(bytes) => description::window(id, &bytes)?.unwrap_or(architecture.positions),
-            None => architecture.positions,
+            Some(bytes) => description::window(id, &bytes)?.unwrap_or(positions),
+            None => positions,
         };
         let (name, tokenizer) = match read(PACKED_TOKENIZER)? {
             Some(packed) => (PACKED_TOKENIZER, packed),
@@ -199,10 +294,12 @@ impl ModelFiles {
         };
         Ok(Self {
             id: id.to_owned(),
-            architecture,
+            network,
             pooling,
+            dense,
             prefixes,
-            window: window.min(architecture.positions).max(SMALLEST_WINDOW),
+            window: window.min(positions).max(SMALLEST_WINDOW),
+            dimensions: None,
             precision: Precision::default(),
             prepared: None,
             instructions: None,
@@ -228,9 +325,30 @@ impl ModelFiles {
         &self.tokenizer
     }
 
-    /// The shape of the network.
-    pub fn architecture(&self) -> &Architecture {
-        &self.architecture
+    /// The network: its kind and its sizes.
+    pub fn network(&self) -> &NetworkConfig {
+        &self.network
+    }
+
+    /// The dense layers behind the pooling, in order.
+    pub fn dense(&self) -> &[DenseFile] {
+        &self.dense
+    }
+
+    /// The length that vectors are cut to; `None`: they are not cut.
+    pub fn cut(&self) -> Option<usize> {
+        self.dimensions
+    }
+
+    /// The length of its vectors.
+    pub fn dimensions(&self) -> usize {
+        self.dimensions.unwrap_or_else(|| self.own_dimensions())
+    }
+
+    /// The length of its vectors before they are cut.
+    fn own_dimensions(&self) -> usize {
+        let last = self.dense.last();
+        last.map_or(self.network.width(), |dense| dense.shape.outputs)
     }
 
     /// How token vectors are combined into one vector.
@@ -248,9 +366,13 @@ impl ModelFiles {
         self.window
     }
 
-    /// The number format in which its passages are computed.
+    /// The number format in which its passages are computed. Only this program's own kernels have
+    /// a choice: everything else is computed in f32.
     pub fn precision(&self) -> Precision {
-        self.precision
+        match self.network.engine() {
+            Engine::Kernels => self.precision,
+            Engine::Candle | Engine::Table => Precision::F32,
+        }
     }
 
     /// Where its packed weights are stored; `None`: they are packed each time.
@@ -380,6 +502,43 @@ fn invalid(id: &str, reason: &str) -> Failure {
         ErrorCode::ModelInvalid,
         format!("The model `{id}` cannot be used: {reason}."),
     )
+}
+
+/// The folders of the dense layers that `modules.json` in `folder` names. Checks that the network
+/// and the modules can be computed; weights and pooling need not be there yet.
+///
+/// Errors: `MODEL_INVALID`.
+fn described_layers(id: &str, folder: &Path) -> Result<Vec<String>> {
+    if let Some(config) = manifest::read_small(&folder.join(CONFIG))? {
+        NetworkConfig::parse(id, &config)?;
+    }
+    match manifest::read_small(&folder.join("modules.json"))? {
+        Some(modules) => Ok(description::Modules::parse(id, &modules)?.dense),
+        None => Ok(Vec::new()),
+    }
+}
+
+/// The description and the weights of the dense layer in `folder`.
+fn dense_paths(folder: &str) -> (String, String) {
+    (
+        format!("{folder}/config.json"),
+        format!("{folder}/{WEIGHTS}"),
+    )
+}
+
+/// Checks that each dense layer takes what the one before gives.
+fn check_chain(id: &str, mut width: usize, dense: &[DenseFile]) -> Result<()> {
+    for layer in dense {
+        if layer.shape.inputs != width {
+            let reason = format!(
+                "a dense layer takes {} numbers and is given {width}",
+                layer.shape.inputs
+            );
+            return Err(invalid(id, &reason));
+        }
+        width = layer.shape.outputs;
+    }
+    Ok(())
 }
 
 fn pull_again(id: &str) -> String {

@@ -8,8 +8,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::manifest::{SMALL_FILES, record, verify_folder};
-use super::{Known, Manifest, Trust, WEIGHTS, folder_of, invalid, known};
+use super::manifest::{SMALL_FILES, record, records, verify_folder};
+use super::{Known, Manifest, Trust, WEIGHTS, dense_paths, described_layers};
+use super::{folder_of, invalid, known};
 use local_agent_net::hub::{Fetched, Remote, fetch};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
@@ -95,24 +96,7 @@ pub fn pull(
     let staging = models_dir.join(format!(".pull-{id}-{}", &remote.revision[..12]));
     let (cache, ready) = (staging.join("cache"), staging.join("ready"));
     fs::create_dir_all(ready.join("1_Pooling")).map_err(|e| write_error(&staging, &e))?;
-    for (file, needed) in SMALL_FILES {
-        if !bring(&remote, file, &cache, &ready, SMALL_FILE_LIMIT, progress)? && needed {
-            return Err(invalid(id, &format!("the repository has no {file}")));
-        }
-    }
-    if !bring(
-        &remote,
-        WEIGHTS,
-        &cache,
-        &ready,
-        options.max_bytes,
-        progress,
-    )? {
-        return Err(invalid(
-            id,
-            "the repository has no model.safetensors; split and pickled weights are not used",
-        ));
-    }
+    bring_all(id, &remote, options.max_bytes, (&cache, &ready), progress)?;
     let pinned = entry
         .filter(|e| e.revision == Some(remote.revision.as_str()))
         .and_then(|e| e.weights_sha256);
@@ -129,6 +113,39 @@ pub fn pull(
         manifest,
         already_here: false,
     })
+}
+
+/// Downloads all files of the model into `ready`: first the descriptions, so that a network that
+/// cannot be computed is refused before its weights come.
+fn bring_all(
+    id: &str,
+    remote: &Remote,
+    max_bytes: u64,
+    (cache, ready): (&Path, &Path),
+    progress: &mut dyn FnMut(PullProgress<'_>),
+) -> Result<()> {
+    let missing = |file: &str| invalid(id, &format!("the repository has no {file}"));
+    for (file, needed) in SMALL_FILES {
+        if !bring(remote, file, cache, ready, SMALL_FILE_LIMIT, progress)? && needed {
+            return Err(missing(file));
+        }
+    }
+    let layers = described_layers(id, ready)?;
+    if !bring(remote, WEIGHTS, cache, ready, max_bytes, progress)? {
+        return Err(missing(
+            "model.safetensors; split and pickled weights are not used",
+        ));
+    }
+    for layer in layers {
+        let place = ready.join(&layer);
+        fs::create_dir_all(&place).map_err(|e| write_error(&place, &e))?;
+        for file in <[String; 2]>::from(dense_paths(&layer)) {
+            if !bring(remote, &file, cache, ready, max_bytes, progress)? {
+                return Err(missing(&file));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Where to pull from; a commit is never guessed.
@@ -239,10 +256,7 @@ fn bring(
 /// Hashes everything in `ready` and compares the weights with the hash that is compiled into this
 /// program.
 fn check(id: &str, remote: &Remote, ready: &Path, pinned: Option<&str>) -> Result<Manifest> {
-    let mut files = Vec::new();
-    for file in SMALL_FILES.iter().map(|(file, _)| *file).chain([WEIGHTS]) {
-        files.extend(record(ready, file)?);
-    }
+    let files = records(id, ready)?;
     let weights = files
         .iter()
         .find(|f| f.path.as_str() == WEIGHTS)

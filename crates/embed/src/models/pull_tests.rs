@@ -406,3 +406,39 @@ fn a_commit_is_never_guessed() {
     }
     assert_eq!(server.hits(), 0);
 }
+
+/// A hub with the files of a tiny model.
+fn hub_of(name: &'static str) -> Server {
+    let all = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/encoders");
+    let folder = Path::new(all).join(name);
+    serve(move |seen| {
+        let bytes = file_of(seen).and_then(|file| fs::read(folder.join(file)).ok());
+        bytes.map_or_else(not_found, |bytes| {
+            let hash = Sha256::of(&bytes).to_string();
+            vec![Step::Bytes(part(seen, &bytes, REVISION, &hash))]
+        })
+    })
+}
+
+#[test]
+fn dense_layers_are_pulled_recorded_and_verified() {
+    let (server, dir) = (hub_of("gemma3"), tempfile::tempdir().unwrap());
+    let pulled = pull_from(&server, dir.path()).unwrap();
+    let recorded = |path: &str| pulled.manifest.sha256(path).is_some();
+    assert!(recorded("2_Dense/model.safetensors") && recorded("3_Dense/config.json"));
+    let layer = dir.path().join("m/3_Dense/model.safetensors");
+    let mut bytes = fs::read(&layer).unwrap();
+    *bytes.last_mut().unwrap() ^= 1;
+    fs::write(&layer, bytes).unwrap();
+    let damage = crate::models::verify("m", dir.path()).unwrap_err();
+    assert_eq!(damage.code, ErrorCode::ModelChecksum);
+    assert!(damage.message.contains("3_Dense"), "{}", damage.message);
+}
+
+#[test]
+fn a_table_is_pulled_without_a_description_of_its_pooling() {
+    let (server, dir) = (hub_of("table"), tempfile::tempdir().unwrap());
+    pull_from(&server, dir.path()).unwrap();
+    let files = ModelFiles::find("m", dir.path()).unwrap();
+    assert_eq!(files.dimensions(), 16);
+}

@@ -53,7 +53,7 @@ fn a_folder_is_read_without_a_manifest_and_the_window_is_the_networks() {
 #[test]
 fn what_would_be_computed_wrongly_is_refused() {
     let bad = [
-        BERT.replace("\"bert\"", "\"roberta\""),
+        BERT.replace("\"bert\"", "\"deberta-v2\""),
         BERT.replace("gelu", "gelu_new"),
         BERT.replace("\"num_attention_heads\":2", "\"num_attention_heads\":3"),
         BERT.replace("\"num_attention_heads\":2", "\"num_attention_heads\":0"),
@@ -74,13 +74,18 @@ fn what_would_be_computed_wrongly_is_refused() {
             ErrorCode::ModelInvalid
         );
     }
-    let dense = folder(BERT, MEAN);
-    std::fs::write(
-        dense.path().join("modules.json"),
-        r#"[{"type":"sentence_transformers.models.Dense"}]"#,
-    )
-    .unwrap();
-    assert!(refused(&dense).message.contains("Dense"));
+    let before_pooling = r#"[{"type":"sentence_transformers.models.Dense","path":"1_Dense"}]"#;
+    let unknown = r#"[{"type":"sentence_transformers.models.CNN"}]"#;
+    let outside = r#"[{"type":"a.Pooling"},{"type":"a.Dense","path":"../x"}]"#;
+    for (modules, word) in [
+        (before_pooling, "`Dense`"),
+        (unknown, "`CNN`"),
+        (outside, "../x"),
+    ] {
+        let dir = folder(BERT, MEAN);
+        std::fs::write(dir.path().join("modules.json"), modules).unwrap();
+        assert!(refused(&dir).message.contains(word), "{word}");
+    }
 }
 
 #[test]
@@ -178,5 +183,32 @@ fn the_list_names_what_is_here_and_what_could_be() {
     assert_eq!(state("e5-small-v2"), ModelState::Absent);
     if cfg!(feature = "embedded-model") {
         assert_eq!(state(EMBEDDED_ID), ModelState::Embedded);
+    }
+}
+
+#[test]
+fn a_model_can_be_named_by_its_repository() {
+    assert_eq!(id_of("BAAI/bge-small-en-v1.5"), "bge-small-en-v1.5");
+    assert_eq!(id_of("bge-small-en-v1.5"), "bge-small-en-v1.5");
+    assert_eq!(id_of("someone/else"), "someone--else");
+    let models = tempfile::tempdir().unwrap();
+    std::fs::rename(
+        folder(BERT, MEAN).keep(),
+        models.path().join("someone--else"),
+    )
+    .unwrap();
+    let files = ModelFiles::find("someone/else", models.path()).unwrap();
+    assert_eq!(files.id(), "someone--else");
+}
+
+#[test]
+fn every_known_model_is_of_a_kind_that_can_be_computed() {
+    for known in KNOWN {
+        let kinds = RUNNABLE.split([',', ' ']);
+        assert!(
+            kinds.clone().any(|kind| kind == known.network),
+            "{}",
+            known.id
+        );
     }
 }

@@ -1,0 +1,120 @@
+//! From the vectors of a text's tokens to the vector of the text: pooling, dense layers, the cut,
+//! length 1.
+
+use local_agent_kernels::Isa;
+use local_agent_kernels::elementwise as kernels;
+
+use super::weights::{Tensors, invalid};
+use crate::models::{DenseFile, ModelFiles, Pooling};
+use local_agent_text::error::Result;
+
+/// What follows the network. Immutable.
+pub(super) struct Pooler {
+    id: String,
+    isa: Isa,
+    pooling: Pooling,
+    /// Width of a token's vector.
+    width: usize,
+    dense: Vec<DenseLayer>,
+    dimensions: usize,
+}
+
+/// A dense layer behind the pooling.
+struct DenseLayer {
+    /// [outputs, inputs].
+    weight: Vec<f32>,
+    /// One number per output, or none.
+    bias: Vec<f32>,
+    inputs: usize,
+    is_tanh: bool,
+}
+
+impl Pooler {
+    /// Reads the dense layers, if there are any.
+    ///
+    /// Errors: `MODEL_INVALID` when a tensor is missing or has another shape.
+    pub(super) fn load(files: &ModelFiles, isa: Isa) -> Result<Self> {
+        let layer = |file: &DenseFile| DenseLayer::load(files.id(), file);
+        Ok(Self {
+            id: files.id().to_owned(),
+            isa,
+            pooling: files.pooling(),
+            width: files.network().width(),
+            dense: files.dense().iter().map(layer).collect::<Result<_>>()?,
+            dimensions: files.dimensions(),
+        })
+    }
+
+    /// Width of a token's vector.
+    pub(super) fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Length of the vector of a text.
+    pub(super) fn dimensions(&self) -> usize {
+        self.dimensions
+    }
+
+    /// The unit vector of one text, from the vectors of its tokens: [tokens, width].
+    ///
+    /// Errors: `MODEL_INVALID` if it is not finite, or has no direction.
+    pub(super) fn pooled(&self, states: &[f32]) -> Result<Vec<f32>> {
+        let mut vector = vec![0.0; self.width];
+        let counted = match self.pooling {
+            Pooling::Mean => states,
+            Pooling::Cls => states.get(..self.width).unwrap_or(states),
+            Pooling::LastToken => {
+                let start = states.len().saturating_sub(self.width);
+                states.get(start..).unwrap_or(states)
+            }
+        };
+        kernels::add_rows(self.isa, &mut vector, counted);
+        if !self.dense.is_empty() {
+            // A dense layer needs the mean itself; without one only the direction counts.
+            let rows = (counted.len() / self.width).max(1) as f32;
+            vector.iter_mut().for_each(|x| *x /= rows);
+        }
+        for layer in &self.dense {
+            vector = layer.apply(&vector);
+        }
+        vector.truncate(self.dimensions);
+        if !kernels::normalise(&mut vector) {
+            return Err(invalid(&self.id, "it made a vector that is not finite"));
+        }
+        Ok(vector)
+    }
+}
+
+impl DenseLayer {
+    fn load(id: &str, file: &DenseFile) -> Result<Self> {
+        let tensors = Tensors::open(id, &file.weights)?;
+        let shape = file.shape;
+        let bias = if shape.has_bias {
+            tensors.read("linear.bias", &[shape.outputs])?
+        } else {
+            Vec::new()
+        };
+        Ok(Self {
+            weight: tensors.read("linear.weight", &[shape.outputs, shape.inputs])?,
+            bias,
+            inputs: shape.inputs,
+            is_tanh: shape.is_tanh,
+        })
+    }
+
+    fn apply(&self, vector: &[f32]) -> Vec<f32> {
+        let rows = self.weight.chunks_exact(self.inputs);
+        let mut out: Vec<f32> = rows.map(|row| dot(row, vector)).collect();
+        out.iter_mut()
+            .zip(&self.bias)
+            .for_each(|(x, bias)| *x += bias);
+        if self.is_tanh {
+            out.iter_mut().for_each(|x| *x = x.tanh());
+        }
+        out
+    }
+}
+
+fn dot(a: &[f32], b: &[f32]) -> f32 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
