@@ -72,7 +72,9 @@ impl Pooler {
         if !self.dense.is_empty() {
             // A dense layer needs the mean itself; without one only the direction counts.
             let rows = (counted.len() / self.width).max(1) as f32;
-            vector.iter_mut().for_each(|x| *x /= rows);
+            for x in &mut vector {
+                *x /= rows;
+            }
         }
         for layer in &self.dense {
             vector = layer.apply(&vector);
@@ -109,7 +111,9 @@ impl DenseLayer {
             .zip(&self.bias)
             .for_each(|(x, bias)| *x += bias);
         if self.is_tanh {
-            out.iter_mut().for_each(|x| *x = x.tanh());
+            for x in &mut out {
+                *x = x.tanh();
+            }
         }
         out
     }

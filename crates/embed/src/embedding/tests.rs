@@ -198,10 +198,7 @@ fn instructions_can_be_chosen_and_those_that_are_missing_are_an_error() {
         }
     }
     let portable = Encoder::for_questions(&files.with_instructions(Some("portable"))).unwrap();
-    assert_eq!(
-        portable.network.isa().map(|isa| isa.set()),
-        Some(Set::Portable)
-    );
+    assert_eq!(portable.network.isa().map(Isa::set), Some(Set::Portable));
 }
 
 #[cfg(feature = "embedded-model")]

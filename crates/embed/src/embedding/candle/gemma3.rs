@@ -4,7 +4,8 @@
 
 use candle_core::{D, Device, Result, Tensor};
 use candle_nn::{
-    Activation, Embedding, Linear, Module, RmsNorm, VarBuilder, embedding, linear_b, linear_no_bias,
+    Activation, Embedding, Linear, Module as _, RmsNorm, VarBuilder, embedding, linear_b,
+    linear_no_bias,
 };
 
 use super::rotation::{Rotation, steps};

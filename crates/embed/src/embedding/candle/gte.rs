@@ -3,7 +3,8 @@
 
 use candle_core::{D, Result, Tensor};
 use candle_nn::{
-    Embedding, LayerNorm, Linear, Module, VarBuilder, embedding, layer_norm, linear, linear_no_bias,
+    Embedding, LayerNorm, Linear, Module as _, VarBuilder, embedding, layer_norm, linear,
+    linear_no_bias,
 };
 
 use super::rotation::{Rotation, steps};
@@ -75,7 +76,9 @@ fn angles(config: &GteConfig) -> Vec<f64> {
         .map_or(1.0, |scaling| scaling.factor);
     let mut angles = steps(config.rope_theta * factor, head);
     let divisor = factor.powf(2.0 / head as f64);
-    angles.iter_mut().for_each(|step| *step /= divisor);
+    for step in &mut angles {
+        *step /= divisor;
+    }
     angles
 }
 

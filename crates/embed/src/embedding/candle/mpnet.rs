@@ -2,7 +2,9 @@
 //! distance of two tokens.
 
 use candle_core::{D, Device, Result, Tensor};
-use candle_nn::{Embedding, LayerNorm, Linear, Module, VarBuilder, embedding, layer_norm, linear};
+use candle_nn::{
+    Embedding, LayerNorm, Linear, Module as _, VarBuilder, embedding, layer_norm, linear,
+};
 
 use crate::models::MpnetConfig;
 
