@@ -118,7 +118,7 @@ const SERVER_PATIENCE: Duration = Duration::from_secs(300);
 #[derive(Debug, Clone)]
 pub enum EmbeddingModel {
     /// candle, with files on this machine.
-    Local(ModelFiles),
+    Local(Box<ModelFiles>),
     /// The configured server.
     Server(ServerSpec),
 }
@@ -129,7 +129,8 @@ impl EmbeddingModel {
         if config.embed.provider.is_server() {
             config.embedding_server(SERVER_PATIENCE).map(Self::Server)
         } else {
-            embedding_files(config, models_dir).map(Self::Local)
+            let files = embedding_files(config, models_dir)?;
+            Ok(Self::Local(Box::new(files)))
         }
     }
 
@@ -137,7 +138,7 @@ impl EmbeddingModel {
     #[must_use]
     pub fn with_prepared(self, folder: PreparedFolder) -> Self {
         match self {
-            Self::Local(files) => Self::Local(files.with_prepared(folder)),
+            Self::Local(files) => Self::Local(Box::new(files.with_prepared(folder))),
             server @ Self::Server(_) => server,
         }
     }
