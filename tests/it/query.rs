@@ -33,7 +33,7 @@ fn hits_of_the_example_by_words_and_meaning() {
     let run = world.ok(&["query", "sourdough proofbox temperature", "--limit", "1"]);
     assert_eq!(run.stderr, "");
     assert_snapshot!(run.stdout, @r"
-    projects/Proofbox.md:14  Proofbox  0.93
+    projects/Proofbox.md:14  Proofbox  1.00
         … The proofbox holds sourdough at 27 °C and 78 % relative humidity. For shokupan it is set to 32
         °C and 80 %. | Dough | Temperature | Humidity | Time | | --- | ---: | ---: | --- | | Country …
     ");
