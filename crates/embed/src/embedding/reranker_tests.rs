@@ -149,7 +149,7 @@ fn a_reranker_is_no_encoder_and_an_encoder_no_reranker() {
     let failure = ModelFiles::from_folder("m", &folder("bert_reranker")).unwrap_err();
     assert_eq!(failure.code, ErrorCode::ModelInvalid);
     let hint = failure.hint.as_deref();
-    assert_eq!(hint, Some("local-agent config set retrieve.reranker m"));
+    assert_eq!(hint, Some("set retrieve.reranker: m in the configuration"));
     let failure = RerankerFiles::from_folder("m", &folder("bert")).unwrap_err();
     assert_eq!(failure.code, ErrorCode::ModelInvalid);
     assert!(failure.message.contains("ForSequenceClassification"));

@@ -463,6 +463,27 @@ pub fn list(models_dir: &Path) -> Result<Vec<Listed>> {
     Ok(found)
 }
 
+/// What the model called `name` ([`id_of`]) is for: one that is here by its files, another one as it
+/// is known.
+///
+/// Errors: `MODEL_NOT_FOUND` for an id that is not a plain name, `MODEL_INVALID` for a description
+/// that cannot be read.
+pub fn task_of(name: &str, models_dir: &Path) -> Result<ModelTask> {
+    let id = id_of(name);
+    if built_in::find(&id).is_some() {
+        return Ok(ModelTask::Vectors);
+    }
+    let folder = folder_of(&id, models_dir)?;
+    if !folder.is_dir() {
+        return Ok(known(&id).map_or(ModelTask::Vectors, |known| known.task));
+    }
+    Ok(if reranker::is_reranker_folder(&folder)? {
+        ModelTask::Reranking
+    } else {
+        ModelTask::Vectors
+    })
+}
+
 /// The folder of the model `id` below `models_dir`; an id is one plain path segment.
 fn folder_of(id: &str, models_dir: &Path) -> Result<PathBuf> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');

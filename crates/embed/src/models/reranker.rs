@@ -111,7 +111,7 @@ pub(super) fn refusal(id: &str, network: &str) -> Failure {
 /// `MODEL_INVALID` for a reranker that is asked for vectors.
 pub(super) fn makes_no_vectors(id: &str) -> Failure {
     let reason = "it is a reranker: it compares a question with a passage, and makes no vectors";
-    invalid(id, reason).with_hint(format!("local-agent config set retrieve.reranker {id}"))
+    invalid(id, reason).with_hint(format!("set retrieve.reranker: {id} in the configuration"))
 }
 
 impl RerankerFiles {
