@@ -50,6 +50,7 @@ mod readers;
 mod readme;
 mod rebuilt;
 mod reference;
+mod rerank;
 mod runs;
 mod schema;
 mod selection;

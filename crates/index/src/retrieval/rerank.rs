@@ -187,3 +187,97 @@ fn blend(hits: &mut [Hit], scores: &[f32]) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::retrieval::Trace;
+    use crate::store::ChunkRecord;
+    use local_agent_text::types::{
+        ByteSpan, ChunkKey, HeadingPath, LineSpan, RelPath, Sha256, SourceName,
+    };
+
+    fn chunk(number: u8) -> ChunkRecord {
+        ChunkRecord {
+            id: i64::from(number),
+            key: ChunkKey::from_bytes([number; 16]),
+            document_id: 1,
+            ordinal: 0,
+            source: SourceName::new("notes").unwrap(),
+            source_kind: String::new(),
+            path: RelPath::new("a.md").unwrap(),
+            title: String::new(),
+            heading: HeadingPath::default(),
+            span: ByteSpan::new(0, 1).unwrap(),
+            lines: LineSpan::new(1, 1).unwrap(),
+            kinds: 0,
+            tokens: 1,
+            text: "a".to_owned(),
+            text_sha256: Sha256::of(b"a"),
+            file_sha256: Sha256::of(b"a"),
+            yaml: (false, None, None, None),
+        }
+    }
+
+    /// Hits with these fused scores, best first; the chance of each is half of its score.
+    fn hits(scores: &[f32]) -> Vec<Hit> {
+        let hit = |(number, score): (usize, &f32)| Hit {
+            chunk: chunk(number as u8),
+            score: *score,
+            chance: score / 2.0,
+            trace: Trace::default(),
+        };
+        scores.iter().enumerate().map(hit).collect()
+    }
+
+    fn ids(hits: &[Hit]) -> Vec<i64> {
+        hits.iter().map(|hit| hit.chunk.id).collect()
+    }
+
+    #[test]
+    fn scores_are_mixed_as_documented_and_chances_stay_in_their_places() {
+        let mut all = hits(&[0.8, 0.7, 0.6]);
+        blend(&mut all, &[-4.0, 0.0, 4.0]);
+        assert_eq!(ids(&all), [2, 1, 0]);
+        let scores: Vec<f32> = all.iter().map(|hit| hit.score).collect();
+        let wanted = [0.3 + 0.4, 0.35 + 0.2, 0.4];
+        let is_near = |(own, wanted): (&f32, &f32)| (own - wanted).abs() < 1e-6;
+        assert!(scores.iter().zip(&wanted).all(is_near), "{scores:?}");
+        let chances: Vec<f32> = all.iter().map(|hit| hit.chance).collect();
+        assert_eq!(chances, [0.4, 0.35, 0.3]);
+        assert_eq!(all[0].trace.reranker_score, Some(4.0));
+        assert_eq!(all[0].trace.fused, Some(0.6));
+    }
+
+    #[test]
+    fn hits_without_a_score_stay_behind_in_their_order() {
+        let mut all = hits(&[0.9, 0.8, 0.7, 0.6]);
+        blend(&mut all, &[1.0, 2.0]);
+        assert_eq!(ids(&all), [1, 0, 2, 3]);
+        assert!(all.windows(2).all(|pair| pair[0].score >= pair[1].score));
+        assert!(all[2].trace.reranker_score.is_none());
+    }
+
+    #[test]
+    fn equal_scores_and_no_scores_keep_the_order() {
+        for scores in [&[3.0, 3.0, 3.0][..], &[]] {
+            let mut all = hits(&[0.9, 0.8, 0.7]);
+            blend(&mut all, scores);
+            assert_eq!(ids(&all), [0, 1, 2]);
+        }
+    }
+
+    #[test]
+    fn what_was_not_done_is_said() {
+        let done = |scored, end| Reranked {
+            model: "m".to_owned(),
+            candidates: 9,
+            scored,
+            end,
+        };
+        assert_eq!(done(9, RerankEnd::Complete).not_done(), None);
+        let said = done(4, RerankEnd::OutOfTime).not_done().unwrap();
+        assert!(said.why.contains("`m` ended after 4 of 9"), "{}", said.why);
+        assert!(done(0, RerankEnd::QuestionTooLong).not_done().is_some());
+    }
+}
