@@ -34,7 +34,11 @@ package="$stage/$name"
 mkdir -p "$package/man" "$package/completions" "$package/units"
 
 cp "$binary" "$package/"
-cp "$root/LICENSE-APACHE" "$root/LICENSE-MIT" "$root/README.md" "$root/OPERATOR_QUICKREF.md" "$package/"
+cp "$root/LICENSE-APACHE" "$root/LICENSE-MIT" "$root/NOTICE" "$root/README.md" "$root/OPERATOR_QUICKREF.md" "$package/"
+for model in all-MiniLM-L6-v2 multilingual-e5-small; do
+    mkdir -p "$package/models/$model"
+    cp "$root/models/$model/NOTICE" "$package/models/$model/"
+done
 "$binary" man --dir "$package/man" > /dev/null
 "$binary" completions bash > "$package/completions/local-agent.bash"
 "$binary" completions zsh > "$package/completions/_local-agent"

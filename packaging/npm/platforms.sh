@@ -14,7 +14,8 @@ file=local-agent
 if [ "$os" = win32 ]; then file=local-agent.exe; fi
 top="$(basename "$archive" .tar.gz)"
 version="$(echo "$top" | cut -d- -f3)"
-tar -xzf "$archive" -C "$package" --strip-components=1 "$top/$file" "$top/LICENSE-APACHE" "$top/LICENSE-MIT"
+tar -xzf "$archive" -C "$package" --strip-components=1 \
+    "$top/$file" "$top/LICENSE-APACHE" "$top/LICENSE-MIT" "$top/NOTICE" "$top/models"
 cat > "$package/package.json" <<JSON
 {
   "name": "local-agent-$os-$cpu",
@@ -23,7 +24,7 @@ cat > "$package/package.json" <<JSON
   "license": "MIT OR Apache-2.0",
   "os": ["$os"],
   "cpu": ["$cpu"],
-  "files": ["$file", "LICENSE-APACHE", "LICENSE-MIT"]
+  "files": ["$file", "LICENSE-APACHE", "LICENSE-MIT", "NOTICE", "models"]
 }
 JSON
 echo "$package"

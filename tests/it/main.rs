@@ -38,6 +38,7 @@ mod harness;
 mod hostile_state;
 mod index;
 mod init;
+mod languages;
 mod mcp;
 mod memory;
 mod models;

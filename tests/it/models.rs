@@ -8,18 +8,34 @@ use crate::harness::World;
 fn known_models_are_listed() {
     let world = World::empty();
     assert_snapshot!(world.ok(&["models", "list"]).stdout, @r"
+    Qwen3-Embedding-0.6B  absent  1192 MB  32768 tokens  a hundred languages
+    all-MiniLM-L12-v2  absent  133 MB  128 tokens  English
     all-MiniLM-L6-v2  embedded  256 tokens  English  cosines of unrelated texts: 0.08 ± 0.09
+    all-mpnet-base-v2  absent  438 MB  384 tokens  English
+    bge-base-en-v1.5  absent  438 MB  512 tokens  English
     bge-small-en-v1.5  absent  133 MB  512 tokens  English
     e5-small-v2  absent  133 MB  512 tokens  English
+    gte-multilingual-base  absent  611 MB  8192 tokens  seventy languages
+    gte-small  absent  67 MB  512 tokens  English
+    modernbert-embed-base  absent  596 MB  8192 tokens  English
+    multilingual-e5-base  absent  1112 MB  512 tokens  a hundred languages
     multilingual-e5-small  embedded  512 tokens  a hundred languages  cosines of unrelated texts: 0.77 ± 0.02
+    nomic-embed-text-v1.5  absent  547 MB  2048 tokens  English
+    paraphrase-multilingual-MiniLM-L12-v2  absent  471 MB  128 tokens  fifty languages
+    potion-base-8M  absent  30 MB  English
+    potion-multilingual-128M  absent  512 MB  a hundred languages
+    snowflake-arctic-embed-m-v2.0  absent  1221 MB  8192 tokens  seventy languages
     snowflake-arctic-embed-s  absent  133 MB  512 tokens  English
     snowflake-arctic-embed-xs  absent  90 MB  512 tokens  English
     ");
     let body = world.json(&["models", "list"]);
-    assert_eq!(
-        (&body["models"][0]["id"], &body["models"][0]["state"]),
-        (&"all-MiniLM-L6-v2".into(), &"embedded".into())
-    );
+    let state = |id: &str| {
+        let models = body["models"].as_array().unwrap();
+        let model = models.iter().find(|model| model["id"] == id).unwrap();
+        model["state"].clone()
+    };
+    assert_eq!(state("all-MiniLM-L6-v2"), "embedded");
+    assert_eq!(state("bge-small-en-v1.5"), "absent");
 }
 
 #[test]

@@ -316,6 +316,8 @@ fn cover_lead_ins(answer: &Answer, out: &mut [Covered], cites: &impl Fn(usize) -
         let mut all = true;
         let mut marks: Vec<usize> = Vec::new();
         let mut items = 0;
+        let mut listed = 0;
+        let mut block = unit.block;
         let after = answer.units.get(i + 1..).unwrap_or(&[]);
         for (next, covered) in after.iter().zip(out.get(i + 1..).unwrap_or(&[])) {
             if covered.kind == Kind::Empty {
@@ -329,6 +331,9 @@ fn cover_lead_ins(answer: &Answer, out: &mut [Covered], cites: &impl Fn(usize) -
                 break;
             }
             items += 1;
+            // An item of a list may have several sentences.
+            listed += usize::from(next.role != BlockRole::ListItem || next.block != block);
+            block = next.block;
             if matches!(covered.kind, Kind::Claim | Kind::LeadIn) {
                 all &= cited(covered);
                 let room = MOST_INHERITED.saturating_sub(marks.len());
@@ -339,7 +344,7 @@ fn cover_lead_ins(answer: &Answer, out: &mut [Covered], cites: &impl Fn(usize) -
             }
         }
         if let Some(covered) = out.get_mut(i) {
-            covered.listed = items;
+            covered.listed = listed;
         }
         if let Some(covered) = out.get_mut(i).filter(|_| all && items > 0) {
             marks.retain(|m| cites(*m));

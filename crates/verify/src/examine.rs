@@ -199,14 +199,21 @@ impl<'a> Court<'a> {
             .lines()
             .map(str::trim)
             .filter(|l| l.chars().any(char::is_alphanumeric));
-        let strange = lines
+        let mut strange = lines.filter(|line| !cited.iter().any(|text| text.contains(line)));
+        let first = strange.next();
+        // Code that is put together from words of the cited text is only doubtful.
+        let composed = first
             .into_iter()
-            .find(|line| !cited.iter().any(|text| text.contains(line)));
-        let findings = strange.map(|line| {
+            .chain(strange)
+            .all(|line| checks::has_all_words(line, &cited));
+        let findings = first.map(|line| {
             let said = super::identity::shorten(line);
             Finding {
                 code: Code::Code,
-                effect: Effect::Rejects,
+                effect: match composed {
+                    true => Effect::Doubts,
+                    false => Effect::Rejects,
+                },
                 span: None,
                 evidence: None,
                 detail: Detail::Absent { said },

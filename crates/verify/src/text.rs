@@ -492,6 +492,10 @@ fn mark_negation(tokens: &mut [Token], text: &str) {
         let abbreviation = text.get(cue.end..).is_some_and(|r| r.starts_with('.'))
             && next.is_some_and(|n| n.number);
         let hollow = next.is_some_and(|n| n.hollow());
+        if keeps_from(tokens, i, text) {
+            negate_what_is_kept_from(tokens, i, text);
+            continue;
+        }
         if !(cue.negates() || cue.turns()) || hollow || abbreviation {
             continue;
         }
@@ -522,5 +526,44 @@ fn mark_negation(tokens: &mut [Token], text: &str) {
             token.head = token.head || left == GOVERNED && firm;
             left -= 1;
         }
+    }
+}
+
+/// Maximum number of words between "keep" and "from": "keeps the old command from".
+const KEPT: usize = 5;
+
+/// The index of the "from" of "keep it from calling" when token `i` is its verb.
+fn from_after(tokens: &[Token], i: usize, text: &str) -> Option<usize> {
+    let word = |t: &Token| text.get(t.start..t.end).unwrap_or("");
+    let next = tokens.get(i + 1..)?;
+    let at = next.iter().take(KEPT).position(|t| word(t) == "from")?;
+    let verb = next.get(at + 1)?;
+    let acts = word(verb).len() > 4 && word(verb).ends_with("ing");
+    (acts && verb.clause == tokens.get(i)?.clause).then_some(i + 1 + at)
+}
+
+/// "keeps it from calling", "stops them from loading": what follows does not happen.
+fn keeps_from(tokens: &[Token], i: usize, text: &str) -> bool {
+    const VERBS: &[&str] = list!("negation.keep-from");
+    let word = tokens.get(i).and_then(|t| text.get(t.start..t.end));
+    word.is_some_and(|word| VERBS.contains(&&*lower_case(word)))
+        && from_after(tokens, i, text).is_some()
+}
+
+/// Marks the verb behind "from" and what it governs.
+fn negate_what_is_kept_from(tokens: &mut [Token], i: usize, text: &str) {
+    let Some(from) = from_after(tokens, i, text) else {
+        return;
+    };
+    let Some(clause) = tokens.get(i).map(|t| t.clause) else {
+        return;
+    };
+    let governed = tokens.get_mut(from + 1..).unwrap_or(&mut []).iter_mut();
+    let governed = governed
+        .take_while(|t| t.clause == clause)
+        .filter(|t| t.is_content());
+    for (n, token) in governed.take(GOVERNED).enumerate() {
+        token.negated = !token.negated;
+        token.head = token.head || n == 0;
     }
 }

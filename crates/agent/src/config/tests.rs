@@ -8,11 +8,11 @@ use super::*;
 use crate::config::keys::{KEYS, Key};
 
 /// A scratch folder with a home, a workroot and a place for everything else.
-struct World {
+struct TestConfiguration {
     dir: tempfile::TempDir,
 }
 
-impl World {
+impl TestConfiguration {
     fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         for folder in ["home", "w/notes", "elsewhere"] {
@@ -88,7 +88,7 @@ mod shipped {
 
     #[test]
     fn nothing_at_all_loads_the_defaults() {
-        let world = World::new();
+        let world = TestConfiguration::new();
         let loaded = load(&world.inputs()).unwrap();
         let config = &loaded.config;
         assert!(
@@ -148,7 +148,7 @@ mod shipped {
 
     #[test]
     fn every_key_of_the_shipped_file_can_be_typed_and_is_found_again() {
-        let world = World::new();
+        let world = TestConfiguration::new();
         let inputs = world.named_inputs(load::DEFAULT_YAML);
         let loaded = load(&inputs).unwrap();
         for key in KEYS.iter().filter(|k| !k.is_ancestor()) {
@@ -197,7 +197,7 @@ mod anything {
             lines in prop::collection::vec((0..KEYS.len(), value()), 1..6)
         ) {
             let text: String = lines.iter().map(|(at, value)| ancestor::nested(KEYS[*at].path, value)).collect();
-            let world = World::new();
+            let world = TestConfiguration::new();
             let loaded = load_lenient(&world.named_inputs(&text));
             prop_assert!(loaded.is_ok(), "{:?}\n{}", loaded.err(), text);
             world.write("w/local-agent.yaml", &text);
@@ -209,7 +209,7 @@ mod anything {
             let Ok(name) = SourceName::new(name) else { return Ok(()) };
             prop_assume!(root.trim() == root && !root.starts_with('.') && !root.contains(".."));
             let text = template(&Template { sources: vec![(name.clone(), root.clone())], ..Template::default() });
-            let world = World::new();
+            let world = TestConfiguration::new();
             let loaded = world.named(&text).unwrap();
             prop_assert_eq!(&loaded.config.sources[0].name, &name);
             prop_assert_eq!(&loaded.config.sources[0].root, &places::normalise(&world.path("w").join(&root)));
@@ -222,7 +222,7 @@ mod layers {
 
     #[test]
     fn each_layer_covers_the_one_below() {
-        let world = World::new();
+        let world = TestConfiguration::new();
         let mut inputs = world.inputs();
         let top_n = |inputs: &Inputs| {
             let loaded = load(inputs).unwrap();
@@ -259,7 +259,7 @@ mod layers {
 
     #[test]
     fn lists_are_replaced_and_blank_values_are_unset() {
-        let world = World::new();
+        let world = TestConfiguration::new();
         world.write(
             "home/.config/local-agent/config.yaml",
             "security: {allowed_exts: [MD, .Org]}\nllm: {model: m}\n",
@@ -275,7 +275,7 @@ mod layers {
 
     #[test]
     fn a_named_file_must_be_there_and_a_users_need_not() {
-        let world = World::new();
+        let world = TestConfiguration::new();
         let inputs = Inputs {
             config_flag: Some("none.yaml".into()),
             ..world.inputs()
@@ -293,7 +293,7 @@ mod layers {
 
     #[test]
     fn the_users_index_is_not_rebuilt_for_another_folders_sources() {
-        let world = World::new();
+        let world = TestConfiguration::new();
         let user = "state_dir: ~/state\nsources: [{name: mine, root: ~/notes}]\n\
                     security: {roots_must_be_within_security_root: false}\n";
         world.write("home/.config/local-agent/config.yaml", user);
@@ -318,7 +318,7 @@ mod layers {
 
     #[test]
     fn one_file_named_twice_is_one_layer() {
-        let world = World::new();
+        let world = TestConfiguration::new();
         let file = world.write("w/local-agent.yaml", "security: {allow_any_path: true}\n");
         let inputs = Inputs {
             config_flag: Some(file),
@@ -334,7 +334,7 @@ mod layers {
 
     #[test]
     fn the_key_of_a_server_is_never_shown() {
-        let world = World::new();
+        let world = TestConfiguration::new();
         let url = Some("http://127.0.0.1:1234".to_owned());
         let inputs = Inputs {
             env_api_key: ApiKey::new(" sk-secret\n"),
@@ -353,7 +353,7 @@ mod layers {
     /// An untrusted file could name a port where any program on the machine listens.
     #[test]
     fn the_key_of_a_server_goes_only_to_an_address_that_the_user_chose() {
-        let world = World::new();
+        let world = TestConfiguration::new();
         let key = ApiKey::new("sk-secret");
         let sent = |inputs: Inputs| load(&inputs).unwrap().config.llm.api_key.is_some();
         let inputs = || Inputs {
@@ -413,7 +413,7 @@ mod mistakes {
     use super::*;
 
     fn refused(text: &str) -> String {
-        let failure = World::new().named(text).unwrap_err();
+        let failure = TestConfiguration::new().named(text).unwrap_err();
         assert_eq!(failure.code, ErrorCode::ConfigError, "{failure}");
         assert!(failure.hint.is_some(), "{failure}");
         let at = failure.message.rfind("named.yaml:").unwrap();
@@ -475,7 +475,13 @@ mod mistakes {
 
     #[test]
     fn a_near_miss_gets_a_remedy() {
-        let fix = |text: &str| World::new().named(text).unwrap_err().hint.unwrap();
+        let fix = |text: &str| {
+            TestConfiguration::new()
+                .named(text)
+                .unwrap_err()
+                .hint
+                .unwrap()
+        };
         assert_eq!(fix("ask: {strict: \"ture\"}"), "write `true`");
         assert_eq!(fix("ask: {strict: yes}"), "write `true`, without quotes");
         assert_eq!(fix("ask: {heading_match: prefx}"), "write `prefix`");
@@ -501,7 +507,7 @@ mod mistakes {
 
     #[test]
     fn a_flags_value_is_an_argument_error() {
-        let world = World::new();
+        let world = TestConfiguration::new();
         let mut inputs = world.inputs();
         inputs.flags.push(FlagValue {
             flag: "--overlap".into(),
@@ -520,7 +526,7 @@ mod mistakes {
 
     #[test]
     fn every_problem_is_reported_and_the_rest_still_holds() {
-        let world = World::new();
+        let world = TestConfiguration::new();
         let text = "ask: {top_n: 3, strict: maybe}\nnonsense: 1\nindex: {max_tokens: 100}\n";
         let loaded = load_lenient(&world.named_inputs(text)).unwrap();
         assert_eq!(
@@ -546,7 +552,7 @@ mod roots {
 
     #[test]
     fn w44_a_workroot_is_relative_to_the_caller_and_may_have_any_name() {
-        let world = World::new();
+        let world = TestConfiguration::new();
         let file = world.write(
             "cfg/configs/default.yaml",
             "workroot: ../by-file\nsources: [{name: n, root: notes/}]\n",
@@ -594,7 +600,7 @@ mod roots {
 
     #[test]
     fn the_nearest_folder_with_a_file_is_the_workroot() {
-        let world = World::new();
+        let world = TestConfiguration::new();
         world.write(
             "w/local-agent.yaml",
             "sources: [{name: notes, root: notes}]\n",
@@ -612,7 +618,7 @@ mod roots {
 
     #[test]
     fn a_source_outside_the_security_root_is_refused_with_every_name() {
-        let world = World::new();
+        let world = TestConfiguration::new();
         let failure = world
             .named("sources:\n  - name: e\n    root: ../elsewhere\n")
             .unwrap_err();
@@ -633,7 +639,7 @@ mod roots {
     #[cfg(unix)]
     #[test]
     fn s07_a_link_out_of_the_security_root_is_outside() {
-        let world = World::new();
+        let world = TestConfiguration::new();
         std::os::unix::fs::symlink(world.path("elsewhere"), world.path("w/link")).unwrap();
         let failure = world
             .named("sources: [{name: e, root: link}]\n")
@@ -648,7 +654,7 @@ mod roots {
 
     #[test]
     fn w41_run_records_and_state_are_not_readable() {
-        let world = World::new();
+        let world = TestConfiguration::new();
         let loaded = world
             .named("runs: {dir: runs}\nsecurity: {allowed_roots: [runs/, runs/x, .local-agent, ., notes]}\n")
             .unwrap();
@@ -683,7 +689,7 @@ mod roots {
 
     #[test]
     fn overlapping_sources_are_warned_of() {
-        let loaded = World::new()
+        let loaded = TestConfiguration::new()
             .named("sources: [{name: a, root: .}, {name: b, root: notes}]\n")
             .unwrap();
         assert!(
@@ -695,7 +701,7 @@ mod roots {
 
     #[test]
     fn the_written_template_loads_back() {
-        let world = World::new();
+        let world = TestConfiguration::new();
         let name = |n: &str| SourceName::new(n).unwrap();
         let tricky = "no\"tes \\ # 'x': {y} [z] *a &b !c %d @e ünï";
         let what = Template {
@@ -822,7 +828,7 @@ mod server {
 
     #[test]
     fn the_first_address_in_order_wins() {
-        let world = World::new();
+        let world = TestConfiguration::new();
         let file = world.write("cfg/named.yaml", "ollama_base_url: http://from-config:1\n");
         let mut inputs = Inputs {
             config_flag: Some(file),
@@ -855,7 +861,7 @@ mod server {
 
     #[test]
     fn a_bad_address_stops_only_those_who_use_it() {
-        let world = World::new();
+        let world = TestConfiguration::new();
         let inputs = Inputs {
             env_ollama_urls: [None, Some("http://host/v1?key=1".into())],
             ..world.inputs()
@@ -878,7 +884,7 @@ mod trusting {
     /// Checks that a found file with this text is refused for the expected reason, and accepted
     /// once trusted, until it changes.
     fn needs_trust(text: &str, says: &str) {
-        let world = World::new();
+        let world = TestConfiguration::new();
         let file = world.write("w/local-agent.yaml", text);
         let inputs = world.inputs();
         let failure = load(&inputs)
@@ -984,7 +990,7 @@ mod trusting {
 
     #[test]
     fn a_found_file_may_not_take_back_what_the_user_tightened() {
-        let world = World::new();
+        let world = TestConfiguration::new();
         let user = "security: {deny_names: [\"*.secret\"], allowed_exts: [.md]}\nask: {strict: true}\n\
                     tools: {delete: deny, grep: ask, max_writes: 3}\n";
         world.write("home/.config/local-agent/config.yaml", user);
@@ -1012,7 +1018,7 @@ mod trusting {
 
     #[test]
     fn a_source_may_hold_code_and_says_so_by_true_or_false() {
-        let world = World::new();
+        let world = TestConfiguration::new();
         world.write(
             "w/local-agent.yaml",
             "sources: [{name: n, root: .}, {name: c, root: src, code: true}]\n",
@@ -1035,7 +1041,7 @@ mod trusting {
 
     #[test]
     fn every_line_at_fault_is_listed_and_left_out() {
-        let world = World::new();
+        let world = TestConfiguration::new();
         world.write(
             "w/local-agent.yaml",
             "security:\n  allow_any_path: true\n  hard_links: allow\nask: {top_n: 3}\n",
@@ -1056,7 +1062,7 @@ mod trusting {
 
     #[test]
     fn a_found_file_that_stays_inside_needs_no_trust() {
-        let world = World::new();
+        let world = TestConfiguration::new();
         let deny = load::default_values().unwrap().words("security.deny_names");
         let deny: Vec<_> = deny
             .iter()
@@ -1074,16 +1080,16 @@ mod trusting {
 
     #[test]
     fn naming_the_workroot_is_consent_to_all_but_the_outermost_locks() {
-        let world = World::new();
+        let world = TestConfiguration::new();
         world.write(
             "w/local-agent.yaml",
             "security: {hard_links: allow}\nstate_dir: ../elsewhere\n",
         );
-        let named = |world: &World| Inputs {
+        let named = |world: &TestConfiguration| Inputs {
             workroot_flag: Some(".".into()),
             ..world.inputs()
         };
-        let by_env = |world: &World| Inputs {
+        let by_env = |world: &TestConfiguration| Inputs {
             env_workroot: Some(world.path("w").display().to_string()),
             ..world.inputs()
         };
@@ -1115,7 +1121,7 @@ mod trusting {
 
     #[test]
     fn the_users_own_file_may_open_everything() {
-        let world = World::new();
+        let world = TestConfiguration::new();
         let text = "security: {allow_any_path: true, roots_must_be_within_security_root: false}\nllm: {base_url: \"http://far\"}\n";
         world.write("home/.config/local-agent/config.yaml", text);
         world.write("w/local-agent.yaml", "ask: {top_n: 2}\n");
@@ -1128,7 +1134,7 @@ mod trusting {
     #[cfg(unix)]
     #[test]
     fn s10_a_found_folder_may_not_reach_outside_through_a_link() {
-        let world = World::new();
+        let world = TestConfiguration::new();
         world.write("w/local-agent.yaml", "sources: [{name: n, root: link}]\n");
         std::os::unix::fs::symlink(world.path("elsewhere"), world.path("w/link")).unwrap();
         assert_eq!(
@@ -1153,7 +1159,7 @@ mod trusting {
 
     #[test]
     fn a_damaged_trust_file_trusts_nothing() {
-        let world = World::new();
+        let world = TestConfiguration::new();
         let file = world.write("w/local-agent.yaml", "security: {hard_links: allow}\n");
         let store = world.write("home/.local/trust.json", "{\"version\": 1, \"files\": [");
         let loaded = load_lenient(&world.inputs()).unwrap();
@@ -1171,7 +1177,7 @@ mod trusting {
 
     #[test]
     fn trust_follows_the_bytes_and_the_place() {
-        let world = World::new();
+        let world = TestConfiguration::new();
         let (a, b) = (
             world.write("w/local-agent.yaml", "# same\n"),
             world.write("x/local-agent.yaml", "# same\n"),
@@ -1272,8 +1278,8 @@ phase3:
     enabled: true
 "#;
 
-    fn shipped(workroot: &str) -> (World, Result<Loaded>) {
-        let world = World::new();
+    fn shipped(workroot: &str) -> (TestConfiguration, Result<Loaded>) {
+        let world = TestConfiguration::new();
         let file = world.write("repo/configs/default.yaml", SHIPPED);
         std::fs::create_dir_all(world.path(workroot)).unwrap();
         let flag = (workroot != "local-agent-workroot").then(|| world.path(workroot));
@@ -1634,7 +1640,7 @@ phase3:
             );
         }
         for (path, value, fate) in FATES {
-            let world = World::new();
+            let world = TestConfiguration::new();
             let result = world.named(&nested(path, value));
             let quiet = |l: &Loaded| {
                 assert!(
@@ -1691,7 +1697,7 @@ phase3:
 
     #[test]
     fn our_own_key_in_the_same_file_wins_with_a_warning() {
-        let world = World::new();
+        let world = TestConfiguration::new();
         let text = "ask: {top_n: 5}\nphase3: {ask: {evidence: {top_n: 9}}}\n";
         let config = world.named(text).unwrap().config;
         assert_eq!(config.ask.top_n, 5);
@@ -1704,7 +1710,7 @@ phase3:
 
     #[test]
     fn lenient_booleans_hold_in_the_ancestors_files_only() {
-        let world = World::new();
+        let world = TestConfiguration::new();
         let config = world
             .named("security: {deny_hidden_paths: \"no\"}\nphase2: {}\n")
             .unwrap()
@@ -1720,7 +1726,7 @@ phase3:
 
     #[test]
     fn switched_off_validation_changes_only_the_heading() {
-        let world = World::new();
+        let world = TestConfiguration::new();
         let config = world
             .named(&nested("phase3.ask.citation_validation.enabled", "false"))
             .unwrap()
@@ -1730,7 +1736,7 @@ phase3:
 
     #[test]
     fn a_state_folder_of_our_own_replaces_the_ancestors_places() {
-        let world = World::new();
+        let world = TestConfiguration::new();
         let config = world
             .named("state_dir: .mine\nphase2: {sources: []}\n")
             .unwrap()

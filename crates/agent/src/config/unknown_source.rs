@@ -29,7 +29,7 @@ pub fn unknown_source<'s>(name: &str, known: impl IntoIterator<Item = &'s str>) 
         format!("; configured are: {}", listed(known.into_iter()))
     };
     let message = format!("there is no source called `{name}`{said}");
-    Failure::new(ErrorCode::InvalidArgs, message).with_hint("local-agent index --list-sources")
+    Failure::new(ErrorCode::InvalidArgs, message).with_hint("local-agent source list")
 }
 
 fn likeness(typed: &str, name: &str) -> f64 {

@@ -227,8 +227,8 @@ fn s41_a_broken_ollama_is_a_failure_and_not_asked_again() {
         ]
         .concat()
     };
-    type Fault = Box<dyn Fn() -> Vec<Step> + Send + Sync>;
-    let faults: Vec<(&str, ErrorCode, &str, Fault)> = vec![
+    type FaultyServer = Box<dyn Fn() -> Vec<Step> + Send + Sync>;
+    let faults: Vec<(&str, ErrorCode, &str, FaultyServer)> = vec![
         (
             "cut between lines",
             ErrorCode::ServerError,
@@ -609,8 +609,8 @@ fn every_servers_word_for_a_prompt_that_is_too_long_is_known() {
 
 #[test]
 fn s41_a_broken_openai_server_is_a_failure() {
-    type Reply = Box<dyn Fn() -> Vec<Step> + Send + Sync>;
-    let faults: Vec<(&str, &str, Reply)> = vec![
+    type Replies = Box<dyn Fn() -> Vec<Step> + Send + Sync>;
+    let faults: Vec<(&str, &str, Replies)> = vec![
         (
             "cut",
             "broke off",

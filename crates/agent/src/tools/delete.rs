@@ -35,7 +35,7 @@ fn run(bound: &Bound, args: Value) -> Result<Output> {
             ErrorCode::FileNotFound,
             format!("There is no readable file at `{at}`."),
         )
-        .with_hint("local-agent index --list-sources"));
+        .with_hint("local-agent source list"));
     };
     let sha256 = Sha256::of(&file.bytes);
     let subject = at.to_string();

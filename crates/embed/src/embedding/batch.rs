@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use local_agent_kernels::elementwise as kernels;
 use local_agent_kernels::network::BATCH_TOKENS;
 
-use super::network::{Scratch, TextNetwork};
+use super::network::{TextNetwork, TextScratch};
 use super::tokens::TokenCounter;
 use local_agent_text::error::{Failure, Result};
 
@@ -210,7 +210,7 @@ impl Job<'_> {
     /// Takes batches until there are no more; returns the results with the batch numbers.
     fn run(&self) -> Result<Vec<(usize, Vec<Vec<f32>>)>> {
         let mut done = Vec::new();
-        let mut scratch = Scratch::default();
+        let mut scratch = TextScratch::default();
         while !self.stop.load(Ordering::Relaxed) {
             let number = self.next.fetch_add(1, Ordering::Relaxed);
             let Some(batch) = self.batches.get(number) else {

@@ -31,7 +31,7 @@ pub(super) struct TextNetwork {
 
 /// Buffers that one thread keeps between batches.
 #[derive(Default)]
-pub(super) struct Scratch {
+pub(super) struct TextScratch {
     /// The vectors of the tokens of all sequences: [tokens, width].
     states: Vec<f32>,
     kernels: bert::Scratch,
@@ -83,7 +83,7 @@ impl TextNetwork {
     pub(super) fn encode(
         &self,
         sequences: &[&[u32]],
-        scratch: &mut Scratch,
+        scratch: &mut TextScratch,
     ) -> Result<Vec<Vec<f32>>> {
         self.forward(sequences, scratch)?;
         let mut rest = scratch.states.as_slice();
@@ -101,7 +101,7 @@ impl TextNetwork {
     pub(super) fn states(
         &self,
         sequences: &[&[u32]],
-        scratch: &mut Scratch,
+        scratch: &mut TextScratch,
     ) -> Result<Vec<(Vec<f32>, Vec<f32>)>> {
         self.forward(sequences, scratch)?;
         let mut rest = scratch.states.as_slice();
@@ -115,8 +115,8 @@ impl TextNetwork {
     }
 
     /// Puts the last hidden states of all tokens into `scratch.states`.
-    fn forward(&self, sequences: &[&[u32]], scratch: &mut Scratch) -> Result<()> {
-        let Scratch { states, kernels } = scratch;
+    fn forward(&self, sequences: &[&[u32]], scratch: &mut TextScratch) -> Result<()> {
+        let TextScratch { states, kernels } = scratch;
         states.clear();
         match &self.network {
             LoadedNetwork::Kernels(bert) => bert.forward(sequences, states, kernels),

@@ -12,7 +12,7 @@ use candle_nn::VarBuilder;
 use candle_transformers::models::bert::{BertModel, Config, HiddenAct, PositionEmbeddingType};
 use local_agent_kernels::Isa;
 
-use super::network::Scratch;
+use super::network::TextScratch;
 use super::pooling::Pooler;
 use super::weights::{Tensors, invalid};
 use super::{Encoder, Reranker};
@@ -68,7 +68,7 @@ pub fn second_opinion(files: &ModelFiles) -> Result<Agreement> {
         NetworkConfig::Bert(shape) => Some(Oracle::load(files, shape)?),
         NetworkConfig::Candle(_) | NetworkConfig::Table(_) => None,
     };
-    let (mut least_cosine, mut texts, mut scratch) = (1.0_f64, 0, Scratch::default());
+    let (mut least_cosine, mut texts, mut scratch) = (1.0_f64, 0, TextScratch::default());
     for text in probes() {
         let mut framed = encoder.passage.tokens(&encoder.tokens, &text)?;
         // The reference sees one window; cutting longer texts is our own code and is tested

@@ -10,7 +10,7 @@ use local_agent_kernels::elementwise as kernels;
 use local_agent_kernels::network::BATCH_TOKENS;
 
 use super::batch::{Frame, on_workers};
-use super::network::{Scratch, TextNetwork};
+use super::network::{TextNetwork, TextScratch};
 use super::tokens::TokenCounter;
 use local_agent_text::error::Result;
 
@@ -84,7 +84,7 @@ pub(super) fn of_texts(
     let batches = batches(&windows);
     let next = AtomicUsize::new(0);
     let work = || -> Result<Vec<(usize, TokenStates)>> {
-        let (mut scratch, mut done) = (Scratch::default(), Vec::new());
+        let (mut scratch, mut done) = (TextScratch::default(), Vec::new());
         while let Some(batch) = batches.get(next.fetch_add(1, Ordering::Relaxed)) {
             let ids: Vec<&[u32]> = batch.iter().map(|window| window.ids.as_slice()).collect();
             let states = network.states(&ids, &mut scratch)?;
@@ -129,7 +129,7 @@ pub(super) fn of_words(
     if ids.is_empty() {
         ids.push(frame.filler);
     }
-    let states = network.states(&[ids.as_slice()], &mut Scratch::default())?;
+    let states = network.states(&[ids.as_slice()], &mut TextScratch::default())?;
     let rows = states.into_iter().next().unwrap_or_default().1;
     let width = network.width();
     let of = |(word, place): (&&str, Range<usize>)| {

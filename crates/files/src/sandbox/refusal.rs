@@ -142,7 +142,7 @@ pub(super) fn not_found(request: &str) -> Failure {
         ErrorCode::FileNotFound,
         format!("There is no readable file at `{}`.", shown(request)),
     )
-    .with_hint("local-agent index --list-sources")
+    .with_hint("local-agent source list")
 }
 
 /// A refusal because of the request's text and the policy.
@@ -155,7 +155,7 @@ pub(super) fn denied(request: &str, denied: Denied) -> Failure {
     let hint = match denied {
         Denied::Extension => "local-agent config show (see `security.allowed_exts`)",
         Denied::Hidden | Denied::Name => "see `security` in: local-agent config show",
-        Denied::UnknownSource | Denied::NotBelowARoot => "local-agent index --list-sources",
+        Denied::UnknownSource | Denied::NotBelowARoot => "local-agent source list",
         _ => "name a file as `source:folder/file.md`",
     };
     Failure::new(

@@ -3,19 +3,19 @@ use crate::Set;
 
 /// Hidden width, number of heads, inner width.
 #[derive(Clone, Copy)]
-struct Shape(usize, usize, usize);
+struct NetworkShape(usize, usize, usize);
 
 /// Panels, registers and tiles are never completely filled.
-const ODD: Shape = if cfg!(miri) {
-    Shape(12, 3, 20)
+const ODD: NetworkShape = if cfg!(miri) {
+    NetworkShape(12, 3, 20)
 } else {
-    Shape(48, 3, 80)
+    NetworkShape(48, 3, 80)
 };
 /// They are always filled, so the numbers between rounded products are bf16 if the set has it.
-const EVEN: Shape = if cfg!(miri) {
-    Shape(32, 1, 32)
+const EVEN: NetworkShape = if cfg!(miri) {
+    NetworkShape(32, 1, 32)
 } else {
-    Shape(64, 2, 96)
+    NetworkShape(64, 2, 96)
 };
 
 fn numbers(seed: u32) -> impl FnMut() -> f32 {
@@ -89,8 +89,8 @@ fn linear_of(isa: Isa, kind: Kind, inputs: usize, weights: &[f32], bias: &[f32])
 }
 
 /// Two layers of random weights, the same for every set and kind.
-fn network(isa: Isa, kind: Kind, shape: Shape, seed: u32) -> Network {
-    let Shape(hidden, heads, inner) = shape;
+fn network(isa: Isa, kind: Kind, shape: NetworkShape, seed: u32) -> Network {
+    let NetworkShape(hidden, heads, inner) = shape;
     let mut next = numbers(seed);
     let layers = (0..2).map(|_| {
         let norm = |next: &mut dyn FnMut() -> f32| Norm {
@@ -129,7 +129,7 @@ fn least_cosine(a: &[f32], b: &[f32], hidden: usize) -> f64 {
 
 /// Whether there is only one right result; bf16 in registers rounds sums differently from the
 /// matrix unit and from f32.
-fn rounds_alike(isa: Isa, kind: Kind, shape: Shape) -> bool {
+fn rounds_alike(isa: Isa, kind: Kind, shape: NetworkShape) -> bool {
     isa.set() != Set::Portable
         && (kind == Kind::Full
             || kind == Kind::Int8 && (shape.0 == ODD.0 || !isa.multiplies_bytes_in_512_bits()))

@@ -140,7 +140,8 @@ fn end_of_sentence(
         true
     } else if stops.contains(['!', '?']) {
         !(small && closed > run)
-    } else if stops.len() > 1 {
+    } else if stops.len() > 1 || body[run..closed].contains(['"', '”', '’', '»', '“']) {
+        // `It says "There is no file." in red.`
         !small
     } else {
         !is_abbreviation(&body[start..stop], next, small)

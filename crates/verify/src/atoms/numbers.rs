@@ -336,7 +336,7 @@ impl<'t> Reader<'t> {
     /// second").
     fn ordinal(&self, i: usize, lower: &str, value: f64) -> Option<Value> {
         let before = i.checked_sub(1).map(|p| self.lower(p)).unwrap_or_default();
-        if lower == "third" && matches!(&*before, "a" | "one") {
+        if lower == "third" && (before == "one" || before == "a" && !self.counts_a_noun(i)) {
             return Some(Value::words(1.0 / 3.0, i + 1));
         }
         if lower == "second" && matches!(&*before, "a" | "per" | "each" | "every") {
@@ -346,6 +346,13 @@ impl<'t> Reader<'t> {
             ordinal: true,
             ..Value::words(value, i + 1)
         })
+    }
+
+    /// "a third family" is the third one; "a third of them" and "a third more" are a share.
+    fn counts_a_noun(&self, i: usize) -> bool {
+        let next = self.lower(i + 1);
+        let share = matches!(&*next, "" | "of" | "more" | "less" | "fewer" | "as" | "the");
+        !share && self.joined(i)
     }
 
     /// "half", "three quarters", "half a million".

@@ -2,37 +2,39 @@
 //! `numbers`).
 
 use super::align::{Alignment, Edit};
-use super::{Case, numbers};
+use super::{Case, Effect, numbers};
 use crate::Code;
 use crate::atoms::{self as a, Atom, Date, Literal, What};
 use crate::reading::Reading;
 
 /// The objections to the claim's atoms, in the order of the claim.
-pub(super) fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Vec<(Code, String)> {
-    let mut out = Vec::new();
+pub(super) fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Vec<(Effect, Code, String)> {
     let changed = alignment.edits();
-    out.extend(replaced(case, alignment, changed));
-    if !out.is_empty() {
-        return out;
+    if let Some((code, why)) = replaced(case, alignment, changed) {
+        return vec![(Effect::Rejects, code, why)];
     }
+    let mut out = Vec::new();
     let verbatim = !changed.is_empty();
     for atom in &case.claim.atoms {
         let shown = case.claim.normal.get(atom.bytes.clone()).unwrap_or("");
         let wrong = match &atom.what {
             What::Number(n) => numbers::check(case, alignment, atom, n, verbatim),
-            What::Date(d) => date(case, d).then(|| missing(Code::Date, shown)),
+            What::Date(d) => date(case, d).then(|| missing_date(case, d, shown)),
             What::Time(t) => {
                 let there = all(case).any(|e| match &e.what {
                     What::Time(other) => other == t,
                     What::Number(n) => t.0 % 60 == 0 && a::same(n.value, f64::from(t.0 / 60)),
                     _ => false,
                 });
-                (!there).then(|| missing(Code::Date, shown))
+                (!there).then(|| absent(Code::Date, shown))
             }
-            What::Literal(Literal::Version { key, compare }) => version(case, key, compare, shown),
+            What::Literal(Literal::Version { key, compare }) => {
+                let wrong = version(case, key, compare, shown);
+                wrong.map(|(code, why)| (Effect::Rejects, code, why))
+            }
             // Code between back-ticks is checked as a whole, in `code`.
             What::Literal(_) => {
-                (!in_code(case, shown) && !stands(case, shown)).then(|| missing(Code::Code, shown))
+                (!in_code(case, shown) && !stands(case, shown)).then(|| absent(Code::Code, shown))
             }
         };
         out.extend(wrong);
@@ -41,12 +43,12 @@ pub(super) fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Vec<(Code, St
         let folded = constant.to_lowercase();
         let says = |s: &super::Source<'_>| s.reading.lower().contains(&folded);
         if !in_code(case, constant) && !case.cited.iter().any(says) {
-            out.push(missing(Code::Number, constant));
+            out.push(absent(Code::Number, constant));
         }
     }
     for hidden in hidden_addresses(case.raw) {
         if !case.cited.iter().any(|source| has_address(source, &hidden)) {
-            out.push(missing(Code::Code, hidden.address));
+            out.push(absent(Code::Code, hidden.address));
         }
     }
     out.dedup();
@@ -127,6 +129,25 @@ fn follows_number(case: &Case<'_>, token: &crate::text::Token) -> bool {
 fn missing(code: Code, shown: &str) -> (Code, String) {
     let shown = crate::identity::shorten(shown);
     (code, format!("“{shown}” does not stand in the cited text."))
+}
+
+fn absent(code: Code, shown: &str) -> (Effect, Code, String) {
+    let (code, why) = missing(code, shown);
+    (Effect::Rejects, code, why)
+}
+
+/// The objection to a date that is not in the cited text: only a doubt if the question has it.
+fn missing_date(case: &Case<'_>, date: &Date, shown: &str) -> (Effect, Code, String) {
+    let asked = case.asked.atoms.iter().any(|atom| match &atom.what {
+        What::Date(other) => date.is_part_of(other),
+        _ => false,
+    });
+    if asked {
+        let shown = crate::identity::shorten(shown);
+        let why = format!("“{shown}” stands in the question, not in the cited text.");
+        return (Effect::Doubts, Code::Date, why);
+    }
+    absent(Code::Date, shown)
 }
 
 /// Where a claim's atoms may appear: the cited items, their headings and paths.

@@ -86,6 +86,17 @@ fn weigh(case: &Case<'_>, shown: &str) -> Option<Effect> {
     (apart && words.len() > 1).then_some(Effect::Doubts)
 }
 
+/// Whether each word of a line of code is in one of these texts, as a whole word.
+pub(crate) fn has_all_words(line: &str, texts: &[&str]) -> bool {
+    let is_word = |word: &&str| word.chars().any(char::is_alphanumeric);
+    let mut words = line
+        .split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '#' | '/')))
+        .map(|word| word.trim_matches(['.', '#', '/']))
+        .filter(is_word)
+        .peekable();
+    words.peek().is_some() && words.all(|word| texts.iter().any(|text| holds(text, word)))
+}
+
 /// Whether another passage has the word.
 fn elsewhere_word(case: &Case<'_>, word: &str) -> bool {
     let word = folded(word);

@@ -102,6 +102,90 @@ fn difference(case: &Case<'_>, reading: &Reading, row: usize, n: &Number) -> Opt
     None
 }
 
+/// Two amounts of one sentence, list or table of the cited text that may give `n`, as written
+/// there: their sum or difference, what is missing from a percentage to the whole, a rate times a
+/// duration, the days between two dates. The claim does not show the computation, and two amounts
+/// may give the number by chance.
+pub(super) fn possible(case: &Case<'_>, n: &Number) -> Option<[String; 2]> {
+    case.cited.iter().find_map(|source| {
+        let reading = source.reading;
+        blocks(reading).find_map(|rows| {
+            let atoms: Vec<&Atom> = rows
+                .flat_map(|row| reading.atoms_of(row))
+                .take(MOST_AMOUNTS)
+                .collect();
+            let (x, y) = pair(&atoms, n)?;
+            let shown = |atom: &Atom| {
+                let text = reading.normal.get(atom.bytes.clone());
+                text.unwrap_or("").to_owned()
+            };
+            Some([shown(x), shown(y)])
+        })
+    })
+}
+
+/// The parts of a text that belong together: each run of list items or table rows, and each other
+/// sentence alone.
+fn blocks(reading: &Reading) -> impl Iterator<Item = std::ops::Range<usize>> {
+    let sentences = &reading.text.sentences;
+    let mut next = 0;
+    std::iter::from_fn(move || {
+        let start = next;
+        let role = sentences.get(start)?.role;
+        let end = match role {
+            BlockRole::TableRow | BlockRole::ListItem => (start..sentences.len())
+                .find(|s| sentences.get(*s).is_none_or(|s| s.role != role))
+                .unwrap_or(sentences.len()),
+            _ => start + 1,
+        };
+        next = end;
+        Some(start..end)
+    })
+}
+
+/// The first two of these that may give `n`.
+fn pair<'t>(atoms: &[&'t Atom], n: &Number) -> Option<(&'t Atom, &'t Atom)> {
+    for (i, x) in atoms.iter().enumerate() {
+        for y in atoms.iter().skip(i + 1) {
+            let gives = match (&x.what, &y.what) {
+                (What::Number(p), What::Number(q)) => give(p, q, n),
+                (What::Date(p), What::Date(q)) => are_apart(p, q, n),
+                _ => false,
+            };
+            if gives {
+                return Some((x, y));
+            }
+        }
+    }
+    None
+}
+
+const PERCENT: a::MeasureUnit = &[(a::UnitKind::Percent, 1.0)];
+
+/// "18 percentage points" is the difference of two percentages.
+const POINTS: a::MeasureUnit = &[(a::UnitKind::Points, 1.0)];
+
+/// Whether `n` is the sum, the difference or the product of two amounts.
+fn give(p: &Number, q: &Number, n: &Number) -> bool {
+    let apart = (p.value - q.value).abs();
+    let alike = n.unit.is_some() && comparable(n, p) && comparable(n, q);
+    let percent = |m: &Number| m.unit.is_some_and(|unit| a::same_kind(unit, PERCENT));
+    let points = n.unit.is_some_and(|unit| a::same_kind(unit, POINTS));
+    (alike || points && percent(p) && percent(q)) && a::same(apart, n.value)
+        || alike && a::same(p.value + q.value, n.value)
+        || accrues(p, q, n)
+        || accrues(q, p, n)
+}
+
+/// Whether `n` is what a rate gives in a duration: "$350K/month" and "14 months".
+fn accrues(rate: &Number, duration: &Number, n: &Number) -> bool {
+    let (Some(per), Some(unit)) = (rate.per, duration.unit) else {
+        return false;
+    };
+    let same = a::equal_amounts(1.0, per, 1.0, unit) && n.unit.is_some() && comparable(n, rate);
+    same && a::same(rate.value * duration.value, n.value)
+}
+
 fn result(claim: &Reading, n: &Number) -> String {
     let own = claim.atoms.iter().find(|atom| match &atom.what {
         What::Number(m) => a::same(m.value, n.value) && m.unit == n.unit,
@@ -123,7 +207,6 @@ fn has_number(case: &Case<'_>, m: &Number) -> bool {
 
 /// The days, weeks or months between two dates that the claim names.
 fn duration(case: &Case<'_>, n: &Number) -> Option<Derivation> {
-    let unit = n.unit?;
     let dates: Vec<(&Atom, &Date)> = case
         .claim
         .atoms
@@ -136,18 +219,7 @@ fn duration(case: &Case<'_>, n: &Number) -> Option<Derivation> {
         .collect();
     for (i, (x, p)) in dates.iter().enumerate() {
         for (y, q) in dates.iter().skip(i + 1) {
-            let apart = |size: f64, kind: a::UnitKind| {
-                let wanted: a::MeasureUnit = match kind {
-                    a::UnitKind::Time => &[(a::UnitKind::Time, 86_400.0)],
-                    _ => &[(a::UnitKind::Calendar, 1.0)],
-                };
-                a::equal_amounts(n.value, unit, size, wanted)
-            };
-            let days = p.days_to(q).is_some_and(|d| apart(d, a::UnitKind::Time));
-            let months = p
-                .months_to(q)
-                .is_some_and(|m| apart(m, a::UnitKind::Calendar));
-            if days || months {
+            if are_apart(p, q, n) {
                 let shown = |atom: &Atom| {
                     case.claim
                         .normal
@@ -164,6 +236,21 @@ fn duration(case: &Case<'_>, n: &Number) -> Option<Derivation> {
         }
     }
     None
+}
+
+/// Whether two dates are as far apart as `n` says.
+fn are_apart(p: &Date, q: &Date, n: &Number) -> bool {
+    let Some(unit) = n.unit else { return false };
+    let apart = |size: f64, kind: a::UnitKind| {
+        let wanted: a::MeasureUnit = match kind {
+            a::UnitKind::Time => &[(a::UnitKind::Time, 86_400.0)],
+            _ => &[(a::UnitKind::Calendar, 1.0)],
+        };
+        a::equal_amounts(n.value, unit, size, wanted)
+    };
+    p.days_to(q).is_some_and(|d| apart(d, a::UnitKind::Time))
+        || p.months_to(q)
+            .is_some_and(|m| apart(m, a::UnitKind::Calendar))
 }
 
 /// How many things a claim lists after a colon that follows token `from`: "three kinds: a, b and

@@ -38,6 +38,7 @@ use local_agent_text::evidence::EvidenceItem;
 use local_agent_text::types::Label;
 
 use self::align::Alignment;
+pub(crate) use self::code::has_all_words;
 pub(crate) use self::labels::{Family, families};
 pub(crate) use self::language::{Language, of_answer};
 pub(crate) use self::names::is_name;
@@ -124,7 +125,9 @@ pub(crate) fn check(case: &Case<'_>) -> Findings {
         out.place = Some(place);
     }
     let foreign = language::differ(case.claim, case.language, &readings);
-    out.add(atoms::check(case, &alignment));
+    for (effect, code, why) in atoms::check(case, &alignment) {
+        out.worded(effect, [(code, why)]);
+    }
     out.derivation = numbers::derivation(case);
     out.objections.extend(code::check(case));
     out.objections

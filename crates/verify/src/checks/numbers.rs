@@ -2,7 +2,7 @@
 
 use super::align::{Aligned, Alignment};
 use super::atoms::{all, readings};
-use super::{Case, Extent, derive, names};
+use super::{Case, Effect, Extent, derive, names};
 use crate::atoms::{self as a, Atom, Bound, Literal, Number, What};
 use crate::reading::Reading;
 use crate::text::lower_case;
@@ -19,7 +19,7 @@ pub(super) fn check(
     atom: &Atom,
     n: &Number,
     verbatim: bool,
-) -> Option<(Code, String)> {
+) -> Option<(Effect, Code, String)> {
     let shown = case.claim.normal.get(atom.bytes.clone()).unwrap_or("");
     match find(case, n, shown) {
         NumberMatch::Otherwise => None,
@@ -32,13 +32,7 @@ pub(super) fn check(
                 || is_put_in(case, atom, n)
                 || is_share(case, n)
                 || derivation_of(case, n).is_some();
-            (!excused).then(|| match other_unit {
-                Some(said) => (
-                    Code::Unit,
-                    format!("The cited text says “{said}”, not “{shown}”."),
-                ),
-                None => (Code::Number, nearest(alignment, n, shown)),
-            })
+            (!excused).then(|| missing(case, alignment, n, shown, other_unit))
         }
         NumberMatch::As(matched) => {
             if let Some(per) = n.per
@@ -48,6 +42,7 @@ pub(super) fn check(
                 })
             {
                 return Some((
+                    Effect::Rejects,
                     Code::Unit,
                     format!("The cited text counts “{shown}” by another unit."),
                 ));
@@ -56,12 +51,50 @@ pub(super) fn check(
             let bounded = bounded_alike(alignment, n, matched, near);
             (!bounded).then(|| {
                 (
+                    Effect::Rejects,
                     Code::Quantifier,
                     format!("The cited text bounds “{shown}” in another way."),
                 )
             })
         }
     }
+}
+
+/// The objection to a number that is not in the cited text. One that the question has, or that two
+/// amounts of one passage may give, is doubtful: nothing disproves it.
+fn missing(
+    case: &Case<'_>,
+    alignment: &Alignment<'_>,
+    n: &Number,
+    shown: &str,
+    other_unit: Option<&str>,
+) -> (Effect, Code, String) {
+    if let Some(from) = derive::possible(case, n) {
+        let (x, y) = (&from[0], &from[1]);
+        let why = format!(
+            "“{shown}” does not stand in the cited text; it may be computed from “{x}” and “{y}”."
+        );
+        return (Effect::Doubts, Code::Number, why);
+    }
+    if is_asked(case, n) {
+        let why = format!("“{shown}” stands in the question, not in the cited text.");
+        return (Effect::Doubts, Code::Number, why);
+    }
+    match other_unit {
+        Some(said) => {
+            let why = format!("The cited text says “{said}”, not “{shown}”.");
+            (Effect::Rejects, Code::Unit, why)
+        }
+        None => (Effect::Rejects, Code::Number, nearest(alignment, n, shown)),
+    }
+}
+
+/// Whether the question has the same amount.
+fn is_asked(case: &Case<'_>, n: &Number) -> bool {
+    case.asked.atoms.iter().any(|atom| match &atom.what {
+        What::Number(m) => equal(n, m, case.asked) && n.unit.is_some() == m.unit.is_some(),
+        _ => false,
+    })
 }
 
 /// Maximum number of numbers, dates and names in one claim that are tried as parts of a
@@ -170,7 +203,8 @@ fn counts_a_unit(n: &Number, m: &Number, atom: &Atom, reading: &Reading) -> bool
 /// "72 degrees and 4 bar" does not support "72 bar": a number without a unit counts what the words
 /// after it name.
 fn counts_something_else(n: &Number, m: &Number, atom: &Atom, reading: &Reading) -> bool {
-    let Some(unit) = n.unit.filter(|_| m.unit.is_none() && !m.range) else {
+    let same = m.unit.is_none() && !m.range && a::same(n.value, m.value);
+    let Some(unit) = n.unit.filter(|_| same) else {
         return false;
     };
     let last = reading.text.tokens.get(atom.tokens.end.saturating_sub(1));

@@ -20,11 +20,11 @@ pub(super) struct Gemma3 {
     window: Rotation,
     /// The largest distance of two tokens that see each other in a layer with a window.
     reach: usize,
-    layers: Vec<Layer>,
+    layers: Vec<Gemma3Layer>,
     norm: RmsNorm,
 }
 
-struct Layer {
+struct Gemma3Layer {
     has_window: bool,
     attention: Attention,
     /// Before and behind attention, before and behind the feed-forward part.
@@ -61,7 +61,7 @@ impl Gemma3 {
         let positions = config.max_position_embeddings;
         let rotation = |base: f64| Rotation::new(&steps(base, config.head_dim), positions);
         let layer = |(number, kind): (usize, &String)| {
-            Layer::load(
+            Gemma3Layer::load(
                 config,
                 kind == "sliding_attention",
                 tensors.pp("layers").pp(number),
@@ -110,7 +110,7 @@ fn mask(tokens: usize, reach: usize) -> Result<Option<Tensor>> {
     Tensor::from_vec(scores, (tokens, tokens), &Device::Cpu).map(Some)
 }
 
-impl Layer {
+impl Gemma3Layer {
     fn load(config: &Gemma3Config, has_window: bool, tensors: VarBuilder<'_>) -> Result<Self> {
         let (width, inner) = (config.hidden_size, config.intermediate_size);
         let own_norm = |name: &str| norm(width, config.rms_norm_eps, tensors.pp(name));

@@ -17,10 +17,10 @@ pub(super) struct Gte {
     of_type: Option<Tensor>,
     norm: LayerNorm,
     rotation: Rotation,
-    layers: Vec<Layer>,
+    layers: Vec<GteLayer>,
 }
 
-struct Layer {
+struct GteLayer {
     qkv: Linear,
     out: Linear,
     out_norm: LayerNorm,
@@ -40,7 +40,7 @@ impl Gte {
             0 => None,
             _ => Some(names.get(types, "token_type_embeddings.weight")?.get(0)?),
         };
-        let layer = |number: usize| Layer::load(config, tensors.pp("encoder.layer").pp(number));
+        let layer = |number: usize| GteLayer::load(config, tensors.pp("encoder.layer").pp(number));
         Ok(Self {
             words: embedding(config.vocab_size, width, names.pp("word_embeddings"))?,
             of_type,
@@ -82,7 +82,7 @@ fn angles(config: &GteConfig) -> Vec<f64> {
     angles
 }
 
-impl Layer {
+impl GteLayer {
     fn load(config: &GteConfig, tensors: VarBuilder<'_>) -> Result<Self> {
         let (width, inner) = (config.hidden_size, config.intermediate_size);
         let norm = |name: &str| layer_norm(width, config.layer_norm_eps, tensors.pp(name));

@@ -20,10 +20,10 @@ pub(super) struct Mpnet {
     /// [buckets, heads].
     distances: Embedding,
     buckets: usize,
-    layers: Vec<Layer>,
+    layers: Vec<MpnetLayer>,
 }
 
-struct Layer {
+struct MpnetLayer {
     query: Linear,
     key: Linear,
     value: Linear,
@@ -40,7 +40,8 @@ impl Mpnet {
     pub(super) fn load(config: &MpnetConfig, tensors: VarBuilder<'_>) -> Result<Self> {
         let width = config.hidden_size;
         let names = tensors.pp("embeddings");
-        let layer = |number: usize| Layer::load(config, tensors.pp("encoder.layer").pp(number));
+        let layer =
+            |number: usize| MpnetLayer::load(config, tensors.pp("encoder.layer").pp(number));
         let buckets = config.relative_attention_num_buckets;
         let distances = tensors.pp("encoder.relative_attention_bias");
         Ok(Self {
@@ -104,7 +105,7 @@ fn bucket(from: usize, to: usize, buckets: usize) -> usize {
     side + (single + beyond).min(half - 1)
 }
 
-impl Layer {
+impl MpnetLayer {
     fn load(config: &MpnetConfig, tensors: VarBuilder<'_>) -> Result<Self> {
         let (width, inner) = (config.hidden_size, config.intermediate_size);
         let attention = tensors.pp("attention");
