@@ -195,6 +195,7 @@ fn a_question_that_fills_the_window_is_said_to_be_too_long() {
 #[test]
 fn an_answer_rests_on_the_reranked_evidence_and_its_record_on_the_configuration() {
     let world = vault();
+    configure(&world, "reranker_ms: 2000");
     let before = world.json(&["ask", QUESTION]);
     give(&world, "bert_reranker");
     configure(&world, "reranker: bert_reranker");
@@ -213,7 +214,10 @@ fn an_answer_rests_on_the_reranked_evidence_and_its_record_on_the_configuration(
     );
     let config = |asked: &Value| {
         let shown = world.json(&["runs", "show", asked["run_id"].as_str().unwrap()]);
-        shown["config_sha256"].as_str().unwrap().to_owned()
+        shown["record"]["config_sha256"]
+            .as_str()
+            .unwrap()
+            .to_owned()
     };
     assert_ne!(config(&before), config(&after));
 }
