@@ -8,7 +8,7 @@ use local_agent_agent::ask::{
 use local_agent_agent::config::Config;
 use local_agent_agent::llm::Model;
 use local_agent_agent::memory::Recalled;
-use local_agent_index::retrieval::{Coverage, Stale};
+use local_agent_index::retrieval::{Coverage, Reranked, Stale};
 use local_agent_text::evidence::{EvidenceItem, EvidenceSnapshot, FreshnessReport};
 use local_agent_text::types::{ChunkKey, Label, LineSpan, RelPath, Sha256, SourceName};
 use local_agent_verify::Report;
@@ -41,6 +41,8 @@ pub(super) struct AnswerView<'a> {
     file: Option<&'a FileScope>,
     coverage: Coverage,
     stale: &'a [Stale],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reranked: Option<&'a Reranked>,
     warnings: &'a [String],
     memory: &'a [Recalled],
 }
@@ -128,6 +130,7 @@ impl<'a> AnswerView<'a> {
             file: answer.file.as_ref(),
             coverage: answer.coverage,
             stale: &answer.stale,
+            reranked: answer.reranked.as_ref(),
             warnings: &config.warnings,
             memory,
         }

@@ -43,7 +43,8 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
     };
     context.enter(config, &Needs { files, ..needs })?;
     let sandbox = context.sandbox(config)?;
-    let library = Library::for_one(config, Some(context.embedding(config)?));
+    let library = Library::for_one(config, Some(context.embedding(config)?))
+        .with_reranker(config, context.reranker(config)?);
     let roots = context.roots();
     let desk = Desk {
         loaded: &loaded,

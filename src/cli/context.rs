@@ -11,7 +11,7 @@ use super::args::Global;
 use super::output::{Output, set_link_template, talk};
 use local_agent_agent::config::{self, ApiKeyUse, Config, FlagValue, Inputs, LayerKind, Loaded};
 use local_agent_agent::operations::{self, EmbeddingModel};
-use local_agent_embed::models::{ModelFiles, PreparedFolder};
+use local_agent_embed::models::{ModelFiles, PreparedFolder, RerankerFiles};
 use local_agent_files::sandbox::Sandbox;
 use local_agent_net::ApiKey;
 use local_agent_text::error::{ErrorCode, Failure, Result};
@@ -309,16 +309,32 @@ impl Context {
         operations::embedding_files(config, self.environment.models_dir().ok().as_deref())
     }
 
+    /// The files of the configured reranker, if there is one.
+    pub(super) fn reranker(&self, config: &Config) -> Result<Option<RerankerFiles>> {
+        let models_dir = self.environment.models_dir().ok();
+        let files = operations::reranker_files(config, models_dir.as_deref())?;
+        let prepared = self.prepared();
+        Ok(files.map(|files| match prepared {
+            Some(folder) => files.with_prepared(folder),
+            None => files,
+        }))
+    }
+
+    /// The folder of packed weights; `None`: there is no cache folder, so weights are packed each
+    /// time.
+    fn prepared(&self) -> Option<PreparedFolder> {
+        let dir = self.environment.prepared_dir().ok()?;
+        let warn = |text: &str| talk(&format!("warning: {text}"));
+        Some(PreparedFolder::new(dir, warn))
+    }
+
     /// The embedding model for questions and chunks.
     pub(super) fn embedding(&self, config: &Config) -> Result<EmbeddingModel> {
         let model =
             EmbeddingModel::configured(config, self.environment.models_dir().ok().as_deref())?;
-        Ok(match self.environment.prepared_dir() {
-            Ok(dir) => model.with_prepared(PreparedFolder::new(dir, |text| {
-                talk(&format!("warning: {text}"));
-            })),
-            // There is no cache folder, so weights are packed each time.
-            Err(_) => model,
+        Ok(match self.prepared() {
+            Some(folder) => model.with_prepared(folder),
+            None => model,
         })
     }
 }

@@ -8,7 +8,7 @@ use clap::CommandFactory as _;
 use super::args::Cli;
 use crate::doctor;
 use local_agent_agent::runs::Trouble;
-use local_agent_embed::models::{KNOWN, Known};
+use local_agent_embed::models::{KNOWN, Known, ModelTask};
 use local_agent_text::error::ErrorCode;
 use local_agent_verify as verify;
 
@@ -103,7 +103,8 @@ pub fn codes_reference() -> String {
 }
 
 /// What stands before the table of `docs/models.md`.
-const MODELS_HEAD: &str = "# Embedding models\n
+const MODELS_HEAD: &str = "# Models\n
+Models that make vectors of texts come first, then [rerankers](#rerankers).
 Generated from the code. Two models are compiled in. Others are pulled, or used from a folder
 (`embed.model_path`); nothing else downloads.\n
 ```sh
@@ -138,12 +139,56 @@ list; the message says what was found.\n
 | --- | --- | --- | --- | --- | --- | --- | --- | --- |
 ";
 
-/// `docs/models.md`: which embedding models can be computed, and those that are known by name.
+/// What stands before the table of rerankers.
+const RERANKERS_HEAD: &str = "
+## Rerankers\n
+A reranker (cross-encoder) reads the question together with one passage and makes one number: the
+greater, the better they fit. That is slower than comparing vectors and often ranks better. It is off
+unless `retrieve.reranker` names one: an id of the table below, a repository, or a folder (which begins
+with `/`, `~` or `.`). `query` and `ask` use it, and so do agents and the pages of `serve`; `search` and
+`vsearch`, words alone and vectors alone, do not.\n
+```sh
+local-agent models pull bge-reranker-base
+```\n
+```yaml
+retrieve:
+  reranker: bge-reranker-base
+  reranker_ms: 2000
+```\n
+- The best 20 hits of the search are ranked again, each with up to two headings above its text. Only the
+  passage is cut to the reranker's window.
+- A hit's score becomes `0.5 · fused + 0.5 · best · (r - least) / (greatest - least)`: `fused` is its
+  score in the search, `best` the greatest of those, `r` the reranker's number, `least` and `greatest`
+  the ends of these numbers among the ranked hits. This is the convex combination of Bruch, Gai and Ingber
+  (2022, [arXiv:2210.11934](https://arxiv.org/abs/2210.11934)), with the ends that the numbers have,
+  because they have no bounds of their own. The equal shares are a choice, not a measurement.
+- Whether anything is relevant, and the chance that is shown beside the hit in each place, stay as the
+  calibration says without a reranker: it changes the order and nothing else.
+- `reranker_ms` limits the time for one question, counted from when the reranker is loaded; pairs that were
+  begun are finished. Hits that it did not reach keep their order behind the others, and the output says
+  how many it scored: in `reranked` and `stale` of `--json`, and on stderr.
+- `query --json` shows `reranker_score` with each hit; `--explain` also shows `reranker_scaled`, `fused`
+  and `blended`.
+- `embed.precision`, `embed.instructions` and `embed.threads` hold for it, too. `doctor` loads it, and
+  `models verify` compares it with a second implementation.
+- `bert` (pooler and `classifier`), and `roberta`, `xlm-roberta` and `camembert` (`classifier.dense` and
+  `classifier.out_proj`) with one number per pair can be computed. The mxbai rerankers are `deberta-v2` and
+  `qwen2` networks, and are refused.\n
+| id | repository | network | MB | tokens | languages | licence |
+| --- | --- | --- | --- | --- | --- | --- |
+";
+
+/// The models known by name for this task, by their ids.
+fn known_for(task: ModelTask) -> Vec<&'static Known> {
+    let mut known: Vec<&Known> = KNOWN.iter().filter(|known| known.task == task).collect();
+    known.sort_by_key(|known| known.id);
+    known
+}
+
+/// `docs/models.md`: which models can be computed, and those that are known by name.
 pub fn models_reference() -> String {
     let mut out = MODELS_HEAD.to_owned();
-    let mut known: Vec<&Known> = KNOWN.iter().collect();
-    known.sort_by_key(|known| known.id);
-    for model in known {
+    for model in known_for(ModelTask::Vectors) {
         let window = model
             .window
             .map_or_else(|| "any".to_owned(), |window| window.to_string());
@@ -159,6 +204,20 @@ pub fn models_reference() -> String {
             model.license,
             prefix(&prefixes.query),
             prefix(&prefixes.passage),
+        );
+    }
+    out.push_str(RERANKERS_HEAD);
+    for model in known_for(ModelTask::Reranking) {
+        let _ = writeln!(
+            out,
+            "| `{}` | {} | `{}` | {} | {} | {} | {} |",
+            model.id,
+            model.repo,
+            model.network,
+            model.megabytes,
+            model.window.unwrap_or_default(),
+            model.languages,
+            model.license,
         );
     }
     out

@@ -26,11 +26,13 @@ pub(super) fn run(context: &Context, args: &Doctor) -> Result<ExitCode> {
     context.enter(&loaded.config, &Needs::nothing())?;
     let sandbox = context.sandbox(&loaded.config);
     let model = context.embedding_files(&loaded.config);
+    let reranker = context.reranker(&loaded.config);
     let report = doctor::examine(&Subject {
         loaded: &loaded,
         state_is_trusted,
         sandbox: &sandbox,
         model: &model,
+        reranker: &reranker,
         require_phase3: args.require_phase3,
         offline: args.offline,
         seed: SystemTime::now()

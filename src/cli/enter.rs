@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use super::context::Context;
-use local_agent_agent::config::{Config, StateLocation};
+use local_agent_agent::config::{Config, RerankerName, StateLocation};
 use local_agent_embed::models::Precision;
 use local_agent_files::sandbox::{self, Confinement, Places};
 use local_agent_files::state::{KnownStates, Provenance, StateDirectory};
@@ -153,6 +153,9 @@ impl Context {
             places.read.push(PathBuf::from("/"));
         }
         places.read.extend(config.embed.model_path.iter().cloned());
+        if let Some(RerankerName::Folder(folder)) = &config.retrieve.reranker {
+            places.read.push(folder.clone());
+        }
         places.read.extend(self.environment.models_dir().ok());
         places
             .write

@@ -17,6 +17,7 @@ use super::eval_set::{SOURCE, folder, prepare, set_name};
 use super::index::extend;
 use super::read::read_text;
 use super::write::write_whole;
+use local_agent_agent::operations::Library;
 use local_agent_eval::passages::{self, Passage, line_starts};
 use local_agent_eval::run::{self, Asked, Mode, Searcher};
 use local_agent_eval::set::{self, Question};
@@ -176,9 +177,12 @@ fn measure(context: &Context, args: &EvalArgs, set: &Path, what: &What) -> Resul
         .map(|embedder| move |text: &str| embedder.embed_query(text));
     let embed: Option<run::Embed<'_>> = embed.as_ref().map(|embed| embed as _);
     let asked = run::ask(&questions, embed)?;
+    let library =
+        Library::for_one(&config, None).with_reranker(&config, context.reranker(&config)?);
     let searcher = Searcher {
         engine: &engine,
         retrieve: &config.retrieve,
+        reranker: library.reranker(),
     };
     let files = Files {
         sandbox: &sandbox,

@@ -152,6 +152,8 @@ fn observe(
     let searcher = Searcher {
         engine: &engine,
         retrieve: &config.retrieve,
+        // Chances are what the search says of itself.
+        reranker: None,
     };
     let mut all: [Observed; 3] = Default::default();
     for (observed, mode) in all.iter_mut().zip(MODES) {

@@ -43,7 +43,8 @@ fn serve(context: &Context) -> Result<ExitCode> {
         audit: toolbox::audit(config, &files, None),
         files,
         private: privacy::kept_from_agents(config),
-        library: Library::that_stays(config, Some(context.embedding(config)?)),
+        library: Library::that_stays(config, Some(context.embedding(config)?))
+            .with_reranker(config, context.reranker(config)?),
         roots: context.roots(),
         log: Box::new(talk),
         today: super::ask::today,

@@ -1,6 +1,7 @@
 //! `models list`, `models pull`, `models verify`.
 
 use std::borrow::Cow;
+use std::path::Path;
 use std::process::ExitCode;
 
 use serde::Serialize;
@@ -10,8 +11,13 @@ use super::context::Context;
 use super::output::talk;
 #[cfg(feature = "pull")]
 use super::progress::Bar;
-use local_agent_embed::embedding::{Agreement, fingerprint, second_opinion};
-use local_agent_embed::models::{self, FileRecord, ModelFiles, ModelState};
+use local_agent_agent::config::Embed;
+use local_agent_embed::embedding::{
+    Agreement, fingerprint, second_opinion, second_opinion_on_pairs,
+};
+use local_agent_embed::models::{
+    self, FileRecord, ModelFiles, ModelState, ModelTask, RerankerFiles,
+};
 #[cfg(feature = "pull")]
 use local_agent_embed::models::{PullOptions, PullProgress, Trust};
 use local_agent_index::profile::{Cosines, Profile};
@@ -61,6 +67,8 @@ struct ModelsView<'a> {
 struct ModelView<'a> {
     id: &'a str,
     state: &'static str,
+    /// `vectors` or `reranking`.
+    task: &'static str,
     folder: Option<Cow<'a, str>>,
     revision: Option<&'a str>,
     profile: Option<Profile>,
@@ -70,18 +78,19 @@ struct ModelView<'a> {
 }
 
 impl<'a> ModelView<'a> {
-    fn of(model: &'a models::Listed) -> Self {
+    fn of(model: &'a models::Listed, models_dir: &Path) -> Result<Self> {
         let manifest = model.manifest.as_ref();
-        Self {
+        Ok(Self {
             id: &model.id,
             state: state(model.state),
+            task: models::task_of(&model.id, models_dir)?.as_str(),
             folder: model.folder.as_ref().map(|folder| folder.to_string_lossy()),
             revision: manifest.and_then(|manifest| manifest.revision.as_deref()),
             profile: profile(model),
             window: window(model),
             languages: languages(&model.id),
             megabytes: models::known(&model.id).map(|known| known.megabytes),
-        }
+        })
     }
 }
 
@@ -122,9 +131,11 @@ struct PackedView<'a> {
 }
 
 fn list(context: &Context) -> Result<ExitCode> {
-    let listed = models::list(&context.environment.models_dir()?)?;
+    let models_dir = context.environment.models_dir()?;
+    let listed = models::list(&models_dir)?;
     if context.out.json {
-        let models = listed.iter().map(ModelView::of).collect();
+        let view = |model| ModelView::of(model, &models_dir);
+        let models = listed.iter().map(view).collect::<Result<_>>()?;
         context.out.json(context.body(&ModelsView { models })?);
         return Ok(ExitCode::SUCCESS);
     }
@@ -138,8 +149,12 @@ fn list(context: &Context) -> Result<ExitCode> {
             let Cosines { mean, spread } = profile.unrelated;
             format!("  cosines of unrelated texts: {mean:.2} ± {spread:.2}")
         });
+        let task = match models::task_of(&model.id, &models_dir)? {
+            ModelTask::Vectors => "",
+            ModelTask::Reranking => "  reranker",
+        };
         context.out.line(&format!(
-            "{}  {}{}{known}{place}",
+            "{}  {}{task}{}{known}{place}",
             model.id,
             state(model.state),
             facts(model)
@@ -239,9 +254,13 @@ fn pull(context: &Context, id: &str, options: &PullOptions) -> Result<ExitCode> 
             "Its hashes were recorded as they came: this program knows none to compare them with.",
         );
     }
-    context
-        .out
-        .line(&format!("next: local-agent embed --model {id}"));
+    let next = match models::task_of(id, &context.environment.models_dir()?)? {
+        ModelTask::Vectors => format!("local-agent embed --model {id}"),
+        ModelTask::Reranking => {
+            format!("write `retrieve: {{reranker: {id}}}` in the configuration")
+        }
+    };
+    context.out.line(&format!("next: {next}"));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -282,8 +301,26 @@ fn agreed(agreement: &Agreement) -> String {
     }
 }
 
+/// Compares the model's arithmetic with a second implementation, in the settings that the other
+/// commands use.
+fn compared(id: &str, models_dir: &Path, embed: &Embed) -> Result<Agreement> {
+    match models::task_of(id, models_dir)? {
+        ModelTask::Vectors => second_opinion(
+            &ModelFiles::find(id, models_dir)?
+                .with_precision(embed.precision)
+                .with_instructions(embed.instructions),
+        ),
+        ModelTask::Reranking => second_opinion_on_pairs(
+            &RerankerFiles::find(id, models_dir)?
+                .with_precision(embed.precision)
+                .with_instructions(embed.instructions),
+        ),
+    }
+}
+
 fn verify(context: &Context, id: Option<&str>) -> Result<ExitCode> {
     let models_dir = context.environment.models_dir()?;
+    let embed = context.load()?.config.embed;
     let ids = match id {
         Some(id) => vec![id.to_owned()],
         None => models::list(&models_dir)?
@@ -292,17 +329,10 @@ fn verify(context: &Context, id: Option<&str>) -> Result<ExitCode> {
             .map(|model| model.id)
             .collect(),
     };
-    // The comparison uses the same settings as the other commands.
-    let embed = context.load()?.config.embed;
     let mut verified = Vec::new();
     for id in ids {
         let result = models::verify(&id, &models_dir)?;
-        let files = ModelFiles::find(&id, &models_dir)?;
-        let agreement = second_opinion(
-            &files
-                .with_precision(embed.precision)
-                .with_instructions(embed.instructions),
-        )?;
+        let agreement = compared(&id, &models_dir, &embed)?;
         if !context.out.json {
             let how = if result.compared {
                 "matches its recorded hashes"

@@ -93,6 +93,9 @@ doctor_codes! {
     ModelNotReady "DOCTOR_EMBED_MODEL_NOT_READY" "The files of the embedding model are missing or cannot be used, or this machine lacks the instructions of `embed.instructions`."
     ModelChecksumMismatch "DOCTOR_EMBED_MODEL_CHECKSUM_MISMATCH" "The weights or the tokenizer do not have the recorded SHA-256."
     ModelOk "DOCTOR_EMBED_MODEL_OK" "The files of the embedding model are there and have the recorded SHA-256."
+    RerankerNotReady "DOCTOR_RERANKER_NOT_READY" "The files of `retrieve.reranker` are missing or cannot be used."
+    RerankerChecksumMismatch "DOCTOR_RERANKER_CHECKSUM_MISMATCH" "The weights or the tokenizer of the reranker do not have the recorded SHA-256."
+    RerankerOk "DOCTOR_RERANKER_OK" "The files of the reranker are there, have the recorded SHA-256, and load."
 
     EmbedDbMissing "DOCTOR_PHASE3_EMBEDDINGS_DB_MISSING" "Nothing was ever embedded, and `--require-phase3` asks for it."
     EmbedDbMissingWarn "DOCTOR_PHASE3_EMBEDDINGS_DB_MISSING_WARN" "Nothing was ever embedded; search goes by words alone. Never a failure."

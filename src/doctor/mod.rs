@@ -17,6 +17,7 @@ mod index;
 mod maker;
 mod models;
 mod projections;
+mod reranker;
 mod server;
 mod smoke;
 mod state;
@@ -27,7 +28,7 @@ use serde::Serialize;
 
 use codes::Code;
 use local_agent_agent::config::{Config, Loaded};
-use local_agent_embed::models::ModelFiles;
+use local_agent_embed::models::{ModelFiles, RerankerFiles};
 use local_agent_files::sandbox::Sandbox;
 use local_agent_text::error::Result;
 
@@ -68,6 +69,8 @@ pub(crate) struct Subject<'a> {
     pub sandbox: &'a Result<Sandbox>,
     /// The files of the configured embedding model.
     pub model: &'a Result<ModelFiles>,
+    /// The files of the reranker, if one is configured.
+    pub reranker: &'a Result<Option<RerankerFiles>>,
     /// Whether everything that could make a hybrid answer untrue counts as a failure.
     pub require_phase3: bool,
     /// Contact no server.
@@ -184,6 +187,7 @@ pub(crate) fn examine(subject: &Subject<'_>) -> Report {
     };
     config::check(subject, &mut checks);
     models::check(subject, &mut checks);
+    reranker::check(subject, &mut checks);
     if !subject.state_is_trusted {
         checks.skipped(
             "index, embeddings, memory and records of runs",

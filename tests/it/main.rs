@@ -51,6 +51,7 @@ mod readers;
 mod readme;
 mod rebuilt;
 mod reference;
+mod rerank;
 mod runs;
 mod schema;
 mod selection;

@@ -13,11 +13,14 @@ fn known_models_are_listed() {
     all-MiniLM-L6-v2  embedded  256 tokens  English  cosines of unrelated texts: 0.08 ± 0.09
     all-mpnet-base-v2  absent  438 MB  384 tokens  English
     bge-base-en-v1.5  absent  438 MB  512 tokens  English
+    bge-reranker-base  absent  reranker  1112 MB  512 tokens  English, Chinese
+    bge-reranker-v2-m3  absent  reranker  2271 MB  8192 tokens  a hundred languages
     bge-small-en-v1.5  absent  133 MB  512 tokens  English
     e5-small-v2  absent  133 MB  512 tokens  English
     gte-multilingual-base  absent  611 MB  8192 tokens  seventy languages
     gte-small  absent  67 MB  512 tokens  English
     modernbert-embed-base  absent  596 MB  8192 tokens  English
+    ms-marco-MiniLM-L-6-v2  absent  reranker  91 MB  512 tokens  English
     multilingual-e5-base  absent  1112 MB  512 tokens  a hundred languages
     multilingual-e5-small  embedded  512 tokens  a hundred languages  cosines of unrelated texts: 0.77 ± 0.02
     nomic-embed-text-v1.5  absent  547 MB  2048 tokens  English

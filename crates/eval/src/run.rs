@@ -11,7 +11,9 @@ use local_agent_embed::embedding::QueryVector;
 use local_agent_index::lexical::Query;
 use local_agent_index::retrieval::Fusion;
 use local_agent_index::retrieval::{self};
-use local_agent_index::retrieval::{Engine, Found, Hit, Request, Scope};
+use local_agent_index::retrieval::{
+    Engine, Found, Hit, Request, RerankEnd, Scope, SharedReranker, with_reranked,
+};
 use local_agent_text::error::{Failure, Result};
 
 /// Documents per question in a run: as many as the deepest score uses.
@@ -118,6 +120,8 @@ pub struct Searcher<'a> {
     pub engine: &'a Engine,
     /// As the configuration has it.
     pub retrieve: &'a Retrieve,
+    /// Ranks the best hits of [`Mode::Default`] again.
+    pub reranker: Option<&'a SharedReranker>,
 }
 
 impl Searcher<'_> {
@@ -130,25 +134,23 @@ impl Searcher<'_> {
         mode: Mode,
         asked: &[Asked<'_>],
     ) -> Result<Searched<Vec<(String, f32)>>> {
-        self.each(mode, asked, |request, vector| {
-            let found = self.engine.search_documents(request, || Ok(vector))?;
-            Ok(found
-                .hits
-                .iter()
-                .map(|hit| (hit.chunk.path.as_str().to_owned(), hit.score))
-                .collect())
+        let searched = self.each(mode, asked, DOCUMENTS, |request, vector| {
+            self.engine.search_documents(request, || Ok(vector))
+        })?;
+        let scored = |hit: Hit| (hit.chunk.path.as_str().to_owned(), hit.score);
+        let found = searched.found.into_iter();
+        Ok(Searched {
+            found: found
+                .map(|(id, hits)| (id, hits.into_iter().map(scored).collect()))
+                .collect(),
+            latency: searched.latency,
         })
     }
 
     /// The best `k` chunks of every question. `EVAL_ERROR`: see [`Self::documents`].
     pub fn chunks(&self, mode: Mode, asked: &[Asked<'_>], k: usize) -> Result<Searched<Vec<Hit>>> {
-        self.each(mode, asked, |request, vector| {
-            let request = Request {
-                limit: k,
-                scope: Scope::default(),
-                ..*request
-            };
-            Ok(self.engine.search(&request, || Ok(vector))?.hits)
+        self.each(mode, asked, k, |request, vector| {
+            self.engine.search(request, || Ok(vector))
         })
     }
 
@@ -161,29 +163,32 @@ impl Searcher<'_> {
             .hits)
     }
 
-    fn each<T>(
+    /// The best `limit` hits of every question, as `search` finds them.
+    fn each(
         &self,
         mode: Mode,
         asked: &[Asked<'_>],
-        search: impl Fn(&Request<'_>, QueryVector) -> Result<Vec<T>>,
-    ) -> Result<Searched<Vec<T>>> {
+        limit: usize,
+        search: impl Fn(&Request<'_>, QueryVector) -> Result<Found>,
+    ) -> Result<Searched<Vec<Hit>>> {
         let mut found = BTreeMap::new();
         let mut times = Vec::with_capacity(asked.len());
         for one in asked {
             let request = self.request(mode, &one.query, TIMED_HITS);
             let start = Instant::now();
-            let _: Found = self.engine.search(&request, || Ok(one.vector.clone()))?;
+            let mut timed = self.engine.search(&request, || Ok(one.vector.clone()))?;
+            self.rerank(mode, one, &mut timed)?;
             let embed_ms = if mode.needs_vectors() {
                 one.embed_ms
             } else {
                 0.0
             };
             times.push(embed_ms + milliseconds(start));
-            let request = self.request(mode, &one.query, DOCUMENTS);
-            found.insert(
-                one.question.id.clone(),
-                search(&request, one.vector.clone())?,
-            );
+            let request = self.request(mode, &one.query, limit);
+            let mut best = search(&request, one.vector.clone())?;
+            self.rerank(mode, one, &mut best)?;
+            best.hits.truncate(limit);
+            found.insert(one.question.id.clone(), best.hits);
         }
         if found.values().all(Vec::is_empty) {
             return Err(nothing_found(mode));
@@ -194,12 +199,34 @@ impl Searcher<'_> {
         })
     }
 
+    /// What ranks the hits of this mode again.
+    fn reranker(&self, mode: Mode) -> Option<&SharedReranker> {
+        self.reranker.filter(|_| mode == Mode::Default)
+    }
+
+    /// Ranks hits again where a query would. `EVAL_ERROR` if some of them were not ranked: figures
+    /// would depend on how busy the machine was.
+    fn rerank(&self, mode: Mode, asked: &Asked<'_>, found: &mut Found) -> Result<()> {
+        let Some(reranker) = self.reranker(mode) else {
+            return Ok(());
+        };
+        reranker.rerank(found, &asked.question.text)?;
+        match &found.reranked {
+            Some(done) if done.end != RerankEnd::Complete => Err(invalid(format!(
+                "the reranker scored {} of {} passages for the question `{}`",
+                done.scored, done.candidates, asked.question.id
+            ))
+            .with_hint("--set retrieve.reranker_ms=600000")),
+            _ => Ok(()),
+        }
+    }
+
     fn request<'q>(&self, mode: Mode, query: &'q Query, limit: usize) -> Request<'q> {
         Request {
             query,
             mode: mode.sides(),
             scope: Scope::default(),
-            limit,
+            limit: self.reranker(mode).map_or(limit, |_| with_reranked(limit)),
             fusion: mode.fusion(self.retrieve.fusion),
             vector_weight: self.retrieve.vector_weight,
         }

@@ -76,7 +76,11 @@ pub(super) fn run(context: &mut Context, args: &Args, usual: ModeArg) -> Result<
         },
         min_score: args.min_score,
     };
-    let library = Library::for_one(&config, model);
+    let reranker = match mode {
+        Mode::Hybrid => context.reranker(&config)?,
+        Mode::Lexical | Mode::Vector => None,
+    };
+    let library = Library::for_one(&config, model).with_reranker(&config, reranker);
     let searched = search(&config, &sandbox, &library, &wanted)?;
     let shown = Shown {
         out: context.out,

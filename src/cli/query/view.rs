@@ -8,7 +8,7 @@ use super::snippet::snippet;
 use local_agent_agent::operations::corrections::Correction;
 use local_agent_agent::operations::search::Searched;
 use local_agent_index::lexical::Query;
-use local_agent_index::retrieval::{Coverage, Hit, Stale};
+use local_agent_index::retrieval::{Coverage, Hit, Reranked, Stale};
 use local_agent_text::types::LineSpan;
 
 /// The object of `query --json`, without the roots.
@@ -33,6 +33,9 @@ pub(super) struct QueryView<'a> {
     pub stale: &'a [Stale],
     /// Why the vectors do not count in the ranking, if they do not.
     pub vectors_without_say: Option<&'a str>,
+    /// What a reranker did with the hits, if one ranked them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reranked: Option<&'a Reranked>,
     pub warnings: &'a [String],
 }
 
@@ -64,6 +67,9 @@ pub(super) struct HitView<'a> {
     fresh: bool,
     /// The chance that it is relevant, 0 to 1.
     score: f32,
+    /// What the reranker says about query and passage; the greater the better, without bounds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reranker_score: Option<f32>,
     method: &'static str,
     metadata: &'static str,
     yaml_present: bool,
@@ -101,6 +107,7 @@ impl<'a> QueryView<'a> {
             index_stale: searched.index_stale(0..hits.len()),
             stale: &searched.found.stale,
             vectors_without_say: searched.found.vectors_without_say.as_deref(),
+            reranked: searched.found.reranked.as_ref(),
             warnings,
             hits,
         }
@@ -138,6 +145,7 @@ impl<'a> HitView<'a> {
             end_byte: chunk.span.end(),
             fresh,
             score: hit.chance,
+            reranker_score: hit.trace.reranker_score,
             method: hit.trace.method,
             metadata: metadata_state(*yaml_present, *yaml_parse_ok),
             yaml_present: *yaml_present,
@@ -159,7 +167,11 @@ pub(super) fn line_of_match(hit: &Hit, query: &Query) -> usize {
 /// Every number that went into the rank.
 pub(super) fn explanation(hit: &Hit) -> Value {
     let mut all = serde_json::to_value(&hit.trace).unwrap_or_default();
-    all["fused"] = hit.score.into();
+    if hit.trace.fused.is_some() {
+        all["blended"] = hit.score.into();
+    } else {
+        all["fused"] = hit.score.into();
+    }
     all
 }
 

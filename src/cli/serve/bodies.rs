@@ -295,11 +295,13 @@ impl Bodies for Served {
     fn doctor(&self) -> Result<Value> {
         let sandbox = self.sandbox();
         let model = self.context.embedding_files(self.config());
+        let reranker = self.context.reranker(self.config());
         let subject = Subject {
             loaded: &self.service.loaded,
             state_is_trusted: true,
             sandbox: &sandbox,
             model: &model,
+            reranker: &reranker,
             require_phase3: false,
             // A page does not contact servers.
             offline: true,

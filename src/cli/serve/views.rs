@@ -20,7 +20,7 @@ use crate::cli::output::talk;
 use crate::cli::{ask, mcp, toolbox};
 use crate::mcp::Service;
 use crate::serve::{View, Views, Visitor, VisitorRole};
-use local_agent_agent::config::{Config, LimitedClient, Loaded};
+use local_agent_agent::config::{Config, LimitedClient, Loaded, Retrieve};
 use local_agent_agent::operations::Library;
 use local_agent_agent::operations::privacy;
 use local_agent_agent::operations::standing::Standing;
@@ -170,7 +170,8 @@ impl ConfiguredViews {
         let reader = ConfigurationReader::start(context.clone())?;
         let confined = context.enter(config, &Needs::state())? != Confinement::Absent;
         let in_force = InForce {
-            library: Library::that_stays(config, Some(context.embedding(config)?)),
+            library: Library::that_stays(config, Some(context.embedding(config)?))
+                .with_reranker(config, context.reranker(config)?),
             standing: confined.then(|| Standing::of(config)),
             private: Arc::new(PrivateNotes::new(&config.security)),
             files: watched(&files),
@@ -239,7 +240,8 @@ impl ConfiguredViews {
         mcp::offers_exist(config, &tools)?;
         if reads_otherwise(&now.loaded.config, config) {
             let model = self.context.embedding(config)?;
-            now.library = Library::that_stays(config, Some(model));
+            now.library = Library::that_stays(config, Some(model))
+                .with_reranker(config, self.context.reranker(config)?);
         }
         let remarks = self.out_of_reach(config);
         now.standing = self.confined.then(|| Standing::of(config));
@@ -334,7 +336,15 @@ impl Views for ConfiguredViews {
 fn reads_otherwise(before: &Config, after: &Config) -> bool {
     let said = |config: &Config| {
         let (embed, llm) = (&config.embed, &config.llm);
-        format!("{embed:?} {llm:?} {:?}", config.index)
+        let Retrieve {
+            reranker,
+            reranker_ms,
+            ..
+        } = &config.retrieve;
+        format!(
+            "{embed:?} {llm:?} {:?} {reranker:?} {reranker_ms}",
+            config.index
+        )
     };
     said(before) != said(after)
 }

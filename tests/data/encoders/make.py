@@ -31,6 +31,15 @@ TEXTS = [
     "the proof box holds the dough at 27 degrees and the dough rests in the box until four",
     "straße 日本 x",
 ]
+LONG = "the dough rests in the proof box until four, and the box holds water and salt. " * 12
+PAIRS = [
+    ("dough", "the dough rests"),
+    ("How long does the dough rest?", "the dough rests in the box until four"),
+    ("How long does the dough rest?", "flour, water and salt; 27 degrees!"),
+    ("salt", ""),
+    ("straße 日本 x", "the proof box holds the dough at 27 degrees"),
+    ("How long does the dough rest?", LONG),
+]
 WORDS = "the dough rest rests and flour water salt box degrees until four how long does in at proof holds".split()
 LETTERS = list("abcdefghijklmnopqrstuvwxyz0123456789.,;!?")
 
@@ -233,6 +242,42 @@ def encoder(name, model, config, tokenizer, pooling, state=None, prompts=None, d
 
 def without_pooler(model):
     return {k: v for k, v in model.state_dict().items() if "pooler" not in k and "position_ids" not in k}
+
+
+def make_reranker(name, model, config, tokenizer, window):
+    """One number for each pair; only the passage is cut."""
+    config = dict(config, architectures=[type(model).__name__], id2label={"0": "LABEL_0"})
+    model = randomised(model)
+    state = {key: value for key, value in model.state_dict().items() if "position_ids" not in key}
+    folder = write(name, config, tokenizer, state)
+    (folder / "modules.json").unlink()
+    tokenizer.enable_truncation(max_length=window, strategy="only_second")
+    out = []
+    for question, passage in PAIRS:
+        pair = tokenizer.encode(question, passage)
+        assert len(pair.ids) == window or passage != LONG, len(pair.ids)
+        types = {"token_type_ids": torch.tensor([pair.type_ids])} if config["type_vocab_size"] > 1 else {}
+        with torch.no_grad():
+            score = model(input_ids=torch.tensor([pair.ids]), **types).logits[0]
+        assert score.shape == (1,), score.shape
+        out.append({"question": question, "passage": passage, "ids": pair.ids, "types": pair.type_ids, "score": round(score.item(), 7)})
+    return out
+
+
+def make_bert_reranker():
+    tokenizer = word_piece(*BERT_FRAME)
+    config = dict(BERT, vocab_size=tokenizer.get_vocab_size())
+    own = config_of(transformers.BertConfig, dict(config, num_labels=1))
+    return make_reranker("bert_reranker", transformers.BertForSequenceClassification(own), config, tokenizer, POSITIONS)
+
+
+def make_xlm_roberta_reranker():
+    tokenizer = unigram(ROBERTA_PAIR)
+    config = dict(ROBERTA, vocab_size=tokenizer.get_vocab_size())
+    own = config_of(transformers.XLMRobertaConfig, dict(config, num_labels=1))
+    model = transformers.XLMRobertaForSequenceClassification(own)
+    # The first two rows of the position table belong to padding.
+    return make_reranker("xlm_roberta_reranker", model, config, tokenizer, POSITIONS - 2)
 
 
 def make_bert():
@@ -490,8 +535,11 @@ def main():
         "gemma3": make_gemma3(),
         "table": make_table(),
     }
-    text = json.dumps({"encoders": encoders}, ensure_ascii=False)
-    (HERE / "expected.json").write_text(text.replace('{"kind"', '\n{"kind"') + "\n")
+    rerankers = {"bert_reranker": make_bert_reranker(), "xlm_roberta_reranker": make_xlm_roberta_reranker()}
+    text = json.dumps({"encoders": encoders, "rerankers": rerankers}, ensure_ascii=False)
+    for first in ('{"kind"', '{"question"'):
+        text = text.replace(first, "\n" + first)
+    (HERE / "expected.json").write_text(text + "\n")
 
 
 main()

@@ -9,7 +9,7 @@ use super::file::FileScope;
 use super::gate;
 use super::second_opinion::ClaimOpinion;
 use super::trail::Trail;
-use local_agent_index::retrieval::{Coverage, Packed, Stale};
+use local_agent_index::retrieval::{Coverage, Packed, Reranked, Stale};
 use local_agent_text::error::Result;
 use local_agent_text::evidence::Draft;
 use local_agent_verify::{Report, VerifyOptions};
@@ -59,6 +59,8 @@ pub struct Answer {
     pub stale: Vec<Stale>,
     /// The greatest cosine of the search, when it searched by meaning.
     pub top_cosine: Option<f32>,
+    /// What a reranker did with the hits, if one ranked them.
+    pub reranked: Option<Reranked>,
     /// The one file that the answer rests on, when it was asked about; its footer is the last line
     /// of the answer.
     pub file: Option<FileScope>,

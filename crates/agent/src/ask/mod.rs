@@ -56,7 +56,8 @@ use local_agent_files::sandbox::Sandbox;
 use local_agent_index::lexical::Query;
 use local_agent_index::retrieval::Fusion;
 use local_agent_index::retrieval::{
-    self, Coverage, Engine, Hit, Mode, PackLimits, Packed, Request, Scope, Stale,
+    self, Coverage, Engine, Hit, Mode, PackLimits, Packed, Request, Reranked, Scope,
+    SharedReranker, Stale,
 };
 use local_agent_text::error::{Failure, Result};
 use local_agent_verify::VerifyOptions;
@@ -113,6 +114,8 @@ pub struct Question<'a> {
     pub today: Day,
     /// Descriptions of folders, for a chat model.
     pub contexts: &'a [FolderContext],
+    /// What ranks the best hits again, if anything does.
+    pub reranker: Option<&'a SharedReranker>,
 }
 
 /// Answers `question` from the index behind `engine` and the files behind `sandbox`, by `chosen`.
@@ -263,6 +266,7 @@ struct SearchState {
     coverage: Coverage,
     stale: Vec<Stale>,
     top_cosine: Option<f32>,
+    reranked: Option<Reranked>,
 }
 
 impl SearchState {
@@ -274,6 +278,7 @@ impl SearchState {
             coverage: self.coverage,
             stale: self.stale,
             top_cosine: self.top_cosine,
+            reranked: self.reranked,
             file: None,
         }
     }
@@ -290,11 +295,14 @@ fn retrieve<'a>(
     } = *stores;
     let query = Query::plain(question.text);
     let limit = question.top_n.max(1) * HITS_PER_ITEM;
+    let spare = retrieval::with_spare(sandbox, limit);
     let request = Request {
         query: &query,
         mode: Mode::Hybrid,
         scope: question.scope.clone(),
-        limit: retrieval::with_spare(sandbox, limit),
+        limit: question
+            .reranker
+            .map_or(spare, |_| retrieval::with_reranked(spare)),
         fusion: question.fusion,
         vector_weight: question.vector_weight,
     };
@@ -314,6 +322,9 @@ fn retrieve<'a>(
             embedder.embed_query(question.text)
         })
     })?;
+    if let Some(reranker) = question.reranker {
+        reranker.rerank(&mut found, question.text)?;
+    }
     retrieval::keep_shown(sandbox, &mut found.hits, limit);
     let limits = PackLimits {
         top_n: question.top_n,
@@ -332,6 +343,7 @@ fn retrieve<'a>(
             coverage: found.coverage,
             stale: found.stale,
             top_cosine: found.top_cosine,
+            reranked: found.reranked,
         },
     })
 }

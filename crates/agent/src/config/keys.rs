@@ -1,5 +1,6 @@
 //! The entries of the table of keys, and finding one by its name or by a misspelling.
 
+use super::places::is_folder_name;
 pub(super) use super::table::RULES;
 pub use super::table::{INSTRUCTIONS, KEYS, SECTIONS};
 
@@ -30,6 +31,9 @@ pub enum Kind {
     OneOf(&'static [&'static str]),
     /// A file or folder; relative ones join the security root, `~` is the home folder.
     Path,
+    /// A model: its id, its repository, or a folder as for `Path`, which begins with `/`, `~` or
+    /// `.`.
+    Model,
     /// A folder inside the sources, without a leading `/`.
     Prefix,
     /// A server: scheme, host, optional port. Checked by the commands that contact it.
@@ -44,6 +48,17 @@ pub enum Kind {
     Paths,
     /// The list of `{name, root, kind}`.
     Sources,
+}
+
+impl Kind {
+    /// Whether this value is a file or a folder.
+    pub(super) fn is_place(self, text: &str) -> bool {
+        match self {
+            Self::Path => true,
+            Self::Model => is_folder_name(text),
+            _ => false,
+        }
+    }
 }
 
 /// What happens with a key.
@@ -105,6 +120,7 @@ impl Key {
                 .collect::<Vec<_>>()
                 .join(" or "),
             Kind::Path => "a path".to_owned(),
+            Kind::Model => "the name or the folder of a model".to_owned(),
             Kind::Prefix => "a folder as `a/b`".to_owned(),
             Kind::Url => "a server as `http://host:port`".to_owned(),
             Kind::Words => "a list of words".to_owned(),

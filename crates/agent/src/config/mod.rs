@@ -226,6 +226,19 @@ pub struct Retrieve {
     pub vector_weight: Option<f32>,
     /// Only search documents below this folder.
     pub path_prefix: Option<RelPath>,
+    /// The model that ranks the best hits again; `None`: none does.
+    pub reranker: Option<RerankerName>,
+    /// How long it may score passages for one question, in milliseconds.
+    pub reranker_ms: u64,
+}
+
+/// Where a reranker is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RerankerName {
+    /// Its id or its repository, below the model folder.
+    Named(String),
+    /// The folder with its files.
+    Folder(PathBuf),
 }
 
 /// `ask.*`.

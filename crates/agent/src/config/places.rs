@@ -4,6 +4,11 @@
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 
+/// Whether the name of a model is that of a folder: no id and no repository begins like this.
+pub(super) fn is_folder_name(text: &str) -> bool {
+    text.starts_with(['/', '~', '.', '\\']) || Path::new(text).is_absolute()
+}
+
 /// `text` as an absolute, lexically normalised path: `~` and `~/…` mean `home`, a relative path is
 /// joined to `base`.
 ///

@@ -6,13 +6,13 @@ use std::path::Path;
 
 use serde_json::{Value as Json, json};
 
-use super::Config;
 use super::findings::Origin;
 use super::keys::{Effect, KEYS, Key, SECTIONS};
 use super::load::{Ground, Notes, Setting};
 use super::sources::TypedSource;
 use super::typed::Val;
 use super::values::Values;
+use super::{Config, RerankerName};
 use local_agent_text::types::SourceName;
 
 /// Every key of this program with its effective value.
@@ -57,6 +57,10 @@ fn place(key: &str, config: &Config) -> Option<Json> {
         "index.db_path" => text(&config.index.db_path),
         "embed.db_path" => text(&config.embed.db_path),
         "embed.model_path" => config.embed.model_path.as_deref().and_then(text),
+        "retrieve.reranker" => match &config.retrieve.reranker {
+            Some(RerankerName::Folder(folder)) => text(folder),
+            _ => None,
+        },
         "memory.db_path" => text(&config.memory.db_path),
         "runs.dir" => text(&config.runs.dir),
         "security.allowed_roots" => Some(

@@ -313,6 +313,18 @@ pub const KEYS: &[Key] = &[
         "Search only documents below this folder of their source.",
     ),
     key(
+        "retrieve.reranker",
+        Kind::Model,
+        "",
+        "A model that reads the question together with each of the best 20 hits of `query` and `ask`, and ranks them again: an id (`bge-reranker-base`), a repository, or a folder (`./model`, `~/model`, `/model`); unset: none. docs/models.md says which can be computed, and how its scores count.",
+    ),
+    key(
+        "retrieve.reranker_ms",
+        int(0, 600_000),
+        "2000",
+        "Milliseconds that the reranker may take for one question, counted from when it is loaded; hits that it did not reach keep their order behind the others, and the output says so.",
+    ),
+    key(
         "ask.provider",
         Kind::OneOf(&["auto", "extractive", "ollama", "openai"]),
         "auto",

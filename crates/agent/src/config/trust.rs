@@ -201,7 +201,7 @@ fn reaches_out(
     match (key, &typed.val) {
         // The location of the workroot is decided before this file is read.
         ("workroot", _) => Vec::new(),
-        (_, Val::Text(text)) if typed.key.kind == Kind::Path && outside(text) => {
+        (_, Val::Text(text)) if typed.key.kind.is_place(text) && outside(text) => {
             vec![(line, format!("`{key}` is outside its folder"))]
         }
         (_, Val::List(items)) if typed.key.kind == Kind::Paths => items

@@ -175,7 +175,7 @@ fn scalar(key: &Key, node: &Node, lenient: bool) -> Result<(Val, Remark), Option
             Val::Text(text.to_owned())
         }
         Kind::Prefix => Val::Text(prefix(text).ok_or(None)?),
-        Kind::Text | Kind::Prompt | Kind::Path | Kind::Url
+        Kind::Text | Kind::Prompt | Kind::Path | Kind::Model | Kind::Url
             if !(*plain && matches!(text, "true" | "false")) =>
         {
             Val::Text(text.to_owned())

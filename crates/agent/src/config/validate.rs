@@ -10,7 +10,8 @@ use super::load::Ground;
 use super::values::Values;
 use super::{
     ApiKeyUse, Ask, AskProvider, Config, Embed, EmbedProvider, Index, JudgeProvider, Llm, Mcp,
-    Memory, Retrieve, Runs, StateLocation, ToolRule, Tools, VerifyJudge, compat, keys, places,
+    Memory, RerankerName, Retrieve, Runs, StateLocation, ToolRule, Tools, VerifyJudge, compat,
+    keys, places,
 };
 use local_agent_embed::models::Precision;
 use local_agent_files::sandbox::{FollowLinks, HardLinks, Security};
@@ -41,7 +42,7 @@ pub(super) fn build(values: &Values, ground: &Ground, findings: &mut Findings) -
         sources,
         index,
         embed,
-        retrieve: retrieve(values)?,
+        retrieve: retrieve(values, ground, findings)?,
         ask: ask(values)?,
         verify_judge: verify_judge(values)?,
         llm: llm(values, ground, findings)?,
@@ -563,7 +564,16 @@ fn embed(
     })
 }
 
-fn retrieve(values: &Values) -> Result<Retrieve> {
+/// The reranker, by its name or with its folder made absolute.
+fn reranker(values: &Values, ground: &Ground, findings: &mut Findings) -> Option<RerankerName> {
+    let text = values.opt_text("retrieve.reranker")?;
+    if places::is_folder_name(text) {
+        return place(values, "retrieve.reranker", ground, findings).map(RerankerName::Folder);
+    }
+    Some(RerankerName::Named(text.to_owned()))
+}
+
+fn retrieve(values: &Values, ground: &Ground, findings: &mut Findings) -> Result<Retrieve> {
     Ok(Retrieve {
         fusion: if values.text("retrieve.fusion")? == "rrf" {
             Fusion::Rrf
@@ -580,6 +590,8 @@ fn retrieve(values: &Values) -> Result<Retrieve> {
                     "`retrieve.path_prefix` was checked and is no path: {e}"
                 ))
             })?,
+        reranker: reranker(values, ground, findings),
+        reranker_ms: values.int("retrieve.reranker_ms")?,
     })
 }
 

@@ -91,6 +91,7 @@ pub fn ask(desk: &Desk<'_>, wanted: &AskRequest<'_>, observe: &mut Observe<'_>) 
     let question = Question {
         scope: scope(config, &wanted.limits)?,
         strict: wanted.strict || config.ask.strict,
+        reranker: desk.library.reranker(),
         ..question(config, wanted.question, wanted.today)
     };
     // If a requested file cannot be read, that is an error; the other notes do not replace it.
@@ -272,7 +273,7 @@ fn without_opinion(claims: usize) -> Option<Stale> {
     })
 }
 
-/// A question with the configured limits, over everything.
+/// A question with the configured limits, over everything, without a reranker.
 pub fn question<'a>(config: &'a Config, text: &'a str, today: ask::Day) -> Question<'a> {
     Question {
         text,
@@ -289,6 +290,7 @@ pub fn question<'a>(config: &'a Config, text: &'a str, today: ask::Day) -> Quest
         strict: config.ask.strict,
         today,
         contexts: &config.contexts,
+        reranker: None,
     }
 }
 

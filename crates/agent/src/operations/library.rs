@@ -9,13 +9,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use super::jobs::EmbeddingModel;
 use crate::config::Config;
 use local_agent_embed::embedding::{LazyEmbedder, QueryVector, QuestionEmbedder};
+use local_agent_embed::models::RerankerFiles;
 use local_agent_index::lexical;
-use local_agent_index::retrieval::Engine;
+use local_agent_index::retrieval::{Engine, SharedReranker};
 use local_agent_index::vectors;
 use local_agent_text::error::{Failure, Result};
 use local_agent_text::types::Fingerprint;
@@ -28,6 +29,7 @@ const KEPT: usize = 4;
 #[derive(Clone)]
 pub struct Library {
     shared: Arc<Shared>,
+    reranker: Option<Arc<SharedReranker>>,
 }
 
 /// What the clones of a library share.
@@ -84,7 +86,30 @@ impl Library {
         };
         Self {
             shared: Arc::new(shared),
+            reranker: None,
         }
+    }
+
+    /// The same library, with a reranker that is loaded when it is first needed; `None`: none.
+    #[must_use]
+    pub fn with_reranker(mut self, config: &Config, files: Option<RerankerFiles>) -> Self {
+        let (time, threads) = (config.retrieve.reranker_ms, config.embed.threads);
+        let shared = |files| SharedReranker::new(files, Duration::from_millis(time), threads);
+        self.reranker = files.map(|files| Arc::new(shared(files)));
+        self
+    }
+
+    /// The same index without vectors, for one command.
+    pub fn words_alone(&self, config: &Config) -> Self {
+        Self {
+            reranker: self.reranker.clone(),
+            ..Self::for_one(config, None)
+        }
+    }
+
+    /// What ranks the best hits again.
+    pub fn reranker(&self) -> Option<&SharedReranker> {
+        self.reranker.as_deref()
     }
 
     /// The embedding model for questions.

@@ -44,4 +44,6 @@ pub use jobs::{EmbedRun, EmbeddingModel, IndexRun};
 pub use library::Library;
 pub use run_log::place;
 pub use scope::Limits;
-pub use setting::{Cutting, embedding_files, file_stamp, holder, model_files, now, roots, sandbox};
+pub use setting::{
+    Cutting, embedding_files, file_stamp, holder, model_files, now, reranker_files, roots, sandbox,
+};

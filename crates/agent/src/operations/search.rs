@@ -14,7 +14,7 @@ use local_agent_embed::embedding::QueryVector;
 use local_agent_files::sandbox::Sandbox;
 use local_agent_index::lexical;
 use local_agent_index::retrieval::{
-    Engine, Found, Fusion, Hit, Mode, Request, Scope, Stale, keep_shown, with_spare,
+    Engine, Found, Fusion, Hit, Mode, Request, Scope, Stale, keep_shown, with_reranked, with_spare,
 };
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
@@ -106,7 +106,7 @@ pub fn search(
         Err(failure)
             if failure.code == ErrorCode::ServerUnreachable && wanted.mode == Mode::Hybrid =>
         {
-            let words_alone = Library::for_one(config, None);
+            let words_alone = library.words_alone(config);
             let mut searched = attempt(config, &words_alone, &asked, limited)?;
             searched.found.stale.push(Stale {
                 what: "vectors",
@@ -212,6 +212,7 @@ fn list(engine: &Engine, query: lexical::Query, limited: &Scope, limit: usize) -
             top_cosine: None,
             floor: None,
             dropped: 0,
+            reranked: None,
         },
         fresh: Vec::new(),
         contexts: Vec::new(),
@@ -281,11 +282,16 @@ fn run(
     understood: &Understood,
     limited: &Scope,
 ) -> Result<Found> {
+    let limit = wanted.limit.max(1);
+    // Words alone and vectors alone are what they say.
+    let reranker = library
+        .reranker()
+        .filter(|_| understood.mode == Mode::Hybrid);
     let request = Request {
         query: &understood.query,
         mode: understood.mode,
         scope: limited.clone(),
-        limit: wanted.limit.max(1),
+        limit: reranker.map_or(limit, |_| with_reranked(limit)),
         fusion: wanted.fusion.unwrap_or(config.retrieve.fusion),
         vector_weight: config.retrieve.vector_weight,
     };
@@ -301,6 +307,11 @@ fn run(
             None => Err(Failure::internal("vectors are searched without a model")),
         })
     })?;
+    let is_shown = wanted.min_score.is_some() || found.is_relevant;
+    if let Some(reranker) = reranker.filter(|_| is_shown) {
+        reranker.rerank(&mut found, &meanings.join(" "))?;
+    }
+    found.hits.truncate(limit);
     match (wanted.min_score, found.floor) {
         (Some(least), _) => found.hits.retain(|hit| hit.chance >= least),
         (None, _) if !found.is_relevant => found.hits.clear(),

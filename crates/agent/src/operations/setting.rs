@@ -8,8 +8,8 @@ use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
 use super::model_choice::{AUTO, as_configured, choose};
-use crate::config::Config;
-use local_agent_embed::models::{self, ModelFiles};
+use crate::config::{Config, RerankerName};
+use local_agent_embed::models::{self, ModelFiles, RerankerFiles};
 use local_agent_files::sandbox::{Policy, RootSpec, Sandbox, Selection};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::markdown::{self, ChunkOptions};
@@ -102,10 +102,7 @@ pub fn model_files(config: &Config, models_dir: Option<&Path>) -> Result<ModelFi
             ModelFiles::built_in(&own_id)?
         }
         (None, Some(dir)) => ModelFiles::find(&own_id, dir)?,
-        (None, None) => {
-            let message = "the system names no data folder for this user";
-            return Err(Failure::new(ErrorCode::ConfigError, message).with_hint("set HOME"));
-        }
+        (None, None) => return Err(no_data_folder()),
     };
     as_configured(config, files)
 }
@@ -119,6 +116,34 @@ pub fn embedding_files(config: &Config, models_dir: Option<&Path>) -> Result<Mod
     }
     let files = ModelFiles::built_in(choose(config)?.id)?;
     as_configured(config, files)
+}
+
+/// The files of the configured reranker, computed as `embed.precision` and `embed.instructions`
+/// say; `None`: none is configured.
+///
+/// Errors: those of [`RerankerFiles::find`] and [`RerankerFiles::from_folder`].
+pub fn reranker_files(config: &Config, models_dir: Option<&Path>) -> Result<Option<RerankerFiles>> {
+    let Some(name) = &config.retrieve.reranker else {
+        return Ok(None);
+    };
+    let files = match (name, models_dir) {
+        (RerankerName::Folder(folder), _) => {
+            let id = folder.file_name().unwrap_or_default().to_string_lossy();
+            RerankerFiles::from_folder(&id, folder)?
+        }
+        (RerankerName::Named(name), Some(dir)) => RerankerFiles::find(name, dir)?,
+        (RerankerName::Named(_), None) => return Err(no_data_folder()),
+    };
+    let files = files
+        .with_precision(config.embed.precision)
+        .with_instructions(config.embed.instructions);
+    Ok(Some(files))
+}
+
+/// `CONFIG_ERROR` when there is no place for models.
+fn no_data_folder() -> Failure {
+    let message = "the system names no data folder for this user";
+    Failure::new(ErrorCode::ConfigError, message).with_hint("set HOME")
 }
 
 /// How files are cut, and the name of that chunking.

@@ -37,8 +37,10 @@ pub(super) struct Bert {
     hidden: usize,
     norm_eps: f32,
     words: Table,
-    /// Position vectors with the vector of token type 0 added: a text has only one segment.
+    /// Position vectors with the vector of token type 0 added: most texts have only one segment.
     positions: Vec<f32>,
+    /// What to add for a token of another type: [token types, hidden].
+    types: Vec<f32>,
     norm: network::Norm,
     network: Network,
 }
@@ -99,7 +101,7 @@ impl Bert {
         let name = "embeddings.position_embeddings.weight";
         let mut positions = tensors.read(name, &[rows, hidden])?;
         positions.drain(..shape.first_position * hidden);
-        let types = tensors.read(
+        let mut types = tensors.read(
             "embeddings.token_type_embeddings.weight",
             &[shape.token_types, hidden],
         )?;
@@ -108,6 +110,13 @@ impl Bert {
                 .iter_mut()
                 .zip(&types)
                 .for_each(|(x, of_type)| *x += of_type);
+        }
+        let (first, _) = types.split_at(hidden);
+        let first = first.to_vec();
+        for row in types.chunks_exact_mut(hidden) {
+            row.iter_mut()
+                .zip(&first)
+                .for_each(|(x, of_type)| *x -= of_type);
         }
         let layers = packed::layers(
             &Loader {
@@ -128,6 +137,7 @@ impl Bert {
                 hidden,
             )?,
             positions,
+            types,
             norm: norm(&tensors, "embeddings.LayerNorm", hidden)?,
             network: Network::new(isa, hidden, shape.heads, shape.norm_eps, layers)
                 .map_err(|why| invalid(files.id(), &why))?,
@@ -153,12 +163,39 @@ impl Bert {
         lengths.clear();
         lengths.extend(sequences.iter().map(|s| s.len()));
         self.embed(sequences, x)?;
+        self.norm(x);
         self.network
             .forward(x, lengths, network)
             .map_err(Failure::internal)
     }
 
-    /// The sums of word, position and type vectors of all tokens, normed: [tokens, hidden].
+    /// Like [`Self::forward`], for one sequence whose tokens have these types; without types, all
+    /// have the first.
+    ///
+    /// Errors: `MODEL_INVALID` for a token outside the word table or a type without a vector.
+    pub(super) fn forward_pair(
+        &self,
+        ids: &[u32],
+        types: &[u32],
+        x: &mut Vec<f32>,
+        scratch: &mut Scratch,
+    ) -> Result<()> {
+        self.embed(&[ids], x)?;
+        for (token, of_type) in x.chunks_exact_mut(self.hidden).zip(types) {
+            let start = *of_type as usize * self.hidden;
+            let Some(row) = self.types.get(start..start + self.hidden) else {
+                let reason = format!("its tokenizer gives a token the type {of_type}");
+                return Err(invalid(&self.id, &reason));
+            };
+            token.iter_mut().zip(row).for_each(|(x, more)| *x += more);
+        }
+        self.norm(x);
+        self.network
+            .forward(x, &[ids.len()], &mut scratch.network)
+            .map_err(Failure::internal)
+    }
+
+    /// The sums of word, position and type vectors of all tokens: [tokens, hidden].
     fn embed(&self, sequences: &[&[u32]], x: &mut Vec<f32>) -> Result<()> {
         x.clear();
         for sequence in sequences {
@@ -177,6 +214,11 @@ impl Bert {
             })?;
             kernels::add(self.network.isa(), &mut x[start..], places);
         }
+        Ok(())
+    }
+
+    /// Norms the vector of each token.
+    fn norm(&self, x: &mut [f32]) {
         kernels::layer_norm(
             self.network.isa(),
             x,
@@ -184,7 +226,6 @@ impl Bert {
             &self.norm.bias,
             self.norm_eps,
         );
-        Ok(())
     }
 }
 

@@ -8,14 +8,17 @@ use local_agent_text::error::Result;
 
 /// A model that is loaded when it is first needed, and stays. Any number of threads may share it;
 /// the first one that needs it loads it, the others wait.
-pub struct LazyEmbedder<'m> {
-    load: Box<dyn Fn() -> Result<Embedder> + Send + Sync + 'm>,
-    loaded: Mutex<Option<Arc<Embedder>>>,
+pub struct LazyLoaded<'m, T> {
+    load: Box<dyn Fn() -> Result<T> + Send + Sync + 'm>,
+    loaded: Mutex<Option<Arc<T>>>,
 }
 
-impl<'m> LazyEmbedder<'m> {
+/// The encoder that is loaded when it is first needed.
+pub type LazyEmbedder<'m> = LazyLoaded<'m, Embedder>;
+
+impl<'m, T> LazyLoaded<'m, T> {
     /// One that `load` gives. After a failure the next caller tries again.
-    pub fn new(load: impl Fn() -> Result<Embedder> + Send + Sync + 'm) -> Self {
+    pub fn new(load: impl Fn() -> Result<T> + Send + Sync + 'm) -> Self {
         Self {
             load: Box::new(load),
             loaded: Mutex::default(),
@@ -25,15 +28,15 @@ impl<'m> LazyEmbedder<'m> {
     /// The loaded model.
     ///
     /// Errors: those of loading.
-    pub fn get(&self) -> Result<Arc<Embedder>> {
+    pub fn get(&self) -> Result<Arc<T>> {
         // What the lock guards is put in whole, so that a panic leaves nothing half-done.
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(embedder) = &*loaded {
-            return Ok(Arc::clone(embedder));
+        if let Some(model) = &*loaded {
+            return Ok(Arc::clone(model));
         }
-        let embedder = Arc::new((self.load)()?);
-        *loaded = Some(Arc::clone(&embedder));
-        Ok(embedder)
+        let model = Arc::new((self.load)()?);
+        *loaded = Some(Arc::clone(&model));
+        Ok(model)
     }
 }
 
@@ -84,7 +87,7 @@ mod tests {
     #[test]
     fn a_failure_is_not_kept_and_a_need_is_known() {
         let tries = AtomicUsize::new(0);
-        let shared = LazyEmbedder::new(|| {
+        let shared: LazyEmbedder<'_> = LazyLoaded::new(|| {
             tries.fetch_add(1, Ordering::Relaxed);
             Err(Failure::internal("no model"))
         });

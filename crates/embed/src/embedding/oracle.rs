@@ -12,13 +12,13 @@ use candle_nn::VarBuilder;
 use candle_transformers::models::bert::{BertModel, Config, HiddenAct, PositionEmbeddingType};
 use local_agent_kernels::Isa;
 
-use super::Encoder;
 use super::network::TextScratch;
 use super::pooling::Pooler;
 use super::weights::{Tensors, invalid};
+use super::{Encoder, Reranker};
 use crate::models::Precision;
-use crate::models::{Activation, Architecture, ModelFiles, NetworkConfig};
-use local_agent_text::error::Result;
+use crate::models::{Activation, Architecture, ModelFiles, NetworkConfig, RerankerFiles};
+use local_agent_text::error::{Failure, Result};
 
 /// Two vectors of one text with a lower cosine count as different: rounding alone gives at least
 /// 0.99999 in f32, 0.9999 in bf16 and 0.998 where products are computed in bytes.
@@ -81,23 +81,62 @@ pub fn second_opinion(files: &ModelFiles) -> Result<Agreement> {
             continue;
         };
         let other = oracle.encode(files, &window)?;
-        let cosine = own
-            .iter()
-            .zip(&other)
-            .map(|(a, b)| f64::from(*a) * f64::from(*b))
-            .sum();
-        least_cosine = least_cosine.min(cosine);
+        least_cosine = least_cosine.min(cosine(&own, &other));
     }
+    agree(files, least_cosine)?;
+    Ok(Agreement {
+        texts,
+        least_cosine: oracle.map(|_| least_cosine),
+    })
+}
+
+/// Like [`second_opinion`], for a reranker: the vectors of the first tokens of a few pairs, from
+/// which their scores are made, are compared.
+///
+/// Errors: `MODEL_INVALID` when the files are not a usable reranker, or the two disagree.
+pub fn second_opinion_on_pairs(files: &RerankerFiles) -> Result<Agreement> {
+    let reranker = Reranker::load(files)?;
+    let files = files.network_files();
+    let NetworkConfig::Bert(shape) = files.network() else {
+        return Err(Failure::internal(
+            "a reranker has a network of another kind",
+        ));
+    };
+    let oracle = Oracle::load(files, shape)?;
+    let (mut least_cosine, mut texts) = (1.0_f64, 0);
+    for text in probes() {
+        let own = reranker.first_state(QUESTION, &text)?;
+        let states = oracle.states(&own.pair.ids, &own.pair.types);
+        let states = states.map_err(|e| broken(files, &e))?;
+        let other = oracle.pooler.pooled(&states)?;
+        least_cosine = least_cosine.min(cosine(&own.vector, &other));
+        texts += 1;
+    }
+    agree(files, least_cosine)?;
+    Ok(Agreement {
+        texts,
+        least_cosine: Some(least_cosine),
+    })
+}
+
+/// The question of the pairs that are compared.
+const QUESTION: &str = "How long does the dough rest?";
+
+/// The cosine of two unit vectors.
+fn cosine(a: &[f32], b: &[f32]) -> f64 {
+    let products = a.iter().zip(b).map(|(a, b)| f64::from(*a) * f64::from(*b));
+    products.sum()
+}
+
+/// Checks that the cosine of two vectors of one text is as large as rounding allows.
+fn agree(files: &ModelFiles, least_cosine: f64) -> Result<()> {
     if least_cosine.is_nan() || least_cosine < least_cosine_of(files.precision()) {
         let reason = format!(
             "on this machine its vectors differ from those of a second implementation (cosine {least_cosine:.6})"
         );
         return Err(invalid(files.id(), &reason));
     }
-    Ok(Agreement {
-        texts,
-        least_cosine: oracle.map(|_| least_cosine),
-    })
+    Ok(())
 }
 
 struct Oracle {
@@ -129,13 +168,15 @@ impl Oracle {
 
     /// The unit vector of one window.
     fn encode(&self, files: &ModelFiles, window: &[u32]) -> Result<Vec<f32>> {
-        let states = self.states(window).map_err(|e| broken(files, &e))?;
+        let types = vec![0; window.len()];
+        let states = self.states(window, &types).map_err(|e| broken(files, &e))?;
         self.pooler.pooled(&states)
     }
 
-    fn states(&self, window: &[u32]) -> candle_core::Result<Vec<f32>> {
+    fn states(&self, window: &[u32], types: &[u32]) -> candle_core::Result<Vec<f32>> {
         let ids = Tensor::new(window, &Device::Cpu)?.unsqueeze(0)?;
-        let states = self.bert.forward(&ids, &ids.zeros_like()?, None)?;
+        let types = Tensor::new(types, &Device::Cpu)?.unsqueeze(0)?;
+        let states = self.bert.forward(&ids, &types, None)?;
         states.flatten_all()?.to_vec1::<f32>()
     }
 }
@@ -164,7 +205,7 @@ fn config(shape: &Architecture) -> Config {
     }
 }
 
-fn broken(files: &ModelFiles, error: &candle_core::Error) -> local_agent_text::error::Failure {
+fn broken(files: &ModelFiles, error: &candle_core::Error) -> Failure {
     invalid(
         files.id(),
         &format!("candle-transformers cannot compute it ({error})"),

@@ -19,8 +19,8 @@ pub(super) struct Pooler {
     dimensions: usize,
 }
 
-/// A dense layer behind the pooling.
-struct DenseLayer {
+/// A dense layer behind the pooling, or in the head of a reranker.
+pub(super) struct DenseLayer {
     /// [outputs, inputs].
     weight: Vec<f32>,
     /// One number per output, or none.
@@ -104,7 +104,29 @@ impl DenseLayer {
         })
     }
 
-    fn apply(&self, vector: &[f32]) -> Vec<f32> {
+    /// The layer `name` with a bias, of `inputs` and `outputs` numbers.
+    ///
+    /// Errors: `MODEL_INVALID` when a tensor is missing or has another shape.
+    pub(super) fn read(
+        tensors: &Tensors,
+        name: &str,
+        (inputs, outputs): (usize, usize),
+        is_tanh: bool,
+    ) -> Result<Self> {
+        Ok(Self {
+            weight: tensors.read(&format!("{name}.weight"), &[outputs, inputs])?,
+            bias: tensors.read(&format!("{name}.bias"), &[outputs])?,
+            inputs,
+            is_tanh,
+        })
+    }
+
+    /// Numbers that it takes.
+    pub(super) fn inputs(&self) -> usize {
+        self.inputs
+    }
+
+    pub(super) fn apply(&self, vector: &[f32]) -> Vec<f32> {
         let rows = self.weight.chunks_exact(self.inputs);
         let mut out: Vec<f32> = rows.map(|row| dot(row, vector)).collect();
         out.iter_mut()

@@ -5,8 +5,8 @@
 //! goes through the tokenizer itself. Both give the same number.
 
 use tokenizers::{
-    DecoderWrapper, ModelWrapper, NormalizerWrapper, PostProcessorWrapper, PreTokenizerWrapper,
-    TokenizerImpl,
+    DecoderWrapper, Encoding, ModelWrapper, NormalizerWrapper, PostProcessor as _,
+    PostProcessorWrapper, PreTokenizerWrapper, TokenizerImpl, TruncationDirection,
 };
 
 use super::pieces::Pieces;
@@ -54,6 +54,34 @@ impl Tokenizer {
         Ok(Self::Other(Box::new(other)))
     }
 
+    /// A text without special tokens.
+    fn encoding(&self, text: &str) -> tokenizers::Result<Encoding> {
+        match self {
+            Self::WordPiece(known) => known.encode_fast(text, false),
+            Self::Other(other) => other.encode_fast(text, false),
+            Self::Unigram(_) => Err("a packed vocabulary has no pairs".into()),
+        }
+    }
+
+    /// Two texts with the special tokens of a pair.
+    fn pair(&self, first: Encoding, second: Encoding) -> tokenizers::Result<Encoding> {
+        match self {
+            Self::WordPiece(known) => known.post_process(first, Some(second), true),
+            Self::Other(other) => other.post_process(first, Some(second), true),
+            Self::Unigram(_) => Err("a packed vocabulary has no pairs".into()),
+        }
+    }
+
+    /// The number of special tokens around and between two texts.
+    fn around_pair(&self) -> usize {
+        let processor = match self {
+            Self::WordPiece(known) => known.get_post_processor(),
+            Self::Other(other) => other.get_post_processor(),
+            Self::Unigram(_) => None,
+        };
+        processor.map_or(0, |processor| processor.added_tokens(true))
+    }
+
     fn ids(&self, text: &str, special: bool) -> tokenizers::Result<Vec<u32>> {
         let encoding = match self {
             Self::WordPiece(known) => known.encode_fast(text, special)?,
@@ -71,19 +99,106 @@ impl Tokenizer {
     }
 }
 
+/// Cuts pairs of a question and a passage into tokens, with the special tokens that the tokenizer
+/// puts around and between them.
+pub(super) struct PairTokens {
+    id: String,
+    tokenizer: Tokenizer,
+    /// Tokens of a pair, special ones included.
+    window: usize,
+}
+
+/// The pairs of one question.
+pub(super) struct PairsOfQuestion<'a> {
+    tokens: &'a PairTokens,
+    question: Encoding,
+    /// Tokens of a passage that fit in the window.
+    room: usize,
+}
+
+/// A pair as the network takes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct PairIds {
+    pub ids: Vec<u32>,
+    /// 0 for the tokens of the question, 1 for those of the passage, if the tokenizer tells them
+    /// apart; as long as `ids`.
+    pub types: Vec<u32>,
+}
+
+impl PairTokens {
+    /// Loads the tokenizer of a reranker.
+    ///
+    /// Errors: `MODEL_INVALID` when `tokenizer.json` cannot be used, or has no special tokens for
+    /// pairs.
+    pub(super) fn load(files: &ModelFiles) -> Result<Self> {
+        let tokenizer = read(files)?;
+        if tokenizer.around_pair() == 0 {
+            let reason = "its tokenizer puts no special tokens around a pair of texts";
+            return Err(invalid(files.id(), reason));
+        }
+        Ok(Self {
+            id: files.id().to_owned(),
+            tokenizer,
+            window: files.window(),
+        })
+    }
+
+    /// The pairs of `question`; `None`: it leaves no room for a passage.
+    pub(super) fn behind(&self, question: &str) -> Result<Option<PairsOfQuestion<'_>>> {
+        let question = self.encoding(question)?;
+        let taken = self.tokenizer.around_pair() + question.len();
+        let room = self.window.saturating_sub(taken);
+        Ok((room > 0).then_some(PairsOfQuestion {
+            tokens: self,
+            question,
+            room,
+        }))
+    }
+
+    fn encoding(&self, text: &str) -> Result<Encoding> {
+        self.tokenizer.encoding(text).map_err(|e| self.failed(&e))
+    }
+
+    fn failed(&self, error: &tokenizers::Error) -> Failure {
+        let reason = format!("its tokenizer cannot cut a pair of texts ({error})");
+        invalid(&self.id, &reason)
+    }
+}
+
+impl PairsOfQuestion<'_> {
+    /// The pair of the question and `passage`, which is cut to the room that is left.
+    pub(super) fn with(&self, passage: &str) -> Result<PairIds> {
+        let mut passage = self.tokens.encoding(passage)?;
+        passage.truncate(self.room, 0, TruncationDirection::Right);
+        passage.take_overflowing();
+        // The library takes the types of a second text from its encoding.
+        passage.set_type_ids(vec![1; passage.len()]);
+        let pair = self.tokens.tokenizer.pair(self.question.clone(), passage);
+        let pair = pair.map_err(|e| self.tokens.failed(&e))?;
+        Ok(PairIds {
+            ids: pair.get_ids().to_vec(),
+            types: pair.get_type_ids().to_vec(),
+        })
+    }
+}
+
+/// Reads the tokenizer of a model.
+fn read(files: &ModelFiles) -> Result<Tokenizer> {
+    Tokenizer::read(files.tokenizer()).map_err(|e| {
+        invalid(
+            files.id(),
+            &format!("its tokenizer.json cannot be used ({e})"),
+        )
+    })
+}
+
 impl TokenCounter {
     /// Loads the tokenizer of a model.
     ///
     /// Errors: `MODEL_INVALID` when `tokenizer.json` cannot be used.
     pub fn load(files: &ModelFiles) -> Result<Self> {
-        let tokenizer = Tokenizer::read(files.tokenizer()).map_err(|e| {
-            invalid(
-                files.id(),
-                &format!("its tokenizer.json cannot be used ({e})"),
-            )
-        })?;
         Ok(Self {
-            tokenizer,
+            tokenizer: read(files)?,
             words: None,
         })
     }

@@ -101,6 +101,12 @@ impl Tensors {
         })
     }
 
+    /// The same tensors under their whole names, for those that stand beside the BERT.
+    pub(super) fn without_prefix(mut self) -> Self {
+        self.prefix = "";
+        self
+    }
+
     /// The position of the tensor `name` with this shape in the file, and its number format.
     fn find(&self, name: &str, shape: &[usize]) -> Result<(Range<usize>, Written)> {
         let info = self
@@ -164,7 +170,7 @@ impl Tensors {
         })
     }
 
-    /// Names and shapes of all tensors of floats.
+    /// Names and shapes of all tensors of floats, those beside a BERT left out.
     pub(super) fn shapes(&self) -> Vec<(String, Vec<usize>)> {
         let shape = |info: &TensorInfo| match (info.dtype, info.shape.as_slice()) {
             (Dtype::F32 | Dtype::F16 | Dtype::BF16, shape) => Some(shape.to_vec()),
@@ -174,7 +180,7 @@ impl Tensors {
             _ => None,
         };
         let named = |(name, info): (String, &TensorInfo)| {
-            let name = name.strip_prefix(self.prefix).unwrap_or(&name).to_owned();
+            let name = name.strip_prefix(self.prefix)?.to_owned();
             shape(info).map(|shape| (name, shape))
         };
         self.metadata

@@ -11,7 +11,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use sha2::Digest as _;
 
-use super::{TOKENIZER, WEIGHTS, folder_of, invalid, pull_again};
+use super::{POOLING, TOKENIZER, WEIGHTS, folder_of, invalid, pull_again};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::{RelPath, Sha256};
 
@@ -23,7 +23,7 @@ pub const MANIFEST: &str = "local-agent-model.json";
 pub(super) const SMALL_FILES: [(&str, bool); 6] = [
     ("config.json", true),
     (TOKENIZER, true),
-    ("1_Pooling/config.json", false),
+    (POOLING, false),
     ("sentence_bert_config.json", false),
     ("modules.json", false),
     ("config_sentence_transformers.json", false),
@@ -197,7 +197,11 @@ fn verify_built_in(model: &super::built_in::BuiltIn) -> Result<Verified> {
 /// Like [`verify`], for the model in `folder`.
 pub(super) fn verify_folder(id: &str, folder: &Path) -> Result<Verified> {
     // Everything that loading would reject is rejected here too.
-    super::ModelFiles::from_folder(id, folder)?;
+    if super::reranker::is_reranker_folder(folder)? {
+        super::RerankerFiles::from_folder(id, folder)?;
+    } else {
+        super::ModelFiles::from_folder(id, folder)?;
+    }
     if let Some(manifest) = Manifest::read(folder)? {
         for file in &manifest.files {
             if record(folder, file.path.as_str())?.as_ref() != Some(file) {

@@ -14,6 +14,7 @@ mod prepared;
 #[cfg(feature = "pull")]
 mod pull;
 mod registry;
+mod reranker;
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -32,12 +33,15 @@ pub use network::{
 pub use prepared::{Name, Prepared, PreparedFolder, verify_prepared};
 #[cfg(feature = "pull")]
 pub use pull::{HUB, PullOptions, PullProgress, Pulled, pull};
-pub use registry::{KNOWN, Known, id_of, known};
+pub use registry::{KNOWN, Known, ModelTask, id_of, known};
+pub use reranker::{RERANKERS, RerankerFiles, RerankerHead};
 
 /// The weights of every model are in one file of this name.
 pub const WEIGHTS: &str = "model.safetensors";
 /// The tokenizer of every model.
 pub const TOKENIZER: &str = "tokenizer.json";
+/// How the vectors of tokens are combined.
+const POOLING: &str = "1_Pooling/config.json";
 /// The description of every model's network.
 const CONFIG: &str = "config.json";
 /// A packed Unigram tokenizer, used in place of [`TOKENIZER`].
@@ -127,21 +131,7 @@ impl ModelFiles {
     /// Errors: `MODEL_NOT_FOUND` if there is no such folder, `MODEL_INVALID` when it contains
     /// anything other than one encoder of a known kind in safetensors form.
     pub fn from_folder(id: &str, folder: &Path) -> Result<Self> {
-        if !folder.is_dir() {
-            return Err(Failure::new(
-                ErrorCode::ModelNotFound,
-                format!(
-                    "The model `{id}` is not on this machine (looked in {}).",
-                    folder.display()
-                ),
-            )
-            .with_hint(match known(id) {
-                Some(_) => format!("local-agent models pull {id}"),
-                None => "local-agent models list".to_owned(),
-            }));
-        }
-        refuse_other_weights(id, folder)?;
-        let weights = map::open(&folder.join(WEIGHTS))?;
+        let weights = weights_in(id, folder)?;
         let read = |path: &str| {
             manifest::read_small(&folder.join(path)).map(|bytes| bytes.map(Cow::Owned))
         };
@@ -250,7 +240,12 @@ impl ModelFiles {
             read(path)?
                 .ok_or_else(|| invalid(id, &format!("it has no {path}")).with_hint(pull_again(id)))
         };
-        let network = NetworkConfig::parse(id, &need(CONFIG)?)?;
+        let config = need(CONFIG)?;
+        let pooling_file = read(POOLING)?;
+        if pooling_file.is_none() && reranker::is_reranker(&config) {
+            return Err(reranker::makes_no_vectors(id));
+        }
+        let network = NetworkConfig::parse(id, &config)?;
         let modules = match read("modules.json")? {
             Some(modules) => description::Modules::parse(id, &modules)?,
             None => description::Modules::default(),
@@ -263,7 +258,7 @@ impl ModelFiles {
                     "modules.json names a table, config.json a network",
                 ));
             }
-            _ => Pooling::parse(id, &need("1_Pooling/config.json")?)?,
+            _ => Pooling::parse(id, &pooling_file.map_or_else(|| need(POOLING), Ok)?)?,
         };
         let mut dense = Vec::with_capacity(modules.dense.len());
         for folder in &modules.dense {
@@ -468,6 +463,27 @@ pub fn list(models_dir: &Path) -> Result<Vec<Listed>> {
     Ok(found)
 }
 
+/// What the model called `name` ([`id_of`]) is for: one that is here by its files, another one as it
+/// is known.
+///
+/// Errors: `MODEL_NOT_FOUND` for an id that is not a plain name, `MODEL_INVALID` for a description
+/// that cannot be read.
+pub fn task_of(name: &str, models_dir: &Path) -> Result<ModelTask> {
+    let id = id_of(name);
+    if built_in::find(&id).is_some() {
+        return Ok(ModelTask::Vectors);
+    }
+    let folder = folder_of(&id, models_dir)?;
+    if !folder.is_dir() {
+        return Ok(known(&id).map_or(ModelTask::Vectors, |known| known.task));
+    }
+    Ok(if reranker::is_reranker_folder(&folder)? {
+        ModelTask::Reranking
+    } else {
+        ModelTask::Vectors
+    })
+}
+
 /// The folder of the model `id` below `models_dir`; an id is one plain path segment.
 fn folder_of(id: &str, models_dir: &Path) -> Result<PathBuf> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
@@ -479,6 +495,27 @@ fn folder_of(id: &str, models_dir: &Path) -> Result<PathBuf> {
         .with_hint("local-agent models list"));
     }
     Ok(models_dir.join(id))
+}
+
+/// Maps the weights of the model `id` in `folder`.
+///
+/// Errors: `MODEL_NOT_FOUND` if there is no such folder, `MODEL_INVALID` for other weights.
+fn weights_in(id: &str, folder: &Path) -> Result<Bytes> {
+    if !folder.is_dir() {
+        return Err(Failure::new(
+            ErrorCode::ModelNotFound,
+            format!(
+                "The model `{id}` is not on this machine (looked in {}).",
+                folder.display()
+            ),
+        )
+        .with_hint(match known(id) {
+            Some(_) => format!("local-agent models pull {id}"),
+            None => "local-agent models list".to_owned(),
+        }));
+    }
+    refuse_other_weights(id, folder)?;
+    map::open(&folder.join(WEIGHTS))
 }
 
 /// Explains why a folder without one safetensors file is not used.
@@ -510,6 +547,10 @@ fn invalid(id: &str, reason: &str) -> Failure {
 /// Errors: `MODEL_INVALID`.
 fn described_layers(id: &str, folder: &Path) -> Result<Vec<String>> {
     if let Some(config) = manifest::read_small(&folder.join(CONFIG))? {
+        if reranker::is_reranker_folder(folder)? {
+            reranker::described(id, &config)?;
+            return Ok(Vec::new());
+        }
         NetworkConfig::parse(id, &config)?;
     }
     match manifest::read_small(&folder.join("modules.json"))? {

@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::manifest::{SMALL_FILES, record, records, verify_folder};
+use super::registry::refused_network;
+use super::reranker::refusal;
 use super::{Known, Manifest, Trust, WEIGHTS, dense_paths, described_layers};
 use super::{folder_of, invalid, known};
 use local_agent_net::hub::{Fetched, Remote, fetch};
@@ -41,7 +43,7 @@ impl Default for PullOptions {
             endpoint: HUB.into(),
             repo: None,
             revision: None,
-            max_bytes: 2 << 30,
+            max_bytes: 4 << 30,
             idle: Duration::from_secs(60),
         }
     }
@@ -84,6 +86,9 @@ pub fn pull(
     progress: &mut dyn FnMut(PullProgress<'_>),
 ) -> Result<Pulled> {
     let folder = folder_of(id, models_dir)?;
+    if let Some(network) = refused_network(id) {
+        return Err(refusal(id, network));
+    }
     let entry = known(id);
     let remote = remote(id, entry, options)?;
     if let Some(manifest) = whole(id, &folder, &remote) {

@@ -442,3 +442,51 @@ fn a_table_is_pulled_without_a_description_of_its_pooling() {
     let files = ModelFiles::find("m", dir.path()).unwrap();
     assert_eq!(files.dimensions(), 16);
 }
+
+/// The description of a reranker with a network of this kind.
+fn reranker_config(kind: &str) -> Vec<u8> {
+    let config = String::from_utf8(content("config.json").unwrap()).unwrap();
+    let described =
+        format!(r#"{{"architectures":["AForSequenceClassification"],"model_type":"{kind}""#);
+    config
+        .replace(r#"{"model_type":"bert""#, &described)
+        .into_bytes()
+}
+
+#[test]
+fn a_reranker_needs_no_pooling_and_one_that_cannot_run_is_refused_before_its_weights() {
+    for (kind, weights) in [("bert", 1), ("deberta-v2", 0)] {
+        let asked = std::sync::Arc::new(AtomicUsize::new(0));
+        let seen_weights = std::sync::Arc::clone(&asked);
+        let server = hub(move |seen, file, _| match file {
+            "config.json" => {
+                let config = reranker_config(kind);
+                let etag = Sha256::of(&config).to_string();
+                Some(vec![Step::Bytes(part(seen, &config, REVISION, &etag))])
+            }
+            "1_Pooling/config.json" => Some(not_found()),
+            WEIGHTS => {
+                seen_weights.store(1, Ordering::Relaxed);
+                None
+            }
+            _ => None,
+        });
+        let dir = tempfile::tempdir().unwrap();
+        let pulled = pull_from(&server, dir.path());
+        assert_eq!(asked.load(Ordering::Relaxed), weights, "{kind}");
+        if weights == 0 {
+            let failure = pulled.unwrap_err();
+            assert_eq!(failure.code, ErrorCode::ModelInvalid);
+            assert!(failure.message.contains(crate::models::RERANKERS));
+            nothing_published(dir.path());
+        } else {
+            let found = crate::models::RerankerFiles::find("m", dir.path()).unwrap();
+            assert_eq!(found.network_files().weights().as_slice(), WEIGHT_BYTES);
+            assert!(pull_from(&server, dir.path()).unwrap().already_here);
+        }
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let options = PullOptions::default();
+    let failure = pull("mxbai-rerank-base-v1", dir.path(), &options, &mut |_| ()).unwrap_err();
+    assert_eq!(failure.code, ErrorCode::ModelInvalid);
+}

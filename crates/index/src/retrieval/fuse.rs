@@ -77,6 +77,15 @@ pub struct Trace {
     pub vector_weight: f32,
     /// `convex` or `rrf`.
     pub fusion: &'static str,
+    /// What the reranker says about question and passage: a number without bounds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reranker_score: Option<f32>,
+    /// The same, from 0 for the least to 1 for the greatest of the ranked hits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reranker_scaled: Option<f32>,
+    /// The score before it was mixed with the reranker's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fused: Option<f32>,
 }
 
 /// A ranked id; its row has not been read yet.

@@ -12,6 +12,7 @@ mod legibility;
 mod listing;
 mod pack;
 mod refine;
+mod rerank;
 mod shown;
 mod similar;
 
@@ -35,6 +36,7 @@ use legibility::Pieces;
 pub use chance::by_vectors;
 pub use fuse::Trace;
 pub use pack::{PackLimits, Packed, pack};
+pub use rerank::{RerankEnd, Reranked, SharedReranker, with_reranked};
 pub use shown::{keep_shown, with_spare};
 
 /// How many candidates each side returns. Score-aware fusion needs the tail, because the scale of a
@@ -144,6 +146,8 @@ pub struct Found {
     pub floor: Option<f32>,
     /// Number of hits whose row is gone or now belongs to another chunk.
     pub dropped: usize,
+    /// What a reranker did, if one ranked the hits.
+    pub reranked: Option<Reranked>,
 }
 
 /// What `limit` counts.
@@ -378,6 +382,7 @@ impl Engine {
             is_relevant,
             floor: request.query.phrases.is_empty().then_some(floor),
             dropped,
+            reranked: None,
         })
     }
 

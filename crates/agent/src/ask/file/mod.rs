@@ -148,6 +148,7 @@ fn answer(
         },
         stale: Vec::new(),
         top_cosine: None,
+        reranked: None,
         file: Some(scope),
     })
 }
