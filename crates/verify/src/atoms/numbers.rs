@@ -273,6 +273,7 @@ impl<'t> Reader<'t> {
             return self.ordinal(i, &lower, value);
         }
         match &*lower {
+            "half" | "quarter" if self.is_one_of_several(i) => None,
             "half" | "quarter" | "quarters" | "thirds" => self.fraction(i, &lower),
             "a" | "an" => {
                 let next = self.lower(i + 1);
@@ -353,6 +354,13 @@ impl<'t> Reader<'t> {
         let next = self.lower(i + 1);
         let share = matches!(&*next, "" | "of" | "more" | "less" | "fewer" | "as" | "the");
         !share && self.joined(i)
+    }
+
+    /// "the upper half" and "every quarter" are no shares.
+    fn is_one_of_several(&self, i: usize) -> bool {
+        const BEFORE: &[&str] = list!("numbers.one-of-several");
+        let before = i.checked_sub(1).map(|p| self.lower(p)).unwrap_or_default();
+        BEFORE.contains(&&*before)
     }
 
     /// "half", "three quarters", "half a million".

@@ -2,7 +2,7 @@
 //! `numbers`).
 
 use super::align::{Alignment, Edit};
-use super::{Case, Effect, numbers};
+use super::{Case, Effect, derive, numbers};
 use crate::Code;
 use crate::atoms::{self as a, Atom, Date, Literal, What};
 use crate::reading::Reading;
@@ -136,7 +136,8 @@ fn absent(code: Code, shown: &str) -> (Effect, Code, String) {
     (Effect::Rejects, code, why)
 }
 
-/// The objection to a date that is not in the cited text: only a doubt if the question has it.
+/// The objection to a date that is not in the cited text: only a doubt if the question has it, or
+/// the claim draws a conclusion.
 fn missing_date(case: &Case<'_>, date: &Date, shown: &str) -> (Effect, Code, String) {
     let asked = case.asked.atoms.iter().any(|atom| match &atom.what {
         What::Date(other) => date.is_part_of(other),
@@ -145,6 +146,11 @@ fn missing_date(case: &Case<'_>, date: &Date, shown: &str) -> (Effect, Code, Str
     if asked {
         let shown = crate::identity::shorten(shown);
         let why = format!("“{shown}” stands in the question, not in the cited text.");
+        return (Effect::Doubts, Code::Date, why);
+    }
+    if derive::infers(case.claim) {
+        let shown = crate::identity::shorten(shown);
+        let why = format!("“{shown}” is a conclusion; it does not stand in the cited text.");
         return (Effect::Doubts, Code::Date, why);
     }
     absent(Code::Date, shown)

@@ -1,7 +1,7 @@
 //! L4: numbers of a claim that follow from numbers of the cited text.
 
 use super::Case;
-use super::numbers::comparable;
+use super::numbers::{comparable, scaled};
 use crate::atoms::{self as a, Atom, Date, Number, What};
 use crate::derivation::{Derivation, Operation};
 use crate::reading::Reading;
@@ -124,6 +124,25 @@ pub(super) fn possible(case: &Case<'_>, n: &Number) -> Option<[String; 2]> {
     })
 }
 
+/// Whether the claim draws a conclusion or makes up an example, by its words.
+pub(super) fn infers(claim: &Reading) -> bool {
+    const WORDS: &[&str] = list!("derive.inferences");
+    const PHRASES: &[&str] = list!("derive.inference-phrases");
+    let word = |t: &Token| WORDS.contains(&&*lower_case(claim.word(t)));
+    let lower = claim.lower();
+    claim.text.tokens.iter().any(word) || PHRASES.iter().any(|phrase| lower.contains(phrase))
+}
+
+/// Whether the cited text has an item of a numbered list with this number: "reason 2".
+pub(super) fn numbers_an_item(case: &Case<'_>, n: &Number) -> bool {
+    if n.unit.is_some() || n.value.fract() != 0.0 || !(1.0..=99.0).contains(&n.value) {
+        return false;
+    }
+    let marks = [format!("{}.", n.value), format!("{})", n.value)];
+    let is_item = |line: &str| marks.iter().any(|mark| line.trim_start().starts_with(mark));
+    case.cited.iter().any(|s| s.item.text.lines().any(is_item))
+}
+
 /// The parts of a text that belong together: each run of list items or table rows, and each other
 /// sentence alone.
 fn blocks(reading: &Reading) -> impl Iterator<Item = std::ops::Range<usize>> {
@@ -167,12 +186,13 @@ const POINTS: a::MeasureUnit = &[(a::UnitKind::Points, 1.0)];
 
 /// Whether `n` is the sum, the difference or the product of two amounts.
 fn give(p: &Number, q: &Number, n: &Number) -> bool {
-    let apart = (p.value - q.value).abs();
+    let (x, y) = (scaled(n, p), scaled(n, q));
+    let apart = (x - y).abs();
     let alike = n.unit.is_some() && comparable(n, p) && comparable(n, q);
     let percent = |m: &Number| m.unit.is_some_and(|unit| a::same_kind(unit, PERCENT));
     let points = n.unit.is_some_and(|unit| a::same_kind(unit, POINTS));
     (alike || points && percent(p) && percent(q)) && a::same(apart, n.value)
-        || alike && a::same(p.value + q.value, n.value)
+        || alike && a::same(x + y, n.value)
         || accrues(p, q, n)
         || accrues(q, p, n)
 }

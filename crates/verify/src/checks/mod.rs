@@ -112,6 +112,9 @@ impl Findings {
     }
 }
 
+/// A claim with fewer words, none of which is in the cited text, is doubtful: "It looks that way."
+const LEAST_WORDS: usize = 3;
+
 /// By how much another item must be better to be suggested.
 const BETTER: f64 = 0.25;
 
@@ -269,7 +272,8 @@ fn low_support(
         None if low => {
             // Some of its words are there: own words for what the text says, or too few of them.
             let computed = out.derivation.is_some();
-            let effect = match computed || window.share > 0.0 {
+            let says_little = support::counted(case.claim).len() < LEAST_WORDS;
+            let effect = match computed || window.share > 0.0 || says_little {
                 true => Effect::Doubts,
                 false => Effect::Rejects,
             };

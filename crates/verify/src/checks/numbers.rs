@@ -80,6 +80,14 @@ fn missing(
         let why = format!("“{shown}” stands in the question, not in the cited text.");
         return (Effect::Doubts, Code::Number, why);
     }
+    if derive::numbers_an_item(case, n) {
+        let why = format!("“{shown}” is only the number of an item in the cited text.");
+        return (Effect::Doubts, Code::Number, why);
+    }
+    if other_unit.is_none() && derive::infers(case.claim) {
+        let why = format!("“{shown}” is a conclusion; it does not stand in the cited text.");
+        return (Effect::Doubts, Code::Number, why);
+    }
     match other_unit {
         Some(said) => {
             let why = format!("The cited text says “{said}”, not “{shown}”.");
@@ -332,7 +340,7 @@ pub(super) fn comparable(n: &Number, m: &Number) -> bool {
 }
 
 /// `m` in the unit of `n`.
-fn scaled(n: &Number, m: &Number) -> f64 {
+pub(super) fn scaled(n: &Number, m: &Number) -> f64 {
     let size =
         |unit: Option<a::MeasureUnit>| unit.and_then(|u| u.first()).map_or(1.0, |(_, one)| *one);
     if n.unit.is_some() {
