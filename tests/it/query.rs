@@ -33,7 +33,7 @@ fn hits_of_the_example_by_words_and_meaning() {
     let run = world.ok(&["query", "sourdough proofbox temperature", "--limit", "1"]);
     assert_eq!(run.stderr, "");
     assert_snapshot!(run.stdout, @r"
-    projects/Proofbox.md:14  Proofbox  0.93
+    projects/Proofbox.md:14  Proofbox  1.00
         … The proofbox holds sourdough at 27 °C and 78 % relative humidity. For shokupan it is set to 32
         °C and 80 %. | Dough | Temperature | Humidity | Time | | --- | ---: | ---: | --- | | Country …
     ");
@@ -61,7 +61,7 @@ fn hits_of_the_example_by_words_and_meaning() {
             "coverage": 1.0,
             "document_bm25": <n>,
             "document_likeness": <n>,
-            "fused": <n>,
+            "fused": 1.0,
             "fusion": "convex",
             "legibility": 1.0,
             "lexical_rank": 1,
@@ -71,8 +71,8 @@ fn hits_of_the_example_by_words_and_meaning() {
             "likeness": <n>,
             "method": "both",
             "neighbours": 1.0,
-            "vector_rank": 2,
-            "vector_scaled": <n>,
+            "vector_rank": 1,
+            "vector_scaled": 1.0,
             "vector_weight": 0.5,
             "word_trust": 1.0
           },

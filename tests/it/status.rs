@@ -13,6 +13,7 @@ fn nothing_something_everything() {
     assert_snapshot!(world.stable(&world.ok(&["status"]).stdout), @r"
     index: 2 documents, 2 chunks, 0 files skipped
     meaning: 0 of 2 chunks (all-MiniLM-L6-v2)
+    model: chosen because 0 of 2 passages of the index are in other languages than English
     source: notes (<vault>), 2 documents
     stale: nothing was embedded yet, so meaning is not searched (fix: local-agent embed)
     ");
@@ -22,6 +23,7 @@ fn nothing_something_everything() {
     assert_snapshot!(world.stable(&run.stdout), @r"
     index: 2 documents, 2 chunks, 0 files skipped
     meaning: 2 of 2 chunks (all-MiniLM-L6-v2)
+    model: chosen because it made the vectors that are there (embed --model ID takes another)
     source: notes (<vault>), 2 documents
     ");
     assert_snapshot!(world.pretty(world.json(&["status"])), @r#"
@@ -40,7 +42,7 @@ fn nothing_something_everything() {
       "indexed": true,
       "left_out": [],
       "model": "all-MiniLM-L6-v2",
-      "model_reason": null,
+      "model_reason": "it made the vectors that are there (embed --model ID takes another)",
       "ok": true,
       "skipped_files": 0,
       "skipped_kinds": [],

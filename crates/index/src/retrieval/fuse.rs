@@ -30,6 +30,10 @@ const RRF_K: f32 = 60.0;
 /// almost nothing, for example because the question is in another language than the notes.
 const FEW_WORDS: f32 = 0.3;
 
+/// The same in an index of several languages, where words of the question also match notes in its
+/// own language that are about something else.
+const FEW_WORDS_OF_SEVERAL_LANGUAGES: f32 = 0.7;
+
 /// Every number that went into a rank; printed by `--explain`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Trace {
@@ -119,6 +123,16 @@ impl VectorSide<'_> {
             .map_or(cosine, |profile| profile.scaled(cosine))
     }
 
+    /// The share of the question's words below which words count less.
+    fn few_words(&self) -> f32 {
+        let is_mixed = self.profile.is_some_and(|p| p.languages.is_some());
+        if is_mixed {
+            FEW_WORDS_OF_SEVERAL_LANGUAGES
+        } else {
+            FEW_WORDS
+        }
+    }
+
     /// The share of this side in a chunk's score, if words are found as usual.
     fn weight(&self, request: &Request<'_>) -> f32 {
         let usual = self.profile.map_or(0.5, |profile| profile.vector_weight);
@@ -201,7 +215,7 @@ impl Weights {
         // If the vectors do not count, few words are better than nothing.
         let has_say = usual > 0.0 && !vectors.hits.is_empty();
         let trust = if has_say {
-            (covered / FEW_WORDS).min(1.0)
+            (covered / vectors.few_words()).min(1.0)
         } else {
             1.0
         };
@@ -273,8 +287,9 @@ impl Candidate {
 mod tests {
     use super::*;
     use crate::lexical::Query;
-    use crate::profile::{Cosines, Origin};
+    use crate::profile::{Cosines, LanguageSpace, Origin};
     use crate::retrieval::Scope;
+    use local_agent_text::language::Language;
 
     fn word(id: i64, score: f32) -> lexical::LexicalHit {
         let key = ChunkKey::from_bytes([id as u8; 16]);
@@ -427,6 +442,34 @@ mod tests {
         };
         assert_eq!(weight(0.6), (1, 0.5));
         assert_eq!(weight(0.0), (2, 1.0));
+    }
+
+    #[test]
+    fn in_an_index_of_several_languages_a_few_words_weigh_less() {
+        let (english, german) = ([1.0, 0.0], [0.0, 1.0]);
+        let passages = [
+            [(Some(Language::English), english.as_slice()); 6],
+            [(Some(Language::German), german.as_slice()); 6],
+        ]
+        .concat();
+        let mut profile = Profile::new(
+            Origin::Measured,
+            Cosines {
+                mean: 0.78,
+                spread: 0.02,
+            },
+            Some(0.95),
+        );
+        let few_words = |profile: &Profile| {
+            let side = VectorSide {
+                profile: Some(profile),
+                ..legible(&[])
+            };
+            side.few_words()
+        };
+        assert_eq!(few_words(&profile), FEW_WORDS);
+        profile.languages = LanguageSpace::of(&passages);
+        assert_eq!(few_words(&profile), FEW_WORDS_OF_SEVERAL_LANGUAGES);
     }
 
     #[test]
