@@ -67,7 +67,12 @@ fn both_kinds_make_the_tokens_and_the_scores_of_an_independent_implementation() 
             let pair = pair.with(&one.passage).unwrap();
             assert_eq!(pair.ids, one.ids, "{name}: {:?}", one.passage);
             assert_eq!(pair.types, one.types, "{name}: {:?}", one.passage);
-            let own = scores(&reranker, &one.question, &[one.passage.clone()], 1)[0];
+            let own = scores(
+                &reranker,
+                &one.question,
+                std::slice::from_ref(&one.passage),
+                1,
+            )[0];
             let far = (own - one.score).abs();
             assert!(far < 1e-4, "{name}: {own} is not {}", one.score);
         }
