@@ -904,3 +904,82 @@ fn a_unit_before_its_number_and_a_share_of_an_amount_are_carried() {
         &[("The mark is the byte 0xFE.", "The mark is the byte 0xCD")],
     );
 }
+
+#[test]
+fn a_number_that_only_a_conclusion_or_a_computation_has_is_doubted() {
+    let folds =
+        "1. Split the data into K folds.\n2. Train on the rest.\n\nKeep a test set of 20 %.";
+    let firm = "- Burn rate: 350 euros per month\n- Runway: 14 months";
+    doubted(
+        &[Code::Number],
+        &[
+            (
+                folds,
+                "With a test set of 20 %, 80 files would be left of 100",
+            ),
+            (
+                folds,
+                "For example, 40 files are split and a test set is kept",
+            ),
+            (
+                folds,
+                "Step 2 of the list trains on the rest of 7 folds, so it is slow",
+            ),
+            (firm, "The burn rate and the runway give 4,900 euros"),
+        ],
+    );
+    rejected(
+        &[Code::Number, Code::Unit],
+        &[
+            (folds, "Keep a test set of 35 %"),
+            (firm, "The runway is 19 months"),
+            (firm, "The burn rate is 4,800 euros per month"),
+        ],
+    );
+}
+
+#[test]
+fn halves_and_quarters_that_name_a_part_or_a_time_are_no_numbers() {
+    checked(&[
+        (
+            "The team meets each quarter for two days. The upper bits are zero.",
+            "Every quarter the team meets for two days",
+        ),
+        (
+            "The upper part of the file holds the table.",
+            "The upper half of the file holds the table",
+        ),
+        (
+            "There are three families of learning: supervised, unsupervised and reinforcement \
+             learning.",
+            "Reinforcement learning is a third family",
+        ),
+    ]);
+    rejected(
+        &[Code::Number],
+        &[(
+            "Two of the nine files were lost.",
+            "A third of the nine files was lost",
+        )],
+    );
+}
+
+#[test]
+fn what_is_kept_from_happening_is_denied() {
+    undoubted(&[(
+        "In the sandbox the old command cannot invoke other applications.",
+        "The sandbox keeps the old command from invoking other applications",
+    )]);
+}
+
+#[test]
+fn code_that_is_put_together_from_words_of_the_text_is_doubted() {
+    let note = "Use `and` with a list: `{\"and\": []}`. A tag: `{\"tag\": \"#research\"}`.";
+    let answer = "Like this [E1]:\n\n```json\n{\"and\": [{\"tag\": \"#research\"}]}\n```\n\n[E1]";
+    let report = judge(&[note], answer);
+    assert_eq!(report.outcome, Outcome::Passed, "{:#?}", report.claims);
+    assert!(report.claims.iter().any(|c| c.doubts.contains(&Code::Code)));
+    let strange = answer.replace("research", "finance");
+    let report = judge(&[note], &strange);
+    assert_eq!(report.outcome, Outcome::Rejected);
+}

@@ -550,6 +550,11 @@ fn keeps_from(tokens: &[Token], i: usize, text: &str) -> bool {
         && from_after(tokens, i, text).is_some()
 }
 
+/// Whether one of the tokens is the verb of such a phrase.
+pub(crate) fn keeps_something_from(tokens: &[Token], text: &str) -> bool {
+    (0..tokens.len()).any(|i| keeps_from(tokens, i, text))
+}
+
 /// Marks the verb behind "from" and what it governs.
 fn negate_what_is_kept_from(tokens: &mut [Token], i: usize, text: &str) {
     let Some(from) = from_after(tokens, i, text) else {

@@ -12,7 +12,7 @@ use crate::finding::{Detail, Objection};
 use crate::reading::Reading;
 use crate::statements::CellVerdict;
 use crate::tables::{Quantity, Role, Status};
-use crate::text::{Token, lower_case};
+use crate::text::{Token, keeps_something_from, lower_case};
 
 /// From this share on, two statements are the same except for their negation.
 const SAME: f64 = 0.65;
@@ -81,7 +81,9 @@ const MISSED: f64 = 0.5;
 fn left_out(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<Objection> {
     let negative = |r: &Reading, t: &Token| is_negative(t, &lower_case(r.word(t)));
     let tokens = &case.claim.text.tokens;
-    if tokens.iter().any(|t| negative(case.claim, t)) {
+    if tokens.iter().any(|t| negative(case.claim, t))
+        || keeps_something_from(tokens, &case.claim.normal)
+    {
         return None;
     }
     let best = alignment.best()?;
@@ -236,6 +238,12 @@ fn is_than(reading: &Reading, token: &Token) -> bool {
 fn edited(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<Objection> {
     let best = alignment.best()?;
     let (own_tokens, theirs) = (case.claim.text.tokens.as_slice(), best.tokens());
+    let evidence = &best.source.reading.normal;
+    if keeps_something_from(own_tokens, &case.claim.normal)
+        || keeps_something_from(theirs, evidence)
+    {
+        return None;
+    }
     // "Not only" denies nothing.
     let is_hollow = |t: &Token| {
         is_followed_by_hollow(own_tokens, t)
