@@ -169,6 +169,7 @@ impl Flow {
     }
 
     /// A heading that is no block of the document.
+    #[cfg(feature = "docx")]
     pub(crate) fn place(&mut self, level: u8, title: &str) -> Result<(), NoText> {
         self.end_all()?;
         self.out.heading(level, title)
