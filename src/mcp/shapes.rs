@@ -36,7 +36,7 @@ arguments! {
         after: Option<String>,
         /// Before this day, YYYY-MM-DD.
         before: Option<String>,
-        /// Newer first: days after which a note counts half.
+        /// Newer first: half-life, days.
         recent: Option<u32>,
         /// Most bytes of text. Usually 16384.
         max_bytes: Option<usize>,

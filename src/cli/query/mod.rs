@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::ask::today;
 use super::args::{FusionArg, ModeArg, Query as Args, QueryFormat};
+use super::ask::today;
 use super::context::{Context, to_value};
 use super::enter::Needs;
 use super::index::say_failures;

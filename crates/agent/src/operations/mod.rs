@@ -13,6 +13,7 @@
 //! | `search`, `ask`, `documents`, `notes`, `verify`, `status` | one operation each |
 //! | `query_lines`, `corrections` | how a query is read, and what its unknown words may mean |
 //! | `recency` | the day of a note, and ranking by it |
+//! | `conflicts` | notes that give different values for the same thing |
 //! | `address` | a name for a note → a file and a position in it |
 //! | `privacy` | who may see private notes |
 //! | `memories` | what is remembered, for those who may not see everything |
@@ -23,6 +24,7 @@
 
 pub mod address;
 pub mod ask;
+pub mod conflicts;
 pub mod corrections;
 pub mod documents;
 pub mod freshness;

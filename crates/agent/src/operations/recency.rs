@@ -38,7 +38,9 @@ impl NoteDay {
     pub fn of(path: &RelPath, title: &str, stored: &StoredDay) -> Self {
         let property = || {
             let dated = stored.properties.iter();
-            let dated = dated.filter_map(|(key, value)| stated_day(key, value)).next();
+            let dated = dated
+                .filter_map(|(key, value)| stated_day(key, value))
+                .next();
             dated.or_else(|| Day::parse(stored.stated.as_deref()?))
         };
         match named_day(path, property, title) {
