@@ -159,7 +159,7 @@ pub fn conflicts(
             let (one, other) = if is_first { (one, other) } else { (other, one) };
             found.push((a.day.max(b.day), one, other));
         }
-        found.sort_by(|a, b| b.0.cmp(&a.0));
+        found.sort_by_key(|(day, ..)| std::cmp::Reverse(*day));
         let mut shown = Vec::new();
         for (_, one, other) in found.iter().take(wanted.limit) {
             shown.extend(conflict(index, sandbox, (one, other), &days)?);

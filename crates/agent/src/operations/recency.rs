@@ -37,10 +37,8 @@ impl NoteDay {
     /// last changed.
     pub fn of(path: &RelPath, title: &str, stored: &StoredDay) -> Self {
         let property = || {
-            let dated = stored.properties.iter();
-            let dated = dated
-                .filter_map(|(key, value)| stated_day(key, value))
-                .next();
+            let mut dated = stored.properties.iter();
+            let dated = dated.find_map(|(key, value)| stated_day(key, value));
             dated.or_else(|| Day::parse(stored.stated.as_deref()?))
         };
         match named_day(path, property, title) {
