@@ -15,6 +15,7 @@ mod client_toml;
 mod client_yaml;
 mod completions;
 mod config;
+mod conflicts;
 mod context;
 mod docs;
 mod doctor;
@@ -168,6 +169,7 @@ fn run(context: &mut Context, command: Command) -> Result<ExitCode> {
         Command::Backlinks(args) => notes::backlinks(context, &args),
         Command::Tags(args) => notes::tags(context, &args),
         Command::Similar(args) => notes::similar(context, &args),
+        Command::Conflicts(args) => conflicts::run(context, &args),
         Command::Doctor(args) => doctor::run(context, &args),
         Command::Status(args) => status::run(context, &args),
         Command::Models(command) => models::run(context, &command),

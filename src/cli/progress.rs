@@ -61,6 +61,7 @@ impl Bar {
     }
 
     /// Shows the progress of downloading one file.
+    #[cfg(feature = "pull")]
     pub(super) fn bytes(&self, file: &str, done: u64, total: u64) {
         self.bar.set_message(file.to_owned());
         self.bar.set_length(total);

@@ -36,6 +36,8 @@ arguments! {
         after: Option<String>,
         /// Before this day, YYYY-MM-DD.
         before: Option<String>,
+        /// Newer first: half-life, days.
+        recent: Option<u32>,
         /// Most bytes of text. Usually 16384.
         max_bytes: Option<usize>,
         /// `next_cursor` of the page before; all else as it was.

@@ -105,6 +105,8 @@ pub(crate) struct WantedSearch {
     pub query: String,
     /// Maximum number of hits; default 5.
     pub limit: Option<usize>,
+    /// Newer notes first; the half-life in days.
+    pub recent: Option<u32>,
     #[serde(default)]
     pub within: Within,
 }

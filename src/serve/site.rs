@@ -121,6 +121,7 @@ async fn search(visit: &Visit, shell: &Shell) -> Sent {
     let wanted = WantedSearch {
         query: shell.text.clone(),
         limit: Some(HITS),
+        recent: None,
         within: within(shell),
     };
     let work = move |bodies: &dyn Bodies, _: &_| bodies.search(&wanted);

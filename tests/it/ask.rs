@@ -470,3 +470,36 @@ fn a_model_that_is_asked_for_and_not_configured_is_said_to_be_missing() {
             .contains("chat model")
     );
 }
+
+#[test]
+fn a_list_of_links_takes_no_place_in_the_evidence() {
+    let contents = "# Boiler pressure\n\n- [Boiler pressure](boiler.md)\n- [Pressure of water](water.md)\n\
+                    - [Boiler repair](repair.md)\n";
+    let world = World::with(&[
+        ("contents.md", contents),
+        ("boiler.md", "# Boiler\n\nThe boiler pressure is 2 bar.\n"),
+        (
+            "water.md",
+            "# Water\n\nThe pressure of the water is 4 bar.\n",
+        ),
+    ]);
+    world.ok(&["index"]);
+    let body = world.json(&["ask", "What is the boiler pressure?"]);
+    let items = body["evidence"].as_array().unwrap().iter();
+    let files: Vec<&str> = items
+        .map(|item| item["rel_path"].as_str().unwrap())
+        .collect();
+    assert!(files.contains(&"boiler.md"), "{files:?}");
+    assert!(!files.contains(&"contents.md"), "{files:?}");
+    // Where there is nothing else, a list of names is evidence.
+    for file in ["boiler.md", "water.md"] {
+        fs::remove_file(world.vault().join(file)).unwrap();
+    }
+    world.ok(&["index"]);
+    let body = world.json(&["ask", "What is the boiler pressure?"]);
+    let items = body["evidence"].as_array().unwrap().iter();
+    let files: Vec<&str> = items
+        .map(|item| item["rel_path"].as_str().unwrap())
+        .collect();
+    assert_eq!(files, ["contents.md"]);
+}

@@ -14,6 +14,7 @@ mod codes;
 mod completions;
 mod concurrency;
 mod config;
+mod conflicts;
 mod crash;
 mod damage;
 mod defects;

@@ -289,3 +289,87 @@ fn the_query_language_is_shown_as_it_was_understood() {
     }
     "#);
 }
+
+/// Notes of three days with the same words, and one whose file alone has a day.
+fn dated() -> World {
+    let world = World::with(&[
+        (
+            "log/2026-06-01.md",
+            "The boiler is warm. The boiler of the boiler room.\n",
+        ),
+        (
+            "plan.md",
+            "---\ndate: 2026-06-28\n---\n# Plan\n\nThe boiler is replaced.\n",
+        ),
+        (
+            "old.md",
+            "---\nupdated: 2020-01-01\n---\n# Old\n\nThe boiler, the boiler: a boiler.\n",
+        ),
+        ("other.md", "# Other\n\nNothing about heat.\n"),
+    ]);
+    world.ok(&["index"]);
+    world
+}
+
+fn paths(body: &Value) -> Vec<&str> {
+    let hits = body["hits"].as_array().unwrap().iter();
+    hits.map(|hit| hit["rel_path"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn newer_notes_come_first_only_when_they_are_asked_for() {
+    let world = dated();
+    let query = ["query", "boiler", "--mode", "lexical"];
+    let usual = world.json(&query);
+    assert_eq!(paths(&usual).len(), 3);
+    let recent = [
+        &query[..],
+        &["--recent=10", "--now", "2026-06-28", "--explain"],
+    ]
+    .concat();
+    let body = world.json(&recent);
+    assert_eq!(paths(&body), ["plan.md", "log/2026-06-01.md", "old.md"]);
+    let explained = |at: usize, name: &str| body["hits"][at]["explain"][name].as_f64().unwrap();
+    assert_eq!(
+        (explained(0, "age_days"), explained(0, "recency")),
+        (0.0, 1.0)
+    );
+    assert_eq!(explained(1, "age_days"), 27.0);
+    assert!((explained(1, "recency") - 0.5_f64.powf(2.7)).abs() < 1e-5);
+    assert!(explained(2, "fused") < 1e-9);
+    // The chance says how relevant a hit is, whatever its age.
+    let chance = |body: &Value, path: &str| {
+        let hits = body["hits"].as_array().unwrap();
+        let hit = hits.iter().find(|hit| hit["rel_path"] == path);
+        hit.unwrap()["score"].as_f64()
+    };
+    assert_eq!(chance(&body, "old.md"), chance(&usual, "old.md"));
+    let one = world.json(&[&recent[..], &["--limit", "1"]].concat());
+    assert_eq!(paths(&one), ["plan.md"]);
+    // After a long half-life the words decide again.
+    let slow = [&query[..], &["--recent=36500", "--now", "2026-06-28"]].concat();
+    assert_eq!(paths(&world.json(&slow)), paths(&usual));
+    assert!(usual["hits"][0]["explain"].is_null());
+}
+
+#[test]
+fn a_list_of_filters_is_by_day_with_recent() {
+    let world = dated();
+    let list = [
+        "query",
+        "path:*.md",
+        "--recent",
+        "--now",
+        "2026-06-28",
+        "-n",
+        "3",
+    ];
+    let body = world.json(&list);
+    // `other.md` was written today, whatever day that is.
+    assert_eq!(paths(&body)[1..], ["plan.md", "log/2026-06-01.md"]);
+    assert_eq!(world.run(&["query", "boiler", "--recent=0"]).code, 2);
+    assert_eq!(
+        world.run(&["query", "boiler", "--now", "2026-06-28"]).code,
+        2
+    );
+}

@@ -93,6 +93,7 @@ fn every_command_line_in_the_documents_is_understood() {
         "docs/quality.md",
         "docs/mcp.md",
         "docs/serve.md",
+        "docs/conflicts.md",
     ] {
         for line in blocks(&document(name), "sh").concat() {
             let line = line.split(" #").next().unwrap_or_default();

@@ -12,6 +12,7 @@ pub(crate) enum Role {
     Heading(u8),
     Item,
     /// Lines that are kept as they are.
+    #[cfg(feature = "html")]
     Lines,
 }
 
@@ -101,6 +102,7 @@ impl Flow {
                 self.items.push(format!("- {}", one_line(&words)));
                 Ok(())
             }
+            #[cfg(feature = "html")]
             Role::Lines => self.out.block(&fenced(&words)),
             Role::Paragraph => self.out.words(&lines(&words)),
         }
@@ -169,6 +171,7 @@ impl Flow {
     }
 
     /// A heading that is no block of the document.
+    #[cfg(feature = "docx")]
     pub(crate) fn place(&mut self, level: u8, title: &str) -> Result<(), NoText> {
         self.end_all()?;
         self.out.heading(level, title)
@@ -194,6 +197,7 @@ fn lines(words: &str) -> String {
 }
 
 /// Lines between fences that are longer than any in them.
+#[cfg(feature = "html")]
 fn fenced(words: &str) -> String {
     let longest = words
         .split(|c| c != '`')

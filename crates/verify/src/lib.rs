@@ -52,6 +52,7 @@ mod quotes;
 mod reading;
 mod report;
 mod source_text;
+mod stated_values;
 mod statements;
 mod stem;
 mod support;
@@ -76,6 +77,7 @@ pub use report::{
     CitationReport, Claim, Counts, MismatchRecord, Outcome, ParsedCitation, REPORT_VERSION, Report,
     Verdict,
 };
+pub use stated_values::{PassagePlace, StatedValue, stated_values};
 pub use support::{ClaimSupport, claim_support};
 
 use local_agent_text::evidence::HeadingMatch;

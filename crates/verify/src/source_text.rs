@@ -227,7 +227,7 @@ impl Starts {
 }
 
 /// Where the sentences of `raw` are in its normalised text; for code, where its lines are.
-fn cuts(raw: &str, normal: &Normal) -> Vec<Cut> {
+pub(crate) fn cuts(raw: &str, normal: &Normal) -> Vec<Cut> {
     let place = |start: usize, end: usize, sentence: &Sentence| {
         let end = normal.position(end);
         let end = normal

@@ -6,6 +6,7 @@ use clap::{ArgGroup, Args, ValueEnum};
 
 use local_agent_agent::ask::Day;
 use local_agent_agent::operations::Limits;
+use local_agent_agent::operations::recency::LONGEST_HALF_LIFE;
 
 /// The help heading of [`ScopeArgs`].
 const SCOPE: &str = "Where to look";
@@ -128,6 +129,19 @@ pub(crate) struct Query {
     pub fusion: Option<FusionArg>,
     #[command(flatten)]
     pub scope: ScopeArgs,
+    /// Newer notes first: a score halves for every DAYS of its note's age [default: 30]
+    #[arg(
+        long,
+        value_name = "DAYS",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "30",
+        value_parser = clap::value_parser!(u32).range(1..=i64::from(LONGEST_HALF_LIFE))
+    )]
+    pub recent: Option<u32>,
+    /// The day from which `--recent` counts [default: today, in UTC]
+    #[arg(long, value_name = "YYYY-MM-DD", requires = "recent", value_parser = day)]
+    pub now: Option<Day>,
     /// Print every number that made a rank
     #[arg(long)]
     pub explain: bool,
@@ -171,6 +185,8 @@ impl Query {
             mode: None,
             fusion: None,
             scope: ScopeArgs::default(),
+            recent: None,
+            now: None,
             explain: false,
             full: false,
             full_path: false,

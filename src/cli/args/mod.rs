@@ -17,7 +17,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 pub(super) use asking::{Ask, Chat, CitationForm, FusionArg, ModeArg, Query, QueryFormat, Verify};
 pub(super) use eval::{EvalArgs, EvalCommand, EvalModeArg};
 pub(super) use jobs::{Embed, Index, ModelsCommand, SchemeArg, Unit, Watch};
-pub(super) use notes::{Get, Ls, MultiGet, NoteArgs, Similar, Tags};
+pub(super) use notes::{Conflicts, Get, Ls, MultiGet, NoteArgs, Similar, Tags};
 pub(super) use records::{Doctor, MemoryCommand, MemoryKind, MemorySource, RunsCommand, Status};
 pub(super) use serving::{
     Client, ClientPlace, Mcp, McpCommand, McpInstall, Serve, ServeCommand, ServeUnit, SkillCommand,
@@ -132,6 +132,8 @@ pub(super) enum Command {
     Tags(Tags),
     /// List the notes whose text is most alike
     Similar(Similar),
+    /// List notes that give different values for the same thing
+    Conflicts(Conflicts),
     /// Check everything that the other commands rely on
     Doctor(Doctor),
     /// Say what is indexed, embedded and current

@@ -1,7 +1,9 @@
 //! Reading notes and what connects them: `get`, `multi-get`, `ls`, `links`, `backlinks`, `tags`,
-//! `similar`.
+//! `similar`, `conflicts`.
 
 use clap::Args;
+
+use super::asking::ScopeArgs;
 
 #[derive(Debug, Args)]
 pub(crate) struct Get {
@@ -63,4 +65,17 @@ pub(crate) struct Similar {
     /// Most notes
     #[arg(short = 'n', long, value_name = "N", default_value_t = 5)]
     pub limit: usize,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Conflicts {
+    /// Compare only passages that this query finds; without it, those of the whole index, within a
+    /// bound
+    #[arg(value_name = "TOPIC")]
+    pub topic: Vec<String>,
+    /// Most conflicts
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
+    pub limit: usize,
+    #[command(flatten)]
+    pub scope: ScopeArgs,
 }

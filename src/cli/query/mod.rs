@@ -10,12 +10,14 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::args::{FusionArg, ModeArg, Query as Args, QueryFormat};
+use super::ask::today;
 use super::context::{Context, to_value};
 use super::enter::Needs;
 use super::index::say_failures;
 use super::output::{Output, talk, visible};
 use local_agent_agent::config::Config;
 use local_agent_agent::operations::corrections::{Correction, Why};
+use local_agent_agent::operations::recency::Recency;
 use local_agent_agent::operations::search::{Search, Searched, search};
 use local_agent_agent::operations::{IndexRun, Library, jobs};
 use local_agent_index::retrieval::{Coverage, Fusion, Hit, Mode, Stale};
@@ -75,6 +77,10 @@ pub(super) fn run(context: &mut Context, args: &Args, usual: ModeArg) -> Result<
             usize::try_from(args.limit).unwrap_or(0)
         },
         min_score: args.min_score,
+        recency: args.recent.map(|half_life_days| Recency {
+            half_life_days,
+            today: args.now.unwrap_or_else(today),
+        }),
     };
     let reranker = match mode {
         Mode::Hybrid => context.reranker(&config)?,

@@ -25,6 +25,7 @@ use local_agent_agent::operations::ask::{AskRequest, Desk, Done};
 use local_agent_agent::operations::documents::{self, Lines};
 use local_agent_agent::operations::notes::{self, Backlink, SimilarNote};
 use local_agent_agent::operations::privacy;
+use local_agent_agent::operations::recency::Recency;
 use local_agent_agent::operations::search::{Search, search};
 use local_agent_agent::operations::{self, place, run_log};
 use local_agent_agent::runs::{Archive, RunId};
@@ -171,6 +172,7 @@ impl Bodies for Served {
             limits: wanted.within.clone().into(),
             limit,
             min_score: None,
+            recency: Recency::asked(wanted.recent, self.service.today)?,
         };
         let searched = search(config, &self.sandbox()?, &self.service.library, &asked)?;
         query::body(&wanted.query, &searched, config)

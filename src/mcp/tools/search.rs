@@ -6,6 +6,7 @@ use super::words::{behind, covered, framed, lines, say_limits, say_next};
 use super::{Call, Reply, Spec, input, output, parse};
 use crate::mcp::page::{about, budget, cursor, cut, place};
 use crate::mcp::shapes::{SearchArgs, SearchHit, SearchPage};
+use local_agent_agent::operations::recency::Recency;
 use local_agent_agent::operations::search::{Search, not_blank, search};
 use local_agent_index::retrieval::{Hit, Mode};
 use local_agent_text::error::{ErrorCode, Failure, Result};
@@ -44,7 +45,7 @@ fn find(call: &Call, args: &SearchArgs) -> Result<Reply> {
     let of = about(&[
         "search",
         &args.query,
-        &format!("{limits:?}"),
+        &format!("{limits:?} {:?}", args.recent),
         &call.service.library.state()?,
     ]);
     let from = place(args.cursor.as_deref(), &of)?;
@@ -61,6 +62,7 @@ fn find(call: &Call, args: &SearchArgs) -> Result<Reply> {
         limits,
         limit: until.saturating_add(1),
         min_score: None,
+        recency: Recency::asked(args.recent, call.service.today)?,
     };
     let searched = search(
         &call.service.loaded.config,

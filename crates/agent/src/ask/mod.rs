@@ -70,7 +70,9 @@ pub use answerer::{Answerer, ChatAnswerer, Chosen, choose, choose_for_chat};
 pub use bounded::Toolbox;
 pub use chat::{Chatted, chat};
 pub use claim_notes::{ClaimNote, SourceSentence};
-pub use extractive::{Computed, Day, Operation, PieceForm, Shown, ShownPiece};
+pub use extractive::{
+    Computed, Day, Operation, PieceForm, Shown, ShownPiece, named_day, stated_day,
+};
 pub use file::{FileQuestion, FileScope, ask_file, file_options, named_file, unreadable_file};
 pub use readable::{Readable, TextLine, TextRun, readable};
 pub use second_opinion::{AskedModel, ClaimOpinion};

@@ -12,6 +12,8 @@
 //! | `scope` | where to look |
 //! | `search`, `ask`, `documents`, `notes`, `verify`, `status` | one operation each |
 //! | `query_lines`, `corrections` | how a query is read, and what its unknown words may mean |
+//! | `recency` | the day of a note, and ranking by it |
+//! | `conflicts` | notes that give different values for the same thing |
 //! | `address` | a name for a note → a file and a position in it |
 //! | `privacy` | who may see private notes |
 //! | `memories` | what is remembered, for those who may not see everything |
@@ -22,6 +24,7 @@
 
 pub mod address;
 pub mod ask;
+pub mod conflicts;
 pub mod corrections;
 pub mod documents;
 pub mod freshness;
@@ -32,6 +35,7 @@ pub mod model_choice;
 pub mod notes;
 pub mod privacy;
 pub mod query_lines;
+pub mod recency;
 pub mod run_log;
 pub mod scope;
 pub mod search;

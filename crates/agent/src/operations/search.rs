@@ -8,6 +8,7 @@ use super::freshness::{are_fresh, stale_files};
 use super::library::Library;
 use super::privacy::{coverage_of, shown_chunks};
 use super::query_lines::QueryLines;
+use super::recency::Recency;
 use super::scope::{Limits, scope};
 use crate::config::{Config, context_of};
 use local_agent_embed::embedding::QueryVector;
@@ -17,6 +18,9 @@ use local_agent_index::retrieval::{
     Engine, Found, Fusion, Hit, Mode, Request, Scope, Stale, keep_shown, with_reranked, with_spare,
 };
 use local_agent_text::error::{ErrorCode, Failure, Result};
+
+/// Number of the best hits among which the newest are chosen: all that a search considers.
+const RECENT_AMONG: usize = 1_000;
 
 /// The search request.
 #[derive(Debug, Clone)]
@@ -36,6 +40,8 @@ pub struct Search<'a> {
     pub limit: usize,
     /// Show hits whose chance of relevance is at least this; `None`: at least the calibrated floor.
     pub min_score: Option<f32>,
+    /// Newer notes before older ones; `None`: their age does not count.
+    pub recency: Option<Recency>,
 }
 
 /// The search result.
@@ -163,7 +169,7 @@ fn attempt(
             .filters
             .extend(understood.query.filters.iter().cloned());
         if understood.query.is_blank() && understood.meanings.is_empty() {
-            return list(engine, understood.query, &limited, wanted.limit);
+            return list(engine, understood.query, &limited, wanted);
         }
         let mut corrections = match engine.lexical() {
             // A correction is a word of the index, which may be in a note that is not shown.
@@ -197,8 +203,19 @@ fn attempt(
 }
 
 /// The documents selected by filters alone.
-fn list(engine: &Engine, query: lexical::Query, limited: &Scope, limit: usize) -> Result<Searched> {
-    let (hits, documents) = engine.listing(limited, limit.max(1))?;
+fn list(
+    engine: &Engine,
+    query: lexical::Query,
+    limited: &Scope,
+    wanted: &Search<'_>,
+) -> Result<Searched> {
+    let limit = wanted.limit.max(1);
+    let most = wanted.recency.map_or(limit, |_| usize::MAX);
+    let (mut hits, documents) = engine.listing(limited, most)?;
+    if let Some(recency) = wanted.recency {
+        recency.rank(engine.index(), &mut hits)?;
+        hits.truncate(limit);
+    }
     Ok(Searched {
         query,
         documents: Some(documents),
@@ -287,11 +304,12 @@ fn run(
     let reranker = library
         .reranker()
         .filter(|_| understood.mode == Mode::Hybrid);
+    let ranked = reranker.map_or(limit, |_| with_reranked(limit));
     let request = Request {
         query: &understood.query,
         mode: understood.mode,
         scope: limited.clone(),
-        limit: reranker.map_or(limit, |_| with_reranked(limit)),
+        limit: wanted.recency.map_or(ranked, |_| ranked.max(RECENT_AMONG)),
         fusion: wanted.fusion.unwrap_or(config.retrieve.fusion),
         vector_weight: config.retrieve.vector_weight,
     };
@@ -311,13 +329,16 @@ fn run(
     if let Some(reranker) = reranker.filter(|_| is_shown) {
         reranker.rerank(&mut found, &meanings.join(" "))?;
     }
-    found.hits.truncate(limit);
     match (wanted.min_score, found.floor) {
         (Some(least), _) => found.hits.retain(|hit| hit.chance >= least),
         (None, _) if !found.is_relevant => found.hits.clear(),
         (None, Some(floor)) => found.hits.retain(|hit| hit.chance >= floor),
         (None, None) => {}
     }
+    if let Some(recency) = wanted.recency {
+        recency.rank(engine.index(), &mut found.hits)?;
+    }
+    found.hits.truncate(limit);
     Ok(found)
 }
 

@@ -31,6 +31,7 @@ impl BuiltIn {
     }
 }
 
+#[cfg(any(feature = "embedded-model", feature = "multilingual-model"))]
 macro_rules! built_in {
     ($id:literal, $($path:literal),+ $(,)?) => {
         BuiltIn {

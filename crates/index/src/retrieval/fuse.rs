@@ -86,6 +86,12 @@ pub struct Trace {
     /// The score before it was mixed with the reranker's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fused: Option<f32>,
+    /// Age of the note in days, if newer notes were asked for first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub age_days: Option<i64>,
+    /// The share of the score that a note of this age keeps, 0 to 1; already in the score.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recency: Option<f32>,
 }
 
 /// A ranked id; its row has not been read yet.

@@ -1,9 +1,9 @@
 //! Turns ranked chunks into the evidence for one question.
 //!
 //! Neighbours in one document become one item, near-duplicates are dropped, the number of chunks
-//! per document is limited, and everything fits a token budget. Then each item is compared with the
-//! **current** file: moved text is re-anchored, missing text is dropped and reported, and the next
-//! hit replaces it.
+//! per document is limited, lists of links are left out unless there is nothing else, and everything
+//! fits a token budget. Then each item is compared with the **current** file: moved text is
+//! re-anchored, missing text is dropped and reported, and the next hit replaces it.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -13,6 +13,7 @@ use local_agent_files::sandbox::{Address, Sandbox};
 use local_agent_text::error::Result;
 use local_agent_text::evidence::{EvidenceSnapshot, Excerpt, Freshness, FreshnessReport};
 use local_agent_text::language::terms;
+use local_agent_text::markdown::is_list_of_links;
 use local_agent_text::types::{ByteSpan, LineSpan, Sha256};
 
 /// Two chunks that share this fraction of their words (Jaccard) are duplicates.
@@ -87,7 +88,7 @@ pub fn pack(
     let mut words: Vec<HashSet<String>> = Vec::new();
     let mut per_document: HashMap<i64, usize> = HashMap::new();
     let mut tokens = 0;
-    for hit in hits {
+    for hit in telling(hits) {
         if chosen.len() >= limits.top_n.max(1) {
             break;
         }
@@ -117,6 +118,17 @@ pub fn pack(
     index_stale.sort_unstable();
     index_stale.dedup();
     freeze(question, chosen, index, &files, index_stale)
+}
+
+/// The hits that say more than where to find something; all of them if none does.
+fn telling(hits: &[Hit]) -> Vec<&Hit> {
+    let tells = |hit: &&Hit| !is_list_of_links(&hit.chunk.text);
+    let telling: Vec<&Hit> = hits.iter().filter(tells).collect();
+    if telling.is_empty() {
+        hits.iter().collect()
+    } else {
+        telling
+    }
 }
 
 fn jaccard(a: &HashSet<String>, b: &HashSet<String>) -> f32 {

@@ -1,6 +1,8 @@
 //! Reads `index.sqlite` for browsing: documents, names, links, tags, and chunks by the first digits
 //! of their key.
 
+use std::collections::HashMap;
+
 use rusqlite::Row;
 
 use super::IndexReader;
@@ -25,6 +27,17 @@ pub struct NoteRow {
     pub aliases: Vec<String>,
     /// In bytes, when it was indexed.
     pub size: u64,
+    /// When the file last changed, seconds since 1970.
+    pub modified_unix: i64,
+}
+
+/// What the index has about the day of a document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredDay {
+    /// Frontmatter properties whose value is text: name and value, by name.
+    pub properties: Vec<(String, String)>,
+    /// The day that `date` or `created` states, in ISO form.
+    pub stated: Option<String>,
     /// When the file last changed, seconds since 1970.
     pub modified_unix: i64,
 }
@@ -54,6 +67,25 @@ impl IndexReader {
         );
         let mut statement = self.conn.prepare(&sql)?;
         let rows = statement.query_map([], note)?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// What is known about the days of these documents, by row id; ids that are gone have none.
+    pub fn days_of(&self, documents: &[i64]) -> Result<HashMap<i64, StoredDay>> {
+        let mut statement = self.conn.prepare(
+            "SELECT id, frontmatter_json, note_date, mtime_ns FROM documents
+             WHERE id IN (SELECT value FROM json_each(?1))",
+        )?;
+        let ids = serde_json::Value::from(documents).to_string();
+        let rows = statement.query_map([ids], |row| {
+            let frontmatter: String = row.get(1)?;
+            let day = StoredDay {
+                properties: texts_of(&frontmatter),
+                stated: row.get(2)?,
+                modified_unix: row.get::<_, i64>(3)? / 1_000_000_000,
+            };
+            Ok((row.get(0)?, day))
+        })?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
@@ -130,6 +162,16 @@ fn key_range(digits: &str) -> Option<([u8; 16], [u8; 16])> {
         }
     }
     Some((least, greatest))
+}
+
+/// The fields of a JSON object whose value is text; none if it cannot be parsed.
+fn texts_of(json: &str) -> Vec<(String, String)> {
+    let fields: serde_json::Map<_, _> = serde_json::from_str(json).unwrap_or_default();
+    let text = |(key, value): (String, serde_json::Value)| match value {
+        serde_json::Value::String(value) => Some((key, value)),
+        _ => None,
+    };
+    fields.into_iter().filter_map(text).collect()
 }
 
 fn note(row: &Row<'_>) -> rusqlite::Result<NoteRow> {

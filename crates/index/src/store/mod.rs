@@ -39,7 +39,7 @@ pub use durable::{Durable, Head, MemoryLink, MemoryRow};
 pub use embeddings::{EmbeddingStore, Inputs, Pruned, StoredEmbedding};
 pub use error::{Result, StoreError};
 pub use filesystem::on_network;
-pub use index_notes::{NoteRow, StoredLink};
+pub use index_notes::{NoteRow, StoredDay, StoredLink};
 pub use index_read::{ChunkRecord, ChunkRef, IndexReader, LexicalSource, SourceRecord, Totals};
 pub use index_write::{Batch, IndexWriter, KnownDocument, KnownDocuments, Published};
 pub use lock::JobLock;

@@ -14,7 +14,7 @@ use crate::types::{ByteSpan, Heading, HeadingPath, LineSpan, Sha256};
 
 /// The version of the cut points of `obsidian_v2`. Raise it with every change that moves one, so
 /// that older indexes are known to be out of date.
-const IMPLEMENTATION: &str = "obsidian_v2.2";
+const IMPLEMENTATION: &str = "obsidian_v2.3";
 
 /// The ancestor's name for its implementation.
 const ANCESTOR_IMPLEMENTATION: &str = "phase2_chunking_v1";
@@ -608,6 +608,21 @@ mod tests {
     }
 
     #[test]
+    fn what_introduces_a_list_or_a_fence_goes_with_it() {
+        let item = format!("- {}\n", words(12));
+        let list = item.repeat(4);
+        let text = format!("{}\n\nThese are the steps:\n\n{list}", words(40));
+        for max_tokens in [40, 48, 64, 80, 200] {
+            for (chunk, _) in chunks(&text, max_tokens) {
+                assert!(!chunk.ends_with(':'), "{max_tokens}: {chunk}");
+            }
+        }
+        // A bare heading is not left behind, and nothing is larger than the budget.
+        let text = format!("# Title\n\nOnly this:\n\n{}\n", words(30));
+        assert_eq!(chunks(&text, 32)[0].0, "# Title\n\nOnly this:");
+    }
+
+    #[test]
     fn nothing_follows_the_tail_of_a_fence_that_was_cut() {
         let text = format!("```\n{}```\n\nafter the code\n", "let x = 1;\n".repeat(60));
         let found = chunks(&text, 64);
@@ -730,6 +745,7 @@ mod tests {
             "## Beta\n\n| a | b |\n|---|---|\n| one two three | four five six |\n| seven | eight |\n\n",
             "```rust\nfn one() {}\n\nfn two_is_longer() {}\n```\n\n^block\n\n",
             "### Gamma\n\n> [!tip] Title\n> body one two\n>\n> more three four\n\n### Delta\n\nShort.\n\n",
+            "### Epsilon\n\none two three four five six.\n\nThese follow:\n\n- six seven eight\n- nine ten\n\n",
             "Setext\n======\n\n%%hidden%% 日本語。テスト。 [x]: y\n\n[r]: http://a.b\n\n<div>\nhtml here\n</div>\n",
         ];
         let text = parts.concat();
@@ -745,8 +761,8 @@ mod tests {
         assert_eq!(
             found,
             (
-                "obsidian_v2.2",
-                "c57321765c98cc1f7fb860a29ad24df803a61f8b6822535fa9fa8fbfc1dd7e55".to_owned()
+                "obsidian_v2.3",
+                "c17facc9fa369959b29de89f6903be4a6204b5ad49907aa4dd1d5dd74aff0aa2".to_owned()
             ),
             "{cuts:#?}"
         );

@@ -19,6 +19,8 @@ pub(super) struct FittedBlock {
     pub kinds: BlockKinds,
     /// Nothing may follow in the same chunk.
     pub sealed: bool,
+    /// It introduces what follows: it ends with a colon.
+    pub leads: bool,
 }
 
 /// Cuts blocks to size.
@@ -159,6 +161,7 @@ impl Fitter<'_> {
         let fits = tokens <= self.budget;
         if fits {
             out.push(FittedBlock {
+                leads: text.trim_end().ends_with([':', '：']),
                 range,
                 tokens,
                 kinds,
@@ -244,6 +247,7 @@ impl Fitter<'_> {
                     tokens: (self.count)(&rest[..len]),
                     kinds,
                     sealed: false,
+                    leads: false,
                 });
                 at += len;
             }

@@ -102,11 +102,14 @@ fn join(left: &PackedChunk, right: &PackedChunk, section: usize) -> PackedChunk 
     }
 }
 
-/// A section's own units in as few pieces as possible, of about equal size.
+/// A section's own units in as few pieces as possible, of about equal size. A unit that introduces
+/// the next one goes with it, unless it would leave a bare heading behind.
 fn fill(units: &[FittedBlock], section: usize, budget: usize) -> Vec<PackedChunk> {
     let total: usize = units.iter().map(|u| u.tokens).sum();
     let target = total.div_ceil(total.div_ceil(budget).max(1));
     let mut out: Vec<PackedChunk> = Vec::new();
+    // The last piece before a unit that introduces the next one was joined to it, and that unit.
+    let mut introduced: Option<(PackedChunk, PackedChunk)> = None;
     for unit in units {
         let piece = PackedChunk {
             range: unit.range.clone(),
@@ -120,8 +123,19 @@ fn fill(units: &[FittedBlock], section: usize, budget: usize) -> Vec<PackedChunk
             let sum = last.tokens + unit.tokens;
             !last.sealed && sum <= budget && (last.bare || last.tokens + unit.tokens / 2 <= target)
         };
-        match out.last_mut() {
-            Some(last) if joins(last) => *last = join(last, &piece, section),
+        let lead = introduced.take().filter(|(without, lead)| {
+            !without.bare && !without.sealed && lead.tokens + piece.tokens <= budget
+        });
+        match (out.last_mut(), lead) {
+            (Some(last), _) if joins(last) => {
+                let without = last.clone();
+                *last = join(last, &piece, section);
+                introduced = unit.leads.then_some((without, piece));
+            }
+            (Some(last), Some((without, lead))) => {
+                *last = without;
+                out.push(join(&lead, &piece, section));
+            }
             _ => out.push(piece),
         }
     }

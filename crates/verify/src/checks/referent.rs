@@ -124,6 +124,7 @@ pub(super) fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<(Code,
 }
 
 /// Things that can be confused.
+#[derive(Debug, Clone)]
 pub(crate) enum Thing {
     Number(a::Number),
     Date(a::Date),
@@ -132,7 +133,8 @@ pub(crate) enum Thing {
 }
 
 impl Thing {
-    fn same(&self, other: &Self) -> bool {
+    /// Whether both are the same amount, day or name.
+    pub(crate) fn same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Number(n), Self::Number(m)) => match (n.unit, m.unit) {
                 (Some(x), Some(y)) => a::equal_amounts(n.value, x, m.value, y),
@@ -145,7 +147,7 @@ impl Thing {
     }
 
     /// Whether the other is of the same kind, so that one can replace the other.
-    fn is_rival(&self, other: &Self) -> bool {
+    pub(crate) fn is_rival(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Number(n), Self::Number(m)) => match (n.unit, m.unit) {
                 (Some(x), Some(y)) => a::same_kind(x, y),

@@ -57,6 +57,7 @@ pub use calendar::Day;
 pub(super) use draft::draft;
 pub use draft::{Shown, ShownPiece};
 pub(super) use note::NoteSource;
+pub use note::{named_day, stated_day};
 pub use passage::PieceForm;
 pub use question::Operation;
 pub(super) use question::Rarity;

@@ -334,14 +334,28 @@ const DATE_KEYS: [&str; 14] = [
 
 /// The day of a note: from its file name, its folders, a property with a date name, or its title.
 fn date(path: &RelPath, properties: &[Property], title: &str) -> Option<Day> {
-    let called = |p: &&Property| {
-        let key = p.key.to_lowercase();
-        DATE_KEYS.contains(&key.as_str())
-    };
     let property = || {
-        let found = properties.iter().find(called)?;
+        let found = properties.iter().find(|p| is_date_key(&p.key))?;
         calendar::latest(&found.value)
     };
+    named_day(path, property, title)
+}
+
+fn is_date_key(key: &str) -> bool {
+    DATE_KEYS.contains(&key.to_lowercase().as_str())
+}
+
+/// The day that a property states, if its name is one for the day of a note.
+pub fn stated_day(key: &str, value: &str) -> Option<Day> {
+    is_date_key(key).then(|| calendar::latest(value)).flatten()
+}
+
+/// The day of a note: from its file name, its folders, `property`, or its title.
+pub fn named_day(
+    path: &RelPath,
+    property: impl FnOnce() -> Option<Day>,
+    title: &str,
+) -> Option<Day> {
     calendar::latest(path.stem())
         .or_else(|| calendar::latest(path.as_str()))
         .or_else(property)

@@ -1,0 +1,432 @@
+//! `conflicts`: notes that give different values for the same thing.
+//!
+//! No pair of passages is compared that has nothing in common: each value of each passage gets the
+//! key of what it is said of ([`stated_values`]), and only values of one key are compared. So the
+//! work grows with the number of passages, and memory with the number of values in them.
+
+use std::collections::{BTreeMap, HashMap};
+
+use rayon::prelude::*;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::library::Library;
+use super::recency::NoteDay;
+use super::scope::{Limits, scope};
+use super::search::{Search, search};
+use crate::config::Config;
+use local_agent_files::sandbox::{Address, Sandbox};
+use local_agent_index::retrieval::{Coverage, Engine, Hit, Mode, Stale};
+use local_agent_index::store::{ChunkRecord, IndexReader};
+use local_agent_text::documents::{headings_at, line_in_file};
+use local_agent_text::error::Result;
+use local_agent_text::types::Sha256;
+use local_agent_verify::{PassagePlace, StatedValue, stated_values};
+
+/// Maximum number of passages that are compared without a topic, those of the newest notes first.
+const MOST_PASSAGES: usize = 20_000;
+
+/// Maximum number of hits of a topic.
+const TOPIC_HITS: usize = 300;
+
+/// Number of passages that are read and parsed at once.
+const BATCH: usize = 512;
+
+/// A sentence that is said with more values than this is a form that is filled in again and again,
+/// as in a log, and no contradiction.
+const MOST_VALUES: usize = 3;
+
+/// Number of sentences with the same value that are compared with those of another value.
+const MOST_TOLD: usize = 8;
+
+/// Where to look for conflicts.
+#[derive(Debug, Clone)]
+pub struct ConflictRequest<'a> {
+    /// A query whose hits are compared; `None`: the whole index, within [`Conflicts::compared`].
+    pub topic: Option<&'a str>,
+    /// Where to look.
+    pub limits: Limits,
+    /// Maximum number of conflicts.
+    pub limit: usize,
+}
+
+/// One of two sentences that contradict each other.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ConflictSide {
+    /// `source:path` of the note.
+    pub note: String,
+    /// The line of the file on which the sentence begins.
+    pub line: usize,
+    /// The value as written.
+    pub value: String,
+    /// The sentence on one line.
+    pub sentence: String,
+    /// The day of the note; without month or day where only the year or the month is stated.
+    pub date: String,
+    /// Whether the note states that day in its name, its folders, a property or its title;
+    /// otherwise its file last changed then.
+    pub date_is_stated: bool,
+    /// Whether its note is of a later day than the other.
+    pub is_newest: bool,
+    /// The passage, as `get '#KEY'` takes it.
+    pub chunk_key: String,
+    /// Whether the file is unchanged since it was indexed.
+    pub fresh: bool,
+}
+
+/// Two notes that give different values for the same thing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Conflict {
+    /// What the values are said of: the first sentence with `…` in place of its value.
+    pub thing: String,
+    /// The newer one, if their days differ.
+    pub a: ConflictSide,
+    /// The other.
+    pub b: ConflictSide,
+}
+
+/// What was found.
+#[derive(Debug)]
+pub struct Conflicts {
+    /// The conflicts, those of the newest notes first.
+    pub conflicts: Vec<Conflict>,
+    /// How many there are, including those beyond the limit.
+    pub found: usize,
+    /// How many passages were compared.
+    pub compared: usize,
+    /// How many there are to compare: in the searched part of the index, or among the hits.
+    pub passages: usize,
+    /// How much of the index a search for a topic by meaning sees.
+    pub coverage: Coverage,
+    /// Projections that are stale, which hide hits of a topic.
+    pub stale: Vec<Stale>,
+}
+
+impl Conflicts {
+    /// The files of the shown conflicts that changed since they were indexed, as `source:path`.
+    pub fn index_stale(&self) -> Vec<String> {
+        let sides = self.conflicts.iter().flat_map(|one| [&one.a, &one.b]);
+        let old = sides.filter(|side| !side.fresh);
+        let mut files: Vec<String> = old.map(|side| side.note.clone()).collect();
+        files.sort_unstable();
+        files.dedup();
+        files
+    }
+}
+
+/// A value, and the passage and note that state it.
+struct Told {
+    document: i64,
+    chunk: i64,
+    value: StatedValue,
+}
+
+/// The passages to compare.
+struct Passages {
+    chunks: Vec<i64>,
+    /// How many there are, including those beyond the bound.
+    all: usize,
+    coverage: Coverage,
+    stale: Vec<Stale>,
+}
+
+/// Finds notes that give different values for the same thing.
+///
+/// # Errors
+/// `INVALID_ARGS` for limits that match nothing; those of [`search`] and of the database.
+pub fn conflicts(
+    config: &Config,
+    sandbox: &Sandbox,
+    library: &Library,
+    wanted: &ConflictRequest<'_>,
+) -> Result<Conflicts> {
+    let passages = match wanted.topic {
+        Some(topic) => of_topic(config, sandbox, library, wanted, topic)?,
+        None => library.with(|engine| of_index(config, sandbox, engine, wanted))?,
+    };
+    library.with(|engine| {
+        let index = engine.index();
+        let told = read_values(index, &passages.chunks)?;
+        let pairs = contradictions(&told);
+        let mut found = Vec::with_capacity(pairs.len());
+        let days = days_of(index, &pairs)?;
+        for (one, other) in pairs {
+            let (Some(a), Some(b)) = (days.get(&one.document), days.get(&other.document)) else {
+                continue;
+            };
+            let place = |day: &NoteDay, told: &Told| (-day.day.number(), told.document);
+            let is_first = place(a, one) < place(b, other);
+            let (one, other) = if is_first { (one, other) } else { (other, one) };
+            found.push((a.day.max(b.day), one, other));
+        }
+        found.sort_by_key(|(day, ..)| std::cmp::Reverse(*day));
+        let mut shown = Vec::new();
+        for (_, one, other) in found.iter().take(wanted.limit) {
+            shown.extend(conflict(index, sandbox, (one, other), &days)?);
+        }
+        Ok(Conflicts {
+            conflicts: shown,
+            found: found.len(),
+            compared: passages.chunks.len(),
+            passages: passages.all,
+            coverage: passages.coverage,
+            stale: passages.stale.clone(),
+        })
+    })
+}
+
+/// The passages that a query finds.
+fn of_topic(
+    config: &Config,
+    sandbox: &Sandbox,
+    library: &Library,
+    wanted: &ConflictRequest<'_>,
+    topic: &str,
+) -> Result<Passages> {
+    let asked = Search {
+        text: topic,
+        has_syntax: true,
+        mode: if library.model().is_some() {
+            Mode::Hybrid
+        } else {
+            Mode::Lexical
+        },
+        fusion: None,
+        limits: wanted.limits.clone(),
+        limit: TOPIC_HITS,
+        min_score: None,
+        recency: None,
+    };
+    let found = search(config, sandbox, library, &asked)?.found;
+    let chunks: Vec<i64> = found.hits.iter().map(|hit| hit.chunk.id).collect();
+    Ok(Passages {
+        all: chunks.len(),
+        chunks,
+        coverage: found.coverage,
+        stale: found.stale,
+    })
+}
+
+/// The passages of all notes that the limits allow, those of the newest notes first.
+fn of_index(
+    config: &Config,
+    sandbox: &Sandbox,
+    engine: &Engine,
+    wanted: &ConflictRequest<'_>,
+) -> Result<Passages> {
+    let index = engine.index();
+    let (first_chunks, _) = engine.listing(&scope(config, &wanted.limits)?, usize::MAX)?;
+    let ids: Vec<i64> = first_chunks
+        .iter()
+        .map(|hit| hit.chunk.document_id)
+        .collect();
+    let stored = index.days_of(&ids)?;
+    let day = |hit: &Hit| {
+        let stored = stored.get(&hit.chunk.document_id)?;
+        Some(NoteDay::of(&hit.chunk.path, &hit.chunk.title, stored).day)
+    };
+    let shown = first_chunks
+        .iter()
+        .filter(|hit| sandbox.shows(&address(&hit.chunk)));
+    let mut notes: Vec<_> = shown.map(|hit| (day(hit), hit.chunk.document_id)).collect();
+    notes.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
+    let mut of_note: HashMap<i64, Vec<i64>> = HashMap::new();
+    for (document, chunk) in index.siblings(&first_ids(&first_chunks))? {
+        of_note.entry(document).or_default().push(chunk);
+    }
+    let chunks = notes
+        .iter()
+        .flat_map(|(_, id)| of_note.get(id).into_iter().flatten());
+    let all: Vec<i64> = chunks.copied().collect();
+    Ok(Passages {
+        chunks: all.iter().take(MOST_PASSAGES).copied().collect(),
+        all: all.len(),
+        coverage: engine.coverage()?,
+        stale: Vec::new(),
+    })
+}
+
+fn first_ids(hits: &[Hit]) -> Vec<i64> {
+    hits.iter().map(|hit| hit.chunk.id).collect()
+}
+
+/// The values that these passages state.
+fn read_values(index: &IndexReader, chunks: &[i64]) -> Result<Vec<Told>> {
+    let mut told = Vec::new();
+    for batch in chunks.chunks(BATCH) {
+        let records = index.chunks(batch)?;
+        let values: Vec<Vec<Told>> = records.par_iter().map(values_of).collect();
+        told.extend(values.into_iter().flatten());
+    }
+    Ok(told)
+}
+
+fn values_of(chunk: &ChunkRecord) -> Vec<Told> {
+    let headings = chunk.heading.headings().iter();
+    let headings: Vec<&str> = headings.map(|heading| heading.title.as_str()).collect();
+    let headings = headings.join(" | ");
+    let place = PassagePlace {
+        title: &chunk.title,
+        path: chunk.path.as_str(),
+        headings: &headings,
+    };
+    let told = |value| Told {
+        document: chunk.document_id,
+        chunk: chunk.id,
+        value,
+    };
+    stated_values(&chunk.text, &place)
+        .into_iter()
+        .map(told)
+        .collect()
+}
+
+/// For each pair of different values of one thing, the first two sentences of different notes that
+/// contradict each other.
+fn contradictions(told: &[Told]) -> Vec<(&Told, &Told)> {
+    let mut subjects: BTreeMap<u64, Vec<&Told>> = BTreeMap::new();
+    for one in told {
+        subjects.entry(one.value.subject).or_default().push(one);
+    }
+    let mut pairs = Vec::new();
+    for same in subjects.values().filter(|same| same.len() > 1) {
+        let Some(values) = by_value(same) else {
+            continue;
+        };
+        for (n, value) in values.iter().enumerate() {
+            for other in values.iter().skip(n + 1) {
+                pairs.extend(first_pair(value, other));
+            }
+        }
+    }
+    pairs
+}
+
+/// The sentences by value; `None` for a form that is filled in with many values.
+fn by_value<'t>(same: &[&'t Told]) -> Option<Vec<Vec<&'t Told>>> {
+    let mut values: Vec<Vec<&Told>> = Vec::new();
+    for one in same {
+        let agrees = |known: &Vec<&Told>| {
+            let first = known.first();
+            first.is_some_and(|first| first.value.agrees(&one.value))
+        };
+        match values.iter().position(agrees) {
+            Some(at) if values[at].len() < MOST_TOLD => values[at].push(one),
+            Some(_) => {}
+            None if values.len() == MOST_VALUES => return None,
+            None => values.push(vec![one]),
+        }
+    }
+    Some(values)
+}
+
+fn first_pair<'t>(some: &[&'t Told], others: &[&'t Told]) -> Option<(&'t Told, &'t Told)> {
+    some.iter().find_map(|one| {
+        let other = others
+            .iter()
+            .find(|other| one.document != other.document && one.value.contradicts(&other.value))?;
+        Some((*one, *other))
+    })
+}
+
+/// The days of the notes of these pairs.
+fn days_of(index: &IndexReader, pairs: &[(&Told, &Told)]) -> Result<HashMap<i64, NoteDay>> {
+    let told = pairs.iter().flat_map(|(one, other)| [*one, *other]);
+    let mut chunks: HashMap<i64, i64> = HashMap::new();
+    for one in told {
+        chunks.insert(one.document, one.chunk);
+    }
+    let documents: Vec<i64> = chunks.keys().copied().collect();
+    let stored = index.days_of(&documents)?;
+    let mut days = HashMap::new();
+    for chunk in index.chunks(&chunks.into_values().collect::<Vec<_>>())? {
+        if let Some(stored) = stored.get(&chunk.document_id) {
+            let day = NoteDay::of(&chunk.path, &chunk.title, stored);
+            days.insert(chunk.document_id, day);
+        }
+    }
+    Ok(days)
+}
+
+/// The pair as it is shown.
+fn conflict(
+    index: &IndexReader,
+    sandbox: &Sandbox,
+    (one, other): (&Told, &Told),
+    days: &HashMap<i64, NoteDay>,
+) -> Result<Option<Conflict>> {
+    let (Some(mut a), Some(b)) = (
+        side(index, sandbox, one, days)?,
+        side(index, sandbox, other, days)?,
+    ) else {
+        return Ok(None);
+    };
+    let day = |told: &Told| days.get(&told.document).map(|one| one.day.number());
+    a.1.is_newest = day(one) > day(other);
+    Ok(Some(Conflict {
+        thing: a.0,
+        a: a.1,
+        b: b.1,
+    }))
+}
+
+/// One side, with its sentence without the value.
+fn side(
+    index: &IndexReader,
+    sandbox: &Sandbox,
+    told: &Told,
+    days: &HashMap<i64, NoteDay>,
+) -> Result<Option<(String, ConflictSide)>> {
+    let Some(chunk) = index.chunks(&[told.chunk])?.pop() else {
+        return Ok(None);
+    };
+    let Some(day) = days.get(&told.document) else {
+        return Ok(None);
+    };
+    let value = &told.value;
+    let part = |range| one_line(chunk.text.get(range).unwrap_or_default());
+    let before = chunk.text.get(..value.sentence.start).unwrap_or_default();
+    let line = chunk.lines.first() as usize + before.matches('\n').count();
+    let above = headings_at(
+        chunk.path.as_str(),
+        &chunk.heading,
+        &chunk.text,
+        value.sentence.start,
+    );
+    let thing = format!(
+        "{}…{}",
+        chunk
+            .text
+            .get(value.sentence.start..value.value.start)
+            .unwrap_or_default(),
+        chunk
+            .text
+            .get(value.value.end..value.sentence.end)
+            .unwrap_or_default(),
+    );
+    let at = address(&chunk);
+    let file = sandbox.read(&at);
+    let shown = ConflictSide {
+        note: at.to_string(),
+        line: line_in_file(chunk.path.as_str(), &above).unwrap_or(line),
+        value: part(value.value.clone()),
+        sentence: part(value.sentence.clone()),
+        date: day.day.to_string(),
+        date_is_stated: day.is_stated,
+        is_newest: false,
+        chunk_key: chunk.key.to_string(),
+        fresh: file.is_ok_and(|file| Sha256::of(&file.bytes) == chunk.file_sha256),
+    };
+    Ok(Some((one_line(&thing), shown)))
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn address(chunk: &ChunkRecord) -> Address {
+    Address {
+        source: chunk.source.clone(),
+        path: chunk.path.clone(),
+    }
+}

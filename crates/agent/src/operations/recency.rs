@@ -1,0 +1,164 @@
+//! The day of a note, and ranking by it: `query --recent`.
+
+use std::collections::HashMap;
+
+use crate::ask::{Day, named_day, stated_day};
+use local_agent_index::retrieval::Hit;
+use local_agent_index::store::{IndexReader, StoredDay};
+use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::types::RelPath;
+
+/// Seconds in a day.
+const DAY_SECONDS: i64 = 86_400;
+
+/// Newer notes before older ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Recency {
+    /// After so many days a note counts half, at least 1.
+    pub half_life_days: u32,
+    /// The day from which ages are counted.
+    pub today: Day,
+}
+
+/// The greatest half-life, in days: a hundred years.
+pub const LONGEST_HALF_LIFE: u32 = 36_500;
+
+/// The day of a note.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NoteDay {
+    /// The day; its month or day of the month may be missing.
+    pub day: Day,
+    /// Whether the note states it; otherwise its file last changed on this day (UTC).
+    pub is_stated: bool,
+}
+
+impl NoteDay {
+    /// The day in the name of a note, in its folders or in a property; otherwise the day its file
+    /// last changed.
+    pub fn of(path: &RelPath, title: &str, stored: &StoredDay) -> Self {
+        let property = || {
+            let mut dated = stored.properties.iter();
+            let dated = dated.find_map(|(key, value)| stated_day(key, value));
+            dated.or_else(|| Day::parse(stored.stated.as_deref()?))
+        };
+        match named_day(path, property, title) {
+            Some(day) => Self {
+                day,
+                is_stated: true,
+            },
+            None => Self {
+                day: Day::from_number(stored.modified_unix.div_euclid(DAY_SECONDS)),
+                is_stated: false,
+            },
+        }
+    }
+}
+
+impl Recency {
+    /// The recency that a client of a server asks for by its half-life in days, if it does.
+    ///
+    /// # Errors
+    /// `INVALID_ARGS` for a half-life out of bounds.
+    pub fn asked(half_life_days: Option<u32>, today: fn() -> Day) -> Result<Option<Self>> {
+        match half_life_days {
+            None => Ok(None),
+            Some(days @ 1..=LONGEST_HALF_LIFE) => Ok(Some(Self {
+                half_life_days: days,
+                today: today(),
+            })),
+            Some(_) => {
+                let message = format!("`recent` is from 1 to {LONGEST_HALF_LIFE} days");
+                let failure = Failure::new(ErrorCode::InvalidArgs, message);
+                Err(failure.with_hint("leave `recent` out"))
+            }
+        }
+    }
+
+    /// The share that a note of this day keeps of its score: 1 today and for days to come, a half
+    /// after one half-life, a quarter after two.
+    pub fn share(&self, day: Day) -> f32 {
+        let age = self.age(day) as f64;
+        (-age / f64::from(self.half_life_days.max(1))).exp2() as f32
+    }
+
+    /// Days from a note's day until today; 0 for a day to come.
+    pub fn age(&self, day: Day) -> i64 {
+        (self.today.number() - day.number()).max(0)
+    }
+
+    /// Multiplies the scores of the hits by the share of their note's day, and sorts by the result;
+    /// hits with the same score keep their order. The chances stay.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn rank(&self, index: &IndexReader, hits: &mut [Hit]) -> Result<()> {
+        let ids: Vec<i64> = hits.iter().map(|hit| hit.chunk.document_id).collect();
+        let stored: HashMap<i64, StoredDay> = index.days_of(&ids)?;
+        for hit in hits.iter_mut() {
+            let Some(stored) = stored.get(&hit.chunk.document_id) else {
+                continue;
+            };
+            let day = NoteDay::of(&hit.chunk.path, &hit.chunk.title, stored).day;
+            let share = self.share(day);
+            hit.score *= share;
+            hit.trace.age_days = Some(self.age(day));
+            hit.trace.recency = Some(share);
+        }
+        hits.sort_by(|a, b| b.score.total_cmp(&a.score));
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn day(text: &str) -> Day {
+        Day::parse(text).unwrap()
+    }
+
+    #[test]
+    fn a_half_life_halves() {
+        let recency = Recency {
+            half_life_days: 30,
+            today: day("2026-06-30"),
+        };
+        for (then, share) in [
+            ("2026-06-30", 1.0),
+            ("2026-05-31", 0.5),
+            ("2026-05-01", 0.25),
+            ("2026-07-09", 1.0),
+        ] {
+            assert!((recency.share(day(then)) - share).abs() < 1e-6, "{then}");
+        }
+        assert_eq!(recency.age(day("2026-06-01")), 29);
+        assert_eq!(recency.age(day("2027-01-01")), 0);
+    }
+
+    #[test]
+    fn the_day_is_in_the_name_or_a_property_or_is_that_of_the_file() {
+        let stored = StoredDay {
+            properties: vec![("Updated".to_owned(), "2026-04-05".to_owned())],
+            stated: Some("2020-01-01".to_owned()),
+            modified_unix: 86_400 * 3,
+        };
+        let of = |path: &str, title: &str, stored: &StoredDay| {
+            let day = NoteDay::of(&RelPath::new(path).unwrap(), title, stored);
+            (day.day.to_string(), day.is_stated)
+        };
+        let stated = |day: &str| (day.to_owned(), true);
+        assert_eq!(of("daily/2026-02-03.md", "", &stored), stated("2026-02-03"));
+        assert_eq!(of("2026/05/plan.md", "", &stored), stated("2026-04-05"));
+        let created = StoredDay {
+            properties: Vec::new(),
+            ..stored.clone()
+        };
+        assert_eq!(of("plan.md", "", &created), stated("2020-01-01"));
+        let none = StoredDay {
+            stated: None,
+            ..created
+        };
+        assert_eq!(of("plan.md", "Of 5 May 2025", &none), stated("2025-05-05"));
+        assert_eq!(of("plan.md", "", &none), ("1970-01-04".to_owned(), false));
+    }
+}

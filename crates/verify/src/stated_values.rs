@@ -1,0 +1,692 @@
+//! Values that a text states, in a form in which two texts are compared without looking at all
+//! pairs of their sentences.
+//!
+//! Each number, date, time and version of a sentence is one value, and everything else in the
+//! sentence is its subject, reduced to a key: the stems of the content words with their negation,
+//! the names in their order, the word before the value, the other values, and whether the sentence
+//! tells of the past. Sentences with the same key say the same of the same thing, so values of one
+//! key that differ contradict each other, if they stand in places that mean the same thing: see
+//! [`StatedValue::contradicts`]. Which amounts are equal, and which can replace each other, is
+//! decided as for the remark `CONFLICT`.
+
+use std::collections::BTreeSet;
+use std::hash::{DefaultHasher, Hasher as _};
+use std::ops::Range;
+use std::sync::Arc;
+
+use local_agent_text::evidence::Normal;
+use local_agent_text::markdown::BlockRole;
+
+use super::atoms::{Atom, Literal, Time, What};
+use super::checks::{Thing, is_name};
+use super::reading::Reading;
+use super::source_text::cuts;
+use super::tables::{Mood, Role};
+use super::text::{Lexicon, Token, lower_case};
+
+/// Maximum number of values of a sentence; one with more is a list of figures.
+const MOST_VALUES: usize = 4;
+
+/// Maximum number of words of a sentence; a longer one is rarely repeated with another value.
+const MOST_WORDS: usize = 40;
+
+/// Least number of content words, besides the value, that name a thing anywhere; a single one names
+/// a thing of its note.
+const NAMED_WORDS: usize = 2;
+
+/// Titles with at least this share of their words in common, and others besides, are of things of
+/// one kind: "Get statement", "Put statement".
+const SIBLINGS: f64 = 1.0 / 3.0;
+
+/// Where a passage stands.
+#[derive(Debug, Clone, Copy)]
+pub struct PassagePlace<'a> {
+    /// The title of its note.
+    pub title: &'a str,
+    /// The path of its note.
+    pub path: &'a str,
+    /// The titles of the headings above it.
+    pub headings: &'a str,
+}
+
+/// One value, and what it is said of.
+#[derive(Debug, Clone)]
+pub struct StatedValue {
+    /// Equal for sentences that say the same of the same thing.
+    pub subject: u64,
+    /// The sentence, in bytes of the passage.
+    pub sentence: Range<usize>,
+    /// The value, in bytes of the passage.
+    pub value: Range<usize>,
+    amount: Amount,
+    manner: Manner,
+    place: Arc<PlaceWords>,
+}
+
+/// How a sentence says its value.
+#[derive(Debug, Clone, Copy)]
+struct Manner {
+    /// It has a name, and is not a row of a table.
+    is_named: bool,
+    /// It says one word besides its value: "Salt: 10 g".
+    is_brief: bool,
+    /// It tells how things are or will be.
+    is_standing: bool,
+    /// It tells what happened, and not when.
+    is_event: bool,
+    /// Of a date: it is the day of something that happens once.
+    happens_once: bool,
+}
+
+/// The words that say what a place is about.
+#[derive(Debug, PartialEq, Eq)]
+struct PlaceWords {
+    title: BTreeSet<u64>,
+    headings: BTreeSet<u64>,
+    /// The digits in path, title and headings: of a day, a version, an edition.
+    numbers: BTreeSet<u64>,
+    /// Whether they are those of a day.
+    is_dated: bool,
+    /// Some heading says that it is not, or not any more, in force.
+    is_past: bool,
+}
+
+/// What can differ.
+#[derive(Debug, Clone)]
+enum Amount {
+    /// A number with its unit, or a date.
+    Thing(Thing),
+    Time(Time),
+    /// Its parts, and the comparison before it.
+    Version(String, &'static str),
+}
+
+impl Amount {
+    fn of(what: &What) -> Option<Self> {
+        match what {
+            What::Number(n) if !n.ordinal => Some(Self::Thing(Thing::Number(*n))),
+            What::Date(d) if d.weekday.is_none() || d.day.is_some() => {
+                Some(Self::Thing(Thing::Date(*d)))
+            }
+            What::Time(time) => Some(Self::Time(*time)),
+            What::Literal(Literal::Version { key, compare }) => {
+                Some(Self::Version(key.clone(), compare))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether the other is of the same kind and differs.
+    fn contradicts(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Thing(a), Self::Thing(b)) => a.is_rival(b) && !a.same(b) && same_form(a, b),
+            (Self::Time(a), Self::Time(b)) => a != b,
+            (Self::Version(a, above), Self::Version(b, below)) => {
+                above == below && !a.starts_with(b.as_str()) && !b.starts_with(a.as_str())
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Whether both numbers have the same bound and the same second unit, and neither date leaves it
+/// open which of its numbers is the month.
+fn same_form(a: &Thing, b: &Thing) -> bool {
+    match (a, b) {
+        (Thing::Number(a), Thing::Number(b)) => {
+            a.bound == b.bound && a.per == b.per && a.range == b.range
+        }
+        (Thing::Date(a), Thing::Date(b)) => !a.ambiguous && !b.ambiguous,
+        _ => true,
+    }
+}
+
+impl StatedValue {
+    /// Whether both say the same of the same thing, with another value.
+    ///
+    /// Their places must allow it. A sentence that does not name its thing is about what its note
+    /// is about, so the title and the headings of one must be among those of the other; notes on
+    /// two things of one kind are about different things. What happened can happen twice. Notes of
+    /// different days may tell of different days, unless both sentences say how things are.
+    pub fn contradicts(&self, other: &Self) -> bool {
+        self.subject == other.subject
+            && self.amount.contradicts(&other.amount)
+            && self.is_of_one_time(other)
+            && self.is_of_one_place(other)
+    }
+
+    /// Whether both give the same value, or values that cannot be compared.
+    pub fn agrees(&self, other: &Self) -> bool {
+        !self.amount.contradicts(&other.amount)
+    }
+
+    fn is_of_one_time(&self, other: &Self) -> bool {
+        let (a, b) = (self.manner, other.manner);
+        if let Amount::Thing(Thing::Date(_)) = self.amount {
+            return a.happens_once && b.happens_once;
+        }
+        if a.is_event || b.is_event {
+            return false;
+        }
+        let (here, there) = (&self.place, &other.place);
+        let differ =
+            !here.numbers.is_empty() && !there.numbers.is_empty() && here.numbers != there.numbers;
+        !differ || here.is_dated && there.is_dated && a.is_standing && b.is_standing
+    }
+
+    fn is_of_one_place(&self, other: &Self) -> bool {
+        let (here, there) = (&self.place, &other.place);
+        if here.is_past || there.is_past || are_siblings(&here.title, &there.title) {
+            return false;
+        }
+        let nested = |a: &BTreeSet<u64>, b: &BTreeSet<u64>| a.is_subset(b) || b.is_subset(a);
+        if self.manner.is_brief && here.title != there.title {
+            return false;
+        }
+        let is_named = self.manner.is_named && other.manner.is_named;
+        is_named
+            || nested(&here.title, &there.title)
+                && !here.title.is_disjoint(&there.title)
+                && nested(&here.headings, &there.headings)
+    }
+}
+
+/// Whether two titles are those of two things of one kind.
+fn are_siblings(a: &BTreeSet<u64>, b: &BTreeSet<u64>) -> bool {
+    let shared = a.intersection(b).count();
+    let all = a.union(b).count();
+    let each_has_more = shared < a.len() && shared < b.len();
+    each_has_more && shared as f64 >= SIBLINGS * all as f64
+}
+
+/// The values that the sentences of a passage (markdown) state, in order.
+pub fn stated_values(passage: &str, place: &PassagePlace<'_>) -> Vec<StatedValue> {
+    let mut lexicon = Lexicon::default();
+    let normal = Normal::of(passage);
+    let reading = Reading::of(normal.as_str(), &cuts(passage, &normal), &mut lexicon);
+    let mut out = Vec::new();
+    let mut here = Arc::new(PlaceWords::of(place, ""));
+    let mut header = None;
+    for (n, sentence) in reading.text.sentences.iter().enumerate() {
+        let text = reading.normal.get(sentence.bytes.clone()).unwrap_or("");
+        match sentence.role {
+            BlockRole::Heading => here = Arc::new(PlaceWords::of(place, text)),
+            BlockRole::TableHeader => header = Some(n),
+            BlockRole::Paragraph | BlockRole::ListItem | BlockRole::TableRow
+                if states(&reading, n, text) =>
+            {
+                let header = header.filter(|_| sentence.role == BlockRole::TableRow);
+                let values = values_of(&reading, (n, header), &lexicon, &here);
+                out.extend(values.filter_map(|value| value.placed(&normal)));
+            }
+            _ => {}
+        }
+    }
+    out
+}
+
+impl StatedValue {
+    /// With its ranges in the raw text.
+    fn placed(self, normal: &Normal) -> Option<Self> {
+        Some(Self {
+            sentence: normal.raw(self.sentence)?,
+            value: normal.raw(self.value)?,
+            ..self
+        })
+    }
+}
+
+/// Whether a sentence states something that another text can contradict: no question, no
+/// condition, no guess, and nothing about what only stands around it.
+fn states(reading: &Reading, n: usize, text: &str) -> bool {
+    const ANAPHORS: &[&str] = list!("stated.anaphors");
+    let tokens = reading.tokens_of(n);
+    let word = |token: &Token| lower_case(reading.word(token)).into_owned();
+    let is_short = tokens.len() <= MOST_WORDS;
+    let is_unsure = |token: &Token| {
+        matches!(token.mood(), Some(Mood::May | Mood::Hedge))
+            || token.does(Role::Conditional)
+            || token.does(Role::Asking) && token.first
+    };
+    is_short
+        && !text.ends_with(['?', ':', '…'])
+        && !tokens.iter().any(is_unsure)
+        && !tokens
+            .iter()
+            .any(|token| ANAPHORS.contains(&word(token).as_str()))
+}
+
+/// The values of sentence `n`, with ranges of the normalised text.
+fn values_of<'r>(
+    reading: &'r Reading,
+    (n, header): (usize, Option<usize>),
+    lexicon: &'r Lexicon,
+    place: &'r Arc<PlaceWords>,
+) -> impl Iterator<Item = StatedValue> + 'r {
+    let atoms = reading.atoms_of(n);
+    let amounts = atoms
+        .iter()
+        .filter_map(|atom| Some((atom, Amount::of(&atom.what)?)));
+    let is_list = amounts.clone().count() > MOST_VALUES;
+    let amounts = amounts.filter(move |_| !is_list);
+    amounts.filter_map(move |(atom, amount)| {
+        let said = Said {
+            reading,
+            n,
+            header,
+            atom,
+        };
+        let manner = said.manner();
+        let sentence = reading.sentence(n)?;
+        let least = if manner.is_named { NAMED_WORDS } else { 1 };
+        if said.is_part_of_a_name() || said.subject_words() < least {
+            return None;
+        }
+        Some(StatedValue {
+            subject: said.subject(lexicon),
+            sentence: sentence.bytes.clone(),
+            value: with_sign(&reading.normal, &sentence.bytes, &atom.bytes),
+            amount,
+            manner,
+            place: Arc::clone(place),
+        })
+    })
+}
+
+/// The bytes of a value with the currency or percent sign beside it in its sentence.
+fn with_sign(text: &str, sentence: &Range<usize>, value: &Range<usize>) -> Range<usize> {
+    const SIGNS: [char; 7] = ['€', '$', '£', '¥', '%', '‰', '₹'];
+    let before = text.get(sentence.start..value.start).unwrap_or_default();
+    let after = text.get(value.end..sentence.end).unwrap_or_default();
+    let blank = usize::from(after.starts_with(' '));
+    let behind = after.get(blank..).and_then(|rest| rest.chars().next());
+    let ahead = before.chars().next_back();
+    let length = |sign: Option<char>| {
+        let sign = sign.filter(|c| SIGNS.contains(c));
+        sign.map_or(0, char::len_utf8)
+    };
+    let end = match length(behind) {
+        0 => value.end,
+        sign => value.end + blank + sign,
+    };
+    value.start - length(ahead)..end
+}
+
+/// A value in its sentence.
+struct Said<'r> {
+    reading: &'r Reading,
+    n: usize,
+    /// The names of the columns, if it is a row of a table.
+    header: Option<usize>,
+    atom: &'r Atom,
+}
+
+impl<'r> Said<'r> {
+    /// The tokens of the sentence besides the value.
+    fn around(&self) -> impl Iterator<Item = &'r Token> {
+        let start = self.reading.sentence(self.n).map_or(0, |s| s.tokens.start);
+        let own = self.atom.tokens.clone();
+        let tokens = self.reading.tokens_of(self.n).iter().enumerate();
+        tokens
+            .filter(move |(i, _)| !own.contains(&(start + i)))
+            .map(|(_, token)| token)
+    }
+
+    fn word(&self, token: &Token) -> String {
+        lower_case(self.reading.word(token)).into_owned()
+    }
+
+    fn has_any(&self, words: &[&str]) -> bool {
+        self.around()
+            .any(|token| words.contains(&self.word(token).as_str()))
+    }
+
+    /// The token before the value, in its sentence.
+    fn before(&self) -> Option<&'r Token> {
+        let first = self.reading.sentence(self.n)?.tokens.start;
+        let before = self.atom.tokens.start.checked_sub(1)?;
+        (before >= first).then(|| self.reading.text.tokens.get(before))?
+    }
+
+    /// "Table 3", "§ 5", "Windows 11", "msvc-160": the number is a name, or part of one.
+    fn is_part_of_a_name(&self) -> bool {
+        const NUMBERED: &[&str] = list!("stated.numbered");
+        let text = self.reading.normal.get(..self.atom.bytes.start);
+        let text = text.unwrap_or_default();
+        if text.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '/' | '.')) {
+            return true;
+        }
+        let is_bare = match &self.atom.what {
+            What::Number(number) => number.unit.is_none(),
+            What::Date(date) => date.month.is_none(),
+            What::Literal(_) => true,
+            What::Time(_) => false,
+        };
+        let named = self.before().is_some_and(|token| {
+            let is_next = text.get(token.end..).is_some_and(|gap| gap == " ");
+            let is_label = token.does(Role::Textual)
+                || is_name(token)
+                || NUMBERED.contains(&self.word(token).as_str());
+            is_next && is_label
+        });
+        is_bare && (named || text.trim_end().ends_with(['#', '§', '№', '<', '>']))
+    }
+
+    /// The number of content words besides the value.
+    fn subject_words(&self) -> usize {
+        let content = self.around().filter(|t| t.is_content() && !t.number);
+        content.count()
+    }
+
+    fn subject(&self, lexicon: &Lexicon) -> u64 {
+        const BEFORE: &[&str] = list!("stated.before");
+        const PAST: &[&str] = list!("stated.past");
+        let counted = self.around().filter(|t| t.is_content() || t.number);
+        let mut words: Vec<(&str, bool)> =
+            counted.map(|t| (lexicon.stem(t.id), t.negated)).collect();
+        words.sort_unstable();
+        let names = self.around().filter(|t| is_name(t) && !t.first);
+        let names: Vec<&str> = names.map(|t| lexicon.stem(t.id)).collect();
+        let before = self.before().map(|token| self.word(token));
+        let before = before.filter(|word| BEFORE.contains(&word.as_str()));
+        let header = self.header.map_or(&[][..], |n| self.reading.tokens_of(n));
+        let columns: Vec<&str> = header.iter().map(|t| lexicon.stem(t.id)).collect();
+        hash(&(words, names, before, columns, self.has_any(PAST)))
+    }
+
+    /// Whether a word tells that something happened: a form of the past without one of "to be"
+    /// before it.
+    fn tells_the_past(&self) -> bool {
+        const PAST: &[&str] = list!("stated.past");
+        const PRESENT: &[&str] = list!("stated.present");
+        let is_past = |token: &Token| {
+            let word = self.word(token);
+            PAST.contains(&word.as_str()) || word.len() > 4 && word.ends_with("ed")
+        };
+        self.has_any(PAST) || !self.has_any(PRESENT) && self.around().any(is_past)
+    }
+
+    fn manner(&self) -> Manner {
+        const PRESENT: &[&str] = list!("stated.present");
+        const ONCE: &[&str] = list!("stated.once");
+        let names = self.around().filter(|t| is_name(t) && !t.first);
+        let atoms = self.reading.atoms_of(self.n).iter();
+        let mut others = atoms.filter(|atom| atom.bytes != self.atom.bytes);
+        let is_past = self.tells_the_past();
+        Manner {
+            is_named: self.header.is_none() && names.count() > 0,
+            is_brief: self.subject_words() < NAMED_WORDS,
+            is_standing: self.has_any(PRESENT) && !is_past,
+            is_event: is_past && !others.any(|atom| matches!(atom.what, What::Date(_))),
+            happens_once: self.has_any(ONCE),
+        }
+    }
+}
+
+impl PlaceWords {
+    /// `heading` is one inside the passage, below those of `place`.
+    fn of(place: &PassagePlace<'_>, heading: &str) -> Self {
+        const PAST: &[&str] = list!("stated.past-headings");
+        let mut lexicon = Lexicon::default();
+        let mut read = |text: &str| Reading::claim(Normal::of(text).as_str(), &mut lexicon);
+        let parts = [
+            read(place.title),
+            read(&format!("{} | {heading}", place.headings)),
+            read(&place.path.replace(['/', '_', '.'], " ")),
+        ];
+        let words = |reading: &Reading| -> BTreeSet<u64> {
+            let content = reading.text.tokens.iter();
+            let content = content.filter(|t| t.is_content() && !t.number);
+            content.map(|t| hash(&lexicon.stem(t.id))).collect()
+        };
+        let numbers = |reading: &Reading| -> Vec<u64> {
+            let runs = reading.normal.split(|c: char| !c.is_ascii_digit());
+            runs.filter(|run| !run.is_empty())
+                .map(|run| hash(&run))
+                .collect()
+        };
+        let is_dated = |reading: &Reading| {
+            let is_day = |atom: &Atom| matches!(&atom.what, What::Date(d) if d.month.is_some());
+            reading.atoms.iter().any(is_day)
+        };
+        let is_past = parts.iter().any(|reading| {
+            let mut tokens = reading.text.tokens.iter();
+            tokens.any(|t| PAST.contains(&&*lower_case(reading.word(t))))
+        });
+        Self {
+            title: words(&parts[0]),
+            headings: words(&parts[1]),
+            numbers: parts.iter().flat_map(numbers).collect(),
+            is_dated: parts.iter().any(is_dated),
+            is_past,
+        }
+    }
+}
+
+fn hash(value: &impl std::hash::Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Title, path, text.
+    type Note<'a> = (&'a str, &'a str, &'a str);
+
+    fn values(note: Note<'_>) -> Vec<StatedValue> {
+        let (title, path, text) = note;
+        let place = PassagePlace {
+            title,
+            path,
+            headings: "",
+        };
+        stated_values(text, &place)
+    }
+
+    /// The pairs of values that contradict each other, as written.
+    fn pairs(one: Note<'_>, other: Note<'_>) -> Vec<String> {
+        let (here, there) = (values(one), values(other));
+        let mut out = Vec::new();
+        for a in &here {
+            for b in there.iter().filter(|b| a.contradicts(b)) {
+                assert!(b.contradicts(a) && !a.agrees(b));
+                out.push(format!(
+                    "{} / {}",
+                    &one.2[a.value.clone()],
+                    &other.2[b.value.clone()]
+                ));
+            }
+        }
+        out
+    }
+
+    #[test]
+    fn different_values_of_one_named_thing_contradict_each_other() {
+        for (one, other, found) in [
+            (
+                "The budget of the Lisbon harbour is 5 million euros.",
+                "The Lisbon harbour budget is 7 million euros.",
+                "5 million euros / 7 million euros",
+            ),
+            (
+                "The shop in Porto opens at 9:00.",
+                "The shop in Porto opens at 10:00.",
+                "9:00 / 10:00",
+            ),
+            (
+                "- Deadline of the Tassin quartet: 14 February 2026",
+                "The deadline of the quartet Tassin is **14 March 2026**.",
+                "14 February 2026 / 14 March 2026",
+            ),
+            (
+                "The server needs Postgres 14 and 8 GB of memory.",
+                "The server needs Postgres 14 and 16 GB of memory.",
+                "8 GB / 16 GB",
+            ),
+            (
+                "Die Miete in Lyon beträgt 760 €.",
+                "Die Miete in Lyon beträgt 840 €.",
+                "760 € / 840 €",
+            ),
+        ] {
+            let (one, other) = (("Plan", "a.md", one), ("Meeting", "b.md", other));
+            assert_eq!(pairs(one, other), [found], "{one:?} {other:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_contradiction_is_none() {
+        for (one, other) in [
+            // The same amount.
+            (
+                "The tunnel in Oslo is 1.5 km long.",
+                "The tunnel in Oslo is 1500 m long.",
+            ),
+            // Other things.
+            (
+                "The office in Oslo has 14 desks.",
+                "The office in Bergen has 12 desks.",
+            ),
+            (
+                "The old ferry to Oslo costs 14 €.",
+                "The ferry to Oslo costs 12 €.",
+            ),
+            (
+                "The ferry to Oslo costs 14 €.",
+                "The ferry to Oslo takes 12 hours.",
+            ),
+            (
+                "A train from Oslo to Bergen takes 7 h.",
+                "A train from Bergen to Oslo takes 8 h.",
+            ),
+            // Other times.
+            (
+                "In 2019 the Oslo office has 14 desks.",
+                "In 2020 the Oslo office has 12 desks.",
+            ),
+            (
+                "The Oslo office had 14 desks.",
+                "The Oslo office has 12 desks.",
+            ),
+            ("We walked 5 km in Oslo.", "We walked 7 km in Oslo."),
+            ("Ann walked 5 km in Oslo.", "Ann walked 7 km in Oslo."),
+            (
+                "Ann wrote to Oslo on 3 May 2024.",
+                "Ann wrote to Oslo on 9 May 2024.",
+            ),
+            // Numbers that are names.
+            ("See Oslo on page 12.", "See Oslo on page 14."),
+            (
+                "The Oslo plan needs Windows 10.",
+                "The Oslo plan needs Windows 11.",
+            ),
+            // No statement, or a guess.
+            (
+                "Does the Oslo office have 14 desks?",
+                "The Oslo office has 12 desks.",
+            ),
+            (
+                "Perhaps the Oslo office has 14 desks.",
+                "Perhaps the Oslo office has 12 desks.",
+            ),
+            (
+                "If the Oslo office has 14 desks.",
+                "If the Oslo office has 12 desks.",
+            ),
+            // Another limit.
+            (
+                "Oslo holds at least 14 people.",
+                "Oslo holds at most 12 people.",
+            ),
+            // Nobody says what it is.
+            ("It costs 14 € in Oslo.", "It costs 12 € in Oslo."),
+            ("The budget is 5 million.", "The budget is 7 million."),
+        ] {
+            let (one, other) = (("Plan", "a.md", one), ("Meeting", "b.md", other));
+            assert_eq!(pairs(one, other), [""; 0], "{one:?} {other:?}");
+        }
+    }
+
+    #[test]
+    fn a_sentence_without_a_name_is_about_what_its_note_is_about() {
+        let (five, seven) = (
+            "The yearly budget is 5 million.",
+            "The yearly budget is 7 million.",
+        );
+        let found = ["5 million / 7 million"];
+        for (one, other) in [("Harbour", "Harbour"), ("Harbour", "Harbour plan")] {
+            assert_eq!(pairs((one, "a.md", five), (other, "b.md", seven)), found);
+        }
+        for (one, other) in [
+            ("Harbour", "Ferry"),
+            ("Harbour ferry", "Harbour crane"),
+            ("5", "7"),
+        ] {
+            assert!(
+                pairs((one, "a.md", five), (other, "b.md", seven)).is_empty(),
+                "{one} {other}"
+            );
+        }
+        let brief = |title, text| (title, "a.md", text);
+        let salt = |other| pairs(brief("Bread", "Salt: 10 g"), brief(other, "Salt: 12 g"));
+        assert_eq!((salt("Bread").len(), salt("Rye bread").len()), (1, 0));
+        let under = |heading: &str| format!("# Harbour\n\n## {heading}\n\n{seven}\n");
+        for (heading, count) in [("Money", 1), ("Old money", 0), ("Draft", 0)] {
+            let text = under(heading);
+            let found = pairs(("Harbour", "a.md", five), ("Harbour", "b.md", &text));
+            assert_eq!(found.len(), count, "{heading}");
+        }
+    }
+
+    #[test]
+    fn rows_of_tables_are_compared_under_the_same_columns() {
+        let table = |port: u32, column: &str| {
+            format!("| Setting | {column} |\n|---|---|\n| port | {port} |\n")
+        };
+        let found = |one: (&str, u32, &str), other: (&str, u32, &str)| {
+            let (one, two) = (
+                (one.0, table(one.1, one.2)),
+                (other.0, table(other.1, other.2)),
+            );
+            pairs((one.0, "a.md", &one.1), (two.0, "b.md", &two.1))
+        };
+        let server = ("Server", 8080, "Default");
+        assert_eq!(found(server, ("Server", 9090, "Default")), ["8080 / 9090"]);
+        assert!(found(server, ("Server", 9090, "Range")).is_empty());
+        assert!(found(server, ("Client", 9090, "Default")).is_empty());
+    }
+
+    #[test]
+    fn entries_of_a_journal_may_differ_unless_they_say_how_things_are() {
+        let one = |text| ("Mon", "2025-11-10.md", text);
+        let two = |text| ("Tue", "2025-11-11.md", text);
+        let differ = |a, b| !pairs(one(a), two(b)).is_empty();
+        assert!(!differ("Weight of Ann: 61 kg.", "Weight of Ann: 62 kg."));
+        assert!(differ(
+            "The rent of Ann is 700 €.",
+            "The rent of Ann is 760 €."
+        ));
+        let (v1, v2) = (
+            ("Ann", "v1/ann.md", "Ann needs 2 GB."),
+            ("Ann", "v2/ann.md", "Ann needs 3 GB."),
+        );
+        assert!(pairs(v1, v2).is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn values_lie_in_their_sentence_and_their_text(text in "\\PC{0,80}|[a-z 0-9.:|#*\n-]{0,80}") {
+            for value in values(("Title 3", "2025/a.md", &text)) {
+                prop_assert!(text.get(value.sentence.clone()).is_some());
+                prop_assert!(text.get(value.value.clone()).is_some());
+                prop_assert!(value.sentence.start <= value.value.start);
+                prop_assert!(value.value.end <= value.sentence.end);
+                prop_assert!(!value.contradicts(&value) && value.agrees(&value));
+            }
+        }
+    }
+}
