@@ -58,7 +58,7 @@ pub struct StatedValue {
     pub sentence: Range<usize>,
     /// The value, in bytes of the passage.
     pub value: Range<usize>,
-    amount: Amount,
+    amount: ComparableValue,
     manner: Manner,
     place: Arc<PlaceWords>,
 }
@@ -93,7 +93,7 @@ struct PlaceWords {
 
 /// What can differ.
 #[derive(Debug, Clone)]
-enum Amount {
+enum ComparableValue {
     /// A number with its unit, or a date.
     Thing(Thing),
     Time(Time),
@@ -101,7 +101,7 @@ enum Amount {
     Version(String, &'static str),
 }
 
-impl Amount {
+impl ComparableValue {
     fn of(what: &What) -> Option<Self> {
         match what {
             What::Number(n) if !n.ordinal => Some(Self::Thing(Thing::Number(*n))),
@@ -162,7 +162,7 @@ impl StatedValue {
 
     fn is_of_one_time(&self, other: &Self) -> bool {
         let (a, b) = (self.manner, other.manner);
-        if let Amount::Thing(Thing::Date(_)) = self.amount {
+        if let ComparableValue::Thing(Thing::Date(_)) = self.amount {
             return a.happens_once && b.happens_once;
         }
         if a.is_event || b.is_event {
@@ -266,7 +266,7 @@ fn values_of<'r>(
     let atoms = reading.atoms_of(n);
     let amounts = atoms
         .iter()
-        .filter_map(|atom| Some((atom, Amount::of(&atom.what)?)));
+        .filter_map(|atom| Some((atom, ComparableValue::of(&atom.what)?)));
     let is_list = amounts.clone().count() > MOST_VALUES;
     let amounts = amounts.filter(move |_| !is_list);
     amounts.filter_map(move |(atom, amount)| {
