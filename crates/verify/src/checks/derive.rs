@@ -124,10 +124,17 @@ pub(super) fn possible(case: &Case<'_>, n: &Number) -> Option<[String; 2]> {
     })
 }
 
+/// Maximum number of numbers, dates and names in a claim that is read as a conclusion.
+const MOST_NUMBERS: usize = 64;
+
 /// Whether the claim draws a conclusion or makes up an example, by its words.
 pub(super) fn infers(claim: &Reading) -> bool {
     const WORDS: &[&str] = list!("derive.inferences");
     const PHRASES: &[&str] = list!("derive.inference-phrases");
+    // Asked for each number: a bound for hostile text.
+    if claim.atoms.len() > MOST_NUMBERS {
+        return false;
+    }
     let word = |t: &Token| WORDS.contains(&&*lower_case(claim.word(t)));
     let lower = claim.lower();
     claim.text.tokens.iter().any(word) || PHRASES.iter().any(|phrase| lower.contains(phrase))
