@@ -514,6 +514,9 @@ fn index(values: &Values, state: &State, findings: &mut Findings) -> Result<Inde
     })
 }
 
+/// What a server is asked for if no `embed.model` is set.
+const MODEL_OF_A_SERVER: &str = "all-MiniLM-L6-v2";
+
 fn embed(
     values: &Values,
     ground: &Ground,
@@ -525,7 +528,12 @@ fn embed(
         "openai" => EmbedProvider::OpenAi,
         _ => EmbedProvider::Candle,
     };
-    if provider.is_server() && values.text("embed.model")? == "auto" {
+    let is_unset = values.origin("embed.model") == Origin::Default;
+    let model = match values.text("embed.model")? {
+        "auto" if provider.is_server() && is_unset => MODEL_OF_A_SERVER,
+        model => model,
+    };
+    if provider.is_server() && model == "auto" {
         let why = "`embed.model: auto` chooses among the compiled-in models, and `embed.provider` is a server";
         let how = "write the name of a model of that server as `embed.model`";
         findings.problem(&values.origin("embed.model"), why, Some(how.into()));
@@ -539,7 +547,7 @@ fn embed(
     Ok(Embed {
         db_path: state.embeddings.clone(),
         provider,
-        model: values.text("embed.model")?.to_owned(),
+        model: model.to_owned(),
         model_path: place(values, "embed.model_path", ground, findings),
         precision: match values.text("embed.precision")? {
             "int8" => Precision::Int8,
