@@ -34,6 +34,10 @@ const MOST_WORDS: usize = 40;
 /// a thing of its note.
 const NAMED_WORDS: usize = 2;
 
+/// Least number of content words, besides the value, of a sentence that says how things are and
+/// names its thing without a name: "The rent of the harbour office is 840 euros".
+const SPECIFIC_WORDS: usize = 3;
+
 /// Titles with at least this share of their words in common, and others besides, are of things of
 /// one kind: "Get statement", "Put statement".
 const SIBLINGS: f64 = 1.0 / 3.0;
@@ -68,6 +72,8 @@ pub struct StatedValue {
 struct Manner {
     /// It has a name, and is not a row of a table.
     is_named: bool,
+    /// It says how things are, in enough words to know of what, and is not a row of a table.
+    is_specific: bool,
     /// It says one word besides its value: "Salt: 10 g".
     is_brief: bool,
     /// It tells how things are or will be.
@@ -183,8 +189,8 @@ impl StatedValue {
         if self.manner.is_brief && here.title != there.title {
             return false;
         }
-        let is_named = self.manner.is_named && other.manner.is_named;
-        is_named
+        let is_known = |manner: Manner| manner.is_named || manner.is_specific;
+        is_known(self.manner) && is_known(other.manner)
             || nested(&here.title, &there.title)
                 && !here.title.is_disjoint(&there.title)
                 && nested(&here.headings, &there.headings)
@@ -413,10 +419,13 @@ impl<'r> Said<'r> {
         let atoms = self.reading.atoms_of(self.n).iter();
         let mut others = atoms.filter(|atom| atom.bytes != self.atom.bytes);
         let is_past = self.tells_the_past();
+        let is_standing = self.has_any(PRESENT) && !is_past;
+        let is_prose = self.header.is_none();
         Manner {
-            is_named: self.header.is_none() && names.count() > 0,
+            is_named: is_prose && names.count() > 0,
+            is_specific: is_prose && is_standing && self.subject_words() >= SPECIFIC_WORDS,
             is_brief: self.subject_words() < NAMED_WORDS,
-            is_standing: self.has_any(PRESENT) && !is_past,
+            is_standing,
             is_event: is_past && !others.any(|atom| matches!(atom.what, What::Date(_))),
             happens_once: self.has_any(ONCE),
         }
@@ -658,6 +667,16 @@ mod tests {
         assert_eq!(found(server, ("Server", 9090, "Default")), ["8080 / 9090"]);
         assert!(found(server, ("Server", 9090, "Range")).is_empty());
         assert!(found(server, ("Client", 9090, "Default")).is_empty());
+    }
+
+    #[test]
+    fn a_thing_without_a_name_is_known_by_enough_words() {
+        let differ = |a, b| !pairs(("Lease", "a.md", a), ("Budget", "b.md", b)).is_empty();
+        assert!(differ(
+            "The rent of the harbour office is 840 euros.",
+            "The harbour office has a rent.\n\nThe rent of the harbour office is 910 euros."
+        ));
+        assert!(!differ("The rent is 840 euros.", "The rent is 910 euros."));
     }
 
     #[test]
