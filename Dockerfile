@@ -8,7 +8,9 @@ RUN cargo build --locked --release --bin local-agent
 
 FROM debian:bookworm-slim
 COPY --from=build /source/target/release/local-agent /usr/local/bin/local-agent
-COPY --from=build /source/LICENSE-APACHE /source/LICENSE-MIT /usr/share/doc/local-agent/
+COPY --from=build /source/LICENSE-APACHE /source/LICENSE-MIT /source/NOTICE /usr/share/doc/local-agent/
+COPY --from=build /source/models/all-MiniLM-L6-v2/NOTICE /usr/share/doc/local-agent/models/all-MiniLM-L6-v2/
+COPY --from=build /source/models/multilingual-e5-small/NOTICE /usr/share/doc/local-agent/models/multilingual-e5-small/
 # Nothing runs as root; state, cache and configuration stand in one volume.
 RUN useradd --create-home --home-dir /state --uid 1000 agent
 USER agent

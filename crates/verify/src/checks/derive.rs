@@ -1,7 +1,7 @@
 //! L4: numbers of a claim that follow from numbers of the cited text.
 
 use super::Case;
-use super::numbers::{comparable, scaled};
+use super::numbers::{PERCENT, comparable, scaled};
 use crate::atoms::{self as a, Atom, Date, Number, What};
 use crate::derivation::{Derivation, Operation};
 use crate::reading::Reading;
@@ -103,9 +103,8 @@ fn difference(case: &Case<'_>, reading: &Reading, row: usize, n: &Number) -> Opt
 }
 
 /// Two amounts of one sentence, list or table of the cited text that may give `n`, as written
-/// there: their sum or difference, what is missing from a percentage to the whole, a rate times a
-/// duration, the days between two dates. The claim does not show the computation, and two amounts
-/// may give the number by chance.
+/// there: their sum or difference, a rate times a duration, the days between two dates. The claim
+/// does not show the computation, and two amounts may give the number by chance.
 pub(super) fn possible(case: &Case<'_>, n: &Number) -> Option<[String; 2]> {
     case.cited.iter().find_map(|source| {
         let reading = source.reading;
@@ -186,12 +185,10 @@ fn pair<'t>(atoms: &[&'t Atom], n: &Number) -> Option<(&'t Atom, &'t Atom)> {
     None
 }
 
-const PERCENT: a::MeasureUnit = &[(a::UnitKind::Percent, 1.0)];
-
 /// "18 percentage points" is the difference of two percentages.
 const POINTS: a::MeasureUnit = &[(a::UnitKind::Points, 1.0)];
 
-/// Whether `n` is the sum, the difference or the product of two amounts.
+/// Whether `n` is the sum or the difference of two amounts, or a rate times a duration.
 fn give(p: &Number, q: &Number, n: &Number) -> bool {
     let (x, y) = (scaled(n, p), scaled(n, q));
     let apart = (x - y).abs();

@@ -60,8 +60,9 @@ pub(super) fn check(
     }
 }
 
-/// The objection to a number that is not in the cited text. One that the question has, or that two
-/// amounts of one passage may give, is doubtful: nothing disproves it.
+/// The objection to a number that is not in the cited text. It is only a doubt if nothing disproves
+/// the number: if two amounts of one passage may give it, the question has it, it numbers an item of
+/// a list, or the claim draws a conclusion.
 fn missing(
     case: &Case<'_>,
     alignment: &Alignment<'_>,
@@ -309,7 +310,7 @@ fn equal(n: &Number, m: &Number, reading: &Reading) -> bool {
     }
 }
 
-const PERCENT: a::MeasureUnit = &[(a::UnitKind::Percent, 1.0)];
+pub(super) const PERCENT: a::MeasureUnit = &[(a::UnitKind::Percent, 1.0)];
 
 /// Whether the text names such a unit anywhere: in a table header, or after the second of two
 /// numbers.
