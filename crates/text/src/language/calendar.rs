@@ -7,6 +7,7 @@ use foldhash::fast::RandomState;
 
 use super::Language;
 use super::lexicon::{Section, all_items, items_without_false_friends};
+use super::script::is_unspaced;
 
 /// Word → number, for all languages, without false friends.
 type Places = HashMap<&'static str, u32, RandomState>;
@@ -55,6 +56,28 @@ pub fn any_weekday(word: &str) -> Option<u32> {
 pub fn relative_day(language: Language, phrase: &str) -> Option<i32> {
     let (key, _) = language.lexicon().row_of(Section::RelativeDays, phrase)?;
     key.parse().ok()
+}
+
+/// The days from today to the day that a phrase for the day before yesterday or the day after
+/// tomorrow in `lower` (lower case, one blank between words) names, in any language: -2 or 2. The
+/// phrases for nearer days have other meanings too ("morgen", "hier").
+pub fn distant_day(lower: &str) -> Option<i32> {
+    let spaced = format!(" {lower} ");
+    let rows = Language::ALL
+        .iter()
+        .flat_map(|language| language.lexicon().rows(Section::RelativeDays));
+    let distant = rows.filter_map(|row| {
+        let days = row.key.parse::<i32>().ok().filter(|days| days.abs() == 2)?;
+        Some((days, row))
+    });
+    let is_in = |phrase: &&str| match phrase.chars().any(is_unspaced) {
+        true => lower.contains(*phrase),
+        false => spaced.contains(&format!(" {phrase} ")),
+    };
+    distant
+        .into_iter()
+        .find(|(_, row)| row.items.iter().any(is_in))
+        .map(|(days, _)| days)
 }
 
 fn place(language: Language, section: Section, word: &str) -> Option<u32> {

@@ -341,7 +341,6 @@ const AMOUNTS: &[Section] = &[
 /// text: all items for English and German, and those of other languages that no language has as
 /// another kind of word. Spanish "once" (11) is left out, because it is an English word; German
 /// "mai" is included although Italian has it too.
-/// Italian has it too.
 pub(super) fn items_without_false_friends(
     section: Section,
 ) -> impl Iterator<Item = (Language, &'static Row, &'static str)> {

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::cues;
-use local_agent_text::language::calendar::days_in_month;
+use local_agent_text::language::calendar::{days_in_month, distant_day};
 
 /// A day; month or day are 0 when they are not given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -143,6 +143,10 @@ pub(super) fn period(question: &str, today: Day) -> Option<Period> {
         month_of(months / 12, months % 12 + 1)
     };
     let year = |year: u32| (month_of(year, 1).0, month_of(year, 12).1);
+    if let Some(days) = distant_day(&words_of(&lower)) {
+        let day = today.plus(i64::from(days));
+        return of((day, day));
+    }
     if cues::YESTERDAY.are_in(&lower) {
         return of((today.plus(-1), today.plus(-1)));
     }
@@ -172,6 +176,13 @@ pub(super) fn period(question: &str, today: Day) -> Option<Period> {
         0 => of(month_of(day.year, day.month)),
         _ => of((day, day)),
     }
+}
+
+/// The words of a text with one blank between them; hyphens and apostrophes stay.
+fn words_of(lower: &str) -> String {
+    let words = lower.split(|c: char| !c.is_alphanumeric() && !"-'’".contains(c));
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    words.join(" ")
 }
 
 /// The last month or day of the name that `question` has, today included: "in March", "on 8

@@ -231,7 +231,7 @@ pub(super) fn around(ranked: &Ranked<'_>, index: usize) -> Option<Passage> {
             None => passage::around(found, index)?,
         },
     };
-    if unit.form == Form::Property && ranked.question.wants.person {
+    if ranked.question.wants.person && !names_someone(ranked, unit) {
         with_title(ranked, unit, &mut out);
     }
     if ranked.question.wants.time {
@@ -317,7 +317,12 @@ fn needs_next(ranked: &Ranked<'_>, unit: &Unit, index: usize) -> bool {
         && next.is_some_and(|n| score::answer_type(&ranked.question, n) > 0.0)
 }
 
-/// Adds the title of the note, because a property does not say what it belongs to.
+/// Whether a unit names someone new. A property does not say what it belongs to.
+fn names_someone(ranked: &Ranked<'_>, unit: &Unit) -> bool {
+    unit.form != Form::Property && score::answer_type(&ranked.question, unit) >= 0.0
+}
+
+/// Adds the title of the note: it tells who "she" is, and what a property belongs to.
 fn with_title(ranked: &Ranked<'_>, unit: &Unit, out: &mut Passage) {
     let title = ranked.found.note_of(unit).and_then(passage::title);
     out.pieces.extend(title);

@@ -157,7 +157,7 @@ pub(super) fn nearly_fits(ranked: &Ranked<'_>, candidate: &Candidate) -> bool {
 const LACKS_RELATION: f32 = 3.5;
 const LACKS_ATTRIBUTE: f32 = 2.0;
 /// An attribute with at least this credit counts as present.
-const ATTRIBUTE: f32 = 0.35;
+pub(super) const ATTRIBUTE: f32 = 0.35;
 
 /// The penalties for a unit besides its signals.
 fn lacks(ranked: &Ranked<'_>, candidate: &Candidate) -> f32 {

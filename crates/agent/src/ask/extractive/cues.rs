@@ -3,6 +3,7 @@
 //! a low idf.
 
 use local_agent_text::language::lists::list;
+use local_agent_text::language::{calendar, numerals};
 
 /// Every list of this module.
 const DATA: &str = include_str!("data/cues.txt");
@@ -129,22 +130,28 @@ const MONTHS: [WordList; 12] = [
     list(DATA, "months.12"),
 ];
 
-/// The number, 1 to 12, of a month in lower case, written out or abbreviated to its first three or
-/// more letters.
+/// The number, 1 to 12, of a month in lower case: in English and German written out or abbreviated
+/// to its first three or more letters; in the other languages as their data files list it.
 pub(super) fn month(lower: &str) -> Option<u32> {
     let named = |names: &&str| {
         names
             .split(' ')
             .any(|name| lower.chars().count() > 2 && name.starts_with(lower))
     };
-    MONTHS
+    let own = MONTHS
         .iter()
         .position(named)
-        .and_then(|i| u32::try_from(i + 1).ok())
+        .and_then(|i| u32::try_from(i + 1).ok());
+    own.or_else(|| calendar::any_month(lower))
 }
 
 /// Weekdays and times of day.
-pub(super) const DAYS: WordList = list(DATA, "days");
+const DAYS: WordList = list(DATA, "days");
+
+/// Whether `lower` names a weekday or a time of day, in any language with a data file.
+pub(super) fn names_day(lower: &str) -> bool {
+    holds(DAYS, lower) || calendar::any_weekday(lower).is_some()
+}
 
 /// Amounts without a number.
 pub(super) const SOME: WordList = list(DATA, "some");
@@ -156,7 +163,12 @@ pub(super) const COUNTING: &str = list(DATA, "counting");
 pub(super) const SPANS: WordList = list(DATA, "spans");
 
 /// Numbers written out. "One" is more often a pronoun.
-pub(super) const NUMERALS: WordList = list(DATA, "numerals");
+const NUMERALS: WordList = list(DATA, "numerals");
+
+/// Whether `lower` is a number from two on, written out in any language with a data file.
+pub(super) fn is_numeral(lower: &str) -> bool {
+    holds(NUMERALS, lower) || numerals::any_cardinal(lower).is_some_and(|value| value >= 2.0)
+}
 
 /// Asks where something is.
 pub(super) const PLACE: Cues = Cues(list(DATA, "place"), list(DATA, "place.unspaced"));
@@ -183,6 +195,8 @@ pub(super) const LAST_MONTH: Cues =
 pub(super) const THIS_MONTH: Cues =
     Cues(list(DATA, "this-month"), list(DATA, "this-month.unspaced"));
 pub(super) const LAST_YEAR: Cues = Cues(list(DATA, "last-year"), list(DATA, "last-year.unspaced"));
+
+pub(super) const THIS_YEAR: Cues = Cues(list(DATA, "this-year"), list(DATA, "this-year.unspaced"));
 
 /// Asks for tasks.
 pub(super) const TASKS: Cues = Cues(list(DATA, "tasks"), list(DATA, "tasks.unspaced"));
@@ -263,6 +277,21 @@ pub(super) fn relates(plain: &str) -> bool {
     let more =
         "previously former formerly predecessor successor then until later earlier bis dann vorher";
     split(&lower).any(|w| holds(BEFORE_AND_AFTER, w) || holds(more, w))
+}
+
+/// Words before the thing that is counted.
+const COUNTED: WordList = list(DATA, "counted");
+
+/// The word for what a question counts: "pages" in "how many pages does it have?"
+pub(super) fn counted(text: &str) -> Option<&str> {
+    let words: Vec<&str> = split(text).collect();
+    let at = words
+        .iter()
+        .position(|word| holds(COUNTED, &word.to_lowercase()))?;
+    let mut after = words.iter().skip(at + 1);
+    let grammar = of_language(&text.to_lowercase());
+    let is_content = |word: &&&str| !holds(grammar, &word.to_lowercase());
+    after.find(is_content).copied()
 }
 
 /// Prepositions that follow an attribute: "the number **of** the flight".

@@ -227,6 +227,15 @@ fn one(ranked: &Ranked<'_>) -> Single {
                 };
             }
         }
+        QuestionKind::Fact if ranked.question.is_about_spending() => {
+            if let Some((computed, passages)) = totals::spending(ranked) {
+                return Single {
+                    choice: Choice::certain(passages),
+                    computed: Some(computed),
+                    why: None,
+                };
+            }
+        }
         _ => {}
     }
     if !matches!(

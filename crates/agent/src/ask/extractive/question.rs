@@ -119,6 +119,8 @@ pub(super) struct ParsedQuestion {
     pub today: Day,
     /// For "what is the … of …?": which term is the attribute.
     pub attribute: Option<usize>,
+    /// For "how many … are there?": which term is counted.
+    pub counted: Option<usize>,
 }
 
 impl ParsedQuestion {
@@ -152,7 +154,9 @@ impl ParsedQuestion {
             terms.retain(|term| !is_quiet(term));
         }
         settle_weights(&mut terms);
-        let attribute = cues::attribute(text).and_then(|w| terms.iter().position(|t| t.word == w));
+        let place_of = |word: &str| terms.iter().position(|t| t.word == word);
+        let attribute = cues::attribute(text).and_then(place_of);
+        let counted = cues::counted(text).and_then(place_of);
         Self {
             text: text.to_owned(),
             terms,
@@ -163,6 +167,7 @@ impl ParsedQuestion {
             is_about_days_alone: days_alone && period.is_some(),
             today,
             attribute,
+            counted,
         }
     }
 
@@ -176,6 +181,17 @@ impl ParsedQuestion {
         let lower = self.text.to_lowercase();
         let of_days = self.period.is_some() || cues::OVERDUE.are_in(&lower);
         self.kind == QuestionKind::Tasks && of_days
+    }
+
+    /// Whether it asks how much money was spent in some time: "How much did we pay the vet this
+    /// year?" One row of a table may be the answer, or the sum of several.
+    pub(super) fn is_about_spending(&self) -> bool {
+        let lower = self.text.to_lowercase();
+        let in_time = self.period.is_some() || cues::THIS_YEAR.are_in(&lower);
+        self.kind == QuestionKind::Fact
+            && self.wants.number
+            && in_time
+            && cues::MONEY.are_in(&lower)
     }
 
     /// The words of the question, to compare each with what a model reads in a unit.

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use super::calendar;
 use super::constraints;
 use super::cues;
 use super::question::{ParsedQuestion, QuestionKind, Term, Wants};
@@ -452,7 +453,7 @@ fn has_time(plain: &str) -> bool {
     let counts = |c: char| digit(c) || ('０'..='９').contains(&c);
     let mut pairs = plain.chars().zip(plain.chars().skip(1));
     let unspaced = pairs.any(|(a, b)| counts(a) && matches!(b, '年' | '月' | '日' | '時' | '点'));
-    let named = |w: &str| cues::holds(cues::DAYS, w) || (w.len() > 2 && cues::month(w).is_some());
+    let named = |w: &str| cues::names_day(w) || (w.len() > 2 && cues::month(w).is_some());
     year || clock
         || unspaced
         || plain.contains('曜')
@@ -470,8 +471,7 @@ fn has_extent(plain: &str) -> bool {
         })
     };
     let words: Vec<&str> = cues::split(plain).collect();
-    let amount =
-        |word: &str| word.ends_with(digit) || cues::holds(cues::NUMERALS, &word.to_lowercase());
+    let amount = |word: &str| word.ends_with(digit) || cues::is_numeral(&word.to_lowercase());
     let joined = |word: &str| word.starts_with(digit) && measures(word.trim_start_matches(digit));
     words
         .windows(2)
@@ -481,16 +481,35 @@ fn has_extent(plain: &str) -> bool {
             .any(|word| joined(word) || cues::holds(cues::SPANS, &word.to_lowercase()))
 }
 
-/// A number that is not already in the question.
+/// A number that is not already in the question and not the year or day of a date.
 fn has_number(question: &ParsedQuestion, plain: &str) -> bool {
     let asked = |n: &str| question.terms.iter().any(|t| t.stem == n);
-    let digits = plain
-        .split(|c: char| !c.is_ascii_digit())
+    let words: Vec<&str> = plain.split_whitespace().collect();
+    let digits = words
+        .iter()
+        .enumerate()
+        .filter(|(at, word)| !is_date(word, words.get(at + 1).copied()))
+        .flat_map(|(_, word)| word.split(|c: char| !c.is_ascii_digit()))
         .any(|d| !d.is_empty() && !asked(d));
     let unspaced = || plain.chars().any(|c| cues::COUNTING.contains(c));
-    digits
-        || unspaced()
-        || cues::split(&plain.to_lowercase()).any(|w| cues::holds(cues::NUMERALS, w))
+    digits || unspaced() || cues::split(&plain.to_lowercase()).any(cues::is_numeral)
+}
+
+/// Whether `word` is a year (1900 to 2099) or a date in digits (`2026-10-14`, `14.10.2026`). A
+/// price, or a number before a unit, is an amount.
+fn is_date(word: &str, next: Option<&str>) -> bool {
+    let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
+    let is_price = |word: &str| word.contains(|c: char| cues::MONEY_MARKS.contains(c));
+    let measured = |next: &str| {
+        let unit = next.trim_matches(|c: char| !c.is_alphanumeric());
+        is_price(next) || local_agent_verify::unit(unit).is_some()
+    };
+    if is_price(word) || next.is_some_and(measured) {
+        return false;
+    }
+    let number = bare.parse::<u32>();
+    let is_year = bare.len() == 4 && number.is_ok_and(|n| (1900..2100).contains(&n));
+    is_year || !calendar::all(bare).is_empty()
 }
 
 /// A capitalised word that is not in the question. The first word of a sentence is always

@@ -265,6 +265,20 @@ fn asked_rows(ranked: &Ranked<'_>, names: &[&str], all: Vec<usize>) -> Vec<usize
     }
 }
 
+/// Whether a row or item is one of the things that the question counts: their name is in it or
+/// above it.
+fn lists_counted(ranked: &Ranked<'_>, candidate: &Candidate) -> bool {
+    let credit = |at: usize| candidate.credits.all.get(at).copied().unwrap_or(0.0);
+    let counted = ranked.question.counted;
+    counted.is_none_or(|at| credit(at) >= confidence::ATTRIBUTE)
+}
+
+/// The sum of several rows of one table, for a question about money spent in some time; `None` when
+/// fewer than two rows match.
+pub(super) fn spending(ranked: &Ranked<'_>) -> Option<(Computed, Vec<Passage>)> {
+    of_table(ranked, Operation::Sum).filter(|(computed, _)| computed.count > 1)
+}
+
 /// How many there are: tasks, rows, or items of a list. A count that a note states in a sentence
 /// comes first.
 fn count(ranked: &Ranked<'_>) -> Option<(Computed, Vec<Passage>)> {
@@ -290,7 +304,8 @@ fn count(ranked: &Ranked<'_>) -> Option<(Computed, Vec<Passage>)> {
         let listed = ranked
             .unit(c.index)
             .is_some_and(|u| matches!(u.form, Form::Row | Form::Item));
-        listed && score::share(&ranked.question, &c.credits.above) >= ABOUT
+        let about = score::share(&ranked.question, &c.credits.above) >= ABOUT;
+        listed && about && lists_counted(ranked, c)
     })?;
     let unit = ranked.unit(candidate.index)?;
     if unit.form == Form::Row {
