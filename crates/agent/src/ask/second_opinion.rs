@@ -191,7 +191,7 @@ fn nearest_paragraphs(text: &str, claim: &str, most: usize) -> String {
 /// How many terms of the claim the paragraph contains.
 fn shared_terms(wanted: &BTreeSet<String>, paragraph: &str) -> usize {
     let terms: BTreeSet<String> = lexical::terms(paragraph).into_iter().collect();
-    terms.intersection(&wanted).count()
+    terms.intersection(wanted).count()
 }
 
 /// The claim with the text that it rests on. A model made for this question knows its form; others get

@@ -70,7 +70,7 @@ fn place(key: &str, config: &Config) -> Option<Json> {
                 .map(|r| r.display().to_string())
                 .collect(),
         ),
-        "sources" => Some(config.sources.iter().map(|s| source_view(s)).collect()),
+        "sources" => Some(config.sources.iter().map(source_view).collect()),
         _ => None,
     }
 }

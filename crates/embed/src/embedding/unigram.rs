@@ -217,7 +217,7 @@ impl Unigram {
 
 /// A number of the header.
 fn field(data: &[u8], at: usize) -> Option<u32> {
-    number(&data, 8 + 4 * at)
+    number(data, 8 + 4 * at)
 }
 
 /// The first number from `low` to `high` for which `holds` is true; it must be true for all later

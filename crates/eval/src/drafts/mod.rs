@@ -286,7 +286,8 @@ fn citations(statement: &Statement, carries: impl Fn(&BTreeSet<u32>) -> bool) ->
         citations: cited.len(),
         precise: cited
             .iter()
-            .filter(|l| is_precise(&labels, recalled, &carries, l))
+            .flatten()
+            .filter(|label| is_precise(&labels, recalled, &carries, **label))
             .count(),
     }
 }
@@ -296,11 +297,10 @@ fn is_precise(
     labels: &BTreeSet<u32>,
     recalled: bool,
     carries: &impl Fn(&BTreeSet<u32>) -> bool,
-    label: &Option<u32>,
+    label: u32,
 ) -> bool {
-    let Some(label) = label else { return false };
-    let without: BTreeSet<u32> = labels.iter().copied().filter(|l| l != label).collect();
-    recalled && (carries(&BTreeSet::from([*label])) || !carries(&without))
+    let without: BTreeSet<u32> = labels.iter().copied().filter(|l| *l != label).collect();
+    recalled && (carries(&BTreeSet::from([label])) || !carries(&without))
 }
 
 /// Everything in a statement that is or looks like a citation; `None` for a citation of nothing.

@@ -45,8 +45,7 @@ pub(super) fn is_wanted(dir: &Path, fingerprint: &Fingerprint) -> Result<bool> {
     };
     let measured = Measured::read(dir, fingerprint)?;
     Ok(matrix.len() >= FEWEST_PASSAGES
-        && !measured
-            .is_some_and(|one| one.chunks.saturating_mul(GROWTH.0) >= matrix.len() * GROWTH.1))
+        && measured.is_none_or(|one| one.chunks.saturating_mul(GROWTH.0) < matrix.len() * GROWTH.1))
 }
 
 /// Measures the model on the vectors in `dir` and stores the profile next to them.

@@ -135,10 +135,7 @@ fn read(copy: &Path) -> rusqlite::Result<Vec<MemoryRow>> {
             source: row.get(3)?,
             created_at: moment(row, 4)?,
             updated_at: moment(row, 5)?,
-            links: keys
-                .into_iter()
-                .map(|chunk_key| link_without_place(chunk_key))
-                .collect(),
+            links: keys.into_iter().map(link_without_place).collect(),
         })
     })?;
     rows.collect()

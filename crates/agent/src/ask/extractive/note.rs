@@ -327,7 +327,7 @@ fn unquoted(value: &str) -> &str {
 }
 
 /// The value without the quotation marks around it.
-fn without_marks<'v>(value: &'v str, mark: char) -> Option<&'v str> {
+fn without_marks(value: &str, mark: char) -> Option<&str> {
     value.strip_prefix(mark)?.strip_suffix(mark)
 }
 

@@ -388,7 +388,7 @@ fn days_until(ranked: &Ranked<'_>) -> Option<(Computed, Vec<Passage>)> {
 
 /// The next day that the unit names; one that returns every year is moved to its next time.
 fn coming_day(asked: &str, today: calendar::Day, unit: &Unit) -> Option<calendar::Day> {
-    let yearly = cues::YEARLY.are_in(&asked) && cues::YEARLY.are_in(&unit.plain.to_lowercase());
+    let yearly = cues::YEARLY.are_in(asked) && cues::YEARLY.are_in(&unit.plain.to_lowercase());
     let days = calendar::all(&unit.plain)
         .into_iter()
         .filter(|day| day.day > 0);
