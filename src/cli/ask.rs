@@ -302,11 +302,7 @@ fn print_notes(out: Output, heading: &str, notes: &[ClaimNote]) {
 /// Passages, sources, and how they were checked.
 fn print_readable(out: Output, readable: &Readable, is_checked: bool) {
     for line in &readable.lines {
-        let run = |run: &TextRun| match run.bold {
-            true => out.bold(&out.shown(&run.text)),
-            false => out.shown(&run.text),
-        };
-        let line: String = line.iter().map(run).collect();
+        let line: String = line.iter().map(|run| run_text(out, run)).collect();
         out.line(line.trim_end());
     }
     out.line("");
@@ -315,5 +311,13 @@ fn print_readable(out: Output, readable: &Readable, is_checked: bool) {
     }
     if let Some(checked) = readable.checked.as_ref().filter(|_| is_checked) {
         out.line(&out.dim(checked));
+    }
+}
+
+/// A run of text, in bold or not.
+fn run_text(out: Output, run: &TextRun) -> String {
+    match run.bold {
+        true => out.bold(&out.shown(&run.text)),
+        false => out.shown(&run.text),
     }
 }

@@ -154,17 +154,16 @@ fn bytes_in(path: &Path) -> u64 {
 
 /// Takes the locks of both jobs, so that nothing is removed while they run.
 fn job_locks(config: &Config) -> Result<[JobLock; 2]> {
-    let take = |database: &Path, name: &str| {
-        JobLock::take(
-            &JobLock::path_beside(database, name),
-            &holder("clean"),
-            Duration::ZERO,
-        )
-    };
     Ok([
-        take(&config.index.db_path, "index.lock")?,
-        take(&config.embed.db_path, "embed.lock")?,
+        take_lock(&config.index.db_path, "index.lock")?,
+        take_lock(&config.embed.db_path, "embed.lock")?,
     ])
+}
+
+/// Takes the lock beside a database, without waiting.
+fn take_lock(database: &Path, name: &str) -> Result<JobLock> {
+    let path = JobLock::path_beside(database, name);
+    Ok(JobLock::take(&path, &holder("clean"), Duration::ZERO)?)
 }
 
 fn remove(path: &Path) -> Result<()> {

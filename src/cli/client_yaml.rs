@@ -155,14 +155,9 @@ fn indent_below(lines: &[&str], head: usize) -> Option<usize> {
 /// The lines of this program's entry.
 fn entry_lines(lines: &[&str], head: usize, indent: Option<usize>) -> Option<(usize, usize)> {
     let indent = indent?;
-    let is_name = |line: &&str| {
-        let word = line.trim_start().trim_end();
-        let name = word.strip_suffix(':').unwrap_or_default();
-        indent_of(line) == Some(indent) && name.trim_matches(['"', '\'']) == NAME
-    };
     let block = lines.iter().enumerate().skip(head + 1);
     let mut block = block.take_while(|(_, line)| indent_of(line) != Some(0));
-    let from = block.find(|(_, line)| is_name(line))?.0;
+    let from = block.find(|(_, line)| is_own_entry(indent, line))?.0;
     let mut to = from + 1;
     for (at, line) in lines.iter().enumerate().skip(from + 1) {
         match indent_of(line) {
@@ -172,6 +167,13 @@ fn entry_lines(lines: &[&str], head: usize, indent: Option<usize>) -> Option<(us
         }
     }
     Some((from, to))
+}
+
+/// Whether the line begins this program's entry.
+fn is_own_entry(indent: usize, line: &str) -> bool {
+    let word = line.trim_start().trim_end();
+    let name = word.strip_suffix(':').unwrap_or_default();
+    indent_of(line) == Some(indent) && name.trim_matches(['"', '\'']) == NAME
 }
 
 #[cfg(test)]

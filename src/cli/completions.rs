@@ -44,16 +44,10 @@ fn paged(page: &[u8]) -> bool {
 }
 
 pub(super) fn man(context: &Context, args: &Man) -> Result<ExitCode> {
-    let fail = |e: std::io::Error| {
-        Failure::new(
-            ErrorCode::WriteError,
-            format!("the manual cannot be written: {e}"),
-        )
-    };
     if let Some(dir) = &args.dir {
         let dir = context.environment.cwd.join(dir);
-        std::fs::create_dir_all(&dir).map_err(fail)?;
-        clap_mangen::generate_to(Cli::command(), &dir).map_err(fail)?;
+        std::fs::create_dir_all(&dir).map_err(unwritable_manual)?;
+        clap_mangen::generate_to(Cli::command(), &dir).map_err(unwritable_manual)?;
         if context.out.json {
             let written = dir.to_string_lossy();
             context
@@ -66,8 +60,16 @@ pub(super) fn man(context: &Context, args: &Man) -> Result<ExitCode> {
         let mut page = Vec::new();
         clap_mangen::Man::new(Cli::command())
             .render(&mut page)
-            .map_err(fail)?;
+            .map_err(unwritable_manual)?;
         return show(context, "page", &page, true);
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The manual cannot be written.
+fn unwritable_manual(e: std::io::Error) -> Failure {
+    Failure::new(
+        ErrorCode::WriteError,
+        format!("the manual cannot be written: {e}"),
+    )
 }

@@ -56,8 +56,7 @@ fn check(context: &Context) -> Result<ExitCode> {
     loaded.problems.extend(loaded.config.llm.server().err());
     let ok = loaded.problems.is_empty();
     if context.out.json {
-        let problem = |f: &Failure| json!({"error_code": f.code.as_str(), "error_message": f.message, "hint": f.hint});
-        let problems: Vec<Value> = loaded.problems.iter().map(problem).collect();
+        let problems: Vec<Value> = loaded.problems.iter().map(problem_view).collect();
         let mut body = json!({"ok": ok, "problems": problems, "warnings": loaded.config.warnings, "files": loaded.layers});
         extend(&mut body, context.roots());
         context.out.json(body);
@@ -79,6 +78,11 @@ fn check(context: &Context) -> Result<ExitCode> {
         }
     }
     Ok(ExitCode::from(u8::from(!ok)))
+}
+
+/// A problem as `--json` prints it.
+fn problem_view(f: &Failure) -> Value {
+    json!({"error_code": f.code.as_str(), "error_message": f.message, "hint": f.hint})
 }
 
 /// Trusts a configuration that was found, and state folders that somebody else may have created.

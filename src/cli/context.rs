@@ -39,7 +39,6 @@ impl Environment {
     /// OLLAMA_BASE_URL, LOCAL_AGENT_API_KEY, LOCAL_AGENT_SERVER_TOKEN, LOCAL_AGENT_LINK, NO_COLOR
     /// and the standard folders. Nothing else in the environment is ever read.
     pub(super) fn read() -> Result<Self> {
-        let var = |name: &str| std::env::var(name).ok();
         let cwd = std::env::current_dir().map_err(|e| {
             Failure::new(
                 ErrorCode::ConfigError,
@@ -47,17 +46,20 @@ impl Environment {
             )
             .with_hint("change to a folder that exists")
         })?;
-        if let Some(template) = var("LOCAL_AGENT_LINK") {
+        if let Some(template) = variable("LOCAL_AGENT_LINK") {
             set_link_template(template);
         }
         let config_dir = dirs::config_dir().map(|dir| dir.join("local-agent"));
         let inputs = Inputs {
             cwd: cwd.clone(),
             user_config: config_dir.as_ref().map(|dir| dir.join("config.yaml")),
-            env_workroot: var("LOCAL_AGENT_WORKROOT"),
-            env_config: var("LOCAL_AGENT_CONFIG"),
-            env_ollama_urls: [var("LOCAL_AGENT_OLLAMA_BASE_URL"), var("OLLAMA_BASE_URL")],
-            env_api_key: var("LOCAL_AGENT_API_KEY").and_then(|key| ApiKey::new(&key)),
+            env_workroot: variable("LOCAL_AGENT_WORKROOT"),
+            env_config: variable("LOCAL_AGENT_CONFIG"),
+            env_ollama_urls: [
+                variable("LOCAL_AGENT_OLLAMA_BASE_URL"),
+                variable("OLLAMA_BASE_URL"),
+            ],
+            env_api_key: variable("LOCAL_AGENT_API_KEY").and_then(|key| ApiKey::new(&key)),
             home: dirs::home_dir(),
             trust_file: config_dir.as_ref().map(|dir| dir.join("trust.json")),
             ..Inputs::default()
@@ -73,7 +75,7 @@ impl Environment {
             states_file: config_dir.as_ref().map(|dir| dir.join("states")),
             cache_dir: dirs::cache_dir().map(|dir| dir.join("local-agent")),
             data_dir: dirs::data_dir().map(|dir| dir.join("local-agent")),
-            server_token: var("LOCAL_AGENT_SERVER_TOKEN").filter(|token| !token.is_empty()),
+            server_token: variable("LOCAL_AGENT_SERVER_TOKEN").filter(|token| !token.is_empty()),
         })
     }
 
@@ -144,6 +146,11 @@ impl Environment {
     pub(super) fn models_dir(&self) -> Result<PathBuf> {
         Ok(self.data_dir()?.join("models"))
     }
+}
+
+/// The value of a variable of the environment.
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok()
 }
 
 /// The first line is the signature required by the standard.

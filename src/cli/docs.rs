@@ -53,11 +53,13 @@ fn page(out: &mut String, command: &mut clap::Command, parents: &str) {
 
 /// The command with the shared options hidden, including `--help` and `--version`.
 fn without_globals(command: &clap::Command) -> clap::Command {
-    let hidden = |arg: clap::Arg| {
-        let is_global = arg.is_global_set() || matches!(arg.get_id().as_str(), "help" | "version");
-        arg.hide(is_global)
-    };
-    command.clone().mut_args(hidden)
+    command.clone().mut_args(hide_global)
+}
+
+/// Hides an argument that every command has.
+fn hide_global(arg: clap::Arg) -> clap::Arg {
+    let is_global = arg.is_global_set() || matches!(arg.get_id().as_str(), "help" | "version");
+    arg.hide(is_global)
 }
 
 /// `docs/codes.md`: every stable code with its meaning.

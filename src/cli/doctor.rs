@@ -81,26 +81,26 @@ enum Detail {
 }
 
 fn print(out: Output, report: &Report, detail: Detail) {
-    let failed = |check: &&Check| !check.ok;
-    let noted = |check: &&Check| check.ok && check.suggested_fix.is_some();
-    let fine = |check: &&Check| check.ok && check.suggested_fix.is_none();
     let checks = &report.checks;
     checks
         .iter()
-        .filter(failed)
+        .filter(|check| is_failed(check))
         .for_each(|check| say(out, check));
     if detail == Detail::Quiet {
         return;
     }
     checks
         .iter()
-        .filter(noted)
+        .filter(|check| is_noted(check))
         .for_each(|check| say(out, check));
     if detail == Detail::All {
-        checks.iter().filter(fine).for_each(|check| say(out, check));
+        checks
+            .iter()
+            .filter(|check| is_fine(check))
+            .for_each(|check| say(out, check));
     }
-    let failures = checks.iter().filter(failed).count();
-    let fine = checks.iter().filter(fine).count();
+    let failures = checks.iter().filter(|check| is_failed(check)).count();
+    let fine = checks.iter().filter(|check| is_fine(check)).count();
     let total = count(checks.len(), "check");
     let rest = if detail == Detail::All || fine == 0 {
         String::new()
@@ -113,6 +113,21 @@ fn print(out: Output, report: &Report, detail: Detail) {
     } else {
         out.bad(&line)
     });
+}
+
+/// Whether the check passed and suggests nothing.
+fn is_fine(check: &Check) -> bool {
+    check.ok && check.suggested_fix.is_none()
+}
+
+/// Whether the check passed but suggests something.
+fn is_noted(check: &Check) -> bool {
+    check.ok && check.suggested_fix.is_some()
+}
+
+/// Whether the check failed.
+fn is_failed(check: &Check) -> bool {
+    !check.ok
 }
 
 fn say(out: Output, check: &Check) {

@@ -116,38 +116,33 @@ enum ModeScores {
 
 impl EvalReport {
     fn json(&self) -> Value {
-        let mode = |one: &ModeReport| {
-            let mut body = json!({"mode": one.mode.name(), "latency": one.latency});
-            match &one.scores {
-                ModeScores::Documents(scores, difference) => {
-                    body["scores"] = json!(scores);
-                    body["ndcg_10_minus_first"] = json!(difference);
-                }
-                ModeScores::Passages(scores) => body["scores"] = json!(scores),
-            }
-            body
-        };
         json!({
             "set": self.name,
             "questions": self.questions,
             "scored": self.scored,
             "documents": self.documents,
             "chunks": self.chunks,
-            "modes": self.modes.iter().map(mode).collect::<Vec<_>>(),
+            "modes": self.modes.iter().map(mode_view).collect::<Vec<_>>(),
         })
     }
 }
 
+/// The report of one mode as `--json` prints it.
+fn mode_view(one: &ModeReport) -> Value {
+    let mut body = json!({"mode": one.mode.name(), "latency": one.latency});
+    match &one.scores {
+        ModeScores::Documents(scores, difference) => {
+            body["scores"] = json!(scores);
+            body["ndcg_10_minus_first"] = json!(difference);
+        }
+        ModeScores::Passages(scores) => body["scores"] = json!(scores),
+    }
+    body
+}
+
 fn modes(args: &EvalArgs) -> Vec<Mode> {
-    let mode = |arg: &EvalModeArg| match arg {
-        EvalModeArg::Default => Mode::Default,
-        EvalModeArg::Lexical => Mode::Lexical,
-        EvalModeArg::Vector => Mode::Vector,
-        EvalModeArg::Convex => Mode::Convex,
-        EvalModeArg::Rrf => Mode::Rrf,
-    };
     let mut modes = Vec::new();
-    for mode in args.modes.iter().map(mode) {
+    for mode in args.modes.iter().map(mode_of) {
         if !modes.contains(&mode) {
             modes.push(mode);
         }
@@ -155,17 +150,25 @@ fn modes(args: &EvalArgs) -> Vec<Mode> {
     modes
 }
 
+/// The mode that an argument names.
+fn mode_of(arg: &EvalModeArg) -> Mode {
+    match arg {
+        EvalModeArg::Default => Mode::Default,
+        EvalModeArg::Lexical => Mode::Lexical,
+        EvalModeArg::Vector => Mode::Vector,
+        EvalModeArg::Convex => Mode::Convex,
+        EvalModeArg::Rrf => Mode::Rrf,
+    }
+}
+
 fn measure(context: &Context, args: &EvalArgs, set: &Path, what: &What) -> Result<EvalReport> {
     let dir = folder(context, set)?;
     let name = set_name(&dir);
-    let about = |failure: Failure| Failure {
-        message: format!("{name}: {}", failure.message),
-        ..failure
-    };
-    let questions = set::questions(&read_text(&dir.join("queries.jsonl"))?).map_err(about)?;
+    let questions = set::questions(&read_text(&dir.join("queries.jsonl"))?)
+        .map_err(|failure| about(&name, failure))?;
     let modes = modes(args);
     // All errors in a set are detected before an hour of embedding.
-    let judge = Judge::read(what, &dir, &questions).map_err(about)?;
+    let judge = Judge::read(what, &dir, &questions).map_err(|failure| about(&name, failure))?;
     let (config, sandbox, engine, model) =
         prepare(context, &args.settings, context.out.json, &dir, &modes)?;
     let embedder = match modes.iter().any(|mode| mode.needs_vectors()) {
@@ -211,6 +214,14 @@ fn measure(context: &Context, args: &EvalArgs, set: &Path, what: &What) -> Resul
         report.modes.push(scored);
     }
     Ok(report)
+}
+
+/// The failure with the name of the set.
+fn about(name: &str, failure: Failure) -> Failure {
+    Failure {
+        message: format!("{name}: {}", failure.message),
+        ..failure
+    }
 }
 
 /// What a set's runs are scored against.

@@ -118,18 +118,11 @@ pub(super) fn notes(context: &mut Context, dir: &Path) -> Result<Vec<Note>> {
                 continue;
             };
             let path = at.path.to_string();
-            let passage = |chunk: Chunk| AttackPassage {
-                path: path.clone(),
-                heading: chunk.heading,
-                start: chunk.span.start(),
-                first_line: chunk.lines.first(),
-                text: text
-                    .get(chunk.span.start()..chunk.span.end())
-                    .unwrap_or("")
-                    .to_owned(),
-            };
             let chunks = parse(&text, &options, &|t: &str| t.len() / 4 + 1).chunks;
-            let passages = chunks.into_iter().map(passage).collect();
+            let passages = chunks
+                .into_iter()
+                .map(|chunk| passage_of(&path, &text, chunk))
+                .collect();
             out.push(Note {
                 path,
                 text,
@@ -138,4 +131,18 @@ pub(super) fn notes(context: &mut Context, dir: &Path) -> Result<Vec<Note>> {
         }
     }
     Ok(out)
+}
+
+/// A chunk as a passage of the note.
+fn passage_of(path: &str, text: &str, chunk: Chunk) -> AttackPassage {
+    AttackPassage {
+        path: path.to_owned(),
+        heading: chunk.heading,
+        start: chunk.span.start(),
+        first_line: chunk.lines.first(),
+        text: text
+            .get(chunk.span.start()..chunk.span.end())
+            .unwrap_or("")
+            .to_owned(),
+    }
 }

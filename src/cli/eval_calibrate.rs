@@ -1,5 +1,6 @@
 //! `eval calibrate`: fits the chance of relevance shown by `query`, and measures its floor.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -14,7 +15,7 @@ use super::write::write_whole;
 use local_agent_eval::calibrate::{self, CalibrationSample, Costs, Observed};
 use local_agent_eval::run::{self, Mode, Searcher};
 use local_agent_eval::set::{self, Judgments, Question};
-use local_agent_index::profile::{Calibration, JUDGED, Model};
+use local_agent_index::profile::{Calibration, Features, JUDGED, Model};
 use local_agent_index::retrieval::{self, Hit, by_vectors};
 use local_agent_text::error::{Failure, Result};
 
@@ -46,35 +47,8 @@ pub(super) fn run(context: &Context, command: &EvalCommand) -> Result<ExitCode> 
         .iter()
         .map(|path| read(context, path, *questions))
         .collect::<Result<Vec<_>>>()?;
-    let mut observed: [Vec<Observed>; 3] = Default::default();
-    for set in &sets {
-        let others = sets
-            .iter()
-            .filter(|other| other.dir != set.dir)
-            .flat_map(|other| &other.questions);
-        for (all, one) in observed.iter_mut().zip(observe(
-            context,
-            context.out.json,
-            set,
-            others.cloned().collect(),
-        )?) {
-            all.push(one);
-        }
-    }
-    let names: Vec<String> = sets
-        .iter()
-        .map(|set| format!("{} ({})", set.name, set.questions.len()))
-        .collect();
-    let [hybrid, lexical, vector] = &observed;
-    let fitted = Calibration {
-        provenance: format!(
-            "local-agent eval calibrate, questions of {}",
-            names.join(", ")
-        ),
-        hybrid: calibrate::fit(hybrid)?,
-        lexical: calibrate::fit(lexical)?,
-        vector: calibrate::fit(vector)?,
-    };
+    let observed = observe_all(context, &sets)?;
+    let fitted = fitted(&sets, &observed)?;
     if let Some(file) = out {
         let text =
             serde_json::to_string_pretty(&fitted).map_err(|e| Failure::internal(e.to_string()))?;
@@ -83,22 +57,7 @@ pub(super) fn run(context: &Context, command: &EvalCommand) -> Result<ExitCode> 
             (text + "\n").as_bytes(),
         )?;
     }
-    let models = [
-        ("default", &fitted.hybrid),
-        ("lexical", &fitted.lexical),
-        ("vector", &fitted.vector),
-    ];
-    let costs: Vec<(&str, &Model, Vec<Costs>)> = models
-        .into_iter()
-        .zip(&observed)
-        .map(|((name, model), all)| {
-            (
-                name,
-                model,
-                all.iter().map(|one| calibrate::costs(model, one)).collect(),
-            )
-        })
-        .collect();
+    let costs = costs(&fitted, &observed);
     if context.out.json {
         let modes: Vec<_> = costs
             .iter()
@@ -111,6 +70,60 @@ pub(super) fn run(context: &Context, command: &EvalCommand) -> Result<ExitCode> 
         print(context, &costs);
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What the searches find for the questions of every set, by mode.
+fn observe_all(context: &Context, sets: &[Set]) -> Result<[Vec<Observed>; 3]> {
+    let mut observed: [Vec<Observed>; 3] = Default::default();
+    for set in sets {
+        let foreign: Vec<Question> = sets
+            .iter()
+            .filter(|other| other.dir != set.dir)
+            .flat_map(|other| other.questions.clone())
+            .collect();
+        let of_set = observe(context, context.out.json, set, foreign)?;
+        for (all, one) in observed.iter_mut().zip(of_set) {
+            all.push(one);
+        }
+    }
+    Ok(observed)
+}
+
+/// A calibration of each mode, with the sets that it was fitted on.
+fn fitted(sets: &[Set], [hybrid, lexical, vector]: &[Vec<Observed>; 3]) -> Result<Calibration> {
+    let names: Vec<String> = sets
+        .iter()
+        .map(|set| format!("{} ({})", set.name, set.questions.len()))
+        .collect();
+    Ok(Calibration {
+        provenance: format!(
+            "local-agent eval calibrate, questions of {}",
+            names.join(", ")
+        ),
+        hybrid: calibrate::fit(hybrid)?,
+        lexical: calibrate::fit(lexical)?,
+        vector: calibrate::fit(vector)?,
+    })
+}
+
+/// A mode, its model, and what the model's threshold costs on each set.
+type ModeCosts<'m> = (&'static str, &'m Model, Vec<Costs>);
+
+/// What each mode's threshold costs on each set.
+fn costs<'m>(fitted: &'m Calibration, observed: &[Vec<Observed>; 3]) -> Vec<ModeCosts<'m>> {
+    let models = [
+        ("default", &fitted.hybrid),
+        ("lexical", &fitted.lexical),
+        ("vector", &fitted.vector),
+    ];
+    models
+        .into_iter()
+        .zip(observed)
+        .map(|((name, model), all)| {
+            let costs = all.iter().map(|one| calibrate::costs(model, one));
+            (name, model, costs.collect())
+        })
+        .collect()
 }
 
 fn read(context: &Context, path: &std::path::Path, most: usize) -> Result<Set> {
@@ -158,30 +171,22 @@ fn observe(
     let mut all: [Observed; 3] = Default::default();
     for (observed, mode) in all.iter_mut().zip(MODES) {
         observed.set.clone_from(&set.name);
-        let features = |hit: &Hit| hit.trace.features();
         for asked in &own {
             let hits = searcher.best_documents(mode, asked, HITS)?;
             if elsewhere(mode, &hits) {
                 continue;
             }
             let grades = set.judgments.get(&asked.question.id);
-            let relevant = |hit: &Hit| {
-                grades
-                    .and_then(|g| g.get(hit.chunk.path.as_str()))
-                    .is_some_and(|g| *g > 0)
-            };
-            let sample = |hit: &Hit| CalibrationSample {
-                features: features(hit),
-                relevant: relevant(hit),
-            };
-            observed.samples.extend(hits.iter().map(sample));
+            observed
+                .samples
+                .extend(hits.iter().map(|hit| sample_of(grades, hit)));
             observed
                 .answerable
-                .push(hits.iter().map(features).take(JUDGED).collect());
+                .push(hits.iter().map(features_of).take(JUDGED).collect());
             observed.removed.push(
                 hits.iter()
-                    .filter(|hit| !relevant(hit))
-                    .map(features)
+                    .filter(|hit| !is_relevant(grades, hit))
+                    .map(features_of)
                     .take(JUDGED)
                     .collect(),
             );
@@ -194,15 +199,35 @@ fn observe(
             observed
                 .samples
                 .extend(hits.iter().map(|hit| CalibrationSample {
-                    features: features(hit),
+                    features: features_of(hit),
                     relevant: false,
                 }));
             observed
                 .foreign
-                .push(hits.iter().map(features).take(JUDGED).collect());
+                .push(hits.iter().map(features_of).take(JUDGED).collect());
         }
     }
     Ok(all)
+}
+
+/// A hit with whether it is relevant.
+fn sample_of(grades: Option<&BTreeMap<String, i64>>, hit: &Hit) -> CalibrationSample {
+    CalibrationSample {
+        features: features_of(hit),
+        relevant: is_relevant(grades, hit),
+    }
+}
+
+/// Whether the document of a hit is graded as relevant.
+fn is_relevant(grades: Option<&BTreeMap<String, i64>>, hit: &Hit) -> bool {
+    grades
+        .and_then(|g| g.get(hit.chunk.path.as_str()))
+        .is_some_and(|g| *g > 0)
+}
+
+/// The features of a hit.
+fn features_of(hit: &Hit) -> Features {
+    hit.trace.features()
 }
 
 /// Whether the default search judges these hits only by their words: then they belong to the

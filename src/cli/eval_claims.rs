@@ -45,8 +45,6 @@ pub(super) fn run(
     out.line("| --- | --- | --- | --- | --- | --- | --- |");
     for (set, figures) in scored.iter().zip(&figures) {
         for (method, f) in figures {
-            let shown =
-                |value: Option<f64>| value.map_or_else(|| "–".to_owned(), |v| format!("{v:.3}"));
             let name = if *method == SUPPORT {
                 "**support**"
             } else {
@@ -57,13 +55,18 @@ pub(super) fn run(
                 set.name,
                 set.labels.len(),
                 f.auc,
-                shown(f.left_out),
-                shown(f.shipped),
+                shown_figure(f.left_out),
+                shown_figure(f.shipped),
                 f.false_accepts_at_80,
             ));
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Three decimals, or a dash.
+fn shown_figure(value: Option<f64>) -> String {
+    value.map_or_else(|| "–".to_owned(), |v| format!("{v:.3}"))
 }
 
 /// The folder's name for `…/set/claims.jsonl`, otherwise the file's name.

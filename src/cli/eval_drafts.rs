@@ -82,12 +82,16 @@ pub(super) fn run(
 
 /// Recall and precision.
 fn shown(citations: Citations) -> String {
-    let shown = |share: Option<f64>| share.map_or_else(|| "–".to_owned(), |s| format!("{s:.2}"));
     format!(
         "{}, {}",
-        shown(citations.recall()),
-        shown(citations.precision())
+        shown_share(citations.recall()),
+        shown_share(citations.precision())
     )
+}
+
+/// Two decimals, or a dash.
+fn shown_share(share: Option<f64>) -> String {
+    share.map_or_else(|| "–".to_owned(), |s| format!("{s:.2}"))
 }
 
 /// Drafts made from a set's marked answers.

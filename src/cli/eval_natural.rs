@@ -55,31 +55,37 @@ pub(super) fn run(
 fn folders(context: &Context, vaults: &[String]) -> Result<HashMap<String, PathBuf>> {
     let mut out = HashMap::new();
     for vault in vaults {
-        let wrong = |why: &str| {
-            Failure::new(ErrorCode::InvalidArgs, format!("--vault {vault}: {why}"))
-                .with_hint("local-agent eval natural --help")
-        };
-        let (name, folder) = vault.split_once('=').ok_or_else(|| wrong("not NAME=DIR"))?;
+        let (name, folder) = vault
+            .split_once('=')
+            .ok_or_else(|| wrong_vault(vault, "not NAME=DIR"))?;
         let folder = context.environment.cwd.join(folder);
         if !folder.is_dir() {
-            return Err(wrong("the folder does not exist"));
+            return Err(wrong_vault(vault, "the folder does not exist"));
         }
         out.insert(name.to_owned(), folder);
     }
     Ok(out)
 }
 
+/// An argument `--vault` that cannot be used.
+fn wrong_vault(vault: &str, why: &str) -> Failure {
+    Failure::new(ErrorCode::InvalidArgs, format!("--vault {vault}: {why}"))
+        .with_hint("local-agent eval natural --help")
+}
+
 fn read_note(folders: &HashMap<String, PathBuf>, vault: &str, path: &str) -> Result<String> {
-    let invalid = |message: String| {
-        Failure::new(ErrorCode::EvalError, message).with_hint("local-agent eval natural --help")
-    };
     let folder: &Path = folders.get(vault).ok_or_else(|| {
-        invalid(format!(
+        unusable(format!(
             "the set uses the vault {vault}, and no --vault {vault}=DIR says where it is"
         ))
     })?;
-    let path = RelPath::new(path).map_err(|e| invalid(format!("{path}: {e}")))?;
+    let path = RelPath::new(path).map_err(|e| unusable(format!("{path}: {e}")))?;
     read_text(&folder.join(path.as_str()))
+}
+
+/// A note of the set cannot be used.
+fn unusable(message: String) -> Failure {
+    Failure::new(ErrorCode::EvalError, message).with_hint("local-agent eval natural --help")
 }
 
 fn print(out: &Output, name: &str, figures: &NaturalFigures) {
@@ -140,6 +146,10 @@ fn print_miss(out: &Output, miss: &Miss) {
 }
 
 fn share(part: usize, of: usize) -> f64 {
-    let number = |n: usize| f64::from(u32::try_from(n).unwrap_or(u32::MAX));
-    number(part) / number(of.max(1))
+    as_float(part) / as_float(of.max(1))
+}
+
+/// The number as a fraction.
+fn as_float(n: usize) -> f64 {
+    f64::from(u32::try_from(n).unwrap_or(u32::MAX))
 }

@@ -113,23 +113,15 @@ fn config_for(context: &Context, settings: &[String], dir: &Path) -> Result<Conf
     };
     let known = config::load(&inputs)?.origins;
     for setting in settings {
-        let wrong = |why: &str| {
-            Failure::new(ErrorCode::InvalidArgs, format!("--set {setting}: {why}"))
-                .with_hint("local-agent config show")
-        };
         let (key, value) = setting
             .split_once('=')
-            .ok_or_else(|| wrong("not KEY=VALUE"))?;
-        let measured = |key: &str| {
-            ["index.", "embed.", "retrieve."]
-                .iter()
-                .any(|section| key.starts_with(section))
-        };
+            .ok_or_else(|| wrong_setting(setting, "not KEY=VALUE"))?;
         let key = known
             .iter()
             .map(|known| known.key)
-            .find(|known| *known == key && measured(known));
-        let key = key.ok_or_else(|| wrong("not a key of index, embed or retrieve"))?;
+            .find(|known| *known == key && is_measured_key(known));
+        let key =
+            key.ok_or_else(|| wrong_setting(setting, "not a key of index, embed or retrieve"))?;
         inputs.flags.push(FlagValue {
             flag: "--set".to_owned(),
             key,
@@ -137,4 +129,17 @@ fn config_for(context: &Context, settings: &[String], dir: &Path) -> Result<Conf
         });
     }
     Ok(config::load(&inputs)?.config)
+}
+
+/// Whether the key changes what is measured.
+fn is_measured_key(key: &str) -> bool {
+    ["index.", "embed.", "retrieve."]
+        .iter()
+        .any(|section| key.starts_with(section))
+}
+
+/// An argument `--set` that cannot be used.
+fn wrong_setting(setting: &str, why: &str) -> Failure {
+    Failure::new(ErrorCode::InvalidArgs, format!("--set {setting}: {why}"))
+        .with_hint("local-agent config show")
 }

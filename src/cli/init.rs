@@ -74,16 +74,7 @@ pub(super) fn run(context: &Context, args: &Init) -> Result<ExitCode> {
 
 /// A configuration inside a folder: without `--source`, the folder itself is the only source.
 fn here(folder: &Path, given: &[String]) -> Result<Template> {
-    let relative = |dir: &Path| {
-        let inside = config::within(dir, folder).ok_or_else(|| outside(dir, folder))?;
-        let text = inside.to_string_lossy().into_owned();
-        Ok(if text.is_empty() {
-            ".".to_owned()
-        } else {
-            text
-        })
-    };
-    let mut sources = sources(given, folder, relative)?;
+    let mut sources = sources(given, folder, |dir| root_below(folder, dir))?;
     if sources.is_empty() {
         sources.push((name_of(folder)?, ".".to_owned()));
     }
@@ -91,6 +82,17 @@ fn here(folder: &Path, given: &[String]) -> Result<Template> {
         sources,
         state_dir: None,
         sources_anywhere: false,
+    })
+}
+
+/// The path of a source as it is written into a file in `folder`.
+fn root_below(folder: &Path, dir: &Path) -> Result<String> {
+    let inside = config::within(dir, folder).ok_or_else(|| outside(dir, folder))?;
+    let text = inside.to_string_lossy().into_owned();
+    Ok(if text.is_empty() {
+        ".".to_owned()
+    } else {
+        text
     })
 }
 
@@ -132,18 +134,14 @@ fn sources(
     root: impl Fn(&Path) -> Result<String>,
 ) -> Result<Vec<(SourceName, String)>> {
     let one = |text: &String| {
-        let bad = || {
-            Failure::new(
-                ErrorCode::InvalidArgs,
-                format!("`{text}` is neither DIR nor NAME=DIR"),
-            )
-            .with_hint("local-agent init --source notes=path/to/notes")
-        };
         if text.trim().is_empty() {
-            return Err(bad());
+            return Err(bad_source(text));
         }
         let (name, dir) = match text.split_once('=') {
-            Some((name, dir)) => (Some(SourceName::new(name).map_err(|_| bad())?), dir),
+            Some((name, dir)) => (
+                Some(SourceName::new(name).map_err(|_| bad_source(text))?),
+                dir,
+            ),
             None => (None, text.as_str()),
         };
         let root = root(Path::new(dir))?;
@@ -155,4 +153,13 @@ fn sources(
         Ok((name, root))
     };
     given.iter().map(one).collect()
+}
+
+/// An argument `--source` that cannot be used.
+fn bad_source(text: &str) -> Failure {
+    Failure::new(
+        ErrorCode::InvalidArgs,
+        format!("`{text}` is neither DIR nor NAME=DIR"),
+    )
+    .with_hint("local-agent init --source notes=path/to/notes")
 }

@@ -16,11 +16,7 @@ pub(super) fn lines(kinds: &[KindCount]) -> Vec<String> {
     if all == 0 {
         return Vec::new();
     }
-    let one = |kind: &KindCount| match kind.extension.as_str() {
-        "" => format!("{} without extension", kind.files),
-        extension => format!("{} {}", kind.files, visible(extension)),
-    };
-    let mut named: Vec<String> = kinds.iter().take(KINDS).map(one).collect();
+    let mut named: Vec<String> = kinds.iter().take(KINDS).map(files_of_kind).collect();
     if kinds.len() > KINDS {
         named.push("…".to_owned());
     }
@@ -37,6 +33,14 @@ pub(super) fn lines(kinds: &[KindCount]) -> Vec<String> {
             .map(|(kind, way)| format!("  {} become documents by {way}", visible(&kind.extension))),
     );
     lines
+}
+
+/// How many files of one extension there are.
+fn files_of_kind(kind: &KindCount) -> String {
+    match kind.extension.as_str() {
+        "" => format!("{} without extension", kind.files),
+        extension => format!("{} {}", kind.files, visible(extension)),
+    }
 }
 
 /// `skipped: 12 .pdf (not_built: this build has no `pdf`)`, a line a kind and reason.

@@ -79,26 +79,28 @@ fn kept_token(context: &Context) -> Result<String> {
 pub(super) fn offers_exist(config: &Config, files: &ToolFactory) -> Result<()> {
     let (operations, readers) = (mcp::names().collect::<Vec<_>>(), files.read_only());
     let readers: Vec<&str> = readers.iter().map(Tool::name).collect();
-    let check = |key: &str, wanted: &[String], known: &[&str], what: &str| {
-        let Some(name) = wanted.iter().find(|name| !known.contains(&name.as_str())) else {
-            return Ok(());
-        };
-        Err(Failure::new(
-            ErrorCode::ConfigError,
-            format!("`{key}` names `{name}`, which is {what}"),
-        )
-        .with_hint(format!("use of these: {}", known.join(", "))))
-    };
-    check(
+    all_known(
         "mcp.operations",
         &config.mcp.operations,
         &operations,
         "no operation",
     )?;
-    check(
+    all_known(
         "mcp.tools",
         &config.mcp.tools,
         &readers,
         "no tool that reads and is allowed",
     )
+}
+
+/// Every name is one of the known ones.
+fn all_known(key: &str, wanted: &[String], known: &[&str], what: &str) -> Result<()> {
+    let Some(name) = wanted.iter().find(|name| !known.contains(&name.as_str())) else {
+        return Ok(());
+    };
+    Err(Failure::new(
+        ErrorCode::ConfigError,
+        format!("`{key}` names `{name}`, which is {what}"),
+    )
+    .with_hint(format!("use of these: {}", known.join(", "))))
 }

@@ -112,22 +112,24 @@ fn add(
 /// Completes keys of which only the first digits were given. Anything else is passed on, and the
 /// memory refuses it.
 fn whole_keys(config: &Config, given: &[String]) -> Result<Vec<String>> {
-    let is_part = |text: &str| {
-        let digits = text.trim().trim_start_matches('#');
-        (1..32).contains(&digits.len()) && digits.chars().all(|c| c.is_ascii_hexdigit())
-    };
-    if !given.iter().any(|text| is_part(text)) {
+    if !given.iter().any(|text| is_part_of_key(text)) {
         return Ok(given.to_vec());
     }
     let index = IndexReader::required(&config.index.db_path)?;
     let whole = |text: &String| {
-        if is_part(text) {
+        if is_part_of_key(text) {
             Ok(documents::chunk_key(&index, text.trim())?.to_string())
         } else {
             Ok(text.clone())
         }
     };
     given.iter().map(whole).collect()
+}
+
+/// Whether the text can be the beginning of a chunk's key.
+fn is_part_of_key(text: &str) -> bool {
+    let digits = text.trim().trim_start_matches('#');
+    (1..32).contains(&digits.len()) && digits.chars().all(|c| c.is_ascii_hexdigit())
 }
 
 const fn kind_name(kind: MemoryKind) -> &'static str {

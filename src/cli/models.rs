@@ -134,8 +134,10 @@ fn list(context: &Context) -> Result<ExitCode> {
     let models_dir = context.environment.models_dir()?;
     let listed = models::list(&models_dir)?;
     if context.out.json {
-        let view = |model| ModelView::of(model, &models_dir);
-        let models = listed.iter().map(view).collect::<Result<_>>()?;
+        let models = listed
+            .iter()
+            .map(|model| ModelView::of(model, &models_dir))
+            .collect::<Result<_>>()?;
         context.out.json(context.body(&ModelsView { models })?);
         return Ok(ExitCode::SUCCESS);
     }
@@ -175,13 +177,17 @@ fn facts(model: &models::Listed) -> String {
 
 /// Maximum number of tokens of one text.
 fn window(model: &models::Listed) -> Option<usize> {
-    let known = || {
-        models::known(&model.id)?
-            .window
-            .map(|tokens| tokens as usize)
-    };
     let built_in = ModelFiles::built_in(&model.id).ok();
-    built_in.map(|files| files.window()).or_else(known)
+    built_in
+        .map(|files| files.window())
+        .or_else(|| known_window(model))
+}
+
+/// The window of a model that the program knows.
+fn known_window(model: &models::Listed) -> Option<usize> {
+    models::known(&model.id)?
+        .window
+        .map(|tokens| tokens as usize)
 }
 
 fn languages(id: &str) -> Option<&'static str> {

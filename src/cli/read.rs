@@ -14,27 +14,42 @@ const MAX_BYTES: u64 = 256 << 20;
 /// `FILE_NOT_FOUND`, `PATH_IS_DIRECTORY`, `FILE_TOO_LARGE`, `FILE_READ_ERROR` (also when it is not
 /// UTF-8).
 pub(super) fn read_text(file: &Path) -> Result<String> {
-    let fail = |code, why: &str| Err(Failure::new(code, format!("{} {why}", file.display())));
     let kind = match std::fs::metadata(file) {
         Ok(kind) => kind,
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
-            return fail(ErrorCode::FileNotFound, "does not exist");
+            return unreadable(file, ErrorCode::FileNotFound, "does not exist");
         }
-        Err(e) => return fail(ErrorCode::FileReadError, &format!("cannot be read: {e}")),
+        Err(e) => {
+            return unreadable(
+                file,
+                ErrorCode::FileReadError,
+                &format!("cannot be read: {e}"),
+            );
+        }
     };
     if kind.is_dir() {
-        return fail(ErrorCode::PathIsDirectory, "is a folder");
+        return unreadable(file, ErrorCode::PathIsDirectory, "is a folder");
     }
     if !kind.is_file() {
-        return fail(ErrorCode::FileNotFound, "is not a regular file");
+        return unreadable(file, ErrorCode::FileNotFound, "is not a regular file");
     }
     let mut bytes = Vec::new();
     let read = File::open(file).and_then(|open| open.take(MAX_BYTES + 1).read_to_end(&mut bytes));
     if let Err(e) = read {
-        return fail(ErrorCode::FileReadError, &format!("cannot be read: {e}"));
+        return unreadable(
+            file,
+            ErrorCode::FileReadError,
+            &format!("cannot be read: {e}"),
+        );
     }
     if bytes.len() as u64 > MAX_BYTES {
-        return fail(ErrorCode::FileTooLarge, "is too large");
+        return unreadable(file, ErrorCode::FileTooLarge, "is too large");
     }
-    String::from_utf8(bytes).or_else(|_| fail(ErrorCode::FileReadError, "is not UTF-8 text"))
+    String::from_utf8(bytes)
+        .or_else(|_| unreadable(file, ErrorCode::FileReadError, "is not UTF-8 text"))
+}
+
+/// The file cannot be read as text.
+fn unreadable(file: &Path, code: ErrorCode, why: &str) -> Result<String> {
+    Err(Failure::new(code, format!("{} {why}", file.display())))
 }

@@ -13,7 +13,7 @@ use super::args::RunsCommand;
 use super::claims;
 use super::context::{Context, to_value};
 use super::enter::Needs;
-use super::output::talk;
+use super::output::{Output, talk};
 use super::write::write_whole;
 use local_agent_agent::config::Config;
 use local_agent_agent::operations::place;
@@ -294,31 +294,28 @@ fn html(
 
 fn print(context: &Context, record: &Record, state: RunState) {
     let out = context.out;
-    let line = |name: &str, value: &str| {
-        out.line(&format!(
-            "{} {}",
-            out.dim(&format!("{name:<10}")),
-            out.shown(value)
-        ));
-    };
-    line("run", record.run_id.as_str());
+    print_field(out, "run", record.run_id.as_str());
     let outcome = match state {
         RunState::Ended => record.outcome.clone().unwrap_or_default(),
         state => state_name(state).to_owned(),
     };
-    line("outcome", &outcome);
-    line("started", &record.started_at);
+    print_field(out, "outcome", &outcome);
+    print_field(out, "started", &record.started_at);
     if let Some(elapsed) = record.elapsed_s {
-        line("took", &format!("{elapsed} s"));
+        print_field(out, "took", &format!("{elapsed} s"));
     }
-    line("answerer", record.answerer.as_deref().unwrap_or("none"));
+    print_field(
+        out,
+        "answerer",
+        record.answerer.as_deref().unwrap_or("none"),
+    );
     let sent = if record.sent.is_empty() {
         "nowhere: nothing left this program".to_owned()
     } else {
         sent(record)
     };
-    line("sent", &sent);
-    line("question", &record.question);
+    print_field(out, "sent", &sent);
+    print_field(out, "question", &record.question);
     if let Some(text) = &record.assistant_text {
         out.line("");
         out.line(&out.shown(text));
@@ -362,16 +359,32 @@ fn print(context: &Context, record: &Record, state: RunState) {
     }
 }
 
+/// Prints a name and its value on one line.
+fn print_field(out: Output, name: &str, value: &str) {
+    out.line(&format!(
+        "{} {}",
+        out.dim(&format!("{name:<10}")),
+        out.shown(value)
+    ));
+}
+
 fn sent(record: &Record) -> String {
-    let one = |sent: &runs::Sent| {
-        let place = if sent.local {
-            "this machine"
-        } else {
-            "another machine"
-        };
-        format!("{} → {} ({place})", sent.what, sent.to)
+    record
+        .sent
+        .iter()
+        .map(sent_to)
+        .collect::<Vec<_>>()
+        .join("; ")
+}
+
+/// What was sent, and to where.
+fn sent_to(sent: &runs::Sent) -> String {
+    let place = if sent.local {
+        "this machine"
+    } else {
+        "another machine"
     };
-    record.sent.iter().map(one).collect::<Vec<_>>().join("; ")
+    format!("{} → {} ({place})", sent.what, sent.to)
 }
 
 fn verify(
@@ -601,13 +614,6 @@ fn print_renewed(context: &Context, done: &Renewed, was_asked: bool) {
         context.out.line(&format!("set aside: {}", path.display()));
     }
     if was_asked {
-        let counted = |n: usize, what: &str| {
-            if n == 1 {
-                format!("1 {what}")
-            } else {
-                format!("{n} {what}s")
-            }
-        };
         let lines = counted(done.lines, "line");
         let found = counted(done.found.len(), "record");
         context.out.line(&format!(
@@ -616,5 +622,14 @@ fn print_renewed(context: &Context, done: &Renewed, was_asked: bool) {
     }
     for id in &done.lost {
         context.out.line(&format!("{id}: its record is gone"));
+    }
+}
+
+/// A number and its noun.
+fn counted(n: usize, what: &str) -> String {
+    if n == 1 {
+        format!("1 {what}")
+    } else {
+        format!("{n} {what}s")
     }
 }

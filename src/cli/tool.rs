@@ -202,8 +202,10 @@ fn run_one(context: &Context, args: &ToolRun) -> Result<ExitCode> {
 
 /// The message for a result without text.
 fn why_empty(tool: &str, data: &Map<String, Value>) -> String {
-    let number = |name: &str| data.get(name).and_then(Value::as_u64);
-    match (number("first_line"), number("total_lines")) {
+    match (
+        number_in(data, "first_line"),
+        number_in(data, "total_lines"),
+    ) {
         (Some(first), Some(total)) if first > total => {
             let path = data.get("path").and_then(Value::as_str).unwrap_or_default();
             format!(
@@ -214,6 +216,11 @@ fn why_empty(tool: &str, data: &Map<String, Value>) -> String {
         }
         _ => format!("{tool} found nothing"),
     }
+}
+
+/// A whole number in the result.
+fn number_in(data: &Map<String, Value>, name: &str) -> Option<u64> {
+    data.get(name).and_then(Value::as_u64)
 }
 
 /// Converts `name=value` pairs to the types in the schema. A value that does not fit stays text,
@@ -229,13 +236,7 @@ fn typed(schema: &Value, pairs: &[String]) -> Result<Value> {
             .with_hint("--arg path=notes:plan.md"));
         };
         let kinds = &schema["properties"][name]["type"];
-        let is = |kind: &str| {
-            kinds.as_str() == Some(kind)
-                || kinds
-                    .as_array()
-                    .is_some_and(|k| k.iter().any(|k| k == kind))
-        };
-        let parsed = if is("string") {
+        let parsed = if is_kind(kinds, "string") {
             None
         } else {
             serde_json::from_str(value).ok()
@@ -254,6 +255,14 @@ fn typed(schema: &Value, pairs: &[String]) -> Result<Value> {
         }
     }
     Ok(Value::Object(out))
+}
+
+/// Whether a schema allows the type.
+fn is_kind(kinds: &Value, kind: &str) -> bool {
+    kinds.as_str() == Some(kind)
+        || kinds
+            .as_array()
+            .is_some_and(|k| k.iter().any(|k| k == kind))
 }
 
 fn log(context: &Context, limit: usize) -> Result<ExitCode> {

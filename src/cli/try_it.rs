@@ -20,8 +20,9 @@ use super::progress::Bar;
 use super::write::write_whole;
 use local_agent_agent::ask::{self, Answer};
 use local_agent_agent::config::{self, Config, Inputs, Template};
-use local_agent_agent::operations::{self, EmbedRun, IndexRun, jobs};
+use local_agent_agent::operations::{self, EmbedRun, EmbeddingModel, IndexRun, jobs};
 use local_agent_embed::embedding::{LazyEmbedder, QuestionEmbedder};
+use local_agent_index::indexing::EmbedSummary;
 use local_agent_index::lexical::Query;
 use local_agent_index::retrieval::{Engine, Mode, Request, Scope};
 use local_agent_text::error::{ErrorCode, Failure, Result};
@@ -54,19 +55,8 @@ pub(super) fn run(context: &mut Context, args: &Try) -> Result<ExitCode> {
     for error in &indexed.errors {
         talk(&format!("error: {error}"));
     }
-    let first = first_hits(&config, &questions)?;
     let budget = Duration::from_secs(args.budget);
-    let embed = EmbedRun {
-        first: &first,
-        budget: Some(budget),
-        wait: budget,
-        ..EmbedRun::default()
-    };
-    let embedded = if budget.is_zero() {
-        None
-    } else {
-        Some(jobs::run_embed(&config, &model, &embed, &|p| bar.report(p))?.0)
-    };
+    let embedded = embed_first(&config, &model, &questions, budget, &bar)?;
     bar.finish();
     let fingerprint = model.fingerprint()?;
     let engine = Engine::open(
@@ -76,6 +66,7 @@ pub(super) fn run(context: &mut Context, args: &Try) -> Result<ExitCode> {
         Some(&fingerprint),
     )?;
     let embedder = LazyEmbedder::new(|| model.load());
+    let embedder = QuestionEmbedder::new(&embedder);
     let mut answers = Vec::new();
     for text in &questions {
         let chosen = ask::Chosen::extractive("`try` asks nobody");
@@ -86,7 +77,7 @@ pub(super) fn run(context: &mut Context, args: &Try) -> Result<ExitCode> {
             &sandbox,
             &chosen,
             &mut |_| Ok(()),
-            &QuestionEmbedder::new(&embedder),
+            &embedder,
         )
         .answer?;
         if !context.out.json {
@@ -95,16 +86,12 @@ pub(super) fn run(context: &mut Context, args: &Try) -> Result<ExitCode> {
         answers.push((text, answer));
     }
     if context.out.json {
-        let body = |(text, answer): &(&String, Answer)| {
-            json!({"question": text, "outcome": answer.outcome(), "answer": answer.text(), "why": answer.why(),
-                   "coverage": answer.coverage, "citation_validation": answer.report()})
-        };
         let mut out = json!({
             "dir": dir.to_string_lossy(),
             "state": config.state_dir.to_string_lossy(),
             "index": indexed,
             "embed": embedded,
-            "answers": answers.iter().map(body).collect::<Vec<Value>>(),
+            "answers": answers.iter().map(answer_view).collect::<Vec<Value>>(),
         });
         extend(&mut out, context.roots());
         context.out.json(out);
@@ -112,6 +99,35 @@ pub(super) fn run(context: &mut Context, args: &Try) -> Result<ExitCode> {
         closing(context, &questions, &config, &engine, budget)?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Embeds the chunks that a search by words finds first, within the budget. `None`: nothing is
+/// embedded.
+fn embed_first(
+    config: &Config,
+    model: &EmbeddingModel,
+    questions: &[String],
+    budget: Duration,
+    bar: &Bar,
+) -> Result<Option<EmbedSummary>> {
+    let first = first_hits(config, questions)?;
+    if budget.is_zero() {
+        return Ok(None);
+    }
+    let run = EmbedRun {
+        first: &first,
+        budget: Some(budget),
+        wait: budget,
+        ..EmbedRun::default()
+    };
+    let (summary, ..) = jobs::run_embed(config, model, &run, &|p| bar.report(p))?;
+    Ok(Some(summary))
+}
+
+/// A question with its answer as `--json` prints it.
+fn answer_view((text, answer): &(&String, Answer)) -> Value {
+    json!({"question": text, "outcome": answer.outcome(), "answer": answer.text(), "why": answer.why(),
+                   "coverage": answer.coverage, "citation_validation": answer.report()})
 }
 
 /// The folder and the questions. A single argument that is not a folder is a question about the

@@ -179,18 +179,22 @@ fn answer(context: &Context, file: &Path) -> Result<String> {
         return read_text(&context.environment.cwd.join(file));
     }
     let mut bytes = Vec::new();
-    let fail = |why: String| Failure::new(ErrorCode::FileReadError, format!("stdin {why}"));
     std::io::stdin()
         .take(LARGEST + 1)
         .read_to_end(&mut bytes)
-        .map_err(|e| fail(format!("cannot be read: {e}")))?;
+        .map_err(|e| unreadable_input(format!("cannot be read: {e}")))?;
     if bytes.len() as u64 > LARGEST {
         return Err(Failure::new(
             ErrorCode::FileTooLarge,
             "the answer on stdin is too large",
         ));
     }
-    String::from_utf8(bytes).map_err(|_| fail("is not UTF-8 text".to_owned()))
+    String::from_utf8(bytes).map_err(|_| unreadable_input("is not UTF-8 text".to_owned()))
+}
+
+/// The answer cannot be read from the standard input.
+fn unreadable_input(why: String) -> Failure {
+    Failure::new(ErrorCode::FileReadError, format!("stdin {why}"))
 }
 
 /// A snapshot file, a JSON object with one under `snapshot`, or a run's record, whose evidence is

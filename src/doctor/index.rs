@@ -6,7 +6,7 @@ use super::{Checks, MOST_SAMPLES, Subject, count, sample};
 use local_agent_agent::operations::model_choice::AUTO;
 use local_agent_embed::embedding;
 use local_agent_embed::models::ModelFiles;
-use local_agent_files::sandbox::Address;
+use local_agent_files::sandbox::{Address, Sandbox};
 use local_agent_index::indexing::Source;
 use local_agent_index::store::{Database, IndexReader};
 use local_agent_text::error::{Failure, Result};
@@ -109,12 +109,18 @@ fn shows_files(subject: &Subject<'_>) -> bool {
     let Ok(sandbox) = subject.sandbox else {
         return false;
     };
-    let shows = |source: &Source| {
-        sandbox
-            .documents(&source.name)
-            .is_ok_and(|entries| !entries.is_empty())
-    };
-    subject.config().sources.iter().any(shows)
+    subject
+        .config()
+        .sources
+        .iter()
+        .any(|source| shows_source(sandbox, source))
+}
+
+/// Whether the source shows any file.
+fn shows_source(sandbox: &Sandbox, source: &Source) -> bool {
+    sandbox
+        .documents(&source.name)
+        .is_ok_and(|entries| !entries.is_empty())
 }
 
 /// A chunk whose text differs from the text hashed for its vector would never get a vector.
@@ -141,11 +147,7 @@ fn inputs(index: &IndexReader, checks: &mut Checks) -> Result<()> {
 }
 
 fn skipped(index: &IndexReader, total: u64, checks: &mut Checks) -> Result<()> {
-    let by_reason = index.texts(
-        "SELECT count(*) || ' ' || status FROM documents WHERE status <> 'indexed'
-         GROUP BY status ORDER BY count(*) DESC, status",
-        usize::MAX,
-    )?;
+    let by_reason = index.skipped_by_reason()?;
     let message = match total {
         0 => "no file was left out".to_owned(),
         _ => format!(
@@ -202,25 +204,12 @@ fn sources(subject: &Subject<'_>, index: &IndexReader, checks: &mut Checks) -> R
 /// A document may have no chunks if it is empty or has only frontmatter. One with text must have
 /// chunks.
 fn without_chunks(subject: &Subject<'_>, index: &IndexReader, checks: &mut Checks) -> Result<()> {
-    let found = index.texts(
-        "SELECT json_array(name, rel_path) FROM documents JOIN sources ON sources.id = source_id
-         WHERE status = 'indexed' AND size > 0
-           AND NOT EXISTS (SELECT 1 FROM chunks WHERE document_id = documents.id)
-         ORDER BY name, rel_path",
-        MOST_LOOKED_INTO,
-    )?;
+    let found = index.documents_without_chunks(MOST_LOOKED_INTO)?;
     let options = cut_options(subject);
-    let has_text = |pair: &String| -> Option<String> {
-        let (source, path): (SourceName, RelPath) = {
-            let (source, path): (String, String) = serde_json::from_str(pair).ok()?;
-            (SourceName::new(source).ok()?, RelPath::new(path).ok()?)
-        };
-        let at = Address { source, path };
-        let file = subject.sandbox.as_ref().ok()?.read(&at).ok()?;
-        let text = std::str::from_utf8(&file.bytes).ok()?;
-        (!markdown::parse(text, &options, &str::len).chunks.is_empty()).then(|| at.to_string())
-    };
-    let wrong: Vec<String> = found.iter().filter_map(has_text).collect();
+    let wrong: Vec<String> = found
+        .into_iter()
+        .filter_map(|(source, path)| address_with_text(subject, &options, source, path))
+        .collect();
     if wrong.is_empty() {
         checks.ok(
             Code::DocsWithoutChunksOk,
@@ -237,12 +226,24 @@ fn without_chunks(subject: &Subject<'_>, index: &IndexReader, checks: &mut Check
     Ok(())
 }
 
+/// The address of a document whose file has text that chunks are made of.
+fn address_with_text(
+    subject: &Subject<'_>,
+    options: &ChunkOptions,
+    source: String,
+    path: String,
+) -> Option<String> {
+    let at = Address {
+        source: SourceName::new(source).ok()?,
+        path: RelPath::new(path).ok()?,
+    };
+    let file = subject.sandbox.as_ref().ok()?.read(&at).ok()?;
+    let text = std::str::from_utf8(&file.bytes).ok()?;
+    (!markdown::parse(text, options, &str::len).chunks.is_empty()).then(|| at.to_string())
+}
+
 fn of_nothing(index: &IndexReader, checks: &mut Checks) -> Result<()> {
-    let wrong = index.texts(
-        "SELECT lower(hex(key)) FROM chunks
-         WHERE document_id NOT IN (SELECT id FROM documents WHERE status = 'indexed') ORDER BY id",
-        usize::MAX,
-    )?;
+    let wrong = index.chunks_without_document()?;
     if wrong.is_empty() {
         checks.ok(
             Code::ChunksWithoutDocsOk,
@@ -260,11 +261,7 @@ fn of_nothing(index: &IndexReader, checks: &mut Checks) -> Result<()> {
 }
 
 fn keys(index: &IndexReader, checks: &mut Checks) -> Result<()> {
-    let wrong = index.texts(
-        "SELECT CAST(id AS TEXT) FROM chunks WHERE key IS NULL OR length(key) <> 16
-            OR key IN (SELECT key FROM chunks GROUP BY key HAVING count(*) > 1)",
-        MOST_SAMPLES + 1,
-    )?;
+    let wrong = index.chunks_without_own_key(MOST_SAMPLES + 1)?;
     if wrong.is_empty() {
         checks.ok(Code::ChunkKeyOk, "every chunk has a key of its own");
     } else {
@@ -302,13 +299,7 @@ fn cutting(subject: &Subject<'_>, index: &IndexReader, checks: &mut Checks) -> R
     };
     let tokenizer = counting.as_ref().unwrap_or(files).tokenizer_sha256();
     let wanted = markdown::chunker_sig(&cut_options(subject), tokenizer);
-    let others = index.texts(
-        &format!(
-            "SELECT name || ':' || rel_path FROM documents JOIN sources ON sources.id = source_id
-             WHERE status = 'indexed' AND chunker_sig <> '{wanted}' ORDER BY name, rel_path"
-        ),
-        usize::MAX,
-    )?;
+    let others = index.documents_cut_otherwise(&wanted)?;
     if others.is_empty() {
         checks.ok(
             Code::ChunkSchemeOk,

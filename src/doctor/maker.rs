@@ -65,10 +65,6 @@ pub(super) fn configured<'a>(
     reachable: bool,
 ) -> std::result::Result<Maker<'a>, Unready> {
     let config = subject.config();
-    let unready = |failure: &local_agent_text::error::Failure, fix: &str| Unready {
-        why: failure.message.clone(),
-        fix: Some(failure.hint.clone().unwrap_or_else(|| fix.to_owned())),
-    };
     match config.embed.provider {
         EmbedProvider::Candle => subject
             .model
@@ -87,5 +83,13 @@ pub(super) fn configured<'a>(
         EmbedProvider::OpenAi => {
             server(config).map_err(|f| unready(&f, "start the server at llm.base_url"))
         }
+    }
+}
+
+/// The model cannot be used, with what mends it.
+fn unready(failure: &local_agent_text::error::Failure, fix: &str) -> Unready {
+    Unready {
+        why: failure.message.clone(),
+        fix: Some(failure.hint.clone().unwrap_or_else(|| fix.to_owned())),
     }
 }

@@ -256,12 +256,16 @@ fn sample(names: &[String]) -> String {
 /// A path quoted for a shell.
 fn quoted(path: &Path) -> String {
     let text = path.display().to_string();
-    let plain = |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '-' | '_' | '\\' | ':');
-    if text.chars().all(plain) {
+    if text.chars().all(needs_no_quotes) {
         text
     } else {
         format!("'{}'", text.replace('\'', r"'\''"))
     }
+}
+
+/// Whether a shell reads the character as it is.
+fn needs_no_quotes(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '/' | '.' | '-' | '_' | '\\' | ':')
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 //! databases.
 
 use std::collections::HashSet;
+use std::path::Path;
 
 use super::codes::Code;
 use super::maker::Maker;
@@ -119,34 +120,8 @@ pub(super) fn vectors(
 ) {
     let dir = subject.config().vectors_dir();
     let fix = format!("rm -r {} && local-agent embed", quoted(&dir));
-    let matrix = match Matrix::open(&dir).and_then(|matrix| {
-        matrix.as_ref().map_or(Ok(()), Matrix::verify)?;
-        Ok(matrix)
-    }) {
-        Ok(Some(matrix)) => matrix,
-        Ok(None) => {
-            if store.count().is_ok_and(|rows| rows > 0) {
-                let message = format!("there are embeddings, but no matrix in {}", dir.display());
-                checks.fail(Code::VectorsMissing, message, "local-agent embed");
-            }
-            return;
-        }
-        Err(failure) if failure.code == ErrorCode::DbNewer => {
-            checks.fail(
-                Code::VectorsNewer,
-                failure.message,
-                "install the newer local-agent",
-            );
-            return;
-        }
-        Err(failure) => {
-            checks.fail(
-                Code::VectorsDamaged,
-                format!("{}: {}", dir.display(), failure.message),
-                fix,
-            );
-            return;
-        }
+    let Some(matrix) = sound_matrix(&dir, store, &fix, checks) else {
+        return;
     };
     if maker.is_some_and(|maker| maker.fingerprint() != matrix.stamp().fingerprint) {
         let message =
@@ -186,6 +161,35 @@ pub(super) fn vectors(
         }
         Err(failure) => checks.fail(Code::VectorsDamaged, failure.message, fix),
     }
+}
+
+/// The matrix, if it is there and undamaged; otherwise says what is wrong with it.
+fn sound_matrix(
+    dir: &Path,
+    store: &EmbeddingStore,
+    fix: &str,
+    checks: &mut Checks,
+) -> Option<Matrix> {
+    match Matrix::open(dir).and_then(|matrix| {
+        matrix.as_ref().map_or(Ok(()), Matrix::verify)?;
+        Ok(matrix)
+    }) {
+        Ok(Some(matrix)) => return Some(matrix),
+        Ok(None) if store.count().is_ok_and(|rows| rows > 0) => {
+            let message = format!("there are embeddings, but no matrix in {}", dir.display());
+            checks.fail(Code::VectorsMissing, message, "local-agent embed");
+        }
+        Ok(None) => {}
+        Err(failure) if failure.code == ErrorCode::DbNewer => {
+            let fix = "install the newer local-agent";
+            checks.fail(Code::VectorsNewer, failure.message, fix);
+        }
+        Err(failure) => {
+            let message = format!("{}: {}", dir.display(), failure.message);
+            checks.fail(Code::VectorsDamaged, message, fix);
+        }
+    }
+    None
 }
 
 /// Reports the cosine profile of the matrix, and whether its vectors count.

@@ -85,17 +85,6 @@ fn not_tried(subject: &Subject<'_>, checks: &mut Checks, phase3: &mut Phase3) {
 }
 
 fn search(config: &Config, maker: &Maker<'_>) -> std::result::Result<String, NotReady> {
-    let fail = |failure: local_agent_text::error::Failure| NotReady {
-        reason: failure.message,
-        fix: failure
-            .hint
-            .filter(|hint| hint != "local-agent doctor")
-            .unwrap_or_else(|| "local-agent embed".to_owned()),
-    };
-    let not_ready = |reason: &str, fix: &str| NotReady {
-        reason: reason.to_owned(),
-        fix: fix.to_owned(),
-    };
     let fingerprint = maker.fingerprint();
     let engine = Engine::open(
         &config.index.db_path,
@@ -103,11 +92,11 @@ fn search(config: &Config, maker: &Maker<'_>) -> std::result::Result<String, Not
         &config.vectors_dir(),
         Some(&fingerprint),
     )
-    .map_err(fail)?;
+    .map_err(failed_search)?;
     let by_meaning = one(config, &engine, &Query::plain(QUERY), Mode::Vector, || {
         maker.embed(QUERY)
     });
-    let Some(hit) = by_meaning.map_err(fail)? else {
+    let Some(hit) = by_meaning.map_err(failed_search)? else {
         return Err(not_ready(
             "no vector that was found belongs to a chunk of the index",
             "local-agent embed",
@@ -133,7 +122,7 @@ fn search(config: &Config, maker: &Maker<'_>) -> std::result::Result<String, Not
         let by_words = one(config, &engine, &query, Mode::Lexical, || {
             Ok(QueryVector::default())
         })
-        .map_err(fail)?;
+        .map_err(failed_search)?;
         if !terms(&text).is_empty() && by_words.is_none() {
             return Err(not_ready(
                 "the words of a chunk find nothing",
@@ -142,6 +131,25 @@ fn search(config: &Config, maker: &Maker<'_>) -> std::result::Result<String, Not
         }
     }
     Ok("a search by meaning and by words found chunks of the index".to_owned())
+}
+
+/// The search cannot be tried.
+fn not_ready(reason: &str, fix: &str) -> NotReady {
+    NotReady {
+        reason: reason.to_owned(),
+        fix: fix.to_owned(),
+    }
+}
+
+/// The search failed.
+fn failed_search(failure: local_agent_text::error::Failure) -> NotReady {
+    NotReady {
+        reason: failure.message,
+        fix: failure
+            .hint
+            .filter(|hint| hint != "local-agent doctor")
+            .unwrap_or_else(|| "local-agent embed".to_owned()),
+    }
 }
 
 fn one(

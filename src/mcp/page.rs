@@ -28,22 +28,24 @@ pub(super) fn cursor(at: usize, about: &str) -> String {
 /// Errors: `INVALID_ARGS` when it is invalid, or belongs to something else.
 pub(super) fn place(cursor: Option<&str>, about: &str) -> Result<usize> {
     let Some(cursor) = cursor else { return Ok(0) };
-    let refused = |why: &str| {
-        Failure::new(ErrorCode::InvalidArgs, format!("the cursor {why}"))
-            .with_hint("make the same call without `cursor`")
-    };
     let (at, of) = cursor
         .split_once('-')
-        .ok_or_else(|| refused("is not one of this server's"))?;
+        .ok_or_else(|| refused_cursor("is not one of this server's"))?;
     let at = at
         .parse()
-        .map_err(|_| refused("is not one of this server's"))?;
+        .map_err(|_| refused_cursor("is not one of this server's"))?;
     if of != about {
-        return Err(refused(
+        return Err(refused_cursor(
             "belongs to another call, or what it counted has changed since",
         ));
     }
     Ok(at)
+}
+
+/// The cursor cannot be used.
+fn refused_cursor(why: &str) -> Failure {
+    Failure::new(ErrorCode::InvalidArgs, format!("the cursor {why}"))
+        .with_hint("make the same call without `cursor`")
 }
 
 /// The requested byte limit.

@@ -50,16 +50,10 @@ const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
 /// `INVALID_ARGS` for what is no address, and for one at which the token could be read in transit:
 /// only this machine and `https` are allowed.
 pub fn endpoint(url: &str) -> Result<String> {
-    let refused = |why: &str| {
-        Failure::new(
-            ErrorCode::InvalidArgs,
-            format!("`{url}` is not the address of a server: {why}"),
-        )
-        .with_hint("local-agent serve prints the address")
-    };
-    let address = ServerUrl::parse(url).map_err(refused)?;
+    let address = ServerUrl::parse(url).map_err(|why| refused_address(url, why))?;
     if !address.is_loopback() && !address.is_https() {
-        return Err(refused(
+        return Err(refused_address(
+            url,
             "beyond this machine it must begin with `https://`, because the token goes there",
         ));
     }
@@ -68,6 +62,15 @@ pub fn endpoint(url: &str) -> Result<String> {
         "{}/mcp",
         address.strip_suffix("/mcp").unwrap_or(&address)
     ))
+}
+
+/// The address cannot be one of a server.
+fn refused_address(url: &str, why: &str) -> Failure {
+    Failure::new(
+        ErrorCode::InvalidArgs,
+        format!("`{url}` is not the address of a server: {why}"),
+    )
+    .with_hint("local-agent serve prints the address")
 }
 
 /// Serves one client until it closes its end. The token goes to `endpoint` and nowhere else.
@@ -339,8 +342,10 @@ fn headers<'a>(request: &'a Value, chosen: Option<&'a str>) -> Vec<(&'static str
             .map(|method| ("mcp-method", method)),
     );
     let name = params["name"].as_str().or(params["uri"].as_str());
-    let is_plain = |name: &&str| name.bytes().all(|b| (b' '..=b'~').contains(&b));
-    headers.extend(name.filter(is_plain).map(|name| ("mcp-name", name)));
+    headers.extend(
+        name.filter(|name| name.bytes().all(|b| (b' '..=b'~').contains(&b)))
+            .map(|name| ("mcp-name", name)),
+    );
     headers
 }
 

@@ -16,7 +16,7 @@ use serde_json::json;
 use super::page::{about, cursor, place};
 use super::{Service, server, tools};
 use local_agent_agent::operations::documents::{self, DocumentPiece};
-use local_agent_files::sandbox::{Address, Root, Sandbox, What};
+use local_agent_files::sandbox::{Address, Sandbox, What};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::{FileStamp, RelPath, SourceName};
 
@@ -72,8 +72,11 @@ pub(super) fn list(service: &Service, from: Option<&str>) -> Result<ListResource
 
 fn notes(sandbox: &Sandbox) -> Result<Vec<(Address, u64)>> {
     let mut found = Vec::new();
-    let open = |root: &&Root| root.unavailable.is_none();
-    for root in sandbox.roots().iter().filter(open) {
+    for root in sandbox
+        .roots()
+        .iter()
+        .filter(|root| root.unavailable.is_none())
+    {
         for entry in sandbox.documents(&root.name)? {
             if let What::Found(stamp) = entry.what {
                 let at = Address {
@@ -126,17 +129,10 @@ fn mime_type(path: &str) -> &'static str {
 /// # Errors
 /// `INVALID_ARGS` for what is no address of a note.
 fn address_of(uri: &str, sandbox: &Sandbox) -> Result<Address> {
-    let refused = || {
-        Failure::new(
-            ErrorCode::InvalidArgs,
-            "the address is not `note://source/path`",
-        )
-        .with_hint("`resources/list` gives the addresses")
-    };
     let (source, path) = uri
         .strip_prefix(SCHEME)
         .and_then(|rest| rest.split_once('/'))
-        .ok_or_else(refused)?;
+        .ok_or_else(refused_address)?;
     // Some clients write the part behind `//` in lower case.
     let named = sandbox
         .roots()
@@ -145,11 +141,20 @@ fn address_of(uri: &str, sandbox: &Sandbox) -> Result<Address> {
         .find(|name| name.as_str().eq_ignore_ascii_case(source));
     let source = match named {
         Some(name) => name.clone(),
-        None => SourceName::new(source).map_err(|_| refused())?,
+        None => SourceName::new(source).map_err(|_| refused_address())?,
     };
-    let path = decoded(path).ok_or_else(refused)?;
-    let path = RelPath::new(path.as_str()).map_err(|_| refused())?;
+    let path = decoded(path).ok_or_else(refused_address)?;
+    let path = RelPath::new(path.as_str()).map_err(|_| refused_address())?;
     Ok(Address { source, path })
+}
+
+/// The address is not one of a note.
+fn refused_address() -> Failure {
+    Failure::new(
+        ErrorCode::InvalidArgs,
+        "the address is not `note://source/path`",
+    )
+    .with_hint("`resources/list` gives the addresses")
 }
 
 /// A path without its escapes; `None` when they are no text.

@@ -103,14 +103,11 @@ async fn serve_one(
 
 /// Returns when the system sends a termination signal.
 async fn asked_to_end() -> Done<()> {
-    let lost = |e: std::io::Error| {
-        Failure::internal(format!("the system's signals cannot be listened for: {e}"))
-    };
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
-        let mut term = signal(SignalKind::terminate()).map_err(lost)?;
-        let mut interrupt = signal(SignalKind::interrupt()).map_err(lost)?;
+        let mut term = signal(SignalKind::terminate()).map_err(lost_signals)?;
+        let mut interrupt = signal(SignalKind::interrupt()).map_err(lost_signals)?;
         tokio::select! {
             _ = term.recv() => {}
             _ = interrupt.recv() => {}
@@ -118,5 +115,10 @@ async fn asked_to_end() -> Done<()> {
         Ok(())
     }
     #[cfg(not(unix))]
-    tokio::signal::ctrl_c().await.map_err(lost)
+    tokio::signal::ctrl_c().await.map_err(lost_signals)
+}
+
+/// The signals of the system cannot be listened for.
+fn lost_signals(e: std::io::Error) -> Failure {
+    Failure::internal(format!("the system's signals cannot be listened for: {e}"))
 }

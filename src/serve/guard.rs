@@ -201,10 +201,21 @@ fn speaks_to_us(house: &House, request: &Request<Incoming>) -> bool {
 /// Whether a browser says that the request comes from another site. `Sec-Fetch-Site` also shows
 /// requests from another port of this machine, which would include the cookie.
 fn comes_from_elsewhere(house: &House, headers: &HeaderMap) -> bool {
-    let foreign = |value: &HeaderValue| !value.to_str().is_ok_and(|o| house.names.is_origin(o));
-    let site = |value: &HeaderValue| value != "same-origin" && value != "none";
-    headers.get_all(header::ORIGIN).iter().any(foreign)
-        || headers.get_all("sec-fetch-site").iter().any(site)
+    headers
+        .get_all(header::ORIGIN)
+        .iter()
+        .any(|value| is_foreign_origin(house, value))
+        || headers.get_all("sec-fetch-site").iter().any(is_other_site)
+}
+
+/// Whether a browser says that another site sent the request.
+fn is_other_site(value: &HeaderValue) -> bool {
+    value != "same-origin" && value != "none"
+}
+
+/// Whether the origin is not one of this server's.
+fn is_foreign_origin(house: &House, value: &HeaderValue) -> bool {
+    !value.to_str().is_ok_and(|o| house.names.is_origin(o))
 }
 
 /// The request with its complete body, if that is not too long and arrived in time.

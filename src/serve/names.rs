@@ -35,16 +35,23 @@ impl Names {
     }
 
     pub(super) fn is_host(&self, name: &str) -> bool {
-        let is_own = |host: &String| host.eq_ignore_ascii_case(name);
-        self.hosts.iter().any(is_own) || self.is_certified(name)
+        self.hosts
+            .iter()
+            .any(|host| host.eq_ignore_ascii_case(name))
+            || self.is_certified(name)
     }
 
     pub(super) fn is_origin(&self, origin: &str) -> bool {
         let is_own = |own: &String| own.eq_ignore_ascii_case(origin);
-        let certified = |(scheme, name): (&str, &str)| {
-            scheme.eq_ignore_ascii_case("https") && self.is_certified(name)
-        };
-        self.origins.iter().any(is_own) || origin.split_once("://").is_some_and(certified)
+        self.origins.iter().any(is_own)
+            || origin
+                .split_once("://")
+                .is_some_and(|(scheme, name)| self.is_certified_origin((scheme, name)))
+    }
+
+    /// Whether the origin is a name of the certificate, over https.
+    fn is_certified_origin(&self, (scheme, name): (&str, &str)) -> bool {
+        scheme.eq_ignore_ascii_case("https") && self.is_certified(name)
     }
 
     /// Whether this server's own certificate is for this name and port: its owner decided that.

@@ -67,11 +67,16 @@ pub(super) fn problems(shell: &Shell, report: &Value) -> Markup {
 
 /// The checks that failed, or those that passed and still have something to say.
 fn of(checks: &[Value], passed: bool) -> Vec<&Value> {
-    let wanted = |check: &&Value| {
-        let is_noted = check["suggested_fix"].is_string();
-        check["ok"] == json!(passed) && (!passed || is_noted)
-    };
-    checks.iter().filter(wanted).collect()
+    checks
+        .iter()
+        .filter(|check| is_wanted(passed, check))
+        .collect()
+}
+
+/// Whether the check belongs to this part of the page.
+fn is_wanted(passed: bool, check: &Value) -> bool {
+    let is_noted = check["suggested_fix"].is_string();
+    check["ok"] == json!(passed) && (!passed || is_noted)
 }
 
 fn problem(check: &Value, class: &str) -> Markup {

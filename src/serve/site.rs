@@ -106,15 +106,19 @@ fn shell(visit: &Visit, uri: &Uri) -> Shell {
 
 /// The limits that a visitor typed; a blank field limits nothing.
 fn within(shell: &Shell) -> Within {
-    let text = |value: &str| Some(value.trim().to_owned()).filter(|value| !value.is_empty());
     let tag = shell.tag.trim().trim_start_matches('#');
     Within {
-        source: text(&shell.source).into_iter().collect(),
+        source: text_or_none(&shell.source).into_iter().collect(),
         path: Vec::new(),
-        tag: text(tag).into_iter().collect(),
-        after: text(&shell.after),
-        before: text(&shell.before),
+        tag: text_or_none(tag).into_iter().collect(),
+        after: text_or_none(&shell.after),
+        before: text_or_none(&shell.before),
     }
+}
+
+/// The text without blanks around it, if there is any.
+fn text_or_none(value: &str) -> Option<String> {
+    Some(value.trim().to_owned()).filter(|value| !value.is_empty())
 }
 
 async fn search(visit: &Visit, shell: &Shell) -> Sent {

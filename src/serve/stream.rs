@@ -109,10 +109,9 @@ fn finish(sender: &UnboundedSender<Bytes>, shell: &Shell, done: Result<Value>) {
         Ok(answer) => {
             let claims = answer["citation_validation"]["claims"].as_array();
             for claim in claims.into_iter().flatten() {
-                let text = |key: &str| claim[key].as_str().unwrap_or_default();
                 let sentence = SentenceEvent {
-                    verdict: text("verdict"),
-                    text: text("text"),
+                    verdict: claim_text(claim, "verdict"),
+                    text: claim_text(claim, "text"),
                 };
                 send(sender, "sentence", &sentence);
             }
@@ -122,6 +121,11 @@ fn finish(sender: &UnboundedSender<Bytes>, shell: &Shell, done: Result<Value>) {
     };
     let html = html.into_string();
     send(sender, "page", &PageEvent { ok, html });
+}
+
+/// A text in a claim; empty if it is not there.
+fn claim_text<'c>(claim: &'c Value, key: &str) -> &'c str {
+    claim[key].as_str().unwrap_or_default()
 }
 
 fn send(sender: &UnboundedSender<Bytes>, name: &str, data: &impl Serialize) {

@@ -94,17 +94,19 @@ fn kept(folder: &StateDirectory) -> Result<Vec<NamedToken>> {
     let Some(bytes) = bytes else {
         return Ok(Vec::new());
     };
-    let damaged = |why: &str| {
-        let file = folder.path().join(TOKENS_FILE);
-        let message = format!("{} {why}, so no named token works", file.display());
-        let aside = local_agent_files::state::quoted(&file);
-        Failure::new(ErrorCode::WriteError, message).with_hint(format!("mv {aside} {aside}.aside"))
-    };
     match serde_json::from_slice::<TokenFile>(&bytes) {
         Ok(file) if file.schema_version == SCHEMA_VERSION => Ok(file.tokens),
-        Ok(_) => Err(damaged("was written by a newer version")),
-        Err(_) => Err(damaged("is damaged")),
+        Ok(_) => Err(damaged_tokens(folder, "was written by a newer version")),
+        Err(_) => Err(damaged_tokens(folder, "is damaged")),
     }
+}
+
+/// The file of tokens cannot be used.
+fn damaged_tokens(folder: &StateDirectory, why: &str) -> Failure {
+    let file = folder.path().join(TOKENS_FILE);
+    let message = format!("{} {why}, so no named token works", file.display());
+    let aside = local_agent_files::state::quoted(&file);
+    Failure::new(ErrorCode::WriteError, message).with_hint(format!("mv {aside} {aside}.aside"))
 }
 
 /// Makes a token and keeps its hash; returns the token.
@@ -175,9 +177,8 @@ fn change(state_dir: &Path, how: impl FnOnce(&mut Vec<NamedToken>) -> Result<()>
 }
 
 fn check_name(name: &str) -> Result<()> {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     let starts_well = name.starts_with(|c: char| c.is_ascii_alphanumeric());
-    if starts_well && name.len() <= LONGEST_NAME && name.chars().all(is_plain) {
+    if starts_well && name.len() <= LONGEST_NAME && name.chars().all(is_plain_name) {
         return Ok(());
     }
     let message = format!(
@@ -185,6 +186,11 @@ fn check_name(name: &str) -> Result<()> {
     );
     Err(Failure::new(ErrorCode::InvalidArgs, message)
         .with_hint("local-agent serve token add laptop --role search"))
+}
+
+/// Whether a name of a token may contain the character.
+fn is_plain_name(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '-' || c == '_'
 }
 
 /// The token that `given` is. Every hash is compared, so the time says nothing.

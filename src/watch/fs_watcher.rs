@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
@@ -260,8 +260,7 @@ impl EventFilter {
             .find_map(|root| path.strip_prefix(root).ok())
             .unwrap_or(path);
         let mut folders = below.parent().into_iter().flat_map(Path::components);
-        let is_hidden = |part: Component<'_>| part.as_os_str().to_string_lossy().starts_with('.');
-        if folders.any(is_hidden) {
+        if folders.any(|part| part.as_os_str().to_string_lossy().starts_with('.')) {
             return false;
         }
         if IGNORE_FILES.contains(&name) {

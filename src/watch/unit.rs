@@ -38,8 +38,10 @@ WantedBy=default.target
 
 /// A property list for `~/Library/LaunchAgents`; `command` is the program with its arguments.
 pub(crate) fn launchd(service: &UnitSubject, command: &[String]) -> String {
-    let word = |word: &String| format!("    <string>{}</string>\n", xml_text(word));
-    let words: String = command.iter().map(word).collect();
+    let words: String = command
+        .iter()
+        .map(|word| format!("    <string>{}</string>\n", xml_text(word)))
+        .collect();
     let name = service.name;
     format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>
@@ -96,22 +98,28 @@ fn windows_word(word: &str) -> String {
 /// which prints nothing unless something is wrong; cron mails what is printed. `before` and `after`
 /// are the words around the name of the command.
 pub(crate) fn cron(before: &[String], after: &[String]) -> String {
-    let line_of = |own: &[&str]| {
-        let own = own.iter().map(|word| (*word).to_owned());
-        let words = before
-            .iter()
-            .cloned()
-            .chain(own)
-            .chain(after.iter().cloned());
-        let words: Vec<String> = words.map(|word| shell_word(&word)).collect();
-        words.join(" ")
-    };
-    let index = line_of(&["index", "--quiet", "--wait", "300"]);
-    let embed = line_of(&["embed", "--quiet", "--wait", "300"]);
-    let doctor = line_of(&["doctor", "--require-phase3", "--offline", "--quiet"]);
+    let index = cron_command(before, after, &["index", "--quiet", "--wait", "300"]);
+    let embed = cron_command(before, after, &["embed", "--quiet", "--wait", "300"]);
+    let doctor = cron_command(
+        before,
+        after,
+        &["doctor", "--require-phase3", "--offline", "--quiet"],
+    );
     let lines = format!("*/10 * * * * {index} && {embed}\n0 7 * * * {doctor}\n");
     // To cron, a percent sign is a line break.
     lines.replace('%', "\\%")
+}
+
+/// A command of the program as a line of a shell.
+fn cron_command(before: &[String], after: &[String], own: &[&str]) -> String {
+    let own = own.iter().map(|word| (*word).to_owned());
+    let words = before
+        .iter()
+        .cloned()
+        .chain(own)
+        .chain(after.iter().cloned());
+    let words: Vec<String> = words.map(|word| shell_word(&word)).collect();
+    words.join(" ")
 }
 
 fn is_plain(word: &str) -> bool {

@@ -86,34 +86,43 @@ pub(crate) fn overlap(claim: &str, evidence: &str) -> [f64; 3] {
         .iter()
         .map(|s| words(s).iter().map(|w| stem(w).to_owned()).collect())
         .collect();
-    let share = |sets: &[HashSet<String>]| {
-        let found = wanted
-            .iter()
-            .filter(|w| sets.iter().any(|s| s.contains(**w)))
-            .count();
-        f64::from(u32::try_from(found).unwrap_or(0))
-            / f64::from(u32::try_from(wanted.len()).unwrap_or(1))
+    let window = |i: usize| {
+        held.get(i..(i + 3).min(held.len()))
+            .map_or(0.0, |sets| share_of_words(&wanted, sets))
     };
-    let window = |i: usize| held.get(i..(i + 3).min(held.len())).map_or(0.0, share);
     let mut best = 0;
     for i in 1..held.len() {
         if window(i) > window(best) {
             best = i;
         }
     }
-    let negated = |text: &str| NEGATIONS.as_ref().is_some_and(|n| n.is_match(text));
     let near = sentences(evidence)
         .get(best..)
         .map(|s| s.iter().take(3).copied().collect::<Vec<_>>().join(" "))
         .unwrap_or_default();
     let guarded = if !numbers(claim).is_subset(&numbers(evidence)) {
         0.0
-    } else if negated(claim) != negated(&near) {
+    } else if is_negated(claim) != is_negated(&near) {
         window(best) / 2.0
     } else {
         window(best)
     };
-    [share(&held), window(best), guarded]
+    [share_of_words(&wanted, &held), window(best), guarded]
+}
+
+/// Whether the text contains a negation.
+fn is_negated(text: &str) -> bool {
+    NEGATIONS.as_ref().is_some_and(|n| n.is_match(text))
+}
+
+/// The share of the wanted words that one of the sets contains.
+fn share_of_words(wanted: &[&str], sets: &[HashSet<String>]) -> f64 {
+    let found = wanted
+        .iter()
+        .filter(|w| sets.iter().any(|s| s.contains(**w)))
+        .count();
+    f64::from(u32::try_from(found).unwrap_or(0))
+        / f64::from(u32::try_from(wanted.len()).unwrap_or(1))
 }
 
 #[cfg(test)]

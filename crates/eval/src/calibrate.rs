@@ -61,21 +61,16 @@ const STEPS: usize = 50;
 ///
 /// `EVAL_ERROR` when a class is empty.
 pub fn fit(observed: &[Observed]) -> Result<Model> {
-    let all = || {
-        observed.iter().flat_map(|one| {
-            one.samples
-                .iter()
-                .map(move |s| (s, 1.0 / one.samples.len() as f64))
-        })
-    };
-    if !all().any(|(s, _)| s.relevant) || !all().any(|(s, _)| !s.relevant) {
+    if !weighted_samples(observed).any(|(s, _)| s.relevant)
+        || !weighted_samples(observed).any(|(s, _)| !s.relevant)
+    {
         return Err(invalid(
             "a calibration needs hits that are relevant and hits that are not",
         ));
     }
     let mut used = [true; 3];
     let weights = loop {
-        let weights = newton(&all().collect::<Vec<_>>(), used);
+        let weights = newton(&weighted_samples(observed).collect::<Vec<_>>(), used);
         let Some(worst) = (1..3)
             .filter(|at| weights[*at] < 0.0)
             .min_by(|a, b| weights[*a].total_cmp(&weights[*b]))
@@ -99,6 +94,15 @@ pub fn fit(observed: &[Observed]) -> Result<Model> {
     Ok(model)
 }
 
+/// Every sample with its weight: each observation counts as one, however many samples it has.
+fn weighted_samples(observed: &[Observed]) -> impl Iterator<Item = (&CalibrationSample, f64)> {
+    observed.iter().flat_map(|one| {
+        one.samples
+            .iter()
+            .map(move |s| (s, 1.0 / one.samples.len() as f64))
+    })
+}
+
 /// The largest threshold that refuses at most [`MAX_REFUSED`] of these questions.
 fn floor(model: &Model, answerable: &[Vec<Features>]) -> f64 {
     let mut chances: Vec<f64> = answerable
@@ -114,16 +118,18 @@ fn floor(model: &Model, answerable: &[Vec<Features>]) -> f64 {
 pub fn costs(model: &Model, one: &Observed) -> Costs {
     let shown =
         |hits: &Vec<Features>| !hits.is_empty() && model.best(hits.iter().copied()) >= model.floor;
-    let share = |all: &[Vec<Features>], count: &dyn Fn(&Vec<Features>) -> bool| {
-        all.iter().filter(|f| count(f)).count() as f64 / all.len().max(1) as f64
-    };
     Costs {
         set: one.set.clone(),
         questions: one.answerable.len(),
-        false_refusals: share(&one.answerable, &|f| !shown(f)),
-        false_answers_removed: share(&one.removed, &shown),
-        false_answers_foreign: share(&one.foreign, &shown),
+        false_refusals: share_where(&one.answerable, &|f| !shown(f)),
+        false_answers_removed: share_where(&one.removed, &shown),
+        false_answers_foreign: share_where(&one.foreign, &shown),
     }
+}
+
+/// The share of questions whose hits satisfy `count`.
+fn share_where(all: &[Vec<Features>], count: &dyn Fn(&Vec<Features>) -> bool) -> f64 {
+    all.iter().filter(|f| count(f)).count() as f64 / all.len().max(1) as f64
 }
 
 /// Intercept and two weights; those that are not `used` stay 0.

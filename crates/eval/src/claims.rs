@@ -108,19 +108,21 @@ pub fn score(name: &str, claims: &[Claim]) -> Scored {
 
 /// Mean of the true-positive and the true-negative rate at a threshold.
 pub fn balanced_accuracy(labels: &[bool], scores: &[f64], threshold: f64) -> f64 {
-    let rate = |wanted: bool| {
-        let of: Vec<bool> = labels
-            .iter()
-            .zip(scores)
-            .filter(|(l, _)| **l == wanted)
-            .map(|(_, s)| *s >= threshold)
-            .collect();
-        ratio(
-            of.iter().filter(|accepted| **accepted == wanted).count(),
-            of.len(),
-        )
-    };
-    (rate(true) + rate(false)) / 2.0
+    (rate_of(labels, scores, threshold, true) + rate_of(labels, scores, threshold, false)) / 2.0
+}
+
+/// The share of claims with this label that the threshold judges right.
+fn rate_of(labels: &[bool], scores: &[f64], threshold: f64, wanted: bool) -> f64 {
+    let of: Vec<bool> = labels
+        .iter()
+        .zip(scores)
+        .filter(|(l, _)| **l == wanted)
+        .map(|(_, s)| *s >= threshold)
+        .collect();
+    ratio(
+        of.iter().filter(|accepted| **accepted == wanted).count(),
+        of.len(),
+    )
 }
 
 /// Area under the ROC curve, ties counted half (Mann–Whitney).
@@ -186,16 +188,18 @@ pub fn best_threshold(sets: &[&Scored], method: &str) -> f64 {
         .collect();
     candidates.sort_by(f64::total_cmp);
     candidates.dedup();
-    let mean = |t: f64| {
-        lists
-            .iter()
-            .map(|(labels, scores)| balanced_accuracy(labels, scores, t))
-            .sum::<f64>()
-    };
     candidates
         .into_iter()
-        .max_by(|a, b| mean(*a).total_cmp(&mean(*b)))
+        .max_by(|a, b| summed_accuracy(&lists, *a).total_cmp(&summed_accuracy(&lists, *b)))
         .unwrap_or(0.0)
+}
+
+/// The sum of the balanced accuracies of all sets at this threshold.
+fn summed_accuracy(lists: &[(&[bool], &[f64])], t: f64) -> f64 {
+    lists
+        .iter()
+        .map(|(labels, scores)| balanced_accuracy(labels, scores, t))
+        .sum::<f64>()
 }
 
 /// The results of one method on one set.
@@ -215,32 +219,40 @@ pub struct ClaimFigures {
 
 /// The figures of every method on every set, in the order of `sets`.
 pub fn figures(sets: &[Scored]) -> Vec<BTreeMap<&'static str, ClaimFigures>> {
-    let one = |i: usize, set: &Scored, method: &'static str, scores: &[f64]| {
-        let others: Vec<&Scored> = sets
-            .iter()
-            .enumerate()
-            .filter(|(n, _)| *n != i)
-            .map(|(_, s)| s)
-            .collect();
-        let threshold = (!others.is_empty()).then(|| best_threshold(&others, method));
-        ClaimFigures {
-            auc: auc(&set.labels, scores),
-            left_out: threshold.map(|t| balanced_accuracy(&set.labels, scores, t)),
-            threshold,
-            shipped: (method == SUPPORT)
-                .then(|| balanced_accuracy(&set.labels, scores, ClaimSupport::threshold())),
-            false_accepts_at_80: false_accepts_at_80(&set.labels, scores),
-        }
-    };
     sets.iter()
         .enumerate()
         .map(|(i, set)| {
             set.methods
                 .iter()
-                .map(|(method, scores)| (*method, one(i, set, method, scores)))
+                .map(|(method, scores)| (*method, figures_of(sets, i, set, method, scores)))
                 .collect()
         })
         .collect()
+}
+
+/// The figures of one method on one set, with a threshold chosen on the other sets.
+fn figures_of(
+    sets: &[Scored],
+    i: usize,
+    set: &Scored,
+    method: &'static str,
+    scores: &[f64],
+) -> ClaimFigures {
+    let others: Vec<&Scored> = sets
+        .iter()
+        .enumerate()
+        .filter(|(n, _)| *n != i)
+        .map(|(_, s)| s)
+        .collect();
+    let threshold = (!others.is_empty()).then(|| best_threshold(&others, method));
+    ClaimFigures {
+        auc: auc(&set.labels, scores),
+        left_out: threshold.map(|t| balanced_accuracy(&set.labels, scores, t)),
+        threshold,
+        shipped: (method == SUPPORT)
+            .then(|| balanced_accuracy(&set.labels, scores, ClaimSupport::threshold())),
+        false_accepts_at_80: false_accepts_at_80(&set.labels, scores),
+    }
 }
 
 fn count(n: usize) -> f64 {

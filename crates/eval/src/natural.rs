@@ -351,8 +351,11 @@ impl NaturalFigures {
         let sentence = row.sentence.as_deref().unwrap_or("");
         let start = row.answer.find(sentence).unwrap_or(0);
         let end = start + sentence.len();
-        let inside = |claim: &&Claim| claim.span.start() < end && start < claim.span.end();
-        let claims: Vec<&Claim> = report.claims.iter().filter(inside).collect();
+        let claims: Vec<&Claim> = report
+            .claims
+            .iter()
+            .filter(|claim| claim.span.start() < end && start < claim.span.end())
+            .collect();
         let worst = claims.iter().max_by_key(|claim| Fate::of(claim));
         let fate = worst.map_or(Fate::Shown, |claim| Fate::of(claim));
         self.wrong.add(fate);

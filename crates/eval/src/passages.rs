@@ -75,11 +75,10 @@ pub fn score(
             .map(|(path, spans)| shared(spans, top.get(path).map_or(&[], Vec::as_slice)))
             .sum();
         let (gold, top) = (total(&gold), total(&top));
-        let share = |part: u64, of: u64| if of > 0 { part as f64 / of as f64 } else { 0.0 };
         sum.hit += f64::from(u8::from(is_hit(&marks, found)));
-        sum.recall += share(both, gold);
-        sum.precision += share(both, top);
-        sum.iou += share(both, gold + top - both);
+        sum.recall += fraction(both, gold);
+        sum.precision += fraction(both, top);
+        sum.iou += fraction(both, gold + top - both);
     }
     let count = evidence.len().max(1) as f64;
     for value in [
@@ -93,44 +92,60 @@ pub fn score(
     sum
 }
 
+/// `part` of `of`, or 0 of nothing.
+fn fraction(part: u64, of: u64) -> f64 {
+    if of > 0 { part as f64 / of as f64 } else { 0.0 }
+}
+
 fn is_hit(marks: &[Passage], found: &[Passage]) -> bool {
-    let half = |mark: &Passage, passage: &Passage| {
-        let overlap = mark
-            .end
-            .min(passage.end)
-            .saturating_sub(mark.start.max(passage.start));
-        mark.path == passage.path && mark.end > mark.start && overlap * 2 >= mark.end - mark.start
-    };
     found
         .iter()
-        .any(|passage| marks.iter().any(|mark| half(mark, passage)))
+        .any(|passage| marks.iter().any(|mark| covers_half(mark, passage)))
+}
+
+/// Whether the passage contains at least half of the mark.
+fn covers_half(mark: &Passage, passage: &Passage) -> bool {
+    let overlap = mark
+        .end
+        .min(passage.end)
+        .saturating_sub(mark.start.max(passage.start));
+    mark.path == passage.path && mark.end > mark.start && overlap * 2 >= mark.end - mark.start
 }
 
 /// A mark in characters. Lines beyond the document's end are ignored.
 fn in_characters(mark: &Mark, lines: &dyn Fn(&str) -> Option<Vec<u64>>) -> Passage {
-    let place = |start, end| Passage {
-        path: mark.path.clone(),
-        start,
-        end,
-    };
     if let (Some(start), Some(end)) = (mark.start, mark.end) {
-        return place(start, end);
+        return passage_of(mark, start, end);
     }
     let (Some(first), Some(last), Some(starts)) =
         (mark.start_line, mark.end_line, lines(&mark.path))
     else {
-        return place(0, 0);
-    };
-    let at = |line: u64| {
-        usize::try_from(line)
-            .ok()
-            .and_then(|line| starts.get(line))
-            .copied()
+        return passage_of(mark, 0, 0);
     };
     let last = last.min(starts.len().saturating_sub(1) as u64);
-    match (at(first.max(1) - 1), at(last)) {
-        (Some(start), Some(end)) if first.max(1) <= last => place(start, end),
-        _ => place(0, 0),
+    match (
+        start_of_line(&starts, first.max(1) - 1),
+        start_of_line(&starts, last),
+    ) {
+        (Some(start), Some(end)) if first.max(1) <= last => passage_of(mark, start, end),
+        _ => passage_of(mark, 0, 0),
+    }
+}
+
+/// Where a line starts, counted in characters.
+fn start_of_line(starts: &[u64], line: u64) -> Option<u64> {
+    usize::try_from(line)
+        .ok()
+        .and_then(|line| starts.get(line))
+        .copied()
+}
+
+/// The passage of the marked file between two characters.
+fn passage_of(mark: &Mark, start: u64, end: u64) -> Passage {
+    Passage {
+        path: mark.path.clone(),
+        start,
+        end,
     }
 }
 

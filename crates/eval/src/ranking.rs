@@ -71,13 +71,11 @@ pub fn mean(all: &[Scores]) -> Scores {
 }
 
 fn one(ranked: &[String], documents: &BTreeMap<String, i64>) -> Scores {
-    let grade = |path: &String| documents.get(path).copied().unwrap_or(0).max(0);
     let relevant = documents.values().filter(|grade| **grade > 0).count();
-    let recall = |k: usize| {
-        let found = ranked.iter().take(k).filter(|path| grade(path) > 0).count();
-        found as f64 / relevant.max(1) as f64
-    };
-    let first = ranked.iter().take(10).position(|path| grade(path) > 0);
+    let first = ranked
+        .iter()
+        .take(10)
+        .position(|path| grade_of(documents, path) > 0);
     let mut best: Vec<i64> = documents
         .values()
         .copied()
@@ -87,14 +85,34 @@ fn one(ranked: &[String], documents: &BTreeMap<String, i64>) -> Scores {
     let ideal = gain(best.into_iter().take(10));
     Scores {
         ndcg_10: if ideal > 0.0 {
-            gain(ranked.iter().take(10).map(grade)) / ideal
+            gain(ranked.iter().take(10).map(|path| grade_of(documents, path))) / ideal
         } else {
             0.0
         },
-        recall_10: recall(10),
-        recall_100: recall(100),
+        recall_10: recall_at(ranked, documents, relevant, 10),
+        recall_100: recall_at(ranked, documents, relevant, 100),
         mrr_10: first.map_or(0.0, |at| 1.0 / (at + 1) as f64),
     }
+}
+
+/// The share of relevant documents among the first `k`.
+fn recall_at(
+    ranked: &[String],
+    documents: &BTreeMap<String, i64>,
+    relevant: usize,
+    k: usize,
+) -> f64 {
+    let found = ranked
+        .iter()
+        .take(k)
+        .filter(|path| grade_of(documents, path) > 0)
+        .count();
+    found as f64 / relevant.max(1) as f64
+}
+
+/// How relevant a document is; 0 if nobody graded it.
+fn grade_of(documents: &BTreeMap<String, i64>, path: &str) -> i64 {
+    documents.get(path).copied().unwrap_or(0).max(0)
 }
 
 /// Discounted cumulative gain.

@@ -86,23 +86,27 @@ pub type Embed<'a> = &'a dyn Fn(&str) -> Result<QueryVector>;
 
 /// Embeds every question, or none if `embed` is `None`.
 pub fn ask<'a>(questions: &'a [Question], embed: Option<Embed<'_>>) -> Result<Vec<Asked<'a>>> {
-    let one = |question: &'a Question| {
-        let start = Instant::now();
-        let vector =
-            embed.map_or_else(|| Ok(QueryVector::default()), |embed| embed(&question.text))?;
-        let embed_ms = if embed.is_some() {
-            milliseconds(start)
-        } else {
-            0.0
-        };
-        Ok(Asked {
-            question,
-            query: Query::plain(&question.text),
-            vector,
-            embed_ms,
-        })
+    questions
+        .iter()
+        .map(|question| ask_one(embed, question))
+        .collect()
+}
+
+/// One question with its vector and the time that the vector took.
+fn ask_one<'a>(embed: Option<Embed<'_>>, question: &'a Question) -> Result<Asked<'a>> {
+    let start = Instant::now();
+    let vector = embed.map_or_else(|| Ok(QueryVector::default()), |embed| embed(&question.text))?;
+    let embed_ms = if embed.is_some() {
+        milliseconds(start)
+    } else {
+        0.0
     };
-    questions.iter().map(one).collect()
+    Ok(Asked {
+        question,
+        query: Query::plain(&question.text),
+        vector,
+        embed_ms,
+    })
 }
 
 /// The results of one mode for every question.
@@ -137,11 +141,17 @@ impl Searcher<'_> {
         let searched = self.each(mode, asked, DOCUMENTS, |request, vector| {
             self.engine.search_documents(request, || Ok(vector))
         })?;
-        let scored = |hit: Hit| (hit.chunk.path.as_str().to_owned(), hit.score);
         let found = searched.found.into_iter();
         Ok(Searched {
             found: found
-                .map(|(id, hits)| (id, hits.into_iter().map(scored).collect()))
+                .map(|(id, hits)| {
+                    (
+                        id,
+                        hits.into_iter()
+                            .map(|hit| (hit.chunk.path.as_str().to_owned(), hit.score))
+                            .collect(),
+                    )
+                })
                 .collect(),
             latency: searched.latency,
         })
@@ -267,10 +277,13 @@ pub fn passages_tsv(found: &passages::PassageRun) -> String {
 
 /// The documents alone, for scoring.
 pub fn ranked(found: &BTreeMap<String, Vec<(String, f32)>>) -> ranking::Run {
-    let paths =
-        |documents: &Vec<(String, f32)>| documents.iter().map(|(path, _)| path.clone()).collect();
     found
         .iter()
-        .map(|(id, documents)| (id.clone(), paths(documents)))
+        .map(|(id, documents)| (id.clone(), paths_of(documents)))
         .collect()
+}
+
+/// The paths of the documents, in their order.
+fn paths_of(documents: &[(String, f32)]) -> Vec<String> {
+    documents.iter().map(|(path, _)| path.clone()).collect()
 }

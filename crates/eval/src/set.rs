@@ -139,11 +139,7 @@ pub fn evidence(text: &str, questions: &[Question]) -> Result<Vec<Evidence>> {
                 one.id
             )));
         }
-        let placed = |mark: &Mark| {
-            mark.start.is_some() && mark.end.is_some()
-                || mark.start_line.is_some() && mark.end_line.is_some()
-        };
-        if !one.refs.iter().all(placed) {
+        if !one.refs.iter().all(is_placed) {
             return Err(invalid(format!(
                 "spans.jsonl: a mark of `{}` has neither characters nor lines",
                 one.id
@@ -156,6 +152,12 @@ pub fn evidence(text: &str, questions: &[Question]) -> Result<Vec<Evidence>> {
         ));
     }
     Ok(all)
+}
+
+/// Whether a mark says where it begins and ends.
+fn is_placed(mark: &Mark) -> bool {
+    mark.start.is_some() && mark.end.is_some()
+        || mark.start_line.is_some() && mark.end_line.is_some()
 }
 
 fn lines<T: DeserializeOwned>(text: &str, name: &str) -> Result<Vec<T>> {

@@ -56,17 +56,21 @@ pub fn paired(a: &[f64], b: &[f64]) -> Difference {
         return Difference::default();
     }
     let mut random = SplitMix(0x5eed);
-    let draw = |random: &mut SplitMix| {
-        let sum: f64 = (0..count).map(|_| differences[random.below(count)]).sum();
-        sum / count as f64
-    };
-    let mut means: Vec<f64> = (0..RESAMPLES).map(|_| draw(&mut random)).collect();
+    let mut means: Vec<f64> = (0..RESAMPLES)
+        .map(|_| mean_of_draw(&differences, count, &mut random))
+        .collect();
     means.sort_by(f64::total_cmp);
     Difference {
         mean: differences.iter().sum::<f64>() / count as f64,
         low: percentile(&means, 0.025),
         high: percentile(&means, 0.975),
     }
+}
+
+/// The mean of `count` differences that are drawn with replacement.
+fn mean_of_draw(differences: &[f64], count: usize, random: &mut SplitMix) -> f64 {
+    let sum: f64 = (0..count).map(|_| differences[random.below(count)]).sum();
+    sum / count as f64
 }
 
 /// SplitMix64 (Steele, Lea and Flood 2014): small, seeded, the same on every machine.

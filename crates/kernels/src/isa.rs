@@ -112,31 +112,40 @@ impl Isa {
 
 #[cfg(target_arch = "x86_64")]
 fn supports(set: Set) -> bool {
-    let avx2 = || {
-        is_x86_feature_detected!("avx2")
-            && is_x86_feature_detected!("fma")
-            && is_x86_feature_detected!("f16c")
-    };
-    let avx512 = || {
-        avx2()
-            && is_x86_feature_detected!("avx512f")
-            && is_x86_feature_detected!("avx512bw")
-            && is_x86_feature_detected!("avx512dq")
-            && is_x86_feature_detected!("avx512vl")
-    };
-    let bf16 = || {
-        avx512() && is_x86_feature_detected!("avx512vnni") && is_x86_feature_detected!("avx512bf16")
-    };
     match set {
         Set::Portable => true,
-        Set::Avx2 => avx2(),
-        Set::AvxVnni => avx2() && is_x86_feature_detected!("avxvnni"),
-        Set::Avx512 => avx512(),
-        Set::Avx512Vnni => avx512() && is_x86_feature_detected!("avx512vnni"),
-        Set::Avx512Bf16 => bf16(),
-        Set::Amx => bf16() && amx_is_usable(),
+        Set::Avx2 => has_avx2(),
+        Set::AvxVnni => has_avx2() && is_x86_feature_detected!("avxvnni"),
+        Set::Avx512 => has_avx512(),
+        Set::Avx512Vnni => has_avx512() && is_x86_feature_detected!("avx512vnni"),
+        Set::Avx512Bf16 => has_bf16(),
+        Set::Amx => has_bf16() && amx_is_usable(),
         Set::Neon | Set::NeonDot => false,
     }
+}
+
+/// Whether the processor multiplies bf16 numbers and bytes.
+#[cfg(target_arch = "x86_64")]
+fn has_bf16() -> bool {
+    has_avx512() && is_x86_feature_detected!("avx512vnni") && is_x86_feature_detected!("avx512bf16")
+}
+
+/// Whether the processor has the parts of AVX-512 that the kernels use.
+#[cfg(target_arch = "x86_64")]
+fn has_avx512() -> bool {
+    has_avx2()
+        && is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("avx512dq")
+        && is_x86_feature_detected!("avx512vl")
+}
+
+/// Whether the processor has AVX2, FMA and half floats.
+#[cfg(target_arch = "x86_64")]
+fn has_avx2() -> bool {
+    is_x86_feature_detected!("avx2")
+        && is_x86_feature_detected!("fma")
+        && is_x86_feature_detected!("f16c")
 }
 
 #[cfg(target_arch = "aarch64")]

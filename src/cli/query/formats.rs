@@ -38,7 +38,20 @@ struct QmdHit {
 /// # Errors
 /// `INTERNAL_ERROR` when it cannot be serialized as JSON.
 pub(super) fn qmd(searched: &Searched, full: bool) -> Result<String> {
-    let one = |(hit, context): (&Hit, &Option<String>)| QmdHit {
+    let hits: Vec<QmdHit> = searched
+        .found
+        .hits
+        .iter()
+        .zip(&searched.contexts)
+        .map(|(hit, context)| qmd_hit(searched, full, (hit, context)))
+        .collect();
+    serde_json::to_string_pretty(&hits)
+        .map_err(|e| Failure::internal(format!("the hits cannot be written as JSON: {e}")))
+}
+
+/// A hit in the format of qmd.
+fn qmd_hit(searched: &Searched, full: bool, (hit, context): (&Hit, &Option<String>)) -> QmdHit {
+    QmdHit {
         docid: docid(hit),
         score: (f64::from(hit.chance) * 100.0).round() / 100.0,
         file: format!("qmd://{}/{}", hit.chunk.source, hit.chunk.path),
@@ -47,16 +60,7 @@ pub(super) fn qmd(searched: &Searched, full: bool) -> Result<String> {
         context: context.clone(),
         body: full.then(|| hit.chunk.text.clone()),
         snippet: (!full).then(|| shown(hit, &searched.query, false)),
-    };
-    let hits: Vec<QmdHit> = searched
-        .found
-        .hits
-        .iter()
-        .zip(&searched.contexts)
-        .map(one)
-        .collect();
-    serde_json::to_string_pretty(&hits)
-        .map_err(|e| Failure::internal(format!("the hits cannot be written as JSON: {e}")))
+    }
 }
 
 /// A header and one record per hit (RFC 4180).
@@ -79,19 +83,31 @@ pub(super) fn csv(searched: &Searched, full: bool, file: &dyn Fn(&Hit) -> String
 
 /// One section per hit.
 pub(super) fn markdown(searched: &Searched, full: bool, file: &dyn Fn(&Hit) -> String) -> String {
-    let one = |hit: &Hit| {
-        format!(
-            "## {}\n\n`{}:{}` · `{}` · {:.2}\n\n{}\n",
-            hit.chunk.title,
-            file(hit),
-            line_of_match(hit, &searched.query),
-            docid(hit),
-            hit.chance,
-            shown(hit, &searched.query, full),
-        )
-    };
-    let all: Vec<String> = searched.found.hits.iter().map(one).collect();
+    let all: Vec<String> = searched
+        .found
+        .hits
+        .iter()
+        .map(|hit| markdown_hit(searched, full, file, hit))
+        .collect();
     all.join("\n")
+}
+
+/// A hit as a section of markdown.
+fn markdown_hit(
+    searched: &Searched,
+    full: bool,
+    file: &dyn Fn(&Hit) -> String,
+    hit: &Hit,
+) -> String {
+    format!(
+        "## {}\n\n`{}:{}` · `{}` · {:.2}\n\n{}\n",
+        hit.chunk.title,
+        file(hit),
+        line_of_match(hit, &searched.query),
+        docid(hit),
+        hit.chance,
+        shown(hit, &searched.query, full),
+    )
 }
 
 /// One element per hit.

@@ -20,6 +20,7 @@ use local_agent_agent::operations::corrections::{Correction, Why};
 use local_agent_agent::operations::recency::Recency;
 use local_agent_agent::operations::search::{Search, Searched, search};
 use local_agent_agent::operations::{IndexRun, Library, jobs};
+use local_agent_files::sandbox::Sandbox;
 use local_agent_index::retrieval::{Coverage, Fusion, Hit, Mode, Stale};
 use local_agent_text::documents::{headings_at, line_in_file};
 use local_agent_text::error::Result;
@@ -43,14 +44,7 @@ pub(super) fn run(context: &mut Context, args: &Args, usual: ModeArg) -> Result<
     let sandbox = context.sandbox(&config)?;
     let text = args.text();
     if args.refresh && !text.trim().is_empty() {
-        let files = context.model(&config)?;
-        let run = IndexRun {
-            wait: Duration::from_secs(60),
-            ..IndexRun::default()
-        };
-        let summary = jobs::run_index(&config, &sandbox, &files, &run, &|_| ())?;
-        // The indexed content of such a source is still searched.
-        say_failures(context, &summary.failures);
+        refresh(context, &config, &sandbox)?;
     }
     let mode = match args.mode.unwrap_or(usual) {
         ModeArg::Hybrid => Mode::Hybrid,
@@ -105,6 +99,19 @@ pub(super) fn run(context: &mut Context, args: &Args, usual: ModeArg) -> Result<
         talk(&format!("note: {why}"));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Brings the index up to date, and says which sources could not be read.
+fn refresh(context: &mut Context, config: &Config, sandbox: &Sandbox) -> Result<()> {
+    let files = context.model(config)?;
+    let run = IndexRun {
+        wait: Duration::from_secs(60),
+        ..IndexRun::default()
+    };
+    let summary = jobs::run_index(config, sandbox, &files, &run, &|_| ())?;
+    // The indexed content of such a source is still searched.
+    say_failures(context, &summary.failures);
+    Ok(())
 }
 
 fn report(context: &Context, shown: &Shown<'_>, text: String) -> Result<Value> {
@@ -253,7 +260,6 @@ impl Shown<'_> {
     fn explain(&self, hit: &Hit) {
         let (out, chunk) = (self.out, &hit.chunk);
         let (yaml_present, yaml_parse_ok, yaml_error, typed) = &chunk.yaml;
-        let flag = |value: Option<bool>| value.map_or("unknown", |v| if v { "1" } else { "0" });
         out.line(&out.dim(&format!(
             "    provenance: source={} kind={} key={}  typed: metadata={}; yaml_present={}; \
              yaml_parse_ok={}; required_keys_present={}",
@@ -276,6 +282,11 @@ impl Shown<'_> {
             out.line(&out.dim(&format!("    {name:<16} {value}")));
         }
     }
+}
+
+/// `1`, `0` or `unknown`.
+fn flag(value: Option<bool>) -> &'static str {
+    value.map_or("unknown", |v| if v { "1" } else { "0" })
 }
 
 /// The path of a source's document.

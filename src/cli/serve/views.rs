@@ -247,13 +247,9 @@ impl ConfiguredViews {
         now.standing = self.confined.then(|| Standing::of(config));
         now.private = Arc::new(PrivateNotes::new(&config.security));
         let known = std::mem::take(&mut now.files);
-        let before = |path: PathBuf| {
-            let file = known.iter().find(|file| file.path == path);
-            file.cloned().unwrap_or_else(|| WatchedFile::of(&path))
-        };
         now.files = files_of(&self.context, &loaded)
             .into_iter()
-            .map(before)
+            .map(|path| watched_before(&known, path))
             .collect();
         now.views.clear();
         now.loaded = loaded;
@@ -270,12 +266,10 @@ impl ConfiguredViews {
     /// them.
     fn out_of_reach(&self, config: &Config) -> Vec<Stale> {
         let first = &self.first;
-        let reach = |root: &Path| {
-            let sources = first.sources.iter().map(|source| source.root.as_path());
-            let others = first.security.allowed_roots.iter().map(PathBuf::as_path);
-            sources.chain(others).any(|open| root.starts_with(open))
-        };
-        let lost = config.sources.iter().filter(|one| !reach(&one.root));
+        let lost = config
+            .sources
+            .iter()
+            .filter(|one| !is_reachable(first, &one.root));
         lost.filter(|_| self.confined)
             .map(|source| Stale {
                 what: "configuration",
@@ -319,6 +313,19 @@ impl ConfiguredViews {
     }
 }
 
+/// Whether the program was given access to the folder when it began.
+fn is_reachable(first: &Config, root: &Path) -> bool {
+    let sources = first.sources.iter().map(|source| source.root.as_path());
+    let others = first.security.allowed_roots.iter().map(PathBuf::as_path);
+    sources.chain(others).any(|open| root.starts_with(open))
+}
+
+/// The file as it was seen before, or as it is now.
+fn watched_before(known: &[WatchedFile], path: PathBuf) -> WatchedFile {
+    let file = known.iter().find(|file| file.path == path);
+    file.cloned().unwrap_or_else(|| WatchedFile::of(&path))
+}
+
 impl Views for ConfiguredViews {
     fn of(&self, visitor: &Visitor) -> Result<Arc<View>> {
         let mut now = self.now();
@@ -334,19 +341,21 @@ impl Views for ConfiguredViews {
 
 /// Whether another configuration needs another index or model in memory.
 fn reads_otherwise(before: &Config, after: &Config) -> bool {
-    let said = |config: &Config| {
-        let (embed, llm) = (&config.embed, &config.llm);
-        let Retrieve {
-            reranker,
-            reranker_ms,
-            ..
-        } = &config.retrieve;
-        format!(
-            "{embed:?} {llm:?} {:?} {reranker:?} {reranker_ms}",
-            config.index
-        )
-    };
-    said(before) != said(after)
+    reading_settings(before) != reading_settings(after)
+}
+
+/// The settings that decide how notes are read, as text.
+fn reading_settings(config: &Config) -> String {
+    let (embed, llm) = (&config.embed, &config.llm);
+    let Retrieve {
+        reranker,
+        reranker_ms,
+        ..
+    } = &config.retrieve;
+    format!(
+        "{embed:?} {llm:?} {:?} {reranker:?} {reranker_ms}",
+        config.index
+    )
 }
 
 /// The configuration as a visitor may see it.

@@ -58,12 +58,16 @@ impl<'a> Toolbox<'a> {
     }
 
     fn offers(&self) -> Vec<Offer> {
-        let one = |tool: &Tool| Offer {
-            name: tool.name().to_owned(),
-            description: tool.description().to_owned(),
-            parameters: tool.schema(),
-        };
-        self.offered.iter().map(one).collect()
+        self.offered.iter().map(offer_of).collect()
+    }
+}
+
+/// A tool as it is offered to the model.
+fn offer_of(tool: &Tool) -> Offer {
+    Offer {
+        name: tool.name().to_owned(),
+        description: tool.description().to_owned(),
+        parameters: tool.schema(),
     }
 }
 

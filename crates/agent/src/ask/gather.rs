@@ -119,8 +119,7 @@ impl OpenStores<'_> {
             return Ok(Vec::new());
         }
         let index = self.engine.index();
-        let holds = "documents.id IN (SELECT document_id FROM chunks WHERE text LIKE '%[ ] %')";
-        let documents: IdSet = index.documents_where(holds, &[])?;
+        let documents: IdSet = index.documents_with_tasks()?;
         let mut out = Vec::new();
         for document in documents.iter().take(MOST_WITH_TASKS) {
             if let Some(chunk) = index.chunk_at(document, 0)? {

@@ -389,12 +389,14 @@ fn rarity(question: &str, engine: &Engine) -> Result<HashMap<String, Rarity>> {
         return Ok(HashMap::new());
     };
     let stats = reader.term_stats(&Query::plain(question))?;
-    let of = |stat: local_agent_index::lexical::TermStat| {
-        let rarity = Rarity {
-            idf: stat.idf(),
-            known: stat.doc_freq > 0,
-        };
-        (stat.term, rarity)
+    Ok(stats.into_iter().map(term_rarity).collect())
+}
+
+/// A term with how rare it is.
+fn term_rarity(stat: local_agent_index::lexical::TermStat) -> (String, Rarity) {
+    let rarity = Rarity {
+        idf: stat.idf(),
+        known: stat.doc_freq > 0,
     };
-    Ok(stats.into_iter().map(of).collect())
+    (stat.term, rarity)
 }

@@ -257,12 +257,8 @@ fn runs(shown: &Shown, piece: &ShownPiece, text: &str, offset: usize) -> Vec<Tex
         .keys
         .iter()
         .any(|key| key.start() <= first && first + text.len() <= key.end());
-    let run = |text: &str, bold: bool| TextRun {
-        text: folded(text),
-        bold,
-    };
     let Some((start, end)) = key else {
-        return vec![run(text, is_key && !alone)];
+        return vec![folded_run(text, is_key && !alone)];
     };
     let parts = [
         (&text[..start], false),
@@ -281,6 +277,14 @@ fn runs(shown: &Shown, piece: &ShownPiece, text: &str, offset: usize) -> Vec<Tex
         out.push(TextRun { text: words, bold });
     }
     out
+}
+
+/// The text on one line, in bold or not.
+fn folded_run(text: &str, bold: bool) -> TextRun {
+    TextRun {
+        text: folded(text),
+        bold,
+    }
 }
 
 /// Words without markup on one line.
@@ -323,22 +327,35 @@ fn property_line(line: &str) -> String {
 
 /// The lines of a code block without its fences, indented.
 fn code(text: &str) -> Vec<TextLine> {
-    let is_fence = |line: &&str| {
-        let line = line.trim_start_matches([' ', '\t', '>']);
-        line.starts_with("```") || line.starts_with("~~~")
-    };
     let lines: Vec<&str> = text.lines().filter(|line| !is_fence(line)).collect();
     let blank = |line: &&&str| !line.trim().is_empty();
-    let margin = |line: &&str| line.len() - line.trim_start().len();
-    let least = lines.iter().filter(blank).map(margin).min().unwrap_or(0);
-    let shown = |line: &&str| {
-        let cut = least.min(margin(line));
-        vec![TextRun {
-            text: format!("    {}", &line[cut..]),
-            bold: false,
-        }]
-    };
-    lines.iter().map(shown).collect()
+    let least = lines
+        .iter()
+        .filter(blank)
+        .map(|line| indent_of(line))
+        .min()
+        .unwrap_or(0);
+    lines.iter().map(|line| code_line(least, line)).collect()
+}
+
+/// A line of code without the common indent.
+fn code_line(least: usize, line: &str) -> TextLine {
+    let cut = least.min(indent_of(line));
+    vec![TextRun {
+        text: format!("    {}", &line[cut..]),
+        bold: false,
+    }]
+}
+
+/// How many blanks the line begins with, in bytes.
+fn indent_of(line: &str) -> usize {
+    line.len() - line.trim_start().len()
+}
+
+/// Whether the line begins or ends a code block.
+fn is_fence(line: &str) -> bool {
+    let line = line.trim_start_matches([' ', '\t', '>']);
+    line.starts_with("```") || line.starts_with("~~~")
 }
 
 /// A table in columns of equal width.
@@ -347,32 +364,38 @@ fn table<'t>(rows: impl Iterator<Item = &'t str>, shown: &Shown) -> Vec<TextLine
         .map(|row| cells(row).into_iter().map(|cell| folded(&cell)).collect())
         .collect();
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let width = |column: usize| {
-        let cells = rows.iter().filter_map(|row| row.get(column));
-        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..columns).map(width).collect();
-    let line = |row: &Vec<String>| {
-        let cells: Vec<String> = row
-            .iter()
-            .zip(&widths)
-            .map(|(cell, width)| {
-                let pad = width.saturating_sub(cell.chars().count());
-                format!("{cell}{}", " ".repeat(pad))
-            })
-            .collect();
-        cells.join("  ").trim_end().to_owned()
-    };
+    let widths: Vec<usize> = (0..columns)
+        .map(|column| column_width(&rows, column))
+        .collect();
     let one = rows.len() == 2 && shown.keys.len() == 1;
     rows.iter()
         .enumerate()
         .map(|(n, row)| {
             vec![TextRun {
-                text: line(row),
+                text: padded_row(&widths, row),
                 bold: n == 0 && !one,
             }]
         })
         .collect()
+}
+
+/// The cells of a row, padded to the widths of their columns.
+fn padded_row(widths: &[usize], row: &[String]) -> String {
+    let cells: Vec<String> = row
+        .iter()
+        .zip(widths)
+        .map(|(cell, width)| {
+            let pad = width.saturating_sub(cell.chars().count());
+            format!("{cell}{}", " ".repeat(pad))
+        })
+        .collect();
+    cells.join("  ").trim_end().to_owned()
+}
+
+/// The width of the widest cell of a column.
+fn column_width(rows: &[Vec<String>], column: usize) -> usize {
+    let cells = rows.iter().filter_map(|row| row.get(column));
+    cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
 }
 
 /// The cells of a row, split at bars that are neither escaped nor in code.

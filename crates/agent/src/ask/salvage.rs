@@ -154,13 +154,6 @@ fn cuts(text: &str, claims: &[Range<usize>]) -> Vec<Cut> {
         })
         .collect();
     let is_whole = |whole: &[bool], n: usize| whole.get(n).copied().unwrap_or(false);
-    let next_words = |from: usize| {
-        lines
-            .iter()
-            .enumerate()
-            .skip(from)
-            .find(|(_, line)| !is_blank(text, line))
-    };
     for (n, line) in lines.iter().enumerate() {
         let announces = text
             .get(line.clone())
@@ -168,10 +161,10 @@ fn cuts(text: &str, claims: &[Range<usize>]) -> Vec<Cut> {
         if !announces {
             continue;
         }
-        let mut next = next_words(n + 1);
+        let mut next = line_with_words(text, &lines, n + 1);
         let is_followed = next.is_some_and(|(n, _)| is_whole(&whole, n));
         while let Some((at, _)) = next.filter(|(n, _)| is_whole(&whole, *n)) {
-            next = next_words(at + 1);
+            next = line_with_words(text, &lines, at + 1);
         }
         let list_goes_on = next.is_some_and(|(_, line)| is_item(text, line));
         if is_followed
@@ -195,6 +188,19 @@ fn cuts(text: &str, claims: &[Range<usize>]) -> Vec<Cut> {
             bytes,
         })
         .collect()
+}
+
+/// The first line from here that is not blank.
+fn line_with_words<'l>(
+    text: &str,
+    lines: &'l [Range<usize>],
+    from: usize,
+) -> Option<(usize, &'l Range<usize>)> {
+    lines
+        .iter()
+        .enumerate()
+        .skip(from)
+        .find(|(_, line)| !is_blank(text, line))
 }
 
 fn merged(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
@@ -270,8 +276,12 @@ fn is_inside_paragraph(text: &str, cut: &Range<usize>) -> bool {
     let after = text.get(cut.end..).unwrap_or("");
     let after = after.split('\n').next().unwrap_or("");
     let mark = item_mark(before);
-    let says = |part: &str| part.chars().any(char::is_alphanumeric);
-    says(before.get(mark..).unwrap_or("")) && says(after)
+    is_worded(before.get(mark..).unwrap_or("")) && is_worded(after)
+}
+
+/// Whether the text has a letter or a digit.
+fn is_worded(part: &str) -> bool {
+    part.chars().any(char::is_alphanumeric)
 }
 
 #[cfg(test)]

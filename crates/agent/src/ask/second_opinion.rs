@@ -169,14 +169,10 @@ fn nearest_paragraphs(text: &str, claim: &str, most: usize) -> String {
     }
     let wanted: BTreeSet<String> = lexical::terms(claim).into_iter().collect();
     let paragraphs: Vec<&str> = text.split("\n\n").collect();
-    let shared = |paragraph: &str| {
-        let terms: BTreeSet<String> = lexical::terms(paragraph).into_iter().collect();
-        terms.intersection(&wanted).count()
-    };
     let mut ranked: Vec<(usize, usize)> = paragraphs
         .iter()
         .enumerate()
-        .map(|(at, paragraph)| (shared(paragraph), at))
+        .map(|(at, paragraph)| (shared_terms(&wanted, paragraph), at))
         .collect();
     ranked.sort_by_key(|(shared, at)| (Reverse(*shared), *at));
     let (mut left, mut chosen) = (most, BTreeSet::new());
@@ -190,6 +186,12 @@ fn nearest_paragraphs(text: &str, claim: &str, most: usize) -> String {
     }
     let chosen: Vec<&str> = chosen.into_iter().map(|at| paragraphs[at]).collect();
     chosen.join("\n\n").chars().take(most).collect()
+}
+
+/// How many terms of the claim the paragraph contains.
+fn shared_terms(wanted: &BTreeSet<String>, paragraph: &str) -> usize {
+    let terms: BTreeSet<String> = lexical::terms(paragraph).into_iter().collect();
+    terms.intersection(wanted).count()
 }
 
 /// The claim with the text that it rests on. A model made for this question knows its form; others get

@@ -26,17 +26,21 @@ pub(super) struct Wanted {
 /// A call as kept in the conversation: long arguments would fill the window for nothing, and the
 /// server would interpret chat-template markers.
 fn brief(call: &ToolCall) -> ToolCall {
-    let short = |text: &str| template_free(&text.chars().take(80).collect::<String>());
     let arguments = if call.arguments.to_string().len() > ECHO {
         json!({})
     } else {
         unmarked(&call.arguments)
     };
     ToolCall {
-        id: short(&call.id),
-        name: short(&call.name),
+        id: short_text(&call.id),
+        name: short_text(&call.name),
         arguments,
     }
+}
+
+/// At most 80 characters of the text.
+fn short_text(text: &str) -> String {
+    template_free(&text.chars().take(80).collect::<String>())
 }
 
 /// Arguments without chat-template markers, in values and in names.
@@ -56,15 +60,7 @@ fn unmarked(value: &Value) -> Value {
 /// plain words.
 pub(super) fn wanted(reply: &Reply) -> Vec<Wanted> {
     if !reply.calls.is_empty() {
-        let one = |call: &ToolCall| Wanted {
-            name: call.name.clone(),
-            args: call.arguments.clone(),
-            native: Some(brief(call)),
-            said: String::new(),
-            trailing: None,
-            broken: None,
-        };
-        return reply.calls.iter().map(one).collect();
+        return reply.calls.iter().map(native_call).collect();
     }
     if let Some(found) = envelope::parse(&reply.text) {
         let name = found.call["name"].as_str().unwrap_or_default().to_owned();
@@ -99,6 +95,18 @@ pub(super) fn wanted(reply: &Reply) -> Vec<Wanted> {
         }];
     }
     Vec::new()
+}
+
+/// A call in the server's own format.
+fn native_call(call: &ToolCall) -> Wanted {
+    Wanted {
+        name: call.name.clone(),
+        args: call.arguments.clone(),
+        native: Some(brief(call)),
+        said: String::new(),
+        trailing: None,
+        broken: None,
+    }
 }
 
 #[cfg(test)]

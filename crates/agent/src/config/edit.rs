@@ -127,11 +127,15 @@ fn written_contexts(map: &[(String, Node)]) -> Vec<String> {
     let Some(Value::List(nodes)) = list.map(|(_, node)| &node.value) else {
         return Vec::new();
     };
-    let text = |node: &Node| match &node.value {
+    nodes.iter().map(scalar_text).collect()
+}
+
+/// The text of a scalar; empty for anything else.
+fn scalar_text(node: &Node) -> String {
+    match &node.value {
         Value::Scalar { text, .. } => text.trim().to_owned(),
         _ => String::new(),
-    };
-    nodes.iter().map(text).collect()
+    }
 }
 
 /// The `sources` of a file, and their position.
@@ -212,12 +216,7 @@ fn list(text: &str, node: &Node, count: usize) -> List {
             .collect(),
         _ => Vec::new(),
     };
-    let begins = |at: &usize| {
-        lines
-            .get(*at)
-            .is_some_and(|line| line.trim_start().starts_with('-'))
-    };
-    let is_block = count > 0 && entries.iter().all(begins);
+    let is_block = count > 0 && entries.iter().all(|at| begins_entry(&lines, *at));
     List {
         key,
         end,
@@ -226,22 +225,37 @@ fn list(text: &str, node: &Node, count: usize) -> List {
     }
 }
 
+/// Whether the line begins an entry of a list.
+fn begins_entry(lines: &[&str], at: usize) -> bool {
+    lines
+        .get(at)
+        .is_some_and(|line| line.trim_start().starts_with('-'))
+}
+
 /// The line of a top-level key, and the first line after its value, from 0.
 fn extent(lines: &[&str], name: &str) -> (usize, usize) {
-    let is_key = |line: &&str| {
-        line.strip_prefix(name)
-            .is_some_and(|rest| rest.trim_start().starts_with(':'))
-    };
-    let key = lines.iter().position(is_key).unwrap_or(0);
-    let is_next =
-        |line: &&str| !line.starts_with([' ', '\t', '#', '-', ']', '}']) && !line.trim().is_empty();
-    let end = lines[key + 1..].iter().position(is_next);
+    let key = lines
+        .iter()
+        .position(|line| is_key_line(name, line))
+        .unwrap_or(0);
+    let end = lines[key + 1..].iter().position(|line| is_next_key(line));
     let mut end = end.map_or(lines.len(), |at| key + 1 + at);
     // Blank lines and comments above the next key belong to it.
     while end > key + 1 && is_remark(lines[end - 1]) {
         end -= 1;
     }
     (key, end)
+}
+
+/// Whether the line begins another key.
+fn is_next_key(line: &str) -> bool {
+    !line.starts_with([' ', '\t', '#', '-', ']', '}']) && !line.trim().is_empty()
+}
+
+/// Whether the line begins with the key.
+fn is_key_line(name: &str, line: &str) -> bool {
+    line.strip_prefix(name)
+        .is_some_and(|rest| rest.trim_start().starts_with(':'))
 }
 
 fn is_remark(line: &str) -> bool {
@@ -251,37 +265,45 @@ fn is_remark(line: &str) -> bool {
 
 /// The list after the change.
 fn applied(before: &[NewSource], edit: &SourceEdit) -> Result<Vec<NewSource>> {
-    let position = |name: &SourceName| before.iter().position(|one| one.name == *name);
-    let missing = |name: &SourceName| {
-        unknown_source(name.as_str(), before.iter().map(|one| one.name.as_str()))
-    };
-    let taken = |name: &SourceName| {
-        Failure::new(
-            ErrorCode::InvalidArgs,
-            format!("there is a source called `{name}` already"),
-        )
-        .with_hint("local-agent source list, then give another name with --name")
-    };
     let mut after = before.to_vec();
     match edit {
         SourceEdit::Add(new) => {
-            if position(&new.name).is_some() {
-                return Err(taken(&new.name));
+            if position_of(before, &new.name).is_some() {
+                return Err(taken_name(&new.name));
             }
             after.push(new.clone());
         }
         SourceEdit::Remove(name) => {
-            after.remove(position(name).ok_or_else(|| missing(name))?);
+            after.remove(position_of(before, name).ok_or_else(|| unknown_name(before, name))?);
         }
         SourceEdit::Rename(from, to) => {
-            let at = position(from).ok_or_else(|| missing(from))?;
-            if from != to && position(to).is_some() {
-                return Err(taken(to));
+            let at = position_of(before, from).ok_or_else(|| unknown_name(before, from))?;
+            if from != to && position_of(before, to).is_some() {
+                return Err(taken_name(to));
             }
             after[at].name = to.clone();
         }
     }
     Ok(after)
+}
+
+/// There is a source of this name already.
+fn taken_name(name: &SourceName) -> Failure {
+    Failure::new(
+        ErrorCode::InvalidArgs,
+        format!("there is a source called `{name}` already"),
+    )
+    .with_hint("local-agent source list, then give another name with --name")
+}
+
+/// There is no source of this name.
+fn unknown_name(before: &[NewSource], name: &SourceName) -> Failure {
+    unknown_source(name.as_str(), before.iter().map(|one| one.name.as_str()))
+}
+
+/// The place of a source.
+fn position_of(before: &[NewSource], name: &SourceName) -> Option<usize> {
+    before.iter().position(|one| one.name == *name)
 }
 
 /// The file with a list that it did not have before.
@@ -348,9 +370,6 @@ fn in_block(lines: &[&str], list: &List, edit: &SourceEdit) -> String {
         || "  ".to_owned(),
         |at| lines[*at].chars().take_while(|c| *c == ' ').collect(),
     );
-    let position = |name: &SourceName| {
-        (0..list.entries.len()).find(|n| names(&lines[range(list, *n)].concat(), name))
-    };
     match edit {
         SourceEdit::Add(new) => {
             let mut out = owned[..list.end].concat();
@@ -362,7 +381,7 @@ fn in_block(lines: &[&str], list: &List, edit: &SourceEdit) -> String {
             out
         }
         SourceEdit::Remove(name) => {
-            let Some(n) = position(name) else {
+            let Some(n) = entry_of(lines, list, name) else {
                 return owned.concat();
             };
             let gone = range(list, n);
@@ -375,7 +394,7 @@ fn in_block(lines: &[&str], list: &List, edit: &SourceEdit) -> String {
         }
         SourceEdit::Rename(from, to) => {
             let mut out = owned;
-            if let (Some(n), Some(pattern)) = (position(from), name_pattern()) {
+            if let (Some(n), Some(pattern)) = (entry_of(lines, list, from), name_pattern()) {
                 for line in &mut out[range(list, n)] {
                     if pattern.is_match(line) {
                         let name = quoted(to.as_str());
@@ -388,6 +407,11 @@ fn in_block(lines: &[&str], list: &List, edit: &SourceEdit) -> String {
             out.concat()
         }
     }
+}
+
+/// The entry of a source.
+fn entry_of(lines: &[&str], list: &List, name: &SourceName) -> Option<usize> {
+    (0..list.entries.len()).find(|n| names(&lines[range(list, *n)].concat(), name))
 }
 
 /// The lines of entry number `n`.

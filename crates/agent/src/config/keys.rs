@@ -145,14 +145,7 @@ pub(super) fn is_section(path: &str) -> bool {
 /// suggested only inside the ancestor's sections.
 pub(super) fn nearest(path: &str) -> Option<&'static str> {
     let in_ancestor = path.starts_with("phase2") || path.starts_with("phase3");
-    let last = |p: &str| p.rsplit('.').next().unwrap_or_default().to_owned();
-    let typed_last = last(path);
-    let score = |candidate: &str| {
-        let whole = strsim::normalized_damerau_levenshtein(path, candidate);
-        // The right word in the wrong section, or a misspelt word in the right one.
-        let word = strsim::normalized_damerau_levenshtein(&typed_last, &last(candidate)) * 0.95;
-        whole.max(word)
-    };
+    let typed_last = last_part(path);
     let sections = SECTIONS
         .iter()
         .map(|(name, _)| *name)
@@ -161,10 +154,23 @@ pub(super) fn nearest(path: &str) -> Option<&'static str> {
         .filter(|k| k.is_ancestor() == in_ancestor)
         .map(|k| k.path)
         .chain(sections)
-        .map(|candidate| (score(candidate), candidate))
+        .map(|candidate| (likeness_of_keys(path, &typed_last, candidate), candidate))
         .filter(|(score, _)| *score >= 0.6)
         .max_by(|a, b| a.0.total_cmp(&b.0))
         .map(|(_, candidate)| candidate)
+}
+
+/// How alike a key is to what was typed.
+fn likeness_of_keys(path: &str, typed_last: &str, candidate: &str) -> f64 {
+    let whole = strsim::normalized_damerau_levenshtein(path, candidate);
+    // The right word in the wrong section, or a misspelt word in the right one.
+    let word = strsim::normalized_damerau_levenshtein(typed_last, &last_part(candidate)) * 0.95;
+    whole.max(word)
+}
+
+/// The part of a key after the last dot.
+fn last_part(p: &str) -> String {
+    p.rsplit('.').next().unwrap_or_default().to_owned()
 }
 
 #[cfg(test)]

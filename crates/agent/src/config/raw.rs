@@ -112,31 +112,38 @@ pub(super) fn unreadable(path: &Path, why: &str) -> Failure {
 /// # Errors
 /// `CONFIG_ERROR` with `name:line` and the parser's reason.
 pub(super) fn parse(name: &str, bytes: &[u8]) -> Result<Vec<(String, Node)>> {
-    let fail = |line: usize, why: &str| {
-        Failure::new(ErrorCode::ConfigError, format!("{name}:{line}: {why}")).with_hint(format!(
-            "mend line {line} of {name}, then run `local-agent config check`"
-        ))
-    };
     let text = std::str::from_utf8(bytes).map_err(|e| {
         let before = bytes.get(..e.valid_up_to()).unwrap_or_default();
-        fail(
+        failure_in_line(
+            name,
             1 + before.iter().filter(|b| **b == b'\n').count(),
             "the bytes here are not UTF-8",
         )
     })?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    check_shape(text).map_err(|(line, why)| fail(line, why))?;
+    check_shape(text).map_err(|(line, why)| failure_in_line(name, line, why))?;
     let options = LoaderOptions::default()
         .error_on_duplicate_keys(true)
         .prevent_coercion(true);
     let node = parse_yaml_with_options(0, text, options).map_err(|error| {
         let (line, why) = explain(&error);
-        fail(line, &why)
+        failure_in_line(name, line, &why)
     })?;
     match convert(&node).value {
         Value::Map(map) => Ok(map),
-        _ => Err(fail(1, "the top level must be a mapping of sections")),
+        _ => Err(failure_in_line(
+            name,
+            1,
+            "the top level must be a mapping of sections",
+        )),
     }
+}
+
+/// A line of the file cannot be read.
+fn failure_in_line(name: &str, line: usize, why: &str) -> Failure {
+    Failure::new(ErrorCode::ConfigError, format!("{name}:{line}: {why}")).with_hint(format!(
+        "mend line {line} of {name}, then run `local-agent config check`"
+    ))
 }
 
 /// Limits block nesting and detects a second document, which the parser would ignore.
@@ -178,10 +185,7 @@ fn explain(error: &LoadError) -> (usize, String) {
         LoadError::MappingKeyMustBeScalar(m) => (m.line(), "a key must be a plain word".to_owned()),
         LoadError::UnexpectedTag(m) => (m.line(), "YAML tags (`!…`) are not used here".to_owned()),
         LoadError::DuplicateKey(both) => {
-            let line = |node: &marked_yaml::types::MarkedScalarNode| {
-                node.span().start().map_or(1, marked_yaml::Marker::line)
-            };
-            let (first, second) = (line(&both.prev_key), line(&both.key));
+            let (first, second) = (line_of(&both.prev_key), line_of(&both.key));
             (
                 second,
                 format!(
@@ -197,6 +201,11 @@ fn explain(error: &LoadError) -> (usize, String) {
         ),
         LoadError::ScanError(m, e) => (m.line(), e.info().to_owned()),
     }
+}
+
+/// The line of a node; 1 if it is not known.
+fn line_of(node: &marked_yaml::types::MarkedScalarNode) -> usize {
+    node.span().start().map_or(1, marked_yaml::Marker::line)
 }
 
 fn convert(node: &marked_yaml::Node) -> Node {

@@ -44,25 +44,24 @@ pub(super) fn settings(
 
 /// The resolved path, because people want to see where it is, not how it was spelt.
 fn place(key: &str, config: &Config) -> Option<Json> {
-    let text = |path: &Path| Some(Json::String(path.display().to_string()));
     match key {
         "workroot" => Some(
             config
                 .workroot
                 .as_deref()
-                .and_then(text)
+                .and_then(path_text)
                 .unwrap_or(Json::Null),
         ),
-        "state_dir" => text(&config.state_dir),
-        "index.db_path" => text(&config.index.db_path),
-        "embed.db_path" => text(&config.embed.db_path),
-        "embed.model_path" => config.embed.model_path.as_deref().and_then(text),
+        "state_dir" => path_text(&config.state_dir),
+        "index.db_path" => path_text(&config.index.db_path),
+        "embed.db_path" => path_text(&config.embed.db_path),
+        "embed.model_path" => config.embed.model_path.as_deref().and_then(path_text),
         "retrieve.reranker" => match &config.retrieve.reranker {
-            Some(RerankerName::Folder(folder)) => text(folder),
+            Some(RerankerName::Folder(folder)) => path_text(folder),
             _ => None,
         },
-        "memory.db_path" => text(&config.memory.db_path),
-        "runs.dir" => text(&config.runs.dir),
+        "memory.db_path" => path_text(&config.memory.db_path),
+        "runs.dir" => path_text(&config.runs.dir),
         "security.allowed_roots" => Some(
             config
                 .security
@@ -71,19 +70,23 @@ fn place(key: &str, config: &Config) -> Option<Json> {
                 .map(|r| r.display().to_string())
                 .collect(),
         ),
-        "sources" => {
-            let one = |s: &super::Source| {
-                let mut one =
-                    json!({"name": s.name, "root": s.root.display().to_string(), "kind": s.kind});
-                if s.code {
-                    one["code"] = json!(true);
-                }
-                one
-            };
-            Some(config.sources.iter().map(one).collect())
-        }
+        "sources" => Some(config.sources.iter().map(source_view).collect()),
         _ => None,
     }
+}
+
+/// A source as it is shown.
+fn source_view(s: &super::Source) -> Json {
+    let mut one = json!({"name": s.name, "root": s.root.display().to_string(), "kind": s.kind});
+    if s.code {
+        one["code"] = json!(true);
+    }
+    one
+}
+
+/// The path as text.
+fn path_text(path: &Path) -> Option<Json> {
+    Some(Json::String(path.display().to_string()))
 }
 
 fn plain(val: &Val) -> Json {

@@ -48,21 +48,12 @@ impl Store {
                 files: Vec::new(),
             });
         }
-        let broken = |why: String| {
-            Failure::new(
-                ErrorCode::ConfigError,
-                format!("the trust file {} {why}", file.display()),
-            )
-            .with_hint(format!(
-                "mv {0} {0}.damaged && local-agent config trust (in each folder that you trust)",
-                quoted(file)
-            ))
-        };
-        let store: Self =
-            serde_json::from_slice(&raw::read_file(file, MAX_STORE_BYTES).map_err(broken)?)
-                .map_err(|e| broken(format!("cannot be understood: {e}")))?;
+        let store: Self = serde_json::from_slice(
+            &raw::read_file(file, MAX_STORE_BYTES).map_err(|why| broken_trust(file, why))?,
+        )
+        .map_err(|e| broken_trust(file, format!("cannot be understood: {e}")))?;
         if store.version != 1 {
-            Err(broken("is of another version".to_owned()))
+            Err(broken_trust(file, "is of another version".to_owned()))
         } else {
             Ok(store)
         }
@@ -73,6 +64,18 @@ impl Store {
             .iter()
             .any(|e| e.path == path && e.sha256 == *sha256)
     }
+}
+
+/// The trust file cannot be used.
+fn broken_trust(file: &Path, why: String) -> Failure {
+    Failure::new(
+        ErrorCode::ConfigError,
+        format!("the trust file {} {why}", file.display()),
+    )
+    .with_hint(format!(
+        "mv {0} {0}.damaged && local-agent config trust (in each folder that you trust)",
+        quoted(file)
+    ))
 }
 
 /// Records that the operator trusts `file` as it is now; returns the recorded SHA-256. An earlier
@@ -195,18 +198,17 @@ fn reaches_out(
     home: Option<&Path>,
 ) -> Vec<(u32, String)> {
     let key = typed.key.path;
-    let outside = |text: &str| {
-        !places::expand(text, folder, home).is_ok_and(|path| places::is_inside(&path, folder))
-    };
     match (key, &typed.val) {
         // The location of the workroot is decided before this file is read.
         ("workroot", _) => Vec::new(),
-        (_, Val::Text(text)) if typed.key.kind.is_place(text) && outside(text) => {
+        (_, Val::Text(text))
+            if typed.key.kind.is_place(text) && leads_outside(folder, home, text) =>
+        {
             vec![(line, format!("`{key}` is outside its folder"))]
         }
         (_, Val::List(items)) if typed.key.kind == Kind::Paths => items
             .iter()
-            .filter(|item| outside(&item.text))
+            .filter(|item| leads_outside(folder, home, &item.text))
             .map(|item| {
                 (
                     item.line,
@@ -216,7 +218,7 @@ fn reaches_out(
             .collect(),
         (_, Val::Sources(sources)) => sources
             .iter()
-            .filter(|source| outside(&source.root.text))
+            .filter(|source| leads_outside(folder, home, &source.root.text))
             .map(|source| {
                 (
                     source.root.line,
@@ -230,10 +232,9 @@ fn reaches_out(
             vec![(line, "`llm.base_url` is another machine".to_owned())]
         }
         (_, Val::Text(word)) if typed.key.kind == keys::RULES => {
-            let strictness = |word: &str| ["allow", "ask", "deny"].iter().position(|w| *w == word);
             let looser = below
                 .text(key)
-                .is_ok_and(|before| strictness(word) < strictness(before));
+                .is_ok_and(|before| strictness_of(word) < strictness_of(before));
             if looser {
                 vec![(line, format!("`{key}` is `{word}`"))]
             } else {
@@ -281,19 +282,31 @@ fn reaches_out(
     }
 }
 
+/// How strict a rule is; more is stricter.
+fn strictness_of(word: &str) -> Option<usize> {
+    ["allow", "ask", "deny"].iter().position(|w| *w == word)
+}
+
+/// Whether a place is not below the folder.
+fn leads_outside(folder: &Path, home: Option<&Path>, text: &str) -> bool {
+    !places::expand(text, folder, home).is_ok_and(|path| places::is_inside(&path, folder))
+}
+
 /// The entries of `wanted` that are not in `items`, as text; case is ignored.
 fn absent(wanted: &[Item], items: &[Item]) -> String {
-    let lacks = |name: &&Item| {
-        !items
-            .iter()
-            .any(|i| i.text.eq_ignore_ascii_case(&name.text))
-    };
     wanted
         .iter()
-        .filter(lacks)
+        .filter(|name| is_missing(items, name))
         .map(|i| format!("`{}`", raw::shown(&i.text)))
         .collect::<Vec<_>>()
         .join(" ")
+}
+
+/// Whether no item has this text, in capitals or not.
+fn is_missing(items: &[Item], name: &Item) -> bool {
+    !items
+        .iter()
+        .any(|i| i.text.eq_ignore_ascii_case(&name.text))
 }
 
 /// `CONFIG_UNTRUSTED`, with every line that needs trust.

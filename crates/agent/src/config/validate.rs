@@ -142,7 +142,6 @@ impl State {
     fn folders(&self, values: &Values, ground: &Ground) -> Vec<StateLocation> {
         // The ancestor's locations come from a configuration and a workroot that the user named.
         let named = ground.ancestor && ground.untrusted.is_none();
-        let beside = |file: &Path| file.parent().unwrap_or(Path::new("/")).to_path_buf();
         let [index, embeddings, durable, runs] =
             PLACES.map(|(key, ..)| named || is_users_own(&values.origin(key), ground));
         let all = [
@@ -151,15 +150,15 @@ impl State {
                 chosen: named || is_users_own(&values.origin("state_dir"), ground),
             },
             StateLocation {
-                path: beside(&self.index),
+                path: folder_of(&self.index),
                 chosen: index,
             },
             StateLocation {
-                path: beside(&self.embeddings),
+                path: folder_of(&self.embeddings),
                 chosen: embeddings,
             },
             StateLocation {
-                path: beside(&self.durable),
+                path: folder_of(&self.durable),
                 chosen: durable,
             },
             StateLocation {
@@ -190,6 +189,11 @@ impl State {
             vec![self.dir.clone(), self.runs.clone()]
         }
     }
+}
+
+/// The folder of a file.
+fn folder_of(file: &Path) -> PathBuf {
+    file.parent().unwrap_or(Path::new("/")).to_path_buf()
 }
 
 /// The path that a key gives, if it is usable.
@@ -463,20 +467,24 @@ fn security(
 /// Whether `own` could be read through `root`: `own` is at or above the root, or below it and not
 /// in a hidden folder.
 fn exposes(root: &Path, own: &Path, deny_hidden: bool) -> bool {
-    let hidden = |below: &Path| {
-        below
-            .components()
-            .any(|c| c.as_os_str().as_encoded_bytes().starts_with(b"."))
-    };
-    let holds = |root: &Path, own: &Path| {
-        own.strip_prefix(root)
-            .is_ok_and(|below| !(deny_hidden && hidden(below)))
-    };
     lies_in(root, own)
-        || holds(root, own)
+        || holds_openly(deny_hidden, root, own)
         || places::real(root)
             .zip(places::real(own))
-            .is_some_and(|(root, own)| holds(&root, &own))
+            .is_some_and(|(root, own)| holds_openly(deny_hidden, &root, &own))
+}
+
+/// Whether the root shows the folder.
+fn holds_openly(deny_hidden: bool, root: &Path, own: &Path) -> bool {
+    own.strip_prefix(root)
+        .is_ok_and(|below| !(deny_hidden && is_hidden_path(below)))
+}
+
+/// Whether a part of the path begins with a dot.
+fn is_hidden_path(below: &Path) -> bool {
+    below
+        .components()
+        .any(|c| c.as_os_str().as_encoded_bytes().starts_with(b"."))
 }
 
 /// Whether `path` is `folder` or below it, lexically or with links resolved.

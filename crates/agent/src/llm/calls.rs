@@ -33,55 +33,61 @@ pub struct ToolCall {
 
 /// Both formats describe tools in the same way.
 pub(super) fn offers(tools: &[Offer]) -> Value {
-    let one = |tool: &Offer| {
-        json!({
-            "type": "function",
-            "function": {"name": tool.name, "description": tool.description, "parameters": tool.parameters},
-        })
-    };
-    tools.iter().map(one).collect()
+    tools.iter().map(offer_json).collect()
+}
+
+/// A tool in the format that servers expect.
+fn offer_json(tool: &Offer) -> Value {
+    json!({
+        "type": "function",
+        "function": {"name": tool.name, "description": tool.description, "parameters": tool.parameters},
+    })
 }
 
 /// Messages in the form that `/api/chat` expects: arguments are objects, results name their tool.
 pub(super) fn ollama_messages(messages: &[Message]) -> Value {
-    let one = |message: &Message| {
-        let mut body = json!({"role": message.role, "content": message.content});
-        if !message.calls.is_empty() {
-            let call = |call: &ToolCall| json!({"function": {"name": call.name, "arguments": object(&call.arguments)}});
-            body["tool_calls"] = message.calls.iter().map(call).collect();
-        }
-        if let Some(call) = &message.answers {
-            body["tool_name"] = json!(call.name);
-        }
-        body
-    };
-    messages.iter().map(one).collect()
+    messages.iter().map(ollama_message).collect()
+}
+
+/// A message in Ollama's format.
+fn ollama_message(message: &Message) -> Value {
+    let mut body = json!({"role": message.role, "content": message.content});
+    if !message.calls.is_empty() {
+        let call = |call: &ToolCall| json!({"function": {"name": call.name, "arguments": object(&call.arguments)}});
+        body["tool_calls"] = message.calls.iter().map(call).collect();
+    }
+    if let Some(call) = &message.answers {
+        body["tool_name"] = json!(call.name);
+    }
+    body
 }
 
 /// Messages in the form that `/v1/chat/completions` expects: arguments are text, results name their
 /// call.
 pub(super) fn openai_messages(messages: &[Message]) -> Value {
-    let one = |message: &Message| {
-        let mut body = json!({"role": message.role, "content": message.content});
-        if !message.calls.is_empty() {
-            let call = |call: &ToolCall| {
-                let function =
-                    json!({"name": call.name, "arguments": object(&call.arguments).to_string()});
-                json!({"id": call.id, "type": "function", "function": function})
-            };
-            body["tool_calls"] = message.calls.iter().map(call).collect();
-        }
-        if let Some(call) = &message.answers {
-            body["tool_call_id"] = json!(call.id);
-        }
-        body
-    };
     debug_assert!(
         messages
             .iter()
             .all(|m| m.answers.is_some() == (m.role == Role::Tool))
     );
-    messages.iter().map(one).collect()
+    messages.iter().map(openai_message).collect()
+}
+
+/// A message in the format of OpenAI.
+fn openai_message(message: &Message) -> Value {
+    let mut body = json!({"role": message.role, "content": message.content});
+    if !message.calls.is_empty() {
+        let call = |call: &ToolCall| {
+            let function =
+                json!({"name": call.name, "arguments": object(&call.arguments).to_string()});
+            json!({"id": call.id, "type": "function", "function": function})
+        };
+        body["tool_calls"] = message.calls.iter().map(call).collect();
+    }
+    if let Some(call) = &message.answers {
+        body["tool_call_id"] = json!(call.id);
+    }
+    body
 }
 
 /// A server may refuse a conversation whose arguments are not an object, so such arguments are not
@@ -128,11 +134,12 @@ impl Calls {
             let Some(piece) = self.0.get_mut(index) else {
                 continue;
             };
-            let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
             if piece.id.is_empty() {
-                piece.id = text(&call["id"]);
+                piece.id = text_or_empty(&call["id"]);
             }
-            piece.name.push_str(&text(&call["function"]["name"]));
+            piece
+                .name
+                .push_str(&text_or_empty(&call["function"]["name"]));
             match &call["function"]["arguments"] {
                 Value::String(more) => piece.text.push_str(more),
                 Value::Null => {}
@@ -142,26 +149,35 @@ impl Calls {
     }
 
     pub(super) fn finish(self) -> Vec<ToolCall> {
-        let one = |(n, piece): (usize, CallFragment)| {
-            let arguments = piece.object.unwrap_or_else(|| match piece.text.trim() {
-                "" => json!({}),
-                text => {
-                    serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()))
-                }
-            });
-            let id = if piece.id.is_empty() {
-                format!("call_{n}")
-            } else {
-                piece.id
-            };
-            (!piece.name.is_empty()).then_some(ToolCall {
-                id,
-                name: piece.name,
-                arguments,
-            })
-        };
-        self.0.into_iter().enumerate().filter_map(one).collect()
+        self.0
+            .into_iter()
+            .enumerate()
+            .filter_map(finished_call)
+            .collect()
     }
+}
+
+/// A whole call; none without a name.
+fn finished_call((n, piece): (usize, CallFragment)) -> Option<ToolCall> {
+    let arguments = piece.object.unwrap_or_else(|| match piece.text.trim() {
+        "" => json!({}),
+        text => serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned())),
+    });
+    let id = if piece.id.is_empty() {
+        format!("call_{n}")
+    } else {
+        piece.id
+    };
+    (!piece.name.is_empty()).then_some(ToolCall {
+        id,
+        name: piece.name,
+        arguments,
+    })
+}
+
+/// The text of a value; empty for anything else.
+fn text_or_empty(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
 }
 
 #[cfg(test)]

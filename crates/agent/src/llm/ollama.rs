@@ -70,11 +70,10 @@ impl OllamaChat {
             window: shown.as_ref().and_then(window_of),
             warnings: Vec::new(),
         };
-        let can = |what: &str| {
-            let listed = shown.as_ref().and_then(|s| s["capabilities"].as_array());
-            listed.is_some_and(|all| all.iter().any(|one| one.as_str() == Some(what)))
-        };
-        let (thinks, tools) = (can("thinking"), can("tools"));
+        let (thinks, tools) = (
+            has_capability(shown.as_ref(), "thinking"),
+            has_capability(shown.as_ref(), "tools"),
+        );
         Ok(Self {
             client: Client::new(limits)?,
             base,
@@ -213,6 +212,12 @@ impl OllamaChat {
             failure
         }
     }
+}
+
+/// Whether the server lists the capability.
+fn has_capability(shown: Option<&Value>, what: &str) -> bool {
+    let listed = shown.as_ref().and_then(|s| s["capabilities"].as_array());
+    listed.is_some_and(|all| all.iter().any(|one| one.as_str() == Some(what)))
 }
 
 /// The content of the stream so far.

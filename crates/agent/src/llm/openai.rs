@@ -65,43 +65,20 @@ impl OpenAiChat {
         };
         let bearer = key.map(ApiKey::expose);
         let listed = models(&base, bearer, timeout)?;
-        let name = match (wanted, listed.as_slice()) {
-            (Some(name), _) => name.to_owned(),
-            (None, [(only, _)]) => only.clone(),
-            (None, _) => {
-                let message = format!(
-                    "No chat model is configured, and the server at {} lists {} models.",
-                    super::endpoint(&base),
-                    listed.len()
-                );
-                return Err(
-                    Failure::new(ErrorCode::ModelNotFound, message).with_hint("set llm.model")
-                );
-            }
-        };
+        let name = model_name(&base, wanted, &listed)?;
         let probe = Client::new(Limits {
             total: GUESS,
             idle: GUESS,
             ..Limits::probe(GUESS)
         })?;
-        let mut warnings = Vec::new();
-        if !listed.is_empty() && !listed.iter().any(|(id, _)| *id == name) {
-            let ids: Vec<&str> = listed.iter().take(5).map(|(id, _)| id.as_str()).collect();
-            warnings.push(format!(
-                "the server does not list `{name}`; it has {}",
-                ids.join(", ")
-            ));
-        }
+        let mut warnings = Vec::from_iter(not_listed(&name, &listed));
         if is_ollama(&probe, &base) {
             warnings.push(
                 "this server is an Ollama: behind /v1 it may cut a long prompt without a word; set `ask.provider: ollama`"
                     .to_owned(),
             );
         }
-        if key.is_some()
-            && !local_agent_net::ServerUrl::parse(&base)
-                .is_ok_and(|url| url.is_https() || url.is_loopback())
-        {
+        if key.is_some() && !is_private_way(&base) {
             warnings.push("the key travels to another machine without encryption".to_owned());
         }
         let window = listed
@@ -160,12 +137,9 @@ impl OpenAiChat {
             .ok()?
             .json(&url)
             .ok()?;
-        let listed = || {
-            reply["tokens"]
-                .as_array()
-                .and_then(|t| u32::try_from(t.len()).ok())
-        };
-        number(&reply["count"]).or_else(listed).filter(|n| *n > 0)
+        number(&reply["count"])
+            .or_else(|| listed_tokens(&reply))
+            .filter(|n| *n > 0)
     }
 
     fn bearer(&self) -> Option<&str> {
@@ -264,6 +238,13 @@ impl OpenAiChat {
             _ => failure,
         }
     }
+}
+
+/// How many tokens the reply lists.
+fn listed_tokens(reply: &Value) -> Option<u32> {
+    reply["tokens"]
+        .as_array()
+        .and_then(|t| u32::try_from(t.len()).ok())
 }
 
 /// The content of the stream so far.
@@ -420,13 +401,15 @@ fn models(
     let listed = reply["data"]
         .as_array()
         .ok_or_else(|| server_error(&url, "sent no list of models"))?;
-    let one = |m: &Value| {
-        let window = number(&m["max_model_len"])
-            .or(number(&m["meta"]["n_ctx"]))
-            .or(number(&m["context_length"]));
-        Some((m["id"].as_str()?.to_owned(), window.filter(|n| *n > 0)))
-    };
-    Ok(listed.iter().filter_map(one).collect())
+    Ok(listed.iter().filter_map(listed_model).collect())
+}
+
+/// The name of a model and its window, if the server says it.
+fn listed_model(m: &Value) -> Option<(String, Option<u32>)> {
+    let window = number(&m["max_model_len"])
+        .or(number(&m["meta"]["n_ctx"]))
+        .or(number(&m["context_length"]));
+    Some((m["id"].as_str()?.to_owned(), window.filter(|n| *n > 0)))
 }
 
 /// The window size of a llama.cpp server.
@@ -440,4 +423,41 @@ fn is_ollama(probe: &Client, base: &str) -> bool {
     probe
         .get_json(&format!("{base}/api/version"))
         .is_ok_and(|reply| reply["version"].is_string())
+}
+
+/// The wanted model, or the only one that the server has.
+fn model_name(
+    base: &str,
+    wanted: Option<&str>,
+    listed: &[(String, Option<u32>)],
+) -> Result<String> {
+    match (wanted, listed) {
+        (Some(name), _) => Ok(name.to_owned()),
+        (None, [(only, _)]) => Ok(only.clone()),
+        (None, _) => {
+            let message = format!(
+                "No chat model is configured, and the server at {} lists {} models.",
+                super::endpoint(base),
+                listed.len()
+            );
+            Err(Failure::new(ErrorCode::ModelNotFound, message).with_hint("set llm.model"))
+        }
+    }
+}
+
+/// A warning if the server lists models, but not this one.
+fn not_listed(name: &str, listed: &[(String, Option<u32>)]) -> Option<String> {
+    if listed.is_empty() || listed.iter().any(|(id, _)| id == name) {
+        return None;
+    }
+    let ids: Vec<&str> = listed.iter().take(5).map(|(id, _)| id.as_str()).collect();
+    Some(format!(
+        "the server does not list `{name}`; it has {}",
+        ids.join(", ")
+    ))
+}
+
+/// Whether nobody can read what is sent to this address on its way.
+fn is_private_way(base: &str) -> bool {
+    local_agent_net::ServerUrl::parse(base).is_ok_and(|url| url.is_https() || url.is_loopback())
 }

@@ -145,12 +145,11 @@ impl<'a> Known<'a> {
         let Some(sha) = link.text_sha256 else {
             return Ok((LinkState::Unknown, None));
         };
-        let same_file = |chunk: &&ChunkRecord| {
-            link.source.as_deref() == Some(chunk.source.as_str())
-                && link.path.as_deref() == Some(chunk.path.as_str())
-        };
         if let Some(chunks) = self.by_text.get(&sha) {
-            let best = chunks.iter().find(same_file).or_else(|| chunks.first());
+            let best = chunks
+                .iter()
+                .find(|chunk| is_same_file(link, chunk))
+                .or_else(|| chunks.first());
             return Ok((LinkState::Moved, best.cloned()));
         }
         let place = link.source.as_deref().zip(link.path.as_deref());
@@ -170,6 +169,12 @@ impl<'a> Known<'a> {
         let only = if under.len() == 1 { under.pop() } else { None };
         Ok((LinkState::Changed, only))
     }
+}
+
+/// Whether the chunk is in the file that the link names.
+fn is_same_file(link: &MemoryLink, chunk: &ChunkRecord) -> bool {
+    link.source.as_deref() == Some(chunk.source.as_str())
+        && link.path.as_deref() == Some(chunk.path.as_str())
 }
 
 /// What to repair besides links whose text only moved.

@@ -37,41 +37,46 @@ pub fn search<'a>(rows: &'a [MemoryRow], text: &str) -> Vec<(&'a MemoryRow, f32)
         *frequency.entry(term).or_default() += 1;
     }
     let n = rows.len() as f32;
-    let idf = |term: &String| {
-        frequency
-            .get(term.as_str())
-            .map_or(0.0, |df| (1.0 + n / *df as f32).ln())
-    };
     // In the order of the words, so that the sums are the same on every run.
     let mut asked: Vec<&String> = asked.iter().collect();
     asked.sort_unstable();
-    let score = |held: &HashSet<String>| {
-        asked
-            .iter()
-            .filter(|term| held.contains(**term))
-            .map(|term| idf(term))
-            .sum::<f32>()
-    };
     let mut found: Vec<(&MemoryRow, f32)> = rows
         .iter()
         .zip(&held)
-        .map(|(row, held)| (row, score(held)))
+        .map(|(row, held)| (row, rarity_of_shared(&asked, &frequency, n, held)))
         .filter(|(_, score)| *score > 0.0)
         .collect();
     found.sort_by(|a, b| b.1.total_cmp(&a.1));
     found
 }
 
+/// The summed rarity of the asked terms that a memory contains.
+fn rarity_of_shared(
+    asked: &[&String],
+    frequency: &HashMap<&str, usize>,
+    n: f32,
+    held: &HashSet<String>,
+) -> f32 {
+    asked
+        .iter()
+        .filter(|term| held.contains(**term))
+        .map(|term| rarity_of(frequency, n, term))
+        .sum::<f32>()
+}
+
+/// How rare a term is among the memories.
+fn rarity_of(frequency: &HashMap<&str, usize>, n: f32, term: &str) -> f32 {
+    frequency
+        .get(term)
+        .map_or(0.0, |df| (1.0 + n / *df as f32).ln())
+}
+
 /// The few memories that match a question.
 pub fn recall(rows: &[MemoryRow], question: &str) -> Vec<Recalled> {
     let asked: HashSet<String> = terms(question).into_iter().collect();
-    let about = |row: &MemoryRow| {
-        let held: HashSet<String> = terms(&row.content).into_iter().collect();
-        asked.intersection(&held).count() as f32 >= SHARE * asked.len() as f32
-    };
     search(rows, question)
         .into_iter()
-        .filter(|(row, _)| about(row))
+        .filter(|(row, _)| is_about(&asked, row))
         .take(MOST)
         .enumerate()
         .map(|(at, (row, _))| Recalled {
@@ -80,6 +85,12 @@ pub fn recall(rows: &[MemoryRow], question: &str) -> Vec<Recalled> {
             content: row.content.clone(),
         })
         .collect()
+}
+
+/// Whether a memory contains enough of the question's terms.
+fn is_about(asked: &HashSet<String>, row: &MemoryRow) -> bool {
+    let held: HashSet<String> = terms(&row.content).into_iter().collect();
+    asked.intersection(&held).count() as f32 >= SHARE * asked.len() as f32
 }
 
 #[cfg(test)]

@@ -179,13 +179,10 @@ fn by_name(known: &[KnownNote], name: &str) -> Vec<Address> {
         Some((source, rest)) if SourceName::new(source).is_ok() => (Some(source), rest),
         _ => (None, name),
     };
-    let in_source = |note: &&KnownNote, source: Option<&str>| {
-        source.is_none_or(|source| note.at.source.as_str() == source)
-    };
     let path = bare(rest);
     let by_path: Vec<Address> = known
         .iter()
-        .filter(|note| in_source(note, source) && is_at(note, &path))
+        .filter(|note| is_in_source(note, source) && is_at(note, &path))
         .map(|note| note.at.clone())
         .collect();
     if !by_path.is_empty() {
@@ -197,6 +194,11 @@ fn by_name(known: &[KnownNote], name: &str) -> Vec<Address> {
         .filter(|note| note.names.contains(&wanted))
         .map(|note| note.at.clone())
         .collect()
+}
+
+/// Whether the note is in the source, if one is named.
+fn is_in_source(note: &KnownNote, source: Option<&str>) -> bool {
+    source.is_none_or(|source| note.at.source.as_str() == source)
 }
 
 /// Whether `path` is the note's path or its end; `source/path` also counts.
@@ -298,8 +300,10 @@ fn joined<T: AsRef<str>>(names: impl Iterator<Item = T>) -> String {
 
 fn heading(text: &str, title: &str, at: &Address) -> Result<Range<usize>> {
     let document = notes::parse(text);
-    let same = |other: &str| fold(other) == fold(title);
-    let found = document.headings.iter().position(|one| same(&one.title));
+    let found = document
+        .headings
+        .iter()
+        .position(|one| fold(&one.title) == fold(title));
     if let Some(range) = found.and_then(|n| notes::section(&document, n, text)) {
         return Ok(range);
     }

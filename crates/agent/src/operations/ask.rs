@@ -297,13 +297,7 @@ pub fn question<'a>(config: &'a Config, text: &'a str, today: ask::Day) -> Quest
 /// The memories related to a question that the sandbox lets be seen, as context with its answer. For a foreign or lost database
 /// there are none: recording the run reports it.
 fn recall(config: &Config, sandbox: &Sandbox, question: &str) -> Result<Vec<Recalled>> {
-    let foreign = |path| {
-        matches!(
-            examine(path, Database::Durable),
-            Ok(FoundDatabase::Foreign(..))
-        )
-    };
-    if !config.memory.enabled || foreign(&config.memory.db_path) {
+    if !config.memory.enabled || is_foreign(&config.memory.db_path) {
         return Ok(Vec::new());
     }
     match memory::all(&config.memory.db_path) {
@@ -314,4 +308,12 @@ fn recall(config: &Config, sandbox: &Sandbox, question: &str) -> Result<Vec<Reca
         Err(failure) if failure.code == ErrorCode::DurableMissing => Ok(Vec::new()),
         Err(failure) => Err(failure),
     }
+}
+
+/// Whether the database was written by something else.
+fn is_foreign(path: &std::path::Path) -> bool {
+    matches!(
+        examine(path, Database::Durable),
+        Ok(FoundDatabase::Foreign(..))
+    )
 }

@@ -14,10 +14,11 @@ use super::library::Library;
 use super::recency::NoteDay;
 use super::scope::{Limits, scope};
 use super::search::{Search, search};
+use crate::ask::Day;
 use crate::config::Config;
 use local_agent_files::sandbox::{Address, Sandbox};
 use local_agent_index::retrieval::{Coverage, Engine, Hit, Mode, Stale};
-use local_agent_index::store::{ChunkRecord, IndexReader};
+use local_agent_index::store::{ChunkRecord, IndexReader, StoredDay};
 use local_agent_text::documents::{headings_at, line_in_file};
 use local_agent_text::error::Result;
 use local_agent_text::types::Sha256;
@@ -154,8 +155,7 @@ pub fn conflicts(
             let (Some(a), Some(b)) = (days.get(&one.document), days.get(&other.document)) else {
                 continue;
             };
-            let place = |day: &NoteDay, told: &Told| (-day.day.number(), told.document);
-            let is_first = place(a, one) < place(b, other);
+            let is_first = place_in_pair(a, one) < place_in_pair(b, other);
             let (one, other) = if is_first { (one, other) } else { (other, one) };
             found.push((a.day.max(b.day), one, other));
         }
@@ -173,6 +173,11 @@ pub fn conflicts(
             stale: passages.stale.clone(),
         })
     })
+}
+
+/// What orders the two sides: the newer note first.
+fn place_in_pair(day: &NoteDay, told: &Told) -> (i64, i64) {
+    (-day.day.number(), told.document)
 }
 
 /// The passages that a query finds.
@@ -221,14 +226,12 @@ fn of_index(
         .map(|hit| hit.chunk.document_id)
         .collect();
     let stored = index.days_of(&ids)?;
-    let day = |hit: &Hit| {
-        let stored = stored.get(&hit.chunk.document_id)?;
-        Some(NoteDay::of(&hit.chunk.path, &hit.chunk.title, stored).day)
-    };
     let shown = first_chunks
         .iter()
         .filter(|hit| sandbox.shows(&address(&hit.chunk)));
-    let mut notes: Vec<_> = shown.map(|hit| (day(hit), hit.chunk.document_id)).collect();
+    let mut notes: Vec<_> = shown
+        .map(|hit| (day_of_hit(&stored, hit), hit.chunk.document_id))
+        .collect();
     notes.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
     let mut of_note: HashMap<i64, Vec<i64>> = HashMap::new();
     for (document, chunk) in index.siblings(&first_ids(&first_chunks))? {
@@ -244,6 +247,12 @@ fn of_index(
         coverage: engine.coverage()?,
         stale: Vec::new(),
     })
+}
+
+/// The day of a hit's note.
+fn day_of_hit(stored: &HashMap<i64, StoredDay>, hit: &Hit) -> Option<Day> {
+    let stored = stored.get(&hit.chunk.document_id)?;
+    Some(NoteDay::of(&hit.chunk.path, &hit.chunk.title, stored).day)
 }
 
 fn first_ids(hits: &[Hit]) -> Vec<i64> {
@@ -270,15 +279,19 @@ fn values_of(chunk: &ChunkRecord) -> Vec<Told> {
         path: chunk.path.as_str(),
         headings: &headings,
     };
-    let told = |value| Told {
+    stated_values(&chunk.text, &place)
+        .into_iter()
+        .map(|value| told_in(chunk, value))
+        .collect()
+}
+
+/// A value with the chunk that states it.
+fn told_in(chunk: &ChunkRecord, value: StatedValue) -> Told {
+    Told {
         document: chunk.document_id,
         chunk: chunk.id,
         value,
-    };
-    stated_values(&chunk.text, &place)
-        .into_iter()
-        .map(told)
-        .collect()
+    }
 }
 
 /// For each pair of different values of one thing, the first two sentences of different notes that
@@ -361,13 +374,17 @@ fn conflict(
     ) else {
         return Ok(None);
     };
-    let day = |told: &Told| days.get(&told.document).map(|one| one.day.number());
-    a.1.is_newest = day(one) > day(other);
+    a.1.is_newest = day_number(days, one) > day_number(days, other);
     Ok(Some(Conflict {
         thing: a.0,
         a: a.1,
         b: b.1,
     }))
+}
+
+/// The day of a value's note as a number.
+fn day_number(days: &HashMap<i64, NoteDay>, told: &Told) -> Option<i64> {
+    days.get(&told.document).map(|one| one.day.number())
 }
 
 /// One side, with its sentence without the value.

@@ -69,18 +69,24 @@ pub(super) fn of(reader: &Reader, query: &Query) -> Result<Vec<Correction>> {
 
 /// The query with the corrections that are applied.
 pub(super) fn apply(query: &Query, corrections: &[Correction]) -> Query {
-    let replaced = |word: &String| {
-        corrections
-            .iter()
-            .find(|one| one.used && one.word == *word)
-            .and_then(|one| one.instead.first())
-            .unwrap_or(word)
-            .clone()
-    };
     Query {
-        words: query.words.iter().map(replaced).collect(),
+        words: query
+            .words
+            .iter()
+            .map(|word| corrected_word(corrections, word))
+            .collect(),
         ..query.clone()
     }
+}
+
+/// The word, or what a correction puts in its place.
+fn corrected_word(corrections: &[Correction], word: &String) -> String {
+    corrections
+        .iter()
+        .find(|one| one.used && one.word == *word)
+        .and_then(|one| one.instead.first())
+        .unwrap_or(word)
+        .clone()
 }
 
 #[cfg(test)]

@@ -229,14 +229,20 @@ fn chunk(config: &Config, sandbox: &Sandbox, digits: &str) -> Result<DocumentPie
 
 /// Splits `path:from:count` from the end; a path may contain colons itself.
 fn lines_wanted(address: &str) -> (&str, Option<usize>, Option<usize>) {
-    let number = |text: &str| text.parse::<usize>().ok().filter(|n| *n > 0);
     match address.rsplit_once(':') {
-        Some((rest, last)) if number(last).is_some() => match rest.rsplit_once(':') {
-            Some((path, from)) if number(from).is_some() => (path, number(from), number(last)),
-            _ => (rest, number(last), None),
+        Some((rest, last)) if line_number(last).is_some() => match rest.rsplit_once(':') {
+            Some((path, from)) if line_number(from).is_some() => {
+                (path, line_number(from), line_number(last))
+            }
+            _ => (rest, line_number(last), None),
         },
         _ => (address, None, None),
     }
+}
+
+/// A number of a line, counted from 1.
+fn line_number(text: &str) -> Option<usize> {
+    text.parse::<usize>().ok().filter(|n| *n > 0)
 }
 
 fn document(config: &Config, sandbox: &Sandbox, address: &str) -> Result<DocumentPiece> {

@@ -97,16 +97,7 @@ pub fn files_behind(
 
 /// A colon and the first names that may be shown; blank if there are none.
 fn names(files: &[String], shown_to: &Sandbox) -> String {
-    let may_show = |file: &&String| {
-        let address = file.split_once(':').and_then(|(source, path)| {
-            Some(Address {
-                source: SourceName::new(source).ok()?,
-                path: RelPath::new(path).ok()?,
-            })
-        });
-        address.is_some_and(|at| shown_to.shows(&at))
-    };
-    let mut shown = files.iter().filter(may_show);
+    let mut shown = files.iter().filter(|file| may_show(shown_to, file));
     let named: Vec<&str> = shown.by_ref().take(NAMED).map(String::as_str).collect();
     if named.is_empty() {
         return String::new();
@@ -117,6 +108,17 @@ fn names(files: &[String], shown_to: &Sandbox) -> String {
         ""
     };
     format!(": {}{more}", named.join(", "))
+}
+
+/// Whether the reader may see the file.
+fn may_show(shown_to: &Sandbox, file: &str) -> bool {
+    let address = file.split_once(':').and_then(|(source, path)| {
+        Some(Address {
+            source: SourceName::new(source).ok()?,
+            path: RelPath::new(path).ok()?,
+        })
+    });
+    address.is_some_and(|at| shown_to.shows(&at))
 }
 
 /// Like [`files_behind`], for use with other results: if the files cannot be compared, this is

@@ -171,16 +171,12 @@ impl Library {
     }
 
     fn look(&self) -> Seen {
-        let stamp = |file: &Path| {
-            let meta = fs::metadata(file).ok()?;
-            Some((meta.modified().ok()?, meta.len(), inode(&meta)))
-        };
         let lexical = self.shared.lexical_dir.join(lexical::COMMIT_FILE);
         let vectors = self.shared.vectors_dir.join(vectors::MANIFEST_FILE);
         Seen([
-            stamp(&self.shared.index_db),
-            stamp(&lexical),
-            stamp(&vectors),
+            file_stamp(&self.shared.index_db),
+            file_stamp(&lexical),
+            file_stamp(&vectors),
         ])
     }
 
@@ -196,6 +192,12 @@ impl Library {
     pub fn embedder(&self) -> QuestionEmbedder<'_> {
         QuestionEmbedder::new(&self.shared.embedder)
     }
+}
+
+/// What changes when the file is written or replaced.
+fn file_stamp(file: &Path) -> Option<(SystemTime, u64, u64)> {
+    let meta = fs::metadata(file).ok()?;
+    Some((meta.modified().ok()?, meta.len(), inode(&meta)))
 }
 
 /// A poisoned lock protects nothing that a panic could leave half-done, because lists are changed

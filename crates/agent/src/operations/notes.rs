@@ -152,18 +152,21 @@ pub fn list(config: &Config, place: Option<&str>) -> Result<Vec<Note>> {
 }
 
 fn lies_at(note: &NoteRow, place: &str) -> bool {
-    let below = |path: &str, folder: &str| {
-        path == folder
-            || folder.is_empty()
-            || path
-                .strip_prefix(folder)
-                .is_some_and(|rest| rest.starts_with('/'))
-    };
     let in_source = place.strip_prefix(note.source.as_str()).and_then(|rest| {
         rest.strip_prefix([':', '/'])
             .or(rest.is_empty().then_some(""))
     });
-    in_source.is_some_and(|folder| below(&note.path, folder)) || below(&note.path, place)
+    in_source.is_some_and(|folder| is_at_or_below(&note.path, folder))
+        || is_at_or_below(&note.path, place)
+}
+
+/// Whether the path is the folder or below it.
+fn is_at_or_below(path: &str, folder: &str) -> bool {
+    path == folder
+        || folder.is_empty()
+        || path
+            .strip_prefix(folder)
+            .is_some_and(|rest| rest.starts_with('/'))
 }
 
 /// The note that a request means, as it is in the index.

@@ -145,16 +145,18 @@ pub fn may_see_memory(config: &Config, memory: &MemoryRow, sandbox: &Sandbox) ->
     if config.client.is_none() {
         return true;
     }
-    let shown = |link: &MemoryLink| {
-        let source = link.source.as_deref().and_then(|s| SourceName::new(s).ok());
-        let path = link
-            .path
-            .as_deref()
-            .and_then(|path| RelPath::new(path).ok());
-        let at = source.zip(path);
-        at.is_some_and(|(source, path)| sandbox.shows(&Address { source, path }))
-    };
-    !memory.links.is_empty() && memory.links.iter().all(shown)
+    !memory.links.is_empty() && memory.links.iter().all(|link| shows_link(sandbox, link))
+}
+
+/// Whether the reader may see the note of a link.
+fn shows_link(sandbox: &Sandbox, link: &MemoryLink) -> bool {
+    let source = link.source.as_deref().and_then(|s| SourceName::new(s).ok());
+    let path = link
+        .path
+        .as_deref()
+        .and_then(|path| RelPath::new(path).ok());
+    let at = source.zip(path);
+    at.is_some_and(|(source, path)| sandbox.shows(&Address { source, path }))
 }
 
 /// The chunks of documents that the sandbox hides.

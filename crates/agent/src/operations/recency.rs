@@ -36,12 +36,7 @@ impl NoteDay {
     /// The day in the name of a note, in its folders or in a property; otherwise the day its file
     /// last changed.
     pub fn of(path: &RelPath, title: &str, stored: &StoredDay) -> Self {
-        let property = || {
-            let mut dated = stored.properties.iter();
-            let dated = dated.find_map(|(key, value)| stated_day(key, value));
-            dated.or_else(|| Day::parse(stored.stated.as_deref()?))
-        };
-        match named_day(path, property, title) {
+        match named_day(path, || stated_in_properties(stored), title) {
             Some(day) => Self {
                 day,
                 is_stated: true,
@@ -52,6 +47,13 @@ impl NoteDay {
             },
         }
     }
+}
+
+/// The day that a property of the note states.
+fn stated_in_properties(stored: &StoredDay) -> Option<Day> {
+    let mut dated = stored.properties.iter();
+    let dated = dated.find_map(|(key, value)| stated_day(key, value));
+    dated.or_else(|| Day::parse(stored.stated.as_deref()?))
 }
 
 impl Recency {

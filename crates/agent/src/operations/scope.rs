@@ -58,15 +58,12 @@ pub fn scope(config: &Config, args: &Limits) -> Result<Scope> {
     if config.client.is_some() && scope.sources.is_empty() {
         scope.sources = every_source(config)?;
     }
-    let mut add = |key: &str, value: &str| {
-        scope.filters.push(Filter {
-            key: key.to_owned(),
-            value: value.to_owned(),
-            negated: false,
-        });
-    };
-    args.path.iter().for_each(|path| add("path", path));
-    args.tag.iter().for_each(|tag| add("tag", tag));
+    args.path
+        .iter()
+        .for_each(|path| add_filter(&mut scope, "path", path));
+    args.tag
+        .iter()
+        .for_each(|tag| add_filter(&mut scope, "tag", tag));
     for (key, day) in [("after", &args.after), ("before", &args.before)] {
         let Some(day) = day else { continue };
         if !is_day(day) {
@@ -75,9 +72,18 @@ pub fn scope(config: &Config, args: &Limits) -> Result<Scope> {
                     .with_hint(format!("--{key} 2026-01-31")),
             );
         }
-        add(key, day);
+        add_filter(&mut scope, key, day);
     }
     Ok(scope)
+}
+
+/// Adds a filter for one key.
+fn add_filter(scope: &mut Scope, key: &str, value: &str) {
+    scope.filters.push(Filter {
+        key: key.to_owned(),
+        value: value.to_owned(),
+        negated: false,
+    });
 }
 
 /// The names of all sources that a limited client may see. No name at all would mean every source

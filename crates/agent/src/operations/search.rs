@@ -140,12 +140,19 @@ pub fn search(
             .extend(stale_files(config, &sources, sandbox));
     }
     searched.fresh = are_fresh(&searched.found.hits, sandbox);
-    let context = |hit: &Hit| {
-        let (source, path) = (hit.chunk.source.as_str(), hit.chunk.path.as_str());
-        context_of(&config.contexts, source, path).map(|context| context.text.clone())
-    };
-    searched.contexts = searched.found.hits.iter().map(context).collect();
+    searched.contexts = searched
+        .found
+        .hits
+        .iter()
+        .map(|hit| context_of_hit(config, hit))
+        .collect();
     Ok(searched)
+}
+
+/// What a person wrote about the folder of a hit.
+fn context_of_hit(config: &Config, hit: &Hit) -> Option<String> {
+    let (source, path) = (hit.chunk.source.as_str(), hit.chunk.path.as_str());
+    context_of(&config.contexts, source, path).map(|context| context.text.clone())
 }
 
 /// The parsed request.

@@ -34,10 +34,11 @@ pub fn sandbox(config: &Config) -> Result<Sandbox> {
             || "root".to_owned(),
             |name| name.to_string_lossy().into_owned(),
         );
-        let taken = |name: &str| specs.iter().any(|spec| spec.name.as_str() == name);
         let mut candidates =
             std::iter::once(stem.clone()).chain((2..).map(|n| format!("{stem}-{n}")));
-        let name = candidates.find(|name| !taken(name)).unwrap_or(stem);
+        let name = candidates
+            .find(|name| !is_taken(&specs, name))
+            .unwrap_or(stem);
         if let Ok(name) = SourceName::new(name) {
             specs.push(RootSpec {
                 name,
@@ -52,25 +53,36 @@ pub fn sandbox(config: &Config) -> Result<Sandbox> {
     Sandbox::with_base(specs, policy, &config.security_root)
 }
 
+/// Whether a root has this name.
+fn is_taken(specs: &[RootSpec], name: &str) -> bool {
+    specs.iter().any(|spec| spec.name.as_str() == name)
+}
+
 /// The allowed folders that become roots, whatever their order in the configuration.
 fn roots_of_their_own(config: &Config) -> Vec<&PathBuf> {
-    let holds_source = |root: &PathBuf| config.sources.iter().any(|s| s.root.starts_with(root));
     let roots: Vec<&PathBuf> = config
         .security
         .allowed_roots
         .iter()
-        .filter(|root| !holds_source(root))
+        .filter(|root| !holds_source(config, root))
         .collect();
-    let is_inside_another = |root: &PathBuf| {
-        roots
-            .iter()
-            .any(|other| root != *other && root.starts_with(other))
-    };
     roots
         .iter()
         .copied()
-        .filter(|root| !is_inside_another(root))
+        .filter(|root| !is_inside_another(&roots, root))
         .collect()
+}
+
+/// Whether the folder is in another of the folders.
+fn is_inside_another(roots: &[&PathBuf], root: &PathBuf) -> bool {
+    roots
+        .iter()
+        .any(|other| root != *other && root.starts_with(other))
+}
+
+/// Whether a source is in the folder.
+fn holds_source(config: &Config, root: &Path) -> bool {
+    config.sources.iter().any(|s| s.root.starts_with(root))
 }
 
 /// Whether the program chooses the model: neither an id nor a folder is configured.
@@ -172,18 +184,22 @@ impl Cutting {
 
 /// The five root folders named in JSON outputs.
 pub fn roots(config: Option<&Config>, package_root: Option<&Path>) -> Map<String, Value> {
-    let path = |path: Option<&Path>| path.map(|p| p.to_string_lossy().into_owned());
     let body = json!({
-        "resolved_config_path": path(config.and_then(|c| c.config_path.as_deref())),
-        "config_root": path(config.and_then(|c| c.config_root.as_deref())),
-        "package_root": path(package_root),
-        "workroot": path(config.and_then(|c| c.workroot.as_deref())),
-        "security_root": path(config.map(|c| c.security_root.as_path())),
+        "resolved_config_path": path_text(config.and_then(|c| c.config_path.as_deref())),
+        "config_root": path_text(config.and_then(|c| c.config_root.as_deref())),
+        "package_root": path_text(package_root),
+        "workroot": path_text(config.and_then(|c| c.workroot.as_deref())),
+        "security_root": path_text(config.map(|c| c.security_root.as_path())),
     });
     match body {
         Value::Object(fields) => fields,
         _ => Map::new(),
     }
+}
+
+/// The path as text.
+fn path_text(path: Option<&Path>) -> Option<String> {
+    path.map(|p| p.to_string_lossy().into_owned())
 }
 
 /// Now, RFC 3339, UTC, whole seconds.

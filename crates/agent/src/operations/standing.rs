@@ -24,12 +24,17 @@ impl Standing {
 
     /// A folder that has been replaced by another one; a missing folder does not count.
     pub fn replaced(&self) -> Option<&Path> {
-        let other = |(path, before): &&(PathBuf, Option<Id>)| {
-            let now = id(path);
-            now.is_some() && now != *before
-        };
-        self.0.iter().find(other).map(|(path, _)| path.as_path())
+        self.0
+            .iter()
+            .find(|(path, before)| was_replaced(path, *before))
+            .map(|(path, _)| path.as_path())
     }
+}
+
+/// Whether another file has taken the place.
+fn was_replaced(path: &Path, before: Option<Id>) -> bool {
+    let now = id(path);
+    now.is_some() && now != before
 }
 
 #[cfg(unix)]

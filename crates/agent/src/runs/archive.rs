@@ -262,31 +262,22 @@ impl Archive {
         {
             return Ok(id);
         }
-        let missing = |why: String| {
-            Failure::new(ErrorCode::RunNotFound, why).with_hint("local-agent runs list")
-        };
         if name == "last" {
             return ids
                 .into_iter()
                 .next_back()
-                .ok_or_else(|| missing("there is no run yet".to_owned()));
+                .ok_or_else(|| missing_run("there is no run yet".to_owned()));
         }
-        let fits = |id: &&RunId| {
-            let (at, random) = id.as_str().split_once('_').unwrap_or((id.as_str(), ""));
-            id.as_str() == name
-                || at == name
-                || name.len() >= 4 && (id.as_str().starts_with(name) || random.starts_with(name))
-        };
-        let found: Vec<&RunId> = ids.iter().filter(fits).collect();
+        let found: Vec<&RunId> = ids.iter().filter(|id| is_named(name, id)).collect();
         match found.as_slice() {
             [one] => Ok((*one).clone()),
-            [] => Err(missing(format!(
+            [] => Err(missing_run(format!(
                 "there is no run called `{name}` in {}",
                 self.runs_dir.display()
             ))),
             many => {
                 let names: Vec<&str> = many.iter().take(5).map(|id| id.as_str()).collect();
-                Err(missing(format!(
+                Err(missing_run(format!(
                     "`{name}` fits {} runs: {}",
                     many.len(),
                     names.join(", ")
@@ -310,22 +301,16 @@ impl Archive {
 
     pub(super) fn bytes(&self, id: &RunId) -> Result<Vec<u8>> {
         let path = self.folder(id).join(RECORD);
-        let missing = |why: &str| {
-            Failure::new(
-                ErrorCode::RunNotFound,
-                format!("the record {} {why}", path.display()),
-            )
-            .with_hint("local-agent runs verify")
-        };
         let Some(run) = self.open_run(id)? else {
-            return Err(missing("is not there"));
+            return Err(missing_record(&path, "is not there"));
         };
         match run.read_bytes(RECORD, MAX_RECORD_BYTES) {
             Ok(Some(bytes)) => Ok(bytes),
-            Ok(None) => Err(missing("is not there")),
-            Err(e) if e.kind() == std::io::ErrorKind::InvalidData => {
-                Err(missing("is no regular file of a sensible size"))
-            }
+            Ok(None) => Err(missing_record(&path, "is not there")),
+            Err(e) if e.kind() == std::io::ErrorKind::InvalidData => Err(missing_record(
+                &path,
+                "is no regular file of a sensible size",
+            )),
             Err(e) => Err(unreadable(&path, &e)),
         }
     }
@@ -392,6 +377,28 @@ impl Archive {
         drop(lock);
         Ok(unanchored)
     }
+}
+
+/// The record of a run cannot be read.
+fn missing_record(path: &Path, why: &str) -> Failure {
+    Failure::new(
+        ErrorCode::RunNotFound,
+        format!("the record {} {why}", path.display()),
+    )
+    .with_hint("local-agent runs verify")
+}
+
+/// Whether the name is the run's id or a part of it that is long enough.
+fn is_named(name: &str, id: &RunId) -> bool {
+    let (at, random) = id.as_str().split_once('_').unwrap_or((id.as_str(), ""));
+    id.as_str() == name
+        || at == name
+        || name.len() >= 4 && (id.as_str().starts_with(name) || random.starts_with(name))
+}
+
+/// There is no such run.
+fn missing_run(why: String) -> Failure {
+    Failure::new(ErrorCode::RunNotFound, why).with_hint("local-agent runs list")
 }
 
 /// When a run began, from its id, in seconds since 1970.

@@ -415,59 +415,63 @@ impl View<'_> {
     fn run(&self, out: &mut String) {
         let record = self.record;
         out.push_str("<section id=\"run\">\n<h2>The run</h2>\n<div class=\"scroll\"><table>\n");
-        let mut row = |name: &str, value: &str| {
-            let _ = writeln!(
-                out,
-                "<tr><th scope=\"row\">{}</th><td>{value}</td></tr>",
-                escape(name)
-            );
-        };
         let timings: Vec<String> = record
             .timings_ms
             .iter()
             .map(|(what, ms)| format!("{what} {ms} ms"))
             .collect();
-        row("Timings", &escape(&timings.join(" · ")));
-        row("Sent", &where_to(&record.sent));
-        row(
+        table_row(out, "Timings", &escape(&timings.join(" · ")));
+        table_row(out, "Sent", &where_to(&record.sent));
+        table_row(
+            out,
             "Ended",
             &escape(record.ended_at.as_deref().unwrap_or("never")),
         );
-        row(
+        table_row(
+            out,
             "Program",
             &escape(&format!("local-agent {}", record.program_version)),
         );
-        row(
+        table_row(
+            out,
             "Configuration",
             &format!("sha256 <code>{}</code>", record.config_sha256),
         );
         if let Some(root) = &record.roots.security_root {
-            row("Root", &escape(root));
+            table_row(out, "Root", &escape(root));
         }
         if let Some(sha) = record.report_sha256 {
             let command = escape(&format!("local-agent runs replay {}", record.run_id));
-            row(
+            table_row(
+                out,
                 "Report",
                 &format!("sha256 <code>{sha}</code><br>check it again: <code>{command}</code>"),
             );
         }
         if let Some(snapshot) = &record.snapshot {
-            row(
+            table_row(
+                out,
                 "Evidence",
                 &format!("snapshot <code>{}</code>", snapshot.id),
             );
         }
         if record.private_kept_back {
-            row(
+            table_row(
+                out,
                 "Private notes",
                 "kept back: the chat model is on another machine",
             );
         }
         if !record.index_stale.is_empty() {
-            row("Changed files", &escape(&record.index_stale.join(", ")));
+            table_row(
+                out,
+                "Changed files",
+                &escape(&record.index_stale.join(", ")),
+            );
         }
         if record.redactions > 0 {
-            row(
+            table_row(
+                out,
                 "Redacted",
                 &escape(&format!(
                     "{} secrets were taken out of this record",
@@ -481,6 +485,15 @@ impl View<'_> {
         }
         out.push_str("</section>\n");
     }
+}
+
+/// Writes a row of the table about the run.
+fn table_row(out: &mut String, name: &str, value: &str) {
+    let _ = writeln!(
+        out,
+        "<tr><th scope=\"row\">{}</th><td>{value}</td></tr>",
+        escape(name)
+    );
 }
 
 /// What was sent, and to which machine.

@@ -453,11 +453,9 @@ impl Record {
     /// # Errors
     /// Only `INTERNAL_ERROR`.
     pub(super) fn redacted(&self) -> Result<Self> {
-        let broken =
-            |e: serde_json::Error| Failure::internal(format!("a record cannot be redacted: {e}"));
-        let mut value = serde_json::to_value(self).map_err(broken)?;
+        let mut value = serde_json::to_value(self).map_err(broken_record)?;
         let count = redact_strings(&mut value);
-        let mut out: Self = serde_json::from_value(value).map_err(broken)?;
+        let mut out: Self = serde_json::from_value(value).map_err(broken_record)?;
         let identity = |record: &Self| {
             let items = record.snapshot.as_ref().map(|s| {
                 s.items
@@ -471,6 +469,11 @@ impl Record {
         out.redactions = self.redactions + count;
         Ok(out)
     }
+}
+
+/// The record cannot be redacted.
+fn broken_record(e: serde_json::Error) -> Failure {
+    Failure::internal(format!("a record cannot be redacted: {e}"))
 }
 
 fn redact_strings(value: &mut Value) -> u64 {

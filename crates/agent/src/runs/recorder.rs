@@ -158,47 +158,7 @@ impl Run {
             .map_err(|e| private::unwritable(&place.runs_dir.join(id.as_str()), &e))?;
         let holder = format!("pid {}, run {id}", std::process::id());
         let lock = JobLock::take_in(&folder, LOCK, &holder, Duration::ZERO)?;
-        let record = Record {
-            schema_version: SCHEMA_VERSION,
-            run_id: id.clone(),
-            mode: begin.mode,
-            asked_by: begin.asked_by.to_owned(),
-            program_version: env!("CARGO_PKG_VERSION").to_owned(),
-            status: RunStatus::Running,
-            started_at: stamp(now),
-            started_unix: now.unix_timestamp(),
-            ended_at: None,
-            ended_unix: None,
-            elapsed_s: None,
-            ok: None,
-            outcome: None,
-            error_code: None,
-            error_message: None,
-            roots: begin.roots,
-            config_sha256: begin.config_sha256,
-            question: begin.question.to_owned(),
-            question_sha256: Sha256::of(begin.question.as_bytes()),
-            checking: begin.checking,
-            answerer: None,
-            calls: Vec::new(),
-            sent: Vec::new(),
-            snapshot: None,
-            freshness: FreshnessReport::default(),
-            context: Vec::new(),
-            draft: None,
-            assistant_text: None,
-            why: None,
-            citation_validation: None,
-            citation_validation_footer: None,
-            report_sha256: None,
-            opinions: Vec::new(),
-            index_stale: Vec::new(),
-            private_kept_back: false,
-            timings_ms: std::collections::BTreeMap::new(),
-            exact: true,
-            kept_evidence: false,
-            redactions: 0,
-        };
+        let record = begun_record(id.clone(), now, begin);
         let ledger = Ledger::new(place.runs_dir, place.durable);
         let run = Self {
             ledger,
@@ -321,5 +281,50 @@ impl Run {
             private::write(&evidence, KEPT[1], json_text(draft)?.as_bytes())?;
         }
         Ok(true)
+    }
+}
+
+/// The record of a run as far as it is known at its begin.
+fn begun_record(id: RunId, now: OffsetDateTime, begin: Begin<'_>) -> Record {
+    Record {
+        schema_version: SCHEMA_VERSION,
+        run_id: id,
+        mode: begin.mode,
+        asked_by: begin.asked_by.to_owned(),
+        program_version: env!("CARGO_PKG_VERSION").to_owned(),
+        status: RunStatus::Running,
+        started_at: stamp(now),
+        started_unix: now.unix_timestamp(),
+        ended_at: None,
+        ended_unix: None,
+        elapsed_s: None,
+        ok: None,
+        outcome: None,
+        error_code: None,
+        error_message: None,
+        roots: begin.roots,
+        config_sha256: begin.config_sha256,
+        question: begin.question.to_owned(),
+        question_sha256: Sha256::of(begin.question.as_bytes()),
+        checking: begin.checking,
+        answerer: None,
+        calls: Vec::new(),
+        sent: Vec::new(),
+        snapshot: None,
+        freshness: FreshnessReport::default(),
+        context: Vec::new(),
+        draft: None,
+        assistant_text: None,
+        why: None,
+        citation_validation: None,
+        citation_validation_footer: None,
+        report_sha256: None,
+        opinions: Vec::new(),
+        index_stale: Vec::new(),
+        private_kept_back: false,
+        timings_ms: std::collections::BTreeMap::new(),
+        exact: true,
+        kept_evidence: false,
+        redactions: 0,
     }
 }

@@ -89,34 +89,16 @@ fn kept(record: &Record, folder: &Path) -> Result<Option<Thawed>> {
     if !record.kept_evidence {
         return Ok(None);
     }
-    let unreadable = |e: std::io::Error| {
-        state::refusal(&e).unwrap_or_else(|| {
-            Failure::new(
-                ErrorCode::FileReadError,
-                format!("the evidence that the run kept cannot be read: {e}"),
-            )
-            .with_hint("local-agent runs verify")
-        })
-    };
     let open = || StateDirectory::open(folder)?.map_or(Ok(None), |run| run.child(EVIDENCE));
-    let Some(evidence) = open().map_err(unreadable)? else {
+    let Some(evidence) = open().map_err(unreadable_evidence)? else {
         return Ok(None);
     };
-    let read = |name: &str| match evidence
-        .read_bytes(name, MAX_KEPT_BYTES)
-        .map_err(unreadable)?
-    {
-        Some(bytes) => String::from_utf8(bytes)
-            .map(Some)
-            .map_err(|_| tampered("what it kept is not UTF-8 text")),
-        None => Ok(None),
-    };
-    let Some(snapshot) = read(KEPT[0])? else {
+    let Some(snapshot) = read_kept(&evidence, KEPT[0])? else {
         return Ok(None);
     };
     let snapshot =
         EvidenceSnapshot::from_json(&snapshot).map_err(|failure| tampered(&failure.message))?;
-    let draft = read(KEPT[1])?
+    let draft = read_kept(&evidence, KEPT[1])?
         .map(|text| {
             serde_json::from_str(&text)
                 .map_err(|e| tampered(&format!("the kept draft cannot be read ({e})")))
@@ -128,6 +110,30 @@ fn kept(record: &Record, folder: &Path) -> Result<Option<Thawed>> {
         bytes: Bytes::Kept,
         moved: Vec::new(),
     }))
+}
+
+/// A file that the run kept, as text.
+fn read_kept(evidence: &StateDirectory, name: &str) -> Result<Option<String>> {
+    match evidence
+        .read_bytes(name, MAX_KEPT_BYTES)
+        .map_err(unreadable_evidence)?
+    {
+        Some(bytes) => String::from_utf8(bytes)
+            .map(Some)
+            .map_err(|_| tampered("what it kept is not UTF-8 text")),
+        None => Ok(None),
+    }
+}
+
+/// What the run kept cannot be read.
+fn unreadable_evidence(e: std::io::Error) -> Failure {
+    state::refusal(&e).unwrap_or_else(|| {
+        Failure::new(
+            ErrorCode::FileReadError,
+            format!("the evidence that the run kept cannot be read: {e}"),
+        )
+        .with_hint("local-agent runs verify")
+    })
 }
 
 fn from_files(record: &Record, items: &[ItemRecord], sandbox: &Sandbox) -> Result<Thawed> {

@@ -20,9 +20,6 @@ pub(super) fn agree(
     proposal: &str,
     bytes: u64,
 ) -> Result<()> {
-    let denied = |message: &str, hint: &str| {
-        Err(Failure::new(ErrorCode::WriteDenied, message).with_hint(hint))
-    };
     let made = bound
         .policy
         .writes_before
@@ -58,6 +55,11 @@ pub(super) fn agree(
         why: None,
         bytes,
     })
+}
+
+/// The change is not made.
+fn denied(message: &str, hint: &str) -> Result<()> {
+    Err(Failure::new(ErrorCode::WriteDenied, message).with_hint(hint))
 }
 
 /// A unified diff of two texts with three lines of context.

@@ -39,18 +39,20 @@ fn run(bound: &Bound, args: Value) -> Result<Output> {
     let args: FindSymbolArgs = schema::parse(args)?;
     let name = args.name.trim().to_owned();
     let folded = name.to_lowercase();
-    let fits = |at: &Address, symbol: &Symbol| {
-        symbol.is_definition
-            && (symbol.name == name || is_note(at) && symbol.name.to_lowercase() == folded)
-    };
     let places = look(bound, args.path.as_deref(), &name, |file| {
         Ok(symbols(file)?
             .into_iter()
-            .filter(|s| fits(&file.at, s))
+            .filter(|s| defines(&name, &folded, &file.at, s))
             .map(|s| (s.line, s.kind, s.name))
             .collect())
     })?;
     Ok(places.output(&name))
+}
+
+/// Whether a symbol defines the name; in notes capitals do not matter.
+fn defines(name: &str, folded: &str, at: &Address, symbol: &Symbol) -> bool {
+    symbol.is_definition
+        && (symbol.name == name || is_note(at) && symbol.name.to_lowercase() == folded)
 }
 
 /// Places where a name occurs.

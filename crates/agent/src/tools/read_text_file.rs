@@ -122,14 +122,9 @@ fn by_bytes(file: &ReadFile, text: &str, args: &ReadTextFileArgs) -> Result<Outp
         );
     }
     // Half a character is never shown: both ends move forward to the next boundary.
-    let forward = |mut at: usize| {
-        while !text.is_char_boundary(at) {
-            at += 1;
-        }
-        at
-    };
-    let start = forward(offset);
-    let end = forward(
+    let start = next_boundary(text, offset);
+    let end = next_boundary(
+        text,
         offset
             .saturating_add(args.length.map_or(MOST_BYTES, |n| n as usize))
             .min(size),
@@ -151,6 +146,14 @@ fn by_bytes(file: &ReadFile, text: &str, args: &ReadTextFileArgs) -> Result<Outp
     );
     out.evidence.extend(file.excerpt(start, end));
     Ok(out)
+}
+
+/// The next place at or after `at` where a character begins.
+fn next_boundary(text: &str, mut at: usize) -> usize {
+    while !text.is_char_boundary(at) {
+        at += 1;
+    }
+    at
 }
 
 /// `N|text`; the numbers count towards the bytes. A line that does not fit is cut and marked as

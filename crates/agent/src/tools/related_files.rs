@@ -78,13 +78,10 @@ fn run(bound: &Bound, args: Value) -> Result<Output> {
     let out_of_time = unreadable.len() < left.len();
     seen.sort_by(|a, b| a.at.path.as_str().cmp(b.at.path.as_str()));
     let looked = seen.len();
-    let of = |pick: fn(&Related) -> bool| -> Vec<String> {
-        seen.iter()
-            .filter(|one| pick(one))
-            .map(|one| one.at.to_string())
-            .collect()
-    };
-    let (to, from) = (of(|one| one.to), of(|one| one.from));
+    let (to, from) = (
+        addresses_where(&seen, |one| one.to),
+        addresses_where(&seen, |one| one.from),
+    );
     let mut shared: Vec<(String, Vec<String>)> = seen
         .iter()
         .filter(|one| !one.shared.is_empty())
@@ -107,6 +104,14 @@ fn run(bound: &Bound, args: Value) -> Result<Output> {
         "truncated": truncated,
     });
     Ok(Output::new(facts, text))
+}
+
+/// The addresses of the files for which `pick` holds.
+fn addresses_where(seen: &[Related], pick: fn(&Related) -> bool) -> Vec<String> {
+    seen.iter()
+        .filter(|one| pick(one))
+        .map(|one| one.at.to_string())
+        .collect()
 }
 
 /// How a note is related to `own`, which stands at `here`; or why it was not looked at.

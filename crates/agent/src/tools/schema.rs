@@ -83,15 +83,7 @@ fn value_violation(name: &str, schema: &Value, value: &Value) -> Option<String> 
         Value::Array(many) => many.iter().filter_map(Value::as_str).collect(),
         _ => Vec::new(),
     };
-    let is = |kind: &str| match kind {
-        "string" => value.is_string(),
-        "integer" => value.is_i64() || value.is_u64(),
-        "number" => value.is_number(),
-        "boolean" => value.is_boolean(),
-        "null" => value.is_null(),
-        _ => false,
-    };
-    if !types.is_empty() && !types.iter().any(|kind| is(kind)) {
+    if !types.is_empty() && !types.iter().any(|kind| is_of_kind(value, kind)) {
         return Some(format!(
             "`{name}` is to be a {}",
             types
@@ -125,4 +117,16 @@ fn value_violation(name: &str, schema: &Value, value: &Value) -> Option<String> 
         return Some(format!("`{name}` is longer than {most} characters"));
     }
     None
+}
+
+/// Whether the value has this type of JSON Schema.
+fn is_of_kind(value: &Value, kind: &str) -> bool {
+    match kind {
+        "string" => value.is_string(),
+        "integer" => value.is_i64() || value.is_u64(),
+        "number" => value.is_number(),
+        "boolean" => value.is_boolean(),
+        "null" => value.is_null(),
+        _ => false,
+    }
 }

@@ -170,13 +170,7 @@ fn of_code(ext: &str, text: &str) -> Result<Vec<Symbol>> {
 
     use tree_sitter_tags::TagsContext;
 
-    let unreadable = |why: String| {
-        Failure::new(
-            ErrorCode::FileReadError,
-            format!("The code could not be parsed: {why}."),
-        )
-    };
-    let config = grammars::of(ext).map_err(unreadable)?;
+    let config = grammars::of(ext).map_err(unparsable)?;
     let mut context = TagsContext::new();
     let stop = AtomicUsize::new(0);
     let (done, waiting) = std::sync::mpsc::channel::<()>();
@@ -193,7 +187,7 @@ fn of_code(ext: &str, text: &str) -> Result<Vec<Symbol>> {
         drop(done);
         tags
     });
-    let tags = tags.map_err(|e| unreadable(e.to_string()))?;
+    let tags = tags.map_err(|e| unparsable(e.to_string()))?;
     let lines = LineStarts::of(text);
     let mut out = Vec::new();
     for tag in tags {
@@ -217,6 +211,14 @@ fn of_code(ext: &str, text: &str) -> Result<Vec<Symbol>> {
     }
     out.sort_by_key(|symbol| (symbol.range.start, symbol.range.end));
     Ok(out)
+}
+
+/// The code cannot be parsed.
+fn unparsable(why: String) -> Failure {
+    Failure::new(
+        ErrorCode::FileReadError,
+        format!("The code could not be parsed: {why}."),
+    )
 }
 
 /// The grammars, each with the query for its definitions and uses, compiled once.

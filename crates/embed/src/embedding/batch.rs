@@ -63,8 +63,9 @@ impl Frame {
         if ids.is_empty() {
             vec![self.window(text.prefix, ids)]
         } else {
-            let window = |part: &[u32]| self.window(text.prefix, part);
-            ids.chunks(size).map(window).collect()
+            ids.chunks(size)
+                .map(|part| self.window(text.prefix, part))
+                .collect()
         }
     }
 
@@ -157,15 +158,17 @@ fn tokenise(
     texts: &[&str],
     threads: usize,
 ) -> Result<Vec<(usize, Vec<Vec<u32>>)>> {
-    let cut = |text: &&str| {
-        let framed = frame.tokens(tokens, text)?;
-        Ok((framed.own.len(), frame.windows(&framed)))
-    };
     let size = texts.len().div_ceil(threads).max(1);
     std::thread::scope(|scope| {
         let workers: Vec<_> = texts
             .chunks(size)
-            .map(|part| scope.spawn(move || part.iter().map(cut).collect::<Result<Vec<_>>>()))
+            .map(|part| {
+                scope.spawn(move || {
+                    part.iter()
+                        .map(|text| cut_into_windows(frame, tokens, text))
+                        .collect::<Result<Vec<_>>>()
+                })
+            })
             .collect();
         let mut all = Vec::with_capacity(texts.len());
         for worker in workers {
@@ -173,6 +176,16 @@ fn tokenise(
         }
         Ok(all)
     })
+}
+
+/// How many tokens a text has, and its windows.
+fn cut_into_windows(
+    frame: &Frame,
+    tokens: &TokenCounter,
+    text: &str,
+) -> Result<(usize, Vec<Vec<u32>>)> {
+    let framed = frame.tokens(tokens, text)?;
+    Ok((framed.own.len(), frame.windows(&framed)))
 }
 
 /// Splits windows into batches of at most `budget` tokens; a single window is always a batch.

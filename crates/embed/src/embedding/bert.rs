@@ -249,8 +249,12 @@ pub(super) fn load_layers(loader: &Loader<'_>) -> Result<Vec<network::Layer>> {
         let workers: Vec<_> = numbers
             .chunks(count.div_ceil(threads))
             .map(|group| {
-                let load = |number: &usize| loader.layer(*number);
-                scope.spawn(move || group.iter().map(load).collect::<Result<Vec<_>>>())
+                scope.spawn(move || {
+                    group
+                        .iter()
+                        .map(|number| loader.layer(*number))
+                        .collect::<Result<Vec<_>>>()
+                })
             })
             .collect();
         let mut layers = Vec::with_capacity(count);

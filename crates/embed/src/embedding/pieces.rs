@@ -173,13 +173,17 @@ impl Pieces {
     /// Whether the vocabulary was made for languages of Latin script, so that it cuts words of
     /// other scripts into single letters.
     pub(super) fn is_latin(&self) -> bool {
-        let foreign = |number: &usize| {
-            let letter = |c: char| c.is_alphabetic() && c >= BEHIND_LATIN;
-            self.vocab.piece(*number).chars().any(letter)
-        };
         let all = self.vocab.pieces.len();
-        let count = (0..all).filter(foreign).count();
+        let count = (0..all)
+            .filter(|number| self.is_foreign_piece(*number))
+            .count();
         (count as f32) < MOST_FOREIGN * all as f32
+    }
+
+    /// Whether the piece has a letter that is not Latin.
+    fn is_foreign_piece(&self, number: usize) -> bool {
+        let letter = |c: char| c.is_alphabetic() && c >= BEHIND_LATIN;
+        self.vocab.piece(number).chars().any(letter)
     }
 
     fn unknown(&self, word: &str) -> tokenizers::Result<Vec<Token>> {

@@ -34,13 +34,16 @@ impl Pooler {
     ///
     /// Errors: `MODEL_INVALID` when a tensor is missing or has another shape.
     pub(super) fn load(files: &ModelFiles, isa: Isa) -> Result<Self> {
-        let layer = |file: &DenseFile| DenseLayer::load(files.id(), file);
         Ok(Self {
             id: files.id().to_owned(),
             isa,
             pooling: files.pooling(),
             width: files.network().width(),
-            dense: files.dense().iter().map(layer).collect::<Result<_>>()?,
+            dense: files
+                .dense()
+                .iter()
+                .map(|file| DenseLayer::load(files.id(), file))
+                .collect::<Result<_>>()?,
             dimensions: files.dimensions(),
         })
     }

@@ -247,19 +247,23 @@ impl ServerEmbedder {
             .ok_or_else(|| server_error(&url, "sent no vectors"))?;
         // Each vector says which text it belongs to; a server that does not say so sends them in
         // order.
-        let place = |(at, one): (usize, &Value)| match &one["index"] {
-            Value::Null => Some(at),
-            index => index.as_u64().and_then(|i| usize::try_from(i).ok()),
-        };
         let mut out = vec![Value::Null; data.len()];
         for (at, one) in data.iter().enumerate() {
-            let slot = place((at, one))
+            let slot = place_of((at, one))
                 .and_then(|i| out.get_mut(i))
                 .filter(|slot| slot.is_null());
             *slot.ok_or_else(|| server_error(&url, "sent vectors that belong to no text"))? =
                 one["embedding"].clone();
         }
         Ok(out)
+    }
+}
+
+/// The number that an entry gives for itself, or its place in the list.
+fn place_of((at, one): (usize, &Value)) -> Option<usize> {
+    match &one["index"] {
+        Value::Null => Some(at),
+        index => index.as_u64().and_then(|i| usize::try_from(i).ok()),
     }
 }
 

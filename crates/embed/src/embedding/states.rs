@@ -34,8 +34,9 @@ impl TokenStates {
 
     /// The highest cosine of `vector` (of length 1) with a token; −1 without tokens.
     pub fn best_cosine(&self, vector: &[f32]) -> f32 {
-        let dot = |row: &[f32]| row.iter().zip(vector).map(|(a, b)| a * b).sum::<f32>();
-        self.tokens().map(dot).fold(-1.0, f32::max)
+        self.tokens()
+            .map(|row| row.iter().zip(vector).map(|(a, b)| a * b).sum::<f32>())
+            .fold(-1.0, f32::max)
     }
 }
 
@@ -132,19 +133,25 @@ pub(super) fn of_words(
     let states = network.states(&[ids.as_slice()], &mut TextScratch::default())?;
     let rows = states.into_iter().next().unwrap_or_default().1;
     let width = network.width();
-    let of = |(word, place): (&&str, Range<usize>)| {
-        let mut vector = vec![0.0; width];
-        for row in rows.chunks_exact(width).skip(place.start).take(place.len()) {
-            vector.iter_mut().zip(row).for_each(|(sum, x)| *sum += x);
-        }
-        kernels::normalise(&mut vector);
-        WordState {
-            word: (*word).to_owned(),
-            vector,
-            tokens: place.len(),
-        }
-    };
-    Ok(words.iter().zip(places).map(of).collect())
+    Ok(words
+        .iter()
+        .zip(places)
+        .map(|(word, place)| mean_of_word(&rows, width, (word, place)))
+        .collect())
+}
+
+/// The mean of the states of a word's tokens.
+fn mean_of_word(rows: &[f32], width: usize, (word, place): (&&str, Range<usize>)) -> WordState {
+    let mut vector = vec![0.0; width];
+    for row in rows.chunks_exact(width).skip(place.start).take(place.len()) {
+        vector.iter_mut().zip(row).for_each(|(sum, x)| *sum += x);
+    }
+    kernels::normalise(&mut vector);
+    WordState {
+        word: (*word).to_owned(),
+        vector,
+        tokens: place.len(),
+    }
 }
 
 /// Keeps the rows of the text's `own` tokens, and scales each to length 1.

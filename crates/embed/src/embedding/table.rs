@@ -32,13 +32,18 @@ impl TokenTable {
         let name = NAMES.into_iter().find(|name| tensors.shape(name).is_some());
         let name = name.unwrap_or(NAMES[0]);
         let rows = tensors.shape(name).and_then(|shape| shape.first().copied());
-        let numbers = |name: &str| tensors.numbers(name).unwrap_or_else(|| Ok(Vec::new()));
         Ok(Self {
             id: files.id().to_owned(),
             rows: tensors.table(name, rows.unwrap_or_default(), shape.width)?,
             width: shape.width,
-            weights: numbers("weights")?.iter().map(|x| *x as f32).collect(),
-            places: numbers("mapping")?.iter().map(|x| *x as usize).collect(),
+            weights: numbers_of(&tensors, "weights")?
+                .iter()
+                .map(|x| *x as f32)
+                .collect(),
+            places: numbers_of(&tensors, "mapping")?
+                .iter()
+                .map(|x| *x as usize)
+                .collect(),
             unknown: unknown_token(files.tokenizer()),
         })
     }
@@ -70,6 +75,11 @@ impl TokenTable {
         }
         Ok(())
     }
+}
+
+/// The numbers of an optional table.
+fn numbers_of(tensors: &Tensors, name: &str) -> Result<Vec<f64>> {
+    tensors.numbers(name).unwrap_or_else(|| Ok(Vec::new()))
 }
 
 #[derive(serde::Deserialize)]

@@ -62,9 +62,8 @@ impl Unigram {
         if !data.starts_with(MAGIC) {
             return None;
         }
-        let field = |at: usize| number(&data, 8 + 4 * at);
-        let (pieces, bytes) = (field(0)? as usize, field(1)? as usize);
-        let (mapped, map_bytes) = (field(5)? as usize, field(6)? as usize);
+        let (pieces, bytes) = (field(&data, 0)? as usize, field(&data, 1)? as usize);
+        let (mapped, map_bytes) = (field(&data, 5)? as usize, field(&data, 6)? as usize);
         let ids = HEADER + pieces;
         let scores = ids + 4 * pieces;
         let text = scores + 4 * pieces;
@@ -91,9 +90,9 @@ impl Unigram {
             text,
             ends,
             map: read_map(map, mapped)?,
-            first: field(2)?,
-            last: field(3)?,
-            unknown: field(4)?,
+            first: field(&data, 2)?,
+            last: field(&data, 3)?,
+            unknown: field(&data, 4)?,
             unknown_score: least - UNKNOWN_PENALTY,
             data,
         })
@@ -119,25 +118,29 @@ impl Unigram {
     /// Maps equivalent characters to the same characters, composed where that is possible.
     fn normal(&self, text: &str) -> String {
         let mut normal = String::with_capacity(text.len());
-        let mut push = |c: char| {
-            if c.is_ascii_graphic() || c == ' ' {
-                normal.push(c);
-                return;
-            }
-            match self
-                .map
-                .binary_search_by_key(&u32::from(c), |(from, _)| *from)
-            {
-                Ok(at) => normal.extend(self.map.get(at).into_iter().flat_map(|(_, to)| to)),
-                Err(_) => normal.push(c),
-            }
-        };
         if text.is_ascii() {
-            text.chars().for_each(&mut push);
+            text.chars()
+                .for_each(&mut |c| self.push_normal(&mut normal, c));
         } else {
-            text.nfc().for_each(&mut push);
+            text.nfc()
+                .for_each(&mut |c| self.push_normal(&mut normal, c));
         }
         normal
+    }
+
+    /// Appends a character as the model's table of characters says.
+    fn push_normal(&self, normal: &mut String, c: char) {
+        if c.is_ascii_graphic() || c == ' ' {
+            normal.push(c);
+            return;
+        }
+        match self
+            .map
+            .binary_search_by_key(&u32::from(c), |(from, _)| *from)
+        {
+            Ok(at) => normal.extend(self.map.get(at).into_iter().flat_map(|(_, to)| to)),
+            Err(_) => normal.push(c),
+        }
     }
 
     /// Appends the ids of the most probable way of cutting `word`.
@@ -210,6 +213,11 @@ impl Unigram {
             .get(self.text + start..self.text + end)
             .unwrap_or_default()
     }
+}
+
+/// A number of the header.
+fn field(data: &[u8], at: usize) -> Option<u32> {
+    number(data, 8 + 4 * at)
 }
 
 /// The first number from `low` to `high` for which `holds` is true; it must be true for all later

@@ -84,9 +84,9 @@ impl Tensors {
     ///
     /// Errors: `MODEL_INVALID` for a file that is not safetensors, or cut short.
     pub(super) fn open(id: &str, bytes: &Bytes) -> Result<Self> {
-        let broken = |e| invalid(id, &format!("its weights are not a safetensors file ({e})"));
         // This checks, too, that the data is as long as the header says.
-        let (header, metadata) = SafeTensors::read_metadata(bytes.as_slice()).map_err(broken)?;
+        let (header, metadata) = SafeTensors::read_metadata(bytes.as_slice())
+            .map_err(|e| invalid(id, &format!("its weights are not a safetensors file ({e})")))?;
         let has_words = |prefix: &&&str| {
             let name = format!("{prefix}embeddings.word_embeddings.weight");
             metadata.info(&name).is_some()
@@ -172,16 +172,9 @@ impl Tensors {
 
     /// Names and shapes of all tensors of floats, those beside a BERT left out.
     pub(super) fn shapes(&self) -> Vec<(String, Vec<usize>)> {
-        let shape = |info: &TensorInfo| match (info.dtype, info.shape.as_slice()) {
-            (Dtype::F32 | Dtype::F16 | Dtype::BF16, shape) => Some(shape.to_vec()),
-            (Dtype::U8, [rows, bytes]) => {
-                Some(vec![*rows, bytes / blocks::BYTES * blocks::NUMBERS])
-            }
-            _ => None,
-        };
         let named = |(name, info): (String, &TensorInfo)| {
             let name = name.strip_prefix(self.prefix)?.to_owned();
-            shape(info).map(|shape| (name, shape))
+            shape_of(info).map(|shape| (name, shape))
         };
         self.metadata
             .tensors()
@@ -218,6 +211,15 @@ impl Tensors {
             written,
             width,
         })
+    }
+}
+
+/// The shape of a tensor of numbers; none for other kinds.
+fn shape_of(info: &TensorInfo) -> Option<Vec<usize>> {
+    match (info.dtype, info.shape.as_slice()) {
+        (Dtype::F32 | Dtype::F16 | Dtype::BF16, shape) => Some(shape.to_vec()),
+        (Dtype::U8, [rows, bytes]) => Some(vec![*rows, bytes / blocks::BYTES * blocks::NUMBERS]),
+        _ => None,
     }
 }
 

@@ -88,9 +88,12 @@ impl Words {
             file["normalizer"]["lowercase"] == true && file["normalizer"]["clean_text"] == true;
         // Added tokens are looked for only at a `[` and between blanks; if one has another kind of
         // name, only the tokenizer itself can find it.
-        let plain =
-            |added: &String| added.starts_with('[') && added.bytes().all(|b| b.is_ascii_graphic());
-        if !known || !normal || !added.iter().all(plain) {
+        if !known
+            || !normal
+            || !added
+                .iter()
+                .all(|added| added.starts_with('[') && added.bytes().all(|b| b.is_ascii_graphic()))
+        {
             return None;
         }
         let prefix = file["model"]["continuing_subword_prefix"].as_str()?;
@@ -151,11 +154,15 @@ impl Words {
     /// Whether `text` may begin with the name of an added token, in either case: the tokenizer
     /// matches some of them in lower-cased text.
     fn is_added(&self, text: &[u8]) -> bool {
-        let is_here = |added: &String| {
-            text.get(..added.len())
-                .is_some_and(|t| t.eq_ignore_ascii_case(added.as_bytes()))
-        };
-        self.added.iter().any(is_here)
+        self.added
+            .iter()
+            .any(|added| self.starts_with_added(text, added))
+    }
+
+    /// Whether the text begins with an added word, in capitals or not.
+    fn starts_with_added(&self, text: &[u8], added: &str) -> bool {
+        text.get(..added.len())
+            .is_some_and(|t| t.eq_ignore_ascii_case(added.as_bytes()))
     }
 
     /// The number of tokens in a word, which is not empty.
@@ -181,16 +188,10 @@ impl Tree {
     /// Pieces with other characters than lower-case letters and digits are left out: no word
     /// contains them.
     fn of<'w>(words: impl Iterator<Item = &'w str>) -> Self {
-        let is_word = |word: &&str| {
-            word.bytes()
-                .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
-        };
-        let letters = |word: &str| {
-            word.bytes()
-                .map(|b| CLASSES[usize::from(b)])
-                .collect::<Vec<u8>>()
-        };
-        let mut words: Vec<Vec<u8>> = words.filter(is_word).map(letters).collect();
+        let mut words: Vec<Vec<u8>> = words
+            .filter(|word| is_plain_word(word))
+            .map(classes_of)
+            .collect();
         words.sort_unstable();
         words.dedup();
         let root = Cell {
@@ -231,13 +232,15 @@ impl Tree {
 
     /// The first base for which the cells of all `letters` are free.
     fn room_for(&mut self, letters: &[usize], first_free: &mut usize) -> usize {
-        let is_free =
-            |cells: &[Cell], at: usize| cells.get(at).is_none_or(|cell| cell.parent == NOBODY);
-        while !is_free(&self.0, *first_free) {
+        while !is_free_cell(&self.0, *first_free) {
             *first_free += 1;
         }
         let lowest = first_free.saturating_sub(letters.first().copied().unwrap_or(0));
-        let fits = |base: &usize| letters.iter().all(|letter| is_free(&self.0, base + letter));
+        let fits = |base: &usize| {
+            letters
+                .iter()
+                .all(|letter| is_free_cell(&self.0, base + letter))
+        };
         let base = (lowest..).find(fits).unwrap_or(lowest);
         let free = Cell {
             parent: NOBODY,
@@ -263,6 +266,24 @@ impl Tree {
         }
         longest
     }
+}
+
+/// Whether nobody owns the cell.
+fn is_free_cell(cells: &[Cell], at: usize) -> bool {
+    cells.get(at).is_none_or(|cell| cell.parent == NOBODY)
+}
+
+/// The classes of a word's bytes.
+fn classes_of(word: &str) -> Vec<u8> {
+    word.bytes()
+        .map(|b| CLASSES[usize::from(b)])
+        .collect::<Vec<u8>>()
+}
+
+/// Whether the word has only small Latin letters and digits.
+fn is_plain_word(word: &str) -> bool {
+    word.bytes()
+        .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
 }
 
 #[cfg(test)]

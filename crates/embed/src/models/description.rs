@@ -103,19 +103,21 @@ impl Prefixes {
         let prompts = json::<RawPrompts>(id, "config_sentence_transformers.json", bytes)?
             .prompts
             .unwrap_or_default();
-        let text = |names: &[&str]| {
-            names
-                .iter()
-                .find_map(|name| prompts.get(*name)?.as_str())
-                .unwrap_or_default()
-                .to_owned()
-        };
         let found = Self {
-            query: text(&["query"]),
-            passage: text(&["passage", "document"]),
+            query: first_prompt(&prompts, &["query"]),
+            passage: first_prompt(&prompts, &["passage", "document"]),
         };
         Ok((found != Self::default()).then_some(found))
     }
+}
+
+/// The first of these prompts that the model has; empty if it has none.
+fn first_prompt(prompts: &serde_json::Map<String, serde_json::Value>, names: &[&str]) -> String {
+    names
+        .iter()
+        .find_map(|name| prompts.get(*name)?.as_str())
+        .unwrap_or_default()
+        .to_owned()
 }
 
 #[derive(Deserialize)]
@@ -170,12 +172,16 @@ impl Modules {
 
 /// The name of a module's folder: one plain path segment.
 fn folder_name(id: &str, path: &str) -> Result<String> {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-    if path.is_empty() || !path.chars().all(is_plain) {
+    if path.is_empty() || !path.chars().all(is_plain_name) {
         let reason = format!("modules.json names a folder `{path}`");
         return Err(invalid(id, &reason));
     }
     Ok(path.to_owned())
+}
+
+/// Whether a name of a folder may contain the character.
+fn is_plain_name(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_' || c == '-'
 }
 
 /// The shape of a dense layer behind the pooling (`config.json` in its folder).

@@ -94,17 +94,10 @@ impl Manifest {
     ///
     /// Errors: `MODEL_INVALID`.
     pub fn parse(bytes: &[u8]) -> Result<Self> {
-        let broken = |what: String| {
-            Failure::new(
-                ErrorCode::ModelInvalid,
-                format!("The model's {MANIFEST} {what}."),
-            )
-            .with_hint("local-agent models verify")
-        };
-        let manifest: Self =
-            serde_json::from_slice(bytes).map_err(|e| broken(format!("cannot be read ({e})")))?;
+        let manifest: Self = serde_json::from_slice(bytes)
+            .map_err(|e| broken_manifest(format!("cannot be read ({e})")))?;
         if manifest.format != FORMAT {
-            return Err(broken(format!(
+            return Err(broken_manifest(format!(
                 "has format {}, not {FORMAT}",
                 manifest.format
             )));
@@ -156,6 +149,15 @@ impl Manifest {
                 .is_ok_and(|m| m.len() == f.bytes)
         })
     }
+}
+
+/// The manifest cannot be used.
+fn broken_manifest(what: String) -> Failure {
+    Failure::new(
+        ErrorCode::ModelInvalid,
+        format!("The model's {MANIFEST} {what}."),
+    )
+    .with_hint("local-agent models verify")
 }
 
 /// The result of `models verify`.
@@ -278,23 +280,25 @@ pub(super) fn record(folder: &Path, path: &str) -> Result<Option<FileRecord>> {
 
 /// Reads a file that should be small; `None` when it does not exist.
 pub(super) fn read_small(path: &Path) -> Result<Option<Vec<u8>>> {
-    let failed = |what: String| {
-        Failure::new(
-            ErrorCode::ModelInvalid,
-            format!("The model file {} {what}.", path.display()),
-        )
-    };
     let file = match File::open(path) {
         Ok(file) => file,
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(e) => return Err(failed(format!("cannot be read: {e}"))),
+        Err(e) => return Err(unreadable_file(path, format!("cannot be read: {e}"))),
     };
     let mut bytes = Vec::new();
     file.take(LARGEST_SMALL_FILE + 1)
         .read_to_end(&mut bytes)
-        .map_err(|e| failed(format!("cannot be read: {e}")))?;
+        .map_err(|e| unreadable_file(path, format!("cannot be read: {e}")))?;
     if bytes.len() as u64 > LARGEST_SMALL_FILE {
-        return Err(failed("is too large".into()));
+        return Err(unreadable_file(path, "is too large".into()));
     }
     Ok(Some(bytes))
+}
+
+/// A file of the model cannot be used.
+fn unreadable_file(path: &Path, what: String) -> Failure {
+    Failure::new(
+        ErrorCode::ModelInvalid,
+        format!("The model file {} {what}.", path.display()),
+    )
 }

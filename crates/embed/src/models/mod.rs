@@ -252,12 +252,7 @@ impl ModelFiles {
         };
         let pooling = match network.engine() {
             Engine::Table => Pooling::Mean,
-            _ if modules.is_table => {
-                return Err(invalid(
-                    id,
-                    "modules.json names a table, config.json a network",
-                ));
-            }
+            _ if modules.is_table => return Err(names_a_table(id)),
             _ => Pooling::parse(id, &pooling_file.map_or_else(|| need(POOLING), Ok)?)?,
         };
         let mut dense = Vec::with_capacity(modules.dense.len());
@@ -271,13 +266,7 @@ impl ModelFiles {
             });
         }
         check_chain(id, network.width(), &dense)?;
-        let own_prefixes = match read("config_sentence_transformers.json")? {
-            Some(bytes) => Prefixes::parse(id, &bytes)?,
-            None => None,
-        };
-        let prefixes = own_prefixes
-            .or_else(|| known(id).map(Known::prefixes))
-            .unwrap_or_default();
+        let prefixes = own_or_known_prefixes(id, read("config_sentence_transformers.json")?)?;
         let positions = network.positions();
         let window = match read("sentence_bert_config.json")? {
             Some(bytes) => description::window(id, &bytes)?.unwrap_or(positions),
@@ -486,8 +475,7 @@ pub fn task_of(name: &str, models_dir: &Path) -> Result<ModelTask> {
 
 /// The folder of the model `id` below `models_dir`; an id is one plain path segment.
 fn folder_of(id: &str, models_dir: &Path) -> Result<PathBuf> {
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    if id.is_empty() || id.starts_with('.') || !id.chars().all(plain) {
+    if id.is_empty() || id.starts_with('.') || !id.chars().all(is_plain_name) {
         return Err(Failure::new(
             ErrorCode::ModelNotFound,
             format!("`{id}` is not the name of a model."),
@@ -495,6 +483,11 @@ fn folder_of(id: &str, models_dir: &Path) -> Result<PathBuf> {
         .with_hint("local-agent models list"));
     }
     Ok(models_dir.join(id))
+}
+
+/// Whether a name of a model may contain the character.
+fn is_plain_name(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')
 }
 
 /// Maps the weights of the model `id` in `folder`.
@@ -531,6 +524,22 @@ fn refuse_other_weights(id: &str, folder: &Path) -> Result<()> {
         "it has no model.safetensors"
     };
     Err(invalid(id, reason).with_hint(pull_again(id)))
+}
+
+/// The model's two files contradict each other.
+fn names_a_table(id: &str) -> Failure {
+    invalid(id, "modules.json names a table, config.json a network")
+}
+
+/// The prefixes in the model's own file, otherwise those of the list of known models.
+fn own_or_known_prefixes(id: &str, file: Option<Cow<'static, [u8]>>) -> Result<Prefixes> {
+    let own = match file {
+        Some(bytes) => Prefixes::parse(id, &bytes)?,
+        None => None,
+    };
+    Ok(own
+        .or_else(|| known(id).map(Known::prefixes))
+        .unwrap_or_default())
 }
 
 /// `MODEL_INVALID` about `id`.

@@ -617,12 +617,11 @@ fn with_older_names(mut config: Value) -> Value {
     let rope = fields.get("rope_parameters").cloned().unwrap_or_default();
     let full = rope.get("full_attention").unwrap_or(&rope);
     let window = rope.get("sliding_attention");
-    let theta = |rope: Option<&Value>| rope.and_then(|rope| rope.get("rope_theta")).cloned();
     let found = [
-        ("rope_theta", theta(Some(full))),
-        ("global_rope_theta", theta(Some(full))),
-        ("local_rope_theta", theta(window)),
-        ("rope_local_base_freq", theta(window)),
+        ("rope_theta", rope_theta(Some(full))),
+        ("global_rope_theta", rope_theta(Some(full))),
+        ("local_rope_theta", rope_theta(window)),
+        ("rope_local_base_freq", rope_theta(window)),
     ];
     for (name, value) in found {
         if let Some(value) = value.filter(|_| !fields.contains_key(name)) {
@@ -634,6 +633,11 @@ fn with_older_names(mut config: Value) -> Value {
         fields.insert("rope_scaling".to_owned(), full.clone());
     }
     config
+}
+
+/// The base of the rotation.
+fn rope_theta(rope: Option<&Value>) -> Option<Value> {
+    rope.and_then(|rope| rope.get("rope_theta")).cloned()
 }
 
 #[cfg(test)]

@@ -49,18 +49,26 @@ impl Name {
     /// The part of the file name before the key; a file with the same beginning and another key is
     /// outdated.
     fn stem(&self) -> String {
-        let plain = |c: char| {
-            if c.is_ascii_alphanumeric() || matches!(c, '-' | '.') {
-                c
-            } else {
-                '_'
-            }
-        };
-        format!("{}.", self.title.chars().map(plain).collect::<String>())
+        format!(
+            "{}.",
+            self.title
+                .chars()
+                .map(plain_or_underscore)
+                .collect::<String>()
+        )
     }
 
     fn file(&self) -> String {
         format!("{}{}{SUFFIX}", self.stem(), &self.key.to_string()[..16])
+    }
+}
+
+/// The character, if a file name may contain it, or `_`.
+fn plain_or_underscore(c: char) -> char {
+    if c.is_ascii_alphanumeric() || matches!(c, '-' | '.') {
+        c
+    } else {
+        '_'
     }
 }
 
@@ -201,17 +209,7 @@ pub struct Prepared {
 /// Errors: `FILE_READ_ERROR` when the folder cannot be listed, `WRITE_ERROR` when a damaged file
 /// cannot be removed.
 pub fn verify_prepared(dir: &Path) -> Result<Vec<Prepared>, Failure> {
-    let failure = |code, what: &str, e: &io::Error| {
-        Failure::new(
-            code,
-            format!(
-                "The packed weights in {} could not be {what}: {e}.",
-                dir.display()
-            ),
-        )
-        .with_hint("remove that folder; it is made again")
-    };
-    let unlisted = |e: &io::Error| failure(ErrorCode::FileReadError, "listed", e);
+    let unlisted = |e: &io::Error| prepared_failure(dir, ErrorCode::FileReadError, "listed", e);
     let entries = match fs::read_dir(dir) {
         Ok(entries) => entries,
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -228,12 +226,25 @@ pub fn verify_prepared(dir: &Path) -> Result<Vec<Prepared>, Failure> {
             .and_then(|bytes| check(bytes.as_slice()));
         let damage = checked.err();
         if damage.is_some() {
-            fs::remove_file(&path).map_err(|e| failure(ErrorCode::WriteError, "removed", &e))?;
+            fs::remove_file(&path)
+                .map_err(|e| prepared_failure(dir, ErrorCode::WriteError, "removed", &e))?;
         }
         found.push(Prepared { path, damage });
     }
     found.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(found)
+}
+
+/// The folder of packed weights could not be used.
+fn prepared_failure(dir: &Path, code: ErrorCode, what: &str, e: &io::Error) -> Failure {
+    Failure::new(
+        code,
+        format!(
+            "The packed weights in {} could not be {what}: {e}.",
+            dir.display()
+        ),
+    )
+    .with_hint("remove that folder; it is made again")
 }
 
 fn header(key: &Sha256, bytes: u64, sum: &Sha256) -> [u8; HEADER] {

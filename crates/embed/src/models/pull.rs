@@ -129,15 +129,15 @@ fn bring_all(
     (cache, ready): (&Path, &Path),
     progress: &mut dyn FnMut(PullProgress<'_>),
 ) -> Result<()> {
-    let missing = |file: &str| invalid(id, &format!("the repository has no {file}"));
     for (file, needed) in SMALL_FILES {
         if !bring(remote, file, cache, ready, SMALL_FILE_LIMIT, progress)? && needed {
-            return Err(missing(file));
+            return Err(without_file(id, file));
         }
     }
     let layers = described_layers(id, ready)?;
     if !bring(remote, WEIGHTS, cache, ready, max_bytes, progress)? {
-        return Err(missing(
+        return Err(without_file(
+            id,
             "model.safetensors; split and pickled weights are not used",
         ));
     }
@@ -146,37 +146,33 @@ fn bring_all(
         fs::create_dir_all(&place).map_err(|e| write_error(&place, &e))?;
         for file in <[String; 2]>::from(dense_paths(&layer)) {
             if !bring(remote, &file, cache, ready, max_bytes, progress)? {
-                return Err(missing(&file));
+                return Err(without_file(id, &file));
             }
         }
     }
     Ok(())
 }
 
+/// The repository lacks a file.
+fn without_file(id: &str, file: &str) -> Failure {
+    invalid(id, &format!("the repository has no {file}"))
+}
+
 /// Where to pull from; a commit is never guessed.
 fn remote(id: &str, entry: Option<&Known>, options: &PullOptions) -> Result<Remote> {
-    let wrong = |message: String, hint: String| {
-        Failure::new(ErrorCode::InvalidArgs, message).with_hint(hint)
-    };
     let repo = options
         .repo
         .clone()
         .or_else(|| entry.map(|e| e.repo.to_owned()))
         .ok_or_else(|| {
             let hint = format!("local-agent models pull {id} --repo OWNER/NAME --revision COMMIT");
-            wrong(
+            wrong_arguments(
                 format!("`{id}` is not a model that this program knows by name."),
                 hint,
             )
         })?;
-    let segment = |s: &str| {
-        !s.is_empty()
-            && !s.starts_with('.')
-            && s.chars()
-                .all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
-    };
-    if repo.split('/').count() != 2 || !repo.split('/').all(segment) {
-        return Err(wrong(
+    if repo.split('/').count() != 2 || !repo.split('/').all(is_name_part) {
+        return Err(wrong_arguments(
             format!("`{repo}` is not a repository."),
             "name it as OWNER/NAME".into(),
         ));
@@ -187,7 +183,7 @@ fn remote(id: &str, entry: Option<&Known>, options: &PullOptions) -> Result<Remo
         .map(str::to_owned);
     let revision = options.revision.clone().or(registered).ok_or_else(|| {
         let hint = format!("local-agent models pull {id} --repo {repo} --revision COMMIT");
-        wrong(
+        wrong_arguments(
             format!("No commit of `{repo}` is pinned; say which one."),
             hint,
         )
@@ -200,7 +196,7 @@ fn remote(id: &str, entry: Option<&Known>, options: &PullOptions) -> Result<Remo
         let message = format!(
             "`{revision}` is not a commit: 40 hexadecimal digits, never a branch, which can move."
         );
-        return Err(wrong(
+        return Err(wrong_arguments(
             message,
             format!("look the commit up on the page of {repo}"),
         ));
@@ -211,6 +207,19 @@ fn remote(id: &str, entry: Option<&Known>, options: &PullOptions) -> Result<Remo
         revision,
         idle: options.idle,
     })
+}
+
+/// Whether this may be one part of a repository's name.
+fn is_name_part(s: &str) -> bool {
+    !s.is_empty()
+        && !s.starts_with('.')
+        && s.chars()
+            .all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
+}
+
+/// The name of a model cannot be used.
+fn wrong_arguments(message: String, hint: String) -> Failure {
+    Failure::new(ErrorCode::InvalidArgs, message).with_hint(hint)
 }
 
 /// The manifest of `folder`, if it is for this commit and every file is as recorded.

@@ -145,14 +145,10 @@ impl RerankerFiles {
     /// anything other than one reranker of a known kind in safetensors form.
     pub fn from_folder(id: &str, folder: &Path) -> Result<Self> {
         let weights = weights_in(id, folder)?;
-        let need = |path: &str| {
-            manifest::read_small(&folder.join(path))?
-                .ok_or_else(|| invalid(id, &format!("it has no {path}")).with_hint(pull_again(id)))
-        };
-        let (network, head) = described(id, &need(CONFIG)?)?;
+        let (network, head) = described(id, &needed_file(folder, id, CONFIG)?)?;
         let manifest = Manifest::read(folder)?.filter(|manifest| manifest.sizes_hold(folder));
         let recorded = |path: &str| manifest.as_ref().and_then(|one| one.sha256(path));
-        let tokenizer = need(TOKENIZER)?;
+        let tokenizer = needed_file(folder, id, TOKENIZER)?;
         let positions = network.positions();
         let window = match manifest::read_small(&folder.join("sentence_bert_config.json"))? {
             Some(bytes) => description::window(id, &bytes)?.unwrap_or(positions),
@@ -213,6 +209,12 @@ impl RerankerFiles {
     pub fn head(&self) -> RerankerHead {
         self.head
     }
+}
+
+/// A small file that the model must have.
+fn needed_file(folder: &Path, id: &str, path: &str) -> Result<Vec<u8>> {
+    manifest::read_small(&folder.join(path))?
+        .ok_or_else(|| invalid(id, &format!("it has no {path}")).with_hint(pull_again(id)))
 }
 
 #[cfg(test)]

@@ -152,30 +152,35 @@ pub fn from_claims(claims: &[super::claims::Claim], most: usize) -> Vec<Sample> 
         .filter(|c| c.label == 1 && c.claim.len() <= LONGEST)
         .collect();
     let step = good.len().div_ceil(most.max(1)).max(1);
-    let one = |(n, claim): (usize, &&super::claims::Claim)| {
-        let other = good
-            .iter()
-            .cycle()
-            .skip(n + 1)
-            .take(good.len())
-            .find(|c| c.evidence != claim.evidence)?;
-        let passages = [
-            AttackPassage::whole("evidence.md", &claim.evidence),
-            AttackPassage::whole("other.md", &other.evidence),
-        ];
-        let snapshot = freeze("", &[&passages[0], &passages[1]])?;
-        Some(Sample {
-            source: "claims",
-            claim: bare(&claim.claim),
-            snapshot,
-            faults: Vec::new(),
-        })
-    };
     good.iter()
         .enumerate()
         .step_by(step)
-        .filter_map(one)
+        .filter_map(|(n, claim)| sample_with_other(&good, (n, claim)))
         .collect()
+}
+
+/// A claim with its own evidence and the evidence of another claim.
+fn sample_with_other(
+    good: &[&super::claims::Claim],
+    (n, claim): (usize, &&super::claims::Claim),
+) -> Option<Sample> {
+    let other = good
+        .iter()
+        .cycle()
+        .skip(n + 1)
+        .take(good.len())
+        .find(|c| c.evidence != claim.evidence)?;
+    let passages = [
+        AttackPassage::whole("evidence.md", &claim.evidence),
+        AttackPassage::whole("other.md", &other.evidence),
+    ];
+    let snapshot = freeze("", &[&passages[0], &passages[1]])?;
+    Some(Sample {
+        source: "claims",
+        claim: bare(&claim.claim),
+        snapshot,
+        faults: Vec::new(),
+    })
 }
 
 #[derive(Deserialize)]
@@ -471,25 +476,27 @@ pub fn rows(attacks: &[Attack]) -> BTreeMap<(String, String), Row> {
                 .push(attack);
         }
     }
-    let share = |list: &[&Attack], is: fn(&Attack) -> bool| {
-        let n = list.iter().filter(|a| is(a)).count();
-        f64::from(u32::try_from(n).unwrap_or(0))
-            / f64::from(u32::try_from(list.len()).unwrap_or(1).max(1))
-    };
     groups
         .into_iter()
         .map(|(key, list)| {
             let row = Row {
                 attacks: list.len(),
-                caught: share(&list, |a| a.caught),
-                false_rejects: share(&list, |a| a.base_rejected),
-                verified: share(&list, |a| a.base_verified),
-                substring_caught: share(&list, |a| a.substring_caught),
-                substring_false_rejects: share(&list, |a| a.substring_base_rejected),
+                caught: share_of(&list, |a| a.caught),
+                false_rejects: share_of(&list, |a| a.base_rejected),
+                verified: share_of(&list, |a| a.base_verified),
+                substring_caught: share_of(&list, |a| a.substring_caught),
+                substring_false_rejects: share_of(&list, |a| a.substring_base_rejected),
             };
             (key, row)
         })
         .collect()
+}
+
+/// The share of attacks for which `is` holds.
+fn share_of(list: &[&Attack], is: fn(&Attack) -> bool) -> f64 {
+    let n = list.iter().filter(|a| is(a)).count();
+    f64::from(u32::try_from(n).unwrap_or(0))
+        / f64::from(u32::try_from(list.len()).unwrap_or(1).max(1))
 }
 
 #[cfg(test)]

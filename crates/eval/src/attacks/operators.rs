@@ -244,7 +244,6 @@ const MODALITIES: Pairs = &[
 
 /// Where `word` appears in `text` as a separate word (signs such as `%` and `$` match anywhere).
 fn places(text: &str, word: &str) -> Vec<usize> {
-    let bare = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric());
     let sign = !word.starts_with(char::is_alphanumeric);
     text.match_indices(word)
         .map(|(at, _)| at)
@@ -252,11 +251,16 @@ fn places(text: &str, word: &str) -> Vec<usize> {
             let before = text[..*at].chars().next_back();
             let after = text[at + word.len()..].chars().next();
             (sign
-                || bare(before)
+                || is_word_edge(before)
                 || (word.len() <= 3 && before.is_some_and(|c| c.is_ascii_digit())))
-                && (bare(after) || word == "$" || word == "€" || word == "£")
+                && (is_word_edge(after) || word == "$" || word == "€" || word == "£")
         })
         .collect()
+}
+
+/// Whether a word ends here: no letter or digit follows or precedes.
+fn is_word_edge(c: Option<char>) -> bool {
+    c.is_none_or(|c| !c.is_alphanumeric())
 }
 
 fn put(text: &str, at: usize, len: usize, new: &str) -> String {

@@ -68,10 +68,15 @@ pub fn drafts(
                 .iter()
                 .find(|(start, words)| (*start..start + words.len()).contains(&at));
             let (start, sentence) = *found?;
-            let holds = |p: &&AttackPassage| {
-                p.start <= start && start + sentence.len() <= p.start + p.text.len()
-            };
-            Some((sentence, (document.passages.iter().find(holds)?, document)))
+            Some((
+                sentence,
+                (
+                    document.passages.iter().find(|p| {
+                        p.start <= start && start + sentence.len() <= p.start + p.text.len()
+                    })?,
+                    document,
+                ),
+            ))
         });
         answers.extend(place.map(|(sentence, own)| Answer {
             question,
@@ -135,24 +140,23 @@ impl<'a> Cast<'a> {
         documents: &'a [Document],
     ) -> Option<Self> {
         let (own, document) = answer.own;
-        let lacks = |p: &&AttackPassage| !p.text.contains(answer.sentence);
         let same = document
             .passages
             .iter()
-            .filter(lacks)
+            .filter(|p| lacks_sentence(answer, p))
             .min_by_key(|p| p.start.abs_diff(own.start));
         let same = same.or_else(|| {
             documents
                 .iter()
                 .filter(|d| d.path != document.path && group(&d.path) == group(&document.path))
                 .flat_map(|d| &d.passages)
-                .find(lacks)
+                .find(|p| lacks_sentence(answer, p))
         });
         let distant: Vec<&AttackPassage> = documents
             .iter()
             .filter(|d| group(&d.path) != group(&document.path))
             .flat_map(|d| &d.passages)
-            .filter(lacks)
+            .filter(|p| lacks_sentence(answer, p))
             .collect();
         let other = distant.get(n.checked_rem(distant.len()).unwrap_or(0));
         let stranger = answers
@@ -183,6 +187,11 @@ impl<'a> Cast<'a> {
         }
         passages
     }
+}
+
+/// Whether the passage does not contain the sentence of the answer.
+fn lacks_sentence(answer: &Answer<'_>, passage: &AttackPassage) -> bool {
+    !passage.text.contains(answer.sentence)
 }
 
 fn is_same(a: &AttackPassage, b: &AttackPassage) -> bool {

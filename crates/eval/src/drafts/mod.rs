@@ -215,24 +215,14 @@ fn row(recorded: &Recorded) -> DraftRow {
         &FreshnessReport::default(),
         &VerifyOptions::default(),
     );
-    let sum = |one: &dyn Fn(&Statement) -> Citations| {
-        recorded
-            .statements
-            .iter()
-            .map(one)
-            .fold(Citations::default(), |mut all, c| {
-                all.add(c);
-                all
-            })
-    };
-    let before = sum(&|s| {
+    let before = sum_of_citations(recorded, &|s| {
         citations(s, |labels| {
             s.gold
                 .iter()
                 .any(|set| !set.is_empty() && set.is_subset(labels))
         })
     });
-    let own_before = sum(&|s| {
+    let own_before = sum_of_citations(recorded, &|s| {
         citations(s, |labels| {
             is_supported(&s.text, labels, &recorded.snapshot)
         })
@@ -252,6 +242,18 @@ fn row(recorded: &Recorded) -> DraftRow {
         own_before,
         own_after: kept(own_before),
     }
+}
+
+/// The citations of all statements of a draft, counted by `one`.
+fn sum_of_citations(recorded: &Recorded, one: &dyn Fn(&Statement) -> Citations) -> Citations {
+    recorded
+        .statements
+        .iter()
+        .map(one)
+        .fold(Citations::default(), |mut all, c| {
+            all.add(c);
+            all
+        })
 }
 
 /// Whether the verifier's support score accepts the words of a statement as supported by these
@@ -278,17 +280,27 @@ fn citations(statement: &Statement, carries: impl Fn(&BTreeSet<u32>) -> bool) ->
     let cited = cited(&statement.text);
     let labels: BTreeSet<u32> = cited.iter().flatten().copied().collect();
     let recalled = carries(&labels);
-    let precise = |label: &Option<u32>| {
-        let Some(label) = label else { return false };
-        let without: BTreeSet<u32> = labels.iter().copied().filter(|l| l != label).collect();
-        recalled && (carries(&BTreeSet::from([*label])) || !carries(&without))
-    };
     Citations {
         statements: 1,
         recalled: usize::from(recalled),
         citations: cited.len(),
-        precise: cited.iter().filter(|l| precise(l)).count(),
+        precise: cited
+            .iter()
+            .flatten()
+            .filter(|label| is_precise(&labels, recalled, &carries, **label))
+            .count(),
     }
+}
+
+/// Whether a citation is needed: it carries the statement alone, or the others do not without it.
+fn is_precise(
+    labels: &BTreeSet<u32>,
+    recalled: bool,
+    carries: &impl Fn(&BTreeSet<u32>) -> bool,
+    label: u32,
+) -> bool {
+    let without: BTreeSet<u32> = labels.iter().copied().filter(|l| *l != label).collect();
+    recalled && (carries(&BTreeSet::from([label])) || !carries(&without))
 }
 
 /// Everything in a statement that is or looks like a citation; `None` for a citation of nothing.

@@ -474,16 +474,18 @@ fn open_root(spec: RootSpec, policy: &Policy) -> Root {
 /// The folders below a root that contain this program's own state, as folded names relative to the
 /// root.
 fn own_state_below(root: &Path, policy: &Policy) -> Vec<Vec<String>> {
-    let below = |(state, root): (PathBuf, PathBuf)| {
-        let rest = state.strip_prefix(root).ok()?.to_path_buf();
-        let names: Vec<String> = names_of(&rest).iter().map(|n| policy::fold(n)).collect();
-        if names.is_empty() { None } else { Some(names) }
-    };
     policy
         .own_state
         .iter()
-        .filter_map(|state| below((real(state), real(root))))
+        .filter_map(|state| names_below((real(state), real(root))))
         .collect()
+}
+
+/// The folded names that lead from the root to the state folder; none if it is not below the root.
+fn names_below((state, root): (PathBuf, PathBuf)) -> Option<Vec<String>> {
+    let rest = state.strip_prefix(root).ok()?.to_path_buf();
+    let names: Vec<String> = names_of(&rest).iter().map(|n| policy::fold(n)).collect();
+    if names.is_empty() { None } else { Some(names) }
 }
 
 /// A path with its links resolved, as far as it exists.

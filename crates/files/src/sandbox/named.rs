@@ -54,9 +54,10 @@ fn judge(path: &Path, policy: &Policy) -> std::result::Result<(), Denied> {
     policy.check_name(name)?;
     policy.check_extension(name, &[])?;
     let above = path.parent().into_iter().flat_map(Path::components);
-    let is_denied =
-        |part: std::path::Component<'_>| policy.is_deny_listed(&part.as_os_str().to_string_lossy());
-    if above.into_iter().any(is_denied) {
+    if above
+        .into_iter()
+        .any(|part| policy.is_deny_listed(&part.as_os_str().to_string_lossy()))
+    {
         Err(Denied::Name)
     } else {
         Ok(())

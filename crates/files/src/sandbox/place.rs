@@ -244,13 +244,17 @@ fn link_count(_: &Metadata) -> u64 {
 #[cfg(unix)]
 fn stamp(meta: &Metadata) -> FileStamp {
     use cap_std::fs::MetadataExt as _;
-    let nanoseconds = |s: i64, ns: i64| s.saturating_mul(1_000_000_000).saturating_add(ns);
     FileStamp {
         size: meta.len(),
         mtime_ns: nanoseconds(meta.mtime(), meta.mtime_nsec()),
         ctime_ns: nanoseconds(meta.ctime(), meta.ctime_nsec()),
         inode: meta.ino(),
     }
+}
+
+/// A time in nanoseconds.
+fn nanoseconds(s: i64, ns: i64) -> i64 {
+    s.saturating_mul(1_000_000_000).saturating_add(ns)
 }
 
 #[cfg(not(unix))]

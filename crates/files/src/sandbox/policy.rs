@@ -288,13 +288,15 @@ fn is_hidden(name: &str) -> bool {
 
 fn is_windows_device(folded: &str) -> bool {
     let stem = folded.split('.').next().unwrap_or(folded).trim_end();
-    let numbered = |prefix: &str| {
-        stem.strip_prefix(prefix)
-            .is_some_and(|n| n.chars().count() == 1 && n.chars().all(|c| c.is_ascii_digit()))
-    };
     matches!(stem, "con" | "prn" | "aux" | "nul" | "conin$" | "conout$")
-        || numbered("com")
-        || numbered("lpt")
+        || is_numbered_device(stem, "com")
+        || is_numbered_device(stem, "lpt")
+}
+
+/// Whether the name is this prefix and one digit.
+fn is_numbered_device(stem: &str, prefix: &str) -> bool {
+    stem.strip_prefix(prefix)
+        .is_some_and(|n| n.chars().count() == 1 && n.chars().all(|c| c.is_ascii_digit()))
 }
 
 /// The form in which names are compared: compatibility-composed, lower-case, without the characters
@@ -303,11 +305,15 @@ pub(super) fn fold(name: &str) -> String {
     if name.is_ascii() {
         return name.to_ascii_lowercase();
     }
-    let ignored = |c: &char| matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
     name.nfkc()
-        .filter(|c| !ignored(c))
+        .filter(|c| !is_ignorable(*c))
         .flat_map(char::to_lowercase)
         .collect()
+}
+
+/// Whether file systems ignore the character when they compare names.
+fn is_ignorable(c: char) -> bool {
+    matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
 /// Whether `name` matches a pattern that was split at its stars.

@@ -219,19 +219,21 @@ fn admit(
 
 /// The roots that contain an absolute path according to its text, with the rest of the path.
 fn below_roots(names: &[&str], roots: &[RootText]) -> Vec<Candidate> {
-    let below = |root: &RootText| {
-        let (head, rest) = names.split_at_checked(root.place.len())?;
-        if head.iter().zip(&root.place).all(|(a, b)| a == b) {
-            rel_path(rest).ok()
-        } else {
-            None
-        }
-    };
     roots
         .iter()
         .enumerate()
-        .filter_map(|(root, text)| below(text).map(|path| Candidate { root, path }))
+        .filter_map(|(root, text)| path_below(names, text).map(|path| Candidate { root, path }))
         .collect()
+}
+
+/// The path below this root, if the names lead below it.
+fn path_below(names: &[&str], root: &RootText) -> Option<RelPath> {
+    let (head, rest) = names.split_at_checked(root.place.len())?;
+    if head.iter().zip(&root.place).all(|(a, b)| a == b) {
+        rel_path(rest).ok()
+    } else {
+        None
+    }
 }
 
 /// Splits at both kinds of slash and resolves `.` and `..` in the text.

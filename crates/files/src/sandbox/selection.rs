@@ -74,12 +74,13 @@ impl Selection {
 
     /// Whether the file at `path`, relative to the root, is selected.
     pub fn takes(&self, path: &RelPath) -> bool {
-        let matches = |rules: &Gitignore| {
-            rules
-                .matched_path_or_any_parents(path.as_str(), false)
-                .is_ignore()
-        };
-        self.include.as_ref().is_none_or(matches) && !self.exclude.as_ref().is_some_and(matches)
+        self.include
+            .as_ref()
+            .is_none_or(|rules| is_matched(path, rules))
+            && !self
+                .exclude
+                .as_ref()
+                .is_some_and(|rules| is_matched(path, rules))
     }
 
     /// Whether nothing below the folder at `path` can be selected, so that the walk can skip it.
@@ -88,6 +89,13 @@ impl Selection {
             .as_ref()
             .is_some_and(|rules| rules.matched(path.as_str(), true).is_ignore())
     }
+}
+
+/// Whether the rules match the path or a folder above it.
+fn is_matched(path: &RelPath, rules: &Gitignore) -> bool {
+    rules
+        .matched_path_or_any_parents(path.as_str(), false)
+        .is_ignore()
 }
 
 fn checked_extension(extension: &str) -> Result<String, String> {

@@ -148,12 +148,16 @@ fn other_kinds(
 /// Every readable file below a root whose folded name is `folded`.
 pub(super) fn named(root: &OpenRoot<'_>, folded: &str) -> std::result::Result<Vec<Entry>, Refusal> {
     let mut entries = walk(root, Wanted::Name(folded))?;
-    let is_there = |entry: &Entry| match entry.what {
+    entries.retain(is_in_folder);
+    Ok(entries)
+}
+
+/// Whether the entry is a file that exists, even if it is not read.
+fn is_in_folder(entry: &Entry) -> bool {
+    match entry.what {
         What::Found(_) => true,
         What::Skipped(reason) => matches!(reason, SkipReason::TooLarge | SkipReason::NotBuilt),
-    };
-    entries.retain(is_there);
-    Ok(entries)
+    }
 }
 
 /// Which files are listed.
@@ -413,22 +417,16 @@ impl Walk<'_> {
         if !self.is_selected(&path, kind) {
             return Seen::Nothing;
         }
-        let skipped = |path, reason| {
-            Seen::Entry(Entry {
-                path,
-                what: What::Skipped(reason),
-            })
-        };
         match kind {
-            Kind::Link => skipped(path, SkipReason::Symlink),
+            Kind::Link => not_read(path, SkipReason::Symlink),
             Kind::Folder
                 if self.policy.check_name(name).is_err() || self.text.holds_own_state(&path) =>
             {
-                skipped(path, SkipReason::Denied)
+                not_read(path, SkipReason::Denied)
             }
-            Kind::Folder if folder.depth + 1 >= MAX_DEPTH => skipped(path, SkipReason::Unreadable),
+            Kind::Folder if folder.depth + 1 >= MAX_DEPTH => not_read(path, SkipReason::Unreadable),
             Kind::Folder => Seen::Folder(path.as_str().to_owned() + "/"),
-            Kind::Other if !self.is_allowed(name, &path) => skipped(path, SkipReason::Denied),
+            Kind::Other if !self.is_allowed(name, &path) => not_read(path, SkipReason::Denied),
             Kind::Other => self.stat(path, entry),
         }
     }
@@ -491,6 +489,14 @@ impl Walk<'_> {
             })
         })
     }
+}
+
+/// An entry that is not read, with the reason.
+fn not_read(path: RelPath, reason: SkipReason) -> Seen {
+    Seen::Entry(Entry {
+        path,
+        what: What::Skipped(reason),
+    })
 }
 
 /// The result for one entry of a folder.

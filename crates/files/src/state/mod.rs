@@ -414,12 +414,16 @@ fn refused(why: Refused, path: &Path) -> io::Error {
 /// `path` as one word for a shell.
 pub fn quoted(path: &Path) -> String {
     let text = path.display().to_string();
-    let is_plain = |c: char| c.is_alphanumeric() || "/._-+,:@%".contains(c);
-    if text.chars().all(is_plain) {
+    if text.chars().all(needs_no_quotes) {
         text
     } else {
         format!("'{}'", text.replace('\'', r"'\''"))
     }
+}
+
+/// Whether a shell reads the character as it is.
+fn needs_no_quotes(c: char) -> bool {
+    c.is_alphanumeric() || "/._-+,:@%".contains(c)
 }
 
 /// `name`, if it is a single name and not a path.

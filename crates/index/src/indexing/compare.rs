@@ -1,29 +1,18 @@
 //! Compares files with the index: which are new, changed or gone. Writes nothing; uses the same
 //! rule as the `index` job.
 
-use std::collections::HashMap;
-
 use rayon::prelude::*;
-use serde_json::Value;
 
 use super::emptied::{self, Was};
 use crate::indexing::Source;
-use crate::store::IndexReader;
+use crate::store::{IndexReader, KnownDocument, KnownDocuments};
 use local_agent_files::sandbox::{Address, Entry, Sandbox, What};
-use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::error::Result;
 use local_agent_text::types::{FileStamp, Sha256, SkipReason};
 
 /// As in the `index` job: a file written this shortly before a scan may change again without a
 /// change to its stamp.
 const STAMP_GRAIN_NS: i64 = 2_000_000_000;
-
-/// What the index knows about one file.
-struct Known {
-    id: i64,
-    stamp: FileStamp,
-    status: String,
-    sha256: Option<Sha256>,
-}
 
 /// An indexed document whose file has not changed since it was indexed.
 #[derive(Debug)]
@@ -62,6 +51,19 @@ impl Compared {
             .into_iter()
             .all(Vec::is_empty)
     }
+
+    /// Adds one file and how it compares with what the index knew about it.
+    fn add(&mut self, source: &Source, entry: &Entry, state: State, was: Option<KnownDocument>) {
+        let at = Address {
+            source: source.name.clone(),
+            path: entry.path.clone(),
+        };
+        match state {
+            State::New => self.new.push(at.to_string()),
+            State::Changed => self.changed.push(at.to_string()),
+            State::Same => self.fresh.extend(fresh(at, entry, was)),
+        }
+    }
 }
 
 /// Adds the comparison of one source. `CONFIG_ERROR` when its root cannot be used.
@@ -72,7 +74,7 @@ pub fn compare(
     out: &mut Compared,
 ) -> Result<()> {
     let entries = sandbox.documents(&source.name)?;
-    let mut known = known(index, source)?;
+    let mut known = index.known_documents(&source.name)?;
     let was = Was {
         documents: known
             .values()
@@ -84,59 +86,16 @@ pub fn compare(
     let states: Vec<State> = entries
         .par_iter()
         .map(|entry| {
-            state(
-                sandbox,
-                source,
-                entry,
-                known.get(entry.path.as_str()),
-                last_scan,
-            )
+            let known = known.get(entry.path.as_str());
+            state(sandbox, source, entry, known, last_scan)
         })
         .collect();
     out.files += entries.len();
-    let mut closed = Vec::new();
     for (entry, state) in entries.iter().zip(states) {
-        if entry.what == What::Skipped(SkipReason::Unreadable) {
-            closed.push(format!("{}/", entry.path));
-        }
-        let at = Address {
-            source: source.name.clone(),
-            path: entry.path.clone(),
-        };
         let was = known.remove(entry.path.as_str());
-        match state {
-            State::New => out.new.push(at.to_string()),
-            State::Changed => out.changed.push(at.to_string()),
-            State::Same => {
-                if let Some(Known {
-                    id,
-                    sha256: Some(sha256),
-                    ..
-                }) = was.filter(|was| was.status == "indexed")
-                    && let What::Found(stamp) = entry.what
-                {
-                    out.fresh.push(FreshDocument {
-                        id,
-                        address: at,
-                        sha256,
-                        stamp,
-                    });
-                }
-            }
-        }
+        out.add(source, entry, state, was);
     }
-    // If a folder cannot be listed, nothing is known about the files below it, so none of them
-    // counts as gone.
-    let mut gone: Vec<String> = known
-        .into_keys()
-        .filter(|path| {
-            !closed
-                .iter()
-                .any(|folder| path.starts_with(folder.as_str()))
-        })
-        .map(|path| format!("{}:{path}", source.name))
-        .collect();
-    gone.sort();
+    let mut gone = gone(source, &entries, known);
     let device = sandbox.device(&source.name);
     match emptied::suspicion(&source.name, was, emptied::shown(&entries), device)
         .filter(|_| !gone.is_empty())
@@ -145,6 +104,42 @@ pub fn compare(
         None => out.gone.append(&mut gone),
     }
     Ok(())
+}
+
+/// The documents that the index knows and no entry showed, sorted. If a folder cannot be listed,
+/// nothing is known about the files below it, so none of them counts as gone.
+fn gone(source: &Source, entries: &[Entry], not_shown: KnownDocuments) -> Vec<String> {
+    let closed: Vec<String> = entries
+        .iter()
+        .filter(|entry| entry.what == What::Skipped(SkipReason::Unreadable))
+        .map(|entry| format!("{}/", entry.path))
+        .collect();
+    let is_open = |path: &String| {
+        !closed
+            .iter()
+            .any(|folder| path.starts_with(folder.as_str()))
+    };
+    let mut gone: Vec<String> = not_shown
+        .into_keys()
+        .filter(is_open)
+        .map(|path| format!("{}:{path}", source.name))
+        .collect();
+    gone.sort();
+    gone
+}
+
+/// The document as up to date, if it is indexed.
+fn fresh(address: Address, entry: &Entry, was: Option<KnownDocument>) -> Option<FreshDocument> {
+    let was = was.filter(|was| was.status == "indexed")?;
+    let What::Found(stamp) = entry.what else {
+        return None;
+    };
+    Some(FreshDocument {
+        id: was.id,
+        address,
+        sha256: Sha256::from_bytes(was.sha256?),
+        stamp,
+    })
 }
 
 #[derive(Clone, Copy)]
@@ -159,7 +154,7 @@ fn state(
     sandbox: &Sandbox,
     source: &Source,
     entry: &Entry,
-    known: Option<&Known>,
+    known: Option<&KnownDocument>,
     last_scan: i64,
 ) -> State {
     let Some(known) = known else {
@@ -183,51 +178,9 @@ fn state(
         path: entry.path.clone(),
     };
     let same = match sandbox.read(&at) {
-        Ok(file) => known.sha256 == Some(Sha256::of(&file.bytes)),
+        Ok(file) => known.sha256 == Some(*Sha256::of(&file.bytes).as_bytes()),
         // Still unreadable, or newly unreadable: the latter will be listed with its reason.
         Err(_) => known.status != "indexed",
     };
     if same { State::Same } else { State::Changed }
-}
-
-fn known(index: &IndexReader, source: &Source) -> Result<HashMap<String, Known>> {
-    let name = source.name.as_str().replace('\'', "''");
-    let rows = index.texts(
-        &format!(
-            "SELECT json_array(rel_path, documents.id, size, mtime_ns, ctime_ns, inode, status, lower(hex(sha256)))
-             FROM documents JOIN sources ON sources.id = source_id WHERE name = '{name}'"
-        ),
-        usize::MAX,
-    )?;
-    rows.iter()
-        .map(|row| {
-            let fields: Vec<Value> = serde_json::from_str(row).map_err(|_| unreadable())?;
-            read(&fields).ok_or_else(unreadable)
-        })
-        .collect()
-}
-
-fn read(fields: &[Value]) -> Option<(String, Known)> {
-    let number = |at: usize| fields.get(at)?.as_i64();
-    let text = |at: usize| fields.get(at)?.as_str();
-    let stamp = FileStamp {
-        size: number(2)?.cast_unsigned(),
-        mtime_ns: number(3)?,
-        ctime_ns: number(4)?,
-        inode: number(5)?.cast_unsigned(),
-    };
-    let known = Known {
-        id: number(1)?,
-        stamp,
-        status: text(6)?.to_owned(),
-        sha256: text(7)?.parse().ok(),
-    };
-    Some((text(0)?.to_owned(), known))
-}
-
-fn unreadable() -> Failure {
-    Failure::new(
-        ErrorCode::DbCorrupt,
-        "the index holds a document that cannot be read",
-    )
 }

@@ -140,18 +140,20 @@ fn link(link: &markdown::Link) -> LinkRow {
 /// The ISO date at the start of frontmatter `date`, otherwise of `created`; a day that no calendar
 /// has does not count.
 fn note_date(document: &Document) -> Option<String> {
-    let iso = |value: &serde_json::Value| {
-        let day = value.as_str()?.get(..10)?;
-        let digits = |range: std::ops::Range<usize>| day[range].bytes().all(|b| b.is_ascii_digit());
-        let dashes = day.as_bytes()[4] == b'-' && day.as_bytes()[7] == b'-';
-        if !(day.is_ascii() && dashes && digits(0..4) && digits(5..7) && digits(8..10)) {
-            return None;
-        }
-        let number = |range: std::ops::Range<usize>| day[range].parse::<u32>().ok();
-        let year = day[0..4].parse().ok();
-        is_day(year, number(5..7)?, number(8..10)?).then(|| day.to_owned())
-    };
     ["date", "created"]
         .iter()
-        .find_map(|key| document.frontmatter.json.get(*key).and_then(iso))
+        .find_map(|key| document.frontmatter.json.get(*key).and_then(iso_day))
+}
+
+/// The day that a property begins with, if it is written as `YYYY-MM-DD` and exists.
+fn iso_day(value: &serde_json::Value) -> Option<String> {
+    let day = value.as_str()?.get(..10)?;
+    let digits = |range: std::ops::Range<usize>| day[range].bytes().all(|b| b.is_ascii_digit());
+    let dashes = day.as_bytes()[4] == b'-' && day.as_bytes()[7] == b'-';
+    if !(day.is_ascii() && dashes && digits(0..4) && digits(5..7) && digits(8..10)) {
+        return None;
+    }
+    let number = |range: std::ops::Range<usize>| day[range].parse::<u32>().ok();
+    let year = day[0..4].parse().ok();
+    is_day(year, number(5..7)?, number(8..10)?).then(|| day.to_owned())
 }

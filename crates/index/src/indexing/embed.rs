@@ -139,17 +139,7 @@ fn work(
     let _lock = JobLock::take(&lock_path, options.holder, options.wait)?;
     let moved_aside = make_room(options)?;
     let mut store = EmbeddingStore::open_write(options.db_path)?;
-    // Meanwhile every byte of the published matrix is compared with its checksums.
-    let (plan, published) = thread::scope(|scope| {
-        let published = scope.spawn(|| matrix::sound(options.vectors_dir));
-        let plan = plan(options, Some(&store));
-        (
-            plan,
-            published
-                .join()
-                .unwrap_or_else(|_| Err(Failure::internal("checking the vectors panicked"))),
-        )
-    });
+    let (plan, published) = plan_and_check(options, &store);
     let EmbedPlan {
         mut summary,
         work,
@@ -172,12 +162,7 @@ fn work(
         )?;
     }
     if !options.no_prune && options.limit.is_none() {
-        let keep = i64::try_from(options.keep_unused.as_secs()).unwrap_or(i64::MAX);
-        let pruned = store.prune(&options.fingerprint, &used, options.clock, keep)?;
-        (
-            summary.orphan_embeddings_pruned,
-            summary.orphan_embeddings_kept,
-        ) = (pruned.gone, pruned.kept);
+        prune(options, &mut store, &used, &mut summary)?;
     }
     store.checkpoint()?;
     summary.embeddings_total_after = store.count()?;
@@ -192,6 +177,34 @@ fn work(
     }
     summary.errors_count = summary.errors.len();
     Ok(summary)
+}
+
+/// Plans the run; meanwhile every byte of the published matrix is compared with its checksums.
+fn plan_and_check(
+    options: &EmbedOptions<'_>,
+    store: &EmbeddingStore,
+) -> (Result<EmbedPlan>, Result<Option<Matrix>>) {
+    thread::scope(|scope| {
+        let published = scope.spawn(|| matrix::sound(options.vectors_dir));
+        let plan = plan(options, Some(store));
+        let published = published.join();
+        let panicked = || Err(Failure::internal("checking the vectors panicked"));
+        (plan, published.unwrap_or_else(|_| panicked()))
+    })
+}
+
+/// Removes the vectors that no text has used for long enough.
+fn prune(
+    options: &EmbedOptions<'_>,
+    store: &mut EmbeddingStore,
+    used: &Inputs,
+    summary: &mut EmbedSummary,
+) -> Result<()> {
+    let keep = i64::try_from(options.keep_unused.as_secs()).unwrap_or(i64::MAX);
+    let pruned = store.prune(&options.fingerprint, used, options.clock, keep)?;
+    summary.orphan_embeddings_pruned = pruned.gone;
+    summary.orphan_embeddings_kept = pruned.kept;
+    Ok(())
 }
 
 /// A model that is loaded on first use.
@@ -354,13 +367,15 @@ fn plan(options: &EmbedOptions<'_>, store: Option<&EmbeddingStore>) -> Result<Em
 
 /// The requested chunks first, in their order; the rest from short to long.
 fn order(work: &mut [Work], first: &[i64]) {
-    let rank = |work: &Work| {
-        first
-            .iter()
-            .position(|id| *id == work.chunk_id)
-            .unwrap_or(usize::MAX)
-    };
-    work.sort_by_cached_key(|one| (rank(one), one.tokens, one.chunk_id));
+    work.sort_by_cached_key(|one| (rank_of(first, one), one.tokens, one.chunk_id));
+}
+
+/// The place of a chunk among those that are embedded first.
+fn rank_of(first: &[i64], work: &Work) -> usize {
+    first
+        .iter()
+        .position(|id| *id == work.chunk_id)
+        .unwrap_or(usize::MAX)
 }
 
 fn run(

@@ -431,14 +431,31 @@ impl<'a> Scan<'a> {
         job: &Job<'_, '_>,
         summary: &mut IndexSummary,
     ) -> Result<()> {
-        let entries = &self.entries;
-        summary.docs_scanned += entries.len();
-        let mut seen: HashSet<&str, RandomState> =
-            HashSet::with_capacity_and_hasher(entries.len(), RandomState::default());
+        summary.docs_scanned += self.entries.len();
+        let work = self.to_process(summary);
+        self.remove_gone(writer, summary)?;
+        summary.docs_read += work
+            .iter()
+            .filter(|(entry, _)| matches!(entry.what, What::Found(_)))
+            .count();
+        if !work.is_empty() {
+            self.process(&work, writer, job.counter()?, job.on_progress, summary)?;
+        }
+        // If the clock was set back, what is written now must not look old.
+        writer.scanned(
+            &self.source.name,
+            self.source_id,
+            self.began_ns.min(now_ns()),
+            self.device,
+        );
+        Ok(())
+    }
+
+    /// The files that must be read, and those to list as skipped; the others are counted.
+    fn to_process(&self, summary: &mut IndexSummary) -> Vec<(&Entry, &RelPath)> {
         let mut work = Vec::new();
-        for entry in entries {
+        for entry in &self.entries {
             let path = &entry.path;
-            seen.insert(path.as_str());
             match entry.what {
                 What::Skipped(reason) => {
                     summary.skipped.push(self.skipped(path.as_str(), reason));
@@ -460,31 +477,18 @@ impl<'a> Scan<'a> {
                 What::Found(_) => work.push((entry, path)),
             }
         }
-        let closed: Vec<String> = entries
-            .iter()
-            .filter(|entry| entry.what == What::Skipped(SkipReason::Unreadable))
-            .map(|entry| format!("{}/", entry.path))
-            .collect();
-        // If a folder cannot be listed, nothing is known about the files below it, so none of them
-        // counts as gone.
-        let is_gone = |path: &str| {
-            !seen.contains(path)
-                && !closed
-                    .iter()
-                    .any(|folder| path.starts_with(folder.as_str()))
-        };
-        let removed: Vec<i64> = self
-            .known
-            .iter()
-            .filter(|(path, _)| is_gone(path))
-            .map(|(_, known)| known.id)
-            .collect();
+        work
+    }
+
+    /// Removes the documents whose files are gone, unless the source looks emptied by accident.
+    fn remove_gone(&self, writer: &mut IndexWriter, summary: &mut IndexSummary) -> Result<()> {
+        let removed = self.gone();
         if !self.options.allow_empty
             && (self.is_new || !removed.is_empty())
             && let Some(why) = emptied::suspicion(
                 &self.source.name,
                 self.was,
-                emptied::shown(entries),
+                emptied::shown(&self.entries),
                 self.device,
             )
         {
@@ -499,21 +503,26 @@ impl<'a> Scan<'a> {
                 })?
                 .chunks_removed;
         }
-        summary.docs_read += work
-            .iter()
-            .filter(|(entry, _)| matches!(entry.what, What::Found(_)))
-            .count();
-        if !work.is_empty() {
-            self.process(&work, writer, job.counter()?, job.on_progress, summary)?;
-        }
-        // If the clock was set back, what is written now must not look old.
-        writer.scanned(
-            &self.source.name,
-            self.source_id,
-            self.began_ns.min(now_ns()),
-            self.device,
-        );
         Ok(())
+    }
+
+    /// Row ids of the documents that no entry showed. If a folder cannot be listed, nothing is
+    /// known about the files below it, so none of them counts as gone.
+    fn gone(&self) -> Vec<i64> {
+        let mut seen: HashSet<&str, RandomState> =
+            HashSet::with_capacity_and_hasher(self.entries.len(), RandomState::default());
+        seen.extend(self.entries.iter().map(|entry| entry.path.as_str()));
+        let closed: Vec<String> = self
+            .entries
+            .iter()
+            .filter(|entry| entry.what == What::Skipped(SkipReason::Unreadable))
+            .map(|entry| format!("{}/", entry.path))
+            .collect();
+        self.known
+            .iter()
+            .filter(|(path, _)| is_gone(&seen, &closed, path))
+            .map(|(_, known)| known.id)
+            .collect()
     }
 
     fn skipped(&self, path: &str, reason: SkipReason) -> Skipped {
@@ -561,20 +570,16 @@ impl<'a> Scan<'a> {
         on_progress: OnProgress<'_>,
         summary: &mut IndexSummary,
     ) -> Result<()> {
-        let cut = |batch: &[(&Entry, &RelPath)]| -> Result<Vec<Outcome>> {
-            batch
-                .par_iter()
-                .map(|(entry, path)| self.look(entry, path, count))
-                .collect()
-        };
         let mut batches = split(work).into_iter();
-        let mut next = batches.next().map(cut);
+        let mut next = batches.next().map(|batch| self.look_at_all(count, batch));
         let mut done = 0;
         while let Some(outcomes) = next {
             let outcomes = outcomes?;
             done += outcomes.len();
             let publish = || self.publish(outcomes, writer, summary);
-            let (published, ahead) = rayon::join(publish, || batches.next().map(cut));
+            let (published, ahead) = rayon::join(publish, || {
+                batches.next().map(|batch| self.look_at_all(count, batch))
+            });
             published?;
             on_progress(Progress::Files {
                 done,
@@ -583,6 +588,18 @@ impl<'a> Scan<'a> {
             next = ahead;
         }
         Ok(())
+    }
+
+    /// Looks at the files of a batch, several at a time.
+    fn look_at_all(
+        &self,
+        count: CountTokens<'_>,
+        batch: &[(&Entry, &RelPath)],
+    ) -> Result<Vec<Outcome>> {
+        batch
+            .par_iter()
+            .map(|(entry, path)| self.look(entry, path, count))
+            .collect()
     }
 
     fn publish(
@@ -674,6 +691,14 @@ impl<'a> Scan<'a> {
     }
 }
 
+/// Whether a document was not seen although its folder could be read.
+fn is_gone(seen: &HashSet<&str, RandomState>, closed: &[String], path: &str) -> bool {
+    !seen.contains(path)
+        && !closed
+            .iter()
+            .any(|folder| path.starts_with(folder.as_str()))
+}
+
 /// Nanoseconds since 1970.
 fn now_ns() -> i64 {
     let now = SystemTime::now()
@@ -706,14 +731,10 @@ fn reason(failure: &Failure, why: impl FnOnce() -> Option<Why>) -> SkipReason {
 
 /// Splits the work into batches of limited count and bytes.
 fn split<'w>(work: &'w [(&'w Entry, &'w RelPath)]) -> Vec<&'w [(&'w Entry, &'w RelPath)]> {
-    let size = |entry: &Entry| match entry.what {
-        What::Found(stamp) => stamp.size,
-        What::Skipped(_) => 0,
-    };
     let mut batches = Vec::new();
     let (mut start, mut bytes) = (0, 0);
     for (at, (entry, _)) in work.iter().enumerate() {
-        bytes += size(entry);
+        bytes += size_of_entry(entry);
         if at + 1 - start >= BATCH_FILES || bytes >= BATCH_BYTES {
             batches.push(&work[start..=at]);
             (start, bytes) = (at + 1, 0);
@@ -723,4 +744,12 @@ fn split<'w>(work: &'w [(&'w Entry, &'w RelPath)]) -> Vec<&'w [(&'w Entry, &'w R
         batches.push(&work[start..]);
     }
     batches
+}
+
+/// The size of a file in bytes; 0 if it is not read.
+fn size_of_entry(entry: &Entry) -> u64 {
+    match entry.what {
+        What::Found(stamp) => stamp.size,
+        What::Skipped(_) => 0,
+    }
 }

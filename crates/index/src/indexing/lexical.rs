@@ -13,6 +13,7 @@ use crate::lexical::{
 };
 use crate::store::{IndexReader, LexicalSource};
 use local_agent_text::error::{Failure, Result};
+use local_agent_text::types::CommitId;
 
 /// Maximum memory for tantivy before it writes a segment.
 const WRITER_BYTES: usize = 96 << 20;
@@ -42,18 +43,20 @@ pub(super) fn settle(db_path: &Path, dir: &Path) -> Result<()> {
         Ok(Some(index)) => index.commit_id().unwrap_or(None),
         _ => None,
     };
-    let is_of = |dir: &Path| {
-        let stamp = Reader::open(dir)
-            .ok()
-            .flatten()
-            .and_then(|reader| reader.stamp());
-        commit.is_some() && stamp.map(|stamp| stamp.index_commit) == commit
-    };
-    if is_of(&beside(dir)) && !is_of(dir) {
+    if is_of_commit(commit, &beside(dir)) && !is_of_commit(commit, dir) {
         put_in_place(dir)
     } else {
         clear_beside(dir)
     }
+}
+
+/// Whether the projection in the folder was made from this commit.
+fn is_of_commit(commit: Option<CommitId>, dir: &Path) -> bool {
+    let stamp = Reader::open(dir)
+        .ok()
+        .flatten()
+        .and_then(|reader| reader.stamp());
+    commit.is_some() && stamp.map(|stamp| stamp.index_commit) == commit
 }
 
 /// Makes `dir` follow the newest commit of `db_path`; starts over when `rebuild` is set or the

@@ -44,8 +44,8 @@ pub(super) fn is_wanted(dir: &Path, fingerprint: &Fingerprint) -> Result<bool> {
         return Ok(false);
     };
     let measured = Measured::read(dir, fingerprint)?;
-    let enough = |one: Measured| one.chunks.saturating_mul(GROWTH.0) >= matrix.len() * GROWTH.1;
-    Ok(matrix.len() >= FEWEST_PASSAGES && !measured.is_some_and(enough))
+    Ok(matrix.len() >= FEWEST_PASSAGES
+        && measured.is_none_or(|one| one.chunks.saturating_mul(GROWTH.0) < matrix.len() * GROWTH.1))
 }
 
 /// Measures the model on the vectors in `dir` and stores the profile next to them.

@@ -45,8 +45,7 @@ impl Neighbours {
         let Self { pairs, analyzer } = self;
         let mut found = HashSet::new();
         each_pair(analyzer, text, |a, b| {
-            let is = |pair: &&(String, String)| pair.0 == a && pair.1 == b;
-            found.extend(pairs.iter().find(is));
+            found.extend(pairs.iter().find(|pair| pair.0 == a && pair.1 == b));
         });
         found.len() as f32 / pairs.len().max(1) as f32
     }

@@ -32,8 +32,11 @@ impl Queue {
     /// Waits until there is room for `bytes` and reserves it. An item larger than the whole queue
     /// enters when the queue is empty.
     pub(super) fn enter(self: &Arc<Self>, bytes: usize) -> PendingPlace {
-        let full = |waiting: &mut usize| *waiting > 0 && *waiting + bytes > MOST_BYTES;
-        let entered = self.left.wait_timeout_while(self.waiting(), PATIENCE, full);
+        let entered = self
+            .left
+            .wait_timeout_while(self.waiting(), PATIENCE, |waiting| {
+                *waiting > 0 && *waiting + bytes > MOST_BYTES
+            });
         *entered.unwrap_or_else(PoisonError::into_inner).0 += bytes;
         PendingPlace {
             queue: Arc::clone(self),

@@ -35,8 +35,11 @@ pub(super) fn searched_words(query: &Query, languages: &[Language]) -> String {
 fn languages_of(query: &Query, index: &[Language]) -> Vec<Language> {
     let mut languages = vec![Language::English];
     languages.extend(index);
-    let foreign = |word: &String| word.chars().any(|c| c.is_alphabetic() && c >= BEHIND_LATIN);
-    if query.words.iter().any(foreign) {
+    if query
+        .words
+        .iter()
+        .any(|word| word.chars().any(|c| c.is_alphabetic() && c >= BEHIND_LATIN))
+    {
         languages.extend(detect(&query.words.join(" ")));
     }
     languages

@@ -114,12 +114,11 @@ impl Reader {
         // tantivy treats a positions file that it cannot open as empty; if a merge deleted it
         // between two opens, the first search would report damage.
         let searcher = reader.searcher();
-        let whole = |segment: &SegmentReader| {
-            expected
-                .fields()
-                .all(|(field, entry)| !entry.is_indexed() || segment.inverted_index(field).is_ok())
-        };
-        if !searcher.segment_readers().iter().all(whole) {
+        if !searcher
+            .segment_readers()
+            .iter()
+            .all(|segment| has_all_fields(&expected, segment))
+        {
             return Err(Attempt::Vanished);
         }
         let segments = searcher
@@ -192,13 +191,7 @@ impl Reader {
 
     /// Row id and key of every chunk, in no particular order.
     pub fn chunk_keys(&self) -> Result<Vec<(i64, ChunkKey)>> {
-        let keys = |segment: &LexicalSegment| -> Vec<_> {
-            let chunks = segment.alive().filter(|at| segment.is_chunk(*at));
-            chunks
-                .map(|at| (segment.chunk_id(at), segment.key(at)))
-                .collect()
-        };
-        guarded(|| Ok(self.segments.iter().flat_map(keys).collect()))
+        guarded(|| Ok(self.segments.iter().flat_map(keys_of).collect()))
     }
 
     /// Reads every file of the latest commit and compares its checksum; returns the names of the
@@ -217,6 +210,21 @@ impl Reader {
             Ok(names)
         })
     }
+}
+
+/// The ids and keys of the chunks of a segment.
+fn keys_of(segment: &LexicalSegment) -> Vec<(i64, ChunkKey)> {
+    let chunks = segment.alive().filter(|at| segment.is_chunk(*at));
+    chunks
+        .map(|at| (segment.chunk_id(at), segment.key(at)))
+        .collect()
+}
+
+/// Whether every field of the schema can be read in the segment.
+fn has_all_fields(expected: &tantivy::schema::Schema, segment: &SegmentReader) -> bool {
+    expected
+        .fields()
+        .all(|(field, entry)| !entry.is_indexed() || segment.inverted_index(field).is_ok())
 }
 
 /// A value that changes when another projection is swapped in.
@@ -279,17 +287,9 @@ impl LexicalSegment {
         let u64s = |name| Ok::<_, TantivyError>(fast.u64(name)?.first_or_default_col(0));
         let i64s = |name| Ok::<_, TantivyError>(fast.i64(name)?.first_or_default_col(0));
         let entries = reader.max_doc();
-        let all = |column: Arc<dyn ColumnValues<u64>>| -> Vec<u32> {
-            let mut values = vec![0; entries as usize];
-            column.get_range(0, &mut values);
-            values
-                .into_iter()
-                .map(|value| u32::try_from(value).unwrap_or(u32::MAX))
-                .collect()
-        };
-        let length = all(u64s("length")?);
+        let length = all_values(entries, u64s("length")?);
         let segment = Self {
-            back: all(u64s("back")?),
+            back: all_values(entries, u64s("back")?),
             norm: Vec::new(),
             doc_id: i64s("doc_id")?,
             chunk_id: i64s("chunk_id")?,
@@ -301,9 +301,8 @@ impl LexicalSegment {
 
     /// BM25's `1 − b + b · length / average`, computed once per entry.
     fn with_norms(mut self, length: &[u32], totals: &LexicalTotals) -> Self {
-        let average = |sum: u64, count: u64| (sum as f32 / count.max(1) as f32).max(1.0);
-        let of_docs = average(totals.doc_length, totals.docs);
-        let of_chunks = average(totals.chunk_length, totals.chunks);
+        let of_docs = average_length(totals.doc_length, totals.docs);
+        let of_chunks = average_length(totals.chunk_length, totals.chunks);
         let norm = |(length, back): (&u32, &u32)| {
             let average = if *back > 0 { of_chunks } else { of_docs };
             1.0 - WEIGHTS.b + WEIGHTS.b * *length as f32 / average
@@ -339,6 +338,21 @@ impl LexicalSegment {
         bytes[8..].copy_from_slice(&last);
         ChunkKey::from_bytes(bytes)
     }
+}
+
+/// The mean length of `count` texts; at least 1.
+fn average_length(sum: u64, count: u64) -> f32 {
+    (sum as f32 / count.max(1) as f32).max(1.0)
+}
+
+/// Every value of a column; what does not fit is the greatest number.
+fn all_values(entries: u32, column: Arc<dyn ColumnValues<u64>>) -> Vec<u32> {
+    let mut values = vec![0; entries as usize];
+    column.get_range(0, &mut values);
+    values
+        .into_iter()
+        .map(|value| u32::try_from(value).unwrap_or(u32::MAX))
+        .collect()
 }
 
 impl LexicalTotals {

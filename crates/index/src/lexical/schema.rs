@@ -60,14 +60,7 @@ pub(super) fn mark(language: Language) -> String {
 pub(super) fn schema() -> (Schema, Fields) {
     let mut builder = Schema::builder();
     let fast = NumericOptions::default().set_fast();
-    let text = |option| {
-        let indexing = TextFieldIndexing::default()
-            .set_tokenizer(ENCODED)
-            .set_index_option(option)
-            .set_fieldnorms(false);
-        TextOptions::default().set_indexing_options(indexing)
-    };
-    let stems = text(IndexRecordOption::WithFreqs);
+    let stems = text_options(IndexRecordOption::WithFreqs);
     let fields = Fields {
         doc_id: builder.add_i64_field("doc_id", fast.clone() | INDEXED),
         chunk_id: builder.add_i64_field("chunk_id", fast.clone()),
@@ -77,7 +70,10 @@ pub(super) fn schema() -> (Schema, Fields) {
             builder.add_u64_field("key_first", fast.clone()),
             builder.add_u64_field("key_last", fast),
         ],
-        exact: builder.add_text_field("exact", text(IndexRecordOption::WithFreqsAndPositions)),
+        exact: builder.add_text_field(
+            "exact",
+            text_options(IndexRecordOption::WithFreqsAndPositions),
+        ),
         stems: StemFields {
             text: builder.add_text_field("text", stems.clone()),
             headings: builder.add_text_field("headings", stems.clone()),
@@ -90,6 +86,15 @@ pub(super) fn schema() -> (Schema, Fields) {
         local: builder.add_text_field("local", stems),
     };
     (builder.build(), fields)
+}
+
+/// A field of encoded terms, without norms.
+fn text_options(option: IndexRecordOption) -> TextOptions {
+    let indexing = TextFieldIndexing::default()
+        .set_tokenizer(ENCODED)
+        .set_index_option(option)
+        .set_fieldnorms(false);
+    TextOptions::default().set_indexing_options(indexing)
 }
 
 /// The tokenizers named in the schema.

@@ -391,8 +391,11 @@ impl<'a> Scores<'a> {
     ) {
         let segment = self.segment;
         let entries = segment.back.len() as u32;
-        let wanted = |doc: &&u32| filter.is_none_or(|ids| ids.contains(segment.doc_id(**doc)));
-        for &doc in self.matched.iter().filter(wanted) {
+        for &doc in self
+            .matched
+            .iter()
+            .filter(|doc| filter.is_none_or(|ids| ids.contains(segment.doc_id(**doc))))
+        {
             let mut at = doc + 1;
             let mut first = None;
             let before = found.len();
@@ -434,13 +437,6 @@ impl<'a> Scores<'a> {
 }
 
 fn best(mut found: Vec<DocumentCandidate<'_>>, k: usize, most: &Most) -> Vec<LexicalHit> {
-    let share = |score: f32, most: f32| {
-        if most > 0.0 {
-            (score / most).clamp(0.0, 1.0)
-        } else {
-            0.0
-        }
-    };
     // Keys are read only for candidates that can still be among the best.
     if found.len() > k {
         let (_, last, _) = found.select_nth_unstable_by(k - 1, |a, b| b.score.total_cmp(&a.score));
@@ -456,11 +452,20 @@ fn best(mut found: Vec<DocumentCandidate<'_>>, k: usize, most: &Most) -> Vec<Lex
             score: c.score,
             chunk_score: c.chunk_score,
             doc_score: c.doc_score,
-            chunk_share: share(c.chunk_covered, most.chunk),
-            doc_share: share(c.doc_covered, most.doc),
+            chunk_share: share_of_most(c.chunk_covered, most.chunk),
+            doc_share: share_of_most(c.doc_covered, most.doc),
         })
         .collect();
     hits.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.key.cmp(&b.key)));
     hits.truncate(k);
     hits
+}
+
+/// The score as a share of the greatest one; 0 if there is none.
+fn share_of_most(score: f32, most: f32) -> f32 {
+    if most > 0.0 {
+        (score / most).clamp(0.0, 1.0)
+    } else {
+        0.0
+    }
 }

@@ -42,8 +42,12 @@ impl Reader {
         let mut asked = Vec::new();
         for ((_, form), wanted) in &plan.terms {
             asked.extend(fields.map(|field| Term::from_field_text(field, form)));
-            let local = |form: &String| Term::from_field_text(self.fields.local, form);
-            asked.extend(wanted.locals.iter().map(local));
+            asked.extend(
+                wanted
+                    .locals
+                    .iter()
+                    .map(|form| Term::from_field_text(self.fields.local, form)),
+            );
         }
         self.guarded_lookup(|reader| {
             for term in &asked {

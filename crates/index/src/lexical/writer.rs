@@ -5,15 +5,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tantivy::index::SegmentId;
 use tantivy::indexer::{NoMergePolicy, UserOperation};
-use tantivy::schema::TantivyDocument;
+use tantivy::schema::{Field, TantivyDocument};
 use tantivy::{Index, IndexReader, IndexSettings, IndexWriter, ReloadPolicy, TantivyError, Term};
 
 use super::directory::ProjectionDirectory;
 use super::encode::{Encoded, Encoder};
 use super::pending::{Pending, Queue};
 use super::schema::{Fields, mark, schema, tokenizers};
-use super::{DocEntry, LexicalStamp, failure};
+use super::{ChunkEntry, DocEntry, LexicalStamp, failure};
 use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::language::Language;
 use local_agent_text::language::detect::detect_parts;
 
 /// tantivy requires at least this much memory per thread.
@@ -285,108 +286,104 @@ fn merge_plan(sizes: &[Size]) -> Vec<usize> {
 
 /// A document's entry followed by its chunks' entries.
 fn encode(fields: &Fields, entry: &DocEntry<'_>, encoder: &mut Encoder) -> Vec<TantivyDocument> {
-    let mut documents = Vec::with_capacity(entry.chunks.len() + 1);
-    documents.push(TantivyDocument::default());
-    let mut total = 0;
     let language = detect_parts(entry.chunks.iter().map(|chunk| chunk.text))
         .filter(|language| language.has_local_stems());
-    if let Some(language) = language {
-        documents[0].add_text(fields.local, mark(language) + "\n");
-    }
-    let (mut terse, mut forms) = (
-        Encoded {
+    let mut entries = EntryEncoder {
+        fields,
+        doc_id: entry.doc_id,
+        language,
+        encoder,
+        terse: Encoded {
             terse: true,
             ..Encoded::default()
         },
-        Encoded::default(),
-    );
+        forms: Encoded::default(),
+    };
+    let mut documents = Vec::with_capacity(entry.chunks.len() + 1);
+    documents.push(TantivyDocument::default());
+    let mut total = 0;
     for (back, chunk) in (1..).zip(&entry.chunks) {
-        let mut document = TantivyDocument::default();
-        terse.clear();
-        forms.clear();
-        add(
-            &mut document,
-            fields.stems.text,
-            &mut terse,
-            encoder,
-            &[chunk.text],
-        );
-        document.add_text(fields.exact, &terse.exact);
-        if let Some(language) = language {
-            let mut locals = String::new();
-            encoder.locals(language, chunk.text, &mut locals);
-            document.add_text(fields.local, &locals);
-        }
-        let length = terse.length;
+        let (document, length) = entries.chunk(back, chunk);
         total += length;
-        // Phrases match headings on the document's entry.
-        add(
-            &mut document,
-            fields.stems.headings,
-            &mut forms,
-            encoder,
-            &[chunk.headings],
-        );
-        let key = u128::from_be_bytes(*chunk.key.as_bytes());
-        number(
-            &mut document,
-            fields,
-            entry.doc_id,
-            chunk.chunk_id,
-            back,
-            length,
-            key,
-        );
         documents.push(document);
     }
-    let document = &mut documents[0];
-    forms.clear();
-    add(
-        document,
-        fields.stems.text,
-        &mut forms,
-        encoder,
-        &[entry.outside],
-    );
-    total += forms.length;
-    add(
-        document,
-        fields.stems.title,
-        &mut forms,
-        encoder,
-        &[entry.title],
-    );
-    add(
-        document,
-        fields.stems.headings,
-        &mut forms,
-        encoder,
-        &[entry.headings],
-    );
-    add(
-        document,
-        fields.stems.path,
-        &mut forms,
-        encoder,
-        &[entry.path],
-    );
-    for (field, list) in [
-        (fields.stems.aliases, entry.aliases),
-        (fields.stems.tags, entry.tags),
-        (fields.stems.anchors, entry.anchors),
-    ] {
-        let list: Vec<&str> = list.iter().map(String::as_str).collect();
-        add(document, field, &mut forms, encoder, &list);
-    }
-    document.add_text(fields.exact, &forms.exact);
-    number(document, fields, entry.doc_id, 0, 0, total, 0);
+    documents[0] = entries.document(entry, total);
     documents
+}
+
+/// Makes the entries of one document; its buffers are used again for every entry.
+struct EntryEncoder<'a> {
+    fields: &'a Fields,
+    doc_id: i64,
+    /// The language whose own stems are searched too.
+    language: Option<Language>,
+    encoder: &'a mut Encoder,
+    terse: Encoded,
+    forms: Encoded,
+}
+
+impl EntryEncoder<'_> {
+    /// The entry of a chunk that stands `back` places behind its document's, and its length in
+    /// words.
+    fn chunk(&mut self, back: u64, chunk: &ChunkEntry<'_>) -> (TantivyDocument, u64) {
+        let fields = self.fields;
+        let mut document = TantivyDocument::default();
+        self.terse.clear();
+        self.forms.clear();
+        let text = [chunk.text];
+        let (terse, encoder) = (&mut self.terse, &mut *self.encoder);
+        add(&mut document, fields.stems.text, terse, encoder, &text);
+        document.add_text(fields.exact, &self.terse.exact);
+        if let Some(language) = self.language {
+            let mut locals = String::new();
+            self.encoder.locals(language, chunk.text, &mut locals);
+            document.add_text(fields.local, &locals);
+        }
+        let length = self.terse.length;
+        // Phrases match headings on the document's entry.
+        self.add(&mut document, fields.stems.headings, &[chunk.headings]);
+        let key = u128::from_be_bytes(*chunk.key.as_bytes());
+        let id = chunk.chunk_id;
+        number(&mut document, fields, self.doc_id, id, back, length, key);
+        (document, length)
+    }
+
+    /// The entry of the document, whose chunks have `length` words together.
+    fn document(&mut self, entry: &DocEntry<'_>, length: u64) -> TantivyDocument {
+        let fields = self.fields;
+        let mut document = TantivyDocument::default();
+        if let Some(language) = self.language {
+            document.add_text(fields.local, mark(language) + "\n");
+        }
+        self.forms.clear();
+        self.add(&mut document, fields.stems.text, &[entry.outside]);
+        let total = length + self.forms.length;
+        self.add(&mut document, fields.stems.title, &[entry.title]);
+        self.add(&mut document, fields.stems.headings, &[entry.headings]);
+        self.add(&mut document, fields.stems.path, &[entry.path]);
+        for (field, list) in [
+            (fields.stems.aliases, entry.aliases),
+            (fields.stems.tags, entry.tags),
+            (fields.stems.anchors, entry.anchors),
+        ] {
+            let list: Vec<&str> = list.iter().map(String::as_str).collect();
+            self.add(&mut document, field, &list);
+        }
+        document.add_text(fields.exact, &self.forms.exact);
+        number(&mut document, fields, self.doc_id, 0, 0, total, 0);
+        document
+    }
+
+    /// Analyses `texts` into a field of stems, and into the exact forms.
+    fn add(&mut self, document: &mut TantivyDocument, field: Field, texts: &[&str]) {
+        add(document, field, &mut self.forms, self.encoder, texts);
+    }
 }
 
 /// Analyses `texts` into the stem `field`, and into the exact forms of the entry.
 fn add(
     document: &mut TantivyDocument,
-    field: tantivy::schema::Field,
+    field: Field,
     forms: &mut Encoded,
     encoder: &mut Encoder,
     texts: &[&str],

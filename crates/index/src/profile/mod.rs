@@ -249,13 +249,15 @@ pub fn separation(near: &[f32], far: &[f32]) -> Option<f32> {
     }
     let mut sorted = far.to_vec();
     sorted.sort_unstable_by(f32::total_cmp);
-    let below = |value: &f32| {
-        let less = sorted.partition_point(|x| x < value);
-        let most = sorted.partition_point(|x| x <= value);
-        (less + most) as f64 / 2.0
-    };
-    let sum: f64 = near.iter().map(below).sum();
+    let sum: f64 = near.iter().map(|value| places_below(&sorted, *value)).sum();
     Some((sum / (near.len() * far.len()) as f64) as f32)
+}
+
+/// How many values are smaller; equal ones count half.
+fn places_below(sorted: &[f32], value: f32) -> f64 {
+    let less = sorted.partition_point(|x| *x < value);
+    let most = sorted.partition_point(|x| *x <= value);
+    (less + most) as f64 / 2.0
 }
 
 #[cfg(test)]

@@ -16,10 +16,11 @@ const LEGIBLE: f32 = 0.5;
 
 /// Whether the vectors count in the chances of these hits.
 pub fn by_vectors(mode: Mode, hits: &[Hit]) -> bool {
-    let legible = |hit: &Hit| mode == Mode::Vector || hit.trace.legibility >= LEGIBLE;
     mode != Mode::Lexical
         && hits.iter().any(|hit| hit.trace.cosine.is_some())
-        && hits.iter().all(legible)
+        && hits
+            .iter()
+            .all(|hit| mode == Mode::Vector || hit.trace.legibility >= LEGIBLE)
 }
 
 /// How a search is judged.

@@ -12,13 +12,12 @@ impl Engine {
     /// Those of the database.
     pub fn listing(&self, scope: &Scope, limit: usize) -> Result<(Vec<Hit>, usize)> {
         let allowed = filters::documents(&self.index, scope)?;
-        let fits = |id: i64| allowed.as_ref().is_none_or(|ids| ids.contains(id));
         let notes: Vec<i64> = self
             .index
             .notes()?
             .iter()
             .map(|note| note.id)
-            .filter(|id| fits(*id))
+            .filter(|id| allowed.as_ref().is_none_or(|ids| ids.contains(*id)))
             .collect();
         let mut hits = Vec::new();
         for id in &notes {

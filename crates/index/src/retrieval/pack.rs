@@ -122,8 +122,10 @@ pub fn pack(
 
 /// The hits that say more than where to find something; all of them if none does.
 fn telling(hits: &[Hit]) -> Vec<&Hit> {
-    let tells = |hit: &&Hit| !is_list_of_links(&hit.chunk.text);
-    let telling: Vec<&Hit> = hits.iter().filter(tells).collect();
+    let telling: Vec<&Hit> = hits
+        .iter()
+        .filter(|hit| !is_list_of_links(&hit.chunk.text))
+        .collect();
     if telling.is_empty() {
         hits.iter().collect()
     } else {
@@ -203,7 +205,6 @@ impl Files<'_> {
 
 /// The lines a span covers, counted from 1.
 fn lines_of(bytes: &[u8], span: ByteSpan) -> Option<LineSpan> {
-    let newlines = |part: &[u8]| part.iter().filter(|b| **b == b'\n').count();
     let first = newlines(bytes.get(..span.start())?) + 1;
     let body = span.slice(bytes)?;
     let within = newlines(body.strip_suffix(b"\n").unwrap_or(body));
@@ -211,6 +212,11 @@ fn lines_of(bytes: &[u8], span: ByteSpan) -> Option<LineSpan> {
         u32::try_from(first).ok()?,
         u32::try_from(first + within).ok()?,
     )
+}
+
+/// How many lines end in these bytes.
+fn newlines(part: &[u8]) -> usize {
+    part.iter().filter(|b| **b == b'\n').count()
 }
 
 /// Joins neighbours and freezes. An item is placed at the rank of its best chunk.
@@ -223,15 +229,10 @@ fn freeze(
 ) -> Result<Packed> {
     let mut groups: Vec<Vec<Anchored<'_>>> = Vec::new();
     for anchored in chosen {
-        let chunk = &anchored.hit.chunk;
-        let touches = |other: &Anchored<'_>| {
-            other.hit.chunk.document_id == chunk.document_id
-                && other.hit.chunk.ordinal.abs_diff(chunk.ordinal) == 1
-                && other.hit.chunk.heading == chunk.heading
-                && !other.moved
-                && !anchored.moved
-        };
-        match groups.iter_mut().find(|group| group.iter().any(touches)) {
+        match groups
+            .iter_mut()
+            .find(|group| group.iter().any(|other| touches(&anchored, other)))
+        {
             Some(group) => group.push(anchored),
             None => groups.push(vec![anchored]),
         }
@@ -266,6 +267,16 @@ fn freeze(
         scores,
         index_stale,
     })
+}
+
+/// Whether two chunks are neighbours under one heading and stand where the index says.
+fn touches(anchored: &Anchored<'_>, other: &Anchored<'_>) -> bool {
+    let chunk = &anchored.hit.chunk;
+    other.hit.chunk.document_id == chunk.document_id
+        && other.hit.chunk.ordinal.abs_diff(chunk.ordinal) == 1
+        && other.hit.chunk.heading == chunk.heading
+        && !other.moved
+        && !anchored.moved
 }
 
 /// One contiguous part of the file: the best chunk and the chosen neighbours.

@@ -134,24 +134,33 @@ fn mix_documents(
     documents: &DocumentOf,
     means: &HashMap<i64, f32, RandomState>,
 ) {
-    let mixed = |candidate: &Candidate| {
-        let own = candidate.trace.likeness;
-        let mean = documents
-            .get(&candidate.chunk_id)
-            .and_then(|doc| means.get(doc));
-        let mean = mean.filter(|_| candidate.trace.vector_weight > 0.0);
-        let mixed = mean.map_or(own, |mean| {
-            (1.0 - DOCUMENT_SHARE) * own + DOCUMENT_SHARE * mean
-        });
-        (mixed, mean.copied())
-    };
-    let best = head.iter().map(|one| mixed(one).0).fold(0.0, f32::max);
+    let best = head
+        .iter()
+        .map(|one| mixed_likeness(documents, means, one).0)
+        .fold(0.0, f32::max);
     if best <= 0.0 {
         return;
     }
     for candidate in head {
-        let (likeness, mean) = mixed(candidate);
+        let (likeness, mean) = mixed_likeness(documents, means, candidate);
         candidate.trace.document_likeness = mean;
         candidate.trace.vector_scaled = (likeness / best).clamp(0.0, 1.0);
     }
+}
+
+/// The likeness of a chunk mixed with the mean of its document, and that mean.
+fn mixed_likeness(
+    documents: &DocumentOf,
+    means: &HashMap<i64, f32, RandomState>,
+    candidate: &Candidate,
+) -> (f32, Option<f32>) {
+    let own = candidate.trace.likeness;
+    let mean = documents
+        .get(&candidate.chunk_id)
+        .and_then(|doc| means.get(doc));
+    let mean = mean.filter(|_| candidate.trace.vector_weight > 0.0);
+    let mixed = mean.map_or(own, |mean| {
+        (1.0 - DOCUMENT_SHARE) * own + DOCUMENT_SHARE * mean
+    });
+    (mixed, mean.copied())
 }

@@ -86,8 +86,10 @@ impl SharedReranker {
             return Ok(());
         }
         let model = self.model.get()?;
-        let passage = |hit: &Hit| passage_input(&hit.chunk.heading, &hit.chunk.text);
-        let passages: Vec<String> = found.hits[..candidates].iter().map(passage).collect();
+        let passages: Vec<String> = found.hits[..candidates]
+            .iter()
+            .map(|hit| passage_input(&hit.chunk.heading, &hit.chunk.text))
+            .collect();
         let start = Instant::now();
         let is_over = || start.elapsed() >= self.time;
         let scores = model.scores(question, &passages, self.threads, &is_over)?;

@@ -77,19 +77,11 @@ pub fn import_ancestor(path: &Path, stamp: &str) -> Result<(PathBuf, usize)> {
             io::copy(&mut from, &mut to).map_err(unwritable)?;
         }
     }
-    let foreign = |why: &str| {
-        let message = format!(
-            "{} is no memory of the ancestor's: {why}; it was not touched",
-            path.display()
-        );
-        Failure::new(ErrorCode::DbForeign, message)
-            .with_hint(Database::Durable.way_out(path, false))
-    };
-    let rows = read(&copy).map_err(|why| foreign(&why.to_string()))?;
+    let rows = read(&copy).map_err(|why| foreign(path, &why.to_string()))?;
     let mut new = Durable::open_write(&made)?;
     // Rows that our tables refuse; a full disk is a different failure.
     let refused = |error: StoreError| match Failure::from(error) {
-        failure if failure.code == ErrorCode::DbError => foreign(&failure.message),
+        failure if failure.code == ErrorCode::DbError => foreign(path, &failure.message),
         failure => failure,
     };
     new.fill(&rows).map_err(refused)?;
@@ -103,6 +95,15 @@ pub fn import_ancestor(path: &Path, stamp: &str) -> Result<(PathBuf, usize)> {
     // Records that the memory was created here.
     drop(Durable::open_write(path)?);
     Ok((aside, rows.len()))
+}
+
+/// The file is no memory of the ancestor's.
+fn foreign(path: &Path, why: &str) -> Failure {
+    let message = format!(
+        "{} is no memory of the ancestor's: {why}; it was not touched",
+        path.display()
+    );
+    Failure::new(ErrorCode::DbForeign, message).with_hint(Database::Durable.way_out(path, false))
 }
 
 impl Durable {
@@ -127,13 +128,6 @@ fn read(copy: &Path) -> rusqlite::Result<Vec<MemoryRow>> {
         let keys = keys
             .query_map([&id], |row| row.get::<_, String>(0))?
             .collect::<rusqlite::Result<Vec<_>>>()?;
-        let unknown = |chunk_key| MemoryLink {
-            chunk_key,
-            text_sha256: None,
-            source: None,
-            path: None,
-            heading: None,
-        };
         Ok(MemoryRow {
             id,
             kind: row.get(1)?,
@@ -141,10 +135,21 @@ fn read(copy: &Path) -> rusqlite::Result<Vec<MemoryRow>> {
             source: row.get(3)?,
             created_at: moment(row, 4)?,
             updated_at: moment(row, 5)?,
-            links: keys.into_iter().map(unknown).collect(),
+            links: keys.into_iter().map(link_without_place).collect(),
         })
     })?;
     rows.collect()
+}
+
+/// A link of which only the key is known.
+fn link_without_place(chunk_key: String) -> MemoryLink {
+    MemoryLink {
+        chunk_key,
+        text_sha256: None,
+        source: None,
+        path: None,
+        heading: None,
+    }
 }
 
 /// The ancestor stores seconds since 1970 with a fraction; a text is kept as it is.

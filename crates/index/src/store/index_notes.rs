@@ -167,11 +167,15 @@ fn key_range(digits: &str) -> Option<([u8; 16], [u8; 16])> {
 /// The fields of a JSON object whose value is text; none if it cannot be parsed.
 fn texts_of(json: &str) -> Vec<(String, String)> {
     let fields: serde_json::Map<_, _> = serde_json::from_str(json).unwrap_or_default();
-    let text = |(key, value): (String, serde_json::Value)| match value {
+    fields.into_iter().filter_map(text_property).collect()
+}
+
+/// The property, if its value is text.
+fn text_property((key, value): (String, serde_json::Value)) -> Option<(String, String)> {
+    match value {
         serde_json::Value::String(value) => Some((key, value)),
         _ => None,
-    };
-    fields.into_iter().filter_map(text).collect()
+    }
 }
 
 fn note(row: &Row<'_>) -> rusqlite::Result<NoteRow> {

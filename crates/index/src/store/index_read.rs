@@ -208,14 +208,17 @@ impl IndexReader {
 
     /// Computes the totals.
     pub fn totals(&self) -> Result<Totals> {
-        let count = |sql: &str| -> Result<u64> {
-            Ok(self.conn.query_row(sql, [], |row| row.get::<_, i64>(0))? as u64)
-        };
         Ok(Totals {
-            documents: count("SELECT count(*) FROM documents WHERE status = 'indexed'")?,
-            skipped: count("SELECT count(*) FROM documents WHERE status <> 'indexed'")?,
+            documents: self
+                .count_rows("SELECT count(*) FROM documents WHERE status = 'indexed'")?,
+            skipped: self.count_rows("SELECT count(*) FROM documents WHERE status <> 'indexed'")?,
             chunks: self.chunk_count()?,
         })
+    }
+
+    /// The number that a query without parameters returns.
+    fn count_rows(&self, sql: &str) -> Result<u64> {
+        Ok(self.conn.query_row(sql, [], |row| row.get::<_, i64>(0))? as u64)
     }
 
     /// The number of chunks.
@@ -478,15 +481,20 @@ impl IndexReader {
     /// Row ids of documents whose lexical entry changed after `generation`, and of documents
     /// removed after it.
     pub fn lexical_changes(&self, generation: i64) -> Result<(Vec<i64>, Vec<i64>)> {
-        let ids = |sql: &str| -> Result<Vec<i64>> {
-            let mut statement = self.conn.prepare(sql)?;
-            let rows = statement.query_map([generation], |row| row.get(0))?;
-            Ok(rows.collect::<rusqlite::Result<_>>()?)
-        };
         Ok((
-            ids("SELECT id FROM documents WHERE lexical_gen > ?1 ORDER BY id")?,
-            ids("SELECT document_id FROM removed WHERE gen > ?1")?,
+            self.document_ids_after(
+                generation,
+                "SELECT id FROM documents WHERE lexical_gen > ?1 ORDER BY id",
+            )?,
+            self.document_ids_after(generation, "SELECT document_id FROM removed WHERE gen > ?1")?,
         ))
+    }
+
+    /// The document ids that a query returns for a generation.
+    fn document_ids_after(&self, generation: i64, sql: &str) -> Result<Vec<i64>> {
+        let mut statement = self.conn.prepare(sql)?;
+        let rows = statement.query_map([generation], |row| row.get(0))?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
     /// One document, as needed for lexical search; `None` when it is skipped or gone.
@@ -574,21 +582,10 @@ impl IndexReader {
             .optional()?;
         Ok(found.map(|(id, sha)| (id, sha.map(Sha256::from_bytes))))
     }
-
-    /// Runs a query of `doctor` that returns (label, count) style rows: one text column, at most
-    /// `limit` rows.
-    pub fn texts(&self, sql: &str, limit: usize) -> Result<Vec<String>> {
-        let mut statement = self.conn.prepare(sql)?;
-        let rows = statement.query_map([], |row| row.get(0))?;
-        Ok(rows.take(limit).collect::<rusqlite::Result<_>>()?)
-    }
 }
 
 fn record(row: &Row<'_>) -> Result<ChunkRecord> {
-    let number =
-        |column: usize| -> Result<usize> { Ok(row.get::<_, i64>(column)?.max(0) as usize) };
-    let text = |column: usize| -> Result<String> { Ok(row.get(column)?) };
-    let (body, text_sha256) = (text(15)?, Sha256::from_bytes(row.get(16)?));
+    let (body, text_sha256) = (text_in(row, 15)?, Sha256::from_bytes(row.get(16)?));
     // SQLite stores no checksums: a text that differs from what was stored is never shown.
     if Sha256::of(body.as_bytes()) != text_sha256 {
         return Err(corrupt("chunk").into());
@@ -598,20 +595,32 @@ fn record(row: &Row<'_>) -> Result<ChunkRecord> {
         key: ChunkKey::from_bytes(row.get(1)?),
         document_id: row.get(2)?,
         ordinal: row.get(3)?,
-        source: SourceName::new(text(4)?).map_err(|_| corrupt("source name"))?,
-        source_kind: text(5)?,
-        path: RelPath::new(text(6)?).map_err(|_| corrupt("path"))?,
-        title: text(7)?,
-        heading: HeadingPath::from_canonical(&text(8)?).map_err(|_| corrupt("heading path"))?,
-        span: ByteSpan::new(number(9)?, number(10)?).ok_or_else(|| corrupt("byte span"))?,
+        source: SourceName::new(text_in(row, 4)?).map_err(|_| corrupt("source name"))?,
+        source_kind: text_in(row, 5)?,
+        path: RelPath::new(text_in(row, 6)?).map_err(|_| corrupt("path"))?,
+        title: text_in(row, 7)?,
+        heading: HeadingPath::from_canonical(&text_in(row, 8)?)
+            .map_err(|_| corrupt("heading path"))?,
+        span: ByteSpan::new(number_in(row, 9)?, number_in(row, 10)?)
+            .ok_or_else(|| corrupt("byte span"))?,
         lines: LineSpan::new(row.get(11)?, row.get(12)?).ok_or_else(|| corrupt("line span"))?,
         kinds: row.get(13)?,
-        tokens: number(14)?,
+        tokens: number_in(row, 14)?,
         text: body,
         text_sha256,
         file_sha256: Sha256::from_bytes(row.get(17)?),
         yaml: (row.get(18)?, row.get(19)?, row.get(20)?, row.get(21)?),
     })
+}
+
+/// The text in a column.
+fn text_in(row: &Row<'_>, column: usize) -> Result<String> {
+    Ok(row.get(column)?)
+}
+
+/// The number in a column; a negative one is 0.
+fn number_in(row: &Row<'_>, column: usize) -> Result<usize> {
+    Ok(row.get::<_, i64>(column)?.max(0) as usize)
 }
 
 /// The first text that differs from what was stored; `None` if all are intact.

@@ -10,6 +10,7 @@ use foldhash::fast::RandomState;
 use rusqlite::{Connection, OptionalExtension as _, Transaction, TransactionBehavior, params};
 
 use super::error::Result;
+use super::index_checks::{KNOWN_COLUMNS, known_document};
 use super::record::{ChunkRow, DocumentRow, LinkRow};
 use super::{Database, checkpoint, new_commit_id, open_write};
 use local_agent_text::types::{CommitId, FileStamp, Sha256, SourceName};
@@ -151,25 +152,10 @@ impl IndexWriter {
 
     /// Everything known of a source's files, by path.
     pub fn known(&self, source_id: i64) -> Result<KnownDocuments> {
-        let mut statement = self.conn.prepare(
-            "SELECT rel_path, id, size, mtime_ns, ctime_ns, inode, status, sha256, chunker_sig
-             FROM documents WHERE source_id = ?1",
-        )?;
-        let rows = statement.query_map([source_id], |row| {
-            let known = KnownDocument {
-                id: row.get(1)?,
-                stamp: FileStamp {
-                    size: row.get::<_, i64>(2)? as u64,
-                    mtime_ns: row.get(3)?,
-                    ctime_ns: row.get(4)?,
-                    inode: row.get::<_, i64>(5)? as u64,
-                },
-                status: row.get(6)?,
-                sha256: row.get(7)?,
-                chunker_sig: row.get(8)?,
-            };
-            Ok((row.get(0)?, known))
-        })?;
+        let mut statement = self.conn.prepare(&format!(
+            "SELECT {KNOWN_COLUMNS} FROM documents WHERE source_id = ?1"
+        ))?;
+        let rows = statement.query_map([source_id], known_document)?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 

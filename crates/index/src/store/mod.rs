@@ -25,6 +25,7 @@ mod durable;
 mod embeddings;
 mod error;
 mod filesystem;
+mod index_checks;
 mod index_notes;
 mod index_read;
 mod index_write;
@@ -198,12 +199,7 @@ pub fn examine(path: &Path, database: Database) -> Result<FoundDatabase> {
     if header.len() < 100 || !header.starts_with(b"SQLite format 3\0") {
         return Ok(FoundDatabase::NotADatabase);
     }
-    let word = |at: usize| {
-        header[at..at + 4]
-            .iter()
-            .fold(0u32, |word, b| word << 8 | u32::from(*b))
-    };
-    let (user_version, application_id) = (word(60), word(68));
+    let (user_version, application_id) = (header_word(&header, 60), header_word(&header, 68));
     Ok(if application_id != database.application_id() {
         FoundDatabase::Foreign(application_id, user_version)
     } else {
@@ -213,6 +209,13 @@ pub fn examine(path: &Path, database: Database) -> Result<FoundDatabase> {
             std::cmp::Ordering::Greater => FoundDatabase::Newer(user_version),
         }
     })
+}
+
+/// Four bytes of the file's header as one number.
+fn header_word(header: &[u8], at: usize) -> u32 {
+    header[at..at + 4]
+        .iter()
+        .fold(0u32, |word, b| word << 8 | u32::from(*b))
 }
 
 fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
@@ -519,26 +522,28 @@ fn move_to(path: &Path, why: &str, stamp: &str) -> Result<PathBuf> {
         .into_iter()
         .map(|entry| entry.name)
         .collect();
-    let aside = |name: &str, n: u32| {
-        if n == 1 {
-            format!("{name}.{why}-{stamp}")
-        } else {
-            format!("{name}.{why}-{stamp}-{n}")
-        }
-    };
     let is_free = |n: &u32| {
         !with_side_files(name)
             .iter()
-            .any(|file| taken.contains(&aside(file, *n)))
+            .any(|file| taken.contains(&name_aside(why, stamp, file, *n)))
     };
     let number = (1..).find(is_free).unwrap_or(1);
     for file in with_side_files(name) {
-        match folder.rename(&file, &aside(&file, number)) {
+        match folder.rename(&file, &name_aside(why, stamp, &file, number)) {
             Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(fail(e).into()),
             _ => {}
         }
     }
-    Ok(path.with_file_name(aside(name, number)))
+    Ok(path.with_file_name(name_aside(why, stamp, name, number)))
+}
+
+/// The name of a file that is kept aside; a number follows if the name is taken.
+fn name_aside(why: &str, stamp: &str, name: &str, n: u32) -> String {
+    if n == 1 {
+        format!("{name}.{why}-{stamp}")
+    } else {
+        format!("{name}.{why}-{stamp}-{n}")
+    }
 }
 
 /// The path of an SQLite side file of a database.

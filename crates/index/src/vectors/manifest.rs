@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{MatrixStamp, check_dim, corrupt, disk, newer};
 use local_agent_files::state::StateDirectory;
-use local_agent_text::error::Result;
+use local_agent_text::error::{Failure, Result};
 use local_agent_text::types::{Sha256, to_hex};
 
 /// The manifest's file name.
@@ -65,15 +65,17 @@ fn content_name(prefix: &str, checksum: &Sha256, suffix: &str) -> String {
 
 /// Whether a file with this name was written by this module (which may then remove it).
 pub(super) fn is_content_name(name: &str) -> bool {
-    let middle = |prefix, suffix| {
-        name.strip_prefix(prefix)
-            .and_then(|n: &str| n.strip_suffix(suffix))
-    };
-    middle("seg-", ".vec")
-        .or_else(|| middle("dead-", ".bits"))
+    middle_of(name, "seg-", ".vec")
+        .or_else(|| middle_of(name, "dead-", ".bits"))
         .is_some_and(|hex| {
             hex.len() == 32 && hex.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
         })
+}
+
+/// What stands between the two ends of a name.
+fn middle_of<'n>(name: &'n str, prefix: &str, suffix: &str) -> Option<&'n str> {
+    name.strip_prefix(prefix)
+        .and_then(|n: &str| n.strip_suffix(suffix))
 }
 
 /// The fields that can be read from a manifest of any version.
@@ -102,7 +104,6 @@ impl Manifest {
     /// Reads the output of [`Self::encode`]. A later version is `DB_NEWER`, anything else
     /// `DB_CORRUPT`.
     pub(super) fn decode(bytes: &[u8]) -> Result<Self> {
-        let damaged = |why: &str| corrupt(format!("The vector manifest {why}."));
         let preamble: Preamble =
             serde_json::from_slice(bytes).map_err(|_| damaged("cannot be read"))?;
         if preamble.format != FORMAT {
@@ -116,9 +117,7 @@ impl Manifest {
         if manifest.version != VERSION || check_dim(manifest.stamp.dim).is_err() {
             return Err(damaged("holds a version or a width that cannot be"));
         }
-        let possible =
-            |e: &Entry| e.rows > 0 && e.dead <= e.rows && (e.dead > 0) == e.tombstones.is_some();
-        if !manifest.segments.iter().all(possible) {
+        if !manifest.segments.iter().all(is_possible) {
             return Err(damaged("contradicts itself about removed rows"));
         }
         Ok(manifest)
@@ -127,9 +126,7 @@ impl Manifest {
     /// The file's bytes.
     pub(super) fn encode(&self) -> Result<Vec<u8>> {
         serde_json::to_vec_pretty(self).map_err(|e| {
-            local_agent_text::error::Failure::internal(format!(
-                "The vector manifest could not be written: {e}."
-            ))
+            Failure::internal(format!("The vector manifest could not be written: {e}."))
         })
     }
 
@@ -139,4 +136,14 @@ impl Manifest {
             .iter()
             .any(|e| e.file() == file || e.tombstone_file().as_deref() == Some(file))
     }
+}
+
+/// Whether the numbers of an entry fit each other.
+fn is_possible(e: &Entry) -> bool {
+    e.rows > 0 && e.dead <= e.rows && (e.dead > 0) == e.tombstones.is_some()
+}
+
+/// The manifest is damaged.
+fn damaged(why: &str) -> Failure {
+    corrupt(format!("The vector manifest {why}."))
 }

@@ -23,25 +23,27 @@ pub(super) const fn stride(dim: usize) -> usize {
 
 /// Why `vector` cannot be a row of a matrix with `dim` dimensions; `Ok` if it can.
 pub(super) fn check_row(vector: &[f32], dim: usize) -> Result<()> {
-    let refuse = |why: String| {
-        Err(Failure::new(ErrorCode::EmbedError, why).with_hint("local-agent embed --rebuild"))
-    };
     if vector.len() != dim {
-        return refuse(format!(
+        return refused_row(format!(
             "A vector has {} dimensions where {dim} were expected.",
             vector.len()
         ));
     }
     if !vector.iter().all(|v| v.is_finite()) {
-        return refuse("A vector holds a value that is not a finite number.".into());
+        return refused_row("A vector holds a value that is not a finite number.".into());
     }
     let norm = norm(vector);
     if (norm - 1.0).abs() > NORM_TOLERANCE {
-        return refuse(format!(
+        return refused_row(format!(
             "A vector has length {norm:.6} where 1 was expected."
         ));
     }
     Ok(())
+}
+
+/// A vector that no segment takes.
+fn refused_row(why: String) -> Result<()> {
+    Err(Failure::new(ErrorCode::EmbedError, why).with_hint("local-agent embed --rebuild"))
 }
 
 /// Euclidean length, summed in double precision in a fixed order.

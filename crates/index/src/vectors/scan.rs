@@ -83,14 +83,16 @@ impl<'a> Best<'a> {
 
 /// Best first; keys are read only for equal scores.
 fn order(segments: &[Segment], a: &ScanCandidate, b: &ScanCandidate) -> Ordering {
-    let key = |c: &ScanCandidate| {
-        segments
-            .get(c.segment as usize)
-            .map(|segment| segment.key(c.row as usize))
-    };
     b.score
         .total_cmp(&a.score)
-        .then_with(|| key(a).cmp(&key(b)))
+        .then_with(|| key_of(segments, a).cmp(&key_of(segments, b)))
+}
+
+/// The chunk key of a candidate.
+fn key_of(segments: &[Segment], c: &ScanCandidate) -> Option<ChunkKey> {
+    segments
+        .get(c.segment as usize)
+        .map(|segment| segment.key(c.row as usize))
 }
 
 /// Everything one pass needs besides its rows.
@@ -156,17 +158,18 @@ impl<'a> Pass<'a> {
         if !score.is_finite() {
             return Err(not_finite(&segment.key(row)));
         }
-        let narrow = |n: usize| {
-            u32::try_from(n)
-                .map_err(|_| corrupt("A segment has more rows than a chunk id can tell."))
-        };
         best.offer(ScanCandidate {
             score,
-            segment: narrow(index)?,
-            row: narrow(row)?,
+            segment: narrowed(index)?,
+            row: narrowed(row)?,
         });
         Ok(())
     }
+}
+
+/// A number of a segment or row in 32 bits.
+fn narrowed(n: usize) -> Result<u32> {
+    u32::try_from(n).map_err(|_| corrupt("A segment has more rows than a chunk id can tell."))
 }
 
 fn not_finite(key: &ChunkKey) -> Failure {
@@ -410,9 +413,8 @@ fn in_parallel<P: Sync, R: Send>(
 
 /// The length of the query, or why it is unusable.
 fn check_query(query: &[f32], dim: usize) -> Result<f64> {
-    let refuse = |why: String| Err(Failure::new(ErrorCode::QueryError, why));
     if query.len() != dim {
-        return refuse(format!(
+        return refused_query(format!(
             "The query's vector has {} dimensions where the matrix has {dim}.",
             query.len()
         ))
@@ -420,11 +422,16 @@ fn check_query(query: &[f32], dim: usize) -> Result<f64> {
     }
     let norm = quant::norm(query);
     if !norm.is_finite() || norm <= f64::from(f32::MIN_POSITIVE) {
-        return refuse(
+        return refused_query(
             "The query's vector holds values that are not finite, or only zeros.".into(),
         );
     }
     Ok(norm)
+}
+
+/// A query vector that cannot be compared.
+fn refused_query(why: String) -> Result<f64> {
+    Err(Failure::new(ErrorCode::QueryError, why))
 }
 
 /// Splits the rows of segments with these sizes into consecutive parts of at most `share` rows.

@@ -4,7 +4,7 @@
 //! (32 bytes), then the bitmap in 64-bit words. Its name is the SHA-256 of all of it, and it names
 //! its segment, so neither a flipped bit nor a foreign file is accepted.
 
-use local_agent_text::error::Result;
+use local_agent_text::error::{Failure, Result};
 use local_agent_text::types::Sha256;
 
 use super::corrupt;
@@ -65,9 +65,6 @@ impl Tombstones {
         segment: &Sha256,
         rows: usize,
     ) -> Result<Self> {
-        let damaged = || {
-            corrupt("A file of removed vectors does not have the content that its name promises.")
-        };
         if Sha256::of(bytes) != *name {
             return Err(damaged());
         }
@@ -94,6 +91,11 @@ impl Tombstones {
             Err(damaged())
         }
     }
+}
+
+/// The file of removed vectors is damaged.
+fn damaged() -> Failure {
+    corrupt("A file of removed vectors does not have the content that its name promises.")
 }
 
 #[cfg(test)]

@@ -40,13 +40,17 @@ pub const EXTRACTED_EXTENSIONS: [&str; 5] = [".canvas", ".docx", ".htm", ".html"
 /// The ending in [`EXTRACTED_EXTENSIONS`] that a path or an address has.
 pub fn extracted(path: &str) -> Option<&'static str> {
     let name = path.rsplit('/').next().unwrap_or(path);
-    let ends = |extension: &&str| {
-        let start = name.len().checked_sub(extension.len());
-        start
-            .and_then(|start| name.get(start..))
-            .is_some_and(|end| end.eq_ignore_ascii_case(extension))
-    };
-    EXTRACTED_EXTENSIONS.into_iter().find(ends)
+    EXTRACTED_EXTENSIONS
+        .into_iter()
+        .find(|extension| has_extension(name, extension))
+}
+
+/// Whether the name ends in the extension, in capitals or not.
+fn has_extension(name: &str, extension: &str) -> bool {
+    let start = name.len().checked_sub(extension.len());
+    start
+        .and_then(|start| name.get(start..))
+        .is_some_and(|end| end.eq_ignore_ascii_case(extension))
 }
 
 /// Lines of a document as a person reads them: `line 4`, `lines 4-6`; of a document whose text is
@@ -102,11 +106,19 @@ pub fn headings_at(path: &str, heading: &HeadingPath, passage: &str, at: usize) 
 /// first where the file has no lines. `None`: the lines of the text are those of the file.
 pub fn line_in_file(path: &str, heading: &HeadingPath) -> Option<usize> {
     extracted(path)?;
-    let named = |heading: &Heading| {
-        let line = heading.title.strip_prefix("line ")?;
-        line.strip_suffix(" of the file")?.parse().ok()
-    };
-    Some(heading.headings().iter().find_map(named).unwrap_or(1))
+    Some(
+        heading
+            .headings()
+            .iter()
+            .find_map(line_of_title)
+            .unwrap_or(1),
+    )
+}
+
+/// The line that a heading `line N of the file` names.
+fn line_of_title(heading: &Heading) -> Option<usize> {
+    let line = heading.title.strip_prefix("line ")?;
+    line.strip_suffix(" of the file")?.parse().ok()
 }
 
 impl DocumentKind {
@@ -173,15 +185,17 @@ pub fn is_private(path: &RelPath, text: &str, tags: &[String]) -> bool {
     let document = parse(DocumentKind::of(path), text, &[], &options, &|text| {
         text.len()
     });
-    let says = |(key, value): (&String, &Value)| {
-        key.eq_ignore_ascii_case("private")
-            && (value == &Value::Bool(true)
-                || value.as_str().is_some_and(|word| {
-                    ["true", "yes", "t"].contains(&word.to_lowercase().as_str())
-                }))
-    };
-    document.frontmatter.json.iter().any(says)
+    document.frontmatter.json.iter().any(says_private)
         || document.tags.iter().any(|tag| is_below(tag, tags))
+}
+
+/// Whether a property is `private` with a value that means yes.
+fn says_private((key, value): (&String, &Value)) -> bool {
+    key.eq_ignore_ascii_case("private")
+        && (value == &Value::Bool(true)
+            || value
+                .as_str()
+                .is_some_and(|word| ["true", "yes", "t"].contains(&word.to_lowercase().as_str())))
 }
 
 /// Whether a tag is one of `tags` (lower case), or nested below one.
@@ -195,12 +209,19 @@ fn is_below(tag: &str, tags: &[String]) -> bool {
 
 /// The definitions with positions in the text without its first `base` bytes.
 fn moved(definitions: &[Definition], base: usize) -> Vec<Definition> {
-    let one = |definition: &Definition| Definition {
+    definitions
+        .iter()
+        .map(|definition| moved_definition(base, definition))
+        .collect()
+}
+
+/// The definition, counted from `base`.
+fn moved_definition(base: usize, definition: &Definition) -> Definition {
+    Definition {
         name: definition.name.clone(),
         range: definition.range.start.saturating_sub(base)
             ..definition.range.end.saturating_sub(base),
-    };
-    definitions.iter().map(one).collect()
+    }
 }
 
 #[cfg(test)]

@@ -61,16 +61,14 @@ impl RawCitation {
             .parse()
             .map_err(|_| "does not end with 32 lower-case hexadecimal digits")?;
         let (file, heading) = address.split_once('#').unwrap_or((address, ""));
-        let decode =
-            |text: &str| percent_decode(text.trim()).ok_or("holds a broken percent escape");
         let (source, path) = match file.split_once(':') {
             Some((source, path)) => (
-                Some(SourceName::new(decode(source)?).map_err(|_| "names no possible source")?),
+                Some(SourceName::new(decoded(source)?).map_err(|_| "names no possible source")?),
                 path,
             ),
             None => (None, file),
         };
-        let path = RelPath::new(decode(path)?).map_err(|_| "names no path below a root")?;
+        let path = RelPath::new(decoded(path)?).map_err(|_| "names no path below a root")?;
         let heading = match heading.trim() {
             root if root.eq_ignore_ascii_case("root") => HeadingPath::default(),
             text => HeadingPath::from_canonical(text)
@@ -83,6 +81,11 @@ impl RawCitation {
             chunk_key,
         })
     }
+}
+
+/// The text without percent escapes.
+fn decoded(text: &str) -> Result<String, &'static str> {
+    percent_decode(text.trim()).ok_or("holds a broken percent escape")
 }
 
 impl std::fmt::Display for RawCitation {
@@ -105,20 +108,22 @@ impl std::fmt::Display for RawCitation {
 /// parsing trims.
 fn encode(text: &str) -> String {
     let inner = text.trim();
-    let edge = |part: &str| -> String {
-        let bytes = part.bytes();
-        bytes.map(|b| format!("%{b:02X}")).collect()
-    };
     let lead = text.len() - text.trim_start().len();
     let (Some(before), Some(after)) = (text.get(..lead), text.get(lead + inner.len()..)) else {
         return percent_encode(text, SPECIAL).into_owned();
     };
     format!(
         "{}{}{}",
-        edge(before),
+        escaped_edge(before),
         percent_encode(inner, SPECIAL),
-        edge(after)
+        escaped_edge(after)
     )
+}
+
+/// Every byte as a percent escape.
+fn escaped_edge(part: &str) -> String {
+    let bytes = part.bytes();
+    bytes.map(|b| format!("%{b:02X}")).collect()
 }
 
 /// The canonical citation of `item`, with its source's name if two sources have its path
@@ -189,10 +194,9 @@ pub fn compare_headings(
 }
 
 fn titles(path: &HeadingPath, normalize: bool) -> Vec<(u8, &str)> {
-    let one = |h| clean_title(h, normalize);
     path.headings()
         .iter()
-        .map(one)
+        .map(|h| clean_title(h, normalize))
         .filter(|(_, title)| !normalize || !title.is_empty())
         .collect()
 }

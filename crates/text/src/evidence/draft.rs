@@ -223,11 +223,10 @@ impl Draft {
     /// cannot provide is `INTERNAL_ERROR`.
     pub fn render(&self, snapshot: &EvidenceSnapshot) -> Result<Rendered> {
         let rendered = self.lay_out(snapshot);
-        let is_unresolved = |piece: &Piece| matches!(piece, Piece::Unresolved(..));
         if rendered
             .pieces
             .iter()
-            .any(|(_, piece)| is_unresolved(piece))
+            .any(|(_, piece)| matches!(piece, Piece::Unresolved(..)))
         {
             return Err(Failure::internal(
                 "A draft cites something that cannot be read.",

@@ -139,14 +139,7 @@ pub(super) fn next_visible(text: &str, mut at: usize) -> Option<(char, usize)> {
 
 /// `%5B`, and longer runs that encode one UTF-8 character.
 fn percent(rest: &str) -> Option<(char, usize)> {
-    let byte = |i: usize| {
-        let digits = rest.get(i * 3..i * 3 + 3)?.strip_prefix('%')?;
-        digits
-            .bytes()
-            .all(|b| b.is_ascii_hexdigit())
-            .then(|| u8::from_str_radix(digits, 16).ok())?
-    };
-    let first = byte(0)?;
+    let first = percent_byte(rest, 0)?;
     let len = match first {
         0..=0x7f => 1,
         0xc2..=0xdf => 2,
@@ -154,9 +147,20 @@ fn percent(rest: &str) -> Option<(char, usize)> {
         0xf0..=0xf4 => 4,
         _ => return None,
     };
-    let bytes = (0..len).map(byte).collect::<Option<Vec<u8>>>()?;
+    let bytes = (0..len)
+        .map(|i| percent_byte(rest, i))
+        .collect::<Option<Vec<u8>>>()?;
     let c = std::str::from_utf8(&bytes).ok()?.chars().next()?;
     Some((c, len * 3))
+}
+
+/// The byte that the `i`th percent escape of `rest` stands for.
+fn percent_byte(rest: &str, i: usize) -> Option<u8> {
+    let digits = rest.get(i * 3..i * 3 + 3)?.strip_prefix('%')?;
+    digits
+        .bytes()
+        .all(|b| b.is_ascii_hexdigit())
+        .then(|| u8::from_str_radix(digits, 16).ok())?
 }
 
 /// Numeric HTML entities, and the named ones that can take part in a citation.

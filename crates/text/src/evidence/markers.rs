@@ -401,11 +401,10 @@ impl Scan<'_> {
             return true;
         }
         let before = self.text.get(..at).unwrap_or("");
-        let name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | ')');
         let word: String = before
             .chars()
             .rev()
-            .take_while(|c| name(*c))
+            .take_while(|c| c.is_alphanumeric() || matches!(c, '_' | '$' | ')'))
             .take(24)
             .collect();
         let Some(nearest) = word.chars().next() else {

@@ -192,24 +192,32 @@ pub fn whole_words(text: &str, range: Range<usize>) -> bool {
     ) else {
         return false;
     };
-    let word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() && !is_unspaced(c));
     let digit = |c: Option<char>| c.is_some_and(char::is_numeric);
     let (first, last) = (inside.chars().next(), inside.chars().next_back());
     let mut back = before.chars().rev();
     let (left, left2) = (back.next(), back.next());
     let mut ahead = after.chars();
     let (right, right2) = (ahead.next(), ahead.next());
-    let point = |c: Option<char>| matches!(c, Some('.' | ',' | '\'' | ':' | '/' | '-'));
-    let cut_before = word(first) && word(left)
+    let cut_before = is_spaced_letter(first) && is_spaced_letter(left)
         || digit(first)
-            && (point(left) && digit(left2)
+            && (joins_digits(left) && digit(left2)
                 || matches!(left, Some('$' | '€' | '£' | '¥' | '−' | '+' | '±' | '~'))
-                || left == Some('-') && !word(left2));
-    let cut_after = word(last) && word(right)
+                || left == Some('-') && !is_spaced_letter(left2));
+    let cut_after = is_spaced_letter(last) && is_spaced_letter(right)
         || digit(last)
-            && (point(right) && digit(right2)
+            && (joins_digits(right) && digit(right2)
                 || matches!(right, Some('%' | '‰' | '°' | '€' | '$')));
     !(cut_before || cut_after)
+}
+
+/// Whether the character may stand inside a number.
+fn joins_digits(c: Option<char>) -> bool {
+    matches!(c, Some('.' | ',' | '\'' | ':' | '/' | '-'))
+}
+
+/// Whether the character belongs to a word of a script that writes spaces.
+fn is_spaced_letter(c: Option<char>) -> bool {
+    c.is_some_and(|c| c.is_alphanumeric() && !is_unspaced(c))
 }
 
 /// How many of the bytes from `at` to `end` are ASCII letters and digits that cannot be combined: a
@@ -328,10 +336,9 @@ fn link_markup(raw: &str) -> Vec<Range<usize>> {
             b'[' if !image => open.push(at),
             b']' if rest.starts_with(b"](") => {
                 if stop < at {
-                    let ends = |b: &u8| matches!(b, b')' | b'\n');
                     stop = rest
                         .iter()
-                        .position(ends)
+                        .position(|b| matches!(b, b')' | b'\n'))
                         .map_or(bytes.len(), |len| at + len);
                 }
                 let close = stop - at;

@@ -81,20 +81,24 @@ impl EvidenceItem {
     pub fn locate(&self, start: usize, end: usize) -> Option<(ByteSpan, LineSpan)> {
         let inside = self.text.get(start..end)?;
         let before = self.text.get(..start)?;
-        let breaks = |text: &str| text.bytes().filter(|b| *b == b'\n').count();
         let first = self
             .lines
             .first()
-            .saturating_add(u32::try_from(breaks(before)).ok()?);
+            .saturating_add(u32::try_from(line_breaks(before)).ok()?);
         // A line break at the end of the range belongs to the line it ends.
         let inner = inside.strip_suffix('\n').unwrap_or(inside);
-        let last = first.saturating_add(u32::try_from(breaks(inner)).ok()?);
+        let last = first.saturating_add(u32::try_from(line_breaks(inner)).ok()?);
         let span = ByteSpan::new(
             self.span.start().checked_add(start)?,
             self.span.start().checked_add(end)?,
         )?;
         Some((span, LineSpan::new(first, last)?))
     }
+}
+
+/// How many lines end in the text.
+fn line_breaks(text: &str) -> usize {
+    text.bytes().filter(|b| *b == b'\n').count()
 }
 
 impl From<&EvidenceItem> for Excerpt {

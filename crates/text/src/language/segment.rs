@@ -81,12 +81,7 @@ pub fn cut(text: &str, range: Range<usize>, whole: &[Range<usize>]) -> Vec<Range
     let last_word = body[start..]
         .rfind(char::is_alphanumeric)
         .map_or(start, |i| start + i);
-    let word_after = |from: usize| {
-        body[from..]
-            .find(char::is_alphanumeric)
-            .map_or(body.len(), |i| from + i)
-    };
-    let mut first_word = word_after(start);
+    let mut first_word = first_word_after(body, start);
     while let Some(offset) = body[at..].find(is_stop) {
         let stop = at + offset;
         let run = stop + run_of(&body[stop..], is_stop);
@@ -97,13 +92,20 @@ pub fn cut(text: &str, range: Range<usize>, whole: &[Range<usize>]) -> Vec<Range
         {
             out.push(start..end);
             (start, at) = (end, end);
-            first_word = word_after(start);
+            first_word = first_word_after(body, start);
         }
     }
     if start < range.end || out.is_empty() {
         out.push(start..range.end);
     }
     out
+}
+
+/// Where the first word at or after `from` begins.
+fn first_word_after(body: &str, from: usize) -> usize {
+    body[from..]
+        .find(char::is_alphanumeric)
+        .map_or(body.len(), |i| from + i)
 }
 
 /// Where the sentence ends if the punctuation at `stop..run` ends one, including closing quotes and

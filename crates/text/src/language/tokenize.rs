@@ -210,17 +210,13 @@ impl Analyzer {
         let Some(mut end) = pieces.first().map(|first| first.start) else {
             return;
         };
-        let digits_meet = |before: usize, after: usize| {
-            run[..before].ends_with(|c: char| c.is_ascii_digit())
-                && run[after..].starts_with(|c: char| c.is_ascii_digit())
-        };
         let mut whole = std::mem::take(&mut self.whole);
         whole.clear();
         let mut joined = true;
         for piece in pieces {
             for c in run[end..piece.start].chars() {
                 let keep = match c {
-                    '-' | '_' => digits_meet(end, piece.start),
+                    '-' | '_' => digits_meet(run, end, piece.start),
                     '\\' => false,
                     _ => true,
                 };
@@ -241,6 +237,12 @@ impl Analyzer {
         });
         self.whole = whole;
     }
+}
+
+/// Whether a digit ends before one place and a digit begins at the other.
+fn digits_meet(run: &str, before: usize, after: usize) -> bool {
+    run[..before].ends_with(|c: char| c.is_ascii_digit())
+        && run[after..].starts_with(|c: char| c.is_ascii_digit())
 }
 
 fn spaced(pieces: &[RunPiece]) -> bool {

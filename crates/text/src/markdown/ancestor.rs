@@ -105,11 +105,8 @@ fn skipped_line(body: &str) -> usize {
 fn lines(body: &str) -> Vec<Range<usize>> {
     let bytes = body.as_bytes();
     let first = skipped_line(body);
-    let ends_line = |at: &usize| {
-        bytes[*at] == b'\n' || bytes[*at] == b'\r' && bytes.get(at + 1) != Some(&b'\n')
-    };
     let mut ends: Vec<usize> = (first..bytes.len())
-        .filter(ends_line)
+        .filter(|at| ends_line(bytes, *at))
         .map(|at| at + 1)
         .collect();
     if ends.last().copied().unwrap_or(first) < bytes.len() {
@@ -117,6 +114,11 @@ fn lines(body: &str) -> Vec<Range<usize>> {
     }
     let starts = std::iter::once(first).chain(ends.clone());
     starts.zip(ends).map(|(start, end)| start..end).collect()
+}
+
+/// Whether the byte is the last of a line break.
+fn ends_line(bytes: &[u8], at: usize) -> bool {
+    bytes[at] == b'\n' || bytes[at] == b'\r' && bytes.get(at + 1) != Some(&b'\n')
 }
 
 /// One to six `#` at the very start, white space, a title; closing `#`s belong to the title.

@@ -323,19 +323,26 @@ fn old_chunks(
         _ => ancestor::obsidian_v1(body, options.max_chars, options.overlap),
     };
     let blocks: Vec<usize> = outline.children(None).collect();
-    let kinds_of = |range: &Range<usize>| {
-        let first = blocks.partition_point(|n| outline.nodes[*n].range.end <= range.start);
-        let inside = blocks[first..]
-            .iter()
-            .map(|n| &outline.nodes[*n])
-            .take_while(|n| n.range.start < range.end);
-        inside.fold(BlockKinds::default(), |kinds, node| kinds | node.kinds)
-    };
     let chunk = |piece: ancestor::AncestorChunk| {
         let tokens = count(&body[piece.range.clone()]);
-        place.chunk(&piece.range, piece.heading, kinds_of(&piece.range), tokens)
+        place.chunk(
+            &piece.range,
+            piece.heading,
+            kinds_in(outline, &blocks, &piece.range),
+            tokens,
+        )
     };
     pieces.into_iter().filter_map(chunk).collect()
+}
+
+/// The kinds of the blocks that begin before the end of the range and end after its start.
+fn kinds_in(outline: &Outline, blocks: &[usize], range: &Range<usize>) -> BlockKinds {
+    let first = blocks.partition_point(|n| outline.nodes[*n].range.end <= range.start);
+    let inside = blocks[first..]
+        .iter()
+        .map(|n| &outline.nodes[*n])
+        .take_while(|n| n.range.start < range.end);
+    inside.fold(BlockKinds::default(), |kinds, node| kinds | node.kinds)
 }
 
 fn mark_comments(chunks: &mut [Chunk], comments: &[Range<usize>], base: usize) {

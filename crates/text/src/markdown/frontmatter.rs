@@ -254,20 +254,25 @@ fn only_comments(matter: &str) -> bool {
 /// Why the text must not reach the YAML parser: aliases can expand a few bytes to gigabytes, and
 /// nesting can overflow its stack.
 fn refused(matter: &str) -> Option<&'static str> {
-    let node = |mark: char| {
-        matter
-            .match_indices(mark)
-            .any(|(at, _)| is_node(matter, at))
-    };
-    if node('&') && node('*') {
+    if has_node(matter, '&') && has_node(matter, '*') {
         return Some("the frontmatter uses YAML anchors and aliases");
     }
-    let deep =
-        |line: &str| line.len() - line.trim_start_matches([' ', '\t', '-', '?']).len() > MAX_INDENT;
     matter
         .lines()
-        .any(deep)
+        .any(is_indented_too_deep)
         .then_some("the frontmatter is nested too deeply")
+}
+
+/// Whether the line is indented deeper than anybody writes.
+fn is_indented_too_deep(line: &str) -> bool {
+    line.len() - line.trim_start_matches([' ', '\t', '-', '?']).len() > MAX_INDENT
+}
+
+/// Whether the frontmatter has a YAML node that begins with the mark.
+fn has_node(matter: &str, mark: char) -> bool {
+    matter
+        .match_indices(mark)
+        .any(|(at, _)| is_node(matter, at))
 }
 
 /// Whether the `&` or `*` at `at` is where a YAML node may begin and is followed by a name.
@@ -300,16 +305,20 @@ fn pair(line: &str) -> Option<(&str, &str)> {
         !key.trim().is_empty() && !key.starts_with([' ', '\t', '#', '-', '>']) && key.len() <= 64;
     (plain && (value.is_empty() || value.starts_with([' ', '\t', '\r']))).then(|| {
         let value = value.trim();
-        let quoted = |q: char| value.len() > 1 && value.starts_with(q) && value.ends_with(q);
         (
             key.trim(),
-            if quoted('"') || quoted('\'') {
+            if is_quoted_by(value, '"') || is_quoted_by(value, '\'') {
                 &value[1..value.len() - 1]
             } else {
                 value
             },
         )
     })
+}
+
+/// Whether the value begins and ends with this quotation mark.
+fn is_quoted_by(value: &str, q: char) -> bool {
+    value.len() > 1 && value.starts_with(q) && value.ends_with(q)
 }
 
 fn object(hash: std::collections::HashMap<String, Pod>) -> Map<String, Value> {

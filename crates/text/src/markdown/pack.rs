@@ -119,15 +119,11 @@ fn fill(units: &[FittedBlock], section: usize, budget: usize) -> Vec<PackedChunk
             bare: unit.kinds == BlockKinds::HEADING,
             sealed: unit.sealed,
         };
-        let joins = |last: &PackedChunk| {
-            let sum = last.tokens + unit.tokens;
-            !last.sealed && sum <= budget && (last.bare || last.tokens + unit.tokens / 2 <= target)
-        };
         let lead = introduced.take().filter(|(without, lead)| {
             !without.bare && !without.sealed && lead.tokens + piece.tokens <= budget
         });
         match (out.last_mut(), lead) {
-            (Some(last), _) if joins(last) => {
+            (Some(last), _) if may_join_unit(unit, budget, target, last) => {
                 let without = last.clone();
                 *last = join(last, &piece, section);
                 introduced = unit.leads.then_some((without, piece));
@@ -140,6 +136,12 @@ fn fill(units: &[FittedBlock], section: usize, budget: usize) -> Vec<PackedChunk
         }
     }
     out
+}
+
+/// Whether a block may be added to the chunk before it.
+fn may_join_unit(unit: &FittedBlock, budget: usize, target: usize, last: &PackedChunk) -> bool {
+    let sum = last.tokens + unit.tokens;
+    !last.sealed && sum <= budget && (last.bare || last.tokens + unit.tokens / 2 <= target)
 }
 
 /// Joins pieces of a few words to a neighbour within the same section.

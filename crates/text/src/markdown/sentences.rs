@@ -301,8 +301,9 @@ impl<'a> Leaves<'a> {
         };
         self.covered = self.covered.max(leaf.range.end);
         let body = &self.text[leaf.range.clone()];
-        let spoken = |c: char| !c.is_whitespace() && !matches!(c, MASK | '>');
-        if body.contains(MASK) && !body.contains(spoken) {
+        if body.contains(MASK)
+            && !body.contains(|c: char| !c.is_whitespace() && !matches!(c, MASK | '>'))
+        {
             leaf.role = BlockRole::Comment;
         }
         if !leaf.range.is_empty() {

@@ -24,16 +24,20 @@ fn from_hex<const N: usize>(text: &str) -> Option<[u8; N]> {
     if digits.len() != N * 2 {
         return None;
     }
-    let nibble = |b: u8| match b {
-        b'0'..=b'9' => Some(b - b'0'),
-        b'a'..=b'f' => Some(b - b'a' + 10),
-        _ => None,
-    };
     let mut out = [0; N];
     for (byte, pair) in out.iter_mut().zip(digits.chunks_exact(2)) {
         *byte = nibble(pair[0])? << 4 | nibble(pair[1])?;
     }
     Some(out)
+}
+
+/// The value of a lower-case hexadecimal digit.
+fn nibble(b: u8) -> Option<u8> {
+    match b {
+        b'0'..=b'9' => Some(b - b'0'),
+        b'a'..=b'f' => Some(b - b'a' + 10),
+        _ => None,
+    }
 }
 
 macro_rules! hex_identity {

@@ -74,27 +74,30 @@ impl HeadingPath {
 
     /// Parses the output of [`Self::to_canonical`].
     pub fn from_canonical(text: &str) -> Result<Self, Invalid> {
-        const BAD: Invalid = Invalid("a heading path as `H1: Title > H2: Title`");
         if text.is_empty() {
             return Ok(Self::default());
         }
-        let one = |part: &str| {
-            let (level, title) = part.split_once(':').ok_or(BAD)?;
-            let level = level
-                .trim()
-                .strip_prefix('H')
-                .and_then(|l| l.parse().ok())
-                .ok_or(BAD)?;
-            let title = percent_decode(title.trim()).ok_or(BAD)?;
-            Ok(Heading { level, title })
-        };
         Self::new(
             text.split('>')
                 .map(str::trim)
-                .map(one)
+                .map(parse_heading)
                 .collect::<Result<_, _>>()?,
         )
     }
+}
+
+const BAD: Invalid = Invalid("a heading path as `H1: Title > H2: Title`");
+
+/// One heading of a canonical path.
+fn parse_heading(part: &str) -> Result<Heading, Invalid> {
+    let (level, title) = part.split_once(':').ok_or(BAD)?;
+    let level = level
+        .trim()
+        .strip_prefix('H')
+        .and_then(|l| l.parse().ok())
+        .ok_or(BAD)?;
+    let title = percent_decode(title.trim()).ok_or(BAD)?;
+    Ok(Heading { level, title })
 }
 
 impl fmt::Display for HeadingPath {

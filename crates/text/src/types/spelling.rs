@@ -7,14 +7,13 @@ use percent_encoding::{percent_decode_str, percent_encode_byte};
 /// Percent-encodes `%`, control characters and every character in `special` as UTF-8 bytes. All
 /// other characters, including non-ASCII ones, stay as they are, because people read the result.
 pub fn percent_encode<'t>(text: &'t str, special: &str) -> Cow<'t, str> {
-    let is_special = |c: char| c == '%' || c.is_control() || special.contains(c);
-    if !text.contains(is_special) {
+    if !text.contains(|c| must_be_escaped(special, c)) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len() + 8);
     let mut buffer = [0; 4];
     for c in text.chars() {
-        if is_special(c) {
+        if must_be_escaped(special, c) {
             out.extend(c.encode_utf8(&mut buffer).bytes().map(percent_encode_byte));
         } else {
             out.push(c);
@@ -23,13 +22,14 @@ pub fn percent_encode<'t>(text: &'t str, special: &str) -> Cow<'t, str> {
     Cow::Owned(out)
 }
 
+/// Whether a character is written as a percent escape.
+fn must_be_escaped(special: &str, c: char) -> bool {
+    c == '%' || c.is_control() || special.contains(c)
+}
+
 /// Decodes the output of [`percent_encode`]; `None` for a broken escape or bytes that are not
 /// UTF-8.
 pub fn percent_decode(text: &str) -> Option<String> {
-    let is_escape = |part: &str| {
-        let digits = part.as_bytes().get(..2);
-        digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
-    };
     if !text.split('%').skip(1).all(is_escape) {
         return None;
     }
@@ -37,25 +37,33 @@ pub fn percent_decode(text: &str) -> Option<String> {
     Some(decoded.into_owned())
 }
 
+/// Whether two hexadecimal digits come first.
+fn is_escape(part: &str) -> bool {
+    let digits = part.as_bytes().get(..2);
+    digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
+}
+
 /// Makes control, bidirectional, zero-width and tag characters visible; line breaks and tabs stay.
 pub fn visible(text: &str) -> String {
-    let hidden = |c: char| {
-        (c.is_control() && c != '\n' && c != '\t')
-            || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}')
-            || matches!(c, '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
-    };
-    if !text.contains(hidden) {
+    if !text.contains(is_hidden) {
         return text.to_owned();
     }
     text.chars()
         .map(|c| {
-            if hidden(c) {
+            if is_hidden(c) {
                 format!("\\u{{{:x}}}", c as u32)
             } else {
                 c.to_string()
             }
         })
         .collect()
+}
+
+/// Whether a character would be invisible or would turn the direction of the text.
+fn is_hidden(c: char) -> bool {
+    (c.is_control() && c != '\n' && c != '\t')
+        || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}')
+        || matches!(c, '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
 #[cfg(test)]

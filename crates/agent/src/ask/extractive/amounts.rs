@@ -71,9 +71,8 @@ impl Amount {
             }
             [.., (before, a), (at, b)] => (a != b && before < at).then_some(*at),
         };
-        let digits = |t: &str| t.chars().filter(char::is_ascii_digit).collect::<String>();
-        let whole = digits(&text[..decimal.unwrap_or(text.len())]);
-        let rest = decimal.map_or_else(String::new, |at| digits(&text[at + 1..]));
+        let whole = ascii_digits(&text[..decimal.unwrap_or(text.len())]);
+        let rest = decimal.map_or_else(String::new, |at| ascii_digits(&text[at + 1..]));
         if rest.len() > DIGITS as usize {
             return None;
         }
@@ -94,25 +93,32 @@ impl Amount {
     }
 }
 
+/// The digits of the text.
+fn ascii_digits(t: &str) -> String {
+    t.chars().filter(char::is_ascii_digit).collect::<String>()
+}
+
 /// The byte ranges of the numbers in a text.
 fn runs(text: &str) -> Vec<(usize, usize)> {
     let mut out: Vec<(usize, usize)> = Vec::new();
     for (at, c) in text.char_indices() {
-        let continues = |end: usize| {
-            let gap = &text[end..at];
-            gap.is_empty()
-                || matches!(gap, "." | "," | "'" | "\u{a0}" | "\u{202f}")
-                || gap == " " && text[at..].chars().take_while(char::is_ascii_digit).count() == 3
-        };
         if !c.is_ascii_digit() {
             continue;
         }
         match out.last_mut() {
-            Some((_, end)) if continues(*end) => *end = at + 1,
+            Some((_, end)) if continues_number(text, at, *end) => *end = at + 1,
             _ => out.push((at, at + 1)),
         }
     }
     out
+}
+
+/// Whether the digits at `at` belong to the number that ended at `end`.
+fn continues_number(text: &str, at: usize, end: usize) -> bool {
+    let gap = &text[end..at];
+    gap.is_empty()
+        || matches!(gap, "." | "," | "'" | "\u{a0}" | "\u{202f}")
+        || gap == " " && text[at..].chars().take_while(char::is_ascii_digit).count() == 3
 }
 
 impl fmt::Display for Amount {

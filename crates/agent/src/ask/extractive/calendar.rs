@@ -138,11 +138,6 @@ pub(super) fn period(question: &str, today: Day) -> Option<Period> {
     let lower = question.to_lowercase();
     let of = |(first, last): (Day, Day)| Some(Period { first, last });
     let week = today.plus(-today.weekday());
-    let month = |back: u32| {
-        let months = today.year * 12 + today.month - 1 - back;
-        month_of(months / 12, months % 12 + 1)
-    };
-    let year = |year: u32| (month_of(year, 1).0, month_of(year, 12).1);
     if let Some(days) = distant_day(&words_of(&lower)) {
         let day = today.plus(i64::from(days));
         return of((day, day));
@@ -163,13 +158,13 @@ pub(super) fn period(question: &str, today: Day) -> Option<Period> {
         return of((week.plus(7), week.plus(13)));
     }
     if cues::LAST_MONTH.are_in(&lower) {
-        return of(month(1));
+        return of(month_before(today, 1));
     }
     if cues::THIS_MONTH.are_in(&lower) {
-        return of(month(0));
+        return of(month_before(today, 0));
     }
     if cues::LAST_YEAR.are_in(&lower) {
-        return of(year(today.year - 1));
+        return of(year_of(today.year - 1));
     }
     let day = latest(question)?;
     match day.day {
@@ -183,6 +178,17 @@ fn words_of(lower: &str) -> String {
     let words = lower.split(|c: char| !c.is_alphanumeric() && !"-'’".contains(c));
     let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
     words.join(" ")
+}
+
+/// The first and the last day of a year.
+fn year_of(year: u32) -> (Day, Day) {
+    (month_of(year, 1).0, month_of(year, 12).1)
+}
+
+/// The first and the last day of a month so many months ago.
+fn month_before(today: Day, back: u32) -> (Day, Day) {
+    let months = today.year * 12 + today.month - 1 - back;
+    month_of(months / 12, months % 12 + 1)
 }
 
 /// The last month or day of the name that `question` has, today included: "in March", "on 8
@@ -215,21 +221,23 @@ pub(super) fn next_without_year(text: &str, today: Day) -> Option<Day> {
 /// The first month with a day beside it.
 fn month_and_day(lower: &str) -> Option<(u32, u32)> {
     let tokens = tokens(lower);
-    let day = |i: Option<usize>| {
-        let number = tokens.get(i?)?.parse::<u32>().ok()?;
-        (1..=31).contains(&number).then_some(number)
-    };
     tokens.iter().enumerate().find_map(|(i, token)| {
         let month = cues::month(token)?;
-        let number = day(i.checked_sub(1)).or_else(|| day(Some(i + 1)))?;
+        let number = day_of_month(&tokens, i.checked_sub(1))
+            .or_else(|| day_of_month(&tokens, Some(i + 1)))?;
         Some((month, number))
     })
 }
 
+/// The day of a month that a token names.
+fn day_of_month(tokens: &[&str], i: Option<usize>) -> Option<u32> {
+    let number = tokens.get(i?)?.parse::<u32>().ok()?;
+    (1..=31).contains(&number).then_some(number)
+}
+
 /// The first day from `today` on with this month and day.
 pub(super) fn coming(today: Day, month: u32, day: u32) -> Option<Day> {
-    let of = |year: u32| Day::new(year, month, day);
-    let mut years = (today.year..today.year + 5).filter_map(of);
+    let mut years = (today.year..today.year + 5).filter_map(|year| Day::new(year, month, day));
     years.find(|day| *day >= today)
 }
 
@@ -254,23 +262,27 @@ pub(super) fn all(text: &str) -> Vec<Day> {
     }
     let lower = text.to_lowercase();
     let tokens: Vec<&str> = tokens(&lower);
-    let number = |i: Option<usize>| {
-        i.and_then(|i| tokens.get(i))
-            .and_then(|t| t.parse::<u32>().ok())
-    };
-    let month_at = |i: Option<usize>| i.and_then(|i| tokens.get(i)).and_then(|t| cues::month(t));
-    let small = |n: Option<u32>, most: u32| n.filter(|n| (1..=most).contains(n));
     let mut out = Vec::new();
     for (i, token) in tokens.iter().enumerate() {
-        let year = number(Some(i)).filter(|y| token.len() == 4 && (1000..3000).contains(y));
+        let year =
+            number_at(&tokens, Some(i)).filter(|y| token.len() == 4 && (1000..3000).contains(y));
         let Some(year) = year else { continue };
         let (one, two) = (i.checked_sub(1), i.checked_sub(2));
-        let forward = small(number(Some(i + 1)), 12).zip(small(number(Some(i + 2)), 31));
-        let backward = small(number(one), 12).zip(small(number(two), 31));
-        let (month, day) = match (month_at(one), month_at(two), forward, backward) {
-            (Some(month), ..) => (month, small(number(two), 31).unwrap_or(0)),
-            (_, Some(month), _, _) if number(one).is_some_and(|d| (1..=31).contains(&d)) => {
-                (month, number(one).unwrap_or(0))
+        let forward = from_one_to(number_at(&tokens, Some(i + 1)), 12)
+            .zip(from_one_to(number_at(&tokens, Some(i + 2)), 31));
+        let backward =
+            from_one_to(number_at(&tokens, one), 12).zip(from_one_to(number_at(&tokens, two), 31));
+        let (month, day) = match (
+            month_at(&tokens, one),
+            month_at(&tokens, two),
+            forward,
+            backward,
+        ) {
+            (Some(month), ..) => (month, from_one_to(number_at(&tokens, two), 31).unwrap_or(0)),
+            (_, Some(month), _, _)
+                if number_at(&tokens, one).is_some_and(|d| (1..=31).contains(&d)) =>
+            {
+                (month, number_at(&tokens, one).unwrap_or(0))
             }
             (_, _, Some((month, day)), _) | (_, _, _, Some((month, day))) => (month, day),
             _ => continue,
@@ -278,6 +290,22 @@ pub(super) fn all(text: &str) -> Vec<Day> {
         out.push(Day { year, month, day });
     }
     out
+}
+
+/// The number, if it is at least 1 and at most `most`.
+fn from_one_to(n: Option<u32>, most: u32) -> Option<u32> {
+    n.filter(|n| (1..=most).contains(n))
+}
+
+/// The month that a token names.
+fn month_at(tokens: &[&str], i: Option<usize>) -> Option<u32> {
+    i.and_then(|i| tokens.get(i)).and_then(|t| cues::month(t))
+}
+
+/// The number that a token is.
+fn number_at(tokens: &[&str], i: Option<usize>) -> Option<u32> {
+    i.and_then(|i| tokens.get(i))
+        .and_then(|t| t.parse::<u32>().ok())
 }
 
 /// Runs of digits and runs of other letters.

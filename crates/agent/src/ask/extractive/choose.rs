@@ -1,9 +1,10 @@
 //! Which passages form the answer: chosen by the kind of question, then by what they add to the
 //! best one.
 
+use super::calendar::Day;
 use super::confidence;
 use super::passage::{self, Passage, Piece};
-use super::question::QuestionKind;
+use super::question::{ParsedQuestion, QuestionKind};
 use super::rank::{Candidate, Ranked};
 use super::score;
 use super::units::{Form, Unit};
@@ -71,9 +72,10 @@ pub(super) fn choose(ranked: &Ranked<'_>) -> Choice {
 /// Whether a unit may contain the value to compute: a property without a number does not.
 fn has_value(ranked: &Ranked<'_>, best: &Candidate) -> bool {
     let computes = matches!(ranked.question.kind, QuestionKind::Total(_));
-    let empty =
-        |u: &Unit| u.form == Form::Property && !u.plain.contains(|c: char| c.is_ascii_digit());
-    !computes || !ranked.unit(best.index).is_some_and(empty)
+    !computes
+        || !ranked.unit(best.index).is_some_and(|u| {
+            u.form == Form::Property && !u.plain.contains(|c: char| c.is_ascii_digit())
+        })
 }
 
 /// The best passages when none is certain, each from a different block.
@@ -143,13 +145,8 @@ fn adds(
     covered: &[f32],
 ) -> bool {
     let f = &candidate.features;
-    let is_property = |c: &Candidate| {
-        ranked
-            .unit(c.index)
-            .is_some_and(|u| u.form == Form::Property)
-    };
     let worse = f.empty >= 0.5
-        || is_property(candidate) && !is_property(best)
+        || is_property(ranked, candidate) && !is_property(ranked, best)
         || f.unknown_name > 0.0
         || f.time_mismatch > best.features.time_mismatch
         || f.kind < best.features.kind
@@ -159,7 +156,6 @@ fn adds(
     if worse {
         return false;
     }
-    let note = |c: &Candidate| ranked.unit(c.index).map(|u| u.note);
     let gained: Vec<f32> = candidate
         .credits
         .own
@@ -176,17 +172,26 @@ fn adds(
     let gains = score::share(&ranked.question, &gained) >= GAIN;
     let as_well = f.covered >= AS_WELL * best.features.covered
         && candidate.score >= AS_WELL * best.score
-        && note(best) != note(candidate);
+        && note_of(ranked, best) != note_of(ranked, candidate);
     let tie = candidate.score >= TIE * best.score;
-    gains && note(best) == note(candidate) || as_well || tie
+    gains && note_of(ranked, best) == note_of(ranked, candidate) || as_well || tie
+}
+
+/// The note that a candidate is from.
+fn note_of(ranked: &Ranked<'_>, c: &Candidate) -> Option<usize> {
+    ranked.unit(c.index).map(|u| u.note)
+}
+
+/// Whether the candidate is a property of a note.
+fn is_property(ranked: &Ranked<'_>, c: &Candidate) -> bool {
+    ranked
+        .unit(c.index)
+        .is_some_and(|u| u.form == Form::Property)
 }
 
 /// Adds a passage; if it shares pieces with another passage of its note, they are merged.
 fn add(out: &mut Vec<Passage>, passage: Passage) {
-    let shares = |other: &Passage| {
-        other.note == passage.note && passage.pieces.iter().any(|p| other.pieces.contains(p))
-    };
-    match out.iter_mut().find(|other| shares(other)) {
+    match out.iter_mut().find(|other| shares_piece(&passage, other)) {
         Some(other) => {
             let new = passage.pieces.into_iter();
             let new: Vec<Piece> = new.filter(|p| !other.pieces.contains(p)).collect();
@@ -198,10 +203,17 @@ fn add(out: &mut Vec<Passage>, passage: Passage) {
     }
 }
 
+/// Whether two passages of one note show the same piece.
+fn shares_piece(passage: &Passage, other: &Passage) -> bool {
+    other.note == passage.note && passage.pieces.iter().any(|p| other.pieces.contains(p))
+}
+
 /// If two notes make a statement about the same thing, the newer one comes first.
 fn newest_first(ranked: &Ranked<'_>, chosen: &[&Candidate], out: &mut [Passage]) {
-    let date = |c: Option<&&Candidate>| c.and_then(|c| ranked.unit(c.index)?.date);
-    let (Some(first), Some(second)) = (date(chosen.first()), date(chosen.get(1))) else {
+    let (Some(first), Some(second)) = (
+        date_of(ranked, chosen.first()),
+        date_of(ranked, chosen.get(1)),
+    ) else {
         return;
     };
     let apart = out.len() > 1 && out[0].note != out[1].note;
@@ -209,6 +221,11 @@ fn newest_first(ranked: &Ranked<'_>, chosen: &[&Candidate], out: &mut [Passage])
     if apart && equal && second > first {
         out.swap(0, 1);
     }
+}
+
+/// The date of a candidate.
+fn date_of(ranked: &Ranked<'_>, c: Option<&&Candidate>) -> Option<Day> {
+    c.and_then(|c| ranked.unit(c.index)?.date)
 }
 
 /// Whether one of two units repeats the other.
@@ -259,12 +276,7 @@ fn announced_list(ranked: &Ranked<'_>, unit: &Unit) -> Option<Passage> {
         && score::answer_type(question, unit) == 0.0;
     let lead = unit.lead.and_then(|i| ranked.unit(i));
     let lead = lead.filter(|l| open && unit.form == Form::Item && l.form == Form::Sentence)?;
-    let share = |unit: &Unit| {
-        let terms = question.terms.iter();
-        let credits: Vec<f32> = terms.map(|t| score::covers(&unit.stems, t)).collect();
-        score::share(question, &credits)
-    };
-    if share(lead) <= share(unit) {
+    if share_of_stems(question, &lead.stems) <= share_of_stems(question, &unit.stems) {
         return None;
     }
     let mut out = lists::list(ranked, unit, unit.outer?)?;
@@ -284,16 +296,8 @@ fn section_around(ranked: &Ranked<'_>, unit: &Unit) -> Option<Passage> {
     if !fits_kind || matches!(unit.form, Form::Property | Form::Row) {
         return None;
     }
-    let share = |set: &std::collections::HashSet<String>| {
-        let credits: Vec<f32> = question
-            .terms
-            .iter()
-            .map(|t| score::covers(set, t))
-            .collect();
-        score::share(question, &credits)
-    };
-    let above = share(&unit.place.stems);
-    if above < HEADED || above < share(&unit.stems) {
+    let above = share_of_stems(question, &unit.place.stems);
+    if above < HEADED || above < share_of_stems(question, &unit.stems) {
         return None;
     }
     let note = ranked.found.note_of(unit)?;
@@ -308,6 +312,16 @@ fn section_around(ranked: &Ranked<'_>, unit: &Unit) -> Option<Passage> {
     let mut out = Passage::new(unit.note, pieces);
     out.keys.push(unit.span.clone());
     out.shows(unit.note, &unit.span).then_some(out)
+}
+
+/// The share of the question's words that these stems cover.
+fn share_of_stems(question: &ParsedQuestion, set: &std::collections::HashSet<String>) -> f32 {
+    let credits: Vec<f32> = question
+        .terms
+        .iter()
+        .map(|t| score::covers(set, t))
+        .collect();
+    score::share(question, &credits)
 }
 
 /// Whether the next sentence has what the question asks for.

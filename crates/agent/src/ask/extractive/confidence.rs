@@ -110,12 +110,16 @@ const CLEAR: f32 = 0.4;
 
 /// How far a unit is ahead of the best one of another section.
 fn ahead(ranked: &Ranked<'_>, candidate: &Candidate) -> f32 {
-    let section = |c: &Candidate| ranked.unit(c.index).map(|u| (u.note, u.section));
-    let own = section(candidate);
-    let other = ranked.order.iter().find(|c| section(c) != own);
+    let own = section_of(ranked, candidate);
+    let other = ranked.order.iter().find(|c| section_of(ranked, c) != own);
     other.map_or(CLEAR / 2.0, |other| {
         (candidate.score - other.score).clamp(-CLEAR, CLEAR)
     })
+}
+
+/// The note and the section that a candidate is from.
+fn section_of(ranked: &Ranked<'_>, c: &Candidate) -> Option<(usize, usize)> {
+    ranked.unit(c.index).map(|u| (u.note, u.section))
 }
 
 /// Below these log-odds no unit fits.

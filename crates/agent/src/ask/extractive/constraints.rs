@@ -174,19 +174,19 @@ fn numeric_date(bare: &str, ends_in_dot: bool, out: &mut Vec<Constraint>) -> boo
     let parts: Vec<&str> = bare.split(['-', '.', '/']).collect();
     let numbers: Option<Vec<u32>> = parts.iter().map(|part| part.parse().ok()).collect();
     let Some(numbers) = numbers else { return false };
-    let is_year = |n: u32| (1900..2100).contains(&n);
-    let in_year = |year: u32, month: u32, day: u32| {
-        is_day(i32::try_from(year).ok(), month, day).then_some(month)
-    };
     let months: Vec<u32> = match *numbers.as_slice() {
-        [year, month, day] if is_year(year) => Vec::from_iter(in_year(year, month, day)),
+        [year, month, day] if is_plausible_year(year) => {
+            Vec::from_iter(month_in_year(year, month, day))
+        }
         // The day or the month may come first.
-        [a, b, year] if is_year(year) && bare.contains('/') => {
-            let either = [in_year(year, a, b), in_year(year, b, a)];
+        [a, b, year] if is_plausible_year(year) && bare.contains('/') => {
+            let either = [month_in_year(year, a, b), month_in_year(year, b, a)];
             either.into_iter().flatten().collect()
         }
-        [day, month, year] if is_year(year) => Vec::from_iter(in_year(year, month, day)),
-        [year, month] | [month, year] if is_year(year) => vec![month],
+        [day, month, year] if is_plausible_year(year) => {
+            Vec::from_iter(month_in_year(year, month, day))
+        }
+        [year, month] | [month, year] if is_plausible_year(year) => vec![month],
         [day, month] if ends_in_dot && bare.contains('.') && is_day(None, month, day) => {
             vec![month]
         }
@@ -202,25 +202,26 @@ fn numeric_date(bare: &str, ends_in_dot: bool, out: &mut Vec<Constraint>) -> boo
         numbers
             .iter()
             .copied()
-            .filter(|n| is_year(*n))
+            .filter(|n| is_plausible_year(*n))
             .map(Constraint::Year),
     );
     out.extend(months.map(Constraint::Month));
     true
 }
 
+/// The month, if the day exists.
+fn month_in_year(year: u32, month: u32, day: u32) -> Option<u32> {
+    is_day(i32::try_from(year).ok(), month, day).then_some(month)
+}
+
+/// Whether a number may be a year of a note.
+fn is_plausible_year(n: u32) -> bool {
+    (1900..2100).contains(&n)
+}
+
 /// `2026年3月`.
 fn unspaced_date(bare: &str, out: &mut Vec<Constraint>) -> bool {
-    let before = |mark: char| {
-        let (head, _) = bare.split_once(mark)?;
-        let digits = head
-            .rfind(|c: char| !c.is_ascii_digit())
-            .map_or(head, |at| {
-                head[at..].trim_start_matches(|c: char| !c.is_ascii_digit())
-            });
-        digits.parse::<u32>().ok()
-    };
-    let (year, month) = (before('年'), before('月'));
+    let (year, month) = (number_before(bare, '年'), number_before(bare, '月'));
     out.extend(
         year.filter(|year| (1900..2100).contains(year))
             .map(Constraint::Year),
@@ -231,6 +232,17 @@ fn unspaced_date(bare: &str, out: &mut Vec<Constraint>) -> bool {
             .map(Constraint::Month),
     );
     year.is_some() || month.is_some()
+}
+
+/// The number that stands before the first mark.
+fn number_before(bare: &str, mark: char) -> Option<u32> {
+    let (head, _) = bare.split_once(mark)?;
+    let digits = head
+        .rfind(|c: char| !c.is_ascii_digit())
+        .map_or(head, |at| {
+            head[at..].trim_start_matches(|c: char| !c.is_ascii_digit())
+        });
+    digits.parse::<u32>().ok()
 }
 
 #[cfg(test)]

@@ -48,15 +48,19 @@ pub(super) fn holds(list: WordList, word: &str) -> bool {
 /// The function words of the language in which `lower` (a question in lower case) seems to be
 /// written: the list with more hits; English if there are no hits.
 pub(super) fn of_language(lower: &str) -> WordList {
-    let count = |list: WordList| split(lower).filter(|w| holds(list, w)).count();
-    let mut best = (count(ENGLISH), ENGLISH);
+    let mut best = (count_words(lower, ENGLISH), ENGLISH);
     for list in [GERMAN, FRENCH, SPANISH, RUSSIAN] {
-        let found = count(list);
+        let found = count_words(lower, list);
         if found > best.0 {
             best = (found, list);
         }
     }
     best.1
+}
+
+/// How many words of the text are in the list.
+fn count_words(lower: &str, list: WordList) -> usize {
+    split(lower).filter(|w| holds(list, w)).count()
 }
 
 /// Whether the language capitalises every noun.
@@ -133,16 +137,18 @@ const MONTHS: [WordList; 12] = [
 /// The number, 1 to 12, of a month in lower case: in English and German written out or abbreviated
 /// to its first three or more letters; in the other languages as their data files list it.
 pub(super) fn month(lower: &str) -> Option<u32> {
-    let named = |names: &&str| {
-        names
-            .split(' ')
-            .any(|name| lower.chars().count() > 2 && name.starts_with(lower))
-    };
     let own = MONTHS
         .iter()
-        .position(named)
+        .position(|names| names_month(lower, names))
         .and_then(|i| u32::try_from(i + 1).ok());
     own.or_else(|| calendar::any_month(lower))
+}
+
+/// Whether the word begins one of a month's names.
+fn names_month(lower: &str, names: &str) -> bool {
+    names
+        .split(' ')
+        .any(|name| lower.chars().count() > 2 && name.starts_with(lower))
 }
 
 /// Weekdays and times of day.

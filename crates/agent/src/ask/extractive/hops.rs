@@ -3,7 +3,7 @@
 
 use super::choose::{Choice, around};
 use super::note::NoteText;
-use super::question::Term;
+use super::question::{ParsedQuestion, Term};
 use super::rank::{Found, Ranked};
 use super::score::{self, Credits};
 use super::units::{Form, Unit};
@@ -97,16 +97,18 @@ fn names(ranked: &Ranked<'_>, note: &NoteText, unit: &Unit) -> Vec<String> {
             run.clear();
         }
     }
-    let asked = |name: &str| {
-        terms(name).iter().all(|stem| {
-            let mut asked = ranked.question.terms.iter();
-            asked.any(|t| t.stem == *stem)
-        })
-    };
-    out.retain(|name| name.chars().count() > 2 && !asked(name));
+    out.retain(|name| name.chars().count() > 2 && !is_asked(&ranked.question, name));
     out.dedup();
     out.truncate(8);
     out
+}
+
+/// Whether the question contains every word of the name.
+fn is_asked(question: &ParsedQuestion, name: &str) -> bool {
+    terms(name).iter().all(|stem| {
+        let mut asked = question.terms.iter();
+        asked.any(|t| t.stem == *stem)
+    })
 }
 
 /// Whether a note has this name, or has a name that begins with it ("Jonas" for "Jonas Weber").
@@ -183,11 +185,15 @@ fn reached(unit: &Unit, open: &[&Term]) -> f32 {
 
 /// The notes that a lead names and that were not found yet.
 pub(super) fn unknown<'l>(found: Found<'_>, leads: &'l [Lead]) -> Vec<&'l str> {
-    let known = |name: &str| found.notes.iter().any(|n| is_called(n, name));
     let names = leads.iter().flat_map(|l| &l.names).map(String::as_str);
-    let mut out: Vec<&str> = names.filter(|name| !known(name)).collect();
+    let mut out: Vec<&str> = names.filter(|name| !is_known(found, name)).collect();
     out.sort_unstable();
     out.dedup();
     out.truncate(8);
     out
+}
+
+/// Whether a note of this name was found.
+fn is_known(found: Found<'_>, name: &str) -> bool {
+    found.notes.iter().any(|n| is_called(n, name))
 }

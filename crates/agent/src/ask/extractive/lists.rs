@@ -97,15 +97,11 @@ pub(super) fn list(ranked: &Ranked<'_>, unit: &Unit, outer: usize) -> Option<Pas
 fn table(ranked: &Ranked<'_>, candidate: &Candidate, unit: &Unit) -> Option<Passage> {
     let found = ranked.found;
     let all = passage::rows_beside(found, candidate.index);
-    let share = |index: usize| {
-        let row = ranked.order.iter().find(|c| c.index == index)?;
-        Some(own_without_header(ranked, row))
-    };
     let best = own_without_header(ranked, candidate);
     let matching: Vec<usize> = all
         .iter()
         .copied()
-        .filter(|i| best > 0.0 && share(*i).unwrap_or(0.0) >= ROW_MATCHES * best)
+        .filter(|i| best > 0.0 && row_share(ranked, *i).unwrap_or(0.0) >= ROW_MATCHES * best)
         .collect();
     let chosen = match matching.len() {
         0 if all.len() <= WHOLE_TABLE => all,
@@ -115,6 +111,12 @@ fn table(ranked: &Ranked<'_>, candidate: &Candidate, unit: &Unit) -> Option<Pass
     let mut out = Passage::new(unit.note, passage::rows(found, unit.lead, &chosen));
     out.keys.push(unit.span.clone());
     Some(out)
+}
+
+/// How well a row of the table matches by its own cells.
+fn row_share(ranked: &Ranked<'_>, index: usize) -> Option<f32> {
+    let row = ranked.order.iter().find(|c| c.index == index)?;
+    Some(own_without_header(ranked, row))
 }
 
 /// The share of the question that the row's own cells cover.

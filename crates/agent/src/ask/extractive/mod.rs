@@ -146,12 +146,9 @@ pub(super) fn extract(question: &str, evidence: Evidence<'_>) -> Result<Extracte
             let new = more(&Lookup::Named(name))?;
             found.extend(new.into_iter().map(NoteText::read));
         }
-        let known = |new: &NoteText| {
-            notes
-                .iter()
-                .any(|n| n.path == new.path && n.source == new.source)
-        };
-        found.retain(|new| !known(new) && names.iter().any(|name| hops::is_called(new, name)));
+        found.retain(|new| {
+            !is_known_note(&notes, new) && names.iter().any(|name| hops::is_called(new, name))
+        });
         if !found.is_empty() {
             notes.extend(found);
             units = units::of_notes(&notes);
@@ -176,6 +173,13 @@ pub(super) fn extract(question: &str, evidence: Evidence<'_>) -> Result<Extracte
         why: answer.why,
         notes,
     })
+}
+
+/// Whether the note was found before.
+fn is_known_note(notes: &[NoteText], new: &NoteText) -> bool {
+    notes
+        .iter()
+        .any(|n| n.path == new.path && n.source == new.source)
 }
 
 /// The answer to one question.
@@ -270,14 +274,7 @@ fn in_parts(parts: &[Part], found: Found<'_>, means: Means<'_>) -> Result<Single
         let answer = one(&ranked);
         if answer.choice.certain {
             let new = answer.choice.passages.into_iter();
-            let known = |p: &Passage| {
-                p.pieces.iter().all(|piece| {
-                    passages
-                        .iter()
-                        .any(|other| other.shows(p.note, &piece.span))
-                })
-            };
-            let new: Vec<Passage> = new.filter(|p| !known(p)).collect();
+            let new: Vec<Passage> = new.filter(|p| !is_shown(&passages, p)).collect();
             passages.extend(new);
             computed = computed.or(answer.computed);
         } else {
@@ -307,6 +304,15 @@ fn in_parts(parts: &[Part], found: Found<'_>, means: Means<'_>) -> Result<Single
     })
 }
 
+/// Whether other passages show all of this one.
+fn is_shown(passages: &[Passage], p: &Passage) -> bool {
+    p.pieces.iter().all(|piece| {
+        passages
+            .iter()
+            .any(|other| other.shows(p.note, &piece.span))
+    })
+}
+
 /// Puts the units of one note first if they fit nearly as well.
 fn prefer_note(ranked: &mut Ranked<'_>, note: usize) {
     let units = ranked.found.units;
@@ -333,14 +339,16 @@ fn days_in_paths(period: &calendar::Period) -> Vec<String> {
             .map(|day| Day::from_number(day).to_string())
             .collect();
     }
-    let month = |day: i64| {
-        let day = Day::from_number(day);
-        format!("{:04}-{:02}-", day.year, day.month)
-    };
-    let mut months: Vec<String> = (first..=last).map(month).collect();
+    let mut months: Vec<String> = (first..=last).map(month_in_path).collect();
     months.dedup();
     months.truncate(12);
     months
+}
+
+/// The month of a day as paths of daily notes name it.
+fn month_in_path(day: i64) -> String {
+    let day = Day::from_number(day);
+    format!("{:04}-{:02}-", day.year, day.month)
 }
 
 fn add_new(sources: &mut Vec<NoteSource>, more: Vec<NoteSource>) {

@@ -183,11 +183,15 @@ impl NoteText {
 
     /// The lines of a range of bytes, from 1.
     pub(crate) fn lines(&self, span: &Range<usize>) -> Option<LineSpan> {
-        let breaks = |text: &str| text.bytes().filter(|b| *b == b'\n').count();
-        let first = breaks(self.text.get(..span.start)?) + 1;
-        let last = first + breaks(self.slice(span).trim_end_matches('\n'));
+        let first = line_breaks(self.text.get(..span.start)?) + 1;
+        let last = first + line_breaks(self.slice(span).trim_end_matches('\n'));
         LineSpan::new(u32::try_from(first).ok()?, u32::try_from(last).ok()?)
     }
+}
+
+/// How many lines end in the text.
+fn line_breaks(text: &str) -> usize {
+    text.bytes().filter(|b| *b == b'\n').count()
 }
 
 /// Share of its note's score that a place gets if the search did not find it directly.
@@ -217,17 +221,12 @@ fn parts(text: &str, base: usize, hits: &[(Range<usize>, f32)]) -> Vec<Range<usi
     if whole.len() <= WHOLE || hits.is_empty() {
         return vec![whole];
     }
-    let line_start = |at: usize| {
-        let at = floor(text, at.max(base));
-        text[base..at].rfind('\n').map_or(base, |i| base + i + 1)
-    };
-    let line_end = |at: usize| {
-        let at = floor(text, at.min(text.len()));
-        text[at..].find('\n').map_or(text.len(), |i| at + i)
-    };
     let mut wanted: Vec<Range<usize>> = hits
         .iter()
-        .map(|(hit, _)| line_start(hit.start.saturating_sub(AROUND))..line_end(hit.end + AROUND))
+        .map(|(hit, _)| {
+            line_start(text, base, hit.start.saturating_sub(AROUND))
+                ..line_end(text, hit.end + AROUND)
+        })
         .collect();
     wanted.sort_by_key(|part| part.start);
     let mut out: Vec<Range<usize>> = Vec::new();
@@ -238,6 +237,18 @@ fn parts(text: &str, base: usize, hits: &[(Range<usize>, f32)]) -> Vec<Range<usi
         }
     }
     out
+}
+
+/// Where the line around `at` ends.
+fn line_end(text: &str, at: usize) -> usize {
+    let at = floor(text, at.min(text.len()));
+    text[at..].find('\n').map_or(text.len(), |i| at + i)
+}
+
+/// Where the line around `at` begins.
+fn line_start(text: &str, base: usize, at: usize) -> usize {
+    let at = floor(text, at.max(base));
+    text[base..at].rfind('\n').map_or(base, |i| base + i + 1)
 }
 
 fn floor(text: &str, mut at: usize) -> usize {
@@ -310,8 +321,14 @@ fn properties(text: &str, matter: ByteSpan) -> Vec<Property> {
 
 fn unquoted(value: &str) -> &str {
     let value = value.trim();
-    let inner = |mark: char| value.strip_prefix(mark)?.strip_suffix(mark);
-    inner('"').or_else(|| inner('\'')).unwrap_or(value)
+    without_marks(value, '"')
+        .or_else(|| without_marks(value, '\''))
+        .unwrap_or(value)
+}
+
+/// The value without the quotation marks around it.
+fn without_marks(value: &str, mark: char) -> Option<&str> {
+    value.strip_prefix(mark)?.strip_suffix(mark)
 }
 
 /// Properties that give the day of a note.

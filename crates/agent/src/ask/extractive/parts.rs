@@ -28,13 +28,6 @@ pub(super) fn of(text: &str) -> Vec<Part> {
             None => cuts.push(sentence),
         }
     }
-    let asks = |part: &&str| cues::split(&part.to_lowercase()).any(is_asking);
-    let starts_polar = |part: &&str| {
-        let lower = part.to_lowercase();
-        cues::split(&lower)
-            .next()
-            .is_some_and(|w| cues::holds(cues::POLAR, w))
-    };
     let all_ask = cuts.iter().all(|part| asks(part) || starts_polar(part));
     if cuts.len() != 2 || !all_ask {
         return vec![Part {
@@ -42,11 +35,28 @@ pub(super) fn of(text: &str) -> Vec<Part> {
             follows: false,
         }];
     }
-    let part = |(at, text): (usize, &&str)| Part {
+    cuts.iter().enumerate().map(part_of).collect()
+}
+
+/// A part of the question; all but the first may point back.
+fn part_of((at, text): (usize, &&str)) -> Part {
+    Part {
         text: (*text).to_owned(),
         follows: at > 0 && points(text),
-    };
-    cuts.iter().enumerate().map(part).collect()
+    }
+}
+
+/// Whether the part begins as a question that yes or no answers.
+fn starts_polar(part: &str) -> bool {
+    let lower = part.to_lowercase();
+    cues::split(&lower)
+        .next()
+        .is_some_and(|w| cues::holds(cues::POLAR, w))
+}
+
+/// Whether the part has a word that asks.
+fn asks(part: &str) -> bool {
+    cues::split(&part.to_lowercase()).any(is_asking)
 }
 
 /// Splits before "and" if a question word comes after it and another before it.

@@ -76,8 +76,11 @@ impl Passage {
 
     /// Whether it shows `span` of note `note`.
     pub(crate) fn shows(&self, note: usize, span: &Range<usize>) -> bool {
-        let holds = |p: &Piece| p.span.start <= span.start && span.end <= p.span.end;
-        self.note == note && self.pieces.iter().any(holds)
+        self.note == note
+            && self
+                .pieces
+                .iter()
+                .any(|p| p.span.start <= span.start && span.end <= p.span.end)
     }
 }
 

@@ -39,31 +39,42 @@ pub(super) fn choose(ranked: &Ranked<'_>) -> Option<Choice> {
 /// Whether a property matches the question: its whole value is in the question, and the other terms
 /// are in its key or above it. A number alone counts as a value only together with its key.
 fn has_it(ranked: &Ranked<'_>, unit: &Unit) -> bool {
-    let tags = || {
-        ["tag", "tags"]
-            .iter()
-            .any(|key| unit.plain.starts_with(key))
-    };
-    if unit.form != Form::Property || !unit.sayable || tags() {
+    if unit.form != Form::Property || !unit.sayable || is_tag(unit) {
         return false;
     }
     let Some((key, value)) = unit.plain.split_once(':') else {
         return false;
     };
-    let stems = |text: &str| -> std::collections::HashSet<String> {
-        local_agent_index::lexical::terms(text)
-            .into_iter()
-            .collect()
-    };
-    let (key, value) = (stems(key), stems(value));
+    let (key, value) = (stems_of(key), stems_of(value));
     let terms = &ranked.question.terms;
-    let exact = |stem: &String| terms.iter().any(|t| t.stem == *stem);
-    if value.is_empty() || value.len() > 3 || !value.iter().all(exact) {
+    if value.is_empty()
+        || value.len() > 3
+        || !value
+            .iter()
+            .all(|stem| terms.iter().any(|t| t.stem == *stem))
+    {
         return false;
     }
     let named = terms.iter().any(|t| score::covers(&key, t) > 0.0);
-    let is_number = |stem: &String| stem.chars().all(|c| c.is_ascii_digit());
     let rest = |t: &&Term| !value.contains(&t.stem) && score::covers(&key, t) == 0.0;
     let above = |t: &Term| score::covers(&unit.place.stems, t) > 0.0;
-    (named || !value.iter().any(is_number)) && terms.iter().filter(rest).all(above)
+    (named
+        || !value
+            .iter()
+            .any(|stem| stem.chars().all(|c| c.is_ascii_digit())))
+        && terms.iter().filter(rest).all(above)
+}
+
+/// The stems of the text.
+fn stems_of(text: &str) -> std::collections::HashSet<String> {
+    local_agent_index::lexical::terms(text)
+        .into_iter()
+        .collect()
+}
+
+/// Whether the property lists tags.
+fn is_tag(unit: &Unit) -> bool {
+    ["tag", "tags"]
+        .iter()
+        .any(|key| unit.plain.starts_with(key))
 }

@@ -144,14 +144,8 @@ impl ParsedQuestion {
             false => QuestionKind::of(&lower, &wants, content),
         };
         let quiet = quiet_words(kind, period.is_some());
-        let is_quiet = |term: &Term| {
-            let word = term.word.to_lowercase();
-            quiet
-                .iter()
-                .any(|list| list.split([' ', '|']).any(|w| w == word))
-        };
-        if terms.iter().any(|term| !is_quiet(term)) {
-            terms.retain(|term| !is_quiet(term));
+        if terms.iter().any(|term| !is_quiet(&quiet, term)) {
+            terms.retain(|term| !is_quiet(&quiet, term));
         }
         settle_weights(&mut terms);
         let place_of = |word: &str| terms.iter().position(|t| t.word == word);
@@ -198,6 +192,14 @@ impl ParsedQuestion {
     pub(super) fn words(&self) -> Vec<&str> {
         cues::split(&self.text).collect()
     }
+}
+
+/// Whether one of the lists has the word.
+fn is_quiet(quiet: &[&str], term: &Term) -> bool {
+    let word = term.word.to_lowercase();
+    quiet
+        .iter()
+        .any(|list| list.split([' ', '|']).any(|w| w == word))
 }
 
 /// Whether a word only says that everything of some days is asked for, or which days.

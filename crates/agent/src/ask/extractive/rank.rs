@@ -176,14 +176,10 @@ fn align(
     legible: &[f32],
     candidate: &mut Candidate,
 ) {
-    let meant = |term: &super::question::Term| {
-        let at = words.iter().position(|w| *w == term.word)?;
-        Some(best.get(at)? * legible.get(at)?)
-    };
     candidate.credits.meant = question
         .terms
         .iter()
-        .map(|t| meant(t).unwrap_or(0.0))
+        .map(|t| nearness_of(words, best, legible, t).unwrap_or(0.0))
         .collect();
     for (term, credit) in question.terms.iter().zip(&mut candidate.credits.all) {
         let Some(at) = words.iter().position(|w| *w == term.word) else {
@@ -200,22 +196,35 @@ fn align(
     candidate.features.covered = score::share(question, &candidate.credits.all);
 }
 
+/// How near a word of the question is to the text, as far as the model can read the word.
+fn nearness_of(
+    words: &[&str],
+    best: &[f32],
+    legible: &[f32],
+    term: &super::question::Term,
+) -> Option<f32> {
+    let at = words.iter().position(|w| *w == term.word)?;
+    Some(best.get(at)? * legible.get(at)?)
+}
+
 /// How well the model reads the subject of the question: the mean over its terms by weight. A model
 /// without word vectors is assumed to read everything.
 fn legibility(question: &ParsedQuestion, words: &[&str], comparison: &Comparison) -> f32 {
     if comparison.legible.is_empty() {
         return 1.0;
     }
-    let of = |word: &str| {
-        let at = words.iter().position(|w| *w == word)?;
-        comparison.legible.get(at).copied()
-    };
     let shares: Vec<f32> = question
         .terms
         .iter()
-        .map(|term| of(&term.word).unwrap_or(0.0))
+        .map(|term| legibility_of(words, comparison, &term.word).unwrap_or(0.0))
         .collect();
     score::share(question, &shares)
+}
+
+/// How well the model can read a word.
+fn legibility_of(words: &[&str], comparison: &Comparison, word: &str) -> Option<f32> {
+    let at = words.iter().position(|w| *w == word)?;
+    comparison.legible.get(at).copied()
 }
 
 /// Best first; ties in the order of the evidence.
@@ -237,31 +246,16 @@ impl Mentions {
         if !question.terms.iter().any(|t| t.is_name) {
             return Self { near: Vec::new() };
         }
-        let own = |unit: &Unit| -> Vec<bool> {
-            let terms = question.terms.iter();
-            terms
-                .map(|t| t.is_name && score::covers(&unit.stems, t) > 0.0)
-                .collect()
-        };
-        let held: Vec<Vec<bool>> = units.iter().map(own).collect();
-        let near = |(at, unit): (usize, &Unit)| {
-            let mut seen = vec![false; question.terms.len()];
-            let above = (at.saturating_sub(STILL_SPOKEN_OF)..=at).rev();
-            // Items and rows are about different things; in running text the topic continues.
-            let parallel = unit.form != Form::Sentence;
-            let above = above.take(if parallel { 1 } else { STILL_SPOKEN_OF + 1 });
-            for other in above {
-                let same = units
-                    .get(other)
-                    .is_some_and(|u| u.note == unit.note && u.section == unit.section);
-                if let Some(held) = held.get(other).filter(|_| same) {
-                    seen.iter_mut().zip(held).for_each(|(slot, h)| *slot |= h);
-                }
-            }
-            seen
-        };
+        let held: Vec<Vec<bool>> = units
+            .iter()
+            .map(|unit| held_names(question, unit))
+            .collect();
         Self {
-            near: units.iter().enumerate().map(near).collect(),
+            near: units
+                .iter()
+                .enumerate()
+                .map(|(at, unit)| names_near(question, units, &held, (at, unit)))
+                .collect(),
         }
     }
 
@@ -275,6 +269,37 @@ impl Mentions {
         let mut names = question.terms.iter().enumerate().filter(|(_, t)| t.is_name);
         f32::from(u8::from(names.any(|(at, _)| is_missing(at))))
     }
+}
+
+/// Which names of the question stand in the unit or shortly before it in its section.
+fn names_near(
+    question: &ParsedQuestion,
+    units: &[Unit],
+    held: &[Vec<bool>],
+    (at, unit): (usize, &Unit),
+) -> Vec<bool> {
+    let mut seen = vec![false; question.terms.len()];
+    let above = (at.saturating_sub(STILL_SPOKEN_OF)..=at).rev();
+    // Items and rows are about different things; in running text the topic continues.
+    let parallel = unit.form != Form::Sentence;
+    let above = above.take(if parallel { 1 } else { STILL_SPOKEN_OF + 1 });
+    for other in above {
+        let same = units
+            .get(other)
+            .is_some_and(|u| u.note == unit.note && u.section == unit.section);
+        if let Some(held) = held.get(other).filter(|_| same) {
+            seen.iter_mut().zip(held).for_each(|(slot, h)| *slot |= h);
+        }
+    }
+    seen
+}
+
+/// Which names of the question stand in the unit.
+fn held_names(question: &ParsedQuestion, unit: &Unit) -> Vec<bool> {
+    let terms = question.terms.iter();
+    terms
+        .map(|t| t.is_name && score::covers(&unit.stems, t) > 0.0)
+        .collect()
 }
 
 /// For each note: the share of the question's weight in words that name another note and are
@@ -296,18 +321,28 @@ fn other_note(question: &ParsedQuestion, found: Found<'_>) -> Vec<f32> {
                 || score::covers(&unit.place.stems, term) > 0.0;
         }
     }
-    let of_note = |note: usize| {
-        let weight: f32 = question
-            .terms
-            .iter()
-            .enumerate()
-            .filter(|(at, _)| !held.get(note).is_some_and(|held| held[*at]))
-            .filter(|(at, _)| named.iter().any(|names| names[*at]))
-            .map(|(_, term)| term.weight)
-            .sum();
-        if total > 0.0 { weight / total } else { 0.0 }
-    };
-    (0..found.notes.len()).map(of_note).collect()
+    (0..found.notes.len())
+        .map(|note| share_outside(question, &held, &named, total, note))
+        .collect()
+}
+
+/// The weight of the words that name other notes and are not in this one.
+fn share_outside(
+    question: &ParsedQuestion,
+    held: &[Vec<bool>],
+    named: &[Vec<bool>],
+    total: f32,
+    note: usize,
+) -> f32 {
+    let weight: f32 = question
+        .terms
+        .iter()
+        .enumerate()
+        .filter(|(at, _)| !held.get(note).is_some_and(|held| held[*at]))
+        .filter(|(at, _)| named.iter().any(|names| names[*at]))
+        .map(|(_, term)| term.weight)
+        .sum();
+    if total > 0.0 { weight / total } else { 0.0 }
 }
 
 /// A longer sentence with a status word is about something else.
@@ -316,12 +351,18 @@ const STATUS_WORDS: usize = 8;
 /// The notes that state, in a short line or a property, that they are superseded, rejected or
 /// similar.
 fn retired(units: &[Unit]) -> HashSet<usize> {
-    let says_so = |u: &&Unit| {
-        matches!(u.form, Form::Sentence | Form::Property)
-            && cues::split(&u.plain).count() <= STATUS_WORDS
-            && cues::NOT_IN_FORCE.are_in(&u.plain.to_lowercase())
-    };
-    units.iter().filter(says_so).map(|u| u.note).collect()
+    units
+        .iter()
+        .filter(|u| says_not_in_force(u))
+        .map(|u| u.note)
+        .collect()
+}
+
+/// Whether a short line says that its note is no longer in force.
+fn says_not_in_force(u: &Unit) -> bool {
+    matches!(u.form, Form::Sentence | Form::Property)
+        && cues::split(&u.plain).count() <= STATUS_WORDS
+        && cues::NOT_IN_FORCE.are_in(&u.plain.to_lowercase())
 }
 
 /// The text of a unit that the model compares with the question: under its note's title, its

@@ -99,13 +99,12 @@ impl Credits {
         let above_lead = lead.and_then(|u| u.lead).and_then(|i| units.get(i));
         let before = unit.before.and_then(|i| units.get(i));
         for term in &question.terms {
-            let of = |unit: Option<&Unit>| unit.map_or(0.0, |u| covers(&u.stems, term));
             let in_place = covers(&unit.place.stems, term);
-            let in_lead = of(lead).max(of(above_lead));
+            let in_lead = credit_in(term, lead).max(credit_in(term, above_lead));
             // A row is quoted under its header, so the header's words count too.
             let in_unit = match unit.form {
-                Form::Row => of(Some(unit)).max(in_lead),
-                _ => of(Some(unit)),
+                Form::Row => credit_in(term, Some(unit)).max(in_lead),
+                _ => credit_in(term, Some(unit)),
             };
             out.own.push(in_unit);
             out.above.push(in_place.max(in_lead));
@@ -114,11 +113,16 @@ impl Credits {
                     .max(IN_LEAD * in_lead)
                     .max(IN_PLACE * in_place)
                     .max(IN_HEADING * covers(&unit.place.heading_stems, term))
-                    .max(IN_BEFORE * of(before)),
+                    .max(IN_BEFORE * credit_in(term, before)),
             );
         }
         out
     }
+}
+
+/// How well a unit covers the word; 0 without a unit.
+fn credit_in(term: &Term, unit: Option<&Unit>) -> f32 {
+    unit.map_or(0.0, |u| covers(&u.stems, term))
 }
 
 /// Adds to the credits of a property what the other properties and the beginning of its note cover.
@@ -150,10 +154,12 @@ pub(super) fn says_itself(question: &ParsedQuestion, unit: &Unit) -> bool {
     let tags = ["tag", "tags"]
         .iter()
         .any(|key| unit.plain.starts_with(key));
-    let asked = |t: &Term| !tags || t.word.to_lowercase().starts_with("tag");
-    let says = |t: &Term| covers(&unit.stems, t) > 0.0 && !unit.place.names.contains(&t.stem);
     let mut terms = question.terms.iter();
-    terms.any(says) && question.terms.iter().any(asked)
+    terms.any(|t| covers(&unit.stems, t) > 0.0 && !unit.place.names.contains(&t.stem))
+        && question
+            .terms
+            .iter()
+            .any(|t| !tags || t.word.to_lowercase().starts_with("tag"))
 }
 
 /// 1 when the term is in `set`, less when only a related word is, or a word that the term may be a
@@ -322,22 +328,30 @@ fn is_other_row(question: &ParsedQuestion, units: &[Unit], index: usize) -> bool
     let Some(unit) = units.get(index).filter(|u| u.form == Form::Row) else {
         return false;
     };
-    let key = |u: &Unit| u.plain.split('|').next().unwrap_or("").to_lowercase();
-    let own = key(unit);
+    let own = first_cell(unit);
     let is_row = |u: &&Unit| u.note == unit.note && u.outer == unit.outer;
     let before = units[..index].iter().rev().take_while(is_row);
     let others: Vec<String> = before
         .chain(units[index + 1..].iter().take_while(is_row))
         .filter(|u| u.form == Form::Row)
-        .map(key)
+        .map(first_cell)
         .collect();
-    let holds = |cell: &str, word: &str| cues::split(cell).any(|w| w == word);
     question.terms.iter().any(|term| {
         let word = term.word.to_lowercase();
-        !holds(&own, &word)
+        !has_word(&own, &word)
             && covers(&unit.stems, term) == 0.0
-            && others.iter().any(|other| holds(other, &word))
+            && others.iter().any(|other| has_word(other, &word))
     })
+}
+
+/// Whether the cell contains the word.
+fn has_word(cell: &str, word: &str) -> bool {
+    cues::split(cell).any(|w| w == word)
+}
+
+/// The first cell of a row in small letters.
+fn first_cell(u: &Unit) -> String {
+    u.plain.split('|').next().unwrap_or("").to_lowercase()
 }
 
 /// A question, an introduction or a courtesy answers nothing, and the verifier counts none of them
@@ -434,12 +448,14 @@ fn is_entry(question: &ParsedQuestion, unit: &Unit) -> bool {
         .unwrap_or(words.len());
     let head = words[..end].join(" ");
     let stems = local_agent_index::lexical::terms(&head);
-    let asked = |stem: &String| {
-        let mut terms = question.terms.iter();
-        terms.any(|t| t.stem == *stem) || ["a", "an", "the"].contains(&stem.as_str())
-    };
     let bounded = head.len() < unit.plain.trim().len();
-    bounded && !stems.is_empty() && stems.iter().all(asked)
+    bounded && !stems.is_empty() && stems.iter().all(|stem| is_asked_or_article(question, stem))
+}
+
+/// Whether the question contains the word, or it is an article.
+fn is_asked_or_article(question: &ParsedQuestion, stem: &String) -> bool {
+    let mut terms = question.terms.iter();
+    terms.any(|t| t.stem == *stem) || ["a", "an", "the"].contains(&stem.as_str())
 }
 
 fn has_time(plain: &str) -> bool {
@@ -453,32 +469,38 @@ fn has_time(plain: &str) -> bool {
     let counts = |c: char| digit(c) || ('０'..='９').contains(&c);
     let mut pairs = plain.chars().zip(plain.chars().skip(1));
     let unspaced = pairs.any(|(a, b)| counts(a) && matches!(b, '年' | '月' | '日' | '時' | '点'));
-    let named = |w: &str| cues::names_day(w) || (w.len() > 2 && cues::month(w).is_some());
     year || clock
         || unspaced
         || plain.contains('曜')
-        || cues::split(&plain.to_lowercase()).any(named)
+        || cues::split(&plain.to_lowercase())
+            .any(|w| cues::names_day(w) || (w.len() > 2 && cues::month(w).is_some()))
 }
 
 /// An amount with a unit of time or length, or time in words.
 fn has_extent(plain: &str) -> bool {
-    use local_agent_verify::UnitKind::{Calendar, Length, Time};
     let digit = |c: char| c.is_ascii_digit();
-    let measures = |word: &str| {
-        local_agent_verify::unit(word).is_some_and(|of| {
-            of.iter()
-                .any(|(kind, _)| matches!(kind, Time | Calendar | Length))
-        })
-    };
     let words: Vec<&str> = cues::split(plain).collect();
-    let amount = |word: &str| word.ends_with(digit) || cues::is_numeral(&word.to_lowercase());
-    let joined = |word: &str| word.starts_with(digit) && measures(word.trim_start_matches(digit));
     words
         .windows(2)
-        .any(|pair| amount(pair[0]) && measures(pair[1]))
-        || words
-            .iter()
-            .any(|word| joined(word) || cues::holds(cues::SPANS, &word.to_lowercase()))
+        .any(|pair| ends_in_amount(pair[0]) && measures_extent(pair[1]))
+        || words.iter().any(|word| {
+            (word.starts_with(digit) && measures_extent(word.trim_start_matches(digit)))
+                || cues::holds(cues::SPANS, &word.to_lowercase())
+        })
+}
+
+/// Whether the word is or ends in a number.
+fn ends_in_amount(word: &str) -> bool {
+    word.ends_with(|c: char| c.is_ascii_digit()) || cues::is_numeral(&word.to_lowercase())
+}
+
+/// Whether the word is a unit of time or of length.
+fn measures_extent(word: &str) -> bool {
+    use local_agent_verify::UnitKind::{Calendar, Length, Time};
+    local_agent_verify::unit(word).is_some_and(|of| {
+        of.iter()
+            .any(|(kind, _)| matches!(kind, Time | Calendar | Length))
+    })
 }
 
 /// A number that is not already in the question and not the year or day of a date.
@@ -515,14 +537,18 @@ fn is_date(word: &str, next: Option<&str>) -> bool {
 /// A capitalised word that is not in the question. The first word of a sentence is always
 /// capitalised; it counts only when the second is capitalised too.
 fn has_name(question: &ParsedQuestion, plain: &str) -> bool {
-    let new = |word: &str| {
-        let stems = local_agent_index::lexical::terms(word);
-        word.starts_with(char::is_uppercase)
-            && stems
-                .iter()
-                .all(|s| question.terms.iter().all(|t| t.stem != *s))
-    };
-    cues::split(plain).skip(1).any(new)
+    cues::split(plain)
+        .skip(1)
+        .any(|word| is_new_name(question, word))
+}
+
+/// Whether the word begins with a capital letter and the question does not contain it.
+fn is_new_name(question: &ParsedQuestion, word: &str) -> bool {
+    let stems = local_agent_index::lexical::terms(word);
+    word.starts_with(char::is_uppercase)
+        && stems
+            .iter()
+            .all(|s| question.terms.iter().all(|t| t.stem != *s))
 }
 
 fn has_reason(unit: &Unit) -> bool {

@@ -4,8 +4,8 @@ use super::choose::{Choice, around};
 use super::confidence;
 use super::cues;
 use super::passage::{self, Passage, WHOLE_TABLE};
-use super::question::Term;
-use super::rank::{Candidate, Ranked};
+use super::question::{ParsedQuestion, Term};
+use super::rank::{Candidate, Found, Ranked};
 use super::score;
 use super::units::{Form, Unit};
 
@@ -44,40 +44,57 @@ fn sides(ranked: &Ranked<'_>) -> Option<(Vec<Term>, Vec<Term>)> {
     let text = &ranked.question.text;
     let lower = text.to_lowercase();
     let words: Vec<&str> = cues::split(&lower).collect();
-    let is_term = |word: &str| {
-        let term = ranked
-            .question
-            .terms
-            .iter()
-            .find(|t| t.word.to_lowercase() == word);
-        term.cloned()
-    };
     // The last word between two terms: "the difference in price between A and B".
-    let between = |list: &str, i: usize| {
-        list.split(' ').any(|w| w == words[i])
-            && words[..i].iter().any(|w| is_term(w).is_some())
-            && words[i + 1..].iter().any(|w| is_term(w).is_some())
+    let last = |list: &str| {
+        (1..words.len())
+            .rev()
+            .find(|i| is_between_terms(&ranked.question, &words, list, *i))
     };
-    let last = |list: &str| (1..words.len()).rev().find(|i| between(list, *i));
     let cut = last(OPPOSED).or_else(|| last(cues::SIDES))?;
-    let right: Vec<Term> = words[cut + 1..].iter().filter_map(|w| is_term(w)).collect();
-    let before: Vec<Term> = words[..cut].iter().filter_map(|w| is_term(w)).collect();
+    let right: Vec<Term> = words[cut + 1..]
+        .iter()
+        .filter_map(|w| term_of(&ranked.question, w))
+        .collect();
+    let before: Vec<Term> = words[..cut]
+        .iter()
+        .filter_map(|w| term_of(&ranked.question, w))
+        .collect();
     // The compared things are next to the word between them; the rest is the criterion.
     let left = before.into_iter().rev().take(2).collect();
     let right: Vec<Term> = right.into_iter().take(2).collect();
     let left: Vec<Term> = left;
     // A word in both names does not distinguish them.
-    let shared = |side: &[Term], other: &[Term]| -> Vec<Term> {
-        let own = side
-            .iter()
-            .filter(|t| other.iter().all(|o| o.stem != t.stem));
-        own.cloned().collect()
-    };
-    let (one, two) = (shared(&left, &right), shared(&right, &left));
+    let (one, two) = (own_terms(&left, &right), own_terms(&right, &left));
     match one.is_empty() || two.is_empty() {
         true => Some((left, right)),
         false => Some((one, two)),
     }
+}
+
+/// The terms of one side that the other does not have.
+fn own_terms(side: &[Term], other: &[Term]) -> Vec<Term> {
+    let own = side
+        .iter()
+        .filter(|t| other.iter().all(|o| o.stem != t.stem));
+    own.cloned().collect()
+}
+
+/// Whether the `i`th word is in the list and stands between terms of the question.
+fn is_between_terms(question: &ParsedQuestion, words: &[&str], list: &str, i: usize) -> bool {
+    list.split(' ').any(|w| w == words[i])
+        && words[..i].iter().any(|w| term_of(question, w).is_some())
+        && words[i + 1..]
+            .iter()
+            .any(|w| term_of(question, w).is_some())
+}
+
+/// The question's term for a word.
+fn term_of(question: &ParsedQuestion, word: &str) -> Option<Term> {
+    let term = question
+        .terms
+        .iter()
+        .find(|t| t.word.to_lowercase() == word);
+    term.cloned()
 }
 
 fn names(unit: &Unit, side: &[Term]) -> bool {
@@ -88,23 +105,20 @@ fn names(unit: &Unit, side: &[Term]) -> bool {
 /// A table with both things as columns, or as rows.
 fn table(ranked: &Ranked<'_>, left: &[Term], right: &[Term]) -> Option<Passage> {
     let found = ranked.found;
-    let holds = |index: usize, side: &[Term]| {
-        let unit = found.unit(index);
-        unit.is_some_and(|u| side.iter().any(|t| score::covers(&u.stems, t) > 0.0))
-    };
     for candidate in ranked.order.iter().take(16) {
         let Some(unit) = found.unit(candidate.index).filter(|u| u.form == Form::Row) else {
             continue;
         };
         let all = passage::rows_beside(found, candidate.index);
         let header = unit.lead;
-        let columns = header.is_some_and(|h| holds(h, left) && holds(h, right));
+        let columns = header.is_some_and(|h| row_has(found, h, left) && row_has(found, h, right));
         let rows: Vec<usize> = all
             .iter()
             .copied()
-            .filter(|i| holds(*i, left) || holds(*i, right))
+            .filter(|i| row_has(found, *i, left) || row_has(found, *i, right))
             .collect();
-        let both = rows.iter().any(|i| holds(*i, left)) && rows.iter().any(|i| holds(*i, right));
+        let both = rows.iter().any(|i| row_has(found, *i, left))
+            && rows.iter().any(|i| row_has(found, *i, right));
         let chosen = match (columns, both) {
             (true, _) => asked_rows(ranked, all, left, right),
             (_, true) if rows.len() <= WHOLE_TABLE => rows,
@@ -117,11 +131,20 @@ fn table(ranked: &Ranked<'_>, left: &[Term], right: &[Term]) -> Option<Passage> 
     None
 }
 
+/// Whether a row contains a term of the side.
+fn row_has(found: Found<'_>, index: usize, side: &[Term]) -> bool {
+    let unit = found.unit(index);
+    unit.is_some_and(|u| side.iter().any(|t| score::covers(&u.stems, t) > 0.0))
+}
+
 /// The rows about the criterion of the comparison; all rows of a short table if there are none.
 fn asked_rows(ranked: &Ranked<'_>, all: Vec<usize>, left: &[Term], right: &[Term]) -> Vec<usize> {
-    let is_side = |t: &Term| left.contains(t) || right.contains(t);
     let asked = |index: &usize| {
-        let mut terms = ranked.question.terms.iter().filter(|t| !is_side(t));
+        let mut terms = ranked
+            .question
+            .terms
+            .iter()
+            .filter(|t| !(left.contains(t) || right.contains(t)));
         ranked
             .unit(*index)
             .is_some_and(|u| terms.any(|t| score::covers(&u.stems, t) > 0.0))
@@ -150,25 +173,41 @@ fn best_of(
     (side, other): (&Vec<Term>, &Vec<Term>),
     shown: &[Passage],
 ) -> Option<Passage> {
-    let speaks = |c: &&Candidate| {
-        ranked
-            .unit(c.index)
-            .is_some_and(|u| names(u, side) && !shown.iter().any(|p| p.shows(u.note, &u.span)))
-    };
-    let is_side = |t: &Term| side.contains(t) || other.contains(t);
-    let weigh = |c: &Candidate| {
-        let terms = ranked.question.terms.iter().zip(&c.credits.own);
-        let by: Vec<f32> = terms
-            .map(|(t, own)| if is_side(t) { 0.0 } else { *own })
-            .collect();
-        let mixed = ranked.unit(c.index).is_some_and(|u| {
-            let here = |side: &[Term]| side.iter().any(|t| score::covers(&u.stems, t) > 0.0);
-            here(other) && !here(side)
-        });
-        let against = if mixed { COMPARED_BY } else { 0.0 };
-        c.score + COMPARED_BY * score::share(&ranked.question, &by) - against
-    };
-    let all = ranked.order.iter().filter(speaks);
-    let candidate = all.max_by(|a, b| weigh(a).total_cmp(&weigh(b)).then(b.index.cmp(&a.index)))?;
+    let all = ranked
+        .order
+        .iter()
+        .filter(|c| speaks_of(ranked, side, shown, c));
+    let candidate = all.max_by(|a, b| {
+        score_for_side(ranked, side, other, a)
+            .total_cmp(&score_for_side(ranked, side, other, b))
+            .then(b.index.cmp(&a.index))
+    })?;
     around(ranked, candidate.index)
+}
+
+/// The score of a candidate by what is compared; one that only names the other side loses.
+fn score_for_side(ranked: &Ranked<'_>, side: &[Term], other: &[Term], c: &Candidate) -> f32 {
+    let terms = ranked.question.terms.iter().zip(&c.credits.own);
+    let by: Vec<f32> = terms
+        .map(|(t, own)| {
+            if side.contains(t) || other.contains(t) {
+                0.0
+            } else {
+                *own
+            }
+        })
+        .collect();
+    let mixed = ranked.unit(c.index).is_some_and(|u| {
+        let here = |side: &[Term]| side.iter().any(|t| score::covers(&u.stems, t) > 0.0);
+        here(other) && !here(side)
+    });
+    let against = if mixed { COMPARED_BY } else { 0.0 };
+    c.score + COMPARED_BY * score::share(&ranked.question, &by) - against
+}
+
+/// Whether a candidate names the side and is not shown yet.
+fn speaks_of(ranked: &Ranked<'_>, side: &[Term], shown: &[Passage], c: &Candidate) -> bool {
+    ranked
+        .unit(c.index)
+        .is_some_and(|u| names(u, side) && !shown.iter().any(|p| p.shows(u.note, &u.span)))
 }

@@ -54,12 +54,7 @@ pub(super) fn choose(ranked: &Ranked<'_>) -> Option<Choice> {
     let first = sections.first()?;
     let certain = confidence::fits(ranked, first.best)
         || ranked.best().is_some_and(|best| {
-            let same = |c: &Candidate| {
-                ranked
-                    .unit(c.index)
-                    .is_some_and(|u| (u.note, u.section) == (first.note, first.section))
-            };
-            same(best) && confidence::fits(ranked, best)
+            is_in_section(ranked, first, best) && confidence::fits(ranked, best)
         });
     let mut shown = shown(ranked, first)?;
     if !certain {
@@ -82,6 +77,13 @@ pub(super) fn choose(ranked: &Ranked<'_>) -> Option<Choice> {
         }
     }
     Some(Choice::certain(out))
+}
+
+/// Whether a candidate is in the section of the unit.
+fn is_in_section(ranked: &Ranked<'_>, first: &StepSection<'_>, c: &Candidate) -> bool {
+    ranked
+        .unit(c.index)
+        .is_some_and(|u| (u.note, u.section) == (first.note, first.section))
 }
 
 /// Scores the section of a unit; `None` when it has neither list nor code.

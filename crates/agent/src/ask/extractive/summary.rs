@@ -2,6 +2,7 @@
 
 use super::choose::Choice;
 use super::passage::{self, Passage, Piece, PieceForm};
+use super::question::ParsedQuestion;
 use super::rank::Ranked;
 use super::score;
 use super::units::{Form, Unit};
@@ -19,20 +20,8 @@ const HEADED: f32 = 0.4;
 
 /// The outline of the note that the question names, or of the one that fits best.
 pub(super) fn choose(ranked: &Ranked<'_>) -> Option<Choice> {
-    let named = |note: usize| {
-        let unit = passage::of_note(ranked.found, note)
-            .next()
-            .map(|(_, u)| u)?;
-        let credits: Vec<f32> = ranked
-            .question
-            .terms
-            .iter()
-            .map(|t| score::covers(&unit.place.names, t))
-            .collect();
-        Some(score::share(&ranked.question, &credits))
-    };
     let best = (0..ranked.found.notes.len())
-        .filter_map(|note| Some((named(note)?, note)))
+        .filter_map(|note| Some((share_in_names(ranked, note)?, note)))
         .max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
     let note = match best {
         Some((share, note)) if share >= NAMED => note,
@@ -40,6 +29,20 @@ pub(super) fn choose(ranked: &Ranked<'_>) -> Option<Choice> {
     };
     let passage = section(ranked).or_else(|| of_note(ranked, note))?;
     Some(Choice::certain(vec![passage]))
+}
+
+/// The share of the question that the names of a note cover.
+fn share_in_names(ranked: &Ranked<'_>, note: usize) -> Option<f32> {
+    let unit = passage::of_note(ranked.found, note)
+        .next()
+        .map(|(_, u)| u)?;
+    let credits: Vec<f32> = ranked
+        .question
+        .terms
+        .iter()
+        .map(|t| score::covers(&unit.place.names, t))
+        .collect();
+    Some(score::share(&ranked.question, &credits))
 }
 
 /// A short version of a note: all of a short note, or the headings of a longer one and how each
@@ -51,21 +54,11 @@ pub(super) fn of_note(ranked: &Ranked<'_>, note: usize) -> Option<Passage> {
 /// The section whose own heading matches the question.
 fn section(ranked: &Ranked<'_>) -> Option<Passage> {
     let found = ranked.found;
-    let headed = |unit: &Unit| {
-        let of = |t: &super::question::Term| {
-            let named = unit.place.names.contains(&t.stem);
-            if named {
-                0.0
-            } else {
-                score::covers(&unit.place.heading_stems, t)
-            }
-        };
-        let credits: Vec<f32> = ranked.question.terms.iter().map(of).collect();
-        score::share(&ranked.question, &credits)
-    };
     let best = ranked.order.iter().filter_map(|c| found.unit(c.index));
-    let unit = best.max_by(|a, b| headed(a).total_cmp(&headed(b)))?;
-    if headed(unit) < HEADED {
+    let unit = best.max_by(|a, b| {
+        share_in_headings(&ranked.question, a).total_cmp(&share_in_headings(&ranked.question, b))
+    })?;
+    if share_in_headings(&ranked.question, unit) < HEADED {
         return None;
     }
     let note = found.note_of(unit)?;
@@ -74,6 +67,20 @@ fn section(ranked: &Ranked<'_>) -> Option<Passage> {
         .flat_map(|block| passage::whole_block(found, unit.note, block))
         .collect();
     (!pieces.is_empty()).then(|| Passage::new(unit.note, pieces))
+}
+
+/// The share of the question that the headings of a unit cover, without the names of its note.
+fn share_in_headings(question: &ParsedQuestion, unit: &Unit) -> f32 {
+    let of = |t: &super::question::Term| {
+        let named = unit.place.names.contains(&t.stem);
+        if named {
+            0.0
+        } else {
+            score::covers(&unit.place.heading_stems, t)
+        }
+    };
+    let credits: Vec<f32> = question.terms.iter().map(of).collect();
+    score::share(question, &credits)
 }
 
 /// All of a short note.
@@ -119,8 +126,9 @@ fn heading(ranked: &Ranked<'_>, note: usize, section: usize) -> Option<Piece> {
 
 /// The first sentence of a section, or the first items of its list.
 fn beginning(ranked: &Ranked<'_>, note: usize, section: usize) -> Vec<usize> {
-    let own = |(_, u): &(usize, &Unit)| u.section == section && u.sayable && u.block.is_some();
-    let mut units = passage::of_note(ranked.found, note).filter(own).peekable();
+    let mut units = passage::of_note(ranked.found, note)
+        .filter(|(_, u)| u.section == section && u.sayable && u.block.is_some())
+        .peekable();
     match units.peek().map(|(_, u)| u.form) {
         Some(Form::Item | Form::Row) => units.take(ITEMS).map(|(i, _)| i).collect(),
         Some(_) => units.take(1).map(|(i, _)| i).collect(),

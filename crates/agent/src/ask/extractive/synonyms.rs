@@ -33,10 +33,9 @@ pub(super) fn of(stem: &str) -> Vec<String> {
     let Some(own) = all.get(stem) else {
         return Vec::new();
     };
-    let shares = |of: &[usize]| of.iter().any(|group| own.contains(group));
     let mut out: Vec<String> = all
         .iter()
-        .filter(|(other, of)| *other != stem && shares(of))
+        .filter(|(other, of)| *other != stem && of.iter().any(|group| own.contains(group)))
         .map(|(other, _)| other.clone())
         .collect();
     out.sort_unstable();

@@ -86,12 +86,14 @@ pub(super) fn matching(ranked: &Ranked<'_>) -> Vec<usize> {
         .filter(|(i, u)| belongs(*i, u))
         .collect();
     // Notes in search order; tasks in file order.
-    let best = |u: &Unit| {
-        let of = chosen_score(ranked, u.note);
-        std::cmp::Reverse((of * 1000.0) as i64)
-    };
-    chosen.sort_by_key(|(i, u)| (best(u), u.note, *i));
+    chosen.sort_by_key(|(i, u)| (note_order(ranked, u), u.note, *i));
     chosen.into_iter().map(|(i, _)| i).collect()
+}
+
+/// Better notes first, in thousandths of a score.
+fn note_order(ranked: &Ranked<'_>, u: &Unit) -> std::cmp::Reverse<i64> {
+    let of = chosen_score(ranked, u.note);
+    std::cmp::Reverse((of * 1000.0) as i64)
 }
 
 /// Whether a word is part of a date.

@@ -123,17 +123,19 @@ fn everything(ranked: &Ranked<'_>, period: &Period) -> Option<Choice> {
         .filter(|(_, day)| day.day > 0 && period.holds(*day))
         .collect();
     within.sort_by_key(|(_, day)| Reverse(*day));
-    let short = |(note, day): (usize, Day)| {
-        let mut passage = summary::of_note(ranked, note)?;
-        passage.date = Some(day);
-        Some(passage)
-    };
     let out: Vec<Passage> = within
         .into_iter()
-        .filter_map(short)
+        .filter_map(|(note, day)| dated_summary(ranked, (note, day)))
         .take(MOST_NOTES)
         .collect();
     (!out.is_empty()).then(|| Choice::certain(out))
+}
+
+/// The summary of a note with its date.
+fn dated_summary(ranked: &Ranked<'_>, (note, day): (usize, Day)) -> Option<Passage> {
+    let mut passage = summary::of_note(ranked, note)?;
+    passage.date = Some(day);
+    Some(passage)
 }
 
 fn speaks(candidate: &Candidate) -> bool {

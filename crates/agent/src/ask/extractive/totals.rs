@@ -9,8 +9,8 @@ use super::confidence;
 use super::cues;
 use super::lists;
 use super::passage::{self, Passage};
-use super::question::{Operation, Term};
-use super::rank::{Candidate, Ranked};
+use super::question::{Operation, ParsedQuestion, Term};
+use super::rank::{Candidate, Found, Ranked};
 use super::score;
 use super::tasks;
 use super::units::{Form, Unit};
@@ -66,7 +66,6 @@ fn of_table(ranked: &Ranked<'_>, operation: Operation) -> Option<(Computed, Vec<
     let column = column(ranked, candidate)?;
     let unit = ranked.unit(candidate.index)?;
     let written = |a: &Amount| format!("{a}");
-    let with_unit = |a: &Amount| format!("{a} {}", a.unit).trim().to_owned();
     let (value, arithmetic, rows) = match operation {
         Operation::Minimum | Operation::Maximum => {
             let order = |a: &Amount| match operation {
@@ -108,6 +107,11 @@ fn of_table(ranked: &Ranked<'_>, operation: Operation) -> Option<(Computed, Vec<
     Some((computed, vec![shown]))
 }
 
+/// The amount and its unit.
+fn with_unit(a: &Amount) -> String {
+    format!("{a} {}", a.unit).trim().to_owned()
+}
+
 fn keys(ranked: &Ranked<'_>, rows: &[usize]) -> Vec<std::ops::Range<usize>> {
     let units = rows.iter().filter_map(|i| ranked.unit(*i));
     units.map(|u| u.span.clone()).collect()
@@ -136,46 +140,26 @@ fn column(ranked: &Ranked<'_>, candidate: &Candidate) -> Option<Column> {
         .filter(|i| found.unit(*i).is_some_and(|u| !is_total(u)))
         .collect();
     let rows = asked_rows(ranked, &names, all);
-    let at = |row: usize, column: usize| {
-        let unit = found.unit(row)?;
-        Amount::of_cell(cells(unit).get(column)?)
-    };
     // An empty cell has nothing of its column's kind: money in, money out.
-    let is_blank = |row: usize, column: usize| {
-        let unit = found.unit(row);
-        unit.is_some_and(|u| {
-            cells(u)
-                .get(column)
-                .is_none_or(|c| !c.contains(char::is_alphanumeric))
-        })
-    };
     let numeric: Vec<usize> = (0..names.len())
-        .filter(|c| rows.iter().any(|r| at(*r, *c).is_some()))
+        .filter(|c| rows.iter().any(|r| amount_at(found, *r, *c).is_some()))
         .filter(|c| {
             rows.iter()
-                .all(|r| at(*r, *c).is_some() || is_blank(*r, *c))
+                .all(|r| amount_at(found, *r, *c).is_some() || is_blank_cell(found, *r, *c))
         })
         .collect();
     let lower = ranked.question.text.to_lowercase();
-    let asked = |column: &usize| {
-        let stems: std::collections::HashSet<String> =
-            local_agent_index::lexical::terms(names.get(*column).unwrap_or(&""))
-                .into_iter()
-                .collect();
-        let mut terms = ranked.question.terms.iter();
-        terms.any(|t| score::covers(&stems, t) > 0.0)
-    };
-    let goes_out = |column: &usize| {
-        let name = names.get(*column).unwrap_or(&"").to_lowercase();
-        let mut asked = cues::split(&lower).filter(|word| cues::holds(GOES_OUT, word));
-        asked.any(|word| cues::split(&name).any(|w| w == word))
-    };
     let money = cues::MONEY.are_in(&lower);
     let column = numeric
         .iter()
         .copied()
-        .find(goes_out)
-        .or_else(|| numeric.iter().copied().find(asked))
+        .find(|column| goes_out(&lower, &names, *column))
+        .or_else(|| {
+            numeric
+                .iter()
+                .copied()
+                .find(|column| is_asked_column(&ranked.question, &names, *column))
+        })
         .or_else(|| {
             numeric
                 .iter()
@@ -183,14 +167,53 @@ fn column(ranked: &Ranked<'_>, candidate: &Candidate) -> Option<Column> {
                 .find(|c| money && is_money(names.get(*c)))
         })
         .or_else(|| numeric.last().copied())?;
-    let rows: Vec<usize> = rows.into_iter().filter(|r| !is_blank(*r, column)).collect();
-    let amounts: Vec<Amount> = rows.iter().filter_map(|r| at(*r, column)).collect();
+    let rows: Vec<usize> = rows
+        .into_iter()
+        .filter(|r| !is_blank_cell(found, *r, column))
+        .collect();
+    let amounts: Vec<Amount> = rows
+        .iter()
+        .filter_map(|r| amount_at(found, *r, column))
+        .collect();
     let usable = !amounts.is_empty() && amounts.len() <= MOST_ROWS && amounts.len() == rows.len();
     usable.then_some(Column {
         header,
         rows,
         amounts,
     })
+}
+
+/// Whether the column is one of costs and the question asks for that.
+fn goes_out(lower: &str, names: &[&str], column: usize) -> bool {
+    let name = names.get(column).unwrap_or(&"").to_lowercase();
+    let mut asked = cues::split(lower).filter(|word| cues::holds(GOES_OUT, word));
+    asked.any(|word| cues::split(&name).any(|w| w == word))
+}
+
+/// Whether the question contains a word of the column's name.
+fn is_asked_column(question: &ParsedQuestion, names: &[&str], column: usize) -> bool {
+    let stems: std::collections::HashSet<String> =
+        local_agent_index::lexical::terms(names.get(column).unwrap_or(&""))
+            .into_iter()
+            .collect();
+    let mut terms = question.terms.iter();
+    terms.any(|t| score::covers(&stems, t) > 0.0)
+}
+
+/// Whether a cell has neither letters nor digits.
+fn is_blank_cell(found: Found<'_>, row: usize, column: usize) -> bool {
+    let unit = found.unit(row);
+    unit.is_some_and(|u| {
+        cells(u)
+            .get(column)
+            .is_none_or(|c| !c.contains(char::is_alphanumeric))
+    })
+}
+
+/// The amount in a cell.
+fn amount_at(found: Found<'_>, row: usize, column: usize) -> Option<Amount> {
+    let unit = found.unit(row)?;
+    Amount::of_cell(cells(unit).get(column)?)
 }
 
 /// Whether a column has a name for money.
@@ -220,11 +243,6 @@ fn asked_rows(ranked: &Ranked<'_>, names: &[&str], all: Vec<usize>) -> Vec<usize
         local_agent_index::lexical::terms(&names.join(" "))
             .into_iter()
             .collect();
-    let in_row = |i: usize, t| {
-        found
-            .unit(i)
-            .is_some_and(|u| score::covers(&u.stems, t) > 0.0)
-    };
     // A word in the headings identifies the table, not one of its rows.
     let place = all.first().and_then(|i| found.unit(*i)).map(|u| &u.place);
     let above = |t: &Term| place.is_some_and(|p| score::covers(&p.stems, t) > 0.0);
@@ -234,13 +252,15 @@ fn asked_rows(ranked: &Ranked<'_>, names: &[&str], all: Vec<usize>) -> Vec<usize
         .iter()
         .filter(|t| score::covers(&header, t) == 0.0)
         .filter(|t| !above(t))
-        .filter(|t| all.iter().any(|i| in_row(*i, t)) && !all.iter().all(|i| in_row(*i, t)))
+        .filter(|t| {
+            all.iter().any(|i| is_in_row(found, *i, t))
+                && !all.iter().all(|i| is_in_row(found, *i, t))
+        })
         .collect();
-    let in_time = |i: &usize| match (ranked.question.period, found.unit(*i).and_then(|u| u.date)) {
-        (Some(period), Some(day)) => period.holds(day),
-        _ => true,
-    };
-    let rows: Vec<usize> = all.into_iter().filter(in_time).collect();
+    let rows: Vec<usize> = all
+        .into_iter()
+        .filter(|i| is_in_period(ranked, *i))
+        .collect();
     if deciding.is_empty() {
         return rows;
     }
@@ -248,7 +268,7 @@ fn asked_rows(ranked: &Ranked<'_>, names: &[&str], all: Vec<usize>) -> Vec<usize
     let months: Vec<usize> = deciding
         .iter()
         .filter(|t| cues::month(&t.word.to_lowercase()).is_some())
-        .filter_map(|t| rows.iter().position(|i| in_row(*i, t)))
+        .filter_map(|t| rows.iter().position(|i| is_in_row(found, *i, t)))
         .collect();
     if let [first, last] = months.as_slice()
         && months.len() == deciding.len()
@@ -256,8 +276,8 @@ fn asked_rows(ranked: &Ranked<'_>, names: &[&str], all: Vec<usize>) -> Vec<usize
         let (first, last) = (first.min(last), first.max(last));
         return rows.get(*first..=*last).unwrap_or(&rows).to_vec();
     }
-    let matching = |i: &usize| deciding.iter().any(|t| in_row(*i, t));
-    let every = |i: &usize| deciding.iter().all(|t| in_row(*i, t));
+    let matching = |i: &usize| deciding.iter().any(|t| is_in_row(found, *i, t));
+    let every = |i: &usize| deciding.iter().all(|t| is_in_row(found, *i, t));
     let strict: Vec<usize> = rows.iter().copied().filter(every).collect();
     match strict.is_empty() {
         false => strict,
@@ -279,20 +299,28 @@ pub(super) fn spending(ranked: &Ranked<'_>) -> Option<(Computed, Vec<Passage>)> 
     of_table(ranked, Operation::Sum).filter(|(computed, _)| computed.count > 1)
 }
 
+/// Whether the row's date, if it has one, is in the period of the question.
+fn is_in_period(ranked: &Ranked<'_>, i: usize) -> bool {
+    match (ranked.question.period, ranked.unit(i).and_then(|u| u.date)) {
+        (Some(period), Some(day)) => period.holds(day),
+        _ => true,
+    }
+}
+
+/// Whether a row contains the term.
+fn is_in_row(found: Found<'_>, i: usize, t: &Term) -> bool {
+    found
+        .unit(i)
+        .is_some_and(|u| score::covers(&u.stems, t) > 0.0)
+}
+
 /// How many there are: tasks, rows, or items of a list. A count that a note states in a sentence
 /// comes first.
 fn count(ranked: &Ranked<'_>) -> Option<(Computed, Vec<Passage>)> {
-    let computed = |count: usize, what: &str, notes: usize| Computed {
-        operation: Operation::Count,
-        value: Amount::whole(count, "").to_string(),
-        arithmetic: format!("{count} {what}"),
-        count,
-        notes,
-    };
     if tasks::are_counted(ranked) {
         let (number, passages) = tasks::count(ranked)?;
         let notes = passages.len();
-        return Some((computed(number, "tasks", notes), passages));
+        return Some((counted(number, "tasks", notes), passages));
     }
     let best = ranked.best()?;
     // Numbers in a row are rarely the number of rows.
@@ -317,7 +345,7 @@ fn count(ranked: &Ranked<'_>) -> Option<(Computed, Vec<Passage>)> {
             .collect();
         let rows = asked_rows(ranked, &cells(header), all);
         let shown = Passage::new(unit.note, passage::rows(ranked.found, unit.lead, &rows));
-        return Some((computed(rows.len(), "rows", 1), vec![shown]));
+        return Some((counted(rows.len(), "rows", 1), vec![shown]));
     }
     let outer = unit.outer?;
     let shown = lists::list(ranked, unit, outer)?;
@@ -327,7 +355,18 @@ fn count(ranked: &Ranked<'_>) -> Option<(Computed, Vec<Passage>)> {
         .iter()
         .filter(|b| b.parent == Some(outer))
         .count();
-    Some((computed(items, "items", 1), vec![shown]))
+    Some((counted(items, "items", 1), vec![shown]))
+}
+
+/// A count, with what was counted.
+fn counted(count: usize, what: &str, notes: usize) -> Computed {
+    Computed {
+        operation: Operation::Count,
+        value: Amount::whole(count, "").to_string(),
+        arithmetic: format!("{count} {what}"),
+        count,
+        notes,
+    }
 }
 
 /// A unit whose score is less than this share of the best one is about something else.
@@ -346,19 +385,8 @@ fn dated<'r>(ranked: &'r Ranked<'_>) -> impl Iterator<Item = (&'r Candidate, &'r
 fn days_until(ranked: &Ranked<'_>) -> Option<(Computed, Vec<Passage>)> {
     let today = ranked.question.today;
     let asked = ranked.question.text.to_lowercase();
-    let coming = |unit: &Unit| {
-        let yearly = cues::YEARLY.are_in(&asked) && cues::YEARLY.are_in(&unit.plain.to_lowercase());
-        let days = calendar::all(&unit.plain)
-            .into_iter()
-            .filter(|day| day.day > 0);
-        let next = |day: calendar::Day| match yearly {
-            true => calendar::coming(today, day.month, day.day),
-            false => Some(day),
-        };
-        let full = days.filter_map(next).find(|day| *day >= today);
-        full.or_else(|| calendar::next_without_year(&unit.plain, today))
-    };
-    let (candidate, to) = dated(ranked).find_map(|(c, unit)| Some((c, coming(unit)?)))?;
+    let (candidate, to) =
+        dated(ranked).find_map(|(c, unit)| Some((c, coming_day(&asked, today, unit)?)))?;
     let days = to.number() - today.number();
     let computed = Computed {
         operation: Operation::Days,
@@ -373,25 +401,28 @@ fn days_until(ranked: &Ranked<'_>) -> Option<(Computed, Vec<Passage>)> {
     ))
 }
 
+/// The next day that the unit names; one that returns every year is moved to its next time.
+fn coming_day(asked: &str, today: calendar::Day, unit: &Unit) -> Option<calendar::Day> {
+    let yearly = cues::YEARLY.are_in(asked) && cues::YEARLY.are_in(&unit.plain.to_lowercase());
+    let days = calendar::all(&unit.plain)
+        .into_iter()
+        .filter(|day| day.day > 0);
+    let next = |day: calendar::Day| match yearly {
+        true => calendar::coming(today, day.month, day.day),
+        false => Some(day),
+    };
+    let full = days.filter_map(next).find(|day| *day >= today);
+    full.or_else(|| calendar::next_without_year(&unit.plain, today))
+}
+
 /// The whole years since the birth of the person in question.
 fn age(ranked: &Ranked<'_>) -> Option<(Computed, Vec<Passage>)> {
     let today = ranked.question.today;
-    let born = |unit: &Unit| {
-        let says = cues::YEARLY.are_in(&unit.plain.to_lowercase());
-        let mut days = calendar::all(&unit.plain).into_iter();
-        days.find(|day| says && day.day > 0 && *day <= today)
-    };
-    let asked = |unit: &Unit| {
-        let mut terms = ranked.question.terms.iter();
-        terms.any(|t| {
-            score::covers(&unit.place.names, t) > 0.0 || score::covers(&unit.stems, t) > 0.0
-        })
-    };
     let units = ranked.found.units.iter().enumerate();
-    let about = units.filter(|(_, unit)| unit.sayable && asked(unit));
+    let about = units.filter(|(_, unit)| unit.sayable && is_asked_unit(&ranked.question, unit));
     let (index, from) = about
         .into_iter()
-        .find_map(|(i, unit)| Some((i, born(unit)?)))?;
+        .find_map(|(i, unit)| Some((i, birthday(today, unit)?)))?;
     let years = calendar::years_between(from, today)?;
     let computed = Computed {
         operation: Operation::Years,
@@ -403,31 +434,27 @@ fn age(ranked: &Ranked<'_>) -> Option<(Computed, Vec<Passage>)> {
     Some((computed, vec![passage::around(ranked.found, index)?]))
 }
 
+/// Whether the unit or the names of its note contain a word of the question.
+fn is_asked_unit(question: &ParsedQuestion, unit: &Unit) -> bool {
+    let mut terms = question.terms.iter();
+    terms.any(|t| score::covers(&unit.place.names, t) > 0.0 || score::covers(&unit.stems, t) > 0.0)
+}
+
+/// The day in the past that returns every year.
+fn birthday(today: calendar::Day, unit: &Unit) -> Option<calendar::Day> {
+    let says = cues::YEARLY.are_in(&unit.plain.to_lowercase());
+    let mut days = calendar::all(&unit.plain).into_iter();
+    days.find(|day| says && day.day > 0 && *day <= today)
+}
+
 /// The days between the dates of two things.
 fn days(ranked: &Ranked<'_>) -> Option<(Computed, Vec<Passage>)> {
     let asked = ranked.question.text.to_lowercase();
     if cues::UNTIL.are_in(&asked) && !cues::BETWEEN.are_in(&asked) {
         return days_until(ranked);
     }
-    let dated = |c: &&Candidate| {
-        c.features.unknown_name == 0.0
-            && ranked
-                .unit(c.index)
-                .is_some_and(|u| calendar::all(&u.plain).iter().any(|day| day.day > 0))
-    };
-    let first = ranked.order.iter().find(dated)?;
-    let gained = |c: &&Candidate| {
-        let new = first.credits.own.iter().zip(&c.credits.own);
-        let gain: Vec<f32> = new.map(|(had, c)| (c - had).max(0.0)).collect();
-        c.index != first.index && score::share(&ranked.question, &gain) > 0.15
-    };
+    let first = ranked.order.iter().find(|c| has_day(ranked, c))?;
     let mut found: Vec<(usize, calendar::Day)> = Vec::new();
-    let own = |c: &Candidate| {
-        let unit = ranked.unit(c.index)?;
-        calendar::all(&unit.plain)
-            .into_iter()
-            .find(|day| day.day > 0)
-    };
     let both = calendar::all(&ranked.unit(first.index)?.plain);
     match both.as_slice() {
         [a, b] if a.day > 0 && b.day > 0 => {
@@ -435,9 +462,13 @@ fn days(ranked: &Ranked<'_>) -> Option<(Computed, Vec<Passage>)> {
             found.push((first.index, *b));
         }
         _ => {
-            let second = ranked.order.iter().filter(dated).find(gained)?;
-            found.push((first.index, own(first)?));
-            found.push((second.index, own(second)?));
+            let second = ranked
+                .order
+                .iter()
+                .filter(|c| has_day(ranked, c))
+                .find(|c| adds_to(ranked, first, c))?;
+            found.push((first.index, first_day(ranked, first)?));
+            found.push((second.index, first_day(ranked, second)?));
         }
     }
     let [(one, a), (two, b)] = found.as_slice() else {
@@ -458,4 +489,27 @@ fn days(ranked: &Ranked<'_>) -> Option<(Computed, Vec<Passage>)> {
         notes: notes.len(),
     };
     Some((computed, passages))
+}
+
+/// The first full day that a candidate names.
+fn first_day(ranked: &Ranked<'_>, c: &Candidate) -> Option<calendar::Day> {
+    let unit = ranked.unit(c.index)?;
+    calendar::all(&unit.plain)
+        .into_iter()
+        .find(|day| day.day > 0)
+}
+
+/// Whether a candidate covers words of the question that the first does not.
+fn adds_to(ranked: &Ranked<'_>, first: &Candidate, c: &Candidate) -> bool {
+    let new = first.credits.own.iter().zip(&c.credits.own);
+    let gain: Vec<f32> = new.map(|(had, c)| (c - had).max(0.0)).collect();
+    c.index != first.index && score::share(&ranked.question, &gain) > 0.15
+}
+
+/// Whether a candidate names a day and lacks no name of the question.
+fn has_day(ranked: &Ranked<'_>, c: &Candidate) -> bool {
+    c.features.unknown_name == 0.0
+        && ranked
+            .unit(c.index)
+            .is_some_and(|u| calendar::all(&u.plain).iter().any(|day| day.day > 0))
 }

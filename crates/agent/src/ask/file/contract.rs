@@ -131,17 +131,11 @@ fn open(sandbox: &Sandbox, request: &str) -> Result<Text> {
         Err(_) if sandbox.policy().allows_any_path() && any.is_absolute() => {
             let bytes = read_any(any, sandbox.policy())?.bytes;
             let path = request.trim_start_matches(['/', '\\']).replace('\\', "/");
-            let bad = |_| {
-                Failure::new(
-                    ErrorCode::InvalidArgs,
-                    format!("`{request}` cannot be cited"),
-                )
-            };
-            let source = SourceName::new("file").map_err(bad)?;
+            let source = SourceName::new("file").map_err(|_| not_citable(request))?;
             (
                 Address {
                     source,
-                    path: RelPath::new(path).map_err(bad)?,
+                    path: RelPath::new(path).map_err(|_| not_citable(request))?,
                 },
                 bytes,
             )
@@ -157,6 +151,14 @@ fn open(sandbox: &Sandbox, request: &str) -> Result<Text> {
             .with_hint("convert the file to UTF-8")
     })?;
     Ok(Text { at, text })
+}
+
+/// The request cannot be cited.
+fn not_citable(request: &str) -> Failure {
+    Failure::new(
+        ErrorCode::InvalidArgs,
+        format!("`{request}` cannot be cited"),
+    )
 }
 
 impl Text {

@@ -23,18 +23,20 @@ pub(super) fn without_footer(reply: &str) -> &str {
 /// with three bars each.
 pub(super) fn has_table(body: &str) -> bool {
     let bars = |line: &str| line.matches('|').count();
-    let is_separator = |line: &str| {
-        let line = line.trim();
-        line.contains("--")
-            && line.contains('|')
-            && line.chars().all(|c| matches!(c, '|' | '-' | ':' | ' '))
-    };
     let lines: Vec<&str> = body.lines().collect();
-    let separators = lines.iter().filter(|l| is_separator(l)).count();
-    (separators > 0 && lines.iter().any(|l| !is_separator(l) && bars(l) > 0))
+    let separators = lines.iter().filter(|l| is_table_rule(l)).count();
+    (separators > 0 && lines.iter().any(|l| !is_table_rule(l) && bars(l) > 0))
         || lines
             .windows(2)
             .any(|pair| pair.iter().all(|l| bars(l) >= 3))
+}
+
+/// Whether the line separates the header of a table from its rows.
+fn is_table_rule(line: &str) -> bool {
+    let line = line.trim();
+    line.contains("--")
+        && line.contains('|')
+        && line.chars().all(|c| matches!(c, '|' | '-' | ':' | ' '))
 }
 
 #[cfg(test)]

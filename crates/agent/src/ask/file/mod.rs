@@ -43,7 +43,7 @@ use local_agent_files::sandbox::Sandbox;
 use local_agent_index::lexical;
 use local_agent_index::retrieval::{Coverage, Packed};
 use local_agent_text::error::{ErrorCode, Failure, Result};
-use local_agent_text::evidence::{EvidenceSnapshot, Freshness};
+use local_agent_text::evidence::{EvidenceSnapshot, Excerpt, Freshness};
 use local_agent_verify::{Scope, VerifyOptions};
 
 /// A question about one file.
@@ -106,18 +106,7 @@ fn answer(
                 .with_hint("name another file"),
         );
     }
-    let snapshot = EvidenceSnapshot::freeze(question.text, vec![excerpt])?;
-    let freshness = snapshot
-        .items()
-        .iter()
-        .map(|item| (item.label, Freshness::Fresh))
-        .collect();
-    let packed = Packed {
-        snapshot,
-        freshness,
-        scores: vec![1.0],
-        index_stale: Vec::new(),
-    };
+    let packed = frozen(question, excerpt)?;
     observe(&Event::Frozen {
         snapshot: &packed.snapshot,
         freshness: &packed.freshness,
@@ -150,6 +139,22 @@ fn answer(
         top_cosine: None,
         reranked: None,
         file: Some(scope),
+    })
+}
+
+/// The file as the only evidence.
+fn frozen(question: &FileQuestion<'_>, excerpt: Excerpt) -> Result<Packed> {
+    let snapshot = EvidenceSnapshot::freeze(question.text, vec![excerpt])?;
+    let freshness = snapshot
+        .items()
+        .iter()
+        .map(|item| (item.label, Freshness::Fresh))
+        .collect();
+    Ok(Packed {
+        snapshot,
+        freshness,
+        scores: vec![1.0],
+        index_stale: Vec::new(),
     })
 }
 

@@ -173,19 +173,17 @@ fn ends_with(path: &str, end: &str) -> bool {
 
 /// The cited part of a file.
 fn excerpt(at: &Address, text: &str, part: &CitedPart) -> Result<Excerpt, Problem> {
-    let missing = |what: String| Problem::new(UnresolvedProblem::PastTheEnd, what);
     let range = match part {
         CitedPart::Whole => 0..text.len(),
         CitedPart::Lines { first, last } => lines(text, *first as usize, *last as usize)
-            .ok_or_else(|| missing(format!("{at} has {}.", counted(text, "line"))))?,
+            .ok_or_else(|| past_the_end(format!("{at} has {}.", counted(text, "line"))))?,
         CitedPart::Heading(heading) => section(text, heading)
-            .ok_or_else(|| missing(format!("{at} has no heading “{heading}”.")))?,
-        CitedPart::Block(name) => {
-            block(text, name).ok_or_else(|| missing(format!("{at} has no block `^{name}`.")))?
-        }
+            .ok_or_else(|| past_the_end(format!("{at} has no heading “{heading}”.")))?,
+        CitedPart::Block(name) => block(text, name)
+            .ok_or_else(|| past_the_end(format!("{at} has no block `^{name}`.")))?,
     };
     let cut = text.get(range.clone()).unwrap_or("");
-    let broken = || missing(format!("{at} is too long to be cited."));
+    let broken = || past_the_end(format!("{at} is too long to be cited."));
     let before = text.get(..range.start).unwrap_or("").matches('\n').count();
     let within = cut.strip_suffix('\n').unwrap_or(cut).matches('\n').count();
     let line = |n: usize| u32::try_from(n).map_err(|_| broken());
@@ -211,6 +209,11 @@ fn excerpt(at: &Address, text: &str, part: &CitedPart) -> Result<Excerpt, Proble
         text: cut.to_owned(),
         path_is_shared: false,
     })
+}
+
+/// The file does not have the cited part.
+fn past_the_end(what: String) -> Problem {
+    Problem::new(UnresolvedProblem::PastTheEnd, what)
 }
 
 /// The bytes of lines `first` to `last`, counted from 1; `None` when the text has fewer.

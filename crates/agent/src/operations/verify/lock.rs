@@ -71,15 +71,11 @@ impl Lock {
     ///
     /// Errors: `INVALID_ARGS` when it is not a lock file, or has another version.
     pub fn from_json(text: &str) -> Result<Self> {
-        let bad = |why: String| {
-            Failure::new(ErrorCode::InvalidArgs, format!("The lock file {why}."))
-                .with_hint("local-agent verify DOCUMENT --lock FILE --update")
-        };
         let lock: Self =
-            serde_json::from_str(text).map_err(|e| bad(format!("cannot be read: {e}")))?;
+            serde_json::from_str(text).map_err(|e| bad_lock(format!("cannot be read: {e}")))?;
         match lock.version {
             VERSION => Ok(lock),
-            other => Err(bad(format!("has version {other}, not {VERSION}"))),
+            other => Err(bad_lock(format!("has version {other}, not {VERSION}"))),
         }
     }
 
@@ -128,6 +124,12 @@ impl Lock {
         };
         changes(judged, sandbox, find)
     }
+}
+
+/// The lock file cannot be used.
+fn bad_lock(why: String) -> Failure {
+    Failure::new(ErrorCode::InvalidArgs, format!("The lock file {why}."))
+        .with_hint("local-agent verify DOCUMENT --lock FILE --update")
 }
 
 /// Compares a document, judged as it is now, with earlier versions of the files that it cites.

@@ -41,22 +41,30 @@ fn anchor(heading: &str) -> String {
 pub(super) fn block(text: &str, name: &str) -> Option<Range<usize>> {
     let mark = format!("^{name}");
     let lines = line_ranges(text);
-    let line = |n: usize| {
-        lines
-            .get(n)
-            .and_then(|range| text.get(range.clone()))
-            .unwrap_or("")
-    };
-    let at = (0..lines.len()).find(|n| line(*n).split_whitespace().last() == Some(&mark))?;
-    let last = match line(at).trim() == mark {
-        true => (0..at).rev().find(|n| !line(*n).trim().is_empty())?,
+    let at = (0..lines.len())
+        .find(|n| line_text(text, &lines, *n).split_whitespace().last() == Some(&mark))?;
+    let last = match line_text(text, &lines, at).trim() == mark {
+        true => (0..at)
+            .rev()
+            .find(|n| !line_text(text, &lines, *n).trim().is_empty())?,
         false => at,
     };
     let mut first = last;
-    while !is_item(line(first)) && first > 0 && !line(first - 1).trim().is_empty() {
+    while !is_item(line_text(text, &lines, first))
+        && first > 0
+        && !line_text(text, &lines, first - 1).trim().is_empty()
+    {
         first -= 1;
     }
     Some(lines.get(first)?.start..lines.get(last)?.end)
+}
+
+/// The text of a line.
+fn line_text<'t>(text: &'t str, lines: &[Range<usize>], n: usize) -> &'t str {
+    lines
+        .get(n)
+        .and_then(|range| text.get(range.clone()))
+        .unwrap_or("")
 }
 
 fn line_ranges(text: &str) -> Vec<Range<usize>> {

@@ -224,12 +224,7 @@ impl Ledger {
         &self,
         events: &[(LineKind, Option<RunId>, Option<Sha256>)],
     ) -> Result<Option<Failure>> {
-        let entry = |(kind, run, sha256): &(LineKind, Option<RunId>, Option<Sha256>)| NewLine {
-            run: run.clone(),
-            sha256: *sha256,
-            ..NewLine::new(*kind)
-        };
-        queue::enter(self, events.iter().map(entry).collect())
+        queue::enter(self, events.iter().map(new_line).collect())
     }
 
     /// Whether a line of `run` is in the ledger.
@@ -345,6 +340,15 @@ impl Ledger {
         writer.head = chain.as_ref().and_then(Chain::head);
         writer.cut_torn(writer.head.as_ref().map_or(0, |head| head.bytes))?;
         Ok(anchor)
+    }
+}
+
+/// A line that is not in the chain yet.
+fn new_line((kind, run, sha256): &(LineKind, Option<RunId>, Option<Sha256>)) -> NewLine {
+    NewLine {
+        run: run.clone(),
+        sha256: *sha256,
+        ..NewLine::new(*kind)
     }
 }
 

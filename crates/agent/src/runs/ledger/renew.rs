@@ -6,7 +6,7 @@
 //! nothing that was changed earlier passes as original.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::chain::{Chain, Line, LineKind};
 use super::writer::Writer;
@@ -198,35 +198,47 @@ impl Ledger {
 
     /// The ledgers that were set aside, newest first.
     fn kept_aside(&self) -> Result<Vec<Vec<u8>>> {
-        let fail = |e: std::io::Error| {
-            state::refusal(&e).unwrap_or_else(|| {
-                Failure::new(
-                    ErrorCode::FileReadError,
-                    format!("{} cannot be read: {e}", self.runs_dir.display()),
-                )
-                .with_hint("local-agent doctor")
-            })
-        };
-        let Some(folder) = StateDirectory::open(&self.runs_dir).map_err(fail)? else {
+        let Some(folder) = StateDirectory::open(&self.runs_dir)
+            .map_err(|e| unreadable_folder(&self.runs_dir, e))?
+        else {
             return Ok(Vec::new());
         };
-        let is_aside = |name: &str| name.starts_with("ledger.broken-") && name.ends_with(".jsonl");
         let files = folder
             .entries()
-            .map_err(fail)?
+            .map_err(|e| unreadable_folder(&self.runs_dir, e))?
             .into_iter()
             .filter(|entry| entry.kind == EntryKind::File);
         let mut names: Vec<String> = files
             .map(|entry| entry.name)
-            .filter(|name| is_aside(name))
+            .filter(|name| is_kept_aside(name))
             .collect();
         names.sort_unstable();
         let mut out = Vec::new();
         for name in names.iter().rev() {
-            out.extend(folder.read_bytes(name, u64::MAX).map_err(fail)?);
+            out.extend(
+                folder
+                    .read_bytes(name, u64::MAX)
+                    .map_err(|e| unreadable_folder(&self.runs_dir, e))?,
+            );
         }
         Ok(out)
     }
+}
+
+/// Whether a file is a ledger that was kept aside.
+fn is_kept_aside(name: &str) -> bool {
+    name.starts_with("ledger.broken-") && name.ends_with(".jsonl")
+}
+
+/// The folder of runs cannot be read.
+fn unreadable_folder(runs_dir: &Path, e: std::io::Error) -> Failure {
+    state::refusal(&e).unwrap_or_else(|| {
+        Failure::new(
+            ErrorCode::FileReadError,
+            format!("{} cannot be read: {e}", runs_dir.display()),
+        )
+        .with_hint("local-agent doctor")
+    })
 }
 
 fn taken_over(line: Line) -> Line {

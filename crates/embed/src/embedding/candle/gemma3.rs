@@ -60,14 +60,11 @@ impl Gemma3 {
         let width = config.hidden_size;
         let positions = config.max_position_embeddings;
         let rotation = |base: f64| Rotation::new(&steps(base, config.head_dim), positions);
-        let layer = |(number, kind): (usize, &String)| {
-            Gemma3Layer::load(
-                config,
-                kind == "sliding_attention",
-                tensors.pp("layers").pp(number),
-            )
-        };
-        let layers = config.layer_types.iter().enumerate().map(layer);
+        let layers = config
+            .layer_types
+            .iter()
+            .enumerate()
+            .map(|(number, kind)| load_layer(config, &tensors, (number, kind)));
         Ok(Self {
             words: embedding(config.vocab_size, width, tensors.pp("embed_tokens"))?,
             scale: (width as f64).sqrt(),
@@ -94,20 +91,37 @@ impl Gemma3 {
     }
 }
 
+/// One layer, by its number and its kind of attention.
+fn load_layer(
+    config: &Gemma3Config,
+    tensors: &VarBuilder<'_>,
+    (number, kind): (usize, &String),
+) -> Result<Gemma3Layer> {
+    Gemma3Layer::load(
+        config,
+        kind == "sliding_attention",
+        tensors.pp("layers").pp(number),
+    )
+}
+
 /// What is added to the scores in a layer with a window: minus infinity where two tokens do not see
 /// each other. `None`: all do.
 fn mask(tokens: usize, reach: usize) -> Result<Option<Tensor>> {
     if tokens <= reach + 1 {
         return Ok(None);
     }
-    let score = |from: usize, to: usize| match from.abs_diff(to) <= reach {
-        true => 0.0,
-        false => f32::NEG_INFINITY,
-    };
     let scores: Vec<f32> = (0..tokens)
-        .flat_map(|from| (0..tokens).map(move |to| score(from, to)))
+        .flat_map(|from| (0..tokens).map(move |to| score_in_reach(reach, from, to)))
         .collect();
     Tensor::from_vec(scores, (tokens, tokens), &Device::Cpu).map(Some)
+}
+
+/// What is added to the score of two tokens: nothing, or so much that it does not count.
+fn score_in_reach(reach: usize, from: usize, to: usize) -> f32 {
+    match from.abs_diff(to) <= reach {
+        true => 0.0,
+        false => f32::NEG_INFINITY,
+    }
 }
 
 impl Gemma3Layer {
@@ -164,14 +178,19 @@ impl Attention {
 
     fn forward(&self, x: &Tensor, rotation: &Rotation, mask: Option<&Tensor>) -> Result<Tensor> {
         let (batch, tokens, _) = x.dims3()?;
-        let split = |x: Tensor| {
-            x.reshape((batch, tokens, (), self.head))?
-                .transpose(1, 2)?
-                .contiguous()
-        };
-        let query = self.query_norm.forward(&split(self.query.forward(x)?)?)?;
-        let key = self.key_norm.forward(&split(self.key.forward(x)?)?)?;
-        let value = split(self.value.forward(x)?)?;
+        let query = self.query_norm.forward(&split_into_heads(
+            batch,
+            tokens,
+            self.head,
+            self.query.forward(x)?,
+        )?)?;
+        let key = self.key_norm.forward(&split_into_heads(
+            batch,
+            tokens,
+            self.head,
+            self.key.forward(x)?,
+        )?)?;
+        let value = split_into_heads(batch, tokens, self.head, self.value.forward(x)?)?;
         let (query, key) = (rotation.apply(&query)?, rotation.apply(&key)?);
         let key = candle_transformers::utils::repeat_kv(key, self.group)?.contiguous()?;
         let value = candle_transformers::utils::repeat_kv(value, self.group)?.contiguous()?;
@@ -185,4 +204,11 @@ impl Attention {
             .reshape((batch, tokens, self.heads * self.head))?;
         self.out.forward(&found)
     }
+}
+
+/// The numbers of each head together.
+fn split_into_heads(batch: usize, tokens: usize, head: usize, x: Tensor) -> Result<Tensor> {
+    x.reshape((batch, tokens, (), head))?
+        .transpose(1, 2)?
+        .contiguous()
 }

@@ -40,14 +40,13 @@ impl Gte {
             0 => None,
             _ => Some(names.get(types, "token_type_embeddings.weight")?.get(0)?),
         };
-        let layer = |number: usize| GteLayer::load(config, tensors.pp("encoder.layer").pp(number));
         Ok(Self {
             words: embedding(config.vocab_size, width, names.pp("word_embeddings"))?,
             of_type,
             norm: layer_norm(width, config.layer_norm_eps, names.pp("LayerNorm"))?,
             rotation: Rotation::new(&angles(config), config.max_position_embeddings)?,
             layers: (0..config.num_hidden_layers)
-                .map(layer)
+                .map(|number| GteLayer::load(config, tensors.pp("encoder.layer").pp(number)))
                 .collect::<Result<_>>()?,
         })
     }

@@ -87,8 +87,7 @@ impl CandleNetwork {
     ///
     /// Errors: `MODEL_INVALID` for a token outside the word table.
     pub(super) fn append_states(&self, sequence: &[u32], out: &mut Vec<f32>) -> Result<()> {
-        let beyond = |id: &&u32| **id as usize >= self.vocabulary;
-        if let Some(id) = sequence.iter().find(beyond) {
+        if let Some(id) = sequence.iter().find(|id| **id as usize >= self.vocabulary) {
             let reason = format!("its tokenizer made token {id}, which its weights do not have");
             return Err(invalid(&self.id, &reason));
         }
@@ -119,16 +118,19 @@ impl CandleNetwork {
 
 /// The tensors of the file under the names that the networks ask for.
 fn tensors(files: &ModelFiles) -> Result<VarBuilder<'_>> {
-    let broken = |e: &dyn std::fmt::Display| {
-        let reason = format!("its weights are not a safetensors file ({e})");
-        invalid(files.id(), &reason)
-    };
     let bytes = files.weights().as_slice();
-    let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(|e| broken(&e))?;
+    let (_, metadata) =
+        SafeTensors::read_metadata(bytes).map_err(|e| unreadable_weights(files, &e))?;
     let names: HashSet<String> = metadata.tensors().into_keys().collect();
     let tensors = VarBuilder::from_slice_safetensors(bytes, DType::F32, &Device::Cpu);
-    let tensors = tensors.map_err(|e| broken(&e))?;
+    let tensors = tensors.map_err(|e| unreadable_weights(files, &e))?;
     Ok(tensors.rename_f(move |name| stored_name(&names, name)))
+}
+
+/// The weights are not a safetensors file.
+fn unreadable_weights(files: &ModelFiles, e: &dyn std::fmt::Display) -> Failure {
+    let reason = format!("its weights are not a safetensors file ({e})");
+    invalid(files.id(), &reason)
 }
 
 /// The name of the tensor in the file: with or without one of [`PREFIXES`].

@@ -40,8 +40,6 @@ impl Mpnet {
     pub(super) fn load(config: &MpnetConfig, tensors: VarBuilder<'_>) -> Result<Self> {
         let width = config.hidden_size;
         let names = tensors.pp("embeddings");
-        let layer =
-            |number: usize| MpnetLayer::load(config, tensors.pp("encoder.layer").pp(number));
         let buckets = config.relative_attention_num_buckets;
         let distances = tensors.pp("encoder.relative_attention_bias");
         Ok(Self {
@@ -56,7 +54,7 @@ impl Mpnet {
             distances: embedding(buckets, config.num_attention_heads, distances)?,
             buckets,
             layers: (0..config.num_hidden_layers)
-                .map(layer)
+                .map(|number| MpnetLayer::load(config, tensors.pp("encoder.layer").pp(number)))
                 .collect::<Result<_>>()?,
         })
     }
