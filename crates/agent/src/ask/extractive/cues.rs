@@ -3,7 +3,7 @@
 //! a low idf.
 
 use local_agent_text::language::lists::list;
-use local_agent_text::language::{calendar, numerals};
+use local_agent_text::language::{Language, calendar, detect, numerals};
 
 /// Every list of this module.
 const DATA: &str = include_str!("data/cues.txt");
@@ -61,6 +61,25 @@ pub(super) fn of_language(lower: &str) -> WordList {
 /// How many words of the text are in the list.
 fn count_words(lower: &str, list: WordList) -> usize {
     split(lower).filter(|w| holds(list, w)).count()
+}
+
+/// The language whose function words make up most of `lower`, a question in lower case; `None` if it
+/// has none of them, or as many of two languages.
+pub(super) fn language(lower: &str) -> Option<Language> {
+    if let Some(language) = detect::detect(lower) {
+        return Some(language);
+    }
+    let lists = [
+        (Language::English, ENGLISH),
+        (Language::German, GERMAN),
+        (Language::French, FRENCH),
+        (Language::Spanish, SPANISH),
+        (Language::Russian, RUSSIAN),
+    ];
+    let counts = lists.map(|(language, list)| (count_words(lower, list), language));
+    let (most, language) = counts.into_iter().max_by_key(|(count, _)| *count)?;
+    let tie = counts.iter().filter(|(count, _)| *count == most).count() > 1;
+    (most > 0 && !tie).then_some(language)
 }
 
 /// Whether the language capitalises every noun.
@@ -241,6 +260,8 @@ pub(super) const MEANS: Cues = Cues(list(DATA, "means"), list(DATA, "means.unspa
 
 /// Asks for money.
 pub(super) const MONEY: Cues = Cues(list(DATA, "money"), list(DATA, "money.unspaced"));
+/// Feasts and forms of address: capitalised in English, but no names of one thing.
+pub(super) const NOT_NAMES: WordList = list(DATA, "not-names");
 /// Names of columns with amounts of money.
 pub(super) const MONEY_COLUMNS: WordList = list(DATA, "money-columns");
 /// Marks of money.

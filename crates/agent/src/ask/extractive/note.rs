@@ -181,6 +181,12 @@ impl NoteText {
         here.map(|(_, score)| *score).fold(best * BESIDE, f32::max)
     }
 
+    /// The text from the first part of the body on that was read.
+    pub(crate) fn body(&self) -> &str {
+        let start = self.parts.first().map_or(0, |part| part.start);
+        self.text.get(start..).unwrap_or("")
+    }
+
     /// The lines of a range of bytes, from 1.
     pub(crate) fn lines(&self, span: &Range<usize>) -> Option<LineSpan> {
         let first = line_breaks(self.text.get(..span.start)?) + 1;

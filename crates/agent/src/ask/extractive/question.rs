@@ -321,11 +321,14 @@ fn is_name(word: &str, text: &str, list: &'static str) -> bool {
     let before = text[..at].trim_end_matches(|c: char| !c.is_alphanumeric() && !"?!.:".contains(c));
     let begins = before.is_empty() || before.ends_with(['?', '!', '.', ':']);
     let capital = word.starts_with(char::is_uppercase);
-    let month = cues::month(&word.to_lowercase()).is_some();
+    let lower = word.to_lowercase();
+    let common = cues::month(&lower).is_some()
+        || cues::names_day(&lower)
+        || cues::holds(cues::NOT_NAMES, &lower);
     let after = text.get(at + word.len()..).unwrap_or("");
     // "Mira's shoe size": the owner is capitalised because it is a name.
     let owns = after.starts_with("'s ") || after.starts_with("’s ");
-    shouted || capital && (!begins || owns) && !month && !cues::capitalises_nouns(list)
+    shouted || capital && (!begins || owns) && !common && !cues::capitalises_nouns(list)
 }
 
 /// Whether digits are part of a hyphenated name, like 502 in "TH-502".

@@ -8,6 +8,7 @@ use super::question::ParsedQuestion;
 use super::score::{self, Credits, Features};
 use super::units::{Form, Unit};
 use local_agent_text::error::Result;
+use local_agent_text::language::{Language, detect, script};
 
 /// Maximum number of units given to the model; the others ranked far lower without it.
 const MAX_COMPARED: usize = 32;
@@ -17,6 +18,9 @@ const MAX_COMPARED: usize = 32;
 /// average .25, the same word in two sentences .75.)
 const UNRELATED: f32 = 0.42;
 const SAME: f32 = 0.78;
+
+/// A name and a word in another script are the same name from this cosine on.
+const SAME_NAME: f32 = 0.6;
 
 /// The credit for a different word with the same meaning.
 const ALIGNED: f32 = 0.85;
@@ -98,6 +102,7 @@ pub(super) fn rank<'a>(
     let retired = retired(found.units);
     let other_note = other_note(&question, found);
     let mentions = Mentions::of(&question, found.units);
+    let languages = Languages::of(&question, found);
     let mut order: Vec<Candidate> = Vec::new();
     for (index, unit) in found.units.iter().enumerate().filter(|(_, u)| u.sayable) {
         let mut credits = Credits::of(&question, found.units, index);
@@ -115,6 +120,7 @@ pub(super) fn rank<'a>(
         if unit.form == Form::Property && !score::says_itself(&question, unit) {
             features.empty = 0.9;
         }
+        features.other_language = languages.differs(unit);
         features.unknown_name = mentions.unknown_name(&question, index, &credits);
         order.push(Candidate {
             index,
@@ -159,6 +165,10 @@ fn compare(ranked: &mut Ranked<'_>, meaning: &dyn Meaning) -> Result<()> {
         candidate.features.similar = *cosine;
         if let Some(best) = comparison.words.get(at) {
             align(question, &words, best, &comparison.legible, candidate);
+            let unit = ranked.found.unit(candidate.index);
+            if unit.is_some_and(|unit| is_in_other_script(question, unit)) {
+                align_names(question, &words, best, candidate);
+            }
         }
         candidate.score = score::score(&candidate.features, legible);
     }
@@ -205,6 +215,62 @@ fn nearness_of(
 ) -> Option<f32> {
     let at = words.iter().position(|w| *w == term.word)?;
     Some(best.get(at)? * legible.get(at)?)
+}
+
+/// Gives credit to names of the question in a unit of another script: "Tamara" is "Тамара" there.
+fn align_names(question: &ParsedQuestion, words: &[&str], best: &[f32], candidate: &mut Candidate) {
+    for (term, credit) in question.terms.iter().zip(&mut candidate.credits.all) {
+        let at = words.iter().position(|w| *w == term.word);
+        let cosine = at.and_then(|at| best.get(at)).copied().unwrap_or(0.0);
+        if term.is_name && cosine >= SAME_NAME {
+            *credit = credit.max(ALIGNED);
+        }
+    }
+    let credits = question.terms.iter().zip(&candidate.credits.all);
+    let mut names = credits.filter(|(term, _)| term.is_name);
+    if names.all(|(_, credit)| *credit > 0.0) {
+        candidate.features.unknown_name = 0.0;
+    }
+    candidate.features.covered = score::share(question, &candidate.credits.all);
+}
+
+/// Whether a unit is written in another script than the question.
+fn is_in_other_script(question: &ParsedQuestion, unit: &Unit) -> bool {
+    let scripts = (
+        script::of_text(&question.text),
+        script::of_text(&unit.plain),
+    );
+    matches!(scripts, (Some(asked), Some(written)) if asked != written)
+}
+
+/// The language of the question, and of each note that was found.
+struct Languages {
+    asked: Option<Language>,
+    notes: Vec<Option<Language>>,
+}
+
+impl Languages {
+    fn of(question: &ParsedQuestion, found: Found<'_>) -> Self {
+        let asked = cues::language(&question.text.to_lowercase());
+        let notes = found.notes.iter().map(|note| detect::detect(note.body()));
+        Self {
+            asked,
+            notes: match asked {
+                Some(_) => notes.collect(),
+                None => Vec::new(),
+            },
+        }
+    }
+
+    /// 1 when a unit, or else its note, is clearly in another language than the question.
+    fn differs(&self, unit: &Unit) -> f32 {
+        let note = || self.notes.get(unit.note).copied().flatten();
+        let written = self
+            .asked
+            .and_then(|_| detect::detect(&unit.plain).or_else(note));
+        let differs = matches!((self.asked, written), (Some(a), Some(b)) if a != b);
+        f32::from(u8::from(differs))
+    }
 }
 
 /// How well the model reads the subject of the question: the mean over its terms by weight. A model

@@ -35,6 +35,8 @@ pub(super) struct Features {
     pub unknown_name: f32,
     /// How surely it lacks what the question asks for, 0 to 2.5.
     pub missing_answer_type: f32,
+    /// 1 when it is in another language than the question.
+    pub other_language: f32,
 }
 
 /// The score of a unit; `legible` is how well the model reads the question, 0 without a model. The
@@ -258,6 +260,7 @@ pub(super) fn features(
         other_note: 0.0,
         unknown_name: 0.0,
         missing_answer_type: missing_answer_type(question, unit),
+        other_language: 0.0,
     }
 }
 
