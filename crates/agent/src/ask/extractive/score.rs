@@ -190,8 +190,8 @@ fn related(a: &str, b: &str) -> bool {
         .take_while(|(x, y)| x == y && x.is_alphabetic())
         .count();
     let longer = a.chars().count().max(b.chars().count());
-    let month = || shared >= 3 && cues::month(a).is_some() && cues::month(a) == cues::month(b);
-    (shared >= 5 && shared * 4 >= longer * 3) || month()
+    (shared >= 5 && shared * 4 >= longer * 3)
+        || (shared >= 3 && cues::month(a).is_some() && cues::month(a) == cues::month(b))
 }
 
 /// Whether two words of at least five letters differ by one letter that is missing, added, changed
@@ -274,13 +274,17 @@ fn missing_answer_type(question: &ParsedQuestion, unit: &Unit) -> f32 {
     if unit.form == Form::Row && unit.plain.split('|').any(|cell| cell.trim().is_empty()) {
         return 2.5;
     }
-    let some = || cues::split(&unit.plain.to_lowercase()).any(|word| cues::holds(cues::SOME, word));
     match wants.number || wants.extent {
         false => 0.0,
         true if wants.extent && has_number(question, &unit.plain) => 0.5,
-        true if some() => 0.0,
+        true if says_some(unit) => 0.0,
         true => 1.0,
     }
+}
+
+/// Whether the unit has a word for an amount that is not named.
+fn says_some(unit: &Unit) -> bool {
+    cues::split(&unit.plain.to_lowercase()).any(|word| cues::holds(cues::SOME, word))
 }
 
 /// 1 when the unit is about another time or number than the question: its day is outside the
@@ -509,9 +513,8 @@ fn has_number(question: &ParsedQuestion, plain: &str) -> bool {
     let digits = plain
         .split(|c: char| !c.is_ascii_digit())
         .any(|d| !d.is_empty() && !asked(d));
-    let unspaced = || plain.chars().any(|c| cues::COUNTING.contains(c));
     digits
-        || unspaced()
+        || plain.chars().any(|c| cues::COUNTING.contains(c))
         || cues::split(&plain.to_lowercase()).any(|w| cues::holds(cues::NUMERALS, w))
 }
 
