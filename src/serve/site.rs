@@ -128,8 +128,10 @@ async fn search(visit: &Visit, shell: &Shell) -> Sent {
         recent: None,
         within: within(shell),
     };
-    let work = move |bodies: &dyn Bodies, _: &_| bodies.search(&wanted);
-    let done = run(visit, "search", &shell.text, work).await;
+    let done = run(visit, "search", &shell.text, move |bodies, _| {
+        bodies.search(&wanted)
+    })
+    .await;
     shown(shell, done, page::found)
 }
 
@@ -173,15 +175,19 @@ pub(super) fn with_passages(bodies: &dyn Bodies, mut answer: Value) -> Result<Va
 
 async fn note(visit: &Visit, shell: &Shell, address: String) -> Sent {
     let subject = address.clone();
-    let work = move |bodies: &dyn Bodies, _: &_| bodies.note(&address);
-    let done = run(visit, "get", &subject, work).await;
+    let done = run(visit, "get", &subject, move |bodies, _| {
+        bodies.note(&address)
+    })
+    .await;
     shown(shell, done, page::document)
 }
 
 async fn memory(visit: &Visit, shell: &Shell, words: String) -> Sent {
     let subject = words.clone();
-    let work = move |bodies: &dyn Bodies, _: &_| bodies.memory(&words);
-    let done = run(visit, "memory", &subject, work).await;
+    let done = run(visit, "memory", &subject, move |bodies, _| {
+        bodies.memory(&words)
+    })
+    .await;
     shown(shell, done, |shell, found| {
         page_state::memories(shell, &subject, found)
     })
@@ -189,15 +195,16 @@ async fn memory(visit: &Visit, shell: &Shell, words: String) -> Sent {
 
 async fn one_run(visit: &Visit, shell: &Shell, id: String) -> Sent {
     let subject = id.clone();
-    let work = move |bodies: &dyn Bodies, _: &_| bodies.run(&id);
-    let done = run(visit, "run", &subject, work).await;
+    let done = run(visit, "run", &subject, move |bodies, _| bodies.run(&id)).await;
     shown(shell, done, page_runs::one)
 }
 
 async fn compared(visit: &Visit, shell: &Shell, a: String, b: String) -> Sent {
     let subject = format!("{a} {b}");
-    let work = move |bodies: &dyn Bodies, _: &_| bodies.compare(&a, &b);
-    let done = run(visit, "compare", &subject, work).await;
+    let done = run(visit, "compare", &subject, move |bodies, _| {
+        bodies.compare(&a, &b)
+    })
+    .await;
     shown(shell, done, page_runs::compared)
 }
 
@@ -222,8 +229,10 @@ async fn replay(visit: &Visit, request: &Request<Bytes>) -> Sent {
         .map(|(_, value)| value.into_owned())
         .unwrap_or_default();
     let subject = id.clone();
-    let work = move |bodies: &dyn Bodies, _: &_| bodies.replay(&id);
-    let done = run(visit, "replay", &subject, work).await;
+    let done = run(visit, "replay", &subject, move |bodies, _| {
+        bodies.replay(&id)
+    })
+    .await;
     shown(&shell(visit, request.uri()), done, page_runs::replayed)
 }
 

@@ -86,13 +86,9 @@ pub(crate) fn overlap(claim: &str, evidence: &str) -> [f64; 3] {
         .iter()
         .map(|s| words(s).iter().map(|w| stem(w).to_owned()).collect())
         .collect();
-    let window = |i: usize| {
-        held.get(i..(i + 3).min(held.len()))
-            .map_or(0.0, |sets| share_of_words(&wanted, sets))
-    };
     let mut best = 0;
     for i in 1..held.len() {
-        if window(i) > window(best) {
+        if share_in_window(&wanted, &held, i) > share_in_window(&wanted, &held, best) {
             best = i;
         }
     }
@@ -103,11 +99,21 @@ pub(crate) fn overlap(claim: &str, evidence: &str) -> [f64; 3] {
     let guarded = if !numbers(claim).is_subset(&numbers(evidence)) {
         0.0
     } else if is_negated(claim) != is_negated(&near) {
-        window(best) / 2.0
+        share_in_window(&wanted, &held, best) / 2.0
     } else {
-        window(best)
+        share_in_window(&wanted, &held, best)
     };
-    [share_of_words(&wanted, &held), window(best), guarded]
+    [
+        share_of_words(&wanted, &held),
+        share_in_window(&wanted, &held, best),
+        guarded,
+    ]
+}
+
+/// The share of the wanted words in three sentences from here.
+fn share_in_window(wanted: &[&str], held: &[HashSet<String>], i: usize) -> f64 {
+    held.get(i..(i + 3).min(held.len()))
+        .map_or(0.0, |sets| share_of_words(wanted, sets))
 }
 
 /// Whether the text contains a negation.

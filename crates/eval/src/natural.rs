@@ -145,20 +145,25 @@ impl<'r> Vaults<'r> {
             let text = (self.read)(&row.vault, &lines.path)?;
             self.files.insert(key.clone(), File::of(text));
         }
-        let missing = || {
-            let Lines {
-                path,
-                start_line,
-                end_line,
-            } = lines;
-            invalid(format!(
-                "{}: {path} has no lines {start_line} to {end_line}",
-                row.id
-            ))
-        };
-        let file = self.files.get(&key).ok_or_else(missing)?;
-        file.excerpt(lines).ok_or_else(missing)
+        let file = self
+            .files
+            .get(&key)
+            .ok_or_else(|| missing_lines(row, lines))?;
+        file.excerpt(lines).ok_or_else(|| missing_lines(row, lines))
     }
+}
+
+/// The file has no such lines.
+fn missing_lines(row: &NaturalRow, lines: &Lines) -> Failure {
+    let Lines {
+        path,
+        start_line,
+        end_line,
+    } = lines;
+    invalid(format!(
+        "{}: {path} has no lines {start_line} to {end_line}",
+        row.id
+    ))
 }
 
 impl File {

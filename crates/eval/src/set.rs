@@ -161,15 +161,16 @@ fn is_placed(mark: &Mark) -> bool {
 }
 
 fn lines<T: DeserializeOwned>(text: &str, name: &str) -> Result<Vec<T>> {
-    let parse = |(number, line): (usize, &str)| {
-        serde_json::from_str(line)
-            .map_err(|error| invalid(format!("{name}, line {number}: {error}")))
-    };
     (1..)
         .zip(text.lines())
         .filter(|(_, line)| !line.trim().is_empty())
-        .map(parse)
+        .map(|(number, line)| parse_line(name, (number, line)))
         .collect()
+}
+
+/// One line of a file of the set.
+fn parse_line<T: DeserializeOwned>(name: &str, (number, line): (usize, &str)) -> Result<T> {
+    serde_json::from_str(line).map_err(|error| invalid(format!("{name}, line {number}: {error}")))
 }
 
 #[cfg(test)]

@@ -281,11 +281,7 @@ impl Int8Matrix {
         codes.rows.clear();
         codes.turned.resize(inputs, 0.0);
         for (number, quads) in quads.chunks_exact_mut(padded).take(count).enumerate() {
-            let span = number * inputs..(number + 1) * inputs;
-            let row = match rows {
-                Rows::Full(rows) => Rows::Full(&rows[span]),
-                Rows::Halves(rows) => Rows::Halves(&rows[span]),
-            };
+            let row = rows.part(number * inputs..(number + 1) * inputs);
             codes
                 .rows
                 .push(rounding::encode(self.isa, row, &mut codes.turned, quads));

@@ -54,6 +54,17 @@ pub(crate) enum Rows<'a> {
     Halves(&'a [u16]),
 }
 
+#[cfg(target_arch = "x86_64")]
+impl Rows<'_> {
+    /// The numbers in this range.
+    pub(crate) fn part(self, range: std::ops::Range<usize>) -> Self {
+        match self {
+            Self::Full(rows) => Self::Full(&rows[range]),
+            Self::Halves(rows) => Self::Halves(&rows[range]),
+        }
+    }
+}
+
 /// Where results go.
 #[cfg(target_arch = "x86_64")]
 pub(crate) enum Out<'a> {

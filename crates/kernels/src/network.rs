@@ -162,6 +162,11 @@ impl Linear {
 }
 
 impl Network {
+    /// Adds `rows` to `x` and normalises every row of the sum.
+    fn add_and_norm(&self, x: &mut [f32], rows: &[f32], norm: &Norm) {
+        add_and_norm(self.isa, x, rows, &norm.weight, &norm.bias, self.eps);
+    }
+
     /// A network of layers that all have the same shape. `heads` divides `hidden`.
     ///
     /// Errors: a message if the shapes do not match.
@@ -278,14 +283,7 @@ impl Network {
         }
         let rows = fitted(rows, x.len());
         layer.out.apply(self.isa, context, false, rounding, rows)?;
-        add_and_norm(
-            self.isa,
-            x,
-            rows,
-            &layer.out_norm.weight,
-            &layer.out_norm.bias,
-            self.eps,
-        );
+        self.add_and_norm(x, rows, &layer.out_norm);
         // In blocks, because the inner activations are the largest.
         for (x, rows) in x
             .chunks_mut(BLOCK_ROWS * hidden)
@@ -294,14 +292,7 @@ impl Network {
             let inner = fitted(inner, x.len() / hidden * self.inner);
             layer.up.apply(self.isa, x, true, rounding, inner)?;
             layer.down.apply(self.isa, inner, false, rounding, rows)?;
-            add_and_norm(
-                self.isa,
-                x,
-                rows,
-                &layer.down_norm.weight,
-                &layer.down_norm.bias,
-                self.eps,
-            );
+            self.add_and_norm(x, rows, &layer.down_norm);
         }
         Ok(())
     }
@@ -323,6 +314,31 @@ impl Network {
         } else {
             self.isa.multiplies_bytes_in_512_bits()
                 && all(|linear| matches!(linear, Linear::Int8(_)))
+        }
+    }
+
+    /// Attention within each of the sequences, in bf16, or in words if the set has no bf16.
+    fn attend_in_halves(
+        &self,
+        qkv: &[u16],
+        lengths: &[usize],
+        context: &mut [u16],
+        (halves, words): (
+            &mut halves::Bf16AttentionScratch,
+            &mut words::WordAttentionScratch,
+        ),
+    ) {
+        let hidden = self.hidden;
+        let mut done = 0;
+        for len in lengths {
+            let own = done * hidden..(done + len) * hidden;
+            let (qkv, context) = (&qkv[3 * own.start..], &mut context[own]);
+            if self.isa.has_bf16() {
+                halves::attend(self.isa, qkv, hidden, self.heads, context, halves);
+            } else {
+                words::attend(self.isa, qkv, hidden, self.heads, context, words);
+            }
+            done += len;
         }
     }
 
@@ -352,17 +368,7 @@ impl Network {
             &mut Out::Halves(qkv),
         );
         let context = context.fitted::<u16>(padded * hidden);
-        let mut done = 0;
-        for len in lengths {
-            let own = done * hidden..(done + len) * hidden;
-            let (qkv, context) = (&qkv[3 * own.start..], &mut context[own]);
-            if self.isa.has_bf16() {
-                halves::attend(self.isa, qkv, hidden, self.heads, context, halves);
-            } else {
-                words::attend(self.isa, qkv, hidden, self.heads, context, words);
-            }
-            done += len;
-        }
+        self.attend_in_halves(qkv, lengths, context, (halves, words));
         let rows = fitted(rows, x.len());
         layer.out.apply_to(
             Rows::Halves(context),
@@ -371,14 +377,7 @@ impl Network {
             rounding,
             &mut Out::Full(rows),
         );
-        add_and_norm(
-            self.isa,
-            x,
-            rows,
-            &layer.out_norm.weight,
-            &layer.out_norm.bias,
-            self.eps,
-        );
+        self.add_and_norm(x, rows, &layer.out_norm);
         for (x, rows) in x
             .chunks_mut(HALVES_ROWS * hidden)
             .zip(rows.chunks_mut(HALVES_ROWS * hidden))
@@ -399,14 +398,7 @@ impl Network {
                 rounding,
                 &mut Out::Full(rows),
             );
-            add_and_norm(
-                self.isa,
-                x,
-                rows,
-                &layer.down_norm.weight,
-                &layer.down_norm.bias,
-                self.eps,
-            );
+            self.add_and_norm(x, rows, &layer.down_norm);
         }
     }
 }

@@ -124,20 +124,26 @@ pub(crate) fn floats(
         .take(count)
     {
         let sums = sums.first_chunk_mut::<PANEL>().expect("sums fit");
-        *sums = [0.0; PANEL];
-        for (x, lines) in row[..inputs].iter().zip(panel.chunks_exact(2)) {
-            for (sums, line) in sums.chunks_exact_mut(LINE).zip(lines) {
-                for (sum, w) in sums.iter_mut().zip(&line.0) {
-                    *sum = if cfg!(any(target_arch = "aarch64", target_feature = "fma")) {
-                        x.mul_add(*w, *sum)
-                    } else {
-                        *sum + x * w
-                    };
-                }
+        floats_of_row(&row[..inputs], panel, sums);
+    }
+    count
+}
+
+/// The sums of one row over one panel, on any processor.
+#[inline]
+fn floats_of_row(row: &[f32], panel: &[Floats], sums: &mut [f32; PANEL]) {
+    *sums = [0.0; PANEL];
+    for (x, lines) in row.iter().zip(panel.chunks_exact(2)) {
+        for (sums, line) in sums.chunks_exact_mut(LINE).zip(lines) {
+            for (sum, w) in sums.iter_mut().zip(&line.0) {
+                *sum = if cfg!(any(target_arch = "aarch64", target_feature = "fma")) {
+                    x.mul_add(*w, *sum)
+                } else {
+                    *sum + x * w
+                };
             }
         }
     }
-    count
 }
 
 /// Exact sums of up to 12 rows of codes (0 to 255) over one panel of 16-bit weights (−127 to 127).

@@ -111,8 +111,9 @@ fn without_rejected(draft: &Draft, rendered: &Rendered, report: &Report) -> Draf
         .collect();
     let mut out = Draft::default();
     let pieces: Vec<_> = draft.segments().iter().zip(&rendered.pieces).collect();
-    let ends = |a: &Piece, b: &Piece| matches!(a, Piece::Cite(_)) && !matches!(b, Piece::Cite(_));
-    for statement in pieces.chunk_by(|a, b| !ends(&a.1.1, &b.1.1)) {
+    for statement in pieces
+        .chunk_by(|a, b| !(matches!(&a.1.1, Piece::Cite(_)) && !matches!(&b.1.1, Piece::Cite(_))))
+    {
         let touched = statement.iter().any(|(_, (range, piece))| {
             // White space between statements is not part of a claim.
             let blank = *piece == Piece::Text

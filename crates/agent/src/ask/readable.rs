@@ -328,10 +328,9 @@ fn property_line(line: &str) -> String {
 /// The lines of a code block without its fences, indented.
 fn code(text: &str) -> Vec<TextLine> {
     let lines: Vec<&str> = text.lines().filter(|line| !is_fence(line)).collect();
-    let blank = |line: &&&str| !line.trim().is_empty();
     let least = lines
         .iter()
-        .filter(blank)
+        .filter(|line| !line.trim().is_empty())
         .map(|line| indent_of(line))
         .min()
         .unwrap_or(0);

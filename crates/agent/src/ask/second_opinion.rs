@@ -15,7 +15,6 @@ use crate::llm::{Message, Model, Reply, Role, Sampling};
 use local_agent_index::lexical;
 use local_agent_index::retrieval::Packed;
 use local_agent_text::error::Result;
-use local_agent_text::evidence::EvidenceItem;
 use local_agent_text::types::Sha256;
 use local_agent_verify::{Claim, Code, Opinion, Report, Verdict};
 
@@ -152,10 +151,9 @@ fn document(claim: &Claim, packed: &Packed) -> String {
     let mut labels: Vec<_> = claim.citations.iter().filter_map(|c| c.label).collect();
     labels.sort_unstable();
     labels.dedup();
-    let is_cited = |item: &EvidenceItem| labels.is_empty() || labels.contains(&item.label);
     let items = packed.snapshot.items().iter();
     let texts: Vec<&str> = items
-        .filter(|item| is_cited(item))
+        .filter(|item| labels.is_empty() || labels.contains(&item.label))
         .map(|item| item.text.trim_end())
         .collect();
     nearest_paragraphs(&texts.join("\n\n"), &claim.text, MOST_CHARS)

@@ -134,8 +134,9 @@ impl Config {
     #[must_use]
     pub fn limited_to(&self, sources: &[String], client: LimitedClient) -> Self {
         let mut limited = self.clone();
-        let may = |name: &str| sources.is_empty() || sources.iter().any(|own| own == name);
-        limited.sources.retain(|source| may(source.name.as_str()));
+        limited.sources.retain(|source| {
+            sources.is_empty() || sources.iter().any(|own| own == source.name.as_str())
+        });
         limited.security.allowed_roots.clear();
         limited.security.allow_any_path = false;
         limited.client = Some(client);

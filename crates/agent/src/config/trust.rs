@@ -219,12 +219,7 @@ fn reaches_out(
         (_, Val::Sources(sources)) => sources
             .iter()
             .filter(|source| leads_outside(folder, home, &source.root.text))
-            .map(|source| {
-                (
-                    source.root.line,
-                    format!("the source `{}` is outside its folder", source.name),
-                )
-            })
+            .map(source_outside)
             .collect(),
         ("llm.base_url", Val::Text(url))
             if ServerUrl::parse(url).is_ok_and(|url| !url.is_loopback()) =>
@@ -235,11 +230,7 @@ fn reaches_out(
             let looser = below
                 .text(key)
                 .is_ok_and(|before| strictness_of(word) < strictness_of(before));
-            if looser {
-                vec![(line, format!("`{key}` is `{word}`"))]
-            } else {
-                vec![]
-            }
+            Vec::from_iter(looser.then(|| (line, format!("`{key}` is `{word}`"))))
         }
         ("tools.max_writes", Val::Int(most))
             if below.int(key).is_ok_and(|before: i64| *most > before) =>
@@ -248,38 +239,47 @@ fn reaches_out(
         }
         ("security.deny_names", Val::List(items)) => {
             let missing = absent(below.list(key), items);
-            if missing.is_empty() {
-                vec![]
-            } else {
-                vec![(line, format!("`{key}` lacks {missing}"))]
-            }
+            let lacks = !missing.is_empty();
+            Vec::from_iter(lacks.then(|| (line, format!("`{key}` lacks {missing}"))))
         }
         // The defaults are our choice; what the user typed is the user's choice.
         ("security.allowed_exts", Val::List(items)) if below.origin(key) != Origin::Default => {
             let added = absent(items, below.list(key));
-            if added.is_empty() {
-                vec![]
-            } else {
-                vec![(line, format!("`{key}` adds {added}"))]
-            }
+            let adds = !added.is_empty();
+            Vec::from_iter(adds.then(|| (line, format!("`{key}` adds {added}"))))
         }
-        ("ask.strict", Val::Bool(false)) if below.bool(key).is_ok_and(|strict| strict) => {
+        (_, Val::Bool(false)) if protects(key, below) => {
             vec![(line, format!("`{key}` is off"))]
         }
-        (
-            "security.deny_hidden_paths" | "security.deny_absolute_paths" | "runs.enabled",
-            Val::Bool(false),
-        ) => {
-            vec![(line, format!("`{key}` is off"))]
-        }
-        ("security.hard_links", Val::Text(word)) if word != "deny" => {
-            vec![(line, format!("`{key}` is `{word}`"))]
-        }
-        ("security.follow_links", Val::Text(word)) if word != "never" => {
+        (_, Val::Text(word)) if follows_links(key, word) => {
             vec![(line, format!("`{key}` is `{word}`"))]
         }
         _ => Vec::new(),
     }
+}
+
+/// Whether a switch protects the user while it is on.
+fn protects(key: &str, below: &Values) -> bool {
+    match key {
+        "ask.strict" => below.bool(key).is_ok_and(|strict| strict),
+        "security.deny_hidden_paths" | "security.deny_absolute_paths" | "runs.enabled" => true,
+        _ => false,
+    }
+}
+
+/// Whether a value lets links lead to other files.
+fn follows_links(key: &str, word: &str) -> bool {
+    match key {
+        "security.hard_links" => word != "deny",
+        "security.follow_links" => word != "never",
+        _ => false,
+    }
+}
+
+/// Says of a source that it is outside its folder.
+fn source_outside(source: &super::sources::TypedSource) -> (u32, String) {
+    let what = format!("the source `{}` is outside its folder", source.name);
+    (source.root.line, what)
 }
 
 /// How strict a rule is; more is stricter.

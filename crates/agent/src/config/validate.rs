@@ -20,7 +20,7 @@ use local_agent_index::retrieval::Fusion;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::evidence::HeadingMatch;
 use local_agent_text::markdown::Scheme;
-use local_agent_text::types::{RelPath, SourceName};
+use local_agent_text::types::RelPath;
 
 /// Builds the configuration. Problems go into `findings`; the value is then left out.
 ///
@@ -387,8 +387,11 @@ fn contexts(values: &Values, sources: &[Source], findings: &mut Findings) -> Vec
         let here = origin.at(item.line);
         match FolderContext::parse(&item.text) {
             Ok(context) => {
-                let known = |name: &SourceName| sources.iter().any(|source| source.name == *name);
-                if let Some(name) = context.source.as_ref().filter(|name| !known(name)) {
+                if let Some(name) = context
+                    .source
+                    .as_ref()
+                    .filter(|name| !sources.iter().any(|source| source.name == **name))
+                {
                     findings.warn(
                         &here,
                         format!("`contexts` names `{name}`, which is no source"),

@@ -53,13 +53,17 @@ pub(super) fn ollama_messages(messages: &[Message]) -> Value {
 fn ollama_message(message: &Message) -> Value {
     let mut body = json!({"role": message.role, "content": message.content});
     if !message.calls.is_empty() {
-        let call = |call: &ToolCall| json!({"function": {"name": call.name, "arguments": object(&call.arguments)}});
-        body["tool_calls"] = message.calls.iter().map(call).collect();
+        body["tool_calls"] = message.calls.iter().map(ollama_call).collect();
     }
     if let Some(call) = &message.answers {
         body["tool_name"] = json!(call.name);
     }
     body
+}
+
+/// A call in Ollama's format.
+fn ollama_call(call: &ToolCall) -> Value {
+    json!({"function": {"name": call.name, "arguments": object(&call.arguments)}})
 }
 
 /// Messages in the form that `/v1/chat/completions` expects: arguments are text, results name their
@@ -77,17 +81,18 @@ pub(super) fn openai_messages(messages: &[Message]) -> Value {
 fn openai_message(message: &Message) -> Value {
     let mut body = json!({"role": message.role, "content": message.content});
     if !message.calls.is_empty() {
-        let call = |call: &ToolCall| {
-            let function =
-                json!({"name": call.name, "arguments": object(&call.arguments).to_string()});
-            json!({"id": call.id, "type": "function", "function": function})
-        };
-        body["tool_calls"] = message.calls.iter().map(call).collect();
+        body["tool_calls"] = message.calls.iter().map(openai_call).collect();
     }
     if let Some(call) = &message.answers {
         body["tool_call_id"] = json!(call.id);
     }
     body
+}
+
+/// A call in the format of OpenAI.
+fn openai_call(call: &ToolCall) -> Value {
+    let function = json!({"name": call.name, "arguments": object(&call.arguments).to_string()});
+    json!({"id": call.id, "type": "function", "function": function})
 }
 
 /// A server may refuse a conversation whose arguments are not an object, so such arguments are not

@@ -121,39 +121,9 @@ impl OllamaChat {
         on_progress: OnProgress<'_>,
     ) -> Result<Reply> {
         let url = format!("{}/api/chat", self.base);
-        let offered = calls::offers(tools);
-        let offer_tokens = if tools.is_empty() {
-            0
-        } else {
-            offered.to_string().len() / 2
-        };
-        let offer_tokens = u32::try_from(offer_tokens).unwrap_or(u32::MAX);
-        let need = tokens::estimate(messages)
-            .saturating_add(sampling.max_tokens)
-            .saturating_add(offer_tokens);
-        let need = need.div_ceil(WINDOW_STEP).saturating_mul(WINDOW_STEP);
-        let window = self.model.window.map_or(need, |most| need.min(most));
-        let mut body = json!({
-            "model": self.model.name,
-            "messages": calls::ollama_messages(messages),
-            "stream": true,
-            // Newer servers then report that the prompt is too long instead of cutting it; older
-            // ones ignore this.
-            "truncate": false,
-            "shift": false,
-            "options": {
-                "num_ctx": window,
-                "num_predict": sampling.max_tokens,
-                "temperature": sampling.temperature,
-                "seed": SEED,
-            },
-        });
-        if !tools.is_empty() {
-            body["tools"] = offered;
-        }
-        if self.thinks {
-            body["think"] = Value::Bool(false);
-        }
+        let offered = (!tools.is_empty()).then(|| calls::offers(tools));
+        let window = self.window_for(messages, offered.as_ref(), sampling);
+        let body = self.body(messages, offered, sampling, window);
         let mut stream = OllamaStream::default();
         let (status, attempts) = until_ready(self.wait.limit, || {
             on_progress(stream.text.len())?;
@@ -196,6 +166,50 @@ impl OllamaChat {
             attempts,
             calls: stream.calls.finish(),
         })
+    }
+
+    /// The window to ask for: what prompt, reply and offered tools need, in whole steps, at most
+    /// the model's own.
+    fn window_for(&self, messages: &[Message], offered: Option<&Value>, sampling: Sampling) -> u32 {
+        let offer_tokens = offered.map_or(0, |offered| offered.to_string().len() / 2);
+        let offer_tokens = u32::try_from(offer_tokens).unwrap_or(u32::MAX);
+        let need = tokens::estimate(messages)
+            .saturating_add(sampling.max_tokens)
+            .saturating_add(offer_tokens);
+        let need = need.div_ceil(WINDOW_STEP).saturating_mul(WINDOW_STEP);
+        self.model.window.map_or(need, |most| need.min(most))
+    }
+
+    /// What is sent to `/api/chat`.
+    fn body(
+        &self,
+        messages: &[Message],
+        offered: Option<Value>,
+        sampling: Sampling,
+        window: u32,
+    ) -> Value {
+        let mut body = json!({
+            "model": self.model.name,
+            "messages": calls::ollama_messages(messages),
+            "stream": true,
+            // Newer servers then report that the prompt is too long instead of cutting it; older
+            // ones ignore this.
+            "truncate": false,
+            "shift": false,
+            "options": {
+                "num_ctx": window,
+                "num_predict": sampling.max_tokens,
+                "temperature": sampling.temperature,
+                "seed": SEED,
+            },
+        });
+        if let Some(offered) = offered {
+            body["tools"] = offered;
+        }
+        if self.thinks {
+            body["think"] = Value::Bool(false);
+        }
+        body
     }
 
     fn refused(&self, url: &str, reply: &local_agent_net::http::Reply) -> Failure {

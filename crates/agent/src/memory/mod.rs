@@ -163,11 +163,10 @@ pub fn all(durable: &Path) -> Result<Vec<MemoryRow>> {
 
 /// The memory with this id, or with an id that begins with it.
 pub fn find(rows: &[MemoryRow], name: &str) -> Result<usize> {
-    let fits = |row: &MemoryRow| row.id == name || name.len() >= 4 && row.id.starts_with(name);
     let found: Vec<usize> = rows
         .iter()
         .enumerate()
-        .filter(|(_, row)| fits(row))
+        .filter(|(_, row)| row.id == name || name.len() >= 4 && row.id.starts_with(name))
         .map(|(at, _)| at)
         .collect();
     match found.as_slice() {

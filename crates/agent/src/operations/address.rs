@@ -365,8 +365,9 @@ fn block(text: &str, name: &str) -> Option<Range<usize>> {
         lines.push((start, line));
         start += line.len();
     }
-    let same = |line: &str| block_name(line).is_some_and(|own| own.eq_ignore_ascii_case(name));
-    let last = lines.iter().position(|(_, line)| same(line))?;
+    let last = lines
+        .iter()
+        .position(|(_, line)| block_name(line).is_some_and(|own| own.eq_ignore_ascii_case(name)))?;
     let alone = lines[last].1.trim_start().starts_with('^');
     let mut first = last;
     if alone {

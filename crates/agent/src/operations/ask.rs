@@ -195,15 +195,7 @@ fn recorded(
     let embedder = library.embedder();
     let mut asked = match subject {
         Subject::File(file) => {
-            let question = ask::FileQuestion {
-                text: question.text,
-                file: &file.path,
-                named_by_question: file.named_by_question,
-                max_chars: config.llm.max_chars_full_read,
-                verify: question.verify,
-                strict: question.strict,
-                today: question.today,
-            };
+            let question = file_question(config, question, file);
             ask::ask_file(&question, sandbox, chosen, observe, &embedder)
         }
         Subject::Notes(engine) => {
@@ -223,32 +215,7 @@ fn recorded(
             )
         }
     };
-    if let (Ok(answer), Some(kept)) = (&mut asked.answer, kept) {
-        answer.stale.extend(kept.said());
-    }
-    if let Ok(answer) = &mut asked.answer {
-        answer
-            .stale
-            .extend(without_opinion(asked.trail.claims_without_opinion));
-    }
-    if let Ok(answer) = &mut asked.answer
-        && matches!(subject, Subject::Notes(_))
-        && matches!(
-            answer.outcome(),
-            ask::Outcome::Abstained | ask::Outcome::Closest
-        )
-    {
-        // Unindexed notes cannot answer.
-        answer
-            .stale
-            .extend(stale_files(config, &question.scope.sources, sandbox));
-    }
-    if let (Ok(answer), Some(_)) = (&mut asked.answer, &config.client) {
-        answer.coverage = library.with(|engine| {
-            let chunks = shown_chunks(engine.index(), sandbox)?;
-            Ok(coverage_of(engine, &chunks))
-        })?;
-    }
+    add_limits(&mut asked, desk, question, subject, kept)?;
     let to_server = library
         .model()
         .is_some_and(super::EmbeddingModel::is_server)
@@ -259,6 +226,57 @@ fn recorded(
         recalled,
         run,
     })
+}
+
+/// The same question about one file.
+fn file_question<'q>(
+    config: &Config,
+    question: &Question<'q>,
+    file: &'q File,
+) -> ask::FileQuestion<'q> {
+    ask::FileQuestion {
+        text: question.text,
+        file: &file.path,
+        named_by_question: file.named_by_question,
+        max_chars: config.llm.max_chars_full_read,
+        verify: question.verify,
+        strict: question.strict,
+        today: question.today,
+    }
+}
+
+/// Adds to the answer what limits it: notes that were kept back, opinions that are missing, files
+/// that are not indexed, and how much of the index the reader may see.
+fn add_limits(
+    asked: &mut Asked,
+    desk: &Desk<'_>,
+    question: &Question<'_>,
+    subject: &Subject<'_>,
+    kept: Option<&KeptBack>,
+) -> Result<()> {
+    let (config, sandbox) = (&desk.loaded.config, desk.sandbox);
+    let claims = asked.trail.claims_without_opinion;
+    let Ok(answer) = &mut asked.answer else {
+        return Ok(());
+    };
+    answer.stale.extend(kept.and_then(KeptBack::said));
+    answer.stale.extend(without_opinion(claims));
+    let is_weak = matches!(
+        answer.outcome(),
+        ask::Outcome::Abstained | ask::Outcome::Closest
+    );
+    if is_weak && matches!(subject, Subject::Notes(_)) {
+        // Unindexed notes cannot answer.
+        let unindexed = stale_files(config, &question.scope.sources, sandbox);
+        answer.stale.extend(unindexed);
+    }
+    if config.client.is_some() {
+        answer.coverage = desk.library.with(|engine| {
+            let chunks = shown_chunks(engine.index(), sandbox)?;
+            Ok(coverage_of(engine, &chunks))
+        })?;
+    }
+    Ok(())
 }
 
 /// The message to the user if the model of `verify.judge` was not asked about `claims` claims.

@@ -319,11 +319,7 @@ fn contradictions(told: &[Told]) -> Vec<(&Told, &Told)> {
 fn by_value<'t>(same: &[&'t Told]) -> Option<Vec<Vec<&'t Told>>> {
     let mut values: Vec<Vec<&Told>> = Vec::new();
     for one in same {
-        let agrees = |known: &Vec<&Told>| {
-            let first = known.first();
-            first.is_some_and(|first| first.value.agrees(&one.value))
-        };
-        match values.iter().position(agrees) {
+        match values.iter().position(|known| agrees_with(one, known)) {
             Some(at) if values[at].len() < MOST_TOLD => values[at].push(one),
             Some(_) => {}
             None if values.len() == MOST_VALUES => return None,
@@ -331,6 +327,12 @@ fn by_value<'t>(same: &[&'t Told]) -> Option<Vec<Vec<&'t Told>>> {
         }
     }
     Some(values)
+}
+
+/// Whether the value agrees with the first of the known ones.
+fn agrees_with(one: &Told, known: &[&Told]) -> bool {
+    let first = known.first();
+    first.is_some_and(|first| first.value.agrees(&one.value))
 }
 
 fn first_pair<'t>(some: &[&'t Told], others: &[&'t Told]) -> Option<(&'t Told, &'t Told)> {

@@ -86,9 +86,12 @@ pub fn select(config: &Config, only: &[String]) -> Result<Vec<Source>> {
         let known = config.sources.iter().map(|s| s.name.as_str());
         return Err(unknown_source(unknown, known));
     }
-    let wanted =
-        |source: &&Source| only.is_empty() || only.iter().any(|name| name == source.name.as_str());
-    Ok(config.sources.iter().filter(wanted).cloned().collect())
+    Ok(config
+        .sources
+        .iter()
+        .filter(|source| only.is_empty() || only.iter().any(|name| name == source.name.as_str()))
+        .cloned()
+        .collect())
 }
 
 /// Options for one run of `embed`.

@@ -413,8 +413,18 @@ impl View<'_> {
     }
 
     fn run(&self, out: &mut String) {
-        let record = self.record;
         out.push_str("<section id=\"run\">\n<h2>The run</h2>\n<div class=\"scroll\"><table>\n");
+        self.run_table(out);
+        out.push_str("</table></div>\n");
+        for (n, call) in self.record.calls.iter().enumerate() {
+            show_call(out, n, call);
+        }
+        out.push_str("</section>\n");
+    }
+
+    /// Writes the rows of the table about the run.
+    fn run_table(&self, out: &mut String) {
+        let record = self.record;
         let timings: Vec<String> = record
             .timings_ms
             .iter()
@@ -479,11 +489,6 @@ impl View<'_> {
                 )),
             );
         }
-        out.push_str("</table></div>\n");
-        for (n, call) in record.calls.iter().enumerate() {
-            show_call(out, n, call);
-        }
-        out.push_str("</section>\n");
     }
 }
 

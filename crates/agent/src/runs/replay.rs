@@ -210,11 +210,8 @@ fn text_of(
     file: &[u8],
 ) -> std::result::Result<(String, bool), String> {
     let fits = |bytes: &[u8]| Sha256::of(bytes) == *sha256;
-    let text = |bytes: &[u8]| {
-        String::from_utf8(bytes.to_vec()).map_err(|_| "it is not UTF-8 text".to_owned())
-    };
     if let Some(bytes) = span.slice(file).filter(|bytes| fits(bytes)) {
-        return Ok((text(bytes)?, true));
+        return Ok((as_text(bytes)?, true));
     }
     let starts = std::iter::once(0).chain(
         file.iter()
@@ -228,10 +225,15 @@ fn text_of(
             break;
         };
         if let Some(bytes) = file.get(start..end).filter(|bytes| fits(bytes)) {
-            return Ok((text(bytes)?, false));
+            return Ok((as_text(bytes)?, false));
         }
     }
     Err("the file changed".to_owned())
+}
+
+/// The bytes as text.
+fn as_text(bytes: &[u8]) -> std::result::Result<String, String> {
+    String::from_utf8(bytes.to_vec()).map_err(|_| "it is not UTF-8 text".to_owned())
 }
 
 /// Verifies the draft of a run again and compares the report's hash with the recorded one.

@@ -192,10 +192,15 @@ impl ToolFactory {
     /// The tools that may be offered to a model or an agent: read-only, and not denied by the
     /// policy.
     pub fn read_only(&self) -> Vec<Tool> {
-        let offered = |tool: &Tool| {
-            tool.effect() == ToolEffect::Reads && self.0.policy.rule(tool.name()) != Rule::Deny
-        };
-        self.all().into_iter().filter(offered).collect()
+        self.all()
+            .into_iter()
+            .filter(|tool| self.is_offered(tool))
+            .collect()
+    }
+
+    /// Whether the tool only reads and the policy does not deny it.
+    fn is_offered(&self, tool: &Tool) -> bool {
+        tool.effect() == ToolEffect::Reads && self.0.policy.rule(tool.name()) != Rule::Deny
     }
 
     /// One tool by its name.

@@ -63,10 +63,6 @@ impl ReadFile {
         if text.trim().is_empty() {
             return None;
         }
-        let line_of = |byte: usize| {
-            let before = self.bytes.get(..byte).unwrap_or_default();
-            u32::try_from(before.iter().filter(|b| **b == b'\n').count() + 1).ok()
-        };
         let heading = HeadingPath::new(Vec::new()).ok()?;
         Some(Excerpt {
             chunk_key: ChunkKey::derive(
@@ -83,11 +79,17 @@ impl ReadFile {
             heading,
             span: ByteSpan::new(start, end)?,
             lines: LineSpan::new(
-                line_of(start)?,
-                line_of(start + text.trim_end_matches('\n').len())?,
+                self.line_of(start)?,
+                self.line_of(start + text.trim_end_matches('\n').len())?,
             )?,
             text: text.to_owned(),
         })
+    }
+
+    /// The line of a byte, from 1.
+    fn line_of(&self, byte: usize) -> Option<u32> {
+        let before = self.bytes.get(..byte).unwrap_or_default();
+        u32::try_from(before.iter().filter(|b| **b == b'\n').count() + 1).ok()
     }
 }
 

@@ -87,11 +87,11 @@ impl Tensors {
         // This checks, too, that the data is as long as the header says.
         let (header, metadata) = SafeTensors::read_metadata(bytes.as_slice())
             .map_err(|e| invalid(id, &format!("its weights are not a safetensors file ({e})")))?;
-        let has_words = |prefix: &&&str| {
-            let name = format!("{prefix}embeddings.word_embeddings.weight");
-            metadata.info(&name).is_some()
-        };
-        let prefix = PREFIXES.iter().find(has_words).copied().unwrap_or_default();
+        let prefix = PREFIXES
+            .iter()
+            .find(|prefix| has_words(&metadata, prefix))
+            .copied()
+            .unwrap_or_default();
         Ok(Self {
             id: id.to_owned(),
             bytes: bytes.clone(),
@@ -212,6 +212,12 @@ impl Tensors {
             width,
         })
     }
+}
+
+/// Whether the table of words has this prefix.
+fn has_words(metadata: &Metadata, prefix: &str) -> bool {
+    let name = format!("{prefix}embeddings.word_embeddings.weight");
+    metadata.info(&name).is_some()
 }
 
 /// The shape of a tensor of numbers; none for other kinds.

@@ -116,19 +116,18 @@ impl Manifest {
     ///
     /// Errors: `WRITE_ERROR`.
     pub fn write(&self, folder: &Path) -> Result<()> {
-        let failed = |e: std::io::Error| {
-            Failure::new(
-                ErrorCode::WriteError,
-                format!("The manifest of `{}` cannot be written: {e}.", self.id),
-            )
-        };
-        let mut text = serde_json::to_vec_pretty(self).map_err(|e| failed(e.into()))?;
+        let mut text =
+            serde_json::to_vec_pretty(self).map_err(|e| unwritable_manifest(&self.id, e.into()))?;
         text.push(b'\n');
-        let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
-        std::io::Write::write_all(&mut file, &text).map_err(failed)?;
-        file.as_file().sync_all().map_err(failed)?;
+        let mut file = tempfile::NamedTempFile::new_in(folder)
+            .map_err(|e| unwritable_manifest(&self.id, e))?;
+        std::io::Write::write_all(&mut file, &text)
+            .map_err(|e| unwritable_manifest(&self.id, e))?;
+        file.as_file()
+            .sync_all()
+            .map_err(|e| unwritable_manifest(&self.id, e))?;
         file.persist(folder.join(MANIFEST))
-            .map_err(|e| failed(e.error))?;
+            .map_err(|e| unwritable_manifest(&self.id, e.error))?;
         Ok(())
     }
 
@@ -149,6 +148,14 @@ impl Manifest {
                 .is_ok_and(|m| m.len() == f.bytes)
         })
     }
+}
+
+/// The manifest cannot be written.
+fn unwritable_manifest(id: &str, e: std::io::Error) -> Failure {
+    Failure::new(
+        ErrorCode::WriteError,
+        format!("The manifest of `{id}` cannot be written: {e}."),
+    )
 }
 
 /// The manifest cannot be used.
@@ -251,20 +258,16 @@ pub(super) fn records(id: &str, folder: &Path) -> Result<Vec<FileRecord>> {
 /// The size and hash of `path` in `folder`; `None` if there is no such file.
 pub(super) fn record(folder: &Path, path: &str) -> Result<Option<FileRecord>> {
     let rel = RelPath::new(path).map_err(|e| Failure::internal(e.to_string()))?;
-    let failed = |e: std::io::Error| {
-        invalid(
-            &folder.display().to_string(),
-            &format!("{path} cannot be read ({e})"),
-        )
-    };
     let mut file = match File::open(folder.join(path)) {
         Ok(file) => file,
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(e) => return Err(failed(e)),
+        Err(e) => return Err(unreadable_part(folder, path, e)),
     };
     let (mut hasher, mut bytes, mut buffer) = (sha2::Sha256::new(), 0, vec![0; 1 << 16]);
     loop {
-        let n = file.read(&mut buffer).map_err(failed)?;
+        let n = file
+            .read(&mut buffer)
+            .map_err(|e| unreadable_part(folder, path, e))?;
         if n == 0 {
             break;
         }
@@ -276,6 +279,14 @@ pub(super) fn record(folder: &Path, path: &str) -> Result<Option<FileRecord>> {
         bytes,
         sha256: Sha256::from_bytes(hasher.finalize().into()),
     }))
+}
+
+/// A file of the model cannot be read.
+fn unreadable_part(folder: &Path, path: &str, e: std::io::Error) -> Failure {
+    invalid(
+        &folder.display().to_string(),
+        &format!("{path} cannot be read ({e})"),
+    )
 }
 
 /// Reads a file that should be small; `None` when it does not exist.

@@ -36,19 +36,21 @@ impl AsRef<[u8]> for Bytes {
 
 /// Maps the file at `path` read-only.
 pub(super) fn open(path: &Path) -> Result<Bytes> {
-    let failed = |e: std::io::Error| {
-        Failure::new(
-            ErrorCode::ModelInvalid,
-            format!("The model file {} cannot be read: {e}.", path.display()),
-        )
-    };
-    let file = File::open(path).map_err(failed)?;
+    let file = File::open(path).map_err(|e| unreadable(path, e))?;
     // SAFETY: the map is read-only and this program never changes such a file in place: `models
     // pull` makes a new folder and renames it, and packed weights are written to a new file that is
     // renamed over the old one. If another program truncates the file while it is mapped, a read
     // fails with SIGBUS; the bytes are only ever read as plain numbers, so a change of content
     // cannot break memory safety.
     #[allow(unsafe_code)]
-    let map = unsafe { memmap2::Mmap::map(&file) }.map_err(failed)?;
+    let map = unsafe { memmap2::Mmap::map(&file) }.map_err(|e| unreadable(path, e))?;
     Ok(Bytes::Mapped(Arc::new(map)))
+}
+
+/// The file cannot be read.
+fn unreadable(path: &Path, e: std::io::Error) -> Failure {
+    Failure::new(
+        ErrorCode::ModelInvalid,
+        format!("The model file {} cannot be read: {e}.", path.display()),
+    )
 }

@@ -411,12 +411,9 @@ fn quotes(sample: &Sample, seed: u64) -> Vec<(&'static str, String, String)> {
         })
         .collect();
     let mut out = Vec::new();
-    let at = |n: u64| {
-        whole
-            .get(usize::try_from(n % whole.len().max(1) as u64).unwrap_or(0))
-            .copied()
+    let Some(one) = word_at(&whole, seed) else {
+        return out;
     };
-    let Some(one) = at(seed) else { return out };
     let words: Vec<&str> = one.split_whitespace().collect();
     let long: Vec<usize> = (1..words.len().saturating_sub(1))
         .filter(|i| {
@@ -432,7 +429,7 @@ fn quotes(sample: &Sample, seed: u64) -> Vec<(&'static str, String, String)> {
         }
         out.push(("quote word", words.join(" "), changed.join(" ")));
     }
-    if let Some(two) = at(seed + 1).filter(|two| *two != one) {
+    if let Some(two) = word_at(&whole, seed + 1).filter(|two| *two != one) {
         let tail: Vec<&str> = two.split_whitespace().collect();
         let joined = [words.get(..words.len() / 2), tail.get(tail.len() / 2..)]
             .into_iter()
@@ -446,6 +443,13 @@ fn quotes(sample: &Sample, seed: u64) -> Vec<(&'static str, String, String)> {
         ));
     }
     out
+}
+
+/// A word, counted around the list.
+fn word_at<'w>(whole: &[&'w str], n: u64) -> Option<&'w str> {
+    whole
+        .get(usize::try_from(n % whole.len().max(1) as u64).unwrap_or(0))
+        .copied()
 }
 
 /// The figures of one operator on one source.

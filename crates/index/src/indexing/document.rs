@@ -148,12 +148,25 @@ fn note_date(document: &Document) -> Option<String> {
 /// The day that a property begins with, if it is written as `YYYY-MM-DD` and exists.
 fn iso_day(value: &serde_json::Value) -> Option<String> {
     let day = value.as_str()?.get(..10)?;
-    let digits = |range: std::ops::Range<usize>| day[range].bytes().all(|b| b.is_ascii_digit());
     let dashes = day.as_bytes()[4] == b'-' && day.as_bytes()[7] == b'-';
-    if !(day.is_ascii() && dashes && digits(0..4) && digits(5..7) && digits(8..10)) {
+    if !(day.is_ascii()
+        && dashes
+        && is_all_digits(day, 0..4)
+        && is_all_digits(day, 5..7)
+        && is_all_digits(day, 8..10))
+    {
         return None;
     }
-    let number = |range: std::ops::Range<usize>| day[range].parse::<u32>().ok();
     let year = day[0..4].parse().ok();
-    is_day(year, number(5..7)?, number(8..10)?).then(|| day.to_owned())
+    is_day(year, number_in(day, 5..7)?, number_in(day, 8..10)?).then(|| day.to_owned())
+}
+
+/// The number in this part of the day.
+fn number_in(day: &str, range: std::ops::Range<usize>) -> Option<u32> {
+    day[range].parse::<u32>().ok()
+}
+
+/// Whether this part of the day has only digits.
+fn is_all_digits(day: &str, range: std::ops::Range<usize>) -> bool {
+    day[range].bytes().all(|b| b.is_ascii_digit())
 }

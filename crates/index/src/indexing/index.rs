@@ -317,12 +317,19 @@ fn before(db_path: &Path) -> Option<Before> {
         return None;
     }
     let reader = IndexReader::open(db_path).ok()??;
-    let one = |held: store::SourceRecord| {
-        let device = reader.device(&held.name).ok()?;
-        let documents = usize::try_from(held.documents).unwrap_or(usize::MAX);
-        Some((held.name, Was { documents, device }))
-    };
-    reader.sources().ok()?.into_iter().map(one).collect()
+    reader
+        .sources()
+        .ok()?
+        .into_iter()
+        .map(|held| was_before(&reader, held))
+        .collect()
+}
+
+/// The name of a source and what the index had of it.
+fn was_before(reader: &IndexReader, held: store::SourceRecord) -> Option<(String, Was)> {
+    let device = reader.device(&held.name).ok()?;
+    let documents = usize::try_from(held.documents).unwrap_or(usize::MAX);
+    Some((held.name, Was { documents, device }))
 }
 
 fn forget_other_sources(
@@ -659,12 +666,11 @@ impl<'a> Scan<'a> {
                 return Ok(self.outcome(document::skipped(place, stamp, reason, None)));
             }
         };
-        let same = |known: &&KnownDocument| {
-            known.status == "indexed"
-                && known.chunker_sig == self.options.chunker_sig
-                && known.sha256 == Some(*Sha256::of(&file.bytes).as_bytes())
-        };
-        if let Some(known) = self.known.get(path.as_str()).filter(same) {
+        if let Some(known) = self
+            .known
+            .get(path.as_str())
+            .filter(|known| self.has_same_text(&file, known))
+        {
             return Ok(if known.stamp == file.stamp {
                 Outcome::Unchanged
             } else {
@@ -673,6 +679,17 @@ impl<'a> Scan<'a> {
         }
         let row = document::row(place, file.stamp, &file.bytes, self.options, count);
         Ok(self.outcome(row))
+    }
+
+    /// Whether the file was indexed with the same bytes and cut in the same way.
+    fn has_same_text(
+        &self,
+        file: &local_agent_files::sandbox::FileBytes,
+        known: &KnownDocument,
+    ) -> bool {
+        known.status == "indexed"
+            && known.chunker_sig == self.options.chunker_sig
+            && known.sha256 == Some(*Sha256::of(&file.bytes).as_bytes())
     }
 
     /// A row that only repeats why a file is skipped is not written: then nothing is published and

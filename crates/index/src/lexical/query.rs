@@ -133,13 +133,12 @@ fn filter<'a>(text: &'a str, known_keys: &BTreeSet<String>) -> Option<(String, S
         .iter()
         .find(|f| f.eq_ignore_ascii_case(name))
         .map(|f| (*f).to_owned());
-    let folded = || name.to_lowercase();
     let key = fixed
         .or_else(|| known_keys.get(name).cloned())
         .or_else(|| {
             known_keys
                 .iter()
-                .find(|key| key.to_lowercase() == folded())
+                .find(|key| key.to_lowercase() == name.to_lowercase())
                 .cloned()
         })?;
     let (value, after) = quoted(rest).unwrap_or_else(|| word(rest));

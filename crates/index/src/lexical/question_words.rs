@@ -12,7 +12,6 @@ const BEHIND_LATIN: char = '\u{370}';
 /// The words of `query` that are searched, without its phrases. `languages`: the languages of the
 /// index besides English.
 pub(super) fn searched_words(query: &Query, languages: &[Language]) -> String {
-    let all = || query.words.join(" ");
     let shouted = !query
         .words
         .iter()
@@ -25,7 +24,7 @@ pub(super) fn searched_words(query: &Query, languages: &[Language]) -> String {
     };
     let (asking, rest): (Vec<&String>, Vec<&String>) = query.words.iter().partition(asks);
     if asking.is_empty() || (query.phrases.is_empty() && !says_something(&rest)) {
-        return all();
+        return query.words.join(" ");
     }
     let rest: Vec<&str> = rest.into_iter().map(String::as_str).collect();
     rest.join(" ")

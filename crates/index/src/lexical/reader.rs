@@ -68,19 +68,11 @@ impl Reader {
     /// which is about to be swapped in is preferred to one of another commit. The result may still
     /// be of another commit.
     pub fn open_for(dir: &Path, commit: Option<CommitId>) -> Result<Option<Self>> {
-        let fits = |opened: &Result<Option<Self>>| {
-            let stamp = opened
-                .as_ref()
-                .ok()
-                .and_then(|reader| reader.as_ref())
-                .and_then(Self::stamp);
-            commit.is_some() && stamp.map(|stamp| stamp.index_commit) == commit
-        };
         let begun = state(dir);
         let mut opened = Self::open(dir);
-        if !fits(&opened) {
+        if !is_of_commit(commit, &opened) {
             let new = Self::open(&beside(dir));
-            if fits(&new) {
+            if is_of_commit(commit, &new) {
                 return new;
             }
             // It was swapped in between the two checks.
@@ -212,6 +204,16 @@ impl Reader {
     }
 }
 
+/// Whether the projection was made from this commit.
+fn is_of_commit(commit: Option<CommitId>, opened: &Result<Option<Reader>>) -> bool {
+    let stamp = opened
+        .as_ref()
+        .ok()
+        .and_then(|reader| reader.as_ref())
+        .and_then(Reader::stamp);
+    commit.is_some() && stamp.map(|stamp| stamp.index_commit) == commit
+}
+
 /// The ids and keys of the chunks of a segment.
 fn keys_of(segment: &LexicalSegment) -> Vec<(i64, ChunkKey)> {
     let chunks = segment.alive().filter(|at| segment.is_chunk(*at));
@@ -303,11 +305,11 @@ impl LexicalSegment {
     fn with_norms(mut self, length: &[u32], totals: &LexicalTotals) -> Self {
         let of_docs = average_length(totals.doc_length, totals.docs);
         let of_chunks = average_length(totals.chunk_length, totals.chunks);
-        let norm = |(length, back): (&u32, &u32)| {
-            let average = if *back > 0 { of_chunks } else { of_docs };
-            1.0 - WEIGHTS.b + WEIGHTS.b * *length as f32 / average
-        };
-        self.norm = length.iter().zip(&self.back).map(norm).collect();
+        self.norm = length
+            .iter()
+            .zip(&self.back)
+            .map(|(length, back)| norm_of(of_docs, of_chunks, (length, back)))
+            .collect();
         self
     }
 
@@ -338,6 +340,12 @@ impl LexicalSegment {
         bytes[8..].copy_from_slice(&last);
         ChunkKey::from_bytes(bytes)
     }
+}
+
+/// What the frequencies of an entry are divided by: long texts count less.
+fn norm_of(of_docs: f32, of_chunks: f32, (length, back): (&u32, &u32)) -> f32 {
+    let average = if *back > 0 { of_chunks } else { of_docs };
+    1.0 - WEIGHTS.b + WEIGHTS.b * *length as f32 / average
 }
 
 /// The mean length of `count` texts; at least 1.

@@ -590,8 +590,7 @@ impl Engine {
         }
         if !excluded.is_empty() {
             let gone = self.index.chunks_of(&excluded)?;
-            let everything = || self.index.all_chunk_ids();
-            let from = scope.map_or_else(everything, Ok)?;
+            let from = scope.map_or_else(|| self.index.all_chunk_ids(), Ok)?;
             scope = Some(from.iter().filter(|id| !gone.contains(*id)).collect());
         }
         Ok(scope)
@@ -607,8 +606,6 @@ impl Engine {
         per: Per,
         limit: usize,
     ) -> Result<(Vec<Hit>, usize)> {
-        let allowed =
-            |chunk: &ChunkRecord| documents.is_none_or(|ids| ids.contains(chunk.document_id));
         let mut hits = Vec::with_capacity(limit.min(fused.len()));
         let mut seen = HashSet::new();
         let mut dropped = 0;
@@ -617,7 +614,10 @@ impl Engine {
                 break;
             }
             match self.index.chunks(&[candidate.chunk_id])?.pop() {
-                Some(chunk) if chunk.key == candidate.key && allowed(&chunk) => {
+                Some(chunk)
+                    if chunk.key == candidate.key
+                        && documents.is_none_or(|ids| ids.contains(chunk.document_id)) =>
+                {
                     if per == Per::Document && !seen.insert(chunk.document_id) {
                         continue;
                     }

@@ -14,14 +14,12 @@ impl Engine {
     /// # Errors
     /// `PHASE2_QUERY_ERROR` when there are no vectors, or none for this document.
     pub fn similar(&self, document_id: i64, limit: usize) -> Result<Vec<(ChunkRecord, f32)>> {
-        let missing =
-            |what: &str| Failure::new(ErrorCode::QueryError, what).with_hint("local-agent embed");
         let Some(matrix) = &self.matrix else {
-            return Err(missing("there are no vectors to compare"));
+            return Err(missing_vectors("there are no vectors to compare"));
         };
         let own = self.index.chunks_of(&IdSet::from_iter([document_id]))?;
         let Some(mean) = matrix.mean_of(&own) else {
-            return Err(missing("this document has no vector yet"));
+            return Err(missing_vectors("this document has no vector yet"));
         };
         let everything = self.index.all_chunk_ids()?;
         let others: IdSet = everything.iter().filter(|id| !own.contains(*id)).collect();
@@ -41,4 +39,9 @@ impl Engine {
         }
         Ok(found)
     }
+}
+
+/// The vectors that are compared are missing.
+fn missing_vectors(what: &str) -> Failure {
+    Failure::new(ErrorCode::QueryError, what).with_hint("local-agent embed")
 }

@@ -522,12 +522,9 @@ fn move_to(path: &Path, why: &str, stamp: &str) -> Result<PathBuf> {
         .into_iter()
         .map(|entry| entry.name)
         .collect();
-    let is_free = |n: &u32| {
-        !with_side_files(name)
-            .iter()
-            .any(|file| taken.contains(&name_aside(why, stamp, file, *n)))
-    };
-    let number = (1..).find(is_free).unwrap_or(1);
+    let number = (1..)
+        .find(|n| is_free_number(name, why, stamp, &taken, *n))
+        .unwrap_or(1);
     for file in with_side_files(name) {
         match folder.rename(&file, &name_aside(why, stamp, &file, number)) {
             Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(fail(e).into()),
@@ -535,6 +532,13 @@ fn move_to(path: &Path, why: &str, stamp: &str) -> Result<PathBuf> {
         }
     }
     Ok(path.with_file_name(name_aside(why, stamp, name, number)))
+}
+
+/// Whether no file of the database would get a name that is taken.
+fn is_free_number(name: &str, why: &str, stamp: &str, taken: &[String], n: u32) -> bool {
+    !with_side_files(name)
+        .iter()
+        .any(|file| taken.contains(&name_aside(why, stamp, file, n)))
 }
 
 /// The name of a file that is kept aside; a number follows if the name is taken.

@@ -199,13 +199,10 @@ impl VectorWriter {
     fn merge(&mut self) -> Result<Vec<(Segment, Tombstones)>> {
         let old = std::mem::take(&mut self.old);
         let tiers: Vec<_> = old.iter().map(|(s, _)| self.tier(s.entry.rows)).collect();
-        let crowded = |tier: &Option<u32>| {
-            tier.is_some() && tiers.iter().filter(|t| *t == tier).count() > TIER
-        };
         let mut kept = Vec::new();
         for ((segment, dead), tier) in old.into_iter().zip(&tiers) {
             let rows = segment.entry.rows;
-            if dead.len() * DEAD_SHARE <= rows && !crowded(tier) {
+            if dead.len() * DEAD_SHARE <= rows && !is_crowded(&tiers, *tier) {
                 kept.push((segment, dead));
                 continue;
             }
@@ -254,4 +251,9 @@ impl VectorWriter {
             ..entry.clone()
         })
     }
+}
+
+/// Whether the tier has more segments than it may.
+fn is_crowded(tiers: &[Option<u32>], tier: Option<u32>) -> bool {
+    tier.is_some() && tiers.iter().filter(|t| **t == tier).count() > TIER
 }

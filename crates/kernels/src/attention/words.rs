@@ -34,6 +34,22 @@ fn most(sum: i32, count: usize) -> f32 {
         .min(f64::from(i16::MAX)) as f32
 }
 
+/// Rounds one third of a head, which has `len` rows of `width` numbers, one every `stride`; returns
+/// the step between two codes, which is not finite if any number of the third is not finite.
+fn round_third(
+    isa: Isa,
+    rows: &[u16],
+    (stride, len, width): (usize, usize, usize),
+    most: f32,
+    out: &mut [u16],
+) -> f32 {
+    let largest = largest(isa, rows, stride, len, width);
+    let scale = most / largest;
+    let scale = if scale.is_finite() { scale } else { 0.0 };
+    to_words(isa, rows, stride, len, width, scale, out);
+    largest / most
+}
+
 /// Attention of all heads of the first sequence of `qkv` [.., 3·hidden], in bf16, whose length is
 /// that of `context` [len, hidden].
 ///
@@ -85,20 +101,11 @@ pub(crate) fn attend(
         bias: [0.0; PANEL],
     };
     for at in (0..hidden).step_by(width) {
-        // Rounds one third of the head; returns the step between two codes, which is not finite if
-        // any number of the third is not finite.
-        let rounded = |third: usize, most: f32, out: &mut [u16]| {
-            let rows = &qkv[third * hidden + at..];
-            let largest = largest(isa, rows, stride, len, width);
-            let scale = most / largest;
-            let scale = if scale.is_finite() { scale } else { 0.0 };
-            to_words(isa, rows, stride, len, width, scale, out);
-            largest / most
-        };
-        let of_queries = rounded(0, of_products, queries);
-        let of_keys = rounded(1, of_products, others);
+        let shape = (stride, len, width);
+        let of_queries = round_third(isa, &qkv[at..], shape, of_products, queries);
+        let of_keys = round_third(isa, &qkv[hidden + at..], shape, of_products, others);
         pack_keys(isa, others, width, len, width, &mut scratch.keys);
-        let of_values = rounded(2, of_sums, others);
+        let of_values = round_third(isa, &qkv[2 * hidden + at..], shape, of_sums, others);
         pack_values(isa, others, width, len, width, &mut scratch.values);
         let scale = of_queries * of_keys / (width as f32).sqrt();
         let value = of_values + scale * 0.0;

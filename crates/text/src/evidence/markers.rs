@@ -284,9 +284,9 @@ impl Scan<'_> {
         let start = colon + 1 + gap + mark.len_utf8();
         let text = self.text;
         let close = self.quote.at(start, |from| closing_quote(text, from));
-        let blank = |from: usize, to: usize| text.get(from..to).is_some_and(|t| t.contains("\n\n"));
-        let Some(close) = close.filter(|close| close - start < LONGEST && !blank(start, *close))
-        else {
+        let Some(close) = close.filter(|close| {
+            close - start < LONGEST && !text.get(start..*close).is_some_and(|t| t.contains("\n\n"))
+        }) else {
             return (
                 colon + 1,
                 MarkerKind::Malformed("has no closing quote mark and `]`"),

@@ -210,11 +210,10 @@ struct Points<'a> {
 impl<'a> Points<'a> {
     fn of(body: &'a str, range: Range<usize>) -> Self {
         let bytes = body.as_bytes();
-        let second = |at: usize| bytes[at] == b'\n' && at > range.start && bytes[at - 1] == b'\r';
         let points = body[range.clone()]
             .char_indices()
             .map(|(i, _)| range.start + i)
-            .filter(|at| !second(*at));
+            .filter(|at| !(bytes[*at] == b'\n' && *at > range.start && bytes[*at - 1] == b'\r'));
         Self {
             body,
             starts: points.chain([range.end]).collect(),

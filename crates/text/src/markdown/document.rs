@@ -264,12 +264,6 @@ fn sections(
     headings: &[HeadingAt],
     fitter: &Fitter<'_>,
 ) -> Vec<pack::PackableSection> {
-    let start_of = |i: usize| {
-        outline
-            .headings
-            .get(i)
-            .map_or(fitter.text.len(), |h| outline.nodes[h.node].range.start)
-    };
     let mut nodes = outline.children(None).peekable();
     let mut take_until = |end: usize| {
         let mut out = Vec::new();
@@ -290,7 +284,7 @@ fn sections(
     let mut out = vec![pack::PackableSection {
         level: 0,
         path: HeadingPath::default(),
-        units: units(0..start_of(0)),
+        units: units(0..start_of_section(outline, fitter, 0)),
     }];
     let mut stack: Vec<Heading> = Vec::new();
     for (i, heading) in headings.iter().enumerate() {
@@ -303,10 +297,20 @@ fn sections(
         out.push(pack::PackableSection {
             level: heading.level,
             path,
-            units: units(start_of(i)..start_of(i + 1)),
+            units: units(
+                start_of_section(outline, fitter, i)..start_of_section(outline, fitter, i + 1),
+            ),
         });
     }
     out
+}
+
+/// Where a section begins; the end of the text after the last one.
+fn start_of_section(outline: &Outline, fitter: &Fitter<'_>, i: usize) -> usize {
+    outline
+        .headings
+        .get(i)
+        .map_or(fitter.text.len(), |h| outline.nodes[h.node].range.start)
 }
 
 fn old_chunks(

@@ -12,8 +12,9 @@ use super::shallow::MASK;
 /// `[E3]`-like marks are words; an embedded picture is not.
 pub fn plain(text: &str) -> String {
     let trimmed = text.trim();
-    let marks = |b: u8| b"*_[]<>&`~|%=^\\#\n\r".contains(&b);
-    let may_be_marked = trimmed.bytes().any(marks)
+    let may_be_marked = trimmed
+        .bytes()
+        .any(|b| b"*_[]<>&`~|%=^\\#\n\r".contains(&b))
         || trimmed.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '+'))
         || text.starts_with(['\t', ' ']);
     if !may_be_marked {

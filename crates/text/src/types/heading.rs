@@ -27,23 +27,7 @@ impl HeadingPath {
         if headings.iter().any(|h| !(1..=6).contains(&h.level)) {
             return Err(Invalid("a heading level is 1 to 6"));
         }
-        let collapse = |h: Heading| {
-            // Nearly all titles are collapsed already.
-            let odd = |c: char| c.is_whitespace() && c != ' ';
-            let is_collapsed = h.title.trim().len() == h.title.len()
-                && !h.title.contains("  ")
-                && !h.title.contains(odd);
-            let words = || h.title.split_whitespace().collect::<Vec<_>>().join(" ");
-            if is_collapsed {
-                h
-            } else {
-                Heading {
-                    level: h.level,
-                    title: words(),
-                }
-            }
-        };
-        Ok(Self(headings.into_iter().map(collapse).collect()))
+        Ok(Self(headings.into_iter().map(with_single_blanks).collect()))
     }
 
     /// The headings, outermost first.
@@ -83,6 +67,23 @@ impl HeadingPath {
                 .map(parse_heading)
                 .collect::<Result<_, _>>()?,
         )
+    }
+}
+
+/// The heading without blanks around its title or repeated in it.
+fn with_single_blanks(h: Heading) -> Heading {
+    // Nearly all titles are collapsed already.
+    let odd = |c: char| c.is_whitespace() && c != ' ';
+    let is_collapsed =
+        h.title.trim().len() == h.title.len() && !h.title.contains("  ") && !h.title.contains(odd);
+    let words = || h.title.split_whitespace().collect::<Vec<_>>().join(" ");
+    if is_collapsed {
+        h
+    } else {
+        Heading {
+            level: h.level,
+            title: words(),
+        }
     }
 }
 

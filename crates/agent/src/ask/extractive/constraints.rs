@@ -107,18 +107,7 @@ fn one(before: &str, word: &str, after: &str, out: &mut Vec<Constraint>) {
         .trim_matches(|c: char| !c.is_alphanumeric())
         .to_lowercase();
     if cues::holds(cues::QUARTER, &lower) {
-        // "third quarter", "quarter 3", "3. Quartal".
-        let ordinal = cues::ORDINALS
-            .iter()
-            .position(|names| cues::holds(names, &previous))
-            .map(|at| at as u32 + 1);
-        let digit = previous.parse().ok().or(next.parse().ok());
-        out.extend(
-            ordinal
-                .or(digit)
-                .filter(|quarter| (1..=4).contains(quarter))
-                .map(Constraint::Quarter),
-        );
+        out.extend(quarter_beside(&previous, &next));
     } else if let Some(quarter) = lower
         .strip_prefix('q')
         .and_then(|n| n.parse().ok())
@@ -151,22 +140,38 @@ fn one(before: &str, word: &str, after: &str, out: &mut Vec<Constraint>) {
             out.push(Constraint::Numbered(previous, number));
         }
     } else {
-        // "may" and "march" are also verbs; the first word of a question is capitalised. "Jan"
-        // without a number is a person.
-        let is_name =
-            bare.starts_with(char::is_uppercase) && (!before.is_empty() || lower != "may");
-        let is_whole = lower.chars().count() > 3 || matches!(lower.as_str(), "may" | "mai");
         let beside_number = [&previous, &next]
             .iter()
             .any(|word| word.starts_with(|c: char| c.is_ascii_digit()));
-        let is_named = is_name && (is_whole || beside_number)
-            || !matches!(lower.as_str(), "may" | "march") && lower.chars().count() > 3;
-        out.extend(
-            cues::month(&lower)
-                .filter(|_| is_named)
-                .map(Constraint::Month),
-        );
+        out.extend(named_month(bare, before.is_empty(), beside_number));
     }
+}
+
+/// "third quarter", "quarter 3", "3. Quartal": the quarter that the words beside name.
+fn quarter_beside(previous: &str, next: &str) -> Option<Constraint> {
+    let ordinal = cues::ORDINALS
+        .iter()
+        .position(|names| cues::holds(names, previous))
+        .map(|at| at as u32 + 1);
+    let digit = previous.parse().ok().or(next.parse().ok());
+    ordinal
+        .or(digit)
+        .filter(|quarter| (1..=4).contains(quarter))
+        .map(Constraint::Quarter)
+}
+
+/// The month that a word names. "may" and "march" are also verbs; the first word of a question is
+/// capitalised. "Jan" without a number is a person.
+fn named_month(bare: &str, is_first: bool, beside_number: bool) -> Option<Constraint> {
+    let lower = bare.to_lowercase();
+    let is_name = bare.starts_with(char::is_uppercase) && (!is_first || lower != "may");
+    let is_long = lower.chars().count() > 3;
+    let is_whole = is_long || matches!(lower.as_str(), "may" | "mai");
+    let is_named = is_name && (is_whole || beside_number)
+        || !matches!(lower.as_str(), "may" | "march") && is_long;
+    cues::month(&lower)
+        .filter(|_| is_named)
+        .map(Constraint::Month)
 }
 
 /// `2024-03-11`, `11.03.2024`, `3/11/2024`, `2024-03`, `03/2024`, `11.3.`.
@@ -196,8 +201,7 @@ fn numeric_date(bare: &str, ends_in_dot: bool, out: &mut Vec<Constraint>) -> boo
     if numbers.len() == 3 && months.is_empty() {
         return true;
     }
-    let is_month = |month: &u32| (1..=12).contains(month);
-    let months = months.into_iter().filter(is_month);
+    let months = months.into_iter().filter(|month| (1..=12).contains(month));
     out.extend(
         numbers
             .iter()

@@ -117,10 +117,13 @@ fn add(
         });
         last = Some(piece);
     }
-    let key = |range: &Range<usize>| ByteSpan::new(range.start, range.end);
     Ok(Shown {
         pieces,
-        keys: passage.keys.iter().filter_map(key).collect(),
+        keys: passage
+            .keys
+            .iter()
+            .filter_map(|range| ByteSpan::new(range.start, range.end))
+            .collect(),
         date: passage.date,
         title: note.title.clone(),
     })

@@ -175,9 +175,11 @@ impl NoteText {
 
     /// The score of the search hit at `span`; elsewhere a share of the note's best score.
     pub(crate) fn rank_at(&self, span: &Range<usize>) -> f32 {
-        let touches = |hit: &Range<usize>| hit.start < span.end && span.start < hit.end;
         let best = self.hits.iter().map(|(_, s)| *s).fold(0.0, f32::max);
-        let here = self.hits.iter().filter(|(hit, _)| touches(hit));
+        let here = self
+            .hits
+            .iter()
+            .filter(|(hit, _)| hit.start < span.end && span.start < hit.end);
         here.map(|(_, score)| *score).fold(best * BESIDE, f32::max)
     }
 

@@ -129,8 +129,9 @@ fn item(found: Found<'_>, note: &NoteText, unit: &Unit) -> Vec<Piece> {
     pieces.extend(pieces_of(found, unit, |u| {
         u.item.is_some_and(|i| ancestors.contains(&i)) && u.span.start < unit.span.start
     }));
-    let within = |u: &Unit| u.item.is_some_and(|i| note.around(i).any(|b| b == own));
-    let nested = pieces_of(found, unit, within);
+    let nested = pieces_of(found, unit, |u| {
+        u.item.is_some_and(|i| note.around(i).any(|b| b == own))
+    });
     let long = nested.iter().map(|p| p.span.len()).sum::<usize>() > ANNOUNCED;
     pieces.extend(match long {
         true => pieces_of(found, unit, |u| u.item == Some(own)),

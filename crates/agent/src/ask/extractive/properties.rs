@@ -57,12 +57,14 @@ fn has_it(ranked: &Ranked<'_>, unit: &Unit) -> bool {
     }
     let named = terms.iter().any(|t| score::covers(&key, t) > 0.0);
     let rest = |t: &&Term| !value.contains(&t.stem) && score::covers(&key, t) == 0.0;
-    let above = |t: &Term| score::covers(&unit.place.stems, t) > 0.0;
     (named
         || !value
             .iter()
             .any(|stem| stem.chars().all(|c| c.is_ascii_digit())))
-        && terms.iter().filter(rest).all(above)
+        && terms
+            .iter()
+            .filter(rest)
+            .all(|t| score::covers(&unit.place.stems, t) > 0.0)
 }
 
 /// The stems of the text.

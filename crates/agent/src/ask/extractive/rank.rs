@@ -328,13 +328,15 @@ impl Mentions {
     /// 1 when a name of the question is neither in the unit, nor around it, nor shortly before it.
     fn unknown_name(&self, question: &ParsedQuestion, index: usize, credits: &Credits) -> f32 {
         let near = self.near.get(index);
-        let is_missing = |at: usize| {
-            let here = credits.all.get(at).is_some_and(|credit| *credit > 0.0);
-            !here && !near.is_some_and(|near| near.get(at).copied().unwrap_or(false))
-        };
         let mut names = question.terms.iter().enumerate().filter(|(_, t)| t.is_name);
-        f32::from(u8::from(names.any(|(at, _)| is_missing(at))))
+        f32::from(u8::from(names.any(|(at, _)| lacks_name(credits, near, at))))
     }
+}
+
+/// Whether neither the unit nor what stands shortly before it contains the name.
+fn lacks_name(credits: &Credits, near: Option<&Vec<bool>>, at: usize) -> bool {
+    let here = credits.all.get(at).is_some_and(|credit| *credit > 0.0);
+    !here && !near.is_some_and(|near| near.get(at).copied().unwrap_or(false))
 }
 
 /// Which names of the question stand in the unit or shortly before it in its section.

@@ -193,8 +193,8 @@ fn related(a: &str, b: &str) -> bool {
         .take_while(|(x, y)| x == y && x.is_alphabetic())
         .count();
     let longer = a.chars().count().max(b.chars().count());
-    let month = || shared >= 3 && cues::month(a).is_some() && cues::month(a) == cues::month(b);
-    (shared >= 5 && shared * 4 >= longer * 3) || month()
+    (shared >= 5 && shared * 4 >= longer * 3)
+        || (shared >= 3 && cues::month(a).is_some() && cues::month(a) == cues::month(b))
 }
 
 /// Whether two words of at least five letters differ by one letter that is missing, added, changed
@@ -278,13 +278,17 @@ fn missing_answer_type(question: &ParsedQuestion, unit: &Unit) -> f32 {
     if unit.form == Form::Row && unit.plain.split('|').any(|cell| cell.trim().is_empty()) {
         return 2.5;
     }
-    let some = || cues::split(&unit.plain.to_lowercase()).any(|word| cues::holds(cues::SOME, word));
     match wants.number || wants.extent {
         false => 0.0,
         true if wants.extent && has_number(question, &unit.plain) => 0.5,
-        true if some() => 0.0,
+        true if says_some(unit) => 0.0,
         true => 1.0,
     }
+}
+
+/// Whether the unit has a word for an amount that is not named.
+fn says_some(unit: &Unit) -> bool {
+    cues::split(&unit.plain.to_lowercase()).any(|word| cues::holds(cues::SOME, word))
 }
 
 /// 1 when the unit is about another time or number than the question: its day is outside the
@@ -516,25 +520,32 @@ fn has_number(question: &ParsedQuestion, plain: &str) -> bool {
         .filter(|(at, word)| !is_date(word, words.get(at + 1).copied()))
         .flat_map(|(_, word)| word.split(|c: char| !c.is_ascii_digit()))
         .any(|d| !d.is_empty() && !asked(d));
-    let unspaced = || plain.chars().any(|c| cues::COUNTING.contains(c));
-    digits || unspaced() || cues::split(&plain.to_lowercase()).any(cues::is_numeral)
+    digits
+        || plain.chars().any(|c| cues::COUNTING.contains(c))
+        || cues::split(&plain.to_lowercase()).any(cues::is_numeral)
 }
 
 /// Whether `word` is a year (1900 to 2099) or a date in digits (`2026-10-14`, `14.10.2026`). A
 /// price, or a number before a unit, is an amount.
 fn is_date(word: &str, next: Option<&str>) -> bool {
-    let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
-    let is_price = |word: &str| word.contains(|c: char| cues::MONEY_MARKS.contains(c));
-    let measured = |next: &str| {
-        let unit = next.trim_matches(|c: char| !c.is_alphanumeric());
-        is_price(next) || local_agent_verify::unit(unit).is_some()
-    };
-    if is_price(word) || next.is_some_and(measured) {
+    if has_money_mark(word) || next.is_some_and(is_measure) {
         return false;
     }
+    let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
     let number = bare.parse::<u32>();
     let is_year = bare.len() == 4 && number.is_ok_and(|n| (1900..2100).contains(&n));
     is_year || !calendar::all(bare).is_empty()
+}
+
+/// Whether the word contains a currency sign.
+fn has_money_mark(word: &str) -> bool {
+    word.contains(|c: char| cues::MONEY_MARKS.contains(c))
+}
+
+/// Whether the word is a unit or begins with a currency sign.
+fn is_measure(word: &str) -> bool {
+    let unit = word.trim_matches(|c: char| !c.is_alphanumeric());
+    has_money_mark(word) || local_agent_verify::unit(unit).is_some()
 }
 
 /// A capitalised word that is not in the question. The first word of a sentence is always

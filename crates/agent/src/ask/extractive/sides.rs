@@ -139,17 +139,11 @@ fn row_has(found: Found<'_>, index: usize, side: &[Term]) -> bool {
 
 /// The rows about the criterion of the comparison; all rows of a short table if there are none.
 fn asked_rows(ranked: &Ranked<'_>, all: Vec<usize>, left: &[Term], right: &[Term]) -> Vec<usize> {
-    let asked = |index: &usize| {
-        let mut terms = ranked
-            .question
-            .terms
-            .iter()
-            .filter(|t| !(left.contains(t) || right.contains(t)));
-        ranked
-            .unit(*index)
-            .is_some_and(|u| terms.any(|t| score::covers(&u.stems, t) > 0.0))
-    };
-    let rows: Vec<usize> = all.iter().copied().filter(asked).collect();
+    let rows: Vec<usize> = all
+        .iter()
+        .copied()
+        .filter(|index| has_other_term(ranked, left, right, *index))
+        .collect();
     match rows.is_empty() {
         true if all.len() <= WHOLE_TABLE => all,
         true => {
@@ -161,6 +155,18 @@ fn asked_rows(ranked: &Ranked<'_>, all: Vec<usize>, left: &[Term], right: &[Term
         }
         false => rows,
     }
+}
+
+/// Whether a row contains a term of the question that names neither side.
+fn has_other_term(ranked: &Ranked<'_>, left: &[Term], right: &[Term], index: usize) -> bool {
+    let mut terms = ranked
+        .question
+        .terms
+        .iter()
+        .filter(|t| !(left.contains(t) || right.contains(t)));
+    ranked
+        .unit(index)
+        .is_some_and(|u| terms.any(|t| score::covers(&u.stems, t) > 0.0))
 }
 
 /// The bonus for a unit that mentions the criterion.

@@ -71,16 +71,22 @@ fn section(ranked: &Ranked<'_>) -> Option<Passage> {
 
 /// The share of the question that the headings of a unit cover, without the names of its note.
 fn share_in_headings(question: &ParsedQuestion, unit: &Unit) -> f32 {
-    let of = |t: &super::question::Term| {
-        let named = unit.place.names.contains(&t.stem);
-        if named {
-            0.0
-        } else {
-            score::covers(&unit.place.heading_stems, t)
-        }
-    };
-    let credits: Vec<f32> = question.terms.iter().map(of).collect();
+    let credits: Vec<f32> = question
+        .terms
+        .iter()
+        .map(|t| heading_credit(unit, t))
+        .collect();
     score::share(question, &credits)
+}
+
+/// How well the headings cover a word that is not in the names of the note.
+fn heading_credit(unit: &Unit, t: &super::question::Term) -> f32 {
+    let named = unit.place.names.contains(&t.stem);
+    if named {
+        0.0
+    } else {
+        score::covers(&unit.place.heading_stems, t)
+    }
 }
 
 /// All of a short note.

@@ -1,6 +1,6 @@
 //! Open tasks, or completed ones.
 
-use super::calendar::{self, Day};
+use super::calendar;
 use super::choose::Choice;
 use super::cues;
 use super::passage::{self, Passage};
@@ -48,34 +48,11 @@ pub(super) fn matching(ranked: &Ranked<'_>) -> Vec<usize> {
         .map(|t| t.word.to_lowercase())
         .map(|word| !(cues::holds(cues::TASK_WORDS, &word) || dated && is_of_date(&word)))
         .collect();
-    let belongs = |index: usize, unit: &Unit| {
-        let credits = Credits::of(&ranked.question, ranked.found.units, index);
-        let weigh = |credits: &[f32]| -> f32 {
-            let terms = ranked.question.terms.iter().zip(credits).zip(&asked);
-            terms
-                .filter(|(_, asked)| **asked)
-                .map(|((t, c), _)| t.weight * c)
-                .sum()
-        };
-        let ones = vec![1.0; ranked.question.terms.len()];
-        let total = weigh(&ones);
-        let named = ranked.question.terms.iter().zip(&credits.all);
-        let lacks_name = named.into_iter().any(|(t, c)| t.is_name && *c == 0.0);
-        let of_day = match due {
-            true => calendar::latest(&unit.plain),
-            false => unit.date,
-        };
-        let in_time = match (ranked.question.period, of_day) {
-            (Some(period), Some(day)) => period.holds(day),
-            (Some(_), None) => false,
-            (None, _) => true,
-        };
-        let late = |day: Day| day.day > 0 && day < ranked.question.today;
-        let is_late = !overdue || calendar::latest(&unit.plain).is_some_and(late);
-        in_time
-            && is_late
-            && !lacks_name
-            && (total <= 0.0 || weigh(&credits.all) >= BELONGS * total)
+    let wanted = WantedTasks {
+        ranked,
+        asked,
+        overdue,
+        due,
     };
     let mut chosen: Vec<(usize, &Unit)> = ranked
         .found
@@ -83,11 +60,62 @@ pub(super) fn matching(ranked: &Ranked<'_>) -> Vec<usize> {
         .iter()
         .enumerate()
         .filter(|(_, u)| u.task == Some(done) && u.before.is_none() && u.sayable)
-        .filter(|(i, u)| belongs(*i, u))
+        .filter(|(i, u)| wanted.holds(*i, u))
         .collect();
     // Notes in search order; tasks in file order.
     chosen.sort_by_key(|(i, u)| (note_order(ranked, u), u.note, *i));
     chosen.into_iter().map(|(i, _)| i).collect()
+}
+
+/// Which tasks a question asks for.
+struct WantedTasks<'r, 'a> {
+    ranked: &'r Ranked<'a>,
+    /// For each term of the question, whether it says what the tasks are about.
+    asked: Vec<bool>,
+    /// Whether the question asks for tasks whose day has passed.
+    overdue: bool,
+    /// Whether the question is about the days by which tasks must be done.
+    due: bool,
+}
+
+impl WantedTasks<'_, '_> {
+    /// Whether the question asks for this task.
+    fn holds(&self, index: usize, unit: &Unit) -> bool {
+        let question = &self.ranked.question;
+        let credits = Credits::of(question, self.ranked.found.units, index);
+        let total = self.weigh(&vec![1.0; question.terms.len()]);
+        let named = question.terms.iter().zip(&credits.all);
+        let lacks_name = named.into_iter().any(|(t, c)| t.is_name && *c == 0.0);
+        let is_late = !self.overdue
+            || calendar::latest(&unit.plain).is_some_and(|day| day.day > 0 && day < question.today);
+        self.is_in_time(unit)
+            && is_late
+            && !lacks_name
+            && (total <= 0.0 || self.weigh(&credits.all) >= BELONGS * total)
+    }
+
+    /// Whether the task is in the period of the question, if it has one.
+    fn is_in_time(&self, unit: &Unit) -> bool {
+        let of_day = match self.due {
+            true => calendar::latest(&unit.plain),
+            false => unit.date,
+        };
+        match (self.ranked.question.period, of_day) {
+            (Some(period), Some(day)) => period.holds(day),
+            (Some(_), None) => false,
+            (None, _) => true,
+        }
+    }
+
+    /// The weight of the terms that say what the tasks are about, as far as they are credited.
+    fn weigh(&self, credits: &[f32]) -> f32 {
+        let terms = self.ranked.question.terms.iter();
+        let terms = terms.zip(credits).zip(&self.asked);
+        terms
+            .filter(|(_, asked)| **asked)
+            .map(|((t, c), _)| t.weight * c)
+            .sum()
+    }
 }
 
 /// Better notes first, in thousandths of a score.

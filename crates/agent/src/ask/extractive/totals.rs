@@ -245,13 +245,12 @@ fn asked_rows(ranked: &Ranked<'_>, names: &[&str], all: Vec<usize>) -> Vec<usize
             .collect();
     // A word in the headings identifies the table, not one of its rows.
     let place = all.first().and_then(|i| found.unit(*i)).map(|u| &u.place);
-    let above = |t: &Term| place.is_some_and(|p| score::covers(&p.stems, t) > 0.0);
     let deciding: Vec<_> = ranked
         .question
         .terms
         .iter()
         .filter(|t| score::covers(&header, t) == 0.0)
-        .filter(|t| !above(t))
+        .filter(|t| !place.is_some_and(|p| score::covers(&p.stems, t) > 0.0))
         .filter(|t| {
             all.iter().any(|i| is_in_row(found, *i, t))
                 && !all.iter().all(|i| is_in_row(found, *i, t))
@@ -276,12 +275,17 @@ fn asked_rows(ranked: &Ranked<'_>, names: &[&str], all: Vec<usize>) -> Vec<usize
         let (first, last) = (first.min(last), first.max(last));
         return rows.get(*first..=*last).unwrap_or(&rows).to_vec();
     }
-    let matching = |i: &usize| deciding.iter().any(|t| is_in_row(found, *i, t));
-    let every = |i: &usize| deciding.iter().all(|t| is_in_row(found, *i, t));
-    let strict: Vec<usize> = rows.iter().copied().filter(every).collect();
+    let strict: Vec<usize> = rows
+        .iter()
+        .copied()
+        .filter(|i| deciding.iter().all(|t| is_in_row(found, *i, t)))
+        .collect();
     match strict.is_empty() {
         false => strict,
-        true => rows.into_iter().filter(matching).collect(),
+        true => rows
+            .into_iter()
+            .filter(|i| deciding.iter().any(|t| is_in_row(found, *i, t)))
+            .collect(),
     }
 }
 
@@ -407,12 +411,18 @@ fn coming_day(asked: &str, today: calendar::Day, unit: &Unit) -> Option<calendar
     let days = calendar::all(&unit.plain)
         .into_iter()
         .filter(|day| day.day > 0);
-    let next = |day: calendar::Day| match yearly {
+    let full = days
+        .filter_map(|day| next_time(yearly, today, day))
+        .find(|day| *day >= today);
+    full.or_else(|| calendar::next_without_year(&unit.plain, today))
+}
+
+/// The day, or its next time if it returns every year.
+fn next_time(yearly: bool, today: calendar::Day, day: calendar::Day) -> Option<calendar::Day> {
+    match yearly {
         true => calendar::coming(today, day.month, day.day),
         false => Some(day),
-    };
-    let full = days.filter_map(next).find(|day| *day >= today);
-    full.or_else(|| calendar::next_without_year(&unit.plain, today))
+    }
 }
 
 /// The whole years since the birth of the person in question.

@@ -56,8 +56,10 @@ impl Ledger {
                 .into_iter()
                 .map(|entry| entry.name)
                 .collect();
-            let free = |n: &u32| !taken.contains(&aside_name(&stamp, *n));
-            let name = aside_name(&stamp, (0..).find(free).unwrap_or(0));
+            let number = (0..)
+                .find(|n| !taken.contains(&aside_name(&stamp, *n)))
+                .unwrap_or(0);
+            let name = aside_name(&stamp, number);
             folder.rename(FILE, &name).map_err(fail)?;
             done.aside = Some(self.runs_dir.join(name));
         }
@@ -170,11 +172,9 @@ impl Ledger {
     /// Runs that are in the lines, were not pruned, and whose folder is gone.
     fn gone(&self, entered: &HashMap<RunId, Entered>) -> Vec<RunId> {
         let archive = self.archive();
-        let is_gone =
-            |id: &RunId, run: &Entered| !run.pruned && !run.lost && !archive.has_folder(id);
         let mut gone: Vec<RunId> = entered
             .iter()
-            .filter(|(id, run)| is_gone(id, run))
+            .filter(|(id, run)| !run.pruned && !run.lost && !archive.has_folder(id))
             .map(|(id, _)| id.clone())
             .collect();
         gone.sort_unstable();

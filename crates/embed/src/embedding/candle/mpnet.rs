@@ -125,14 +125,9 @@ impl MpnetLayer {
     fn forward(&self, x: &Tensor, distances: &Tensor) -> Result<Tensor> {
         let (batch, tokens, width) = x.dims3()?;
         let head = width / self.heads;
-        let split = |x: Tensor| {
-            x.reshape((batch, tokens, self.heads, head))?
-                .transpose(1, 2)?
-                .contiguous()
-        };
-        let query = split(self.query.forward(x)?)?;
-        let key = split(self.key.forward(x)?)?;
-        let value = split(self.value.forward(x)?)?;
+        let query = split_into_heads(batch, tokens, self.heads, head, self.query.forward(x)?)?;
+        let key = split_into_heads(batch, tokens, self.heads, head, self.key.forward(x)?)?;
+        let value = split_into_heads(batch, tokens, self.heads, head, self.value.forward(x)?)?;
         let scores = (query.matmul(&key.t()?)? / (head as f64).sqrt())?;
         let shares = candle_nn::ops::softmax(&scores.broadcast_add(distances)?, D::Minus1)?;
         let found = shares.matmul(&value)?.transpose(1, 2)?;
@@ -141,6 +136,19 @@ impl MpnetLayer {
         let inner = self.up.forward(&x)?.gelu_erf()?;
         self.down_norm.forward(&(self.down.forward(&inner)? + x)?)
     }
+}
+
+/// The numbers of each head together.
+fn split_into_heads(
+    batch: usize,
+    tokens: usize,
+    heads: usize,
+    head: usize,
+    x: Tensor,
+) -> Result<Tensor> {
+    x.reshape((batch, tokens, heads, head))?
+        .transpose(1, 2)?
+        .contiguous()
 }
 
 #[cfg(test)]

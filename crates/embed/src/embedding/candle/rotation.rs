@@ -13,9 +13,12 @@ impl Rotation {
     /// The angles of positions below `positions`, for heads of twice as many numbers as `steps` has
     /// angles.
     pub(super) fn new(steps: &[f64], positions: usize) -> Result<Self> {
-        let angle = |position: usize, step: &f64| (position as f64 * step) as f32;
         let angles: Vec<f32> = (0..positions)
-            .flat_map(|position| steps.iter().map(move |step| angle(position, step)))
+            .flat_map(|position| {
+                steps
+                    .iter()
+                    .map(move |step| (position as f64 * step) as f32)
+            })
             .collect();
         let angles = Tensor::from_vec(angles, (positions, steps.len()), &Device::Cpu)?;
         Ok(Self {
