@@ -107,6 +107,9 @@ fn parts_that_two_statements_exchanged_are_doubted() {
 fn a_denial_of_what_the_text_never_denies_is_doubted() {
     let desk = "Guests borrow bicycles at the desk.";
     let none = "Guests borrow no bicycles at the desk.";
+    let plan = "The Team plan costs 20 euros a month. It includes backups.";
+    let turned = "The Team plan does not include backups";
+    rejected(Code::Negation, &[(plan, turned)]);
     let denial = "For guests there is a desk, but they do not get bicycles from it";
     doubted(Code::Negation, &[(desk, denial)]);
     without(

@@ -225,7 +225,7 @@ fn stand(case: &Case<'_>, pairing: &Pairing<'_>, near: &Near<'_>) -> Comparison 
     let mut agrees = false;
     let mut found = None;
     for (at, token) in pairing.own.tokens.iter().enumerate() {
-        if !token.is_content() || token.does(Role::Everyday) {
+        if !token.is_content() {
             continue;
         }
         for e in theirs.iter().filter(|e| e.id == token.id) {
