@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use super::answer::{Answer, MarkKind};
-use super::checks::{Language, of_answer};
+use super::checks::{Language, has_all_words, of_answer};
 use super::coverage::{Covered, Kind, cover};
 use super::examine::Examined;
 use super::finding::Place;
@@ -239,10 +239,12 @@ impl Court<'_> {
         self.excused = excused;
     }
 
-    /// Code without a citation is covered by the citations of the sentence before it, if all its
-    /// lines are in the cited text, letter by letter.
+    /// Code without a citation is covered by the citations of the paragraph before it, if the cited
+    /// text and the question have all its lines, or all words of a line. What the text has only as
+    /// words is doubtful: see [`Self::examine`].
     fn cover_code(&mut self) {
         let mut before: Vec<usize> = Vec::new();
+        let mut block = None;
         for i in 0..self.covered.len() {
             let (Some(unit), Some(covered)) = (self.answer.units.get(i), self.covered.get(i))
             else {
@@ -252,7 +254,12 @@ impl Court<'_> {
             let good = |m: &usize| self.resolved.get(*m).is_some_and(Resolved::is_good);
             let own: Vec<usize> = marks.filter(good).collect();
             if unit.role != BlockRole::Code {
-                before = own;
+                if block != Some(unit.block) {
+                    before.clear();
+                }
+                block = Some(unit.block);
+                before.extend(own.into_iter().take(MOST_REASONS));
+                before.drain(..before.len().saturating_sub(MOST_REASONS * 4));
                 continue;
             }
             let labels: BTreeSet<Label> = before
@@ -260,13 +267,21 @@ impl Court<'_> {
                 .filter_map(|m| self.resolved.get(*m))
                 .flat_map(|r| r.labels.iter().copied())
                 .collect();
-            let cited = || labels.iter().filter_map(|l| self.texts.get(*l));
-            let says = |line: &str| cited().any(|t| t.item.text.contains(line));
+            let cited = labels.iter().filter_map(|l| self.texts.get(*l));
+            let mut known: Vec<&str> = cited.map(|t| t.item.text.as_str()).collect();
+            if known.is_empty() {
+                continue;
+            }
+            // The person who asked may have named what the code is used on.
+            known.push(self.snapshot.question());
+            let says = |line: &str| {
+                known.iter().any(|text| text.contains(line)) || has_all_words(line, &known)
+            };
             let lines = unit.words.lines().map(str::trim);
             let mut lines = lines.filter(|l| l.chars().any(char::is_alphanumeric));
-            let verbatim = unit.says_something() && lines.all(says);
+            let stands = unit.says_something() && lines.all(says);
             if own.is_empty()
-                && verbatim
+                && stands
                 && let Some(covered) = self.covered.get_mut(i)
             {
                 covered.inherited.extend(before.iter().take(MOST_REASONS));

@@ -10,11 +10,14 @@
 //! | L1 identity | does it mean one item of the snapshot, still on disk? | `identity` |
 //! | L2 coverage | is every claim cited? | `coverage`, `phrases` |
 //! | L3 quotes | are the quoted words there? | `quotes` |
-//! | L4 atoms | are its numbers, dates, names and code there, about the same thing? | `atoms`, `checks::{atoms, numbers, names, code, pairs, binding, labels, referent, crossed}` |
+//! | L4 atoms | are its numbers, dates, names and code there, about the same thing? | `atoms`, `checks::{atoms, numbers, names, code, pairs, binding, labels, referent, crossed, exchanged}` |
 //! | L5 polarity | is it negated, directed, ordered, bounded, decided and reasoned alike? | `checks::{governed, negation, direction, order, contrast, quantity, modality, status, clauses, strange}`, words in `data/` |
 //! | L6 support | are enough of its words there? | `support`, `checks::novelty`, weights in `data/support.txt` |
 //! | L7 laundering | was the citation made by this program? | `identity` (planted citations), `laundering` (notes that give orders) |
 //! | L8 verdict | `verified`, `derived`, `checked`, `doubtful` or `rejected` | `judge`; the whole answer: `tally` |
+//!
+//! Which findings of L4–L6 may reject, and which only raise a doubt, is decided in one place:
+//! `checks::rejection`.
 //!
 //! `verified` is given only to whole sentences of the cited evidence, word for word. Everything
 //! else without objections is `checked`: nothing was found against it, which proves nothing more.

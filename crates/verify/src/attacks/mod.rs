@@ -3,6 +3,7 @@
 
 mod coverage;
 mod drafts;
+mod free_wording;
 mod honest;
 mod hostile;
 mod markup;

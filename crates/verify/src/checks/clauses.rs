@@ -41,11 +41,38 @@ pub(super) fn check(case: &Case<'_>, pairings: &[Pairing<'_>]) -> Vec<Objection>
             ("if" | "unless" | "when" | "wenn" | "once" | "provided", _) => Code::Condition,
             _ => continue,
         };
-        out.extend(unsupported(case, i, code));
+        if code == Code::Cause || !is_wish(case.claim, tokens, i) {
+            out.extend(unsupported(case, i, code));
+        }
     }
     out.extend(tied(case));
     out.truncate(1);
     out
+}
+
+/// Words that a wish has near its beginning.
+const WISHES: &[&str] = &[
+    "want",
+    "need",
+    "like",
+    "prefer",
+    "wish",
+    "rather",
+    "otherwise",
+    "say",
+];
+
+/// Maximum number of words between the word that begins a condition and its wish.
+const WISH: usize = 3;
+
+/// "If you want more room", "unless told otherwise": it says for whom or what something is, and
+/// requires nothing.
+fn is_wish(reading: &Reading, tokens: &[Token], at: usize) -> bool {
+    let behind = tokens.iter().skip(at + 1).take(WISH);
+    let mut words = behind.map(|t| lower_case(reading.word(t)));
+    let begins = words.next();
+    let addressed = matches!(begins.as_deref(), Some("you" | "told" | "stated"));
+    addressed && words.any(|word| WISHES.contains(&&*word))
 }
 
 /// How much of a condition must be the same.
@@ -222,7 +249,7 @@ fn tie(reading: &Reading, tokens: &[Token], at: usize) -> Option<Tie> {
     let tie = |code, main, least| Some(Tie { code, main, least });
     if due || token.does(Role::Causal) {
         tie(Code::Cause, 0.6, 0.5)
-    } else if token.does(Role::Conditional) {
+    } else if token.does(Role::Conditional) && !is_wish(reading, tokens, at) {
         tie(Code::Condition, 0.4, 0.5)
     } else if matches!(&*own, "before" | "after") {
         tie(Code::Order, 0.4, 0.5)

@@ -11,6 +11,7 @@ mod contrast;
 mod crossed;
 mod derive;
 mod direction;
+mod exchanged;
 mod governed;
 mod labels;
 mod language;
@@ -24,6 +25,7 @@ mod order;
 mod pairs;
 mod quantity;
 mod referent;
+mod rejection;
 mod status;
 mod strange;
 
@@ -38,7 +40,7 @@ use local_agent_text::evidence::EvidenceItem;
 use local_agent_text::types::Label;
 
 use self::align::Alignment;
-pub(crate) use self::code::has_all_words;
+pub(crate) use self::code::{has_all_words, known_words};
 pub(crate) use self::labels::{Family, families};
 pub(crate) use self::language::{Language, of_answer};
 pub(crate) use self::names::is_name;
@@ -113,7 +115,7 @@ impl Findings {
 }
 
 /// A claim with fewer words, none of which is in the cited text, is doubtful: "It looks that way."
-const LEAST_WORDS: usize = 3;
+const LEAST_WORDS: usize = 5;
 
 /// By how much another item must be better to be suggested.
 const BETTER: f64 = 0.25;
@@ -150,9 +152,10 @@ pub(crate) fn check(case: &Case<'_>) -> Findings {
     if out.objections.is_empty() {
         out.objections.extend(labels::check(case));
     }
+    out.objections.extend(exchanged::check(case));
     out.objections.extend(governed::check(case));
+    let pairings = nearest::pairings(case);
     if case.extent != Extent::Row {
-        let pairings = nearest::pairings(case);
         out.objections
             .extend(negation::check(case, &pairings, &alignment));
         out.objections.extend(direction::check(case, &pairings));
@@ -164,12 +167,14 @@ pub(crate) fn check(case: &Case<'_>) -> Findings {
             out.objections.extend(status::check(case, &pairings));
             if !foreign {
                 out.objections.extend(clauses::check(case, &pairings));
-                out.objections.extend(novelty::check(case));
+                out.objections
+                    .extend(novelty::check(case, &pairings, &alignment));
                 out.objections.extend(strange::check(case));
             }
         }
     }
     low_support(case, &readings, window, foreign, &mut out);
+    rejection::settle(&mut out.objections, &pairings, &alignment, foreign);
     if case.extent == Extent::Sentence {
         out.worded(Effect::Remarks, referent::conflict(case));
     }
@@ -263,16 +268,20 @@ fn low_support(
         .map(|s| s.item.label.to_string())
         .collect();
     let cited = cited.join(", ");
+    let says_little = support::counted(case.claim).len() < LEAST_WORDS;
     match best {
         Some((_, label)) => {
             let why =
                 format!("{cited} does not carry this; {label} seems to, and is not cited here.");
-            out.add([(Code::BetterSpan, why)]);
+            let effect = match says_little {
+                true => Effect::Doubts,
+                false => Effect::Rejects,
+            };
+            out.worded(effect, [(Code::BetterSpan, why)]);
         }
         None if low => {
             // Some of its words are there: own words for what the text says, or too few of them.
             let computed = out.derivation.is_some();
-            let says_little = support::counted(case.claim).len() < LEAST_WORDS;
             let effect = match computed || window.share > 0.0 || says_little {
                 true => Effect::Doubts,
                 false => Effect::Rejects,

@@ -56,15 +56,14 @@ fn compare(case: &Case<'_>, pairing: &Pairing<'_>) -> Option<Objection> {
         (Force::Must, Force::May) => one,
         _ => false,
     };
-    let effect = match (far, best.share >= if one { ALIKE } else { SAME }) {
-        (true, true) => Effect::Rejects,
-        _ => Effect::Doubts,
-    };
+    if !far || best.share < if one { ALIKE } else { SAME } {
+        return None;
+    }
     let detail = Detail::Differs {
         said: case.claim.word(at).to_owned(),
         found: near.source.reading.word(theirs).to_owned(),
     };
-    let found = Objection::new(Code::Modality, effect, detail).at(at.start..at.end);
+    let found = Objection::new(Code::Modality, Effect::Rejects, detail).at(at.start..at.end);
     Some(found.against(near.source.item.label, sentence(near)?))
 }
 

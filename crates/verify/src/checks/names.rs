@@ -4,6 +4,8 @@
 //! text has another name in its place, or a pronoun for a person it has named; and, in English, if
 //! no dictionary has it, which raises only a doubt: "Karim leads", but not "Revenue grew".
 
+use std::collections::HashSet;
+
 use super::align::{Aligned, Alignment};
 use super::language::is_english;
 use super::{Case, Effect};
@@ -28,6 +30,8 @@ pub(super) fn check(case: &Case<'_>, alignment: &Alignment<'_>, foreign: bool) -
         }
     }
     let atom = |i: usize| in_atom.get(i).copied().unwrap_or(false);
+    // Code is compared as a whole: see `code`.
+    let coded = words_of_code(case);
     let mut missing: Vec<&Token> = Vec::new();
     for (i, token) in tokens.iter().enumerate() {
         let word = case.claim.word(token);
@@ -35,6 +39,7 @@ pub(super) fn check(case: &Case<'_>, alignment: &Alignment<'_>, foreign: bool) -
         let skipped = roman || atom(i) || titled && !is_abbreviation(word);
         if !is_name(token)
             || skipped
+            || coded.contains(word)
             || token.first
                 && !is_abbreviation(word)
                 && !named_elsewhere(case, token)
@@ -80,6 +85,12 @@ pub(super) fn check(case: &Case<'_>, alignment: &Alignment<'_>, foreign: bool) -
             Objection::new(Code::Name, effect, detail).at(token.start..token.end)
         })
         .collect()
+}
+
+/// The words between back-ticks.
+fn words_of_code<'a>(case: &Case<'a>) -> HashSet<&'a str> {
+    let words = |span: &&'a str| span.split(|c: char| !c.is_alphanumeric());
+    case.code.iter().flat_map(words).collect()
 }
 
 /// Whether the nearest sentences have a name that the claim does not have.

@@ -31,8 +31,9 @@ pub(super) fn check(
     }
     let found = pairings.iter().filter_map(|pairing| compare(case, pairing));
     let whole = |case: &Case<'_>| case.extent == super::Extent::Sentence;
-    let left_out = whole(case).then(|| left_out(case, alignment)).flatten();
-    found.chain(left_out).take(1).collect()
+    let words = || left_out(case).or_else(|| denied_alone(case));
+    let by_words = whole(case).then(words).flatten();
+    found.chain(by_words).take(1).collect()
 }
 
 /// "The free plan has encryption" where its row says "No" below "Encryption", or the reverse. A
@@ -73,23 +74,20 @@ fn cell(case: &Case<'_>) -> Option<Objection> {
 /// Maximum number of sentences per source, among those that contain a word, that are checked.
 const MOST_SENTENCES: usize = 12;
 
-/// How much of the claim a sentence must contain before its negation is missed in the claim.
-const MISSED: f64 = 0.5;
-
-/// A claim without a negation that has a word which the cited text uses only in denials, or whose
-/// nearest sentence denies something.
-fn left_out(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<Objection> {
-    let negative = |r: &Reading, t: &Token| is_negative(t, &lower_case(r.word(t)));
+/// A claim that asserts a word which the cited text uses only in denials.
+fn left_out(case: &Case<'_>) -> Option<Objection> {
     let tokens = &case.claim.text.tokens;
-    if tokens.iter().any(|t| negative(case.claim, t))
-        || keeps_something_from(tokens, &case.claim.normal)
-    {
+    if keeps_something_from(tokens, &case.claim.normal) {
         return None;
     }
-    let best = alignment.best()?;
-    let denied = tokens.iter().filter(|t| t.is_content());
-    let denied = denied.take(MOST_WORDS).find(|t| is_only_denied(case, t));
-    let token = denied.filter(|_| best.share >= MISSED)?;
+    // "Nothing is stored": the denial stands elsewhere in the same clause.
+    let denies = |t: &Token| t.negates() || t.quantity() == Some(Quantity::Nothing);
+    let denied = |clause| tokens.iter().any(|t| t.clause == clause && denies(t));
+    let asserted = tokens
+        .iter()
+        .filter(|t| t.is_content() && !t.negated && !denied(t.clause));
+    let mut asserted = asserted.take(MOST_WORDS);
+    let token = asserted.find(|t| is_only_denied(case, t, true))?;
     let said = case.claim.word(token).to_owned();
     let found = Objection::new(Code::Negation, Effect::Doubts, Detail::TextNegates { said });
     Some(found.at(token.start..token.end))
@@ -98,8 +96,50 @@ fn left_out(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<Objection> {
 /// Maximum number of words of a claim that are searched for in denials.
 const MOST_WORDS: usize = 40;
 
-/// Whether the cited text has a word only as the first word that a negation governs.
-fn is_only_denied(case: &Case<'_>, token: &Token) -> bool {
+/// A claim that denies a word, where no sentence of the cited text with that word has anything
+/// negative in it.
+fn denied_alone(case: &Case<'_>) -> Option<Objection> {
+    let tokens = &case.claim.text.tokens;
+    let denies = |t: &Token| t.negates() && !t.does(Role::Bending) && !is_without(case.claim, t);
+    if !tokens.iter().any(denies) {
+        return None;
+    }
+    let denied = tokens.iter().filter(|t| t.is_content() && t.negated);
+    let mut denied = denied.take(MOST_WORDS);
+    let token = denied.find(|t| is_only_asserted(case, t))?;
+    let said = case.claim.word(token).to_owned();
+    let detail = Detail::ClaimNegates { said };
+    let found = Objection::new(Code::Negation, Effect::Doubts, detail);
+    Some(found.at(token.start..token.end))
+}
+
+/// "Without" opens a circumstance and denies no statement.
+fn is_without(claim: &Reading, token: &Token) -> bool {
+    matches!(
+        &*lower_case(claim.word(token)),
+        "without" | "ohne" | "sans" | "sin"
+    )
+}
+
+/// Whether the cited text has a word, and only in sentences without anything negative.
+fn is_only_asserted(case: &Case<'_>, token: &Token) -> bool {
+    let mut found = false;
+    for source in case.cited {
+        let reading = source.reading;
+        for n in reading.sentences_with(token.id).iter().take(MOST_SENTENCES) {
+            let bends = |t: &Token| t.does(Role::Bending) || t.does(Role::Excepting);
+            let negative = |t: &Token| is_negative(t, &lower_case(reading.word(t))) || bends(t);
+            if reading.tokens_of(*n as usize).iter().any(negative) {
+                return false;
+            }
+            found = true;
+        }
+    }
+    found
+}
+
+/// Whether the cited text has a word only as one that a negation governs; `head`: as the first one.
+fn is_only_denied(case: &Case<'_>, token: &Token, head: bool) -> bool {
     let mut denied = false;
     for source in case.cited {
         let reading = source.reading;
@@ -109,7 +149,7 @@ fn is_only_denied(case: &Case<'_>, token: &Token) -> bool {
                 .iter()
                 .filter(|t| t.id == token.id)
             {
-                if !(other.negated && other.head) {
+                if !(other.negated && (other.head || !head)) {
                     return false;
                 }
                 denied = true;
@@ -169,7 +209,8 @@ fn compare(case: &Case<'_>, pairing: &Pairing<'_>) -> Option<Objection> {
         (true, _) => Effect::Rejects,
         // Answerers who use their own words use more negations than a text does.
         (false, Comparison::ClaimDenies(_)) => return None,
-        (false, _) => Effect::Doubts,
+        (false, _) if is_only_denied(case, token, false) => Effect::Doubts,
+        (false, _) => return None,
     };
     let detail = match first {
         Comparison::ClaimDenies(_) => Detail::ClaimNegates { said },

@@ -6,6 +6,8 @@
 
 use std::ops::Range;
 
+use super::align::Alignment;
+use super::nearest::Pairing;
 use super::{Case, Effect, Extent};
 use crate::Code;
 use crate::finding::{Detail, Objection};
@@ -36,9 +38,18 @@ const WHOLE: Limit = Limit {
     share: 0.3,
 };
 
+/// A claim is near the text if one sentence has this share of its words, or if each of its
+/// statements has a statement of the text with this share.
+const NEAR_SENTENCE: f64 = 0.6;
+const NEAR_STATEMENTS: f64 = 0.5;
+
 /// Clauses of the claim whose words are mostly absent from the cited text.
-pub(super) fn check(case: &Case<'_>) -> Option<Objection> {
-    if case.extent != Extent::Sentence {
+pub(super) fn check(
+    case: &Case<'_>,
+    pairings: &[Pairing<'_>],
+    alignment: &Alignment<'_>,
+) -> Option<Objection> {
+    if case.extent != Extent::Sentence || is_near(pairings, alignment) {
         return None;
     }
     let whole = 0..case.claim.text.tokens.len();
@@ -49,6 +60,15 @@ pub(super) fn check(case: &Case<'_>) -> Option<Objection> {
     });
     let mut limited = limited.chain([(whole, WHOLE)]);
     limited.find_map(|(range, limit)| strange(case, range, &limit))
+}
+
+/// Whether the text says most of the claim in one place; the rest is wording.
+fn is_near(pairings: &[Pairing<'_>], alignment: &Alignment<'_>) -> bool {
+    let near = |p: &Pairing<'_>| p.near.first().is_some_and(|n| n.share >= NEAR_STATEMENTS);
+    alignment
+        .best()
+        .is_some_and(|best| best.share >= NEAR_SENTENCE)
+        || !pairings.is_empty() && pairings.iter().all(near)
 }
 
 /// The words of part of the claim that no cited text has, if there are too many.

@@ -1,0 +1,225 @@
+//! L4: two statements of the text did not exchange their parts in the claim.
+//!
+//! "The whole part is the time, the fraction is the date" takes words from two neighbouring pieces
+//! of the text, and puts each half of one together with a half of the other. A claim that only
+//! sums up two pieces keeps each piece together somewhere, or uses a word of one piece alone.
+//!
+//! The words of the claim are bits, so that pieces are compared by a few operations each.
+
+use super::{Case, Effect, Extent, Source};
+use crate::Code;
+use crate::finding::{Detail, Objection};
+use crate::reading::Reading;
+use crate::text::{Token, lower_case};
+
+/// Maximum number of different words of a claim: the bits of a set.
+const MOST_WORDS: usize = 64;
+
+/// Maximum number of content words of a piece; a longer one says too many things.
+const LONGEST: usize = 16;
+
+/// How many later pieces a piece of the text is compared with, and how many sentences apart they
+/// are at most.
+const NEXT: usize = 6;
+const APART: usize = 3;
+
+/// Maximum number of pieces of a claim, and of a cited item; both bound the work on hostile text.
+const MOST_OWN: usize = 12;
+const MOST_PIECES: usize = 120;
+
+/// A set of words of the claim.
+type WordSet = u64;
+
+/// A piece of a cited item: what stands between two commas, "and" or "or".
+struct Piece<'a> {
+    source: Source<'a>,
+    sentence: usize,
+    tokens: &'a [Token],
+    /// Words of the claim in it.
+    words: WordSet,
+    /// Whether it is short enough to be compared.
+    is_short: bool,
+}
+
+/// Four words of the claim: it puts `first.0` with `first.1` and `second.0` with `second.1`; the
+/// text has the `.0` words in one piece and the `.1` words in another.
+struct Exchange {
+    first: (usize, usize),
+    second: (usize, usize),
+}
+
+/// The first exchange of parts.
+pub(super) fn check(case: &Case<'_>) -> Option<Objection> {
+    if case.extent == Extent::LeadIn {
+        return None;
+    }
+    let words = distinct(case.claim);
+    let own = own_pieces(case.claim, &words);
+    if own.len() < 2 {
+        return None;
+    }
+    let pieces: Vec<Piece<'_>> = case
+        .cited
+        .iter()
+        .flat_map(|source| text_pieces(*source, &words))
+        .collect();
+    let together = together(&pieces, words.len());
+    for (i, one) in pieces.iter().enumerate().filter(|(_, p)| p.is_short) {
+        for other in pieces.iter().skip(i + 1).take(NEXT) {
+            if !other.is_short || !are_parallel(one, other) {
+                continue;
+            }
+            if let Some(found) = exchange(one.words, other.words, &own, &together) {
+                return objection(case, &words, &found, one);
+            }
+        }
+    }
+    None
+}
+
+/// Whether a word can be exchanged.
+fn counts(token: &Token) -> bool {
+    token.is_content() || token.number
+}
+
+/// The different words of a claim, in order.
+fn distinct(claim: &Reading) -> Vec<&Token> {
+    let mut out: Vec<&Token> = Vec::new();
+    for token in claim.text.tokens.iter().filter(|t| counts(t)) {
+        if out.len() < MOST_WORDS && !out.iter().any(|t| t.id == token.id) {
+            out.push(token);
+        }
+    }
+    out
+}
+
+/// The words of the claim among some tokens.
+fn set_of(tokens: &[Token], words: &[&Token]) -> WordSet {
+    let place = |t: &Token| words.iter().position(|w| w.id == t.id);
+    let places = tokens.iter().filter(|t| counts(t)).filter_map(place);
+    places.fold(0, |set, at| set | 1 << at)
+}
+
+/// Whether a word begins a new piece.
+fn begins(reading: &Reading, token: &Token) -> bool {
+    let word = lower_case(reading.word(token));
+    matches!(&*word, "or" | "than" | "whereas" | "while")
+}
+
+/// Cuts tokens at commas and other signs, and at words like "and", "or" and "while". A label stays
+/// together with what follows its colon, and code with its own signs: `/a:b,c`.
+fn cut<'t>(reading: &Reading, tokens: &'t [Token]) -> Vec<&'t [Token]> {
+    let is_joined = |a: &Token, b: &Token| {
+        let gap = reading.normal.get(a.end..b.start).unwrap_or("");
+        let is_label = gap.contains(": ") && !gap.contains(['(', ')', '|', ';']);
+        is_label || !gap.contains(char::is_whitespace)
+    };
+    let goes_on =
+        |a: &Token, b: &Token| (a.clause == b.clause || is_joined(a, b)) && !begins(reading, b);
+    tokens.chunk_by(goes_on).collect()
+}
+
+fn own_pieces(claim: &Reading, words: &[&Token]) -> Vec<WordSet> {
+    let pieces = cut(claim, &claim.text.tokens).into_iter();
+    let sets = pieces.map(|tokens| set_of(tokens, words));
+    sets.filter(|set| *set != 0).take(MOST_OWN).collect()
+}
+
+/// The pieces of an item that have a word of the claim.
+fn text_pieces<'a>(source: Source<'a>, words: &[&Token]) -> Vec<Piece<'a>> {
+    let mut sentences: Vec<u32> = words
+        .iter()
+        .flat_map(|w| source.reading.sentences_with(w.id).iter().take(MOST_PIECES))
+        .copied()
+        .collect();
+    sentences.sort_unstable();
+    sentences.dedup();
+    let mut out = Vec::new();
+    for sentence in sentences.into_iter().map(|n| n as usize) {
+        for tokens in cut(source.reading, source.reading.tokens_of(sentence)) {
+            let set = set_of(tokens, words);
+            if out.len() < MOST_PIECES && set != 0 {
+                out.push(Piece {
+                    source,
+                    sentence,
+                    tokens,
+                    words: set,
+                    is_short: tokens.iter().filter(|t| t.is_content()).count() <= LONGEST,
+                });
+            }
+        }
+    }
+    out
+}
+
+/// For each word: the words that stand in one piece with it.
+fn together(pieces: &[Piece<'_>], words: usize) -> Vec<WordSet> {
+    let with = |n: usize| {
+        let holders = pieces.iter().filter(|p| p.words >> n & 1 == 1);
+        holders.fold(0, |set, p| set | p.words)
+    };
+    (0..words).map(with).collect()
+}
+
+/// Whether two pieces can be two sides of one thing: in one sentence, or near each other and with a
+/// word in common.
+fn are_parallel(a: &Piece<'_>, b: &Piece<'_>) -> bool {
+    if a.source.item.label != b.source.item.label || b.sentence - a.sentence > APART {
+        return false;
+    }
+    let shared = |t: &Token| t.is_content() && b.tokens.iter().any(|o| o.id == t.id);
+    a.sentence == b.sentence || a.tokens.iter().any(shared)
+}
+
+/// Two pieces of the claim that each mix a word that only `a` has with a word that only `b` has.
+fn exchange(a: WordSet, b: WordSet, own: &[WordSet], together: &[WordSet]) -> Option<Exchange> {
+    let (only_a, only_b) = (a & !b, b & !a);
+    let mixed: Vec<WordSet> = own
+        .iter()
+        .copied()
+        .filter(|c| c & only_a != 0 && c & only_b != 0)
+        .collect();
+    for (i, one) in mixed.iter().enumerate() {
+        for other in mixed.iter().skip(i + 1) {
+            let (left, right) = (one & !other, other & !one);
+            let pair = |side: WordSet| strangers(side & only_a, side & only_b, together);
+            if let (Some(first), Some(second)) = (pair(left), pair(right)) {
+                return Some(Exchange { first, second });
+            }
+        }
+    }
+    None
+}
+
+/// A word of `a` and a word of `b` that no piece of the text has together.
+fn strangers(a: WordSet, b: WordSet, together: &[WordSet]) -> Option<(usize, usize)> {
+    let mut of_a = together.iter().enumerate();
+    of_a.find_map(|(n, with)| {
+        let apart = b & !with;
+        (a >> n & 1 == 1 && apart != 0).then(|| (n, apart.trailing_zeros() as usize))
+    })
+}
+
+fn objection(
+    case: &Case<'_>,
+    words: &[&Token],
+    found: &Exchange,
+    piece: &Piece<'_>,
+) -> Option<Objection> {
+    let token = |n: usize| words.get(n).copied();
+    let said = token(found.first.0)?;
+    let shown = |n: usize| token(n).map(|t| case.claim.word(t).to_owned());
+    let detail = Detail::Elsewhere {
+        said: case.claim.word(said).to_owned(),
+        of: shown(found.first.1)?,
+        belongs_to: shown(found.second.0),
+        found: None,
+    };
+    let sentence = piece.source.reading.sentence(piece.sentence)?.bytes.clone();
+    let found = Objection::new(Code::Referent, Effect::Doubts, detail);
+    Some(
+        found
+            .at(said.start..said.end)
+            .against(piece.source.item.label, sentence),
+    )
+}

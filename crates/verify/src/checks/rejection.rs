@@ -1,0 +1,73 @@
+//! The one place that says which findings of L4–L6 may reject a claim.
+//!
+//! A finding disproves a claim only if the cited text is about the same thing as the claim: the
+//! less exact the finding, the nearer the text must be. Otherwise the finding raises a doubt.
+//!
+//! - What is exact needs nothing more: pointers, quotations, coverage, addresses and paths.
+//! - A value (a number, unit, date or name) or a statement turned round (negation, direction,
+//!   modality, order) needs a text that is about the same thing ([`ANCHORED`]). A value in a
+//!   sentence that shares little with the text is more often computed, an example, or a conclusion
+//!   than a contradiction.
+//! - Everything else (bindings, quantities, causes, conditions, status, code) needs a text that is
+//!   nearly the same ([`CLOSE`]). In free wording such findings are often wrong.
+//!
+//! A claim with nothing in common with the cited text is rejected for that alone.
+//!
+//! Both numbers were chosen so that on the development sets of natural answers (`docs/verifier.md`)
+//! at least nine of ten rejections are right, and fewer than one of two hundred true sentences is
+//! refused by one kind of finding.
+
+use super::Effect;
+use super::align::Alignment;
+use super::nearest::Pairing;
+use crate::Code;
+use crate::finding::{Detail, Objection};
+
+/// A text with this share of the claim's content words is about the same thing.
+const ANCHORED: f64 = 1.0 / 3.0;
+
+/// A text with this share of the claim's content words is nearly the same.
+const CLOSE: f64 = 0.6;
+
+/// How much of the claim the cited text must have before this finding rejects the claim.
+fn needed(objection: &Objection) -> f64 {
+    match (objection.code, &objection.detail) {
+        // An address or a path is compared letter by letter.
+        (Code::Code, Detail::Pointer { .. }) => 0.0,
+        (Code::Number | Code::Unit | Code::Date | Code::Name, _) => ANCHORED,
+        (Code::Negation | Code::Direction | Code::Modality | Code::Order, _) => ANCHORED,
+        (Code::Quantifier | Code::Referent | Code::Status, _) => CLOSE,
+        (Code::Cause | Code::Condition | Code::Code, _) => CLOSE,
+        _ => 0.0,
+    }
+}
+
+/// How much of the claim the cited text has in one place: the share of its content words in the
+/// nearest sentence or, if that is more, the least share that one of its statements has in the
+/// statement nearest to it. Statements are completed by the names of their row and column.
+fn nearness(pairings: &[Pairing<'_>], alignment: &Alignment<'_>) -> f64 {
+    let share = |pairing: &Pairing<'_>| pairing.near.first().map_or(0.0, |near| near.share);
+    let statements = pairings.iter().map(share).reduce(f64::min);
+    let sentence = alignment.best().map_or(0.0, |best| best.share);
+    sentence.max(statements.unwrap_or(0.0))
+}
+
+/// Turns every rejection that is not proof enough into a doubt. `foreign`: the claim is in another
+/// language than the cited text, so few of its words can be there; only values are compared then.
+pub(super) fn settle(
+    objections: &mut [Objection],
+    pairings: &[Pairing<'_>],
+    alignment: &Alignment<'_>,
+    foreign: bool,
+) {
+    let nearness = match foreign {
+        true => ANCHORED,
+        false => nearness(pairings, alignment),
+    };
+    let rejections = objections
+        .iter_mut()
+        .filter(|o| o.effect == Effect::Rejects);
+    for objection in rejections.filter(|o| nearness < needed(o)) {
+        objection.effect = Effect::Doubts;
+    }
+}
