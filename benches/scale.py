@@ -2,15 +2,16 @@
 """What an index of very many chunks costs: bytes a chunk in each file, seconds, memory, and times of search.
 
     cargo build --release
-    python3 benches/scale.py target/release/local-agent DIR --copies 9 [--keep FOLDER] [--queries 500]
+    python3 benches/scale.py target/release/local-agent DIR --copies 9 [--also DIR] [--keep FOLDER] [--queries 500]
 
 The markdown below DIR is copied so many times; each copy names its number in its top headings, so that no chunk is
 embedded as another one is. Words are repeated: the dictionary of the lexical index does not grow as it would with as
 many different notes, and every list of places does. Vectors are made up (`benches/figures.py --fill`).
 
 Printed are the first index, a run without changes, a run with one changed file, publishing the vectors; the size of each
-file; cold searches, and searches through `serve`, one after the other on one connection. FOLDER keeps notes and state;
-with what is there already only searches are measured. Exits 1 when a command fails or nothing is found.
+file; cold searches, and searches through `serve`, one after the other on one connection. `--also` names a second source,
+read where it is. FOLDER keeps notes and state: notes that are there are not copied again, and of an index that is there
+only searches are measured. Exits 1 when a command fails or nothing is found.
 """
 
 import argparse
@@ -29,6 +30,12 @@ import time
 import figures
 
 
+def processor(process):
+    """Processor seconds of a process."""
+    fields = pathlib.Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 class Scale:
     def __init__(self, args, folder):
         self.args, self.folder = args, folder
@@ -39,11 +46,18 @@ class Scale:
     def agent(self, *words):
         return figures.run([self.program, *words, "--config", self.config, "--json"], self.env)
 
+    def configure(self):
+        sources = f"  - name: notes\n    root: {self.notes}\n"
+        if self.args.also:
+            sources += f"  - name: also\n    root: {self.args.also.resolve()}\n"
+        self.config.write_text(f"workroot: /\nstate_dir: {self.state}\nsources:\n{sources}")
+
+    def files(self):
+        also = sorted(self.args.also.rglob("*.md")) if self.args.also else []
+        return sorted(self.notes.rglob("*.md")) + also
+
     def copy(self):
         """The notes, so many times; old enough not to be hashed again."""
-        self.config.write_text(
-            f"workroot: {self.folder}\nstate_dir: {self.state}\nsources:\n  - name: notes\n    root: {self.notes}\n"
-        )
         files = sorted(self.args.dir.rglob("*.md"))
         if not files:
             sys.exit(f"{self.args.dir} holds no .md file: nothing to measure")
@@ -73,7 +87,7 @@ class Scale:
         status = json.loads(self.agent("status")[3])
         chunks, covered = status["chunks"], status["coverage"]["embedded"]
         print(f"{status['documents']} documents, {chunks} chunks, {covered} with a vector")
-        text = sum(file.stat().st_size for file in self.notes.rglob("*.md"))
+        text = sum(file.stat().st_size for file in self.files())
         print(f"{'the notes themselves':<38}{text / chunks:>9.0f} bytes a chunk {text / 1e6:>9.0f} MB")
         for file in sorted(self.state.iterdir()):
             parts = file.rglob("*") if file.is_dir() else [file]
@@ -82,7 +96,7 @@ class Scale:
                 print(f"{file.name:<38}{size / chunks:>9.0f} bytes a chunk {size / 1e6:>9.0f} MB")
 
     def searches(self):
-        queries = figures.words_of(sorted(self.notes.rglob("*.md")), self.args.queries)
+        queries = figures.words_of(self.files(), self.args.queries)
         for mode in ("lexical", "hybrid"):
             cold = [self.agent("query", text, "--mode", mode, "--min-score", "0") for text in queries[:20]]
             if not any(json.loads(one[3])["count"] for one in cold):
@@ -98,8 +112,9 @@ class Scale:
             address = json.loads(server.stdout.readline())["listening"]
             token = (self.state / "serve.token").read_text().strip()
             connection = http.client.HTTPConnection(address)
-            times, found = [], 0
-            for text in queries:
+            times, found, before = [], 0, 0.0
+            for number, text in enumerate(queries):
+                before = processor(server.pid) if number == 1 else before
                 start = time.perf_counter()
                 headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
                 connection.request("POST", "/api/search", json.dumps({"query": text, "limit": 10}), headers)
@@ -109,6 +124,7 @@ class Scale:
                 if answer.status != 200:
                     sys.exit(f"{text}: {answer.status} {result}")
                 found += result["count"] > 0
+            used = (processor(server.pid) - before) / (len(queries) - 1) * 1000
             memory = pathlib.Path(f"/proc/{server.pid}/status").read_text()
         finally:
             server.send_signal(signal.SIGTERM)
@@ -118,7 +134,8 @@ class Scale:
         first, times = times[0], sorted(times[1:])
         print(
             f"search through serve, {len(times)} queries, {found} found something: first {first:.0f} ms,"
-            f" p50 {times[len(times) // 2]:.1f} ms, p99 {times[int(len(times) * 0.99)]:.1f} ms"
+            f" p50 {times[len(times) // 2]:.1f} ms, p99 {times[int(len(times) * 0.99)]:.1f} ms,"
+            f" {used:.1f} ms of processor time each"
         )
         for name, size in re.findall(r"(VmRSS|RssAnon|RssFile):\s+(\d+) kB", memory):
             print(f"    {name} {int(size) / 1024:.0f} MiB")
@@ -130,6 +147,7 @@ def main():
     parser.add_argument("dir", type=pathlib.Path)
     parser.add_argument("--copies", type=int, default=9)
     parser.add_argument("--queries", type=int, default=500)
+    parser.add_argument("--also", type=pathlib.Path)
     parser.add_argument("--keep", type=pathlib.Path)
     args = parser.parse_args()
     folder = args.keep or pathlib.Path(tempfile.mkdtemp(prefix="scale-"))
@@ -138,7 +156,9 @@ def main():
         print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
         if not scale.state.exists():
             folder.mkdir(parents=True, exist_ok=True)
-            scale.copy()
+            scale.configure()
+            if not scale.notes.exists():
+                scale.copy()
             scale.build()
         scale.sizes()
         scale.searches()
