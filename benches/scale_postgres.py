@@ -90,8 +90,11 @@ BM25 = f"""SELECT c.chunk AS id, (c.score + d.score)::real AS score FROM
     JOIN (SELECT document, sum(impact * document_idf) AS score FROM terms JOIN document_postings USING (term)
         WHERE lexeme = ANY (tsvector_to_array(to_tsvector('english', %(text)s))) GROUP BY document) AS d USING (document)
     ORDER BY score DESC, id LIMIT {CANDIDATES}"""
-DENSE = f"""SELECT id, -(embedding <#> %(vector)s::vector)::real AS score FROM vectors
-    ORDER BY embedding <#> %(vector)s::vector LIMIT {CANDIDATES}"""
+DENSE = """SELECT id, -(embedding <#> %(vector)s::vector)::real AS score FROM vectors
+    ORDER BY {distance} LIMIT {count}"""
+NEAR = DENSE.format(distance="embedding <#> %(vector)s::vector", count=CANDIDATES)
+# No index is made for a sum, so every row is compared.
+EXACT = DENSE.format(distance="(embedding <#> %(vector)s::vector) + 0", count=CANDIDATES)
 # The local engine's convex combination: both lists as shares of their best, weights of one half, and for a chunk that
 # the dense list does not reach the value of its last one.
 FUSED = """WITH w AS MATERIALIZED ({words}), v AS MATERIALIZED ({dense})
@@ -99,17 +102,15 @@ FUSED = """WITH w AS MATERIALIZED ({words}), v AS MATERIALIZED ({dense})
         + 0.5 * coalesce(v.score, (SELECT min(score) FROM v)) / (SELECT max(score) FROM v) AS score
     FROM w FULL JOIN v USING (id) ORDER BY score DESC, id LIMIT 100"""
 
-EXACT = "SET enable_indexscan = off"
-NEAR = "SET enable_indexscan = on; SET hnsw.ef_search = 1000"
-# Name, setting, statement, and the mode of the local engine that it is compared with.
+# Name, statement, and the mode of the local engine that it is compared with.
 ENGINES = [
-    ("full text, ts_rank", NEAR, FULL_TEXT, "lexical"),
-    ("full text, BM25 in SQL", NEAR, BM25, "lexical"),
-    ("dense, exact", EXACT, DENSE, "vector"),
-    ("dense, HNSW", NEAR, DENSE, "vector"),
-    ("ts_rank + exact", EXACT, FUSED.format(words=FULL_TEXT, dense=DENSE), "hybrid"),
-    ("BM25 + exact", EXACT, FUSED.format(words=BM25, dense=DENSE), "hybrid"),
-    ("BM25 + HNSW", NEAR, FUSED.format(words=BM25, dense=DENSE), "hybrid"),
+    ("full text, ts_rank", FULL_TEXT, "lexical"),
+    ("full text, BM25 in SQL", BM25, "lexical"),
+    ("dense, exact", EXACT, "vector"),
+    ("dense, HNSW", NEAR, "vector"),
+    ("ts_rank + exact", FUSED.format(words=FULL_TEXT, dense=EXACT), "hybrid"),
+    ("BM25 + exact", FUSED.format(words=BM25, dense=EXACT), "hybrid"),
+    ("BM25 + HNSW", FUSED.format(words=BM25, dense=NEAR), "hybrid"),
 ]
 
 
@@ -208,13 +209,16 @@ class Local:
         address = json.loads(self.process.stdout.readline())["listening"]
         token = subprocess.run([args.program, "serve", "token", "--config", args.config], stdout=subprocess.PIPE, check=True)
         self.headers = {"Authorization": f"Bearer {token.stdout.decode().strip()}", "Content-Type": "application/json"}
-        self.connection = http.client.HTTPConnection(address)
+        self.address = address
 
     def search(self, text):
         body = json.dumps({"query": text, "limit": 10})
-        self.connection.request("POST", "/api/search", body, self.headers)
-        answer = self.connection.getresponse()
+        # The server closes a connection that is idle while PostgreSQL is asked.
+        connection = http.client.HTTPConnection(self.address)
+        connection.request("POST", "/api/search", body, self.headers)
+        answer = connection.getresponse()
         result = json.loads(answer.read())
+        connection.close()
         if answer.status != 200:
             sys.exit(f"{text}: {answer.status} {result}")
         return result["hits"]
@@ -260,8 +264,7 @@ def ask(args, questions, vectors, base, document_of, by_key):
             results["local, serve"][0].append([by_key[hit["chunk_key"].upper()] for hit in hits])
             results["local, serve"][1].append(took)
             values = {"text": question["text"], "vector": str(vectors[number].tolist())}
-            for name, setting, statement, _ in ENGINES:
-                base.execute(setting)
+            for name, statement, _ in ENGINES:
                 rows, took = timed(lambda s=statement, v=values: base.execute(s, v).fetchall())
                 results[name][0].append([row[0] for row in rows])
                 results[name][1].append(took)
@@ -286,7 +289,7 @@ def check_vectors(orders, vectors, vector_of):
 def report(results, orders, questions, qrels, document_of):
     print(f"{'':<26} {'p50 ms':>8} {'p99 ms':>8} {'overlap@10':>11} {'nDCG@10':>8}")
     rows = [(f"local, {mode}", mode, [[one for one, _ in order] for order in lists], None) for mode, lists in orders.items()]
-    modes = {"local, serve": "hybrid", **{name: mode for name, _, _, mode in ENGINES}}
+    modes = {"local, serve": "hybrid", **{name: mode for name, _, mode in ENGINES}}
     rows += [(name, modes[name], lists, times) for name, (lists, times) in results.items()]
     for name, mode, lists, times in rows:
         reference = [[one for one, _ in order[:10]] for order in orders[mode]]
@@ -341,6 +344,8 @@ def compare(args, scratch):
         base = psycopg.connect(address, autocommit=True)
         if base.execute("SELECT to_regclass('vectors_hnsw')").fetchone()[0] is None:
             load(base, status)
+        # As many as the candidates; the greatest that pgvector takes.
+        base.execute(f"SET hnsw.ef_search = {CANDIDATES}")
         rows = base.execute("SELECT count(*) FROM chunks").fetchone()[0]
         if rows != status["chunks"]:
             sys.exit(f"{rows} rows for {status['chunks']} chunks")
