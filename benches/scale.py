@@ -8,9 +8,9 @@ The markdown below DIR is copied so many times; each copy names its number in it
 embedded as another one is. Words are repeated: the dictionary of the lexical index does not grow as it would with as
 many different notes, and every list of places does. Vectors are made up (`benches/figures.py --fill`).
 
-Printed are the first index, a run without changes, a run with one changed file, publishing the vectors; the size of each
-file; cold searches, and searches through `serve`, one after the other on one connection. `--also` names a second source,
-read where it is. FOLDER keeps notes and state: notes that are there are not copied again, and of an index that is there
+Printed are the first index, a run without changes, a run with one changed file, publishing the vectors; the size of
+each file; cold searches, and searches through `serve`, one after the other on one connection. `--also` names a second
+source, read where it is. FOLDER keeps notes and state: notes that are there are not copied again, and of an index that is there
 only searches are measured. Exits 1 when a command fails or nothing is found.
 """
 

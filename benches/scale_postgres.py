@@ -58,7 +58,8 @@ AFTER_LOAD = [
     ("keys", "ALTER TABLE chunks ADD PRIMARY KEY (id); ALTER TABLE vectors ADD PRIMARY KEY (id)"),
     ("GIN", "CREATE INDEX chunks_words ON chunks USING gin (words)"),
     ("occurrences", """CREATE TEMP TABLE occurrences AS
-        SELECT id AS chunk, document, lexeme, sum(CASE weight WHEN 'A' THEN 3.0 WHEN 'B' THEN 1.5 ELSE 1.0 END)::real AS f
+        SELECT id AS chunk, document, lexeme,
+            sum(CASE weight WHEN 'A' THEN 3.0 WHEN 'B' THEN 1.5 ELSE 1.0 END)::real AS f
         FROM chunks, unnest(words) AS w(lexeme, positions, weights), unnest(weights) AS weight GROUP BY 1, 2, 3"""),
     ("terms", """CREATE TABLE terms AS SELECT lexeme, row_number() OVER ()::int AS term,
         ln(1 + ((SELECT count(*) FROM chunks) - count(*) + 0.5) / (count(*) + 0.5))::real AS chunk_idf,
@@ -76,7 +77,8 @@ AFTER_LOAD = [
         SELECT term, document, (f * 2.2 / (f + 1.2 * (0.25 + 0.75 * words / mean)))::real AS impact
         FROM whole JOIN long USING (document) JOIN terms USING (lexeme) ORDER BY term, document;
         CREATE INDEX document_postings_term ON document_postings (term) INCLUDE (document, impact)"""),
-    ("HNSW", "CREATE INDEX vectors_hnsw ON vectors USING hnsw (embedding vector_ip_ops) WITH (m = 16, ef_construction = 64)"),
+    ("HNSW", """CREATE INDEX vectors_hnsw ON vectors
+        USING hnsw (embedding vector_ip_ops) WITH (m = 16, ef_construction = 64)"""),
     ("analyze", "VACUUM ANALYZE"),
 ]
 
@@ -88,7 +90,8 @@ BM25 = f"""SELECT c.chunk AS id, (c.score + d.score)::real AS score FROM
         WHERE lexeme = ANY (tsvector_to_array(to_tsvector('english', %(text)s))) GROUP BY chunk) AS c
     JOIN chunks ON chunks.id = c.chunk
     JOIN (SELECT document, sum(impact * document_idf) AS score FROM terms JOIN document_postings USING (term)
-        WHERE lexeme = ANY (tsvector_to_array(to_tsvector('english', %(text)s))) GROUP BY document) AS d USING (document)
+        WHERE lexeme = ANY (tsvector_to_array(to_tsvector('english', %(text)s))) GROUP BY document) AS d
+    USING (document)
     ORDER BY score DESC, id LIMIT {CANDIDATES}"""
 DENSE = """SELECT id, -(embedding <#> %(vector)s::vector)::real AS score FROM vectors
     ORDER BY {distance} LIMIT {count}"""
@@ -207,7 +210,8 @@ class Local:
         command = [args.program, "serve", "--listen", "127.0.0.1:0", "--requests-per-minute", "1000000", "--json"]
         self.process = subprocess.Popen([*command, "--config", args.config], stdout=subprocess.PIPE)
         address = json.loads(self.process.stdout.readline())["listening"]
-        token = subprocess.run([args.program, "serve", "token", "--config", args.config], stdout=subprocess.PIPE, check=True)
+        command = [args.program, "serve", "token", "--config", args.config]
+        token = subprocess.run(command, stdout=subprocess.PIPE, check=True)
         self.headers = {"Authorization": f"Bearer {token.stdout.decode().strip()}", "Content-Type": "application/json"}
         self.address = address
 
@@ -253,7 +257,7 @@ def timed(call):
     return result, (time.perf_counter() - start) * 1000
 
 
-def ask(args, questions, vectors, base, document_of, by_key):
+def ask(args, questions, vectors, base, by_key):
     """Name → (orders, milliseconds), each engine with each question in turn."""
     local = Local(args)
     results = {name: ([], []) for name in ["local, serve", *(name for name, *_ in ENGINES)]}
@@ -288,11 +292,12 @@ def check_vectors(orders, vectors, vector_of):
 
 def report(results, orders, questions, qrels, document_of):
     print(f"{'':<26} {'p50 ms':>8} {'p99 ms':>8} {'overlap@10':>11} {'nDCG@10':>8}")
-    rows = [(f"local, {mode}", mode, [[one for one, _ in order] for order in lists], None) for mode, lists in orders.items()]
+    chunks = {mode: [[chunk for chunk, _ in order] for order in lists] for mode, lists in orders.items()}
+    rows = [(f"local, {mode}", mode, lists, None) for mode, lists in chunks.items()]
     modes = {"local, serve": "hybrid", **{name: mode for name, _, mode in ENGINES}}
     rows += [(name, modes[name], lists, times) for name, (lists, times) in results.items()]
     for name, mode, lists, times in rows:
-        reference = [[one for one, _ in order[:10]] for order in orders[mode]]
+        reference = [order[:10] for order in chunks[mode]]
         overlap = statistics.mean(len(set(a[:10]) & set(b)) / len(b) for a, b in zip(lists, reference) if b)
         gains = [
             gain(documents(order, document_of), qrels[question["id"]])
@@ -302,7 +307,8 @@ def report(results, orders, questions, qrels, document_of):
         shown = f"{statistics.mean(gains):>8.4f}" if gains else f"{'':>8}"
         if times:
             took = sorted(times)
-            print(f"{name:<26} {took[len(took) // 2]:>8.1f} {took[int(len(took) * 0.99)]:>8.1f} {overlap:>11.3f} {shown}")
+            p50, p99 = took[len(took) // 2], took[int(len(took) * 0.99)]
+            print(f"{name:<26} {p50:>8.1f} {p99:>8.1f} {overlap:>11.3f} {shown}")
         else:
             print(f"{name:<26} {'':>8} {'':>8} {overlap:>11.3f} {shown}")
 
@@ -351,8 +357,9 @@ def compare(args, scratch):
             sys.exit(f"{rows} rows for {status['chunks']} chunks")
         for name, size in sizes(base):
             print(f"{name:<30} {size / rows:>8.0f} bytes a chunk")
-        print(f"{rows} chunks, {len(questions)} questions, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}", flush=True)
-        results, orders = ask(args, questions, vectors, base, document_of, by_key)
+        load_now = os.getloadavg()[0]
+        print(f"{rows} chunks, {len(questions)} questions, {os.cpu_count()} cores, load {load_now:.1f}", flush=True)
+        results, orders = ask(args, questions, vectors, base, by_key)
         check_vectors(orders["vector"], vectors, vector_of)
         report(results, orders, questions, read_qrels(args, document_by_path), document_of)
         print(f"load {os.getloadavg()[0]:.1f}")

@@ -12,7 +12,7 @@ The answers that count as right were got before, one after the other: an answer 
 wrong, and one that is no whole object is lost. A server that is full says so (429, 503); the client asks again after
 20 ms, and such a refusal is neither. Meanwhile a note below the first source is written and indexed anew, again and
 again; it is removed in the end. The same questions over stdin (`mcp`) are measured first. Exits 1 when an answer is
-wrong or lost.
+wrong or lost. `--alone` leaves the writer out.
 """
 
 import argparse
@@ -211,7 +211,8 @@ def measure(args):
     state = pathlib.Path(status["index_db"]).parent
     questions = questions_of(status["index_db"])
     load = os.getloadavg()[0]
-    print(f"{status['chunks']} chunks, {status['coverage']['embedded']} with a vector, {os.cpu_count()} cores, load {load:.1f}")
+    covered = status["coverage"]["embedded"]
+    print(f"{status['chunks']} chunks, {covered} with a vector, {os.cpu_count()} cores, load {load:.1f}")
     print(f"{'':<26}{'p50 ms':>9}{'p99 ms':>9}{'per s':>10}{'refused':>9}{'wrong':>7}{'lost':>6}")
     clients = [int(number) for number in args.clients.split(",")]
     for number in clients if args.floor else []:
@@ -224,9 +225,9 @@ def measure(args):
     try:
         right = asyncio.run(answers(server.address, server.token, questions))
         for number in clients:
-            writer, before = Beside(args, note), server.processor()
+            writer, before = None if args.alone else Beside(args, note), server.processor()
             count = asyncio.run(run(server.address, server.token, questions, right, number, args.seconds))
-            used, written = server.processor() - before, writer.end()
+            used, written = server.processor() - before, writer.end() if writer else 0
             each = used / max(len(count.times), 1) * 1000
             extra = f"{each:.1f} ms of the server's processors each, index written {written} times"
             line(f"serve, {number} clients", count, args.seconds, extra)
@@ -248,6 +249,7 @@ def main():
     parser.add_argument("--clients", default="1,8,64")
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--floor")
+    parser.add_argument("--alone", action="store_true")
     args = parser.parse_args()
     args.program = args.program.resolve()
     measure(args)
