@@ -331,7 +331,7 @@ def sizes(base):
 
 
 def compare(args, scratch):
-    args.config = str(args.config)
+    args.program, args.config = args.program.resolve(), str(args.config)
     status = agent(args, "status", "--config", args.config)
     args.model = status["model"]
     if status["coverage"]["embedded"] != status["chunks"]:
