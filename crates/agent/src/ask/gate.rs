@@ -112,7 +112,7 @@ fn without_rejected(draft: &Draft, rendered: &Rendered, report: &Report) -> Draf
     let mut out = Draft::default();
     let pieces: Vec<_> = draft.segments().iter().zip(&rendered.pieces).collect();
     for statement in pieces
-        .chunk_by(|a, b| !(matches!(&a.1.1, Piece::Cite(_)) && !matches!(&b.1.1, Piece::Cite(_))))
+        .chunk_by(|a, b| !matches!(&a.1.1, Piece::Cite(_)) || matches!(&b.1.1, Piece::Cite(_)))
     {
         let touched = statement.iter().any(|(_, (range, piece))| {
             // White space between statements is not part of a claim.

@@ -451,7 +451,7 @@ mod tests {
                 format!("{:?}", Box::new(NoMergePolicy))
             );
             for id in 0..240 {
-                let chunk = crate::lexical::ChunkEntry {
+                let chunk = ChunkEntry {
                     chunk_id: id,
                     key: key(id),
                     headings: "",

@@ -66,7 +66,7 @@ fn count_words(lower: &str, list: WordList) -> usize {
 /// The language whose function words make up most of `lower`, a question in lower case; `None` if it
 /// has none of them, or as many of two languages.
 pub(super) fn language(lower: &str) -> Option<Language> {
-    if let Some(language) = detect::detect(lower) {
+    if let Some(language) = detect(lower) {
         return Some(language);
     }
     let lists = [

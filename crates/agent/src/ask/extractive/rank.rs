@@ -252,7 +252,7 @@ struct Languages {
 impl Languages {
     fn of(question: &ParsedQuestion, found: Found<'_>) -> Self {
         let asked = cues::language(&question.text.to_lowercase());
-        let notes = found.notes.iter().map(|note| detect::detect(note.body()));
+        let notes = found.notes.iter().map(|note| detect(note.body()));
         Self {
             asked,
             notes: match asked {
@@ -265,9 +265,7 @@ impl Languages {
     /// 1 when a unit, or else its note, is clearly in another language than the question.
     fn differs(&self, unit: &Unit) -> f32 {
         let note = || self.notes.get(unit.note).copied().flatten();
-        let written = self
-            .asked
-            .and_then(|_| detect::detect(&unit.plain).or_else(note));
+        let written = self.asked.and_then(|_| detect(&unit.plain).or_else(note));
         let differs = matches!((self.asked, written), (Some(a), Some(b)) if a != b);
         f32::from(u8::from(differs))
     }
