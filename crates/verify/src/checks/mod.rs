@@ -174,7 +174,7 @@ pub(crate) fn check(case: &Case<'_>) -> Findings {
         }
     }
     low_support(case, &readings, window, foreign, &mut out);
-    rejection::settle(&mut out.objections, &pairings, &alignment, foreign);
+    rejection::settle(case, &mut out.objections, &pairings, &alignment, foreign);
     if case.extent == Extent::Sentence {
         out.worded(Effect::Remarks, referent::conflict(case));
     }

@@ -17,9 +17,9 @@
 //! at least nine of ten rejections are right, and fewer than one of two hundred true sentences is
 //! refused by one kind of finding.
 
-use super::Effect;
 use super::align::Alignment;
 use super::nearest::Pairing;
+use super::{Case, Effect};
 use crate::Code;
 use crate::finding::{Detail, Objection};
 
@@ -29,11 +29,16 @@ const ANCHORED: f64 = 1.0 / 3.0;
 /// A text with this share of the claim's content words is nearly the same.
 const CLOSE: f64 = 0.6;
 
+/// A claim of at most this many content words explains and computes nothing: a value in it that
+/// the text does not have is wrong, whatever else they share.
+const SHORT_CLAIM: usize = 5;
+
 /// How much of the claim the cited text must have before this finding rejects the claim.
-fn needed(objection: &Objection) -> f64 {
+fn needed(objection: &Objection, is_short: bool) -> f64 {
     match (objection.code, &objection.detail) {
         // An address or a path is compared letter by letter.
         (Code::Code, Detail::Pointer { .. }) => 0.0,
+        (Code::Number | Code::Unit | Code::Date | Code::Name, _) if is_short => 0.0,
         (Code::Number | Code::Unit | Code::Date | Code::Name, _) => ANCHORED,
         (Code::Negation | Code::Direction | Code::Modality | Code::Order, _) => ANCHORED,
         (Code::Quantifier | Code::Referent | Code::Status, _) => CLOSE,
@@ -52,9 +57,20 @@ fn nearness(pairings: &[Pairing<'_>], alignment: &Alignment<'_>) -> f64 {
     sentence.max(statements.unwrap_or(0.0))
 }
 
+/// Whether a claim has at most [`SHORT_CLAIM`] content words.
+fn has_few_words(case: &Case<'_>) -> bool {
+    let tokens = case.claim.text.tokens.iter();
+    tokens
+        .filter(|t| t.is_content())
+        .take(SHORT_CLAIM + 1)
+        .count()
+        <= SHORT_CLAIM
+}
+
 /// Turns every rejection that is not proof enough into a doubt. `foreign`: the claim is in another
 /// language than the cited text, so few of its words can be there; only values are compared then.
 pub(super) fn settle(
+    case: &Case<'_>,
     objections: &mut [Objection],
     pairings: &[Pairing<'_>],
     alignment: &Alignment<'_>,
@@ -67,7 +83,8 @@ pub(super) fn settle(
     let rejections = objections
         .iter_mut()
         .filter(|o| o.effect == Effect::Rejects);
-    for objection in rejections.filter(|o| nearness < needed(o)) {
+    let is_short = has_few_words(case);
+    for objection in rejections.filter(|o| nearness < needed(o, is_short)) {
         objection.effect = Effect::Doubts;
     }
 }
