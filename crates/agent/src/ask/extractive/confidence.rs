@@ -101,10 +101,11 @@ impl Signals {
     }
 }
 
-/// A unit in another language shares few words with the question and still came first: of 33 such
-/// units 27 held the answer, though the inputs about words counted against them. This is added to
-/// the log-odds, from this cosine on.
-const LOST_WORDS: f32 = 1.3;
+/// A unit in another language shares few words with the question and still came first: of 46 such
+/// units over two vaults 32 held the answer, though the inputs about words counted against them.
+/// This is added to the log-odds, from this cosine on: with it 7 more of these questions are
+/// answered, all rightly. (1.3 answers 11 more, 2 of them wrongly.)
+const LOST_WORDS: f32 = 1.0;
 const ACROSS_LANGUAGES: f32 = 0.35;
 
 /// Two words start to be related at the first cosine, and mean nearly the same from the second on.
