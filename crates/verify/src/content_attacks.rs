@@ -270,6 +270,7 @@ fn c14_c18_a_claim_out_of_two_sentences() {
                 "The red team meets on Monday. The blue team meets on Friday.",
                 "The red team meets on Friday",
             ),
+            (items, "Tom is an architect"),
             (items, "The kettle was made in Linz"),
             (table, "The kettle is made by Belmo"),
             (table, "The maker of the kettle is Belmo"),
@@ -279,8 +280,6 @@ fn c14_c18_a_claim_out_of_two_sentences() {
             ),
         ],
     );
-    // Two words of a list item are too few to disprove it.
-    doubted(&[Code::Referent], &[(items, "Tom is an architect")]);
     checked(&[
         (people, "Thomas lives in Graz and Anna in Linz"),
         (people, "Ann is an architect, Tom an engineer"),
@@ -601,15 +600,12 @@ fn c22_surer_than_was_said_and_another_status() {
                 "The proposal to replace RabbitMQ with NATS was rejected.",
                 "We replace RabbitMQ with NATS",
             ),
+            ("MongoDB was considered and rejected.", "MongoDB was chosen"),
             (
                 "Since May members may vote by post.",
                 "Since May members must vote by post",
             ),
         ],
-    );
-    doubted(
-        &[Code::Status],
-        &[("MongoDB was considered and rejected.", "MongoDB was chosen")],
     );
     // The month is not a modal verb.
     checked(&[
@@ -670,7 +666,7 @@ fn c38_sources_that_disagree_are_flagged() {
 }
 
 #[test]
-fn c39_a_count_over_notes_is_computed_or_doubted() {
+fn c39_a_count_over_notes_is_computed_or_rejected() {
     let notes = [
         "The pier is old.\n",
         "The pier is wet.\n",
@@ -682,12 +678,10 @@ fn c39_a_count_over_notes_is_computed_or_doubted() {
         "The pier is mentioned 14 times [E1][E2].",
         "Nine notes mention the pier [E1].",
     ] {
-        let report = judge(&notes, wrong);
-        let codes = report
-            .claims
-            .iter()
-            .flat_map(|c| c.codes.iter().chain(&c.doubts));
-        assert!(codes.into_iter().any(|c| *c == Code::Number), "{wrong}");
+        assert!(
+            judge(&notes, wrong).codes.contains(&Code::Number),
+            "{wrong}"
+        );
     }
 }
 
@@ -985,9 +979,7 @@ fn code_that_is_put_together_from_words_of_the_text_is_doubted() {
     let report = judge(&[note], answer);
     assert_eq!(report.outcome, Outcome::Passed, "{:#?}", report.claims);
     assert!(report.claims.iter().any(|c| c.doubts.contains(&Code::Code)));
-    let completed = answer.replace("research", "finance");
-    let report = judge(&[note], &completed);
-    assert!(report.claims.iter().any(|c| c.doubts.contains(&Code::Code)));
-    let strange = "Like this [E1]:\n\n```json\n{\"sort\": \"name\", \"tag\": 7}\n```\n\n[E1]";
-    assert_eq!(judge(&[note], strange).outcome, Outcome::Rejected);
+    let strange = answer.replace("research", "finance");
+    let report = judge(&[note], &strange);
+    assert_eq!(report.outcome, Outcome::Rejected);
 }

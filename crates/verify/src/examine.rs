@@ -199,15 +199,16 @@ impl<'a> Court<'a> {
             .lines()
             .map(str::trim)
             .filter(|l| l.chars().any(char::is_alphanumeric));
-        let strange: Vec<&str> = lines
-            .filter(|line| !cited.iter().any(|text| text.contains(line)))
-            .collect();
-        let first = strange.first().copied();
-        // Code that an answerer puts together or completes is only doubtful; code of which the
-        // cited text has less than half has nothing to do with it.
-        let words = strange.iter().map(|line| checks::known_words(line, &cited));
-        let (known, all) = words.fold((0, 0), |(k, a), (known, all)| (k + known, a + all));
-        let composed = known * 2 >= all;
+        let mut strange = lines.filter(|line| !cited.iter().any(|text| text.contains(line)));
+        let first = strange.next();
+        // Code that is put together from words of the cited text and of the question is only
+        // doubtful.
+        let mut known = cited.clone();
+        known.push(self.snapshot.question());
+        let composed = first
+            .into_iter()
+            .chain(strange)
+            .all(|line| checks::has_all_words(line, &known));
         let findings = first.map(|line| {
             let said = super::identity::shorten(line);
             Finding {

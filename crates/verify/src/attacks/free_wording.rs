@@ -62,9 +62,10 @@ fn what_is_less_exact_than_a_value_rejects_only_what_is_nearly_the_same() {
         &[(club, "Some members agreed to the plan")],
     );
     assert_eq!(found(club, free).0, []);
+    // A reason that the text does not give is an addition to something that it says.
     let harbour = "The harbour closed in March. The pier is old.";
     let reason = "The harbour closed in March because the crane driver was ill";
-    doubted(Code::Cause, &[(harbour, reason)]);
+    rejected(Code::Cause, &[(harbour, reason)]);
 }
 
 #[test]

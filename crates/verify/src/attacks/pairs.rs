@@ -135,6 +135,10 @@ fn what_it_does_not_say_is_refused() {
             "Supported image formats: JPEG, PNG, BMP [E1].",
         ),
         (
+            "The harbour closed in March. The pier is old.",
+            "The harbour closed in March because the crane driver was ill [E1].",
+        ),
+        (
             "| Plan | Encryption |\n| --- | --- |\n| Free | Yes |\n| Team | Yes |\n",
             "The free plan does not include encryption [E1].",
         ),

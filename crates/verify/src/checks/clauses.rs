@@ -50,17 +50,9 @@ pub(super) fn check(case: &Case<'_>, pairings: &[Pairing<'_>]) -> Vec<Objection>
     out
 }
 
-/// Words that a wish has near its beginning.
-const WISHES: &[&str] = &[
-    "want",
-    "need",
-    "like",
-    "prefer",
-    "wish",
-    "rather",
-    "otherwise",
-    "say",
-];
+/// Words that a wish begins with, and words that it has near its beginning.
+const WISH_BEGINS: &[&str] = list!("clauses.wish-begins");
+const WISHES: &[&str] = list!("clauses.wishes");
 
 /// Maximum number of words between the word that begins a condition and its wish.
 const WISH: usize = 3;
@@ -71,7 +63,7 @@ fn is_wish(reading: &Reading, tokens: &[Token], at: usize) -> bool {
     let behind = tokens.iter().skip(at + 1).take(WISH);
     let mut words = behind.map(|t| lower_case(reading.word(t)));
     let begins = words.next();
-    let addressed = matches!(begins.as_deref(), Some("you" | "told" | "stated"));
+    let addressed = begins.is_some_and(|word| WISH_BEGINS.contains(&&*word));
     addressed && words.any(|word| WISHES.contains(&&*word))
 }
 

@@ -88,21 +88,13 @@ fn weigh(case: &Case<'_>, shown: &str) -> Option<Effect> {
 
 /// Whether each word of a line of code is in one of these texts, as a whole word.
 pub(crate) fn has_all_words(line: &str, texts: &[&str]) -> bool {
-    let (known, all) = known_words(line, texts);
-    all > 0 && known == all
-}
-
-/// How many words of a line of code are in one of these texts, as whole words, and how many it has.
-pub(crate) fn known_words(line: &str, texts: &[&str]) -> (usize, usize) {
     let is_word = |word: &&str| word.chars().any(char::is_alphanumeric);
-    let words = line
+    let mut words = line
         .split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '#' | '/')))
         .map(|word| word.trim_matches(['.', '#', '/']))
-        .filter(is_word);
-    words.fold((0, 0), |(known, all), word| {
-        let is_known = texts.iter().any(|text| holds(text, word));
-        (known + usize::from(is_known), all + 1)
-    })
+        .filter(is_word)
+        .peekable();
+    words.peek().is_some() && words.all(|word| texts.iter().any(|text| holds(text, word)))
 }
 
 /// Whether another passage has the word.

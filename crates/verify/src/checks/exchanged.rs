@@ -100,10 +100,12 @@ fn set_of(tokens: &[Token], words: &[&Token]) -> WordSet {
     places.fold(0, |set, at| set | 1 << at)
 }
 
+/// Words that begin a new piece.
+const OPENERS: &[&str] = list!("exchanged.openers");
+
 /// Whether a word begins a new piece.
 fn begins(reading: &Reading, token: &Token) -> bool {
-    let word = lower_case(reading.word(token));
-    matches!(&*word, "or" | "than" | "whereas" | "while")
+    OPENERS.contains(&&*lower_case(reading.word(token)))
 }
 
 /// Cuts tokens at commas and other signs, and at words like "and", "or" and "while". A label stays

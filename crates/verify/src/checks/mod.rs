@@ -40,7 +40,7 @@ use local_agent_text::evidence::EvidenceItem;
 use local_agent_text::types::Label;
 
 use self::align::Alignment;
-pub(crate) use self::code::{has_all_words, known_words};
+pub(crate) use self::code::has_all_words;
 pub(crate) use self::labels::{Family, families};
 pub(crate) use self::language::{Language, of_answer};
 pub(crate) use self::names::is_name;

@@ -113,12 +113,11 @@ fn denied_alone(case: &Case<'_>) -> Option<Objection> {
     Some(found.at(token.start..token.end))
 }
 
+const WITHOUT: &[&str] = list!("negation.without");
+
 /// "Without" opens a circumstance and denies no statement.
 fn is_without(claim: &Reading, token: &Token) -> bool {
-    matches!(
-        &*lower_case(claim.word(token)),
-        "without" | "ohne" | "sans" | "sin"
-    )
+    WITHOUT.contains(&&*lower_case(claim.word(token)))
 }
 
 /// Whether the cited text has a word, and only in sentences without anything negative.

@@ -4,14 +4,15 @@
 //! less exact the finding, the nearer the text must be. Otherwise the finding raises a doubt.
 //!
 //! - What is exact needs nothing more: pointers, quotations, coverage, addresses and paths.
-//! - A value (a number, unit, date or name) or a statement turned round (negation, direction,
-//!   modality, order) needs a text that is about the same thing ([`ANCHORED`]). A value in a
-//!   sentence that shares little with the text is more often computed, an example, or a conclusion
-//!   than a contradiction.
-//! - Everything else (bindings, quantities, causes, conditions, status, code) needs a text that is
-//!   nearly the same ([`CLOSE`]). In free wording such findings are often wrong.
+//! - A value (a number, unit, date or name), a statement turned round (negation, direction,
+//!   modality, order) or a reason needs a text that is about the same thing ([`ANCHORED`]). A value
+//!   in a sentence that shares little with the text is more often computed, an example, or a
+//!   conclusion than a contradiction.
+//! - Everything else (bindings, quantities, conditions, status, code) needs a text that is nearly
+//!   the same ([`CLOSE`]). In free wording such findings are often wrong.
+//! - A claim of few words ([`SHORT_CLAIM`]) explains and computes nothing: every finding rejects it.
 //!
-//! A claim with nothing in common with the cited text is rejected for that alone.
+//! A longer claim with nothing in common with the cited text is rejected for that alone.
 //!
 //! Both numbers were chosen so that on the development sets of natural answers (`docs/verifier.md`)
 //! at least nine of ten rejections are right, and fewer than one of two hundred true sentences is
@@ -29,20 +30,20 @@ const ANCHORED: f64 = 1.0 / 3.0;
 /// A text with this share of the claim's content words is nearly the same.
 const CLOSE: f64 = 0.6;
 
-/// A claim of at most this many content words explains and computes nothing: a value in it that
-/// the text does not have is wrong, whatever else they share.
+/// A claim of at most this many content words is short.
 const SHORT_CLAIM: usize = 5;
 
 /// How much of the claim the cited text must have before this finding rejects the claim.
 fn needed(objection: &Objection, is_short: bool) -> f64 {
     match (objection.code, &objection.detail) {
+        _ if is_short => 0.0,
         // An address or a path is compared letter by letter.
         (Code::Code, Detail::Pointer { .. }) => 0.0,
-        (Code::Number | Code::Unit | Code::Date | Code::Name, _) if is_short => 0.0,
         (Code::Number | Code::Unit | Code::Date | Code::Name, _) => ANCHORED,
-        (Code::Negation | Code::Direction | Code::Modality | Code::Order, _) => ANCHORED,
+        (Code::Negation | Code::Direction | Code::Modality, _) => ANCHORED,
+        (Code::Order | Code::Cause, _) => ANCHORED,
         (Code::Quantifier | Code::Referent | Code::Status, _) => CLOSE,
-        (Code::Cause | Code::Condition | Code::Code, _) => CLOSE,
+        (Code::Condition | Code::Code, _) => CLOSE,
         _ => 0.0,
     }
 }
