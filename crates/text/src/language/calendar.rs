@@ -121,6 +121,23 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_day_two_days_away_is_named_in_any_language() {
+        for (text, days) in [
+            ("what did i do the day before yesterday", Some(-2)),
+            ("was habe ich vorgestern gemacht", Some(-2)),
+            ("qu'est-ce que j'ai fait avant-hier", Some(-2)),
+            ("какие встречи послезавтра", Some(2)),
+            ("我前天做了什么", Some(-2)),
+            ("what did i do yesterday", None),
+            ("was mache ich morgen früh", None),
+            ("die vorgestern", Some(-2)),
+            ("vorgesternabend", None),
+        ] {
+            assert_eq!(distant_day(text), days, "{text}");
+        }
+    }
+
+    #[test]
     fn a_day_exists_or_it_does_not() {
         for (year, month, day) in [
             (Some(2024), 2, 29),

@@ -3,6 +3,7 @@
 
 use super::calendar::Day;
 use super::confidence;
+use super::cues;
 use super::passage::{self, Passage, Piece};
 use super::question::{ParsedQuestion, QuestionKind};
 use super::rank::{Candidate, Ranked};
@@ -248,7 +249,7 @@ pub(super) fn around(ranked: &Ranked<'_>, index: usize) -> Option<Passage> {
             None => passage::around(found, index)?,
         },
     };
-    if ranked.question.wants.person && !names_someone(ranked, unit) {
+    if ranked.question.wants.person && !says_who(unit) {
         with_title(ranked, unit, &mut out);
     }
     if ranked.question.wants.time {
@@ -331,15 +332,19 @@ fn needs_next(ranked: &Ranked<'_>, unit: &Unit, index: usize) -> bool {
         && next.is_some_and(|n| score::answer_type(&ranked.question, n) > 0.0)
 }
 
-/// Whether a unit names someone new. A property does not say what it belongs to.
-fn names_someone(ranked: &Ranked<'_>, unit: &Unit) -> bool {
-    unit.form != Form::Property && score::answer_type(&ranked.question, unit) >= 0.0
+/// Whether a unit says itself whom it is about: no property does, and no sentence that begins with
+/// "she".
+fn says_who(unit: &Unit) -> bool {
+    let first = cues::split(&unit.plain).next().map(str::to_lowercase);
+    let is_pronoun = first.is_some_and(|word| cues::is_person_pronoun(&word));
+    unit.form != Form::Property && !is_pronoun
 }
 
 /// Adds the title of the note: it tells who "she" is, and what a property belongs to.
 fn with_title(ranked: &Ranked<'_>, unit: &Unit, out: &mut Passage) {
     let title = ranked.found.note_of(unit).and_then(passage::title);
     out.pieces.extend(title);
+    out.pieces.sort_by_key(|p| p.span.start);
 }
 
 /// Adds the next sentence, or, after a paragraph with one sentence, the next paragraph.

@@ -2,6 +2,7 @@
 //! content words. A question in another language is still answered, because its frequent words have
 //! a low idf.
 
+use local_agent_text::language::lexicon::{Section, all_items};
 use local_agent_text::language::lists::list;
 use local_agent_text::language::{Language, calendar, detect, numerals};
 
@@ -80,6 +81,11 @@ pub(super) fn language(lower: &str) -> Option<Language> {
     let (most, language) = counts.into_iter().max_by_key(|(count, _)| *count)?;
     let tie = counts.iter().filter(|(count, _)| *count == most).count() > 1;
     (most > 0 && !tie).then_some(language)
+}
+
+/// Whether `lower` is a pronoun for a person in any language with a data file: "she", "его".
+pub(super) fn is_person_pronoun(lower: &str) -> bool {
+    all_items(Section::PersonPronouns).any(|(_, pronoun)| pronoun == lower)
 }
 
 /// Whether the language capitalises every noun.
@@ -220,8 +226,6 @@ pub(super) const LAST_MONTH: Cues =
 pub(super) const THIS_MONTH: Cues =
     Cues(list(DATA, "this-month"), list(DATA, "this-month.unspaced"));
 pub(super) const LAST_YEAR: Cues = Cues(list(DATA, "last-year"), list(DATA, "last-year.unspaced"));
-
-pub(super) const THIS_YEAR: Cues = Cues(list(DATA, "this-year"), list(DATA, "this-year.unspaced"));
 
 /// Asks for tasks.
 pub(super) const TASKS: Cues = Cues(list(DATA, "tasks"), list(DATA, "tasks.unspaced"));

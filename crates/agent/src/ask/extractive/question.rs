@@ -177,15 +177,13 @@ impl ParsedQuestion {
         self.kind == QuestionKind::Tasks && of_days
     }
 
-    /// Whether it asks how much money was spent in some time: "How much did we pay the vet this
-    /// year?" One row of a table may be the answer, or the sum of several.
+    /// Whether it asks how much money was spent in some time: "How much did we pay the vet last
+    /// month?" One row of a table may be the answer, or the sum of several.
     pub(super) fn is_about_spending(&self) -> bool {
-        let lower = self.text.to_lowercase();
-        let in_time = self.period.is_some() || cues::THIS_YEAR.are_in(&lower);
         self.kind == QuestionKind::Fact
             && self.wants.number
-            && in_time
-            && cues::MONEY.are_in(&lower)
+            && self.period.is_some()
+            && cues::MONEY.are_in(&self.text.to_lowercase())
     }
 
     /// The words of the question, to compare each with what a model reads in a unit.
@@ -531,6 +529,37 @@ mod tests {
 
     fn stems(text: &str) -> Vec<String> {
         read(text).terms.into_iter().map(|t| t.stem).collect()
+    }
+
+    #[test]
+    fn feasts_weekdays_and_forms_of_address_are_no_names() {
+        let names = |text: &str| -> Vec<String> {
+            let terms = read(text).terms.into_iter();
+            terms.filter(|t| t.is_name).map(|t| t.word).collect()
+        };
+        for (text, expected) in [
+            (
+                "When does Aunt Tamara visit us for Easter?",
+                &["Tamara"][..],
+            ),
+            ("What did we decide about the Saturday school?", &[]),
+            ("Who was at the Christmas dinner in March?", &[]),
+        ] {
+            assert_eq!(names(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_counted_is_the_noun_behind_how_many() {
+        for (text, word) in [
+            ("How many pages does the oyster book have?", Some("pages")),
+            ("Wie viele Seiten hat das Buch?", Some("Seiten")),
+            ("What does the oyster book say?", None),
+        ] {
+            let question = read(text);
+            let counted = question.counted.and_then(|at| question.terms.get(at));
+            assert_eq!(counted.map(|t| t.word.as_str()), word, "{text}");
+        }
     }
 
     #[test]

@@ -102,7 +102,6 @@ pub(super) fn rank<'a>(
     let retired = retired(found.units);
     let other_note = other_note(&question, found);
     let mentions = Mentions::of(&question, found.units);
-    let languages = Languages::of(&question, found);
     let mut order: Vec<Candidate> = Vec::new();
     for (index, unit) in found.units.iter().enumerate().filter(|(_, u)| u.sayable) {
         let mut credits = Credits::of(&question, found.units, index);
@@ -120,7 +119,6 @@ pub(super) fn rank<'a>(
         if unit.form == Form::Property && !score::says_itself(&question, unit) {
             features.empty = 0.9;
         }
-        features.other_language = languages.differs(unit);
         features.unknown_name = mentions.unknown_name(&question, index, &credits);
         order.push(Candidate {
             index,
@@ -157,15 +155,17 @@ fn compare(ranked: &mut Ranked<'_>, meaning: &dyn Meaning) -> Result<()> {
     let words = ranked.question.words();
     let comparison = meaning.compare(&ranked.question.text, &words, &views)?;
     let legible = legibility(&ranked.question, &words, &comparison);
+    let languages = Languages::of(&ranked.question, ranked.found);
     let question = &ranked.question;
     for (at, candidate) in ranked.order.iter_mut().enumerate() {
         let Some(cosine) = comparison.cosines.get(at) else {
             continue;
         };
         candidate.features.similar = *cosine;
+        let unit = ranked.found.unit(candidate.index);
+        candidate.features.other_language = unit.map_or(0.0, |unit| languages.differs(unit));
         if let Some(best) = comparison.words.get(at) {
             align(question, &words, best, &comparison.legible, candidate);
-            let unit = ranked.found.unit(candidate.index);
             if unit.is_some_and(|unit| is_in_other_script(question, unit)) {
                 align_names(question, &words, best, candidate);
             }

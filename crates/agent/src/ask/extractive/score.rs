@@ -35,7 +35,7 @@ pub(super) struct Features {
     pub unknown_name: f32,
     /// How surely it lacks what the question asks for, 0 to 2.5.
     pub missing_answer_type: f32,
-    /// 1 when it is in another language than the question.
+    /// 1 when it is in another language than the question; 0 without a model.
     pub other_language: f32,
 }
 

@@ -782,3 +782,116 @@ fn days_until_a_date_and_ages_are_computed_from_today() {
         Some("22 days")
     );
 }
+
+#[test]
+fn a_count_needs_a_list_of_what_is_counted() {
+    let notes = [(
+        "oysters.md",
+        "# The big oyster book\n\n- New York ate them like crisps.\n- The beds were gone by then.\n\
+         - It was the sewage.\n",
+    )];
+    let pages = extracted(
+        "How many pages does the big oyster book have?",
+        &notes,
+        None,
+    );
+    assert_eq!(pages.computed, None);
+    assert!(!pages.certain, "{}", shown("pages", &notes, &pages));
+    let notes = [(
+        "boats.md",
+        "# Harbour\n\nThe boats in the harbour:\n\n- Wren\n- Curlew\n- Heron\n",
+    )];
+    let boats = extracted("How many boats are in the harbour?", &notes, None);
+    assert_eq!(boats.computed.map(|c| c.value), Some("3".to_owned()));
+}
+
+#[test]
+fn a_year_is_no_amount() {
+    let question = "How much did the sauna cost?";
+    abstains(
+        question,
+        &[("a.md", "# Sauna\n\nThe sauna was built in 2024.\n")],
+    );
+    assert_eq!(
+        answer(
+            question,
+            &[("a.md", "# Sauna\n\nThe sauna cost 2024 euros.\n")]
+        ),
+        "The sauna cost 2024 euros. [E1]"
+    );
+}
+
+#[test]
+fn what_was_paid_in_a_time_is_the_sum_of_its_rows() {
+    let dated = "# Costs of the yard\n\n| Date | Paid to | EUR |\n| --- | --- | --- |\n\
+        | 2026-05-02 | Lindner | 120 |\n| 2026-05-20 | Lindner | 80 |\n| 2026-04-11 | Lindner | 500 |\n";
+    let question = "How much was paid to Lindner in May 2026?";
+    let sum = extracted(question, &[("costs.md", dated)], None);
+    assert_eq!(sum.computed.map(|c| c.value), Some("200".to_owned()));
+    let undated = dated.replace("2026-05-02", "soon");
+    let none = extracted(question, &[("costs.md", undated.as_str())], None);
+    assert_eq!(
+        none.computed, None,
+        "a row without a day may be of another time"
+    );
+}
+
+#[test]
+fn the_title_tells_who_she_is() {
+    assert_eq!(
+        answer(
+            "Who is Till's godmother?",
+            &[("aoife.md", "# Aoife\n\nShe is Till's godmother.\n")]
+        ),
+        "Aoife [E1]\n\nShe is Till's godmother. [E1]"
+    );
+}
+
+/// A model that rates every text, and each word of the question, with a given cosine.
+struct Rated(f32, &'static [(&'static str, f32)]);
+
+impl Meaning for Rated {
+    fn compare(&self, _: &str, words: &[&str], texts: &[&str]) -> Result<Comparison> {
+        let cosine = |word: &&str| {
+            let given = self.1.iter().find(|(known, _)| known == word);
+            given.map_or(0.5, |(_, cosine)| *cosine)
+        };
+        let of_words: Vec<f32> = words.iter().map(cosine).collect();
+        let has_words = !self.1.is_empty();
+        Ok(Comparison {
+            cosines: vec![self.0; texts.len()],
+            words: if has_words {
+                vec![of_words; texts.len()]
+            } else {
+                Vec::new()
+            },
+            legible: if has_words {
+                vec![1.0; words.len()]
+            } else {
+                Vec::new()
+            },
+        })
+    }
+}
+
+#[test]
+fn a_passage_in_another_language_needs_fewer_words_of_the_question() {
+    let question = "When may the tenant leave the flat early?";
+    let german = "Der Mieter darf die Wohnung mit einer Frist von drei Monaten verlassen.\n";
+    let english = "Whoever rents it can move out with a notice of three months.\n";
+    let near = Rated(0.55, &[]);
+    assert!(extracted(question, &[("a.md", german)], Some(&near)).certain);
+    assert!(!extracted(question, &[("a.md", english)], Some(&near)).certain);
+    let far = Rated(0.3, &[]);
+    assert!(!extracted(question, &[("a.md", german)], Some(&far)).certain);
+}
+
+#[test]
+fn a_name_is_found_in_another_script() {
+    let question = "When does Tamara visit us again?";
+    let notes = [("a.md", "Тамара приедет к нам на Пасху, второго мая.\n")];
+    let same = Rated(0.6, &[("Tamara", 0.8)]);
+    assert!(extracted(question, &notes, Some(&same)).certain);
+    let other = Rated(0.6, &[("Tamara", 0.3)]);
+    assert!(!extracted(question, &notes, Some(&other)).certain);
+}

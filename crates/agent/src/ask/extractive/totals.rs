@@ -58,11 +58,14 @@ struct Column {
     amounts: Vec<Amount>,
 }
 
+/// The best row of a table that fits the question.
+fn table_row<'r>(ranked: &'r Ranked<'_>) -> Option<&'r Candidate> {
+    let best = ranked.order.iter().take(12).find(|c| is_about(ranked, c));
+    best.filter(|candidate| confidence::nearly_fits(ranked, candidate))
+}
+
 fn of_table(ranked: &Ranked<'_>, operation: Operation) -> Option<(Computed, Vec<Passage>)> {
-    let candidate = ranked.order.iter().take(12).find(|c| is_about(ranked, c))?;
-    if !confidence::nearly_fits(ranked, candidate) {
-        return None;
-    }
+    let candidate = table_row(ranked)?;
     let column = column(ranked, candidate)?;
     let unit = ranked.unit(candidate.index)?;
     let written = |a: &Amount| format!("{a}");
@@ -298,9 +301,18 @@ fn lists_counted(ranked: &Ranked<'_>, candidate: &Candidate) -> bool {
 }
 
 /// The sum of several rows of one table, for a question about money spent in some time; `None` when
-/// fewer than two rows match.
+/// fewer than two rows match, or when one of them has no day in that time.
 pub(super) fn spending(ranked: &Ranked<'_>) -> Option<(Computed, Vec<Passage>)> {
-    of_table(ranked, Operation::Sum).filter(|(computed, _)| computed.count > 1)
+    let rows = column(ranked, table_row(ranked)?)?.rows;
+    let is_dated = |row: &usize| {
+        let day = ranked.unit(*row).and_then(|unit| unit.date);
+        let period = ranked.question.period;
+        period
+            .zip(day)
+            .is_some_and(|(period, day)| period.holds(day))
+    };
+    let sums = rows.len() > 1 && rows.iter().all(is_dated);
+    sums.then(|| of_table(ranked, Operation::Sum)).flatten()
 }
 
 /// Whether the row's date, if it has one, is in the period of the question.
