@@ -427,6 +427,17 @@ fn what_leads_in_comes_with_what_it_announces() {
     );
 }
 
+/// Quoted alone, the line in bold holds no claim, so the answer was dropped as "nothing".
+#[test]
+fn a_line_in_bold_comes_with_the_list_below_it() {
+    let text = "# Log\n\n**Alarm call never came**\n\n- the phone was flat\n- the porter slept\n";
+    let got = answer("Why did the alarm call never come?", &[("log.md", text)]);
+    assert!(
+        got.contains("phone was flat") && got.contains("porter slept"),
+        "{got}"
+    );
+}
+
 #[test]
 fn open_tasks_are_those_without_a_tick() {
     let text = "# Fence\n\n- [ ] Buy posts\n- [x] Dig holes\n- [ ] Paint it\n";

@@ -77,6 +77,9 @@ pub(super) struct Unit {
     pub points_away: bool,
     /// Whether it can be quoted as (part of) an answer; the others are only surroundings.
     pub sayable: bool,
+    /// Whether it is a line in bold that serves as a heading: nothing else is in its paragraph, and
+    /// another block follows.
+    pub is_bold_heading: bool,
 }
 
 /// All units of `notes`, in order.
@@ -192,6 +195,7 @@ impl<'a> Cutter<'a> {
             lead: None,
             before: None,
             points_away: false,
+            is_bold_heading: false,
         })
     }
 
@@ -239,6 +243,8 @@ impl<'a> Cutter<'a> {
                 .or(self.note.date),
             points_away: raw.trim_end_matches(['.', '!', ')']).ends_with("]]"),
             sayable: is_sayable(form, raw, &words),
+            is_bold_heading: form == Form::Sentence
+                && block.is_some_and(|b| self.is_bold_heading(b, section)),
             plain: words,
             place,
             lead,
@@ -251,6 +257,18 @@ impl<'a> Cutter<'a> {
         self.note
             .around(block)
             .find(|b| self.note.kind_of(*b) == Some(kind))
+    }
+
+    /// Whether a paragraph is one line in bold, and another block of its section follows.
+    fn is_bold_heading(&self, block: usize, section: usize) -> bool {
+        let span = self.note.span_of(block);
+        let written = self.note.slice(&span).trim();
+        let follows = || {
+            let next = self.note.blocks.iter().map(|b| b.span.start());
+            let end = self.note.sections.get(section).map_or(0, |s| s.span.end);
+            next.filter(|start| *start >= span.end).any(|start| start < end)
+        };
+        self.note.kind_of(block) == Some(BlockKind::Paragraph) && is_all_bold(written) && follows()
     }
 
     /// The lead-in unit, and the previous unit in the same block.
@@ -306,9 +324,18 @@ impl<'a> Cutter<'a> {
     }
 }
 
-/// Whether it introduces what follows: it ends with a colon.
+/// Whether it introduces what follows: it ends with a colon, or it serves as a heading.
 pub(super) fn leads_in(unit: &Unit) -> bool {
-    unit.plain.trim_end().ends_with([':', '：'])
+    unit.is_bold_heading || unit.plain.trim_end().ends_with([':', '：'])
+}
+
+/// Whether a paragraph is one line in bold that is no sentence.
+fn is_all_bold(written: &str) -> bool {
+    let inner = ["**", "__"].iter().find_map(|mark| {
+        let inner = written.strip_prefix(mark)?.strip_suffix(mark)?;
+        (!inner.contains(mark)).then_some(inner)
+    });
+    inner.is_some_and(|inner| !inner.contains('\n') && !inner.ends_with(['.', '!', '。', '！']))
 }
 
 fn form(role: BlockRole) -> Form {
