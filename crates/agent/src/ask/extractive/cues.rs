@@ -264,6 +264,8 @@ pub(super) const MEANS: Cues = Cues(list(DATA, "means"), list(DATA, "means.unspa
 
 /// Asks for money.
 pub(super) const MONEY: Cues = Cues(list(DATA, "money"), list(DATA, "money.unspaced"));
+/// Asks what one thing costs.
+pub(super) const PRICE: Cues = Cues(list(DATA, "price"), list(DATA, "price.unspaced"));
 /// Feasts and forms of address: capitalised in English, but no names of one thing.
 pub(super) const NOT_NAMES: WordList = list(DATA, "not-names");
 /// Names of columns with amounts of money.
@@ -328,19 +330,33 @@ pub(super) fn counted(text: &str) -> Option<&str> {
 /// Prepositions that follow an attribute: "the number **of** the flight".
 const ATTRIBUTED: WordList = list(DATA, "attributed");
 
-/// The word for the attribute in "what is the … of …": the last before the first preposition.
+/// The word for the attribute in "what is the … of …", "what is Mira's …" or "… of …".
 pub(super) fn attribute(text: &str) -> Option<&str> {
     let words: Vec<&str> = split(text).collect();
     let lower: Vec<String> = words.iter().map(|w| w.to_lowercase()).collect();
-    let asks = matches!(
-        lower
-            .iter()
-            .take(3)
-            .map(String::as_str)
-            .collect::<Vec<_>>()
-            .as_slice(),
-        ["what", "is" | "was" | "are" | "s", "the"]
-    );
-    let end = lower.iter().skip(3).position(|w| holds(ATTRIBUTED, w))? + 3;
-    (asks && end > 3).then(|| words[end - 1])
+    let lower: Vec<&str> = lower.iter().map(String::as_str).collect();
+    let of = lower.iter().position(|w| holds(ATTRIBUTED, w));
+    match lower.as_slice() {
+        ["what", "is" | "was" | "are" | "s", rest @ ..] => {
+            let owner = rest.iter().position(|w| *w == "s").map_or(0, |at| at + 2);
+            let is_asked = owner > 0 || rest.first() == Some(&"the");
+            let end = match of {
+                Some(of) if of > owner => of,
+                _ if owner > 0 => words.len(),
+                _ => return None,
+            };
+            (is_asked && end > owner.max(2) + 1).then(|| words[end - 1])
+        }
+        // Words as they are typed for a search: "booking code of the flights".
+        [first, ..] if !holds(ASKING, first) && !holds(POLAR, first) => {
+            let end = of.filter(|of| (1..=NAMED).contains(of) && lower[*of] == "of")?;
+            let before = lower.get(..end)?;
+            let asks = before.iter().any(|w| holds(ENGLISH, w));
+            (!asks).then(|| words[end - 1])
+        }
+        _ => None,
+    }
 }
+
+/// An attribute has at most this many words.
+const NAMED: usize = 3;

@@ -78,6 +78,8 @@ pub enum Operation {
 pub(super) struct Wants {
     pub time: bool,
     pub number: bool,
+    /// What something costs, asked without "how much".
+    pub price: bool,
     /// "How long?": an amount of time or length.
     pub extent: bool,
     pub person: bool,
@@ -442,9 +444,15 @@ impl Wants {
         let degree = all
             .windows(2)
             .any(|w| matches!(w, ["how" | "wie", d] if cues::holds(cues::DEGREES, d)));
+        let is_open = !all.first().is_some_and(|w| cues::holds(cues::POLAR, w));
+        let other = [&cues::TIME, &cues::PERSON, &cues::REASON, &cues::STEPS, &cues::LIST];
+        let price = is_open
+            && cues::PRICE.are_in(lower)
+            && !other.into_iter().any(|cues| cues.are_in(lower));
         Self {
             time: cues::TIME.are_in(lower),
             number: degree || cues::NUMBER.are_in(lower),
+            price,
             extent: cues::EXTENT.are_in(lower),
             person: cues::PERSON.are_in(lower),
             phone: cues::PHONE.are_in(lower) && lower.split_whitespace().count() < 14,

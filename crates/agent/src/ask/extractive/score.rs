@@ -278,7 +278,7 @@ fn missing_answer_type(question: &ParsedQuestion, unit: &Unit) -> f32 {
     if unit.form == Form::Row && unit.plain.split('|').any(|cell| cell.trim().is_empty()) {
         return 2.5;
     }
-    match wants.number || wants.extent {
+    match wants.number || wants.extent || wants.price {
         false => 0.0,
         true if wants.extent && has_number(question, &unit.plain) => 0.5,
         true if says_some(unit) => 0.0,
@@ -382,6 +382,7 @@ pub(super) fn answer_type(question: &ParsedQuestion, unit: &Unit) -> f32 {
     let Wants {
         time,
         number,
+        price,
         extent,
         person,
         phone,
@@ -400,7 +401,7 @@ pub(super) fn answer_type(question: &ParsedQuestion, unit: &Unit) -> f32 {
     let asked = [
         (time, has_time(&unit.plain)),
         (
-            number && !time && !extent,
+            (number || price) && !time && !extent,
             has_number(question, &unit.plain),
         ),
         (extent, has_extent(&unit.plain)),

@@ -906,3 +906,29 @@ fn a_name_is_found_in_another_script() {
     let other = Rated(0.6, &[("Tamara", 0.3)]);
     assert!(!extracted(question, &notes, Some(&other)).certain);
 }
+
+/// The answer was the sentence about the colour: it has all words but the one that is asked for.
+#[test]
+fn another_attribute_of_the_right_thing_is_no_answer() {
+    let notes = [("sloop.md", "# Sloop\n\nThe mast of the sloop is painted green.\n")];
+    let model = Rated(0.6, &[("length", 0.2)]);
+    for question in [
+        "What is the sloop's length?",
+        "length of the sloop",
+        "What is the length of the sloop?",
+    ] {
+        assert!(!extracted(question, &notes, Some(&model)).certain, "{question}");
+    }
+    assert!(extracted("What is the sloop's mast?", &notes, Some(&model)).certain);
+}
+
+#[test]
+fn a_price_is_an_amount() {
+    let notes = [
+        ("a.md", "# Saw\n\nThe saw was bought at Holt's in May.\n"),
+        ("b.md", "# Saw blade\n\nThe blade of the saw was 14 euros.\n"),
+    ];
+    let got = answer("What did the blade of the saw cost?", &notes);
+    assert!(got.starts_with("The blade"), "{got}");
+    abstains("What did the saw cost?", &notes[..1]);
+}
