@@ -249,7 +249,7 @@ pub(super) fn around(ranked: &Ranked<'_>, index: usize) -> Option<Passage> {
             None => passage::around(found, index)?,
         },
     };
-    if ranked.question.wants.person && !says_who(unit) {
+    if ranked.question.wants.person && !says_who(ranked, unit) {
         with_title(ranked, unit, &mut out);
     }
     if ranked.question.wants.time {
@@ -332,12 +332,21 @@ fn needs_next(ranked: &Ranked<'_>, unit: &Unit, index: usize) -> bool {
         && next.is_some_and(|n| score::answer_type(&ranked.question, n) > 0.0)
 }
 
-/// Whether a unit says itself whom it is about: no property does, and no sentence that begins with
-/// "she".
-fn says_who(unit: &Unit) -> bool {
+/// Whether a unit says itself whom it is about: no property does, no sentence that begins with
+/// "she", and none above all headings that has no word of the note's title, because its subject is
+/// the note.
+fn says_who(ranked: &Ranked<'_>, unit: &Unit) -> bool {
     let first = cues::split(&unit.plain).next().map(str::to_lowercase);
     let is_pronoun = first.is_some_and(|word| cues::is_person_pronoun(&word));
-    unit.form != Form::Property && !is_pronoun
+    let is_about_note = is_first(ranked, unit) && unit.place.names.is_disjoint(&unit.stems);
+    unit.form != Form::Property && !is_pronoun && !is_about_note
+}
+
+/// Whether a unit is in the note's first paragraph.
+fn is_first(ranked: &Ranked<'_>, unit: &Unit) -> bool {
+    let mut beside = passage::of_note(ranked.found, unit.note);
+    let first = beside.find(|(_, u)| u.form != Form::Property && u.form != Form::Hidden);
+    first.is_some_and(|(_, u)| u.form == Form::Sentence && u.block == unit.block)
 }
 
 /// Adds the title of the note: it tells who "she" is, and what a property belongs to.

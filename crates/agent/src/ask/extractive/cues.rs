@@ -281,7 +281,14 @@ pub(super) const EMAIL: Cues = Cues(list(DATA, "email"), list(DATA, "email.unspa
 pub(super) const SUMMARY: Cues = Cues(list(DATA, "summary"), list(DATA, "summary.unspaced"));
 
 /// The first word of a yes-or-no question.
-pub(super) const POLAR: WordList = list(DATA, "polar");
+const POLAR: WordList = list(DATA, "polar");
+
+/// Whether `lower`, a question in lower case, can be answered with yes or no. "Was" asks for a thing
+/// in German.
+pub(super) fn asks_yes_or_no(lower: &str) -> bool {
+    let first = split(lower).next().unwrap_or("");
+    holds(POLAR, first) && !(first == "was" && of_language(lower) == GERMAN)
+}
 
 /// Words between two things that are compared.
 pub(super) const SIDES: WordList = list(DATA, "sides");

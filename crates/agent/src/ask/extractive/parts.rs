@@ -28,7 +28,9 @@ pub(super) fn of(text: &str) -> Vec<Part> {
             None => cuts.push(sentence),
         }
     }
-    let all_ask = cuts.iter().all(|part| asks(part) || starts_polar(part));
+    let all_ask = cuts
+        .iter()
+        .all(|part| asks(part) || cues::asks_yes_or_no(&part.to_lowercase()));
     if cuts.len() != 2 || !all_ask {
         return vec![Part {
             text: text.trim().to_owned(),
@@ -44,14 +46,6 @@ fn part_of((at, text): (usize, &&str)) -> Part {
         text: (*text).to_owned(),
         follows: at > 0 && points(text),
     }
-}
-
-/// Whether the part begins as a question that yes or no answers.
-fn starts_polar(part: &str) -> bool {
-    let lower = part.to_lowercase();
-    cues::split(&lower)
-        .next()
-        .is_some_and(|w| cues::holds(cues::POLAR, w))
 }
 
 /// Whether the part has a word that asks.

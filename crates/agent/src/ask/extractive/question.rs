@@ -331,12 +331,20 @@ fn is_name(word: &str, text: &str, list: &'static str) -> bool {
     shouted || capital && (!begins || owns) && !common && !cues::capitalises_nouns(list)
 }
 
-/// Whether digits are part of a hyphenated name, like 502 in "TH-502".
+/// Whether digits are part of a hyphenated name, like 502 in "TH-502" and 030 in "26-030".
 fn is_code(word: &str, text: &str) -> bool {
     text.match_indices(word).any(|(at, _)| {
         let before = text[..at].strip_suffix('-');
-        before.is_some_and(|rest| rest.ends_with(char::is_uppercase))
+        before.is_some_and(|before| before.ends_with(char::is_uppercase) || numbers(before, word))
     })
+}
+
+/// Whether a number and the one at the end of `before` are a name, and no range or date: a range is
+/// of numbers of about one length.
+fn numbers(before: &str, word: &str) -> bool {
+    let digits = before.bytes().rev().take_while(u8::is_ascii_digit).count();
+    let rest = &before[..before.len() - digits];
+    (1..=2).contains(&digits) && word.len() == 3 && !rest.ends_with(['-', '–'])
 }
 
 /// `text` with the function words of its language replaced by blanks; parts of compounds stay.
@@ -444,8 +452,14 @@ impl Wants {
         let degree = all
             .windows(2)
             .any(|w| matches!(w, ["how" | "wie", d] if cues::holds(cues::DEGREES, d)));
-        let is_open = !all.first().is_some_and(|w| cues::holds(cues::POLAR, w));
-        let other = [&cues::TIME, &cues::PERSON, &cues::REASON, &cues::STEPS, &cues::LIST];
+        let is_open = !cues::asks_yes_or_no(lower);
+        let other = [
+            &cues::TIME,
+            &cues::PERSON,
+            &cues::REASON,
+            &cues::STEPS,
+            &cues::LIST,
+        ];
         let price = is_open
             && cues::PRICE.are_in(lower)
             && !other.into_iter().any(|cues| cues.are_in(lower));
@@ -473,7 +487,6 @@ impl Wants {
 impl QuestionKind {
     fn of(lower: &str, wants: &Wants, terms: usize) -> Self {
         let latest = cues::LATEST.are_in(lower) && !cues::NOT_LATEST.are_in(lower);
-        let first = cues::split(lower).next().unwrap_or("");
         if cues::SUMMARY.are_in(lower) {
             return Self::Summary;
         }
@@ -494,7 +507,7 @@ impl QuestionKind {
             () if wants.time || wants.number || wants.extent || wants.person => Self::Fact,
             () if cues::PLACE.are_in(lower) => Self::Fact,
             () if cues::LIST.are_in(lower) => Self::List,
-            () if cues::holds(cues::POLAR, first) => Self::YesNo,
+            () if cues::asks_yes_or_no(lower) => Self::YesNo,
             () => Self::Fact,
         }
     }

@@ -910,14 +910,20 @@ fn a_name_is_found_in_another_script() {
 /// The answer was the sentence about the colour: it has all words but the one that is asked for.
 #[test]
 fn another_attribute_of_the_right_thing_is_no_answer() {
-    let notes = [("sloop.md", "# Sloop\n\nThe mast of the sloop is painted green.\n")];
+    let notes = [(
+        "sloop.md",
+        "# Sloop\n\nThe mast of the sloop is painted green.\n",
+    )];
     let model = Rated(0.6, &[("length", 0.2)]);
     for question in [
         "What is the sloop's length?",
         "length of the sloop",
         "What is the length of the sloop?",
     ] {
-        assert!(!extracted(question, &notes, Some(&model)).certain, "{question}");
+        assert!(
+            !extracted(question, &notes, Some(&model)).certain,
+            "{question}"
+        );
     }
     assert!(extracted("What is the sloop's mast?", &notes, Some(&model)).certain);
 }
@@ -926,9 +932,45 @@ fn another_attribute_of_the_right_thing_is_no_answer() {
 fn a_price_is_an_amount() {
     let notes = [
         ("a.md", "# Saw\n\nThe saw was bought at Holt's in May.\n"),
-        ("b.md", "# Saw blade\n\nThe blade of the saw was 14 euros.\n"),
+        (
+            "b.md",
+            "# Saw blade\n\nThe blade of the saw was 14 euros.\n",
+        ),
     ];
     let got = answer("What did the blade of the saw cost?", &notes);
     assert!(got.starts_with("The blade"), "{got}");
     abstains("What did the saw cost?", &notes[..1]);
+}
+
+/// "Was" was taken for the English verb.
+#[test]
+fn german_was_asks_for_a_thing() {
+    let kind = |text: &str| {
+        let rarity = |_: &str| Rarity {
+            idf: 1.0,
+            known: true,
+        };
+        ParsedQuestion::read(text, Day::parse("2026-06-20").unwrap(), &rarity).kind
+    };
+    assert_eq!(kind("Was kostet der Transporter?"), QuestionKind::Fact);
+    assert_eq!(
+        kind("was zahlen wir dem Gärtner im Monat"),
+        QuestionKind::Fact
+    );
+    assert_eq!(kind("Was the van sold in March?"), QuestionKind::YesNo);
+}
+
+#[test]
+fn a_number_behind_a_hyphen_names_a_thing() {
+    let text = "# Herd\n\n| tag | weight |\n| --- | --- |\n| 26-003 | 231 |\n| 26-011 | 244 |\n";
+    abstains("weight of weaner 26-030", &[("herd.md", text)]);
+    let got = answer("weight of 26-011", &[("herd.md", text)]);
+    assert!(got.contains("244"), "{got}");
+}
+
+#[test]
+fn the_title_tells_who_holds_an_office() {
+    let note = "# Henrik Vold\n\nDeputy conductor of the choir since 2022, from Bergen.\n";
+    let got = answer("Who is the deputy conductor?", &[("henrik.md", note)]);
+    assert!(got.starts_with("Henrik Vold"), "{got}");
 }

@@ -266,7 +266,8 @@ impl<'a> Cutter<'a> {
         let follows = || {
             let next = self.note.blocks.iter().map(|b| b.span.start());
             let end = self.note.sections.get(section).map_or(0, |s| s.span.end);
-            next.filter(|start| *start >= span.end).any(|start| start < end)
+            next.filter(|start| *start >= span.end)
+                .any(|start| start < end)
         };
         self.note.kind_of(block) == Some(BlockKind::Paragraph) && is_all_bold(written) && follows()
     }
