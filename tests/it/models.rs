@@ -3,6 +3,9 @@
 use insta::assert_snapshot;
 
 use crate::harness::World;
+use local_agent_embed::embedding::fingerprint;
+use local_agent_embed::models::{ModelFiles, Precision, built_in_ids};
+use local_agent_index::profile::Profile;
 
 #[test]
 fn known_models_are_listed() {
@@ -96,4 +99,23 @@ fn a_model_that_is_not_here_is_named() {
     let failure = world.fails(&["models", "verify", "bge-small-en-v1.5", "--json"]);
     assert_eq!(failure["error_code"], "MODEL_NOT_FOUND");
     assert_eq!(failure["hint"], "local-agent models pull bge-small-en-v1.5");
+}
+
+#[test]
+fn every_built_in_model_has_a_shipped_profile_in_every_precision() {
+    for id in built_in_ids() {
+        for precision in [
+            Precision::F32,
+            Precision::Bf16,
+            Precision::Mixed,
+            Precision::Int8,
+        ] {
+            let files = ModelFiles::built_in(id).unwrap().with_precision(precision);
+            let fingerprint = fingerprint(&files);
+            assert!(
+                Profile::shipped(&fingerprint).is_some(),
+                "{id} {precision:?}: {fingerprint}"
+            );
+        }
+    }
 }

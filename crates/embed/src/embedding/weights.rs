@@ -2,7 +2,7 @@
 //!
 //! The word table is half of a small model, and a query reads only about twenty rows of it, so it
 //! stays in the file and rows are converted when they are used. Matrices may be stored in blocks of
-//! 4-bit numbers, as one `U8` tensor of [rows, bytes per row] (see [`blocks`]).
+//! 4-bit or 8-bit numbers, as one `U8` or `I8` tensor of [rows, bytes per row] (see [`blocks`]).
 
 use std::ops::Range;
 
@@ -14,24 +14,40 @@ use safetensors::{Dtype, SafeTensors};
 use crate::models::Bytes;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
-/// Blocks of 32 four-bit numbers, the format `Q4_0` of ggml: a scale in half precision, then 16
-/// bytes. Byte `j` contains number `j` in its low half and number `j + 16` in its high half, and a
-/// number `q` means `(q - 8) · scale`.
+/// Blocks of 32 numbers with one scale in half precision, in two formats of ggml.
+///
+/// `Q4_0`: the scale, then 16 bytes. Byte `j` contains number `j` in its low half and number
+/// `j + 16` in its high half, and a number `q` means `(q - 8) · scale`. `Q8_0`: the scale, then 32
+/// signed bytes, and a number `q` means `q · scale`.
 mod blocks {
     use half::f16;
 
     /// Numbers of one block.
     pub(super) const NUMBERS: usize = 32;
-    /// Bytes of one block.
-    pub(super) const BYTES: usize = 2 + NUMBERS / 2;
+    /// Bytes of one block of 4-bit numbers.
+    pub(super) const BYTES_OF_4_BITS: usize = 2 + NUMBERS / 2;
+    /// Bytes of one block of 8-bit numbers.
+    pub(super) const BYTES_OF_8_BITS: usize = 2 + NUMBERS;
 
-    /// Appends the numbers of whole blocks.
-    pub(super) fn append(bytes: &[u8], out: &mut Vec<f32>) {
-        for block in bytes.as_chunks::<BYTES>().0 {
+    /// Appends the numbers of whole blocks of 4-bit numbers.
+    pub(super) fn append_4_bits(bytes: &[u8], out: &mut Vec<f32>) {
+        for block in bytes.as_chunks::<BYTES_OF_4_BITS>().0 {
             let scale = f16::from_le_bytes([block[0], block[1]]).to_f32();
             let number = |q: u8| (f32::from(q) - 8.0) * scale;
             out.extend(block[2..].iter().map(|pair| number(pair & 15)));
             out.extend(block[2..].iter().map(|pair| number(pair >> 4)));
+        }
+    }
+
+    /// Appends the numbers of whole blocks of 8-bit numbers.
+    pub(super) fn append_8_bits(bytes: &[u8], out: &mut Vec<f32>) {
+        for block in bytes.as_chunks::<BYTES_OF_8_BITS>().0 {
+            let scale = f16::from_le_bytes([block[0], block[1]]).to_f32();
+            out.extend(
+                block[2..]
+                    .iter()
+                    .map(|q| f32::from(q.cast_signed()) * scale),
+            );
         }
     }
 }
@@ -42,8 +58,10 @@ enum Written {
     F32,
     F16,
     Bf16,
-    /// See [`blocks`].
-    Blocks,
+    /// `Q4_0`, see [`blocks`].
+    Blocks4,
+    /// `Q8_0`, see [`blocks`].
+    Blocks8,
 }
 
 impl Written {
@@ -52,7 +70,8 @@ impl Written {
         match self {
             Self::F32 => width * 4,
             Self::F16 | Self::Bf16 => width * 2,
-            Self::Blocks => width / blocks::NUMBERS * blocks::BYTES,
+            Self::Blocks4 => width / blocks::NUMBERS * blocks::BYTES_OF_4_BITS,
+            Self::Blocks8 => width / blocks::NUMBERS * blocks::BYTES_OF_8_BITS,
         }
     }
 }
@@ -117,7 +136,8 @@ impl Tensors {
             Dtype::F32 => Written::F32,
             Dtype::F16 => Written::F16,
             Dtype::BF16 => Written::Bf16,
-            Dtype::U8 => Written::Blocks,
+            Dtype::U8 => Written::Blocks4,
+            Dtype::I8 => Written::Blocks8,
             other => {
                 return Err(invalid(
                     &self.id,
@@ -126,7 +146,9 @@ impl Tensors {
             }
         };
         let stored = match (written, shape) {
-            (Written::Blocks, [rows, width]) if width.is_multiple_of(blocks::NUMBERS) => {
+            (Written::Blocks4 | Written::Blocks8, [rows, width])
+                if width.is_multiple_of(blocks::NUMBERS) =>
+            {
                 vec![*rows, written.row_bytes(*width)]
             }
             _ => shape.to_vec(),
@@ -224,7 +246,14 @@ fn has_words(metadata: &Metadata, prefix: &str) -> bool {
 fn shape_of(info: &TensorInfo) -> Option<Vec<usize>> {
     match (info.dtype, info.shape.as_slice()) {
         (Dtype::F32 | Dtype::F16 | Dtype::BF16, shape) => Some(shape.to_vec()),
-        (Dtype::U8, [rows, bytes]) => Some(vec![*rows, bytes / blocks::BYTES * blocks::NUMBERS]),
+        (Dtype::U8, [rows, bytes]) => Some(vec![
+            *rows,
+            bytes / blocks::BYTES_OF_4_BITS * blocks::NUMBERS,
+        ]),
+        (Dtype::I8, [rows, bytes]) => Some(vec![
+            *rows,
+            bytes / blocks::BYTES_OF_8_BITS * blocks::NUMBERS,
+        ]),
         _ => None,
     }
 }
@@ -267,18 +296,14 @@ fn each<const SIZE: usize>(bytes: &[u8], read: impl Fn([u8; SIZE]) -> f64) -> Ve
 /// aligned memory.
 fn append_f32(bytes: &[u8], written: Written, out: &mut Vec<f32>) {
     const BLOCK: usize = 4096;
-    if written == Written::Blocks {
-        return blocks::append(bytes, out);
-    }
-    if written == Written::F32 {
-        out.extend(
-            bytes
-                .as_chunks::<4>()
-                .0
-                .iter()
-                .map(|b| f32::from_le_bytes(*b)),
-        );
-        return;
+    match written {
+        Written::Blocks4 => return blocks::append_4_bits(bytes, out),
+        Written::Blocks8 => return blocks::append_8_bits(bytes, out),
+        Written::F32 => {
+            let numbers = bytes.as_chunks::<4>().0.iter();
+            return out.extend(numbers.map(|b| f32::from_le_bytes(*b)));
+        }
+        Written::F16 | Written::Bf16 => {}
     }
     let mut block = [0u16; BLOCK];
     for part in bytes.as_chunks::<2>().0.chunks(BLOCK) {
@@ -318,12 +343,23 @@ mod tests {
         let mut block = f16::from_f32(0.5).to_le_bytes().to_vec();
         block.extend((0..16).map(|j| j | ((15 - j) << 4)));
         let mut numbers = Vec::new();
-        blocks::append(&block, &mut numbers);
+        append_f32(&block, Written::Blocks4, &mut numbers);
         let wanted: Vec<f32> = (0..16)
             .chain((0..16).rev())
             .map(|q| (q as f32 - 8.0) * 0.5)
             .collect();
         assert_eq!(numbers, wanted);
-        assert_eq!(Written::Blocks.row_bytes(384), 216);
+        assert_eq!(Written::Blocks4.row_bytes(384), 216);
+    }
+
+    #[test]
+    fn blocks_of_eight_bits_are_read_as_they_are_defined() {
+        let mut block = f16::from_f32(0.25).to_le_bytes().to_vec();
+        block.extend((-16..16_i8).map(|q| (q * 7).cast_unsigned()));
+        let mut numbers = Vec::new();
+        append_f32(&block, Written::Blocks8, &mut numbers);
+        let wanted: Vec<f32> = (-16..16).map(|q| q as f32 * 7.0 * 0.25).collect();
+        assert_eq!(numbers, wanted);
+        assert_eq!(Written::Blocks8.row_bytes(384), 408);
     }
 }
