@@ -1,5 +1,6 @@
 //! What `ask --json` prints.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use local_agent_agent::ask::{
@@ -14,7 +15,7 @@ use local_agent_text::types::{ChunkKey, Label, LineSpan, RelPath, Sha256, Source
 use local_agent_verify::Report;
 
 /// An answer with everything that is needed to check it; without the roots and the run.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct AnswerView<'a> {
     question: &'a str,
     outcome: Outcome,
@@ -48,8 +49,8 @@ pub(super) struct AnswerView<'a> {
 }
 
 /// One item of the evidence, without its text.
-#[derive(Serialize)]
-struct EvidenceView<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct EvidenceView<'a> {
     label: Label,
     source: &'a SourceName,
     rel_path: &'a RelPath,
@@ -64,7 +65,7 @@ struct EvidenceView<'a> {
 
 /// One call of a model. Of its words only those sentences are here that were refused, each with its
 /// reason; the whole reply is in the run's record.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct RoundView<'a> {
     purpose: Purpose,
     prompt_sha256: Sha256,
@@ -78,8 +79,8 @@ pub(super) struct RoundView<'a> {
 }
 
 /// One call of a tool, without its result.
-#[derive(Serialize)]
-struct StepView<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct StepView<'a> {
     name: &'a str,
     args: &'a serde_json::Value,
     outcome: &'a str,

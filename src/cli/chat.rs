@@ -3,6 +3,7 @@
 
 use std::process::ExitCode;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::answer_view::RoundView;
@@ -23,8 +24,8 @@ use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_verify::VerifyOptions;
 
 /// What `chat --json` prints, without the roots and the run.
-#[derive(Serialize)]
-struct ChatView<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct ChatView<'a> {
     prompt: &'a str,
     outcome: &'static str,
     text: &'a str,

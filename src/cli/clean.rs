@@ -18,7 +18,7 @@ use local_agent_text::error::{ErrorCode, Failure, Result};
 
 /// What `clean --json` prints, without the roots.
 #[derive(Debug, Serialize, JsonSchema)]
-struct CleanView {
+pub(super) struct CleanView {
     /// Whether it was removed, or would be.
     removed: bool,
     bytes: u64,

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::ValueEnum as _;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -226,7 +227,7 @@ static FORMATS: [ClientFormat; 12] = [
 ];
 
 /// An entry, in the words of all clients; each uses some of them.
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Default, Serialize, JsonSchema)]
 struct ServerEntry<'a> {
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     kind: Option<&'a str>,
@@ -261,14 +262,14 @@ struct ServerEntry<'a> {
     timeout: Option<u32>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
 enum EntryCommand<'a> {
     Program(&'a str),
     All(Vec<&'a str>),
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct EntryHeaders {
     #[serde(rename = "Authorization")]
     authorization: &'static str,

@@ -1,15 +1,18 @@
 //! `config show`, `config check`, `config trust`.
 
+use std::borrow::Cow;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::args::ConfigCommand;
 use super::context::Context;
-use super::index::extend;
 use super::output::{count, talk};
-use local_agent_agent::config::{self, LayerKind};
+use local_agent_agent::config::{self, Layer, LayerKind, Setting};
 use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::types::Sha256;
 
 pub(super) fn run(context: &Context, command: &ConfigCommand) -> Result<ExitCode> {
     match command {
@@ -22,18 +25,20 @@ pub(super) fn run(context: &Context, command: &ConfigCommand) -> Result<ExitCode
 fn show(context: &Context) -> Result<ExitCode> {
     let loaded = context.load_lenient()?;
     if context.out.json {
-        let mut body = json!({"settings": loaded.origins, "files": loaded.layers, "warnings": loaded.config.warnings});
-        extend(&mut body, context.roots());
-        context.out.json(body);
+        let view = SettingsView {
+            settings: &loaded.origins,
+            files: &loaded.layers,
+            warnings: &loaded.config.warnings,
+        };
+        context.out.json(context.body(&view)?);
         return Ok(ExitCode::SUCCESS);
     }
     for layer in &loaded.layers {
         let trusted = if layer.trusted { ", trusted" } else { "" };
-        let kind = json!(layer.kind);
         context.out.line(&format!(
             "file: {} ({}{trusted})",
             layer.path.display(),
-            kind.as_str().unwrap_or_default()
+            layer.kind.as_str()
         ));
     }
     for setting in &loaded.origins {
@@ -56,10 +61,13 @@ fn check(context: &Context) -> Result<ExitCode> {
     loaded.problems.extend(loaded.config.llm.server().err());
     let ok = loaded.problems.is_empty();
     if context.out.json {
-        let problems: Vec<Value> = loaded.problems.iter().map(problem_view).collect();
-        let mut body = json!({"ok": ok, "problems": problems, "warnings": loaded.config.warnings, "files": loaded.layers});
-        extend(&mut body, context.roots());
-        context.out.json(body);
+        let view = CheckedView {
+            ok,
+            problems: loaded.problems.iter().map(ProblemView::from).collect(),
+            warnings: &loaded.config.warnings,
+            files: &loaded.layers,
+        };
+        context.out.json(context.body(&view)?);
     } else {
         for problem in &loaded.problems {
             context
@@ -80,9 +88,55 @@ fn check(context: &Context) -> Result<ExitCode> {
     Ok(ExitCode::from(u8::from(!ok)))
 }
 
-/// A problem as `--json` prints it.
-fn problem_view(f: &Failure) -> Value {
-    json!({"error_code": f.code.as_str(), "error_message": f.message, "hint": f.hint})
+/// What `config show --json` prints, without the roots.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct SettingsView<'a> {
+    /// Every key with its value and where the value comes from.
+    settings: &'a [Setting],
+    /// The files that were read.
+    files: &'a [Layer],
+    warnings: &'a [String],
+}
+
+/// What `config check --json` prints, without the roots.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct CheckedView<'a> {
+    /// Whether there is no problem.
+    ok: bool,
+    problems: Vec<ProblemView<'a>>,
+    warnings: &'a [String],
+    /// The files that were read.
+    files: &'a [Layer],
+}
+
+/// A failure as `--json` prints it.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct ProblemView<'a> {
+    /// A stable code: docs/codes.md.
+    error_code: &'static str,
+    error_message: &'a str,
+    /// The command that mends it.
+    hint: Option<&'a str>,
+}
+
+impl<'a> From<&'a Failure> for ProblemView<'a> {
+    fn from(failure: &'a Failure) -> Self {
+        Self {
+            error_code: failure.code.as_str(),
+            error_message: &failure.message,
+            hint: failure.hint.as_deref(),
+        }
+    }
+}
+
+/// What `config trust --json` prints, without the roots.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct TrustedView<'a> {
+    /// The configuration that is trusted now; null: only state folders are.
+    trusted: Option<Cow<'a, str>>,
+    /// SHA-256 of its bytes. Other bytes are not trusted.
+    sha256: Option<Sha256>,
+    state_folders: &'a [PathBuf],
 }
 
 /// Trusts a configuration that was found, and state folders that somebody else may have created.
@@ -114,13 +168,12 @@ fn trust(context: &Context, file: Option<&std::path::Path>) -> Result<ExitCode> 
         .with_hint("local-agent init --here"));
     }
     if context.out.json {
-        let mut body = json!({
-            "trusted": found.as_ref().map(|found| found.to_string_lossy()),
-            "sha256": sha256,
-            "state_folders": states,
-        });
-        extend(&mut body, context.roots());
-        context.out.json(body);
+        let view = TrustedView {
+            trusted: found.as_ref().map(|found| found.to_string_lossy()),
+            sha256,
+            state_folders: &states,
+        };
+        context.out.json(context.body(&view)?);
         return Ok(ExitCode::SUCCESS);
     }
     if let (Some(found), Some(sha256)) = (found, sha256) {

@@ -20,7 +20,7 @@ use local_agent_text::error::Result;
 
 /// What `conflicts --json` prints, without the roots.
 #[derive(Debug, Serialize, JsonSchema)]
-struct ConflictsView<'a> {
+pub(super) struct ConflictsView<'a> {
     /// The query whose hits were compared; null: the whole index.
     topic: Option<&'a str>,
     /// How many conflicts there are; `conflicts` has at most `--limit` of them.
@@ -37,7 +37,7 @@ struct ConflictsView<'a> {
 
 /// Why hits of a topic may be missing.
 #[derive(Debug, Serialize, JsonSchema)]
-struct StaleView<'a> {
+pub(super) struct StaleView<'a> {
     /// What is out of date: `lexical`, `vectors` or `files`.
     what: &'a str,
     why: &'a str,

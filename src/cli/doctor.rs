@@ -3,14 +3,15 @@
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
 
 use super::args::Doctor;
-use super::context::Context;
+use super::context::{Context, to_value};
 use super::enter::Needs;
-use super::index::extend;
 use super::output::{Output, count};
-use crate::doctor::{self, Check, Report, Subject};
+use crate::doctor::{self, Check, Phase3, Report, Subject};
 use local_agent_text::error::Result;
 
 pub(super) fn run(context: &Context, args: &Doctor) -> Result<ExitCode> {
@@ -40,9 +41,8 @@ pub(super) fn run(context: &Context, args: &Doctor) -> Result<ExitCode> {
             .map_or(0, |since| since.as_secs()),
     });
     if context.out.json {
-        let mut body = view(&report, args.require_phase3);
-        extend(&mut body, context.roots());
-        context.out.json(body);
+        let view = DoctorView::new(&report, args.require_phase3);
+        context.out.json(context.body(&view)?);
     } else {
         let detail = match (args.quiet, args.verbose) {
             (true, _) => Detail::Quiet,
@@ -57,16 +57,29 @@ pub(super) fn run(context: &Context, args: &Doctor) -> Result<ExitCode> {
 /// The output of `doctor --json`, without the roots.
 pub(super) fn body(subject: &Subject<'_>) -> Result<Value> {
     let report = doctor::examine(subject);
-    Ok(view(&report, subject.require_phase3))
+    to_value(&DoctorView::new(&report, subject.require_phase3))
 }
 
-fn view(report: &Report, require_phase3: bool) -> Value {
-    json!({
-        "ok": report.ok(),
-        "require_phase3": require_phase3,
-        "checks": report.checks,
-        "phase3": report.phase3,
-    })
+/// What `doctor --json` prints, without the roots.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct DoctorView<'a> {
+    /// Whether every check is ok.
+    ok: bool,
+    /// Whether `--require-phase3` was given.
+    require_phase3: bool,
+    checks: &'a [Check],
+    phase3: &'a Phase3,
+}
+
+impl<'a> DoctorView<'a> {
+    fn new(report: &'a Report, require_phase3: bool) -> Self {
+        Self {
+            ok: report.ok(),
+            require_phase3,
+            checks: &report.checks,
+            phase3: &report.phase3,
+        }
+    }
 }
 
 /// How much of a report to print.

@@ -1,14 +1,15 @@
 //! `embed`.
 
+use std::borrow::Cow;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::args::Embed;
 use super::context::Context;
 use super::enter::Needs;
-use super::index::extend;
 use super::output::{count, pace};
 use super::progress::Bar;
 use local_agent_agent::config::Config;
@@ -53,9 +54,8 @@ pub(super) fn run(context: &mut Context, args: &Embed) -> Result<ExitCode> {
     let (summary, fingerprint) = done?;
     let ok = summary.errors.is_empty();
     if context.out.json {
-        context
-            .out
-            .json(report(context, &config, &summary, &fingerprint, &model, ok));
+        let view = view(&config, &summary, &fingerprint, &model, ok);
+        context.out.json(context.body(&view)?);
     } else if !args.quiet || !ok {
         print(context, &config, &summary, began.elapsed());
         if let Some(Engine::Candle | Engine::Table) = model.engine() {
@@ -68,33 +68,53 @@ pub(super) fn run(context: &mut Context, args: &Embed) -> Result<ExitCode> {
     Ok(ExitCode::from(u8::from(!ok)))
 }
 
-fn report(
-    context: &Context,
-    config: &Config,
-    summary: &EmbedSummary,
-    fingerprint: &Fingerprint,
-    model: &EmbeddingModel,
+/// What `embed --json` prints, without the roots.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct EmbedView<'a> {
+    #[serde(flatten)]
+    summary: &'a EmbedSummary,
+    /// Whether every chunk could be embedded.
     ok: bool,
-) -> Value {
-    let mut body = serde_json::to_value(summary).unwrap_or_default();
-    let more = json!({
-        "ok": ok,
-        "embeddings_db": config.embed.db_path.to_string_lossy(),
-        "provider": provider(config),
-        "model_id": model.id(),
-        "engine": model.engine().map(Engine::as_str),
-        "embed_runtime_fingerprint": fingerprint,
-        "dim": model.dim(),
-        "chunk_preprocess_sig": format!("headings_v{TEMPLATE_VERSION}"),
-        "query_preprocess_sig": format!("plain_v{TEMPLATE_VERSION}"),
-        "vectors_normalized": true,
-        "warnings": config.warnings,
-    });
-    if let Value::Object(more) = more {
-        extend(&mut body, more);
+    /// The path of the database of vectors.
+    embeddings_db: Cow<'a, str>,
+    /// `local`, `ollama` or `openai`.
+    provider: &'static str,
+    model_id: &'a str,
+    /// What computes the vectors in this program; null: a server does.
+    engine: Option<&'static str>,
+    /// Identifies the vectors: they can be compared only with vectors of the same fingerprint.
+    embed_runtime_fingerprint: &'a Fingerprint,
+    /// Numbers in one vector; null: not known before the first one is computed.
+    dim: Option<usize>,
+    /// How a chunk is prepared for the model, as a version.
+    chunk_preprocess_sig: String,
+    /// How a question is prepared for the model, as a version.
+    query_preprocess_sig: String,
+    vectors_normalized: bool,
+    warnings: &'a [String],
+}
+
+fn view<'a>(
+    config: &'a Config,
+    summary: &'a EmbedSummary,
+    fingerprint: &'a Fingerprint,
+    model: &'a EmbeddingModel,
+    ok: bool,
+) -> EmbedView<'a> {
+    EmbedView {
+        summary,
+        ok,
+        embeddings_db: config.embed.db_path.to_string_lossy(),
+        provider: provider(config),
+        model_id: model.id(),
+        engine: model.engine().map(Engine::as_str),
+        embed_runtime_fingerprint: fingerprint,
+        dim: model.dim(),
+        chunk_preprocess_sig: format!("headings_v{TEMPLATE_VERSION}"),
+        query_preprocess_sig: format!("plain_v{TEMPLATE_VERSION}"),
+        vectors_normalized: true,
+        warnings: &config.warnings,
     }
-    extend(&mut body, context.roots());
-    body
 }
 
 /// The stable name of the configured provider.

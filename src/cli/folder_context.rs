@@ -13,14 +13,14 @@ use local_agent_text::error::{ErrorCode, Failure, Result};
 
 /// What these commands print with `--json`, without the roots.
 #[derive(Debug, Serialize, JsonSchema)]
-struct ContextsView {
+pub(super) struct ContextsView {
     count: usize,
     contexts: Vec<ContextView>,
 }
 
 /// What is said about one folder.
 #[derive(Debug, Serialize, JsonSchema)]
-struct ContextView {
+pub(super) struct ContextView {
     /// `/`, a source, or `source/folder`.
     place: String,
     text: String,

@@ -47,7 +47,7 @@ impl<'a> From<&'a DocumentPiece> for PieceView<'a> {
 
 /// What `multi-get --json` prints, without the roots.
 #[derive(Debug, Serialize, JsonSchema)]
-struct ManyView<'a> {
+pub(super) struct ManyView<'a> {
     patterns: &'a [String],
     count: usize,
     outcome: &'static str,

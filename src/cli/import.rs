@@ -14,7 +14,7 @@ use local_agent_text::error::{ErrorCode, Failure, Result};
 
 /// What `import --json` prints, without the roots.
 #[derive(Debug, Serialize, JsonSchema)]
-struct ImportedView {
+pub(super) struct ImportedView {
     /// The file that was read.
     read: String,
     /// Names of the sources that were added.

@@ -4,8 +4,9 @@ use std::borrow::Cow;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::args::{Index, SchemeArg};
 use super::context::{Context, scheme_name};
@@ -14,6 +15,7 @@ use super::left_out;
 use super::output::{count, pace, talk};
 use super::progress::Bar;
 use local_agent_agent::config::Config;
+use local_agent_agent::operations::notes::KindCount;
 use local_agent_agent::operations::status::by_kind;
 use local_agent_agent::operations::{IndexRun, jobs, notes};
 use local_agent_index::indexing::IndexSummary;
@@ -62,10 +64,12 @@ pub(super) fn run(context: &mut Context, args: &Index) -> Result<ExitCode> {
     let summary = summary?;
     let ok = summary.errors.is_empty() || args.allow_partial;
     if context.out.json {
-        let mut body = report(context, &config, &selected, &summary, ok);
-        body["left_out"] = json!(notes::left_out(&config, &sandbox));
-        body["confinement"] = json!(confinement.as_str());
-        context.out.json(body);
+        let view = IndexView {
+            left_out: notes::left_out(&config, &sandbox),
+            confinement: confinement.as_str(),
+            ..IndexView::new(&config, &selected, &summary, ok)
+        };
+        context.out.json(context.body(&view)?);
     } else if !args.quiet || !ok {
         print(context, &summary, began.elapsed());
         for line in left_out::lines(&notes::left_out(&config, &sandbox)) {
@@ -78,14 +82,66 @@ pub(super) fn run(context: &mut Context, args: &Index) -> Result<ExitCode> {
 /// What to do when the folder of a source cannot be read.
 const UNREADABLE_SOURCE: &str = "local-agent config show, and correct the source's `root`";
 
+/// What `index --json` prints, without the roots.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct IndexView<'a> {
+    #[serde(flatten)]
+    summary: &'a IndexSummary,
+    /// Whether every source could be read, or `--allow-partial` was given.
+    ok: bool,
+    /// The path of the index database.
+    index_db: Cow<'a, str>,
+    /// How notes are cut into chunks.
+    scheme: &'static str,
+    /// The names of the sources that were indexed.
+    sources_selected: Vec<&'a str>,
+    sources_count: usize,
+    warnings: &'a [String],
+    /// If not ok: the code of the first failure.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error_code: Option<&'static str>,
+    /// If not ok: what to do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<&'a str>,
+    /// Files in the sources that are not documents, by kind.
+    left_out: Vec<KindCount>,
+    /// How the process was confined: `full`, `partial` or another word of the sandbox.
+    confinement: &'static str,
+}
+
+impl<'a> IndexView<'a> {
+    fn new(
+        config: &'a Config,
+        selected: &'a [Source],
+        summary: &'a IndexSummary,
+        ok: bool,
+    ) -> Self {
+        let first = summary.failures.first();
+        let code = first.map_or(ErrorCode::ConfigError, |failure| failure.code);
+        Self {
+            summary,
+            ok,
+            index_db: config.index.db_path.to_string_lossy(),
+            scheme: scheme_name(config.index.scheme),
+            sources_selected: selected.iter().map(|s| s.name.as_str()).collect(),
+            sources_count: selected.len(),
+            warnings: &config.warnings,
+            error_code: (!ok).then_some(code.as_str()),
+            hint: (!ok).then_some(first.map_or(UNREADABLE_SOURCE, way_out)),
+            left_out: Vec::new(),
+            confinement: "",
+        }
+    }
+}
+
 /// What `index --list-sources --json` prints.
-#[derive(Serialize)]
-struct SelectedView<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct SelectedView<'a> {
     sources: Vec<SelectedSource<'a>>,
     selected_count: usize,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct SelectedSource<'a> {
     name: &'a SourceName,
     root: Cow<'a, str>,
@@ -115,39 +171,6 @@ fn list_sources(context: &Context, selected: &[Source]) -> Result<()> {
         ));
     }
     Ok(())
-}
-
-fn report(
-    context: &Context,
-    config: &Config,
-    selected: &[Source],
-    summary: &IndexSummary,
-    ok: bool,
-) -> Value {
-    let mut body = serde_json::to_value(summary).unwrap_or_default();
-    let names: Vec<&str> = selected.iter().map(|s| s.name.as_str()).collect();
-    let more = json!({
-        "ok": ok,
-        "index_db": config.index.db_path.to_string_lossy(),
-        "scheme": scheme_name(config.index.scheme),
-        "sources_selected": names,
-        "sources_count": selected.len(),
-        "warnings": config.warnings,
-    });
-    if let Value::Object(more) = more {
-        extend(&mut body, more);
-    }
-    if !ok {
-        let first = summary.failures.first();
-        body["error_code"] = json!(
-            first
-                .map_or(ErrorCode::ConfigError, |failure| failure.code)
-                .as_str()
-        );
-        body["hint"] = json!(first.map_or(UNREADABLE_SOURCE, way_out));
-    }
-    extend(&mut body, context.roots());
-    body
 }
 
 /// Adds fields to a JSON object.

@@ -1,18 +1,30 @@
 //! `init`.
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::process::ExitCode;
 
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::args::Init;
 use super::context::Context;
-use super::index::extend;
 use super::source::{existing_folder, name_of};
 use super::write::{back_up, write_whole};
 use local_agent_agent::config::{self, Template, WORKROOT_FILE};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::SourceName;
+
+/// What `init --json` prints, without the roots.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct InitializedView<'a> {
+    /// The configuration file that was written.
+    written: Cow<'a, str>,
+    /// The names of its sources.
+    sources: Vec<&'a SourceName>,
+    /// The copy of the file that was there before.
+    backup: Option<Cow<'a, str>>,
+}
 
 pub(super) fn run(context: &Context, args: &Init) -> Result<ExitCode> {
     let environment = &context.environment;
@@ -47,10 +59,12 @@ pub(super) fn run(context: &Context, args: &Init) -> Result<ExitCode> {
         config::trust(environment.trust_file()?, &target)?;
     }
     if context.out.json {
-        let names: Vec<&SourceName> = template.sources.iter().map(|(name, _)| name).collect();
-        let mut body = json!({"written": target.to_string_lossy(), "sources": names, "backup": backup.as_ref().map(|path| path.to_string_lossy())});
-        extend(&mut body, context.roots());
-        context.out.json(body);
+        let view = InitializedView {
+            written: target.to_string_lossy(),
+            sources: template.sources.iter().map(|(name, _)| name).collect(),
+            backup: backup.as_ref().map(|path| path.to_string_lossy()),
+        };
+        context.out.json(context.body(&view)?);
     } else {
         context.out.line(&format!("written: {}", target.display()));
         if let Some(backup) = &backup {

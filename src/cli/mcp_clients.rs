@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -18,8 +19,8 @@ use local_agent_text::error::{ErrorCode, Failure, Result};
 const VIA: &str = "--via-server";
 
 /// What a change did to a client's file.
-#[derive(Debug, Serialize)]
-struct ChangeView {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct ChangeView {
     client: String,
     file: String,
     /// The file as it was; null where it was not changed or did not exist.
@@ -184,7 +185,7 @@ fn takes_no_address(format: &ClientFormat, url: &str) -> Failure {
 }
 
 /// What is in one client's file.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct ClientStatus {
     client: String,
     file: String,
@@ -198,7 +199,7 @@ struct ClientStatus {
 }
 
 /// Whether this program is entered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum EntryState {
     /// The client has no file.
@@ -225,8 +226,8 @@ impl EntryState {
     }
 }
 
-#[derive(Debug, Serialize)]
-struct StatusView {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct ClientsView {
     clients: Vec<ClientStatus>,
 }
 
@@ -242,7 +243,7 @@ pub(super) fn status(
     let clients = wanted
         .map(|format| client_status(context, format, named))
         .collect::<Result<Vec<_>>>()?;
-    let view = StatusView { clients };
+    let view = ClientsView { clients };
     if context.out.json {
         context.out.json(context.body(&view)?);
         return Ok(ExitCode::SUCCESS);

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::process::ExitCode;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -147,62 +148,62 @@ fn all(config: &Config) -> Result<Vec<MemoryRow>> {
 }
 
 /// What a command on memory prints with `--json`, without the roots.
-#[derive(Serialize)]
-struct MemoryView<'a, T> {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct MemoryView<'a, T> {
     action: &'a str,
     memory_db: Cow<'a, str>,
     #[serde(flatten)]
     result: T,
 }
 
-#[derive(Serialize)]
-struct AddedView<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct AddedView<'a> {
     memory_id: &'a str,
 }
 
-#[derive(Serialize)]
-struct ItemsView<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct ItemsView<'a> {
     count: usize,
     items: &'a [MemoryItem],
 }
 
-#[derive(Serialize)]
-struct DeletedView<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct DeletedView<'a> {
     memory_id: &'a str,
     deleted: bool,
     #[serde(flatten)]
     failure: Option<FailedView<'a>>,
 }
 
-#[derive(Serialize)]
-struct FailedView<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct FailedView<'a> {
     ok: bool,
     error_code: &'static str,
     error_message: &'a str,
     hint: Option<&'a str>,
 }
 
-#[derive(Serialize)]
-struct ExportedView<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct ExportedView<'a> {
     path: &'a str,
     items_count: usize,
 }
 
 /// A file of exported memories.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct ExportFile<'a> {
     schema_version: u32,
     exported_at: &'a str,
     items: &'a [MemoryItem],
 }
 
-#[derive(Serialize)]
-struct BegunView {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct BegunView {
     begun: bool,
 }
 
-#[derive(Serialize)]
-struct RepairedView<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct RepairedView<'a> {
     dry_run: bool,
     imported: Option<usize>,
     relinked: usize,

@@ -46,6 +46,7 @@ mod progress;
 mod query;
 mod read;
 mod runs;
+mod schemas;
 mod serve;
 mod skill;
 mod source;
@@ -70,6 +71,7 @@ use self::output::Output;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
 pub use docs::{cli_reference, codes_reference, models_reference};
+pub use schemas::json_schemas;
 
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {

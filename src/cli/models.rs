@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::path::Path;
 use std::process::ExitCode;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::args::ModelsCommand;
@@ -57,14 +58,14 @@ pub(super) fn run(context: &Context, command: &ModelsCommand) -> Result<ExitCode
 }
 
 /// What `models list --json` prints.
-#[derive(Serialize)]
-struct ModelsView<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct ModelsView<'a> {
     models: Vec<ModelView<'a>>,
 }
 
 /// One model of the list.
-#[derive(Serialize)]
-struct ModelView<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct ModelView<'a> {
     id: &'a str,
     state: &'static str,
     /// `vectors` or `reranking`.
@@ -96,8 +97,8 @@ impl<'a> ModelView<'a> {
 
 /// What `models pull --json` prints.
 #[cfg(feature = "pull")]
-#[derive(Serialize)]
-struct PulledView<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct PulledView<'a> {
     id: &'a str,
     folder: Cow<'a, str>,
     revision: Option<&'a str>,
@@ -106,14 +107,14 @@ struct PulledView<'a> {
 }
 
 /// What `models verify --json` prints.
-#[derive(Serialize)]
-struct VerifiedView<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct VerifiedView<'a> {
     verified: &'a [VerifiedModel],
     packed_weights: Vec<PackedView<'a>>,
 }
 
 /// A model whose files and arithmetic were looked at.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct VerifiedModel {
     id: String,
     compared: bool,
@@ -124,8 +125,8 @@ struct VerifiedModel {
 }
 
 /// A file of packed weights.
-#[derive(Serialize)]
-struct PackedView<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct PackedView<'a> {
     path: Cow<'a, str>,
     damage: Option<&'a str>,
 }

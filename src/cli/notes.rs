@@ -19,14 +19,14 @@ use local_agent_text::error::Result;
 
 /// What `ls --json` prints, without the roots.
 #[derive(Debug, Serialize, JsonSchema)]
-struct NotesView<'a> {
+pub(super) struct NotesView<'a> {
     count: usize,
     documents: &'a [Note],
 }
 
 /// What `links --json` prints, without the roots.
 #[derive(Debug, Serialize, JsonSchema)]
-struct LinksView<'a> {
+pub(super) struct LinksView<'a> {
     /// `source:path` of the note.
     note: &'a str,
     count: usize,
@@ -35,7 +35,7 @@ struct LinksView<'a> {
 
 /// What `backlinks --json` prints, without the roots.
 #[derive(Debug, Serialize, JsonSchema)]
-struct BacklinksView<'a> {
+pub(super) struct BacklinksView<'a> {
     /// `source:path` of the note.
     note: &'a str,
     count: usize,
@@ -44,14 +44,14 @@ struct BacklinksView<'a> {
 
 /// What `tags --json` prints, without the roots.
 #[derive(Debug, Serialize, JsonSchema)]
-struct TagsView<'a> {
+pub(super) struct TagsView<'a> {
     count: usize,
     tags: &'a [TagCount],
 }
 
 /// What `similar --json` prints, without the roots.
 #[derive(Debug, Serialize, JsonSchema)]
-struct SimilarView<'a> {
+pub(super) struct SimilarView<'a> {
     /// `source:path` of the note.
     note: &'a str,
     count: usize,

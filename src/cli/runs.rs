@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::path::Path;
 use std::process::ExitCode;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use time::OffsetDateTime;
@@ -77,8 +78,8 @@ pub(super) fn run(context: &Context, command: &RunsCommand) -> Result<ExitCode> 
 }
 
 /// What `runs list --json` prints, without the roots.
-#[derive(Serialize)]
-struct ListView<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct ListView<'a> {
     runs_dir: Cow<'a, str>,
     count: usize,
     total: usize,
@@ -86,8 +87,8 @@ struct ListView<'a> {
 }
 
 /// One run of a list.
-#[derive(Serialize)]
-struct RunView<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct RunView<'a> {
     run_id: &'a RunId,
     state: RunState,
     started_at: Option<&'a str>,
@@ -100,17 +101,19 @@ struct RunView<'a> {
 }
 
 /// What `runs show --json` prints, without the roots.
-#[derive(Serialize)]
-struct ShowView<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct ShowView<'a> {
     state: RunState,
+    /// See docs/run.schema.json.
+    #[schemars(with = "Value")]
     record: &'a Record,
     record_sha256: Sha256,
     record_path: Cow<'a, str>,
 }
 
 /// What `runs verify --json` prints.
-#[derive(Serialize)]
-struct VerifyView<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct VerifyView<'a> {
     ok: bool,
     findings: &'a [Finding],
     ledger_lines: usize,
@@ -122,8 +125,8 @@ struct VerifyView<'a> {
 }
 
 /// What `runs replay --json` prints.
-#[derive(Serialize)]
-struct ReplayView<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct ReplayView<'a> {
     run_id: &'a RunId,
     items: usize,
     bytes_from: runs::Bytes,
@@ -133,8 +136,8 @@ struct ReplayView<'a> {
 }
 
 /// What `runs prune --json` prints.
-#[derive(Serialize)]
-struct PruneView<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct PruneView<'a> {
     dry_run: bool,
     removed: &'a [RunId],
     removed_count: usize,
@@ -142,8 +145,8 @@ struct PruneView<'a> {
 }
 
 /// What `runs head --json` prints.
-#[derive(Serialize)]
-struct HeadView<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct HeadView<'a> {
     ledger: Cow<'a, str>,
     lines: usize,
     head: Option<&'a Sha256>,

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::args::SkillCommand;
@@ -36,8 +37,8 @@ pub(super) fn run(context: &Context, command: &SkillCommand) -> Result<ExitCode>
 }
 
 /// What was done.
-#[derive(Debug, Serialize)]
-struct InstalledView {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct InstalledView {
     file: String,
     changed: bool,
     /// The file that a person had changed; null when none was replaced.

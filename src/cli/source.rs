@@ -18,14 +18,14 @@ use local_agent_text::types::SourceName;
 
 /// What `source list --json` prints, without the roots.
 #[derive(Debug, Serialize, JsonSchema)]
-struct SourcesView {
+pub(super) struct SourcesView {
     count: usize,
     sources: Vec<SourceView>,
 }
 
 /// One configured source.
 #[derive(Debug, Serialize, JsonSchema)]
-struct SourceView {
+pub(super) struct SourceView {
     name: String,
     root: String,
     kind: String,
@@ -36,7 +36,7 @@ struct SourceView {
 
 /// What a change prints with `--json`, without the roots.
 #[derive(Debug, Serialize, JsonSchema)]
-struct ChangedView {
+pub(super) struct ChangedView {
     /// The configuration file that was changed.
     written: String,
     /// The file as it was before; `null` when there was none.

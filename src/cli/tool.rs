@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -39,8 +40,8 @@ fn find(tools: &ToolFactory, name: &str) -> Result<Tool> {
 }
 
 /// One tool, as `tool list --json` and `tool describe --json` print it.
-#[derive(Serialize)]
-struct ToolView {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct ToolView {
     name: &'static str,
     description: &'static str,
     effect: &'static str,
@@ -52,15 +53,15 @@ struct ToolView {
 }
 
 /// What `tool list --json` prints.
-#[derive(Serialize)]
-struct ToolsView {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct ToolsView {
     count: usize,
     tools: Vec<ToolView>,
 }
 
 /// What `tool log --json` prints.
-#[derive(Serialize)]
-struct CallsView<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct CallsView<'a> {
     count: usize,
     calls: Vec<&'a Line>,
 }

@@ -5,28 +5,30 @@
 //! beginning with those that the words of the questions found; a second run continues where this
 //! one stopped.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::args::{CitationForm, Try};
 use super::ask as ask_command;
 use super::context::Context;
-use super::index::extend;
 use super::output::{count, talk};
 use super::progress::Bar;
 use super::write::write_whole;
-use local_agent_agent::ask::{self, Answer};
+use local_agent_agent::ask::{self, Answer, Outcome};
 use local_agent_agent::config::{self, Config, Inputs, Template};
 use local_agent_agent::operations::{self, EmbedRun, EmbeddingModel, IndexRun, jobs};
 use local_agent_embed::embedding::{LazyEmbedder, QuestionEmbedder};
-use local_agent_index::indexing::EmbedSummary;
+use local_agent_index::indexing::{EmbedSummary, IndexSummary};
 use local_agent_index::lexical::Query;
-use local_agent_index::retrieval::{Engine, Mode, Request, Scope};
+use local_agent_index::retrieval::{Coverage, Engine, Mode, Request, Scope};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::{Sha256, SourceName};
+use local_agent_verify::Report;
 
 include!(concat!(env!("OUT_DIR"), "/example_vault.rs"));
 
@@ -86,15 +88,14 @@ pub(super) fn run(context: &mut Context, args: &Try) -> Result<ExitCode> {
         answers.push((text, answer));
     }
     if context.out.json {
-        let mut out = json!({
-            "dir": dir.to_string_lossy(),
-            "state": config.state_dir.to_string_lossy(),
-            "index": indexed,
-            "embed": embedded,
-            "answers": answers.iter().map(answer_view).collect::<Vec<Value>>(),
-        });
-        extend(&mut out, context.roots());
-        context.out.json(out);
+        let view = TryView {
+            dir: dir.to_string_lossy(),
+            state: config.state_dir.to_string_lossy(),
+            index: &indexed,
+            embed: embedded.as_ref(),
+            answers: answers.iter().map(TriedView::from).collect(),
+        };
+        context.out.json(context.body(&view)?);
     } else {
         closing(context, &questions, &config, &engine, budget)?;
     }
@@ -124,10 +125,42 @@ fn embed_first(
     Ok(Some(summary))
 }
 
-/// A question with its answer as `--json` prints it.
-fn answer_view((text, answer): &(&String, Answer)) -> Value {
-    json!({"question": text, "outcome": answer.outcome(), "answer": answer.text(), "why": answer.why(),
-                   "coverage": answer.coverage, "citation_validation": answer.report()})
+/// What `try --json` prints, without the roots.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct TryView<'a> {
+    /// The vault.
+    dir: Cow<'a, str>,
+    /// The folder with its index.
+    state: Cow<'a, str>,
+    index: &'a IndexSummary,
+    /// Null: nothing was embedded.
+    embed: Option<&'a EmbedSummary>,
+    answers: Vec<TriedView<'a>>,
+}
+
+/// A question with its answer.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct TriedView<'a> {
+    question: &'a str,
+    outcome: Outcome,
+    answer: Option<&'a str>,
+    /// Why there is no answer, if there is none.
+    why: Option<&'a str>,
+    coverage: Coverage,
+    citation_validation: Option<&'a Report>,
+}
+
+impl<'a> From<&'a (&'a String, Answer)> for TriedView<'a> {
+    fn from((question, answer): &'a (&'a String, Answer)) -> Self {
+        Self {
+            question,
+            outcome: answer.outcome(),
+            answer: answer.text(),
+            why: answer.why(),
+            coverage: answer.coverage,
+            citation_validation: answer.report(),
+        }
+    }
 }
 
 /// The folder and the questions. A single argument that is not a folder is a question about the

@@ -4,24 +4,40 @@ use std::io::Read as _;
 use std::path::Path;
 use std::process::ExitCode;
 
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
 
 use super::args::Verify as Args;
 use super::context::Context;
 use super::git;
-use super::index::extend;
 use super::output::talk;
 use super::read::read_text;
 use super::try_it::config_for;
 use super::write::write_whole;
 use local_agent_agent::config::Config;
 use local_agent_agent::operations::verify::lock::{self, Change, ClaimChange, Lock};
-use local_agent_agent::operations::verify::{Judged, against_files, against_snapshot};
+use local_agent_agent::operations::verify::{Judged, Unresolved, against_files, against_snapshot};
 use local_agent_agent::runs::{self, Record};
 use local_agent_files::sandbox::Sandbox;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::evidence::EvidenceSnapshot;
-use local_agent_verify::{self as verify, Verdict};
+use local_agent_verify::{self as verify, Report, Verdict};
+
+/// What `verify --json` prints, without the roots.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct JudgedView<'a> {
+    #[serde(flatten)]
+    report: &'a Report,
+    /// Citations that name no passage of the notes.
+    unresolved: &'a [Unresolved],
+    /// With a lock file: what changed for each claim.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    changes: Option<&'a [ClaimChange]>,
+    /// With a lock file: whether every claim still holds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    holds: Option<bool>,
+}
 
 /// Maximum size of an answer, in bytes.
 const LARGEST: u64 = 8 << 20;
@@ -104,13 +120,13 @@ fn finish(context: &Context, judged: &Judged, changes: Option<&[ClaimChange]>) -
         None => judged.report.ok,
     };
     if context.out.json {
-        let mut body = body(judged)?;
-        if let (Some(fields), Some(changes)) = (body.as_object_mut(), changes) {
-            fields.insert("changes".to_owned(), json!(changes));
-            fields.insert("holds".to_owned(), json!(holds));
-        }
-        extend(&mut body, context.roots());
-        context.out.json(body);
+        let view = JudgedView {
+            report: &judged.report,
+            unresolved: &judged.unresolved,
+            changes,
+            holds: changes.map(|_| holds),
+        };
+        context.out.json(context.body(&view)?);
     } else {
         match changes {
             Some(changes) => print_changes(context, changes),
@@ -214,20 +230,6 @@ fn snapshot(context: &Context, file: &Path) -> Result<EvidenceSnapshot> {
             .map(Value::to_string)
     });
     EvidenceSnapshot::from_json(held.as_deref().unwrap_or(&json))
-}
-
-fn body(judged: &Judged) -> Result<Value> {
-    let mut body = serde_json::to_value(&judged.report)
-        .map_err(|e| Failure::internal(format!("the report cannot be written as JSON: {e}")))?;
-    let unresolved: Vec<Value> = judged
-        .unresolved
-        .iter()
-        .map(|one| json!({ "citation": one.citation, "why": one.why }))
-        .collect();
-    if let Some(fields) = body.as_object_mut() {
-        fields.insert("unresolved".to_owned(), Value::Array(unresolved));
-    }
-    Ok(body)
 }
 
 fn print(context: &Context, judged: &Judged) {

@@ -24,6 +24,7 @@ mod state;
 
 use std::path::{Path, PathBuf};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use codes::Code;
@@ -46,7 +47,7 @@ pub(crate) fn retired_codes() -> &'static [(&'static str, &'static str)] {
 }
 
 /// One check.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct Check {
     /// Whether it passed, or is only a warning.
     pub ok: bool,
@@ -86,7 +87,7 @@ impl Subject<'_> {
 }
 
 /// The numbers of `phase3` in `doctor --json`. `None`: could not be determined.
-#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct Phase3 {
     pub require_phase3: bool,
     pub chunks_total: Option<u64>,

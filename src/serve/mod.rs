@@ -46,6 +46,7 @@ use std::sync::atomic::AtomicBool;
 
 use rmcp::transport::streamable_http_server::StreamableHttpService;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::sync::Semaphore;
@@ -189,7 +190,7 @@ pub(crate) trait Bodies: Send + Sync + 'static {
 }
 
 /// A step on the way to an answer. None contains words of a model: nothing has checked them yet.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(tag = "step", rename_all = "snake_case")]
 pub(crate) enum AskStep {
     /// The evidence is final.

@@ -7,6 +7,7 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::access::lost;
@@ -21,7 +22,7 @@ const FILE: &str = "serve.running.json";
 const LOCK: &str = "serve.lock";
 
 /// A running server.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct RunningServer {
     pub pid: u32,
     pub listening: SocketAddr,

@@ -14,6 +14,7 @@ use http_body_util::BodyExt as _;
 use hyper::Response;
 use hyper::body::{Body, Bytes, Frame};
 use hyper::header::{self, HeaderValue};
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -30,14 +31,14 @@ use local_agent_text::error::Result;
 const STILL_HERE: Duration = Duration::from_secs(1);
 
 /// One judged sentence.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct SentenceEvent<'a> {
     verdict: &'a str,
     text: &'a str,
 }
 
 /// The end: the content of the page, as HTML in which every text is escaped.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct PageEvent {
     ok: bool,
     html: String,

@@ -7,6 +7,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use subtle::ConstantTimeEq as _;
 
@@ -29,7 +30,9 @@ const LONGEST_NAME: usize = 40;
 const MOST_BYTES: u64 = 1 << 20;
 
 /// What the holder of a token may do. Each role may do what the one before it may.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum VisitorRole {
     /// Search and read notes.
@@ -55,7 +58,7 @@ impl VisitorRole {
 }
 
 /// One named token, as it is kept.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct NamedToken {
     pub name: String,
     pub role: VisitorRole,
@@ -68,7 +71,7 @@ pub(crate) struct NamedToken {
 }
 
 /// The content of the file.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct TokenFile {
     schema_version: u32,

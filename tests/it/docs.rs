@@ -51,3 +51,26 @@ fn the_configuration_reference_is_the_table_of_keys() {
 fn the_model_reference_is_the_registry() {
     holds("models.md", &local_agent::cli::models_reference());
 }
+
+#[test]
+fn the_schemas_of_json_outputs_are_the_printed_structs() {
+    let mut page = String::from(
+        "# What `--json` prints\n\nEvery command prints one JSON object with `--json`. Its schema, \
+         generated from the struct that is printed:\n\n| command | schema |\n| --- | --- |\n",
+    );
+    for (command, schema) in local_agent::cli::json_schemas() {
+        let file = format!(
+            "json/{}.schema.json",
+            command.replace(" --", "-").replace(' ', "-")
+        );
+        let text = serde_json::to_string_pretty(&schema).unwrap() + "\n";
+        holds(&file, &text);
+        let about = if command == "error" {
+            "any command that fails (exit code 1)".to_owned()
+        } else {
+            format!("`{command}`")
+        };
+        page.push_str(&format!("| {about} | [{file}]({file}) |\n"));
+    }
+    holds("json.md", &page);
+}

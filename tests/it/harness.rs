@@ -11,6 +11,8 @@ use regex::Regex;
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::json_schema;
+
 /// The fields that every JSON object of the program contains.
 pub(crate) const ROOTS: [&str; 5] = [
     "resolved_config_path",
@@ -171,7 +173,9 @@ impl World {
     /// Runs with `--json`, expects exit code 0, and returns the one object on stdout.
     pub(crate) fn json(&self, args: &[&str]) -> Value {
         let run = self.ok(&[args, &["--json"]].concat());
-        run.json()
+        let body = run.json();
+        json_schema::fits_command(args, &body);
+        body
     }
 
     /// Runs, expects exit code 1, and returns the error envelope: the only output on stdout with
@@ -186,6 +190,7 @@ impl World {
         let json = args.contains(&"--json") || args.contains(&"--jsonl");
         let envelope = if json {
             let envelope = run.json();
+            json_schema::fits_command(args, &envelope);
             for field in &ROOTS {
                 assert!(
                     envelope.get(field).is_some(),

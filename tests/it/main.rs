@@ -39,6 +39,7 @@ mod harness;
 mod hostile_state;
 mod index;
 mod init;
+mod json_schema;
 mod languages;
 mod mcp;
 mod memory;

@@ -1,122 +1,16 @@
 //! The published schema of `run.json`, checked against records of real runs.
-//!
-//! The validator knows only the keywords that the schema uses, and fails on any other.
 
 use std::fs;
 use std::path::Path;
 
-use regex::Regex;
 use serde_json::{Value, json};
 
 use crate::harness::World;
-
-/// Keywords that do not restrict a value.
-const SAYS_NOTHING: [&str; 7] = [
-    "$schema",
-    "$id",
-    "$defs",
-    "title",
-    "description",
-    "required",
-    "format",
-];
+use crate::json_schema::{self, check};
 
 fn schema() -> Value {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/run.schema.json");
     serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap()
-}
-
-fn is_type(value: &Value, name: &str) -> bool {
-    match name {
-        "object" => value.is_object(),
-        "array" => value.is_array(),
-        "string" => value.is_string(),
-        "boolean" => value.is_boolean(),
-        "integer" => value.is_i64() || value.is_u64(),
-        "number" => value.is_number(),
-        "null" => value.is_null(),
-        other => panic!("the schema uses the type `{other}`"),
-    }
-}
-
-/// What is wrong with `value` at `at`, if anything.
-fn check(root: &Value, schema: &Value, value: &Value, at: &str) -> Result<(), String> {
-    for (word, rule) in schema.as_object().unwrap() {
-        let holds = match word.as_str() {
-            word if SAYS_NOTHING.contains(&word) => true,
-            "$ref" => {
-                let target = root
-                    .pointer(rule.as_str().unwrap().strip_prefix('#').unwrap())
-                    .unwrap();
-                return check(root, target, value, at);
-            }
-            "type" => match rule {
-                Value::String(name) => is_type(value, name),
-                names => names
-                    .as_array()
-                    .unwrap()
-                    .iter()
-                    .any(|name| is_type(value, name.as_str().unwrap())),
-            },
-            "const" => value == rule,
-            "enum" => rule.as_array().unwrap().contains(value),
-            "minItems" => value
-                .as_array()
-                .is_none_or(|items| items.len() as u64 >= rule.as_u64().unwrap()),
-            "maxItems" => value
-                .as_array()
-                .is_none_or(|items| items.len() as u64 <= rule.as_u64().unwrap()),
-            "minimum" => value.as_f64() >= rule.as_f64(),
-            "pattern" => value
-                .as_str()
-                .is_none_or(|text| Regex::new(rule.as_str().unwrap()).unwrap().is_match(text)),
-            "anyOf" => rule
-                .as_array()
-                .unwrap()
-                .iter()
-                .any(|one| check(root, one, value, at).is_ok()),
-            "items" => {
-                for (n, item) in value.as_array().into_iter().flatten().enumerate() {
-                    check(root, rule, item, &format!("{at}/{n}"))?;
-                }
-                true
-            }
-            "properties" | "additionalProperties" => {
-                fields(root, schema, value, at)?;
-                true
-            }
-            other => panic!("the schema uses the word `{other}`"),
-        };
-        if !holds {
-            return Err(format!("{at}: {value} breaks `{word}`: {rule}"));
-        }
-    }
-    Ok(())
-}
-
-fn fields(root: &Value, schema: &Value, value: &Value, at: &str) -> Result<(), String> {
-    let Some(fields) = value.as_object() else {
-        return Ok(());
-    };
-    for name in schema["required"].as_array().into_iter().flatten() {
-        if !fields.contains_key(name.as_str().unwrap()) {
-            return Err(format!("{at}: `{name}` is missing"));
-        }
-    }
-    for (name, field) in fields {
-        match (
-            schema["properties"].get(name),
-            &schema["additionalProperties"],
-        ) {
-            (Some(rule), _) => check(root, rule, field, &format!("{at}/{name}"))?,
-            (None, Value::Bool(false)) => {
-                return Err(format!("{at}: `{name}` is not in the schema"));
-            }
-            (None, Value::Null) => {}
-            (None, rule) => check(root, rule, field, &format!("{at}/{name}"))?,
-        }
-    }
-    Ok(())
 }
 
 /// Fails when `value` does not match this schema, or has a field that it does not name.
@@ -169,4 +63,25 @@ fn the_validator_rejects_what_the_schema_forbids() {
     let mut less = record;
     less.as_object_mut().unwrap().remove("calls");
     assert!(check(&schema, &schema, &less, "").is_err());
+}
+
+#[test]
+fn the_validator_rejects_outputs_that_their_schema_forbids() {
+    let world = World::with(&[("zoo.md", "# Zoo\n\nThe zebra eats 14 apples a day.\n")]);
+    world.ok(&["index"]);
+    let args = ["query", "zebra"];
+    let body = world.json(&args);
+    let refused = |change: &dyn Fn(&mut Value)| {
+        let mut changed = body.clone();
+        change(&mut changed);
+        json_schema::misfit(&args, &changed).is_some()
+    };
+    assert_eq!(json_schema::misfit(&args, &body), None);
+    assert!(refused(&|body| body["count"] = json!("one")));
+    assert!(refused(&|body| body["outcome"] = json!("maybe")));
+    assert!(refused(&|body| body["hits"][0]["lines"] = json!(3)));
+    assert!(refused(&|body| body["surprise"] = json!(1)));
+    assert!(refused(&|body| {
+        body.as_object_mut().unwrap().remove("coverage");
+    }));
 }

@@ -10,6 +10,8 @@ mod churn;
 #[allow(dead_code)]
 #[path = "../it/harness.rs"]
 mod harness;
+#[path = "../it/json_schema.rs"]
+mod json_schema;
 
 mod client;
 mod corrupt;

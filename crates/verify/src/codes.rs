@@ -1,5 +1,8 @@
 //! The one table of rejection codes: name, meaning, example. `docs/codes.md` is generated from it.
 
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 
 macro_rules! codes {
@@ -97,6 +100,16 @@ impl std::fmt::Display for Code {
 impl Serialize for Code {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.as_str())
+    }
+}
+
+impl JsonSchema for Code {
+    fn schema_name() -> Cow<'static, str> {
+        "Code".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"type": "string", "enum": Self::ALL.iter().map(|code| code.as_str()).collect::<Vec<_>>()})
     }
 }
 

@@ -1,9 +1,10 @@
 //! Numbers that are not in the cited text and follow from it: counts, sums, differences, extremes.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// How a number was computed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Operation {
     /// How many items or rows there are.
@@ -23,7 +24,7 @@ pub enum Operation {
 }
 
 /// A number of a claim, computed from what the cited text has.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Derivation {
     /// How.
     pub operation: Operation,

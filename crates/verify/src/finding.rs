@@ -2,13 +2,14 @@
 
 use std::ops::Range;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Code;
 use local_agent_text::types::{ByteSpan, Label, LineSpan, RelPath, SourceName};
 
 /// Where a claim is carried.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Place {
     /// The item.
     pub label: Label,
@@ -23,7 +24,7 @@ pub struct Place {
 }
 
 /// What a finding does to its claim.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
     /// No effect: it is information for the reader.
@@ -36,7 +37,7 @@ pub enum Effect {
 
 /// What was found, as structured data. The texts are copied from the claim and the evidence, except
 /// for white space and markup.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Detail {
     /// A fault in a citation, a quotation or the coverage, in one sentence.
@@ -118,7 +119,7 @@ pub enum Detail {
 }
 
 /// One thing that a check found in one claim.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Finding {
     /// The stable code.
     pub code: Code,

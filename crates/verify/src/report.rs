@@ -1,5 +1,6 @@
 //! What verification found, for people and for programs.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -10,7 +11,7 @@ use local_agent_text::evidence::{Freshness, canonical_json};
 use local_agent_text::types::{ByteSpan, ChunkKey, Label, Sha256};
 
 /// The overall result for an answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// No claim is rejected; some may be doubtful.
@@ -27,7 +28,7 @@ pub const REPORT_VERSION: u32 = 2;
 
 /// The result for one claim. Only `Rejected` keeps a claim from being shown. Never present
 /// `Checked` as true: it only means that nothing was found against the claim.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// The claim is one or more whole sentences of the cited evidence, word for word.
@@ -68,7 +69,7 @@ impl Verdict {
 }
 
 /// One citation of a claim.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CitationReport {
     /// Its bytes in the answer.
     pub span: ByteSpan,
@@ -83,7 +84,7 @@ pub struct CitationReport {
 }
 
 /// One claim of the answer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Claim {
     /// The claim as written, without its citations.
     pub text: String,
@@ -110,7 +111,7 @@ pub struct Claim {
 }
 
 /// A citation that was parsed, named as in the ancestor's report.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ParsedCitation {
     /// The cited chunk.
     pub chunk_key: ChunkKey,
@@ -121,7 +122,7 @@ pub struct ParsedCitation {
 }
 
 /// A citation whose path or heading differs from that of the item its key names.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct MismatchRecord {
     /// The cited chunk.
     pub chunk_key: ChunkKey,
@@ -142,7 +143,7 @@ pub struct MismatchRecord {
 }
 
 /// The four numbers of the footer.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Counts {
     /// Citations whose file is gone, and markers that could not be parsed.
     pub missing: usize,
@@ -156,7 +157,7 @@ pub struct Counts {
 
 /// Everything that verification found. The same answer, snapshot, freshness and options give the
 /// same report, byte for byte.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Report {
     /// [`REPORT_VERSION`].
     pub version: u32,

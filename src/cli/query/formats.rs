@@ -1,5 +1,6 @@
 //! Prints hits as CSV, markdown, XML, and the JSON of `qmd query --json`.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::snippet::snippet;
@@ -14,7 +15,7 @@ use local_agent_text::error::{Failure, Result};
 const KEY_DIGITS: usize = 12;
 
 /// One hit with `qmd`'s field names.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct QmdHit {
     /// `#` and the first digits of the chunk's key.
     docid: String,

@@ -2,7 +2,7 @@
 
 mod formats;
 mod snippet;
-mod view;
+pub(super) mod view;
 
 use std::process::ExitCode;
 use std::time::Duration;

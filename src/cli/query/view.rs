@@ -12,8 +12,8 @@ use local_agent_index::retrieval::{Coverage, Hit, Reranked, Stale};
 use local_agent_text::types::LineSpan;
 
 /// The object of `query --json`, without the roots.
-#[derive(Debug, Serialize)]
-pub(super) struct QueryView<'a> {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(in crate::cli) struct QueryView<'a> {
     /// The query as typed.
     pub query: String,
     /// The query as parsed and searched.
@@ -42,14 +42,14 @@ pub(super) struct QueryView<'a> {
 /// Whether anything was found.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Outcome {
+pub(in crate::cli) enum Outcome {
     Found,
     NothingFound,
 }
 
 /// One hit.
-#[derive(Debug, Serialize)]
-pub(super) struct HitView<'a> {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(in crate::cli) struct HitView<'a> {
     /// From 1.
     rank: usize,
     source: &'a str,

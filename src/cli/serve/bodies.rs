@@ -5,6 +5,7 @@ use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -54,8 +55,8 @@ pub(super) struct Served {
 }
 
 /// A note with what leads to it and what is like it.
-#[derive(Serialize)]
-struct NotePageView<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(in crate::cli) struct NotePageView<'a> {
     document: get::PieceView<'a>,
     outline: Vec<OutlineLine>,
     backlinks: Vec<Backlink>,
@@ -67,7 +68,7 @@ struct NotePageView<'a> {
 }
 
 /// One heading.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct OutlineLine {
     level: u8,
     title: String,
@@ -75,7 +76,7 @@ struct OutlineLine {
 }
 
 /// The records of two runs.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct ComparedRuns {
     a: Value,
     b: Value,

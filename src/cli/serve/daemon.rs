@@ -6,6 +6,7 @@ use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -38,8 +39,8 @@ const SERVICE: UnitSubject = UnitSubject {
 };
 
 /// What `serve status --json` prints, without the roots.
-#[derive(Serialize)]
-struct ServerStateView<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(in crate::cli) struct ServerStateView<'a> {
     #[serde(flatten)]
     server: &'a RunningServer,
     /// Whether it answers; `null`: it speaks TLS, and was not asked.
@@ -47,8 +48,8 @@ struct ServerStateView<'a> {
 }
 
 /// What `serve stop --json` prints, without the roots.
-#[derive(Serialize)]
-struct StoppedView {
+#[derive(Serialize, JsonSchema)]
+pub(in crate::cli) struct StoppedView {
     stopped: bool,
     pid: u32,
 }

@@ -15,6 +15,7 @@ mod views;
 
 use std::process::ExitCode;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::args::{Serve as Args, ServeCommand};
@@ -67,8 +68,8 @@ fn identity(context: &Context, args: &Args) -> Result<Option<TlsIdentity>> {
 }
 
 /// What `serve --json` prints first.
-#[derive(Serialize)]
-struct ListeningView<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(in crate::cli) struct ListeningView<'a> {
     listening: String,
     url: &'a str,
     link: Option<&'a str>,

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::process::ExitCode;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::cli::args::{TokenCommand, TokenRole};
@@ -13,16 +14,16 @@ use local_agent_agent::config::{Config, unknown_source};
 use local_agent_text::error::Result;
 
 /// What `serve token --json` prints, without the roots.
-#[derive(Serialize)]
-struct OwnTokenView<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(in crate::cli) struct OwnTokenView<'a> {
     token: &'a str,
     file: Cow<'a, str>,
     renewed: bool,
 }
 
 /// What `serve token add --json` prints, without the roots. The token is shown only here.
-#[derive(Serialize)]
-struct AddedTokenView<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(in crate::cli) struct AddedTokenView<'a> {
     name: &'a str,
     role: VisitorRole,
     sources: &'a [String],
@@ -30,15 +31,15 @@ struct AddedTokenView<'a> {
 }
 
 /// What `serve token list --json` prints, without the roots.
-#[derive(Serialize)]
-struct TokensView<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(in crate::cli) struct TokensView<'a> {
     count: usize,
     tokens: Vec<TokenView<'a>>,
 }
 
 /// One named token.
-#[derive(Serialize)]
-struct TokenView<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(in crate::cli) struct TokenView<'a> {
     name: &'a str,
     role: VisitorRole,
     sources: &'a [String],
@@ -46,8 +47,8 @@ struct TokenView<'a> {
 }
 
 /// What `serve token remove --json` prints, without the roots.
-#[derive(Serialize)]
-struct RemovedTokenView<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(in crate::cli) struct RemovedTokenView<'a> {
     name: &'a str,
     removed: bool,
 }

@@ -15,7 +15,7 @@ use local_agent_text::evidence::Draft;
 use local_agent_verify::{Report, VerifyOptions};
 
 /// How it ended, when it ended without a technical failure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, schemars::JsonSchema, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// There is an answer, and every claim in it passed.

@@ -3,6 +3,7 @@
 
 use std::collections::HashSet;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::defang::defang;
@@ -14,7 +15,7 @@ use local_agent_verify::{Claim, Effect, Place, Report, Verdict};
 const LONGEST: usize = 300;
 
 /// One sentence of an answer, and why it was rejected or is in doubt.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ClaimNote {
     /// The sentence as written, without citations, on one line.
@@ -30,7 +31,7 @@ pub struct ClaimNote {
 }
 
 /// A sentence of the evidence.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SourceSentence {
     /// The label of its item.

@@ -5,6 +5,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::answerer::Judge;
@@ -28,7 +29,7 @@ const MOST_CLAIMS: usize = 24;
 const REPLY_TOKENS: u32 = 16;
 
 /// An opinion on one claim, as stored in a record.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ClaimOpinion {
     /// Which claim of the report, from 0.
@@ -42,7 +43,7 @@ pub struct ClaimOpinion {
 }
 
 /// A model that gave an opinion, and the hash of its prompt.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AskedModel {
     /// `ollama` or `openai`.

@@ -32,7 +32,7 @@ pub struct Call {
 }
 
 /// The purpose of a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, schemars::JsonSchema, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Purpose {
     /// To choose the file to read.

@@ -1,8 +1,10 @@
 //! Where a value comes from, and the problems found with it.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::path::PathBuf;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 
 use local_agent_text::error::{ErrorCode, Failure};
@@ -49,6 +51,16 @@ impl fmt::Display for Origin {
             Self::Environment(name) => write!(f, "environment {name}"),
             Self::Found(path) => write!(f, "found {}", path.display()),
         }
+    }
+}
+
+impl JsonSchema for Origin {
+    fn schema_name() -> Cow<'static, str> {
+        "Origin".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"type": "string", "description": "where the value comes from, in words"})
     }
 }
 

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::findings::{Findings, Origin};
@@ -77,7 +78,7 @@ pub struct Loaded {
 }
 
 /// One key for `config show`.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Setting {
     /// The dotted key.
     pub key: &'static str,
@@ -91,7 +92,7 @@ pub struct Setting {
 }
 
 /// One file that was read.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Layer {
     /// The file's absolute path.
     pub path: PathBuf,
@@ -106,7 +107,7 @@ pub struct Layer {
 }
 
 /// Why a file was read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LayerKind {
     /// The user's configuration.
@@ -117,6 +118,18 @@ pub enum LayerKind {
     Workroot,
     /// `--config` or LOCAL_AGENT_CONFIG.
     Named,
+}
+
+impl LayerKind {
+    /// The word for it, as in JSON.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Found => "found",
+            Self::Workroot => "workroot",
+            Self::Named => "named",
+        }
+    }
 }
 
 /// A file's typed keys, with the ancestor's already translated.

@@ -361,7 +361,7 @@ pub struct Tools {
 }
 
 /// Whether a tool may be called.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, schemars::JsonSchema, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolRule {
     /// The tool may be called. Tools that change files still ask at the terminal.

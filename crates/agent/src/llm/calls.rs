@@ -1,6 +1,7 @@
 //! Tool calls in both wire formats. A model's call is not trusted: a name is just text, arguments
 //! may be any JSON, and arguments that are not JSON are kept as text for the tool to refuse.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -21,7 +22,7 @@ pub struct Offer {
 }
 
 /// A tool call requested by a model.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ToolCall {
     /// The id that connects the result with the call.
     pub id: String,

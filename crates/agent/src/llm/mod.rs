@@ -28,6 +28,7 @@ mod protocol_tests;
 
 use std::time::{Duration, Instant};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -55,7 +56,7 @@ const MAX_REPLY: usize = 64 << 20;
 const SEED: u32 = 1;
 
 /// The author of a message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
     /// The instructions.
@@ -69,7 +70,7 @@ pub enum Role {
 }
 
 /// One message of a conversation.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Message {
     /// Who says it.
     pub role: Role,
@@ -126,7 +127,7 @@ pub struct Sampling {
 }
 
 /// Why a reply ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Finish {
     /// The model finished, as far as the server reports.
@@ -136,7 +137,7 @@ pub enum Finish {
 }
 
 /// A reply.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Reply {
     /// The words, without reasoning; trimmed.
     pub text: String,
@@ -174,7 +175,7 @@ impl Reply {
 }
 
 /// The model that answers, and its location.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Model {
     /// `ollama` or `openai`.
     pub provider: &'static str,

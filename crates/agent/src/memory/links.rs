@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{DERIVED, MemoryItem, link_to};
@@ -11,7 +12,7 @@ use local_agent_text::error::Result;
 use local_agent_text::types::{ChunkKey, RelPath, Sha256, SourceName};
 
 /// The result of comparing a link with the index.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LinkState {
     /// The chunk is there, with the same text.
@@ -40,7 +41,7 @@ impl LinkState {
 }
 
 /// One link in its current state.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Link {
     /// The key of the chunk when it was linked; a link of the ancestor may have another form.
     pub chunk_key: String,
@@ -189,7 +190,7 @@ pub struct Mend {
 }
 
 /// The result for one link that was not intact.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Mended {
     /// The memory that the link belongs to.
     pub memory_id: String,

@@ -10,6 +10,7 @@ mod recall;
 
 use std::path::Path;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use local_agent_index::store::{ChunkRecord, Durable, IndexReader, MemoryLink, MemoryRow};
@@ -35,7 +36,7 @@ pub const MANUAL: &str = "manual";
 pub const DERIVED: &str = "derived_from_evidence";
 
 /// A memory with the current state of its links.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct MemoryItem {
     /// Names it in commands; for a memory added here, a random UUID.
     pub memory_id: String,

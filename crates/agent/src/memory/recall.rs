@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use local_agent_index::store::MemoryRow;
@@ -14,7 +15,7 @@ const MOST: usize = 3;
 const SHARE: f32 = 1.0 / 3.0;
 
 /// A memory shown with an answer. Its label is not an evidence label: nothing can cite it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Recalled {
     /// `M1`, `M2`, …
     pub label: String,

@@ -2,9 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Map, Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value};
 
 use super::privacy::KEPT_BACK;
+use super::setting::fields_of;
 use crate::ask::{Asked, Chatted, Round, ToolStep, Trail};
 use crate::config::{Config, Loaded};
 use crate::llm::bytes_of;
@@ -161,7 +164,7 @@ fn call(round: &Round) -> RecordedCall {
         raw_reply: reply.map(|r| r.text.clone()),
         options: reply
             .and_then(|r| r.window)
-            .map(|window| ("window".to_owned(), json!(window)))
+            .map(|window| ("window".to_owned(), Value::from(window)))
             .into_iter()
             .collect(),
         elapsed_ms: call.took_ms,
@@ -208,16 +211,21 @@ fn context_item(one: &Recalled) -> ContextItem {
     }
 }
 
-/// The fields that identify a run in JSON outputs.
+/// What identifies a run in JSON outputs; null for a run that was not recorded.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct RunFields {
+    /// Its id.
+    run_id: Option<String>,
+    /// The path of its record.
+    run_record: Option<String>,
+}
+
+/// The fields of [`RunFields`].
 pub fn fields(finished: Option<&Finished>) -> Map<String, Value> {
-    let body = json!({
-        "run_id": finished.map(|run| run.id.to_string()),
-        "run_record": finished.map(|run| run.path.to_string_lossy().into_owned()),
-    });
-    match body {
-        Value::Object(fields) => fields,
-        _ => Map::new(),
-    }
+    fields_of(&RunFields {
+        run_id: finished.map(|run| run.id.to_string()),
+        run_record: finished.map(|run| run.path.to_string_lossy().into_owned()),
+    })
 }
 
 /// Hash of every key with its effective value; numbers as text, so that the hash is the same

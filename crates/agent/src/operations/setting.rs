@@ -3,7 +3,9 @@
 
 use std::path::{Path, PathBuf};
 
-use serde_json::{Map, Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
@@ -182,17 +184,36 @@ impl Cutting {
     }
 }
 
-/// The five root folders named in JSON outputs.
+/// The five paths that every JSON output names, as text.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct RootFields {
+    /// The configuration file that was read.
+    resolved_config_path: Option<String>,
+    /// The folder of that file.
+    config_root: Option<String>,
+    /// The folder of the program.
+    package_root: Option<String>,
+    /// The folder that `--workroot` or a `local-agent.yaml` names.
+    workroot: Option<String>,
+    /// The folder that contains every file the program may read.
+    security_root: Option<String>,
+}
+
+/// The fields of [`RootFields`].
 pub fn roots(config: Option<&Config>, package_root: Option<&Path>) -> Map<String, Value> {
-    let body = json!({
-        "resolved_config_path": path_text(config.and_then(|c| c.config_path.as_deref())),
-        "config_root": path_text(config.and_then(|c| c.config_root.as_deref())),
-        "package_root": path_text(package_root),
-        "workroot": path_text(config.and_then(|c| c.workroot.as_deref())),
-        "security_root": path_text(config.map(|c| c.security_root.as_path())),
-    });
-    match body {
-        Value::Object(fields) => fields,
+    fields_of(&RootFields {
+        resolved_config_path: path_text(config.and_then(|c| c.config_path.as_deref())),
+        config_root: path_text(config.and_then(|c| c.config_root.as_deref())),
+        package_root: path_text(package_root),
+        workroot: path_text(config.and_then(|c| c.workroot.as_deref())),
+        security_root: path_text(config.map(|c| c.security_root.as_path())),
+    })
+}
+
+/// The fields of a view, as they are printed.
+pub(super) fn fields_of(view: &impl Serialize) -> Map<String, Value> {
+    match serde_json::to_value(view) {
+        Ok(Value::Object(fields)) => fields,
         _ => Map::new(),
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::freshness::stale_files;
@@ -18,7 +19,7 @@ use local_agent_text::error::Result;
 use local_agent_text::types::Fingerprint;
 
 /// The status. Field names are those of `status --json`.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct Status {
     /// The path of the index database, whether or not it exists.
     pub index_db: String,
@@ -36,7 +37,7 @@ pub struct Status {
 }
 
 /// The content of the index.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct Indexed {
     /// Number of indexed documents.
     pub documents: u64,
@@ -64,7 +65,7 @@ pub struct Indexed {
 }
 
 /// Files of one kind that were not indexed for one reason.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SkippedKind {
     /// In lower case with its dot; empty for files without one.
     pub extension: String,
@@ -97,7 +98,7 @@ pub fn by_kind<'s>(skipped: impl Iterator<Item = (&'s str, &'s str)>) -> Vec<Ski
 }
 
 /// One source, as of its last indexing.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct SourceState {
     /// The name of the source, as when it was indexed.
     pub name: String,

@@ -1,6 +1,7 @@
 //! Checks whether everything is consistent: the chain, its head, each record, each folder, and the
 //! permissions.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::archive::{Archive, Entered, RunState};
@@ -11,7 +12,7 @@ use local_agent_text::error::{Failure, Result};
 use local_agent_text::types::Sha256;
 
 /// The kind of inconsistency.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Trouble {
     /// The ledger is inconsistent, or shorter than it was.
@@ -132,7 +133,7 @@ impl Trouble {
 }
 
 /// One inconsistency.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Finding {
     /// The stable name of its kind, as [`Trouble::as_str`] gives it.
     pub code: &'static str,

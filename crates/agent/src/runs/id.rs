@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 use time::macros::format_description;
@@ -12,7 +13,9 @@ use local_agent_text::types::to_hex;
 
 /// `<YYYYMMDD>T<HHMMSS>Z_<16 hexadecimal digits>`: when the run began, in UTC; then three bytes of
 /// the second's fraction and five random ones, so that ids sort by time and are unique.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(try_from = "String", into = "String")]
 pub struct RunId(String);
 

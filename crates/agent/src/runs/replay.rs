@@ -6,6 +6,7 @@
 
 use std::path::Path;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::record::tampered;
@@ -20,7 +21,7 @@ use local_agent_text::types::{ByteSpan, Label, Sha256};
 use local_agent_verify as verify;
 
 /// Where the bytes came from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Bytes {
     /// The files of the sources.

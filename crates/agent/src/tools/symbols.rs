@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::files::is_note;
@@ -24,7 +25,7 @@ const DEEPEST: usize = 500;
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(3);
 
 /// A name and the part of the file it belongs to.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub(super) struct Symbol {
     pub name: String,
     /// `heading`, `function`, `method`, `class`, `call`, …

@@ -8,6 +8,7 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::Digest as _;
 
@@ -33,7 +34,7 @@ pub(super) const SMALL_FILES: [(&str, bool); 6] = [
 const LARGEST_SMALL_FILE: u64 = 64 << 20;
 
 /// Why the hashes of a manifest are trusted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Trust {
     /// The weights were compared with a hash that is compiled into this program.
@@ -43,7 +44,7 @@ pub enum Trust {
 }
 
 /// One file of a model.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FileRecord {
     /// Below the folder of the model.
     pub path: RelPath,
@@ -54,7 +55,7 @@ pub struct FileRecord {
 }
 
 /// What is known about a model's files.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Manifest {
     format: u32,
     /// What `embed.model` calls it.

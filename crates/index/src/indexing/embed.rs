@@ -69,7 +69,7 @@ pub struct EmbedOptions<'a> {
 }
 
 /// What a run did. Field names are those of `embed --json`.
-#[derive(Debug, Default, serde::Serialize)]
+#[derive(Debug, Default, schemars::JsonSchema, serde::Serialize)]
 pub struct EmbedSummary {
     /// Chunks of the whole index.
     pub total_chunks: usize,

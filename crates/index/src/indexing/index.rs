@@ -61,7 +61,7 @@ pub struct IndexOptions<'a> {
 }
 
 /// A file that is listed but not indexed, or could not be read this time.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, schemars::JsonSchema, serde::Serialize)]
 pub struct Skipped {
     /// `source:rel/path`.
     pub path: String,
@@ -70,7 +70,7 @@ pub struct Skipped {
 }
 
 /// What a run did. Field names are those of `index --json`.
-#[derive(Debug, Default, serde::Serialize)]
+#[derive(Debug, Default, schemars::JsonSchema, serde::Serialize)]
 pub struct IndexSummary {
     /// Files that the walk found.
     pub docs_scanned: usize,

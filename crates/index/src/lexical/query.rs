@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Filter names that always exist; frontmatter keys are added to them.
@@ -9,7 +10,7 @@ const FILTERS: &[&str] = &["path", "tag", "source", "after", "before"];
 
 /// A parsed query, as `--json` shows it. Words, phrases and exclusions are kept as typed; search
 /// analyses them.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Query {
     /// Any of them may match; more matches and rarer words rank higher.
     pub words: Vec<String>,
@@ -25,7 +26,7 @@ pub struct Query {
 }
 
 /// `key:value`, or `-key:value`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Filter {
     /// `path`, `tag`, `source`, `after`, `before`, or a frontmatter key as the index spells it.
     pub key: String,

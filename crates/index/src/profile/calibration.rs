@@ -5,6 +5,7 @@
 //! feature, because it grows with the question. The weights are data with their provenance, made by
 //! `local-agent eval calibrate` from development questions, answerable and not.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How many hits are considered when deciding whether anything was found: an answer in third place
@@ -15,7 +16,7 @@ pub const JUDGED: usize = 3;
 pub type Features = [f64; 2];
 
 /// The weights for one search mode.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Model {
     /// Added whatever the features are.
     pub intercept: f64,
@@ -44,7 +45,7 @@ impl Model {
 }
 
 /// The weights for every search mode, and where they come from.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Calibration {
     /// The command, the datasets and their sizes.
     pub provenance: String,

@@ -7,6 +7,7 @@
 //! Libovický, Rosa and Fraser 2020, arXiv:2004.05160; here only the question is changed, so stored
 //! vectors stay as they are.)
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::vectors::dot;
@@ -23,7 +24,7 @@ const MOST_LANGUAGES: usize = 6;
 const LEAST_LENGTH: f32 = 1e-3;
 
 /// One language of a sample.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LanguageShare {
     /// Its English name.
     pub language: String,
@@ -32,7 +33,7 @@ pub struct LanguageShare {
 }
 
 /// The space in which the languages of one index differ.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LanguageSpace {
     /// The languages, the most frequent first; at least two.
     pub languages: Vec<LanguageShare>,

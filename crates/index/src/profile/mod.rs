@@ -15,6 +15,7 @@ mod stored;
 use std::path::Path;
 use std::sync::OnceLock;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::vectors::{Matrix, dot};
@@ -31,7 +32,7 @@ pub use stored::Measured;
 const DATA: &str = include_str!("profiles.json");
 
 /// Where a profile comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
     /// Compiled in, measured on development sets.
@@ -43,7 +44,7 @@ pub enum Origin {
 }
 
 /// The distribution of the cosines of questions and passages under one model.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Cosines {
     /// The mean cosine of an unrelated question and passage.
     pub mean: f32,
@@ -52,7 +53,7 @@ pub struct Cosines {
 }
 
 /// What is known about the cosines of one model.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Profile {
     /// How it came to be known.
     pub origin: Origin,

@@ -15,6 +15,7 @@
 use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Mode, Request};
@@ -35,7 +36,7 @@ const FEW_WORDS: f32 = 0.3;
 const FEW_WORDS_OF_SEVERAL_LANGUAGES: f32 = 0.7;
 
 /// Every number that went into a rank; printed by `--explain`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Trace {
     /// `both`, `lexical` or `vector`; `filter` for a document that filters alone selected.
     pub method: &'static str,

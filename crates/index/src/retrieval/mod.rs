@@ -20,6 +20,7 @@ use std::cell::OnceCell;
 use std::collections::HashSet;
 use std::path::Path;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::lexical::{self, Query};
@@ -53,7 +54,7 @@ pub enum Fusion {
 }
 
 /// Which sides are used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
     /// Both.
@@ -107,7 +108,7 @@ pub struct Hit {
 }
 
 /// How many chunks of the index have a searchable vector.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Coverage {
     /// Chunks in the index.
     pub chunks: u64,
@@ -116,7 +117,7 @@ pub struct Coverage {
 }
 
 /// Why an answer may not show the newest state, and how to fix it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Stale {
     /// `lexical`, `vectors`, `files`, or another word for what is not whole.
     pub what: &'static str,

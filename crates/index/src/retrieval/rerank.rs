@@ -6,6 +6,7 @@
 use std::fmt;
 use std::time::{Duration, Instant};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Found, Hit, Stale};
@@ -27,7 +28,7 @@ pub fn with_reranked(limit: usize) -> usize {
 }
 
 /// How the ranking of one question by a reranker ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RerankEnd {
     /// All candidates have a score.
@@ -39,7 +40,7 @@ pub enum RerankEnd {
 }
 
 /// What a reranker did with the hits of one question.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Reranked {
     /// The id of the model.
     pub model: String,

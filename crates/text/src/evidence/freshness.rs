@@ -5,12 +5,13 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::types::{ByteSpan, Label, LineSpan};
 
 /// How one item compares with the file it was taken from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum Freshness {
     /// The file has the same bytes in the same place.
@@ -32,7 +33,7 @@ pub enum Freshness {
 
 /// The freshness of the items of one snapshot; an item that is not listed is
 /// [`Freshness::Unknown`].
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct FreshnessReport(BTreeMap<Label, Freshness>);
 

@@ -29,6 +29,20 @@ macro_rules! text_form {
                     .map_err(|_| serde::de::Error::custom($expected))
             }
         }
+
+        impl schemars::JsonSchema for $type {
+            fn inline_schema() -> bool {
+                true
+            }
+
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($type).into()
+            }
+
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                schemars::json_schema!({"type": "string", "description": $expected})
+            }
+        }
     };
 }
 

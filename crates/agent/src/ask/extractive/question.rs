@@ -54,7 +54,7 @@ pub(super) enum QuestionKind {
 }
 
 /// The computation over several values.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, schemars::JsonSchema, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Operation {
     /// The sum of a column of amounts.

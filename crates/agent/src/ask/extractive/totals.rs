@@ -24,7 +24,7 @@ const GOES_OUT: &str = "out aus";
 const MOST_ROWS: usize = 60;
 
 /// A computed value, and what it was computed from.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, schemars::JsonSchema, serde::Serialize)]
 pub struct Computed {
     /// The kind of computation.
     pub operation: Operation,

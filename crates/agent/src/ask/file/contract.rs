@@ -1,5 +1,6 @@
 //! Reading the file, and the checks on the result before it is used as evidence.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use local_agent_files::sandbox::{Address, Sandbox, read_any};
@@ -29,7 +30,7 @@ pub(super) struct TextResult {
 }
 
 /// Which file an answer rests on, and how much of it was read.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct FileScope {
     /// `source:path`.
     pub path: String,

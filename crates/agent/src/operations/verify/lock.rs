@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Judged;
@@ -24,7 +25,7 @@ use local_agent_verify::{self as verify, Claim, Verdict, VerifyOptions};
 const VERSION: u32 = 1;
 
 /// A lock file: for each document its claims, and what they cite.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Lock {
     version: u32,
@@ -32,7 +33,7 @@ pub struct Lock {
 }
 
 /// A claim at the time the lock was written.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct LockedClaim {
     claim: String,
@@ -41,7 +42,7 @@ struct LockedClaim {
 }
 
 /// A claim, what happened to the passages it cites, and whether it is still supported.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ClaimChange {
     /// The claim, as it is in the document.
     pub claim: String,

@@ -18,6 +18,9 @@ mod parts;
 mod passage;
 mod sections;
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use local_agent_files::sandbox::Sandbox;
 use local_agent_text::error::Result;
 use local_agent_text::evidence::{Draft, EvidenceSnapshot, Freshness, FreshnessReport};
@@ -38,7 +41,7 @@ pub struct Judged {
 }
 
 /// A citation that refers to nothing readable.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Unresolved {
     /// As written.
     pub citation: String,

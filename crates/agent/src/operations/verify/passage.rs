@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::HashSet;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use local_agent_files::sandbox::{Address, Sandbox};
@@ -12,7 +13,7 @@ use local_agent_text::types::{
 };
 
 /// What happened to the passage that a claim cites.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Change {
     /// Same place and same text.
@@ -26,7 +27,7 @@ pub enum Change {
 }
 
 /// A cited passage in its earlier state.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct CitedPassage {
     /// `source:path`.

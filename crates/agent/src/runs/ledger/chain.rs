@@ -1,5 +1,6 @@
 //! Lines and the hash chain: each line contains the hash of the line before.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::runs::RunId;
@@ -7,7 +8,7 @@ use local_agent_index::store::Head;
 use local_agent_text::types::Sha256;
 
 /// The kind of a line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LineKind {
     /// The first line.
@@ -29,7 +30,7 @@ pub enum LineKind {
 }
 
 /// One line of the ledger.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Line {
     /// Counts from 0.
@@ -57,7 +58,7 @@ pub struct Line {
 }
 
 /// A call of a tool.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ToolLine {
     /// `person`, `model` or `agent`.
