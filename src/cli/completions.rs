@@ -1,10 +1,12 @@
 //! `completions` and `man`: made from the same definition as the parser, so they are always up to
 //! date.
 
+use std::borrow::Cow;
 use std::io::Write as _;
 use std::process::{Command, ExitCode, Stdio};
 
 use clap::CommandFactory as _;
+use serde::Serialize;
 
 use super::args::{Cli, Completions, Man};
 use super::context::Context;
@@ -14,6 +16,13 @@ pub(super) fn run(context: &Context, args: &Completions) -> Result<ExitCode> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "local-agent", &mut script);
     show(context, "script", &script, false)
+}
+
+/// What `man --dir --json` prints, without the roots.
+#[derive(Serialize)]
+struct ManualView<'a> {
+    /// The folder with the pages.
+    written: Cow<'a, str>,
 }
 
 /// Prints a text: in one JSON object, through the pager of `man` on a terminal, or unchanged.
@@ -49,10 +58,10 @@ pub(super) fn man(context: &Context, args: &Man) -> Result<ExitCode> {
         std::fs::create_dir_all(&dir).map_err(unwritable_manual)?;
         clap_mangen::generate_to(Cli::command(), &dir).map_err(unwritable_manual)?;
         if context.out.json {
-            let written = dir.to_string_lossy();
-            context
-                .out
-                .json(context.body(&serde_json::json!({ "written": written }))?);
+            let view = ManualView {
+                written: dir.to_string_lossy(),
+            };
+            context.out.json(context.body(&view)?);
         } else {
             context.out.line(&format!("written: {}", dir.display()));
         }

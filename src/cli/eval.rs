@@ -9,12 +9,12 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::process::ExitCode;
 
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::args::{EvalArgs, EvalCommand, EvalModeArg};
 use super::context::Context;
 use super::eval_set::{SOURCE, folder, prepare, set_name};
-use super::index::extend;
 use super::read::read_text;
 use super::write::write_whole;
 use local_agent_agent::operations::Library;
@@ -67,10 +67,10 @@ pub(super) fn run(context: &mut Context, command: &EvalCommand) -> Result<ExitCo
         reports.push(report);
     }
     if context.out.json {
-        let sets: Vec<Value> = reports.iter().map(EvalReport::json).collect();
-        let mut body = json!({ "sets": sets });
-        extend(&mut body, context.roots());
-        context.out.json(body);
+        let view = EvalView {
+            sets: reports.iter().map(EvaluatedSet::from).collect(),
+        };
+        context.out.json(context.body(&view)?);
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -114,30 +114,74 @@ enum ModeScores {
     Passages(Vec<passages::PassageScores>),
 }
 
-impl EvalReport {
-    fn json(&self) -> Value {
-        json!({
-            "set": self.name,
-            "questions": self.questions,
-            "scored": self.scored,
-            "documents": self.documents,
-            "chunks": self.chunks,
-            "modes": self.modes.iter().map(mode_view).collect::<Vec<_>>(),
-        })
+/// What `eval retrieval --json` and `eval passages --json` print, without the roots.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct EvalView<'a> {
+    sets: Vec<EvaluatedSet<'a>>,
+}
+
+/// One set of questions.
+#[derive(Serialize, JsonSchema)]
+struct EvaluatedSet<'a> {
+    set: &'a str,
+    questions: usize,
+    /// Questions that have a known answer.
+    scored: usize,
+    documents: u64,
+    chunks: u64,
+    modes: Vec<EvaluatedMode<'a>>,
+}
+
+/// One mode of search on a set.
+#[derive(Serialize, JsonSchema)]
+struct EvaluatedMode<'a> {
+    mode: &'static str,
+    latency: &'a stats::Latency,
+    #[serde(flatten)]
+    scores: EvaluatedScores<'a>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+enum EvaluatedScores<'a> {
+    Documents {
+        scores: &'a ranking::Scores,
+        /// The mean difference of nDCG@10 from the first mode; null: this is the first mode.
+        ndcg_10_minus_first: Option<&'a stats::Difference>,
+    },
+    Passages {
+        scores: &'a [passages::PassageScores],
+    },
+}
+
+impl<'a> From<&'a EvalReport> for EvaluatedSet<'a> {
+    fn from(report: &'a EvalReport) -> Self {
+        Self {
+            set: &report.name,
+            questions: report.questions,
+            scored: report.scored,
+            documents: report.documents,
+            chunks: report.chunks,
+            modes: report.modes.iter().map(EvaluatedMode::from).collect(),
+        }
     }
 }
 
-/// The report of one mode as `--json` prints it.
-fn mode_view(one: &ModeReport) -> Value {
-    let mut body = json!({"mode": one.mode.name(), "latency": one.latency});
-    match &one.scores {
-        ModeScores::Documents(scores, difference) => {
-            body["scores"] = json!(scores);
-            body["ndcg_10_minus_first"] = json!(difference);
+impl<'a> From<&'a ModeReport> for EvaluatedMode<'a> {
+    fn from(report: &'a ModeReport) -> Self {
+        let scores = match &report.scores {
+            ModeScores::Documents(scores, difference) => EvaluatedScores::Documents {
+                scores,
+                ndcg_10_minus_first: difference.as_ref(),
+            },
+            ModeScores::Passages(scores) => EvaluatedScores::Passages { scores },
+        };
+        Self {
+            mode: report.mode.name(),
+            latency: &report.latency,
+            scores,
         }
-        ModeScores::Passages(scores) => body["scores"] = json!(scores),
     }
-    body
 }
 
 fn modes(args: &EvalArgs) -> Vec<Mode> {

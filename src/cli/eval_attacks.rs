@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::context::Context;
-use super::index::extend;
 use super::read::read_text;
 use super::try_it::{config_for, example_vault};
 use super::write::write_whole;
-use local_agent_eval::attacks::{self, Attack, AttackPassage};
+use local_agent_eval::attacks::{self, Attack, AttackFigures, AttackPassage};
 use local_agent_eval::claims;
 use local_agent_files::sandbox::{Address, What};
 use local_agent_text::error::{ErrorCode, Failure, Result};
@@ -22,6 +22,20 @@ const MOST: usize = 400;
 
 /// Number of tokens per passage in the default configuration; four bytes are counted as one token.
 const PASSAGE_TOKENS: usize = 200;
+
+/// What `eval attacks --json` prints, without the roots.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct EvalAttacksView<'a> {
+    rows: Vec<AttackedGroup<'a>>,
+}
+
+/// One kind of fault in the sentences of one source; `all`: every kind.
+#[derive(Serialize, JsonSchema)]
+struct AttackedGroup<'a> {
+    source: &'a str,
+    operator: &'a str,
+    figures: &'a AttackFigures,
+}
 
 pub(super) fn run(
     context: &mut Context,
@@ -55,18 +69,24 @@ pub(super) fn run(
     }
     if let Some(file) = out_file {
         let missed = all.iter().filter(|a| !a.caught || a.base_rejected);
-        let lines: String = missed.map(|a| format!("{}\n", json!(a))).collect();
+        let lines: String = missed
+            .map(|a| format!("{}\n", serde_json::to_string(a).unwrap_or_default()))
+            .collect();
         write_whole(&context.environment.cwd.join(file), lines.as_bytes())?;
     }
     let rows = attacks::rows(&all);
     if context.out.json {
-        let rows: Vec<Value> = rows
+        let rows = rows
             .iter()
-            .map(|((source, operator), row)| json!({ "source": source, "operator": operator, "figures": row }))
-            .collect();
-        let mut body = json!({ "rows": rows });
-        extend(&mut body, context.roots());
-        context.out.json(body);
+            .map(|((source, operator), figures)| AttackedGroup {
+                source,
+                operator,
+                figures,
+            });
+        let view = EvalAttacksView {
+            rows: rows.collect(),
+        };
+        context.out.json(context.body(&view)?);
         return Ok(ExitCode::SUCCESS);
     }
     let out = context.out;

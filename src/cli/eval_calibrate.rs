@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::args::EvalCommand;
 use super::context::Context;
 use super::eval_set::{folder, prepare, set_name};
-use super::index::extend;
 use super::read::read_text;
 use super::write::write_whole;
 use local_agent_eval::calibrate::{self, CalibrationSample, Costs, Observed};
@@ -59,17 +59,32 @@ pub(super) fn run(context: &Context, command: &EvalCommand) -> Result<ExitCode> 
     }
     let costs = costs(&fitted, &observed);
     if context.out.json {
-        let modes: Vec<_> = costs
+        let modes = costs
             .iter()
-            .map(|(name, _, costs)| json!({"mode": name, "sets": costs}))
-            .collect();
-        let mut body = json!({"calibration": fitted, "modes": modes});
-        extend(&mut body, context.roots());
-        context.out.json(body);
+            .map(|(mode, _, sets)| CalibratedMode { mode, sets });
+        let view = EvalCalibrateView {
+            calibration: &fitted,
+            modes: modes.collect(),
+        };
+        context.out.json(context.body(&view)?);
     } else {
         print(context, &costs);
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What `eval calibrate --json` prints, without the roots.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct EvalCalibrateView<'a> {
+    calibration: &'a Calibration,
+    modes: Vec<CalibratedMode<'a>>,
+}
+
+/// What the threshold of one mode costs on each set.
+#[derive(Serialize, JsonSchema)]
+struct CalibratedMode<'a> {
+    mode: &'static str,
+    sets: &'a [Costs],
 }
 
 /// What the searches find for the questions of every set, by mode.

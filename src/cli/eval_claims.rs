@@ -1,16 +1,41 @@
 //! `eval claims`: how well the verifier's support score agrees with people.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use serde_json::{Map, Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::context::Context;
-use super::index::extend;
 use super::read::read_text;
 use super::write::write_whole;
-use local_agent_eval::claims::{self, Claim, SUPPORT, Scored};
+use local_agent_eval::claims::{self, Claim, ClaimFigures, SUPPORT, Scored};
 use local_agent_text::error::Result;
+
+/// What `eval claims --json` prints, without the roots.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct EvalClaimsView<'a> {
+    sets: Vec<JudgedSet<'a>>,
+}
+
+/// One set of claims, with the figures of each method.
+#[derive(Serialize, JsonSchema)]
+struct JudgedSet<'a> {
+    set: &'a str,
+    claims: usize,
+    methods: &'a BTreeMap<&'static str, ClaimFigures>,
+}
+
+/// One line of `--scores-out`: a claim with every score and every feature.
+#[derive(Serialize)]
+struct ScoredClaim<'a> {
+    set: &'a str,
+    id: &'a str,
+    label: u8,
+    scores: BTreeMap<&'static str, f64>,
+    features: BTreeMap<&'static str, f64>,
+}
 
 pub(super) fn run(
     context: &Context,
@@ -30,14 +55,15 @@ pub(super) fn run(
     let scored: Vec<Scored> = sets.into_iter().map(|(_, scored)| scored).collect();
     let figures = claims::figures(&scored);
     if context.out.json {
-        let sets: Vec<Value> = scored
-            .iter()
-            .zip(&figures)
-            .map(|(set, figures)| json!({ "set": set.name, "claims": set.labels.len(), "methods": figures }))
-            .collect();
-        let mut body = json!({ "sets": sets });
-        extend(&mut body, context.roots());
-        context.out.json(body);
+        let sets = scored.iter().zip(&figures).map(|(set, methods)| JudgedSet {
+            set: &set.name,
+            claims: set.labels.len(),
+            methods,
+        });
+        let view = EvalClaimsView {
+            sets: sets.collect(),
+        };
+        context.out.json(context.body(&view)?);
         return Ok(ExitCode::SUCCESS);
     }
     let out = context.out;
@@ -84,23 +110,21 @@ fn lines(sets: &[(Vec<Claim>, Scored)]) -> String {
     let mut out = String::new();
     for (claims, scored) in sets {
         for (i, claim) in claims.iter().enumerate() {
-            let scores: Map<String, Value> = scored
-                .methods
-                .iter()
-                .filter_map(|(m, s)| Some(((*m).to_owned(), json!(s.get(i)?))))
-                .collect();
-            let features: Map<String, Value> = scored
-                .support
-                .get(i)
-                .map(|s| {
-                    s.features
-                        .iter()
-                        .map(|(n, v)| ((*n).to_owned(), json!(v)))
-                        .collect()
-                })
-                .unwrap_or_default();
-            let line = json!({ "set": scored.name, "id": claim.id, "label": claim.label, "scores": scores, "features": features });
-            out.push_str(&line.to_string());
+            let scores = scored.methods.iter();
+            let line = ScoredClaim {
+                set: &scored.name,
+                id: &claim.id,
+                label: claim.label,
+                scores: scores
+                    .filter_map(|(method, scores)| Some((*method, *scores.get(i)?)))
+                    .collect(),
+                features: scored
+                    .support
+                    .get(i)
+                    .map(|support| support.features.iter().copied().collect())
+                    .unwrap_or_default(),
+            };
+            out.push_str(&serde_json::to_string(&line).unwrap_or_default());
             out.push('\n');
         }
     }

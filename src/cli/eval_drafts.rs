@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::context::Context;
 use super::eval_attacks::notes;
-use super::index::extend;
 use super::read::read_text;
 use local_agent_eval::drafts::gold::Document;
 use local_agent_eval::drafts::{self, Citations, DraftRow, Recorded};
@@ -19,6 +19,30 @@ struct Table {
     /// The set they are made from; none for recorded drafts.
     set: Option<String>,
     rows: Vec<(String, DraftRow)>,
+}
+
+impl Table {
+    fn groups(&self) -> impl Iterator<Item = DraftGroup<'_>> {
+        self.rows.iter().map(|(fault, figures)| DraftGroup {
+            set: self.set.as_deref(),
+            fault,
+            figures,
+        })
+    }
+}
+
+/// What `eval drafts --json` prints, without the roots.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct EvalDraftsView<'a> {
+    rows: Vec<DraftGroup<'a>>,
+}
+
+/// The drafts with one kind of fault.
+#[derive(Serialize, JsonSchema)]
+struct DraftGroup<'a> {
+    set: Option<&'a str>,
+    fault: &'a str,
+    figures: &'a DraftRow,
 }
 
 pub(super) fn run(
@@ -48,14 +72,10 @@ pub(super) fn run(
         });
     }
     if context.out.json {
-        let rows: Vec<Value> = tables
-            .iter()
-            .flat_map(|Table { set, rows }| rows.iter().map(move |(fault, row)| (set, fault, row)))
-            .map(|(set, fault, row)| json!({"set": set, "fault": fault, "figures": row}))
-            .collect();
-        let mut body = json!({ "rows": rows });
-        extend(&mut body, context.roots());
-        context.out.json(body);
+        let view = EvalDraftsView {
+            rows: tables.iter().flat_map(Table::groups).collect(),
+        };
+        context.out.json(context.body(&view)?);
         return Ok(ExitCode::SUCCESS);
     }
     let set = if sets.is_empty() { "" } else { "| set " };

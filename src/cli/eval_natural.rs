@@ -4,15 +4,28 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::context::Context;
-use super::index::extend;
 use super::output::Output;
 use super::read::read_text;
 use local_agent_eval::natural::{self, Faults, Miss, NaturalFigures, Vaults};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::RelPath;
+
+/// What `eval natural --json` prints, without the roots.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct EvalNaturalView<'a> {
+    sets: Vec<NaturalSet<'a>>,
+}
+
+/// One set of answers.
+#[derive(Serialize, JsonSchema)]
+struct NaturalSet<'a> {
+    set: &'a str,
+    figures: &'a NaturalFigures,
+}
 
 pub(super) fn run(
     context: &Context,
@@ -30,13 +43,13 @@ pub(super) fn run(
         sets.push((name, natural::measure(&rows, &mut vaults)?));
     }
     if context.out.json {
-        let sets: Vec<Value> = sets
-            .iter()
-            .map(|(name, figures)| json!({ "set": name, "figures": figures }))
-            .collect();
-        let mut body = json!({ "sets": sets });
-        extend(&mut body, context.roots());
-        context.out.json(body);
+        let sets = sets.iter();
+        let view = EvalNaturalView {
+            sets: sets
+                .map(|(set, figures)| NaturalSet { set, figures })
+                .collect(),
+        };
+        context.out.json(context.body(&view)?);
         return Ok(ExitCode::SUCCESS);
     }
     for (name, figures) in &sets {

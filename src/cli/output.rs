@@ -7,9 +7,10 @@ use std::process::ExitCode;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::args::ColorWhen;
+use super::config::ProblemView;
 use local_agent_text::error::{ErrorCode, Failure};
 use local_agent_text::types::percent_encode;
 pub(super) use local_agent_text::types::visible;
@@ -182,12 +183,8 @@ pub(super) fn set_link_template(template: String) {
 
 /// The error envelope of every command.
 fn envelope(failure: &Failure, roots: &Map<String, Value>) -> Value {
-    let mut body = json!({
-        "ok": false,
-        "error_code": failure.code.as_str(),
-        "error_message": failure.message,
-        "hint": failure.hint,
-    });
+    let mut body = serde_json::to_value(ProblemView::from(failure)).unwrap_or_default();
+    body["ok"] = Value::Bool(false);
     if let Some(fields) = body.as_object_mut() {
         fields.extend(roots.clone());
     }

@@ -11,6 +11,12 @@ use super::config::{CheckedView, ProblemView, SettingsView, TrustedView};
 use super::conflicts::ConflictsView;
 use super::doctor::DoctorView;
 use super::embed::EmbedView;
+use super::eval::EvalView;
+use super::eval_attacks::EvalAttacksView;
+use super::eval_calibrate::EvalCalibrateView;
+use super::eval_claims::EvalClaimsView;
+use super::eval_drafts::EvalDraftsView;
+use super::eval_natural::EvalNaturalView;
 use super::folder_context::ContextsView;
 use super::get::{ManyView, PieceView};
 use super::import::ImportedView;
@@ -24,6 +30,9 @@ use super::models::{ModelsView, PulledView, VerifiedView};
 use super::notes::{BacklinksView, LinksView, NotesView, SimilarView, TagsView};
 use super::query::view::QueryView;
 use super::runs::{HeadView, ListView, PruneView, ReplayView, ShowView, VerifyView};
+use super::serve::ListeningView;
+use super::serve::daemon::{ServerStateView, StoppedView};
+use super::serve::tokens::{AddedTokenView, OwnTokenView, RemovedTokenView, TokensView};
 use super::skill::InstalledView;
 use super::source::{ChangedView, SourcesView};
 use super::status::StatusView;
@@ -58,9 +67,18 @@ fn schemas_of_views() -> Vec<(&'static str, Value)> {
         ("config show", of::<SettingsView<'_>>()),
         ("config trust", of::<TrustedView<'_>>()),
         ("conflicts", of::<ConflictsView<'_>>()),
+        ("context add", of::<ChangedView>()),
+        ("context remove", of::<ChangedView>()),
         ("context list", of::<ContextsView>()),
         ("doctor", of::<DoctorView<'_>>()),
         ("embed", of::<EmbedView<'_>>()),
+        ("eval attacks", of::<EvalAttacksView<'_>>()),
+        ("eval calibrate", of::<EvalCalibrateView<'_>>()),
+        ("eval claims", of::<EvalClaimsView<'_>>()),
+        ("eval drafts", of::<EvalDraftsView<'_>>()),
+        ("eval natural", of::<EvalNaturalView<'_>>()),
+        ("eval passages", of::<EvalView<'_>>()),
+        ("eval retrieval", of::<EvalView<'_>>()),
         ("get", of::<PieceView<'_>>()),
         ("import", of::<ImportedView>()),
         ("index", of::<IndexView<'_>>()),
@@ -69,11 +87,14 @@ fn schemas_of_views() -> Vec<(&'static str, Value)> {
         ("links", of::<LinksView<'_>>()),
         ("ls", of::<NotesView<'_>>()),
         ("mcp install", of::<ChangeView>()),
+        ("mcp uninstall", of::<ChangeView>()),
         ("mcp status", of::<ClientsView>()),
         ("memory add", of::<MemoryView<'_, AddedView<'_>>>()),
         ("memory delete", of::<MemoryView<'_, DeletedView<'_>>>()),
         ("memory export", of::<MemoryView<'_, ExportedView<'_>>>()),
         ("memory list", of::<MemoryView<'_, ItemsView<'_>>>()),
+        ("memory search", of::<MemoryView<'_, ItemsView<'_>>>()),
+        ("memory show", of::<MemoryView<'_, ItemsView<'_>>>()),
         ("memory repair", of::<MemoryView<'_, RepairedView<'_>>>()),
         (
             "memory repair --begin-anew",
@@ -84,15 +105,25 @@ fn schemas_of_views() -> Vec<(&'static str, Value)> {
         ("models verify", of::<VerifiedView<'_>>()),
         ("multi-get", of::<ManyView<'_>>()),
         ("query", of::<QueryView<'_>>()),
-        ("runs ledger", of::<HeadView<'_>>()),
+        ("runs head", of::<HeadView<'_>>()),
         ("runs list", of::<ListView<'_>>()),
         ("runs prune", of::<PruneView<'_>>()),
         ("runs replay", of::<ReplayView<'_>>()),
         ("runs show", of::<ShowView<'_>>()),
         ("runs verify", of::<VerifyView<'_>>()),
+        ("search", of::<QueryView<'_>>()),
+        ("serve", of::<ListeningView<'_>>()),
+        ("serve status", of::<ServerStateView<'_>>()),
+        ("serve stop", of::<StoppedView>()),
+        ("serve token", of::<OwnTokenView<'_>>()),
+        ("serve token add", of::<AddedTokenView<'_>>()),
+        ("serve token list", of::<TokensView<'_>>()),
+        ("serve token remove", of::<RemovedTokenView<'_>>()),
         ("similar", of::<SimilarView<'_>>()),
         ("skill install", of::<InstalledView>()),
         ("source add", of::<ChangedView>()),
+        ("source remove", of::<ChangedView>()),
+        ("source rename", of::<ChangedView>()),
         ("source list", of::<SourcesView>()),
         ("status", of::<StatusView>()),
         ("tags", of::<TagsView<'_>>()),
@@ -101,6 +132,7 @@ fn schemas_of_views() -> Vec<(&'static str, Value)> {
         ("tool list", of::<ToolsView>()),
         ("tool log", of::<CallsView<'_>>()),
         ("try", of::<TryView<'_>>()),
+        ("vsearch", of::<QueryView<'_>>()),
         ("verify", of::<JudgedView<'_>>()),
     ]
 }

@@ -74,3 +74,32 @@ fn the_schemas_of_json_outputs_are_the_printed_structs() {
     }
     holds("json.md", &page);
 }
+
+#[test]
+fn every_command_that_prints_json_has_a_schema() {
+    // What these print is another program's text, or a line for each event or call.
+    let others = [
+        "completions",
+        "man",
+        "mcp",
+        "skill show",
+        "tool run",
+        "watch",
+    ];
+    let reference = local_agent::cli::cli_reference();
+    let commands: Vec<&str> = reference
+        .lines()
+        .filter_map(|line| line.strip_prefix("## `local-agent ")?.strip_suffix('`'))
+        .collect();
+    let schemas = local_agent::cli::json_schemas();
+    let has_schema = |command: &str| schemas.iter().any(|(name, _)| *name == command);
+    for command in &commands {
+        let below = format!("{command} ");
+        let is_group = commands.iter().any(|other| other.starts_with(&below));
+        assert!(
+            is_group || has_schema(command) || others.contains(command),
+            "`{command}` has no schema"
+        );
+    }
+    assert!(commands.len() > 60);
+}

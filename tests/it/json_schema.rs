@@ -150,11 +150,11 @@ fn command_of(args: &[&str]) -> Option<&'static str> {
     if words.len() > 1 && words[0] == "tags" {
         return Some("tags TAG");
     }
-    let two = words.get(..2).map(|two| two.join(" "));
-    [two.as_deref(), words.first().copied()]
-        .into_iter()
-        .flatten()
-        .find_map(|name| outputs().get_key_value(name).map(|(name, _)| *name))
+    (1..=3).rev().find_map(|count| {
+        let name = words.get(..count)?.join(" ");
+        let (name, _) = outputs().get_key_value(name.as_str())?;
+        Some(*name)
+    })
 }
 
 /// Fails when what a command printed with `--json` does not match its schema, or has a field that

@@ -1,6 +1,7 @@
 //! Fits the probability of relevance, and measures the cost of its threshold: answerable questions
 //! refused, unanswerable ones answered.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::invalid;
@@ -32,7 +33,7 @@ pub struct Observed {
 }
 
 /// The effect of the threshold on one set. Shares, 0 to 1.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Costs {
     /// Its name.
     pub set: String,

@@ -203,7 +203,7 @@ fn summed_accuracy(lists: &[(&[bool], &[f64])], t: f64) -> f64 {
 }
 
 /// The results of one method on one set.
-#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, schemars::JsonSchema, serde::Serialize)]
 pub struct ClaimFigures {
     /// Area under the ROC curve.
     pub auc: f64,

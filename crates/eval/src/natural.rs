@@ -8,6 +8,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use local_agent_text::error::{ErrorCode, Failure, Result};
@@ -226,7 +227,7 @@ impl File {
 }
 
 /// The verdict on one sentence.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Fate {
     /// There was no objection.
@@ -248,7 +249,7 @@ impl Fate {
 }
 
 /// A sentence with the wrong verdict.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Miss {
     /// The id of its row.
     pub id: String,
@@ -265,7 +266,7 @@ pub struct Miss {
 }
 
 /// Counts of one fault kind.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Faults {
     /// Wrong answers.
     pub all: usize,
@@ -289,7 +290,7 @@ impl Faults {
 }
 
 /// The figures of a set.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct NaturalFigures {
     /// Honest answers.
     pub honest: usize,

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::set::{Evidence, Mark};
@@ -23,7 +24,7 @@ pub struct Passage {
 pub type PassageRun = BTreeMap<String, Vec<Passage>>;
 
 /// Means over all questions for one k. Each 0 to 1.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
 pub struct PassageScores {
     /// The number of passages that count.
     pub k: usize,

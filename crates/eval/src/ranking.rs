@@ -5,12 +5,13 @@
 use std::collections::BTreeMap;
 use std::ops::{Add, Div};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::set::Judgments;
 
 /// Scores of one question, or their mean over a set. Each 0 to 1.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Scores {
     /// Gain by grade and place, of the best ten, against the best order there is.
     #[serde(rename = "nDCG@10")]

@@ -1,9 +1,10 @@
 //! Percentiles and the paired bootstrap: is a difference more than the luck of the questions?
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Times of many searches, in milliseconds.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Latency {
     /// Half of the searches took no longer.
     pub p50_ms: f64,
@@ -31,7 +32,7 @@ fn percentile(sorted: &[f64], p: f64) -> f64 {
 }
 
 /// A mean difference and the interval that contains 95 % of its resamples.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Difference {
     /// Of all questions.
     pub mean: f64,

@@ -9,8 +9,8 @@
 //! | `bodies` | the operations, with the results of the command line's `--json` |
 
 mod bodies;
-mod daemon;
-mod tokens;
+pub(super) mod daemon;
+pub(super) mod tokens;
 mod views;
 
 use std::process::ExitCode;

@@ -11,6 +11,7 @@ mod operators;
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use operators::Edit;
@@ -239,7 +240,7 @@ pub(super) fn bare(sentence: &str) -> String {
 }
 
 /// One attack and its result.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Attack {
     /// Which source.
     pub source: &'static str,
@@ -453,8 +454,8 @@ fn word_at<'w>(whole: &[&'w str], n: u64) -> Option<&'w str> {
 }
 
 /// The figures of one operator on one source.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Row {
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
+pub struct AttackFigures {
     /// Attacks.
     pub attacks: usize,
     /// Share of attacks that were rejected.
@@ -470,7 +471,7 @@ pub struct Row {
 }
 
 /// Source and operator → figures; the operator `all` is the total of a source.
-pub fn rows(attacks: &[Attack]) -> BTreeMap<(String, String), Row> {
+pub fn rows(attacks: &[Attack]) -> BTreeMap<(String, String), AttackFigures> {
     let mut groups: BTreeMap<(String, String), Vec<&Attack>> = BTreeMap::new();
     for attack in attacks {
         for operator in [attack.operator.as_str(), "all"] {
@@ -483,7 +484,7 @@ pub fn rows(attacks: &[Attack]) -> BTreeMap<(String, String), Row> {
     groups
         .into_iter()
         .map(|(key, list)| {
-            let row = Row {
+            let row = AttackFigures {
                 attacks: list.len(),
                 caught: share_of(&list, |a| a.caught),
                 false_rejects: share_of(&list, |a| a.base_rejected),

@@ -16,6 +16,7 @@ pub mod gold;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::attacks::{AttackPassage, freeze};
@@ -122,7 +123,7 @@ pub fn read(text: &str) -> Result<Vec<Recorded>> {
 }
 
 /// The figures of a group of drafts.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
 pub struct DraftRow {
     /// All of them.
     pub drafts: usize,
@@ -150,7 +151,7 @@ impl DraftRow {
 }
 
 /// Counts for citation recall and precision.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Citations {
     /// All of them.
     pub statements: usize,
