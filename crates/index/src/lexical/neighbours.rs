@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use local_agent_text::language::Language;
-use local_agent_text::language::tokenize::{Analyzer, Token};
+use local_agent_text::language::tokenize::{Token, with_analyzer};
 
 use super::question_words::searched_words;
 use super::{Query, Reader};
@@ -12,7 +12,6 @@ use super::{Query, Reader};
 #[derive(Default)]
 pub struct Neighbours {
     pairs: HashSet<(String, String)>,
-    analyzer: Analyzer,
 }
 
 impl Reader {
@@ -25,14 +24,14 @@ impl Reader {
 impl Neighbours {
     /// `languages`: the languages of the index besides English.
     fn of(query: &Query, languages: &[Language]) -> Self {
-        let (mut pairs, mut analyzer) = (HashSet::new(), Analyzer::default());
+        let mut pairs = HashSet::new();
         let words = searched_words(query, languages);
         for text in std::iter::once(&words).chain(&query.phrases) {
-            each_pair(&mut analyzer, text, |a, b| {
+            each_pair(text, |a, b| {
                 pairs.insert((a.to_owned(), b.to_owned()));
             });
         }
-        Self { pairs, analyzer }
+        Self { pairs }
     }
 
     /// Whether there is no pair.
@@ -41,20 +40,19 @@ impl Neighbours {
     }
 
     /// The share of the pairs that are adjacent in `text`, 0 to 1; 0 without pairs.
-    pub fn share_in(&mut self, text: &str) -> f32 {
-        let Self { pairs, analyzer } = self;
+    pub fn share_in(&self, text: &str) -> f32 {
         let mut found = HashSet::new();
-        each_pair(analyzer, text, |a, b| {
-            found.extend(pairs.iter().find(|pair| pair.0 == a && pair.1 == b));
+        each_pair(text, |a, b| {
+            found.extend(self.pairs.iter().find(|pair| pair.0 == a && pair.1 == b));
         });
-        found.len() as f32 / pairs.len().max(1) as f32
+        found.len() as f32 / self.pairs.len().max(1) as f32
     }
 }
 
 /// Passes every two adjacent stems of `text` to `take`, skipping stop words.
-fn each_pair(analyzer: &mut Analyzer, text: &str, mut take: impl FnMut(&str, &str)) {
+fn each_pair(text: &str, mut take: impl FnMut(&str, &str)) {
     let mut last = String::new();
-    analyzer.analyze(text, &mut |token| {
+    let mut pair_up = |token: Token<'_>| {
         let Token::Word {
             stem, stop: false, ..
         } = token
@@ -66,7 +64,8 @@ fn each_pair(analyzer: &mut Analyzer, text: &str, mut take: impl FnMut(&str, &st
         }
         last.clear();
         last.push_str(stem);
-    });
+    };
+    with_analyzer(|analyzer| analyzer.analyze(text, &mut pair_up));
 }
 
 #[cfg(test)]
@@ -76,7 +75,7 @@ mod tests {
     #[test]
     fn pairs_are_those_of_stems_without_stop_words() {
         let query = Query::plain("How does the garbage collector pause threads?");
-        let mut pairs = Neighbours::of(&query, &[]);
+        let pairs = Neighbours::of(&query, &[]);
         let share = pairs.share_in("Garbage collectors run. They pause no threads.");
         assert_eq!(share, 2.0 / 3.0);
         assert_eq!(

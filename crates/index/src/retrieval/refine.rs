@@ -76,7 +76,7 @@ impl Engine {
     ) -> Result<()> {
         let reader = self.lexical.as_ref();
         let pairs = reader.map(|reader| reader.neighbours(request.query));
-        let mut pairs = pairs.unwrap_or_default();
+        let pairs = pairs.unwrap_or_default();
         let mut seen: HashSet<i64, RandomState> = HashSet::default();
         for (at, candidate) in head.iter_mut().enumerate() {
             candidate.score /= 1.0 + NEIGHBOURS;

@@ -10,7 +10,7 @@ use rusqlite::{Connection, MAIN_DB, OptionalExtension as _, Row, TransactionBeha
 
 use super::error::Result;
 use super::{
-    Database, FoundDatabase, begun, checkpoint, examine, open_read, open_write, side_file,
+    Database, FoundDatabase, begun, checkpoint, examine, identity, open_read, open_write, side_file,
 };
 use local_agent_text::types::Sha256;
 
@@ -23,6 +23,8 @@ pub struct Durable {
     path: PathBuf,
     /// Only a known head was changed.
     only_head: bool,
+    /// Which file was opened.
+    file: Option<(u64, u64)>,
 }
 
 /// The log may grow to this length while only heads are written. The first process that opens the
@@ -37,8 +39,7 @@ impl Drop for Durable {
         if self.conn.is_readonly(MAIN_DB).unwrap_or(true) {
             return;
         }
-        let log = side_file(&self.path, "-wal");
-        if self.only_head && std::fs::metadata(log).is_ok_and(|log| log.len() < LOG_BYTES) {
+        if self.log_may_stay() {
             // Otherwise SQLite would empty it when the last connection is closed.
             let _ = self
                 .conn
@@ -119,7 +120,31 @@ impl Durable {
             conn,
             path: path.to_owned(),
             only_head: false,
+            file: identity(path),
         })
+    }
+
+    /// Whether the file at the path is still the one that was opened, and is not empty.
+    pub fn is_current(&self) -> bool {
+        let has_content = std::fs::metadata(&self.path).is_ok_and(|file| file.len() > 0);
+        has_content && self.file.is_some() && self.file == identity(&self.path)
+    }
+
+    /// Empties the write-ahead log as closing the connection would, and leaves it open.
+    ///
+    /// # Errors
+    /// Those of SQLite.
+    pub fn settle(&mut self) -> Result<()> {
+        if self.log_may_stay() {
+            return Ok(());
+        }
+        checkpoint(&self.conn)
+    }
+
+    /// Whether the write-ahead log has nothing but heads, and is short.
+    fn log_may_stay(&self) -> bool {
+        let log = side_file(&self.path, "-wal");
+        self.only_head && std::fs::metadata(log).is_ok_and(|log| log.len() < LOG_BYTES)
     }
 
     /// Opens the database for reading; `None` if there is none yet.
@@ -138,6 +163,7 @@ impl Durable {
                 conn,
                 path: path.to_owned(),
                 only_head: false,
+                file: None,
             })),
         }
     }
@@ -169,10 +195,8 @@ impl Durable {
     /// The head of the ledger whose first line has this hash.
     pub fn head(&self, ledger: &Sha256) -> Result<Option<Head>> {
         let sql = "SELECT ledger, lines, bytes, sha256 FROM ledger_heads WHERE ledger = ?1";
-        Ok(self
-            .conn
-            .query_row(sql, [ledger.as_bytes()], head)
-            .optional()?)
+        let mut statement = self.conn.prepare_cached(sql)?;
+        Ok(statement.query_row([ledger.as_bytes()], head).optional()?)
     }
 
     /// All heads, each with the last folder of runs that contained its ledger.
@@ -187,9 +211,9 @@ impl Durable {
     /// was not recorded.
     pub fn mark(&self, ledger: &Sha256) -> Result<Option<String>> {
         let sql = "SELECT value FROM meta WHERE key = ?1";
-        Ok(self
-            .conn
-            .query_row(sql, [mark_key(ledger)], |row| row.get(0))
+        let mut statement = self.conn.prepare_cached(sql)?;
+        Ok(statement
+            .query_row([mark_key(ledger)], |row| row.get(0))
             .optional()?)
     }
 
@@ -214,15 +238,18 @@ impl Durable {
             let sql = "DELETE FROM ledger_heads WHERE runs_dir = ?1 AND ledger <> ?2";
             tx.execute(sql, params![&*dir, head.ledger.as_bytes()])?;
         }
-        tx.execute(
-            "INSERT INTO ledger_heads (ledger, runs_dir, lines, bytes, sha256) VALUES (?1, ?2, ?3, ?4, ?5)
-             ON CONFLICT (ledger) DO UPDATE SET runs_dir = ?2, lines = ?3, bytes = ?4, sha256 = ?5",
-            params![head.ledger.as_bytes(), &*dir, head.lines as i64, head.bytes as i64, head.sha256.as_bytes()],
-        )?;
-        tx.execute(
-            "INSERT INTO meta (key, value) VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = ?2",
-            params![mark_key(&head.ledger), mark],
-        )?;
+        let sql = "INSERT INTO ledger_heads (ledger, runs_dir, lines, bytes, sha256) VALUES (?1, ?2, ?3, ?4, ?5)
+             ON CONFLICT (ledger) DO UPDATE SET runs_dir = ?2, lines = ?3, bytes = ?4, sha256 = ?5";
+        tx.prepare_cached(sql)?.execute(params![
+            head.ledger.as_bytes(),
+            &*dir,
+            head.lines as i64,
+            head.bytes as i64,
+            head.sha256.as_bytes()
+        ])?;
+        let sql = "INSERT INTO meta (key, value) VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = ?2";
+        tx.prepare_cached(sql)?
+            .execute(params![mark_key(&head.ledger), mark])?;
         tx.commit()?;
         Ok(self.conn.pragma_update(None, "synchronous", "full")?)
     }

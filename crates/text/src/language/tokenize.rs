@@ -6,6 +6,8 @@
 //! whole and in parts; scripts written without spaces as single characters (exact) and as pairs
 //! (stem).
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::is_combining_mark;
 
@@ -439,20 +441,41 @@ fn lower_into(out: &mut String, text: &str) {
     }
 }
 
+/// Analyzers whose stems stay known from one text to the next.
+static IDLE: Mutex<Vec<Analyzer>> = Mutex::new(Vec::new());
+
+/// How many of them are kept.
+const MOST_IDLE: usize = 4;
+
+/// Passes an analyzer that may know the stems of earlier texts.
+pub fn with_analyzer<T>(work: impl FnOnce(&mut Analyzer) -> T) -> T {
+    let mut analyzer = idle_analyzers().pop().unwrap_or_default();
+    let result = work(&mut analyzer);
+    let mut idle = idle_analyzers();
+    if idle.len() < MOST_IDLE {
+        idle.push(analyzer);
+    }
+    result
+}
+
+fn idle_analyzers() -> MutexGuard<'static, Vec<Analyzer>> {
+    IDLE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// The terms of `text` as in the search index: stems in order of appearance, without stop words
 /// unless there is nothing else; ideographs and similar characters in pairs. Compounds yield their
 /// parts.
 pub fn terms(text: &str) -> Vec<String> {
-    let mut analyzer = Analyzer::default();
     let (mut content, mut stops) = (Vec::new(), Vec::new());
-    analyzer.analyze(text, &mut |token| match token {
+    let mut take = |token: Token<'_>| match token {
         Token::Word {
             stem, stop: false, ..
         } => content.push(stem.to_owned()),
         Token::Word { stem, .. } => stops.push(stem.to_owned()),
         Token::Char { text, alone: true } | Token::Pair(text) => content.push(text.to_owned()),
         Token::Char { .. } | Token::Whole { .. } => {}
-    });
+    };
+    with_analyzer(|analyzer| analyzer.analyze(text, &mut take));
     if content.is_empty() { stops } else { content }
 }
 

@@ -280,10 +280,16 @@ impl Ledger {
         }
     }
 
-    fn write(&self, entries: &[NewLine]) -> Result<Option<Failure>> {
+    /// Writes lines and the head. `kept` is the connection of the write before, and of this one if
+    /// nothing failed: opening the database takes longer than the write.
+    fn write(&self, entries: &[NewLine], kept: &mut Option<Durable>) -> Result<Option<Failure>> {
         let folder = private::make_folder(&self.runs_dir)?;
         let _lock = self.lock(&folder)?;
-        let mut durable = match Durable::open_write(&self.durable).map_err(Failure::from) {
+        let opened = match kept.take().filter(Durable::is_current) {
+            Some(durable) => Ok(durable),
+            None => Durable::open_write(&self.durable).map_err(Failure::from),
+        };
+        let durable = match opened {
             Ok(durable) => Ok(durable),
             Err(failure)
                 if matches!(
@@ -300,12 +306,14 @@ impl Ledger {
         Self::open_with(&mut writer, &anchor, durable.is_ok())?;
         entries.iter().try_for_each(|entry| writer.enter(entry))?;
         let (head, mark) = writer.finish()?;
-        match &mut durable {
-            Ok(durable) => {
+        match durable {
+            Ok(mut durable) => {
                 durable.set_head(&self.runs_dir, &head, &mark, false)?;
+                durable.settle()?;
+                *kept = Some(durable);
                 Ok(None)
             }
-            Err(failure) => Ok(Some(failure.clone())),
+            Err(failure) => Ok(Some(failure)),
         }
     }
 

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
 
 use super::{Ledger, NewLine};
+use local_agent_index::store::Durable;
 use local_agent_text::error::{Failure, Result};
 
 /// Like [`Ledger::append`].
@@ -21,6 +22,8 @@ static QUEUES: LazyLock<Mutex<Queues>> = LazyLock::new(Mutex::default);
 struct Queue {
     state: Mutex<QueueState>,
     done: Condvar,
+    /// The open database with the head. Only the caller that writes uses it.
+    durable: Mutex<Option<Durable>>,
 }
 
 #[derive(Debug, Default)]
@@ -85,7 +88,7 @@ pub(super) fn enter(ledger: &Ledger, entries: Vec<NewLine>) -> WriteOutcome {
             tickets,
             outcome: unfinished,
         };
-        turn.outcome = ledger.write(&entries.concat());
+        turn.outcome = ledger.write(&entries.concat(), &mut locked(&queue.durable));
         drop(turn);
         state = locked(&queue.state);
     }
