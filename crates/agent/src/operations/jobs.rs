@@ -138,7 +138,7 @@ impl EmbeddingModel {
         }
     }
 
-    /// The same model, with a folder for packed weights.
+    /// The same model, which stores packed weights in `folder`.
     #[must_use]
     pub fn with_prepared(self, folder: PreparedFolder) -> Self {
         match self {
@@ -147,7 +147,7 @@ impl EmbeddingModel {
         }
     }
 
-    /// Its id; for a model on a server, the server's id for it.
+    /// Its id; for a model on a server, the id that the server uses.
     pub fn id(&self) -> &str {
         match self {
             Self::Local(files) => files.id(),
@@ -155,7 +155,7 @@ impl EmbeddingModel {
         }
     }
 
-    /// What computes its network; `None`: a server.
+    /// The engine that computes its network; `None` for a model on a server.
     pub fn engine(&self) -> Option<Engine> {
         match self {
             Self::Local(files) => Some(files.network().engine()),
@@ -203,7 +203,7 @@ impl EmbeddingModel {
     }
 }
 
-/// The chunks that are not sent to a server on another machine: those of private notes.
+/// The chunks of private notes, which are not sent to a server on another machine.
 fn kept_back(config: &Config, model: &EmbeddingModel) -> Result<Option<IdSet>> {
     let EmbeddingModel::Server(server) = model else {
         return Ok(None);
