@@ -4,8 +4,8 @@
 //! marks of quoted lines, becomes one space; curly and angled quote marks become straight; hyphens
 //! that differ only in breaking become `-`; soft hyphens and zero-width spaces are removed;
 //! emphasis, code ticks, highlight marks, backslash escapes and the addresses of links are removed.
-//! Nothing else: words, case, digits and punctuation stay. Every byte of the result knows the bytes
-//! it came from.
+//! Words, case, digits and punctuation do not change. The result records, for every byte, the
+//! original bytes.
 
 use std::ops::Range;
 
