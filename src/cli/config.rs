@@ -80,13 +80,13 @@ fn check(context: &Context) -> Result<ExitCode> {
     Ok(ExitCode::from(u8::from(!ok)))
 }
 
-/// A problem as `--json` prints it.
+/// A problem in the form of `--json`.
 fn problem_view(f: &Failure) -> Value {
     json!({"error_code": f.code.as_str(), "error_message": f.message, "hint": f.hint})
 }
 
-/// Trusts a configuration that was found, and state folders that somebody else may have created.
-/// With `file`, only that configuration.
+/// Trusts a configuration that was found, and state folders that may have been created by somebody
+/// else. With `file`, trusts only that configuration.
 fn trust(context: &Context, file: Option<&std::path::Path>) -> Result<ExitCode> {
     let loaded = context.load_lenient()?;
     let found = match file {

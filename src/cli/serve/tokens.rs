@@ -12,7 +12,7 @@ use crate::serve::{self, VisitorRole};
 use local_agent_agent::config::{Config, unknown_source};
 use local_agent_text::error::Result;
 
-/// What `serve token --json` prints, without the roots.
+/// The output of `serve token --json`, without the roots.
 #[derive(Serialize)]
 struct OwnTokenView<'a> {
     token: &'a str,
@@ -20,7 +20,7 @@ struct OwnTokenView<'a> {
     renewed: bool,
 }
 
-/// What `serve token add --json` prints, without the roots. The token is shown only here.
+/// The output of `serve token add --json`, without the roots. The token is shown only here.
 #[derive(Serialize)]
 struct AddedTokenView<'a> {
     name: &'a str,
@@ -29,7 +29,7 @@ struct AddedTokenView<'a> {
     token: &'a str,
 }
 
-/// What `serve token list --json` prints, without the roots.
+/// The output of `serve token list --json`, without the roots.
 #[derive(Serialize)]
 struct TokensView<'a> {
     count: usize,
@@ -45,7 +45,7 @@ struct TokenView<'a> {
     made_at: &'a str,
 }
 
-/// What `serve token remove --json` prints, without the roots.
+/// The output of `serve token remove --json`, without the roots.
 #[derive(Serialize)]
 struct RemovedTokenView<'a> {
     name: &'a str,
