@@ -2,8 +2,8 @@
 //! that entry. The file belongs to somebody else, whose comments, order and white space may have a
 //! reason.
 //!
-//! JSON is here; TOML and YAML are in files of their own. Every edit is read again: if it changed
-//! anything else than the entry, it is given up.
+//! This file edits JSON; other files edit TOML and YAML. Every edit is read again. If it changed
+//! anything other than the entry, it is discarded.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! The published schema of `run.json`, checked against records of real runs.
+//! Checks the published schema of `run.json` against records of real runs.
 //!
 //! The validator knows only the keywords that the schema uses, and fails on any other.
 
@@ -39,7 +39,7 @@ fn is_type(value: &Value, name: &str) -> bool {
     }
 }
 
-/// What is wrong with `value` at `at`, if anything.
+/// The violation in `value` at `at`, if any.
 fn check(root: &Value, schema: &Value, value: &Value, at: &str) -> Result<(), String> {
     for (word, rule) in schema.as_object().unwrap() {
         let holds = match word.as_str() {
