@@ -22,7 +22,7 @@ pub(super) struct Codes {
 /// The result of checking the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Looked {
-    /// There is no file; nothing has been reported yet.
+    /// The file does not exist; nothing has been reported yet.
     Nothing,
     /// The file is ours, has this version, and is intact.
     Usable,

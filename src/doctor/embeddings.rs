@@ -117,8 +117,8 @@ fn contents(
     complete(subject, store, index, maker, checks, phase3)
 }
 
-/// Checks the fingerprints. If all vectors have another fingerprint, they are useless, and the user
-/// is told why.
+/// Checks the fingerprints. If no vector has the current fingerprint, the vectors are useless, and
+/// the check reports the reason.
 fn made_alike(
     subject: &Subject<'_>,
     store: &EmbeddingStore,

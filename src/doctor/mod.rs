@@ -263,7 +263,7 @@ fn quoted(path: &Path) -> String {
     }
 }
 
-/// Whether a shell reads the character as it is.
+/// Whether a shell takes the character literally without quotes.
 fn needs_no_quotes(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '/' | '.' | '-' | '_' | '\\' | ':')
 }

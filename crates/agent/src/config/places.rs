@@ -13,8 +13,8 @@ pub(super) fn is_folder_name(text: &str) -> bool {
 /// joined to `base`.
 ///
 /// # Errors
-/// One sentence: `text` begins with `~` and there is no home folder, or with `~name`, which is not
-/// supported.
+/// One sentence: `text` begins with `~` and the home folder is unknown, or begins with `~name`,
+/// which is not supported.
 pub(super) fn expand(
     text: &str,
     base: &Path,

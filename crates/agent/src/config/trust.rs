@@ -78,8 +78,8 @@ fn broken_trust(file: &Path, why: String) -> Failure {
     ))
 }
 
-/// Records that the operator trusts `file` as it is now; returns the recorded SHA-256. An earlier
-/// entry for the same file is replaced. The store is written completely or not at all.
+/// Records that the operator trusts the current content of `file`; returns the recorded SHA-256. An
+/// earlier entry for the same file is replaced. The store is written completely or not at all.
 ///
 /// # Errors
 /// `CONFIG_ERROR` when `file` or the store cannot be read, `WRITE_ERROR` when the store cannot be

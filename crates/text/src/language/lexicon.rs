@@ -217,7 +217,7 @@ sections! {
 
     // What an answer says about itself.
 
-    /// Phrases that give up the whole question.
+    /// Phrases that decline to answer the whole question.
     RefusesWhole = "refuses-whole",
     /// Phrases that name a gap.
     RefusesGap = "refuses-gap",

@@ -143,7 +143,7 @@ fn a_picture_that_the_cited_text_does_not_have_is_not_shown() {
         "The boiler runs at 4 bar <img alt=\"the boiler explodes\" src=\"x.png\"> [E1].",
         "The boiler runs at 4 bar [E1]. ![The boiler explodes](x.png)",
         "The boiler runs at 4 bar [E1]. ![](x.png \"The boiler explodes\")",
-        // The address "e" is part of a word of the note, but is no address there.
+        // The address "e" appears in the note as part of a word, not as an address.
         "![The boiler explodes](e) The boiler runs at 4 bar [E1].",
         "![The boiler explodes]() The boiler runs at 4 bar [E1].",
     ] {

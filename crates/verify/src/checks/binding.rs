@@ -293,7 +293,8 @@ fn replaced(case: &Case<'_>, terms: &[Term], affinities: &mut Affinities<'_>) ->
             let for_claim = leads.iter().filter(|l| **l >= CLOSER).count();
             let against = leads.iter().filter(|l| **l <= -CLOSER).count();
             let names = name && rival.is_name;
-            // The cited text says of the rival everything that the claim says of its own thing.
+            // The cited text says about the rival everything that the claim says about its own
+            // subject.
             let framed = |t: &u32| affinities.of(*t, rival.id) >= FRAME;
             // "Thomas" and "Weber" in one clause can be one person.
             let apart = affinities.of(x.id, rival.id) < ONE_CLAUSE;

@@ -11,7 +11,7 @@ pub(crate) enum Abstention {
     Gap,
 }
 
-/// Phrases that give up the whole question.
+/// Phrases that decline to answer the whole question.
 pub(super) const WHOLE: &[&str] = list!("abstention.whole");
 
 /// Phrases that name a gap wherever they appear.

@@ -123,8 +123,8 @@ fn soft(candidate: &Candidate) -> Vec<f32> {
     all.map(|(at, credit)| credit.max(mean(at))).collect()
 }
 
-/// A unit with a lead of this much has no rival. If there is no other section, half of it is
-/// assumed.
+/// The lead at which a unit counts as unrivalled. Without a unit from another section, half of this
+/// lead is assumed.
 const CLEAR: f32 = 0.4;
 
 /// The lead of a unit over the best one of another section.

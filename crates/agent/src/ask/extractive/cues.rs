@@ -64,8 +64,8 @@ fn count_words(lower: &str, list: WordList) -> usize {
     split(lower).filter(|w| holds(list, w)).count()
 }
 
-/// The language whose function words occur most in `lower`, a question in lower case; `None` if
-/// there are none, or equally many of two languages.
+/// The language whose function words occur most in `lower`, a question in lower case. Returns
+/// `None` if no function word occurs or two languages tie.
 pub(super) fn language(lower: &str) -> Option<Language> {
     if let Some(language) = detect(lower) {
         return Some(language);

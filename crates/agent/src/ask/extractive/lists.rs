@@ -17,8 +17,8 @@ const LONGEST: usize = 3000;
 /// A row matches if it covers this share of what the best row covers.
 const ROW_MATCHES: f32 = 0.8;
 
-/// The list or table that answers the question; `None` if there is no list, or the question does
-/// not ask for one.
+/// The list or table that answers the question. Returns `None` if the best units belong to no list,
+/// or none of them fits the question well enough.
 pub(super) fn choose(ranked: &Ranked<'_>) -> Option<Choice> {
     let best = ranked.best()?;
     let near = ranked

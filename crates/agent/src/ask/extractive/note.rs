@@ -71,7 +71,7 @@ pub(in crate::ask) struct Section {
 }
 
 impl NoteText {
-    /// Parses a note. Never fails: what is not valid markdown is text.
+    /// Parses a note. Never fails: invalid Markdown is read as plain text.
     pub(crate) fn read(from: NoteSource) -> Self {
         let options = ChunkOptions {
             scheme: Scheme::ObsidianV2,

@@ -268,9 +268,9 @@ pub(super) fn features(
     }
 }
 
-/// How certainly the unit lacks what the question asks for: 2.5 for a row with an empty cell; 1 for
-/// a unit without an amount if the question asks for one; ½ if its amount is no time or length and
-/// the question asks for one.
+/// How certainly the unit lacks the requested kind of answer: 2.5 for a row with an empty cell; 1
+/// for a unit without the requested amount, phone number or email address; ½ if the question asks
+/// for a time or length and the unit has another number.
 fn missing_answer_type(question: &ParsedQuestion, unit: &Unit) -> f32 {
     let wants = question.wants;
     if answer_type(question, unit) >= 0.0 {

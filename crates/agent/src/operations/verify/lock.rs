@@ -132,9 +132,9 @@ fn bad_lock(why: String) -> Failure {
         .with_hint("local-agent verify DOCUMENT --lock FILE --update")
 }
 
-/// Compares a document, judged as it is now, with earlier versions of the files that it cites.
-/// `before` returns such a version; `None`: there was none. Claims that cite no changed file are
-/// left out.
+/// Compares the claims of a verified document with earlier versions of the files that it cites.
+/// `before` returns the earlier version of a file, or `None` if there was none. Claims that cite no
+/// changed file are left out.
 ///
 /// Errors: those of `before`; `INTERNAL_ERROR`.
 pub fn changes_since(
