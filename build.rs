@@ -16,8 +16,8 @@ fn main() -> io::Result<()> {
         "/// The example vault: path and bytes of each note, by path.\nconst EXAMPLE_VAULT: &[(&str, &[u8])] = &[\n",
     );
     for file in &files {
-        // The folder is resolved when the table is compiled, because a build folder may serve
-        // several checkouts.
+        // The path is resolved when the table is compiled, because several checkouts may share a
+        // build folder.
         let below = format!("/examples/vault/{file}");
         let _ = writeln!(
             table,
@@ -29,8 +29,9 @@ fn main() -> io::Result<()> {
     fs::write(Path::new(&out).join("example_vault.rs"), table)
 }
 
-/// The version, with the commit in a release build only: in a development build every commit would
-/// cause a rebuild. A build without a repository takes the commit from LOCAL_AGENT_COMMIT.
+/// The version. It includes the commit only in a release build, because in a development build
+/// every commit would cause a rebuild. A build without a repository takes the commit from
+/// LOCAL_AGENT_COMMIT.
 fn version() -> String {
     println!("cargo:rerun-if-env-changed=LOCAL_AGENT_COMMIT");
     let version = env::var("CARGO_PKG_VERSION").unwrap_or_default();

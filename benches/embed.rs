@@ -3,13 +3,13 @@
 //! and chunks that fill the window.
 //!
 //! Processor time is the user and system time of the whole process with all threads, from
-//! `/proc/self/stat`; unlike wall time, it hardly depends on what else the machine does. The
-//! engines take turns; the best of three rounds counts. `LOCAL_AGENT_BENCH_TOKENS` (30,000) is
-//! about how many tokens are embedded each time (with candle: the first 2,000),
+//! `/proc/self/stat`; unlike wall time, it hardly depends on the other load of the machine. The
+//! engines take turns, and the best of three rounds counts. `LOCAL_AGENT_BENCH_TOKENS` (30,000) is
+//! the approximate number of tokens that are embedded each time (with candle: the first 2,000),
 //! `LOCAL_AGENT_BENCH_THREADS` (1; 0: all) is the number of threads. With
 //! `LOCAL_AGENT_BENCH_VECTORS=FILE` the texts and their f32 vectors are written as JSON lines, for
 //! `tests/data/reference_vectors.py --compare FILE` and `benches/rivals.py FILE`; those of texts
-//! that fill a window are written to `FILE.full`. Exits 1 when it measured nothing.
+//! that fill a window are written to `FILE.full`. Exits with 1 if it measured nothing.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -33,7 +33,7 @@ const ROUNDS: usize = 3;
 /// Clock ticks per second in `/proc/self/stat`: 100 on every Linux that Rust runs on.
 const TICKS: f64 = 100.0;
 
-/// See above.
+/// Runs the benchmark; see the top of this file.
 pub(crate) fn run(_: &[String]) -> Result<(), String> {
     let dir = std::env::var_os("LOCAL_AGENT_BENCH_DIR")
         .ok_or("set LOCAL_AGENT_BENCH_DIR to a folder of markdown")?;
@@ -82,7 +82,7 @@ pub(crate) fn run(_: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-/// A process with one question, and one with many.
+/// Measures a process with one question, and one with many.
 fn questions(files: &ModelFiles) -> Result<(), String> {
     const QUESTION: &str = "how are nightly backups rotated and where are they kept";
     for (name, load) in [
@@ -226,7 +226,7 @@ impl Candle {
     fn embed(&self, texts: &[&str]) -> Result<usize, String> {
         const TOKENS: usize = 2_000;
         let (mut all, mut tokens) = (Vec::new(), 0);
-        // Evenly spread: the first texts may be short ones.
+        // Texts are spread evenly, because the first ones may be short.
         for text in (0..7).flat_map(|offset| texts.iter().skip(offset).step_by(7)) {
             let ids = self
                 .tokenizer
@@ -304,7 +304,7 @@ fn passages(dir: &Path, wanted: usize, counter: &TokenCounter) -> Result<Vec<Str
     collect(dir, &mut paths).map_err(|e| format!("{}: {e}", dir.display()))?;
     paths.sort();
     let (mut texts, mut tokens) = (Vec::new(), 0);
-    // Every tenth file first: neighbours in one folder are too similar.
+    // Every tenth file comes first, because neighbours in one folder are too similar.
     for path in (0..10).flat_map(|offset| paths.iter().skip(offset).step_by(10)) {
         let text = std::fs::read_to_string(path).unwrap_or_default();
         for paragraph in text.split("\n\n").map(str::trim).filter(|p| p.len() > 20) {

@@ -21,12 +21,12 @@ const HIDDEN: usize = 384;
 const HEADS: usize = 12;
 const INNER: usize = 1536;
 
-/// How many computations were measured.
+/// The number of computations that were measured.
 static COMPUTED: AtomicUsize = AtomicUsize::new(0);
 
-/// See above.
+/// Runs the benchmark; see the top of this file.
 pub(crate) fn run(filters: &[String]) -> Result<(), String> {
-    // There are hundreds of them.
+    // The settings are short, because there are hundreds of benchmarks.
     let mut c = Criterion::default()
         .sample_size(10)
         .warm_up_time(Duration::from_millis(200))
@@ -35,7 +35,7 @@ pub(crate) fn run(filters: &[String]) -> Result<(), String> {
     if let Some(filter) = filters.first() {
         c = c.with_filter(filter);
     }
-    // Plain loops are for machines that have no kernel; they take minutes.
+    // Plain loops are for machines without a kernel, and take minutes.
     for isa in Isa::all().filter(|isa| isa.set() != Set::Portable) {
         products(&mut c, isa);
         between(&mut c, isa);

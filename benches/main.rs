@@ -1,11 +1,12 @@
-//! All benchmarks in one program: linking a program with all its dependencies takes minutes.
+//! All benchmarks in one program, because linking a program with all its dependencies takes
+//! minutes.
 //!
 //! ```sh
 //! cargo bench -- NAME [FILTER]
 //! ```
 //!
-//! The file of a benchmark says what it measures and what it needs. Exits 1 when it measured
-//! nothing.
+//! The file of a benchmark describes what it measures and what it needs. The program exits with 1
+//! if it measured nothing.
 
 mod embed;
 mod kernels;

@@ -3,8 +3,8 @@
 //!
 //! `LOCAL_AGENT_BENCH_STATE` names the state folder (`benches/figures.py --state DIR --fill` makes
 //! one from any folder of notes). Queries are two to five words of the notes; their vectors are
-//! computed before the clock starts. If there are no chunks or no vectors, or nothing is ever
-//! found, there is nothing to measure, and that is an error.
+//! computed before the clock starts. It is an error if the state has no chunks or no vectors, or if
+//! no query finds anything.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -17,7 +17,7 @@ use local_agent_index::retrieval::{Engine, Mode, Request, Scope};
 
 const QUERIES: usize = 2_000;
 
-/// See above.
+/// Runs the benchmark; see the top of this file.
 pub(crate) fn run(_: &[String]) -> Result<(), String> {
     let state = std::env::var_os("LOCAL_AGENT_BENCH_STATE")
         .ok_or("set LOCAL_AGENT_BENCH_STATE to a state folder")?;

@@ -1,5 +1,5 @@
-//! Measures how long one search takes with each kernel, compared with the time it takes just to
-//! read the same bytes.
+//! Measures the time of one search with each kernel, compared with the time for only reading the
+//! same bytes.
 //!
 //! `cargo bench -- vectors` measures 50,000, 250,000 and 1,000,000 random unit vectors of 384
 //! dimensions (the last writes 1.2 GB of temporary files); sizes may be given instead.
@@ -26,7 +26,7 @@ type Failed = Box<dyn std::error::Error>;
 /// Score and id of the true best rows of one query, best first.
 type Truth = Vec<(f32, i64)>;
 
-/// See above.
+/// Runs the benchmark; see the top of this file.
 pub(crate) fn run(sizes: &[String]) -> Result<(), String> {
     let size = |word: &String| {
         word.parse()
@@ -76,7 +76,7 @@ fn measure(rows: u64) -> Result<usize, Failed> {
         let matrix = Matrix::open(dir.path())?.ok_or("no matrix")?;
         let (mut times, mut floors, mut found) = (Vec::new(), Vec::new(), 0);
         for (query, best) in queries.iter().zip(&truth) {
-            // In turn, so that other work of the machine slows both.
+            // Measured alternately, so that other load of the machine slows both.
             floors.push(read_ms(&data));
             let start = Instant::now();
             let hits = black_box(matrix.search_with(kernel, query, HITS, None)?);
@@ -199,7 +199,7 @@ fn read_ms(data: &[u64]) -> f64 {
     start.elapsed().as_secs_f64() * 1e3
 }
 
-/// Eight running sums, so that the additions do not wait for each other.
+/// There are eight running sums, so that the additions do not wait for each other.
 fn sum(data: &[u64]) -> u64 {
     let mut sums = [0u64; 8];
     for eight in data.as_chunks::<8>().0 {

@@ -1,4 +1,4 @@
-//! One answer of 20 sentences over 8 chunks, as the gate checks it; and hostile answers.
+//! Measures the verification of one answer of 20 sentences over 8 chunks, and of hostile answers.
 
 use std::hint::black_box;
 
@@ -48,7 +48,7 @@ fn judge(answer: &str, snapshot: &EvidenceSnapshot) -> Report {
     )
 }
 
-/// See above.
+/// Runs the benchmark; see the top of this file.
 pub(crate) fn run(_: &[String]) -> Result<(), String> {
     let mut c = Criterion::default().sample_size(20);
     let answer: String = (0..20)
@@ -65,7 +65,7 @@ pub(crate) fn run(_: &[String]) -> Result<(), String> {
     for sentences in [CHUNK, LONG_CHUNK] {
         let frozen = snapshot(sentences);
         let report = judge(&answer, &frozen);
-        // Verifying nothing would be fast but meaningless.
+        // Verifying nothing would be fast, but would measure nothing.
         let fault = report.claims.iter().find(|claim| !claim.codes.is_empty());
         assert!(
             report.ok && report.claims.len() == 20,

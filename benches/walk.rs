@@ -1,6 +1,6 @@
-//! Measures how long listing a vault takes. `LOCAL_AGENT_BENCH_DIR` names the folder; if it
-//! contains no documents there is nothing to measure, and that is an error. The lower bound to
-//! compare with is `find DIR -printf '%s %T@'`.
+//! Measures the time for listing a vault. `LOCAL_AGENT_BENCH_DIR` names the folder; it is an error
+//! if the folder contains no documents. The lower bound for comparison is `find DIR -printf '%s
+//! %T@'`.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use local_agent_files::sandbox::{FollowLinks, HardLinks, Security};
 use local_agent_files::sandbox::{Policy, RootSpec, Sandbox, Selection, What};
 use local_agent_text::types::SourceName;
 
-/// See above.
+/// Runs the benchmark; see the top of this file.
 pub(crate) fn run(_: &[String]) -> Result<(), String> {
     let dir = std::env::var_os("LOCAL_AGENT_BENCH_DIR")
         .ok_or("set LOCAL_AGENT_BENCH_DIR to a folder with documents")?;

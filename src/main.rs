@@ -1,9 +1,9 @@
-//! Parse, run, exit code. Nothing else.
+//! Parses the command line, runs the command and returns its exit code.
 
 use std::process::ExitCode;
 
-/// `index` allocates so many small strings that the C library's allocator took a seventh of its
-/// time.
+/// The allocator. `index` allocates many small strings, and the C library's allocator took a
+/// seventh of its time.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

@@ -1,12 +1,12 @@
-//! What `ask` stores: the ledger and its records.
+//! Targets for the data that `ask` stores: the ledger and its records.
 
 use std::fs;
 
 use local_agent_agent::runs::{Ledger, Record};
 use tempfile::TempDir;
 
-/// A ledger of any bytes is read up to the first line that does not fit; a record is valid or gives
-/// a typed failure.
+/// A ledger of any bytes is read up to the first invalid line. A record is valid or gives a typed
+/// failure.
 pub(super) fn ledger(data: &[u8]) {
     thread_local! {
         static PLACE: TempDir = tempfile::tempdir().unwrap();

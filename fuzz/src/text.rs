@@ -57,7 +57,7 @@ pub(super) fn frontmatter(data: &[u8]) {
 }
 
 /// Spans of chunks, headings and sentences are inside the note and in order; chunks of the current
-/// scheme leave nothing out.
+/// scheme leave no text out.
 pub(super) fn markdown(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else {
         return;
@@ -103,7 +103,7 @@ fn nothing_is_left_out(text: &str, document: &Document) {
     between(at, text.len());
 }
 
-/// Every text is a valid query; the parsed query contains nothing empty.
+/// Every text is a valid query; no part of the parsed query is empty.
 pub(super) fn query(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else {
         return;

@@ -1,4 +1,4 @@
-//! What `ask --json` prints.
+//! The output of `ask --json`.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -14,7 +14,7 @@ use local_agent_text::evidence::{EvidenceItem, EvidenceSnapshot, FreshnessReport
 use local_agent_text::types::{ChunkKey, Label, LineSpan, RelPath, Sha256, SourceName};
 use local_agent_verify::Report;
 
-/// An answer with everything that is needed to check it; without the roots and the run.
+/// An answer with everything that is needed to verify it, without the roots and the run.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct AnswerView<'a> {
     question: &'a str,
@@ -63,8 +63,8 @@ pub(super) struct EvidenceView<'a> {
     score: f32,
 }
 
-/// One call of a model. Of its words only those sentences are here that were refused, each with its
-/// reason; the whole reply is in the run's record.
+/// One call of a model. Of its reply, only rejected sentences are included, each with its reason.
+/// The whole reply is in the run's record.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct RoundView<'a> {
     purpose: Purpose,
@@ -89,7 +89,7 @@ pub(super) struct StepView<'a> {
 }
 
 impl<'a> AnswerView<'a> {
-    /// Of an answer, and of what was remembered beside it.
+    /// The view of an answer and of the memories shown with it.
     pub(super) fn new(
         config: &'a Config,
         question: &'a str,

@@ -120,8 +120,8 @@ fn speed(args: &Args) -> Speed {
     }
 }
 
-/// Prints on stderr which answerer was used and why, if a chat model was used, could have been
-/// used, or was `wanted`.
+/// Prints on stderr the answerer and the reason for choosing it, if a chat model was used, could
+/// have been used, or was `wanted`.
 pub(super) fn say_who(trail: &Trail, wanted: bool) {
     match &trail.model {
         Some(model) => {
@@ -161,8 +161,8 @@ pub(super) fn say_who(trail: &Trail, wanted: bool) {
     }
 }
 
-/// The progress shown while a model writes: which model is asked and how much text has arrived,
-/// never the text.
+/// The progress display while a model writes: the name of the model and the size of its text so
+/// far, never the text.
 pub(super) struct Progress(ProgressBar);
 
 impl Progress {
@@ -238,7 +238,7 @@ pub(super) fn today() -> Day {
     }
 }
 
-/// The answer with its sources, or why there is none.
+/// Prints the answer with its sources, or the reason why none is shown.
 pub(super) fn print(out: Output, config: &Config, answer: &Answer, form: CitationForm) {
     if answer.text().is_some() && !config.ask.show_as_verified {
         out.line("UNVERIFIED (citation validation is switched off in the configuration)");
@@ -287,7 +287,7 @@ pub(super) fn print(out: Output, config: &Config, answer: &Answer, form: Citatio
     print_notes(out, "Left out", &answer.left_out);
 }
 
-/// Sentences with their reasons, under a heading; prints nothing if there are none.
+/// Prints sentences with their reasons, under a heading; prints nothing for an empty list.
 fn print_notes(out: Output, heading: &str, notes: &[ClaimNote]) {
     if notes.is_empty() {
         return;
@@ -299,7 +299,7 @@ fn print_notes(out: Output, heading: &str, notes: &[ClaimNote]) {
     }
 }
 
-/// Passages, sources, and how they were checked.
+/// Prints the passages, the sources, and how they were checked.
 fn print_readable(out: Output, readable: &Readable, is_checked: bool) {
     for line in &readable.lines {
         let line: String = line.iter().map(|run| run_text(out, run)).collect();
@@ -314,7 +314,7 @@ fn print_readable(out: Output, readable: &Readable, is_checked: bool) {
     }
 }
 
-/// A run of text, in bold or not.
+/// A run of text, bold or plain.
 fn run_text(out: Output, run: &TextRun) -> String {
     match run.bold {
         true => out.bold(&out.shown(&run.text)),

@@ -23,7 +23,7 @@ use local_agent_agent::tools::Caller;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_verify::VerifyOptions;
 
-/// What `chat --json` prints, without the roots and the run.
+/// The output of `chat --json`, without the roots and the run.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct ChatView<'a> {
     prompt: &'a str,

@@ -1,10 +1,10 @@
-//! Prints sentences that were rejected or are in doubt.
+//! Prints rejected and doubtful sentences.
 
 use local_agent_agent::ask::ClaimNote;
 use local_agent_text::documents::said_lines;
 use local_agent_verify::{Report, Verdict};
 
-/// Marks a sentence that is in doubt.
+/// The mark after a doubtful sentence.
 const MARK: &str = " [?]";
 
 /// A note on one line: the sentence, the reason, the source.
@@ -28,7 +28,7 @@ fn lines(address: &str, lines: &str) -> String {
     }
 }
 
-/// The text that `report` is about, with a mark after each sentence that is in doubt.
+/// The text that `report` is about, with a mark after each doubtful sentence.
 pub(super) fn marked(text: &str, report: &Report) -> String {
     let mut ends: Vec<usize> = report
         .claims

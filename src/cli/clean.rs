@@ -1,5 +1,5 @@
-//! `clean`: removes what the program can recreate, and nothing else. Memory, run records,
-//! downloaded models and configurations are always kept.
+//! `clean`: removes only files that the program can recreate. Memory, run records, downloaded
+//! models and configurations are always kept.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -129,8 +129,8 @@ fn projections(config: &Config) -> Vec<Item> {
     items
 }
 
-/// The file or folder at `path`; `None`: it does not exist, or is a link to something that was not
-/// created here.
+/// The file or folder at `path`; `None` if it does not exist, or if it is a link to a place that
+/// was not created here.
 fn item(path: &Path, what: &'static str) -> Option<Item> {
     let meta = fs::symlink_metadata(path).ok()?;
     (!meta.is_symlink()).then(|| Item {

@@ -1,9 +1,9 @@
 //! Adds one server entry to the file of another program, or removes it, changing only the bytes of
-//! that entry. The file belongs to somebody else, who may have added comments, an order or white
-//! space for a reason.
+//! that entry. The file belongs to somebody else, whose comments, order and white space may have a
+//! reason.
 //!
-//! JSON is here; TOML and YAML are in files of their own. Every edit is read again: if it changed
-//! anything else than the entry, it is given up.
+//! This file edits JSON; other files edit TOML and YAML. Every edit is read again. If it changed
+//! anything other than the entry, it is discarded.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ use super::{client_toml, client_yaml};
 /// The name of this program's entry.
 pub(super) const NAME: &str = "local-agent";
 
-/// The reason for which a file that cannot be edited is left alone.
+/// Why a file that cannot be edited is not changed.
 pub(super) const NOT_UNDERSTOOD: &str = "its form is not understood";
 
 /// The syntax of a client's file.
@@ -40,7 +40,7 @@ impl Syntax {
     /// `text` with `entry` under `section`; an existing entry with that name is replaced.
     ///
     /// # Errors
-    /// Why `text` cannot be edited, as the end of a sentence.
+    /// The reason why `text` cannot be edited, as the end of a sentence.
     pub(super) fn with_entry(
         self,
         text: &str,
@@ -98,7 +98,7 @@ impl Syntax {
             return Err("it holds no names with values".to_owned());
         }
         match whole.get(section) {
-            // In YAML a section that holds nothing has no value.
+            // In YAML, an empty section has no value.
             None => Ok(None),
             Some(Value::Null) if self == Self::Yaml => Ok(None),
             Some(servers) if servers.is_object() => Ok(servers.get(NAME).cloned()),
@@ -106,7 +106,7 @@ impl Syntax {
         }
     }
 
-    /// The whole file; null when it is empty.
+    /// The whole file; null if it is empty.
     fn whole(self, text: &str) -> Result<Value, String> {
         if text.trim().is_empty() {
             return Ok(Value::Null);
@@ -119,10 +119,10 @@ impl Syntax {
         }
     }
 
-    /// `edited`, if it says what it is meant to say: the intended change and no other.
+    /// `edited`, if it contains the intended change and no other.
     fn holds(self, edited: String, meant: &Value) -> Result<String, String> {
         let mut read = self.whole(&edited);
-        // A section that lost its last entry has no value in YAML and TOML.
+        // In YAML and TOML, a section that lost its last entry has no value.
         if let Ok(read) = &mut read {
             for (name, value) in meant.as_object().into_iter().flatten() {
                 if value.as_object().is_some_and(serde_json::Map::is_empty)
@@ -153,13 +153,13 @@ impl Syntax {
     }
 }
 
-/// The bytes of a JSON file, with blanks in place of what JSON does not know; positions are those of
-/// the file.
+/// The bytes of a JSON file, with blanks in place of syntax that JSON does not allow. Positions are
+/// those in the file.
 #[derive(Debug)]
 struct Scan {
-    /// Without comments.
+    /// The bytes without comments.
     code: Vec<u8>,
-    /// And without commas before a closing bracket: JSON.
+    /// The bytes also without commas before a closing bracket: valid JSON.
     values: Vec<u8>,
 }
 
@@ -197,7 +197,7 @@ fn comment_end(bytes: &[u8], at: usize) -> usize {
     end.map_or(bytes.len(), |end| at + 2 + end)
 }
 
-/// `code` with blanks for commas before a closing bracket.
+/// `code` with blanks in place of commas before a closing bracket.
 fn without_last_commas(code: &[u8]) -> Vec<u8> {
     let mut values = code.to_owned();
     let mut at = 0;
@@ -305,7 +305,7 @@ fn insert(
     let Some(last) = into.members.last() else {
         let close = skip_space(&scan.values, into.start);
         let outer = " ".repeat(indent.saturating_sub(2));
-        // A comment in an empty object stays where it is.
+        // A comment in an empty object keeps its place.
         let kept = text[into.start..close].trim_end();
         return format!(
             "{}{kept}\n{space}\"{name}\": {value}\n{outer}{}",

@@ -1,4 +1,4 @@
-//! The formats of the clients' configurations: one table.
+//! The formats of the clients' configurations, in one table.
 
 use std::path::PathBuf;
 
@@ -12,10 +12,10 @@ use super::client_config::Syntax;
 use super::context::{Environment, to_value};
 use local_agent_text::error::Result;
 
-/// The variable from which clients take the token of `serve`.
+/// The environment variable from which clients read the token of `serve`.
 pub(super) const TOKEN_VARIABLE: &str = "LOCAL_AGENT_SERVER_TOKEN";
 
-/// How one client is configured.
+/// The configuration format of one client.
 #[derive(Debug)]
 pub(super) struct ClientFormat {
     client: Client,
@@ -27,7 +27,7 @@ pub(super) struct ClientFormat {
     http: HttpForm,
 }
 
-/// Where the file of a client is. Parts are joined in the notation of the system.
+/// The location of a client's file. Parts are joined with the system's separator.
 #[derive(Debug)]
 enum Place {
     /// Below the home folder.
@@ -46,7 +46,7 @@ enum Place {
 enum StdioForm {
     /// `command` and `args`.
     Plain,
-    /// The same, with `type: stdio`.
+    /// `command` and `args`, with `type: stdio`.
     Typed,
     /// `type: local`, with the program and its arguments in one list.
     OneList,
@@ -57,13 +57,13 @@ enum StdioForm {
 /// The form of an entry that names a server.
 #[derive(Debug)]
 enum HttpForm {
-    /// The client knows no servers, or would need the token in its file.
+    /// The client supports no servers, or would need the token in its file.
     No,
     /// The address, and a header with the token.
     Header {
         kind: Option<&'static str>,
         address: AddressKey,
-        /// How the client writes a variable of the environment.
+        /// The client's syntax for an environment variable.
         token: &'static str,
     },
     /// Codex names the variable instead of a header.
@@ -93,7 +93,7 @@ const BRACES: &str = "Bearer ${LOCAL_AGENT_SERVER_TOKEN}";
 const NAMED: &str = "Bearer ${env:LOCAL_AGENT_SERVER_TOKEN}";
 const CURLY: &str = "Bearer {env:LOCAL_AGENT_SERVER_TOKEN}";
 
-/// The table.
+/// The table of formats.
 static FORMATS: [ClientFormat; 12] = [
     ClientFormat {
         client: Client::ClaudeCode,
@@ -226,7 +226,7 @@ static FORMATS: [ClientFormat; 12] = [
     },
 ];
 
-/// An entry, in the words of all clients; each uses some of them.
+/// An entry with the keys of all clients; each client uses some of them.
 #[derive(Debug, Default, Serialize, JsonSchema)]
 struct ServerEntry<'a> {
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
@@ -257,7 +257,7 @@ struct ServerEntry<'a> {
     envs: Option<Map<String, Value>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     env_keys: Option<&'static [&'static str]>,
-    /// In seconds.
+    /// The time limit in seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     timeout: Option<u32>,
 }
@@ -275,7 +275,7 @@ struct EntryHeaders {
     authorization: &'static str,
 }
 
-/// How long Goose waits for an answer, in seconds: a model may be writing one.
+/// How long Goose waits for an answer, in seconds, because a model may be writing one.
 const GOOSE_WAITS: u32 = 300;
 
 impl ClientFormat {
@@ -287,7 +287,7 @@ impl ClientFormat {
     /// The format of a client.
     pub(super) fn of(client: Client) -> &'static Self {
         let place = FORMATS.iter().position(|format| format.client == client);
-        // Every client is in the table: a test holds that.
+        // Every client is in the table; a test checks that.
         &FORMATS[place.unwrap_or_default()]
     }
 
@@ -326,7 +326,7 @@ impl ClientFormat {
         Ok(file)
     }
 
-    /// This program's entry. `None`: the client cannot connect that way.
+    /// This program's entry; `None` if the client cannot connect in that way.
     ///
     /// # Errors
     /// `INTERNAL_ERROR` when the entry cannot be written as JSON.
@@ -414,7 +414,7 @@ impl ClientFormat {
     }
 }
 
-/// What every extension of Goose has.
+/// The keys of every extension of Goose.
 fn goose<'a>() -> ServerEntry<'a> {
     ServerEntry {
         name: Some("local-agent"),
@@ -425,7 +425,7 @@ fn goose<'a>() -> ServerEntry<'a> {
     }
 }
 
-/// The address of the server in an entry that a client connects by.
+/// The address of the server in an entry, if the client connects by address.
 pub(super) fn address_in(entry: &Value) -> Option<&str> {
     ["url", "httpUrl", "serverUrl", "uri"]
         .iter()

@@ -1,4 +1,4 @@
-//! The same edits in a TOML file.
+//! Edits the server entry in a TOML file.
 
 use serde_json::{Map, Value};
 use toml_edit::{Array, DocumentMut, Item, Table};
@@ -35,7 +35,7 @@ pub(super) fn whole(text: &str) -> Result<Value, String> {
     Ok(table_value(parsed(text)?.as_table()))
 }
 
-/// The file, if it is written back byte for byte.
+/// The parsed file, if writing it gives the same bytes.
 fn parsed(text: &str) -> Result<DocumentMut, String> {
     let file: DocumentMut = text
         .parse()
@@ -55,7 +55,7 @@ fn enter(file: &mut DocumentMut, section: &str, entry: &Value) {
         table.insert(name, item(value));
     }
     if let Some(servers) = servers.as_table_mut() {
-        // What stands before the heading stays.
+        // Comments before the heading are kept.
         if let Some(old) = servers.get(NAME).and_then(Item::as_table) {
             *table.decor_mut() = old.decor().clone();
             table.set_position(old.position());

@@ -1,5 +1,5 @@
-//! The same edits in a YAML file: only where the section is a block of its own at the left margin,
-//! which is how the client itself writes it.
+//! Edits the server entry in a YAML file. This works only if the section is a separate block at the
+//! left margin, which is how the client itself writes it.
 
 use std::fmt::Write as _;
 
@@ -52,7 +52,7 @@ pub(super) fn without_entry(text: &str, section: &str) -> Result<String, String>
     if others.any(|at| indent_of(lines[at]).is_some()) {
         return Ok(lines[..from].concat() + &lines[to..].concat());
     }
-    // Without a value the section would be null, which the client may not take.
+    // Without a value the section would be null, which the client may reject.
     let heading = opened(lines[head], section);
     let rest = &heading[section.len() + 1..];
     Ok(format!(
@@ -73,7 +73,7 @@ fn opened(line: &str, section: &str) -> String {
     }
 }
 
-/// The whole file as JSON; null when it holds nothing.
+/// The whole file as JSON; null if it is empty.
 pub(super) fn whole(text: &str) -> Result<Value, String> {
     let mut files = YamlLoader::load_from_str(text).map_err(|e| format!("it is not YAML ({e})"))?;
     match files.len() {
@@ -97,13 +97,13 @@ fn value(yaml: &Yaml) -> Value {
     }
 }
 
-/// A name; one that is no text is shown as the parser sees it.
+/// A name; one that is not a string is shown in the parser's form.
 fn word(yaml: &Yaml) -> String {
     yaml.as_str()
         .map_or_else(|| format!("{yaml:?}"), str::to_owned)
 }
 
-/// The entry as a block; texts and lists are written as in JSON, which YAML includes.
+/// The entry as a block. Strings and lists are written as in JSON, which is valid YAML.
 fn block(entry: &Value, indent: usize) -> String {
     let mut text = format!("{}{NAME}:\n", " ".repeat(indent));
     fields(&mut text, entry, indent + 2);
@@ -144,7 +144,7 @@ fn indent_of(line: &str) -> Option<usize> {
     (!says.is_empty() && !says.starts_with('#')).then(|| line.len() - rest.len())
 }
 
-/// The indent of the section's members; `None`: it has none.
+/// The indent of the section's members; `None` if it has none.
 fn indent_below(lines: &[&str], head: usize) -> Option<usize> {
     let mut below = lines[head + 1..].iter();
     below

@@ -1,4 +1,4 @@
-//! `completions` and `man`: made from the same definition as the parser, so they are always up to
+//! `completions` and `man`: generated from the parser's definition, so that they are always up to
 //! date.
 
 use std::borrow::Cow;
@@ -38,7 +38,7 @@ fn show(context: &Context, field: &str, text: &[u8], is_page: bool) -> Result<Ex
     Ok(ExitCode::SUCCESS)
 }
 
-/// Shows a manual page with `man`, which formats and pages it. `false`: there is no suitable `man`.
+/// Shows a manual page with `man`, which formats and pages it; `false` if no suitable `man` exists.
 fn paged(page: &[u8]) -> bool {
     let child = Command::new("man")
         .args(["-l", "-"])
@@ -47,7 +47,7 @@ fn paged(page: &[u8]) -> bool {
     let Ok(mut child) = child else {
         return false;
     };
-    // It is not an error if the user leaves the pager early.
+    // The user may leave the pager early; that is not an error.
     let _ = child.stdin.take().map(|mut input| input.write_all(page));
     child.wait().is_ok_and(|status| status.success())
 }
@@ -75,7 +75,7 @@ pub(super) fn man(context: &Context, args: &Man) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The manual cannot be written.
+/// The failure for a manual that cannot be written.
 fn unwritable_manual(e: std::io::Error) -> Failure {
     Failure::new(
         ErrorCode::WriteError,

@@ -139,8 +139,8 @@ pub(super) struct TrustedView<'a> {
     state_folders: &'a [PathBuf],
 }
 
-/// Trusts a configuration that was found, and state folders that somebody else may have created.
-/// With `file`, only that configuration.
+/// Trusts a configuration that was found, and state folders that may have been created by somebody
+/// else. With `file`, trusts only that configuration.
 fn trust(context: &Context, file: Option<&std::path::Path>) -> Result<ExitCode> {
     let loaded = context.load_lenient()?;
     let found = match file {

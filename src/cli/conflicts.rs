@@ -1,4 +1,4 @@
-//! `conflicts`: notes that give different values for the same thing.
+//! `conflicts`: prints notes that give different values for the same thing.
 
 use std::process::ExitCode;
 
@@ -94,7 +94,7 @@ pub(super) fn run(context: &mut Context, args: &Args) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The thing, then both sides, each with its value, note and day, and its sentence below.
+/// Prints the subject, then both sides, each with its value, note and day, and its sentence below.
 fn print(context: &Context, config: &Config, conflict: &Conflict) {
     let out = context.out;
     out.line(&out.bold(&out.shown(&conflict.thing)));
@@ -117,7 +117,7 @@ fn day(side: &ConflictSide) -> String {
     format!("{changed}{}{newest}", side.date)
 }
 
-/// How many conflicts were found, and in what.
+/// The number of conflicts, and the text that was compared.
 fn summary(found: &Conflicts, has_topic: bool) -> String {
     let conflicts = match found.found {
         0 => "No conflicts".to_owned(),

@@ -1,5 +1,5 @@
-//! What every command needs: the environment (read only here), the configuration, the sandbox, the
-//! model.
+//! The common setup of commands: the environment (read only here), the configuration, the sandbox,
+//! the model.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -117,7 +117,7 @@ impl Environment {
             .ok_or_else(|| no_folder("configuration"))
     }
 
-    /// The folder for what can be recreated.
+    /// The folder for files that can be recreated.
     pub(super) fn cache_dir(&self) -> Result<&Path> {
         self.cache_dir.as_deref().ok_or_else(|| no_folder("cache"))
     }
@@ -127,8 +127,7 @@ impl Environment {
         self.data_dir.as_deref().ok_or_else(|| no_folder("data"))
     }
 
-    /// Marks the cache folder, so that backups skip it (bford.info/cachedir). It is not an error if
-    /// this fails.
+    /// Marks the cache folder, so that backups skip it (bford.info/cachedir). A failure is ignored.
     pub(super) fn mark_cache(&self) {
         let Ok(cache) = self.cache_dir() else { return };
         let tag = cache.join("CACHEDIR.TAG");
@@ -148,7 +147,7 @@ impl Environment {
     }
 }
 
-/// The value of a variable of the environment.
+/// The value of an environment variable.
 fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
@@ -181,7 +180,7 @@ pub(super) struct Context {
 }
 
 impl Context {
-    /// A run that has not read anything yet.
+    /// A run that has not read any file yet.
     pub(super) fn new(environment: Environment, global: Global, out: Output) -> Self {
         Self {
             environment,
@@ -254,18 +253,19 @@ impl Context {
         config::load_lenient(&self.inputs())
     }
 
-    /// Whether any source is configured; `None`: the configuration has not been read yet.
+    /// Whether any source is configured; `None` if the configuration has not been read yet.
     pub(super) fn has_sources(&self) -> Option<bool> {
         self.has_sources.get().copied()
     }
 
-    /// What becomes of the key for model servers; `None`: the configuration was not read yet.
+    /// Whether the key for model servers is sent; `None` if the configuration has not been read
+    /// yet.
     pub(super) fn api_key_use(&self) -> Option<ApiKeyUse> {
         self.api_key_use.get().copied()
     }
 
-    /// The five roots that JSON outputs name, from as much of the configuration as can be read.
-    /// They are worked out once: a confined process may not read the configuration again.
+    /// The five roots in JSON outputs, from as much of the configuration as can be read. They are
+    /// determined once, because a confined process may not read the configuration again.
     pub(super) fn roots(&self) -> Map<String, Value> {
         let read = || {
             let config = self.load_lenient().ok().map(|loaded| loaded.config);
@@ -286,9 +286,9 @@ impl Context {
         Ok(body)
     }
 
-    /// Options with which a process started anywhere reads the same configuration as this one. Each
-    /// file keeps its trust level: one that was found is found again, so its requests still need
-    /// trust.
+    /// Options with which a process started in any folder reads the same configuration as this one.
+    /// Each file keeps its trust level: a file that was found is found again, so its requests still
+    /// need trust.
     pub(super) fn again(&self, loaded: &Loaded) -> Vec<String> {
         let options = loaded.layers.iter().filter_map(|layer| match layer.kind {
             LayerKind::User => None,
@@ -327,7 +327,7 @@ impl Context {
         }))
     }
 
-    /// The folder of packed weights; `None`: there is no cache folder, so weights are packed each
+    /// The folder of packed weights; `None` without a cache folder, so that weights are packed each
     /// time.
     fn prepared(&self) -> Option<PreparedFolder> {
         let dir = self.environment.prepared_dir().ok()?;

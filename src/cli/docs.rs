@@ -104,7 +104,7 @@ pub fn codes_reference() -> String {
     out
 }
 
-/// What stands before the table of `docs/models.md`.
+/// The text before the table of `docs/models.md`.
 const MODELS_HEAD: &str = "# Models\n
 Models that make vectors of texts come first, then [rerankers](#rerankers).
 Generated from the code. Two models are compiled in. Others are pulled, or used from a folder
@@ -141,7 +141,7 @@ list; the message says what was found.\n
 | --- | --- | --- | --- | --- | --- | --- | --- | --- |
 ";
 
-/// What stands before the table of rerankers.
+/// The text before the table of rerankers.
 const RERANKERS_HEAD: &str = "
 ## Rerankers\n
 A reranker (cross-encoder) reads the question together with one passage and makes one number: the
@@ -187,7 +187,7 @@ fn known_for(task: ModelTask) -> Vec<&'static Known> {
     known
 }
 
-/// `docs/models.md`: which models can be computed, and those that are known by name.
+/// `docs/models.md`: the supported networks, and the models known by name.
 pub fn models_reference() -> String {
     let mut out = MODELS_HEAD.to_owned();
     for model in known_for(ModelTask::Vectors) {

@@ -128,12 +128,12 @@ fn print(out: Output, report: &Report, detail: Detail) {
     });
 }
 
-/// Whether the check passed and suggests nothing.
+/// Whether the check passed without a suggestion.
 fn is_fine(check: &Check) -> bool {
     check.ok && check.suggested_fix.is_none()
 }
 
-/// Whether the check passed but suggests something.
+/// Whether the check passed with a suggestion.
 fn is_noted(check: &Check) -> bool {
     check.ok && check.suggested_fix.is_some()
 }

@@ -20,7 +20,7 @@ use local_agent_index::indexing::EmbedSummary;
 use local_agent_text::error::Result;
 use local_agent_text::types::Fingerprint;
 
-/// One text in the ancestor's batches counts as this many of our tokens.
+/// A text in the ancestor's batches counts as this many of our tokens.
 const TOKENS_A_TEXT: usize = 64;
 
 pub(super) fn run(context: &mut Context, args: &Embed) -> Result<ExitCode> {

@@ -1,5 +1,6 @@
-//! Checks and confinement before a command uses the program's own files: whether this user created
-//! them, and, if the kernel supports it, confinement to what the command needs.
+//! Checks and confinement before a command uses the program's own files. It checks whether this
+//! user created them, and lets the kernel, if it supports that, confine the process to what the
+//! command needs.
 
 use std::path::{Path, PathBuf};
 
@@ -16,24 +17,24 @@ const IGNORE_FILE: (&str, &str) = (
     "# Made by local-agent: nothing in this folder belongs into a repository.\n*\n",
 );
 
-/// What a command needs besides reading sources, models and its own state.
+/// The access that a command needs in addition to reading sources, models and its own state.
 #[derive(Debug, Default)]
 pub(super) struct Needs {
-    /// It creates the state folder if it does not exist.
+    /// Whether it creates a missing state folder.
     pub makes_state: bool,
-    /// It changes source files.
+    /// Whether it changes source files.
     pub changes_sources: bool,
     /// Files outside the roots that a person named, to be read or created.
     pub files: Vec<PathBuf>,
 }
 
 impl Needs {
-    /// Only reads.
+    /// The needs of a command that only reads.
     pub(super) fn nothing() -> Self {
         Self::default()
     }
 
-    /// Stores something that depends on an index: without one the command fails and creates
+    /// The needs of a command that stores data for an index. Without an index it fails and creates
     /// nothing.
     pub(super) fn beside_index(config: &Config) -> Self {
         Self {
@@ -42,7 +43,7 @@ impl Needs {
         }
     }
 
-    /// Creates the state folder if it does not exist.
+    /// The needs of a command that creates a missing state folder.
     pub(super) fn state() -> Self {
         Self {
             makes_state: true,
@@ -160,7 +161,7 @@ impl Context {
         places
             .write
             .extend(needs.files.iter().filter_map(|file| existing_folder(file)));
-        // Only if something is stored there.
+        // Only if packed weights are stored there.
         let kept = config.embed.precision != Precision::F32;
         if let Some(prepared) = self.environment.prepared_dir().ok().filter(|_| kept) {
             let _ = std::fs::create_dir_all(&prepared);
@@ -184,12 +185,12 @@ fn make_private(config: &Config, location: &StateLocation) -> Result<()> {
         })
     };
     let folder = StateDirectory::make_configured(&location.path).map_err(fail)?;
-    // A database may have been placed in a folder that also contains other things; such a folder is
-    // not changed.
+    // The user may have placed a database in a folder that also contains other files. Such a folder
+    // is not changed.
     if location.path != config.state_dir {
         return Ok(());
     }
-    // If the folder cannot be changed, this does not stop the command.
+    // A folder that cannot be changed does not stop the command.
     if folder
         .metadata(IGNORE_FILE.0)
         .is_ok_and(|meta| meta.is_none())

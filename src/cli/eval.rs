@@ -1,8 +1,8 @@
 //! `eval`: searches sets of questions with known answers in this process, and scores the results.
 //!
-//! State goes into the cache folder, named by the set's path, so that a second run only checks for
-//! changes; nothing is written into the set. Only the embedding model's settings and `--set` are
-//! used, so that the same command measures the same thing on every machine.
+//! The state is in the cache folder, under a name derived from the set's path, so that a second run
+//! only checks for changes. Nothing is written into the set. Only the embedding model's settings
+//! and `--set` are used, so that the same command measures the same thing on every machine.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -77,7 +77,7 @@ pub(super) fn run(context: &mut Context, command: &EvalCommand) -> Result<ExitCo
 
 enum What {
     Documents,
-    /// Scored at these cut-offs.
+    /// Passages, scored at these cut-offs.
     Passages(Vec<usize>),
 }
 
@@ -109,7 +109,7 @@ struct ModeReport {
 }
 
 enum ModeScores {
-    /// Means, and the difference of nDCG@10 from the first mode's.
+    /// Means, and the difference from the nDCG@10 of the first mode.
     Documents(ranking::Scores, Option<stats::Difference>),
     Passages(Vec<passages::PassageScores>),
 }
@@ -211,7 +211,7 @@ fn measure(context: &Context, args: &EvalArgs, set: &Path, what: &What) -> Resul
     let questions = set::questions(&read_text(&dir.join("queries.jsonl"))?)
         .map_err(|failure| about(&name, failure))?;
     let modes = modes(args);
-    // All errors in a set are detected before an hour of embedding.
+    // Errors in a set are detected now and not after an hour of embedding.
     let judge = Judge::read(what, &dir, &questions).map_err(|failure| about(&name, failure))?;
     let (config, sandbox, engine, model) =
         prepare(context, &args.settings, context.out.json, &dir, &modes)?;
@@ -268,7 +268,7 @@ fn about(name: &str, failure: Failure) -> Failure {
     }
 }
 
-/// What a set's runs are scored against.
+/// The judgments with which a set's runs are scored.
 enum Judge {
     Documents(set::Judgments),
     Passages(Vec<set::Evidence>, Vec<usize>),

@@ -20,7 +20,7 @@ use local_agent_text::markdown::{Chunk, ChunkOptions, parse};
 /// Maximum number of attacked sentences of notes, and of claims per file.
 const MOST: usize = 400;
 
-/// Number of tokens per passage in the default configuration; four bytes are counted as one token.
+/// Number of tokens per passage in the default configuration; four bytes count as one token.
 const PASSAGE_TOKENS: usize = 200;
 
 /// What `eval attacks --json` prints, without the roots.

@@ -87,7 +87,7 @@ struct CalibratedMode<'a> {
     sets: &'a [Costs],
 }
 
-/// What the searches find for the questions of every set, by mode.
+/// The search results for the questions of every set, by mode.
 fn observe_all(context: &Context, sets: &[Set]) -> Result<[Vec<Observed>; 3]> {
     let mut observed: [Vec<Observed>; 3] = Default::default();
     for set in sets {
@@ -104,7 +104,7 @@ fn observe_all(context: &Context, sets: &[Set]) -> Result<[Vec<Observed>; 3]> {
     Ok(observed)
 }
 
-/// A calibration of each mode, with the sets that it was fitted on.
+/// A calibration of each mode, with the sets on which it was fitted.
 fn fitted(sets: &[Set], [hybrid, lexical, vector]: &[Vec<Observed>; 3]) -> Result<Calibration> {
     let names: Vec<String> = sets
         .iter()
@@ -121,10 +121,10 @@ fn fitted(sets: &[Set], [hybrid, lexical, vector]: &[Vec<Observed>; 3]) -> Resul
     })
 }
 
-/// A mode, its model, and what the model's threshold costs on each set.
+/// A mode, its model, and the cost of the model's threshold on each set.
 type ModeCosts<'m> = (&'static str, &'m Model, Vec<Costs>);
 
-/// What each mode's threshold costs on each set.
+/// The cost of each mode's threshold on each set.
 fn costs<'m>(fitted: &'m Calibration, observed: &[Vec<Observed>; 3]) -> Vec<ModeCosts<'m>> {
     let models = [
         ("default", &fitted.hybrid),
@@ -180,7 +180,7 @@ fn observe(
     let searcher = Searcher {
         engine: &engine,
         retrieve: &config.retrieve,
-        // Chances are what the search says of itself.
+        // A reranker does not change the chances.
         reranker: None,
     };
     let mut all: [Observed; 3] = Default::default();
@@ -225,7 +225,7 @@ fn observe(
     Ok(all)
 }
 
-/// A hit with whether it is relevant.
+/// A hit and whether it is relevant.
 fn sample_of(grades: Option<&BTreeMap<String, i64>>, hit: &Hit) -> CalibrationSample {
     CalibrationSample {
         features: features_of(hit),
@@ -245,7 +245,7 @@ fn features_of(hit: &Hit) -> Features {
     hit.trace.features()
 }
 
-/// Whether the default search judges these hits only by their words: then they belong to the
+/// Whether the default search judges these hits only by their words, so that they belong to the
 /// lexical weights.
 fn elsewhere(mode: Mode, hits: &[Hit]) -> bool {
     mode == Mode::Default && !by_vectors(retrieval::Mode::Hybrid, hits)

@@ -1,4 +1,4 @@
-//! `eval claims`: how well the verifier's support score agrees with people.
+//! `eval claims`: measures how well the verifier's support score agrees with people.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -90,7 +90,7 @@ pub(super) fn run(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Three decimals, or a dash.
+/// A figure with three decimals, or a dash.
 fn shown_figure(value: Option<f64>) -> String {
     value.map_or_else(|| "–".to_owned(), |v| format!("{v:.3}"))
 }

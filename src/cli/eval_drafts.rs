@@ -1,4 +1,4 @@
-//! `eval drafts`: how good the citations of faulty drafts are, before and after the gate.
+//! `eval drafts`: measures the citations of faulty drafts before and after the gate.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -16,7 +16,7 @@ use local_agent_text::error::Result;
 
 /// The results for one set of drafts.
 struct Table {
-    /// The set they are made from; none for recorded drafts.
+    /// The set from which they are made; `None` for recorded drafts.
     set: Option<String>,
     rows: Vec<(String, DraftRow)>,
 }
@@ -109,7 +109,7 @@ fn shown(citations: Citations) -> String {
     )
 }
 
-/// Two decimals, or a dash.
+/// A share with two decimals, or a dash.
 fn shown_share(share: Option<f64>) -> String {
     share.map_or_else(|| "–".to_owned(), |s| format!("{s:.2}"))
 }

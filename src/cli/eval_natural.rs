@@ -1,4 +1,5 @@
-//! `eval natural`: the verifier's verdicts on natural answers, honest and with one fact changed.
+//! `eval natural`: the verifier's verdicts on natural answers, both honest ones and those with one
+//! changed fact.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -80,7 +81,7 @@ fn folders(context: &Context, vaults: &[String]) -> Result<HashMap<String, PathB
     Ok(out)
 }
 
-/// An argument `--vault` that cannot be used.
+/// The failure for an argument `--vault` that cannot be used.
 fn wrong_vault(vault: &str, why: &str) -> Failure {
     Failure::new(ErrorCode::InvalidArgs, format!("--vault {vault}: {why}"))
         .with_hint("local-agent eval natural --help")
@@ -96,7 +97,7 @@ fn read_note(folders: &HashMap<String, PathBuf>, vault: &str, path: &str) -> Res
     read_text(&folder.join(path.as_str()))
 }
 
-/// A note of the set cannot be used.
+/// The failure for a note of the set that cannot be used.
 fn unusable(message: String) -> Failure {
     Failure::new(ErrorCode::EvalError, message).with_hint("local-agent eval natural --help")
 }

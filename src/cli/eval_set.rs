@@ -1,4 +1,4 @@
-//! The index of a set of questions: where it stands, and that it is current.
+//! The index of a set of questions: its location, and bringing it up to date.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -18,7 +18,7 @@ use local_agent_text::types::{Sha256, SourceName};
 /// The name of the one source of a set.
 pub(super) const SOURCE: &str = "docs";
 
-/// The folder of a set. `EVAL_ERROR` when it is none.
+/// The folder of a set; `EVAL_ERROR` if `set` is not one.
 pub(super) fn folder(context: &Context, set: &Path) -> Result<PathBuf> {
     let path = context.environment.cwd.join(set);
     let dir = path
@@ -34,7 +34,7 @@ pub(super) fn folder(context: &Context, set: &Path) -> Result<PathBuf> {
     })
 }
 
-/// What a set is called: its folder.
+/// The name of a set: that of its folder.
 pub(super) fn set_name(dir: &Path) -> String {
     dir.file_name().map_or_else(
         || "set".to_owned(),
@@ -42,7 +42,7 @@ pub(super) fn set_name(dir: &Path) -> String {
     )
 }
 
-/// Brings the set's index and, where a mode needs them, its vectors up to date, and opens them.
+/// Brings the set's index up to date, and its vectors if a mode needs them, and opens them.
 pub(super) fn prepare(
     context: &Context,
     settings: &[String],
@@ -65,8 +65,8 @@ pub(super) fn prepare(
     }
     let vectors = modes.iter().any(|mode| mode.needs_vectors());
     if vectors {
-        // Vectors of another way of cutting are kept: comparing two of them would embed everything
-        // each time.
+        // Vectors of another chunking are kept. Otherwise a comparison of two chunkings would embed
+        // everything each time.
         let embed = EmbedRun {
             no_prune: true,
             wait: Duration::from_secs(60),
@@ -131,14 +131,14 @@ fn config_for(context: &Context, settings: &[String], dir: &Path) -> Result<Conf
     Ok(config::load(&inputs)?.config)
 }
 
-/// Whether the key changes what is measured.
+/// Whether the key affects the measurement.
 fn is_measured_key(key: &str) -> bool {
     ["index.", "embed.", "retrieve."]
         .iter()
         .any(|section| key.starts_with(section))
 }
 
-/// An argument `--set` that cannot be used.
+/// The failure for an argument `--set` that cannot be used.
 fn wrong_setting(setting: &str, why: &str) -> Failure {
     Failure::new(ErrorCode::InvalidArgs, format!("--set {setting}: {why}"))
         .with_hint("local-agent config show")

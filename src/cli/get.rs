@@ -104,7 +104,7 @@ fn print(out: Output, piece: &DocumentPiece, raw: bool) {
     }
 }
 
-/// What was requested, as far as it could be read and shown.
+/// The requested documents, as far as they could be read and shown.
 #[derive(Debug, Default)]
 struct Collected {
     pieces: Vec<DocumentPiece>,
@@ -143,8 +143,8 @@ pub(super) fn run_many(context: &Context, args: &MultiGet) -> Result<ExitCode> {
 }
 
 impl Collected {
-    /// Adds what one pattern matches. A glob without a match and an unknown name are recorded; an
-    /// invalid pattern is a failure.
+    /// Adds the documents that one pattern matches. A glob without a match and an unknown name are
+    /// recorded; an invalid pattern is a failure.
     fn add(
         &mut self,
         config: &Config,
@@ -186,7 +186,7 @@ impl Collected {
             Ok(piece) => piece,
             Err(failure) => return self.note(name, failure),
         };
-        // Once a document was left out, later ones are too, so that the output is a prefix.
+        // After one omitted document, later ones are omitted too, so that the output is a prefix.
         if self.left_out > 0 {
             self.left_out += 1;
             return;

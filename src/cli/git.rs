@@ -6,8 +6,8 @@ use std::process::{Command, Output, Stdio};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::RelPath;
 
-/// The text of `path` (below the folder `root`) at `revision`; `None`: the file did not exist
-/// there, or was not UTF-8 text.
+/// The text of `path` (below the folder `root`) at `revision`; `None` if the file did not exist
+/// then, or was not UTF-8 text.
 ///
 /// Errors: `INVALID_ARGS` when `git` cannot be run there, or the revision does not exist.
 pub(super) fn text_at(root: &Path, revision: &str, path: &RelPath) -> Result<Option<String>> {

@@ -1,15 +1,15 @@
-//! The command that fixes a failure, if the code that failed cannot know it because it depends on
-//! the configuration.
+//! Adds the command that fixes a failure, if the code that failed cannot know it because it depends
+//! on the configuration.
 
 use local_agent_agent::config::ApiKeyUse;
 use local_agent_text::error::{ErrorCode, Failure};
 
-/// What the fix depends on.
+/// The facts that determine the fix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Situation {
-    /// Whether any source is configured; `None`: the configuration has not been read.
+    /// Whether any source is configured; `None` if the configuration has not been read.
     pub has_sources: Option<bool>,
-    /// What becomes of the key for model servers; `None`: the configuration was not read.
+    /// Whether the key for model servers is sent; `None` if the configuration has not been read.
     pub api_key_use: Option<ApiKeyUse>,
 }
 
@@ -36,7 +36,7 @@ pub(super) fn completed(mut failure: Failure, situation: Situation) -> Failure {
     failure
 }
 
-/// What lets a server that asks for a key get the right one.
+/// The advice for a server that requires a key.
 const fn key_hint(used: Option<ApiKeyUse>) -> &'static str {
     match used {
         Some(ApiKeyUse::FileNotTrusted) => "local-agent config trust",

@@ -79,7 +79,7 @@ pub(super) fn run(context: &mut Context, args: &Index) -> Result<ExitCode> {
     Ok(ExitCode::from(u8::from(!ok)))
 }
 
-/// What to do when the folder of a source cannot be read.
+/// The advice for a source whose folder cannot be read.
 const UNREADABLE_SOURCE: &str = "local-agent config show, and correct the source's `root`";
 
 /// What `index --json` prints, without the roots.
@@ -134,7 +134,7 @@ impl<'a> IndexView<'a> {
     }
 }
 
-/// What `index --list-sources --json` prints.
+/// The output of `index --list-sources --json`.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct SelectedView<'a> {
     sources: Vec<SelectedSource<'a>>,

@@ -99,7 +99,7 @@ fn here(folder: &Path, given: &[String]) -> Result<Template> {
     })
 }
 
-/// The path of a source as it is written into a file in `folder`.
+/// The path of a source in the form for a file in `folder`.
 fn root_below(folder: &Path, dir: &Path) -> Result<String> {
     let inside = config::within(dir, folder).ok_or_else(|| outside(dir, folder))?;
     let text = inside.to_string_lossy().into_owned();
@@ -110,8 +110,8 @@ fn root_below(folder: &Path, dir: &Path) -> Result<String> {
     })
 }
 
-/// A configuration in a folder must not name anything outside it: it is found by walking up, and
-/// could come from anywhere.
+/// The failure for a path outside the folder of its configuration. Such a configuration is found by
+/// walking up, so it could come from anywhere.
 fn outside(dir: &Path, folder: &Path) -> Failure {
     let message = format!(
         "{} lies outside of {}, the folder that the configuration is for",
@@ -124,7 +124,7 @@ fn outside(dir: &Path, folder: &Path) -> Failure {
     ))
 }
 
-/// The failure if a configuration exists: sources are added to it, it is not replaced.
+/// The failure if a configuration exists. Sources are added to it; it is not replaced.
 fn exists_already(target: &Path, args: &Init) -> Failure {
     let first = args.source.first().map(|text| match text.split_once('=') {
         Some((name, dir)) => format!("'{dir}' --name '{name}'"),
@@ -141,7 +141,7 @@ fn exists_already(target: &Path, args: &Init) -> Failure {
     .with_hint(hint)
 }
 
-/// Parses `--source`: `NAME=DIR`, or `DIR`, whose own name is then used in citations.
+/// Parses `--source`: `NAME=DIR`, or `DIR`, whose name is then used in citations.
 fn sources(
     given: &[String],
     folder: &Path,
@@ -169,7 +169,7 @@ fn sources(
     given.iter().map(one).collect()
 }
 
-/// An argument `--source` that cannot be used.
+/// The failure for an argument `--source` that cannot be used.
 fn bad_source(text: &str) -> Failure {
     Failure::new(
         ErrorCode::InvalidArgs,

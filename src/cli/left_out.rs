@@ -1,4 +1,4 @@
-//! Files that are in the sources and not in the index, by kind, and how they could be.
+//! Describes files that are in the sources but not in the index, by kind, and how to index them.
 
 use super::output::{count, visible};
 use local_agent_agent::operations::notes::KindCount;
@@ -6,11 +6,11 @@ use local_agent_agent::operations::status::SkippedKind;
 use local_agent_files::sandbox::readable;
 use local_agent_text::types::SkipReason;
 
-/// Kinds of files that one line names.
+/// Maximum number of kinds of files in one line.
 const KINDS: usize = 4;
 
-/// `left out: 12 files, no notes (8 .pdf, 4 .txt)`, and how those kinds can be taken in; nothing
-/// where there is no such file.
+/// `left out: 12 files, no notes (8 .pdf, 4 .txt)`, and how to index those kinds; empty if no file
+/// was left out.
 pub(super) fn lines(kinds: &[KindCount]) -> Vec<String> {
     let all: u64 = kinds.iter().map(|kind| kind.files).sum();
     if all == 0 {
@@ -35,7 +35,7 @@ pub(super) fn lines(kinds: &[KindCount]) -> Vec<String> {
     lines
 }
 
-/// How many files of one extension there are.
+/// The number of files of one extension.
 fn files_of_kind(kind: &KindCount) -> String {
     match kind.extension.as_str() {
         "" => format!("{} without extension", kind.files),
@@ -43,7 +43,7 @@ fn files_of_kind(kind: &KindCount) -> String {
     }
 }
 
-/// `skipped: 12 .pdf (not_built: this build has no `pdf`)`, a line a kind and reason.
+/// `skipped: 12 .pdf (not_built: this build has no `pdf`)`, one line per kind and reason.
 pub(super) fn skipped_lines(kinds: &[SkippedKind]) -> Vec<String> {
     kinds.iter().map(skipped_line).collect()
 }

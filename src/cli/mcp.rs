@@ -32,7 +32,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
 
 fn serve(context: &Context) -> Result<ExitCode> {
     let mut loaded = context.load()?;
-    // A person may name any of their files; an agent may not, whatever the configuration says.
+    // A person may name any of their files. An agent may not, whatever the configuration says.
     loaded.config.security.allow_any_path = false;
     let config = &loaded.config;
     let files = toolbox::factory(context, config, Caller::Agent, None)?;
@@ -54,7 +54,7 @@ fn serve(context: &Context) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Serves the client with the work of a running `serve`.
+/// Serves the client by passing its calls to a running `serve`.
 fn relay(context: &Context, url: &str) -> Result<ExitCode> {
     let endpoint = mcp::endpoint(url)?;
     let token = match context.environment.server_token() {
@@ -65,7 +65,7 @@ fn relay(context: &Context, url: &str) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The token of the state folder; none is made here.
+/// The token of the state folder. This does not create one.
 fn kept_token(context: &Context) -> Result<String> {
     let config = context.load()?.config;
     crate::serve::kept_token(&config.state_dir)?.ok_or_else(|| {
@@ -74,7 +74,7 @@ fn kept_token(context: &Context) -> Result<String> {
     })
 }
 
-/// Checks that everything the configuration offers to agents exists: otherwise a typo would
+/// Checks that everything the configuration offers to agents exists. Otherwise a typo would
 /// silently withhold it.
 pub(super) fn offers_exist(config: &Config, files: &ToolFactory) -> Result<()> {
     let (operations, readers) = (mcp::names().collect::<Vec<_>>(), files.read_only());
@@ -93,7 +93,7 @@ pub(super) fn offers_exist(config: &Config, files: &ToolFactory) -> Result<()> {
     )
 }
 
-/// Every name is one of the known ones.
+/// Checks that every name is a known one.
 fn all_known(key: &str, wanted: &[String], known: &[&str], what: &str) -> Result<()> {
     let Some(name) = wanted.iter().find(|name| !known.contains(&name.as_str())) else {
         return Ok(());

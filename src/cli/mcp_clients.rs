@@ -1,4 +1,5 @@
-//! `mcp install`, `uninstall` and `status`: this program in the configurations of clients.
+//! `mcp install`, `uninstall` and `status`: manages this program's entry in the configurations of
+//! clients.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -15,21 +16,20 @@ use super::write::{rewrite, write_whole};
 use crate::mcp;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
-/// The option of `mcp` that names a running server.
+/// The option of `mcp` with the address of a running server.
 const VIA: &str = "--via-server";
 
-/// What a change did to a client's file.
+/// The result of a change to a client's file.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct ChangeView {
     client: String,
     file: String,
-    /// The file as it was; null where it was not changed or did not exist.
+    /// The backup of the earlier file; null if it was not changed or did not exist.
     backup: Option<String>,
     changed: bool,
 }
 
-/// Adds this program to a client's configuration; everything else in the file stays the same, byte
-/// for byte.
+/// Adds this program to a client's configuration. All other bytes of the file stay the same.
 pub(super) fn install(context: &Context, args: &McpInstall) -> Result<ExitCode> {
     let format = ClientFormat::of(args.place.client);
     let way = match (&args.http, &args.via_server) {
@@ -62,7 +62,7 @@ pub(super) fn install(context: &Context, args: &McpInstall) -> Result<ExitCode> 
     say(context, &change, &said)
 }
 
-/// Removes this program's entry from a client's configuration, and nothing else.
+/// Removes only this program's entry from a client's configuration.
 pub(super) fn uninstall(context: &Context, args: &ClientPlace) -> Result<ExitCode> {
     let format = ClientFormat::of(args.client);
     let file = place(context, format, args.file.as_deref())?;
@@ -88,7 +88,7 @@ pub(super) fn uninstall(context: &Context, args: &ClientPlace) -> Result<ExitCod
     say(context, &change, &said)
 }
 
-/// How a client starts this program as it is configured here.
+/// The way in which a client starts this program with the current configuration.
 fn starting(context: &Context, via: Option<&str>) -> Result<Way> {
     let program = std::env::current_exe().map_err(|e| {
         Failure::new(
@@ -116,7 +116,7 @@ fn place(context: &Context, format: &ClientFormat, named: Option<&Path>) -> Resu
     }
 }
 
-/// The text of a client's file; empty when there is none.
+/// The text of a client's file; empty if the file does not exist.
 fn content(file: &Path) -> Result<String> {
     if file.exists() {
         return read_text(file);
@@ -184,7 +184,7 @@ fn takes_no_address(format: &ClientFormat, url: &str) -> Failure {
     ))
 }
 
-/// What is in one client's file.
+/// The state of one client's file.
 #[derive(Debug, Serialize, JsonSchema)]
 struct ClientStatus {
     client: String,
@@ -194,11 +194,11 @@ struct ClientStatus {
     url: Option<String>,
     /// Why the file cannot be read.
     why: Option<String>,
-    /// The command that enters it as it would be entered now; null where nothing would change.
+    /// The command that writes the current entry; null if it would change nothing.
     fix: Option<String>,
 }
 
-/// Whether this program is entered.
+/// The state of this program's entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum EntryState {
@@ -206,9 +206,9 @@ enum EntryState {
     NoFile,
     /// The file has no entry.
     Absent,
-    /// As it would be entered now.
+    /// The entry is the one that would be written now.
     Current,
-    /// Otherwise than it would be entered now.
+    /// The entry differs from the one that would be written now.
     Stale,
     /// The file cannot be read.
     Unreadable,
@@ -231,7 +231,7 @@ pub(super) struct ClientsView {
     clients: Vec<ClientStatus>,
 }
 
-/// Says for each client whether this program is entered, and as it would be entered now.
+/// Reports for each client whether this program is entered, and whether the entry is current.
 pub(super) fn status(
     context: &Context,
     client: Option<Client>,
@@ -307,8 +307,8 @@ fn client_status(
     Ok(status)
 }
 
-/// The way by which an entry reaches this program, as it would be entered now, and the option that
-/// enters it. An address that would not be entered counts as none.
+/// The way in which an entry reaches this program, with current values, and the option that writes
+/// it. An address that would be refused is ignored.
 fn way_of(context: &Context, entry: &Value) -> Result<(Way, String)> {
     if let Some(url) = address_in(entry)
         && let Ok(url) = mcp::endpoint(url)

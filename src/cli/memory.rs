@@ -1,4 +1,4 @@
-//! `memory`: what a person told the program to remember.
+//! `memory`: texts that the user asked the program to remember.
 
 use std::borrow::Cow;
 use std::process::ExitCode;
@@ -23,7 +23,7 @@ use local_agent_text::error::{ErrorCode, Failure, Result};
 
 pub(super) fn run(context: &Context, command: &MemoryCommand) -> Result<ExitCode> {
     let config = context.load()?.config;
-    // The head of the run ledger is in the same database, even without memory.
+    // The head of the run ledger is in the same database, even if memory is disabled.
     if let MemoryCommand::Repair {
         begin_anew: true, ..
     } = command
@@ -110,8 +110,7 @@ fn add(
     )
 }
 
-/// Completes keys of which only the first digits were given. Anything else is passed on, and the
-/// memory refuses it.
+/// Completes keys from their first digits. Any other text is passed on, and the memory refuses it.
 fn whole_keys(config: &Config, given: &[String]) -> Result<Vec<String>> {
     if !given.iter().any(|text| is_part_of_key(text)) {
         return Ok(given.to_vec());
@@ -147,7 +146,7 @@ fn all(config: &Config) -> Result<Vec<MemoryRow>> {
     memory::all(&config.memory.db_path)
 }
 
-/// What a command on memory prints with `--json`, without the roots.
+/// The output of a memory command with `--json`, without the roots.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct MemoryView<'a, T> {
     action: &'a str,
@@ -232,7 +231,7 @@ fn say(
     Ok(ExitCode::SUCCESS)
 }
 
-/// What a memory command needs: those that change memory create its folder, an export creates a
+/// The needs of a memory command. Those that change memory create its folder; an export creates a
 /// file outside.
 fn needs(context: &Context, command: &MemoryCommand) -> Needs {
     match command {
@@ -245,8 +244,8 @@ fn needs(context: &Context, command: &MemoryCommand) -> Needs {
     }
 }
 
-/// The output of `memory list --json`, or with words of `memory search --json`, without the roots:
-/// only the memories that `may_see` lets through.
+/// The output of `memory list --json` or, with words, of `memory search --json`, without the roots.
+/// It contains only the memories for which `may_see` is true.
 pub(super) fn listed(
     config: &Config,
     words: &str,
@@ -279,7 +278,7 @@ fn switched_off() -> Failure {
 }
 
 fn judged(config: &Config, rows: Vec<MemoryRow>) -> Result<Vec<MemoryItem>> {
-    // Without an index the state of a link is unknown; this is a state, not a failure.
+    // Without an index the state of a link is unknown, which is not a failure.
     let index = if rows.iter().any(|row| !row.links.is_empty()) {
         IndexReader::open(&config.index.db_path)?
     } else {
@@ -466,7 +465,7 @@ fn repair(context: &Context, config: &Config, mend: Mend) -> Result<ExitCode> {
     }
     let mended = match IndexReader::open(&config.index.db_path) {
         Ok(Some(index)) => memory::repair(path, &index, mend)?,
-        // An ancestor's index next to it says nothing about our links.
+        // An ancestor's index at that path has no information on our links.
         Ok(None) => Vec::new(),
         Err(failure) if imported.is_some() && failure.code() == ErrorCode::DbForeign => Vec::new(),
         Err(failure) => return Err(failure.into()),

@@ -105,16 +105,16 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Makes writing beyond the system's file size limit (`ulimit -f`) fail, instead of ending the
-/// process: the failure then has a code, and unfinished files are removed.
+/// Makes a write beyond the system's file size limit (`ulimit -f`) fail instead of ending the
+/// process. The failure then has a code, and unfinished files are removed.
 fn outlive_file_limits() {
     #[cfg(unix)]
     // The flag is never read; it is enough that the signal is handled.
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, std::sync::Arc::default());
 }
 
-/// For `-C`: all relative paths start from there, and the search for a configuration goes up from
-/// there.
+/// Applies `-C`: all relative paths start from that folder, and the search for a configuration goes
+/// up from it.
 fn stand_in(dir: Option<&Path>) -> Result<()> {
     let Some(dir) = dir else { return Ok(()) };
     std::env::set_current_dir(dir).map_err(|e| {
@@ -126,7 +126,8 @@ fn stand_in(dir: Option<&Path>) -> Result<()> {
     })
 }
 
-/// Damaged search files make a library panic; the panic is caught and reported once, as a failure.
+/// Silences the panics of a library on damaged search files. They are caught and reported once, as
+/// a failure.
 fn hush_guarded_panics() {
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {

@@ -43,7 +43,7 @@ pub(super) fn run(context: &Context, command: &ModelsCommand) -> Result<ExitCode
                 endpoint: endpoint
                     .clone()
                     .unwrap_or_else(|| defaults.endpoint.clone()),
-                // `owner/name` is a repository and a name at once.
+                // `owner/name` is both a repository and a name.
                 repo: repo.clone().or_else(|| {
                     let is_repository = id.contains('/') && models::known(&own_id).is_none();
                     is_repository.then(|| id.clone())
@@ -57,7 +57,7 @@ pub(super) fn run(context: &Context, command: &ModelsCommand) -> Result<ExitCode
     }
 }
 
-/// What `models list --json` prints.
+/// The output of `models list --json`.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct ModelsView<'a> {
     models: Vec<ModelView<'a>>,
@@ -95,7 +95,7 @@ impl<'a> ModelView<'a> {
     }
 }
 
-/// What `models pull --json` prints.
+/// The output of `models pull --json`.
 #[cfg(feature = "pull")]
 #[derive(Serialize, JsonSchema)]
 pub(super) struct PulledView<'a> {
@@ -106,21 +106,21 @@ pub(super) struct PulledView<'a> {
     already_here: bool,
 }
 
-/// What `models verify --json` prints.
+/// The output of `models verify --json`.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct VerifiedView<'a> {
     verified: &'a [VerifiedModel],
     packed_weights: Vec<PackedView<'a>>,
 }
 
-/// A model whose files and arithmetic were looked at.
+/// A model whose files and arithmetic were verified.
 #[derive(Serialize, JsonSchema)]
 struct VerifiedModel {
     id: String,
     compared: bool,
     files: Vec<FileRecord>,
     texts_embedded: usize,
-    /// `None`: there is no second implementation for its network.
+    /// The smallest cosine; `None` if its network has no second implementation.
     least_cosine: Option<f64>,
 }
 
@@ -166,7 +166,7 @@ fn list(context: &Context) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Size, window and languages, as far as they are known.
+/// Size, window and languages, if they are known.
 fn facts(model: &models::Listed) -> String {
     let size = models::known(&model.id)
         .filter(|_| model.state == ModelState::Absent)
@@ -290,7 +290,7 @@ fn verify_prepared(context: &Context) -> Result<Vec<models::Prepared>> {
     Ok(files)
 }
 
-/// What was found about the vectors of a model, as a clause.
+/// The comparison of the vectors of a model, as a clause.
 fn agreed(agreement: &Agreement) -> String {
     let texts = agreement.texts;
     match agreement.least_cosine {
@@ -308,8 +308,8 @@ fn agreed(agreement: &Agreement) -> String {
     }
 }
 
-/// Compares the model's arithmetic with a second implementation, in the settings that the other
-/// commands use.
+/// Compares the model's arithmetic with a second implementation, with the settings of the other
+/// commands.
 fn compared(id: &str, models_dir: &Path, embed: &Embed) -> Result<Agreement> {
     match models::task_of(id, models_dir)? {
         ModelTask::Vectors => second_opinion(

@@ -58,7 +58,7 @@ pub(super) struct SimilarView<'a> {
     similar: &'a [SimilarNote],
 }
 
-/// The configuration, with this process confined to what reading needs.
+/// The configuration; confines this process to what reading needs.
 fn opened(context: &Context) -> Result<Config> {
     let config = context.load()?.config;
     context.enter(&config, &Needs::nothing())?;

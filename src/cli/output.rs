@@ -1,5 +1,5 @@
-//! Printing: data on stdout, messages on stderr, one JSON envelope, and text from files made safe
-//! for a terminal.
+//! Prints data on stdout and messages on stderr, in one JSON envelope if requested. Text from files
+//! is made safe for a terminal.
 
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
@@ -117,7 +117,7 @@ impl Output {
         }
     }
 
-    /// Prints what failed and how to fix it, in the requested form, and returns the exit code.
+    /// Prints the failure and its fix in the requested form, and returns the exit code.
     pub(super) fn failure(&self, failure: &Failure, roots: &Map<String, Value>) -> ExitCode {
         if self.json {
             write_stdout(&format!("{}\n", envelope(failure, roots)));
@@ -129,7 +129,7 @@ impl Output {
             } else {
                 code
             };
-            // On one line, so that a log has one line per failure.
+            // The message is on one line, so that a log has one line per failure.
             talk(&format!("{code} {}", one_line(&failure.message)));
             if let Some(hint) = &failure.hint {
                 talk(&format!("fix: {}", one_line(hint)));
@@ -191,13 +191,14 @@ fn envelope(failure: &Failure, roots: &Map<String, Value>) -> Value {
     body
 }
 
-/// `1 note`, `2 notes`.
+/// A number and its noun: `1 note`, `2 notes`.
 pub(super) fn count(n: impl TryInto<u64>, what: &str) -> String {
     let n = n.try_into().unwrap_or(u64::MAX);
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
-/// `173 files, 0.8 s, 216 a second`; the rate is left out if it is not meaningful.
+/// A number, a time and a rate: `173 files, 0.8 s, 216 a second`. The rate is left out if it is not
+/// meaningful.
 pub(super) fn pace(n: u64, what: &str, took: Duration) -> String {
     let seconds = took.as_secs_f64();
     let mut text = format!("{}, {seconds:.1} s", count(n, what));
@@ -207,7 +208,7 @@ pub(super) fn pace(n: u64, what: &str, took: Duration) -> String {
     text
 }
 
-/// Prints a message on stderr; it is not an error if nobody reads it.
+/// Prints a message on stderr; a closed stderr is ignored.
 pub(super) fn talk(text: &str) {
     let _ = writeln!(io::stderr(), "{text}");
 }

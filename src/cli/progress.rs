@@ -1,4 +1,4 @@
-//! Progress on a terminal's stderr; otherwise nothing, so that logs and agents are not flooded.
+//! Shows progress on stderr if it is a terminal, so that logs and agents are not flooded.
 
 use std::cell::RefCell;
 use std::io::IsTerminal as _;
@@ -7,7 +7,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use local_agent_index::indexing::Progress;
 
-/// Number of steps of a job whose parts are counted in different units.
+/// Length of a bar whose parts are counted in different units.
 const WHOLE: u64 = 1_000;
 
 /// A bar for one job.
@@ -35,8 +35,8 @@ impl Bar {
         }
     }
 
-    /// Shows one report. Reading files and writing words are the two halves of one job, so that the
-    /// bar runs only once and never backwards.
+    /// Shows one report. Reading files and writing words are two halves of one job, so the bar runs
+    /// only once and never backwards.
     pub(super) fn report(&self, progress: Progress) {
         let (job, part, done, total) = match progress {
             Progress::Files { done, total } => ("indexing", 0.0, done as u64, total as u64),

@@ -1,4 +1,4 @@
-//! Reads files outside all roots that an operator named; the only function that does.
+//! Reads a file outside all roots that an operator named. No other function does this.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
-/// No command is meant to read larger files whole.
+/// Maximum size in bytes; no command needs larger files.
 const MAX_BYTES: u64 = 256 << 20;
 
 /// The whole text of a regular file; a FIFO or device is refused before it could block.
@@ -49,7 +49,7 @@ pub(super) fn read_text(file: &Path) -> Result<String> {
         .or_else(|_| unreadable(file, ErrorCode::FileReadError, "is not UTF-8 text"))
 }
 
-/// The file cannot be read as text.
+/// The failure for a file that cannot be read as text.
 fn unreadable(file: &Path, code: ErrorCode, why: &str) -> Result<String> {
     Err(Failure::new(code, format!("{} {why}", file.display())))
 }

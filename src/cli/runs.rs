@@ -1,5 +1,5 @@
-//! `runs`: what was recorded, whether it is still consistent, and whether it still gives the same
-//! report.
+//! `runs`: shows the recorded runs, checks whether they are still consistent, and whether they
+//! still give the same report.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -77,7 +77,7 @@ pub(super) fn run(context: &Context, command: &RunsCommand) -> Result<ExitCode> 
     }
 }
 
-/// What `runs list --json` prints, without the roots.
+/// The output of `runs list --json`, without the roots.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct ListView<'a> {
     runs_dir: Cow<'a, str>,
@@ -100,7 +100,7 @@ pub(super) struct RunView<'a> {
     unreadable: Option<&'a str>,
 }
 
-/// What `runs show --json` prints, without the roots.
+/// The output of `runs show --json`, without the roots.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct ShowView<'a> {
     state: RunState,
@@ -111,7 +111,7 @@ pub(super) struct ShowView<'a> {
     record_path: Cow<'a, str>,
 }
 
-/// What `runs verify --json` prints.
+/// The output of `runs verify --json`.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct VerifyView<'a> {
     ok: bool,
@@ -124,7 +124,7 @@ pub(super) struct VerifyView<'a> {
     pruned: usize,
 }
 
-/// What `runs replay --json` prints.
+/// The output of `runs replay --json`.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct ReplayView<'a> {
     run_id: &'a RunId,
@@ -135,7 +135,7 @@ pub(super) struct ReplayView<'a> {
     report_sha256: Option<Sha256>,
 }
 
-/// What `runs prune --json` prints.
+/// The output of `runs prune --json`.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct PruneView<'a> {
     dry_run: bool,
@@ -144,7 +144,7 @@ pub(super) struct PruneView<'a> {
     still_running: &'a [RunId],
 }
 
-/// What `runs head --json` prints.
+/// The output of `runs head --json`.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct HeadView<'a> {
     ledger: Cow<'a, str>,
@@ -204,7 +204,7 @@ pub(super) fn listed(archive: &Archive, limit: usize) -> Result<Value> {
     })
 }
 
-/// One word for a list: how it ended, otherwise its state.
+/// One word for a list: the outcome of an ended run, otherwise the state.
 fn ended_as(entry: &RunEntry) -> String {
     match (&entry.record, entry.state) {
         (Ok(record), RunState::Ended) => {
@@ -380,7 +380,7 @@ fn sent(record: &Record) -> String {
         .join("; ")
 }
 
-/// What was sent, and to where.
+/// The text that was sent, and the receiving server.
 fn sent_to(sent: &runs::Sent) -> String {
     let place = if sent.local {
         "this machine"

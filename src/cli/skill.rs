@@ -13,14 +13,14 @@ use super::write::{back_up, write_whole};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::Sha256;
 
-/// What the file teaches.
+/// The content of the file.
 const TEXT: &str = include_str!("SKILL.md");
 
-/// Where the file is, below the home folder or a project's.
+/// The path of the file, below the home folder or a project's folder.
 const PLACE: [&str; 4] = [".claude", "skills", "local-agent", "SKILL.md"];
 
-/// The last line of a file that was written here, before and after the hash of what is above it. A
-/// file with another hash was changed by a person.
+/// The last line of a file that this program wrote, before and after the hash of the text above it.
+/// If the hash differs, a person has changed the file.
 const SEAL: (&str, &str) = (
     "<!-- Written by local-agent; sha256 of the text above: ",
     " -->\n",
@@ -36,24 +36,24 @@ pub(super) fn run(context: &Context, command: &SkillCommand) -> Result<ExitCode>
     }
 }
 
-/// What was done.
+/// The result of the installation.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct InstalledView {
     file: String,
     changed: bool,
-    /// The file that a person had changed; null when none was replaced.
+    /// The backup of a file that a person had changed; null if no such file was replaced.
     backup: Option<String>,
 }
 
-/// What is at the place of the file.
+/// The kind of file at the path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Found {
     Nothing,
     /// This version.
     Same,
-    /// Another version, as it was written.
+    /// Another version, unchanged since the program wrote it.
     Older,
-    /// Something that a person wrote or changed.
+    /// A file that a person wrote or changed.
     Theirs,
 }
 
@@ -122,7 +122,7 @@ fn found(file: &Path) -> Result<Found> {
     })
 }
 
-/// The text with the line by which later versions know it again.
+/// The text with the last line by which later versions recognise it.
 fn sealed() -> String {
     seal(TEXT)
 }
@@ -132,7 +132,7 @@ fn seal(text: &str) -> String {
     format!("{text}\n{before}{}{after}", Sha256::of(text.as_bytes()))
 }
 
-/// Whether a file is as some version of this program wrote it.
+/// Whether some version of this program wrote the file and it is unchanged.
 fn is_as_written(text: &str) -> bool {
     text.rfind(SEAL.0)
         .and_then(|at| text[..at].strip_suffix('\n'))

@@ -134,7 +134,7 @@ fn add(context: &Context, args: &SourceAdd) -> Result<ExitCode> {
     change(context, &SourceEdit::Add(new))
 }
 
-/// A folder as a person typed it, as an absolute path.
+/// The absolute path of a folder that a person typed.
 ///
 /// # Errors
 /// `INVALID_ARGS` when it does not exist.
@@ -169,8 +169,8 @@ fn change(context: &Context, edit: &SourceEdit) -> Result<ExitCode> {
     say(context, &target, backup.as_deref())
 }
 
-/// Changes the file with the sources; if there is no configuration, one is created. Returns the
-/// file and the copy of its earlier state.
+/// Changes the file with the sources; creates a configuration if none exists. Returns the file and
+/// the copy of its earlier state.
 pub(super) fn apply(context: &Context, edit: &SourceEdit) -> Result<(PathBuf, Option<PathBuf>)> {
     let rewritten = rewrite(context, &|target, layer, text| {
         config::edit_sources(target, text, &relative_to(edit, target, layer)?)
@@ -190,7 +190,7 @@ pub(super) enum Rewritten {
         target: PathBuf,
         backup: PathBuf,
     },
-    /// There is no file yet; this would be its path.
+    /// The file does not exist yet; this would be its path.
     Missing(PathBuf),
 }
 
@@ -255,7 +255,7 @@ fn begin(context: &Context, target: &Path, edit: &SourceEdit) -> Result<()> {
     write_whole(target, text.as_bytes())
 }
 
-/// The change with a path that the file may contain: a configuration in a folder may only name
+/// The change with a path that the file may contain. A configuration in a folder may only name
 /// paths below that folder.
 fn relative_to(edit: &SourceEdit, target: &Path, layer: &Layer) -> Result<SourceEdit> {
     let SourceEdit::Add(new) = edit else {

@@ -1,4 +1,4 @@
-//! `status`: reports what is indexed, embedded and current. Reads only.
+//! `status`: reports what is indexed and embedded, and whether it is up to date. Changes nothing.
 
 use std::process::ExitCode;
 use std::time::Duration;

@@ -1,4 +1,5 @@
-//! Asks at the controlling terminal, so that a pipe, a model or a script cannot confirm.
+//! Asks for confirmation at the controlling terminal, so that a pipe, a model or a script cannot
+//! confirm.
 
 use std::fs::OpenOptions;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -9,8 +10,8 @@ use local_agent_text::error::Result;
 const MOST: u64 = 100;
 
 /// Shows `question` at the controlling terminal and waits for a line. Only `y` and `yes` confirm;
-/// without a terminal the answer is no. `question` is made safe again here, because it may contain
-/// text from files.
+/// without a terminal the answer is no. `question` may contain text from files, so it is made safe
+/// for a terminal here.
 pub(super) fn agrees(question: &str) -> Result<bool> {
     let Some((mut out, input)) = open() else {
         return Ok(false);
@@ -31,8 +32,8 @@ pub(super) fn is_there() -> bool {
     open().is_some()
 }
 
-/// Discards lines that were typed before the question was shown: a yes to something else must not
-/// count as a yes to this.
+/// Discards lines that were typed before the question was shown, because a yes to another question
+/// must not count.
 #[cfg(target_os = "linux")]
 fn drop_what_was_typed_before() {
     use std::io::Read as _;
@@ -49,7 +50,7 @@ fn drop_what_was_typed_before() {
     }
 }
 
-/// On other systems, lines typed ahead count.
+/// On other systems, lines that were typed ahead count.
 #[cfg(not(target_os = "linux"))]
 fn drop_what_was_typed_before() {}
 

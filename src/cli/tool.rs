@@ -39,7 +39,7 @@ fn find(tools: &ToolFactory, name: &str) -> Result<Tool> {
     })
 }
 
-/// One tool, as `tool list --json` and `tool describe --json` print it.
+/// One tool, in the form of `tool list --json` and `tool describe --json`.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct ToolView {
     name: &'static str,
@@ -47,19 +47,19 @@ pub(super) struct ToolView {
     effect: &'static str,
     rule: ToolRule,
     admissible_as_evidence: bool,
-    /// Of its arguments; in a description alone.
+    /// The schema of its arguments; only in a description.
     #[serde(skip_serializing_if = "Option::is_none")]
     schema: Option<Value>,
 }
 
-/// What `tool list --json` prints.
+/// The output of `tool list --json`.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct ToolsView {
     count: usize,
     tools: Vec<ToolView>,
 }
 
-/// What `tool log --json` prints.
+/// The output of `tool log --json`.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct CallsView<'a> {
     count: usize,
@@ -224,8 +224,8 @@ fn number_in(data: &Map<String, Value>, name: &str) -> Option<u64> {
     data.get(name).and_then(Value::as_u64)
 }
 
-/// Converts `name=value` pairs to the types in the schema. A value that does not fit stays text,
-/// and the schema rejects it.
+/// Converts `name=value` pairs to the types in the schema. A value of another type stays text, and
+/// the schema rejects it.
 fn typed(schema: &Value, pairs: &[String]) -> Result<Value> {
     let mut out = Map::new();
     for pair in pairs {
@@ -271,7 +271,7 @@ fn log(context: &Context, limit: usize) -> Result<ExitCode> {
     context.enter(&config, &Needs::nothing())?;
     let ledger = Ledger::new(&config.runs.dir, &config.memory.db_path);
     let look = ledger.look()?;
-    // A modified log is not shown as if it were intact.
+    // A ledger that was tampered with is not shown as if it were intact.
     look.anchor?;
     let chain = look.chain.unwrap_or_default();
     let calls: Vec<_> = chain

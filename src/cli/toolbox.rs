@@ -1,4 +1,4 @@
-//! The tools for this configuration, with the audit log for every call, and the terminal.
+//! Makes the tools for this configuration, with the audit log for every call, and the terminal.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use local_agent_agent::tools::{
 };
 use local_agent_text::error::Result;
 
-/// Tools for `caller`; `run`: the run that their calls belong to.
+/// Tools for `caller`; `run` is the run to which their calls belong.
 pub(super) fn factory(
     context: &Context,
     config: &Config,
@@ -27,19 +27,19 @@ pub(super) fn factory(
     }
     let tools = ToolFactory::new(context.sandbox(config)?, policy);
     let audit = audit(config, &tools, run);
-    // An agent's client owns the terminal; and without a terminal nobody can be asked.
+    // An agent's client owns the terminal, and without a terminal nobody can be asked.
     let can_ask = caller != Caller::Agent && terminal::is_there();
     let confirm: Option<Arc<Confirm>> = can_ask.then(|| Arc::new(terminal::agrees) as _);
     Ok(tools.with(caller, Some(audit), confirm))
 }
 
-/// Enters calls in the ledger, as calls of `run`. With `runs.enabled: false`, only calls of those
-/// `tools` that change files.
+/// Enters calls in the ledger, as calls of `run`. With `runs.enabled: false`, only calls of tools
+/// in `tools` that change files are entered.
 pub(super) fn audit(config: &Config, tools: &ToolFactory, run: Option<RunId>) -> Arc<Audit> {
     audit_of(config, tools, run, None)
 }
 
-/// The same, with another name for the caller.
+/// Like [`audit`], with another name for the caller.
 pub(super) fn audit_of(
     config: &Config,
     tools: &ToolFactory,

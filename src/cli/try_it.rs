@@ -1,9 +1,9 @@
 //! `try`: answers questions about any folder without set-up.
 //!
-//! State goes into the cache folder, named by the folder's path; nothing is written into the folder
-//! itself. The index is brought up to date, then chunks are embedded for at most the budget,
-//! beginning with those that the words of the questions found; a second run continues where this
-//! one stopped.
+//! The state is in the cache folder, under a name derived from the folder's path. Nothing is
+//! written into the folder itself. The index is brought up to date, then chunks are embedded for at
+//! most the budget, beginning with those that the words of the questions found; a second run
+//! continues where this one stopped.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -102,7 +102,7 @@ pub(super) fn run(context: &mut Context, args: &Try) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Embeds the chunks that a search by words finds first, within the budget. `None`: nothing is
+/// Embeds, within the budget, the chunks that a word search finds first. `None` if nothing is
 /// embedded.
 fn embed_first(
     config: &Config,
@@ -252,7 +252,7 @@ pub(super) fn config_for(context: &mut Context, dir: &Path) -> Result<Config> {
     Ok(config::load(&inputs)?.config)
 }
 
-/// The chunks found by the words of the questions, which are embedded first.
+/// The chunks that a word search for the questions finds; they are embedded first.
 fn first_hits(config: &Config, questions: &[String]) -> Result<Vec<i64>> {
     let engine = Engine::open(
         &config.index.db_path,

@@ -10,8 +10,8 @@ use super::context;
 use super::output::Output;
 use local_agent_text::error::{ErrorCode, Failure};
 
-/// Prints what is wrong with `args` (without the program's name), or the requested help. The exit
-/// code is 2, or 0 for help.
+/// Prints the fault of `args` (without the program's name), or the requested help. The exit code is
+/// 2, or 0 for help.
 pub(super) fn say(error: &clap::Error, args: &[OsString]) -> ExitCode {
     if !error.use_stderr() {
         let _ = error.print();
@@ -26,7 +26,8 @@ pub(super) fn say(error: &clap::Error, args: &[OsString]) -> ExitCode {
     ExitCode::from(2)
 }
 
-/// The line could not be parsed, so only its words are checked.
+/// Whether the words of the line request JSON. The line could not be parsed, so options are not
+/// known.
 fn wants_json(args: &[OsString]) -> bool {
     let mut words = args
         .iter()
@@ -46,7 +47,7 @@ fn sentence(error: &clap::Error) -> String {
     words.join(" ")
 }
 
-/// How to see the usage of the given subcommand.
+/// The command that shows the usage of the given subcommand.
 fn help(args: &[OsString]) -> String {
     let mut command = &Cli::command();
     let mut line = "local-agent".to_owned();

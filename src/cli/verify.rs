@@ -1,4 +1,4 @@
-//! `verify`: only the verifier, for an answer from any author.
+//! `verify`: runs only the verifier, on an answer from any author.
 
 use std::io::Read as _;
 use std::path::Path;
@@ -70,7 +70,7 @@ pub(super) fn run(context: &mut Context, args: &Args) -> Result<ExitCode> {
     finish(context, &judged, None)
 }
 
-/// The state of the claims that cite a file changed since `revision`.
+/// The state of the claims that cite a file which changed since `revision`.
 fn since(
     config: &Config,
     sandbox: &Sandbox,
@@ -112,8 +112,8 @@ fn update(context: &Context, judged: &Judged, file: &Path, document: &str) -> Re
     finish(context, judged, None)
 }
 
-/// Prints the result, and returns an exit code for whether everything passed: for the changes, if
-/// `changes` are given, otherwise for the answer.
+/// Prints the result, and returns an exit code that tells whether everything passed: the changes,
+/// if `changes` are given, otherwise the answer.
 fn finish(context: &Context, judged: &Judged, changes: Option<&[ClaimChange]>) -> Result<ExitCode> {
     let holds = match changes {
         Some(changes) => changes.iter().all(|change| change.holds),
@@ -140,7 +140,8 @@ fn finish(context: &Context, judged: &Judged, changes: Option<&[ClaimChange]>) -
     })
 }
 
-/// One line for each claim whose passage has changed, with the reason if it is no longer supported.
+/// Prints one line for each claim whose passage has changed, with the reason if its support was
+/// lost.
 fn print_changes(context: &Context, changes: &[ClaimChange]) {
     let out = context.out;
     for change in changes {
@@ -208,13 +209,13 @@ fn answer(context: &Context, file: &Path) -> Result<String> {
     String::from_utf8(bytes).map_err(|_| unreadable_input("is not UTF-8 text".to_owned()))
 }
 
-/// The answer cannot be read from the standard input.
+/// The failure for an answer that cannot be read from the standard input.
 fn unreadable_input(why: String) -> Failure {
     Failure::new(ErrorCode::FileReadError, format!("stdin {why}"))
 }
 
-/// A snapshot file, a JSON object with one under `snapshot`, or a run's record, whose evidence is
-/// restored.
+/// Reads a snapshot from a snapshot file, from a JSON object with one under `snapshot`, or from a
+/// run's record, whose evidence is restored.
 fn snapshot(context: &Context, file: &Path) -> Result<EvidenceSnapshot> {
     let json = read_text(file)?;
     let held = serde_json::from_str::<Value>(&json).ok();

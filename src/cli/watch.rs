@@ -1,4 +1,4 @@
-//! `watch`: keeps index and embeddings current.
+//! `watch`: keeps index and embeddings up to date.
 
 use std::process::ExitCode;
 use std::time::Duration;

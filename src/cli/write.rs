@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
-/// Writes the whole file or nothing; missing parent folders are created.
+/// Writes the file completely or not at all; missing parent folders are created.
 pub(super) fn write_whole(file: &Path, bytes: &[u8]) -> Result<()> {
     write_with(file, bytes, None)
 }
 
-/// The same for a file of another program: what it links to is replaced, with the permissions that
-/// it has.
+/// Rewrites a file of another program. If it is a link, its target is replaced, with the target's
+/// permissions.
 ///
 /// # Errors
 /// `WRITE_ERROR`.

@@ -165,8 +165,8 @@ doctor_codes! {
     StateReadOnlyWarn "DOCTOR_STATE_READ_ONLY_WARN" "A folder for the program's own files cannot be written, so jobs would fail. Never a failure."
 }
 
-/// Codes of the ancestor, and the current code for the same problem. A fingerprint combines
-/// provider, text preparation and normalisation, so one comparison now finds what five checks did.
+/// Codes of the ancestor, each with the current code for the same problem. A fingerprint combines
+/// provider, text preparation and normalisation, so one comparison replaces five checks.
 pub(super) const RETIRED: &[(&str, &str)] = &[
     (
         "DOCTOR_EMBED_PROVIDER_MISMATCH",

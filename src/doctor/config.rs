@@ -1,5 +1,5 @@
-//! The configuration: files, trust, roots, sources. Here, problems are failed checks and do not end
-//! the run.
+//! Checks the configuration: files, trust, roots, sources. Problems are failed checks here and do
+//! not end the run.
 
 use super::codes::Code;
 use super::{Checks, Subject, count, quoted};
@@ -85,7 +85,7 @@ fn problems(subject: &Subject<'_>, checks: &mut Checks) {
     }
 }
 
-/// The part of the configuration that a problem is about, by the first key or root in its message.
+/// The part of the configuration that has a problem, by the first key or root in its message.
 fn area(problem: &Failure) -> Code {
     let message = &problem.message;
     if message.contains("the allowed root ") && message.contains(" is outside the security root ") {

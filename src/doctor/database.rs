@@ -1,5 +1,5 @@
-//! Checks of both databases before they are opened: whose file it is, its version, and whether it
-//! is intact.
+//! Checks both databases before they are opened: the program that created the file, its version,
+//! and whether it is intact.
 
 use std::path::Path;
 
@@ -22,11 +22,11 @@ pub(super) struct Codes {
 /// The result of checking the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Looked {
-    /// No file; nothing has been reported yet.
+    /// The file does not exist; nothing has been reported yet.
     Nothing,
-    /// Ours, with this version, intact.
+    /// The file is ours, has this version, and is intact.
     Usable,
-    /// Reported as a failure.
+    /// The fault was reported as a failure.
     Refused,
 }
 
@@ -127,8 +127,7 @@ fn whole(path: &Path, database: Database, codes: &Codes, checks: &mut Checks) ->
     }
 }
 
-/// The command that recreates a damaged database: both contain only what can be computed from the
-/// files.
+/// The command that recreates a damaged database. Both databases can be computed from the files.
 pub(super) fn again(database: Database) -> String {
     format!("{} --rebuild", database.job())
 }

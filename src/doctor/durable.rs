@@ -1,4 +1,5 @@
-//! What cannot be recreated: durable memory with its links, the run ledger and the records.
+//! Checks data that cannot be recreated: durable memory with its links, the run ledger and the
+//! records.
 
 use std::path::Path;
 
@@ -48,7 +49,7 @@ pub(super) fn memory(
     })
 }
 
-/// Whether the database is there and this program's.
+/// Whether the database exists and belongs to this program.
 fn is_ours(path: &Path, checks: &mut Checks) -> bool {
     let shown = path.display();
     match store::examine(path, Database::Durable) {
@@ -101,7 +102,7 @@ fn is_ours(path: &Path, checks: &mut Checks) -> bool {
     false
 }
 
-/// Whether SQLite finds the database whole.
+/// Whether SQLite finds no damage in the database.
 fn is_whole(path: &Path, checks: &mut Checks) -> bool {
     let shown = path.display();
     match store::damage(path, Database::Durable) {
@@ -159,7 +160,7 @@ fn links(config: &Config, index: &IndexReader, checks: &mut Checks) -> Result<Op
         );
         checks.fail(Code::MemoryDangling, message, "local-agent memory repair");
     }
-    // The text may come back, and a program must not give up a person's links.
+    // The text may come back, and a program must not discard a person's links.
     if !left.is_empty() {
         let message = format!(
             "{} of memories not intact, and kept: {}",
@@ -238,7 +239,7 @@ pub(super) fn runs(config: &Config, checks: &mut Checks) {
     }
 }
 
-/// What was found of these troubles.
+/// The findings of these kinds.
 fn of<'a>(found: &'a RunFindings, troubles: &[Trouble]) -> Vec<&'a runs::Finding> {
     found
         .list
@@ -247,7 +248,7 @@ fn of<'a>(found: &'a RunFindings, troubles: &[Trouble]) -> Vec<&'a runs::Finding
         .collect()
 }
 
-/// Whether the ledger holds together.
+/// Checks whether the ledger is consistent.
 fn ledger(found: &RunFindings, checks: &mut Checks) {
     match (
         of(found, &[Trouble::LedgerBroken]).first(),
@@ -275,7 +276,7 @@ fn ledger(found: &RunFindings, checks: &mut Checks) {
     }
 }
 
-/// Whether every record is as it was entered.
+/// Checks whether every record is unchanged since it was entered.
 fn records(found: &RunFindings, checks: &mut Checks) {
     let damaged = of(
         found,

@@ -1,4 +1,4 @@
-//! `embeddings.sqlite`: ours, intact, made like queries, and complete for the index.
+//! Checks `embeddings.sqlite`: it is ours, intact, made like queries, and complete for the index.
 
 use std::collections::HashSet;
 
@@ -117,7 +117,8 @@ fn contents(
     complete(subject, store, index, maker, checks, phase3)
 }
 
-/// If all vectors have another fingerprint, they are useless, and the user should be told why.
+/// Checks the fingerprints. If no vector has the current fingerprint, the vectors are useless, and
+/// the check reports the reason.
 fn made_alike(
     subject: &Subject<'_>,
     store: &EmbeddingStore,
@@ -156,7 +157,7 @@ fn made_alike(
     Ok(())
 }
 
-/// The codes of one row: nothing is wrong, something is, and it must not be.
+/// The codes of one row: without a fault, with a fault as a warning, and with a fault as a failure.
 const MISSING: [Code; 3] = [
     Code::EmbedMissingOk,
     Code::EmbedMissingWarn,

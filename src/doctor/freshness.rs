@@ -20,7 +20,7 @@ pub(super) fn check(subject: &Subject<'_>, index: &IndexReader, checks: &mut Che
     for source in &subject.config().sources {
         match compare(sandbox, source, index, &mut compared) {
             Ok(()) => {}
-            // Reported with the sources.
+            // This is reported with the sources.
             Err(failure) if failure.code == ErrorCode::ConfigError => {
                 checks.skipped(&format!("files of `{}`", source.name), failure.message);
             }
@@ -94,7 +94,8 @@ fn sampled(
         (Vec::new(), Vec::new(), 0_usize, 0);
     for document in fresh.iter().skip(first).step_by(step) {
         let at = &document.address;
-        // A file written since it was compared is not damage; the next run reports that it changed.
+        // A file that was written after the comparison is not damaged. The next run reports that it
+        // changed.
         let Some(file) = sandbox
             .read(at)
             .ok()

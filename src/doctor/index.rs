@@ -1,4 +1,5 @@
-//! `index.sqlite`: ours, intact, not empty, and consistent in itself and with the configuration.
+//! Checks `index.sqlite`: it is ours, intact, not empty, and consistent in itself and with the
+//! configuration.
 
 use super::codes::Code;
 use super::database::{self, Codes, Looked};
@@ -123,7 +124,8 @@ fn shows_source(sandbox: &Sandbox, source: &Source) -> bool {
         .is_ok_and(|entries| !entries.is_empty())
 }
 
-/// A chunk whose text differs from the text hashed for its vector would never get a vector.
+/// Checks the embedding inputs: a chunk whose text differs from the hashed one would never get a
+/// vector.
 fn inputs(index: &IndexReader, checks: &mut Checks) -> Result<()> {
     let mut wrong = Vec::new();
     index.each_text(|id, heading, text, input| {

@@ -1,4 +1,4 @@
-//! The model that queries would be embedded with: stored vectors are compared with it.
+//! The model that embeds queries, for comparison with the stored vectors.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use local_agent_embed::models::ModelFiles;
 use local_agent_text::error::Result;
 use local_agent_text::types::Fingerprint;
 
-/// Timeout for a server to embed one word, which may make it load the model first.
+/// Timeout for a server to embed one word; it may have to load the model first.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The configured embedding model.
@@ -24,7 +24,7 @@ pub(super) enum Maker<'a> {
 pub(super) struct Unready {
     /// A clause for a message.
     pub why: String,
-    /// The command that fixes it; `None`: it was not to be tried.
+    /// The command that fixes it; `None` if the user asked not to try.
     pub fix: Option<String>,
 }
 
@@ -59,7 +59,7 @@ fn server<'a>(config: &local_agent_agent::config::Config) -> Result<Maker<'a>> {
     Ok(Maker::Server(Box::new(ServerEmbedder::connect(spec)?)))
 }
 
-/// The configured embedding model. `reachable`: the server check succeeded.
+/// The configured embedding model. `reachable` says whether the server check succeeded.
 pub(super) fn configured<'a>(
     subject: &Subject<'a>,
     reachable: bool,
@@ -86,7 +86,7 @@ pub(super) fn configured<'a>(
     }
 }
 
-/// The model cannot be used, with what mends it.
+/// The failure for a model that cannot be used, with the fix.
 fn unready(failure: &local_agent_text::error::Failure, fix: &str) -> Unready {
     Unready {
         why: failure.message.clone(),

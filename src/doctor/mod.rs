@@ -1,11 +1,11 @@
 //! Checks everything that the other commands rely on.
 //!
-//! One file per group of checks. A check is a value: a stable code, what was found, and the command
-//! that fixes it. Doctor creates and changes nothing (except SQLite's own shared memory, `-shm`,
-//! which the first process that opens a database sets up): databases are recognised by their
-//! headers and opened for reading, files are read through the sandbox. If a group cannot be
-//! checked, an earlier group has a check that says why, so later groups still run as far as
-//! possible, and none is skipped silently.
+//! One file per group of checks. A check is a value: a stable code, a finding, and the command that
+//! fixes it. Doctor creates and changes nothing (except SQLite's own shared memory, `-shm`, which
+//! the first process that opens a database sets up): databases are recognised by their headers and
+//! opened for reading, files are read through the sandbox. If a group cannot be checked, a check of
+//! an earlier group says why. So later groups still run as far as possible, and none is skipped
+//! silently.
 
 mod codes;
 mod config;
@@ -46,7 +46,7 @@ pub(crate) fn retired_codes() -> &'static [(&'static str, &'static str)] {
     codes::RETIRED
 }
 
-/// One check.
+/// The result of one check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct Check {
     /// Whether it passed, or is only a warning.
@@ -62,7 +62,7 @@ pub(crate) struct Check {
 /// The subject: the configuration as far as it can be read, and what is derived from it.
 #[derive(Debug)]
 pub(crate) struct Subject<'a> {
-    /// With its problems as data.
+    /// The configuration, with its problems as data.
     pub loaded: &'a Loaded,
     /// Whether this user created the state folders; otherwise nothing in them is checked.
     pub state_is_trusted: bool,
@@ -72,9 +72,9 @@ pub(crate) struct Subject<'a> {
     pub model: &'a Result<ModelFiles>,
     /// The files of the reranker, if one is configured.
     pub reranker: &'a Result<Option<RerankerFiles>>,
-    /// Whether everything that could make a hybrid answer untrue counts as a failure.
+    /// Whether a state that could make a hybrid answer wrong counts as a failure.
     pub require_phase3: bool,
-    /// Contact no server.
+    /// Whether servers must not be contacted.
     pub offline: bool,
     /// Selects the sampled files, so that many runs cover all of them.
     pub seed: u64,
@@ -86,7 +86,7 @@ impl Subject<'_> {
     }
 }
 
-/// The numbers of `phase3` in `doctor --json`. `None`: could not be determined.
+/// The numbers of `phase3` in `doctor --json`; `None` for a number that could not be determined.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct Phase3 {
     pub require_phase3: bool,
@@ -110,9 +110,9 @@ pub(crate) struct Phase3 {
 /// All results.
 #[derive(Debug)]
 pub(crate) struct Report {
-    /// In the order in which they ran.
+    /// The checks in the order in which they ran.
     pub checks: Vec<Check>,
-    /// The numbers behind them.
+    /// The numbers of `phase3`.
     pub phase3: Phase3,
 }
 
@@ -148,7 +148,7 @@ impl Checks {
         });
     }
 
-    /// A warning; the command that changes it is included.
+    /// Adds a warning with the command that resolves it.
     fn warn(&mut self, code: Code, message: impl Into<String>, fix: impl Into<String>) {
         let message = message.into();
         self.0.push(Check {
@@ -159,7 +159,7 @@ impl Checks {
         });
     }
 
-    /// Reports what was not checked.
+    /// Reports a check that was skipped.
     fn skipped(&mut self, what: &str, why: impl std::fmt::Display) {
         self.ok(
             Code::CheckSkipped,
@@ -174,7 +174,7 @@ impl Checks {
     }
 }
 
-/// Runs every check. Never fails: what cannot be checked is also reported as a check.
+/// Runs every check. Never fails: if a check is not possible, the result reports that.
 pub(crate) fn examine(subject: &Subject<'_>) -> Report {
     let mut checks = Checks::default();
     let config = subject.config();
@@ -230,7 +230,7 @@ pub(crate) fn examine(subject: &Subject<'_>) -> Report {
     }
 }
 
-/// `1 file`, `2 files`.
+/// A number and its noun: `1 file`, `2 files`.
 fn count(n: impl TryInto<u64>, one: &str) -> String {
     let n = n.try_into().unwrap_or(u64::MAX);
     if n == 1 {
@@ -264,7 +264,7 @@ fn quoted(path: &Path) -> String {
     }
 }
 
-/// Whether a shell reads the character as it is.
+/// Whether a shell takes the character literally without quotes.
 fn needs_no_quotes(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '/' | '.' | '-' | '_' | '\\' | ':')
 }

@@ -1,5 +1,5 @@
-//! The embedding model: its files exist, and the two that determine vectors have their recorded
-//! hashes.
+//! Checks the embedding model: its files exist, and the two that determine vectors have their
+//! recorded hashes.
 
 use super::codes::Code;
 use super::{Checks, Subject};

@@ -1,5 +1,5 @@
-//! The two projections: made from the current state, intact, and with exactly the content of the
-//! databases.
+//! Checks the two projections: they are made from the current state, intact, and contain exactly
+//! the data of the databases.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -80,7 +80,7 @@ pub(super) fn lexical(subject: &Subject<'_>, index: &IndexReader, checks: &mut C
     }
 }
 
-/// How a projection relates to the state it was made from.
+/// How a projection relates to the state from which it was made.
 enum Agreement {
     Same,
     Stale,
@@ -163,7 +163,7 @@ pub(super) fn vectors(
     }
 }
 
-/// The matrix, if it is there and undamaged; otherwise says what is wrong with it.
+/// The matrix if it exists and is undamaged; otherwise reports the fault.
 fn sound_matrix(
     dir: &Path,
     store: &EmbeddingStore,
@@ -234,8 +234,8 @@ fn described(profile: &Profile) -> String {
     format!("unrelated texts have cosines of {mean:.2} ± {spread:.2} ({origin})")
 }
 
-/// Chunks without a row are reported with the embeddings; here only rows without a chunk are
-/// errors.
+/// Compares matrix and index. Chunks without a row are reported with the embeddings; here only rows
+/// without a chunk are errors.
 fn vectors_state(
     matrix: &Matrix,
     index: &IndexReader,

@@ -1,4 +1,5 @@
-//! The reranker, if one is configured: its files exist, have their recorded hashes, and load.
+//! Checks the reranker, if one is configured: its files exist, have their recorded hashes, and
+//! load.
 
 use super::codes::Code;
 use super::{Checks, Subject};

@@ -1,4 +1,4 @@
-//! The Ollama server, if the configuration needs one and a server may be contacted.
+//! Checks the Ollama server, if the configuration needs one and a server may be contacted.
 
 use std::time::Duration;
 

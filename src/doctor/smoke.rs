@@ -1,4 +1,4 @@
-//! One real search: loads the model, embeds a query, searches both sides, reads the rows.
+//! Runs one real search: loads the model, embeds a query, searches both sides, reads the rows.
 
 use super::codes::Code;
 use super::maker::Maker;
@@ -133,7 +133,7 @@ fn search(config: &Config, maker: &Maker<'_>) -> std::result::Result<String, Not
     Ok("a search by meaning and by words found chunks of the index".to_owned())
 }
 
-/// The search cannot be tried.
+/// The failure for a search that cannot be tried.
 fn not_ready(reason: &str, fix: &str) -> NotReady {
     NotReady {
         reason: reason.to_owned(),
@@ -141,7 +141,7 @@ fn not_ready(reason: &str, fix: &str) -> NotReady {
     }
 }
 
-/// The search failed.
+/// The failure for a search that failed.
 fn failed_search(failure: local_agent_text::error::Failure) -> NotReady {
     NotReady {
         reason: failure.message,

@@ -1,4 +1,5 @@
-//! The program's own files next to the databases: running jobs, folders that jobs must write to.
+//! Checks the program's own files next to the databases: running jobs, and folders to which jobs
+//! must write.
 
 use std::path::Path;
 
@@ -39,7 +40,7 @@ fn writable(config: &Config, checks: &mut Checks) {
     }
 }
 
-/// Judged by the permissions only, because a trial would write.
+/// Whether the permissions forbid writing. A trial is not possible, because doctor writes nothing.
 fn is_closed(folder: &Path) -> bool {
     folder
         .metadata()

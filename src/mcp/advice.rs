@@ -1,12 +1,12 @@
-//! What an agent can do about a failure. The hints of the command line name commands of a shell; an
-//! agent has tools, and a person who can run a command.
+//! Advice for an agent about a failure. The hints of the command line name shell commands; an agent
+//! has tools, and a person who can run a command.
 
 use local_agent_text::error::{ErrorCode, Failure};
 
-/// The name of the program, as it stands in commands.
+/// The name of the program at the start of a command.
 const PROGRAM: &str = "local-agent ";
 
-/// What to do, in words for an agent. `None`: nothing is known to help.
+/// The advice in words for an agent; `None` if no help is known.
 pub(super) fn advice(failure: &Failure) -> Option<String> {
     let hint = failure.hint.as_deref()?;
     if !hint.contains(PROGRAM) {

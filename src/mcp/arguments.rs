@@ -1,6 +1,6 @@
-//! The arguments of a call, held against the schema of its tool. Models write `"1"` for 1 and one
-//! word for a list of one: what can mean only one thing is taken, and everything else is refused by
-//! the name of its field.
+//! Converts the arguments of a call to the types in the schema of its tool. Models write `"1"` for
+//! 1, and one word for a list of one. An unambiguous value is converted; any other value is refused
+//! with the name of its field.
 
 use rmcp::model::JsonObject;
 use serde_json::{Map, Value};
@@ -10,7 +10,7 @@ use local_agent_text::error::{ErrorCode, Failure, Result};
 /// Maximum number of characters of an unknown name that a message repeats.
 const LONGEST_NAME: usize = 80;
 
-/// The arguments in the types of the schema. Those that are null are left out.
+/// The arguments in the types of the schema. Null values are left out.
 ///
 /// # Errors
 /// `INVALID_ARGS` with the first field that does not fit.
@@ -60,7 +60,7 @@ fn unknown(name: &str, known: &Map<String, Value>) -> String {
     }
 }
 
-/// The value in the type of its field; otherwise the type in words.
+/// The value in the type of its field; the error is that type in words.
 fn fitted(field: &Value, value: Value) -> std::result::Result<Value, &'static str> {
     match field["type"].as_str() {
         Some("integer") => whole_number(&value).ok_or("a whole number"),
@@ -79,7 +79,7 @@ fn whole_number(value: &Value) -> Option<Value> {
     if let Some(text) = value.as_str() {
         return text.trim().parse::<u64>().ok().map(Value::from);
     }
-    // A number that was written with a fraction of zero.
+    // A whole number that was written with a fraction of zero.
     let number = value.as_f64()?;
     let is_whole = number.fract() == 0.0 && (0.0..1e15).contains(&number);
     is_whole.then(|| Value::from(number as u64))

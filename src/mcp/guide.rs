@@ -1,7 +1,7 @@
 //! The instructions to a client for working with this server: a short form at the start, and the
 //! full form as a prompt.
 
-/// Sent with `initialize`.
+/// The instructions sent with `initialize`.
 pub(super) const INSTRUCTIONS: &str = "The person's own notes, offline. `search` finds passages, `get` reads more of \
     one, `ask` gives an answer in which every claim was checked against the notes. Cite what you use as `[E1]` (labels \
     of `ask`) or `[source:path:12-18]` (the `cite` of `search`), and let `verify` judge your words before the person \

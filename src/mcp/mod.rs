@@ -7,16 +7,16 @@
 //!
 //! | file | contents |
 //! | --- | --- |
-//! | `transport` | one JSON object per line, whatever the input |
+//! | `transport` | reads and writes one JSON object per line |
 //! | `server` | the protocol: lists, calls, progress, the prompt |
-//! | `arguments` | the arguments of a call, held against the schema |
-//! | `advice` | what an agent can do about a failure |
+//! | `arguments` | converts the arguments of a call to the schema's types |
+//! | `advice` | advice for an agent about a failure |
 //! | `resources` | notes as resources |
 //! | `tools` | the tools, with their descriptions |
 //! | `shapes` | inputs and results of tools; their schemas are generated from here |
 //! | `page` | cursors and byte budgets |
 //! | `guide` | the instructions on citing |
-//! | `relay` | a client whose calls a running `serve` answers |
+//! | `relay` | passes a client's calls to a running `serve` |
 
 mod advice;
 mod arguments;
@@ -54,7 +54,7 @@ pub use tools::names;
 /// Maximum number of concurrent calls; others wait. Each search keeps an index open while it runs.
 const AT_ONCE: usize = 16;
 
-/// Said in place of a size when no model writes.
+/// The value in place of a size while no model writes.
 const NOT_DRAFTING: usize = usize::MAX;
 
 /// How long the process waits for running calls after the client has disconnected.
@@ -62,11 +62,11 @@ const FAREWELL: Duration = Duration::from_secs(3);
 
 /// The state of a server.
 pub struct Service {
-    /// The configuration, with where each value comes from.
+    /// The configuration, with the origin of each value.
     pub loaded: Loaded,
     /// The notes hidden from agents; `None`: they see everything.
     pub private: Option<Arc<PrivateNotes>>,
-    /// Kept open: see [`Library::that_stays`].
+    /// The index and the models, which stay open: see [`Library::that_stays`].
     pub library: Library,
     /// Makes the file tools; those listed in `mcp.tools` are offered.
     pub files: ToolFactory,
@@ -83,8 +83,8 @@ pub struct Service {
 }
 
 impl Service {
-    /// The sandbox for one call of an agent: it hides private notes unless the configuration lets
-    /// agents see them.
+    /// The sandbox for one call of an agent. It hides private notes unless the configuration shows
+    /// them to agents.
     ///
     /// # Errors
     /// As [`Service::whole_sandbox`].
@@ -96,8 +96,8 @@ impl Service {
         })
     }
 
-    /// The sandbox for one call of the notes' owner, opened now, so that a root that was moved away
-    /// and recreated is noticed.
+    /// The sandbox for one call of the notes' owner. It is opened now, so that a root that was
+    /// moved away and recreated is noticed.
     ///
     /// # Errors
     /// `FILE_READ_ERROR` when this process is confined to the folder that was replaced.
@@ -194,7 +194,7 @@ pub fn over_http(
 }
 
 /// Loads the model and opens the index, so that the first question does not wait for them. A
-/// failure here occurs again, with its message, at the first use.
+/// failure here is reported at the first use, where it occurs again.
 pub fn warm_up(service: &Arc<Service>) {
     let service = Arc::clone(service);
     std::thread::spawn(move || {

@@ -1,7 +1,8 @@
 //! Cursors and byte limits, so that long results come in pages.
 //!
-//! A cursor contains where the next page begins, and what it belongs to: if the arguments or the
-//! underlying data have changed, it is refused instead of continuing in something else.
+//! A cursor contains the position of the next page and a hash of the request. If the arguments or
+//! the underlying data have changed, the cursor is refused, because it would continue in another
+//! result.
 
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::Sha256;
@@ -9,7 +10,7 @@ use local_agent_text::types::Sha256;
 /// Smallest and largest byte limit for the text of one result.
 const BUDGETS: std::ops::RangeInclusive<usize> = 256..=(256 << 10);
 
-/// What a cursor belongs to: everything that determines the whole result, as text.
+/// A hash that identifies a result, computed from everything that determines it.
 pub(super) fn about(parts: &[&str]) -> String {
     let joined: Vec<String> = parts
         .iter()
@@ -24,8 +25,7 @@ pub(super) fn cursor(at: usize, about: &str) -> String {
 }
 
 /// The position of a cursor; 0 without one.
-///
-/// Errors: `INVALID_ARGS` when it is invalid, or belongs to something else.
+/// Errors: `INVALID_ARGS` if it is invalid or belongs to another result.
 pub(super) fn place(cursor: Option<&str>, about: &str) -> Result<usize> {
     let Some(cursor) = cursor else { return Ok(0) };
     let (at, of) = cursor
@@ -42,7 +42,7 @@ pub(super) fn place(cursor: Option<&str>, about: &str) -> Result<usize> {
     Ok(at)
 }
 
-/// The cursor cannot be used.
+/// The failure for a cursor that cannot be used.
 fn refused_cursor(why: &str) -> Failure {
     Failure::new(ErrorCode::InvalidArgs, format!("the cursor {why}"))
         .with_hint("make the same call without `cursor`")

@@ -1,6 +1,6 @@
-//! A client over stdin and stdout whose calls a running `serve` answers, so that many agents share
-//! one loaded model. Nothing is decided here: each request goes to the server as it came, and each
-//! of its messages goes to the client.
+//! Serves a client over stdin and stdout by passing its calls to a running `serve`, so that many
+//! agents share one loaded model. This module decides nothing: it passes each request to the
+//! server, and each message of the server to the client.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,10 +21,11 @@ use local_agent_net::ServerUrl;
 use local_agent_net::http::{Client, Flow, Limits, Piece, origin};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
-/// Maximum number of requests at the server at once; it takes no more.
+/// Maximum number of concurrent requests, which is the server's own limit.
 const AT_SERVER: usize = 16;
 
-/// A server that is silent longer has lost the request: it ends one after five minutes.
+/// After this silence the request counts as lost, because the server ends a request after five
+/// minutes.
 const SILENCE: Duration = Duration::from_secs(330);
 
 /// The limits of one exchange. The largest result of a tool is far smaller.
@@ -35,20 +36,20 @@ const LIMITS: Limits = Limits {
     max_body: 64 << 20,
 };
 
-/// What both sides accept as an answer: one object, or a stream of messages.
+/// The accepted forms of an answer: one object, or a stream of messages.
 const ACCEPT: (&str, &str) = ("accept", "application/json, text/event-stream");
 
-/// Where a client of the versions from 2026-07-28 names the version of the protocol.
+/// The key with the version of the protocol in requests of versions from 2026-07-28 on.
 const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 
-/// Where a client's name stands in a request to a server that keeps no session.
+/// The key with the client's name in a request to a server without sessions.
 const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
 
-/// The address of the protocol at a server: `/mcp` below the address that `serve` printed.
+/// The address of the protocol on a server: `/mcp` below the address that `serve` printed.
 ///
 /// # Errors
-/// `INVALID_ARGS` for what is no address, and for one at which the token could be read in transit:
-/// only this machine and `https` are allowed.
+/// `INVALID_ARGS` for an invalid address, and for one at which the token could be read in transit.
+/// Only this machine and `https` are allowed.
 pub fn endpoint(url: &str) -> Result<String> {
     let address = ServerUrl::parse(url).map_err(|why| refused_address(url, why))?;
     if !address.is_loopback() && !address.is_https() {
@@ -64,7 +65,7 @@ pub fn endpoint(url: &str) -> Result<String> {
     ))
 }
 
-/// The address cannot be one of a server.
+/// The failure for an address that cannot be that of a server.
 fn refused_address(url: &str, why: &str) -> Failure {
     Failure::new(
         ErrorCode::InvalidArgs,
@@ -73,12 +74,12 @@ fn refused_address(url: &str, why: &str) -> Failure {
     .with_hint("local-agent serve prints the address")
 }
 
-/// Serves one client until it closes its end. The token goes to `endpoint` and nowhere else.
+/// Serves one client until it closes its end. The token is sent only to `endpoint`.
 ///
 /// # Errors
 /// `SERVER_UNREACHABLE` when no server answers at the start, `SERVER_UNAUTHORIZED` when it refuses
-/// the token, `SERVER_ERROR` when something else answers; `INTERNAL_ERROR` when the system provides
-/// no threads.
+/// the token, `SERVER_ERROR` when another program answers; `INTERNAL_ERROR` when the system
+/// provides no threads.
 pub fn relay<R, W>(endpoint: &str, token: &str, streams: impl FnOnce() -> (R, W)) -> Result<()>
 where
     R: AsyncRead + Send + Unpin + 'static,
@@ -100,10 +101,10 @@ where
     Ok(())
 }
 
-/// A message to the client, and the request that it ends.
+/// A message to the client, and the request that it completes.
 type RelayedAnswer = (TxJsonRpcMessage<RoleServer>, Option<RequestId>);
 
-/// Passes messages on until the client closes its end and everything asked is answered.
+/// Passes messages on until the client closes its end and every request is answered.
 async fn pass<R, W>(mut client: Lines<R, W>, far: Arc<FarServer>)
 where
     R: AsyncRead + Send + Unpin,
@@ -120,7 +121,7 @@ where
             },
             Some((message, ends)) = answers.recv() => {
                 let is_wanted = match ends {
-                    // A request that was taken back gets no answer.
+                    // A cancelled request gets no answer.
                     Some(id) => open.remove(&id).is_some_and(|flag| !flag.load(Ordering::Relaxed)),
                     None => true,
                 };
@@ -136,8 +137,8 @@ where
     let _ = client.close().await;
 }
 
-/// Sends a request to the server, or takes one back. Other messages of a client mean nothing to a
-/// server that keeps no session.
+/// Sends a request to the server, or cancels one. A server without sessions ignores other messages
+/// of a client.
 fn accept(
     message: RxJsonRpcMessage<RoleServer>,
     far: &Arc<FarServer>,
@@ -166,7 +167,7 @@ fn accept(
     }
 }
 
-/// What the client said when it began.
+/// The client's first message.
 #[derive(Debug, Default, Clone)]
 struct Hello {
     /// The version of the protocol that the server chose.
@@ -174,7 +175,7 @@ struct Hello {
     client: Option<Value>,
 }
 
-/// The server that does the work.
+/// The server that answers the requests.
 struct FarServer {
     endpoint: String,
     token: String,
@@ -183,7 +184,7 @@ struct FarServer {
 }
 
 impl FarServer {
-    /// Checks that the server is there and takes the token.
+    /// Checks that the server is reachable and accepts the token.
     fn greet(&self) -> Result<()> {
         let ping = json!({"jsonrpc": "2.0", "id": 0, "method": "ping"});
         let mut answered = false;
@@ -197,7 +198,7 @@ impl FarServer {
         Err(self.stranger("answered with something else than a message"))
     }
 
-    /// One request: passes on what the server says; a failure becomes the answer.
+    /// Sends one request and passes the server's messages on; a failure becomes the answer.
     fn ask(
         &self,
         id: &RequestId,
@@ -235,7 +236,7 @@ impl FarServer {
                 JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_)
             );
             ended |= ends;
-            // Nobody receives: the client is gone, and the next piece says so.
+            // The receiver is gone because the client is; the next piece reports it.
             let _ = sender.send((message, ends.then(|| id.clone())));
             Ok(if ends { Flow::Stop } else { Flow::More })
         });
@@ -268,7 +269,7 @@ impl FarServer {
         match reply.status {
             200..300 => Ok(()),
             401 | 403 => Err(self.refused_token()),
-            // The protocol's own error, with its status.
+            // An error of the protocol itself, with its HTTP status.
             _ => match serde_json::from_slice::<Value>(&reply.body) {
                 Ok(message) if message["error"]["code"].is_i64() => {
                     on_piece(Piece::Line(&message.to_string())).map(drop)
@@ -278,7 +279,7 @@ impl FarServer {
         }
     }
 
-    /// A failure to reach the server, with what to do.
+    /// A failure to reach the server, with advice.
     fn explained(&self, failure: Failure) -> Failure {
         match failure.code {
             ErrorCode::ServerUnreachable => failure.with_hint("local-agent serve"),
@@ -306,7 +307,7 @@ impl FarServer {
         self.hello.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds the client's name: the server keeps no session in which to remember it.
+    /// Adds the client's name, because the server keeps no session with it.
     fn name_client(&self, request: &mut Value) {
         let Some(client) = self.hello().client.clone() else {
             return;
@@ -326,8 +327,8 @@ impl FarServer {
     }
 }
 
-/// The headers of a request: what is accepted, the version of the protocol, and from 2026-07-28 on the
-/// method and the name in it.
+/// The headers of a request: the accepted types, the version of the protocol and, from 2026-07-28
+/// on, the method and the name in the request.
 fn headers<'a>(request: &'a Value, chosen: Option<&'a str>) -> Vec<(&'static str, &'a str)> {
     let mut headers = vec![ACCEPT];
     let params = &request["params"];
@@ -356,7 +357,7 @@ fn message_in(line: &str) -> Option<Value> {
     message.is_object().then_some(message)
 }
 
-/// The answer to a request that the server did not answer.
+/// The error response for a request that the server did not answer.
 fn failed(id: &RequestId, method: &str, failure: &Failure) -> TxJsonRpcMessage<RoleServer> {
     if method == "tools/call" {
         let result = server::failed_call(failure);

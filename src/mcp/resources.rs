@@ -1,6 +1,6 @@
-//! Notes as resources: `note://source/path`. A list, the text of one, and a message when one that a
-//! client subscribed to changed. The sandbox of an agent decides, as for the tools: a private note
-//! is no resource.
+//! Notes as resources with addresses `note://source/path`: a list, the text of one, and a message
+//! when a subscribed note changes. As for the tools, the sandbox of an agent decides which notes
+//! are visible, so private notes are not resources.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,31 +20,32 @@ use local_agent_files::sandbox::{Address, Sandbox, What};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::{FileStamp, RelPath, SourceName};
 
-/// What an address of a note begins with.
+/// The beginning of a note's address.
 const SCHEME: &str = "note://";
 
 /// Maximum number of notes on one page.
 const PAGE: usize = 500;
 
-/// Maximum size of a note that is given whole, in bytes; `get` reads longer ones in pages.
+/// Maximum size in bytes of a note that is returned whole; `get` reads longer ones in pages.
 const LONGEST: usize = 1 << 20;
 
-/// How often notes that somebody subscribed to are looked at.
+/// The interval at which subscribed notes are checked.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// Maximum number of notes that one client may subscribe to.
 const MOST_WATCHED: usize = 1000;
 
-/// Characters that stand in the path of an address as they are, beside letters and digits.
+/// Characters that stay unescaped in the path of an address, in addition to letters and digits.
 const PLAIN: &[u8] = b"/-._~!$&'()*+,;=:@";
 
-/// Whether notes are offered as resources: where `get` is not, an agent is not to read whole notes.
+/// Whether notes are offered as resources. If `get` is not offered, an agent must not read whole
+/// notes.
 pub(super) fn are_offered(service: &Service) -> bool {
     let operations = &service.loaded.config.mcp.operations;
     operations.iter().any(|name| name == "get")
 }
 
-/// The addresses that a client can make itself.
+/// The template for addresses that a client builds itself.
 pub(super) fn templates() -> ListResourceTemplatesResult {
     let template = ResourceTemplate::new("note://{source}/{+path}", "note")
         .with_title("A note")
@@ -118,7 +119,7 @@ fn encoded(path: &str) -> String {
 fn mime_type(path: &str) -> &'static str {
     let extension = path.rsplit('.').next().unwrap_or_default();
     match extension.to_ascii_lowercase().as_str() {
-        // The text of other kinds is taken out of them as markdown.
+        // The text of other formats is extracted as markdown.
         "md" | "markdown" | "html" | "htm" | "docx" | "pdf" | "canvas" => "text/markdown",
         _ => "text/plain",
     }
@@ -127,13 +128,13 @@ fn mime_type(path: &str) -> &'static str {
 /// The note at an address.
 ///
 /// # Errors
-/// `INVALID_ARGS` for what is no address of a note.
+/// `INVALID_ARGS` if `uri` is not the address of a note.
 fn address_of(uri: &str, sandbox: &Sandbox) -> Result<Address> {
     let (source, path) = uri
         .strip_prefix(SCHEME)
         .and_then(|rest| rest.split_once('/'))
         .ok_or_else(refused_address)?;
-    // Some clients write the part behind `//` in lower case.
+    // Some clients write the part after `//` in lower case.
     let named = sandbox
         .roots()
         .iter()
@@ -148,7 +149,7 @@ fn address_of(uri: &str, sandbox: &Sandbox) -> Result<Address> {
     Ok(Address { source, path })
 }
 
-/// The address is not one of a note.
+/// The failure for an address that is not one of a note.
 fn refused_address() -> Failure {
     Failure::new(
         ErrorCode::InvalidArgs,
@@ -157,7 +158,7 @@ fn refused_address() -> Failure {
     .with_hint("`resources/list` gives the addresses")
 }
 
-/// A path without its escapes; `None` when they are no text.
+/// A path with its escapes decoded; `None` if the result is not UTF-8.
 fn decoded(path: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(path.len());
     let mut rest = path.bytes();
@@ -173,7 +174,7 @@ fn decoded(path: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// The text of a note. The call is entered in the ledger, as one of a tool.
+/// The text of a note. The ledger records the call like that of a tool.
 ///
 /// # Errors
 /// Those of the sandbox; `FILE_TOO_LARGE`; those of the ledger.
@@ -218,11 +219,12 @@ pub(super) fn error(failure: &Failure) -> ErrorData {
     }
 }
 
-/// The notes that a client subscribed to, each as it was last seen; `None`: it cannot be read.
+/// The notes to which a client subscribed, each with its last known state; `None` if it cannot be
+/// read.
 #[derive(Debug, Default)]
 pub(super) struct Subscriptions {
     watched: Mutex<BTreeMap<String, Option<FileStamp>>>,
-    /// Whether somebody looks at them.
+    /// Whether a task checks them.
     has_watcher: Mutex<bool>,
 }
 
@@ -234,7 +236,7 @@ impl Subscriptions {
     /// Begins to watch a note that can be read now.
     ///
     /// # Errors
-    /// Those of the sandbox; `INVALID_ARGS` for one note too many.
+    /// Those of the sandbox; `INVALID_ARGS` above the maximum number of notes.
     pub(super) fn add(&self, service: &Service, uri: &str) -> Result<()> {
         let sandbox = service.sandbox()?;
         let stamp = seen(&sandbox, uri)?;
@@ -253,13 +255,13 @@ impl Subscriptions {
         self.watched().remove(uri);
     }
 
-    /// The notes that changed since they were last looked at.
+    /// The notes that changed since the last check.
     fn changed(&self, service: &Service) -> Vec<String> {
         let before = self.watched().clone();
         if before.is_empty() {
             return Vec::new();
         }
-        // Without a sandbox nothing is known; the next look may have one.
+        // Without a sandbox nothing is known; the next check may have one.
         let Ok(sandbox) = service.sandbox() else {
             return Vec::new();
         };
@@ -279,8 +281,8 @@ impl Subscriptions {
         told
     }
 
-    /// Tells the client of changes until it is gone. Called once a subscription was added; only the
-    /// first call starts it.
+    /// Notifies the client of changes until it disconnects. Called after a subscription was added;
+    /// only the first call starts the task.
     pub(super) fn watch(self: &Arc<Self>, service: &Arc<Service>, peer: Peer<RoleServer>) {
         let mut has_watcher = self
             .has_watcher
@@ -313,7 +315,7 @@ fn seen(sandbox: &Sandbox, uri: &str) -> Result<FileStamp> {
     if sandbox.shows(&at) {
         return Ok(stamp);
     }
-    // As reading it fails.
+    // Fails in the same way as reading.
     sandbox.read(&at).map(|_| stamp)
 }
 

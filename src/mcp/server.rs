@@ -29,11 +29,11 @@ const ERROR: &str = "local-agent/error";
 /// Maximum length of a client's name in a record.
 const LONGEST_NAME: usize = 80;
 
-/// How often a waiting client is told how much a model has written.
+/// The interval at which a waiting client receives the size of a model's reply so far.
 const TELL_EVERY: Duration = Duration::from_secs(5);
 
-/// The name of this program where it is started by a client; only such a server can say something
-/// unasked.
+/// The name of this program when a client starts it. Only such a server can send messages without a
+/// request.
 pub(super) const OVER_STDIO: &str = "mcp";
 
 /// One client's server.
@@ -53,7 +53,7 @@ impl Server {
         }
     }
 
-    /// Runs one tool on a separate thread; meanwhile passes progress on and watches for
+    /// Runs one tool on a separate thread. Meanwhile it passes progress on and watches for
     /// cancellation by the client.
     async fn run(
         &self,
@@ -107,7 +107,7 @@ impl Server {
         &*self.way == OVER_STDIO
     }
 
-    /// Runs something about resources on a separate thread.
+    /// Runs an operation on resources on a separate thread.
     async fn on_resources<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Service) -> Result<T> + Send + 'static,
@@ -124,9 +124,9 @@ impl Server {
     }
 }
 
-/// What a waiting client is told.
+/// The progress notifications for a waiting client.
 struct CallProgress<'a> {
-    /// `None`: it did not ask for it.
+    /// The token for progress; `None` if the client did not request it.
     token: Option<ProgressToken>,
     context: &'a RequestContext<RoleServer>,
     steps: f64,
@@ -145,19 +145,19 @@ impl<'a> CallProgress<'a> {
         self.steps += 1.0;
         if let Some(token) = self.token.clone() {
             let params = ProgressNotificationParam::new(token, self.steps).with_message(message);
-            // It is not an error if the client has disconnected.
+            // The client may have disconnected; that is not an error.
             let _ = self.context.peer.notify_progress(params).await;
         }
     }
 }
 
-/// What a call runs.
+/// The target of a call.
 enum Wanted {
     Operation(&'static Spec),
     Files(&'static str),
 }
 
-/// How the client connected, and the name it gave.
+/// The client's connection and the name that it gave.
 fn asked_by(way: &str, context: &RequestContext<RoleServer>) -> String {
     let Some(client) = context.client_info() else {
         return way.to_owned();
@@ -180,7 +180,7 @@ fn tool_result(result: Result<Reply>) -> CallToolResult {
     }
 }
 
-/// What a client reads of a failure.
+/// The text of a failure for a client.
 pub(super) fn said(failure: &Failure) -> String {
     let mut text = format!("error[{}]: {}", failure.code, failure.message);
     if let Some(advice) = advice(failure) {
@@ -301,7 +301,7 @@ impl ServerHandler for Server {
         read.await.map(Into::into)
     }
 
-    // Clients of the versions before 2026-07-28 subscribe by this method.
+    // Clients with versions before 2026-07-28 subscribe with this method.
     #[allow(deprecated)]
     async fn subscribe(
         &self,
@@ -363,7 +363,7 @@ impl ServerHandler for Server {
             .into())
     }
 
-    /// A request with a known name arrives here if its parameters are invalid.
+    /// Handles a request with a known name whose parameters are invalid.
     async fn on_custom_request(
         &self,
         request: CustomRequest,

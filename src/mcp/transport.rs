@@ -1,6 +1,6 @@
-//! One JSON object per line, whatever comes in: an invalid message gets the JSON-RPC error
-//! response, and the stream continues. Every future here may be dropped at any point without losing
-//! or corrupting a line.
+//! Reads and writes one JSON object per line. An invalid message gets a JSON-RPC error response,
+//! and the stream continues. Every future here may be dropped at any point without losing or
+//! corrupting a line.
 
 use std::io;
 use std::sync::Arc;
@@ -13,24 +13,24 @@ use serde_json::Value;
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader};
 use tokio::sync::Mutex;
 
-/// Maximum length of a line: twice the largest answer that `verify` accepts.
+/// Maximum length of a line in bytes: twice the largest answer that `verify` accepts.
 const LONGEST: usize = 16 << 20;
 
 /// Reads and writes lines.
 pub(super) struct Lines<R, W> {
     reader: BufReader<R>,
     line: Vec<u8>,
-    /// The rest of a line that was too long is discarded.
+    /// Whether the rest of an over-long line is being discarded.
     skipping: bool,
-    /// Whether a session has begun: before that, only requests are valid, and anything else would
-    /// end the server.
+    /// Whether a session has begun. Before that, only requests are valid, and any other message
+    /// would end the server.
     begun: bool,
     writer: Arc<Mutex<Out<W>>>,
 }
 
-/// The bytes to write, and how many have been written.
+/// The bytes to write, and the number of bytes written.
 struct Out<W> {
-    /// `None`: closed.
+    /// The stream; `None` if it is closed.
     to: Option<W>,
     bytes: Vec<u8>,
     done: usize,
@@ -82,7 +82,8 @@ impl<R: AsyncRead + Unpin, W> Lines<R, W> {
         }
     }
 
-    /// Reads up to the next line break. What was read stays in `self` if the future is dropped.
+    /// Reads up to the next line break. If the future is dropped, the bytes read so far stay in
+    /// `self`.
     async fn next(&mut self) -> Line {
         loop {
             // A broken pipe means that the client has disconnected.
@@ -124,7 +125,8 @@ impl<R: AsyncRead + Unpin, W> Lines<R, W> {
             return Ok(None);
         }
         let message = serde_json::from_slice(line).map_err(|_| refusal(line))?;
-        // A client that restarts its server may still send messages about requests to the old one.
+        // A client that restarts its server may still send messages about requests to the earlier
+        // one.
         let means_something = self.begun || matches!(message, JsonRpcMessage::Request(_));
         Ok(means_something.then_some(message))
     }
@@ -160,7 +162,7 @@ where
         &mut self,
         item: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
-        // Pings and `server/discover` are answered before there is a session.
+        // Pings and `server/discover` are answered before a session begins.
         if let JsonRpcMessage::Response(response) = &item {
             self.begun |= !matches!(
                 response.result,
@@ -196,8 +198,8 @@ where
                     }
                 }
             };
-            // Added before anything is awaited: if this future is dropped here, the next writer
-            // sends it along.
+            // Added before the first await, so that the next writer sends it if this future is
+            // dropped here.
             let writer = Arc::clone(&self.writer);
             let mut out = writer.lock().await;
             let message = JsonRpcMessage::error(refusal.0, refusal.1);

@@ -1,8 +1,8 @@
-//! Who may access the server: the owner with the token or with a browser that was let in by a
-//! one-time link, and others with a named token.
+//! Access to the server: for the owner with the token, or with a browser that used a one-time link;
+//! for others with a named token.
 //!
-//! The tokens are read again for every request, so a change takes effect at once; browsers that
-//! were let in with an old token lose access.
+//! The tokens are read again for every request, so a change takes effect at once. Browsers that
+//! were admitted with an old token lose access.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -18,16 +18,16 @@ use local_agent_text::error::{ErrorCode, Failure, Result};
 /// The file in the state folder with the token, readable only by its owner.
 pub(crate) const TOKEN_FILE: &str = "serve.token";
 
-/// The cookie of a browser that was let in.
+/// The cookie of an admitted browser.
 const COOKIE: &str = "local_agent_session";
 
 /// Lifetime of a one-time link.
 const LINK_LIVES: Duration = Duration::from_secs(600);
 
-/// Maximum number of browsers at once; for one more, the oldest loses access.
+/// Maximum number of admitted browsers; if one more is admitted, the oldest loses access.
 const MOST_BROWSERS: usize = 16;
 
-/// The token; a new one if there is none or `renew` is set.
+/// The token; creates one if none exists or `renew` is set.
 ///
 /// # Errors
 /// `WRITE_ERROR` when the file cannot be read or created.
@@ -44,7 +44,7 @@ pub(crate) fn token(state_dir: &Path, renew: bool) -> Result<String> {
     Ok(token)
 }
 
-/// The token, if there is one; none is made.
+/// The token, if one exists; this does not create one.
 ///
 /// # Errors
 /// `WRITE_ERROR` when the file cannot be read.
@@ -54,7 +54,7 @@ pub(crate) fn kept_token(state_dir: &Path) -> Result<Option<String>> {
     Ok(folder.map(|folder| kept(&folder)).transpose()?.flatten())
 }
 
-/// The token in the file. `None`: there is none, or this program did not create it.
+/// The token in the file; `None` if the file is missing or another program created it.
 fn kept(folder: &StateDirectory) -> Result<Option<String>> {
     let bytes = folder
         .read_bytes(TOKEN_FILE, 1 << 10)
@@ -63,7 +63,7 @@ fn kept(folder: &StateDirectory) -> Result<Option<String>> {
     Ok(text.filter(|text| text.len() == 64 && text.bytes().all(|b| b.is_ascii_hexdigit())))
 }
 
-/// The failure when a file with tokens cannot be read or written.
+/// The failure for a file with tokens that cannot be read or written.
 pub(super) fn lost(state_dir: &Path, file: &str, e: &std::io::Error) -> Failure {
     refusal(e).unwrap_or_else(|| {
         let message = format!(
@@ -94,7 +94,7 @@ struct Given {
     at: Instant,
 }
 
-/// Unused links, and browsers that were let in.
+/// Unused links, and admitted browsers.
 #[derive(Default)]
 struct Guests {
     links: Vec<Given>,
@@ -104,7 +104,7 @@ struct Guests {
 /// Access control.
 pub(super) struct Access {
     state_dir: PathBuf,
-    /// Whether cookies are for TLS only.
+    /// Whether cookies are sent only over TLS.
     is_secure: bool,
     guests: Mutex<Guests>,
 }
@@ -130,7 +130,7 @@ impl Access {
         })
     }
 
-    /// The key for a link that lets one browser in, once.
+    /// The key of a link that admits one browser, once.
     pub(super) fn invite(&self) -> Result<String> {
         let given = self.give()?;
         let key = given.secret.clone();
@@ -138,8 +138,8 @@ impl Access {
         Ok(key)
     }
 
-    /// Consumes a link; returns the cookie for the browser. `None`: the link is invalid, used, or
-    /// expired.
+    /// Uses up a link and returns the cookie for the browser; `None` if the link is invalid, used
+    /// or expired.
     pub(super) fn enter(&self, key: &str) -> Result<Option<String>> {
         let given = self.give()?;
         let mut guests = self.guests();
@@ -162,11 +162,11 @@ impl Access {
         Ok(Some(cookie))
     }
 
-    /// Who these headers belong to: the holder of a token, or a browser that was let in.
+    /// The visitor that these headers identify: the holder of a token, or an admitted browser.
     pub(super) fn admits(&self, headers: &HeaderMap) -> Result<Option<Visitor>> {
         let folder = StateDirectory::open_configured(&self.state_dir)
             .map_err(|e| lost(&self.state_dir, TOKEN_FILE, &e))?;
-        // Without the owner's token nobody gets access.
+        // Without the owner's token, nobody gets access.
         let Some(token) = folder.map(|folder| kept(&folder)).transpose()?.flatten() else {
             return Ok(None);
         };
@@ -189,15 +189,15 @@ impl Access {
     }
 }
 
-/// Somebody who was let in.
+/// An admitted client.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Visitor {
-    /// The name of the token; `None`: the owner's own.
+    /// The name of the token; `None` for the owner's.
     pub name: Option<String>,
     pub role: VisitorRole,
-    /// Only these sources; empty: all.
+    /// The visible sources; empty: all.
     pub sources: Vec<String>,
-    /// When the token was made, RFC 3339; empty for the owner's own.
+    /// When the token was created, RFC 3339; empty for the owner's.
     pub since: String,
 }
 
@@ -212,8 +212,8 @@ impl Visitor {
         }
     }
 
-    /// The name in the ledger and in the records of runs. The owner's cannot be mistaken for
-    /// another: a client's own name only comes after a colon.
+    /// The name in the ledger and in the records of runs. A client's own name only comes after a
+    /// colon, so nobody can take the owner's name.
     pub(crate) fn asked_by(&self) -> String {
         match &self.name {
             None => "serve".to_owned(),
@@ -221,7 +221,7 @@ impl Visitor {
         }
     }
 
-    /// Whether it sees only a part: see [`local_agent_agent::config::LimitedClient`].
+    /// Whether access is limited: see [`local_agent_agent::config::LimitedClient`].
     pub(crate) fn is_limited(&self) -> bool {
         self.role != VisitorRole::Owner || !self.sources.is_empty()
     }

@@ -1,5 +1,5 @@
-//! The endpoints: `/health`, `/enter`, `/mcp`, and those below `/api`. Each call is a line in the
-//! ledger.
+//! The endpoints: `/health`, `/enter`, `/mcp`, and those below `/api`. The ledger records each
+//! call.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,7 +23,7 @@ const RUNS: (usize, usize) = (20, 1000);
 /// Maximum number of characters of a call's subject in the ledger, as for agents.
 const SUBJECT: usize = 200;
 
-/// Whether an address needs no token.
+/// Whether an address can be used without a token.
 pub(super) fn is_for_anybody(path: &str) -> bool {
     matches!(path, "/health" | "/enter")
 }
@@ -51,13 +51,13 @@ fn role_for(path: &str) -> VisitorRole {
 pub(super) async fn answer(visit: Visit, request: Request<Bytes>) -> Sent {
     let (uri, path) = (request.uri(), request.uri().path());
     let needed = role_for(path);
-    // What is wrong with the program may name any note.
+    // The findings of doctor may name any note.
     let is_too_much = path == "/doctor" && visit.visitor.is_limited();
     if visit.visitor.role < needed || is_too_much {
         return too_little(&visit, path, needed);
     }
     if path == "/mcp" {
-        // The places are held until the answer is ready.
+        // The permits are held until the answer is ready.
         return visit.view.protocol.handle(request.map(Full::new)).await;
     }
     let wanted = match path {
@@ -79,7 +79,7 @@ pub(super) async fn answer(visit: Visit, request: Request<Bytes>) -> Sent {
     reply(done, &visit.view.service.roots)
 }
 
-/// Refuses what the role of a token does not allow; the ledger names it.
+/// Refuses a request that the role of a token does not allow; the ledger records it.
 fn too_little(visit: &Visit, path: &str, needed: VisitorRole) -> Sent {
     let role = visit.visitor.role.as_str();
     let needed = needed.as_str();
@@ -105,7 +105,7 @@ fn health() -> Sent {
     )
 }
 
-/// Lets in a browser that opens a one-time link.
+/// Admits a browser that opens a one-time link.
 fn enter(house: &House, uri: &Uri) -> Sent {
     let key = in_query(uri, "key").unwrap_or_default();
     let cookie = match house.access.enter(&key) {
@@ -218,7 +218,7 @@ fn parsed<T: DeserializeOwned>(body: &Bytes) -> Result<T> {
     })
 }
 
-/// Sets its flag when nobody waits any more.
+/// Sets its flag when the client stops waiting.
 #[derive(Default)]
 pub(super) struct Waiting(pub(super) Arc<AtomicBool>);
 
@@ -229,7 +229,7 @@ impl Drop for Waiting {
 }
 
 /// Runs an operation on a separate thread, enters it in the ledger and returns its result. The
-/// places are held until the operation has ended, even if nobody waits for it.
+/// permits are held until the operation has ended, even if the client stops waiting.
 pub(super) async fn run(
     visit: &Visit,
     name: &'static str,
@@ -249,12 +249,12 @@ pub(super) async fn run(
     done.unwrap_or_else(|_| Err(Failure::internal("the operation panicked")))
 }
 
-/// The subject of a call, as long as the ledger takes it.
+/// The subject of a call, cut to the ledger's limit.
 pub(super) fn subject_of(text: &str) -> String {
     text.chars().take(SUBJECT).collect()
 }
 
-/// Enters a call and returns its result. A result that cannot be entered is not handed out.
+/// Enters a call and returns its result. A result that cannot be entered is not returned.
 pub(super) fn entered(
     view: &View,
     name: &str,

@@ -69,7 +69,7 @@ pub(super) async fn accept(listener: TcpListener, house: Arc<House>) -> Done<()>
             let Some(tls) = house.tls.as_ref().map(TlsIdentity::acceptor) else {
                 return serve_one(stream, house, watcher, place).await;
             };
-            // A client that does not finish the greeting is let go.
+            // A client that does not complete the TLS handshake in time is disconnected.
             if let Ok(Ok(stream)) = timeout(LONGEST_HEAD, tls.accept(stream)).await {
                 serve_one(stream, house, watcher, place).await;
             }
@@ -80,7 +80,7 @@ pub(super) async fn accept(listener: TcpListener, house: Arc<House>) -> Done<()>
     Ok(())
 }
 
-/// Serves one connection; its place is held until it has ended.
+/// Serves one connection; its permit is held until it has ended.
 async fn serve_one(
     stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
     house: Arc<House>,
@@ -97,11 +97,11 @@ async fn serve_one(
         .max_buf_size(MOST_HEAD.0)
         .max_headers(MOST_HEAD.1)
         .serve_connection(TokioIo::new(stream), service);
-    // It is not an error if a client breaks off.
+    // A client may break off; that is not an error.
     let _ = watcher.watch(connection).await;
 }
 
-/// Returns when the system sends a termination signal.
+/// Waits for a termination signal.
 async fn asked_to_end() -> Done<()> {
     #[cfg(unix)]
     {
@@ -118,7 +118,7 @@ async fn asked_to_end() -> Done<()> {
     tokio::signal::ctrl_c().await.map_err(lost_signals)
 }
 
-/// The signals of the system cannot be listened for.
+/// The failure if the system's signals cannot be received.
 fn lost_signals(e: std::io::Error) -> Failure {
     Failure::internal(format!("the system's signals cannot be listened for: {e}"))
 }

@@ -44,8 +44,8 @@ const HEADERS: [(HeaderName, &str); 7] = [
     ),
 ];
 
-/// An admitted request: who makes it, what it may see, and the places that it holds until its work
-/// has ended.
+/// An admitted request: its visitor, the visitor's view, and the permits that it holds until its
+/// work has ended.
 #[derive(Clone)]
 pub(super) struct Visit {
     pub visitor: Visitor,
@@ -53,7 +53,7 @@ pub(super) struct Visit {
     _places: Arc<Places>,
 }
 
-/// A place among all requests, and one among those of the same token.
+/// A permit among all requests, and one among those of the same token.
 struct Places {
     _all: OwnedSemaphorePermit,
     _own: Option<OwnedSemaphorePermit>,
@@ -109,7 +109,7 @@ async fn checked(
         ));
     }
     if api::is_for_anybody(request.uri().path()) {
-        // Its body is not read: a client without a token takes no slot.
+        // The body is not read, so a client without a token needs no permit.
         return Ok((None, request.map(|_| Bytes::new())));
     }
     let visit = visit(house, &request)?;
@@ -117,7 +117,7 @@ async fn checked(
     Ok((Some(visit), request))
 }
 
-/// Who makes the request, if somebody who may, and not too often.
+/// The visitor that makes the request, if it has access and is within its limits.
 fn visit(house: &House, request: &Request<Incoming>) -> Checked<Visit> {
     let failed = |failure| Box::new(reply(Err(failure), &Map::new()));
     let visitor = house.access.admits(request.headers()).map_err(failed)?;
@@ -186,8 +186,8 @@ fn deny(status: StatusCode, message: &str, hint: &str) -> Box<Sent> {
     Box::new(response)
 }
 
-/// Whether the request names this server: with exactly one `Host`, and the same name in its request
-/// line if that contains one.
+/// Whether the request names this server: it has exactly one `Host`, and the same name in its
+/// request line if that contains one.
 fn speaks_to_us(house: &House, request: &Request<Incoming>) -> bool {
     let mut hosts = request.headers().get_all(header::HOST).iter();
     let (Some(host), None) = (hosts.next(), hosts.next()) else {
@@ -198,8 +198,9 @@ fn speaks_to_us(house: &House, request: &Request<Incoming>) -> bool {
     is_ours && line.is_none_or(|authority| house.names.is_host(authority.as_str()))
 }
 
-/// Whether a browser says that the request comes from another site. `Sec-Fetch-Site` also shows
-/// requests from another port of this machine, which would include the cookie.
+/// Whether a browser reports that the request comes from another site. `Sec-Fetch-Site` also
+/// reveals requests from another port of this machine, with which the browser would send the
+/// cookie.
 fn comes_from_elsewhere(house: &House, headers: &HeaderMap) -> bool {
     headers
         .get_all(header::ORIGIN)
@@ -208,7 +209,7 @@ fn comes_from_elsewhere(house: &House, headers: &HeaderMap) -> bool {
         || headers.get_all("sec-fetch-site").iter().any(is_other_site)
 }
 
-/// Whether a browser says that another site sent the request.
+/// Whether a browser reports another site as the sender of the request.
 fn is_other_site(value: &HeaderValue) -> bool {
     value != "same-origin" && value != "none"
 }
@@ -218,7 +219,7 @@ fn is_foreign_origin(house: &House, value: &HeaderValue) -> bool {
     !value.to_str().is_ok_and(|o| house.names.is_origin(o))
 }
 
-/// The request with its complete body, if that is not too long and arrived in time.
+/// The request with its complete body, if the body is within the limit and arrived in time.
 async fn with_whole_body(request: Request<Incoming>) -> Checked<Request<Bytes>> {
     let (parts, body) = request.into_parts();
     let announced = parts

@@ -1,4 +1,4 @@
-//! How many requests one visitor may make in a minute, and how many of them at once.
+//! Limits the requests of one visitor per minute, and the number of concurrent ones.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,7 +8,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::access::Visitor;
 
-/// Maximum number of concurrent requests of one named token, so that others find a free place.
+/// Maximum number of concurrent requests of one named token, so that others get permits.
 pub(super) const AT_ONCE_EACH: usize = 8;
 
 /// The requests of all visitors.
@@ -19,7 +19,7 @@ pub(super) struct Limiter {
 
 /// The requests of one visitor.
 struct Account {
-    /// How many requests it may make now; one is added `per_minute` times a minute.
+    /// Number of requests that it may make now; it grows by `per_minute` each minute.
     left: f64,
     counted: Instant,
     at_work: Arc<Semaphore>,
@@ -28,7 +28,7 @@ struct Account {
 /// Why a request is refused.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum TooMany {
-    /// Wait this many seconds.
+    /// The limit per minute was reached; wait this many seconds.
     InAMinute {
         wait: u64,
     },
@@ -36,7 +36,7 @@ pub(super) enum TooMany {
 }
 
 impl Limiter {
-    /// Nobody has made a request yet.
+    /// A limiter without any request yet.
     pub(super) fn new(per_minute: u32) -> Self {
         Self {
             per_minute: f64::from(per_minute.max(1)),
@@ -49,7 +49,8 @@ impl Limiter {
         self.accounts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts a request; the permit is held until it has ended. `None`: the owner needs none.
+    /// Counts a request. The permit is held until the request has ended. `None`: the owner needs no
+    /// permit.
     pub(super) fn admit(
         &self,
         visitor: &Visitor,
@@ -68,7 +69,7 @@ impl Limiter {
         account.counted = now;
         if account.left < 1.0 {
             let seconds = (1.0 - account.left) * 60.0 / self.per_minute;
-            // A whole number of seconds is one, however it was rounded.
+            // The subtraction keeps a whole number of seconds unchanged despite rounding errors.
             let wait = (seconds - 1e-6).ceil();
             return Err(TooMany::InAMinute { wait: wait as u64 });
         }
@@ -110,7 +111,7 @@ mod tests {
         assert_eq!(admit(&one, 20), Err(TooMany::InAMinute { wait: 10 }));
         assert_eq!((admit(&owner, 20), admit(&one, 31)), (Ok(()), Ok(())));
         assert!(admit(&one, 31).is_err());
-        // What was not used does not add up.
+        // Unused requests do not accumulate.
         assert_eq!((admit(&one, 900), admit(&one, 900)), (Ok(()), Ok(())));
         assert!(admit(&one, 900).is_err());
     }

@@ -1,17 +1,18 @@
 //! The operations over HTTP, for programs and a browser on this machine: JSON below `/api`, the
 //! Model Context Protocol at `/mcp`, pages, and `/health`.
 //!
-//! Clients without a token, under another name, or from another site get no access. What a visitor
-//! sees is decided once, when its [`View`] is made: its configuration names only its sources, its
-//! sandbox has no private notes, its archive only its own runs. The core is synchronous: each
-//! operation runs on a separate thread, with a flag that is set when nobody waits any more.
+//! Clients without a token, under another name, or from another site get no access. A visitor's
+//! rights are applied once, when its [`View`] is made: its configuration names only its sources,
+//! its sandbox hides private notes, and its archive contains only its own runs. The core is
+//! synchronous: each operation runs on a separate thread, with a flag that is set when the client
+//! stops waiting.
 //!
 //! | file | contents |
 //! | --- | --- |
 //! | `names` | the names and origins under which clients may address this server |
 //! | `access` | the owner's token, the one-time link, the browsers that were admitted; who a visitor is |
 //! | `tokens` | the named tokens: roles and sources |
-//! | `limits` | how often and how many at once |
+//! | `limits` | the number of requests per minute and at once |
 //! | `guard` | checks for every request: headers, names, access, limits |
 //! | `api` | the endpoints below `/api` |
 //! | `site` | the addresses of the pages |
@@ -71,11 +72,11 @@ const AT_ONCE: usize = 16;
 /// Maximum size of a request's body in bytes.
 const MOST_BYTES: usize = 1 << 20;
 
-/// Where and for whom to serve.
+/// The settings of the server.
 #[derive(Debug, Clone)]
 pub(crate) struct Settings {
     pub listen: SocketAddr,
-    /// The certificate with which it speaks TLS itself.
+    /// The certificate with which the server itself uses TLS.
     pub tls: Option<TlsIdentity>,
     /// The public name of the proxy in front of this server.
     pub behind_proxy: Option<String>,
@@ -83,19 +84,19 @@ pub(crate) struct Settings {
     pub open: bool,
     /// The folder with the tokens.
     pub state_dir: PathBuf,
-    /// How many requests one visitor may make in a minute.
+    /// Maximum number of requests of one visitor per minute.
     pub per_minute: u32,
-    /// Now, RFC 3339.
+    /// The start time, RFC 3339.
     pub started_at: String,
 }
 
-/// What is reported once the server listens.
+/// The data that is reported once the server listens.
 #[derive(Debug, Clone)]
 pub(crate) struct Listening {
     pub address: SocketAddr,
     /// Its address on this machine.
     pub url: String,
-    /// Lets one browser in, once.
+    /// A link that admits one browser, once.
     pub link: Option<String>,
 }
 
@@ -106,7 +107,7 @@ pub(crate) struct WantedSearch {
     pub query: String,
     /// Maximum number of hits; default 5.
     pub limit: Option<usize>,
-    /// Newer notes first; the half-life in days.
+    /// The half-life in days for ranking newer notes higher.
     pub recent: Option<u32>,
     #[serde(default)]
     pub within: Within,
@@ -117,14 +118,14 @@ pub(crate) struct WantedSearch {
 #[serde(deny_unknown_fields)]
 pub(crate) struct WantedAnswer {
     pub question: String,
-    /// Fail when a sentence does not pass or is in doubt.
+    /// Whether to fail if a sentence does not pass or is in doubt.
     #[serde(default)]
     pub strict: bool,
     #[serde(default)]
     pub within: Within,
 }
 
-/// Where to search.
+/// The limits of a search.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Within {
@@ -157,39 +158,41 @@ impl From<Within> for Limits {
     }
 }
 
-/// The results of the operations: each is the object that the command line prints with `--json`.
+/// The operations. Each returns the object that the command line prints with `--json`.
 pub(crate) trait Bodies: Send + Sync + 'static {
-    /// As `query --json`.
+    /// The result of `query --json`.
     fn search(&self, wanted: &WantedSearch) -> Result<Value>;
-    /// As `ask --json`. Stops with `CANCELLED` when the flag is set; `tell` gets each step.
+    /// The result of `ask --json`. Stops with `CANCELLED` if the flag is set; `tell` receives each
+    /// step.
     fn ask(
         &self,
         wanted: &WantedAnswer,
         cancelled: &AtomicBool,
         tell: &dyn Fn(AskStep),
     ) -> Result<Value>;
-    /// As `get --json`.
+    /// The result of `get --json`.
     fn get(&self, address: &str) -> Result<Value>;
-    /// A note for its page: `document` as `get --json`, with its outline, the notes that link to it
-    /// and those that are like it.
+    /// A note for its page: `document` is the result of `get --json`, with its outline, the notes
+    /// that link to it and similar notes.
     fn note(&self, address: &str) -> Result<Value>;
-    /// As `status --json`.
+    /// The result of `status --json`.
     fn status(&self) -> Result<Value>;
-    /// As `runs list --json`.
+    /// The result of `runs list --json`.
     fn runs(&self, limit: usize) -> Result<Value>;
-    /// As `runs show --json`.
+    /// The result of `runs show --json`.
     fn run(&self, id: &str) -> Result<Value>;
-    /// Two runs as `a` and `b`, each as `runs show --json`.
+    /// Two runs as `a` and `b`, each the result of `runs show --json`.
     fn compare(&self, a: &str, b: &str) -> Result<Value>;
-    /// As `runs replay --json`.
+    /// The result of `runs replay --json`.
     fn replay(&self, id: &str) -> Result<Value>;
-    /// As `memory list --json`, or with words as `memory search --json`.
+    /// The result of `memory list --json` or, with words, of `memory search --json`.
     fn memory(&self, words: &str) -> Result<Value>;
-    /// As `doctor --offline --json`.
+    /// The result of `doctor --offline --json`.
     fn doctor(&self) -> Result<Value>;
 }
 
-/// A step on the way to an answer. None contains words of a model: nothing has checked them yet.
+/// A step on the way to an answer. It never contains text of a model, which nothing has verified
+/// yet.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(tag = "step", rename_all = "snake_case")]
 pub(crate) enum AskStep {
@@ -201,7 +204,7 @@ pub(crate) enum AskStep {
     Receiving { bytes: usize },
 }
 
-/// What one visitor may see, and the operations that give it.
+/// The data that one visitor may see, and the operations on them.
 pub(crate) struct View {
     service: Arc<mcp::Service>,
     bodies: Box<dyn Bodies>,
@@ -226,7 +229,7 @@ impl View {
 
 /// Makes the view of each visitor.
 pub(crate) trait Views: Send + Sync + 'static {
-    /// What this visitor sees now. Called for every request, so it must be quick.
+    /// The current view of this visitor. Called for every request, so it must be quick.
     ///
     /// # Errors
     /// Those of opening the sources.
@@ -247,9 +250,10 @@ struct House {
 /// with the address.
 ///
 /// # Errors
-/// `INVALID_ARGS` for an address beyond this machine without a certificate or a proxy; `CONFIG_ERROR` when the
-/// server cannot listen at the address; `LOCKED` when another server runs; `WRITE_ERROR` when the token cannot be stored;
-/// `INTERNAL_ERROR` when the runtime cannot be created.
+/// `INVALID_ARGS` for an address that other machines can reach without a certificate or a proxy;
+/// `CONFIG_ERROR` when the server cannot listen at the address; `LOCKED` when another server runs;
+/// `WRITE_ERROR` when the token cannot be stored; `INTERNAL_ERROR` when the runtime cannot be
+/// created.
 pub(crate) fn serve(
     views: Box<dyn Views>,
     settings: &Settings,

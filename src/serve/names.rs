@@ -1,5 +1,5 @@
 //! The host names of this server. A page of another site whose name resolves to this machine (DNS
-//! rebinding) still sends its own name.
+//! rebinding) still sends its own name as `Host`.
 
 use std::net::SocketAddr;
 
@@ -54,7 +54,8 @@ impl Names {
         scheme.eq_ignore_ascii_case("https") && self.is_certified(name)
     }
 
-    /// Whether this server's own certificate is for this name and port: its owner decided that.
+    /// Whether this server's own certificate covers this name and port, which the certificate's
+    /// owner decided.
     fn is_certified(&self, name: &str) -> bool {
         let Some(tls) = &self.tls else { return false };
         let (host, port) = match name.rsplit_once(':') {
@@ -65,7 +66,7 @@ impl Names {
     }
 }
 
-/// Refuses to listen beyond this machine without TLS, by a certificate or by a proxy.
+/// Refuses to listen for other machines without TLS, either by a certificate or by a proxy.
 pub(super) fn check(settings: &Settings) -> Result<()> {
     if let Some(name) = &settings.behind_proxy
         && (name.is_empty() || name.contains(['/', '@', ' ']))

@@ -13,13 +13,13 @@ use local_agent_text::types::percent_encode;
 /// The style of all pages.
 pub(super) const STYLE: &str = include_str!("style.css");
 
-/// `/` moves the cursor to the search field; everything else works without it.
+/// A script that moves the cursor to the search field on `/`. Everything else works without it.
 pub(super) const SCRIPT: &str = include_str!("script.js");
 
 /// Characters with a special meaning in a URL's query or in an attribute.
 pub(super) const SPECIAL: &str = " \"#&+<>?'`=;";
 
-/// What a visitor typed, and what the frame of a page shows.
+/// The visitor's input, and the data for the frame of a page.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Shell {
     pub text: String,
@@ -29,12 +29,12 @@ pub(super) struct Shell {
     pub before: String,
     /// The names of the sources that it may see.
     pub sources: Vec<String>,
-    /// Whether it sees everything.
+    /// Whether the visitor is the owner, who sees everything.
     pub is_owner: bool,
 }
 
 impl Shell {
-    /// Whether nothing was asked.
+    /// Whether the question is blank.
     pub(super) fn is_blank(&self) -> bool {
         self.text.trim().is_empty()
     }
@@ -108,7 +108,7 @@ pub(super) fn failed(shell: &Shell, failure: &Failure) -> Markup {
     page("Not done", shell, &failure_content(failure))
 }
 
-/// The same without the frame.
+/// A failure without the frame.
 pub(super) fn failure_content(failure: &Failure) -> Markup {
     html! {
         p class="failed" role="alert" { strong { (failure.code.as_str()) } ": " (failure.message) }
@@ -116,7 +116,7 @@ pub(super) fn failure_content(failure: &Failure) -> Markup {
     }
 }
 
-/// The page before anything was asked.
+/// The page before a question was asked.
 pub(super) fn start(shell: &Shell) -> Markup {
     let body = html! {
         p { "Search finds passages. Ask answers a question and shows the proof of each sentence." }
@@ -222,7 +222,7 @@ fn marked(text: &str, question: &str) -> Markup {
     }
 }
 
-/// What the index does not contain yet, with the command that fixes it.
+/// The parts that the index does not contain yet, with the command that fixes it.
 pub(super) fn behind(result: &Value) -> Markup {
     html! {
         @for one in items(result, "stale") {
@@ -237,7 +237,7 @@ pub(super) fn answered(shell: &Shell, answer: &Value) -> Markup {
     page(&shell.text, shell, &answer_content(shell, answer))
 }
 
-/// The same without the frame.
+/// An answer without the frame.
 pub(super) fn answer_content(shell: &Shell, answer: &Value) -> Markup {
     let evidence = items(answer, "evidence").iter();
     let evidence = evidence.zip(items(answer, "passages"));
@@ -302,7 +302,7 @@ pub(super) fn sentences(report: &Value) -> Markup {
     }
 }
 
-/// A document with its line numbers, its outline, and the notes around it.
+/// A document with its line numbers, its outline, and related notes.
 pub(super) fn document(shell: &Shell, note: &Value) -> Markup {
     let document = &note["document"];
     let first = document["first_line"].as_u64().unwrap_or(1);

@@ -10,7 +10,7 @@ fn address_of(id: &str) -> String {
     format!("/run?id={}", percent_encode(id, SPECIAL))
 }
 
-/// How a run ended; otherwise its state.
+/// The outcome of a run; its state if it has none.
 fn ending<'v>(state: &'v Value, record: &'v Value) -> &'v str {
     match state.as_str() {
         Some("ended") | None => record["error_code"]

@@ -1,4 +1,4 @@
-//! The pages of what the program remembers and of its own state.
+//! The pages of the program's memories and of its own state.
 
 use maud::{Markup, html};
 use serde_json::{Value, json};
@@ -24,7 +24,7 @@ pub(super) fn state(shell: &Shell, state: &Value) -> Markup {
     page("Status", shell, &body)
 }
 
-/// What is remembered.
+/// The memories.
 pub(super) fn memories(shell: &Shell, words: &str, found: &Value) -> Markup {
     let memories = items(found, "items");
     let body = html! {
@@ -52,7 +52,7 @@ pub(super) fn memories(shell: &Shell, words: &str, found: &Value) -> Markup {
     page("Memory", shell, &body)
 }
 
-/// What is wrong, and the commands that mend it.
+/// The problems, and the commands that fix them.
 pub(super) fn problems(shell: &Shell, report: &Value) -> Markup {
     let checks = items(report, "checks");
     let (failed, noted) = (of(checks, false), of(checks, true));
@@ -65,7 +65,7 @@ pub(super) fn problems(shell: &Shell, report: &Value) -> Markup {
     page("Problems", shell, &body)
 }
 
-/// The checks that failed, or those that passed and still have something to say.
+/// The failed checks, or those that passed with a suggestion.
 fn of(checks: &[Value], passed: bool) -> Vec<&Value> {
     checks
         .iter()

@@ -1,6 +1,6 @@
-//! The server that runs on a state folder: at most one, which others find by a small file.
+//! The server of a state folder. At most one runs, and others find it by a small file.
 //!
-//! Whether it runs is the lock's matter, never the file's: a killed server leaves a file, and no
+//! The lock and not the file shows whether it runs: a killed server leaves the file, but not the
 //! lock.
 
 use std::net::SocketAddr;
@@ -31,7 +31,7 @@ pub(crate) struct RunningServer {
     pub started_at: String,
 }
 
-/// The server that runs on this state folder; `None`: there is none, or it does not listen yet.
+/// The server that runs on this state folder; `None` if none runs, or it does not listen yet.
 ///
 /// # Errors
 /// `WRITE_ERROR` when the file cannot be read.
@@ -61,7 +61,7 @@ fn named(folder: &StateDirectory) -> Result<Option<RunningServer>> {
     Ok(bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
 }
 
-/// The claim of this process to be the server; it ends when it is dropped.
+/// The claim of this process to be the server. It ends when the value is dropped.
 pub(super) struct Claim {
     folder: StateDirectory,
     _lock: JobLock,
@@ -86,7 +86,7 @@ impl Claim {
         }
         let holder = format!("pid {}, `local-agent serve`", std::process::id());
         let lock = JobLock::take_in(&folder, LOCK, &holder, Duration::ZERO)?;
-        // What a killed server left.
+        // The file of a killed server.
         folder.remove(FILE).map_err(failed)?;
         Ok(Self {
             folder,
@@ -94,7 +94,7 @@ impl Claim {
         })
     }
 
-    /// Says where this server listens.
+    /// Records the address of this server.
     pub(super) fn announce(&self, server: &RunningServer) -> Result<()> {
         let text = serde_json::to_string(server)
             .map_err(|e| Failure::internal(format!("an address is no JSON: {e}")))?;
@@ -138,7 +138,7 @@ mod tests {
         );
         drop(claim);
         assert!(running(state).unwrap().is_none() && !state.join(FILE).exists());
-        // A file that a killed server left names nobody.
+        // The file of a killed server names no server.
         std::fs::write(state.join(FILE), "{").unwrap();
         assert!(running(state).unwrap().is_none());
         Claim::make(state).unwrap();

@@ -1,5 +1,5 @@
-//! The URLs of the pages. Each page is an operation of the command line, entered in the ledger as
-//! such, and shown as HTML.
+//! The URLs of the pages. Each page is an operation of the command line, which is entered in the
+//! ledger and shown as HTML.
 
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Bytes;
@@ -89,7 +89,7 @@ async fn one_page(visit: &Visit, uri: &Uri) -> Sent {
     }
 }
 
-/// What a visitor typed, for the form at the top of each page.
+/// The visitor's input, for the form at the top of each page.
 fn shell(visit: &Visit, uri: &Uri) -> Shell {
     let value = |name: &str| in_query(uri, name).unwrap_or_default();
     let sources = &visit.view.service.loaded.config.sources;
@@ -104,7 +104,7 @@ fn shell(visit: &Visit, uri: &Uri) -> Shell {
     }
 }
 
-/// The limits that a visitor typed; a blank field limits nothing.
+/// The limits that a visitor typed; a blank field sets no limit.
 fn within(shell: &Shell) -> Within {
     let tag = shell.tag.trim().trim_start_matches('#');
     Within {
@@ -116,7 +116,7 @@ fn within(shell: &Shell) -> Within {
     }
 }
 
-/// The text without blanks around it, if there is any.
+/// The text without blanks around it; `None` if it is blank.
 fn text_or_none(value: &str) -> Option<String> {
     Some(value.trim().to_owned()).filter(|value| !value.is_empty())
 }
@@ -158,7 +158,7 @@ fn asked_in_steps(visit: &Visit, uri: &Uri) -> Sent {
     stream::answer(visit, shell, wanted)
 }
 
-/// An answer with the current words of each evidence item; empty ones if they cannot be read.
+/// An answer with the current text of each evidence item; empty if it cannot be read.
 pub(super) fn with_passages(bodies: &dyn Bodies, mut answer: Value) -> Result<Value> {
     let items = answer["evidence"].as_array().into_iter().flatten();
     let words = items.map(|item| {
@@ -208,11 +208,11 @@ async fn compared(visit: &Visit, shell: &Shell, a: String, b: String) -> Sent {
     shown(shell, done, page_runs::compared)
 }
 
-/// Replays a run: the only page that does something. A browser says where a form comes from, and a
-/// program gives its token in a header that no form can send.
+/// Replays a run. No other page performs an action. A browser reports the origin of a form, and a
+/// program sends its token in a header that no form can send.
 async fn replay(visit: &Visit, request: &Request<Bytes>) -> Sent {
     let headers = request.headers();
-    // That they name this server was checked before.
+    // The guard has already checked that these headers name this server.
     let says_where = headers.contains_key(header::ORIGIN) || headers.contains_key("sec-fetch-site");
     if !says_where && !headers.contains_key(header::AUTHORIZATION) {
         let failure = Failure::new(

@@ -1,7 +1,7 @@
-//! An answer in steps, as server-sent events: what is being done, then each sentence with its
-//! verdict, then the whole answer as the page shows it.
+//! An answer as server-sent events: first the steps, then each sentence with its verdict, then the
+//! whole answer as the page shows it.
 //!
-//! No word of a model is sent before the verifier has judged it. If the client closes the
+//! No text of a model is sent before the verifier has judged it. If the client closes the
 //! connection, the question is cancelled, and its record says so.
 
 use std::convert::Infallible;
@@ -27,7 +27,8 @@ use super::reply::Sent;
 use super::{AskStep, WantedAnswer, site};
 use local_agent_text::error::Result;
 
-/// How often something is sent while nothing happens: a closed connection is noticed by that.
+/// The interval at which a message is sent while nothing happens, so that a closed connection is
+/// noticed.
 const STILL_HERE: Duration = Duration::from_secs(1);
 
 /// One judged sentence.
@@ -37,7 +38,7 @@ struct SentenceEvent<'a> {
     text: &'a str,
 }
 
-/// The end: the content of the page, as HTML in which every text is escaped.
+/// The last event: the content of the page, as HTML in which every text is escaped.
 #[derive(Serialize, JsonSchema)]
 struct PageEvent {
     ok: bool,
@@ -49,7 +50,7 @@ struct Events {
     receiver: UnboundedReceiver<Bytes>,
     tick: Interval,
     until: Instant,
-    /// Tells the operation that nobody waits any more.
+    /// Cancels the operation when the client stops waiting.
     _waiting: Waiting,
 }
 
@@ -124,15 +125,15 @@ fn finish(sender: &UnboundedSender<Bytes>, shell: &Shell, done: Result<Value>) {
     send(sender, "page", &PageEvent { ok, html });
 }
 
-/// A text in a claim; empty if it is not there.
+/// A text field of a claim; empty if it is missing.
 fn claim_text<'c>(claim: &'c Value, key: &str) -> &'c str {
     claim[key].as_str().unwrap_or_default()
 }
 
 fn send(sender: &UnboundedSender<Bytes>, name: &str, data: &impl Serialize) {
-    // JSON has no line break outside of its strings, and none inside that is not escaped.
+    // JSON on one line has no line breaks: those in strings are escaped.
     if let Ok(data) = serde_json::to_string(data) {
-        // It is not an error if nobody waits any more.
+        // The client may have stopped waiting; that is not an error.
         let _ = sender.send(Bytes::from(format!("event: {name}\ndata: {data}\n\n")));
     }
 }

@@ -1,4 +1,4 @@
-//! The server's certificate and key: with them it speaks TLS itself.
+//! The server's certificate and key, with which it uses TLS itself.
 
 use std::fs;
 use std::path::Path;
@@ -13,7 +13,7 @@ use tokio_rustls::TlsAcceptor;
 
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
-/// What makes a pair of files that fit.
+/// The command that creates a matching pair of files.
 const MAKE: &str = "openssl req -x509 -newkey rsa:3072 -nodes -days 365 -keyout key.pem -out cert.pem \
                     -subj /CN=localhost -addext subjectAltName=DNS:localhost,IP:127.0.0.1";
 
@@ -46,11 +46,11 @@ fn read(file: &Path) -> Result<Vec<u8>> {
 }
 
 impl TlsIdentity {
-    /// Reads PEM files: the certificate with those that vouch for it, and its key.
+    /// Reads PEM files: the certificate with its chain, and its key.
     ///
     /// # Errors
-    /// `FILE_NOT_FOUND`, `FILE_READ_ERROR`; `INVALID_ARGS` when a file does not hold what it should
-    /// or the key belongs to another certificate.
+    /// `FILE_NOT_FOUND`, `FILE_READ_ERROR`; `INVALID_ARGS` when a file has other content or the key
+    /// belongs to another certificate.
     pub(crate) fn read(certificate: &Path, key: &Path) -> Result<Self> {
         let chain: Vec<CertificateDer<'static>> =
             CertificateDer::pem_slice_iter(&read(certificate)?)
@@ -79,7 +79,7 @@ impl TlsIdentity {
         })
     }
 
-    /// Makes connections secure.
+    /// Accepts TLS connections with this identity.
     pub(super) fn acceptor(&self) -> TlsAcceptor {
         TlsAcceptor::from(Arc::clone(&self.config))
     }

@@ -1,8 +1,8 @@
-//! Named tokens for others than the owner: what each may do, and on which sources.
+//! Named tokens for visitors other than the owner, each with a role and a list of sources.
 //!
-//! They are kept in the state folder, readable only by the owner, as hashes: a token of 256 random
-//! bits needs no slow hash. The file is read again for every request, so a removed token stops
-//! working at once.
+//! The state folder contains their hashes, readable only by the owner. A token of 256 random bits
+//! needs no slow hash. The file is read again for every request, so a removed token stops working
+//! at once.
 
 use std::path::Path;
 use std::time::Duration;
@@ -20,7 +20,7 @@ use local_agent_text::types::Sha256;
 /// The file in the state folder with the named tokens.
 pub(crate) const TOKENS_FILE: &str = "serve.tokens.json";
 
-/// The lock of those who change it.
+/// The lock for changes of that file.
 const LOCK: &str = "serve.tokens.lock";
 
 /// Maximum length of a name.
@@ -29,7 +29,7 @@ const LONGEST_NAME: usize = 40;
 /// Maximum size of the file.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// What the holder of a token may do. Each role may do what the one before it may.
+/// The rights of a token. Each role includes the rights of the one before it.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
@@ -46,7 +46,7 @@ pub(crate) enum VisitorRole {
 }
 
 impl VisitorRole {
-    /// The word on the command line.
+    /// Its name on the command line.
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Search => "search",
@@ -57,12 +57,12 @@ impl VisitorRole {
     }
 }
 
-/// One named token, as it is kept.
+/// One named token, as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct NamedToken {
     pub name: String,
     pub role: VisitorRole,
-    /// Only these sources; empty: all.
+    /// The visible sources; empty: all.
     pub sources: Vec<String>,
     /// RFC 3339, UTC.
     pub made_at: String,
@@ -80,10 +80,10 @@ struct TokenFile {
 
 const SCHEMA_VERSION: u32 = 1;
 
-/// The named tokens, in the order in which they were made.
+/// The named tokens, in the order of their creation.
 ///
 /// # Errors
-/// `WRITE_ERROR` when the file cannot be read, or is none of this program's.
+/// `WRITE_ERROR` when the file cannot be read, or another program created it.
 pub(crate) fn named_tokens(state_dir: &Path) -> Result<Vec<NamedToken>> {
     let folder =
         StateDirectory::open_configured(state_dir).map_err(|e| lost(state_dir, TOKENS_FILE, &e))?;
@@ -104,7 +104,7 @@ fn kept(folder: &StateDirectory) -> Result<Vec<NamedToken>> {
     }
 }
 
-/// The file of tokens cannot be used.
+/// The failure for a file of tokens that cannot be used.
 fn damaged_tokens(folder: &StateDirectory, why: &str) -> Failure {
     let file = folder.path().join(TOKENS_FILE);
     let message = format!("{} {why}, so no named token works", file.display());
@@ -112,7 +112,7 @@ fn damaged_tokens(folder: &StateDirectory, why: &str) -> Failure {
     Failure::new(ErrorCode::WriteError, message).with_hint(format!("mv {aside} {aside}.aside"))
 }
 
-/// Makes a token and keeps its hash; returns the token.
+/// Creates a token and stores its hash; returns the token.
 ///
 /// # Errors
 /// `INVALID_ARGS` for a name that is taken or cannot be one; `LOCKED`; `WRITE_ERROR`.
@@ -146,7 +146,7 @@ pub(crate) fn add_token(
 /// Removes a token.
 ///
 /// # Errors
-/// `INVALID_ARGS` when there is none of this name; `LOCKED`; `WRITE_ERROR`.
+/// `INVALID_ARGS` if no token has this name; `LOCKED`; `WRITE_ERROR`.
 pub(crate) fn remove_token(state_dir: &Path, name: &str) -> Result<()> {
     change(state_dir, |tokens| {
         let before = tokens.len();
@@ -160,7 +160,7 @@ pub(crate) fn remove_token(state_dir: &Path, name: &str) -> Result<()> {
     })
 }
 
-/// Changes the list; no other process changes it meanwhile.
+/// Changes the list while no other process can change it.
 fn change(state_dir: &Path, how: impl FnOnce(&mut Vec<NamedToken>) -> Result<()>) -> Result<()> {
     let failed = |e: std::io::Error| lost(state_dir, TOKENS_FILE, &e);
     let folder = StateDirectory::make_configured(state_dir).map_err(failed)?;
@@ -191,12 +191,12 @@ fn check_name(name: &str) -> Result<()> {
         .with_hint("local-agent serve token add laptop --role search"))
 }
 
-/// Whether a name of a token may contain the character.
+/// Whether the name of a token may contain the character.
 fn is_plain_name(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '-' || c == '_'
 }
 
-/// The token that `given` is. Every hash is compared, so the time says nothing.
+/// The named token that equals `given`. Every hash is compared, so that the time reveals nothing.
 pub(super) fn named<'t>(tokens: &'t [NamedToken], given: &str) -> Option<&'t NamedToken> {
     let given = Sha256::of(given.as_bytes()).to_string();
     let mut found = None;

@@ -1,4 +1,4 @@
-//! Waits for changes: by the notifications of the file system, or by polling without them.
+//! Waits for changes, by notifications of the file system or by polling.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -21,19 +21,19 @@ const POLL_WITHOUT_EVENTS: Duration = Duration::from_secs(5);
 /// Poll interval while a root is missing.
 const POLL_MISSING_ROOT: Duration = Duration::from_secs(1);
 
-/// Changes that never pause are acted on after this many debounce periods.
+/// Number of debounce periods after which continuous changes are processed without a pause.
 const MAX_DEBOUNCE_PERIODS: u32 = 10;
 
-/// Files that decide which other files are indexed.
+/// Files that determine which other files are indexed.
 const IGNORE_FILES: [&str; 3] = [".gitignore", ".ignore", ".local-agentignore"];
 
-/// Reports that something changed, never what.
+/// Reports that something changed, but not what.
 pub(super) struct FsWatcher {
     roots: Vec<PathBuf>,
     poll: Option<Duration>,
     watcher: Option<RecommendedWatcher>,
     changed: Receiver<()>,
-    /// The roots that are watched, with their identity when the watch began.
+    /// The watched roots, each with its identity when the watch began.
     armed: BTreeMap<PathBuf, Identity>,
     /// Why notifications are not used.
     degraded: Arc<Mutex<Option<String>>>,
@@ -41,12 +41,13 @@ pub(super) struct FsWatcher {
     reported_degraded: bool,
 }
 
-/// Inode and time of creation: they change when a folder is deleted and recreated.
+/// Inode and creation time, which change when a folder is deleted and recreated.
 type Identity = (u64, Option<SystemTime>);
 
 impl FsWatcher {
-    /// Starts to watch the roots of `config`. Falls back to polling at `poll` (or a usual interval)
-    /// where the system gives no notifications, `notifications` is off, or a root is on a network.
+    /// Starts to watch the roots of `config`. Falls back to polling at `poll` (or a default
+    /// interval) if the system provides no notifications, `notifications` is off, or a root is on a
+    /// network file system.
     pub(super) fn open(config: &Config, notifications: bool, poll: Option<Duration>) -> Self {
         let roots: Vec<PathBuf> = config
             .sources
@@ -54,7 +55,7 @@ impl FsWatcher {
             .map(|source| source.root.clone())
             .collect();
         let degraded = Arc::new(Mutex::new(None));
-        // One slot: many changes are one reason to look.
+        // One slot is enough, because many changes cause one check.
         let (send, changed) = sync_channel(1);
         let filter = EventFilter {
             roots: roots.clone(),
@@ -96,7 +97,7 @@ impl FsWatcher {
         watcher
     }
 
-    /// How changes are noticed now.
+    /// The current way of noticing changes.
     pub(super) fn status(&self) -> WatchEvent {
         let why = get(&self.degraded);
         WatchEvent::Watching {
@@ -109,8 +110,8 @@ impl FsWatcher {
         }
     }
 
-    /// Watches roots that appeared or were replaced since the last call. Returns `true` when
-    /// notifications stopped being usable and the caller has not been told so before.
+    /// Watches roots that appeared or were replaced since the last call. Returns `true` if
+    /// notifications have become unusable and this has not been reported yet.
     pub(super) fn rearm(&mut self) -> bool {
         for root in self.roots.clone() {
             let now = identity(&root);
@@ -127,7 +128,7 @@ impl FsWatcher {
             let Some(now) = now else { continue };
             match watcher.watch(&root, RecursiveMode::Recursive) {
                 Ok(()) => drop(self.armed.insert(root, now)),
-                // Deleted again meanwhile: the next call finds it.
+                // The root was deleted again meanwhile; the next call notices it.
                 Err(_) if !root.exists() => {}
                 Err(e) => set(
                     &self.degraded,
@@ -137,7 +138,7 @@ impl FsWatcher {
         }
         let newly_degraded = get(&self.degraded).is_some() && !self.reported_degraded;
         if newly_degraded {
-            // A watcher that misses changes is not worth its memory.
+            // A watcher that misses changes is useless, so its memory is freed.
             self.watcher = None;
             self.armed.clear();
             self.reported_degraded = true;
@@ -145,8 +146,8 @@ impl FsWatcher {
         newly_degraded
     }
 
-    /// Waits for a change and then for `quiet` without one; at most until the next poll is due, or
-    /// for `at_most`.
+    /// Waits for a change and then for `quiet` without one. Ends at the latest when the next poll
+    /// is due, or after `at_most`.
     pub(super) fn wait(&self, at_most: Option<Duration>, quiet: Duration) {
         let usual = self.poll.unwrap_or(if self.watcher.is_some() {
             POLL_WITH_EVENTS
@@ -208,12 +209,12 @@ fn handler(
             Ok(_) => {}
             Err(e) => set(&degraded, format!("the system's notifications ended: {e}")),
         }
-        // A full channel already holds a reason to look.
+        // If the channel is full, a check is already pending.
         let _ = changed.try_send(());
     }
 }
 
-/// Decides which events are a reason to look.
+/// Decides which events cause a check.
 struct EventFilter {
     roots: Vec<PathBuf>,
     /// The program's own files.
@@ -227,7 +228,7 @@ impl EventFilter {
         }
         let by_name = match event.kind {
             EventKind::Access(_) => return false,
-            // A folder that appears, disappears or is renamed moves notes, whatever its name is.
+            // Creating, removing or renaming a folder moves notes, whatever its name is.
             EventKind::Create(notify::event::CreateKind::Folder)
             | EventKind::Remove(notify::event::RemoveKind::Folder)
             | EventKind::Modify(ModifyKind::Name(_))
@@ -242,7 +243,7 @@ impl EventFilter {
                 .any(|path| self.path_counts(path, by_name))
     }
 
-    /// Whether a change of `path` counts; with `by_name`, only files named like notes do.
+    /// Whether a change of `path` counts. With `by_name`, only files with names of notes do.
     fn path_counts(&self, path: &Path, by_name: bool) -> bool {
         let name = path
             .file_name()

@@ -1,7 +1,7 @@
-//! Keeping index and embeddings current while somebody writes.
+//! Keeps index and embeddings up to date while somebody writes.
 //!
-//! Notifications of the file system only decide *when* to look. *What* changed is found by the same
-//! jobs that run by hand and from cron. So a lost event, an overflowing queue, or a folder that was
+//! Notifications of the file system only decide *when* to check. The same jobs that run by hand and
+//! from cron find *what* changed. So a lost event, an overflowing queue, or a folder that was
 //! deleted and recreated delays an update but never makes it wrong: a walk at intervals finds what
 //! no event reported.
 //!
@@ -31,36 +31,36 @@ use local_agent_index::indexing::{EmbedSummary, IndexSummary};
 use local_agent_index::store::JobLock;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
-/// When to look again after a change, and after a job that failed. After a change, because no event
-/// may report what is written into a folder that has just been made.
+/// The pause before another check after a change, and after a failed job. It is needed after a
+/// change because files that are written into a new folder may cause no event.
 const RETRY_AFTER: Duration = Duration::from_secs(2);
 
-/// How to watch.
+/// The options of `watch`.
 pub(crate) struct WatchOptions<'a> {
     pub config: &'a Config,
-    /// The places that one round of the jobs may open, as they are now.
+    /// The places that one round of the jobs may open, in their current state.
     pub places: &'a (dyn Fn() -> Places + Sync),
-    /// The model that chunks are measured by.
+    /// The model whose tokens measure chunks.
     pub files: &'a ModelFiles,
-    /// The model that chunks are embedded with; `None` embeds nothing.
+    /// The model that embeds chunks; `None`: nothing is embedded.
     pub model: Option<&'a EmbeddingModel>,
-    /// How long nothing must change before the jobs run.
+    /// The time without changes before the jobs run.
     pub debounce: Duration,
     /// Whether the system's notifications are used.
     pub notifications: bool,
-    /// Poll interval; `None` polls rarely with notifications and often without them.
+    /// The poll interval. `None`: a long one with notifications, a short one without.
     pub poll: Option<Duration>,
 }
 
-/// Something that `watch` reports.
+/// An event that `watch` reports.
 #[derive(Debug, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub(crate) enum WatchEvent {
-    /// It has begun, or now notices changes in another way.
+    /// It has begun, or has changed its way of noticing changes.
     Watching {
         /// `notifications` or `walks`.
         by: &'static str,
-        /// Why not by notifications.
+        /// Why notifications are not used.
         why: Option<String>,
     },
     /// The index or the embeddings were brought up to date.
@@ -93,7 +93,8 @@ pub(crate) fn watch(plan: &WatchOptions<'_>, report: &dyn Fn(&WatchEvent)) -> Re
     report(&watcher.status());
     let mut last_complaint = String::new();
     loop {
-        // Before the walk, so that events report what changes behind it.
+        // The watch begins before the walk, so that events report changes after the walk has
+        // passed.
         if watcher.rearm() {
             report(&watcher.status());
         }
@@ -114,7 +115,7 @@ pub(crate) fn watch(plan: &WatchOptions<'_>, report: &dyn Fn(&WatchEvent)) -> Re
                 Some(RETRY_AFTER)
             }
             Err(failure) => {
-                // Reported once, however often it is tried.
+                // A repeated failure is reported once.
                 if last_complaint != failure.message {
                     report(&complaint(&failure));
                     last_complaint = failure.message;
@@ -139,7 +140,7 @@ fn complaint(failure: &Failure) -> WatchEvent {
     }
 }
 
-/// One round, on a thread that the kernel restricts to the current folders: rules are bound to
+/// Runs one round on a thread that the kernel restricts to the current folders. The rules apply to
 /// inodes, and a folder that was deleted and recreated has another inode.
 fn confined_update(
     plan: &WatchOptions<'_>,
@@ -153,7 +154,7 @@ fn confined_update(
     })?
 }
 
-/// Runs the jobs once; `None` when there was nothing to do. Fails at once when another process holds
+/// Runs the jobs once; `None` if there was nothing to do. Fails at once if another process holds
 /// the lock.
 fn update(plan: &WatchOptions<'_>) -> Result<Option<(IndexSummary, Option<EmbedSummary>)>> {
     let config = plan.config;
@@ -178,8 +179,8 @@ fn update(plan: &WatchOptions<'_>) -> Result<Option<(IndexSummary, Option<EmbedS
     Ok((changed || embed.is_some()).then_some((index, embed)))
 }
 
-/// Whether `embed` has anything to do. `embed` itself checks every byte of the vectors first, so it is
-/// not run without need.
+/// Whether `embed` has anything to do. `embed` first checks every byte of the vectors, so it runs
+/// only if needed.
 fn is_behind(config: &Config, model: &EmbeddingModel) -> Result<bool> {
     let library = Library::for_one(config, Some(model.clone()));
     library.with(|engine| {

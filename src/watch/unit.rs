@@ -1,7 +1,7 @@
-//! What keeps `watch` or `serve` at work without a terminal: a systemd unit of the user, an agent of launchd, a
-//! task of the Task Scheduler, or the jobs from cron.
+//! Units that keep `watch` or `serve` running without a terminal: a systemd user unit, a launchd
+//! agent, a task of the Task Scheduler, or cron jobs.
 
-/// What is kept at work.
+/// The command that a unit keeps running.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct UnitSubject {
     /// One word.
@@ -70,10 +70,10 @@ pub(crate) fn launchd(service: &UnitSubject, command: &[String]) -> String {
     )
 }
 
-/// A command for a Windows prompt that makes a task of the Task Scheduler, run at log-on.
+/// A command for a Windows prompt that creates a task of the Task Scheduler, run at log-on.
 pub(crate) fn task(service: &UnitSubject, command: &[String]) -> String {
     let words: Vec<String> = command.iter().map(|word| windows_word(word)).collect();
-    // The command is one quoted argument of another one, so its own quotes are escaped.
+    // The command is one quoted argument of another command, so its own quotes are escaped.
     let inner = words.join(" ").replace('"', "\\\"");
     let name = service.name;
     format!("schtasks /Create /F /SC ONLOGON /TN local-agent-{name} /TR \"{inner}\"\n")
@@ -94,8 +94,8 @@ fn windows_word(word: &str) -> String {
     }
 }
 
-/// Two lines for `crontab -e`: `index` and `embed` every ten minutes, and every morning `doctor`,
-/// which prints nothing unless something is wrong; cron mails what is printed. `before` and `after`
+/// Two lines for `crontab -e`. One runs `index` and `embed` every ten minutes; the other runs
+/// `doctor` every morning, which prints only problems. cron mails the output. `before` and `after`
 /// are the words around the name of the command.
 pub(crate) fn cron(before: &[String], after: &[String]) -> String {
     let index = cron_command(before, after, &["index", "--quiet", "--wait", "300"]);
@@ -106,7 +106,7 @@ pub(crate) fn cron(before: &[String], after: &[String]) -> String {
         &["doctor", "--require-phase3", "--offline", "--quiet"],
     );
     let lines = format!("*/10 * * * * {index} && {embed}\n0 7 * * * {doctor}\n");
-    // To cron, a percent sign is a line break.
+    // cron reads a percent sign as a line break.
     lines.replace('%', "\\%")
 }
 

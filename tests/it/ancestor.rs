@@ -291,7 +291,7 @@ fn a_rebuild_moves_them_aside_byte_for_byte_and_works() {
         before[2],
         "durable memory is nobody else's to touch"
     );
-    // The ledger is still written next to it, with a message that its head is not kept.
+    // The ledger is still written next to it, and a message says that its head is not stored.
     let run = world.ok(&ancestor.args(&["ask", "How many apples does the zebra eat a day?"]));
     assert!(
         run.stderr.contains("the ledger's head is not kept")

@@ -1,5 +1,6 @@
-//! Architecture rules that no manifest can express: which module of a package may use which, and
-//! what may be done in only one place. The manifests say which package may use which.
+//! Checks architecture rules that no manifest can express: which modules of a package may use each
+//! other, and which operations are allowed in only one place. The manifests define which packages
+//! may use each other.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -423,7 +424,7 @@ fn pure_packages_touch_neither_disk_nor_clock() {
     ];
     for package in ["crates/text", "crates/verify", "crates/kernels"] {
         for source in sources_of(package) {
-            // The only thing the kernels ask the machine is which instructions the processor has.
+            // The kernels ask the machine only which instructions the processor has.
             for word in IMPURE
                 .iter()
                 .filter(|word| package != "crates/kernels" || **word != "thread::")

@@ -420,7 +420,7 @@ fn the_same_question_gives_the_same_bytes() {
     let world = World::embedded();
     let ask = || {
         let mut body = world.json(&["ask", "What did the new oven cost in all?"]);
-        // Only the name of the run may differ.
+        // Only the name of the run may differ between the two.
         for name in ["run_id", "run_record"] {
             assert!(
                 body.as_object_mut()
@@ -449,7 +449,7 @@ fn validation_that_is_switched_off_is_said_and_still_done() {
     assert!(!body["warnings"].as_array().unwrap().is_empty());
 }
 
-/// Regression: the flag had no effect, and there was no message.
+/// Regression: the flag had no effect and printed no message.
 #[test]
 fn a_model_that_is_asked_for_and_not_configured_is_said_to_be_missing() {
     let world = World::with(&[("zoo.md", "# Zoo\n\nThe zebra eats 14 apples a day.\n")]);
@@ -491,7 +491,7 @@ fn a_list_of_links_takes_no_place_in_the_evidence() {
         .collect();
     assert!(files.contains(&"boiler.md"), "{files:?}");
     assert!(!files.contains(&"contents.md"), "{files:?}");
-    // Where there is nothing else, a list of names is evidence.
+    // A list of names is evidence if nothing else is.
     for file in ["boiler.md", "water.md"] {
         fs::remove_file(world.vault().join(file)).unwrap();
     }

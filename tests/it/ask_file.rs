@@ -83,7 +83,8 @@ fn without_a_model_the_file_answers_in_its_own_words() {
         (&body["outcome"], &body["sent_to"]),
         (&json!("answered"), &json!([]))
     );
-    // Nothing answers the question: the closest passages are shown, with a message that says so.
+    // No sentence answers the question. The closest passages are shown, with a message that says
+    // so.
     let absent = world.json(&["ask", "Who painted the ceiling?", "--read", "plan.md"]);
     assert_eq!(absent["outcome"], "closest");
 }
@@ -265,7 +266,7 @@ fn an_empty_file_and_one_that_is_too_long_are_said() {
         &["What is it about?", "--read", "long.md"],
     );
     assert_eq!((got.as_str(), calls), ("EVIDENCE_TRUNCATED", 0));
-    // The configured limit holds, and the hint names its key.
+    // The configured limit applies, and the hint names its key.
     world.write(
         "medium.md",
         &format!(

@@ -1,4 +1,4 @@
-//! The pages in a real browser: Chromium without a window. Where there is none, the tests are
+//! The pages in a real browser: Chromium without a window. If it is not installed, the tests are
 //! skipped with one printed line.
 
 use std::io::{Read as _, Write as _};
@@ -10,8 +10,8 @@ use crate::harness::World;
 use crate::serve::Served;
 use local_agent_testing::server::{Server, Step, serve};
 
-/// Names of notes, and texts of notes and questions, that would run or restyle something in a page
-/// that did not escape them.
+/// Names of notes, and texts of notes and questions, that would run code or change the style of a
+/// page without escaping.
 const HOSTILE: [&str; 7] = [
     "<script>document.title='RUN'</script>",
     "<img src=x onerror=\"document.title='RUN'\">",
@@ -33,7 +33,7 @@ fn chromium() -> Option<PathBuf> {
     .find(|path| path.exists())
 }
 
-/// A browser with its own profile, let in by a link.
+/// A browser with its own profile, admitted by a link.
 struct Browser {
     program: PathBuf,
     profile: tempfile::TempDir,
@@ -85,8 +85,8 @@ impl Browser {
 }
 
 /// A server in front of the real one that adds the token, because a browser without a window
-/// forgets its cookie between two pages. `script` is added to the script of the pages: a person's
-/// hand on the real one.
+/// forgets its cookie between two pages. `script` is added to the script of the pages and acts like
+/// a person on the real page.
 fn in_front_of(served: &Served, script: &'static str) -> Server {
     let (address, token) = (served.address.clone(), served.token.clone());
     serve(move |seen| {
@@ -111,8 +111,8 @@ fn in_front_of(served: &Served, script: &'static str) -> Server {
     })
 }
 
-/// Says in the title whether anything ran, whether the page fits and is shown, and whether an
-/// element of a note became one of the page.
+/// Reports in the title whether foreign code ran, whether the page fits and is shown, and whether
+/// an element of a note became an element of the page.
 const MEASURE: &str = "addEventListener('load', () => setTimeout(() => {
   const wide = document.documentElement.scrollWidth > innerWidth ? 'TOO-WIDE' : 'FITS';
   const shown = getComputedStyle(document.body).display;

@@ -36,7 +36,7 @@ fn run(world: &World, provider: &str, server: &ChatServer, more: &str, args: &[&
     )
 }
 
-/// A `chat --tools --json` that succeeds.
+/// Runs `chat --tools --json`, which must succeed.
 fn chat(world: &World, server: &ChatServer) -> Value {
     let run = run(
         world,
@@ -477,8 +477,8 @@ fn what_a_tool_read_is_cited_as_a_span_of_its_file_and_checked() {
     crate::schema::fits(&record(&body));
     let replayed = world.json(&["runs", "replay", "last"]);
     assert_eq!(replayed["report_sha256"], record(&body)["report_sha256"]);
-    // A wrong number is rejected although the tool was called, and so is a label for which nothing
-    // was read.
+    // A wrong number is rejected although the tool was called. A label without a read text is
+    // rejected too.
     for wrong in [
         "The shop opens at 8:30 on Mondays [E2].",
         "The shop opens at 9:30 on Mondays [E3].",
@@ -556,7 +556,7 @@ fn a_denied_tool_is_not_offered_and_one_to_ask_for_needs_a_terminal() {
         "--json",
         "Look",
     ];
-    // Without a controlling terminal.
+    // The program runs without a controlling terminal.
     let out = std::process::Command::new("setsid")
         .arg("--wait")
         .arg(env!("CARGO_BIN_EXE_local-agent"))

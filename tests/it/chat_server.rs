@@ -21,7 +21,7 @@ pub(crate) enum Say {
     Calls(Vec<(&'static str, Value)>),
     /// Arbitrary bytes.
     Bytes(Vec<u8>),
-    /// A whole reply with a pause after each piece.
+    /// A whole reply, with a pause after each piece.
     Slowly(String, Duration),
 }
 
@@ -48,7 +48,7 @@ impl ChatServer {
         })
     }
 
-    /// The same, with a model that supports tool calls.
+    /// An Ollama server with a model that supports tool calls.
     pub(crate) fn ollama_with_tools(script: Vec<Say>) -> Self {
         Self::start(script, |path| match path {
             "/api/tags" => {
@@ -78,7 +78,7 @@ impl ChatServer {
         let prompts: Arc<Mutex<Vec<Value>>> = Arc::default();
         let log = prompts.clone();
         let server = serve(move |seen| {
-            // Behind a gateway the server is below a path.
+            // Behind a gateway, the server's paths have a prefix.
             let path = seen.path.strip_prefix("/gate").unwrap_or(&seen.path);
             if let Some(body) = known(path) {
                 return vec![Step::Bytes(ok_json(&body))];

@@ -1,6 +1,5 @@
-//! A vault that is generated from a seed and changes from round to round, and a dump of everything
-//! that the jobs make of it, in a form in which two runs can be compared: no row ids, no commits,
-//! no time stamps.
+//! A vault that is generated from a seed and changes from round to round. Also dumps all results of
+//! the jobs in a form that is equal for two runs: without row ids, commits or time stamps.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -114,7 +113,7 @@ pub(crate) struct Vault {
     dice: Dice,
     notes: BTreeMap<String, Note>,
     made: usize,
-    /// The number of notes at the beginning.
+    /// The initial number of notes.
     begun: usize,
     /// Sections per note, paragraphs per section, words per paragraph.
     size: [usize; 3],
@@ -199,7 +198,7 @@ impl Vault {
         self.put(path, note);
     }
 
-    /// Copies the notes as they are now.
+    /// Copies the notes in their current state.
     pub(crate) fn copy_to(&self, root: &Path) {
         for path in self.notes.keys() {
             let target = root.join(path);
@@ -271,8 +270,8 @@ impl Vault {
             &text,
         )
         .unwrap();
-        // Completely or not at all, as editors write: half a note would be a version that is not
-        // stored.
+        // The file is written completely or not at all, as by an editor, because half a note would
+        // be a version that is not stored.
         let file = self.place(&path);
         let half = file.with_file_name(".half-written");
         fs::write(&half, text).unwrap();
@@ -434,7 +433,7 @@ impl State {
             .unwrap()
             .unwrap();
         let mut inputs = store.inputs(fingerprint).unwrap();
-        // Vectors that are kept for a while although no chunk uses them.
+        // Vectors that no chunk uses and that are kept for a while.
         for (_, input) in store.unused().unwrap() {
             inputs.remove(&input);
         }

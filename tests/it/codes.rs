@@ -5,7 +5,7 @@ use std::path::Path;
 
 use local_agent_text::error::ErrorCode;
 
-/// Code, file, test. The only code without a test is the one that only a bug of ours can raise.
+/// Code, file, test. Only the code that a bug in the program raises has no test.
 const RAISED_BY: &[(ErrorCode, &str, &str)] = &[
     (
         ErrorCode::ConfigError,

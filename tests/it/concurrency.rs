@@ -62,7 +62,7 @@ fn s35_six_readers_beside_a_writer_make_ten_thousand_reads_without_an_error() {
     eprintln!("{done} reads, {hits} hits checked, {runs} runs of jobs, {took:?}");
 }
 
-/// Does nothing in an ordinary test run: this is what the reading processes execute.
+/// Does nothing in an ordinary test run. The reading processes execute it.
 #[test]
 fn reader_process() {
     let Some(orders) = std::env::var_os(READER) else {
@@ -82,8 +82,8 @@ fn reader_process() {
     println!("READ {times} {hits}");
 }
 
-/// Opens everything again, which is when a writer could interfere; returns the number of rows it
-/// checked.
+/// Opens everything again, because a writer could interfere at that moment. Returns the number of
+/// checked rows.
 fn read(state: &State, versions: &Path, fingerprint: &Fingerprint, dice: &mut Dice) -> usize {
     let word = WORDS[dice.below(WORDS.len())];
     match dice.below(8) {

@@ -19,7 +19,8 @@ const DATED: [(&str, &str); 2] = [
     ),
 ];
 
-/// Those, notes with two more contradictions, and much that looks like one.
+/// The notes of [`DATED`], notes with two more contradictions, and many that only look
+/// contradictory.
 fn harbour() -> World {
     let world = World::with(&DATED);
     for (path, text) in [

@@ -14,7 +14,7 @@ use super::harness::World;
 /// next run removes them.
 const LEFTOVERS: usize = 8;
 
-/// A world, its vault, and how long a run of a job takes there without interruption.
+/// A world, its vault, and the normal duration of a job there.
 struct Stage {
     world: World,
     vault: Vault,
@@ -24,20 +24,21 @@ struct Stage {
     ended: usize,
     /// The maximum number of files left by killed runs at one time.
     most_left: usize,
-    /// How often the lexical projection, and the vectors, were found out of date compared with the
+    /// How often the lexical projection and the vectors were out of date compared with the
     /// databases.
     behind: [usize; 2],
 }
 
-/// When a run is killed.
+/// The moment at which a run is killed.
 #[derive(Debug, Clone, Copy)]
 struct Moment {
-    /// Counted from when the job has its lock, instead of from the start of the process.
+    /// Whether the time counts from when the job has its lock, instead of from the start of the
+    /// process.
     from_lock: bool,
     after: Duration,
 }
 
-/// How long a run takes, from its start and from the moment at which it has its lock.
+/// The duration of a run, from its start and from the moment at which it has its lock.
 #[derive(Debug, Clone, Copy)]
 struct Pace {
     whole: Duration,
@@ -147,7 +148,7 @@ impl Stage {
         }
     }
 
-    /// What a reader sees at this moment: nothing yet, or correct rows and no error.
+    /// Checks what a reader sees at this moment: no index yet, or correct rows and no error.
     fn look(&mut self) {
         let word = super::churn::WORDS[self.dice.below(super::churn::WORDS.len())];
         let run = self.world.run(&[

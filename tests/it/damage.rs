@@ -1,5 +1,5 @@
 //! Full disks, read-only folders, damaged files, wrong clocks, outdated projections: each gives a
-//! typed failure that names the command that fixes it, and that command does fix it.
+//! typed failure with the command that fixes it, and that command works.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -251,7 +251,7 @@ fn s33_a_read_only_state_folder_can_be_searched_and_not_written() {
     let before = scene.world.photograph();
     let found = scene.world.json(&["query", "oven", "--mode", "lexical"]);
     if obeyed {
-        // Root may write everywhere; then there is nothing to refuse.
+        // Root may write everywhere, so nothing can be refused.
         assert_eq!(scene.world.photograph(), before);
         scene.vault.edit();
         for job in ["index", "embed"] {
@@ -297,7 +297,7 @@ fn s34_a_damaged_index_database_is_said_and_mended_by_the_command_that_is_named(
         let failure = scene.mended(args, &["DB_CORRUPT", "INDEX_MISSING", "DB_ERROR"]);
         said += usize::from(failure.is_some());
         if failure.is_none() && damage >= 5 {
-            // The damage is where no command looked: `index --rebuild` is what doctor names.
+            // No command read the damaged part. Doctor suggests `index --rebuild`.
             scene.world.ok(&["index", "--rebuild"]);
         }
         scene.world.ok(&["index"]);
@@ -419,7 +419,8 @@ fn s34_damaged_lexical_files_are_said_and_mended_by_the_command_that_is_named() 
                     &["DB_CORRUPT", "INDEX_MISSING"],
                 );
             } else {
-                // Not read by this query: the command that checks every byte fixes it.
+                // This query does not read the damaged part. The command that checks every byte
+                // fixes it.
                 scene.world.ok(&["index", "--verify"]);
             }
             scene.assert_well();

@@ -1,4 +1,4 @@
-//! The predecessor's defects, W1–W54: which test would fail if one came back.
+//! The predecessor's defects, W1–W54, with the test that would fail if one came back.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,8 +9,8 @@ use local_agent_index::store::IndexReader;
 
 use crate::harness::World;
 
-/// Number, description, and the tests or benchmarks that guard against it; none: the feature it
-/// concerns is not built yet.
+/// Number, description, and the tests or benchmarks that guard against it; empty if the feature is
+/// not built yet.
 const DEFECTS: &[(u8, &str, &[&str])] = &[
     (
         1,

@@ -1,5 +1,5 @@
-//! `doctor`: its output, when it fails, that its commands fix what they are named for, and that it
-//! changes nothing.
+//! `doctor`: tests its output, when it fails, that the suggested commands fix the problems, and
+//! that it changes nothing.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use crate::harness::{Run, World};
 
-/// The example vault, indexed and embedded in its final place: a copy has other stamps and another
-/// root.
+/// The example vault, indexed and embedded in its final place, because a copy has other stamps and
+/// another root.
 fn healthy() -> World {
     let world = World::embedded();
     world.ok(&["index"]);
@@ -52,7 +52,7 @@ fn fix_of(report: &Value, code: &str) -> String {
     check["suggested_fix"].as_str().unwrap().to_owned()
 }
 
-/// Runs doctor, which must exit with 1 exactly when it reports `ok: false`; every failure must have
+/// Runs doctor. It must exit with 1 exactly if it reports `ok: false`, and every failure must have
 /// a fix.
 fn doctor(world: &World, more: &[&str]) -> Value {
     let run = world.run(&[&["doctor", "--offline", "--json"], more].concat());
@@ -87,7 +87,7 @@ fn follow(world: &World, fix: &str) {
     assert_eq!(run.code, 0, "{fix}\n{}\n{}", run.stdout, run.stderr);
 }
 
-/// The fault is reported under its code, and the suggested command fixes it.
+/// Checks that the fault is reported under its code, and that the suggested command fixes it.
 fn is_found_and_mended(world: &World, code: &str, more: &[&str]) {
     let report = doctor(world, more);
     assert!(
@@ -122,13 +122,13 @@ fn flip_a_byte(folder: &Path, fits: impl Fn(&str) -> bool) {
     let mut bytes = fs::read(&file).unwrap();
     let middle = bytes.len() / 2;
     bytes[middle] ^= 0x40;
-    // A new file, so that a memory map of the old one does not change.
+    // The file is new, so that a memory map of the old one does not change.
     fs::remove_file(&file).unwrap();
     fs::write(&file, bytes).unwrap();
 }
 
-/// The output, with everything replaced that differs between machines, samples and versions of the
-/// example vault.
+/// The output without the parts that differ between machines, samples and versions of the example
+/// vault.
 fn shown(world: &World, text: &str) -> String {
     let text = text.replace(&world.root().display().to_string(), "[root]");
     let line = |line: &str| match line.split_once("DOCTOR_CONFINEMENT: ") {
@@ -561,7 +561,7 @@ fn data(world: &World) -> Vec<(PathBuf, Vec<u8>)> {
 #[test]
 fn w49_a_server_that_does_not_answer_is_a_check_of_its_own() {
     let world = World::example();
-    // The discard port: no server listens there.
+    // The discard port, on which no server listens.
     configure(
         &world,
         "vault",

@@ -1,5 +1,5 @@
-//! A source that no longer shows any of its files is kept until a person confirms that they were
-//! removed on purpose; unused vectors are kept for a while.
+//! A source that has lost all its files is kept until a person confirms that they were removed on
+//! purpose. Unused vectors are kept for a while.
 
 use std::fs;
 use std::path::PathBuf;
@@ -26,7 +26,8 @@ fn two_sources() -> World {
     world
 }
 
-/// Takes the disk away: its folder stays, but is empty. Returns where its files are meanwhile.
+/// Unmounts the disk: its folder stays, but is empty. Returns the folder that keeps its files
+/// meanwhile.
 fn unmount(world: &World) -> PathBuf {
     let away = world.root().join("disk-in-a-drawer");
     fs::rename(world.vault().join("disk"), &away).unwrap();

@@ -1,4 +1,4 @@
-//! `eval`: its figures are the same as any scorer computes from the runs that it writes.
+//! `eval`: its figures equal those that any scorer computes from its runs.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -196,8 +196,8 @@ fn passages_are_scored_in_characters_of_the_file() {
     ];
     let body = world.json(&args);
     let run = rows(&world, "tiny.lexical.tsv");
-    // Whole characters, never bytes: a passage of the file with the umlauts ends where its text
-    // ends.
+    // Passages are measured in characters and not in bytes: one of the file with umlauts ends at
+    // the end of its text.
     let hive: Vec<char> = DOCS[1].1.chars().collect();
     let row = run["q2"]
         .iter()

@@ -1,4 +1,4 @@
-//! Everyday commands, and commands as users of other programs type them.
+//! Everyday commands, and commands in the form that users of other programs type.
 
 use std::fs;
 
@@ -102,7 +102,7 @@ fn words_need_no_quotes_and_formats_show_the_same_hits() {
         (&"Conflicts".into(), &7.into())
     );
     assert!(hit["snippet"].as_str().unwrap().contains("Sync conflicts"));
-    // The id that another program gets leads back to the text.
+    // The id in another program's format finds the text again.
     let docid = hit["docid"].as_str().unwrap();
     assert!(text_of(&world, docid).contains("Sync conflicts"));
     let csv = world.ok(&["search", "sync", "--csv"]).stdout;
@@ -161,7 +161,7 @@ fn hits_below_the_floor_are_not_listed() {
     let least = usual["hits"].as_array().unwrap().last().unwrap()["score"].as_f64();
     let next = &all["hits"][usual["count"].as_u64().unwrap() as usize]["score"];
     assert!(least > next.as_f64());
-    // A limit of one's own holds for each hit, too.
+    // A user's own limit applies to each hit too.
     let limit = all["hits"][1]["score"].to_string();
     let limited = world.json(&[
         "query",
@@ -212,7 +212,7 @@ fn a_word_that_no_note_holds_is_completed_or_corrected_and_said() {
         (&one["why"], &one["used"]),
         (&"begins".into(), &true.into())
     );
-    // Nothing was found, so the nearest word is searched for instead.
+    // The search found nothing, so the nearest word is searched instead.
     let slip = world.ok(&["search", "bracksets"]);
     assert!(slip.stdout.starts_with("Wikilinks.md:3"), "{}", slip.stdout);
     assert_eq!(
@@ -426,7 +426,7 @@ fn a_file_that_is_to_be_read_and_cannot_be_has_a_code() {
     ] {
         assert_eq!(world.code(&["ask", question]), code, "{question}");
     }
-    // Merely mentioning a file does not stop a question about the notes.
+    // A question about the notes may mention a file.
     world.ok(&["ask", "Is a wikilink like nosuch.md?"]);
 }
 
@@ -484,7 +484,7 @@ fn clean_says_what_it_would_remove_and_keeps_what_cannot_be_made_again() {
     assert_eq!(world.json(&["search", "wikilink"])["outcome"], "found");
 }
 
-/// Each command line that docs/qmd.md shows.
+/// Tests each command line in docs/qmd.md.
 #[test]
 fn the_commands_for_users_of_qmd_are_taken_as_they_stand() {
     let world = World::empty();

@@ -1,5 +1,5 @@
-//! Documents whose bytes are not their text: canvases, HTML, DOCX, PDF. What is indexed, shown,
-//! cited and compared is the text that was taken out of them.
+//! Documents whose bytes are not their text: canvases, HTML, DOCX, PDF. The extracted text is
+//! indexed, shown, cited and compared.
 
 use std::fs;
 use std::io::{Cursor, Write as _};
@@ -115,7 +115,7 @@ fn each_kind_is_found_read_asked_and_cited() {
     world.ok(&["doctor", "--no-ollama"]);
 }
 
-/// The bytes that an item names are bytes of what `get` shows of its file.
+/// The bytes of an evidence item are bytes of the text that `get` shows for its file.
 #[test]
 fn evidence_is_a_slice_of_the_text_that_is_read() {
     let world = world();

@@ -72,7 +72,7 @@ fn w03_text_that_was_edited_away_is_read_again_and_said() {
         answer.contains("15 apples") && !answer.contains("14 apples"),
         "{body}"
     );
-    // Everything that is cited from the note has its current bytes.
+    // Everything cited from the note consists of its current bytes.
     let bytes = fs::read(world.vault().join("zebra.md")).unwrap();
     for item in body["evidence"].as_array().unwrap() {
         if item["rel_path"] == "zebra.md" {
@@ -147,8 +147,8 @@ fn a_file_that_became_a_link_or_lost_its_text_is_never_cited() {
     }
 }
 
-/// Lexical search is current at once; semantic search is out of date until `embed`, and a message
-/// says so.
+/// Lexical search is up to date at once. Semantic search is out of date until `embed`, and a
+/// message says so.
 #[test]
 fn vectors_that_are_behind_are_said_to_be() {
     let world = zoo();
@@ -169,7 +169,7 @@ fn vectors_that_are_behind_are_said_to_be() {
     assert_eq!(world.ok(&["ask", QUESTION]).stderr, "");
 }
 
-/// `query` shows the indexed text, so a message says where the file has changed.
+/// `query` shows the indexed text, and a message names files that changed since.
 #[test]
 fn a_hit_of_a_file_that_changed_is_shown_as_old() {
     let world = zoo();

@@ -1,4 +1,4 @@
-//! `examples/`: the hook and the CI job, run as people run them.
+//! `examples/`: runs the hook and the CI job in the way that people run them.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};

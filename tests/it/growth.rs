@@ -21,8 +21,8 @@ fn frozen(text: &str) -> EvidenceSnapshot {
     EvidenceSnapshot::freeze("Who leads?", vec![excerpt]).unwrap()
 }
 
-/// Nanoseconds of processor time that this thread has used, if the system counts them: other work
-/// on the machine does not increase them.
+/// Nanoseconds of processor time of this thread, if the system counts them. Other load of the
+/// machine does not increase them.
 fn computed() -> Option<u64> {
     fs::read_to_string("/proc/thread-self/schedstat")
         .ok()?
@@ -32,7 +32,7 @@ fn computed() -> Option<u64> {
         .ok()
 }
 
-/// Texts that cause much of one kind of work; repeated until the answer is long enough.
+/// Texts that cause much work of one kind, repeated until the answer is long enough.
 const DENSE: &[&str] = &[
     "It is so [E1]. ",
     "word ",
@@ -106,8 +106,7 @@ const DENSE: &[&str] = &[
     "\u{202e}a",
 ];
 
-/// Two kinds of work combined: the first half of the answer consists of the first, the rest of the
-/// second.
+/// Combinations of two kinds of work, one in each half of the answer.
 const HALVES: &[(&str, &str)] = &[
     ("> ", "a\n"),
     ("> ", "> a\n"),
@@ -138,7 +137,7 @@ fn repeated(unit: &str, size: usize) -> String {
     out
 }
 
-/// Verifies `words`, cited at their end; returns the work it took.
+/// Verifies `words` with a citation at their end; returns the processor time.
 fn work(frozen: &EvidenceSnapshot, words: &str) -> Option<u64> {
     let answer = format!("{words} [E1].");
     let before = computed()?;
@@ -160,7 +159,7 @@ fn steep(mut run: impl FnMut(&str) -> Option<u64>) -> Vec<String> {
         .map(|unit| (*unit, ""))
         .chain(HALVES.iter().copied())
     {
-        // The minimum of several runs: the effect of other threads on the caches must not count.
+        // The minimum of several runs is used, because other threads affect the caches.
         let mut least = |size: usize, runs: usize| {
             let text = match rest {
                 "" => repeated(unit, size),

@@ -23,10 +23,10 @@ pub(crate) const ROOTS: [&str; 5] = [
 ];
 
 /// The program under test: the one of this build, or the one named by `LOCAL_AGENT_TEST_PROGRAM`,
-/// so that a build at the same time does not disturb a long run.
+/// so that a simultaneous build does not disturb a long run.
 pub(crate) fn program() -> PathBuf {
     let other = std::env::var_os("LOCAL_AGENT_TEST_PROGRAM").map(PathBuf::from);
-    // Fixes are typed as they are printed, and they begin with this name.
+    // Fixes are typed as printed, and they begin with this name.
     let named = |path: &PathBuf| path.file_stem().is_some_and(|name| name == "local-agent");
     assert!(
         other.as_ref().is_none_or(named),
@@ -113,7 +113,7 @@ impl World {
         self.vault().join(".local-agent")
     }
 
-    /// Creates the state folder like the program does before it writes anything there.
+    /// Creates the state folder in the way in which the program does before it writes there.
     pub(crate) fn adopt_state(&self) {
         let known = self.home().join(".config/local-agent/states");
         local_agent_files::state::KnownStates::new(&known)
@@ -222,7 +222,7 @@ impl World {
         self.fails(args)["error_code"].as_str().unwrap().to_owned()
     }
 
-    /// Runs and expects a usage error: exit code 2, nothing on stdout, a pointer to the usage on
+    /// Runs and expects a usage error: exit code 2, nothing on stdout, a reference to the usage on
     /// stderr; with `--json` the envelope on stdout instead.
     pub(crate) fn usage(&self, args: &[&str]) -> String {
         let run = self.run(args);
@@ -250,8 +250,8 @@ impl World {
         run.stderr
     }
 
-    /// `text` with everything replaced that differs from run to run: paths, hashes, keys, times,
-    /// measured numbers.
+    /// `text` without the parts that differ from run to run: paths, hashes, keys, times, measured
+    /// numbers.
     pub(crate) fn stable(&self, text: &str) -> String {
         let mut text = text.to_owned();
         let package = Path::new(env!("CARGO_BIN_EXE_local-agent"))
@@ -363,8 +363,8 @@ pub(crate) fn spoken_failure(stderr: &str) -> Option<Value> {
     }))
 }
 
-/// The embedded example of this build of the program. Those of other builds are removed a day
-/// later: until then a run of another build may still copy them.
+/// The embedded example of this build of the program. Those of other builds are removed after a
+/// day, because runs of those builds may still copy them.
 fn make_embedded() -> PathBuf {
     let built = fs::metadata(env!("CARGO_BIN_EXE_local-agent")).unwrap();
     let age = built

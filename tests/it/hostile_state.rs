@@ -1,4 +1,4 @@
-//! A state folder that came with somebody's clone, and links in any state folder: nothing outside
+//! State folders that came with somebody else's clone, and links in state folders. No file outside
 //! is read, changed, created or removed.
 
 use std::fs;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::harness::{World, copy};
 
-/// Commands that open the state, with what they need.
+/// Commands that open the state, with their arguments.
 const COMMANDS: &[&[&str]] = &[
     &["index"],
     &["index", "--rebuild"],
@@ -57,7 +57,7 @@ fn used() -> World {
     world
 }
 
-/// A folder outside of everything, with files that an attacker would like to reach.
+/// A folder outside the vault, with files that an attacker wants to reach.
 fn victim(world: &World) -> PathBuf {
     let victim = world.root().join("victim");
     fs::create_dir_all(victim.join("folder")).unwrap();
@@ -89,7 +89,7 @@ fn contents(folder: &Path) -> Vec<(PathBuf, Vec<u8>, u32)> {
     out
 }
 
-/// A clone of `world`'s vault for a user who has never used it.
+/// A clone of `world`'s vault for a user who has never used that vault.
 fn cloned(world: &World) -> World {
     let clone = World::empty();
     copy(&world.vault(), &clone.vault());
@@ -196,9 +196,9 @@ fn files_that_a_list_in_the_index_names_are_never_removed() {
     }
 }
 
-/// Each file and folder of the state is in turn replaced by a link to something of the user's.
+/// Each file and folder of the state is in turn replaced by a link to a file or folder of the user.
 /// Every command, with the state trusted, either refuses with a typed failure or works without
-/// using the link; the victim's files do not change.
+/// using the link. The victim's files do not change.
 #[test]
 fn no_command_follows_a_link_in_the_state_folder() {
     let places = [
@@ -318,7 +318,7 @@ fn what_the_program_writes_is_for_its_owner_alone() {
             .unwrap()
             .contains("\n*\n")
     );
-    // If an earlier version left a folder open to others, the next job restricts it.
+    // An earlier version may have left a folder open to others; the next job restricts it.
     for (path, ..) in contents(&world.state()) {
         let mode = if path.is_dir() { 0o755 } else { 0o644 };
         fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();

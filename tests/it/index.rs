@@ -29,7 +29,7 @@ fn the_example_is_indexed_and_a_second_run_finds_nothing_to_do() {
     "#);
     assert_eq!(world.ok(&["index", "--quiet"]).stdout, "");
     let mut body = world.json(&["index"]);
-    // Files this new are opened again, whatever their stamp; how many depends on the clock.
+    // Files this new are opened again, whatever their stamp. Their number depends on the clock.
     assert!(
         body.as_object_mut()
             .unwrap()
@@ -473,7 +473,7 @@ fn two_databases_in_one_folder_do_not_share_a_projection() {
     );
 }
 
-/// A folder that cannot be created, because there is a file with its name.
+/// The folder cannot be created, because a file has its name.
 #[test]
 fn a_state_folder_that_cannot_be_written_is_a_write_error() {
     let world = World::with(&[("a.md", "# A\n\nOne.\n")]);

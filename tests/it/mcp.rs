@@ -14,7 +14,7 @@ use crate::harness::World;
 use crate::schema;
 use local_agent_testing::server::{Step, ok_json, serve};
 
-/// Longer than anything takes; a longer wait means a hang.
+/// A time limit that only a hang reaches.
 const CAP: Duration = Duration::from_secs(240);
 
 /// One server and its messages.
@@ -708,7 +708,7 @@ fn what_is_no_message_is_answered_and_the_session_goes_on() {
     let deep = format!("{}{}\n", "[".repeat(5000), "]".repeat(5000));
     session.raw(deep.as_bytes());
     assert_eq!(session.receive()["error"]["code"], -32700);
-    // A line that does not end is not stored; the lines after it are served.
+    // An unfinished line is not stored, and the lines after it are answered.
     for _ in 0..17 {
         session.raw(&vec![b'x'; 1 << 20]);
     }
@@ -946,7 +946,7 @@ fn install_edits_one_entry_and_keeps_a_copy() {
         world.json(&["mcp", "install", "--client", "claude-code"])["changed"],
         false
     );
-    // The entry that was written does start a server.
+    // The written entry starts a server.
     let entered: Value = serde_json::from_str(&after).unwrap();
     let server = &entered["mcpServers"]["local-agent"];
     let args = server["args"]
@@ -1053,7 +1053,7 @@ fn arguments_that_can_mean_only_one_thing_are_taken() {
     error[RUN_NOT_FOUND]: there is no run called `nope` in <vault>/.local-agent/runs
     fix: call `ask`, and verify with the `run_id` that it gives
     ");
-    // Where nothing is answered there is no evidence for it.
+    // If nothing is answered, no evidence is returned.
     let asked = session.call(
         "ask",
         json!({"question": "Which quokka flies the zeppelin?"}),
@@ -1220,7 +1220,7 @@ fn notes_are_resources_and_a_change_of_one_is_told() {
             .count(),
         9
     );
-    // Where an agent is not to read whole notes, they are no resources.
+    // If agents must not read whole notes, notes are not resources.
     let config = world.root().join("few.yaml");
     fs::write(&config, "mcp: {operations: [search]}\n").unwrap();
     let mut session = Session::start(&world, &["--config", config.to_str().unwrap()]);
@@ -1294,7 +1294,7 @@ fn a_client_that_waits_is_told_how_much_a_model_has_written() {
     assert_eq!(session.end().0, 0);
 }
 
-/// A running `serve`, and where it is.
+/// A running `serve` and its address.
 struct Serving {
     child: Child,
     url: String,
@@ -1360,7 +1360,7 @@ fn many_agents_share_one_running_server() {
             -32601
         );
     }
-    // The record says who asked, and steps are passed on.
+    // The record contains the client's name, and steps are passed on.
     let question = "How many apples does the zebra eat a day?";
     let params = json!({"name": "ask", "arguments": {"question": question}, "_meta": {"progressToken": "p"}});
     let asked = one.request("tools/call", params)["result"].clone();
@@ -1373,7 +1373,7 @@ fn many_agents_share_one_running_server() {
     assert_eq!(record["record"]["asked_by"], "serve: tester 7");
     one.raw(b"this is not JSON\n");
     assert_eq!(one.receive()["error"]["code"], -32700);
-    // The server ends: a call says so, and what to do.
+    // After the server has ended, a call reports this with advice.
     drop(server);
     let told = other.call("search", json!({"query": "zebra"}));
     assert_eq!(
@@ -1467,7 +1467,7 @@ fn without_a_server_the_failure_says_how_to_get_one() {
     let wrong = [("LOCAL_AGENT_SERVER_TOKEN", "00")];
     let refused = world.run_with(&wrong, &["mcp", "--via-server", &server.url, "--json"]);
     assert_eq!(refused.json()["error_code"], "SERVER_UNAUTHORIZED");
-    // The right one in the environment serves a client that stands elsewhere.
+    // The right token in the environment serves a client in another folder.
     let token = world.ok(&["serve", "token"]).stdout;
     let right = [("LOCAL_AGENT_SERVER_TOKEN", token.trim())];
     assert_eq!(
@@ -1476,7 +1476,7 @@ fn without_a_server_the_failure_says_how_to_get_one() {
             .code,
         0
     );
-    // What answers, but is no such server, gets no messages.
+    // A program that answers but is not such a server gets no messages.
     let stranger = serve(|_| vec![Step::Bytes(ok_json("[1]"))]);
     let envelope = world.fails(&["mcp", "--via-server", &stranger.url(""), "--json"]);
     assert_eq!(envelope["error_code"], "SERVER_ERROR", "{envelope}");
@@ -1579,7 +1579,7 @@ fn every_client_is_entered_seen_and_removed_again() {
         assert_eq!(state(client).0, "current", "{client}");
         let again = world.json(&["mcp", "install", "--client", client]);
         assert_eq!(again["changed"], false, "{client}");
-        // The program was moved since.
+        // The program has been moved since then.
         fs::write(
             &file,
             first
@@ -1765,7 +1765,7 @@ fn a_file_of_a_person_is_changed_in_one_place_and_put_back() {
     ] {
         let file = world.home().join(below);
         fs::create_dir_all(file.parent().unwrap()).unwrap();
-        // The file is kept with other settings, and linked.
+        // The file has other settings and is a link.
         let kept = world.root().join(client);
         fs::write(&kept, before).unwrap();
         #[cfg(unix)]
@@ -1840,7 +1840,7 @@ fn the_python_client_asks_and_verifies() {
         .output()
         .is_ok_and(|o| o.status.success());
     if !there {
-        // Printed past the output capture of the test runner, so that nobody mistakes this for a
+        // Printed without the output capture of the test runner, so that nobody mistakes this for a
         // pass.
         let why = format!(
             "NOT RUN: mcp::the_python_client_asks_and_verifies: `{python} -c 'import mcp'` does not work here\n"
@@ -1885,8 +1885,8 @@ fn the_python_client_asks_and_verifies() {
     }
 }
 
-/// A configuration that was found by walking up may be edited by anyone who sends notes, so the
-/// user is asked about it again.
+/// Anyone who sends notes may edit a configuration that was found by walking up, so the user is
+/// asked about it again.
 #[test]
 fn what_install_enters_trusts_no_later_edit_of_a_found_configuration() {
     let world = World::with(&[("a.md", "# A\n\nOne quokka.\n")]);
@@ -2027,7 +2027,7 @@ fn a_root_that_was_moved_away_and_made_again_is_read_as_it_is_now() {
     world.write("sub/a.md", "# A\n\nNew words.\n");
     let got = session.call("get", json!({"address": "a.md"}));
     if got["isError"] == true {
-        // If the kernel restricts the server to the old folder, it says what to do.
+        // If the kernel restricts the server to the old folder, the message says how to fix it.
         let text = got["content"][0]["text"].as_str().unwrap();
         assert!(
             text.contains("FILE_READ_ERROR") && text.contains("restart the server"),

@@ -241,7 +241,7 @@ fn memory_is_context_beside_an_answer_and_never_evidence() {
         "{}",
         run.stdout
     );
-    // An answer that relies on it is rejected, both for its label and for its numbers.
+    // An answer that relies on it is rejected, because of its label and because of its numbers.
     let answer = world.root().join("answer.md");
     let judge = |text: &str| {
         fs::write(&answer, text).unwrap();
@@ -282,7 +282,7 @@ fn a_chat_model_gets_no_memory_and_cannot_cite_one() {
         ]);
         (body, server.prompt(0))
     };
-    // The part that relies on memory is rejected, twice; the person gets the notes' own words, and
+    // The part that relies on memory is rejected twice. The user gets the notes' own words, with
     // the memory next to them.
     for answer in [
         "Leyla is paid 40 euros [M1].",

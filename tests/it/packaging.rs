@@ -1,4 +1,4 @@
-//! What the program is distributed in: the archive, and the package descriptions.
+//! The distribution of the program: the archive and the package descriptions.
 
 use std::fs;
 use std::path::{Path, PathBuf};

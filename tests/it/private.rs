@@ -1,5 +1,5 @@
-//! Private notes: no agent sees them, and no model on another machine gets them. Tests every way
-//! out.
+//! Private notes: no agent sees them, and no model on another machine receives them. Tests every
+//! path by which text leaves the program.
 
 use std::sync::{Arc, Mutex};
 
@@ -143,7 +143,7 @@ fn a_chat_model_on_another_machine_gets_no_private_note_and_the_person_is_told()
     let question = "What is the falcon code of the zoo?";
     let (here, _) = prompts(&world, "127.0.0.1", question);
     assert!(here.contains("4711"), "{here}");
-    // The address reaches this machine, but does not say so.
+    // The address reaches this machine, but its spelling does not show that.
     let (there, body) = prompts(&world, "0.0.0.0", question);
     assert!(
         !there.contains("4711") && !there.contains("Falcon diary"),

@@ -1,5 +1,5 @@
-//! Properties of every vault and every history of it: all of `index`, in this process, over
-//! generated notes.
+//! Properties that hold for every vault and every history of it. Tests the whole `index` job in
+//! this process, over generated notes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -41,8 +41,8 @@ impl Folder {
         State(self.dir.path().join(name))
     }
 
-    /// Writes a note; if `old`, its time stamp is long past, so that only size, inode and change
-    /// time reveal a change.
+    /// Writes a note. If `old`, its time stamp is far in the past, so that only size, inode and
+    /// change time show a change.
     fn write(&self, path: &str, text: &str, old: bool) {
         let file = self.notes().join(path);
         fs::create_dir_all(file.parent().unwrap()).unwrap();
@@ -158,7 +158,7 @@ fn note() -> impl Strategy<Value = String> {
     })
 }
 
-/// Something that happens to a vault between two runs.
+/// An event in a vault between two runs.
 #[derive(Debug, Clone)]
 enum Change {
     Write(usize, String, bool),
@@ -276,7 +276,7 @@ fn chapters() -> impl Strategy<Value = Vec<String>> {
         .prop_flat_map(|names| names.iter().map(|n| chapter(n)).collect::<Vec<_>>())
 }
 
-/// Each case indexes folders, so there are few, unless PROPTEST_CASES asks for more.
+/// Each case indexes folders, so the number is small unless PROPTEST_CASES sets it.
 fn few() -> ProptestConfig {
     let cases = std::env::var("PROPTEST_CASES")
         .ok()

@@ -290,7 +290,7 @@ fn the_query_language_is_shown_as_it_was_understood() {
     "#);
 }
 
-/// Notes of three days with the same words, and one whose file alone has a day.
+/// Notes from three days with the same words, and one with a day only in its file's time.
 fn dated() -> World {
     let world = World::with(&[
         (
@@ -337,7 +337,7 @@ fn newer_notes_come_first_only_when_they_are_asked_for() {
     assert_eq!(explained(1, "age_days"), 27.0);
     assert!((explained(1, "recency") - 0.5_f64.powf(2.7)).abs() < 1e-5);
     assert!(explained(2, "fused") < 1e-9);
-    // The chance says how relevant a hit is, whatever its age.
+    // The chance of relevance does not depend on the age of a hit.
     let chance = |body: &Value, path: &str| {
         let hits = body["hits"].as_array().unwrap();
         let hit = hits.iter().find(|hit| hit["rel_path"] == path);
@@ -346,7 +346,7 @@ fn newer_notes_come_first_only_when_they_are_asked_for() {
     assert_eq!(chance(&body, "old.md"), chance(&usual, "old.md"));
     let one = world.json(&[&recent[..], &["--limit", "1"]].concat());
     assert_eq!(paths(&one), ["plan.md"]);
-    // After a long half-life the words decide again.
+    // With a long half-life, the words determine the order again.
     let slow = [&query[..], &["--recent=36500", "--now", "2026-06-28"]].concat();
     assert_eq!(paths(&world.json(&slow)), paths(&usual));
     assert!(usual["hits"][0]["explain"].is_null());

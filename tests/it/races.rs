@@ -1,7 +1,7 @@
-//! Races: one thread swaps what is at a path while others read it. Not one byte from outside may be
-//! read, with either way in which the sandbox's library opens files: `openat2`, and its own walk if
-//! the kernel has no such call. A reader that checks first and then opens loses the same race,
-//! which shows that the race can be lost.
+//! Races: one thread replaces the file at a path while others read it. No byte from outside may be
+//! read, with either way in which the sandbox's library opens files: `openat2`, or its own walk if
+//! the kernel does not have that call. A reader that checks first and then opens loses the same
+//! race, which shows that the race can be lost.
 #![cfg(target_os = "linux")]
 
 use std::fs;
@@ -109,8 +109,8 @@ fn race(
     (inside.into_inner(), leaked.into_inner())
 }
 
-/// The sandbox must have read the file, and nothing else. If threads take turns on few processors,
-/// the file may be swapped away each time; then the race is run again.
+/// Checks that the sandbox read the file and no other. If threads take turns on few processors, the
+/// file may be replaced each time; then the race is run again.
 fn never_leaves(world: &World, follow: FollowLinks, path: &str, swap: impl Fn() + Sync) {
     let sandbox = world.sandbox(follow);
     let at = Address {
@@ -196,7 +196,7 @@ fn s11_s12_w38_nothing_that_is_swapped_in_is_ever_read_without_openat2() {
         assert!(!has_openat2(), "the filter does not hold");
         return all_races();
     }
-    // The filter cannot be removed again, so it is applied in a separate process.
+    // The filter cannot be removed again, so the test runs in a separate process.
     let name = "races::s11_s12_w38_nothing_that_is_swapped_in_is_ever_read_without_openat2";
     let child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", name])
@@ -211,7 +211,7 @@ fn s11_s12_w38_nothing_that_is_swapped_in_is_ever_read_without_openat2() {
     );
 }
 
-/// From now on `openat2` returns that there is no such call, in this process and all its threads.
+/// Makes `openat2` fail as unknown from now on, in this process and all its threads.
 fn take_openat2_away() {
     use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, TargetArch};
     let openat2 = 437; // the same number on every architecture
@@ -228,7 +228,8 @@ fn take_openat2_away() {
     seccompiler::apply_filter_all_threads(&program).unwrap();
 }
 
-/// What many servers do: check whether the path leads out of the root, then open it.
+/// Opens a file in the way of many servers: checks whether the path leads out of the root, then
+/// opens it.
 fn check_then_open(root: &Path, path: &Path) -> Option<Vec<u8>> {
     let real = path.canonicalize().ok()?;
     if !real.starts_with(root) || real.components().any(|c| c.as_os_str() == ".hidden") {

@@ -44,7 +44,7 @@ const READERS: &[&[&str]] = &[
     &["man"],
 ];
 
-/// The example vault, and a configuration under which `ask` keeps no record, so that it is a reader
+/// The example vault, with a configuration in which `ask` keeps no record, so that it only reads
 /// too.
 fn world() -> World {
     let world = World::embedded();
@@ -106,8 +106,8 @@ fn databases_without_their_side_files_are_read() {
     assert_eq!(world.json(&["status"])["stale"], serde_json::json!([]));
 }
 
-/// A projection of another program version, or a damaged one, is reported, with the command that
-/// fixes it.
+/// A damaged projection, or one of another program version, is reported with the command that fixes
+/// it.
 #[test]
 fn a_lost_projection_is_named_and_mended() {
     let world = World::embedded();

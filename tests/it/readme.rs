@@ -1,4 +1,4 @@
-//! The commands and transcripts in the documents are what the program really accepts and prints.
+//! The program really accepts the commands in the documents and prints their transcripts.
 
 use std::fs;
 use std::path::Path;

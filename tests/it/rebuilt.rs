@@ -135,14 +135,14 @@ fn what_a_killed_rebuild_leaves_is_mended_by_the_next_run() {
     let finds = || {
         world.json(&["query", "zebra", "--mode", "lexical", "--min-score", "0"])["count"].clone()
     };
-    // Killed while the new index was being built.
+    // The state after a kill while the new index was being built.
     fs::copy(state.join("index.sqlite"), state.join("index.sqlite.new")).unwrap();
     fs::create_dir(state.join("lexical.new")).unwrap();
     assert_eq!(finds(), json!(1));
     world.ok(&["index"]);
     assert!(!state.join("index.sqlite.new").exists() && !state.join("lexical.new").exists());
-    // Killed when the new index was in place but its projection was not: the projection of another
-    // index is there.
+    // The state after a kill between swapping in the new index and its projection: the projection
+    // belongs to another index.
     let other = World::with(&[("b.md", "# B\n\nThe oven is hot.\n")]);
     other.ok(&["index"]);
     fs::rename(state.join("lexical"), state.join("lexical.new")).unwrap();
@@ -151,7 +151,7 @@ fn what_a_killed_rebuild_leaves_is_mended_by_the_next_run() {
     world.ok(&["index"]);
     assert_eq!(finds(), json!(1));
     assert!(!state.join("lexical.new").exists() && !state.join("lexical.old").exists());
-    // Killed between the two renames of the projection.
+    // The state after a kill between the two renames of the projection.
     fs::rename(state.join("lexical"), state.join("lexical.new")).unwrap();
     assert_eq!(finds(), json!(1));
     world.ok(&["index"]);

@@ -120,7 +120,7 @@ const MEMORY_EXPORT: &[(&str, Kind)] = &[
 
 const QUESTION: &str = "At what temperature and humidity does the proofbox hold sourdough?";
 
-/// In order: a later line may depend on the results of an earlier one.
+/// The command lines in order, because a later line may depend on the results of an earlier one.
 const LINES: &[(&[&str], Gives)] = &[
     (&[], Usage),
     (&["frobnicate"], Usage),

@@ -1,5 +1,5 @@
-//! `retrieve.reranker`: the order of hits in `query`, `ask` and MCP, the time it may take, and what
-//! is said when it is missing. The rerankers are those of `tests/data/encoders`.
+//! `retrieve.reranker`: the order of hits in `query`, `ask` and MCP, its time limit, and the
+//! message if it is missing. The rerankers are those of `tests/data/encoders`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ fn encoders() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/encoders")
 }
 
-/// Notes that all hold words of the question, indexed and not embedded.
+/// Notes that all contain words of the question, indexed and not embedded.
 fn vault() -> World {
     let notes: Vec<(String, String)> = [
         "The dough rests until four.",
@@ -57,7 +57,7 @@ fn configure(world: &World, retrieve: &str) {
     let text = fs::read_to_string(&file).unwrap();
     let (before, _) = text.split_once("\n#RERANK\n").unwrap_or((&text, ""));
     let more = format!("retrieve: {{{retrieve}}}\nembed: {{precision: f32}}\n");
-    // The template's own section holds only comments.
+    // In the template, the section has only comments.
     let before = before.replace("\nretrieve:\n", "\n");
     fs::write(&file, format!("{before}\n#RERANK\n{more}")).unwrap();
 }
@@ -120,7 +120,7 @@ fn the_order_is_that_of_the_fused_score_mixed_with_the_rerankers() {
             is_falling(&blended) && !is_falling(&fused),
             "{name}: {after}"
         );
-        // The chance belongs to the place, and `--json` shows the score beside it.
+        // The chance belongs to the rank, and `--json` shows the score next to it.
         let chances = |found: &Value| {
             let hits = found["hits"].as_array().unwrap();
             hits.iter()
@@ -269,7 +269,7 @@ fn a_missing_reranker_is_named_with_the_command_that_gets_it() {
     );
 }
 
-/// The check with this code, which there must be.
+/// The check with this code, which must exist.
 fn doctor(world: &World, code: &str) -> Value {
     let report: Value = serde_json::from_str(&world.run(&["doctor", "--json"]).stdout).unwrap();
     let checks = report["checks"].as_array().unwrap();

@@ -1,4 +1,4 @@
-//! `runs`, and the records that `ask` leaves.
+//! `runs`, and the records of `ask`.
 
 use std::fs;
 use std::path::PathBuf;
@@ -379,7 +379,7 @@ fn follow_every_fix(world: &World) -> Vec<String> {
     followed
 }
 
-/// Only after this does a changed file of the same length get another time stamp.
+/// Waits until a changed file of the same length gets another time stamp.
 #[cfg(unix)]
 fn wait_for_another_tick_of_the_file_systems_clock() {
     std::thread::sleep(Duration::from_millis(20));
@@ -526,8 +526,7 @@ fn a_renewal_keeps_what_the_chain_was_worth() {
         ["RECORD_CHANGED"],
         "a change from before does not pass by a renewal"
     );
-    // A record that came from elsewhere is added to the ledger, with a message that nothing vouches
-    // for it.
+    // A record from elsewhere is added to the ledger, with a message that nothing confirms it.
     let world = zoo();
     ask(&world);
     let other = zoo();
@@ -544,7 +543,7 @@ fn a_renewal_keeps_what_the_chain_was_worth() {
     assert_eq!(findings(&world), ["RUN_UNLISTED"]);
     assert_eq!(follow_every_fix(&world), ["local-agent runs head --adopt"]);
     assert_eq!(findings(&world), ["RUN_UNVOUCHED"]);
-    // A missing record is given up by its name.
+    // The loss of a missing record is accepted by its name.
     fs::remove_dir_all(world.state().join("runs").join(&id)).unwrap();
     assert_eq!(findings(&world), ["RECORD_MISSING"]);
     world.ok(&["runs", "prune", &id]);
@@ -567,7 +566,7 @@ fn beside_runs_that_begin_end_and_are_pruned_no_check_raises_an_alarm() {
         }
         threads.spawn(|| {
             while !is_over() {
-                // If two processes remove the same run, one of them is too late and reports it.
+                // If two processes remove the same run, the later one reports that it is gone.
                 world.run(&["runs", "prune", "--keep", "3"]);
             }
         });
@@ -661,7 +660,7 @@ fn a_replay_gives_the_same_report_or_says_why_it_cannot() {
     );
     fs::remove_file(world.vault().join("zoo.md")).unwrap();
     assert_eq!(world.code(&["runs", "replay", &id]), "REPLAY_EVIDENCE_GONE");
-    // Nothing was verified, so there is no report to compare.
+    // No draft was verified, so a replay has no report to compare.
     let world = zoo();
     world.ok(&["ask", "qqqq zzzz xxxx?"]);
     assert_eq!(world.json(&["runs", "replay", "last"])["judged"], false);
@@ -962,7 +961,7 @@ fn the_page_loads_nothing_runs_nothing_and_escapes_everything() {
             "#{link}"
         );
     }
-    // The same in a file, and for a run whose evidence is gone.
+    // The same page in a file, and for a run whose evidence is gone.
     world.ok(&["runs", "show", "last", "--html", "--out", "page.html"]);
     assert_eq!(
         fs::read_to_string(world.vault().join("page.html")).unwrap(),
@@ -995,7 +994,7 @@ fn the_page_shows_answer_verdicts_evidence_and_where_text_went() {
     }
 }
 
-/// Opens the page in a real browser, if there is one.
+/// Opens the page in a real browser, if one is installed.
 #[test]
 fn a_browser_shows_the_page_and_runs_nothing_of_it() {
     let Some(chromium) = [

@@ -1,4 +1,4 @@
-//! The published schema of `run.json`, checked against records of real runs.
+//! Checks the published schema of `run.json` against records of real runs.
 
 use std::fs;
 use std::path::Path;

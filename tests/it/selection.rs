@@ -1,4 +1,5 @@
-//! `include` and `exclude` of a source: files that they leave out do not exist for any command.
+//! `include` and `exclude` of a source: for every command, the files that they leave out do not
+//! exist.
 
 use crate::harness::World;
 

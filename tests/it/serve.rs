@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::harness::World;
 
-/// Longer than anything takes; a longer wait means a hang.
+/// A time limit that only a hang reaches.
 const CAP: Duration = Duration::from_secs(240);
 
 /// A running server.
@@ -91,7 +91,7 @@ impl Served {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         stream.set_read_timeout(Some(CAP)).unwrap();
         stream.write_all(head.as_bytes()).unwrap();
-        // It may have replied before it read all of a body that is too long.
+        // The server may reply before it has read all of an over-long body.
         let _ = stream.write_all(body.as_bytes());
         let mut all = Vec::new();
         let _ = stream.read_to_end(&mut all);

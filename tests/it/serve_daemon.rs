@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::harness::World;
 use crate::serve::Served;
 
-/// Ends the server of a world, whatever a test did.
+/// Ends the server of a world at the end of a test, whatever happened.
 #[cfg(unix)]
 struct Stopped<'w>(&'w World);
 
@@ -47,7 +47,7 @@ fn a_server_without_a_terminal_is_started_asked_and_ended() {
         words.starts_with(&format!("runs at {url} and answers (process ")),
         "{words}"
     );
-    // There is one server of a state folder.
+    // A state folder has at most one server.
     for more in [&["--daemon"][..], &[]] {
         let args = [&["serve", "--listen", "127.0.0.1:0"][..], more].concat();
         let failure = world.fails(&args);

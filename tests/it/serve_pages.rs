@@ -1,5 +1,5 @@
-//! The pages of `serve` beyond search and answer: runs, memory, problems, a note with what is
-//! around it, and an answer in steps.
+//! The pages of `serve` other than search and answer: runs, memory, problems, a note with related
+//! notes, and an answer in steps.
 
 use serde_json::{Value, json};
 
@@ -160,7 +160,7 @@ fn memory_and_problems_have_pages() {
     );
     let problems = served.get("/doctor").body;
     assert!(problems.contains("checks, "), "{problems}");
-    // The page says what the command says.
+    // The page shows the same as the command.
     let report = world.run(&["doctor", "--offline", "--json"]).json();
     for check in report["checks"].as_array().unwrap() {
         if let Some(fix) = check["suggested_fix"].as_str() {

@@ -1,4 +1,4 @@
-//! `serve` with a certificate of its own, and with a configuration that changes.
+//! `serve` with its own certificate, and with a configuration that changes.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -68,7 +68,7 @@ fn with_a_certificate_it_speaks_tls_and_nothing_else() {
         let reply = over_tls(&served, host, &format!("{host}:{port}")).unwrap();
         assert!(reply.starts_with("HTTP/1.1 200"), "{host}: {reply}");
     }
-    // A name for which there is no certificate; the right name at another port.
+    // A name that the certificate does not cover, and the right name at another port.
     for host in [
         format!("evil.example:{port}"),
         "notes.example.org:1".to_owned(),
@@ -78,7 +78,7 @@ fn with_a_certificate_it_speaks_tls_and_nothing_else() {
     }
     let refused = over_tls(&served, "evil.example", &format!("localhost:{port}"));
     assert!(refused.unwrap_err().contains("certificate"));
-    // Without TLS nothing is said.
+    // Without TLS, the server sends no reply.
     let plain = served.get("/health");
     assert_eq!((plain.status, plain.body.as_str()), (0, ""));
 }
@@ -152,7 +152,7 @@ fn a_changed_configuration_is_taken_up_and_a_broken_one_is_not() {
     let get = || served.get("/api/get?address=b:lion.md").status;
     let stale = || served.get("/api/status").json()["stale"].to_string();
     assert_eq!(get(), 200);
-    // Broken: the old one stays in force, and the status says so.
+    // The file is broken: the old configuration stays in force, and the status reports this.
     std::fs::write(&file, "sources: 7\n").unwrap();
     assert_eq!(get(), 200);
     let said = stale();
@@ -162,7 +162,7 @@ fn a_changed_configuration_is_taken_up_and_a_broken_one_is_not() {
     );
     assert!(said.contains("local-agent config check"), "{said}");
     assert!(served.get("/status").body.contains("is not in force"));
-    // Mended, and another one: the second source leaves the note out.
+    // The file is fixed and changed: the second source excludes the note.
     let sources = "sources:\n  - {name: a, root: a}\n  - {name: b, root: b, exclude: [lion.md]}\n";
     std::fs::write(&file, sources).unwrap();
     assert_ne!(get(), 200);

@@ -1,4 +1,5 @@
-//! `serve token`: named tokens with roles and sources. Tests every way out.
+//! `serve token`: named tokens with roles and sources. Tests every path by which text leaves the
+//! server.
 
 use insta::assert_snapshot;
 use serde_json::{Value, json};
@@ -6,13 +7,13 @@ use serde_json::{Value, json};
 use crate::harness::World;
 use crate::serve::{Answer, Served};
 
-/// Stands only in the source `work`.
+/// A text that is only in the source `work`.
 const SECRET: &str = "The falcon code is Xyzzy.";
 
-/// Stands only in a private note of the source `open`.
+/// A text that is only in a private note of the source `open`.
 const PRIVATE: &str = "The owl sleeps in the Marmalade room.";
 
-/// Two sources; the open one holds a private note.
+/// Two sources; the one called `open` contains a private note.
 fn world() -> World {
     let world = World::empty();
     world.write(
@@ -53,13 +54,13 @@ fn call(served: &Served, token: &str, tool: &str, args: &Value) -> Answer {
     served.post_as(token, "/mcp", &message)
 }
 
-/// The key of the chunk that holds these words.
+/// The key of the chunk that contains these words.
 fn key_of(world: &World, words: &str) -> String {
     let found = world.json(&["query", words]);
     found["hits"][0]["chunk_key"].as_str().unwrap().to_owned()
 }
 
-/// What was sent, as typed, and what came back.
+/// A request as sent, and its reply.
 struct Exchange {
     sent: String,
     body: String,
@@ -170,7 +171,7 @@ fn all_that_comes_out(served: &Served, token: &str, keys: &[String]) -> Vec<Exch
 fn a_token_for_one_source_gets_no_word_of_another_or_of_a_private_note() {
     let world = world();
     let keys = [key_of(&world, "falcon code"), key_of(&world, "owl sleeps")];
-    // What the owner asked and remembers is nobody else's.
+    // The owner's questions and memories are visible only to the owner.
     world.ok(&["ask", "What is the falcon code?"]);
     let remember = [
         "memory",
@@ -206,7 +207,7 @@ fn a_token_for_one_source_gets_no_word_of_another_or_of_a_private_note() {
         let token = add(&world, role, role, &["open"]);
         let all = all_that_comes_out(&served, &token, &keys);
         for Exchange { sent, body } in &all {
-            // What the client typed itself may come back.
+            // A reply may contain words that the client itself sent.
             for word in words.into_iter().filter(|word| !sent.contains(word)) {
                 assert!(!body.contains(word), "{role}: {word} for {sent}: {body}");
             }
@@ -277,7 +278,7 @@ fn a_run_is_seen_by_the_token_that_made_it_and_by_the_owner() {
         "---\nprivate: true\n---\nThe zebra eats 14 apples a day.\n",
     );
     run(&other, &theirs).is_refused(404, "RUN_NOT_FOUND");
-    // A new token of an old name has not made the old runs.
+    // A new token with an old name does not own the old token's runs.
     world.ok(&["serve", "token", "remove", "one"]);
     std::thread::sleep(std::time::Duration::from_millis(1100));
     let again = add(&world, "one", "ask", &[]);

@@ -1,5 +1,4 @@
-//! Data on stdout, messages on stderr, colour where it is wanted, and silence when nobody reads any
-//! more.
+//! Data on stdout, messages on stderr, colour on request, and silence when nobody reads any more.
 
 use std::io::Read as _;
 use std::process::Stdio;
@@ -11,7 +10,8 @@ use crate::harness::World;
 #[test]
 fn a_closed_pipe_is_silent() {
     let world = World::example();
-    // More than the buffer of a pipe, so that the program is still writing when the reader is gone.
+    // The text is longer than the buffer of a pipe, so that the program is still writing when the
+    // reader is gone.
     let long = "A line of a long note, again and again.\n".repeat(20_000);
     world.write("long.md", &long);
     for args in [

@@ -1,5 +1,5 @@
-//! `tool`: the output of each tool, the entry of every call in the ledger, and that no result
-//! depends on anything outside the roots.
+//! `tool`: tests the output of each tool, that the ledger records every call, and that no result
+//! depends on files outside the roots.
 
 use insta::assert_snapshot;
 use serde_json::{Value, json};
@@ -302,7 +302,7 @@ fn only_the_controlling_terminal_can_say_yes() {
         String::from_utf8_lossy(&out.stderr).contains("WRITE_DENIED"),
         "{out:?}"
     );
-    // Nobody was asked, so the message does not say that somebody refused.
+    // Nobody was asked, so the message must not say that somebody refused.
     assert!(
         String::from_utf8_lossy(&out.stderr).contains("needs a yes at the terminal"),
         "{out:?}"
@@ -376,8 +376,7 @@ fn only_the_controlling_terminal_can_say_yes() {
 
 #[cfg(unix)]
 mod invisible {
-    //! Worlds that differ only outside the roots give exactly the same bytes, whatever is
-    //! requested.
+    //! Worlds that differ only outside the roots give exactly the same bytes for every request.
 
     use std::fs;
     use std::os::unix::fs::symlink;
@@ -391,7 +390,7 @@ mod invisible {
     use proptest::prelude::*;
     use serde_json::{Value, json};
 
-    /// What is outside the root, and where the links inside it lead.
+    /// The content outside the root, to which links inside it lead.
     #[derive(Debug, Clone)]
     enum Outside {
         Nothing,

@@ -272,7 +272,7 @@ fn without_a_folder_the_configured_sources_are_the_evidence() {
         let run = world.run(&["verify", answer.to_str().unwrap()]);
         assert_eq!(run.code, code, "{}{}", run.stdout, run.stderr);
     }
-    // The name under which `search` tells agents to cite.
+    // The name with which `search` tells agents to cite.
     world.ok(&["index"]);
     let hit = world.json(&["query", "who leads the project"]);
     let source = hit["hits"][0]["source"]

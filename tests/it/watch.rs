@@ -1,5 +1,5 @@
-//! `watch`, `status --wait-fresh`, `query --refresh`: keeping the index current. Nothing here
-//! asserts how long anything takes; every wait has a limit that only a hang reaches.
+//! `watch`, `status --wait-fresh`, `query --refresh`: the index is kept up to date. No test asserts
+//! a duration; every wait has a limit that only a hang reaches.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
@@ -114,7 +114,7 @@ fn what_is_written_moved_and_deleted_is_found_soon_and_the_rest_goes() {
     watch.hears("updated");
     assert_eq!(fresh(&world)["coverage"]["embedded"], 2);
     assert_eq!(files(&world, "wombats"), ["notes:b.md"]);
-    // As editors save: to a new file, which is then renamed.
+    // Written in the way of editors: to a new file, which is then renamed.
     world.write(".a.md.tmp", "# A\n\nThree numbats.\n");
     fs::rename(world.vault().join(".a.md.tmp"), world.vault().join("a.md")).unwrap();
     fresh(&world);
@@ -248,7 +248,7 @@ fn a_lock_that_another_job_holds_puts_the_work_off_and_ends_nothing() {
         .write(true)
         .open(world.state().join("index.lock"))
         .unwrap();
-    // Whatever the watch is doing now, it will release the lock.
+    // Whatever the watch is doing, it will release the lock.
     lock.lock().unwrap();
     world.write("b.md", "# B\n\nTwo wombats.\n");
     watch.hears("put_off");
@@ -295,8 +295,8 @@ fn waiting_for_what_nobody_does_ends_with_what_is_behind() {
 #[test]
 fn the_units_name_this_program_and_this_configuration() {
     let world = World::with(&[]);
-    // A configuration that was found by walking up is found again in the same way: its later edits
-    // need confirmation, as they do in its folder.
+    // A configuration that was found by walking up is found again in the same way. So its later
+    // edits need confirmation, as they do in its folder.
     let folder = world.vault().canonicalize().unwrap();
     let unit = world.ok(&["watch", "--print-unit", "systemd"]).stdout;
     let start = unit
@@ -311,7 +311,7 @@ fn the_units_name_this_program_and_this_configuration() {
     let (jobs, check) = cron.split_once('\n').unwrap();
     let jobs = jobs.strip_prefix("*/10 * * * * ").unwrap();
     let check = check.trim_end().strip_prefix("0 7 * * * ").unwrap();
-    // The command for cron does what it should.
+    // The command for cron works.
     world.write("a.md", "# A\n\nOne quokka.\n");
     for command in [jobs, check] {
         let done = std::process::Command::new("sh")

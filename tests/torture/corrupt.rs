@@ -13,7 +13,7 @@ use super::program::{Ran, command_of, run as run_here, shell};
 use super::stage::{Stage, failing, memories};
 use super::tally::{Budget, Kind, Tally};
 
-/// Commands that are run in a damaged state before anything is fixed.
+/// Commands that are run in a damaged state before any fix.
 const LOOKS: &[&[&str]] = &[
     &[
         "query",
@@ -236,8 +236,8 @@ fn records(world: &World) -> BTreeSet<String> {
         .collect()
 }
 
-/// Follows the printed fixes until everything is in order; returns what is still wrong, and the
-/// commands that were followed.
+/// Follows the printed fixes until no problem is left; returns the remaining problem and the
+/// commands that were run.
 fn mend(
     tally: &mut Tally,
     stage: &Stage,
@@ -270,8 +270,8 @@ fn mend(
 
 type Complaint = (String, Option<String>);
 
-/// The first problem, with the command that is named for it. A command that was followed twice
-/// without effect is skipped in favour of the next one.
+/// The first problem with its suggested command. A command that was followed twice without effect
+/// is skipped in favour of the next one.
 fn complaint(stage: &Stage, followed: &[String]) -> Result<Option<Complaint>, String> {
     let mut found: Vec<Complaint> = Vec::new();
     for args in HEALTHY {

@@ -14,7 +14,7 @@ use super::stage::{memories, memory_add};
 use super::tally::{Budget, Kind, Tally};
 use super::tracer::{Fault, trace};
 
-/// A command under attack, and the prepared state from which it starts.
+/// A command under test, and the prepared state from which it starts.
 struct Attack {
     name: &'static str,
     args: Vec<&'static str>,
@@ -49,7 +49,8 @@ fn attacks() -> Vec<Attack> {
     ]
 }
 
-/// Codes that report damage to something that is intact: a failed write must never lead to one.
+/// Codes that report damage. A failed write leaves the files intact, so it must never lead to one
+/// of these codes.
 const ALARMS: &[&str] = &[
     "DB_CORRUPT",
     "DB_FOREIGN",
@@ -159,7 +160,7 @@ pub(crate) fn run(seed: u64, budget: &Budget) -> Tally {
     tally
 }
 
-/// At most `most` of `all`, as evenly spread as possible; another seed starts at another place.
+/// At most `most` elements of `all`, evenly spread; the seed determines the first.
 fn evenly<T>(all: Vec<T>, most: usize, seed: u64) -> Vec<T> {
     let step = all.len().div_ceil(most.max(1)).max(1);
     let first = usize::try_from(seed).unwrap_or(0) % step;

@@ -1,4 +1,5 @@
-//! Whether a state after many operations equals one that was built from the same notes at once.
+//! Checks whether a state after many operations equals one that was built from the same notes at
+//! once.
 
 use std::collections::BTreeMap;
 use std::fs;

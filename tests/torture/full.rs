@@ -1,5 +1,5 @@
-//! Disks that are full and files that may not grow: the result is a typed failure, nothing
-//! confirmed is lost, and when there is space again the next run repairs the state.
+//! Full disks, and files that may not grow. The result is a typed failure, no confirmed data are
+//! lost, and the next run repairs the state when space is available again.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use super::tally::{Budget, Tally};
 pub(crate) struct Mount(PathBuf);
 
 impl Mount {
-    /// `None` if this user may not mount.
+    /// Mounts the file system; `None` if this user may not mount.
     pub(crate) fn over(folder: &Path, kilobytes: usize) -> Option<Self> {
         let options = format!("size={kilobytes}k,mode=700");
         let mut command = Command::new("mount");
@@ -103,7 +103,7 @@ fn without_room(
     }
 }
 
-/// There is disk space again.
+/// Checks the state after disk space is available again.
 fn settle(stage: &mut Stage, tally: &mut Tally, budget: &Budget) {
     let operations = tally.operations;
     compare(tally, &stage.world, &budget.place);

@@ -1,4 +1,4 @@
-//! Mutated markdown and mutated messages. Nothing crashes, every chunk is word for word at the
+//! Mutated markdown and mutated messages. No run crashes, every chunk is word for word at the
 //! position that its row names, a second run changes nothing, and a server sends only valid
 //! protocol.
 

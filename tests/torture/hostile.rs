@@ -1,4 +1,5 @@
-//! What an attacker can put into the state folder of a vault that is given away: each way once.
+//! Traps that an attacker can put into the state folder of a vault that is given away, each kind
+//! once.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -7,11 +8,11 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
-/// One thing done to a state folder.
+/// One change to a state folder.
 #[derive(Debug, Clone)]
 pub(crate) enum Trap {
-    /// A link in place of an entry, or where there is none: to a file of the victim, to a folder,
-    /// or to nothing yet.
+    /// A link in place of an entry, existing or not. It leads to a file of the victim, to a folder,
+    /// or to a path that does not exist yet.
     Link {
         at: String,
         to: Target,
@@ -160,7 +161,7 @@ fn link(at: &Path, to: Target, victim: &Path) {
     symlink(target, at).unwrap();
 }
 
-/// Foreign names, absolute or with `..`.
+/// Names of foreign files: absolute paths, or paths with `..`.
 fn foreign(victim: &Path) -> Vec<String> {
     let absolute = |path: PathBuf| path.to_string_lossy().into_owned();
     vec![

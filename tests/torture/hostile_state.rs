@@ -1,5 +1,5 @@
-//! A vault from a stranger with a state folder in it. Whatever it contains, trusted or not: nothing
-//! outside the state folder is changed, created or deleted, and every failure has a code.
+//! A stranger's vault with a state folder. Whatever it contains, trusted or not, no file outside
+//! the state folder is changed, created or deleted, and every failure has a code.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -117,7 +117,7 @@ fn world(tally: &mut Tally, template: &World, trap: &Trap, trusted: bool, budget
     }
     symlink("precious.md", outside.join("link")).unwrap();
     trap.set(&world.state(), &outside);
-    // Who trusts a folder that is a link has his state where it leads.
+    // If a user trusts a state folder that is a link, their state is in the link's target.
     let is_moved = trusted && matches!(trap, Trap::Whole);
     let state = is_moved.then(|| outside.join("folder"));
     if trusted {
@@ -160,7 +160,7 @@ fn watch(tally: &mut Tally, world: &World, name: &str) {
     fs::remove_file(world.vault().join("new.md")).unwrap();
 }
 
-/// A session of an agent. A server that refuses to start has done no harm.
+/// A session of an agent. A server may refuse to start, which is correct.
 fn agent(world: &World) {
     let Ok(mut client) = Client::start(world) else {
         return;
@@ -207,11 +207,11 @@ fn look(folder: &Path, but: &Path, found: &mut BTreeMap<PathBuf, String>) {
     }
 }
 
-/// A world, and all that was outside its state folder at first.
+/// A world, and all of its files outside the state folder at the start.
 struct Watched<'a> {
     world: &'a World,
     before: BTreeMap<PathBuf, String>,
-    /// The state folder, where it is none of the vault's own: new files in it are no harm.
+    /// The state folder, if it is outside the vault. New files in it are allowed.
     state: Option<PathBuf>,
 }
 

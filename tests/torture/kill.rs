@@ -1,4 +1,4 @@
-//! SIGKILL at random moments. The next run repairs the state; everything confirmed is there; the
+//! SIGKILL at random moments. The next run repairs the state, all confirmed data are there, and the
 //! ledger verifies.
 
 use std::collections::BTreeMap;

@@ -15,8 +15,8 @@ use super::shown::Versions;
 use super::stage::{Stage, failing, memory_add, said};
 use super::tally::{Budget, Kind, Tally};
 
-/// What doctor may report while there are writers: files changed and the jobs have not processed
-/// them yet.
+/// Findings of doctor that are allowed while there are writers: files changed, and the jobs have
+/// not processed them yet.
 const BEHIND: &[&str] = &[
     "DOCTOR_FILES_STALE",
     "DOCTOR_LEXICAL_STALE",
@@ -24,8 +24,8 @@ const BEHIND: &[&str] = &[
     "DOCTOR_EMBED_MISSING_REQUIRE_PHASE3",
 ];
 
-/// Whether a finding of doctor says that files have changed. If every note changed since the last
-/// `embed`, no vector belongs to a chunk any more.
+/// Whether a finding of doctor reports changed files. If every note changed since the last `embed`,
+/// no vector belongs to a chunk any more.
 fn is_behind((code, fix): &(String, String)) -> bool {
     let all_changed = code == "DOCTOR_PHASE3_RETRIEVAL_NOT_READY" && fix == "local-agent embed";
     all_changed || BEHIND.contains(&code.as_str())

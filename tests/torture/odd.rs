@@ -1,5 +1,5 @@
-//! Odd names, odd contents, odd files. Everything indexed is shown word for word and found again by
-//! its address; everything else is skipped and reported; no part of a name reaches a terminal
+//! Odd names, odd contents, odd files. Every indexed text is shown word for word and found again by
+//! its address. Every other file is skipped and reported. No part of a name reaches a terminal
 //! unescaped.
 
 use std::ffi::OsString;
@@ -249,7 +249,7 @@ fn stamps(tally: &mut Tally, world: &World, dice: &mut Dice) {
     }
 }
 
-/// In place, or by a rename as editors do.
+/// Writes a file in place, or by a rename as editors do.
 fn put(file: &Path, text: &str, rename: bool) {
     let half = file.with_extension("half");
     if rename {

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::harness::World;
 use super::tally::{Kind, Tally};
 
-/// Longer than anything takes; a longer run means a hang.
+/// A time limit that only a hang reaches.
 pub(crate) const LIMIT: Duration = Duration::from_secs(60);
 
 /// How a run ended.
@@ -172,8 +172,8 @@ impl Ran {
             .to_owned()
     }
 
-    /// What is wrong with the end of the run, if anything: it took too long, was ended by a signal,
-    /// panicked, or failed without a code.
+    /// The fault in the end of the run, if any: it took too long, was ended by a signal, panicked,
+    /// or failed without a code.
     pub(crate) fn wrong(&self) -> Option<String> {
         let said = self.json();
         let why = self.crashed().or_else(|| match self.status.code() {

@@ -22,7 +22,7 @@ pub(crate) enum Stop {
     Call,
     /// It is about to receive a signal.
     Signal(i32),
-    /// It was created, or became another program; or it was stopped from outside.
+    /// It was created, or became another program, or another process stopped it.
     Event,
     /// It has ended; the raw status.
     Over(i32),

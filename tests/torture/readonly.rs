@@ -1,5 +1,5 @@
-//! State that may be read but not written: reading works or is refused with a code, writing is
-//! refused with a code, and nothing is lost.
+//! A state that may be read but not written. Reading works or is refused with a code, writing is
+//! refused with a code, and no data are lost.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
@@ -12,7 +12,7 @@ use super::program::{LIMIT, Ran, Running, run as run_here};
 use super::stage::{Stage, memories};
 use super::tally::{Budget, Kind, Tally};
 
-/// The unprivileged user; tests that run as root switch to this user.
+/// An unprivileged user, to which tests that run as root switch.
 const NOBODY: u32 = 65534;
 
 const COMMANDS: &[&[&str]] = &[
@@ -108,7 +108,7 @@ fn writable_again(tally: &mut Tally, stage: &Stage, case: &str) {
     stage.check_ledger(tally);
 }
 
-/// The same on a file system that is mounted read-only.
+/// Runs the same checks on a file system that is mounted read-only.
 fn mounted(tally: &mut Tally, stage: &Stage) {
     let kept = stage.world.root().join("kept");
     super::harness::copy(&stage.world.state(), &kept);

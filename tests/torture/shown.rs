@@ -1,4 +1,4 @@
-//! Whether shown text is, word for word, in a version of a note that was really written.
+//! Checks whether shown text is, word for word, in a version of a note that was really written.
 
 use std::collections::{BTreeSet, HashSet};
 use std::ffi::OsString;

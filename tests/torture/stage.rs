@@ -18,8 +18,8 @@ pub(crate) struct Stage {
     pub vault: Vault,
     pub dice: Dice,
     pub versions: Versions,
-    /// Memories that `memory add` confirmed, and memories requested in runs that did not live to
-    /// confirm them.
+    /// Memories that `memory add` confirmed, and memories of runs that were killed before they
+    /// could confirm them.
     pub confirmed: BTreeSet<String>,
     pub asked: BTreeSet<String>,
 }
@@ -68,7 +68,7 @@ impl Stage {
         command
     }
 
-    /// Whether every confirmed memory is there, and none that was never requested.
+    /// Checks that every confirmed memory exists, and that every other one was requested.
     pub(crate) fn check_memory(&self, tally: &mut Tally) {
         let ran = run(&self.world, &["memory", "list", "--json"]);
         if !tally.must("memory list", &ran) {

@@ -1,4 +1,4 @@
-//! What a mode did and found.
+//! The operations and findings of a mode.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::known::KNOWN;
 
-/// How much a mode may do, and where.
+/// The limits of a mode, and its place.
 #[derive(Debug, Clone)]
 pub(crate) struct Budget {
     pub operations: usize,
@@ -50,11 +50,11 @@ impl Place {
 /// The kind of guarantee that was violated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// A command failed, with a code, although nothing was wrong.
+    /// A command failed with a code although the state was correct.
     UnexpectedError,
-    /// Something intact was reported as damaged.
+    /// An intact file was reported as damaged.
     FalseAlarm,
-    /// Something is missing that was there, or an index differs from a fresh one.
+    /// Data were lost, or an index differs from a fresh one.
     LostRow,
     /// Any other violation: a panic, a hang, a failure without a code, bytes that are not the
     /// file's.
@@ -77,7 +77,7 @@ pub(crate) struct Tally {
     pub seed: u64,
     pub operations: usize,
     pub findings: Vec<Finding>,
-    /// What could not be tested here, and why.
+    /// The tests that were not possible here, with the reasons.
     pub skipped: Vec<String>,
     began: Instant,
 }
@@ -149,7 +149,7 @@ impl Tally {
         )
     }
 
-    /// How often each case was found, with its first example.
+    /// The number of times each case was found, with its first example.
     pub(crate) fn cases(&self) -> String {
         let mut out = String::new();
         for line in &self.skipped {

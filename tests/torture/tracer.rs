@@ -1,8 +1,8 @@
 //! Stops a program at every system call that changes a file, as a debugger does. One of these calls
 //! can be made to fail, to be cut in half, or never to happen.
 //!
-//! This is below SQLite, tantivy and all our own file code at once, and the program under attack is
-//! the released one: it contains no code for this test.
+//! This is below SQLite, tantivy and all our own file code. The program under attack is the
+//! released one, and it contains no code for this test.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -13,7 +13,7 @@ use std::process::Command;
 use super::program::{LIMIT, Ran, Running};
 use super::ptrace::{self, Id, Registers, Stop};
 
-/// What happens to one system call.
+/// A fault of one system call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// It fails, as on a failing disk.
@@ -52,7 +52,8 @@ impl Fault {
     }
 }
 
-/// How a traced run ended, and the calls that changed files, in order: `pwrite64 index.sqlite-wal`.
+/// The end of a traced run, and the calls that changed files, in order: `pwrite64
+/// index.sqlite-wal`.
 #[derive(Debug)]
 pub(crate) struct Traced {
     pub ran: Ran,
@@ -93,8 +94,7 @@ pub(crate) fn trace(
     }
 }
 
-/// The same program behind a shell that stops itself before it becomes the program, so that a
-/// tracer can be attached.
+/// The same program, started by a shell that stops itself first, so that a tracer can be attached.
 fn halted(command: &Command) -> Command {
     let mut shell = Command::new("/bin/sh");
     shell
@@ -121,7 +121,7 @@ struct Tracer<'a> {
     calls: Vec<String>,
     /// Whether a thread is between the beginning and the end of a call.
     inside: BTreeMap<Id, bool>,
-    /// Threads whose current call must end with an error, and which error.
+    /// Threads whose current call must end with an error, each with that error.
     failing: BTreeSet<(Id, i32)>,
     no_room_next: bool,
 }
@@ -189,7 +189,7 @@ impl Tracer<'_> {
                     self.end();
                 }
             }
-            // In this run another call has this number.
+            // In this run, the number belongs to another call.
             Some(_) => self.fail(thread, registers, libc::EIO),
         }
     }

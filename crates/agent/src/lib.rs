@@ -1,13 +1,13 @@
-//! What the commands do, below argument parsing.
+//! The work of the commands after argument parsing.
 //!
 //! | module | contents |
 //! | --- | --- |
 //! | [`config`] | raw configuration → validated configuration; the ancestor's keys; trust |
 //! | [`llm`] | chat models on servers |
 //! | [`tools`] | tools that cannot escape, for people, models and agents |
-//! | [`ask`] | question → snapshot → draft → verify → answer or abstention |
+//! | [`ask`] | question → snapshot → draft → verification → answer or abstention |
 //! | [`runs`] | records of runs, the hash-chained ledger, redaction, replay, the page of a run |
-//! | [`memory`] | what a person told the program, with links that track their chunks |
+//! | [`memory`] | the user's memories, with links that track their chunks |
 //! | [`operations`] | the work of commands after argument parsing, for the command line and MCP |
 
 pub mod ask;

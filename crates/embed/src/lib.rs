@@ -1,4 +1,4 @@
-//! Texts to vectors.
+//! Turns texts into vectors.
 //!
 //! | module | contents |
 //! | --- | --- |

@@ -1,4 +1,4 @@
-//! How well simple word counting does on judged claims: the baseline for the verifier.
+//! Word overlap on judged claims, as the baseline for the verifier.
 //!
 //! `cover`: share of the claim's content words that appear in the evidence. `window`: the same
 //! within the best three sentences. `guarded`: window, but 0 when a number of the claim is missing,

@@ -1,5 +1,5 @@
-//! Fits the probability of relevance, and measures the cost of its threshold: answerable questions
-//! refused, unanswerable ones answered.
+//! Fits the probability of relevance, and measures the cost of its threshold: the answerable
+//! questions that are refused, and the unanswerable ones that are answered.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -11,9 +11,9 @@ use local_agent_text::error::Result;
 /// One hit of a development question.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CalibrationSample {
-    /// What the search says of it.
+    /// The features from the search.
     pub features: Features,
-    /// What the judgments of the set say.
+    /// Whether the judgments of the set call it relevant.
     pub relevant: bool,
 }
 
@@ -24,7 +24,7 @@ pub struct Observed {
     pub set: String,
     /// The best hits of every question.
     pub samples: Vec<CalibrationSample>,
-    /// The first hits of questions that the set answers, as many as are judged.
+    /// The first hits of questions that the set answers, as many as the decision uses.
     pub answerable: Vec<Vec<Features>>,
     /// The first hits after the relevant documents are removed.
     pub removed: Vec<Vec<Features>>,
@@ -37,13 +37,13 @@ pub struct Observed {
 pub struct Costs {
     /// Its name.
     pub set: String,
-    /// Number of questions that the set answers and that are judged.
+    /// Number of judged questions that the set answers.
     pub questions: usize,
-    /// Share of the questions that the set answers.
+    /// Share of these questions that are refused.
     pub false_refusals: f64,
-    /// Share of the same questions without their relevant documents.
+    /// Share of the same questions that are answered without their relevant documents.
     pub false_answers_removed: f64,
-    /// Share of the questions of other sets.
+    /// Share of the questions of other sets that are answered.
     pub false_answers_foreign: f64,
 }
 
@@ -55,10 +55,10 @@ const RIDGE: f64 = 1e-4;
 
 const STEPS: usize = 50;
 
-/// Fits weights by maximum likelihood (Newton's method; every set has the same weight, and so do
-/// relevant and other hits within the proportions of the set). It sets the threshold so that no set
-/// loses more than one answerable question in twenty. A negative weight is left out: more
-/// similarity never means a lower probability.
+/// Fits weights by maximum likelihood (Newton's method). Every set has the same total weight, and
+/// all hits within a set have the same weight. Sets the threshold so that no set loses more than
+/// one answerable question in twenty. A negative weight is dropped, because more similarity never
+/// means a lower probability.
 ///
 /// `EVAL_ERROR` when a class is empty.
 pub fn fit(observed: &[Observed]) -> Result<Model> {
@@ -95,7 +95,8 @@ pub fn fit(observed: &[Observed]) -> Result<Model> {
     Ok(model)
 }
 
-/// Every sample with its weight: each observation counts as one, however many samples it has.
+/// Every sample with its weight; the weights of one observation add up to one, however many samples
+/// it has.
 fn weighted_samples(observed: &[Observed]) -> impl Iterator<Item = (&CalibrationSample, f64)> {
     observed.iter().flat_map(|one| {
         one.samples
@@ -133,7 +134,7 @@ fn share_where(all: &[Vec<Features>], count: &dyn Fn(&Vec<Features>) -> bool) ->
     all.iter().filter(|f| count(f)).count() as f64 / all.len().max(1) as f64
 }
 
-/// Intercept and two weights; those that are not `used` stay 0.
+/// The intercept and the two weights; those that are not `used` stay 0.
 fn newton(samples: &[(&CalibrationSample, f64)], used: [bool; 3]) -> [f64; 3] {
     let mut w = [0.0; 3];
     for _ in 0..STEPS {
@@ -200,7 +201,7 @@ mod tests {
     use super::*;
 
     /// Hits whose probability follows a known model exactly, without randomness: for each feature
-    /// value the right share is relevant.
+    /// value, the matching share of hits is relevant.
     fn drawn(model: &Model) -> Observed {
         let mut one = Observed {
             set: "drawn".into(),

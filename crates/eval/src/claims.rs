@@ -1,9 +1,9 @@
 //! Claims that people have judged against evidence: measures how well the verifier's support score
 //! agrees with them.
 //!
-//! One threshold for all sets. For each set, the figures use a threshold that was chosen on the
-//! other sets only, for the verifier and for the word-overlap baselines alike, so no set influences
-//! its own result.
+//! One threshold is used for all sets. For each set, the figures use a threshold that was chosen on
+//! the other sets only, for the verifier and for the word-overlap baselines alike, so no set
+//! influences its own result.
 
 use std::collections::BTreeMap;
 
@@ -17,17 +17,17 @@ use local_agent_verify::{ClaimSupport, claim_support};
 /// One judged claim.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Claim {
-    /// Names it in the report.
+    /// The id of the claim in the report.
     pub id: String,
-    /// The sentence that is judged.
+    /// The judged sentence.
     pub claim: String,
-    /// The text that it is held against.
+    /// The text with which the claim is compared.
     pub evidence: String,
-    /// 1 when people judged the claim as supported, otherwise 0.
+    /// 1 if people judged the claim as supported, otherwise 0.
     pub label: u8,
 }
 
-/// `claims.jsonl`: one object per line with `id`, `claim`, `evidence` and `label`.
+/// Parses `claims.jsonl`: one object per line with `id`, `claim`, `evidence` and `label`.
 ///
 /// `EVAL_ERROR`: no claim, an invalid line, a label other than 0 and 1, or only one of the two
 /// labels.
@@ -86,8 +86,8 @@ pub fn score(name: &str, claims: &[Claim]) -> Scored {
     for claim in claims {
         let words = claim.claim.split_whitespace().count();
         let [cover, window, guarded] = baselines::overlap(&claim.claim, &claim.evidence);
-        // A short claim is not more likely to be true; this is printed so that readers can check
-        // it.
+        // Length is a control: a short claim is not more likely to be true. It is printed so that
+        // readers can check that.
         let length = -f64::from(u32::try_from(words).unwrap_or(u32::MAX));
         for (method, value) in [
             ("cover", cover),
@@ -111,7 +111,7 @@ pub fn balanced_accuracy(labels: &[bool], scores: &[f64], threshold: f64) -> f64
     (rate_of(labels, scores, threshold, true) + rate_of(labels, scores, threshold, false)) / 2.0
 }
 
-/// The share of claims with this label that the threshold judges right.
+/// The share of claims with this label that the threshold judges correctly.
 fn rate_of(labels: &[bool], scores: &[f64], threshold: f64, wanted: bool) -> f64 {
     let of: Vec<bool> = labels
         .iter()
@@ -207,11 +207,11 @@ fn summed_accuracy(lists: &[(&[bool], &[f64])], t: f64) -> f64 {
 pub struct ClaimFigures {
     /// Area under the ROC curve.
     pub auc: f64,
-    /// At the threshold chosen on the other sets; `None` when there is no other set.
+    /// The balanced accuracy at the threshold chosen on the other sets; `None` for a single set.
     pub left_out: Option<f64>,
     /// That threshold.
     pub threshold: Option<f64>,
-    /// At the default threshold of the program; for the verifier only.
+    /// The balanced accuracy at the program's default threshold; only for the verifier.
     pub shipped: Option<f64>,
     /// False accepts at the threshold that accepts 80 % of the supported claims.
     pub false_accepts_at_80: f64,

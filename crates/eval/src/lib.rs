@@ -1,10 +1,10 @@
-//! Measures the search: sets of questions with known answers, the standard scores, and the time it
-//! took.
+//! Measures the search: sets of questions with known answers, the standard scores, and the time per
+//! search.
 //!
-//! A claim about quality is worth nothing if nobody can reproduce it. So the program computes the
-//! figures itself: it runs a set's questions through the same
-//! [`Engine`](local_agent_index::retrieval::Engine) as `query` does, scores the result, and can
-//! write the run for any other scorer. Reading and scoring are pure; only [`run`] searches.
+//! A quality figure must be reproducible. So the program computes its figures itself: it runs a
+//! set's questions through the same [`Engine`](local_agent_index::retrieval::Engine) as `query`,
+//! scores the result, and can write the run for other scorers. Reading and scoring are pure; only
+//! [`run`] searches.
 
 pub mod attacks;
 mod baselines;

@@ -1,4 +1,4 @@
-//! Natural answers: how the verifier judges answers as strong models write them, and the same
+//! Natural answers: measures the verifier on answers that strong models wrote, and on the same
 //! answers with one fact changed.
 //!
 //! A set has one JSON object per line ([`rows`]). Its evidence is given as lines of files, which
@@ -22,7 +22,7 @@ use local_agent_verify::{Claim, Report, Verdict, VerifyOptions, verify_text};
 /// Whole lines of one file.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Lines {
-    /// Relative to the folder of the vault.
+    /// The path relative to the folder of the vault.
     pub path: String,
     /// The first line, counted from 1.
     pub start_line: u32,
@@ -40,15 +40,15 @@ pub enum Truth {
     Wrong,
 }
 
-/// One answer with the evidence that it was written from.
+/// One answer with the evidence from which it was written.
 #[derive(Debug, Clone, Deserialize)]
 pub struct NaturalRow {
-    /// Unique in its set.
+    /// The id, unique in its set.
     pub id: String,
     /// For a wrong answer: the id of the honest one that it was made from.
     #[serde(default)]
     pub of: Option<String>,
-    /// The name of the vault that the evidence is from.
+    /// The name of the vault with the evidence.
     pub vault: String,
     /// The question.
     pub question: String,
@@ -154,7 +154,7 @@ impl<'r> Vaults<'r> {
     }
 }
 
-/// The file has no such lines.
+/// The failure for lines that the file does not have.
 fn missing_lines(row: &NaturalRow, lines: &Lines) -> Failure {
     let Lines {
         path,
@@ -268,13 +268,13 @@ pub struct Miss {
 /// Counts of one fault kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Faults {
-    /// Wrong answers.
+    /// Number of wrong answers.
     pub all: usize,
-    /// Those whose false sentence was rejected.
+    /// Number of those whose false sentence was rejected.
     pub rejected: usize,
-    /// Those whose false sentence was shown and marked.
+    /// Number of those whose false sentence was shown and marked.
     pub doubtful: usize,
-    /// Those whose false sentence was shown as if it were true.
+    /// Number of those whose false sentence was shown as if it were true.
     pub shown: usize,
 }
 
@@ -292,21 +292,21 @@ impl Faults {
 /// The figures of a set.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct NaturalFigures {
-    /// Honest answers.
+    /// Number of honest answers.
     pub honest: usize,
-    /// Those without a rejected sentence.
+    /// Number of those without a rejected sentence.
     pub passed: usize,
-    /// Sentences of honest answers that the verifier judged.
+    /// Number of sentences of honest answers that the verifier judged.
     pub sentences: usize,
-    /// Those rejected, although they are true.
+    /// Number of those that were rejected, although they are true.
     pub refused: usize,
-    /// Those marked doubtful, although they are true.
+    /// Number of those that were marked doubtful, although they are true.
     pub doubted: usize,
     /// All wrong answers.
     pub wrong: Faults,
     /// Wrong answers by the kind of their fault.
     pub by_fault: BTreeMap<String, Faults>,
-    /// True sentences that were not simply shown, and false ones that were.
+    /// True sentences that were rejected or marked, and false ones that were shown without a mark.
     pub misses: Vec<Miss>,
 }
 

@@ -12,11 +12,11 @@ use super::set::{Evidence, Mark};
 /// A passage that was found: characters are counted from 0, `end` is exclusive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Passage {
-    /// The document, below `docs/`.
+    /// The path of the document, below `docs/`.
     pub path: String,
     /// Its first character.
     pub start: u64,
-    /// The character behind its last.
+    /// The position after its last character.
     pub end: u64,
 }
 
@@ -26,7 +26,7 @@ pub type PassageRun = BTreeMap<String, Vec<Passage>>;
 /// Means over all questions for one k. Each 0 to 1.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
 pub struct PassageScores {
-    /// The number of passages that count.
+    /// The number of passages that are scored.
     pub k: usize,
     /// Whether a passage contains at least half of one marked stretch.
     pub hit: f64,
@@ -38,7 +38,8 @@ pub struct PassageScores {
     pub iou: f64,
 }
 
-/// Offsets of the line starts of a document in characters, and its end: line n is `[n - 1]..[n]`.
+/// The positions of the line starts of a document in characters, and its end: line n is `[n -
+/// 1]..[n]`.
 pub fn line_starts(text: &str) -> Vec<u64> {
     let mut starts = vec![0];
     let mut at = 0;
@@ -93,7 +94,7 @@ pub fn score(
     sum
 }
 
-/// `part` of `of`, or 0 of nothing.
+/// `part` divided by `of`; 0 if `of` is 0.
 fn fraction(part: u64, of: u64) -> f64 {
     if of > 0 { part as f64 / of as f64 } else { 0.0 }
 }
@@ -113,7 +114,7 @@ fn covers_half(mark: &Passage, passage: &Passage) -> bool {
     mark.path == passage.path && mark.end > mark.start && overlap * 2 >= mark.end - mark.start
 }
 
-/// A mark in characters. Lines beyond the document's end are ignored.
+/// A mark as a range of characters. Lines beyond the document's end are ignored.
 fn in_characters(mark: &Mark, lines: &dyn Fn(&str) -> Option<Vec<u64>>) -> Passage {
     if let (Some(start), Some(end)) = (mark.start, mark.end) {
         return passage_of(mark, start, end);
@@ -150,7 +151,7 @@ fn passage_of(mark: &Mark, start: u64, end: u64) -> Passage {
     }
 }
 
-/// The stretches of each document, merged where they touch.
+/// The marked ranges of each document; adjacent ones are joined.
 fn unions(passages: &[Passage]) -> BTreeMap<&str, Vec<(u64, u64)>> {
     let mut all: BTreeMap<&str, Vec<(u64, u64)>> = BTreeMap::new();
     for passage in passages

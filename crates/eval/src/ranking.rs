@@ -13,16 +13,16 @@ use super::set::Judgments;
 /// Scores of one question, or their mean over a set. Each 0 to 1.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Scores {
-    /// Gain by grade and place, of the best ten, against the best order there is.
+    /// nDCG of the best ten documents.
     #[serde(rename = "nDCG@10")]
     pub ndcg_10: f64,
     /// The share of relevant documents among the best ten.
     #[serde(rename = "Recall@10")]
     pub recall_10: f64,
-    /// The same among the best hundred.
+    /// The share of relevant documents among the best hundred.
     #[serde(rename = "Recall@100")]
     pub recall_100: f64,
-    /// One over the place of the first relevant document among the best ten; 0 without one.
+    /// 1 divided by the rank of the first relevant document among the best ten; 0 without one.
     #[serde(rename = "MRR@10")]
     pub mrr_10: f64,
 }
@@ -111,7 +111,7 @@ fn recall_at(
     found as f64 / relevant.max(1) as f64
 }
 
-/// How relevant a document is; 0 if nobody graded it.
+/// The grade of a document; 0 if it was not graded.
 fn grade_of(documents: &BTreeMap<String, i64>, path: &str) -> i64 {
     documents.get(path).copied().unwrap_or(0).max(0)
 }

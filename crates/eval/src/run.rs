@@ -16,7 +16,7 @@ use local_agent_index::retrieval::{
 };
 use local_agent_text::error::{Failure, Result};
 
-/// Documents per question in a run: as many as the deepest score uses.
+/// Maximum number of documents per question in a run, as many as the deepest score uses.
 const DOCUMENTS: usize = 100;
 
 /// Number of hits in searches that are timed: one page of results.
@@ -25,15 +25,15 @@ const TIMED_HITS: usize = 10;
 /// How a set is searched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Mode {
-    /// The same as `query` under the same configuration.
+    /// As in `query` under the same configuration.
     Default,
-    /// By words alone.
+    /// By word search only.
     Lexical,
-    /// By meaning alone.
+    /// By vector search only.
     Vector,
-    /// Both, their scaled scores added.
+    /// By both, with their scaled scores added.
     Convex,
-    /// Both, by their places alone.
+    /// By both, with only their ranks.
     Rrf,
 }
 
@@ -74,7 +74,7 @@ impl Mode {
 /// A question with its vector, made once for all modes.
 #[derive(Debug)]
 pub struct Asked<'a> {
-    /// As the set has it.
+    /// The question from the set.
     pub question: &'a Question,
     query: Query,
     vector: QueryVector,
@@ -112,27 +112,27 @@ fn ask_one<'a>(embed: Option<Embed<'_>>, question: &'a Question) -> Result<Asked
 /// The results of one mode for every question.
 #[derive(Debug)]
 pub struct Searched<T> {
-    /// By the id of the question.
+    /// The results by the id of the question.
     pub found: BTreeMap<String, T>,
     /// Time to embed the question and search for a page of results, with the index already open.
     pub latency: Latency,
 }
 
-/// An open index and how it is searched.
+/// An open index and its search settings.
 pub struct Searcher<'a> {
-    /// Over the index of the set.
+    /// The engine over the index of the set.
     pub engine: &'a Engine,
-    /// As the configuration has it.
+    /// The search settings of the configuration.
     pub retrieve: &'a Retrieve,
-    /// Ranks the best hits of [`Mode::Default`] again.
+    /// The reranker for the best hits of [`Mode::Default`].
     pub reranker: Option<&'a SharedReranker>,
 }
 
 impl Searcher<'_> {
     /// The best documents of every question, each with the score of its best chunk.
     ///
-    /// `EVAL_ERROR` when nothing was found for any question: the mode does not work, or the set
-    /// does not belong to the documents.
+    /// `EVAL_ERROR` if the search found nothing for all questions. Then the mode does not work, or
+    /// the set does not belong to the documents.
     pub fn documents(
         &self,
         mode: Mode,
@@ -209,13 +209,13 @@ impl Searcher<'_> {
         })
     }
 
-    /// What ranks the hits of this mode again.
+    /// The reranker for the hits of this mode.
     fn reranker(&self, mode: Mode) -> Option<&SharedReranker> {
         self.reranker.filter(|_| mode == Mode::Default)
     }
 
-    /// Ranks hits again where a query would. `EVAL_ERROR` if some of them were not ranked: figures
-    /// would depend on how busy the machine was.
+    /// Reranks hits if a query would. `EVAL_ERROR` if some of them were not ranked, because the
+    /// figures would depend on the load of the machine.
     fn rerank(&self, mode: Mode, asked: &Asked<'_>, found: &mut Found) -> Result<()> {
         let Some(reranker) = self.reranker(mode) else {
             return Ok(());

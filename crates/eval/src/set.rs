@@ -11,9 +11,9 @@ use local_agent_text::error::Result;
 /// One question of a set.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Question {
-    /// Other files of the set name it by this.
+    /// The id by which other files of the set refer to it.
     pub id: String,
-    /// As it is asked.
+    /// The text of the question.
     pub text: String,
 }
 
@@ -25,11 +25,11 @@ pub type Judgments = BTreeMap<String, BTreeMap<String, i64>>;
 /// exclusive; lines are counted from 1 and `end_line` is inclusive.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Mark {
-    /// The document, below `docs/`.
+    /// The path of the document, below `docs/`.
     pub path: String,
     /// Its first character.
     pub start: Option<u64>,
-    /// The character behind its last.
+    /// The position after its last character.
     pub end: Option<u64>,
     /// Its first line.
     pub start_line: Option<u64>,
@@ -40,13 +40,13 @@ pub struct Mark {
 /// The marked evidence of one question.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Evidence {
-    /// Of the question.
+    /// The id of the question.
     pub id: String,
     /// All stretches that answer it.
     pub refs: Vec<Mark>,
 }
 
-/// `queries.jsonl`: one object per line with `id` and `text`; other fields are ignored.
+/// Parses `queries.jsonl`: one object per line with `id` and `text`; other fields are ignored.
 ///
 /// `EVAL_ERROR`: no question at all, an invalid line, a blank question, a duplicate id.
 pub fn questions(text: &str) -> Result<Vec<Question>> {
@@ -74,7 +74,7 @@ pub fn questions(text: &str) -> Result<Vec<Question>> {
     Ok(all)
 }
 
-/// `qrels.tsv`: question id, path, grade; tab-separated. Every judged question must be among
+/// Parses `qrels.tsv`: question id, path, grade; tab-separated. Every judged question must be among
 /// `questions`.
 ///
 /// `EVAL_ERROR`: an invalid line, an unknown question, or no relevant document for any question.
@@ -114,7 +114,7 @@ pub fn judgments(text: &str, questions: &[Question]) -> Result<Judgments> {
     Ok(all)
 }
 
-/// `spans.jsonl`: one object per line with `id` and `refs`. Every question must be among
+/// Parses `spans.jsonl`: one object per line with `id` and `refs`. Every question must be among
 /// `questions`.
 ///
 /// `EVAL_ERROR`: an invalid line, an unknown question, a mark without a position, or no mark at

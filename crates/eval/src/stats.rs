@@ -1,4 +1,4 @@
-//! Percentiles and the paired bootstrap: is a difference more than the luck of the questions?
+//! Percentiles, and the paired bootstrap, which tests whether a difference is more than chance.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -6,9 +6,9 @@ use serde::Serialize;
 /// Times of many searches, in milliseconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Latency {
-    /// Half of the searches took no longer.
+    /// The median time.
     pub p50_ms: f64,
-    /// 99 of 100 searches took no longer.
+    /// The 99th percentile.
     pub p99_ms: f64,
 }
 
@@ -34,11 +34,11 @@ fn percentile(sorted: &[f64], p: f64) -> f64 {
 /// A mean difference and the interval that contains 95 % of its resamples.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Difference {
-    /// Of all questions.
+    /// The mean over all questions.
     pub mean: f64,
-    /// Where the interval begins.
+    /// The lower end of the interval.
     pub low: f64,
-    /// Where it ends.
+    /// The upper end of the interval.
     pub high: f64,
 }
 

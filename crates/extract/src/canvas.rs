@@ -1,5 +1,5 @@
-//! JSON Canvas, as Obsidian writes it: groups are headings over the cards inside them, each card
-//! stands below the line of the file where it is.
+//! JSON Canvas, the format of Obsidian's boards. Groups become headings above the cards inside
+//! them, and each card comes below its line number in the file.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -10,13 +10,13 @@ use serde::de::IgnoredAny;
 use super::NoText;
 use super::rendition::{DEEPEST, Rendition, one_line};
 
-/// Nodes and edges of one board together.
+/// Maximum number of nodes and edges of one board together.
 const MOST_ELEMENTS: usize = 20_000;
-/// Groups of one board: each node is compared with each group.
+/// Maximum number of groups of one board. Each node is compared with each group.
 const MOST_GROUPS: usize = 1_000;
-/// The level of a group that is in no other.
+/// The level of a group that is not inside another.
 const GROUP_LEVEL: u8 = 2;
-/// Characters of a card that name it as the end of an arrow.
+/// Maximum number of characters of a card's text that name it at the end of an arrow.
 const NAME_CHARS: usize = 60;
 
 #[derive(Debug, Default, Deserialize)]
@@ -34,7 +34,7 @@ struct CanvasNode {
     y: f64,
     width: f64,
     height: f64,
-    /// Where it begins in the file, from 1.
+    /// The line of the file at which it begins, from 1.
     #[serde(skip)]
     line: usize,
 }
@@ -49,7 +49,7 @@ struct CanvasEdge {
     line: usize,
 }
 
-/// The text of a board, or why there is none.
+/// The text of a board; an error if it has none.
 pub(crate) fn text(bytes: &[u8], most: usize) -> Result<String, NoText> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let json = std::str::from_utf8(bytes).map_err(|_| NoText::broken("it is not UTF-8"))?;
@@ -98,12 +98,12 @@ enum List {
     Edges,
 }
 
-/// Where the elements of the lists `nodes` and `edges` stand in sound JSON, in their order.
+/// The byte ranges of the elements of the lists `nodes` and `edges` in valid JSON, in their order.
 fn elements(json: &str) -> Vec<(List, Range<usize>)> {
     let bytes = json.as_bytes();
     let mut out = Vec::new();
     let (mut depth, mut at) = (0_usize, 0);
-    // The last string at the top: the key of what follows.
+    // The last string at the top level, which is the key of the value after it.
     let (mut key, mut open) = (0..0, None);
     while at < bytes.len() {
         match bytes[at] {
@@ -157,11 +157,11 @@ fn end_of_string(bytes: &[u8], start: usize) -> usize {
     bytes.len()
 }
 
-/// A board whose nodes know which group they are in.
+/// A board with the group of each node.
 struct Board {
     nodes: Vec<CanvasNode>,
     edges: Vec<CanvasEdge>,
-    /// What is directly in each group; the last list is of what is in none.
+    /// The nodes directly in each group; the last list contains those outside all groups.
     inside: Vec<Vec<usize>>,
 }
 
@@ -174,7 +174,8 @@ impl Board {
                 "it has more than {MOST_GROUPS} groups"
             )));
         }
-        // The smallest first; of equal ones the later, so that no two are in each other.
+        // The smallest group comes first; of equal ones the later, so that no two groups contain
+        // each other.
         groups.sort_by(|a, b| {
             let (one, other) = (nodes[*a].area(), nodes[*b].area());
             one.total_cmp(&other).then(b.cmp(a))
@@ -196,7 +197,7 @@ impl Board {
 
     fn write(&self, most: usize) -> Result<String, NoText> {
         let mut out = Rendition::new(most);
-        // What is still to be written, the next at the end; each with its level.
+        // The nodes that are still to be written, each with its level; the next one is at the end.
         let mut todo = Vec::new();
         self.open(self.nodes.len(), GROUP_LEVEL, &mut todo);
         while let Some((at, level)) = todo.pop() {
@@ -216,7 +217,7 @@ impl Board {
         Ok(out.finish())
     }
 
-    /// Adds what is in a group: its cards, then the groups in it.
+    /// Adds the content of a group: its cards, then its inner groups.
     fn open(&self, group: usize, level: u8, todo: &mut Vec<(usize, u8)>) {
         let is_group = |at: &&usize| self.nodes[**at].kind == "group";
         let all = || self.inside[group].iter().rev();
@@ -224,7 +225,7 @@ impl Board {
         todo.extend(all().filter(|at| !is_group(at)).map(|at| (*at, level)));
     }
 
-    /// The edges that say something.
+    /// Writes the edges that carry information.
     fn arrows(&self, out: &mut Rendition) -> Result<(), NoText> {
         let named: HashMap<&str, String> = self
             .nodes
@@ -255,7 +256,7 @@ impl CanvasNode {
         self.width * self.height
     }
 
-    /// Whether the middle of another node lies on this one.
+    /// Whether the centre of another node is inside this one.
     fn holds(&self, other: &Self) -> bool {
         let (x, y) = (other.x + other.width / 2.0, other.y + other.height / 2.0);
         (self.x..=self.x + self.width).contains(&x) && (self.y..=self.y + self.height).contains(&y)
@@ -275,7 +276,7 @@ impl CanvasNode {
         out.block(&body)
     }
 
-    /// A file as a link to it.
+    /// A link to the node's file.
     fn link(&self) -> String {
         let target = one_line(&format!("{}{}", self.file, self.subpath));
         match target.contains(['[', ']', '|']) {
@@ -285,7 +286,7 @@ impl CanvasNode {
         }
     }
 
-    /// What an arrow calls it.
+    /// The name of the node at the end of an arrow.
     fn name(&self) -> String {
         let words = match self.kind.as_str() {
             "file" => &self.file,
@@ -308,8 +309,8 @@ fn is_address(url: &str) -> bool {
     url.contains("://") && !url.contains(|c: char| c.is_whitespace() || c == '<' || c == '>')
 }
 
-/// The markdown of a card, its headings below the card's own. A fence that is left open is closed,
-/// so that it does not take in the next card.
+/// The markdown of a card, with its headings below the card's own heading. An open fence is closed,
+/// so that it does not include the next card.
 fn lowered(text: &str, level: u8) -> String {
     let mut out: Vec<String> = Vec::new();
     let mut fence: Option<String> = None;
@@ -348,7 +349,7 @@ fn fence_mark(line: &str) -> Option<String> {
     (long >= 3).then(|| mark.to_string().repeat(long))
 }
 
-/// The level of a heading that this line underlines.
+/// The level of a heading that is underlined by this line.
 fn underlined(line: &str) -> Option<usize> {
     let line = line.trim_end();
     let all = |mark: char| !line.is_empty() && line.chars().all(|c| c == mark);
@@ -359,7 +360,7 @@ fn underlined(line: &str) -> Option<usize> {
     }
 }
 
-/// Whether a line can be a heading once it is underlined.
+/// Whether a line can become a heading by an underline.
 fn is_words(line: &str) -> bool {
     let line = line.trim_start();
     !line.is_empty() && !line.starts_with(['#', '-', '*', '+', '>', '|', '`', '~'])

@@ -1,5 +1,6 @@
-//! DOCX: the paragraphs of Word, their headings by style, lists, tables, footnotes. Deleted text is
-//! left out. Where a document has no headings, the pages at which Word last broke it are places.
+//! DOCX: the paragraphs of Word, their headings by style, lists, tables and footnotes. Deleted text
+//! is left out. In a document without headings, the last page breaks that Word stored are the
+//! places.
 
 use std::collections::HashMap;
 use std::io::{Cursor, Read as _};
@@ -11,13 +12,13 @@ use zip::ZipArchive;
 use super::NoText;
 use super::flow::{Flow, Role};
 
-/// What the parts of one document may unpack to, together.
+/// Maximum unpacked size of all parts of one document together, in bytes.
 const MOST_UNPACKED: u64 = 64 << 20;
 
-/// Elements whose words are not the document's: moved away, or there twice for old programs.
+/// Elements with text that does not belong to the document: moved text, or a copy for old programs.
 const UNSEEN: [&str; 3] = ["Fallback", "moveFrom", "del"];
 
-/// The text of a document, or why there is none.
+/// The text of a document; an error if it has none.
 pub(crate) fn text(bytes: &[u8], most: usize) -> Result<String, NoText> {
     let archive = ZipArchive::new(Cursor::new(bytes))
         .map_err(|error| NoText::broken(format!("it is no DOCX: {error}")))?;
@@ -51,7 +52,7 @@ pub(crate) fn text(bytes: &[u8], most: usize) -> Result<String, NoText> {
 /// The files in the archive.
 struct Parts<'a> {
     archive: ZipArchive<Cursor<&'a [u8]>>,
-    /// How much may still be unpacked.
+    /// Number of bytes that may still be unpacked.
     left: u64,
 }
 
@@ -75,7 +76,7 @@ impl Parts<'_> {
     }
 }
 
-/// The next event of a part, or why it cannot be read.
+/// The next event of a part; an error if it cannot be read.
 fn next<'x>(reader: &mut Reader<&'x [u8]>) -> Result<Event<'x>, NoText> {
     reader
         .read_event()
@@ -90,8 +91,8 @@ fn attribute(tag: &BytesStart<'_>, name: &str) -> Option<String> {
         .map(|one| one.value.into_owned())
 }
 
-/// The level of a heading, by the id of its style: by the style's outline level, or its name, which
-/// is English in every language of Word.
+/// The heading level of each style, by style id: from the style's outline level, or from its name,
+/// which is English in every language of Word.
 fn heading_levels(styles: &str) -> Result<HashMap<String, u8>, NoText> {
     let mut levels = HashMap::new();
     let mut style = String::new();
@@ -140,7 +141,7 @@ fn title(core: &str) -> Result<String, NoText> {
     }
 }
 
-/// The characters that an event stands for.
+/// The text that an event represents.
 fn words(event: &Event<'_>) -> String {
     match event {
         Event::Text(text) => text.xml10_content().into_owned(),
@@ -158,18 +159,18 @@ fn words(event: &Event<'_>) -> String {
 struct BodyReader<'l> {
     flow: Flow,
     levels: &'l HashMap<String, u8>,
-    /// Whether pages are places.
+    /// Whether the pages of the document are its places.
     pages: bool,
     page: u32,
-    /// A page that begins where the open paragraph ends.
+    /// Whether a new page begins at the end of the open paragraph.
     turned: bool,
-    /// A heading that stands before the next words.
+    /// A heading to be written before the next words.
     waiting: Option<&'static str>,
-    /// In `w:t`.
+    /// Whether the reader is inside `w:t`.
     in_text: bool,
-    /// Open elements that are left out.
+    /// Number of open elements whose content is left out.
     unseen: usize,
-    /// Open tables.
+    /// Number of open tables.
     tables: usize,
 }
 
@@ -201,7 +202,7 @@ impl<'l> BodyReader<'l> {
         }
     }
 
-    /// The level of the heading that a property of a paragraph makes it.
+    /// The heading level that a paragraph property sets.
     fn heading(&self, tag: &BytesStart<'_>) -> Option<u8> {
         match tag.local_name().as_ref() {
             "pStyle" => self.levels.get(&attribute(tag, "val")?).copied(),
@@ -273,7 +274,8 @@ impl<'l> BodyReader<'l> {
         }
     }
 
-    /// Tabs stand in runs and among the properties of a paragraph; the latter say where they lead.
+    /// Adds a tab or a break. Tab elements are in runs and in paragraph properties, where they only
+    /// set tab stops.
     fn space(&mut self, tag: &BytesStart<'_>, name: &str) -> Result<(), NoText> {
         match attribute(tag, "type").as_deref() {
             Some("page") => {
@@ -311,7 +313,7 @@ impl<'l> BodyReader<'l> {
         Ok(())
     }
 
-    /// Begins the page that was turned to, outside of tables.
+    /// Begins the pending page, unless a table is open.
     fn turn(&mut self) -> Result<(), NoText> {
         if !self.turned || self.tables > 0 {
             return Ok(());

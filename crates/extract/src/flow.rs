@@ -1,17 +1,17 @@
-//! A document as a stream of words, breaks and cells → a [`Rendition`]. Nothing here nests, so no
-//! document is too deep.
+//! Turns a document's stream of words, breaks and cells into a [`Rendition`]. Nothing here nests,
+//! so documents of any depth can be read.
 
 use super::NoText;
 use super::rendition::{Rendition, one_line};
 
-/// What the words of a block are.
+/// The kind of the open block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Role {
     #[default]
     Paragraph,
     Heading(u8),
     Item,
-    /// Lines that are kept as they are.
+    /// Lines whose line breaks are kept.
     #[cfg(feature = "html")]
     Lines,
 }
@@ -20,7 +20,7 @@ pub(crate) enum Role {
 #[derive(Debug, Default)]
 struct TableRow {
     cells: Vec<String>,
-    /// Whether a row of the same table stands above it.
+    /// Whether it follows another row of the same table.
     is_later: bool,
 }
 
@@ -29,9 +29,9 @@ pub(crate) struct Flow {
     out: Rendition,
     words: String,
     role: Role,
-    /// Items in a row, one line each.
+    /// The items of the open list, one line each.
     items: Vec<String>,
-    /// Rows of a table in a row.
+    /// The rows of the open table.
     rows: Vec<String>,
     /// The row that is open.
     row: Option<TableRow>,
@@ -51,10 +51,10 @@ impl Flow {
         }
     }
 
-    /// Words of the open block.
+    /// Adds words to the open block.
     pub(crate) fn say(&mut self, words: &str) -> Result<(), NoText> {
         let waiting = self.items.iter().chain(&self.rows).map(String::len);
-        // What waits is at most a list or a table; the sum is only needed now and then.
+        // The pending text is at most a list or a table, so the sum is rarely computed.
         if self.words.len().saturating_add(words.len()) > self.most
             || (self.items.len() + self.rows.len()).is_multiple_of(1024)
                 && waiting.sum::<usize>() > self.most
@@ -65,7 +65,7 @@ impl Flow {
         Ok(())
     }
 
-    /// What the open block is; set when it begins.
+    /// Sets the kind of the open block, when it begins.
     pub(crate) fn is(&mut self, role: Role) {
         self.role = role;
     }
@@ -80,7 +80,7 @@ impl Flow {
         self.words.trim().is_empty()
     }
 
-    /// Ends the open block. In a cell of a table a space, for a row is one line.
+    /// Ends the open block. In a table cell it adds a space instead, because a row is one line.
     pub(crate) fn end_block(&mut self) -> Result<(), NoText> {
         if self.row.is_some() {
             self.words.push(' ');
@@ -158,7 +158,8 @@ impl Flow {
         }
     }
 
-    /// Lets the cells so far and what follows stand as paragraphs: the table is there for its looks.
+    /// Turns the cells so far, and the rest of the table, into paragraphs: the table is used for
+    /// layout.
     pub(crate) fn leave_row(&mut self) -> Result<(), NoText> {
         let Some(row) = self.row.take() else {
             return Ok(());
@@ -170,7 +171,7 @@ impl Flow {
         self.end_block()
     }
 
-    /// A heading that is no block of the document.
+    /// Adds a heading that is not a block of the document.
     #[cfg(feature = "docx")]
     pub(crate) fn place(&mut self, level: u8, title: &str) -> Result<(), NoText> {
         self.end_all()?;
@@ -190,13 +191,13 @@ impl Flow {
     }
 }
 
-/// White space as single spaces, but for the line breaks that were asked for.
+/// Collapses white space to single spaces, but keeps explicit line breaks.
 fn lines(words: &str) -> String {
     let lines: Vec<String> = words.lines().map(one_line).collect();
     lines.join("\n")
 }
 
-/// Lines between fences that are longer than any in them.
+/// Puts lines between fences that are longer than any fence in them.
 #[cfg(feature = "html")]
 fn fenced(words: &str) -> String {
     let longest = words

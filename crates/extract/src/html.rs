@@ -7,7 +7,7 @@ use super::NoText;
 use super::flow::{Flow, Role};
 use super::rendition::one_line;
 
-/// Elements whose content a page does not show as text.
+/// Elements whose content a browser does not show as text.
 const UNSEEN: [&str; 10] = [
     "audio", "canvas", "iframe", "noscript", "object", "script", "style", "svg", "template",
     "video",
@@ -41,7 +41,7 @@ const BLOCKS: [&str; 24] = [
     "summary",
 ];
 
-/// The text of a page, or why there is none. Bytes that are not UTF-8 have none.
+/// The text of a page; an error if it has none. Bytes that are not UTF-8 have none.
 pub(crate) fn text(bytes: &[u8], most: usize) -> Result<String, NoText> {
     let page = std::str::from_utf8(bytes)
         .map_err(|_| NoText::broken("it is not UTF-8; save it as UTF-8"))?;
@@ -58,17 +58,17 @@ pub(crate) fn text(bytes: &[u8], most: usize) -> Result<String, NoText> {
 struct PageReader {
     flow: Flow,
     most: usize,
-    /// The element that is left out, and how many of its name are open.
+    /// The element whose content is left out, and the number of open elements with its name.
     unseen: Option<(String, usize)>,
-    /// What is in `title`, and whether it is open.
+    /// The content of `title`, and whether the element is open.
     title: String,
     in_title: bool,
     has_heading: bool,
-    /// Open `pre`.
+    /// Whether a `pre` is open.
     lines: bool,
-    /// Where the open link leads, and the words in it.
+    /// The target of the open link, and its words.
     link: Option<(String, String)>,
-    /// Tables that are open.
+    /// Number of open tables.
     tables: usize,
 }
 
@@ -222,7 +222,7 @@ impl PageReader {
         Ok(())
     }
 
-    /// A table in a cell: the outer one is there for its looks.
+    /// Begins a table. If it is inside a cell, the outer table is used for layout.
     fn begin_table(&mut self) -> Result<(), NoText> {
         self.end_link()?;
         self.flow.leave_row()?;
@@ -232,7 +232,7 @@ impl PageReader {
         Ok(())
     }
 
-    /// A cell that follows one that was never closed.
+    /// Begins a cell, after ending one that was never closed.
     fn begin_cell(&mut self) -> Result<(), NoText> {
         self.end_link()?;
         if !self.flow.is_blank() {
@@ -251,7 +251,7 @@ impl PageReader {
         }
     }
 
-    /// Writes the open link, as a link where both parts can be written as one.
+    /// Writes the open link. It is written as a link if markdown can represent both parts.
     fn end_link(&mut self) -> Result<(), NoText> {
         let Some((target, words)) = self.link.take() else {
             return Ok(());
@@ -279,7 +279,7 @@ impl PageReader {
     }
 }
 
-/// Whether a link is worth keeping: not one within the page, and one that markdown can hold.
+/// Whether a link is worth keeping: it leads to another page, and markdown can represent it.
 fn leads_somewhere(target: &str) -> bool {
     let scheme = target.split_once(':').map(|(scheme, _)| scheme);
     let is_known = scheme.is_none_or(|scheme| {

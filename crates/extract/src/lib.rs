@@ -1,10 +1,10 @@
-//! Documents that are no text → the text in them, as markdown: canvases, HTML, DOCX, PDF.
+//! Extracts the text of documents that are not plain text, as markdown: canvases, HTML, DOCX, PDF.
 //!
-//! The text has headings where the document has them, and places where it has none: `page 3`,
-//! `line 14 of the file`. The same bytes give the same text, so a caller that reads a document again
-//! can compare. A version that gives another text must also raise `IMPLEMENTATION` of the cut
-//! points, or an index made before would not match its files. Nothing here touches the disk. Any
-//! bytes give a text or a reason, in bounded time and memory.
+//! The text has the headings of the document. A document without headings gets places: `page 3`,
+//! `line 14 of the file`. The same bytes give the same text, so a caller can read a document again
+//! and compare. A version that gives another text must also raise `IMPLEMENTATION` of the cut
+//! points; otherwise an older index would not match its files. This crate does not access the disk.
+//! Any bytes give a text or an error, in bounded time and memory.
 
 mod canvas;
 #[cfg(feature = "docx")]
@@ -21,20 +21,22 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use local_agent_text::documents::extracted;
 
-/// Why a document gave no text.
+/// Why no text could be extracted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NoText {
-    /// This build cannot read the kind; the Cargo feature that can.
+    /// This build cannot read the format; contains the Cargo feature that can.
     NotBuilt(&'static str),
-    /// It is damaged, encrypted, or not what its name says; half a sentence for people.
+    /// The document is damaged, encrypted, or of another format than its name says; contains half a
+    /// sentence for people.
     Broken(String),
-    /// Its text, or what it unpacks to, is beyond the limit.
+    /// Its text or its unpacked size exceeds the limit.
     TooLarge,
-    /// It was given up after [`MOST_SECONDS`].
+    /// The extraction was stopped after [`MOST_SECONDS`].
     TooSlow,
 }
 
-/// How long one PDF may take; the others take time in proportion to their size, which is limited.
+/// Maximum time for one PDF. The time for other formats is proportional to their size, which is
+/// limited.
 pub const MOST_SECONDS: u64 = 20;
 
 impl NoText {
@@ -44,7 +46,7 @@ impl NoText {
 }
 
 impl std::fmt::Display for NoText {
-    /// Half a sentence, to stand behind "because".
+    /// Half a sentence that follows "because".
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::NotBuilt(feature) => write!(f, "this build has no `{feature}`"),
@@ -55,7 +57,7 @@ impl std::fmt::Display for NoText {
     }
 }
 
-/// Whether this build reads the kind of document that `path` names: `NotBuilt` when it does not.
+/// Whether this build can read the format of `path`; `NotBuilt` if not.
 pub fn readable(path: &str) -> Result<(), NoText> {
     match extracted(path) {
         Some(".htm" | ".html") if cfg!(not(feature = "html")) => Err(NoText::NotBuilt("html")),
@@ -65,8 +67,8 @@ pub fn readable(path: &str) -> Result<(), NoText> {
     }
 }
 
-/// The text of a document, of at most `most` bytes; a document whose bytes are its text is given
-/// back as it is.
+/// The text of a document, at most `most` bytes. If the bytes of a document are its text, they are
+/// returned unchanged.
 pub fn text_of(path: &str, bytes: Vec<u8>, most: u64) -> Result<Vec<u8>, NoText> {
     let Some(extension) = extracted(path) else {
         return Ok(bytes);
@@ -122,7 +124,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever the bytes are, the answer is a text or a reason, and always the same.
+        /// Any bytes give a text or an error, and always the same one.
         #[test]
         fn every_input_ends(
             bytes in prop::collection::vec(any::<u8>(), 0..400),

@@ -1,7 +1,7 @@
-//! PDF: the words of each page in the order in which it draws them, below the page's number.
+//! PDF: the words of each page in drawing order, below the page's number.
 //!
-//! The parser works in a thread of its own with a large stack, for a limited time: a page can be
-//! made to keep it busy.
+//! The parser runs on a separate thread with a large stack, for a limited time, because a hostile
+//! page can keep it busy.
 
 use std::collections::BTreeMap;
 use std::sync::mpsc;
@@ -13,25 +13,25 @@ use lopdf::{Document, Encoding, LoadOptions, Object, ObjectId};
 use super::rendition::Rendition;
 use super::{MOST_SECONDS, NoText};
 
-/// What one stream of a document may inflate to.
+/// Maximum inflated size of one stream of a document, in bytes.
 const MOST_INFLATED: usize = 32 << 20;
-/// What the contents of all pages may inflate to.
+/// Maximum inflated size of the contents of all pages together, in bytes.
 const MOST_CONTENT: usize = 256 << 20;
-/// Pages that are read.
+/// Maximum number of pages that are read.
 const MOST_PAGES: usize = 10_000;
-/// Of the thread; what is not touched costs nothing.
+/// Stack size of the thread; memory that is not used costs nothing.
 const STACK_BYTES: usize = 64 << 20;
-/// A step back of so many thousandths of the size of a letter is a space between words.
+/// An adjustment below this, in thousandths of the font size, is a space between words.
 const SPACE: f32 = -180.0;
 
-/// The text of a document, or why there is none.
+/// The text of a document; an error if it has none.
 pub(crate) fn text(bytes: Vec<u8>, most: usize) -> Result<String, NoText> {
     within(Duration::from_secs(MOST_SECONDS), move || {
         read(&bytes, most)
     })
 }
 
-/// Does `work` in a thread of its own. One that takes longer is left to itself.
+/// Runs `work` on a separate thread. If it takes longer, it is abandoned.
 fn within(
     time: Duration,
     work: impl FnOnce() -> Result<String, NoText> + Send + 'static,
@@ -81,7 +81,7 @@ fn read(bytes: &[u8], most: usize) -> Result<String, NoText> {
     }
 }
 
-/// What the document says it is called.
+/// The title in the document's metadata.
 fn title(document: &Document) -> Option<String> {
     let info = document.trailer.get(b"Info").ok()?;
     let info = match info.as_reference() {
@@ -127,7 +127,7 @@ fn page_words(
 struct PageWords<'e> {
     text: String,
     encoding: Option<&'e Encoding<'e>>,
-    /// Where the line stands that was begun last.
+    /// The vertical position of the current line.
     height: Option<f32>,
 }
 
@@ -216,7 +216,7 @@ fn number(operands: &[Object], at: usize) -> Option<f32> {
 mod tests {
     use super::*;
 
-    /// A document with these contents of pages.
+    /// A document whose pages have these contents.
     fn document(pages: &[&str]) -> Vec<u8> {
         let kids: Vec<String> = (0..pages.len())
             .map(|n| format!("{} 0 R", 4 + 2 * n))

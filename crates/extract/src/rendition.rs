@@ -1,12 +1,12 @@
-//! The markdown that a document becomes. Its own words never become markup: a line that would be a
+//! The markdown of a document. The document's own words never become markup: a line that would be a
 //! heading, a fence or a block of HTML gets a backslash.
 
 use super::NoText;
 
-/// Levels that markdown has.
+/// The maximum heading level of markdown.
 pub(crate) const DEEPEST: u8 = 6;
 
-/// A text under construction, of at most so many bytes.
+/// A text under construction, with a maximum size in bytes.
 #[derive(Debug)]
 pub(crate) struct Rendition {
     text: String,
@@ -21,7 +21,7 @@ impl Rendition {
         }
     }
 
-    /// A heading, or a place that stands for one. A blank title gives none.
+    /// Adds a heading of the document, or one that names a place. A blank title adds nothing.
     pub(crate) fn heading(&mut self, level: u8, title: &str) -> Result<(), NoText> {
         let title = one_line(title);
         if title.is_empty() {
@@ -31,14 +31,14 @@ impl Rendition {
         self.block(&format!("{marks} {title}"))
     }
 
-    /// Lines that are the document's words.
+    /// Adds lines of the document's own words.
     #[cfg(any(feature = "html", feature = "docx", feature = "pdf"))]
     pub(crate) fn words(&mut self, text: &str) -> Result<(), NoText> {
         let lines: Vec<String> = text.lines().map(|line| disarmed(line.trim())).collect();
         self.block(&lines.join("\n"))
     }
 
-    /// Markdown as it is, with a blank line before it.
+    /// Adds markdown unchanged, with a blank line before it.
     pub(crate) fn block(&mut self, markdown: &str) -> Result<(), NoText> {
         let body = markdown.trim_matches('\n').trim_end();
         if body.trim().is_empty() {
@@ -60,13 +60,13 @@ impl Rendition {
     }
 }
 
-/// All white space as single spaces.
+/// Collapses all white space to single spaces.
 pub(crate) fn one_line(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     words.join(" ")
 }
 
-/// Control characters have no place in a text; neither has half of a character.
+/// Replaces control characters by spaces, except line breaks and tabs.
 fn printable(c: char) -> char {
     match c {
         '\n' | '\t' => c,
@@ -75,7 +75,7 @@ fn printable(c: char) -> char {
     }
 }
 
-/// A line that cannot be taken for markup.
+/// A line that is not read as markup.
 #[cfg(any(feature = "html", feature = "docx", feature = "pdf"))]
 fn disarmed(line: &str) -> String {
     let behind = line.trim_start_matches('#');

@@ -1,4 +1,4 @@
-//! What is known about the notes, and how to find it.
+//! The index of the notes, and the search in it.
 //!
 //! | module | contents |
 //! | --- | --- |

@@ -71,8 +71,8 @@ vectorised! {
     }
 }
 
-/// Keys of `len` rows as columns, scaled: [panels][width][2 lines]. The columns after the last key
-/// are never read.
+/// Packs the keys of `len` rows as columns, scaled: [panels][width][2 lines]. The columns after the
+/// last key are never read.
 #[inline(always)]
 #[cfg_attr(
     not(target_arch = "x86_64"),
@@ -116,7 +116,7 @@ pub(crate) fn pack_keys(
     }
 }
 
-/// Values as rows: [panels][len][2 lines]; columns after the last are zero.
+/// Packs values as rows: [panels][len][2 lines]; columns after the last are zero.
 #[inline(always)]
 fn pack_values(rows: &[f32], stride: usize, width: usize, values: &mut [Floats]) {
     let len = rows.len().div_ceil(stride);
@@ -178,7 +178,7 @@ pub(crate) mod tests {
     use super::*;
     use crate::Set;
 
-    /// The definition, in f64.
+    /// Attention by its definition, in f64.
     pub(crate) fn plain(qkv: &[f32], hidden: usize, heads: usize) -> Vec<f32> {
         let width = hidden / heads;
         let at = |token: usize, third: usize, head: usize, i: usize| {
@@ -218,7 +218,7 @@ pub(crate) mod tests {
         let mut scratches: Vec<(Isa, AttentionScratch)> = Isa::all()
             .map(|isa| (isa, AttentionScratch::default()))
             .collect();
-        // Long before short: data left by a long sequence must not matter.
+        // Long sequences come before short ones, because their leftover data must not matter.
         let lengths: &[usize] = if cfg!(miri) {
             &[33, 13, 1]
         } else {

@@ -1,6 +1,6 @@
-//! The code between the matrix products for registers of 512 bits, written by hand: where the
-//! compiler's loops were measured to take several times as long, and where it has none, because it
-//! knows no conversion to bf16.
+//! Hand-written code between the matrix products, for registers of 512 bits. It replaces the
+//! compiler's loops where these took several times as long, and conversions to bf16, which the
+//! compiler does not support.
 //!
 //! Every public function here panics on a set without its instructions and for slices that are too
 //! short.
@@ -13,7 +13,8 @@ pub(crate) mod attention;
 pub(crate) mod results;
 pub(crate) mod rounding;
 
-/// A function of some sets, and a safe wrapper that checks that the machine has the instructions.
+/// Defines a function for some instruction sets, and a safe wrapper that checks that the machine
+/// has them.
 macro_rules! behind_a_door {
     (
         $features:literal, $of:ident => $has:expr,
@@ -34,7 +35,7 @@ macro_rules! behind_a_door {
     };
 }
 
-/// A function of the sets of 512 bits.
+/// Defines a function for the sets with 512 bits.
 macro_rules! in_512_bits {
     ($($function:tt)*) => {
         $crate::avx512::behind_a_door! {
@@ -43,7 +44,7 @@ macro_rules! in_512_bits {
     };
 }
 
-/// A function of the sets with bf16.
+/// Defines a function for the sets with bf16.
 macro_rules! with_bf16 {
     ($($function:tt)*) => {
         $crate::avx512::behind_a_door! {
@@ -90,7 +91,7 @@ fn store_near_halves(to: &mut [u16; PANEL], low: __m512, high: __m512) {
         }
         upper
     };
-    // NaN and infinity stay non-finite: their bits are only cut off.
+    // NaN and infinity remain non-finite, because their bits are only truncated.
     let rounded = |x: __m512| {
         let bits = _mm512_castps_si512(x);
         _mm512_mask_add_epi32(

@@ -3,8 +3,8 @@
 //!
 //! Weights are rounded once, activations for each product. If the processor can multiply such
 //! numbers (AMX-BF16, AVX512-BF16), pairs of products are added at once and denormal numbers count
-//! as zero; otherwise the rounded numbers are multiplied in f32. So sets agree to about six digits,
-//! not to the bit.
+//! as zero; otherwise the rounded numbers are multiplied in f32. So the results of two sets agree
+//! to about six digits, but not to the bit.
 
 use std::io;
 
@@ -185,7 +185,7 @@ impl Bf16Matrix {
         let Bf16Layout::Pairs(lines, biases) = &self.packed else {
             panic!("packed for the instructions")
         };
-        // Dereferenced once here: for stored weights, every access costs a check.
+        // The slices are borrowed once here, because each access to stored weights costs a check.
         let (lines, biases): (&[Halves], &[Line<[f32; PANEL]>]) = (lines, biases);
         let inputs = self.inputs;
         let rows = match rows {

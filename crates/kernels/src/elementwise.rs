@@ -51,10 +51,10 @@ pub(crate) use vectorised;
 /// The input range of [`exp`]; other inputs are clamped to it.
 pub(crate) const EXP_RANGE: (f32, f32) = (-80.0, 88.0);
 
-/// ln 2 in two parts.
+/// ln 2, split into two parts.
 pub(crate) const LN2: (f32, f32) = (0.693_359_4, -2.121_944_4e-4);
 
-/// (e^r − 1 − r) / r², highest power first (the coefficients of the Cephes library's `expf`).
+/// Coefficients of (e^r − 1 − r) / r², highest power first (from the Cephes library's `expf`).
 pub(crate) const EXP_TERMS: [f32; 6] = [
     1.987_569_1e-4,
     1.398_2e-3,
@@ -64,7 +64,7 @@ pub(crate) const EXP_TERMS: [f32; 6] = [
     0.5,
 ];
 
-/// `e^x`, relative error below 3e-7 in [`EXP_RANGE`] and clamped to it outside; NaN stays NaN.
+/// `e^x`, with a relative error below 3e-7. `x` is clamped to [`EXP_RANGE`]; NaN gives NaN.
 ///
 /// Reduction `x = n·ln 2 + r` with ln 2 in two parts and a polynomial for `e^r` (Cody and Waite's
 /// scheme).
@@ -99,13 +99,13 @@ pub(crate) fn gelu<const FUSED: bool>(x: f32) -> f32 {
     for c in [-1.453_152, 1.421_413_7, -0.284_496_73, 0.254_829_6] {
         p = fma::<FUSED>(p, t, c);
     }
-    // Half of erfc(z): the tail that Φ(|x|) leaves out.
+    // Half of erfc(z), the part of the distribution beyond Φ(|x|).
     let tail = 0.5 * p * t * exp::<FUSED>(-z * z);
     let phi = if x < 0.0 { tail } else { 1.0 - tail };
     x * phi
 }
 
-/// Outside this range, Φ counts as 0 or 1; the error at the limit is 1.3e-4.
+/// Φ is treated as 0 or 1 outside this range; the error at the limit is 1.3e-4.
 pub(crate) const GELU_REACH: f32 = 4.0;
 
 /// (Φ(x) − ½) / x as a polynomial in x², highest power first; fitted so that the largest error of
@@ -121,7 +121,8 @@ pub(crate) const GELU_TERMS: [f32; 8] = [
     3.981_875_2e-1,
 ];
 
-/// GELU to 1.4e-4, without a division; rounding to bytes or to bf16 loses that much anyway.
+/// GELU with an error of at most 1.4e-4, without a division. Rounding to bytes or bf16 loses as
+/// much anyway.
 #[inline(always)]
 pub(crate) fn gelu_near<const FUSED: bool>(x: f32) -> f32 {
     let u = x.clamp(-GELU_REACH, GELU_REACH);

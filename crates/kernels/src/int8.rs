@@ -10,8 +10,8 @@
 //! `Σ x·w ≈ s · (t · Σ q·c + low · Σ c)`
 //!
 //! where the first sum is of integers over all inputs, in 32 bits, and the second is known
-//! beforehand. (One scale per row instead of one for all rows is the main reason why the error is
-//! small: an outlier of one token does not affect the others.)
+//! beforehand. (The error is small mainly because each row has its own scale, so that an outlier of
+//! one token does not affect the others.)
 //!
 //! Integer sums are exact on every set, and the code before and after them is the same chain of
 //! fused operations, so all sets give the same bits in [`Int8Matrix::product`]; only the portable
@@ -43,7 +43,7 @@ use crate::tile;
 /// Rows of codes are padded to a multiple of the largest tile, with arbitrary values.
 const ROWS_AT_ONCE: usize = 32;
 
-/// More inputs could overflow a sum: 255 · 127 · 65,536 < 2³¹.
+/// Maximum number of inputs; more could overflow a sum: 255 · 127 · 65,536 < 2³¹.
 pub const MOST_INPUTS: usize = 65_536;
 
 /// The codes in the layout of the instructions that multiply them.
@@ -91,7 +91,7 @@ pub struct Codes {
     quads: Lines,
     /// The number of bytes in use.
     bytes: usize,
-    /// Step and smallest number of each row.
+    /// The step and the smallest number of each row.
     rows: Vec<(f32, f32)>,
     /// One row, turned.
     turned: Vec<f32>,
@@ -190,7 +190,7 @@ impl Int8Matrix {
             }
             let columns = &mut self.columns.own()[panel];
             columns.sum[place] = total as f32;
-            // Infinite or NaN if any weight is.
+            // The scale is infinite or NaN if any weight is.
             columns.scale[place] = largest / 127.0 + turned.iter().map(|x| x * 0.0).sum::<f32>();
             columns.bias[place] = *bias;
         }
@@ -269,7 +269,7 @@ impl Int8Matrix {
         let CodeLayout::Quads(lines) = &self.packed else {
             panic!("the set multiplies bytes")
         };
-        // Dereferenced once here: for stored weights, every access costs a check.
+        // The slices are borrowed once here, because each access to stored weights costs a check.
         let (lines, columns): (&[Quads], &[Columns]) = (lines, &self.columns);
         assert!(self.is_by_hand(), "rows fill registers and panels");
         let (inputs, padded) = (self.inputs, self.padded);
@@ -375,7 +375,7 @@ type CodeSums = [[i32; PANEL]; ROWS_AT_ONCE];
 vectorised! {
     fn block(isa: Isa, matrix: &Int8Matrix, codes: &Codes, with_gelu: bool, out: &mut [f32]) {
         let (padded, outputs) = (matrix.padded, matrix.outputs);
-        // Dereferenced once here: for stored weights, every access costs a check.
+        // The slices are borrowed once here, because each access to stored weights costs a check.
         let (pairs, bytes): (&[Pairs], &[Quads]) = match &matrix.packed {
             CodeLayout::Pairs(lines) => (lines, &[]),
             CodeLayout::Quads(lines) => (&[], lines),
@@ -564,7 +564,7 @@ mod tests {
         }
     }
 
-    /// A code fell below 0, which one set cut off and the other interpreted as the largest.
+    /// A code once fell below 0. One set clamped it, and the other read it as the largest code.
     #[test]
     fn what_is_hardly_apart_has_the_same_codes_on_every_set() {
         let ulp = f32::EPSILON / 2.0;

@@ -19,7 +19,7 @@ pub enum Set {
     /// Like [`Self::Avx512Bf16`], and products of tiles of bytes and of bf16 (AMX). Only on Linux:
     /// a program must request the tiles from the system.
     Amx,
-    /// What every 64-bit ARM processor has.
+    /// The instructions of every 64-bit ARM processor.
     Neon,
     /// Like [`Self::Neon`], and products of four bytes (`sdot`).
     NeonDot,
@@ -84,7 +84,7 @@ impl Isa {
         Set::ALL.into_iter().filter_map(Self::new)
     }
 
-    /// Which one it is.
+    /// The set.
     pub fn set(self) -> Set {
         self.0
     }
@@ -172,7 +172,7 @@ mod amx_detection {
     use std::arch::x86_64::{__cpuid, __cpuid_count, _xgetbv};
     use std::sync::OnceLock;
 
-    /// Whether processor and system have the unit; permission is requested from the system once per
+    /// Whether processor and system have the unit. Permission is requested from the system once per
     /// process.
     pub(crate) fn is_usable() -> bool {
         static USABLE: OnceLock<bool> = OnceLock::new();

@@ -10,7 +10,7 @@ pub(crate) const PANEL: usize = 2 * LINE;
 /// Rows of a tile.
 pub(crate) const ROWS: usize = 12;
 
-/// One aligned cache line: a load that crosses a boundary costs twice as much.
+/// One aligned cache line. A load that crosses a line boundary costs twice as much.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 pub(crate) struct Line<T>(pub T);
@@ -65,7 +65,7 @@ impl Rows<'_> {
     }
 }
 
-/// Where results go.
+/// The destination of results.
 #[cfg(target_arch = "x86_64")]
 pub(crate) enum Out<'a> {
     Full(&'a mut [f32]),

@@ -1,15 +1,15 @@
-//! Buffers aligned to cache lines: a load that crosses two lines costs twice as much.
+//! Buffers aligned to cache lines. A load that crosses two lines costs twice as much.
 
 use crate::layout::Line;
 
-/// A buffer for numbers of any of the types here; it grows, and never shrinks.
+/// A buffer for numbers of any of the types here; it grows but never shrinks.
 #[derive(Default)]
 pub(crate) struct Lines(Vec<Line<[u8; 64]>>);
 
 /// Number types for which every bit pattern is a valid value.
 ///
 /// # Safety
-/// Any bytes are a valid value; there is no padding, and the alignment is at most 64 bytes.
+/// Any bytes must be a valid value. The type has no padding, and its alignment is at most 64 bytes.
 pub(crate) unsafe trait Plain: Copy {}
 // SAFETY: numbers of 1, 2 and 4 bytes.
 unsafe impl Plain for u8 {}

@@ -1,7 +1,7 @@
 //! The layers of a BERT encoder over packed sequences.
 //!
 //! Sequences are stored one after another without padding; every row of a result depends only on
-//! its own sequence, to the last bit. One thread computes one batch: a batch of about
+//! its own sequence, including the last bit. One thread computes one batch: a batch of about
 //! [`BATCH_TOKENS`] tokens keeps its activations in the second-level cache. One [`Scratch`] per
 //! thread contains everything between the layers, so nothing is allocated as long as it is large
 //! enough.
@@ -43,9 +43,9 @@ pub enum Linear {
     Int8(Int8Matrix),
     /// In bf16.
     Bf16(bf16::Bf16Matrix),
-    /// With a product computed by other code.
+    /// A product computed by other code.
     Other {
-        /// Computes it.
+        /// The code that computes the product.
         product: Product,
         /// As long as a row of results.
         bias: Vec<f32>,
@@ -300,9 +300,9 @@ impl Network {
 
 #[cfg(target_arch = "x86_64")]
 impl Network {
-    /// Whether the numbers between the products of `layer` can be bf16: if products are rounded
-    /// anyway, registers of 512 bits multiply the rounded numbers, and rows fill panels and
-    /// registers.
+    /// Whether the numbers between the products of `layer` can be bf16. This requires that the
+    /// products are rounded anyway, that registers of 512 bits multiply the rounded numbers, and
+    /// that rows fill panels and registers.
     fn rounds(&self, layer: &Layer) -> bool {
         let even = [self.hidden / self.heads, self.inner]
             .iter()

@@ -5,8 +5,8 @@
 //! packs its operands each time and must handle every shape; here the weights never change, so they
 //! are stored in the order in which the inner loop reads them ([`crate::tile`]).
 //!
-//! Each result is one chain of fused multiply-adds over the inner dimension in order, so it depends
-//! neither on the other rows nor on which of the x86 sets computed it.
+//! Each result is one chain of fused multiply-adds over the inner dimension in order. So it depends
+//! neither on the other rows nor on the x86 instruction set.
 
 use std::io;
 
@@ -165,7 +165,7 @@ mod tests {
                 let mut found = vec![f32::NAN; count * outputs];
                 panels.product(isa, &rows, false, &mut found);
                 if isa.set() == Set::Portable && !cfg!(target_arch = "aarch64") {
-                    // Without the instruction, products are rounded before they are added.
+                    // Without the instruction, products are rounded before the addition.
                     prop_assert!(found.iter().zip(&wanted).all(|(a, b)| (a - b).abs() < 1e-5));
                 } else {
                     prop_assert_eq!(&found, &wanted);

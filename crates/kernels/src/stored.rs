@@ -1,9 +1,8 @@
-//! Packed weights that are used in place in their file: packing them costs a hundred times as much
-//! as embedding a question.
+//! Packed weights that are used in place in their file, because packing them costs a hundred times
+//! as much as embedding a question.
 //!
-//! A packed layer is written as whole cache lines and read back unchanged. Its presence is not
-//! trusted: length and alignment are checked each time. Its content is trusted to be what was
-//! written; the code that stores it checks that.
+//! A packed layer is written as whole cache lines and read back unchanged. Length and alignment are
+//! checked each time. The content is not checked here; the code that stores it does that.
 
 use std::io;
 use std::ops::{Deref, Range};
@@ -11,17 +10,17 @@ use std::sync::Arc;
 
 use crate::layout::{Columns, LINE, Line, PANEL};
 
-/// The version of all layouts and their contents; raised when one changes, for any set of
-/// instructions.
+/// The version of all layouts and their contents. It is raised if one changes for any instruction
+/// set.
 pub const VERSION: u32 = 2;
 
-/// Stored bytes, whoever owns them; cheap to clone.
+/// Stored bytes with any owner; cheap to clone.
 pub type Source = Arc<dyn AsRef<[u8]> + Send + Sync>;
 
 /// Whole cache lines without gaps, of numbers for which every bit pattern is a valid value.
 ///
 /// # Safety
-/// The type really is that: aligned to 64 bytes, and its size a multiple of 64 bytes.
+/// The type must be aligned to 64 bytes, and its size must be a multiple of 64 bytes.
 pub(crate) unsafe trait WholeLines: Copy {}
 
 // SAFETY: numbers without gaps, aligned by `Line`, 64 bytes in total.

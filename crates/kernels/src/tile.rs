@@ -11,8 +11,8 @@ use crate::Isa;
 use crate::layout::Halves;
 use crate::layout::{Floats, LINE, PANEL, Pairs, Quads, ROWS, Sums};
 
-/// How many rows of `stride` numbers, of which `inputs` count, are in `rows`; the last may be
-/// shorter.
+/// The number of rows in `rows`. A row begins every `stride` numbers and uses `inputs` of them; the
+/// last row may be shorter.
 fn count<T>(rows: &[T], stride: usize, inputs: usize) -> usize {
     assert!(inputs <= stride);
     if rows.len() < inputs || inputs == 0 {
@@ -251,9 +251,9 @@ mod x86 {
 
     use crate::layout::{Floats, Halves, LINE, PANEL, Pairs, Quads};
 
-    /// The sums of `R` rows. If the compiler does not know the number of rows, it keeps the sums of
-    /// the 512-bit kernels in memory as well, fills that with zeros first (2 to 3 % of `embed` by
-    /// `perf`), and copies it at the end.
+    /// The sums of `R` rows. If the compiler does not know the number of rows, it also keeps the
+    /// sums of the 512-bit kernels in memory, first fills that memory with zeros (2 to 3 % of
+    /// `embed` by `perf`), and copies it at the end.
     #[inline]
     fn of<const R: usize, T>(sums: &mut [[T; PANEL]]) -> &mut [[T; PANEL]; R] {
         sums.first_chunk_mut()
@@ -343,9 +343,10 @@ mod x86 {
         sums: &mut [[i32; PANEL]],
     ) {
         let mut acc = [[_mm512_setzero_si512(); 2]; R];
-        // Prefetches a line every few steps, at most two per step: if all are requested at once,
-        // they wait for each other, and this loop waits for them. After the last panel nothing new
-        // is requested; a prefetch is a hint and reads nothing, wherever it points.
+        // Prefetches a line every few steps, at most two per step: if all were requested at once,
+        // they would wait for each other, and this loop would wait for them. After the last panel,
+        // its own lines are requested again. A prefetch is a hint and reads nothing, wherever it
+        // points.
         let next = if next.is_empty() { panel } else { next };
         let (ahead, bytes) = (
             next.as_ptr().cast::<i8>(),

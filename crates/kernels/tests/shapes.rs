@@ -1,5 +1,5 @@
-//! Networks and batches of any shape: no length, number of sequences or layer width is a special
-//! case.
+//! Tests networks and batches of any shape: lengths, numbers of sequences and layer widths have no
+//! special cases.
 
 use local_agent_kernels::bf16;
 use local_agent_kernels::int8::Int8Matrix;

@@ -2,18 +2,18 @@
 
 use std::fmt;
 
-/// A key that is sent to a model server. Never shown: its `Debug` form contains nothing of it.
+/// A key that is sent to a model server. Its `Debug` form does not show the key.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ApiKey(String);
 
 impl ApiKey {
-    /// `None` for a blank text; white space at the ends is removed.
+    /// The key without white space at the ends; `None` for a blank text.
     pub fn new(text: &str) -> Option<Self> {
         let text = text.trim();
         (!text.is_empty()).then(|| Self(text.to_owned()))
     }
 
-    /// The key itself, only for the header that it is sent in.
+    /// The key itself, only for the header in which it is sent.
     pub fn expose(&self) -> &str {
         &self.0
     }

@@ -20,15 +20,15 @@ pub struct Limits {
     pub connect: Duration,
     /// How long the server may be silent during a reply (and before it begins).
     pub idle: Duration,
-    /// Time from the first byte sent to the last byte read.
+    /// Time from the first byte sent to the last byte received.
     pub total: Duration,
     /// Maximum bytes of a reply's body.
     pub max_body: usize,
 }
 
 impl Limits {
-    /// For requests that a healthy server answers at once: everything within `timeout`, at most 4
-    /// MiB.
+    /// Limits for requests that a healthy server answers at once: `timeout` for everything, and at
+    /// most 4 MiB.
     pub const fn probe(timeout: Duration) -> Self {
         Self {
             connect: timeout,
@@ -44,7 +44,7 @@ impl Limits {
 pub struct Reply {
     /// The HTTP status.
     pub status: u16,
-    /// Decoded, as far as the limit lets it.
+    /// The decoded body, up to the size limit.
     pub body: Vec<u8>,
 }
 
@@ -53,17 +53,17 @@ pub struct Reply {
 pub enum Piece<'a> {
     /// A line, without its line break.
     Line(&'a str),
-    /// Nothing was received for the time [`HEARTBEAT`]: a chance to give up.
+    /// No data was received for the time [`HEARTBEAT`], so the caller may give up.
     Waiting,
 }
 
-/// How often a caller that waits for a server is asked whether to continue.
+/// The interval at which a caller that waits for a server is asked whether to continue.
 pub const HEARTBEAT: Duration = Duration::from_millis(100);
 
-/// Whether more lines are wanted.
+/// Whether the caller wants more lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flow {
-    /// Continue.
+    /// It wants more lines.
     More,
     /// The reply is complete; anything else from the server is not read.
     Stop,
@@ -94,7 +94,7 @@ impl Reply {
     }
 }
 
-/// A client with fixed limits. Any number of threads may use it; calls on the same client wait for
+/// A client with fixed limits. Any number of threads may use it. Calls on the same client wait for
 /// each other only while they drive its private event loop.
 pub struct Client {
     runtime: tokio::runtime::Runtime,
@@ -205,10 +205,10 @@ impl Client {
 
     /// POST of `body` as JSON. If the status is 200–299, every line of the reply is passed to
     /// `on_piece` as it arrives, until `on_piece` returns `Stop` or an error, or the reply ends.
-    /// Then the connection is closed, which tells the server that nobody is listening. `silence`
-    /// limits the wait for the next bytes once the reply has begun; before that only the client's
-    /// own limits apply, because a server may be loading a model. A reply with any other status is
-    /// returned whole; for a streamed reply the returned body is empty.
+    /// Then the connection is closed, so that the server can stop. `silence` limits the wait for
+    /// the next bytes once the reply has begun; before that only the client's own limits apply,
+    /// because a server may be loading a model. A reply with any other status is returned whole;
+    /// for a streamed reply the returned body is empty.
     ///
     /// Errors: see [`Self::get`], those of `on_piece`, and `SERVER_ERROR` for bytes that are not
     /// UTF-8.
@@ -223,7 +223,7 @@ impl Client {
         self.post_lines_with(url, body, bearer, &[], silence, on_piece)
     }
 
-    /// The same, with more headers.
+    /// Like [`Self::post_lines`], with additional headers.
     ///
     /// Errors: see [`Self::post_lines`].
     pub fn post_lines_with(
@@ -342,7 +342,7 @@ impl Client {
     }
 }
 
-/// Waits for `work`, and asks at every [`HEARTBEAT`] whether to continue.
+/// Waits for `work`; at every [`HEARTBEAT`], asks whether to continue.
 async fn heeding<T>(
     work: impl Future<Output = T>,
     on_piece: &mut dyn FnMut(Piece<'_>) -> Result<Flow>,
@@ -368,7 +368,7 @@ fn line(
     on_piece(Piece::Line(text))
 }
 
-/// `SERVER_UNREACHABLE`: no reply in time.
+/// The failure `SERVER_UNREACHABLE`: no reply in time.
 fn silent(url: &str) -> Failure {
     Failure::new(
         ErrorCode::ServerUnreachable,
@@ -407,7 +407,7 @@ fn reason(error: &(dyn std::error::Error + 'static)) -> String {
     inner.to_string()
 }
 
-/// `SERVER_ERROR` about the server of `url`.
+/// The failure `SERVER_ERROR` for the server of `url`.
 pub fn server_error(url: &str, what: &str) -> Failure {
     Failure::new(
         ErrorCode::ServerError,

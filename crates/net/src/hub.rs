@@ -1,4 +1,4 @@
-//! Files from a model hub, through `hf-hub`.
+//! Downloads files from a model hub through `hf-hub`.
 //!
 //! The library is restricted: it writes only below a staging folder, gets no token from the user's
 //! own cache, and runs on a separate thread, because it has no timeouts and no size limit. The size
@@ -17,7 +17,7 @@ use hf_hub::{Cache, Repo, RepoType};
 
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
-/// Which commit of which repository on which server.
+/// A commit of a repository on a server.
 #[derive(Debug, Clone)]
 pub struct Remote {
     /// Scheme, host and port of the hub.
@@ -42,8 +42,8 @@ pub struct Fetched {
 /// How often an interrupted download is resumed.
 const RETRIES: usize = 3;
 
-/// Downloads `file` below `staging`, or resumes an earlier attempt. `None` when the repository has
-/// no such file. `progress` gets the bytes so far and the total, on the calling thread.
+/// Downloads `file` below `staging`, or resumes an earlier attempt. `None` if the repository does
+/// not have the file. `progress` gets the bytes so far and the total, on the calling thread.
 ///
 /// Errors: `MODEL_PULL_ERROR`, also for a file larger than `max_bytes` and for a commit other than
 /// the requested one.
@@ -86,7 +86,7 @@ pub fn fetch(
 }
 
 impl Remote {
-    /// `MODEL_PULL_ERROR` about `file`.
+    /// The failure `MODEL_PULL_ERROR` for `file`.
     fn error(&self, file: &str, reason: &str) -> Failure {
         let message = format!("{file} of {} cannot be pulled: {reason}.", self.repo);
         Failure::new(ErrorCode::ModelPull, message)
@@ -198,7 +198,7 @@ impl Job {
     }
 
     /// One attempt. The library copies until the server stops and cannot be interrupted, so the
-    /// watcher ends it by unwinding; no shared state can be left half-changed by that.
+    /// watcher ends it by unwinding. No shared state can be left half-changed.
     fn download(
         &self,
         api: &Api,

@@ -1,4 +1,4 @@
-//! The models of an Ollama server: used to choose a provider, by `doctor`, and for fingerprints.
+//! Lists the models of an Ollama server: to choose a provider, for `doctor`, and for fingerprints.
 
 use std::time::Duration;
 
@@ -10,13 +10,14 @@ use local_agent_text::error::Result;
 /// One installed model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tag {
-    /// As the server lists it, with its tag (`llama3.2:latest`).
+    /// The name in the server's list, with its tag (`llama3.2:latest`).
     pub name: String,
     /// The digest of its files, if the server reports it.
     pub digest: Option<String>,
 }
 
-/// The models that the server at `base` has, in its order; within `timeout`. Never pulls a model.
+/// The models of the server at `base`, in the server's order. Waits at most `timeout`. Never pulls
+/// a model.
 ///
 /// Errors: `SERVER_UNREACHABLE`, `SERVER_ERROR`.
 pub fn tags(base: &str, timeout: Duration) -> Result<Vec<Tag>> {
@@ -38,7 +39,7 @@ pub fn ollama_tags(base: &str, timeout: Duration) -> Result<Vec<String>> {
         .collect())
 }
 
-/// Whether `wanted` means the installed model `name`: a name without a tag means `:latest`.
+/// Whether `wanted` names the installed model `name`. A name without a tag means `:latest`.
 pub fn is_model(name: &str, wanted: &str) -> bool {
     name == wanted || (!wanted.contains(':') && name.strip_suffix(":latest") == Some(wanted))
 }

@@ -70,8 +70,8 @@ impl ServerUrl {
         self.https
     }
 
-    /// Whether the address means this machine by its spelling alone: `localhost`, 127.0.0.0/8 or
-    /// `[::1]`. No name is looked up.
+    /// Whether the spelling of the address means this machine: `localhost`, 127.0.0.0/8 or `[::1]`.
+    /// Names are not looked up.
     pub fn is_loopback(&self) -> bool {
         let v6 = self
             .host
@@ -86,7 +86,7 @@ impl ServerUrl {
     }
 }
 
-/// A path without `/v1` at its end.
+/// Checks a path and removes `/v1` at its end.
 fn checked_path(path: &str) -> Result<&str, &'static str> {
     let is_name = |name: &str| {
         let well_formed = name
@@ -100,7 +100,7 @@ fn checked_path(path: &str) -> Result<&str, &'static str> {
     Ok(path.strip_suffix("/v1").unwrap_or(path))
 }
 
-/// Host and port from the part after the scheme.
+/// Splits the part after the scheme into host and port.
 fn split_port(text: &str) -> Result<(String, Option<u16>), &'static str> {
     let (host, port) = if let Some(inner) = text.strip_prefix('[') {
         let (address, rest) = inner

@@ -1,4 +1,4 @@
-//! Code that tests of several packages share. Never part of the program.
+//! Shared code for the tests of several packages. It is never part of the program.
 
 // The fixture is a file of `local-agent-text`, whose own tests compile it as a module of that
 // package.

@@ -11,10 +11,10 @@ use std::time::Duration;
 pub struct Seen {
     /// `GET`, `POST` and so on.
     pub method: String,
-    /// With its query.
+    /// The path with its query.
     pub path: String,
     headers: Vec<(String, String)>,
-    /// All of it, as text.
+    /// The whole body as text.
     pub body: String,
 }
 
@@ -28,11 +28,11 @@ impl Seen {
     }
 }
 
-/// What the server does next; after the last step it closes the connection.
+/// An action of the server. After the last one it closes the connection.
 pub enum Step {
-    /// These bytes are sent.
+    /// It sends these bytes.
     Bytes(Vec<u8>),
-    /// Nothing is sent for so long.
+    /// It sends nothing for this time.
     Wait(Duration),
 }
 

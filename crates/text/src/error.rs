@@ -1,5 +1,4 @@
-//! The table of stable error codes, and [`Failure`]: what a command reports when it cannot do its
-//! job.
+//! The table of stable error codes, and [`Failure`], the error that a command reports.
 //!
 //! A code never changes its meaning once released. `docs/codes.md` is generated from this table.
 
@@ -8,7 +7,7 @@ use std::fmt;
 /// Declares [`ErrorCode`] from one table: variant, stable name, meaning.
 macro_rules! error_codes {
     ($($variant:ident $name:literal $meaning:literal)+) => {
-        /// What went wrong, for programs.
+        /// The stable code of an error.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum ErrorCode {
             $(#[doc = $meaning] $variant,)+
@@ -104,15 +103,15 @@ impl fmt::Display for ErrorCode {
 /// A typed failure: a stable code, one plain sentence, and the command that fixes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
-    /// For programs.
+    /// The code, for programs.
     pub code: ErrorCode,
-    /// For people: one sentence, without the code.
+    /// The message for people: one sentence, without the code.
     pub message: String,
-    /// The command (or other action) that fixes it, if there is one.
+    /// The command (or other action) that fixes it, if one is known.
     pub hint: Option<String>,
 }
 
-/// What fallible functions of this crate return.
+/// The result of fallible functions of this crate.
 pub type Result<T> = std::result::Result<T, Failure>;
 
 impl Failure {
@@ -132,7 +131,8 @@ impl Failure {
         self
     }
 
-    /// A bug in our own code. Never for anything that input, disk or network can cause.
+    /// A failure caused by a bug in this program. Never used for errors that input, disk or network
+    /// can cause.
     pub fn internal(message: impl Into<String>) -> Self {
         Self::new(ErrorCode::InternalError, message)
     }

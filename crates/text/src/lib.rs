@@ -1,5 +1,5 @@
-//! What a note is, how it is cut, and what a citation means. Pure: nothing here uses a disk, a
-//! clock or a network.
+//! Parses notes, cuts them into chunks, and defines citations. Pure: the code uses no disk, clock
+//! or network.
 //!
 //! | module | contents |
 //! | --- | --- |

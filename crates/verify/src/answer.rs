@@ -30,12 +30,13 @@ pub(crate) struct Mark {
     pub range: Range<usize>,
     /// What it is.
     pub kind: MarkKind,
-    /// What hides it, if anything does.
+    /// Why the marker does not count, such as the kind of block that contains it; `None` if it
+    /// counts.
     pub hidden: Option<&'static str>,
 }
 
 impl Mark {
-    /// Whether it was written as a citation, so that it would count somewhere else.
+    /// Whether the marker was written as a citation, so that it would count in another place.
     pub(crate) fn is_citation(&self) -> bool {
         match &self.kind {
             MarkKind::Cite(_) | MarkKind::Broken(_) | MarkKind::Unresolved(..) => true,
@@ -89,7 +90,7 @@ impl Unit {
         Some(place + (at - start))
     }
 
-    /// Whether it says anything besides its markers.
+    /// Whether the unit has any words besides its markers.
     pub(crate) fn says_something(&self) -> bool {
         self.words.chars().any(char::is_alphanumeric)
     }

@@ -240,8 +240,8 @@ fn c14_a_number_that_belongs_to_something_else() {
     ]);
 }
 
-/// Every word of the claim is in the cited text, half of them in another sentence with the same
-/// pattern.
+/// Every word of the claim is in the cited text, but half of them are in another sentence with the
+/// same pattern.
 #[test]
 fn c14_c18_a_claim_out_of_two_sentences() {
     let people =

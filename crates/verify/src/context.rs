@@ -11,7 +11,7 @@ use local_agent_text::markdown::shallow;
 pub(crate) struct Contexts {
     /// Sorted by start; the last value is the index of the range that reaches furthest so far.
     ranges: Vec<(Range<usize>, &'static str, usize)>,
-    /// Inline tags, in order: what is between them is text.
+    /// Inline tags, in order; the text between them still counts.
     tags: Vec<Range<usize>>,
 }
 

@@ -26,7 +26,7 @@ pub(crate) enum Kind {
     Claim,
     /// It introduces a list, table or block that makes the claims.
     LeadIn,
-    /// Announcement, question, title, label.
+    /// An announcement, question, title or label.
     Free,
     /// It refuses to answer.
     Refusal {
@@ -35,7 +35,7 @@ pub(crate) enum Kind {
         /// Whether it also makes a claim.
         claims: bool,
     },
-    /// Nothing but markers.
+    /// It has only markers.
     Empty,
 }
 

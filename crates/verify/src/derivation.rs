@@ -7,13 +7,13 @@ use serde::Serialize;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Operation {
-    /// How many items or rows there are.
+    /// The number of items or rows.
     Count,
-    /// All of them added.
+    /// The sum of all of them.
     Sum,
-    /// One minus the other.
+    /// The difference of two of them.
     Difference,
-    /// One divided by the other.
+    /// The quotient of two of them.
     Ratio,
     /// The smallest of them.
     Minimum,
@@ -23,12 +23,12 @@ pub enum Operation {
     Duration,
 }
 
-/// A number of a claim, computed from what the cited text has.
+/// The computation of a number of a claim from numbers of the cited text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Derivation {
-    /// How.
+    /// The kind of computation.
     pub operation: Operation,
-    /// What it was computed from, as it is written in the cited text.
+    /// The operands, as written in the cited text.
     pub from: Vec<String>,
     /// The number as the claim writes it.
     pub result: String,

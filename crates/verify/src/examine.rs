@@ -18,7 +18,7 @@ use local_agent_text::evidence::Normal;
 use local_agent_text::markdown::BlockRole;
 use local_agent_text::types::{ByteSpan, Label};
 
-/// What the layers found out about one claim.
+/// The result of the layers for one claim.
 #[derive(Default)]
 pub(super) struct Examined {
     pub findings: Vec<Finding>,
@@ -29,8 +29,8 @@ pub(super) struct Examined {
 }
 
 impl<'a> Court<'a> {
-    /// L4–L6 for unit `i`, which rests on `labels`. Words that are verbatim in the evidence need no
-    /// check, except against what other items say.
+    /// Applies L4–L6 to unit `i`, which relies on `labels`. A unit that is verbatim in the evidence
+    /// is only checked for contradictions in other items.
     pub(super) fn examine(&self, i: usize, labels: &[Label], verbatim: bool) -> Examined {
         let (Some(unit), Some(covered)) = (self.answer.units.get(i), self.covered.get(i)) else {
             return Examined::default();
@@ -187,7 +187,7 @@ impl<'a> Court<'a> {
         !own.chars().any(char::is_alphanumeric)
     }
 
-    /// Lines of code appear verbatim in a cited item.
+    /// Checks that lines of code appear verbatim in a cited item.
     fn code(&self, unit: &Unit, labels: &[Label]) -> Examined {
         let cited: Vec<&str> = labels
             .iter()
@@ -201,8 +201,7 @@ impl<'a> Court<'a> {
             .filter(|l| l.chars().any(char::is_alphanumeric));
         let mut strange = lines.filter(|line| !cited.iter().any(|text| text.contains(line)));
         let first = strange.next();
-        // Code that is put together from words of the cited text and of the question is only
-        // doubtful.
+        // Code composed of words of the cited text and of the question is only doubtful.
         let mut known = cited.clone();
         known.push(self.snapshot.question());
         let composed = first
@@ -228,8 +227,8 @@ impl<'a> Court<'a> {
         }
     }
 
-    /// Headings and questions need no citation; they may only mention what the question or the
-    /// cited items mention.
+    /// Checks a line that needs no citation, such as a heading or a question. It may only mention
+    /// things that the question or the cited items mention.
     pub(super) fn title(&self, unit: &Unit) -> Option<(Code, String)> {
         let titled = matches!(unit.role, BlockRole::Heading | BlockRole::TableHeader)
             || unit.words.starts_with("**");
@@ -306,7 +305,7 @@ impl<'a> Court<'a> {
                     && unit.role != BlockRole::TableHeader)
                 || checks::is_name(t) && !t.first
         };
-        // "The boiler explodes": an article, a thing and what it does.
+        // "The boiler explodes": an article, a thing and a verb.
         let article = claim.text.tokens.first().is_some_and(|t| {
             matches!(&*super::text::lower_case(claim.word(t)), "the" | "a" | "an")
         });

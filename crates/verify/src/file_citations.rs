@@ -41,7 +41,7 @@ pub struct FileCitation {
 pub struct FileCitations {
     /// In order, without overlap.
     pub citations: Vec<FileCitation>,
-    /// Footnotes that only cite, and make no claim. In order, without overlap.
+    /// Footnotes that contain only citations. In order, without overlap.
     pub footnotes: Vec<Range<usize>>,
 }
 
@@ -188,7 +188,7 @@ impl Scan<'_> {
         }
     }
 
-    /// `` `a.rs:12` ``; any other code span is skipped entirely.
+    /// Reads `` `a.rs:12` ``; skips any other code span.
     fn code(&self, at: usize) -> Step {
         let rest = self.rest(at);
         let ticks = rest.len() - rest.trim_start_matches('`').len();
@@ -209,7 +209,7 @@ impl Scan<'_> {
         }
     }
 
-    /// `(a.rs:12)`.
+    /// Reads `(a.rs:12)`.
     fn round(&self, at: usize) -> Step {
         let Some(inner) = self.inside(at + 1, ')') else {
             return Step::Nothing;
@@ -226,7 +226,7 @@ impl Scan<'_> {
         }
     }
 
-    /// A picture is not a citation.
+    /// Skips a picture, which is not a citation.
     fn image(&self, at: usize) -> Step {
         let end = self
             .inside(at + 2, ']')
@@ -242,7 +242,7 @@ impl Scan<'_> {
         }
     }
 
-    /// `[[Note#Heading|alias]]`.
+    /// Reads `[[Note#Heading|alias]]`.
     fn wiki_link(&self, at: usize) -> Step {
         let inner_start = at + 2;
         let line = self.rest(inner_start).split('\n').next().unwrap_or("");
@@ -282,7 +282,7 @@ impl Scan<'_> {
         rest.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '\'' | '’'))
     }
 
-    /// `[^1]`, when the footnote is a citation.
+    /// Reads `[^1]` if the footnote is a citation.
     fn footnote_mark(&self, at: usize, footnotes: &[Footnote]) -> Step {
         let Some(inner) = self.inside(at + 1, ']') else {
             return Step::Nothing;
@@ -300,7 +300,7 @@ impl Scan<'_> {
         }
     }
 
-    /// `[a.md:12]`, `[text](a.md#L12)`.
+    /// Reads `[a.md:12]` or `[text](a.md#L12)`.
     fn bracket(&self, at: usize) -> Step {
         let Some(inner) = self.inside(at + 1, ']') else {
             return Step::Nothing;
@@ -371,15 +371,15 @@ fn floor(text: &str, most: usize) -> usize {
         .unwrap_or(0)
 }
 
-/// `[^name]: body`.
+/// Splits `[^name]: body` into name and body.
 fn definition(line: &str) -> Option<(&str, &str)> {
     let rest = line.trim_start().strip_prefix("[^")?;
     rest.split_once("]:")
         .filter(|(name, _)| !name.is_empty() && !name.contains(['[', ']']))
 }
 
-/// The targets of a footnote that does nothing but cite: places, links and note links separated by
-/// commas.
+/// The targets of a footnote that consists only of citations: places, links and note links
+/// separated by commas.
 fn cited_by_footnote(body: &str) -> Vec<FileTarget> {
     if let Some(targets) = places(body.trim().trim_end_matches('.')) {
         return targets;

@@ -1,4 +1,4 @@
-//! What a check found, as data; and the only code that turns it into words.
+//! The result of a check as data, and the only code that turns it into words.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::Code;
 use local_agent_text::types::{ByteSpan, Label, LineSpan, RelPath, SourceName};
 
-/// Where a claim is carried.
+/// The place in the evidence that supports or contradicts a claim.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Place {
     /// The item.
@@ -17,13 +17,13 @@ pub struct Place {
     pub source: SourceName,
     /// Its file.
     pub path: RelPath,
-    /// The bytes of the file: the words themselves where they were found, else the whole item.
+    /// The bytes of the file: the matching words if they were found, otherwise the whole item.
     pub span: ByteSpan,
     /// The lines of `span`.
     pub lines: LineSpan,
 }
 
-/// What a finding does to its claim.
+/// The effect of a finding on its claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {

@@ -31,7 +31,7 @@ pub(super) struct Quote {
     range: Range<usize>,
     /// Its words, normalised.
     words: String,
-    /// The only item that may carry it, when the citation says so.
+    /// The only item that may contain the quotation, if the citation says so.
     bound: Option<Label>,
 }
 
@@ -209,8 +209,8 @@ impl Court<'_> {
         .map(|q| q.label)
     }
 
-    /// Excuses look-alikes whose whole bracket appears verbatim in an item that the same claim
-    /// cites.
+    /// Excuses markers that only look like citations if a cited item of the same claim contains
+    /// their whole bracket verbatim.
     fn excuse(&mut self) {
         let mut excused = BTreeSet::new();
         for (i, covered) in self.covered.iter().enumerate() {
@@ -239,9 +239,9 @@ impl Court<'_> {
         self.excused = excused;
     }
 
-    /// Code without a citation is covered by the citations of the paragraph before it, if the cited
-    /// text and the question have all its lines, or all words of a line. What the text has only as
-    /// words is doubtful: see [`Self::examine`].
+    /// Code without a citation uses the citations of the paragraph before it, if the cited text and
+    /// the question have all its lines, or all words of a line. If the text has only the words, the
+    /// code is doubtful: see [`Self::examine`].
     fn cover_code(&mut self) {
         let mut before: Vec<usize> = Vec::new();
         let mut block = None;
@@ -272,7 +272,7 @@ impl Court<'_> {
             if known.is_empty() {
                 continue;
             }
-            // The person who asked may have named what the code is used on.
+            // The question may name the object of the command.
             known.push(self.snapshot.question());
             let says = |line: &str| {
                 known.iter().any(|text| text.contains(line)) || has_all_words(line, &known)
@@ -463,7 +463,7 @@ impl Court<'_> {
             _ => {}
         }
         let exact = self.find_exact(i, &labels);
-        // What is already rejected needs no further check, and a quotation was compared letter by
+        // A rejected claim needs no further check, and a quotation was already compared letter by
         // letter.
         let settled = problems
             .iter()
@@ -717,12 +717,12 @@ impl Court<'_> {
     }
 }
 
-/// Where a claim may be supported, the strongest first.
+/// The places that may support a claim, the strongest first.
 #[derive(Default)]
 struct Carriers {
-    /// It appears word for word.
+    /// The place of the same words.
     exact: Option<Place>,
-    /// Its quotation appears.
+    /// The place of its quotation.
     quoted: Option<Place>,
     /// The sentence that supports most of it.
     near: Option<Place>,
@@ -759,7 +759,7 @@ fn join(mut sentences: Vec<String>, more: Vec<String>) -> String {
     sentences.join(" ")
 }
 
-/// A place as people read it: `E1 (plan.md, lines 3-4)`.
+/// A place in readable form: `E1 (plan.md, lines 3-4)`.
 fn shown(place: &Place) -> String {
     let lines = said_lines(place.path.as_str(), place.lines);
     format!("{} ({}, {lines})", place.label, place.path)

@@ -1,6 +1,6 @@
-//! L7: notes that give orders to the answerer instead of informing a reader. Flagged, never obeyed,
-//! and not a reason to reject: a note about such tricks is a note too. (Citations planted in notes
-//! are found in `identity`.)
+//! L7: finds notes that give orders to the answerer instead of informing a reader. They are flagged
+//! and never obeyed. They do not reject a claim, because a note about such tricks is a legitimate
+//! note. `identity` finds citations planted in notes.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -62,8 +62,8 @@ pub(crate) fn suspects(texts: &SourceTexts<'_>) -> BTreeSet<Label> {
         .collect()
 }
 
-/// Matches all phrases at once, so a text is read only once. `None` only if the automaton could not
-/// be built, which `c41_orders_are_found_in_any_case` rules out.
+/// Matches all phrases at once, so each text is read only once. `None` if the automaton could not
+/// be built; the test `c41_orders_are_found_in_any_case` shows that it can.
 static FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
     let mut builder = AhoCorasick::builder();
     builder

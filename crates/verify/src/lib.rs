@@ -1,8 +1,8 @@
-//! (draft, snapshot, freshness) → report. Pure: the same bytes in, the same bytes out, on every
-//! machine.
+//! Verifies an answer: (draft, snapshot, freshness) → report. The functions are pure: the same
+//! input gives the same output on every machine.
 //!
-//! Layers, each in its own file. If no layer objects, the claim is accepted; what cannot be checked
-//! is rejected:
+//! Each layer has its own file. A claim is accepted if no layer objects. A claim that cannot be
+//! checked is rejected.
 //!
 //! | layer | question | file |
 //! | --- | --- | --- |
@@ -20,7 +20,7 @@
 //! `checks::rejection`.
 //!
 //! `verified` is given only to whole sentences of the cited evidence, word for word. Everything
-//! else without objections is `checked`: nothing was found against it, which proves nothing more.
+//! else without objections is `checked`: nothing was found against it, which does not prove it.
 #![doc = ""]
 #![doc = include_str!("../README.md")]
 

@@ -81,8 +81,7 @@ impl Report {
     }
 }
 
-/// Whether one sentence denies what the other asserts, and they do not differ in any other relevant
-/// word.
+/// Whether one sentence denies what the other asserts, and all their other relevant words agree.
 pub fn differs_only_in_negation(a: &str, b: &str) -> bool {
     let mut lexicon = Lexicon::default();
     let a = denied(a, &mut lexicon);

@@ -1,4 +1,4 @@
-//! L3: quoted words appear in the evidence, without a break.
+//! L3: quoted words must appear in the evidence as one unbroken run.
 //!
 //! Twelve characters or more between quote marks, and every block quote, must be found in a cited
 //! item under the declared normalisation ([`local_agent_text::evidence::Normal`]); punctuation that
@@ -74,7 +74,8 @@ impl<'a> Judge<'a> {
         self.explain(bare, cited)
     }
 
-    /// A quote with ellipses: its parts in order in one item, with no negation left out.
+    /// Judges a quote with ellipses: its parts must be in one item, in order, with no negation left
+    /// out.
     fn pieces(&self, pieces: &[&str], cited: &[Label]) -> QuoteMatch {
         let mut hidden = None;
         for text in cited.iter().filter_map(|l| self.texts.get(*l)) {
@@ -264,13 +265,13 @@ fn verbatim(text: &SourceText<'_>, words: &str) -> Option<QuoteMatch> {
         .map(|range| QuoteMatch::In(text.item.label, range))
 }
 
-/// Without surrounding quote marks and blanks, and without closing punctuation.
+/// The quote without surrounding quote marks and blanks, and without closing punctuation.
 fn bare(quote: &str) -> &str {
     let quote = quote.trim_matches(|c: char| c == '"' || c.is_whitespace());
     quote.trim_end_matches(['.', ',', ';', ':', '!', '?', ' ', '。', '，', '"'])
 }
 
-/// The parts between ellipses, without empty ones.
+/// The non-empty parts between ellipses.
 fn pieces(quote: &str) -> Vec<&str> {
     let mut out = vec![quote];
     for mark in ["[...]", "[…]", "(...)", "(…)", "...", "…"] {

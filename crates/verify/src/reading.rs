@@ -1,5 +1,5 @@
-//! A text parsed for comparison: words, atoms, and where each stem is. Made once for every item of
-//! evidence.
+//! A text parsed for comparison: its words, its atoms, and the sentences that contain each stem.
+//! Every item of evidence is parsed once.
 
 use std::cell::OnceCell;
 use std::ops::Range;
@@ -47,8 +47,8 @@ pub(crate) struct Capitals {
     pub letters: Vec<char>,
 }
 
-/// Which sentences contain what, by number. Sorted lists instead of maps, because they are made for
-/// every claim.
+/// An index from a number to the sentences that contain it. It uses sorted lists instead of maps,
+/// because one is built for every claim.
 #[derive(Default)]
 struct Postings {
     /// Ascending, each once.
@@ -59,7 +59,7 @@ struct Postings {
 }
 
 impl Postings {
-    /// From pairs of key and sentence, in any order and with repetitions.
+    /// Builds the index from pairs of key and sentence, in any order and with repetitions.
     fn of(pairs: Vec<(u32, u32)>) -> Self {
         let mut pairs = sorted(pairs);
         pairs.dedup();
@@ -91,8 +91,8 @@ impl Postings {
     }
 }
 
-/// Sorts ascending. Keys are stem numbers, which are small: if there are not many more keys than
-/// pairs, a counting sort is used, first by sentence, then by key.
+/// Sorts in ascending order. Keys are stem numbers, which are small. If there are not many more
+/// keys than pairs, a counting sort is used, first by sentence, then by key.
 fn sorted(mut pairs: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
     let most =
         |of: fn(&(u32, u32)) -> u32| pairs.iter().map(of).max().map_or(0, |most| most as usize);
@@ -184,7 +184,8 @@ impl Reading {
         !self.stems.get(id).is_empty()
     }
 
-    /// How well the stem matches anywhere: 1, [`ALIKE`] or 0.
+    /// How well the text matches the stem: 1 for the stem itself, [`ALIKE`] for a similar one,
+    /// otherwise 0.
     pub(crate) fn matches(&self, id: u32, lexicon: &Lexicon) -> f64 {
         if self.has(id) {
             1.0
@@ -200,8 +201,8 @@ impl Reading {
         self.lower.get_or_init(|| self.normal.to_lowercase())
     }
 
-    /// The units that it names, each once: as words, with its numbers, as currency and percent
-    /// signs.
+    /// The units that the text names, each once: words, units of its numbers, and currency and
+    /// percent signs.
     pub(crate) fn units(&self) -> &[MeasureUnit] {
         self.units.get_or_init(|| {
             let words = self.text.tokens.iter().filter_map(|t| unit(self.word(t)));
@@ -315,7 +316,7 @@ impl Reading {
         self.statements.get_or_init(|| statements(self))
     }
 
-    /// Its labels: of rows, items, lines and sections.
+    /// The labels of its rows, items, lines and sections.
     pub(crate) fn families(&self) -> &[Family] {
         self.families.get_or_init(|| families(self))
     }

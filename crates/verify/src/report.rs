@@ -1,4 +1,4 @@
-//! What verification found, for people and for programs.
+//! The report of a verification, for people and for programs.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -31,7 +31,7 @@ pub const REPORT_VERSION: u32 = 2;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// The claim is one or more whole sentences of the cited evidence, word for word.
+    /// The claim consists of one or more whole sentences of the cited evidence, word for word.
     Verified,
     /// Properly cited; quotes, numbers, names and negations match the cited text. The wording is
     /// the answerer's own, and it is not proved that it follows.
@@ -39,7 +39,7 @@ pub enum Verdict {
     /// Properly cited, and its number was computed from numbers in the cited text: see
     /// [`Claim::derivation`]. The words around the number were checked, not proved.
     Derived,
-    /// Something speaks against the claim, but nothing disproves it: see its doubts. It may be
+    /// Some finding speaks against the claim, but none disproves it: see its doubts. It may be
     /// shown, marked, next to the sentence that raises the doubt; a strict caller withholds it.
     Doubtful,
     /// Disproved, or not properly cited: see its codes.
@@ -56,7 +56,7 @@ impl Verdict {
         Self::Rejected,
     ];
 
-    /// The word for it, as in JSON: `verified`, `derived`, `checked`, `doubtful`, `rejected`.
+    /// Its name, as in JSON: `verified`, `derived`, `checked`, `doubtful`, `rejected`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Verified => "verified",

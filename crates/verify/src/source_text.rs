@@ -1,5 +1,5 @@
-//! The evidence as verification reads it: normalised once and cut into sentences once, on first
-//! use.
+//! The evidence in the form that verification uses. Each item is normalised and cut into sentences
+//! once, on first use.
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, HashSet};
@@ -44,7 +44,7 @@ struct Starts {
 const OPENING: usize = 8;
 
 impl<'a> SourceTexts<'a> {
-    /// Prepares nothing yet.
+    /// Wraps a snapshot; each text is prepared on first use.
     pub(crate) fn new(snapshot: &'a EvidenceSnapshot) -> Self {
         let text = |item| SourceText {
             item,

@@ -1,13 +1,13 @@
-//! Values that a text states, in a form in which two texts are compared without looking at all
-//! pairs of their sentences.
+//! The values that a text states, in a form that compares two texts without comparing all pairs of
+//! their sentences.
 //!
-//! Each number, date, time and version of a sentence is one value, and everything else in the
-//! sentence is its subject, reduced to a key: the stems of the content words with their negation,
-//! the names in their order, the word before the value, the other values, and whether the sentence
-//! tells of the past. Sentences with the same key say the same of the same thing, so values of one
-//! key that differ contradict each other, if they stand in places that mean the same thing: see
-//! [`StatedValue::contradicts`]. Which amounts are equal, and which can replace each other, is
-//! decided as for the remark `CONFLICT`.
+//! Each number, date, time and version of a sentence is one value. The rest of the sentence is the
+//! subject of the value, reduced to a key: the stems of the content words with their negation, the
+//! names in their order, the word before the value, the other values, and whether the sentence is
+//! in the past tense. Sentences with the same key make the same statement about the same thing. So
+//! values of one key that differ contradict each other, if their places mean the same thing: see
+//! [`StatedValue::contradicts`]. Equal and comparable amounts are defined as for the remark
+//! `CONFLICT`.
 
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hasher as _};
@@ -30,19 +30,19 @@ const MOST_VALUES: usize = 4;
 /// Maximum number of words of a sentence; a longer one is rarely repeated with another value.
 const MOST_WORDS: usize = 40;
 
-/// Least number of content words, besides the value, that name a thing anywhere; a single one names
-/// a thing of its note.
+/// Minimum number of content words, besides the value, that identify a thing in any note. A single
+/// word identifies a thing only within its note.
 const NAMED_WORDS: usize = 2;
 
-/// Least number of content words, besides the value, of a sentence that says how things are and
-/// names its thing without a name: "The rent of the harbour office is 840 euros".
+/// Minimum number of content words, besides the value, of a sentence that describes a state and
+/// uses no proper name: "The rent of the harbour office is 840 euros".
 const SPECIFIC_WORDS: usize = 3;
 
-/// Titles with at least this share of their words in common, and others besides, are of things of
-/// one kind: "Get statement", "Put statement".
+/// Two titles name two things of one kind if they share at least this much of their words and each
+/// has others: "Get statement", "Put statement".
 const SIBLINGS: f64 = 1.0 / 3.0;
 
-/// Where a passage stands.
+/// The place of a passage in the notes.
 #[derive(Debug, Clone, Copy)]
 pub struct PassagePlace<'a> {
     /// The title of its note.
@@ -53,10 +53,10 @@ pub struct PassagePlace<'a> {
     pub headings: &'a str,
 }
 
-/// One value, and what it is said of.
+/// One value and its subject.
 #[derive(Debug, Clone)]
 pub struct StatedValue {
-    /// Equal for sentences that say the same of the same thing.
+    /// Equal for sentences that make the same statement about the same thing.
     pub subject: u64,
     /// The sentence, in bytes of the passage.
     pub sentence: Range<usize>,
@@ -67,37 +67,37 @@ pub struct StatedValue {
     place: Arc<PlaceWords>,
 }
 
-/// How a sentence says its value.
+/// The form of the sentence that states the value.
 #[derive(Debug, Clone, Copy)]
 struct Manner {
-    /// It has a name, and is not a row of a table.
+    /// It has a proper name and is not a row of a table.
     is_named: bool,
-    /// It says how things are, in enough words to know of what, and is not a row of a table.
+    /// It describes a state in enough words to identify the subject, and is not a row of a table.
     is_specific: bool,
-    /// It says one word besides its value: "Salt: 10 g".
+    /// It has one word besides its value: "Salt: 10 g".
     is_brief: bool,
-    /// It tells how things are or will be.
+    /// It describes a present or future state.
     is_standing: bool,
-    /// It tells what happened, and not when.
+    /// It reports an event without a date.
     is_event: bool,
-    /// Of a date: it is the day of something that happens once.
+    /// For a date: it is the day of an event that happens once.
     happens_once: bool,
 }
 
-/// The words that say what a place is about.
+/// The words that name the subject of a place.
 #[derive(Debug, PartialEq, Eq)]
 struct PlaceWords {
     title: BTreeSet<u64>,
     headings: BTreeSet<u64>,
-    /// The digits in path, title and headings: of a day, a version, an edition.
+    /// The digits in path, title and headings: of a date, a version, an edition.
     numbers: BTreeSet<u64>,
-    /// Whether they are those of a day.
+    /// Whether they are the digits of a date.
     is_dated: bool,
-    /// Some heading says that it is not, or not any more, in force.
+    /// Whether a heading says that the text is not, or no longer, in force.
     is_past: bool,
 }
 
-/// What can differ.
+/// A value that can be compared.
 #[derive(Debug, Clone)]
 enum ComparableValue {
     /// A number with its unit, or a date.
@@ -135,8 +135,8 @@ impl ComparableValue {
     }
 }
 
-/// Whether both numbers have the same bound and the same second unit, and neither date leaves it
-/// open which of its numbers is the month.
+/// Whether both numbers have the same bound and the same second unit, and the month of each date is
+/// certain.
 fn same_form(a: &Thing, b: &Thing) -> bool {
     match (a, b) {
         (Thing::Number(a), Thing::Number(b)) => {
@@ -148,12 +148,12 @@ fn same_form(a: &Thing, b: &Thing) -> bool {
 }
 
 impl StatedValue {
-    /// Whether both say the same of the same thing, with another value.
+    /// Whether both make the same statement about the same thing, with different values.
     ///
-    /// Their places must allow it. A sentence that does not name its thing is about what its note
-    /// is about, so the title and the headings of one must be among those of the other; notes on
-    /// two things of one kind are about different things. What happened can happen twice. Notes of
-    /// different days may tell of different days, unless both sentences say how things are.
+    /// Their places must allow it. The subject of a sentence without a name is the subject of its
+    /// note. So the title and the headings of one must be among those of the other, and notes on
+    /// two things of one kind have different subjects. An event can happen twice. Notes with
+    /// different dates may describe different days, unless both sentences describe a state.
     pub fn contradicts(&self, other: &Self) -> bool {
         self.subject == other.subject
             && self.amount.contradicts(&other.amount)
@@ -197,7 +197,7 @@ impl StatedValue {
     }
 }
 
-/// Whether two titles are those of two things of one kind.
+/// Whether two titles name two things of one kind.
 fn are_siblings(a: &BTreeSet<u64>, b: &BTreeSet<u64>) -> bool {
     let shared = a.intersection(b).count();
     let all = a.union(b).count();
@@ -232,7 +232,7 @@ pub fn stated_values(passage: &str, place: &PassagePlace<'_>) -> Vec<StatedValue
 }
 
 impl StatedValue {
-    /// With its ranges in the raw text.
+    /// The value with its ranges in the raw text.
     fn placed(self, normal: &Normal) -> Option<Self> {
         Some(Self {
             sentence: normal.raw(self.sentence)?,
@@ -242,8 +242,8 @@ impl StatedValue {
     }
 }
 
-/// Whether a sentence states something that another text can contradict: no question, no
-/// condition, no guess, and nothing about what only stands around it.
+/// Whether a sentence makes a statement that another text can contradict. A question, a condition,
+/// a guess and a sentence that refers to the text around it do not.
 fn states(reading: &Reading, n: usize, text: &str) -> bool {
     const ANAPHORS: &[&str] = list!("stated.anaphors");
     let tokens = reading.tokens_of(n);
@@ -354,7 +354,7 @@ impl<'r> Said<'r> {
         (before >= first).then(|| self.reading.text.tokens.get(before))?
     }
 
-    /// "Table 3", "§ 5", "Windows 11", "msvc-160": the number is a name, or part of one.
+    /// Whether the number is a name or part of one: "Table 3", "§ 5", "Windows 11", "msvc-160".
     fn is_part_of_a_name(&self) -> bool {
         const NUMBERED: &[&str] = list!("stated.numbered");
         let text = self.reading.normal.get(..self.atom.bytes.start);
@@ -400,8 +400,7 @@ impl<'r> Said<'r> {
         hash(&(words, names, before, columns, self.has_any(PAST)))
     }
 
-    /// Whether a word tells that something happened: a form of the past without one of "to be"
-    /// before it.
+    /// Whether a word reports an event: a past form without a form of "to be" before it.
     fn tells_the_past(&self) -> bool {
         const PAST: &[&str] = list!("stated.past");
         const PRESENT: &[&str] = list!("stated.present");
@@ -433,7 +432,7 @@ impl<'r> Said<'r> {
 }
 
 impl PlaceWords {
-    /// `heading` is one inside the passage, below those of `place`.
+    /// The words of a place; `heading` is one inside the passage, below those of `place`.
     fn of(place: &PassagePlace<'_>, heading: &str) -> Self {
         const PAST: &[&str] = list!("stated.past-headings");
         let mut lexicon = Lexicon::default();

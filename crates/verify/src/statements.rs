@@ -1,8 +1,8 @@
-//! Splits a text into statements, and adds to each what a reader would add in their head.
+//! Splits a text into statements, and adds the words that a reader would supply.
 //!
-//! A sentence is cut into parts where a new statement begins. A part that cannot be understood
-//! alone is completed: a short one by the rest of its sentence or by the sentence before it; "The
-//! other does not." by what the first one does; a table cell by the names of its row and column; a
+//! A sentence is cut where a new statement begins. A part that cannot be understood alone is
+//! completed: a short one by the rest of its sentence or by the sentence before it; "The other does
+//! not." by the verb of the sentence before it; a table cell by the names of its row and column; a
 //! list item by its label.
 
 use std::ops::Range;
@@ -89,7 +89,7 @@ fn content(tokens: &[Token]) -> usize {
     tokens.iter().filter(|t| t.is_content()).count()
 }
 
-/// "The other does not": a part that ends with a negation that governs nothing.
+/// Whether a part ends with a negation that governs nothing: "The other does not".
 fn is_elliptic(reading: &Reading, own: &[Token]) -> bool {
     own.last().is_some_and(|token| {
         let word = lower_case(reading.word(token));
@@ -97,8 +97,8 @@ fn is_elliptic(reading: &Reading, own: &[Token]) -> bool {
     })
 }
 
-/// What follows a part that ends at `from`: "It was not, it was written by her." A contrast is not
-/// part of what is denied.
+/// The words after a part that ends at `from`: "It was not, it was written by her." A contrast is
+/// not part of the denial.
 fn behind<'r>(reading: &'r Reading, sentence: &Range<usize>, from: usize) -> &'r [Token] {
     let rest = slice(reading, from..sentence.end.min(from + MOST_TAKEN));
     let contrast = rest.first().is_some_and(|t| {
@@ -110,7 +110,7 @@ fn behind<'r>(reading: &'r Reading, sentence: &Range<usize>, from: usize) -> &'r
     if contrast { &[] } else { rest }
 }
 
-/// What comes before `own`: the part before it, or the previous sentence in the same block.
+/// The words before `own`: the part before it, or the previous sentence in the same block.
 fn before<'r>(reading: &'r Reading, s: usize, own: &Range<usize>) -> &'r [Token] {
     let Some(sentence) = reading.sentence(s) else {
         return &[];
@@ -130,8 +130,8 @@ fn before<'r>(reading: &'r Reading, s: usize, own: &Range<usize>) -> &'r [Token]
     })
 }
 
-/// "The Team plan has it. The Basic plan does not.": the earlier statement without its subject,
-/// when both subjects share a word.
+/// The earlier statement without its subject, if both subjects share a word: "The Team plan has it.
+/// The Basic plan does not."
 fn without_subject<'r>(own: &[Token], before: &'r [Token]) -> &'r [Token] {
     let named = |t: &Token| t.is_content() && own.iter().any(|o| o.id == t.id);
     let last = before.iter().take(SUBJECT).position(named);

@@ -1,8 +1,8 @@
-//! L6: how much of a claim the cited text supports, in numbers that people can inspect.
+//! L6: measures how much of a claim the cited text supports, in numbers that people can inspect.
 //!
 //! Every feature is a share or a flag that can be checked by hand; the score is their weighted sum.
-//! Weights and thresholds are data (`data/support.txt`) with their provenance. Only sums, products
-//! and quotients, so the score is the same on every machine.
+//! Weights and thresholds are in `data/support.txt` with their provenance. The score uses only
+//! sums, products and quotients, so it is the same on every machine.
 
 use std::sync::LazyLock;
 
@@ -16,7 +16,7 @@ const MOST_WORDS: usize = 300;
 /// Sentences in a window.
 pub(crate) const WINDOW: usize = 3;
 
-/// What is measured, in the order of [`Features::values`].
+/// The names of the features, in the order of [`Features::values`].
 pub(crate) const NAMES: [&str; 7] = [
     "cover",
     "said",
@@ -27,14 +27,15 @@ pub(crate) const NAMES: [&str; 7] = [
     "hedge",
 ];
 
-/// What was measured about one claim and its evidence.
+/// The features of one claim and its evidence.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Features {
     /// Share of the claim's words that appear anywhere in the evidence.
     pub cover: f64,
-    /// The same within the best window, with rare words weighted more, for the words after the
-    /// claim's opening names: what is said, not the subject. Texts name their subject in their
-    /// titles, and the rest of a claim is where it can be true or false.
+    /// The share within the best window, with rare words weighted more, of the words after the
+    /// claim's opening names. These words are the statement about the subject. Texts often name
+    /// their subject only in their titles, and the rest of a claim is where it can be true or
+    /// false.
     pub said: f64,
     /// 1 when a name among those words is not in the window.
     pub stranger: f64,
@@ -49,7 +50,7 @@ pub(crate) struct Features {
 }
 
 impl Features {
-    /// In the order of [`NAMES`].
+    /// The values in the order of [`NAMES`].
     pub(crate) const fn values(&self) -> [f64; 7] {
         [
             self.cover,
@@ -165,8 +166,8 @@ fn word_weights(counted: &[Token], texts: &[&Reading]) -> Vec<f64> {
     counted.iter().map(one).collect()
 }
 
-/// Finds the best window of `texts` for the claim. `None` when the claim has no word to measure or
-/// there is no text.
+/// Finds the best window of `texts` for the claim. `None` if the claim has no word to measure or
+/// `texts` is empty.
 pub(crate) fn best_window(
     claim: &Reading,
     texts: &[&Reading],
@@ -332,7 +333,7 @@ fn end_of_opening(claim: &Reading) -> usize {
     goes_on.map_or(claim.normal.len(), |t| t.start)
 }
 
-/// Each value once, ascending, to be searched.
+/// The values sorted and without duplicates, for binary search.
 fn sorted(values: impl Iterator<Item = u32>) -> Vec<u32> {
     let mut out: Vec<u32> = values.collect();
     out.sort_unstable();

@@ -21,7 +21,7 @@ pub(crate) enum Quantity {
     Nothing,
 }
 
-/// How sure or binding a statement is.
+/// How certain or binding a statement is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mood {
     /// Must, required.
@@ -47,9 +47,9 @@ pub(crate) enum Status {
     Decided,
     /// Turned down.
     Rejected,
-    /// On its way out.
+    /// To be removed.
     Deprecated,
-    /// Gone.
+    /// No longer there.
     Removed,
     /// In force.
     Active,
@@ -59,7 +59,7 @@ pub(crate) enum Status {
     Ongoing,
 }
 
-/// What a word does in a sentence, besides its meaning.
+/// A function of a word in a sentence, besides its meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
     /// Carries little information: "way", "make", "instead".
@@ -84,7 +84,7 @@ pub(crate) enum Role {
     Share,
     /// Puts one thing before, above or on another.
     Placing,
-    /// The same, and verbs that do: "precedes".
+    /// Puts one thing before another, verbs included: "precedes".
     Ordering,
     /// Marks a position in an order: "first", "then".
     Sequence,
@@ -135,7 +135,7 @@ impl Roles {
     }
 }
 
-/// What is known about a word.
+/// The properties of a word.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Entry {
     /// Carries no content.
@@ -148,7 +148,7 @@ pub(crate) struct Entry {
     pub turns: bool,
     /// Cancels a negation before it ("not only").
     pub hollow: bool,
-    /// What else it does in a sentence.
+    /// Its other functions in a sentence.
     pub roles: Roles,
     /// May begin a number or a date.
     pub amount: bool,
@@ -160,7 +160,7 @@ pub(crate) struct Entry {
     pub mood: Option<Mood>,
     /// A status.
     pub status: Option<Status>,
-    /// The pairs of opposites it is in: which pair, which side.
+    /// The pairs of opposites that contain it: the number of the pair, and the side.
     pub pairs: Vec<(u16, bool)>,
 }
 
@@ -270,7 +270,7 @@ impl Tables {
         stem(self.bases.get(word).copied().unwrap_or(word))
     }
 
-    /// What is known about a lower-case word with this stem, if anything is.
+    /// The properties of a lower-case word with this stem, if it is listed.
     pub(crate) fn entry(&self, word: &str, stem: &str) -> Option<&Entry> {
         self.words.get(word).or_else(|| self.stems.get(stem))
     }

@@ -1,4 +1,4 @@
-//! The terms of a text: what can be related to something, and be swapped with something else.
+//! The terms of a text: the units that can be related to each other or swapped with each other.
 
 use std::ops::Range;
 
@@ -142,7 +142,7 @@ fn sign_before(normal: &str, start: usize) -> &str {
 /// Words that begin a new statement inside a sentence.
 const OPENERS: [&str; 23] = *list!("terms.openers");
 
-/// For every token of a reading: which part of its sentence it is in.
+/// For every token of a reading: the number of its part of the sentence.
 pub(crate) fn parts(reading: &Reading) -> Vec<u32> {
     let mut out = Vec::with_capacity(reading.text.tokens.len());
     let mut part = 0;

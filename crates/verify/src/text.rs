@@ -1,5 +1,5 @@
-//! Normalised text as words: stems, clauses, and what is negated. Both sides of every comparison
-//! are parsed by this code.
+//! Splits normalised text into words, with their stems, clauses and negations. Both sides of every
+//! comparison are parsed by this code.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -139,7 +139,8 @@ pub(crate) struct Token {
 }
 
 impl Token {
-    /// The same word, negated as given; a negated content word is itself the head of the negation.
+    /// A copy of the token, negated as given; a negated content word is itself the head of the
+    /// negation.
     pub(crate) fn with_negation(self, negated: bool) -> Self {
         Self {
             negated,
@@ -463,8 +464,8 @@ const REACH: usize = 24;
 /// How many words may be inserted between a negation and what it governs.
 const PUT_IN: usize = 6;
 
-/// "They were not, by their own account, towed": the clause that a "not" governs when words between
-/// commas follow it.
+/// The clause that a "not" governs when words between commas follow it: "They were not, by their
+/// own account, towed".
 fn governed_clause(from_cue: &[Token], text: &str) -> Option<u32> {
     let (cue, after) = from_cue.split_first()?;
     let comma = |t: &Token| text.get(t.end..).is_some_and(|r| r.starts_with(','));
@@ -542,7 +543,8 @@ fn from_after(tokens: &[Token], i: usize, text: &str) -> Option<usize> {
     (acts && verb.clause == tokens.get(i)?.clause).then_some(i + 1 + at)
 }
 
-/// "keeps it from calling", "stops them from loading": what follows does not happen.
+/// Whether token `i` begins a phrase like "keeps it from calling" or "stops them from loading",
+/// which negates the verb after "from".
 fn keeps_from(tokens: &[Token], i: usize, text: &str) -> bool {
     const VERBS: &[&str] = list!("negation.keep-from");
     let word = tokens.get(i).and_then(|t| text.get(t.start..t.end));
@@ -555,7 +557,7 @@ pub(crate) fn keeps_something_from(tokens: &[Token], text: &str) -> bool {
     (0..tokens.len()).any(|i| keeps_from(tokens, i, text))
 }
 
-/// Marks the verb behind "from" and what it governs.
+/// Marks the verb after "from" as negated, and the words that it governs.
 fn negate_what_is_kept_from(tokens: &mut [Token], i: usize, text: &str) {
     let Some(from) = from_after(tokens, i, text) else {
         return;

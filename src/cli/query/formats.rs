@@ -10,8 +10,8 @@ use local_agent_index::lexical::Query;
 use local_agent_index::retrieval::Hit;
 use local_agent_text::error::{Failure, Result};
 
-/// Number of key digits in these formats: unique in 99 % of libraries with a million chunks;
-/// otherwise `get` reports the ambiguity.
+/// Number of key digits in these formats. They are unique in 99 % of libraries with a million
+/// chunks; otherwise `get` reports the ambiguity.
 const KEY_DIGITS: usize = 12;
 
 /// One hit with `qmd`'s field names.
@@ -19,7 +19,7 @@ const KEY_DIGITS: usize = 12;
 struct QmdHit {
     /// `#` and the first digits of the chunk's key.
     docid: String,
-    /// Rounded to two decimals.
+    /// The score, rounded to two decimals.
     score: f64,
     /// `qmd://source/path`.
     file: String,

@@ -101,7 +101,7 @@ pub(super) fn run(context: &mut Context, args: &Args, usual: ModeArg) -> Result<
     Ok(ExitCode::SUCCESS)
 }
 
-/// Brings the index up to date, and says which sources could not be read.
+/// Brings the index up to date, and reports sources that could not be read.
 fn refresh(context: &mut Context, config: &Config, sandbox: &Sandbox) -> Result<()> {
     let files = context.model(config)?;
     let run = IndexRun {
@@ -155,7 +155,7 @@ impl Shown<'_> {
         Ok(())
     }
 
-    /// The name of a hit's file: with its source if there are several.
+    /// The name of a hit's file, with its source if several sources are configured.
     fn file(&self, hit: &Hit) -> String {
         let chunk = &hit.chunk;
         if self.args.full_path {
@@ -222,7 +222,7 @@ impl Shown<'_> {
             &chunk.text,
             before.map(str::len).sum(),
         );
-        // An editor opens the file, and lines of its text are not lines of the file.
+        // An editor opens the file, and the lines of an extracted text are not those of the file.
         let opened = line_in_file(chunk.path.as_str(), &above).unwrap_or(line);
         let place = out.link(&self.path(hit), opened, &place);
         let score = if self.searched.documents.is_some() {
@@ -312,7 +312,7 @@ fn trail(hit: &Hit, above: &HeadingPath) -> String {
     names.join(" › ")
 }
 
-/// The message for an empty list.
+/// The message for an empty result.
 fn nothing(args: &Args, searched: &Searched) -> String {
     let tag = args.scope.tag.first();
     let filter = searched.query.filters.iter().find(|one| one.key == "tag");
@@ -323,7 +323,7 @@ fn nothing(args: &Args, searched: &Searched) -> String {
     }
 }
 
-/// Reports on stderr which words are in no note.
+/// Reports on stderr the words that no note contains.
 fn say_corrections(corrections: &[Correction]) {
     for one in corrections {
         let Some(first) = one.instead.first() else {
@@ -370,10 +370,10 @@ pub(super) fn say_index_stale(files: &[String]) {
     ));
 }
 
-/// Reports on stderr what limits the completeness of the answer.
+/// Reports on stderr why the result may be incomplete.
 pub(super) fn say_limits(coverage: &Coverage, stale: &[Stale]) {
     for one in stale {
-        // Vectors from another state of the index still find every chunk that has one.
+        // Vectors from an earlier state of the index still find every chunk that has one.
         let is_behind = one.what == "vectors" && coverage.embedded >= coverage.chunks;
         if is_behind && coverage.chunks > 0 {
             continue;

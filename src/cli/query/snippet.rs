@@ -27,7 +27,7 @@ pub(super) struct Snippet {
     pub cut: (bool, bool),
 }
 
-/// The part of `text` with the most different words of `query`; among several, the first.
+/// The part of `text` with the most different words of `query`; on a tie, the first.
 pub(super) fn snippet(text: &str, query: &Query) -> Snippet {
     let found = matches(text, query);
     let window = best_window(text, &found);
@@ -55,7 +55,7 @@ pub(super) fn snippet(text: &str, query: &Query) -> Snippet {
 #[derive(Debug)]
 struct Match {
     range: Range<usize>,
-    /// Which word of the query it is: words with the same stem count as one.
+    /// The matched word of the query; words with the same stem count as one.
     term: String,
 }
 

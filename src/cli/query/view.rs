@@ -21,19 +21,19 @@ pub(in crate::cli) struct QueryView<'a> {
     pub outcome: Outcome,
     pub count: usize,
     pub hits: Vec<HitView<'a>>,
-    /// The number of matching documents, if only filters selected them.
+    /// The number of matching documents, if the query has only filters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub documents: Option<usize>,
-    /// Words that are in no note.
+    /// Words that no note contains.
     #[serde(skip_serializing_if = "<[Correction]>::is_empty")]
     pub corrections: &'a [Correction],
     pub coverage: Coverage,
     /// Files that changed since they were indexed.
     pub index_stale: Vec<String>,
     pub stale: &'a [Stale],
-    /// Why the vectors do not count in the ranking, if they do not.
+    /// Why the ranking ignores the vectors, if it does.
     pub vectors_without_say: Option<&'a str>,
-    /// What a reranker did with the hits, if one ranked them.
+    /// The result of the reranker, if one ranked the hits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reranked: Option<&'a Reranked>,
     pub warnings: &'a [String],
@@ -50,7 +50,7 @@ pub(in crate::cli) enum Outcome {
 /// One hit.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(in crate::cli) struct HitView<'a> {
-    /// From 1.
+    /// The rank, from 1.
     rank: usize,
     source: &'a str,
     kind: &'a str,
@@ -67,7 +67,7 @@ pub(in crate::cli) struct HitView<'a> {
     fresh: bool,
     /// The chance that it is relevant, 0 to 1.
     score: f32,
-    /// What the reranker says about query and passage; the greater the better, without bounds.
+    /// The reranker's score for query and passage; greater is better, without bounds.
     #[serde(skip_serializing_if = "Option::is_none")]
     reranker_score: Option<f32>,
     method: &'static str,
@@ -164,7 +164,7 @@ pub(super) fn line_of_match(hit: &Hit, query: &Query) -> usize {
     hit.chunk.lines.first() as usize + snippet(&hit.chunk.text, query).line
 }
 
-/// Every number that went into the rank.
+/// All numbers that determined the rank.
 pub(super) fn explanation(hit: &Hit) -> Value {
     let mut all = serde_json::to_value(&hit.trace).unwrap_or_default();
     if hit.trace.fused.is_some() {

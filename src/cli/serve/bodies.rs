@@ -1,4 +1,4 @@
-//! The operations of the server, with the same results as the command line's `--json`.
+//! The operations of the server, with the results of the command line's `--json`.
 
 use std::sync::Arc;
 use std::sync::PoisonError;
@@ -54,16 +54,16 @@ pub(super) struct Served {
     pub(super) remarks: Remarks,
 }
 
-/// A note with what leads to it and what is like it.
+/// A note with the notes that link to it and the similar ones.
 #[derive(Serialize, JsonSchema)]
 pub(in crate::cli) struct NotePageView<'a> {
     document: get::PieceView<'a>,
     outline: Vec<OutlineLine>,
     backlinks: Vec<Backlink>,
     similar: Vec<SimilarNote>,
-    /// Opens the file in an editor of this machine.
+    /// A link that opens the file in an editor of this machine.
     editor: Option<String>,
-    /// Opens the file in Obsidian.
+    /// A link that opens the file in Obsidian.
     obsidian: Option<String>,
 }
 
@@ -87,7 +87,8 @@ impl Served {
         &self.service.loaded.config
     }
 
-    /// The owner sees every note; everybody else gets what agents get.
+    /// The visitor's sandbox. The owner sees every note; everybody else sees the notes that agents
+    /// see.
     fn sandbox(&self) -> Result<Sandbox> {
         match self.config().client {
             None => self.service.whole_sandbox(),
@@ -99,7 +100,7 @@ impl Served {
         Archive::new(place(self.config()))
     }
 
-    /// The run that a name means, if it may be seen.
+    /// The run with this name, if the visitor may see it.
     fn found(&self, name: &str) -> Result<(Archive, RunId)> {
         let archive = self.archive();
         let id = archive.find(name)?;
@@ -110,7 +111,7 @@ impl Served {
         Ok((archive, id))
     }
 
-    /// The links that open a file on this machine; none for a visitor from elsewhere.
+    /// The links that open a file on this machine; `None` for a visitor from another machine.
     fn opened_by(&self, address: &str, line: usize) -> (Option<String>, Option<String>) {
         let Some((source, path)) = address.split_once(':') else {
             return (None, None);
@@ -128,7 +129,7 @@ impl Served {
     }
 }
 
-/// Stops the operation when nobody waits for it any more.
+/// Fails if the client no longer waits for the operation.
 fn go_on(cancelled: &AtomicBool) -> Result<()> {
     match cancelled.load(Ordering::Relaxed) {
         true => Err(Failure::new(ErrorCode::Cancelled, "nobody waits any more")),
@@ -231,7 +232,7 @@ impl Bodies for Served {
         let (config, sandbox) = (self.config(), self.sandbox()?);
         let piece = documents::get(config, &sandbox, address, Lines::default())?;
         let at = &piece.address;
-        // A note that is not indexed yet, or has no vectors, has none of these.
+        // A note that is not indexed yet, or has no vectors, has no such list.
         let backlinks = notes::backlinks(config, &sandbox, at).unwrap_or_default().1;
         let library = &self.service.library;
         let similar = notes::similar(config, &sandbox, library, at, SIMILAR);
@@ -256,7 +257,7 @@ impl Bodies for Served {
         let sandbox = self.sandbox()?;
         let mut body = status::body(self.config(), &self.service.library, &sandbox)?;
         let remarks = self.remarks.lock().unwrap_or_else(PoisonError::into_inner);
-        // They name files of the owner.
+        // These remarks name files of the owner.
         if !remarks.is_empty() && self.config().client.is_none() {
             let mut stale = to_value(&*remarks)?;
             if let (Some(all), Some(more)) = (stale.as_array_mut(), body["stale"].as_array()) {

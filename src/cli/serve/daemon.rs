@@ -1,5 +1,5 @@
-//! A server without a terminal: starting it, ending it, asking how it is, and the units that keep
-//! it at work.
+//! A server without a terminal: starts it, ends it, reports its state, and prints units that keep
+//! it running.
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader};
@@ -21,7 +21,7 @@ use local_agent_files::state::StateDirectory;
 use local_agent_net::http::{Client, Limits};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
-/// What the server says while nobody looks.
+/// The file for the messages of a server without a terminal.
 const LOG: &str = "serve.log";
 
 /// How long `stop` waits: a little longer than running requests may take.
@@ -32,29 +32,30 @@ const LONGEST_ANSWER: Duration = Duration::from_secs(5);
 
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// The server as the units name it.
+/// The names of the server in the units.
 const SERVICE: UnitSubject = UnitSubject {
     name: "serve",
     description: "local-agent serves this user's notes",
 };
 
-/// What `serve status --json` prints, without the roots.
+/// The output of `serve status --json`, without the roots.
 #[derive(Serialize, JsonSchema)]
 pub(in crate::cli) struct ServerStateView<'a> {
     #[serde(flatten)]
     server: &'a RunningServer,
-    /// Whether it answers; `null`: it speaks TLS, and was not asked.
+    /// Whether it answers; `null` if it uses TLS and was not asked.
     healthy: Option<bool>,
 }
 
-/// What `serve stop --json` prints, without the roots.
+/// The output of `serve stop --json`, without the roots.
 #[derive(Serialize, JsonSchema)]
 pub(in crate::cli) struct StoppedView {
     stopped: bool,
     pid: u32,
 }
 
-/// Starts this command again without `--daemon` and without a terminal; returns when it listens.
+/// Starts this command again, without `--daemon` and without a terminal; returns when the server
+/// listens.
 pub(super) fn start(context: &Context) -> Result<ExitCode> {
     let config = context.load()?.config;
     context.make_state(&config)?;
@@ -86,7 +87,7 @@ fn again(config: &Config) -> Result<Child> {
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(log_file(config)?);
-    // The interrupt key of this terminal is not for it.
+    // The interrupt key of this terminal must not reach it.
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     command.spawn().map_err(|e| unstarted(&e))
@@ -100,7 +101,7 @@ fn unstarted(e: &std::io::Error) -> Failure {
     .with_hint("local-agent serve")
 }
 
-/// An empty file for what the server says.
+/// An empty file for the server's messages.
 fn log_file(config: &Config) -> Result<File> {
     let failed = |e: std::io::Error| {
         local_agent_files::state::refusal(&e).unwrap_or_else(|| {
@@ -166,7 +167,7 @@ pub(super) fn stop(context: &Context) -> Result<ExitCode> {
     context.say(&view, &format!("ended: process {pid}"))
 }
 
-/// The server holds its lock, so its process id is still its own.
+/// Sends a termination signal. The server holds its lock, so its process id is still its own.
 #[cfg(unix)]
 fn send_end(server: &RunningServer) -> Result<()> {
     use rustix::process::{Pid, Signal, kill_process};
@@ -183,7 +184,7 @@ fn send_end(server: &RunningServer) -> Result<()> {
     }
 }
 
-/// Windows has no signal that asks another process to end.
+/// Fails: Windows has no signal that asks another process to end.
 #[cfg(not(unix))]
 fn send_end(server: &RunningServer) -> Result<()> {
     let message = "this system cannot ask a process without a window to end";
@@ -191,7 +192,7 @@ fn send_end(server: &RunningServer) -> Result<()> {
         .with_hint(format!("taskkill /F /PID {}", server.pid)))
 }
 
-/// Says whether a server runs, and whether it answers.
+/// Reports whether a server runs, and whether it answers.
 pub(super) fn status(context: &Context) -> Result<ExitCode> {
     let (_, server) = found(context)?;
     let healthy = is_healthy(&server)?;
@@ -215,8 +216,8 @@ pub(super) fn status(context: &Context) -> Result<ExitCode> {
     Ok(ExitCode::from(u8::from(healthy == Some(false))))
 }
 
-/// Asks the server's `/health`. A certificate is for the names of other machines, so a server with
-/// TLS is not asked.
+/// Whether the server's `/health` answers; `None` for a server with TLS. Its certificate is for the
+/// names of other machines, so it is not asked.
 fn is_healthy(server: &RunningServer) -> Result<Option<bool>> {
     if !server.url.starts_with("http://") {
         return Ok(None);
@@ -226,7 +227,7 @@ fn is_healthy(server: &RunningServer) -> Result<Option<bool>> {
     Ok(Some(reply.is_ok_and(|reply| reply.status == 200)))
 }
 
-/// Prints what keeps the server at work.
+/// Prints a unit that keeps the server running.
 pub(super) fn print_unit(context: &Context, loaded: &Loaded, unit: ServeUnit) -> Result<ExitCode> {
     let program = std::env::current_exe().map_err(|e| unstarted(&e))?;
     let command: Vec<String> = [program.to_string_lossy().into_owned()]

@@ -40,7 +40,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
 }
 
 fn start(context: &Context, args: &Args) -> Result<ExitCode> {
-    // Before the kernel confines this process.
+    // This happens before the kernel confines the process.
     let tls = identity(context, args)?;
     let made = views::ConfiguredViews::open(context)?;
     let settings = Settings {
@@ -58,7 +58,7 @@ fn start(context: &Context, args: &Args) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The certificate with its key, if there is one.
+/// The certificate with its key, if one is configured.
 fn identity(context: &Context, args: &Args) -> Result<Option<TlsIdentity>> {
     let (Some(certificate), Some(key)) = (&args.tls_cert, &args.tls_key) else {
         return Ok(None);
@@ -67,7 +67,7 @@ fn identity(context: &Context, args: &Args) -> Result<Option<TlsIdentity>> {
     TlsIdentity::read(&cwd.join(certificate), &cwd.join(key)).map(Some)
 }
 
-/// What `serve --json` prints first.
+/// The first output of `serve --json`.
 #[derive(Serialize, JsonSchema)]
 pub(in crate::cli) struct ListeningView<'a> {
     listening: String,
@@ -83,7 +83,7 @@ fn say(context: &Context, listening: &Listening) {
         url,
         link: link.as_deref(),
     };
-    // It fails only if an address is no JSON.
+    // It fails only if an address cannot be written as JSON.
     let _ = show(context, &view);
 }
 
@@ -96,7 +96,7 @@ fn show(context: &Context, view: &ListeningView<'_>) -> Result<ExitCode> {
 }
 
 impl Context {
-    /// Prints the result of a command: words, or with `--json` the view.
+    /// Prints the result of a command: the words or, with `--json`, the view.
     fn say(&self, view: &impl Serialize, words: &str) -> Result<ExitCode> {
         if self.out.json {
             self.out.json(self.body(view)?);

@@ -13,7 +13,7 @@ use crate::serve::{self, VisitorRole};
 use local_agent_agent::config::{Config, unknown_source};
 use local_agent_text::error::Result;
 
-/// What `serve token --json` prints, without the roots.
+/// The output of `serve token --json`, without the roots.
 #[derive(Serialize, JsonSchema)]
 pub(in crate::cli) struct OwnTokenView<'a> {
     token: &'a str,
@@ -21,7 +21,7 @@ pub(in crate::cli) struct OwnTokenView<'a> {
     renewed: bool,
 }
 
-/// What `serve token add --json` prints, without the roots. The token is shown only here.
+/// The output of `serve token add --json`, without the roots. The token is shown only here.
 #[derive(Serialize, JsonSchema)]
 pub(in crate::cli) struct AddedTokenView<'a> {
     name: &'a str,
@@ -30,7 +30,7 @@ pub(in crate::cli) struct AddedTokenView<'a> {
     token: &'a str,
 }
 
-/// What `serve token list --json` prints, without the roots.
+/// The output of `serve token list --json`, without the roots.
 #[derive(Serialize, JsonSchema)]
 pub(in crate::cli) struct TokensView<'a> {
     count: usize,
@@ -46,7 +46,7 @@ pub(in crate::cli) struct TokenView<'a> {
     made_at: &'a str,
 }
 
-/// What `serve token remove --json` prints, without the roots.
+/// The output of `serve token remove --json`, without the roots.
 #[derive(Serialize, JsonSchema)]
 pub(in crate::cli) struct RemovedTokenView<'a> {
     name: &'a str,

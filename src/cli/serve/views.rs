@@ -1,11 +1,12 @@
-//! What each visitor of the server sees, from the configuration as it is now.
+//! The view of each visitor of the server, from the current configuration.
 //!
-//! A visitor's view is a service of its own: its configuration names only its sources, its sandbox
-//! hides private notes, its archive holds only its own runs, and its calls have its name in the
-//! ledger. Every operation gets its view from here, so nothing else has to know about tokens.
+//! A visitor's view is a separate service. Its configuration names only the visitor's sources, its
+//! sandbox hides private notes, its archive contains only the visitor's runs, and its calls have
+//! the visitor's name in the ledger. Every operation gets its view from here, so no other code has
+//! to know about tokens.
 //!
-//! A changed configuration file is taken up at the next request. If it cannot be used, the older
-//! configuration stays in force, and the status says so.
+//! A changed configuration file is used from the next request on. If it is invalid, the older
+//! configuration stays in force, and the status reports this.
 
 use std::collections::HashMap;
 use std::fs;
@@ -44,10 +45,10 @@ const SEARCHING: [&str; 8] = [
 /// The operations of `/mcp` for a token that may ask, in addition.
 const ASKING: [&str; 3] = ["ask", "verify", "memory_search"];
 
-/// What is out of date about the configuration in force, for the status.
+/// Problems of the configuration in force, for the status.
 pub(super) type Remarks = Arc<Mutex<Vec<Stale>>>;
 
-/// The views, and the configuration that they are made from.
+/// The views, and the configuration from which they are made.
 pub(super) struct ConfiguredViews {
     context: Arc<Context>,
     /// The configuration with which the process was confined.
@@ -57,7 +58,7 @@ pub(super) struct ConfiguredViews {
     remarks: Remarks,
 }
 
-/// The configuration in force, and what was made from it.
+/// The configuration in force, and everything made from it.
 struct InForce {
     loaded: Loaded,
     library: Library,
@@ -68,7 +69,7 @@ struct InForce {
     views: HashMap<Visitor, Arc<View>>,
 }
 
-/// A file that the configuration is read from, with its state before it was read.
+/// A file of the configuration, with its state before it was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct WatchedFile {
     path: PathBuf,
@@ -98,15 +99,15 @@ fn inode(_: &fs::Metadata) -> u64 {
     0
 }
 
-/// The configuration, as the server uses it. A person may name any of their files; a client may
-/// not.
+/// The configuration in the form that the server uses. A person may name any of their files; a
+/// client may not.
 fn load(context: &Context) -> Result<Loaded> {
     let mut loaded = context.load()?;
     loaded.config.security.allow_any_path = false;
     Ok(loaded)
 }
 
-/// The files that a configuration is read from.
+/// The files of a configuration.
 fn files_of(context: &Context, loaded: &Loaded) -> Vec<PathBuf> {
     let own = [
         context.environment.user_config(),
@@ -124,8 +125,8 @@ fn watched(files: &[PathBuf]) -> Vec<WatchedFile> {
     files.iter().map(|path| WatchedFile::of(path)).collect()
 }
 
-/// Reads the configuration again on a thread of its own, which was started before the kernel
-/// confined the others. It does nothing else.
+/// Reads the configuration again, on a separate thread that was started before the kernel confined
+/// the others. The thread does nothing else.
 struct ConfigurationReader {
     requests: mpsc::Sender<()>,
     replies: mpsc::Receiver<Result<Loaded>>,
@@ -194,7 +195,7 @@ impl ConfiguredViews {
     }
 
     fn now(&self) -> MutexGuard<'_, InForce> {
-        // What is in force is replaced as a whole.
+        // The configuration in force is replaced as a whole.
         self.now.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -205,14 +206,15 @@ impl ConfiguredViews {
         *self.remarks.lock().unwrap_or_else(PoisonError::into_inner) = remarks;
     }
 
-    /// Takes up a changed configuration, or says why not.
+    /// Loads a changed configuration, or reports why it cannot be used.
     fn look_again(&self, now: &mut InForce) {
         let paths: Vec<PathBuf> = now.files.iter().map(|file| file.path.clone()).collect();
         let files = watched(&paths);
         if files == now.files {
             return;
         }
-        // Before it is read: a change while it is read is noticed at the next request.
+        // Set before the file is read, so that a change during reading is noticed at the next
+        // request.
         now.files = files;
         match self.taken_up(now) {
             Ok(remarks) => self.remark(remarks),
@@ -262,8 +264,7 @@ impl ConfiguredViews {
         own.chain([config.state_dir.as_path()]).collect()
     }
 
-    /// Sources that the kernel keeps this process from reading, because it was started without
-    /// them.
+    /// Sources that the kernel does not let this process read, because it was started without them.
     fn out_of_reach(&self, config: &Config) -> Vec<Stale> {
         let first = &self.first;
         let lost = config
@@ -313,14 +314,14 @@ impl ConfiguredViews {
     }
 }
 
-/// Whether the program was given access to the folder when it began.
+/// Whether the process was given access to the folder when it started.
 fn is_reachable(first: &Config, root: &Path) -> bool {
     let sources = first.sources.iter().map(|source| source.root.as_path());
     let others = first.security.allowed_roots.iter().map(PathBuf::as_path);
     sources.chain(others).any(|open| root.starts_with(open))
 }
 
-/// The file as it was seen before, or as it is now.
+/// The file in its recorded state, or in its current state if it is new.
 fn watched_before(known: &[WatchedFile], path: PathBuf) -> WatchedFile {
     let file = known.iter().find(|file| file.path == path);
     file.cloned().unwrap_or_else(|| WatchedFile::of(&path))
@@ -339,12 +340,12 @@ impl Views for ConfiguredViews {
     }
 }
 
-/// Whether another configuration needs another index or model in memory.
+/// Whether the new configuration needs another index or model in memory.
 fn reads_otherwise(before: &Config, after: &Config) -> bool {
     reading_settings(before) != reading_settings(after)
 }
 
-/// The settings that decide how notes are read, as text.
+/// The settings that determine how notes are read, as text.
 fn reading_settings(config: &Config) -> String {
     let (embed, llm) = (&config.embed, &config.llm);
     let Retrieve {

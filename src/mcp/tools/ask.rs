@@ -1,4 +1,4 @@
-//! `ask`: an answer that was checked, with its evidence.
+//! `ask`: a verified answer with its evidence.
 
 use std::fmt::Write as _;
 
@@ -97,7 +97,7 @@ fn ask(call: &Call, args: &AskArgs) -> Result<Reply> {
     Reply::new(ask_text(&result), &result)
 }
 
-/// The description of a step for a waiting person.
+/// The description of a step for a person who waits.
 fn step(event: &Event<'_>) -> Option<String> {
     match event {
         Event::Frozen { snapshot, .. } => {
@@ -115,7 +115,7 @@ fn step(event: &Event<'_>) -> Option<String> {
             };
             Some(format!("{} at {}: {what}", model.name, model.endpoint))
         }
-        // There are thousands of these per reply; the server tells the size at intervals.
+        // There are thousands of these per reply; the server sends the size at intervals.
         Event::Receiving { .. } => None,
         Event::Round(round) => Some(match &round.refused {
             Some(codes) => format!("refused: {codes}"),
@@ -135,8 +135,8 @@ fn note(note: ClaimNote) -> NotedSentence {
     }
 }
 
-/// The evidence under its labels. Where nothing is answered there is nothing to cite it for:
-/// `search` finds the same passages.
+/// The evidence under its labels. Without an answer there is nothing to cite it for, and `search`
+/// finds the same passages.
 fn evidence(answer: &Answer, mut left: usize) -> Vec<Evidence> {
     if answer.outcome() == Outcome::Abstained {
         return Vec::new();

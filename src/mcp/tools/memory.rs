@@ -1,4 +1,4 @@
-//! `memory_search`: what the person asked the program to remember.
+//! `memory_search`: texts that the user asked the program to remember.
 
 use std::fmt::Write as _;
 

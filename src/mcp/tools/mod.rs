@@ -1,4 +1,4 @@
-//! The tools: few, each with one job, described in the words by which a model chooses.
+//! The tools: there are few, each has one task, and each description helps a model to choose.
 
 mod ask;
 mod documents;
@@ -45,13 +45,13 @@ pub(super) struct Call {
     pub(super) service: Arc<Service>,
     /// The sandbox, opened for this call.
     pub(super) sandbox: Sandbox,
-    /// Set when the client has cancelled the call.
+    /// Set if the client has cancelled the call.
     pub(super) cancelled: Arc<AtomicBool>,
     /// Receives one sentence per step, if the client wants progress.
     pub(super) progress: Option<tokio::sync::mpsc::UnboundedSender<String>>,
-    /// The size of what a model has written so far; [`NOT_DRAFTING`]: none writes.
+    /// The size of a model's text so far; [`NOT_DRAFTING`] if no model writes.
     pub(super) drafted: Arc<AtomicUsize>,
-    /// Who asked, for the run's record.
+    /// The client's name for the run's record.
     pub(super) asked_by: String,
 }
 
@@ -66,7 +66,7 @@ impl Call {
         Ok(())
     }
 
-    /// Says how much a model has written; `None`: it has ended.
+    /// Reports the size of a model's text so far; `None` if the model has finished.
     fn drafting(&self, bytes: Option<usize>) {
         let bytes = bytes.unwrap_or(NOT_DRAFTING);
         self.drafted.store(bytes, Ordering::Relaxed);
@@ -74,7 +74,7 @@ impl Call {
 
     fn tell(&self, what: String) {
         if let Some(progress) = &self.progress {
-            // It is not an error if the client has disconnected.
+            // The client may have disconnected; that is not an error.
             let _ = progress.send(what);
         }
     }
@@ -138,7 +138,7 @@ impl Spec {
             .with_annotations(annotations)
     }
 
-    /// Runs it and enters the call in the audit log, even if there is no sandbox for it.
+    /// Runs the tool and enters the call in the audit log, even if the sandbox could not be opened.
     pub(super) fn run(
         &self,
         service: &Service,
@@ -158,7 +158,7 @@ impl Spec {
     }
 }
 
-/// Enters a call and returns its result. A result that cannot be entered is not handed out.
+/// Enters a call and returns its result. A result that cannot be entered is not returned.
 pub(super) fn enter<T>(
     service: &Service,
     tool: &str,
@@ -205,7 +205,7 @@ pub(super) fn on_files(service: &Service, name: &str, args: &Value) -> Result<Re
         Err(failure) => return enter(service, name, String::new(), Err(failure), Reply::bytes),
     };
     let readers = files.read_only();
-    // A tool enters its own calls; one whose arguments do not fit is not reached.
+    // A file tool enters its own calls. A call with invalid arguments does not reach it.
     let tool = readers.iter().find(|tool| tool.name() == name);
     let fitting = tool.map(|tool| fit(&file_schema(tool), args.clone()));
     if let Some(Err(failure)) = fitting {
@@ -231,8 +231,8 @@ fn output<T: JsonSchema + 'static>() -> Arc<JsonObject> {
     fields_of(&schema_for_output::<T>())
 }
 
-/// A short schema of arguments in the types that every client knows: without Rust's number formats,
-/// and without null, which is the same as leaving an argument out.
+/// A short schema of arguments in types that every client supports. It has no number formats of
+/// Rust, and no null, which means the same as an omitted argument.
 fn plain(schema: Arc<JsonObject>) -> Arc<JsonObject> {
     let mut schema = Arc::unwrap_or_clone(schema);
     schema.remove("$schema");
@@ -262,20 +262,20 @@ fn simplify(value: &mut Value) {
     }
 }
 
-/// Whether a keyword says something. A field may be called like a keyword: its value is then no text
-/// and no number.
+/// Whether a keyword of the schema is kept. A field may have the name of a keyword; then its value
+/// is neither a text nor a number.
 fn is_kept(name: &str, value: &Value) -> bool {
     match name {
         "format" => !value.is_string(),
         "default" => !(value.is_null() || value == &Value::Bool(false) || *value == json!([])),
-        // A call that breaks one of these is told so.
+        // A call that violates one of these gets an error that says so.
         "minimum" | "maximum" | "minLength" | "maxLength" => !value.is_number(),
         _ => true,
     }
 }
 
-/// The schema of a result in few words, because it is part of what an agent reads first: its fields,
-/// with the types of plain values that are never null.
+/// A short schema of a result, because agents read it first: its fields, with the types of plain
+/// values that are never null.
 fn fields_of(schema: &JsonObject) -> Arc<JsonObject> {
     let fields = schema.get("properties").and_then(Value::as_object);
     let types = fields.into_iter().flatten().map(|(name, field)| {

@@ -98,7 +98,7 @@ fn find(call: &Call, args: &SearchArgs) -> Result<Reply> {
     Reply::new(page_text(&page, from == 0), &page)
 }
 
-/// The page for a reader; `is_first`: no page came before it.
+/// The page as text for a reader; `is_first` says that it is the first page.
 fn page_text(page: &SearchPage, is_first: bool) -> String {
     let mut text = String::new();
     if page.hits.is_empty() {

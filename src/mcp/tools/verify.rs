@@ -28,8 +28,8 @@ const CLAIM_BYTES: usize = 32 << 10;
 /// Maximum size of an answer, in bytes.
 const LONGEST_ANSWER: usize = 8 << 20;
 
-/// Refuses a run whose evidence the sandbox hides: explanations quote that evidence, and somebody
-/// else may have asked the question.
+/// Refuses a run whose evidence the sandbox hides. Explanations quote that evidence, and the run
+/// may be another client's.
 fn refuse_private(record: &Record, sandbox: &Sandbox) -> Result<()> {
     let items = record.snapshot.iter().flat_map(|snapshot| &snapshot.items);
     let mut addresses = items.map(|item| Address {

@@ -1,4 +1,4 @@
-//! Shared by the tools' texts.
+//! Shared text of the tools.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use crate::mcp::shapes::{Behind, Covered};
 use local_agent_index::retrieval::{Coverage, Stale};
 use local_agent_text::types::LineSpan;
 
-/// Text of notes, distinguished from this server's own lines: each line begins with `> `.
+/// Text of notes in a form that differs from this server's own lines: each line begins with `> `.
 pub(super) fn framed(text: &str) -> String {
     text.lines().map(|line| format!("> {line}\n")).collect()
 }
@@ -36,7 +36,7 @@ pub(super) fn lines(lines: LineSpan) -> [u32; 2] {
     [lines.first(), lines.last()]
 }
 
-/// Adds what limits the completeness of a result.
+/// Adds the reasons why a result may be incomplete.
 pub(super) fn say_limits(text: &mut String, coverage: &Covered, stale: &[Behind]) {
     for one in stale {
         let _ = writeln!(text, "stale: {} (fix: {})", one.why, one.fix);

@@ -50,7 +50,7 @@ pub(super) struct Case {
     pub then: Then,
 }
 
-/// A case whose fix is not followed yet.
+/// A case without instructions for following its fix yet.
 pub(super) fn case(
     state: &'static str,
     make: fn() -> World,
@@ -94,11 +94,11 @@ impl fmt::Display for Row {
     }
 }
 
-/// Code and fix of a failed run. `None`: it succeeded.
+/// Code and fix of a failed run; `None` if it succeeded.
 type Failed = Option<(String, String)>;
 
 impl Case {
-    /// The same case, with how its fix is followed and what the result is.
+    /// The same case, with how its fix is followed and the required result.
     pub(super) const fn ends(self, follow: Follow, then: Then) -> Self {
         Self {
             follow,
@@ -107,7 +107,7 @@ impl Case {
         }
     }
 
-    /// Follows the fix; returns why it does not work.
+    /// Follows the fix; the error is the reason why it does not work.
     pub(super) fn run(&self) -> Result<Row, String> {
         let world = (self.make)();
         let fix = self.fix_in(&world)?;
@@ -242,8 +242,8 @@ fn world_run(world: &World, args: &[&str], variable: Option<(&str, &str)>) -> Ou
     command.output().unwrap()
 }
 
-/// Code and fix of a failed run. `doctor` and `runs verify` report several; then those of `wanted`,
-/// if it is among them.
+/// Code and fix of a failed run. `doctor` and `runs verify` report several; then those of `wanted`
+/// are returned, if it is among them.
 fn failed(args: &[&str], output: &Output, wanted: Option<&str>) -> Failed {
     let stdout = String::from_utf8_lossy(&output.stdout);
     let stderr = String::from_utf8_lossy(&output.stderr);

@@ -1,4 +1,4 @@
-//! Commands that cannot do what was requested, although nothing is damaged.
+//! Commands that cannot do what was requested, although no file is damaged.
 
 use std::fs;
 

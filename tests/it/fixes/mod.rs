@@ -1,5 +1,5 @@
 //! Every fix is followed exactly as printed, in the state that prints it. The result is a healthy
-//! state, or another fix that is closer to it; nothing that a person wrote is lost.
+//! state, or another fix that is closer to it. No data that a person wrote is lost.
 //!
 //! `docs/fixes.md` is the resulting table: `UPDATE_DOCS=1 cargo test --test it fixes`.
 

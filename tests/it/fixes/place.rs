@@ -25,7 +25,7 @@ pub(super) fn plain() -> World {
     World::with(&NOTES)
 }
 
-/// The same, indexed.
+/// The plain vault, indexed.
 pub(super) fn indexed() -> World {
     static MADE: OnceLock<TempDir> = OnceLock::new();
     copy_of(MADE.get_or_init(|| {
@@ -35,7 +35,7 @@ pub(super) fn indexed() -> World {
     }))
 }
 
-/// The same, embedded, with a memory that refers to a chunk and two recorded runs.
+/// The indexed vault, embedded, with a memory that refers to a chunk and two recorded runs.
 pub(super) fn used() -> World {
     static MADE: OnceLock<TempDir> = OnceLock::new();
     copy_of(MADE.get_or_init(|| {
@@ -84,7 +84,7 @@ fn copy_of(made: &TempDir) -> World {
         fs::remove_dir_all(folder).unwrap();
     }
     copy(made.path(), world.root());
-    // The index knows where its sources are, and they are elsewhere now.
+    // The index has the old paths of its sources, so it is updated.
     world.ok(&["index"]);
     if world.state().join("vectors").is_dir() {
         world.ok(&["embed"]);

@@ -1,4 +1,4 @@
-//! Servers of models: not there, without the model, with a key, too small.
+//! Model servers that are missing, lack the model, require a key, or have too small a window.
 
 use super::case::{Case, Follow, Then, case};
 use super::place::{indexed, used};
@@ -6,7 +6,7 @@ use crate::chat_server::{ChatServer, say};
 use crate::harness::World;
 use local_agent_testing::server::{Seen, Server, Step, ok_json, serve};
 
-/// A port of the loopback address where nothing listens.
+/// A port of the loopback address on which no server listens.
 const NOBODY: &str = "http://127.0.0.1:9";
 const QUESTION: &str = "What is the oven made of?";
 const ANSWER: &str = "The oven is made of granite [E1].";
@@ -78,7 +78,7 @@ fn ollama_without_models() -> String {
     })
 }
 
-/// The address of a server that asks for the key `k`, and has the model `m`.
+/// The address of a server that requires the key `k` and has the model `m`.
 fn openai_with_key() -> String {
     lasting(|seen| match seen.header("authorization") {
         Some("Bearer k") => openai_reply(seen),
@@ -86,7 +86,7 @@ fn openai_with_key() -> String {
     })
 }
 
-/// The address of a server that has no model but `m`, which its list does not say.
+/// The address of a server that has only the model `m` and does not list it.
 fn openai_with_model(name: &'static str) -> String {
     lasting(move |seen| {
         let wants = format!("\"{name}\"");

@@ -1,4 +1,4 @@
-//! What a question came to, with everything that is needed to check it again.
+//! The result of a question, with everything that is needed to verify it again.
 
 use super::answerer::ChatAnswerer;
 use super::claim_notes::ClaimNote;
@@ -14,20 +14,20 @@ use local_agent_text::error::Result;
 use local_agent_text::evidence::Draft;
 use local_agent_verify::{Report, VerifyOptions};
 
-/// How it ended, when it ended without a technical failure.
+/// How a question ended, if no technical failure stopped it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, schemars::JsonSchema, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// There is an answer, and every claim in it passed.
     Answered,
-    /// A chat model's answer was refused twice; what is shown are the sentences of it that passed.
+    /// The verifier rejected a chat model's answer twice; the sentences that passed are shown.
     Partial,
-    /// No sentence answers the question for certain; what is shown comes closest.
+    /// No sentence certainly answers the question; the closest ones are shown.
     Closest,
-    /// The notes hold nothing on the question.
+    /// The notes contain nothing about the question.
     Abstained,
-    /// A chat model's answer was refused twice; what is shown instead are the best sentences
-    /// themselves.
+    /// The verifier rejected a chat model's answer twice; the best sentences of the notes are shown
+    /// instead.
     ExtractiveFallback,
 }
 
@@ -44,126 +44,126 @@ impl Outcome {
     }
 }
 
-/// The answer with everything that is needed to check it again.
+/// The answer with everything that is needed to verify it again.
 #[derive(Debug)]
 pub struct Answer {
-    /// What is shown, or why nothing is.
+    /// The answer that is shown, or the reason why none is.
     pub result: AnswerResult,
     /// The evidence.
     pub packed: Packed,
-    /// Sentences of a model's answer that were refused and are not shown.
+    /// The rejected sentences of a model's answer, which are not shown.
     pub left_out: Vec<ClaimNote>,
-    /// How much of the index could be searched by meaning.
+    /// The share of the index that has vectors for the search.
     pub coverage: Coverage,
-    /// What the search could not see as it is now.
+    /// Files whose current content the search did not see.
     pub stale: Vec<Stale>,
-    /// The greatest cosine of the search, when it searched by meaning.
+    /// The greatest cosine of the vector search; `None` if there was no vector search.
     pub top_cosine: Option<f32>,
-    /// What a reranker did with the hits, if one ranked them.
+    /// The result of the reranker, if one ranked the hits.
     pub reranked: Option<Reranked>,
-    /// The one file that the answer rests on, when it was asked about; its footer is the last line
-    /// of the answer.
+    /// The one file that the answer uses, if the question was about a file; its footer is the last
+    /// line of the answer.
     pub file: Option<FileScope>,
 }
 
-/// How a question ended, and everything on the way.
+/// The end of a question, and a record of every step.
 #[derive(Debug)]
 pub struct Asked {
     /// The answer, or the typed failure.
     pub answer: Result<Answer>,
-    /// Every prompt, reply and judgement on the way.
+    /// Every prompt, reply and verdict.
     pub trail: Trail,
 }
 
-/// What is shown, or why nothing is.
+/// The answer that is shown, or the reason why none is.
 #[derive(Debug)]
 pub enum AnswerResult {
     /// Passages of the notes.
     Extracted(ExtractedAnswer),
-    /// What a chat model wrote.
+    /// The text of a chat model.
     Written(WrittenAnswer),
-    /// Nothing.
+    /// No answer.
     Nothing(Abstention),
 }
 
-/// A draft, and what the verifier found in it.
+/// A draft and the verifier's report on it.
 #[derive(Debug)]
 pub struct CheckedDraft {
-    /// As it was judged.
+    /// The draft as it was verified.
     pub draft: Draft,
-    /// Of that draft.
+    /// The report on that draft.
     pub report: Report,
 }
 
 /// Passages of the notes as an answer.
 #[derive(Debug)]
 pub struct ExtractedAnswer {
-    /// With canonical citations.
+    /// The text with canonical citations.
     pub text: String,
-    /// How surely they answer.
+    /// How certainly the passages answer the question.
     pub certainty: Certainty,
     /// The passages themselves.
     pub shown: Vec<Shown>,
-    /// A value that was computed from them.
+    /// A value computed from the passages.
     pub computed: Option<Computed>,
-    /// What a person should know beside them.
+    /// An explanation for the user.
     pub why: Option<String>,
-    /// What `text` was rendered from.
+    /// The draft from which `text` was rendered.
     pub checked: CheckedDraft,
 }
 
-/// How surely extracted passages answer.
+/// How certainly extracted passages answer the question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Certainty {
-    /// They answer.
+    /// They answer it.
     Certain,
-    /// They come closest.
+    /// They are the closest passages.
     Closest,
-    /// They stand in for an answer of a model of which no sentence passed.
+    /// They replace a model's answer of which no sentence passed.
     InPlace,
 }
 
-/// What a chat model wrote.
+/// The text of a chat model.
 #[derive(Debug)]
 pub struct WrittenAnswer {
-    /// With canonical citations.
+    /// The text with canonical citations.
     pub text: String,
     /// `ollama` or `openai`.
     pub provider: &'static str,
-    /// Why it is not all that the model wrote; `None`: it is.
+    /// Why part of the model's answer is missing; `None` if it is complete.
     pub cut: Option<String>,
-    /// What was thought of its claims beside the checks; the report holds it already.
+    /// Opinions on its claims in addition to the checks; the report already contains them.
     pub opinions: Vec<ClaimOpinion>,
-    /// What `text` was rendered from.
+    /// The draft from which `text` was rendered.
     pub checked: CheckedDraft,
 }
 
-/// That there is no answer.
+/// The result without an answer.
 #[derive(Debug)]
 pub struct Abstention {
-    /// Whose abstention it is: `extractive`, `ollama` or `openai`.
+    /// The answerer that abstained: `extractive`, `ollama` or `openai`.
     pub answerer: &'static str,
-    /// Why there is none.
+    /// Why nothing is shown.
     pub why: String,
-    /// What was thought of the draft's claims beside the checks.
+    /// Opinions on the claims of the draft in addition to the checks.
     pub opinions: Vec<ClaimOpinion>,
-    /// The draft that says so, or was refused.
+    /// The draft that abstains or was rejected.
     pub checked: Option<CheckedDraft>,
 }
 
-/// Who extracts.
+/// The name of the extractive answerer.
 const EXTRACTIVE: &str = "extractive";
 
-/// What is said of the closest passages.
+/// The sentence shown with the closest passages.
 const NOT_CERTAIN: &str = "No sentence of the notes answers this for certain.";
 
 impl Answer {
-    /// How it ended.
+    /// How the question ended.
     pub fn outcome(&self) -> Outcome {
         self.result.outcome()
     }
 
-    /// The answer with canonical citations; `None` when abstained.
+    /// The answer with canonical citations; `None` for an abstention.
     pub fn text(&self) -> Option<&str> {
         match &self.result {
             AnswerResult::Extracted(extracted) => Some(&extracted.text),
@@ -172,7 +172,7 @@ impl Answer {
         }
     }
 
-    /// The passages of an answer that was extracted; of a model's answer none.
+    /// The passages of an extracted answer; empty for a model's answer.
     pub fn shown(&self) -> &[Shown] {
         match &self.result {
             AnswerResult::Extracted(extracted) => &extracted.shown,
@@ -180,7 +180,7 @@ impl Answer {
         }
     }
 
-    /// A value that was computed from the passages.
+    /// A value computed from the passages.
     pub fn computed(&self) -> Option<&Computed> {
         match &self.result {
             AnswerResult::Extracted(extracted) => extracted.computed.as_ref(),
@@ -188,7 +188,7 @@ impl Answer {
         }
     }
 
-    /// Why there is no answer, not all of it, or not the model's.
+    /// Why the answer is missing, incomplete, or not the model's.
     pub fn why(&self) -> Option<&str> {
         match &self.result {
             AnswerResult::Extracted(extracted) => extracted.why.as_deref(),
@@ -205,8 +205,8 @@ impl Answer {
         }
     }
 
-    /// What the verifier found in the answer, or in the draft that it refused; `None` when there
-    /// was no draft.
+    /// The verifier's report on the answer, or on the draft that it rejected; `None` if there was
+    /// no draft.
     pub fn report(&self) -> Option<&Report> {
         self.checked().map(|checked| &checked.report)
     }
@@ -216,7 +216,7 @@ impl Answer {
         self.checked().map(|checked| &checked.draft)
     }
 
-    /// What was thought of claims beside the checks; the report holds it already.
+    /// Opinions on claims in addition to the checks; the report already contains them.
     pub fn opinions(&self) -> &[ClaimOpinion] {
         match &self.result {
             AnswerResult::Extracted(_) => &[],
@@ -225,7 +225,7 @@ impl Answer {
         }
     }
 
-    /// Who wrote what is shown: `extractive`, `ollama` or `openai`.
+    /// The author of the shown text: `extractive`, `ollama` or `openai`.
     pub fn answerer(&self) -> &'static str {
         match &self.result {
             AnswerResult::Extracted(_) => EXTRACTIVE,
@@ -234,7 +234,7 @@ impl Answer {
         }
     }
 
-    /// The sentences of the answer that are in doubt, with what raises the doubt.
+    /// The doubtful sentences of the answer, each with the reason for the doubt.
     pub fn doubts(&self) -> Vec<ClaimNote> {
         let report = self.report().filter(|_| self.text().is_some());
         report.map_or_else(Vec::new, |report| conclusion::doubts(report, &self.packed))
@@ -255,7 +255,7 @@ impl AnswerResult {
         }
     }
 
-    /// Nothing was drafted, for this reason.
+    /// An abstention without a draft, for the reason `why`.
     pub(super) fn nothing(why: &str) -> Self {
         Self::Nothing(Abstention {
             answerer: EXTRACTIVE,
@@ -265,7 +265,7 @@ impl AnswerResult {
         })
     }
 
-    /// With `footer` as the last line of what is shown.
+    /// Appends `footer` as the last line of the text.
     pub(super) fn with_footer(mut self, footer: &str) -> Self {
         let text = match &mut self {
             Self::Extracted(extracted) => &mut extracted.text,
@@ -276,7 +276,7 @@ impl AnswerResult {
         self
     }
 
-    /// As it stands in for an answer of `model` of which no sentence passed.
+    /// Marks the result as a replacement for an answer of `model` of which no sentence passed.
     fn in_place_of(mut self, model: &str, reasons: &str) -> Self {
         let (what, why) = match &mut self {
             Self::Extracted(extracted) => {
@@ -305,18 +305,18 @@ impl AnswerResult {
     }
 }
 
-/// A result with the evidence that it rests on.
+/// A result and its evidence.
 pub(super) struct Grounded {
     pub result: AnswerResult,
-    /// What was given, with what the result added at its end.
+    /// The evidence, including items that the result added at its end.
     pub packed: Packed,
-    /// Sentences of a model that were refused and are not shown.
+    /// The rejected sentences of a model's answer, which are not shown.
     pub left_out: Vec<ClaimNote>,
 }
 
-/// What was extracted, as far as it passes the gate. `packed`: the evidence so far.
+/// The result of an extraction: the passages that pass the gate. `packed` is the evidence so far.
 ///
-/// Errors: `ASK_CITATION_INVALID` when `strict` and a claim is rejected.
+/// Errors: `ASK_CITATION_INVALID` if `strict` is set and a claim is rejected.
 pub(super) fn of_extracted(
     extracted: Extracted,
     packed: Packed,
@@ -340,7 +340,7 @@ pub(super) fn of_extracted(
         options,
         strict,
     )?;
-    // A value of which a row is missing is not shown.
+    // A computed value is shown only if all its rows passed.
     let is_whole = passed.draft.segments().len() == whole;
     let (certainty, why) = match extracted.certain {
         true => (Certainty::Certain, extracted.why),
@@ -375,8 +375,8 @@ pub(super) fn of_extracted(
     })
 }
 
-/// What a conversation came to. `what`: where the model looked. `extract`: what is extracted where
-/// no sentence of the model passed.
+/// The result of a conversation. `what` names the evidence of the model. `extract` extracts
+/// passages if no sentence of the model passed.
 pub(super) fn of_conversation(
     conclusion: Conclusion,
     chat: &ChatAnswerer,

@@ -1,5 +1,5 @@
-//! Which answerer writes the answer: chosen once, before anything is read, and never changed
-//! afterwards.
+//! Chooses the component that writes the answer. The choice is made once, before any evidence is
+//! read, and never changes afterwards.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ const NAMED: Duration = Duration::from_secs(10);
 /// The component that answers.
 #[derive(Debug)]
 pub enum Answerer {
-    /// The best sentences themselves; no text leaves this program.
+    /// The extractive answerer, which quotes the best sentences; no text leaves this program.
     Extractive,
     /// A chat model.
     Chat(Box<ChatAnswerer>),
@@ -79,7 +79,7 @@ pub fn choose(config: &Config, question: &str, speed: Speed) -> Result<Chosen> {
     Ok(chosen)
 }
 
-/// Says that a failure is about the second opinion and not about the answer.
+/// Adds to a failure that it concerns the second opinion and not the answer.
 fn of_judge(failure: Failure) -> Failure {
     Failure {
         message: format!("`verify.judge` gives no opinions: {}", failure.message),
@@ -87,7 +87,7 @@ fn of_judge(failure: Failure) -> Failure {
     }
 }
 
-/// As [`choose`], and nobody gives second opinions.
+/// Like [`choose`], but without second opinions.
 fn without_judge(config: &Config, question: &str, speed: Speed) -> Result<Chosen> {
     let route = route(&config.llm, question, speed);
     match (config.ask.provider, route) {
@@ -126,7 +126,8 @@ fn without_judge(config: &Config, question: &str, speed: Speed) -> Result<Chosen
     }
 }
 
-/// The model for `chat`: always `llm.model`, never a fast or a big one. Errors as [`choose`].
+/// The model for `chat`: always `llm.model`, never a fast or a big one. Has the errors of
+/// [`choose`].
 pub fn choose_for_chat(config: &Config, prompt: &str) -> Result<Chosen> {
     let mut config = config.clone();
     (config.llm.model_fast, config.llm.model_big) = (None, None);
@@ -290,7 +291,7 @@ mod tests {
                 && failure.message.contains("checker"),
             "{failure}"
         );
-        // Without a chat model there is nothing to give an opinion on.
+        // An opinion needs a chat model whose answer it judges.
         config.llm.model = Some("other".to_owned());
         let chosen = choose(&config, "q", Speed::Auto).unwrap();
         assert_eq!(provider(&chosen), "extractive");

@@ -110,7 +110,7 @@ pub(super) fn fitted(
     Ok(sampling)
 }
 
-/// `LLM_CONTEXT_TRUNCATED`: the prompt is larger than the model's window.
+/// The failure `LLM_CONTEXT_TRUNCATED`: the prompt is larger than the model's window.
 fn too_small(chat: &Chat, window: u32, need: u32) -> Failure {
     let model = chat.model();
     let message = format!(
@@ -121,7 +121,7 @@ fn too_small(chat: &Chat, window: u32, need: u32) -> Failure {
         .with_hint("configure a model with a larger window")
 }
 
-/// `LLM_CONTEXT_TRUNCATED`: the model saw only part of the prompt.
+/// The failure `LLM_CONTEXT_TRUNCATED`: the model saw only part of the prompt.
 fn not_seen(chat: &Chat) -> Failure {
     let model = chat.model();
     let message = format!(

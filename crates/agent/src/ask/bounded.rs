@@ -33,7 +33,7 @@ use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::evidence::{EvidenceItem, EvidenceSnapshot, Excerpt, Freshness};
 use local_agent_text::types::Sha256;
 
-/// Number of calls per reply that are made; the others fail with `TOOL_LIMIT`.
+/// Number of calls per reply that are executed; the others fail with `TOOL_LIMIT`.
 const CALLS_A_TURN: usize = 4;
 
 /// Tools for one run of a loop, and its limits.
@@ -46,7 +46,7 @@ pub struct Toolbox<'a> {
 }
 
 impl<'a> Toolbox<'a> {
-    /// It contains only read-only tools, whatever the factory has.
+    /// A toolbox with only the read-only tools of `factory`.
     pub fn new(factory: &'a ToolFactory, limits: &Tools) -> Self {
         Self {
             factory,
@@ -221,7 +221,7 @@ fn calling(reply: &Reply, wanted: &[Wanted]) -> Message {
     Message::new(Role::Assistant, said)
 }
 
-/// `TOOL_LIMIT`.
+/// The failure `TOOL_LIMIT`.
 fn used_up(what: &str, key: &str) -> Failure {
     let message = format!("The model called tools until {what} were used up, and gave no answer.");
     Failure::new(ErrorCode::ToolLimit, message)
@@ -237,7 +237,7 @@ pub(super) struct ToolTurns<'a, 't> {
 }
 
 impl<'a, 't> ToolTurns<'a, 't> {
-    /// Errors: `INTERNAL_ERROR` when the system gives no random bytes.
+    /// Errors: `INTERNAL_ERROR` if the system provides no random bytes.
     pub(super) fn new(
         answerer: &'a ChatAnswerer,
         packed: &'a Packed,
@@ -266,7 +266,7 @@ impl<'a, 't> ToolTurns<'a, 't> {
 }
 
 impl Turns for ToolTurns<'_, '_> {
-    /// After a refusal no tools are offered.
+    /// After a rejection, no tools are offered.
     fn next_reply(
         &mut self,
         again: Option<Purpose>,
@@ -315,7 +315,7 @@ impl Turns for ToolTurns<'_, '_> {
     }
 }
 
-/// How the file of an item compares now.
+/// How an item compares with the current content of its file.
 fn compared(item: &EvidenceItem, sandbox: &Sandbox) -> Freshness {
     let at = Address {
         source: item.source.clone(),

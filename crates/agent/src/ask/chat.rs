@@ -1,4 +1,4 @@
-//! Words from a chat model without evidence: nothing has checked them, and any output must say so.
+//! A chat without evidence: the model's text is unchecked, and every output must say so.
 
 use super::answerer::ChatAnswerer;
 use super::asker::{Asker, fitted};
@@ -19,7 +19,7 @@ pub struct Chatted {
     pub trail: Trail,
 }
 
-/// One prompt to the chat model, without evidence; with `tools`, the bounded loop.
+/// Sends one prompt to the chat model, without evidence; with `tools`, runs the bounded loop.
 ///
 /// Errors: `PHASE3_ASK_ERROR` without a chat model; those of [`crate::llm::Chat::ask`],
 /// `TOOL_LIMIT`, and those of the observer.
@@ -46,7 +46,7 @@ pub fn chat(
     Chatted { text, trail }
 }
 
-/// `PHASE3_ASK_ERROR`: the request needs a chat model.
+/// The failure `PHASE3_ASK_ERROR`: the request needs a chat model.
 pub(super) fn no_model(why: &str) -> Failure {
     Failure::new(
         ErrorCode::AskError,

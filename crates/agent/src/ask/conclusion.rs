@@ -1,5 +1,5 @@
-//! Which part of a conversation is shown: all, a part, or nothing; what is in doubt; and which
-//! opinions were given in addition to the checks.
+//! Decides which part of a conversation is shown: all, a part, or nothing. Also collects the doubts
+//! and the opinions that were given in addition to the checks.
 
 use super::answerer::{ChatAnswerer, Judge};
 use super::asker::Asker;
@@ -21,7 +21,7 @@ pub(super) struct Written {
 
 /// The result of a conversation.
 pub(super) enum Conclusion {
-    /// All of the draft passed.
+    /// The whole draft passed.
     Whole(Written),
     /// The model says that the evidence does not answer.
     Silent {
@@ -92,8 +92,8 @@ pub(super) fn conclude(
     }
 }
 
-/// A draft that may be shown, with the opinions on it. `before`: the report on the earlier draft
-/// that had objections.
+/// A draft that may be shown, with the opinions on it. `before` is the report on the rejected draft
+/// before it.
 fn with_opinions(
     judged: JudgedDraft,
     before: Option<&Report>,
@@ -131,8 +131,8 @@ fn written(judged: JudgedDraft, opinions: Vec<ClaimOpinion>) -> Result<Written> 
     })
 }
 
-/// Opinions on claims that equal an earlier rejected claim except that its negation was dropped or
-/// added: the objection may have been wrong, and then the new claim is wrong.
+/// Opinions on claims that equal an earlier rejected claim apart from an added or dropped negation.
+/// The objection may have been wrong, and then the new claim is wrong.
 fn turned_around(report: &Report, before: Option<&Report>) -> Vec<ClaimOpinion> {
     let Some(before) = before else {
         return Vec::new();
@@ -163,7 +163,7 @@ fn turned_around(report: &Report, before: Option<&Report>) -> Vec<ClaimOpinion> 
         .collect()
 }
 
-/// `ASK_CITATION_INVALID`: strict mode shows nothing of a draft that is rejected or in doubt.
+/// The failure `ASK_CITATION_INVALID`: strict mode shows nothing of a rejected or doubtful draft.
 pub(super) fn refusal(report: &Report) -> Failure {
     let message = format!(
         "the answer did not pass verification: {} {}",
@@ -171,8 +171,7 @@ pub(super) fn refusal(report: &Report) -> Failure {
         report.footer()
     );
     let failure = Failure::new(ErrorCode::AskCitationInvalid, message);
-    // If evidence changed on disk, re-indexing helps; it does not help against a model's wrong
-    // words.
+    // Indexing again helps if the evidence changed on disk; it does not help if the model is wrong.
     let is_old = report
         .codes
         .iter()
@@ -183,7 +182,7 @@ pub(super) fn refusal(report: &Report) -> Failure {
     }
 }
 
-/// Why a draft was rejected, in words.
+/// The reasons for a rejection as words for the user.
 fn in_words(reasons: &str, chat: &ChatAnswerer) -> String {
     match reasons {
         BLANK => "it was blank".to_owned(),
@@ -225,7 +224,8 @@ mod tests {
         let opinions = turned_around(&after, Some(&before));
         assert_eq!(opinions.len(), 1);
         assert!(!opinions[0].supports && opinions[0].by.is_none());
-        // A corrected number is not a reversal, and without an objection nothing counts as one.
+        // A corrected number does not reverse the claim. Without an earlier objection nothing is a
+        // reversal.
         let corrected = report("The town council did not build the harbour in 1950 [E1].");
         assert!(turned_around(&after, Some(&corrected)).is_empty());
         assert!(turned_around(&after, None).is_empty());

@@ -36,9 +36,9 @@ pub(super) struct Received {
 
 /// The result of checking the form of a reply.
 pub(super) enum ReplyForm<'r> {
-    /// Correct: this part of it is the draft.
+    /// The form is correct, and this part of the reply is the draft.
     Draft(&'r str),
-    /// It cannot be judged as it is.
+    /// The form is wrong, so the reply cannot be verified.
     Wrong {
         /// The code for the record.
         code: &'static str,
@@ -57,7 +57,7 @@ pub(super) trait Turns {
     /// The evidence that the last reply is judged against.
     fn evidence(&self) -> Result<Packed>;
 
-    /// Judges the form of a reply. A failure ends the conversation.
+    /// Checks the form of a reply. A failure ends the conversation.
     fn form<'r>(&self, reply: &'r str) -> Result<ReplyForm<'r>> {
         Ok(ReplyForm::Draft(reply))
     }
@@ -74,11 +74,11 @@ pub(super) struct JudgedDraft {
     pub packed: Packed,
 }
 
-/// How drafts are judged.
+/// The rules for judging drafts.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rules {
     pub options: VerifyOptions,
-    /// A doubt counts as a rejection, and a rejected draft ends in a failure.
+    /// With `true`, a doubt counts as a rejection, and a rejected draft ends in a failure.
     pub strict: bool,
 }
 
@@ -91,16 +91,17 @@ pub(super) enum ConversationEnd {
         /// The report on the draft before it, if that one was rejected.
         before: Option<Box<Report>>,
     },
-    /// Rejected twice.
+    /// The verifier rejected two drafts.
     Rejected {
-        /// The codes for the last draft, or a separate word.
+        /// The codes for the last draft, or another word for the reason.
         reasons: String,
-        /// The drafts, the last one first.
+        /// The drafts, newest first.
         drafts: Vec<JudgedDraft>,
     },
 }
 
-/// Runs the conversation to its end: at most one more reply for the form, and one for the content.
+/// Runs the conversation to its end: at most one more reply to correct the form, and one to correct
+/// the content.
 ///
 /// Errors: those of the turns and of the observer; `SECOND_PASS_FORMAT_VIOLATION`.
 pub(super) fn converse(
@@ -112,7 +113,7 @@ pub(super) fn converse(
     let (mut reformed, mut drafts): (bool, Vec<JudgedDraft>) = (false, Vec::new());
     loop {
         let received = match turns.next_reply(again, asker) {
-            // Only the first draft is left to judge.
+            // The first draft can still be judged.
             Err(failure) if failure.code == ErrorCode::ContextTruncated && !drafts.is_empty() => {
                 let reasons = failure.code.to_string();
                 return Ok(ConversationEnd::Rejected { reasons, drafts });
@@ -228,7 +229,7 @@ fn note(
     })
 }
 
-/// `SECOND_PASS_FORMAT_VIOLATION`.
+/// The failure `SECOND_PASS_FORMAT_VIOLATION`.
 fn form_violation(what: &str) -> Failure {
     let message = format!("The model did not keep the form that was asked for, twice: {what}.");
     Failure::new(ErrorCode::FormatViolation, message)

@@ -1,12 +1,12 @@
-//! Text that anybody may have written, made harmless for a model to read.
+//! Makes text from untrusted sources harmless for a model to read.
 
 use local_agent_text::evidence::{MarkerKind, scan_markers};
 
-/// `text` in which nothing is, or looks like, a citation or a mark of a chat template. A dot in the
-/// middle of each such mark keeps it readable.
+/// Disables citations and chat-template markers in `text`, and everything that looks like one. A
+/// dot in the middle of each keeps it readable.
 pub(super) fn defang(text: &str) -> String {
     let mut text = template_free(text);
-    // A mark can stand inside another; taking one apart may show the next.
+    // A marker can contain another one, which shows only after the outer one is broken up.
     for _ in 0..8 {
         let mut out = String::with_capacity(text.len() + 16);
         let mut at = 0;
@@ -30,8 +30,8 @@ pub(super) fn defang(text: &str) -> String {
     text
 }
 
-/// Marks by which chat templates tell who speaks; a server may take them for its own wherever they
-/// stand.
+/// Markers with which chat templates separate speakers. A server may interpret them anywhere in a
+/// text.
 const TEMPLATE: &[&str] = &[
     "<|",
     "|>",
@@ -48,7 +48,7 @@ const TEMPLATE: &[&str] = &[
     "<｜",
 ];
 
-/// `text` without marks of a chat template, each kept readable in the same way.
+/// Disables only the chat-template markers in `text`, in the same way.
 pub(super) fn template_free(text: &str) -> String {
     let mut out = text.to_owned();
     for mark in TEMPLATE {

@@ -15,8 +15,8 @@ pub(super) struct Envelope {
     pub trailing: Option<String>,
 }
 
-/// The call that a reply consists of or begins with; one code fence around it is removed. If there
-/// is text before the call, it is not a call.
+/// The call that a reply consists of or begins with; one code fence around it is removed. A reply
+/// with text before the call has no call.
 pub(super) fn parse(reply: &str) -> Option<Envelope> {
     let text = unfenced(reply);
     // First the strict form: the whole reply is one object.

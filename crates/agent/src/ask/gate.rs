@@ -1,8 +1,8 @@
 //! The gate between a draft and the user: only what the verifier passes gets through.
 //!
 //! In strict mode one rejected claim rejects the whole answer. Otherwise the statements with
-//! rejected claims are removed and the rest is verified again, as often as needed; if nothing
-//! remains, there is no answer.
+//! rejected claims are removed and the rest is verified again, as often as needed. If nothing
+//! remains, the answer is an abstention.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! The notes that a search found, with their files' current content.
+//! Collects the notes that a search found, with the current content of their files.
 
 use std::ops::Range;
 
@@ -17,7 +17,7 @@ const MOST_ADDED: usize = 4;
 const MOST_OF_DAYS: usize = 31;
 const MOST_WITH_TASKS: usize = 100;
 
-/// Where notes are searched.
+/// The stores in which notes are searched.
 pub(super) struct OpenStores<'a> {
     pub engine: &'a Engine,
     pub sandbox: &'a Sandbox,
@@ -25,8 +25,8 @@ pub(super) struct OpenStores<'a> {
 }
 
 impl OpenStores<'_> {
-    /// The notes of `hits`, each with the places that were found in it, in the order of their best
-    /// hits. A file that cannot be read is left out; packing reports it.
+    /// The notes of `hits`, each with the places of its hits, in the order of their best hits. A
+    /// file that cannot be read is left out; packing reports it.
     ///
     /// # Errors
     /// Those of the index.
@@ -85,14 +85,14 @@ impl OpenStores<'_> {
             Err(Failure::internal("a search for a name asked for a vector"))
         })?;
         let mut notes = self.notes(&found.hits)?;
-        // They were not found for the question itself.
+        // The search for the question itself did not find them, so they have no score.
         for note in &mut notes {
             note.hits.clear();
         }
         Ok(notes)
     }
 
-    /// The notes whose path contains one of `parts`, if the question is to all notes.
+    /// The notes whose path contains one of `parts`, if the question covers all notes.
     fn in_path(&self, parts: &[String]) -> Result<Vec<NoteSource>> {
         if self.is_limited() || parts.is_empty() {
             return Ok(Vec::new());
@@ -113,7 +113,7 @@ impl OpenStores<'_> {
         Ok(out)
     }
 
-    /// The notes with open tasks, if the question is to all notes.
+    /// The notes with open tasks, if the question covers all notes.
     fn with_tasks(&self) -> Result<Vec<NoteSource>> {
         if self.is_limited() {
             return Ok(Vec::new());
@@ -160,7 +160,7 @@ impl OpenStores<'_> {
     }
 }
 
-/// Where a chunk's text is in its file now; `None` if it is no longer there.
+/// The current position of a chunk's text in its file; `None` if the file no longer contains it.
 fn place_of(text: &str, hit: &Hit) -> Option<Range<usize>> {
     let (start, end) = (hit.chunk.span.start(), hit.chunk.span.end());
     if text.get(start..end) == Some(hit.chunk.text.as_str()) {

@@ -26,7 +26,7 @@ pub(super) struct GroundedTurns<'a> {
 }
 
 impl<'a> GroundedTurns<'a> {
-    /// Takes as much of `packed` from its start as fits the model's window.
+    /// Keeps the first items of `packed` that fit the model's window.
     ///
     /// Errors: `LLM_CONTEXT_TRUNCATED` when not even one item fits.
     pub(super) fn new(

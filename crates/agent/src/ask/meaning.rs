@@ -1,4 +1,4 @@
-//! Uses the embedding model to judge how close words and texts are to a question.
+//! Uses the embedding model to measure the similarity of words and texts to a question.
 
 use local_agent_embed::embedding::{Embedder, TokenStates};
 use local_agent_index::profile::{Alignment, Profile};
@@ -7,19 +7,19 @@ use local_agent_text::language::script::{self, Script};
 
 use super::extractive::{Comparison, Meaning};
 
-/// A word cut into single characters is not understood at all; one cut into pieces of this many
-/// characters is understood well.
+/// Average characters per token of a word that the model reads well. A word that is cut into single
+/// characters is not understood at all.
 const READ_WELL: f32 = 3.0;
 
-/// A loaded model, and what its cosines mean.
+/// A loaded model, and the scale of its cosines.
 pub(super) struct ModelMeaning<'a> {
     model: &'a Embedder,
     alignment: Alignment,
 }
 
 impl<'a> ModelMeaning<'a> {
-    /// `None` for a model whose cosines of single words were not measured: unrelated words may look
-    /// alike. Then only the words decide.
+    /// `None` for a model whose cosines of single words were not measured, because it may give
+    /// unrelated words a high cosine. Then only the words themselves count.
     pub(super) fn of(model: &'a Embedder) -> Option<Self> {
         let alignment = Profile::alignment(&model.fingerprint())?;
         Some(Self { model, alignment })
@@ -68,8 +68,8 @@ fn dot(a: &[f32], b: &[f32]) -> f32 {
     a.iter().zip(b).map(|(x, y)| x * y).sum()
 }
 
-/// How well a word cut into `tokens` pieces is understood, 0 to 1. A vocabulary contains the
-/// characters of many scripts but the words of few.
+/// How well the model understands a word of `tokens` tokens, 0 to 1. A vocabulary contains the
+/// characters of many scripts, but the words of few.
 fn legible(word: &str, tokens: usize) -> f32 {
     let characters = word.chars().count();
     if tokens == 0 {

@@ -1,16 +1,16 @@
-//! Question → snapshot → draft → verify → answer or abstention.
+//! Answers a question: question → snapshot → draft → verification → answer or abstention.
 //!
-//! Every draft goes through one gate, whatever wrote it: nothing reaches the user that the verifier
-//! has not passed.
+//! Every draft passes through the same gate, whoever wrote it. The user sees only text that the
+//! verifier accepted.
 //!
 //! | file | contents |
 //! | --- | --- |
-//! | `answer` | what a question came to |
-//! | `answerer` | who writes the answer, and why |
-//! | `prompt`, `defang` | what a chat model is told, and how foreign text is made harmless |
+//! | `answer` | the result of a question |
+//! | `answerer` | chooses who writes the answer |
+//! | `prompt`, `defang` | the prompts for a chat model, and how untrusted text is made harmless |
 //! | `conversation` | the one conversation with a chat model: reply, judgement, one repair |
-//! | `conclusion`, `salvage` | what of it is shown: all, the part that passes, or nothing |
-//! | `claim_notes` | a refused or doubtful sentence, its reason, its source |
+//! | `conclusion`, `salvage` | the part of it that is shown: all, the claims that pass, or nothing |
+//! | `claim_notes` | a rejected or doubtful sentence, its reason, its source |
 //! | `second_opinion` | a model that is asked whether the cited text supports a claim |
 //! | `grounded` | its turns when everything is in one prompt |
 //! | `asker` | one call of a model, recorded |
@@ -95,11 +95,11 @@ const PER_DOCUMENT: usize = 3;
 /// A question and the limits for its answer.
 #[derive(Debug)]
 pub struct Question<'a> {
-    /// Plain words; no query language.
+    /// The question in plain words, without query syntax.
     pub text: &'a str,
-    /// Where to search; documents outside it are no evidence.
+    /// The documents that are searched. Documents outside it are never evidence.
     pub scope: Scope,
-    /// How the lexical and the vector list become one.
+    /// How the lexical and the vector list are merged.
     pub fusion: Fusion,
     /// Share of the vectors in `Convex`, 0 to 1; `None`: the share in the model's profile.
     pub vector_weight: Option<f32>,
@@ -116,13 +116,13 @@ pub struct Question<'a> {
     pub today: Day,
     /// Descriptions of folders, for a chat model.
     pub contexts: &'a [FolderContext],
-    /// What ranks the best hits again, if anything does.
+    /// The reranker for the best hits; `None`: they are not reranked.
     pub reranker: Option<&'a SharedReranker>,
 }
 
-/// Answers `question` from the index behind `engine` and the files behind `sandbox`, by `chosen`.
-/// `embedder` is loaded only when there are vectors.
-/// `observe` is told what happens, the frozen evidence before a chat model is asked anything.
+/// Answers `question` with the answerer `chosen`, from the index behind `engine` and the files
+/// behind `sandbox`. `embedder` is loaded only if there are vectors. `observe` receives every
+/// event. It receives the frozen evidence before any of it is sent to a chat model.
 pub fn ask(
     question: &Question<'_>,
     engine: &Engine,
@@ -134,8 +134,8 @@ pub fn ask(
     ask_with(question, engine, sandbox, chosen, None, observe, embedder)
 }
 
-/// Like [`ask`]; with `tools` the chat model may look beyond what was found, and is asked even if
-/// nothing was found. `PHASE3_ASK_ERROR` when there are tools and no chat model.
+/// Like [`ask`]. With `tools`, the chat model may read more than the search found, and is asked
+/// even if the search found nothing. `PHASE3_ASK_ERROR` if there are tools but no chat model.
 pub fn ask_with(
     question: &Question<'_>,
     engine: &Engine,
@@ -187,7 +187,7 @@ fn answer(
         let extracted = trail.timed("extract", || found.extract(&stores, packed))?;
         return Ok(state.answer(extracted));
     };
-    // Nothing relevant was found: no model is asked to make an answer of it.
+    // The search found nothing relevant, so no model is asked.
     if tools.is_none() && (packed.snapshot.items().is_empty() || !is_relevant) {
         let extracted = trail.timed("extract", || found.extract(&stores, packed))?;
         if extracted.result.outcome() != Outcome::Answered {
@@ -205,10 +205,10 @@ fn answer(
     Ok(state.answer(written))
 }
 
-/// Where a chat model looks, as a person is told.
+/// The name of a chat model's evidence in messages to the user.
 const EVIDENCE: &str = "the evidence";
 
-/// What the conversation with a chat model about `packed` comes to.
+/// The result of the conversation with a chat model about `packed`.
 fn concluded(
     stores: &Stores<'_>,
     packed: &Packed,
@@ -241,14 +241,14 @@ fn concluded(
     conclude(drafted, &rules, chat, &mut asker)
 }
 
-/// A question, and where its answer is looked for.
+/// A question, and the stores that are searched for its answer.
 struct Stores<'a> {
     question: &'a Question<'a>,
     engine: &'a Engine,
     sandbox: &'a Sandbox,
 }
 
-/// What was found for one question.
+/// The result of the search for one question.
 struct EvidenceSearch<'a> {
     packed: Packed,
     found: FoundEvidence<'a>,
@@ -256,14 +256,14 @@ struct EvidenceSearch<'a> {
     state: SearchState,
 }
 
-/// What extraction needs from a search.
+/// The parts of a search result that extraction uses.
 struct FoundEvidence<'a> {
-    /// What the question was embedded with, when it was.
+    /// The model that embedded the question; `None` if it was not embedded.
     model: Option<&'a Embedder>,
     hits: Vec<Hit>,
 }
 
-/// What a search says of itself.
+/// The state of the index as a search reports it.
 struct SearchState {
     coverage: Coverage,
     stale: Vec<Stale>,
@@ -351,7 +351,7 @@ fn retrieve<'a>(
 }
 
 impl FoundEvidence<'_> {
-    /// Lets the extractive answerer answer. `packed`: the evidence so far.
+    /// Extracts an answer. `packed` is the evidence so far.
     fn extract(&self, stores: &Stores<'_>, packed: Packed) -> Result<Grounded> {
         let Stores {
             question,
@@ -377,13 +377,13 @@ impl FoundEvidence<'_> {
     }
 }
 
-/// For a term that was not looked up in the index.
+/// The rarity of a term that was not looked up in the index.
 const UNSEEN: Rarity = Rarity {
     idf: 1.0,
     known: true,
 };
 
-/// How common each term of the question is.
+/// The rarity of each term of the question.
 fn rarity(question: &str, engine: &Engine) -> Result<HashMap<String, Rarity>> {
     let Some(reader) = engine.lexical() else {
         return Ok(HashMap::new());
@@ -392,7 +392,7 @@ fn rarity(question: &str, engine: &Engine) -> Result<HashMap<String, Rarity>> {
     Ok(stats.into_iter().map(term_rarity).collect())
 }
 
-/// A term with how rare it is.
+/// A term with its rarity.
 fn term_rarity(stat: local_agent_index::lexical::TermStat) -> (String, Rarity) {
     let rarity = Rarity {
         idf: stat.idf(),

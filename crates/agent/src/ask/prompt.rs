@@ -17,13 +17,13 @@ use local_agent_text::evidence::{EvidenceItem, EvidenceSnapshot};
 use local_agent_text::types::to_hex;
 use local_agent_verify::{Claim, Code, Effect, Finding, Report, Verdict};
 
-/// What a model answers when the evidence does not contain the answer.
+/// The model's reply if the evidence does not contain the answer.
 pub(super) const INSUFFICIENT: &str = "INSUFFICIENT_EVIDENCE";
 
 /// Maximum number of claims of a rejected draft that are named in the next prompt.
 const MOST_OBJECTIONS: usize = 12;
 
-/// The code that keeps evidence in its frame; random for every run.
+/// The random code of one run that keeps evidence inside its frame.
 #[derive(Debug, Clone)]
 pub(super) struct Nonce(String);
 
@@ -98,7 +98,8 @@ pub(super) fn grounded(
     ]
 }
 
-/// What the user says about the folders of the evidence, one line each; empty if nothing.
+/// The user's descriptions of the folders of the evidence, one line each; empty if there is no
+/// description.
 pub(super) fn about_folders(snapshot: &EvidenceSnapshot, contexts: &[FolderContext]) -> String {
     let mut said: Vec<String> = Vec::new();
     for item in snapshot.items() {
@@ -115,7 +116,7 @@ pub(super) fn about_folders(snapshot: &EvidenceSnapshot, contexts: &[FolderConte
     )
 }
 
-/// Continues the conversation with the draft and what was wrong with it.
+/// Continues the conversation with the draft and the objections to it.
 pub(super) fn repair(mut messages: Vec<Message>, reply: &str, objections: &str) -> Vec<Message> {
     messages.push(Message::new(Role::Assistant, reply));
     messages.push(Message::new(
@@ -133,7 +134,7 @@ pub(super) fn repair(mut messages: Vec<Message>, reply: &str, objections: &str) 
 }
 
 /// The verifier's objections, one line per claim: the claim, and the sentence of the evidence that
-/// it is about. `strict`: doubts are objections too.
+/// the objection refers to. With `strict`, doubts are objections too.
 pub(super) fn objections(report: &Report, snapshot: &EvidenceSnapshot, strict: bool) -> String {
     let refused: Vec<&Claim> = report
         .claims
@@ -160,9 +161,9 @@ pub(super) fn objections(report: &Report, snapshot: &EvidenceSnapshot, strict: b
     out
 }
 
-/// One claim. Problems with a citation, a quotation or a value are stated. For a difference in
-/// meaning only the source is shown: a model that obeys "the text does not negate this" writes the
-/// opposite, and the objection may be wrong.
+/// Formats the objection to one claim. A fault in a citation, a quotation or a value is stated. For
+/// a difference in meaning only the source is shown: a model that obeys "the text does not negate
+/// this" would write the opposite, and the objection may be wrong.
 fn objection(claim: &Claim, snapshot: &EvidenceSnapshot) -> String {
     let text: String = claim.text.split_whitespace().collect::<Vec<_>>().join(" ");
     let text: String = text.chars().take(200).collect();
@@ -283,7 +284,7 @@ mod tests {
                 !said.contains("negate") && said.contains("says: “The"),
                 "{said}"
             );
-            // Words of the evidence are not citations; the label was written by the program.
+            // Words of the evidence must not count as citations; the program wrote the only label.
             assert_eq!(scan_markers(&said).len(), 1, "{said}");
         }
     }

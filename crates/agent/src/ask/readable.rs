@@ -28,11 +28,11 @@ pub struct Readable {
     pub lines: Vec<TextLine>,
     /// `[1] path › heading, line 4`, one line per source.
     pub sources: Vec<String>,
-    /// How it was checked: one line.
+    /// One line on how the answer was checked.
     pub checked: Option<String>,
 }
 
-/// Formats an answer; `None` when there is none.
+/// Formats an answer; `None` for an abstention.
 pub fn readable(answer: &Answer) -> Option<Readable> {
     let (Some(draft), Some(report), Some(_)) = (answer.draft(), answer.report(), answer.text())
     else {
@@ -128,7 +128,8 @@ fn checked(report: &Report) -> Option<String> {
     })
 }
 
-/// One passage: its pieces without markup, its number after it, its day or title in front.
+/// Formats one passage: its pieces without markup, its day or title before it, and its number after
+/// it.
 fn passage(
     shown: &Shown,
     pieces: &[&ShownPiece],
@@ -229,7 +230,7 @@ fn add_piece(
     }
 }
 
-/// Continues where the piece belongs: on the same line, on the next, or after an empty one.
+/// Starts the piece at its position: on the same line, on the next one, or after an empty one.
 fn start_line(out: &mut Vec<TextLine>, joint: &str) {
     let breaks = joint.matches('\n').count();
     for _ in 0..breaks.min(2) {
@@ -244,7 +245,8 @@ fn start_line(out: &mut Vec<TextLine>, joint: &str) {
     }
 }
 
-/// The words of a piece; those that answer are bold if there are other words next to them.
+/// The words of a piece. Words that answer the question are bold if there are other words next to
+/// them.
 fn runs(shown: &Shown, piece: &ShownPiece, text: &str, offset: usize) -> Vec<TextRun> {
     let first = piece.span.start() + offset;
     let key = shown.keys.iter().find_map(|key| {
@@ -279,7 +281,7 @@ fn runs(shown: &Shown, piece: &ShownPiece, text: &str, offset: usize) -> Vec<Tex
     out
 }
 
-/// The text on one line, in bold or not.
+/// The text on one line, bold or plain.
 fn folded_run(text: &str, bold: bool) -> TextRun {
     TextRun {
         text: folded(text),
@@ -424,10 +426,10 @@ fn cells(row: &str) -> Vec<String> {
     out.into_iter().map(|cell| cell.trim().to_owned()).collect()
 }
 
-/// Marks a sentence that is in doubt.
+/// The mark after a doubtful sentence.
 const IN_DOUBT: &str = " [?]";
 
-/// The segments of a draft, with a mark after every sentence that is in doubt.
+/// The segments of a draft, with a mark after every doubtful sentence.
 fn marked(draft: &Draft, snapshot: &EvidenceSnapshot, report: &Report) -> Vec<Segment> {
     let mut ends: Vec<usize> = report
         .claims

@@ -1,10 +1,10 @@
-//! Which parts of a rejected draft may be shown: the sentences that pass, and one note for each
-//! omitted one.
+//! Selects the parts of a rejected draft that may be shown: the sentences that pass, and one note
+//! for each omitted one.
 //!
-//! A sentence is cut out of the answer as displayed, with its citations. If nothing remains of a
-//! list item or row, it is removed as a whole, and so is a line that only introduced it. In the
-//! middle of a paragraph an ellipsis replaces it, so that nobody takes two sentences for neighbours
-//! when they were not. The remaining text is verified again until all of it passes.
+//! A sentence is removed from the displayed answer together with its citations. A list item or row
+//! that is empty afterwards is removed as a whole, and so is a line that only introduced it. Inside
+//! a paragraph, an ellipsis replaces the sentence, so that its neighbours do not seem adjacent. The
+//! remaining text is verified again until all of it passes.
 
 use std::ops::Range;
 
@@ -24,8 +24,8 @@ pub(super) struct Remains {
     pub left_out: Vec<ClaimNote>,
 }
 
-/// Chooses the draft of which most passes; among equals the later one. `drafts` are ordered from
-/// the last to the first and were rejected.
+/// Chooses the draft with the largest part that passes; on a tie, the later one. `drafts` are
+/// rejected drafts, the last one first.
 pub(super) fn salvage(drafts: Vec<JudgedDraft>, options: &VerifyOptions) -> Remains {
     let mut best: Option<(usize, JudgedDraft, Vec<ClaimNote>)> = None;
     let mut of_last = None;
@@ -54,8 +54,8 @@ pub(super) fn salvage(drafts: Vec<JudgedDraft>, options: &VerifyOptions) -> Rema
     }
 }
 
-/// Cuts out rejected claims until there are none; also returns what was rejected only after the
-/// first cut.
+/// Removes rejected claims until all of the text passes. Also returns the claims that were rejected
+/// only after the first removal.
 fn pass(judged: JudgedDraft, options: &VerifyOptions) -> (Option<JudgedDraft>, Vec<ClaimNote>) {
     let JudgedDraft {
         mut draft,
@@ -95,7 +95,7 @@ fn rejected(report: &Report) -> Vec<Range<usize>> {
         .collect()
 }
 
-/// `draft` without these bytes of its rendered form.
+/// `draft` without these byte ranges of its rendered form.
 fn without(draft: &Draft, rendered: &Rendered, claims: &[Range<usize>]) -> Draft {
     let cuts = cuts(&rendered.text, claims);
     let mut out = Draft::default();
@@ -141,8 +141,8 @@ struct Cut {
     leaves_gap: bool,
 }
 
-/// The bytes of these claims, of lines that contain nothing else, and of lines that only introduced
-/// them; in order, without overlap.
+/// The cuts for these claims, for lines with nothing else, and for lines that only introduced them;
+/// in order, without overlap.
 fn cuts(text: &str, claims: &[Range<usize>]) -> Vec<Cut> {
     let mut gone = merged(claims.to_vec());
     let lines = lines(text);
@@ -269,7 +269,7 @@ fn is_item(text: &str, line: &Range<usize>) -> bool {
         .is_some_and(|line| item_mark(line) > 0 || line.trim_start().starts_with('|'))
 }
 
-/// Whether words stay on the same line on both sides of a cut.
+/// Whether words remain on the same line on both sides of a cut.
 fn is_inside_paragraph(text: &str, cut: &Range<usize>) -> bool {
     let before = text.get(..cut.start).unwrap_or("");
     let before = before.rsplit('\n').next().unwrap_or("");

@@ -1,6 +1,6 @@
-//! A second opinion: a model on a server is asked whether the cited text supports a claim. Even if
-//! it was made for this purpose, it proves nothing: its answer only moves a claim between `checked`
-//! and `doubtful`.
+//! A second opinion: a model on a server is asked whether the cited text supports a claim. The
+//! answer proves nothing, even if the model was made for this purpose. It only moves a claim
+//! between `checked` and `doubtful`.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -22,7 +22,7 @@ use local_agent_verify::{Claim, Code, Opinion, Report, Verdict};
 /// Maximum number of characters of cited text that the model is shown for one claim.
 const MOST_CHARS: usize = 8000;
 
-/// Maximum number of claims of one answer that the model is asked about.
+/// Maximum number of claims of one answer for which the model is asked.
 const MOST_CLAIMS: usize = 24;
 
 /// Maximum number of tokens in the reply, which should be one word.
@@ -32,13 +32,13 @@ const REPLY_TOKENS: u32 = 16;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ClaimOpinion {
-    /// Which claim of the report, from 0.
+    /// The index of the claim in the report, from 0.
     pub claim: usize,
     /// Whether the opinion is that the cited text supports the claim.
     pub supports: bool,
-    /// In one sentence.
+    /// The opinion in one sentence.
     pub why: String,
-    /// The model that was asked; `None`: the program itself.
+    /// The model that gave it; `None`: the program itself.
     pub by: Option<AskedModel>,
 }
 
@@ -57,7 +57,7 @@ pub struct AskedModel {
 }
 
 impl ClaimOpinion {
-    /// The same as the type that the verifier expects.
+    /// The opinion in the verifier's type.
     pub fn opinion(&self) -> Opinion {
         Opinion {
             claim: self.claim,
@@ -68,9 +68,9 @@ impl ClaimOpinion {
     }
 }
 
-/// Asks about every claim that is checked or in doubt. A reply that is neither yes nor no changes
-/// nothing, and neither does a server failure; both are recorded in the trail, and so is how many
-/// claims the model was not asked about.
+/// Asks the model about every checked or doubtful claim. A reply that is neither yes nor no changes
+/// nothing, and neither does a server failure; both are recorded in the trail, with the number of
+/// claims that the model was not asked about.
 ///
 /// Errors: those of the observer.
 pub(super) fn second_opinions(
@@ -146,8 +146,8 @@ fn in_words(model: &Model, supports: bool) -> String {
     )
 }
 
-/// The text that a claim rests on. An answer about one file has no citations: it rests on all of
-/// the evidence.
+/// The cited text of a claim. An answer about one file has no citations, so all of the evidence is
+/// used.
 fn document(claim: &Claim, packed: &Packed) -> String {
     let mut labels: Vec<_> = claim.citations.iter().filter_map(|c| c.label).collect();
     labels.sort_unstable();
@@ -160,8 +160,9 @@ fn document(claim: &Claim, packed: &Packed) -> String {
     nearest_paragraphs(&texts.join("\n\n"), &claim.text, MOST_CHARS)
 }
 
-/// The paragraphs of `text` that share the most words with `claim`, in their order, of at most
-/// `most` characters; the whole text if it is no longer. The nearest one is cut if it is longer.
+/// Those paragraphs of `text` that share the most words with `claim`, in their order, with at most
+/// `most` characters together. If `text` fits, all of it; if not even the nearest paragraph fits,
+/// its beginning.
 fn nearest_paragraphs(text: &str, claim: &str, most: usize) -> String {
     if text.chars().count() <= most {
         return text.to_owned();
@@ -193,8 +194,8 @@ fn shared_terms(wanted: &BTreeSet<String>, paragraph: &str) -> usize {
     terms.intersection(wanted).count()
 }
 
-/// The claim with the text that it rests on. A model made for this question knows its form; others get
-/// instructions.
+/// The prompt: the claim with its cited text. A model made for this task knows the form; other
+/// models get instructions.
 fn messages(model: &Model, claim: &Claim, packed: &Packed) -> Vec<Message> {
     let document = document(claim, packed);
     let question = Message::new(

@@ -28,7 +28,7 @@ pub(super) struct ShownResult {
 }
 
 impl ToolResults {
-    /// No results yet; `excerpts` get the first labels.
+    /// Starts without results; `excerpts` get the first labels.
     pub(super) fn new(nonce: Nonce, max_bytes: usize, excerpts: Vec<Excerpt>) -> Self {
         Self {
             nonce,

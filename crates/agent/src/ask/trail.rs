@@ -1,5 +1,5 @@
-//! What happened on the way to an answer: the prompts, the replies, and how they were judged.
-//! Contains everything that a record of the run needs, even if there is no answer.
+//! The record of everything on the way to an answer: the prompts, the replies and the verdicts. It
+//! contains all data for the run record, also for an abstention.
 
 use std::time::Instant;
 
@@ -39,9 +39,9 @@ pub enum Purpose {
     Acquire,
     /// The first draft.
     Draft,
-    /// The first draft again, with half the evidence: the model had not seen all of it.
+    /// Another first draft, with half the evidence, because the model did not read all of it.
     Half,
-    /// The draft again, in the form that was asked for.
+    /// The draft again, in the required form.
     Format,
     /// The draft again, after the verifier's objections.
     Repair,
@@ -69,27 +69,27 @@ impl Purpose {
     }
 }
 
-/// One call, and how its reply was judged.
+/// One call and the verdict on its reply.
 #[derive(Debug, Clone, Serialize)]
 pub struct Round {
-    /// What the model was asked for.
+    /// The purpose of the call.
     pub purpose: Purpose,
     /// The prompt and the reply.
     pub call: Call,
-    /// The evidence that the reply was judged against; `None` when it was not a draft.
+    /// The evidence that the reply was verified against; `None` if the reply was not a draft.
     pub snapshot: Option<EvidenceSnapshot>,
     /// The state of the files of that evidence when it was frozen; empty without evidence.
     pub freshness: FreshnessReport,
-    /// What the verifier found in the reply.
+    /// The verifier's report on the reply.
     pub report: Option<Report>,
-    /// Why the reply was rejected: codes, or a separate word. `None` if it was accepted.
+    /// Why the reply was rejected: codes, or another word. `None` if it was accepted.
     pub refused: Option<String>,
     /// The tool calls in the reply, and their results.
     pub steps: Vec<ToolStep>,
 }
 
 impl Round {
-    /// A call without a usable reply; `evidence` is what the model was shown.
+    /// A call without a usable reply; `evidence` is the evidence in its prompt.
     pub(super) fn refused(
         purpose: Purpose,
         call: Call,
@@ -129,7 +129,7 @@ impl Round {
 /// One call of a tool.
 #[derive(Debug, Clone, Serialize)]
 pub struct ToolStep {
-    /// As the model wrote it.
+    /// The name as the model wrote it.
     pub name: String,
     /// The arguments as the model wrote them; they may be invalid.
     pub args: serde_json::Value,
@@ -145,7 +145,7 @@ pub struct ToolStep {
     pub trailing: Option<String>,
 }
 
-/// How long one step took.
+/// The duration of one step.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct Timing {
     /// `retrieve`, `read`, `extract`, `model`, `verify`.
@@ -159,7 +159,7 @@ pub struct Timing {
 pub struct Trail {
     /// The chosen answerer: `extractive`, `ollama` or `openai`.
     pub provider: &'static str,
-    /// Why: one plain sentence.
+    /// The reason for the choice, in one plain sentence.
     pub provider_why: String,
     /// The chat model, when one was chosen.
     pub model: Option<Model>,
@@ -169,8 +169,8 @@ pub struct Trail {
     pub timings: Vec<Timing>,
     /// `host:port` of the servers that received text; empty if no text left this program.
     pub sent_to: Vec<String>,
-    /// Number of claims that the model of `verify.judge` should have been asked about, and was not:
-    /// there were too many, or its server failed.
+    /// Number of claims about which the model of `verify.judge` was not asked, because there were
+    /// too many or its server failed.
     pub claims_without_opinion: usize,
 }
 
@@ -243,11 +243,11 @@ pub enum Event<'a> {
         /// The state of its files.
         freshness: &'a FreshnessReport,
     },
-    /// A model is about to be asked.
+    /// A model is about to receive a prompt.
     Asking {
         /// The model, and where it runs.
         model: &'a Model,
-        /// What it is asked for.
+        /// The purpose of the call.
         purpose: Purpose,
     },
     /// The size of the reply so far.

@@ -1,5 +1,5 @@
-//! The tool calls in a reply, in the server's own format or in the text envelope. What a model
-//! wrote into them is repeated to it in short form and without chat-template markers.
+//! The tool calls in a reply, in the server's own format or in the text envelope. The conversation
+//! repeats them to the model shortened and without chat-template markers.
 
 use serde_json::{Value, json};
 
@@ -16,15 +16,15 @@ pub(super) struct Wanted {
     pub name: String,
     pub args: Value,
     pub native: Option<ToolCall>,
-    /// The envelope itself.
+    /// The text of the envelope.
     pub said: String,
     pub trailing: Option<String>,
-    /// The call cannot be parsed.
+    /// Set if the call cannot be parsed.
     pub broken: Option<Failure>,
 }
 
-/// A call as kept in the conversation: long arguments would fill the window for nothing, and the
-/// server would interpret chat-template markers.
+/// A call as the conversation keeps it. Long arguments would only fill the window, and the server
+/// would interpret chat-template markers.
 fn brief(call: &ToolCall) -> ToolCall {
     let arguments = if call.arguments.to_string().len() > ECHO {
         json!({})

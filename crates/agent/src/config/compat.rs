@@ -1,5 +1,5 @@
-//! The ancestor's keys. A configuration written for it loads: every one of its keys is used, or
-//! reported with a warning, or refused. None is ignored silently.
+//! The ancestor's keys. A configuration written for the ancestor loads. Every one of its keys is
+//! used, reported with a warning, or refused; none is ignored silently.
 
 use super::findings::{Findings, Origin};
 use super::keys::{Effect, Key};
@@ -73,8 +73,8 @@ fn text(val: &Val) -> Option<&str> {
     }
 }
 
-/// Converts the value of a moved key for our key, with a warning if the result differs from what
-/// was typed.
+/// Converts the value of a moved key to the type of our key, with a warning if the result differs
+/// from the typed value.
 fn convert(
     path: &str,
     val: Val,
@@ -133,8 +133,8 @@ fn convert(
     })
 }
 
-/// Reports a key that has no counterpart here. A value that matches what this program does anyway
-/// needs no warning.
+/// Reports a key without a counterpart here. A value that equals this program's behaviour needs no
+/// warning.
 fn remark(typed: &Typed, findings: &mut Findings) {
     let agrees = match (typed.key.path, &typed.val) {
         ("phase3.embed.torch.normalize", Val::Bool(false)) => {
@@ -167,9 +167,9 @@ fn remark(typed: &Typed, findings: &mut Findings) {
     }
 }
 
-/// The ancestor's shipped file names folders of the workroot by the workroot's own name
-/// (`../local-agent-workroot/runs/`), which was only right while the folder had that name. Such an
-/// entry means "in the workroot", whatever its name.
+/// Corrects a folder that the ancestor's shipped file names by the workroot's original name
+/// (`../local-agent-workroot/runs/`). That path was only right while the workroot had this name.
+/// Such an entry means "in the workroot".
 fn reanchor(typed: &mut Typed, workroot: &str, findings: &mut Findings) {
     let prefix = workroot.trim_end_matches('/');
     if !prefix.starts_with("..") || prefix.trim_end_matches(['.', '/']).is_empty() {

@@ -1,6 +1,6 @@
-//! Changes the list of sources or of contexts in a configuration file, and nothing else in it:
-//! comments, order and spelling of all other lines stay. The result is read again and compared
-//! before the file is replaced, so an unusual layout is refused and not damaged.
+//! Changes only the list of sources or of contexts in a configuration file. Comments, order and
+//! spelling of all other lines stay. The result is read again and compared before the file is
+//! replaced, so that an unusual layout is refused and not damaged.
 
 use std::path::Path;
 use std::sync::OnceLock;
@@ -23,18 +23,18 @@ use local_agent_text::types::SourceName;
 pub struct NewSource {
     /// The name of the source; no two sources in a file may have the same one.
     pub name: SourceName,
-    /// As it will be written in the file.
+    /// The root as it will be written in the file.
     pub root: String,
-    /// `notes` is not written, because it is the default.
+    /// The kind of source. `notes` is not written, because it is the default.
     pub kind: String,
-    /// Whether its source files are documents too. `false` is not written, because it is the
+    /// Whether source code files are documents too. `false` is not written, because it is the
     /// default.
     pub code: bool,
     /// Extensions of documents besides notes, each with its dot.
     pub extensions: Vec<String>,
-    /// Patterns; empty: every file.
+    /// Patterns of included files; empty: all files.
     pub include: Vec<String>,
-    /// Patterns; empty: no file.
+    /// Patterns of excluded files; empty: no file is excluded.
     pub exclude: Vec<String>,
 }
 
@@ -43,10 +43,10 @@ pub struct NewSource {
 pub enum SourceEdit {
     /// Adds a source at the end; `INVALID_ARGS` if its name is taken.
     Add(NewSource),
-    /// Removes the source with this name; `INVALID_ARGS` if there is none.
+    /// Removes the source with this name; `INVALID_ARGS` if the name is unknown.
     Remove(SourceName),
-    /// Gives the first source the second name; `INVALID_ARGS` if there is no such source or the new
-    /// name is taken.
+    /// Renames the source with the first name to the second; `INVALID_ARGS` if the first name is
+    /// unknown or the second is taken.
     Rename(SourceName, SourceName),
 }
 
@@ -287,7 +287,7 @@ fn applied(before: &[NewSource], edit: &SourceEdit) -> Result<Vec<NewSource>> {
     Ok(after)
 }
 
-/// There is a source of this name already.
+/// The failure for a name that another source has.
 fn taken_name(name: &SourceName) -> Failure {
     Failure::new(
         ErrorCode::InvalidArgs,
@@ -296,7 +296,7 @@ fn taken_name(name: &SourceName) -> Failure {
     .with_hint("local-agent source list, then give another name with --name")
 }
 
-/// There is no source of this name.
+/// The failure for a name that no source has.
 fn unknown_name(before: &[NewSource], name: &SourceName) -> Failure {
     unknown_source(name.as_str(), before.iter().map(|one| one.name.as_str()))
 }
@@ -306,7 +306,7 @@ fn position_of(before: &[NewSource], name: &SourceName) -> Option<usize> {
     before.iter().position(|one| one.name == *name)
 }
 
-/// The file with a list that it did not have before.
+/// The file with a new list at its end.
 fn append(text: &str, block: &str) -> String {
     let mut out = text.to_owned();
     if !out.is_empty() && !out.ends_with('\n') {
@@ -420,7 +420,7 @@ fn range(list: &List, n: usize) -> std::ops::Range<usize> {
     list.entries[n]..end
 }
 
-/// Whether an entry seems to be the source with this name. The parser checks the result afterwards.
+/// Whether an entry seems to have this name. The parser checks the result afterwards.
 fn names(text: &str, name: &SourceName) -> bool {
     let found = name_pattern().and_then(|pattern| pattern.captures(text));
     found.is_some_and(|found| {

@@ -1,4 +1,4 @@
-//! Where a value comes from, and the problems found with it.
+//! The origin of a value, and the problems found with it.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,7 +9,7 @@ use serde::{Serialize, Serializer};
 
 use local_agent_text::error::{ErrorCode, Failure};
 
-/// Where a value comes from.
+/// The origin of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
     /// `configs/default.yaml`, compiled in.
@@ -70,7 +70,7 @@ impl Serialize for Origin {
     }
 }
 
-/// Errors, and values that were interpreted differently from what was typed.
+/// Errors, and warnings about values whose interpretation differs from what was typed.
 #[derive(Debug, Default)]
 pub(super) struct Findings {
     pub problems: Vec<Failure>,
@@ -78,7 +78,7 @@ pub(super) struct Findings {
 }
 
 impl Findings {
-    /// A mistake at this origin. For a flag it is `INVALID_ARGS`, otherwise `CONFIG_ERROR`.
+    /// Records a mistake at this origin: `INVALID_ARGS` for a flag, otherwise `CONFIG_ERROR`.
     pub(super) fn problem(
         &mut self,
         origin: &Origin,

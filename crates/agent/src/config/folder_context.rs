@@ -19,9 +19,9 @@ pub struct FolderContext {
 impl FolderContext {
     /// `place` is `/` for everything, a source, or `source/folder` (also `source:folder` and
     /// `qmd://source/folder`).
-    ///
     /// # Errors
-    /// Why the place is invalid, or the text is blank or has more than one line.
+    /// The reason as a text: the place is invalid, or the description is blank or has more than one
+    /// line.
     pub fn new(place: &str, text: &str) -> Result<Self, String> {
         let text = text.trim();
         if text.is_empty() || text.chars().any(char::is_control) {
@@ -51,7 +51,7 @@ impl FolderContext {
     /// Parses `place: text`.
     ///
     /// # Errors
-    /// As [`Self::new`]; also when there is no `: `.
+    /// Those of [`Self::new`], or that `: ` is missing.
     pub fn parse(entry: &str) -> Result<Self, String> {
         let (place, text) = entry
             .split_once(": ")
@@ -59,7 +59,7 @@ impl FolderContext {
         Self::new(place, text)
     }
 
-    /// Only the place, as `source/folder` or `/`.
+    /// The place alone, as `source/folder` or `/`.
     pub fn place(&self) -> String {
         match &self.source {
             None => "/".to_owned(),
@@ -68,7 +68,7 @@ impl FolderContext {
         }
     }
 
-    /// How much of a path it covers, in bytes; `None` if the path is not below it.
+    /// How many bytes of a path it covers; `None` if the path is not below it.
     fn covers(&self, source: &str, path: &str) -> Option<usize> {
         let Some(own) = &self.source else {
             return Some(0);

@@ -61,7 +61,7 @@ impl Kind {
     }
 }
 
-/// What happens with a key.
+/// How a key of a file is treated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
     /// A key of this program.
@@ -77,9 +77,9 @@ pub enum Effect {
 pub struct Key {
     /// The dotted path from the top of the file.
     pub path: &'static str,
-    /// The values it takes.
+    /// The type of its value.
     pub kind: Kind,
-    /// As written in `configs/default.yaml`; blank = unset.
+    /// The default as written in `configs/default.yaml`; blank means unset.
     pub default: &'static str,
     /// One sentence for people.
     pub doc: &'static str,
@@ -98,7 +98,7 @@ impl Key {
         self.effect != Effect::Setting
     }
 
-    /// The section it is in; blank at the top.
+    /// The section that contains it; blank for a top-level key.
     pub fn section(&self) -> &'static str {
         if self.kind == Kind::Sources && !self.is_ancestor() {
             return self.path;
@@ -160,7 +160,7 @@ pub(super) fn nearest(path: &str) -> Option<&'static str> {
         .map(|(_, candidate)| candidate)
 }
 
-/// How alike a key is to what was typed.
+/// The similarity of a key to the typed one.
 fn likeness_of_keys(path: &str, typed_last: &str, candidate: &str) -> f64 {
     let whole = strsim::normalized_damerau_levenshtein(path, candidate);
     // The right word in the wrong section, or a misspelt word in the right one.

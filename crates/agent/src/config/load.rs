@@ -1,4 +1,4 @@
-//! Loads a configuration from the command line's inputs: which files, in which order, and which
+//! Loads a configuration from the inputs of the command line: finds the files, their order and the
 //! workroot.
 
 use std::collections::BTreeMap;
@@ -48,7 +48,7 @@ pub struct Inputs {
     pub flags: Vec<FlagValue>,
     /// The meaning of `~`.
     pub home: Option<PathBuf>,
-    /// Where trust in configurations that were found is recorded; without it nothing is trusted.
+    /// The file that records which found configurations are trusted; without it, none is.
     pub trust_file: Option<PathBuf>,
 }
 
@@ -72,8 +72,8 @@ pub struct Loaded {
     pub origins: Vec<Setting>,
     /// The files that were read, lowest first; the compiled-in defaults are not among them.
     pub layers: Vec<Layer>,
-    /// The problems; empty after [`load`]. An invalid value is left out, so the layer below shows
-    /// through: good enough for a report, but not for running.
+    /// The problems; empty after [`load`]. An invalid value is left out, so the value of the layer
+    /// below is used. That is enough for a report, but not for running.
     pub problems: Vec<Failure>,
 }
 
@@ -86,7 +86,7 @@ pub struct Setting {
     pub value: serde_json::Value,
     /// Where the value was typed.
     pub origin: Origin,
-    /// Why the value differs from what a file says, if it does.
+    /// Why the effective value differs from the one in a file, if it does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
@@ -100,7 +100,7 @@ pub struct Layer {
     pub kind: LayerKind,
     /// Whether the operator trusts exactly these bytes; checked only for a workroot's file.
     pub trusted: bool,
-    /// Whether it needs that trust.
+    /// Whether the file must be trusted to be used in full.
     pub needs_trust: bool,
     /// Whether it was written for the ancestor (it has `phase2` or `phase3`).
     pub ancestor: bool,
@@ -219,16 +219,17 @@ pub(super) fn without_files(inputs: &Inputs) -> Result<Config> {
     validate::build(&default_values()?, &ground, &mut Findings::default())
 }
 
-/// The base of all relative paths, and what is known about the files.
+/// The base of all relative paths, and facts about the files.
 pub(super) struct Ground<'a> {
     pub inputs: &'a Inputs,
     pub workroot: Option<(PathBuf, Origin)>,
     pub config_path: Option<PathBuf>,
     pub config_root: Option<PathBuf>,
     pub security_root: PathBuf,
-    /// Some file was written for the ancestor, so the ancestor's locations are the defaults.
+    /// Whether some file was written for the ancestor, so that the ancestor's locations are the
+    /// defaults.
     pub ancestor: bool,
-    /// The workroot's file if it was found by walking up and is not trusted.
+    /// The workroot's file if it was found by walking up and is untrusted.
     pub untrusted: Option<PathBuf>,
 }
 
@@ -324,8 +325,8 @@ fn workroot_file(
     read(&path, kind, findings)
 }
 
-/// Finds what a workroot's file requests beyond its folder; without trust those keys are left out
-/// and reported.
+/// Finds the keys of a workroot's file that reach beyond its folder. Without trust they are left
+/// out and reported.
 fn check_trust(
     file: &mut Read,
     root: &Path,
@@ -398,8 +399,8 @@ fn overlays(inputs: &Inputs, findings: &mut Findings) -> Result<Vec<Typed>> {
 /// Why a typed value is not in effect, by key.
 pub(super) type Notes = BTreeMap<&'static str, String>;
 
-/// The user's keys for the location of the index. An index belongs to its sources: with another
-/// file's sources it would be rebuilt for them, and the user's own index would be lost.
+/// Keys of the user that locate the index. An index belongs to its sources. If another file's
+/// sources used these locations, the user's own index would be replaced.
 const WITH_SOURCES: [&str; 3] = ["state_dir", "index.db_path", "embed.db_path"];
 
 /// Merges the layers, the last one winning; lists are replaced, not joined.

@@ -54,7 +54,7 @@ pub use show::{Template, reference_markdown, template};
 pub use trust::{is_trusted, trust};
 pub use unknown_source::unknown_source;
 
-/// Everything the commands need to know, validated; all paths absolute.
+/// The validated configuration for all commands; all paths are absolute.
 #[derive(Debug, Clone)]
 pub struct Config {
     /// The file that was loaded last, if any (`resolved_config_path` in JSON).
@@ -68,20 +68,21 @@ pub struct Config {
     pub security_root: PathBuf,
     /// `security.*`: which files may be opened, and how large they may be.
     pub security: Security,
-    /// May be empty: a configuration without sources loads, and `index` says how to add one.
+    /// The sources. The list may be empty: the configuration loads, and `index` says how to add a
+    /// source.
     pub sources: Vec<Source>,
-    /// What the user said about sources and folders, in the order of the configuration. Entries
-    /// about an unknown source are kept, with a warning.
+    /// The user's descriptions of sources and folders, in the order of the configuration. An entry
+    /// about an unknown source is kept, with a warning.
     pub contexts: Vec<FolderContext>,
-    /// Where the index is, and how documents are cut into chunks.
+    /// The location of the index, and how documents are cut into chunks.
     pub index: Index,
-    /// Which model computes vectors, and how.
+    /// The embedding model and its settings.
     pub embed: Embed,
-    /// How the lists of hits become one, and which folder is searched.
+    /// How the lists of hits are merged, and which folder is searched.
     pub retrieve: Retrieve,
-    /// Who answers, how much evidence is shown, and how strictly citations are compared.
+    /// The answerer, the amount of evidence, and how strictly citations are compared.
     pub ask: Ask,
-    /// Which model, if any, is asked for a second opinion.
+    /// The model for second opinions, if any.
     pub verify_judge: VerifyJudge,
     /// The chat models, their server and their limits.
     pub llm: Llm,
@@ -89,37 +90,37 @@ pub struct Config {
     pub tools: Tools,
     /// The operations and tools that agents are offered.
     pub mcp: Mcp,
-    /// Whether and where records of runs are kept, and how much evidence they contain.
+    /// Whether and where run records are kept, and how much evidence they contain.
     pub runs: Runs,
-    /// Where the durable memory is, and whether its commands work.
+    /// The location of the durable memory, and whether its commands are enabled.
     pub memory: Memory,
     /// The folder for the program's own files. With the ancestor's locations it may be empty.
     pub state_dir: PathBuf,
     /// The outermost folders that contain the program's own files.
     pub state_locations: Vec<StateLocation>,
-    /// Folders whose content is never readable, whichever root contains them: state and run
-    /// records. Earlier answers are not evidence.
+    /// Folders whose content is never readable, even inside a root: state and run records. Earlier
+    /// answers are not evidence.
     pub protected: Vec<PathBuf>,
-    /// Warnings about keys that were interpreted differently from what they say (the ancestor's
-    /// keys).
+    /// Warnings about keys (the ancestor's) that have another meaning here.
     pub warnings: Vec<String>,
-    /// The client that this configuration was limited to; `None`: it is the owner's.
+    /// The client that this configuration is limited to; `None`: the owner's configuration.
     pub client: Option<LimitedClient>,
 }
 
-/// A client of the server that sees only a part: some sources, no private notes, and only its own
+/// A client of the server with limited access: some sources, no private notes, and only its own
 /// runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LimitedClient {
     /// The name in the records of its runs.
     pub asked_by: String,
-    /// RFC 3339, UTC. A run that began earlier is not its own: somebody else may have had the name.
+    /// RFC 3339, UTC. Earlier runs are not its own, because another client may have had the same
+    /// name.
     pub since: String,
 }
 
 impl LimitedClient {
-    /// Whether a run with this name and this beginning is its own. A client of the Model Context
-    /// Protocol adds its own name after a colon.
+    /// Whether a run with this name and start time is the client's own. A client of the Model
+    /// Context Protocol appends its own name after a colon.
     pub fn made(&self, asked_by: &str, started_at: &str) -> bool {
         let rest = asked_by.strip_prefix(&self.asked_by);
         let is_named = rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(": "));
@@ -128,9 +129,9 @@ impl LimitedClient {
 }
 
 impl Config {
-    /// The same configuration as one client may see it: only these sources (all if empty) and
-    /// nothing outside of sources. Every operation that gets it, and a sandbox without private
-    /// notes, gives nothing else.
+    /// The same configuration limited to one client: only these sources (all if empty), and no
+    /// files outside sources. An operation with this configuration and a sandbox without private
+    /// notes returns nothing else.
     #[must_use]
     pub fn limited_to(&self, sources: &[String], client: LimitedClient) -> Self {
         let mut limited = self.clone();
@@ -172,16 +173,16 @@ pub struct Embed {
     pub model_path: Option<PathBuf>,
     /// The precision for embedding passages inside this program.
     pub precision: Precision,
-    /// The instruction set to use, by the kernels' names; `None`: the best that the machine has.
+    /// The instruction set, by the kernels' names; `None`: the best one of the machine.
     pub instructions: Option<&'static str>,
     /// Tokens in one forward pass; bounds memory.
     pub batch_tokens: usize,
     /// Window in tokens; capped by the model's own.
     pub max_length: Option<usize>,
-    /// Put before a question; `None`: what the model's files or card ask for, and nothing for a
-    /// model on a server.
+    /// The text before a question; `None`: the prefix from the model's files or card, and no prefix
+    /// for a model on a server.
     pub query_prefix: Option<String>,
-    /// The same before a passage.
+    /// The same for the text before a passage.
     pub passage_prefix: Option<String>,
     /// The length that vectors are cut to; `None`: they are not cut.
     pub dimensions: Option<usize>,
@@ -203,7 +204,7 @@ pub enum EmbedProvider {
 }
 
 impl EmbedProvider {
-    /// The word in the configuration.
+    /// Its name in the configuration.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Candle => "candle",
@@ -221,19 +222,19 @@ impl EmbedProvider {
 /// `retrieve.*`.
 #[derive(Debug, Clone)]
 pub struct Retrieve {
-    /// How the lexical and the vector list become one.
+    /// How the lexical and the vector list are merged.
     pub fusion: Fusion,
     /// Share of the vector side in `convex`, 0 to 1; `None`: the share in the model's profile.
     pub vector_weight: Option<f32>,
     /// Only search documents below this folder.
     pub path_prefix: Option<RelPath>,
-    /// The model that ranks the best hits again; `None`: none does.
+    /// The reranker for the best hits; `None`: they are not reranked.
     pub reranker: Option<RerankerName>,
     /// How long it may score passages for one question, in milliseconds.
     pub reranker_ms: u64,
 }
 
-/// Where a reranker is.
+/// The location of a reranker.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RerankerName {
     /// Its id or its repository, below the model folder.
@@ -245,7 +246,7 @@ pub enum RerankerName {
 /// `ask.*`.
 #[derive(Debug, Clone)]
 pub struct Ask {
-    /// Who writes the answer.
+    /// The answerer.
     pub provider: AskProvider,
     /// Evidence items in a snapshot, at least 1.
     pub top_n: usize,
@@ -254,7 +255,7 @@ pub struct Ask {
     /// Whether an answer fails with `ASK_CITATION_INVALID` when a sentence does not pass or is in
     /// doubt. Otherwise such a sentence is left out or marked.
     pub strict: bool,
-    /// How the headings of a citation must agree with those of its chunk.
+    /// How exactly the headings of a citation must match those of its chunk.
     pub heading_match: HeadingMatch,
     /// Whether white space and closing punctuation are ignored when headings are compared.
     pub normalize_heading: bool,
@@ -263,12 +264,12 @@ pub struct Ask {
     pub show_as_verified: bool,
 }
 
-/// Who writes the answer.
+/// The component that writes the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AskProvider {
     /// An Ollama if a chat model is configured and the server is there; otherwise extractive.
     Auto,
-    /// The best sentences of the notes themselves; no model is asked.
+    /// The best sentences of the notes, without a model.
     Extractive,
     /// The chat model on an Ollama server.
     Ollama,
@@ -276,12 +277,12 @@ pub enum AskProvider {
     OpenAi,
 }
 
-/// `verify.judge.*`: which model gives a second opinion.
+/// `verify.judge.*`: the model for second opinions.
 #[derive(Debug, Clone)]
 pub struct VerifyJudge {
     /// The type of the server that runs the model.
     pub provider: JudgeProvider,
-    /// `None`: no second opinion.
+    /// The model; `None`: no second opinion.
     pub model: Option<String>,
 }
 
@@ -318,16 +319,16 @@ pub struct Llm {
     pub model_big: Option<String>,
     /// Whether the fast model is used unless a trigger word or a flag asks for the big one.
     pub prefer_fast: bool,
-    /// Words that ask for the big model, in lower case. A word counts wherever it occurs in the
-    /// lower-cased question.
+    /// Words that ask for the big model, in lower case. A word matches anywhere in the lower-cased
+    /// question.
     pub big_triggers: Vec<String>,
-    /// As typed; commands that contact the server call [`Llm::server`].
+    /// The address as typed; commands that contact the server call [`Llm::server`].
     pub base_url: String,
-    /// Where `base_url` comes from.
+    /// The origin of `base_url`.
     pub base_url_origin: Origin,
     /// LOCAL_AGENT_API_KEY, when `api_key_use` is [`ApiKeyUse::Sent`].
     pub api_key: Option<ApiKey>,
-    /// Whether the key is sent to the server; if not, why.
+    /// Whether the key is sent to the server, and if not, why.
     pub api_key_use: ApiKeyUse,
     /// Longest reply in tokens, except of the big model.
     pub max_tokens: u32,
@@ -348,7 +349,7 @@ pub struct Llm {
 /// `tools.*`.
 #[derive(Debug, Clone)]
 pub struct Tools {
-    /// By tool name.
+    /// The rules by tool name.
     pub rules: BTreeMap<&'static str, ToolRule>,
     /// Maximum number of replies of a model in one loop.
     pub max_turns: u32,
@@ -356,7 +357,7 @@ pub struct Tools {
     pub max_result_bytes: usize,
     /// Longest time of one loop, in seconds.
     pub timeout_s: u64,
-    /// Maximum number of changes to files within a day.
+    /// Maximum number of changes to files per day.
     pub max_writes: u32,
 }
 
@@ -397,10 +398,10 @@ pub struct Mcp {
 /// A folder that contains files of the program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StateLocation {
-    /// Absolute.
+    /// The absolute path of the folder.
     pub path: PathBuf,
-    /// The user named it in their own configuration, as a flag or as a variable: it did not come
-    /// with another folder.
+    /// Whether the user chose it: in their own configuration, with a flag or with a variable, and
+    /// not in a file that came with another folder.
     pub chosen: bool,
 }
 
@@ -417,7 +418,7 @@ pub struct Runs {
     pub max_total_evidence_chars: usize,
     /// Maximum number of characters in one excerpt.
     pub max_excerpt_chars: usize,
-    /// Keep the evidence bytes in `<run>/evidence/`.
+    /// Whether the evidence bytes are kept in `<run>/evidence/`.
     pub keep_evidence: bool,
 }
 
@@ -425,9 +426,9 @@ pub struct Runs {
 #[derive(Debug, Clone)]
 pub struct Memory {
     /// The durable database; unless configured, `durable.sqlite` in the state folder. It also
-    /// stores how far the ledger had grown.
+    /// stores the last known length of the ledger.
     pub db_path: PathBuf,
-    /// Whether the `memory` commands work, and memories are shown with answers.
+    /// Whether the `memory` commands are enabled and memories are shown with answers.
     pub enabled: bool,
 }
 
@@ -457,12 +458,12 @@ impl Config {
         projection(&self.embed.db_path, "embeddings.sqlite", "vectors")
     }
 
-    /// Held by `index` while it writes.
+    /// The lock file that `index` holds while it writes.
     pub fn index_lock(&self) -> PathBuf {
         self.index.db_path.with_file_name("index.lock")
     }
 
-    /// Held by `embed` while it writes.
+    /// The lock file that `embed` holds while it writes.
     pub fn embed_lock(&self) -> PathBuf {
         self.embed.db_path.with_file_name("embed.lock")
     }
@@ -507,8 +508,7 @@ impl Llm {
     /// it.
     ///
     /// # Errors
-    /// `CONFIG_ERROR` with the address, what is wrong with it, and the flag, variable or line it
-    /// comes from.
+    /// `CONFIG_ERROR` with the address, the fault, and the flag, variable or line that set it.
     pub fn server(&self) -> Result<ServerUrl> {
         ServerUrl::parse(&self.base_url).map_err(|why| {
             let shown = raw::shown(&self.base_url);

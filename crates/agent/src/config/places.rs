@@ -4,7 +4,7 @@
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 
-/// Whether the name of a model is that of a folder: no id and no repository begins like this.
+/// Whether the name of a model is a folder. Ids and repositories never begin like this.
 pub(super) fn is_folder_name(text: &str) -> bool {
     text.starts_with(['/', '~', '.', '\\']) || Path::new(text).is_absolute()
 }
@@ -13,7 +13,8 @@ pub(super) fn is_folder_name(text: &str) -> bool {
 /// joined to `base`.
 ///
 /// # Errors
-/// One sentence: `~` without a home folder, or `~name`, which is not expanded.
+/// One sentence: `text` begins with `~` and the home folder is unknown, or begins with `~name`,
+/// which is not supported.
 pub(super) fn expand(
     text: &str,
     base: &Path,
@@ -80,7 +81,7 @@ pub fn within(path: &Path, folder: &Path) -> Option<PathBuf> {
     if let Ok(inside) = absolute.strip_prefix(&folder) {
         return is_inside(&absolute, &folder).then(|| inside.to_path_buf());
     }
-    // Reached by another path than the folder: through a link above both.
+    // The path reaches the folder through a link above both.
     Some(
         real(&absolute)?
             .strip_prefix(real(&folder)?)

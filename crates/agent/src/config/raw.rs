@@ -1,4 +1,4 @@
-//! A YAML file as a tree in which every value knows its line.
+//! Parses a YAML file into a tree in which every value has its line number.
 //!
 //! A configuration may be found by walking up from the current folder, so its bytes are not
 //! trusted: size and nesting are checked before parsing, and anchors, tags, duplicate keys and
@@ -38,7 +38,7 @@ pub(super) enum Value {
 }
 
 impl Node {
-    /// Whether nothing was typed: an empty value, `null`, `~`, or blank quotes.
+    /// Whether the value is unset: empty, `null`, `~`, or blank quotes.
     pub(super) fn is_unset(&self) -> bool {
         match &self.value {
             Value::Scalar { text, plain } => {
@@ -80,7 +80,7 @@ pub(super) fn shown(text: &str) -> String {
 /// Reads at most `max_bytes` of a regular file: trust is checked on the same bytes that are parsed.
 ///
 /// # Errors
-/// What is wrong, as the end of a sentence that begins with the file.
+/// The reason, as the end of a sentence that begins with the file.
 pub(super) fn read_file(path: &Path, max_bytes: u64) -> std::result::Result<Vec<u8>, String> {
     let failed = |e: std::io::Error| format!("cannot be read: {e}");
     if !std::fs::metadata(path).map_err(failed)?.is_file() {
@@ -98,7 +98,7 @@ pub(super) fn read_file(path: &Path, max_bytes: u64) -> std::result::Result<Vec<
     }
 }
 
-/// `CONFIG_ERROR` for a configuration file that [`read_file`] could not read.
+/// The failure `CONFIG_ERROR` for a configuration file that [`read_file`] could not read.
 pub(super) fn unreadable(path: &Path, why: &str) -> Failure {
     Failure::new(
         ErrorCode::ConfigError,
@@ -139,7 +139,7 @@ pub(super) fn parse(name: &str, bytes: &[u8]) -> Result<Vec<(String, Node)>> {
     }
 }
 
-/// A line of the file cannot be read.
+/// The failure for a line of the file that cannot be read.
 fn failure_in_line(name: &str, line: usize, why: &str) -> Failure {
     Failure::new(ErrorCode::ConfigError, format!("{name}:{line}: {why}")).with_hint(format!(
         "mend line {line} of {name}, then run `local-agent config check`"
@@ -228,8 +228,8 @@ fn convert(node: &marked_yaml::Node) -> Node {
     Node { line, value }
 }
 
-/// The parser's position of a section is that of its first entry, but people look for the line of
-/// its key.
+/// Corrects the position of a section. The parser gives the position of its first entry, but people
+/// look for the line of its key.
 fn under(key: &marked_yaml::types::MarkedScalarNode, mut node: Node) -> Node {
     if matches!(node.value, Value::Map(_) | Value::List(_))
         && let Some(mark) = key.span().start()

@@ -1,5 +1,5 @@
 //! Prints the configuration for people: the origin of each value, the reference, the shipped
-//! defaults, and the file that `init` writes. All from the one table.
+//! defaults, and the file that `init` writes. All of it comes from the table of keys.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -42,7 +42,7 @@ pub(super) fn settings(
     .collect()
 }
 
-/// The resolved path, because people want to see where it is, not how it was spelt.
+/// The resolved path of a key. People want to see where the file is and not how it was written.
 fn place(key: &str, config: &Config) -> Option<Json> {
     match key {
         "workroot" => Some(
@@ -179,7 +179,7 @@ pub struct Template {
     /// Name and root of each source, with the root as it is to be written (relative to the
     /// workroot, absolute, or `~/…`).
     pub sources: Vec<(SourceName, String)>,
-    /// For the user's own configuration: where its databases go. `None`: `.local-agent` in the
+    /// For the user's own configuration: the folder of its databases. `None`: `.local-agent` in the
     /// workroot.
     pub state_dir: Option<String>,
     /// For the user's own configuration, whose sources may be anywhere: sets
@@ -200,8 +200,8 @@ pub(super) const SHOWN: [&str; 9] = [
     "runs.keep_evidence",
 ];
 
-/// A commented configuration file that loads back to `what`. To change a default, remove the `# `
-/// before its key.
+/// A commented configuration file that loads as `what`. To change a default, remove the `# ` before
+/// its key.
 pub fn template(what: &Template) -> String {
     let mut out = String::from(
         "# Configuration of local-agent. `local-agent config show` says what is in force and where it comes from;\n\

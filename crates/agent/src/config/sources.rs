@@ -1,5 +1,5 @@
-//! The list of sources as typed: `{name, root, kind, code, extensions, include, exclude}`, names
-//! unique, nothing missing.
+//! Parses the list of sources: `{name, root, kind, code, extensions, include, exclude}`. Names must
+//! be unique, and required fields must be present.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -20,7 +20,7 @@ pub(super) struct TypedSource {
     pub selection: Selection,
 }
 
-/// `sources`: names unique and well-formed, roots given.
+/// Parses `sources`: names must be unique and well-formed, and every source needs a root.
 pub(super) fn sources(
     key: &Key,
     node: &Node,
@@ -109,7 +109,7 @@ fn source(
     }
 }
 
-/// Which files of the source are visible; an invalid pattern or extension is a problem.
+/// Parses which files of the source are visible; an invalid pattern or extension is a problem.
 fn selection(
     written: &SourceFields,
     origin: &Origin,

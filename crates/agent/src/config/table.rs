@@ -1,9 +1,9 @@
-//! The table of every key in a configuration file: its name, its type, its default, and what it
-//! does. Validation, suggestions, `configs/default.yaml` and `docs/config.md` are made from it.
+//! The table of all keys of a configuration file: name, type, default and meaning. Validation,
+//! suggestions, `configs/default.yaml` and `docs/config.md` are generated from it.
 
 use super::keys::{Effect, Key, Kind};
 
-/// The sections in the order they are written, with a sentence for each. The blank one contains the
+/// The sections in their written order, with one sentence for each. The blank section contains the
 /// top-level keys.
 pub const SECTIONS: &[(&str, &str)] = &[
     ("", "Where things stand."),
@@ -76,7 +76,7 @@ const NO_CANDIDATES: &str =
 const SCHEMES: Kind = Kind::OneOf(&["obsidian_v2", "obsidian_v1", "fixed_window_v1"]);
 pub(super) const RULES: Kind = Kind::OneOf(&["allow", "ask", "deny"]);
 const HEADINGS: Kind = Kind::OneOf(&["prefix", "exact", "ignore"]);
-/// Names of the kernels' instruction sets, after the word for the best of them.
+/// The words for instruction sets: first the word for the best one, then the names of the kernels.
 pub const INSTRUCTIONS: &[&str] = &[
     "auto",
     "portable",
@@ -89,12 +89,12 @@ pub const INSTRUCTIONS: &[&str] = &[
     "neon",
     "neon-dot",
 ];
-/// Up to one day, more than anybody would wait.
+/// A time of at most one day, longer than anybody would wait.
 const SECONDS: Kind = int(1, 86_400);
 const TOKENS: Kind = int(1, 1_000_000);
 const CHARS: Kind = int(0, 100_000_000);
 
-/// Every key. The program's own first, in the order of [`SECTIONS`], then the ancestor's.
+/// All keys: first the program's own, in the order of [`SECTIONS`], then the ancestor's.
 pub const KEYS: &[Key] = &[
     key(
         "workroot",

@@ -350,7 +350,7 @@ mod layers {
         assert_eq!(ApiKey::new(" "), None);
     }
 
-    /// An untrusted file could name a port where any program on the machine listens.
+    /// An untrusted file could name a port on which any program of the machine listens.
     #[test]
     fn the_key_of_a_server_goes_only_to_an_address_that_the_user_chose() {
         let world = TestConfiguration::new();

@@ -1,9 +1,9 @@
-//! Records which configuration files found by walking up are trusted, and what an untrusted file
-//! must not request.
+//! Records which configuration files found by walking up are trusted, and finds the requests that
+//! an untrusted file must not make.
 //!
 //! A file that came with somebody else's folder is data. It may name sources below itself and tune
 //! the search. It must not open anything outside its folder, loosen the sandbox, or send text to
-//! another machine. Trust is given to the exact bytes: after any edit it must be given again.
+//! another machine. Trust applies to the exact bytes: after every edit the user must give it again.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -67,7 +67,7 @@ impl Store {
     }
 }
 
-/// The trust file cannot be used.
+/// The failure for a trust file that cannot be used.
 fn broken_trust(file: &Path, why: String) -> Failure {
     Failure::new(
         ErrorCode::ConfigError,
@@ -79,8 +79,8 @@ fn broken_trust(file: &Path, why: String) -> Failure {
     ))
 }
 
-/// Records that the operator trusts `file` as it is now; returns the recorded SHA-256. An earlier
-/// entry for the same file is replaced. The store is written completely or not at all.
+/// Records that the operator trusts the current content of `file`; returns the recorded SHA-256. An
+/// earlier entry for the same file is replaced. The store is written completely or not at all.
 ///
 /// # Errors
 /// `CONFIG_ERROR` when `file` or the store cannot be read, `WRITE_ERROR` when the store cannot be
@@ -112,8 +112,8 @@ pub fn is_trusted(store: &Path, file: &Path) -> Result<bool> {
     holds(store, &path, &read(&path)?)
 }
 
-/// Whether the store has an entry with these bytes for `file`: the same bytes that are parsed, so
-/// nothing can change in between.
+/// Whether the store has an entry for `file` with these bytes. They are the bytes that are parsed,
+/// so the file cannot change in between.
 pub(super) fn holds(store: &Path, file: &Path, bytes: &[u8]) -> Result<bool> {
     Ok(Store::read(store)?.holds(&canonical(file)?, &Sha256::of(bytes)))
 }
@@ -150,8 +150,8 @@ pub(super) struct Fault {
     pub what: String,
 }
 
-/// What an untrusted file requests beyond its own folder, and beyond what the layers below it
-/// allow. `found`: it was found by walking up; a file whose folder the operator named may reach
+/// The requests of an untrusted file that go beyond its own folder, and beyond the layers below it.
+/// With `found`, the file was found by walking up. A file whose folder the operator named may reach
 /// further, but must not disable the two outermost restrictions.
 pub(super) fn faults(
     layer: &[Typed],
@@ -190,7 +190,7 @@ pub(super) fn faults(
     out
 }
 
-/// Every way in which one key reaches outside `folder`, with its line.
+/// All ways in which one key reaches outside `folder`, with its line.
 fn reaches_out(
     typed: &Typed,
     line: u32,
@@ -243,7 +243,7 @@ fn reaches_out(
             let lacks = !missing.is_empty();
             Vec::from_iter(lacks.then(|| (line, format!("`{key}` lacks {missing}"))))
         }
-        // The defaults are our choice; what the user typed is the user's choice.
+        // A default is the program's choice; a value that the user typed is the user's choice.
         ("security.allowed_exts", Val::List(items)) if below.origin(key) != Origin::Default => {
             let added = absent(items, below.list(key));
             let adds = !added.is_empty();
@@ -277,13 +277,13 @@ fn follows_links(key: &str, word: &str) -> bool {
     }
 }
 
-/// Says of a source that it is outside its folder.
+/// The fault of a source outside the file's folder.
 fn source_outside(source: &super::sources::TypedSource) -> (u32, String) {
     let what = format!("the source `{}` is outside its folder", source.name);
     (source.root.line, what)
 }
 
-/// How strict a rule is; more is stricter.
+/// The strictness of a rule; a greater number is stricter.
 fn strictness_of(word: &str) -> Option<usize> {
     ["allow", "ask", "deny"].iter().position(|w| *w == word)
 }
@@ -293,7 +293,7 @@ fn leads_outside(folder: &Path, home: Option<&Path>, text: &str) -> bool {
     !places::expand(text, folder, home).is_ok_and(|path| places::is_inside(&path, folder))
 }
 
-/// The entries of `wanted` that are not in `items`, as text; case is ignored.
+/// The entries of `wanted` that are not in `items`, ignoring case, as text.
 fn absent(wanted: &[Item], items: &[Item]) -> String {
     wanted
         .iter()
@@ -303,14 +303,14 @@ fn absent(wanted: &[Item], items: &[Item]) -> String {
         .join(" ")
 }
 
-/// Whether no item has this text, in capitals or not.
+/// Whether no item has this text, ignoring case.
 fn is_missing(items: &[Item], name: &Item) -> bool {
     !items
         .iter()
         .any(|i| i.text.eq_ignore_ascii_case(&name.text))
 }
 
-/// `CONFIG_UNTRUSTED`, with every line that needs trust.
+/// The failure `CONFIG_UNTRUSTED` with every line that needs trust.
 pub(super) fn untrusted(file: &Path, faults: &[Fault]) -> Failure {
     let lines: Vec<_> = faults
         .iter()

@@ -1,6 +1,5 @@
-//! Turns the tree into typed values: every key of a file is known and every value has the right
-//! type; otherwise it is a problem with file, line and fix. A mistyped value is never replaced by a
-//! default.
+//! Turns the tree into typed values. An unknown key or a value of the wrong type is a problem with
+//! file, line and fix. A mistyped value is never replaced by a default.
 
 use super::findings::{Findings, Origin};
 use super::keys::{self, Key, Kind};
@@ -34,8 +33,8 @@ pub(super) struct Typed {
     pub origin: Origin,
 }
 
-/// Reads every key below `map`. `lenient`: the file was written for the ancestor, whose own
-/// sections accept its spellings of true and false.
+/// Reads every key below `map`. With `lenient`, the file was written for the ancestor, and the
+/// ancestor's sections accept its spellings of true and false.
 pub(super) fn read_map(
     map: &[(String, Node)],
     prefix: &str,
@@ -122,8 +121,8 @@ pub(super) fn check(
 
 type Remark = Option<&'static str>;
 
-/// A single value, with a remark that becomes a warning. The error is a special fix, if there is
-/// one.
+/// Parses a single value, with a remark that becomes a warning. The error is a specific fix, if one
+/// is known.
 fn scalar(key: &Key, node: &Node, lenient: bool) -> Result<(Val, Remark), Option<String>> {
     let Value::Scalar { text, plain } = &node.value else {
         return Err(None);
@@ -185,7 +184,7 @@ fn scalar(key: &Key, node: &Node, lenient: bool) -> Result<(Val, Remark), Option
     Ok((val, None))
 }
 
-/// `true` and `false`; also the ancestor's other spellings where it accepted them.
+/// Parses `true` and `false`, and the ancestor's other spellings where it accepted them.
 fn boolean(text: &str, plain: bool, lenient: bool) -> Result<(Val, Remark), Option<String>> {
     match text {
         "true" | "True" | "TRUE" if plain => return Ok((Val::Bool(true), None)),
@@ -265,7 +264,7 @@ fn list(
     Some(Val::List(items))
 }
 
-/// The entries of a list that can be taken; of the others findings are made.
+/// The valid entries of a list; each invalid entry is reported.
 fn entries(key: &Key, nodes: &[Node], origin: &Origin, findings: &mut Findings) -> Vec<Item> {
     let mut items = Vec::new();
     for entry in nodes {

@@ -1,15 +1,15 @@
-//! The failure for the name of a source that is not configured: the same in every command.
+//! The failure for an unknown source name, which is the same in every command.
 
 use local_agent_text::error::{ErrorCode, Failure};
 
-/// Least likeness of a name that is suggested, from 0 to 1.
+/// Minimum similarity of a suggested name, from 0 to 1.
 const LIKE: f64 = 0.5;
 
 /// Maximum number of names that are listed.
 const MOST: usize = 10;
 
-/// `INVALID_ARGS`: no source has this name. Names the sources that are spelled most like it, or,
-/// if none is, those that are `known`.
+/// The failure `INVALID_ARGS` for a name that no source has. It names the sources with the most
+/// similar names or, if no name is similar, those in `known`.
 pub fn unknown_source<'s>(name: &str, known: impl IntoIterator<Item = &'s str>) -> Failure {
     let known: Vec<&str> = known.into_iter().collect();
     let mut near: Vec<(f64, &str)> = known
@@ -36,7 +36,7 @@ fn likeness(typed: &str, name: &str) -> f64 {
     strsim::normalized_damerau_levenshtein(&typed.to_lowercase(), &name.to_lowercase())
 }
 
-/// The first names, and how many there are besides.
+/// The first names, and the number of the others.
 fn listed<'s>(names: impl ExactSizeIterator<Item = &'s str>) -> String {
     let more = names.len().saturating_sub(MOST);
     let first: Vec<&str> = names.take(MOST).collect();

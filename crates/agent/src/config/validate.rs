@@ -1,5 +1,5 @@
-//! Turns typed values into [`Config`]: paths resolved, roots inside the security root, the
-//! program's own records out of reach.
+//! Turns typed values into [`Config`]: resolves paths, checks that roots are inside the security
+//! root, and protects the program's own records.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ use local_agent_text::evidence::HeadingMatch;
 use local_agent_text::markdown::Scheme;
 use local_agent_text::types::RelPath;
 
-/// Builds the configuration. Problems go into `findings`; the value is then left out.
+/// Builds the configuration. A problem is added to `findings`, and its value is left out.
 ///
 /// # Errors
 /// Only `INTERNAL_ERROR`, when the compiled-in defaults lack a key.
@@ -82,8 +82,8 @@ struct State {
     runs: PathBuf,
 }
 
-/// The locations that the ancestor used, below the security root: key, its location, our location
-/// below the state folder.
+/// The ancestor's locations below the security root. Each entry is the key, the ancestor's
+/// location, and our location below the state folder.
 const PLACES: [(&str, &str, &str); 4] = [
     ("index.db_path", "index/index.sqlite", "index.sqlite"),
     (
@@ -223,8 +223,8 @@ fn is_users_own(origin: &Origin, ground: &Ground) -> bool {
     }
 }
 
-/// In a folder that came from somebody else, writing to a state folder that is a link would write
-/// through the link.
+/// Checks a place inside a folder that came from somebody else: writing to a state folder that is a
+/// link would write through the link.
 fn own_place(path: &Path, origin: &Origin, ground: &Ground, findings: &mut Findings) {
     let Some(file) = &ground.untrusted else {
         return;
@@ -234,8 +234,8 @@ fn own_place(path: &Path, origin: &Origin, ground: &Ground, findings: &mut Findi
         Origin::File { path, .. } => path == file,
         _ => false,
     };
-    // Relative to the file's own folder: a state folder named in the user's configuration is
-    // elsewhere by choice.
+    // The check applies to the file's own folder. A state folder named in the user's configuration
+    // may be elsewhere on purpose.
     let by_text = path.starts_with(&ground.security_root);
     if theirs && by_text && !places::is_inside(path, &ground.security_root) {
         let message = format!(
@@ -363,7 +363,8 @@ struct Roots {
 }
 
 impl Roots {
-    /// Adds a root; returns the index of a source whose root is the same, above it or below it.
+    /// Adds a root; returns the index of a source with the same root, or with one above or below
+    /// it.
     fn enter(&mut self, root: &Path, number: usize) -> Option<usize> {
         let above = root.ancestors().find_map(|folder| self.seen.get(folder));
         // Paths are ordered name by name, so the paths below a folder follow directly after it.
@@ -379,7 +380,7 @@ impl Roots {
     }
 }
 
-/// The entries of `contexts`; an invalid one is a problem, one about an unknown source a warning.
+/// Parses `contexts`. An invalid entry is a problem; an entry about an unknown source is a warning.
 fn contexts(values: &Values, sources: &[Source], findings: &mut Findings) -> Vec<FolderContext> {
     let origin = values.origin("contexts");
     let mut out = Vec::new();
@@ -525,7 +526,7 @@ fn index(values: &Values, state: &State, findings: &mut Findings) -> Result<Inde
     })
 }
 
-/// What a server is asked for if no `embed.model` is set.
+/// The model requested from a server if `embed.model` is unset.
 const MODEL_OF_A_SERVER: &str = "all-MiniLM-L6-v2";
 
 fn embed(
@@ -652,7 +653,7 @@ fn verify_judge(values: &Values) -> Result<VerifyJudge> {
     })
 }
 
-/// A rule for every key of the section that accepts one.
+/// The rule of every tool, from its key.
 fn tools(values: &Values) -> Result<Tools> {
     let mut rules = BTreeMap::new();
     for key in keys::KEYS.iter().filter(|key| key.kind == keys::RULES) {
@@ -675,8 +676,8 @@ fn tools(values: &Values) -> Result<Tools> {
     })
 }
 
-/// Whether the key may go to the server: it was given for an address that the user chose, and an
-/// untrusted file, or the default, could name a port where anybody listens.
+/// Whether the key may be sent to the server. The user gave it for an address that they chose. An
+/// untrusted file, or the default, could name a port on which any program listens.
 fn api_key_use(origin: &Origin, ground: &Ground, findings: &mut Findings) -> ApiKeyUse {
     if ground.inputs.env_api_key.is_none() {
         return ApiKeyUse::NotSet;

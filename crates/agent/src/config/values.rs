@@ -34,7 +34,7 @@ impl Values {
         }
     }
 
-    /// A whole number as any integer type; the table checks ranges, so a mismatch is our own bug.
+    /// A whole number as any integer type. The table checks ranges, so a mismatch is a bug.
     pub(super) fn int<T: TryFrom<i64>>(&self, key: &str) -> Result<T> {
         self.opt_int(key)?.map_or_else(|| Self::missing(key), Ok)
     }

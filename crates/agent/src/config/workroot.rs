@@ -36,7 +36,7 @@ fn callers_path(
     }
 }
 
-/// A flag's path, which need not be UTF-8; a `~` that the shell did not expand is expanded.
+/// The path of a flag, which need not be UTF-8. A `~` that the shell left is expanded.
 fn flag_path(path: &Path, name: &str, inputs: &Inputs, findings: &mut Findings) -> Option<PathBuf> {
     match path.to_str() {
         Some(text) => callers_path(
@@ -49,7 +49,7 @@ fn flag_path(path: &Path, name: &str, inputs: &Inputs, findings: &mut Findings) 
     }
 }
 
-/// `--config`, otherwise LOCAL_AGENT_CONFIG.
+/// The path of `--config`, otherwise of LOCAL_AGENT_CONFIG.
 pub(super) fn named_config(inputs: &Inputs, findings: &mut Findings) -> Option<PathBuf> {
     let flag = inputs.config_flag.as_deref().filter(|p| !is_blank(p));
     if let Some(path) = flag {
@@ -68,8 +68,8 @@ fn is_blank(path: &Path) -> bool {
     path.to_str().is_some_and(|text| text.trim().is_empty())
 }
 
-/// In this order: flag, environment, nearest folder with a `local-agent.yaml`, `workroot` of
-/// `--config`, of the user's configuration.
+/// The workroot. The order is: flag, environment, nearest folder with a `local-agent.yaml`, the key
+/// `workroot` of `--config`, that of the user's configuration.
 pub(super) fn workroot(
     inputs: &Inputs,
     named: Option<&Read>,
@@ -158,12 +158,12 @@ fn walk_up(cwd: &Path, findings: &mut Findings) -> Option<PathBuf> {
     None
 }
 
-/// `text` unless blank.
+/// `text`, or `None` if it is blank.
 pub(super) fn given(text: Option<&str>) -> Option<&str> {
     text.map(str::trim).filter(|t| !t.is_empty())
 }
 
-/// A `workroot` key inside the workroot's own file comes too late and is ignored.
+/// Warns about a `workroot` key in the workroot's own file, which is read too late and ignored.
 pub(super) fn ignored_workroot(
     file: &Read,
     root: &Path,

@@ -163,7 +163,7 @@ impl Calls {
     }
 }
 
-/// A whole call; none without a name.
+/// The complete call; `None` if it has no name.
 fn finished_call((n, piece): (usize, CallFragment)) -> Option<ToolCall> {
     let arguments = piece.object.unwrap_or_else(|| match piece.text.trim() {
         "" => json!({}),

@@ -1,9 +1,9 @@
-//! Chat models on servers that a person configured: one question out, one reply in.
+//! Chat models on servers that the user configured: one prompt out, one reply in.
 //!
-//! A server is trusted only for its words. This module checks which model answered, whether it saw
-//! the whole prompt and whether its reply is complete; `verify` checks what the words are worth. No
-//! model is reachable only from tests: tests run their own server with the real wire format, so
-//! that what is tested is what is used, and nothing scripted can ever answer a person.
+//! A server is trusted only to return text. This module checks which model answered, whether it saw
+//! the whole prompt and whether its reply is complete; `verify` checks the content. The program
+//! contains no test model: tests run their own server with the real wire format. So they test the
+//! code that users run, and no scripted reply can ever reach a user.
 //!
 //! | file | contents |
 //! | --- | --- |
@@ -52,7 +52,8 @@ const SILENCE: Duration = Duration::from_secs(120);
 /// Maximum size of a whole reply as sent, in bytes; a streamed token takes a few hundred.
 const MAX_REPLY: usize = 64 << 20;
 
-/// The same question should get the same words; servers without seeds ignore it.
+/// The sampling seed, so that the same question gets the same text; servers without seeds ignore
+/// it.
 const SEED: u32 = 1;
 
 /// The author of a message.
@@ -61,9 +62,9 @@ const SEED: u32 = 1;
 pub enum Role {
     /// The instructions.
     System,
-    /// The person, and the evidence.
+    /// The user, and the evidence.
     User,
-    /// The model, earlier.
+    /// The model in an earlier turn.
     Assistant,
     /// A tool, called by the model.
     Tool,
@@ -72,20 +73,20 @@ pub enum Role {
 /// One message of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Message {
-    /// Who says it.
+    /// The author.
     pub role: Role,
-    /// The words. May be empty when the message calls tools.
+    /// The text. May be empty if the message calls tools.
     pub content: String,
     /// For an assistant: the tools it called in this message.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<ToolCall>,
-    /// For a tool: the call that this result belongs to.
+    /// For a tool: the call that it answers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub answers: Option<ToolCall>,
 }
 
 impl Message {
-    /// A message of words alone: it calls no tools and answers no call.
+    /// A message with text only: it calls no tools and answers no call.
     pub fn new(role: Role, content: impl Into<String>) -> Self {
         Self {
             role,
@@ -122,7 +123,7 @@ pub fn prompt_sha256(messages: &[Message]) -> Sha256 {
 pub struct Sampling {
     /// Maximum number of tokens in the reply.
     pub max_tokens: u32,
-    /// How freely words are chosen; 0: always the likeliest.
+    /// Sampling temperature; at 0 the most likely token is always chosen.
     pub temperature: f32,
 }
 
@@ -139,7 +140,7 @@ pub enum Finish {
 /// A reply.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Reply {
-    /// The words, without reasoning; trimmed.
+    /// The text, without reasoning; trimmed.
     pub text: String,
     /// Whether reasoning was removed.
     pub had_thinking: bool,
@@ -160,9 +161,9 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// Whether the model cannot have read the whole prompt of `bytes` bytes: what it read fills its
-    /// window to 95 %, or is less than one token per six bytes. If the server reports no counts,
-    /// there is no reason for doubt.
+    /// Whether the model cannot have read the whole prompt of `bytes` bytes: its prompt tokens fill
+    /// the window to 95 %, or are fewer than one per six bytes. If the server reports no counts,
+    /// the prompt is assumed to be complete.
     pub fn is_truncated(&self, bytes: usize) -> bool {
         let Some(read) = self.prompt_tokens.map(u64::from) else {
             return false;
@@ -179,7 +180,7 @@ impl Reply {
 pub struct Model {
     /// `ollama` or `openai`.
     pub provider: &'static str,
-    /// As the server lists it.
+    /// The name in the server's list.
     pub name: String,
     /// The digest of its files, if the server reports one.
     pub digest: Option<String>,
@@ -191,8 +192,9 @@ pub struct Model {
     pub warnings: Vec<String>,
 }
 
-/// Receives the number of bytes of the reply so far, with every piece and several times a second
-/// while none comes. If it fails, the call ends: the connection is closed, and the server may stop.
+/// Receives the number of bytes of the reply so far: with every piece, and several times a second
+/// between pieces. If it fails, the call ends and the connection is closed, which may stop the
+/// server.
 pub type OnProgress<'a> = &'a mut dyn FnMut(usize) -> Result<()>;
 
 /// A chat model on a server.
@@ -213,8 +215,7 @@ impl Chat {
         }
     }
 
-    /// Number of tokens in a prompt: exact if the server counts for us, otherwise an upper
-    /// estimate.
+    /// Number of tokens in a prompt: exact if the server counts them, otherwise an upper estimate.
     pub fn count(&self, messages: &[Message]) -> u32 {
         match self {
             Self::Ollama(_) => tokens::estimate(messages),
@@ -224,7 +225,7 @@ impl Chat {
         }
     }
 
-    /// Sends `messages` and waits for the whole reply; the words are returned only at the end.
+    /// Sends `messages` and waits for the whole reply; the text is returned only at the end.
     ///
     /// Errors: those of `on_progress`; `SERVER_UNREACHABLE`; `SERVER_ERROR` for a reply that breaks
     /// off, is too long, is invalid, or comes from another model; `MODEL_NOT_FOUND`;
@@ -260,7 +261,7 @@ impl Chat {
         outcome.map_err(|failure| wait.explain(failure, start.elapsed()))
     }
 
-    /// The same chat model, with failures that name these keys.
+    /// The same chat model, with these keys in its failures.
     pub fn with_keys(mut self, keys: BudgetKeys) -> Self {
         match &mut self {
             Self::Ollama(chat) => chat.wait_mut().key = keys.timeout_s,

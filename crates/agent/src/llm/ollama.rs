@@ -168,8 +168,8 @@ impl OllamaChat {
         })
     }
 
-    /// The window to ask for: what prompt, reply and offered tools need, in whole steps, at most
-    /// the model's own.
+    /// The window to request: enough for the prompt, the reply and the offered tools, rounded up to
+    /// whole steps, and at most the model's own window.
     fn window_for(&self, messages: &[Message], offered: Option<&Value>, sampling: Sampling) -> u32 {
         let offer_tokens = offered.map_or(0, |offered| offered.to_string().len() / 2);
         let offer_tokens = u32::try_from(offer_tokens).unwrap_or(u32::MAX);
@@ -180,7 +180,7 @@ impl OllamaChat {
         self.model.window.map_or(need, |most| need.min(most))
     }
 
-    /// What is sent to `/api/chat`.
+    /// The body of a request to `/api/chat`.
     fn body(
         &self,
         messages: &[Message],

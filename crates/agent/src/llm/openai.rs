@@ -2,7 +2,7 @@
 //!
 //! The interface is the same, but the servers differ: fields are missing, reasoning is in tags, a
 //! prompt that is too long is reported in five ways, one server ignores the model's name and
-//! another `stream`. What a server does not report stays unknown and is never made up.
+//! another `stream`. A value that a server does not report stays unknown.
 
 use std::time::Duration;
 
@@ -371,7 +371,7 @@ pub(super) fn is_overflow(said: &str) -> bool {
     .any(|words| said.contains(words))
 }
 
-/// `LLM_CONTEXT_TRUNCATED`, as reported by the server.
+/// The failure `LLM_CONTEXT_TRUNCATED`, as reported by the server.
 pub(super) fn overflow(endpoint: &str) -> Failure {
     let message =
         format!("The server at {endpoint} says that the prompt is longer than the model's window.");
@@ -379,8 +379,8 @@ pub(super) fn overflow(endpoint: &str) -> Failure {
         .with_hint("lower ask.max_evidence_tokens or ask.top_n")
 }
 
-/// The models that a server lists, with their windows if it reports them. A server without such a
-/// list has none; one that is still loading is waited for.
+/// The models that a server lists, with their windows if it reports them; empty if the server has
+/// no list. A server that is still loading is given time.
 fn models(
     base: &str,
     bearer: Option<&str>,
@@ -418,7 +418,7 @@ fn props(probe: &Client, base: &str) -> Option<u32> {
     number(&props["default_generation_settings"]["n_ctx"]).filter(|n| *n > 0)
 }
 
-/// Only Ollama answers this request.
+/// Whether the server is an Ollama: only Ollama answers this request.
 fn is_ollama(probe: &Client, base: &str) -> bool {
     probe
         .get_json(&format!("{base}/api/version"))
@@ -457,7 +457,7 @@ fn not_listed(name: &str, listed: &[(String, Option<u32>)]) -> Option<String> {
     ))
 }
 
-/// Whether nobody can read what is sent to this address on its way.
+/// Whether no third party can read the traffic to this address.
 fn is_private_way(base: &str) -> bool {
     local_agent_net::ServerUrl::parse(base).is_ok_and(|url| url.is_https() || url.is_loopback())
 }

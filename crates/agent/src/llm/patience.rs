@@ -1,10 +1,9 @@
-//! Retries: only while nothing of a reply has arrived, and only if the server itself says "not
-//! yet".
+//! Retries a request only if no part of the reply has arrived and the server itself asks to wait.
 //!
 //! A server that is loading a model answers 503; a full queue answers 503 or 429. Nothing was
-//! generated, so retrying costs nothing and changes nothing. A reply that broke off is not retried:
-//! the server may be out of memory, and the same could happen again. A refused connection is not
-//! retried: no server is listening.
+//! generated, so a retry is safe. A reply that broke off is not retried: the server may be out of
+//! memory, and the same could happen again. A refused connection is not retried: no server is
+//! listening.
 
 use std::time::{Duration, Instant};
 
@@ -15,8 +14,8 @@ use local_agent_text::error::Result;
 const FIRST: Duration = Duration::from_millis(100);
 const LONGEST: Duration = Duration::from_secs(2);
 
-/// Calls `attempt` until its status is something other than "not yet", for at most `limit`. Returns
-/// the last reply and the number of attempts.
+/// Calls `attempt` until its status no longer asks to wait, for at most `limit`. Returns the last
+/// reply and the number of attempts.
 pub(super) fn until_ready(
     limit: Duration,
     mut attempt: impl FnMut() -> Result<Reply>,

@@ -136,7 +136,7 @@ fn w8_ollama_is_asked_with_a_window_a_seed_and_a_limit() {
     );
 }
 
-/// Gives up at the third call: not at once, and not only when something has arrived.
+/// Fails at the third call: neither at once, nor only after data has arrived.
 fn give_up_soon() -> impl FnMut(usize) -> Result<()> {
     let mut left = 2;
     move |_| {

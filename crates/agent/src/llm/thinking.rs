@@ -17,7 +17,7 @@ const MARKS: &[(&str, &str)] = &[
 /// The reply without leading reasoning, and whether there was any.
 ///
 /// Tags count only at the start, so that an answer about such a tag keeps it. If a tag is never
-/// closed, nothing remains: the model did not get to its reply. A closing tag without an opening
+/// closed, the result is empty: the model never began its reply. A closing tag without an opening
 /// one ends reasoning whose opening the server removed.
 pub(super) fn without_thinking(text: &str) -> (String, bool) {
     let mut rest = text.trim_start();

@@ -7,8 +7,8 @@ use super::Message;
 /// Tokens that a chat template may add to each message.
 const PER_MESSAGE: usize = 16;
 
-/// One token per two bytes, and one per letter of Chinese, Japanese and Korean. A usual tokenizer
-/// produces fewer for notes, so a window that fits this estimate fits the text.
+/// Counts one token per two bytes, and one per letter of Chinese, Japanese and Korean. A common
+/// tokenizer produces fewer tokens for notes, so a text with this estimate fits into the window.
 pub(super) fn estimate(messages: &[Message]) -> u32 {
     let tokens: usize = messages
         .iter()

@@ -17,13 +17,13 @@ use local_agent_text::types::{ChunkKey, RelPath, Sha256, SourceName};
 pub enum LinkState {
     /// The chunk is there, with the same text.
     Intact,
-    /// The same text has another key: in another file, under other headings, or further down.
+    /// The same text has another key: it is in another file, under other headings, or further down.
     Moved,
     /// The file exists, but not the text.
     Changed,
     /// Neither the text nor the file exists.
     Gone,
-    /// Unknown: there is no index, or the link was imported without a hash.
+    /// The state is unknown: the index is missing, or the link was imported without a hash.
     Unknown,
 }
 
@@ -45,15 +45,15 @@ impl LinkState {
 pub struct Link {
     /// The key of the chunk when it was linked; a link of the ancestor may have another form.
     pub chunk_key: String,
-    /// What became of the chunk since then.
+    /// The state of the chunk since it was linked.
     pub state: LinkState,
     /// Hash of the chunk's text when it was linked; `None`: imported without one.
     pub text_sha256: Option<Sha256>,
-    /// Where the chunk was when it was linked.
+    /// The source of the chunk when it was linked.
     pub source: Option<String>,
-    /// Its file at that time, below the source's folder; `None`: it was never known.
+    /// Its file when it was linked, below the source's folder; `None` if unknown.
     pub rel_path: Option<String>,
-    /// The headings above it at that time, in canonical form; `None`: they were never known.
+    /// The headings above it when it was linked, in canonical form; `None` if unknown.
     pub heading_path: Option<String>,
     /// The chunk that `repair` would link to instead: the same text elsewhere, or, for a changed
     /// one, the current text under the same headings.
@@ -84,7 +84,7 @@ pub fn judge(rows: Vec<MemoryRow>, index: Option<&IndexReader>) -> Result<Vec<Me
         .collect()
 }
 
-/// What the index says about all links at once: one scan, however many links have moved.
+/// The index's data for all links: one scan, however many links have moved.
 struct Known<'a> {
     index: Option<&'a IndexReader>,
     present: HashSet<String>,
@@ -178,12 +178,12 @@ fn is_same_file(link: &MemoryLink, chunk: &ChunkRecord) -> bool {
         && link.path.as_deref() == Some(chunk.path.as_str())
 }
 
-/// What to repair besides links whose text only moved.
+/// Options of a repair. Links whose text only moved are always repaired.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Mend {
-    /// Relink a changed one to the current text under the same headings.
+    /// Relink a changed link to the current text under the same headings.
     pub accept_changed: bool,
-    /// Remove broken links: changed, gone, unknown.
+    /// Remove broken links: those that are changed, gone or unknown.
     pub drop: bool,
     /// Change nothing.
     pub dry_run: bool,
@@ -196,17 +196,17 @@ pub struct Mended {
     pub memory_id: String,
     /// The key of the chunk before the repair.
     pub chunk_key: String,
-    /// What had become of the chunk before the repair.
+    /// The state of the link before the repair.
     pub state: LinkState,
     /// `relinked`, `dropped` or `left`.
     pub action: &'static str,
     /// The new key of a relinked link.
     pub now: Option<ChunkKey>,
-    /// Why it was left.
+    /// Why the link was left.
     pub why: Option<&'static str>,
 }
 
-/// Repairs links: one whose text moved is relinked to the new location. All in one transaction.
+/// Repairs links in one transaction. A link whose text moved is relinked to the new location.
 pub fn repair(durable: &Path, index: &IndexReader, mend: Mend) -> Result<Vec<Mended>> {
     let rows = super::all(durable)?;
     let known = Known::gather(&rows, Some(index))?;

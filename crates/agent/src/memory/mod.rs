@@ -1,9 +1,9 @@
-//! Durable memory: what a person told the program to remember, with links to the chunks that it
-//! refers to.
+//! Durable memory: texts that the user asked the program to remember, with links to the related
+//! chunks.
 //!
-//! A link keeps the hash of its chunk's text, so edits of the notes are noticed: the chunk is
-//! intact, moved, changed or gone. Memory is context and never evidence: in an answer it has its
-//! own labels (`M1`), which no citation can use.
+//! A link stores the hash of its chunk's text, so that the program notices edits of the notes: the
+//! chunk is intact, moved, changed or gone. Memory is context and never evidence: in an answer it
+//! has its own labels (`M1`), which no citation can use.
 
 mod links;
 mod recall;
@@ -38,12 +38,12 @@ pub const DERIVED: &str = "derived_from_evidence";
 /// A memory with the current state of its links.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct MemoryItem {
-    /// Names it in commands; for a memory added here, a random UUID.
+    /// The id used in commands; for a memory added here, a random UUID.
     pub memory_id: String,
     /// One of [`KINDS`]; a memory of the ancestor may have another word.
     #[serde(rename = "type")]
     pub kind: String,
-    /// What is remembered, in the person's words.
+    /// The remembered text, in the user's words.
     pub content: String,
     /// [`MANUAL`] or [`DERIVED`]; a memory of the ancestor may have another word.
     pub source: String,
@@ -57,16 +57,16 @@ pub struct MemoryItem {
     pub evidence: Vec<Link>,
 }
 
-/// What is to be remembered.
+/// A new memory.
 #[derive(Debug, Clone)]
 pub struct New<'a> {
     /// One of [`KINDS`].
     pub kind: &'a str,
     /// [`MANUAL`] or [`DERIVED`].
     pub source: &'a str,
-    /// What to remember. White space at both ends is removed; the rest must not be blank.
+    /// The text. White space at both ends is removed; the rest must not be blank.
     pub content: &'a str,
-    /// As typed; `#` in front is allowed.
+    /// The keys as typed; each may begin with `#`.
     pub chunk_keys: &'a [String],
     /// RFC 3339, UTC.
     pub now: &'a str,
@@ -116,7 +116,7 @@ pub fn add(durable: &Path, index_db: &Path, new: &New<'_>) -> Result<MemoryRow> 
     Ok(row)
 }
 
-/// Sorted, each once, each found.
+/// The links for the typed keys, sorted and without duplicates. Every key must be in the index.
 fn new_links(index_db: &Path, typed: &[String]) -> Result<Vec<MemoryLink>> {
     let index = IndexReader::required(index_db)?;
     let mut keys = Vec::new();
@@ -154,7 +154,7 @@ fn link_to(chunk: &ChunkRecord) -> MemoryLink {
     }
 }
 
-/// All memories, newest first. Without a database: none.
+/// All memories, newest first; empty without a database.
 pub fn all(durable: &Path) -> Result<Vec<MemoryRow>> {
     match Durable::open_read(durable)? {
         Some(durable) => Ok(durable.all()?),

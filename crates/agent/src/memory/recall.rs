@@ -11,7 +11,7 @@ use local_agent_text::language::terms;
 /// Maximum number of memories shown with one answer.
 const MOST: usize = 3;
 
-/// A memory is shown as context if it contains at least this share of the question's words.
+/// A memory is shown if it contains at least this share of the question's words.
 const SHARE: f32 = 1.0 / 3.0;
 
 /// A memory shown with an answer. Its label is not an evidence label: nothing can cite it.
@@ -19,9 +19,9 @@ const SHARE: f32 = 1.0 / 3.0;
 pub struct Recalled {
     /// `M1`, `M2`, …
     pub label: String,
-    /// Names it in commands.
+    /// The id used in commands.
     pub memory_id: String,
-    /// What is remembered, in the person's words.
+    /// The remembered text, in the user's words.
     pub content: String,
 }
 
@@ -65,7 +65,7 @@ fn rarity_of_shared(
         .sum::<f32>()
 }
 
-/// How rare a term is among the memories.
+/// The rarity of a term among the memories.
 fn rarity_of(frequency: &HashMap<&str, usize>, n: f32, term: &str) -> f32 {
     frequency
         .get(term)

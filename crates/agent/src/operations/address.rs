@@ -1,8 +1,8 @@
-//! Finds the file, and the place in it, that a person's name for a note means.
+//! Resolves a user's name for a note to a file and a place in it.
 //!
-//! A request is first treated as a path, as the sandbox reads it. If there is no such file, it is
-//! treated as a name, the way a link names a note: the end of its path, its title or one of its
-//! aliases. A heading comes after `#`, a block after `#^`.
+//! A request is first read as a path by the sandbox. If that file does not exist, the request is
+//! read as the name in a link: the end of its path, its title or one of its aliases. A heading
+//! comes after `#`, a block after `#^`.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -43,7 +43,7 @@ pub fn find(
     request: &str,
 ) -> Result<(Address, Option<NoteAnchor>)> {
     let trimmed = request.trim();
-    // The form that other programs use to name a document.
+    // Other programs use this form for a document.
     let trimmed = trimmed.strip_prefix("qmd://").unwrap_or(trimmed);
     let link = trimmed
         .strip_prefix("[[")
@@ -108,7 +108,7 @@ fn split_anchor(target: &str) -> (&str, Option<NoteAnchor>) {
     (name.trim(), (!last.is_empty()).then_some(anchor))
 }
 
-/// Whether something refused as a path may still be the name of a note.
+/// Whether a request that was refused as a path may still be the name of a note.
 fn may_be_a_name(refused: &Failure, name: &str) -> bool {
     let code = matches!(
         refused.code,
@@ -134,8 +134,8 @@ struct KnownNote {
     names: Vec<String>,
 }
 
-/// Every note: those that are in the folders now, with the titles and aliases from the index.
-/// Folders that cannot be listed are left out.
+/// All notes: those in the folders now, with the titles and aliases from the index. A folder that
+/// cannot be listed is left out.
 fn known_notes(config: &Config, sandbox: &Sandbox) -> Vec<KnownNote> {
     let exts: Vec<&str> = config
         .security
@@ -333,7 +333,7 @@ fn heading(text: &str, title: &str, at: &Address) -> Result<Range<usize>> {
         .with_hint(format!("local-agent get '{at}'")))
 }
 
-/// A heading as links compare it: lower case, single spaces, no emphasis.
+/// A heading as links compare it: in lower case, with single spaces, without emphasis.
 fn fold(title: &str) -> String {
     let plain: String = title
         .chars()

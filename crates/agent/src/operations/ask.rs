@@ -1,4 +1,4 @@
-//! Implements asking for `ask` and MCP: the answerer, the question, the answer, and its record.
+//! Asks a question for `ask` and MCP: chooses the answerer, answers and records the run.
 
 use serde_json::{Map, Value};
 
@@ -22,18 +22,19 @@ use local_agent_verify::VerifyOptions;
 
 /// The question, its scope, and who asks.
 pub struct AskRequest<'a> {
-    /// As typed. A blank one is refused with `INVALID_QUERY`.
+    /// The question as typed. A blank one is refused with `INVALID_QUERY`.
     pub question: &'a str,
-    /// Only about this one file, read whole.
+    /// The one file that the question is about; it is read whole.
     pub read: Option<&'a str>,
-    /// Where to look. Without limits and tools a question may choose its own file by naming it.
+    /// The documents to search. Without limits and tools, a question may choose its own file by
+    /// naming it.
     pub limits: Limits,
-    /// Which of the configured chat models is wanted.
+    /// Which configured chat model to use.
     pub speed: Speed,
-    /// Fail instead of falling back if an answer does not pass; the configuration may also require
-    /// this.
+    /// Whether to fail instead of falling back if an answer does not pass. The configuration may
+    /// also require this.
     pub strict: bool,
-    /// Who asked, for the record.
+    /// The client's name for the record.
     pub asked_by: &'a str,
     /// Makes tools with which the chat model may look further, for the run with this id; `None`: no
     /// tools.
@@ -45,7 +46,7 @@ pub struct AskRequest<'a> {
 /// Makes tools whose calls belong to a run.
 pub type MakeTools<'a> = dyn Fn(Option<RunId>) -> Result<ToolFactory> + 'a;
 
-/// The result.
+/// The result of asking.
 #[derive(Debug)]
 pub struct Done {
     /// The answer, or the failure that is also in the record.
@@ -60,7 +61,7 @@ pub struct Done {
 pub struct Desk<'a> {
     /// The configuration, with the origins that the record's hash covers.
     pub loaded: &'a Loaded,
-    /// What may be read.
+    /// The files that may be read.
     pub sandbox: &'a Sandbox,
     /// The index and the embedding model.
     pub library: &'a Library,
@@ -94,7 +95,7 @@ pub fn ask(desk: &Desk<'_>, wanted: &AskRequest<'_>, observe: &mut Observe<'_>) 
         reranker: desk.library.reranker(),
         ..question(config, wanted.question, wanted.today)
     };
-    // If a requested file cannot be read, that is an error; the other notes do not replace it.
+    // A requested file that cannot be read is an error; other notes do not replace it.
     if wanted.read.is_none()
         && is_free(wanted)
         && let Some(failure) = ask::unreadable_file(wanted.question, desk.sandbox)
@@ -138,13 +139,13 @@ struct File {
     named_by_question: bool,
 }
 
-/// Whether a question may choose its own file. With tools the model reads whatever it needs; the
-/// question is then about all notes.
+/// Whether a question may choose its own file. With tools, the model reads the files that it needs,
+/// and the question covers all notes.
 fn is_free(wanted: &AskRequest<'_>) -> bool {
     wanted.limits.is_everything() && wanted.tools.is_none()
 }
 
-/// A question limited to some of the notes is about those, whatever file it names.
+/// The file of a question; `None` for a question limited to some notes, whatever file it names.
 fn file_of(wanted: &AskRequest<'_>, sandbox: &Sandbox) -> Option<File> {
     if let Some(path) = wanted.read {
         return Some(File {
@@ -245,8 +246,8 @@ fn file_question<'q>(
     }
 }
 
-/// Adds to the answer what limits it: notes that were kept back, opinions that are missing, files
-/// that are not indexed, and how much of the index the reader may see.
+/// Adds the limits of the answer: withheld notes, missing opinions, files that are not indexed, and
+/// how much of the index the reader may see.
 fn add_limits(
     asked: &mut Asked,
     desk: &Desk<'_>,
@@ -312,8 +313,8 @@ pub fn question<'a>(config: &'a Config, text: &'a str, today: ask::Day) -> Quest
     }
 }
 
-/// The memories related to a question that the sandbox lets be seen, as context with its answer. For a foreign or lost database
-/// there are none: recording the run reports it.
+/// The memories related to a question that the sandbox may show, as context for its answer. Empty
+/// for a foreign or lost database, which the run's record reports.
 fn recall(config: &Config, sandbox: &Sandbox, question: &str) -> Result<Vec<Recalled>> {
     if !config.memory.enabled || is_foreign(&config.memory.db_path) {
         return Ok(Vec::new());
@@ -328,7 +329,7 @@ fn recall(config: &Config, sandbox: &Sandbox, question: &str) -> Result<Vec<Reca
     }
 }
 
-/// Whether the database was written by something else.
+/// Whether another program wrote the database.
 fn is_foreign(path: &std::path::Path) -> bool {
     matches!(
         examine(path, Database::Durable),

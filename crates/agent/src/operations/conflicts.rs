@@ -1,8 +1,8 @@
-//! `conflicts`: notes that give different values for the same thing.
+//! `conflicts`: finds notes that give different values for the same thing.
 //!
-//! No pair of passages is compared that has nothing in common: each value of each passage gets the
-//! key of what it is said of ([`stated_values`]), and only values of one key are compared. So the
-//! work grows with the number of passages, and memory with the number of values in them.
+//! Passages without anything in common are never compared. Each value of a passage gets the key of
+//! its subject ([`stated_values`]), and only values with the same key are compared. So the time
+//! grows with the number of passages, and the memory with the number of values.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -33,11 +33,11 @@ const TOPIC_HITS: usize = 300;
 /// Number of passages that are read and parsed at once.
 const BATCH: usize = 512;
 
-/// A sentence that is said with more values than this is a form that is filled in again and again,
-/// as in a log, and no contradiction.
+/// A statement with more different values than this is a form that is filled in repeatedly, as in a
+/// log, and not a contradiction.
 const MOST_VALUES: usize = 3;
 
-/// Number of sentences with the same value that are compared with those of another value.
+/// Maximum number of sentences with the same value that are compared with those of another value.
 const MOST_TOLD: usize = 8;
 
 /// Where to look for conflicts.
@@ -45,7 +45,7 @@ const MOST_TOLD: usize = 8;
 pub struct ConflictRequest<'a> {
     /// A query whose hits are compared; `None`: the whole index, within [`Conflicts::compared`].
     pub topic: Option<&'a str>,
-    /// Where to look.
+    /// The documents to search.
     pub limits: Limits,
     /// Maximum number of conflicts.
     pub limit: usize,
@@ -86,20 +86,20 @@ pub struct Conflict {
     pub b: ConflictSide,
 }
 
-/// What was found.
+/// The conflicts that were found.
 #[derive(Debug)]
 pub struct Conflicts {
     /// The conflicts, those of the newest notes first.
     pub conflicts: Vec<Conflict>,
-    /// How many there are, including those beyond the limit.
+    /// Number of conflicts, including those beyond the limit.
     pub found: usize,
-    /// How many passages were compared.
+    /// Number of passages that were compared.
     pub compared: usize,
-    /// How many there are to compare: in the searched part of the index, or among the hits.
+    /// Number of passages to compare: in the searched part of the index, or among the hits.
     pub passages: usize,
-    /// How much of the index a search for a topic by meaning sees.
+    /// How much of the index has vectors, for the search by topic.
     pub coverage: Coverage,
-    /// Projections that are stale, which hide hits of a topic.
+    /// Stale projections, which hide hits of a topic.
     pub stale: Vec<Stale>,
 }
 
@@ -125,7 +125,7 @@ struct Told {
 /// The passages to compare.
 struct Passages {
     chunks: Vec<i64>,
-    /// How many there are, including those beyond the bound.
+    /// Number of passages, including those beyond the bound.
     all: usize,
     coverage: Coverage,
     stale: Vec<Stale>,
@@ -175,7 +175,7 @@ pub fn conflicts(
     })
 }
 
-/// What orders the two sides: the newer note first.
+/// The sort key of the two sides, which puts the newer note first.
 fn place_in_pair(day: &NoteDay, told: &Told) -> (i64, i64) {
     (-day.day.number(), told.document)
 }
@@ -389,7 +389,7 @@ fn day_number(days: &HashMap<i64, NoteDay>, told: &Told) -> Option<i64> {
     days.get(&told.document).map(|one| one.day.number())
 }
 
-/// One side, with its sentence without the value.
+/// One side: its sentence, split at the value.
 fn side(
     index: &IndexReader,
     sandbox: &Sandbox,

@@ -1,4 +1,4 @@
-//! Words of a query that are in no note: possible completions and corrections.
+//! Finds completions and corrections for words of a query that no note contains.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -36,8 +36,8 @@ pub enum Why {
     Spelling,
 }
 
-/// Alternatives for those words of `query` that are in no note. A word without alternatives is left
-/// out.
+/// Completions and corrections for the words of `query` that no note contains. A word without any
+/// is left out.
 ///
 /// # Errors
 /// `DB_CORRUPT` when the projection is damaged.
@@ -79,7 +79,7 @@ pub(super) fn apply(query: &Query, corrections: &[Correction]) -> Query {
     }
 }
 
-/// The word, or what a correction puts in its place.
+/// The word, or its replacement if it has a correction.
 fn corrected_word(corrections: &[Correction], word: &String) -> String {
     corrections
         .iter()

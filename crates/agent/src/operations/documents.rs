@@ -12,7 +12,7 @@ use local_agent_text::types::{ChunkKey, RelPath, Sha256, SkipReason};
 /// Maximum number of keys listed in a failure.
 const MOST_KEYS: usize = 5;
 
-/// A document, or some of its lines.
+/// A document, or a range of its lines.
 #[derive(Debug)]
 pub struct DocumentPiece {
     /// `source:path`.
@@ -29,7 +29,7 @@ pub struct DocumentPiece {
     pub truncated: bool,
 }
 
-/// Which lines of a document are wanted, in addition to those in its address.
+/// The requested lines of a document, in addition to those in its address.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Lines {
     /// The first line, from 1.
@@ -45,7 +45,7 @@ pub struct Lines {
 /// # Errors
 /// `INVALID_ARGS` for an invalid key or a line beyond the end; `FILE_NOT_FOUND` with the nearest
 /// names; `AMBIGUOUS_PATH`; `SYMBOL_NOT_FOUND` for a missing heading or block; `FILE_READ_ERROR`
-/// when the text is not UTF-8 or a chunk is no longer in its place; those of the sandbox; those of
+/// when the text is not UTF-8 or the text of a chunk has moved; those of the sandbox; those of
 /// opening the index.
 pub fn get(
     config: &Config,
@@ -61,7 +61,7 @@ pub fn get(
 }
 
 impl DocumentPiece {
-    /// Only these lines of it, numbered as in the file.
+    /// Limits the document to these lines, numbered as in the file.
     fn lines(mut self, wanted: Lines) -> Result<Self> {
         let Lines { from, count } = wanted;
         if from.is_none() && count.is_none() {
@@ -82,8 +82,8 @@ impl DocumentPiece {
         Ok(self)
     }
 
-    /// The beginning of it: as many whole lines as fit in `bytes` bytes; `None` if not even one
-    /// line fits.
+    /// The beginning of the text: as many whole lines as fit in `bytes` bytes; `None` if not even
+    /// one fits.
     pub fn beginning(mut self, bytes: u64) -> Option<Self> {
         let mut kept = 0;
         for line in self.text.split_inclusive('\n') {
@@ -240,7 +240,7 @@ fn lines_wanted(address: &str) -> (&str, Option<usize>, Option<usize>) {
     }
 }
 
-/// A number of a line, counted from 1.
+/// Parses a line number, counted from 1.
 fn line_number(text: &str) -> Option<usize> {
     text.parse::<usize>().ok().filter(|n| *n > 0)
 }
@@ -258,7 +258,7 @@ fn document(config: &Config, sandbox: &Sandbox, address: &str) -> Result<Documen
     cut(shown, &bytes, from, count)
 }
 
-/// A document by a person's name for it, starting at the named place.
+/// Reads the document with a user's name for it, from the named place on.
 fn named(
     config: &Config,
     sandbox: &Sandbox,

@@ -20,7 +20,7 @@ const LONGEST: Duration = Duration::from_secs(2);
 /// Maximum number of files named in a sentence.
 const NAMED: usize = 3;
 
-/// What is out of date, one sentence each; if empty, everything in the files can be found.
+/// Lists what is out of date, one sentence each; empty if the search finds everything in the files.
 ///
 /// Errors: those of the sandbox and of the databases; a source whose root cannot be used counts as
 /// out of date.
@@ -95,7 +95,7 @@ pub fn files_behind(
     Ok(behind)
 }
 
-/// A colon and the first names that may be shown; blank if there are none.
+/// A colon and the first names that may be shown; blank if no name may be shown.
 fn names(files: &[String], shown_to: &Sandbox) -> String {
     let mut shown = files.iter().filter(|file| may_show(shown_to, file));
     let named: Vec<&str> = shown.by_ref().take(NAMED).map(String::as_str).collect();
@@ -164,7 +164,7 @@ pub fn are_fresh(hits: &[Hit], sandbox: &Sandbox) -> Vec<bool> {
     hits.iter().map(&mut is_fresh).collect()
 }
 
-/// Waits until everything is up to date.
+/// Waits until index and projections are up to date.
 ///
 /// Errors: `NOT_FRESH` with what is out of date when `patience` is over; those of [`behind`].
 pub fn wait(config: &Config, library: &Library, patience: Duration) -> Result<()> {

@@ -1,4 +1,5 @@
-//! Runs the jobs for several commands: `index` and `embed`, `query --refresh`, `try`, `watch`.
+//! Runs the jobs that several commands share: `index` and `embed`, `query --refresh`, `try`,
+//! `watch`.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -25,13 +26,13 @@ use local_agent_text::types::{Fingerprint, IdSet};
 pub struct IndexRun<'a> {
     /// Only these sources; empty: all.
     pub only: &'a [String],
-    /// Read every file again and compare its hash, even if its time and size are unchanged.
+    /// Read every file again and compare its hash, even if its time and size did not change.
     pub verify: bool,
-    /// Make the whole index anew beside the present one, and put it in its place at the end.
+    /// Build a new index next to the present one, and replace that one at the end.
     pub rebuild: bool,
     /// Accept that a source has lost all its files.
     pub allow_empty: bool,
-    /// How long to wait for another `index`; then `LOCKED`.
+    /// How long to wait for another `index` before failing with `LOCKED`.
     pub wait: Duration,
 }
 
@@ -101,7 +102,7 @@ pub struct EmbedRun<'a> {
     pub limit: Option<usize>,
     /// Row ids of chunks to embed first, in this order.
     pub first: &'a [i64],
-    /// Stop after this time, at the next commit; `None`: when everything is embedded.
+    /// Stop at the next commit after this time; `None`: when everything is embedded.
     pub budget: Option<Duration>,
     /// Embed everything again. A foreign database is moved aside first.
     pub rebuild: bool,
@@ -109,7 +110,7 @@ pub struct EmbedRun<'a> {
     pub no_prune: bool,
     /// Count what would be embedded, and change nothing.
     pub dry_run: bool,
-    /// How long to wait for another `embed`; then `LOCKED`.
+    /// How long to wait for another `embed` before failing with `LOCKED`.
     pub wait: Duration,
 }
 
@@ -137,7 +138,7 @@ impl EmbeddingModel {
         }
     }
 
-    /// The same model, with a folder for packed weights.
+    /// The same model, which stores packed weights in `folder`.
     #[must_use]
     pub fn with_prepared(self, folder: PreparedFolder) -> Self {
         match self {
@@ -146,7 +147,7 @@ impl EmbeddingModel {
         }
     }
 
-    /// Its id; for a model on a server, the server's id for it.
+    /// Its id; for a model on a server, the id that the server uses.
     pub fn id(&self) -> &str {
         match self {
             Self::Local(files) => files.id(),
@@ -154,7 +155,7 @@ impl EmbeddingModel {
         }
     }
 
-    /// What computes its network; `None`: a server.
+    /// The engine that computes its network; `None` for a model on a server.
     pub fn engine(&self) -> Option<Engine> {
         match self {
             Self::Local(files) => Some(files.network().engine()),
@@ -202,7 +203,7 @@ impl EmbeddingModel {
     }
 }
 
-/// The chunks that are not sent to a server on another machine: those of private notes.
+/// The chunks of private notes, which are not sent to a server on another machine.
 fn kept_back(config: &Config, model: &EmbeddingModel) -> Result<Option<IdSet>> {
     let EmbeddingModel::Server(server) = model else {
         return Ok(None);

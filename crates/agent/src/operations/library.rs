@@ -32,12 +32,12 @@ pub struct Library {
     reranker: Option<Arc<SharedReranker>>,
 }
 
-/// What the clones of a library share.
+/// The data that the clones of a library share.
 struct Shared {
     index_db: PathBuf,
     lexical_dir: PathBuf,
     vectors_dir: PathBuf,
-    /// `None`: only words are searched.
+    /// The model; `None`: only words are searched.
     model: Option<EmbeddingModel>,
     fingerprint: Mutex<Option<Fingerprint>>,
     keeps: bool,
@@ -51,17 +51,17 @@ struct Opened {
     seen: Seen,
 }
 
-/// Differs whenever another engine would see something else.
+/// Differs whenever another engine would see other data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Seen([Option<(SystemTime, u64, u64)>; 3]);
 
 impl Library {
-    /// For one command: the model is loaded on first use, in the way that is ready soonest.
+    /// A library for one command: the model is loaded on first use, in the quickest way.
     pub fn for_one(config: &Config, model: Option<EmbeddingModel>) -> Self {
         Self::new(config, model, false)
     }
 
-    /// For a long-running process: what was opened and loaded is kept.
+    /// A library for a long-running process: engines and models stay open.
     pub fn that_stays(config: &Config, model: Option<EmbeddingModel>) -> Self {
         Self::new(config, model, true)
     }
@@ -90,7 +90,7 @@ impl Library {
         }
     }
 
-    /// The same library, with a reranker that is loaded when it is first needed; `None`: none.
+    /// The same library with a reranker, which is loaded on first use; `None`: without one.
     #[must_use]
     pub fn with_reranker(mut self, config: &Config, files: Option<RerankerFiles>) -> Self {
         let (time, threads) = (config.retrieve.reranker_ms, config.embed.threads);
@@ -107,7 +107,7 @@ impl Library {
         }
     }
 
-    /// What ranks the best hits again.
+    /// The reranker for the best hits.
     pub fn reranker(&self) -> Option<&SharedReranker> {
         self.reranker.as_deref()
     }
@@ -128,7 +128,7 @@ impl Library {
         Ok(*known)
     }
 
-    /// Runs `work` with an engine that sees what is published now.
+    /// Runs `work` with an engine that sees the newest published data.
     pub fn with<T>(&self, work: impl FnOnce(&Engine) -> Result<T>) -> Result<T> {
         let opened = self.open()?;
         let done = work(&opened.engine);
@@ -164,7 +164,7 @@ impl Library {
         Ok(Opened { engine, seen })
     }
 
-    /// A value that changes whenever another engine would see something else.
+    /// A value that changes whenever another engine would see other data.
     pub fn state(&self) -> Result<String> {
         let seen = self.look();
         self.with(|engine| Ok(format!("{seen:?} {:?}", engine.index().commit_id()?)))
@@ -194,14 +194,14 @@ impl Library {
     }
 }
 
-/// What changes when the file is written or replaced.
+/// Values that change when the file is written or replaced.
 fn file_stamp(file: &Path) -> Option<(SystemTime, u64, u64)> {
     let meta = fs::metadata(file).ok()?;
     Some((meta.modified().ok()?, meta.len(), inode(&meta)))
 }
 
-/// A poisoned lock protects nothing that a panic could leave half-done, because lists are changed
-/// in single pushes and pops.
+/// Locks a mutex even if it is poisoned. The lists are changed by single pushes and pops, so a
+/// panic cannot leave them half-changed.
 fn hold<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

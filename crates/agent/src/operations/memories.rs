@@ -1,4 +1,4 @@
-//! What is remembered, for those who may not see everything.
+//! Memories for clients that may not see private notes.
 
 use super::privacy::may_see_memory;
 use crate::config::Config;
@@ -8,8 +8,8 @@ use local_agent_index::store::{MemoryLink, MemoryRow};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::{RelPath, SourceName};
 
-/// The memories with words of `text`, best first. A sandbox that withholds private notes withholds
-/// what was concluded from them, too.
+/// The memories with words of `text`, best first. A sandbox without private notes also hides
+/// memories that are linked to them.
 ///
 /// # Errors
 /// `PHASE3_MEMORY_ERROR` when memory is switched off; those of the database.
@@ -25,12 +25,13 @@ pub fn remembered(config: &Config, sandbox: &Sandbox, text: &str) -> Result<Vec<
     Ok(found.into_iter().map(|(row, _)| row.clone()).collect())
 }
 
-/// Whether a memory may be given away: every note that it is linked to is shown.
+/// Whether the sandbox shows every note that the memory is linked to.
 pub(super) fn may_see(sandbox: &Sandbox, row: &MemoryRow) -> bool {
     !sandbox.keeps_private() || row.links.iter().all(|link| is_shown(sandbox, link))
 }
 
-/// A link that does not say where it leads may lead to a private note.
+/// Whether the sandbox shows the note of a link. A link without a place may lead to a private note,
+/// so it is hidden.
 fn is_shown(sandbox: &Sandbox, link: &MemoryLink) -> bool {
     let source = link.source.as_deref().map(SourceName::new);
     let path = link.path.as_deref().map(RelPath::new);

@@ -1,25 +1,25 @@
 //! The operations behind the commands, below argument parsing and above printing.
 //!
-//! This module exists because the command line and MCP lead to the same operations. Searching,
-//! asking, reading, judging, reporting status, and the jobs are implemented here once; `cli/` and
-//! `mcp/` parse arguments and show results, each in its own way. Nothing here prints.
+//! The command line and MCP share these operations: searching, asking, reading, verifying,
+//! reporting status, and the jobs. `cli/` and `mcp/` parse arguments and show results, each in its
+//! own way. Nothing here prints.
 //!
 //! | file | contents |
 //! | --- | --- |
-//! | `setting` | what every operation starts from: sandbox, model files, chunking, clock |
+//! | `setting` | the common setup of all operations: sandbox, model files, chunking, clock |
 //! | `library` | index, projections and model, opened per command or kept open for a server |
-//! | `model_choice` | `embed.model: auto`: which model, and why |
-//! | `scope` | where to look |
+//! | `model_choice` | chooses the model for `embed.model: auto` |
+//! | `scope` | the documents to search |
 //! | `search`, `ask`, `documents`, `notes`, `verify`, `status` | one operation each |
-//! | `query_lines`, `corrections` | how a query is read, and what its unknown words may mean |
+//! | `query_lines`, `corrections` | parse a query, and correct its unknown words |
 //! | `recency` | the day of a note, and ranking by it |
 //! | `conflicts` | notes that give different values for the same thing |
 //! | `address` | a name for a note → a file and a position in it |
 //! | `privacy` | who may see private notes |
-//! | `memories` | what is remembered, for those who may not see everything |
-//! | `freshness` | do index and projections match the files? |
-//! | `standing` | are the folders of a confined process still the same? |
-//! | `run_log` | how `ask` records its run |
+//! | `memories` | memories for clients that may not see private notes |
+//! | `freshness` | checks whether index and projections match the files |
+//! | `standing` | checks whether the folders of a confined process are still the same |
+//! | `run_log` | records the runs of `ask` |
 //! | `jobs` | `index` and `embed` |
 
 pub mod address;

@@ -1,7 +1,7 @@
-//! `embed.model: auto`: which compiled-in model computes the vectors, and why.
+//! Chooses the compiled-in model for `embed.model: auto`.
 //!
-//! The languages of the index decide. A decision is kept until `embed` is given a model by name:
-//! existing vectors are searched with the model that made them.
+//! The languages of the index decide. The choice is kept until `embed` gets a model by name,
+//! because existing vectors are searched with the model that made them.
 
 use crate::config::Config;
 use local_agent_embed::embedding;
@@ -17,18 +17,18 @@ pub const AUTO: &str = "auto";
 /// Number of passages that are examined.
 const SAMPLE: usize = 200;
 
-/// From this share of passages in languages other than English, the multilingual model is used.
+/// With this share of passages in languages other than English, the multilingual model is used.
 const FOREIGN_SHARE: f64 = 0.1;
 
-/// Letters from this one on are not Latin.
+/// The first letter that is not Latin.
 const BEHIND_LATIN: char = '\u{370}';
 
-/// A decision.
+/// The choice of a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelChoice {
     /// The id of a compiled-in model.
     pub id: &'static str,
-    /// Why, as a sentence without the final dot.
+    /// The reason, as a sentence without the final full stop.
     pub why: String,
 }
 

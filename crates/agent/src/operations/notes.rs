@@ -1,5 +1,4 @@
-//! Browsing: lists of documents, links between notes, tags, similar notes. All of it is read from
-//! the index.
+//! Browses the index: lists of documents, links between notes, tags, similar notes.
 
 use std::collections::BTreeMap;
 
@@ -117,8 +116,8 @@ impl From<&NoteRow> for Note {
     }
 }
 
-/// The indexed documents at `place`: a source, `source/folder`, `source:folder`, or a path below
-/// any source; all without it. Ordered by source and path.
+/// The indexed documents at `place`, ordered by source and path. `place` is a source,
+/// `source/folder`, `source:folder`, or a path below any source; without it, all documents.
 ///
 /// # Errors
 /// `INDEX_MISSING`; `FILE_NOT_FOUND` when there is nothing indexed there; those of the database.
@@ -169,7 +168,7 @@ fn is_at_or_below(path: &str, folder: &str) -> bool {
             .is_some_and(|rest| rest.starts_with('/'))
 }
 
-/// The note that a request means, as it is in the index.
+/// Finds a note in the index by a user's name for it.
 ///
 /// # Errors
 /// `INDEX_MISSING`; those of [`address::find`]; `FILE_NOT_FOUND` when it is not indexed yet.

@@ -44,7 +44,7 @@ pub fn tools_for(config: &Config, chosen: &Chosen, factory: ToolFactory) -> Resu
     Ok(factory.over(super::sandbox(config)?.without_private(private)))
 }
 
-/// The subject of [`KeptBack::said`].
+/// The subject under which [`KeptBack::said`] reports.
 pub(super) const KEPT_BACK: &str = "private";
 
 /// A sandbox for a question whose evidence is sent to another machine.
@@ -118,8 +118,8 @@ pub(super) fn coverage_of(engine: &Engine, chunks: &IdSet) -> Coverage {
     }
 }
 
-/// Refuses a run to a limited client if its evidence is no longer shown to it: a note may have been
-/// made private since.
+/// Refuses a run to a limited client if the client may not see all of its evidence. A note may have
+/// become private after the run.
 ///
 /// # Errors
 /// `RUN_NOT_FOUND`.

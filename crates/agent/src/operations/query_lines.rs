@@ -8,7 +8,7 @@ pub struct QueryLines {
     pub words: String,
     /// The texts to embed, each separately: `vec:` and `hyde:` lines.
     pub meanings: Vec<String>,
-    /// The searcher's purpose; it is embedded together with the other texts.
+    /// The purpose of the search; it is embedded together with the other texts.
     pub intent: Option<String>,
 }
 
@@ -42,7 +42,7 @@ impl QueryLines {
         typed.then_some(lines)
     }
 
-    /// All texts to embed.
+    /// All texts that must be embedded.
     pub fn embedded(&self) -> Vec<String> {
         let mut all = self.meanings.clone();
         if !all.is_empty() {

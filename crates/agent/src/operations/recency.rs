@@ -11,10 +11,10 @@ use local_agent_text::types::RelPath;
 /// Seconds in a day.
 const DAY_SECONDS: i64 = 86_400;
 
-/// Newer notes before older ones.
+/// Ranks newer notes before older ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Recency {
-    /// After so many days a note counts half, at least 1.
+    /// The age in days at which a note's score is halved; at least 1.
     pub half_life_days: u32,
     /// The day from which ages are counted.
     pub today: Day,
@@ -57,7 +57,8 @@ fn stated_in_properties(stored: &StoredDay) -> Option<Day> {
 }
 
 impl Recency {
-    /// The recency that a client of a server asks for by its half-life in days, if it does.
+    /// The recency for the half-life that a client of a server requests; `None` if it requests
+    /// none.
     ///
     /// # Errors
     /// `INVALID_ARGS` for a half-life out of bounds.
@@ -76,20 +77,20 @@ impl Recency {
         }
     }
 
-    /// The share that a note of this day keeps of its score: 1 today and for days to come, a half
+    /// The share of its score that a note of this day keeps: 1 for today and future days, a half
     /// after one half-life, a quarter after two.
     pub fn share(&self, day: Day) -> f32 {
         let age = self.age(day) as f64;
         (-age / f64::from(self.half_life_days.max(1))).exp2() as f32
     }
 
-    /// Days from a note's day until today; 0 for a day to come.
+    /// Days from a note's day until today; 0 for a future day.
     pub fn age(&self, day: Day) -> i64 {
         (self.today.number() - day.number()).max(0)
     }
 
     /// Multiplies the scores of the hits by the share of their note's day, and sorts by the result;
-    /// hits with the same score keep their order. The chances stay.
+    /// hits with the same score keep their order. The chances of relevance do not change.
     ///
     /// # Errors
     /// Those of the database.

@@ -1,4 +1,5 @@
-//! Records runs of `ask`: begun before anything is asked, ended before anything is shown.
+//! Records runs of `ask`: the record begins before any model is asked, and ends before any answer
+//! is shown.
 
 use std::collections::BTreeMap;
 
@@ -34,7 +35,7 @@ pub fn place(config: &Config) -> RunPlace<'_> {
 }
 
 impl RunLog {
-    /// Begins the record. It is a failure if the run cannot be recorded.
+    /// Begins the record. If the run cannot be recorded, it fails.
     pub fn begin(
         loaded: &Loaded,
         roots: &Map<String, Value>,
@@ -63,7 +64,7 @@ impl RunLog {
         self.0.as_ref().map(|run| run.id().clone())
     }
 
-    /// Ends the record of a chat: words of a model that nothing has checked.
+    /// Ends the record of a chat, whose text nothing has checked.
     pub fn end_chat(self, config: &Config, chatted: &Chatted) -> Result<Map<String, Value>> {
         let Some(run) = self.0 else {
             return Ok(fields(None));
@@ -90,8 +91,8 @@ impl RunLog {
         Ok(fields(Some(&finished)))
     }
 
-    /// Ends the record with the result; `None`: no record is kept. `embeds`: a server was asked for
-    /// vectors.
+    /// Ends the record with the result; `None`: no record is kept. `embeds` says whether a server
+    /// computed vectors.
     pub fn end(
         self,
         config: &Config,
@@ -110,7 +111,7 @@ impl RunLog {
         };
         let finished = match &asked.answer {
             Err(failure) => {
-                // The evidence that a model was shown before the failure.
+                // The evidence in the model's prompt before the failure.
                 let last = trail
                     .rounds
                     .iter()

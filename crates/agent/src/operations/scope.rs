@@ -6,18 +6,18 @@ use local_agent_index::retrieval::Scope;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::SourceName;
 
-/// Where to search, as typed.
+/// The limits of a search, as typed.
 #[derive(Debug, Clone, Default)]
 pub struct Limits {
-    /// Any of these sources; empty: all.
+    /// The sources to search; empty: all.
     pub source: Vec<String>,
     /// Folders or globs.
     pub path: Vec<String>,
     /// Tags that a document must have.
     pub tag: Vec<String>,
-    /// `YYYY-MM-DD`, included.
+    /// The first day, `YYYY-MM-DD`.
     pub after: Option<String>,
-    /// `YYYY-MM-DD`, not included.
+    /// The day after the last one, `YYYY-MM-DD`.
     pub before: Option<String>,
 }
 
@@ -86,8 +86,8 @@ fn add_filter(scope: &mut Scope, key: &str, value: &str) {
     });
 }
 
-/// The names of all sources that a limited client may see. No name at all would mean every source
-/// of the index.
+/// The names of all sources that a limited client may see. An empty list would mean every source of
+/// the index.
 fn every_source(config: &Config) -> Result<Vec<SourceName>> {
     if config.sources.is_empty() {
         let message = "no source that this token is for is configured any more";

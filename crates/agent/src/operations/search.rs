@@ -19,28 +19,28 @@ use local_agent_index::retrieval::{
 };
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
-/// Number of the best hits among which the newest are chosen: all that a search considers.
+/// Number of the best hits from which the newest are chosen: all hits that a search considers.
 const RECENT_AMONG: usize = 1_000;
 
 /// The search request.
 #[derive(Debug, Clone)]
 pub struct Search<'a> {
-    /// As typed. A blank one is refused with `INVALID_QUERY`.
+    /// The query as typed. A blank one is refused with `INVALID_QUERY`.
     pub text: &'a str,
     /// Whether `text` may contain "phrases", -exclusions, name:value filters and typed lines (see
     /// [`QueryLines`]); otherwise it is plain words.
     pub has_syntax: bool,
     /// Whether words, vectors or both are searched. Typed lines may narrow `Hybrid` to one of them.
     pub mode: Mode,
-    /// `None`: the configured one.
+    /// How the lists are merged; `None`: as configured.
     pub fusion: Option<Fusion>,
-    /// Where to search; joined with the filters in `text`.
+    /// The documents to search; combined with the filters in `text`.
     pub limits: Limits,
     /// Maximum number of hits.
     pub limit: usize,
-    /// Show hits whose chance of relevance is at least this; `None`: at least the calibrated floor.
+    /// Minimum chance of relevance of a hit; `None`: the calibrated floor.
     pub min_score: Option<f32>,
-    /// Newer notes before older ones; `None`: their age does not count.
+    /// Ranks newer notes before older ones; `None`: age does not count.
     pub recency: Option<Recency>,
 }
 
@@ -49,12 +49,12 @@ pub struct Search<'a> {
 pub struct Searched {
     /// The query that was searched, with the applied corrections.
     pub query: lexical::Query,
-    /// The number of matching documents, if only filters selected them; the hits are the first of
-    /// each.
+    /// The number of matching documents if the query has only filters; then each hit is the first
+    /// chunk of one document.
     pub documents: Option<usize>,
-    /// Words that are in no note, with alternatives.
+    /// Words that no note contains, with alternatives.
     pub corrections: Vec<Correction>,
-    /// The hits, best first, at most `limit`, with what the search could not see.
+    /// The hits, best first, at most `limit`, with reports on what the search could not see.
     pub found: Found,
     /// For each hit, whether its file is unchanged since it was indexed; if not, the hit's text is
     /// the old one.
@@ -64,7 +64,7 @@ pub struct Searched {
 }
 
 impl Searched {
-    /// Of the hits in this range, the files that changed or disappeared since they were indexed, as
+    /// The files of the hits in this range that changed or disappeared since they were indexed, as
     /// `source:path`, each once.
     pub fn index_stale(&self, hits: Range<usize>) -> Vec<String> {
         let shown = self
@@ -87,10 +87,10 @@ impl Searched {
 /// Searches the library, and checks the files of the hits. If there are no hits, it checks all
 /// files of the searched sources, because unindexed text cannot be found.
 ///
-/// A text of filters alone lists the documents they select. A word that is in no note is completed;
-/// if nothing is found, it is replaced by the word of the index with the most similar spelling. If
-/// the embedding server does not answer, a hybrid search continues with words alone, and reports
-/// it.
+/// A query with only filters lists the selected documents. A word that no note contains is
+/// completed; if the search finds nothing, it is replaced by the word of the index with the most
+/// similar spelling. If the embedding server does not answer, a hybrid search continues with words
+/// alone, and reports it.
 ///
 /// # Errors
 /// `INVALID_QUERY` for a blank text; `INVALID_ARGS` for limits that match nothing; those of
@@ -129,7 +129,7 @@ pub fn search(
             searched.found.coverage = coverage_of(engine, &shown_chunks(engine.index(), sandbox)?);
             Ok(())
         })?;
-        // The others of the documents may be private.
+        // The other documents may be private.
         let shown = searched.found.hits.len();
         searched.documents = searched.documents.map(|_| shown);
     }
@@ -149,7 +149,7 @@ pub fn search(
     Ok(searched)
 }
 
-/// What a person wrote about the folder of a hit.
+/// The user's description of the folder of a hit.
 fn context_of_hit(config: &Config, hit: &Hit) -> Option<String> {
     let (source, path) = (hit.chunk.source.as_str(), hit.chunk.path.as_str());
     context_of(&config.contexts, source, path).map(|context| context.text.clone())
@@ -307,7 +307,7 @@ fn run(
     limited: &Scope,
 ) -> Result<Found> {
     let limit = wanted.limit.max(1);
-    // Words alone and vectors alone are what they say.
+    // A search by words alone or vectors alone is not reranked.
     let reranker = library
         .reranker()
         .filter(|_| understood.mode == Mode::Hybrid);
@@ -371,7 +371,7 @@ fn embed(library: &Library, texts: &[String]) -> Result<QueryVector> {
     Ok(sum)
 }
 
-/// `INVALID_QUERY` for a text without a word.
+/// Fails with `INVALID_QUERY` for a text without a word.
 pub fn not_blank(text: &str) -> Result<()> {
     if text.trim().is_empty() {
         return Err(Failure::new(ErrorCode::InvalidQuery, "the query is blank")

@@ -1,5 +1,5 @@
-//! What every operation needs from a configuration: the sandbox, the model's files, the chunking,
-//! the clock.
+//! The setup that operations derive from a configuration: the sandbox, the model's files, the
+//! chunking, the clock.
 
 use std::path::{Path, PathBuf};
 
@@ -106,7 +106,7 @@ fn id_of(configured: &str, folder: &Path) -> String {
 pub fn model_files(config: &Config, models_dir: Option<&Path>) -> Result<ModelFiles> {
     let embed = &config.embed;
     if embed.provider.is_server() || is_chosen(config) {
-        // Chunks keep their borders whatever model is chosen.
+        // The chunks keep their boundaries, whatever model is chosen.
         return ModelFiles::embedded();
     }
     let own_id = models::id_of(&embed.model);
@@ -132,8 +132,8 @@ pub fn embedding_files(config: &Config, models_dir: Option<&Path>) -> Result<Mod
     as_configured(config, files)
 }
 
-/// The files of the configured reranker, computed as `embed.precision` and `embed.instructions`
-/// say; `None`: none is configured.
+/// The files of the configured reranker, with the precision and instruction set of
+/// `embed.precision` and `embed.instructions`; `None` if no reranker is configured.
 ///
 /// Errors: those of [`RerankerFiles::find`] and [`RerankerFiles::from_folder`].
 pub fn reranker_files(config: &Config, models_dir: Option<&Path>) -> Result<Option<RerankerFiles>> {
@@ -154,13 +154,13 @@ pub fn reranker_files(config: &Config, models_dir: Option<&Path>) -> Result<Opti
     Ok(Some(files))
 }
 
-/// `CONFIG_ERROR` when there is no place for models.
+/// The failure `CONFIG_ERROR`: no folder for models is known.
 fn no_data_folder() -> Failure {
     let message = "the system names no data folder for this user";
     Failure::new(ErrorCode::ConfigError, message).with_hint("set HOME")
 }
 
-/// How files are cut, and the name of that chunking.
+/// How files are cut into chunks, and the signature of that chunking.
 pub struct Cutting {
     /// The scheme and its bounds.
     pub options: ChunkOptions,
@@ -223,7 +223,7 @@ fn path_text(path: Option<&Path>) -> Option<String> {
     path.map(|p| p.to_string_lossy().into_owned())
 }
 
-/// Now, RFC 3339, UTC, whole seconds.
+/// The current time in RFC 3339, UTC, in whole seconds.
 pub fn now() -> String {
     let now = OffsetDateTime::now_utc()
         .replace_nanosecond(0)
@@ -231,17 +231,17 @@ pub fn now() -> String {
     now.format(&Rfc3339).unwrap_or_default()
 }
 
-/// Now, in seconds since 1970.
+/// The current time in seconds since 1970.
 pub(super) fn seconds() -> i64 {
     OffsetDateTime::now_utc().unix_timestamp()
 }
 
-/// Now, as part of a file name.
+/// The current time as part of a file name.
 pub fn file_stamp() -> String {
     now().replace(['-', ':'], "")
 }
 
-/// What other processes see while a job of this process holds a lock.
+/// The name that other processes see while a job of this process holds a lock.
 pub fn holder(command: &str) -> String {
     format!(
         "pid {}, `local-agent {command}`, since {}",

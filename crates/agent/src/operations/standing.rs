@@ -1,13 +1,13 @@
-//! Checks whether the folders that a confined process may open are still the same: the kernel's
-//! rules apply to folders and not to their names, so a folder that was moved away and recreated is
-//! closed to it.
+//! Checks whether the folders that a confined process may open are still the same. The kernel's
+//! rules apply to folders and not to their names, so the process cannot open a folder that was
+//! recreated.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::config::Config;
 
-/// The folder under each name when it was checked.
+/// The identity of the folder at each path when it was recorded.
 #[derive(Debug, Clone)]
 pub struct Standing(Vec<(PathBuf, Option<Id>)>);
 
@@ -31,7 +31,7 @@ impl Standing {
     }
 }
 
-/// Whether another file has taken the place.
+/// Whether another file is at the path now.
 fn was_replaced(path: &Path, before: Option<Id>) -> bool {
     let now = id(path);
     now.is_some() && now != before

@@ -1,4 +1,4 @@
-//! Reports what is indexed, embedded and current. Reads only.
+//! Reports what is indexed and embedded, and whether it is up to date. Changes nothing.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -31,7 +31,7 @@ pub struct Status {
     pub index_job: Option<String>,
     /// The process that is embedding now.
     pub embed_job: Option<String>,
-    /// The content of the index; `None`: there is none, and its fields are missing in JSON.
+    /// The content of the index; `None`: no index exists, and the fields are missing in JSON.
     #[serde(flatten)]
     pub index: Option<Indexed>,
 }
@@ -41,22 +41,21 @@ pub struct Status {
 pub struct Indexed {
     /// Number of indexed documents.
     pub documents: u64,
-    /// Number of files that are listed and not indexed.
+    /// Number of files that were listed but not indexed.
     pub skipped_files: u64,
-    /// The same by kind and reason, the most first.
+    /// Those files by kind and reason, the largest number first.
     pub skipped_kinds: Vec<SkippedKind>,
     /// Number of chunks.
     pub chunks: u64,
     /// The sources in the index, which may be others than the configured ones.
     pub sources: Vec<SourceState>,
-    /// How many chunks have a vector that can be searched.
+    /// How many chunks have a searchable vector.
     pub coverage: Coverage,
     /// Projections and files that are out of date.
     pub stale: Vec<Stale>,
-    /// Why the vectors do not count in searches of this index, if they do not.
+    /// Why searches of this index ignore the vectors, if they do.
     pub vectors_without_say: Option<String>,
-    /// The id of the embedding model that questions are embedded with; the configured one if none
-    /// is available.
+    /// The id of the model that embeds questions; the configured one if no model is available.
     pub model: String,
     /// Why the program chose this model, if `embed.model` is `auto`.
     pub model_reason: Option<String>,
@@ -67,15 +66,16 @@ pub struct Indexed {
 /// Files of one kind that were not indexed for one reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SkippedKind {
-    /// In lower case with its dot; empty for files without one.
+    /// The extension in lower case with its dot; empty for files without one.
     pub extension: String,
     /// The stable name of the reason.
     pub reason: String,
-    /// How many files.
+    /// The number of files.
     pub files: u64,
 }
 
-/// Counts files that were left out by kind and reason, the most first. Each is a path and a reason.
+/// Counts skipped files by kind and reason, the largest number first. Each file is a path and a
+/// reason.
 pub fn by_kind<'s>(skipped: impl Iterator<Item = (&'s str, &'s str)>) -> Vec<SkippedKind> {
     let mut all: BTreeMap<(String, &str), u64> = BTreeMap::new();
     for (path, reason) in skipped {
@@ -104,7 +104,7 @@ pub struct SourceState {
     pub name: String,
     /// Its folder at that time, absolute.
     pub root: String,
-    /// The word that is shown with its hits.
+    /// The kind of its documents, shown with hits.
     pub kind: String,
     /// Number of its indexed documents.
     pub documents: u64,
@@ -112,7 +112,7 @@ pub struct SourceState {
     pub last_scan_unix: i64,
 }
 
-/// Determines the status; with `compares_files` it also checks every file, which takes as long as
+/// Determines the status. With `compares_files`, it also checks every file, which takes as long as
 /// listing them; only files visible in `sandbox` are named. Errors: those of the databases and of
 /// [`Library::with`].
 pub fn status(
@@ -194,8 +194,8 @@ fn indexed(
     })
 }
 
-/// The state without what a limited client may not see: documents and chunks are counted again, and
-/// files that are not indexed, which may be private, are not counted at all.
+/// The status for a limited client: its documents and chunks are counted again. Files that are not
+/// indexed may be private and are not counted.
 fn limited(
     config: &Config,
     library: &Library,

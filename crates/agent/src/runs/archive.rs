@@ -23,7 +23,7 @@ const MAX_RECORD_BYTES: u64 = 64 << 20;
 #[derive(Debug, Clone)]
 pub struct Archive {
     pub(super) runs_dir: PathBuf,
-    /// Only the runs of this client are seen; `None`: all.
+    /// The client whose runs are visible; `None`: all runs are.
     pub(super) only: Option<LimitedClient>,
     /// Its ledger.
     pub ledger: Ledger,
@@ -53,14 +53,14 @@ pub(super) struct Entered {
     pub begin: Option<Sha256>,
     pub end: Option<Sha256>,
     pub pruned: bool,
-    /// Nothing guarantees the record before the line that entered it.
+    /// The record was entered after its run, and nothing confirms it before that line.
     pub found: bool,
-    /// An earlier ledger contained it, and it was gone when this one was begun.
+    /// An earlier ledger contained the run, but its record was missing when this ledger was begun.
     pub lost: bool,
 }
 
 impl Entered {
-    /// Whether its end or its removal is entered.
+    /// Whether its end or its removal is in the ledger.
     pub(super) const fn is_over(&self) -> bool {
         self.end.is_some() || self.pruned
     }
@@ -80,7 +80,7 @@ pub struct RunEntry {
 /// Which runs to remove.
 #[derive(Debug, Clone)]
 pub enum Which {
-    /// These.
+    /// The named runs.
     Named(Vec<RunId>),
     /// All except the newest.
     KeepNewest(usize),
@@ -100,7 +100,7 @@ pub struct Prune {
 }
 
 impl Archive {
-    /// Accesses nothing yet.
+    /// An archive; this accesses no file yet.
     pub fn new(place: RunPlace<'_>) -> Self {
         Self {
             runs_dir: place.runs_dir.to_owned(),
@@ -143,7 +143,7 @@ impl Archive {
             .is_ok_and(|run| run.is_some_and(|run| JobLock::holder_in(&run, LOCK).is_some()))
     }
 
-    /// The ids of the runs that have a folder, oldest first. Other names are not ours.
+    /// The ids of the runs that have a folder, oldest first. Folders with other names are ignored.
     pub fn ids(&self) -> Result<Vec<RunId>> {
         let Some(runs) = self.open()? else {
             return Ok(Vec::new());
@@ -161,7 +161,7 @@ impl Archive {
         Ok(ids)
     }
 
-    /// Whether a run may be seen. One whose record cannot be read is nobody's.
+    /// Whether a run is visible. A limited client cannot see a run whose record cannot be read.
     fn shows(&self, id: &RunId) -> bool {
         let Some(client) = &self.only else {
             return true;
@@ -207,8 +207,8 @@ impl Archive {
             Some(run) if run.end.is_some() => RunState::Ended,
             _ if self.is_held(id) => RunState::Running,
             Some(_) => RunState::Interrupted,
-            // A run may also be killed between creating its folder and writing its line in the
-            // ledger; it makes no claims yet.
+            // A run may also be killed after creating its folder and before writing its line in the
+            // ledger. It has no content yet.
             None if self.claims_nothing(id) => RunState::Interrupted,
             None => RunState::Unlisted,
         }
@@ -223,8 +223,8 @@ impl Archive {
 
     /// The newest runs first, at most `limit`; and the total number.
     pub fn list(&self, limit: usize) -> Result<(Vec<RunEntry>, usize)> {
-        // Folders before the ledger: then a run that is created meanwhile is in the ledger too, not
-        // only in its folder.
+        // The folders are read before the ledger. A run that is created meanwhile is then in the
+        // ledger too, and not only in its folder.
         let mut ids: BTreeSet<RunId> = self.ids()?.into_iter().collect();
         let chain = self.ledger.read()?;
         let entered = Self::entered(chain.as_ref());
@@ -356,7 +356,8 @@ impl Archive {
             .child(id.as_str())
             .map_err(|e| unreadable(&self.folder(id), &e))?
         else {
-            // Its record disappeared without pruning: now the loss is recorded as intended.
+            // Its record disappeared without pruning. This removal now records the loss as
+            // intended.
             return if entered.is_some_and(|run| !run.pruned) {
                 self.ledger
                     .append(&[(LineKind::Prune, Some(id.clone()), None)])
@@ -364,7 +365,7 @@ impl Archive {
                 Ok(None)
             };
         };
-        // Prevents another process from working on it meanwhile.
+        // The lock keeps other processes from working on the run meanwhile.
         let lock = JobLock::take_in(&run, LOCK, "runs prune", Duration::ZERO)?;
         let mut unanchored = None;
         if !entered.is_some_and(|run| run.pruned) {
@@ -380,7 +381,7 @@ impl Archive {
     }
 }
 
-/// The record of a run cannot be read.
+/// The failure for a record that cannot be read.
 fn missing_record(path: &Path, why: &str) -> Failure {
     Failure::new(
         ErrorCode::RunNotFound,
@@ -397,7 +398,7 @@ fn is_named(name: &str, id: &RunId) -> bool {
         || name.len() >= 4 && (id.as_str().starts_with(name) || random.starts_with(name))
 }
 
-/// There is no such run.
+/// The failure for a run that does not exist.
 fn missing_run(why: String) -> Failure {
     Failure::new(ErrorCode::RunNotFound, why).with_hint("local-agent runs list")
 }

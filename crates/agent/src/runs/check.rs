@@ -28,17 +28,17 @@ pub enum Trouble {
     RecordMissing,
     /// A run has a folder and no entry in the ledger.
     RunUnlisted,
-    /// A record was entered after its run, and nothing guarantees it before. Does not fail the
-    /// check.
+    /// A record was entered after its run, and nothing confirms it before that entry. Does not fail
+    /// the check.
     RunUnvouched,
-    /// A run was in an earlier ledger, and its record was gone when this one was begun. Does not
-    /// fail the check.
+    /// A run was in an earlier ledger, but its record was missing when this ledger was begun. Does
+    /// not fail the check.
     RunLost,
     /// A run has no end and no process is working on it. Does not fail the check.
     RunInterrupted,
     /// A run was pruned, and its folder is still there. Does not fail the check.
     RunLeftOver,
-    /// Others than the owner may read or change a record or the ledger.
+    /// Users other than the owner may read or change a record or the ledger.
     OpenToOthers,
 }
 
@@ -143,7 +143,7 @@ pub struct Finding {
     pub run_id: Option<RunId>,
     /// One sentence.
     pub message: String,
-    /// The command that fixes it, or what to do.
+    /// The command that fixes it, or the next step.
     pub fix: String,
 }
 
@@ -167,7 +167,7 @@ pub struct RunFindings {
 }
 
 impl RunFindings {
-    /// Whether nothing fails.
+    /// Whether no finding fails the check.
     pub fn ok(&self) -> bool {
         self.list.iter().all(|finding| !finding.fails)
     }
@@ -201,7 +201,7 @@ impl RunFindings {
 /// noted earlier and that the ledger must still contain.
 ///
 /// # Errors
-/// Only what prevents the check itself.
+/// Only failures that prevent the check itself.
 pub fn check(
     archive: &Archive,
     only: Option<&RunId>,
@@ -338,7 +338,7 @@ fn run(
     record(archive, id, entered, out);
 }
 
-/// Looks at a run as the ledger has it; `false` when there is no record to read.
+/// Checks a run against its state in the ledger; `false` if the run has no record to read.
 fn state(
     archive: &Archive,
     id: &RunId,
@@ -398,9 +398,9 @@ fn state(
     true
 }
 
-/// Compares the bytes of a record with what was entered.
+/// Compares the bytes of a record with the hash in the ledger.
 fn record(archive: &Archive, id: &RunId, entered: Option<&Entered>, out: &mut RunFindings) {
-    // A record without an end is, or was, being written; only its beginning is entered.
+    // A record without an end is, or was, being written; the ledger has only its beginning.
     let Some(expected) = entered.and_then(|run| run.end) else {
         return;
     };
@@ -442,7 +442,7 @@ fn prune_of(id: &RunId) -> String {
     format!("local-agent runs prune {id}")
 }
 
-/// For a missing record: pruning has nothing to remove.
+/// The fix for a missing record, which pruning cannot remove.
 fn restore_or(prune: &str) -> String {
     format!("restore its folder from a backup; without one: {prune}")
 }

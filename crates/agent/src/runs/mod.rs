@@ -1,8 +1,8 @@
-//! Records of runs: what was asked, what was shown to whom, what came back, and how it was judged.
-//! One record per run, and a ledger in which each line contains the hash of the line before.
+//! Records of runs: the question, the text sent to each model, the replies and the verdicts. There
+//! is one record per run, and a ledger in which each line contains the hash of the line before.
 //!
-//! A record is begun before anything is asked and finished afterwards; after a crash in between it
-//! is shown as `interrupted`. Nothing here is ever evidence: the folder is out of the sandbox's
+//! A record is begun before any model is asked and finished afterwards. After a crash in between,
+//! it is shown as `interrupted`. Nothing here is ever evidence: the folder is out of the sandbox's
 //! reach.
 //!
 //! | file | contents |
@@ -11,10 +11,10 @@
 //! | `record` | [`Record`]: `run.json`; its schema is `docs/run.schema.json` |
 //! | `recorder` | [`Run`]: begun, then finished |
 //! | `redact` | tokens, keys and PEM blocks are removed before anything is written |
-//! | `ledger` | the hash chain, its head, what a crash may leave, and a new ledger after a broken one |
+//! | `ledger` | the hash chain, its head, repair after a crash, and a new ledger after a broken one |
 //! | `archive` | all runs of a folder: their state, one by name, pruning |
-//! | `check` | is everything still consistent? |
-//! | `replay` | from a record back to its evidence, its draft and the same report |
+//! | `check` | checks whether everything is still consistent |
+//! | `replay` | restores evidence and draft of a record and computes the same report |
 //! | `page` | one run as a web page without any script |
 //! | `private` | files and folders accessible only to their owner |
 

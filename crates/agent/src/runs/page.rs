@@ -63,7 +63,7 @@ enum Verdict {
 }
 
 impl Verdict {
-    /// Class, symbol and word: never colour alone.
+    /// Class, symbol and word; colour alone must not carry the meaning.
     const fn words(self) -> (&'static str, &'static str, &'static str) {
         match self {
             Self::Verified => ("verified", "✓", "verified"),
@@ -75,8 +75,8 @@ impl Verdict {
     }
 }
 
-/// The page of one run. `thawed`: its exact evidence, if it could be restored; otherwise the page
-/// shows the excerpts in the record, and `missing` says why.
+/// The page of one run. `thawed` is its exact evidence, if it could be restored. Otherwise the page
+/// shows the excerpts in the record, and `missing` gives the reason.
 pub fn page(
     record: &Record,
     state: RunState,
@@ -501,7 +501,7 @@ fn table_row(out: &mut String, name: &str, value: &str) {
     );
 }
 
-/// What was sent, and to which machine.
+/// The texts that were sent, each with the receiving machine.
 fn where_to(sent: &[super::Sent]) -> String {
     if sent.is_empty() {
         return "nothing was sent anywhere".to_owned();
@@ -517,7 +517,7 @@ fn where_to(sent: &[super::Sent]) -> String {
     lines.collect::<Vec<_>>().join("<br>")
 }
 
-/// One call of a model, folded away.
+/// One call of a model, collapsed.
 fn show_call(out: &mut String, n: usize, call: &RecordedCall) {
     let _ = writeln!(
         out,
@@ -651,7 +651,7 @@ fn numbered(text: &str, first: u32, marks: &[Range<usize>]) -> String {
     out
 }
 
-/// Characters that change how others are read.
+/// Whether a character changes how the text around it is displayed.
 fn misleads(c: char) -> bool {
     (c.is_control() && c != '\n' && c != '\t')
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
@@ -680,7 +680,7 @@ fn escape(text: &str) -> String {
     out
 }
 
-/// For the title and for attributes, which cannot contain tags.
+/// Escapes text for the title and for attributes, which cannot contain tags.
 fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 16);
     escape_with(text, &mut out, |c, out| {

@@ -6,7 +6,7 @@ use std::path::Path;
 use local_agent_files::state::{self, StateDirectory};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
-/// The failure whenever a record cannot be stored: an answer without its record is not given.
+/// The failure for a record that cannot be stored. An answer without its record is not shown.
 pub(super) fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
     state::refusal(error).unwrap_or_else(|| {
         let message = format!("the record of the run cannot be kept: {}: {error}", path.display());

@@ -30,14 +30,14 @@ pub struct Record {
     pub schema_version: u32,
     /// The name of the run's folder.
     pub run_id: RunId,
-    /// What was asked for: a checked answer, or a model's own words.
+    /// The kind of run: a verified answer, or a chat.
     pub mode: Mode,
     /// `cli`, `serve`, or `mcp` with the name and version that the client stated; `serve` with the
     /// name of the token, if it has one.
     pub asked_by: String,
     /// The version of the program that wrote this.
     pub program_version: String,
-    /// How far the run got.
+    /// The progress of the run.
     pub status: RunStatus,
     /// RFC 3339, UTC.
     pub started_at: String,
@@ -51,7 +51,7 @@ pub struct Record {
     pub elapsed_s: Option<f64>,
     /// Whether the command succeeded; `null` while it runs.
     pub ok: Option<bool>,
-    /// `answered`, `abstained`, or another outcome of the answerer; `failed`.
+    /// `answered`, `abstained`, or another outcome of the answerer; `failed` for a failure.
     pub outcome: Option<String>,
     /// The stable code of the failure; `null` if there was none.
     pub error_code: Option<String>,
@@ -65,32 +65,32 @@ pub struct Record {
     pub question: String,
     /// SHA-256 of the question before redaction.
     pub question_sha256: Sha256,
-    /// How strictly the verifier compared; a replay uses the same.
+    /// The options of the verifier; a replay uses the same.
     pub checking: Checking,
     /// The answerer that wrote the draft.
     pub answerer: Option<String>,
     /// Every call of a chat model; empty for the extractive answerer.
     pub calls: Vec<RecordedCall>,
-    /// Text sent outside this program; empty if none was.
+    /// Texts sent outside this program; empty if no text was sent.
     pub sent: Vec<Sent>,
     /// The evidence.
     pub snapshot: Option<SnapshotRecord>,
     /// The state of the files when the evidence was frozen.
     pub freshness: FreshnessReport,
-    /// What was shown as context with the evidence; never evidence itself.
+    /// The memories shown with the answer as context; never evidence.
     pub context: Vec<ContextItem>,
     /// The draft that `report_sha256` is about.
     pub draft: Option<Draft>,
     /// The text shown to the user.
     pub assistant_text: Option<String>,
-    /// Why there is no answer, or not all of it.
+    /// Why the answer is missing or incomplete.
     pub why: Option<String>,
     /// The verifier's report.
     pub citation_validation: Option<Value>,
     /// The line with the counts of faulty citations that ends an answer; `null`: no draft was
-    /// judged.
+    /// verified.
     pub citation_validation_footer: Option<String>,
-    /// The hash that the verifier's report contains; `null`: no draft was judged.
+    /// The hash in the verifier's report; `null`: no draft was verified.
     pub report_sha256: Option<Sha256>,
     /// Opinions on claims in addition to the checks; already included in the report. Absent: none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -149,7 +149,7 @@ pub struct RecordedRoots {
     pub security_root: Option<String>,
 }
 
-/// How strictly the verifier compared.
+/// The options of the verifier.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Checking {
@@ -179,7 +179,7 @@ pub enum Held {
 }
 
 impl Checking {
-    /// What the verifier was given, in the form of a record.
+    /// The verifier's options in the form of a record.
     pub fn new(options: &VerifyOptions, strict: bool) -> Self {
         Self {
             heading_match: match options.heading_match {
@@ -196,7 +196,7 @@ impl Checking {
         }
     }
 
-    /// The same as the type that the verifier expects.
+    /// The options in the verifier's type.
     pub fn options(&self) -> VerifyOptions {
         VerifyOptions {
             heading_match: match self.heading_match {
@@ -241,9 +241,9 @@ pub struct RecordedCall {
     pub options: std::collections::BTreeMap<String, Value>,
     /// How long the call took, in milliseconds.
     pub elapsed_ms: u64,
-    /// Why there is no reply.
+    /// Why the call returned no reply.
     pub error: Option<String>,
-    /// Why the reply was rejected: codes of the verifier, or a separate word; `null` if it was
+    /// Why the reply was rejected: codes of the verifier, or another word; `null` if it was
     /// accepted.
     pub refused: Option<String>,
     /// Sentences of the reply that the verifier rejected, each with its reason; absent: none.
@@ -258,7 +258,7 @@ pub struct RecordedCall {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CalledTool {
-    /// As the model wrote it; it may not be an existing tool.
+    /// The name as the model wrote it; that tool may not exist.
     pub name: String,
     /// As JSON, shortened and redacted.
     pub args: String,
@@ -280,11 +280,11 @@ pub struct CalledTool {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sent {
-    /// In words: `the question, to be embedded`.
+    /// A description: `the question, to be embedded`.
     pub what: String,
     /// The receiving server.
     pub to: String,
-    /// Whether that is this machine.
+    /// Whether the server is on this machine.
     pub local: bool,
 }
 
@@ -349,7 +349,7 @@ pub struct ContextItem {
 /// How much of the evidence's text a record contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExcerptCaps {
-    /// Whether there are any excerpts.
+    /// Whether the record contains excerpts.
     pub keep: bool,
     /// Maximum number of characters in one excerpt.
     pub one: usize,
@@ -408,14 +408,14 @@ impl ItemRecord {
         }
     }
 
-    /// The headings above it.
+    /// The headings above the item.
     pub fn heading(&self) -> Result<HeadingPath> {
         HeadingPath::from_canonical(&self.heading_path)
             .map_err(|_| tampered("a heading path in it cannot be read"))
     }
 }
 
-/// `RUN_TAMPERED`.
+/// The failure `RUN_TAMPERED`.
 pub(super) fn tampered(why: &str) -> Failure {
     Failure::new(
         ErrorCode::RunTampered,
@@ -471,7 +471,7 @@ impl Record {
     }
 }
 
-/// The record cannot be redacted.
+/// The failure for a record that cannot be redacted.
 fn broken_record(e: serde_json::Error) -> Failure {
     Failure::internal(format!("a record cannot be redacted: {e}"))
 }

@@ -1,4 +1,4 @@
-//! One run, from before anything is asked until after the answer was judged.
+//! Records one run: begins before any model is asked, and finishes after the answer was verified.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -27,11 +27,11 @@ pub struct RunPlace<'a> {
     pub runs_dir: &'a Path,
     /// `durable.sqlite`.
     pub durable: &'a Path,
-    /// Only the runs of this client are seen; `None`: all.
+    /// The client whose runs are visible; `None`: all runs are.
     pub only: Option<&'a LimitedClient>,
 }
 
-/// How much of the evidence is kept.
+/// The limits for the recorded evidence.
 #[derive(Debug, Clone, Copy)]
 pub struct Caps {
     excerpts: ExcerptCaps,
@@ -53,10 +53,10 @@ impl From<&Runs> for Caps {
     }
 }
 
-/// What is known before anything is asked.
+/// The data of a run at its beginning.
 #[derive(Debug)]
 pub struct Begin<'a> {
-    /// What is asked for: a checked answer, or a model's own words.
+    /// The kind of run: a verified answer, or a chat.
     pub mode: Mode,
     /// See [`Record::asked_by`].
     pub asked_by: &'a str,
@@ -66,18 +66,18 @@ pub struct Begin<'a> {
     pub roots: RecordedRoots,
     /// See [`Record::config_sha256`].
     pub config_sha256: Sha256,
-    /// How strictly the verifier will compare.
+    /// The options of the verifier.
     pub checking: Checking,
 }
 
-/// What is known at the end. Everything is borrowed from the answer.
+/// The data of a run at its end, borrowed from the answer.
 #[derive(Debug, Default)]
 pub struct End<'a> {
     /// `answered`, `abstained`, …; ignored if there is a failure.
     pub outcome: &'a str,
     /// The failure that ended the run; `None`: the command succeeded.
     pub failure: Option<&'a Failure>,
-    /// Who answered or abstained; `None`: the run failed.
+    /// The answerer; `None`: the run failed.
     pub answerer: Option<&'a str>,
     /// Every call of a chat model, in order.
     pub calls: Vec<RecordedCall>,
@@ -98,7 +98,7 @@ pub struct End<'a> {
     pub opinions: &'a [ClaimOpinion],
     /// The text shown to the user; `None`: none was.
     pub text: Option<&'a str>,
-    /// Why there is no answer, not all of it, or not the model's; `None`: nothing needs explaining.
+    /// Why the answer is missing, incomplete, or not the model's; `None`: no explanation is needed.
     pub why: Option<&'a str>,
     /// Files that changed or disappeared since they were indexed.
     pub index_stale: &'a [String],
@@ -137,15 +137,14 @@ pub(super) const LOCK: &str = "run.lock";
 /// The file name of the record.
 pub(super) const RECORD: &str = "run.json";
 
-/// The folder in a run's folder for what `runs.keep_evidence` keeps.
+/// The folder in a run's folder for the files of `runs.keep_evidence`.
 pub(super) const EVIDENCE: &str = "evidence";
 
 /// The files that `runs.keep_evidence` keeps.
 pub(super) const KEPT: [&str; 2] = ["snapshot.json", "draft.json"];
 
 impl Run {
-    /// Creates the folder, writes the record as far as it is known, and enters the run in the
-    /// ledger.
+    /// Creates the folder, writes the first state of the record, and enters the run in the ledger.
     ///
     /// # Errors
     /// `WRITE_ERROR`, `LEDGER_BROKEN`, `LOCKED`: a run that cannot be recorded does not begin.
@@ -173,8 +172,8 @@ impl Run {
             run.ledger
                 .append(&[(LineKind::Begin, Some(id.clone()), Some(sha256))])
         {
-            // A run that is not in the ledger never existed. The line may be there although the
-            // head could not be stored; then the record stays, as an interrupted run.
+            // A run that is not in the ledger counts as never begun. The line may be there even if
+            // the head could not be stored. Then the record stays as an interrupted run.
             if matches!(run.ledger.knows(&id), Ok(false)) {
                 let _ = runs.remove_folder(id.as_str());
             }
@@ -197,7 +196,7 @@ impl Run {
     /// Writes the whole record and enters the end in the ledger.
     ///
     /// # Errors
-    /// `WRITE_ERROR`, `LEDGER_BROKEN`, `LOCKED`: an answer without its record is not given.
+    /// `WRITE_ERROR`, `LEDGER_BROKEN`, `LOCKED`: an answer without its record is not shown.
     pub fn finish(mut self, end: &End<'_>) -> Result<Finished> {
         let now = OffsetDateTime::now_utc();
         let elapsed = self.began.elapsed();
@@ -256,7 +255,7 @@ impl Run {
             .append(&[(LineKind::End, Some(id.clone()), Some(sha256))])?;
         let path = self.folder.path().join(RECORD);
         drop(self.lock);
-        // The lock counts, not its file; a leftover file does no harm.
+        // Only the lock counts, not its file; a leftover file does no harm.
         let _ = self.folder.remove(LOCK);
         Ok(Finished {
             id,
@@ -284,7 +283,7 @@ impl Run {
     }
 }
 
-/// The record of a run as far as it is known at its begin.
+/// The record of a run at its beginning.
 fn begun_record(id: RunId, now: OffsetDateTime, begin: Begin<'_>) -> Record {
     Record {
         schema_version: SCHEMA_VERSION,

@@ -4,17 +4,17 @@
 //! addresses, headers, commands and table rows, and values assigned to names that indicate a
 //! secret. Ordinary content of notes stays: hashes, commits, chunk keys, UUIDs, file names, dates,
 //! and words. A secret in an unknown form is not found; file permissions are the second protection.
-//! `SECURITY.md` lists forms that are found and forms that are not; a test compares.
+//! `SECURITY.md` lists forms that are found and forms that are not; a test checks both lists.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-/// A text without its detected secrets.
+/// A text after its secrets were removed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Redacted<'a> {
-    /// Each secret is replaced by `[redacted: what it was]`.
+    /// The text; each secret is replaced by `[redacted: kind]`.
     pub text: Cow<'a, str>,
     /// The number of secrets.
     pub count: usize,
@@ -98,15 +98,15 @@ static KNOWN: LazyLock<Vec<SecretForm>> = LazyLock::new(|| {
         .collect()
 });
 
-/// Names that indicate that a secret follows.
+/// Names of keys whose value is probably a secret.
 const NAMES: &str = concat!(
     r"(?:passwor[dt]|passwd|passphrase|pwd|secret|token|kennwort|psk|(?:wlan|netzwerk|sicherheits)-?schlüssel|",
     r"(?:access|private)[_-]?key|(?:api|account|storage|encryption|signing|master|recovery|license|network|wlan|wi-?fi|wpa[23]?)",
     r"[ _-]?key)"
 );
 
-/// Where a value is in a line, and how certain its position makes us. `NAMES` is replaced by
-/// [`NAMES`]; `keep` and `tail` are kept.
+/// Patterns for the position of a value in a line, with the certainty that it is a secret. `NAMES`
+/// is replaced by [`NAMES`]; the groups `keep` and `tail` are kept.
 const PLACES: &[(Sure, &str)] = &[
     // `name = value`
     (
@@ -150,12 +150,12 @@ const PLACES: &[(Sure, &str)] = &[
     ),
 ];
 
-/// When a value at one of [`PLACES`] is removed.
+/// The condition for removing a value at one of [`PLACES`].
 #[derive(Clone, Copy)]
 enum Sure {
-    /// Ordinary words occur there as well.
+    /// Ordinary words occur in this position too.
     IfItLooksSecret,
-    /// Nothing else occurs there.
+    /// Only secrets and placeholders occur in this position.
     UnlessItIsAPlaceholder,
 }
 
@@ -171,8 +171,8 @@ static PLACED: LazyLock<Vec<(Sure, Regex)>> = LazyLock::new(|| {
 static BASE64: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"(?m)(?:^[A-Za-z0-9+/]{56,76}={0,2}\r?\n?){3,}").ok());
 
-/// Removes the secrets from `text`. The same text gives the same result; redacting twice changes
-/// nothing more.
+/// Removes the secrets from `text`. The same text gives the same result. Redacting a second time
+/// changes nothing.
 pub fn redact(text: &str) -> Redacted<'_> {
     let mut out = Redacted {
         text: Cow::Borrowed(text),
@@ -417,8 +417,8 @@ mod tests {
         );
     }
 
-    /// The secrets in forms listed as found are removed, and forms listed as not found are tested
-    /// too.
+    /// Secrets in the forms listed as found are removed, and secrets in the forms listed as not
+    /// found are kept.
     #[test]
     fn s30_the_forms_that_security_md_lists_are_found_or_not_as_it_says() {
         let page = include_str!("../../../../SECURITY.md");

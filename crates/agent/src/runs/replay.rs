@@ -1,8 +1,8 @@
 //! Restores the evidence and draft of a record, and recomputes its report.
 //!
-//! The bytes come from the files, read through the sandbox, or from what `runs.keep_evidence` kept.
-//! The hash of each item must match the record. Missing bytes are `REPLAY_EVIDENCE_GONE`: that is
-//! not a mismatch, there is just nothing to compare.
+//! The bytes come from the files, read through the sandbox, or from the files of
+//! `runs.keep_evidence`. The hash of each item must match the record. Missing bytes are
+//! `REPLAY_EVIDENCE_GONE`. That is not a mismatch, because there is nothing to compare.
 
 use std::path::Path;
 
@@ -20,7 +20,7 @@ use local_agent_text::evidence::{Draft, EvidenceSnapshot, Excerpt};
 use local_agent_text::types::{ByteSpan, Label, Sha256};
 use local_agent_verify as verify;
 
-/// Where the bytes came from.
+/// The origin of the bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Bytes {
@@ -35,7 +35,7 @@ pub enum Bytes {
 pub struct Thawed {
     /// The evidence; its id is the one in the record.
     pub snapshot: EvidenceSnapshot,
-    /// The draft that was judged; `None`: there was none.
+    /// The draft that was verified; `None`: the run has no draft.
     pub draft: Option<Draft>,
     /// Where the evidence was read from.
     pub bytes: Bytes,
@@ -126,7 +126,7 @@ fn read_kept(evidence: &StateDirectory, name: &str) -> Result<Option<String>> {
     }
 }
 
-/// What the run kept cannot be read.
+/// The failure for kept evidence that cannot be read.
 fn unreadable_evidence(e: std::io::Error) -> Failure {
     state::refusal(&e).unwrap_or_else(|| {
         Failure::new(
@@ -203,8 +203,8 @@ fn excerpt(item: &ItemRecord, text: String) -> Result<Excerpt> {
     })
 }
 
-/// The bytes of an item: at its old place, or, if text above it was added or removed, at the start
-/// of another line. Also returns whether it is at its old place.
+/// The bytes of an item, and whether they are at their old place. If text above was added or
+/// removed, they are at the start of another line.
 fn text_of(
     span: ByteSpan,
     sha256: &Sha256,
@@ -260,7 +260,7 @@ pub fn replay(record: &Record, thawed: &Thawed) -> Result<Replayed> {
         &record.freshness,
         &record.checking.options(),
     );
-    // A model's opinions are not requested again.
+    // The model's opinions come from the record; the model is not asked again.
     let opinions: Vec<verify::Opinion> =
         record.opinions.iter().map(ClaimOpinion::opinion).collect();
     let report = match opinions.is_empty() {

@@ -1,5 +1,5 @@
-//! Shared by the two tools that change files: the proposal shown to a person, the confirmation, and
-//! the limit.
+//! Shared code of the two tools that change files: the proposal shown to a person, the
+//! confirmation, and the limit.
 
 use std::sync::atomic::Ordering;
 
@@ -9,7 +9,7 @@ use local_agent_text::types::visible;
 
 /// Shows a proposal to the person at the terminal and waits for confirmation, within the session's
 /// limit. The proposal is escaped here, so that no file can send control codes to the terminal; the
-/// change is in the audit log before it is made.
+/// audit log records the change before it is made.
 ///
 /// `WRITE_DENIED` without a terminal, without confirmation, or when the session's limit of changes
 /// is reached.
@@ -57,7 +57,7 @@ pub(super) fn agree(
     })
 }
 
-/// The change is not made.
+/// The failure for a change that is not made.
 fn denied(message: &str, hint: &str) -> Result<()> {
     Err(Failure::new(ErrorCode::WriteDenied, message).with_hint(hint))
 }
@@ -65,7 +65,7 @@ fn denied(message: &str, hint: &str) -> Result<()> {
 /// A unified diff of two texts with three lines of context.
 pub(super) fn diff(path: &str, before: &str, after: &str) -> String {
     let (from, to) = (format!("a/{path}"), format!("b/{path}"));
-    // After this time the difference may be larger than necessary, but it is still correct.
+    // After this time, the difference may be larger than necessary, but it is correct.
     let lines = similar::TextDiff::configure()
         .timeout(std::time::Duration::from_secs(2))
         .diff_lines(before, after);

@@ -1,4 +1,5 @@
-//! `delete`: proposes to move one file to the trash of its source. Nothing is ever removed.
+//! `delete`: proposes to move one file to the trash of its source. It never removes a file for
+//! good.
 
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -1,4 +1,5 @@
-//! Which files a tool searches, for how long, and what it reports about those it did not search.
+//! Chooses the files that a tool searches, limits the time, and reports files that were not
+//! searched.
 
 use std::time::{Duration, Instant};
 
@@ -9,10 +10,10 @@ use local_agent_files::sandbox::{Address, NOTE_EXTENSIONS, What};
 use local_agent_text::error::{ErrorCode, Result};
 use local_agent_text::types::SourceName;
 
-/// Maximum time that one call searches files. Files not searched by then are reported as left out.
+/// Maximum time for one call to search files. Files that remain are reported as left out.
 const PATIENCE: Duration = Duration::from_secs(15);
 
-/// When to stop.
+/// The time at which a search ends.
 #[derive(Clone, Copy)]
 pub(super) struct Deadline(Instant);
 
@@ -31,11 +32,11 @@ pub(super) enum FileLook {
     Done,
     /// It could not be read or parsed.
     Unread,
-    /// So much was found in it that the search ends; gives the limit that was reached.
+    /// The result is full, so the search ends; contains the limit that was reached.
     Full(&'static str),
 }
 
-/// Statistics of a search. Nothing is left out silently.
+/// Statistics of a search. Every omission is counted.
 pub(super) struct Survey {
     searched: usize,
     unread: usize,
@@ -148,7 +149,7 @@ pub(super) fn files(bound: &Bound, path: Option<&str>) -> Result<(Vec<Address>, 
             };
             Ok((found.unwrap_or_default(), closed))
         }
-        // A folder's name has no extension, so that reason would be misleading.
+        // A folder's name has no extension, so the reason for the file would be misleading.
         Err(folder) if file.code == ErrorCode::PathDenied => Err(folder),
         Err(_) => Err(file),
     }

@@ -49,7 +49,7 @@ fn run(bound: &Bound, args: Value) -> Result<Output> {
     Ok(places.output(&name))
 }
 
-/// Whether a symbol defines the name; in notes capitals do not matter.
+/// Whether a symbol defines the name; in notes, case is ignored.
 fn defines(name: &str, folded: &str, at: &Address, symbol: &Symbol) -> bool {
     symbol.is_definition
         && (symbol.name == name || is_note(at) && symbol.name.to_lowercase() == folded)
@@ -65,7 +65,7 @@ pub(super) struct Places {
 /// Line, kind and text of one place.
 pub(super) type SymbolPlace = (u32, String, String);
 
-/// Searches every file that can contain names and has `name` in its text.
+/// Searches every file that can contain symbols and has `name` in its text.
 pub(super) fn look(
     bound: &Bound,
     path: Option<&str>,

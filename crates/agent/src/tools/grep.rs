@@ -131,7 +131,7 @@ fn compile(args: &GrepArgs) -> Result<RegexMatcher> {
 #[derive(Default)]
 struct Hits {
     path: String,
-    /// Whether nothing of this file has been shown yet.
+    /// Whether no line of this file has been shown yet.
     fresh: bool,
     most: usize,
     hits: usize,
@@ -268,7 +268,7 @@ mod tests {
         assert!(text(&world, json!({"pattern": "needle"})).len() < 600);
     }
 
-    /// A pattern that takes a backtracking engine ages on a text made for it.
+    /// A backtracking engine would take very long for this pattern and text.
     #[test]
     fn s26_a_hostile_pattern_takes_linear_time_or_is_refused() {
         let world = World::new();

@@ -1,9 +1,9 @@
-//! Which note a link means.
+//! Decides which note a link refers to.
 
 use local_agent_files::sandbox::Address;
 
-/// Whether a link's target may mean the note `name`: a path, or the end of one, with or without its
-/// extension.
+/// Whether the target of a link may refer to the note `name`: it is the note's path or the end of
+/// it, with or without extension.
 pub(crate) fn names_target(target: &str, name: &str) -> bool {
     let (target, name) = (bare(target), bare(name));
     means(&target, &name) || ends_in(&target, &name)

@@ -1,4 +1,4 @@
-//! `list_dir`: the content of a folder. Denied, hidden and linked names are not visible here.
+//! `list_dir`: the content of a folder. Denied, hidden and linked names are omitted.
 
 use schemars::JsonSchema;
 use serde::Deserialize;

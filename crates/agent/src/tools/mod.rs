@@ -1,10 +1,10 @@
-//! Sandboxed tools: what a person, a model's loop or an agent may do with the files below the
+//! Sandboxed tools with which a person, a model's loop or an agent may use the files below the
 //! roots.
 //!
-//! A tool exists only as a value that a [`ToolFactory`] made over one sandbox, so there is no tool
-//! without roots, limits and policy. A tool reads everything through the sandbox's handles. It
-//! never panics, and every failure is readable for its caller: invalid arguments, refused paths and
-//! missing files are a [`ToolOutcome`] with a stable code, one sentence and what to do instead.
+//! Only a [`ToolFactory`] makes tools, always over one sandbox. So every tool has roots, limits and
+//! a policy. A tool reads everything through the sandbox's handles. It never panics, and every
+//! failure is readable for its caller: invalid arguments, refused paths and missing files give a
+//! [`ToolOutcome`] with a stable code, one sentence and a suggestion.
 //!
 //! | file | tool |
 //! | --- | --- |
@@ -79,7 +79,8 @@ struct Spec {
     /// For people and models: what it does, in one or two sentences.
     description: &'static str,
     effect: ToolEffect,
-    /// Whether its results may be evidence: exact text of a file with its position.
+    /// Whether its results may be evidence, because they are exact text of a file with its
+    /// position.
     admissible: bool,
     schema: fn() -> Value,
     run: fn(&Bound, Value) -> Result<Output>,
@@ -90,7 +91,7 @@ struct Spec {
 pub struct AuditRow {
     /// Who called.
     pub caller: Caller,
-    /// The name of the tool; an unknown one as it was called, without control characters.
+    /// The name of the tool. An unknown one is recorded as called, without control characters.
     pub tool: String,
     /// The subject of the call: the requested path, name or pattern, shortened.
     pub subject: String,
@@ -120,12 +121,12 @@ struct Bound {
     caller: Caller,
     audit: Option<Arc<Audit>>,
     confirm: Option<Arc<Confirm>>,
-    /// Number of changes made so far.
+    /// Number of changes so far.
     writes: AtomicU32,
 }
 
 impl ToolFactory {
-    /// Tools for a person, without an audit log and without a terminal for confirmations: tools
+    /// Tools for a person, without an audit log and without a terminal for confirmations. Tools
     /// that need one are refused.
     pub fn new(sandbox: Sandbox, policy: ToolPolicy) -> Self {
         let writes = AtomicU32::new(0);
@@ -246,7 +247,7 @@ impl Bound {
         };
         match audit(&row) {
             Ok(()) => outcome,
-            // A result that cannot be recorded is not handed out.
+            // A result that cannot be recorded is not returned.
             Err(failure) => ToolOutcome::failed(outcome.tool(), failure),
         }
     }
@@ -302,10 +303,10 @@ impl Tool {
         self.bound.audited(outcome, &subject(args))
     }
 
-    /// Checks the policy first, then the arguments against the schema; then asks the person if the
-    /// rule is `ask`, so that what is shown is within the limits.
+    /// Checks the policy, then the arguments against the schema, then asks the person if the rule
+    /// is `ask`. So the arguments shown to the person are valid.
     fn admit(&self, args: &Value) -> Result<()> {
-        // Whatever a caller was offered, only a person can propose changes.
+        // Only a person can propose changes, whatever tools a caller was offered.
         if self.effect() == ToolEffect::Writes && self.bound.caller != Caller::Person {
             let message = format!(
                 "`{}` changes files, and only a person may call it.",
@@ -324,7 +325,7 @@ impl Tool {
     }
 }
 
-/// The one argument that gives the subject of a call.
+/// The argument that describes the subject of a call.
 fn subject(args: &Value) -> String {
     ["path", "name", "pattern", "symbol"]
         .iter()

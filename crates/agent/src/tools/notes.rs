@@ -5,7 +5,7 @@ use std::ops::Range;
 use local_agent_text::markdown::Scheme;
 use local_agent_text::markdown::{self, ChunkOptions, Document};
 
-/// Parses a note. The chunks are not needed, so they may be of any size.
+/// Parses a note. The chunks are not used, so their size does not matter.
 pub(crate) fn parse(text: &str) -> Document {
     let options = ChunkOptions {
         scheme: Scheme::ObsidianV2,

@@ -1,5 +1,5 @@
-//! Which tools may be called: `allow`, `ask` (a person confirms at the terminal) or `deny`, one
-//! rule per tool.
+//! Decides which tools may be called: `allow`, `ask` (a person confirms at the terminal) or `deny`,
+//! one rule per tool.
 
 use std::collections::BTreeMap;
 
@@ -40,7 +40,7 @@ impl Caller {
 pub struct ToolPolicy {
     /// Rules by tool name; a tool without a rule is allowed.
     pub rules: BTreeMap<String, Rule>,
-    /// Maximum number of changes within a day.
+    /// Maximum number of changes per day.
     pub max_writes: u32,
     /// Number of changes by others within the last day, according to the audit log.
     pub writes_before: u32,
@@ -77,7 +77,7 @@ impl ToolPolicy {
         self.rules.get(tool).copied().unwrap_or(Rule::Allow)
     }
 
-    /// Whether a call may be made at all, before its arguments are looked at.
+    /// Whether a call may be made; its arguments are checked later.
     ///
     /// Errors: `TOOL_DENIED`.
     pub(super) fn admission<'c>(
@@ -96,16 +96,16 @@ impl ToolPolicy {
     }
 }
 
-/// How a call that the policy does not deny may be made.
+/// How a call that the policy does not deny is admitted.
 pub(super) enum Admission<'c> {
-    /// At once.
+    /// Immediately.
     Free,
-    /// After a person agreed.
+    /// After a person has agreed.
     Confirm(&'c Confirm),
 }
 
 impl Admission<'_> {
-    /// Asks the person if that is needed.
+    /// Asks the person if the call needs a confirmation.
     ///
     /// Errors: `TOOL_DENIED` if the person does not agree; those of the terminal.
     pub(super) fn confirmed(self, tool: &str, caller: Caller, args: &Value) -> Result<()> {

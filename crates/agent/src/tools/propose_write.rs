@@ -100,7 +100,7 @@ mod tests {
     use super::super::{Caller, ToolFactory, ToolPolicy};
     use super::*;
 
-    /// A factory whose person sees `asked` and answers with `answer`.
+    /// A factory that records the question to the person in `asked` and answers it with `answer`.
     fn factory(
         world: &World,
         answer: impl Fn(&str) -> bool + Send + Sync + 'static,

@@ -1,4 +1,4 @@
-//! `read_symbol`: the text of one section of a note, or of one definition of a source file.
+//! `read_symbol`: the text of one section of a note, or of one definition in a source file.
 
 use schemars::JsonSchema;
 use serde::Deserialize;

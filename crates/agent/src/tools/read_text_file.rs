@@ -83,7 +83,8 @@ fn run(bound: &Bound, args: Value) -> Result<Output> {
     }
 }
 
-/// The contract for evidence: the total, the amount returned, and whether that is everything.
+/// The result in the form for evidence: the total, the returned amount, and whether that is
+/// everything.
 fn by_chars(file: &ReadFile, text: &str, max_chars: usize) -> Output {
     let chars_full = text.chars().count();
     let end = text

@@ -41,9 +41,9 @@ struct RelatedFilesArgs {
 /// How another note is related to the given one.
 struct Related {
     at: Address,
-    /// It is linked to.
+    /// Whether the given note links to it.
     to: bool,
-    /// It links back.
+    /// Whether it links to the given note.
     from: bool,
     /// Tags that both have.
     shared: Vec<String>,
@@ -59,7 +59,7 @@ fn run(bound: &Bound, args: Value) -> Result<Output> {
     let own = notes::parse(file.text()?);
     let own_tags: BTreeSet<String> = own.tags.iter().map(|tag| tag.to_lowercase()).collect();
     let deadline = Deadline::new();
-    // Only its own source, which is open: the note was read from it.
+    // Only its own source is searched. That source is open, because the note was read from it.
     let (all, _) = files(bound, Some(&format!("{}:", file.at.source)))?;
     let all: Vec<Address> = all
         .into_iter()
@@ -114,7 +114,7 @@ fn addresses_where(seen: &[Related], pick: fn(&Related) -> bool) -> Vec<String> 
         .collect()
 }
 
-/// How a note is related to `own`, which stands at `here`; or why it was not looked at.
+/// How a note is related to `own`, which is at `here`; or why it was not searched.
 fn related(
     bound: &Bound,
     here: &Address,
@@ -144,7 +144,7 @@ fn related(
     })
 }
 
-/// The same for a reader.
+/// The result as text for a reader.
 fn text_of(
     to: &[String],
     from: &[String],

@@ -1,4 +1,5 @@
-//! Arguments: the schema is derived from their struct, and they are checked against it.
+//! The arguments of a tool: the schema is derived from their struct, and arguments are checked
+//! against it.
 
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -31,7 +32,7 @@ pub(super) fn parse<T: DeserializeOwned>(args: Value) -> Result<T> {
     })
 }
 
-/// `INVALID_ARGS` with the first part of `args` that violates the schema of `tool`.
+/// Fails with `INVALID_ARGS` for the first part of `args` that violates the schema of `tool`.
 pub(super) fn check(tool: &str, schema: &Value, args: &Value) -> Result<()> {
     first_violation(schema, args).map_or(Ok(()), |why| {
         let message = format!("The arguments of `{tool}` do not fit: {why}.");

@@ -13,7 +13,7 @@ use local_agent_text::documents::{CODE_EXTENSIONS, Definition};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::RelPath;
 
-/// Larger source files are not parsed.
+/// Maximum size in bytes of a source file that is parsed.
 const MOST_BYTES: usize = 1 << 20;
 
 /// Source with deeper nested brackets is not parsed, because the grammars take quadratic time for
@@ -24,7 +24,7 @@ const DEEPEST: usize = 500;
 #[cfg(feature = "code")]
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(3);
 
-/// A name and the part of the file it belongs to.
+/// A name, and the part of the file that it names.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub(super) struct Symbol {
     pub name: String,
@@ -214,7 +214,7 @@ fn of_code(ext: &str, text: &str) -> Result<Vec<Symbol>> {
     Ok(out)
 }
 
-/// The code cannot be parsed.
+/// The failure for code that cannot be parsed.
 fn unparsable(why: String) -> Failure {
     Failure::new(
         ErrorCode::FileReadError,

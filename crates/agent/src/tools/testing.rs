@@ -1,4 +1,4 @@
-//! The setup for tests of the tools: one root, something next to it, and every tool.
+//! The setup for tests of the tools: one root, a file outside it, and every tool.
 
 use std::fs;
 use std::path::{Path, PathBuf};

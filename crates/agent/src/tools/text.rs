@@ -1,5 +1,4 @@
-//! Reads a file as text, and extracts exact evidence from it: shared by the tools that read one
-//! file.
+//! Reads a file as text, and extracts exact evidence from it, for the tools that read one file.
 
 use super::Bound;
 use local_agent_files::sandbox::Address;
@@ -93,8 +92,8 @@ impl ReadFile {
     }
 }
 
-/// Distinguishes text from other content: magic numbers first, then a NUL near the start, then
-/// whether it is UTF-8.
+/// Detects the kind of content: by magic numbers, then by a NUL near the start, then by whether it
+/// is UTF-8.
 fn sniff(bytes: &[u8]) -> Content<'_> {
     match bytes {
         [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => {
@@ -133,13 +132,14 @@ fn be(bytes: &[u8], at: usize, count: usize) -> Option<u32> {
     Some(field.iter().fold(0, |sum, b| (sum << 8) | u32::from(*b)))
 }
 
-/// PNG: width and height are the first fields of the first chunk, `IHDR`.
+/// The size of a PNG: width and height are the first fields of the first chunk, `IHDR`.
 fn png_size(bytes: &[u8]) -> Option<(u32, u32)> {
     (bytes.get(12..16)? == b"IHDR").then_some(())?;
     be(bytes, 16, 4).zip(be(bytes, 20, 4))
 }
 
-/// JPEG: the size is in the first frame header (`SOF0` to `SOF15` without `DHT`, `JPG`, `DAC`).
+/// The size of a JPEG: it is in the first frame header (`SOF0` to `SOF15` without `DHT`, `JPG`,
+/// `DAC`).
 fn jpeg_size(bytes: &[u8]) -> Option<(u32, u32)> {
     let mut at = 2;
     loop {
@@ -151,7 +151,7 @@ fn jpeg_size(bytes: &[u8]) -> Option<(u32, u32)> {
             0xc0..=0xcf if !matches!(bytes[at + 1], 0xc4 | 0xc8 | 0xcc) => {
                 return be(bytes, at + 7, 2).zip(be(bytes, at + 5, 2));
             }
-            // The picture begins, or ends, without a frame header.
+            // The image data begins, or the file ends, without a frame header.
             0xd9 | 0xda => return None,
             _ => at += 2 + usize::try_from(be(bytes, at + 2, 2)?.max(2)).ok()?,
         }

@@ -1,5 +1,5 @@
-//! Embeds many texts on many cores: windows, micro-batches that fit in a core's cache, one worker
-//! per core.
+//! Embeds many texts on many cores: cuts them into windows, and gives each core micro-batches that
+//! fit in its cache.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -13,30 +13,30 @@ use local_agent_text::error::{Failure, Result};
 /// The vector of one passage, with the cost of computing it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Embedded {
-    /// Length 1.
+    /// The vector, of length 1.
     pub vector: Vec<f32>,
     /// Tokens of the input, not counting special tokens and the prefix.
     pub tokens: u32,
-    /// 1, or the number of windows that a longer input was cut into; their vectors were averaged.
+    /// The number of windows into which the input was cut; their vectors were averaged.
     pub windows: u32,
 }
 
 /// The tokens around every window, and how many tokens of text fit between them.
 pub(super) struct Frame {
-    /// Special tokens before everything.
+    /// Special tokens at the start.
     pub before: Vec<u32>,
-    /// Special tokens behind everything.
+    /// Special tokens at the end.
     pub behind: Vec<u32>,
-    /// What is put before every text, and its tokens.
+    /// The prefix of every text, and its tokens.
     pub prefix_text: String,
     pub prefix: Vec<u32>,
-    /// The token of a window that would contain none.
+    /// The token for a window that would otherwise be empty.
     pub filler: u32,
     /// Tokens of text that fit into one window.
     pub room: usize,
 }
 
-/// A text as tokens: those of the prefix that stand before it, and its own.
+/// A text as tokens: those of its prefix, and its own.
 pub(super) struct Framed<'a> {
     /// The tokens of the prefix.
     pub prefix: &'a [u32],
@@ -131,7 +131,8 @@ pub(super) fn embed(
             windows: u32::try_from(own.len()).unwrap_or(u32::MAX),
         })
         .collect();
-    // In the order of the windows, not of the workers: a sum of floats depends on its order.
+    // In the order of the windows and not of the workers, because a sum of floats depends on its
+    // order.
     let mut vectors: Vec<_> = parts.into_iter().flatten().collect();
     vectors.sort_by_key(|(batch, _)| *batch);
     for (window, vector) in windows
@@ -178,7 +179,7 @@ fn tokenise(
     })
 }
 
-/// How many tokens a text has, and its windows.
+/// The number of tokens of a text, and its windows.
 fn cut_into_windows(
     frame: &Frame,
     tokens: &TokenCounter,
@@ -208,11 +209,11 @@ fn micro_batches(windows: &[Window], budget: usize) -> Vec<&[Window]> {
     batches
 }
 
-/// What the workers share.
+/// The data that the workers share.
 struct Job<'a> {
     network: &'a TextNetwork,
     batches: &'a [&'a [Window]],
-    /// Windows of each text that are not done yet.
+    /// For each text, the number of its unfinished windows.
     left: &'a [AtomicUsize],
     next: AtomicUsize,
     stop: AtomicBool,
@@ -220,7 +221,7 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    /// Takes batches until there are no more; returns the results with the batch numbers.
+    /// Processes batches until none is left; returns the results with the batch numbers.
     fn run(&self) -> Result<Vec<(usize, Vec<Vec<f32>>)>> {
         let mut done = Vec::new();
         let mut scratch = TextScratch::default();
@@ -259,8 +260,8 @@ pub(super) fn on_workers<T: Send>(
     })
 }
 
-/// Runs `work` in a pool of one thread: candle splits each matrix product over the threads of the
-/// pool it runs in, and one product per core is faster than one product over all cores.
+/// Runs `work` in a pool of one thread. candle splits each matrix product over the threads of its
+/// pool, and one product per core is faster than one product over all cores.
 pub(super) fn alone<T: Send>(work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
     pool.map_err(|e| Failure::internal(format!("no thread for the encoder: {e}")))?

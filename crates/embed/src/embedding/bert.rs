@@ -2,8 +2,8 @@
 //!
 //! The model's files are read into a `local_agent_kernels::network`, which computes the layers
 //! without padding: the vector of a sequence does not depend on the other sequences in its batch,
-//! to the last bit. If the processor has none of the instructions that the kernels are written for,
-//! candle computes the f32 products.
+//! not even in the last bit. If the processor has none of the instructions that the kernels are
+//! written for, candle computes the f32 products.
 
 use candle_core::{Device, Storage, Tensor};
 use local_agent_kernels::elementwise as kernels;
@@ -18,16 +18,15 @@ use crate::models::Precision;
 use crate::models::{Activation, Architecture, ModelFiles};
 use local_agent_text::error::{Failure, Result};
 
-/// Rows that are multiplied in place in the file must have a multiple of this many numbers.
+/// The number of columns of a matrix that is multiplied in place must be a multiple of this.
 const COLUMNS: usize = 16;
 
-/// What a network is loaded for.
+/// The purpose for which a network is loaded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
-    /// A few short texts in f32: weights in half precision are multiplied in place in the file.
+    /// A few short texts in f32. Weights in half precision are multiplied in place in the file.
     Questions,
-    /// Weights are converted and packed first, or mapped from the file where they were packed
-    /// before.
+    /// Many texts. Weights are first converted and packed, or mapped from a file of packed weights.
     Passages(Precision),
 }
 
@@ -37,9 +36,9 @@ pub(super) struct Bert {
     hidden: usize,
     norm_eps: f32,
     words: Table,
-    /// Position vectors with the vector of token type 0 added: most texts have only one segment.
+    /// Position vectors plus the vector of token type 0, because most texts have only one segment.
     positions: Vec<f32>,
-    /// What to add for a token of another type: [token types, hidden].
+    /// The vectors to add for tokens of other types: [token types, hidden].
     types: Vec<f32>,
     norm: network::Norm,
     network: Network,
@@ -72,8 +71,8 @@ pub(super) enum Numbers {
 impl Part {
     pub(super) const ALL: [Self; 4] = [Self::Qkv, Self::Out, Self::Up, Self::Down];
 
-    /// `mixed` keeps two parts in bf16, where rounding to bytes costs most of the accuracy
-    /// (docs/performance.md).
+    /// The number format of the part's weights. `mixed` keeps two parts in bf16, where rounding to
+    /// bytes costs most of the accuracy (docs/performance.md).
     fn numbers(self, precision: Precision) -> Numbers {
         match (precision, self) {
             (Precision::F32, _) => Numbers::F32,
@@ -150,7 +149,7 @@ impl Bert {
         self.network.isa()
     }
 
-    /// Puts the last hidden states of all tokens into `x`: [tokens, hidden].
+    /// Computes the last hidden states of all tokens into `x`: [tokens, hidden].
     ///
     /// Errors: `MODEL_INVALID` for a token outside the word table.
     pub(super) fn forward(
@@ -169,8 +168,8 @@ impl Bert {
             .map_err(Failure::internal)
     }
 
-    /// Like [`Self::forward`], for one sequence whose tokens have these types; without types, all
-    /// have the first.
+    /// Like [`Self::forward`], for one sequence with the given token types; without types, all
+    /// tokens have type 0.
     ///
     /// Errors: `MODEL_INVALID` for a token outside the word table or a type without a vector.
     pub(super) fn forward_pair(
@@ -217,7 +216,7 @@ impl Bert {
         Ok(())
     }
 
-    /// Norms the vector of each token.
+    /// Normalises the vector of each token.
     fn norm(&self, x: &mut [f32]) {
         kernels::layer_norm(
             self.network.isa(),
@@ -229,7 +228,7 @@ impl Bert {
     }
 }
 
-/// Everything that a layer is loaded with.
+/// The data for loading a layer.
 pub(super) struct Loader<'a> {
     tensors: &'a Tensors,
     pub(super) shape: Architecture,
@@ -310,7 +309,7 @@ impl Loader<'_> {
         })
     }
 
-    /// The layers `names`, each [out, in], side by side.
+    /// The layers `names`, each [out, in], concatenated along their outputs.
     fn linear(
         &self,
         part: Part,
@@ -340,7 +339,7 @@ impl Loader<'_> {
         }
     }
 
-    /// In f32, packed; with candle if the machine has no kernel.
+    /// A packed f32 layer; candle's layer if the machine has no kernel.
     fn full(&self, names: &[String], inputs: usize, outputs: usize) -> Result<Linear> {
         let total = names.len() * outputs;
         if self.isa.set() != Set::Portable {
@@ -355,7 +354,7 @@ impl Loader<'_> {
             kernels::transpose(rows, inputs, &mut weight, total, first);
             bias.extend_from_slice(own);
         })?;
-        // [in, out]: the product then reads the matrix in place.
+        // The matrix is [in, out], so that the product reads it in place.
         let weight = Tensor::from_vec(weight, (inputs, total), &Device::Cpu)
             .map_err(|e| Failure::internal(broken(e)))?;
         let product = move |rows: &[f32], out: &mut [f32]| {
@@ -368,7 +367,7 @@ impl Loader<'_> {
         })
     }
 
-    /// Left in the file; packed where that is not possible.
+    /// A layer whose weights stay in the file; a packed layer if that is not possible.
     fn stored(&self, names: &[String], inputs: usize, outputs: usize) -> Result<Linear> {
         let table = |name: &String| {
             self.tensors
@@ -446,8 +445,8 @@ fn general(
     }
 }
 
-/// An error of the tensor library. Shapes were checked when the weights were loaded, so this is a
-/// bug of ours.
+/// Converts an error of the tensor library. Shapes were checked when the weights were loaded, so
+/// this is a bug.
 fn broken(error: candle_core::Error) -> String {
     format!("the encoder's arithmetic failed: {error}")
 }

@@ -1,4 +1,4 @@
-//! A model that is loaded when it is first needed.
+//! A model that is loaded on first use.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -6,18 +6,18 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use super::Embedder;
 use local_agent_text::error::Result;
 
-/// A model that is loaded when it is first needed, and stays. Any number of threads may share it;
-/// the first one that needs it loads it, the others wait.
+/// A model that is loaded on first use and kept. Any number of threads may share it. The first
+/// thread that needs it loads it, and the others wait.
 pub struct LazyLoaded<'m, T> {
     load: Box<dyn Fn() -> Result<T> + Send + Sync + 'm>,
     loaded: Mutex<Option<Arc<T>>>,
 }
 
-/// The encoder that is loaded when it is first needed.
+/// An encoder that is loaded on first use.
 pub type LazyEmbedder<'m> = LazyLoaded<'m, Embedder>;
 
 impl<'m, T> LazyLoaded<'m, T> {
-    /// One that `load` gives. After a failure the next caller tries again.
+    /// A model that `load` returns. If it fails, the next caller tries again.
     pub fn new(load: impl Fn() -> Result<T> + Send + Sync + 'm) -> Self {
         Self {
             load: Box::new(load),
@@ -29,7 +29,7 @@ impl<'m, T> LazyLoaded<'m, T> {
     ///
     /// Errors: those of loading.
     pub fn get(&self) -> Result<Arc<T>> {
-        // What the lock guards is put in whole, so that a panic leaves nothing half-done.
+        // The value is assigned as a whole, so a panic cannot leave it half-changed.
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(model) = &*loaded {
             return Ok(Arc::clone(model));
@@ -40,7 +40,7 @@ impl<'m, T> LazyLoaded<'m, T> {
     }
 }
 
-/// The model as one question uses it: what it did with it is known afterwards.
+/// The model for one question; records whether the question needed it.
 pub struct QuestionEmbedder<'a> {
     shared: &'a LazyEmbedder<'a>,
     taken: OnceLock<Arc<Embedder>>,
@@ -48,7 +48,7 @@ pub struct QuestionEmbedder<'a> {
 }
 
 impl<'a> QuestionEmbedder<'a> {
-    /// For one question; nothing is loaded yet.
+    /// Prepares a question; nothing is loaded yet.
     pub fn new(shared: &'a LazyEmbedder<'a>) -> Self {
         Self {
             shared,
@@ -71,7 +71,7 @@ impl<'a> QuestionEmbedder<'a> {
         }
     }
 
-    /// Whether the question needed it, loaded or not.
+    /// Whether the question needed the model, whether or not it could be loaded.
     pub fn was_needed(&self) -> bool {
         self.was_needed.load(Ordering::Relaxed)
     }

@@ -39,12 +39,12 @@ pub use server::{ServerEmbedder, ServerSpec, Wire};
 pub use states::{TokenStates, WordState};
 pub use tokens::TokenCounter;
 
-/// The version of [`passage_input`] and of how long inputs are cut; raised when either changes.
+/// The version of [`passage_input`] and of how long inputs are cut. It is raised if either changes.
 pub const TEMPLATE_VERSION: u32 = 1;
 
-/// The arithmetic: vectors of different classes of arithmetic are not comparable to the last digit.
-/// Within one class, the vectors of all processors agree to a thousandth of a cosine. (The f32
-/// class is named after the first library that computed in it.)
+/// The name of the arithmetic. Vectors of different kinds of arithmetic differ in the last digits.
+/// Within one kind, the vectors of all processors agree to a thousandth of a cosine. (The name for
+/// f32 comes from the first library that computed it.)
 const fn arithmetic(precision: Precision) -> &'static str {
     match precision {
         Precision::F32 => "candle-f32",
@@ -54,18 +54,18 @@ const fn arithmetic(precision: Precision) -> &'static str {
     }
 }
 
-/// How many headings are part of a passage's input.
+/// Number of headings in a passage's input.
 const HEADINGS: usize = 2;
 
 /// The vector of a question, and how the model tokenised it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct QueryVector {
-    /// Length 1.
+    /// The vector, of length 1.
     pub vector: Vec<f32>,
     /// Characters of the question, not counting white space.
     pub letters: usize,
-    /// The number of word pieces in the question, if the model's vocabulary is one of Latin script:
-    /// then few letters per piece mean that the model cannot read the question.
+    /// The number of word pieces in the question, if the model's vocabulary is for Latin script.
+    /// Then few letters per piece show that the model cannot read the question.
     pub pieces: Option<usize>,
 }
 
@@ -99,9 +99,9 @@ impl Encoder {
     }
 
     /// Like [`Self::load`], for a process that embeds one question. In f32 it is ready in a
-    /// fraction of the time, but slower for every text, and the last digits differ: nothing is
-    /// packed. Other precisions map weights that were packed before; if these cannot be stored,
-    /// loading takes as long as [`Self::load`].
+    /// fraction of the time, because nothing is packed. It is slower for every text, and the last
+    /// digits differ. Other precisions map weights that were packed before; if these cannot be
+    /// stored, loading takes as long as [`Self::load`].
     ///
     /// Errors: see [`Self::load`].
     pub fn for_questions(files: &ModelFiles) -> Result<Self> {
@@ -213,7 +213,7 @@ impl Encoder {
 /// The tokens around a text with this prefix.
 fn frame(files: &ModelFiles, tokens: &TokenCounter, prefix: &str) -> Result<batch::Frame> {
     let (before, behind, filler) = match files.network().engine() {
-        // A table averages the tokens of the text alone.
+        // A table averages the token vectors of the text only.
         Engine::Table => {
             let unknown = table::unknown_token(files.tokenizer());
             (Vec::new(), Vec::new(), unknown.unwrap_or_default())
@@ -241,7 +241,7 @@ fn frame(files: &ModelFiles, tokens: &TokenCounter, prefix: &str) -> Result<batc
 
 /// The source of vectors, chosen once by the configuration.
 pub enum Embedder {
-    /// In this process.
+    /// This process.
     Candle(Box<Encoder>),
     /// A server.
     Server(Box<ServerEmbedder>),
@@ -339,8 +339,7 @@ pub fn fingerprint(files: &ModelFiles) -> Fingerprint {
         &template,
         arithmetic.as_bytes(),
     ];
-    // Vectors that are neither cut nor go through a dense layer keep the fingerprint that they have
-    // always had.
+    // Vectors that are neither cut nor sent through a dense layer keep their original fingerprint.
     for layer in files.dense() {
         fields.extend([b"dense".as_slice(), layer.sha256().as_bytes()]);
     }

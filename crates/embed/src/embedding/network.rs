@@ -1,8 +1,8 @@
-//! A loaded network of any kind, with what follows it: token ids → vectors.
+//! A loaded network of any kind with its pooling: token ids → vectors.
 //!
 //! BERT is computed by this program's own kernels, other networks by candle; a table of token
-//! vectors needs no arithmetic. In each of them the vector of a text does not depend on the other
-//! texts of its batch, because nothing is padded.
+//! vectors needs no arithmetic. Nothing is padded, so the vector of a text does not depend on the
+//! other texts of its batch.
 
 use local_agent_kernels::Isa;
 
@@ -13,11 +13,11 @@ use super::table::TokenTable;
 use crate::models::{ModelFiles, NetworkConfig};
 use local_agent_text::error::Result;
 
-/// What computes the vectors of tokens.
+/// The implementation that computes the vectors of tokens.
 enum LoadedNetwork {
-    /// BERT and RoBERTa, in this program's own kernels.
+    /// BERT and RoBERTa, computed by this program's own kernels.
     Kernels(Box<Bert>),
-    /// Everything that candle computes, in f32.
+    /// A network that candle computes, in f32.
     Candle(Box<CandleNetwork>),
     /// A table of token vectors.
     Table(TokenTable),
@@ -67,7 +67,7 @@ impl TextNetwork {
         self.pooler.width()
     }
 
-    /// The instructions it computes with, if they are this program's choice.
+    /// The instructions it computes with, if this program chooses them.
     #[cfg(test)]
     pub(super) fn isa(&self) -> Option<Isa> {
         match &self.network {
@@ -114,7 +114,7 @@ impl TextNetwork {
         Ok(out)
     }
 
-    /// Puts the last hidden states of all tokens into `scratch.states`.
+    /// Computes the last hidden states of all tokens into `scratch.states`.
     fn forward(&self, sequences: &[&[u32]], scratch: &mut TextScratch) -> Result<()> {
         let TextScratch { states, kernels } = scratch;
         states.clear();

@@ -1,5 +1,6 @@
-//! Every kind of network against an independent implementation, on tiny made-up weights:
-//! `tests/data/encoders/make.py` makes them, and says with `transformers` what they compute.
+//! Compares every kind of network with an independent implementation, on tiny made-up weights.
+//! `tests/data/encoders/make.py` makes the weights and computes the expected vectors with
+//! `transformers`.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -1,9 +1,10 @@
-//! A reference implementation to compare with: candle-transformers' BERT on the same weights.
+//! A reference implementation for comparison: candle-transformers' BERT on the same weights.
 //!
 //! The network in `bert` is our own arithmetic around matrix products that differ between
-//! processors. Nobody would notice a wrong vector: search would only get worse. So `models verify`
-//! embeds a few texts both ways, on the machine that will use them. What candle itself computes, and
-//! a table of vectors, has no second implementation here: then the texts are only embedded.
+//! processors. Nobody would notice a wrong vector, because search would only get worse. So `models
+//! verify` embeds a few texts both ways, on the machine that will use them. Networks that candle
+//! computes, and tables of vectors, have no second implementation here. For these, the texts are
+//! only embedded.
 
 use std::collections::HashMap;
 
@@ -20,8 +21,8 @@ use crate::models::Precision;
 use crate::models::{Activation, Architecture, ModelFiles, NetworkConfig, RerankerFiles};
 use local_agent_text::error::{Failure, Result};
 
-/// Two vectors of one text with a lower cosine count as different: rounding alone gives at least
-/// 0.99999 in f32, 0.9999 in bf16 and 0.998 where products are computed in bytes.
+/// Minimum cosine of two vectors of one text that count as equal. Rounding alone gives at least
+/// 0.99999 in f32, 0.9999 in bf16, and 0.998 if products are computed in bytes.
 const fn least_cosine_of(precision: Precision) -> f64 {
     match precision {
         Precision::F32 => 0.9999,
@@ -53,8 +54,8 @@ fn probes() -> Vec<String> {
 pub struct Agreement {
     /// Texts that were embedded.
     pub texts: usize,
-    /// The smallest cosine between the two vectors of one text; `None` if there is no second
-    /// implementation for this network.
+    /// The smallest cosine between the two vectors of one text; `None` if the network has no second
+    /// implementation.
     pub least_cosine: Option<f64>,
 }
 
@@ -90,8 +91,8 @@ pub fn second_opinion(files: &ModelFiles) -> Result<Agreement> {
     })
 }
 
-/// Like [`second_opinion`], for a reranker: the vectors of the first tokens of a few pairs, from
-/// which their scores are made, are compared.
+/// Like [`second_opinion`], for a reranker. It compares the vectors of the first tokens of a few
+/// pairs, from which the scores are computed.
 ///
 /// Errors: `MODEL_INVALID` when the files are not a usable reranker, or the two disagree.
 pub fn second_opinion_on_pairs(files: &RerankerFiles) -> Result<Agreement> {
@@ -184,7 +185,7 @@ impl Oracle {
 /// The table of positions.
 const POSITIONS: &str = "embeddings.position_embeddings.weight";
 
-/// Tokens of the longest text that is compared: more would only take longer.
+/// Maximum number of tokens of a text that is compared. More tokens would only take longer.
 const LONGEST_PROBE: usize = 1024;
 
 fn config(shape: &Architecture) -> Config {

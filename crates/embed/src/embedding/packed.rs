@@ -1,7 +1,7 @@
-//! Layers whose weights an earlier process packed, and which this process maps.
+//! Layers whose weights an earlier process packed and this process maps.
 //!
-//! Everything that determines the bytes of the file is part of its key. The norms are read from the
-//! model each time, because that costs almost nothing.
+//! The key of a file covers everything that determines its bytes. The norms are read from the model
+//! each time, because that costs almost nothing.
 
 use std::sync::Arc;
 
@@ -16,10 +16,10 @@ use crate::models::{Architecture, ModelFiles, Name};
 use local_agent_text::error::Result;
 use local_agent_text::types::Sha256;
 
-/// All layers, from the folder of packed weights if there is one; the first use fills it.
+/// All layers, from the folder of packed weights if one is set; the first use fills it.
 ///
 /// Weights that are all f32 are not stored there: the file would be twice the size of the model,
-/// and save a job that takes minutes only a twentieth of a second.
+/// and would save only a twentieth of a second of a job that takes minutes.
 pub(super) fn layers(loader: &Loader<'_>, files: &ModelFiles) -> Result<Vec<Layer>> {
     let (Purpose::Passages(precision), Some(folder)) = (loader.purpose, files.prepared()) else {
         return load_layers(loader);
@@ -83,7 +83,7 @@ fn name(
     }
 }
 
-/// The layer `number`; `None` when too few bytes remain.
+/// Reads the layer `number`; `None` if too few bytes remain.
 fn layer(
     loader: &Loader<'_>,
     number: usize,

@@ -2,8 +2,8 @@
 //!
 //! A process that embeds one question spends most of its time on start-up, and most of that on the
 //! library's model: it copies thirty thousand pieces one by one into two maps. Everything else
-//! (normalisation, words, special tokens) is still done by the library; this module only has the
-//! look-up and the greedy cutting of a word (Schuster and Nakajima 2012, as BERT uses it).
+//! (normalisation, words, special tokens) is still done by the library; this module only does the
+//! look-up and the greedy splitting of a word (Schuster and Nakajima 2012, as BERT uses it).
 
 use std::collections::HashMap;
 use std::fmt;
@@ -81,8 +81,7 @@ impl Vocabulary {
         Some(self.pieces[number].1)
     }
 
-    /// Gives the text after the last piece an id; if the piece exists, its id is replaced, as in a
-    /// map.
+    /// Gives the text after the last piece an id. If the piece exists already, its id is replaced.
     fn insert(&mut self, start: usize, id: u32) -> Option<()> {
         if self.pieces.len() * 2 >= self.table.len() {
             self.table = vec![0; (self.table.len() * 2).max(1 << 16)];
@@ -104,7 +103,7 @@ impl Vocabulary {
     }
 }
 
-/// Appends a key to a text.
+/// Deserializes a key by appending it to a text.
 struct Append<'a>(&'a mut String);
 
 impl<'de> DeserializeSeed<'de> for Append<'_> {
@@ -164,9 +163,9 @@ impl<'de> Deserialize<'de> for Vocabulary {
 /// The first letter of the first script after Latin in Unicode: Greek.
 const BEHIND_LATIN: char = '\u{370}';
 
-/// The largest share of other letters at which a vocabulary counts as Latin script. Vocabularies of
-/// English models contain some single letters of other scripts, a few pieces in a hundred; in
-/// multilingual and Chinese ones it is more than half.
+/// The largest share of pieces with other letters at which a vocabulary counts as Latin script.
+/// Vocabularies of English models contain some single letters of other scripts, a few pieces in a
+/// hundred. In multilingual and Chinese ones it is more than half.
 const MOST_FOREIGN: f32 = 0.2;
 
 impl Pieces {
@@ -202,8 +201,8 @@ impl Pieces {
 impl Model for Pieces {
     type Trainer = WordPieceTrainer;
 
-    /// Repeatedly takes the longest piece that fits; if at some point none fits, the whole word is
-    /// one unknown token.
+    /// Repeatedly takes the longest piece that fits. If no piece fits, the whole word is one
+    /// unknown token.
     fn tokenize(&self, word: &str) -> tokenizers::Result<Vec<Token>> {
         if word.chars().count() > self.max_input_chars_per_word {
             return self.unknown(word);
@@ -335,7 +334,7 @@ mod tests {
             assert_ne!(bad, MODEL);
             assert!(serde_json::from_str::<Pieces>(&bad).is_err(), "{bad}");
         }
-        // Without the unknown token, only known words can be cut.
+        // Without an unknown token, only known words can be split.
         let own: Pieces =
             serde_json::from_str(&MODEL.replacen("[UNK]\",", "[GONE]\",", 1)).unwrap();
         assert!(own.tokenize("ab").is_ok() && own.tokenize("x").is_err());
@@ -413,8 +412,8 @@ mod tests {
         text
     }
 
-    /// `LOCAL_AGENT_TEST_STRINGS` says how many texts, `LOCAL_AGENT_TEST_TEXT` names a file whose
-    /// lines come first.
+    /// `LOCAL_AGENT_TEST_STRINGS` sets the number of texts. `LOCAL_AGENT_TEST_TEXT` names a file
+    /// whose lines are tested first.
     #[cfg(feature = "embedded-model")]
     #[test]
     fn ids_are_those_of_the_library_on_real_and_made_up_texts() {

@@ -1,5 +1,5 @@
-//! From the vectors of a text's tokens to the vector of the text: pooling, dense layers, the cut,
-//! length 1.
+//! Turns the vectors of a text's tokens into the vector of the text: pooling, dense layers,
+//! cutting, scaling to length 1.
 
 use local_agent_kernels::Isa;
 use local_agent_kernels::elementwise as kernels;
@@ -8,7 +8,7 @@ use super::weights::{Tensors, invalid};
 use crate::models::{DenseFile, ModelFiles, Pooling};
 use local_agent_text::error::Result;
 
-/// What follows the network. Immutable.
+/// The steps after the network. Immutable.
 pub(super) struct Pooler {
     id: String,
     isa: Isa,
@@ -19,11 +19,11 @@ pub(super) struct Pooler {
     dimensions: usize,
 }
 
-/// A dense layer behind the pooling, or in the head of a reranker.
+/// A dense layer after the pooling, or in the head of a reranker.
 pub(super) struct DenseLayer {
     /// [outputs, inputs].
     weight: Vec<f32>,
-    /// One number per output, or none.
+    /// One number per output; empty without a bias.
     bias: Vec<f32>,
     inputs: usize,
     is_tanh: bool,
@@ -124,7 +124,7 @@ impl DenseLayer {
         })
     }
 
-    /// Numbers that it takes.
+    /// Number of inputs.
     pub(super) fn inputs(&self) -> usize {
         self.inputs
     }

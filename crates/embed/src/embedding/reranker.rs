@@ -25,17 +25,18 @@ pub struct Reranker {
     token_types: usize,
 }
 
-/// The two layers behind the network.
+/// The two layers after the network.
 pub(super) struct Head {
     dense: DenseLayer,
     last: DenseLayer,
 }
 
-/// What became of a question and its passages.
+/// The result for a question and its passages.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PairScores {
-    /// One number for each of the first passages, the greater the better it fits: all of them, or
-    /// fewer if the time was over. No bounds; comparable within one reranker only.
+    /// One number for each of the first passages; a greater one means a better fit. Fewer than all
+    /// passages if the time limit was reached. The numbers have no bounds and are comparable only
+    /// within one reranker.
     Scored(Vec<f32>),
     /// The question leaves no room for a passage in the reranker's window.
     QuestionTooLong,
@@ -69,9 +70,9 @@ impl Reranker {
     }
 
     /// Scores the pairs of `question` with each of `passages`, in their order, on `threads` workers
-    /// (0: one per core). Before each pair a worker asks `is_over`; what was begun is finished. A
-    /// passage that does not fit in the window is cut, the question never. The score of a pair does
-    /// not depend on the others.
+    /// (0: one per core). Before each pair, a worker calls `is_over`; a pair that was begun is
+    /// finished. A passage that does not fit in the window is cut; the question never is. The score
+    /// of a pair does not depend on the others.
     ///
     /// Errors: `MODEL_INVALID` for a score that is not finite, or a token that the weights do not
     /// have.
@@ -103,7 +104,7 @@ impl Reranker {
             Ok(done)
         };
         let done = on_workers(threads.min(passages.len()), work)?;
-        // Numbers are given out in order, and each that was given out was scored.
+        // Numbers are assigned in order, and each assigned pair was scored.
         let mut all: Vec<(usize, f32)> = done.into_iter().flatten().collect();
         all.sort_unstable_by_key(|(number, _)| *number);
         Ok(PairScores::Scored(
@@ -144,11 +145,11 @@ impl Reranker {
         })
     }
 
-    /// Puts the last hidden states of the tokens of a pair into `scratch.states`.
+    /// Computes the last hidden states of the tokens of a pair into `scratch.states`.
     fn states(&self, pair: &PairIds, scratch: &mut PairScratch) -> Result<()> {
         let PairScratch { states, kernels } = scratch;
         states.clear();
-        // A network with one type of token gives it to both texts.
+        // In a network with one token type, both texts have that type.
         let types: &[u32] = if self.token_types > 1 {
             &pair.types
         } else {

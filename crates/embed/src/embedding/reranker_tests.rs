@@ -1,5 +1,5 @@
-//! Both kinds of rerankers against `transformers`, on tiny made-up weights:
-//! `tests/data/encoders/make.py` makes them.
+//! Compares both kinds of rerankers with `transformers`, on tiny made-up weights from
+//! `tests/data/encoders/make.py`.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -22,7 +22,7 @@ use local_agent_text::types::Fingerprint;
 /// Size limit for the vectors of one request: 4,096 texts of 1,024 numbers as text.
 const MAX_REPLY: usize = 64 << 20;
 
-/// Embedded once, to learn the length of the vectors.
+/// The text that is embedded once to find the length of the vectors.
 const PROBE: &str = "dimension";
 
 /// The interface of a server.
@@ -34,22 +34,22 @@ pub enum Wire {
     OpenAi,
 }
 
-/// Which model, on which server, and how to ask it.
+/// A model on a server, and how to send requests to it.
 #[derive(Debug, Clone)]
 pub struct ServerSpec {
     /// The format of its requests and replies.
     pub wire: Wire,
     /// Scheme, host and port.
     pub base: String,
-    /// As the server calls it.
+    /// The server's name for the model.
     pub model: String,
-    /// Sent to an OpenAI-like server only.
+    /// The key; sent only to an OpenAI-compatible server.
     pub key: Option<ApiKey>,
-    /// Put before a question.
+    /// The prefix of a question.
     pub query_prefix: String,
-    /// Put before a passage.
+    /// The prefix of a passage.
     pub passage_prefix: String,
-    /// Bounds each request.
+    /// The time limit of each request.
     pub timeout: Duration,
 }
 
@@ -169,7 +169,7 @@ impl ServerEmbedder {
         }
     }
 
-    /// As many unit vectors as texts, in the same order, all of the same length.
+    /// Requests the unit vectors of texts, in the same order, all of the same length.
     fn request(&self, texts: &[String]) -> Result<Vec<Vec<f32>>> {
         if texts.is_empty() {
             return Ok(Vec::new());
@@ -245,8 +245,8 @@ impl ServerEmbedder {
         let data = reply["data"]
             .as_array()
             .ok_or_else(|| server_error(&url, "sent no vectors"))?;
-        // Each vector says which text it belongs to; a server that does not say so sends them in
-        // order.
+        // Each vector states the index of its text. If a server does not state it, the vectors are
+        // in order.
         let mut out = vec![Value::Null; data.len()];
         for (at, one) in data.iter().enumerate() {
             let slot = place_of((at, one))
@@ -259,7 +259,7 @@ impl ServerEmbedder {
     }
 }
 
-/// The number that an entry gives for itself, or its place in the list.
+/// The index that an entry states, or its position in the list.
 fn place_of((at, one): (usize, &Value)) -> Option<usize> {
     match &one["index"] {
         Value::Null => Some(at),
@@ -267,7 +267,7 @@ fn place_of((at, one): (usize, &Value)) -> Option<usize> {
     }
 }
 
-/// What an OpenAI-like server means by the status of a refusal, with the way out.
+/// Explains the status with which an OpenAI-compatible server refused, with advice.
 fn refusal(failure: Failure, status: u16) -> Failure {
     match status {
         404 => Failure::new(ErrorCode::ModelNotFound, failure.message)
@@ -344,8 +344,8 @@ mod tests {
         )]
     }
 
-    /// An Ollama with one model of this digest. All requests but the probe get `reply`; an empty
-    /// one means a server of the older kind.
+    /// An Ollama with one model of this digest. All requests but the probe get `reply`; if it is
+    /// empty, the server is of the older kind.
     fn ollama(digest: &'static str, reply: &'static str) -> Server {
         serve(move |seen| {
             let body = match seen.path.as_str() {
@@ -361,7 +361,7 @@ mod tests {
         })
     }
 
-    /// The same with the other interface.
+    /// A similar server with the other interface.
     fn openai(reply: &'static str) -> Server {
         serve(move |seen| {
             assert_eq!(

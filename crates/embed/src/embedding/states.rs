@@ -1,7 +1,7 @@
-//! The last hidden states of texts: what each word means in its context.
+//! The last hidden states of texts, which represent each word in its context.
 //!
-//! The vector of a text is the mean of these states. Comparing two texts word by word is finer
-//! ("late interaction", as in ColBERT, Khattab and Zaharia 2020).
+//! The vector of a text is the mean of these states. A comparison of two texts word by word is more
+//! precise ("late interaction", as in ColBERT, Khattab and Zaharia 2020).
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -47,16 +47,16 @@ pub struct WordState {
     pub word: String,
     /// The mean of its tokens' states, of length 1.
     pub vector: Vec<f32>,
-    /// Number of tokens that the word was cut into; many tokens for few characters mean that the
-    /// model does not know it.
+    /// Number of tokens of the word. Many tokens for few characters show that the model does not
+    /// know the word.
     pub tokens: usize,
 }
 
-/// The one window of a text.
+/// The window of a text.
 struct StateWindow {
     text: usize,
     ids: Vec<u32>,
-    /// Which of its tokens are the text's own.
+    /// The range of the text's own tokens.
     own: Range<usize>,
 }
 

@@ -1,7 +1,7 @@
 //! A table of token vectors in place of a network: model2vec (Tulkens and van Dongen 2024).
 //!
-//! The vector of a text is the mean of the vectors of its tokens, each times the token's weight.
-//! Tokens that the vocabulary does not know are left out.
+//! The vector of a text is the mean of the vectors of its tokens, each multiplied by the token's
+//! weight. Unknown tokens are left out.
 
 use super::weights::{Table, Tensors, invalid};
 use crate::models::{ModelFiles, TableShape};
@@ -12,11 +12,11 @@ pub(super) struct TokenTable {
     id: String,
     rows: Table,
     width: usize,
-    /// The weight of each token; empty: all weigh the same.
+    /// The weight of each token; empty if all weights are equal.
     weights: Vec<f32>,
-    /// The row of each token; empty: its id. Several tokens may share one.
+    /// The row of each token; empty if the row is the id. Several tokens may share one row.
     places: Vec<usize>,
-    /// The token that stands for everything unknown.
+    /// The token for unknown text.
     unknown: Option<u32>,
 }
 
@@ -24,9 +24,9 @@ pub(super) struct TokenTable {
 const NAMES: [&str; 2] = ["embeddings", "embedding.weight"];
 
 impl TokenTable {
-    /// Reads the weights, and where the rows are.
+    /// Reads the weights and the positions of the rows.
     ///
-    /// Errors: `MODEL_INVALID` when there is no table of this width.
+    /// Errors: `MODEL_INVALID` if the file has no table of this width.
     pub(super) fn load(files: &ModelFiles, shape: TableShape) -> Result<Self> {
         let tensors = Tensors::open(files.id(), files.weights())?;
         let name = NAMES.into_iter().find(|name| tensors.shape(name).is_some());
@@ -49,7 +49,7 @@ impl TokenTable {
     }
 
     /// Appends the weighted vectors of `sequence`: [tokens, width]. An unknown token has the vector
-    /// 0, unless the sequence contains nothing else: then it has its own.
+    /// 0, or its own vector if the sequence contains only unknown tokens.
     ///
     /// Errors: `MODEL_INVALID` for a token outside the table.
     pub(super) fn append_rows(&self, sequence: &[u32], out: &mut Vec<f32>) -> Result<()> {

@@ -84,7 +84,7 @@ fn vectors_are_those_of_an_independent_implementation() {
     }
 }
 
-/// Texts of 1, 2, 255, 256 and 512 tokens, an empty one, and some as people write them.
+/// Texts of 1, 2, 255, 256 and 512 tokens, an empty one, and some ordinary ones.
 #[cfg(feature = "embedded-model")]
 fn texts_of_many_lengths() -> Vec<String> {
     let mut texts: Vec<String> = [1, 2, 252, 253, 254, 255, 256, 512]
@@ -295,7 +295,7 @@ fn packed_weights_are_made_once_mapped_then_and_remade_when_they_are_bad() {
             (1, wanted.clone()),
             "{precision:?}: mapped"
         );
-        // The file really is read: other weights in it give other numbers.
+        // The file is really used: other weights in it give other numbers.
         let mut other = good.clone();
         let middle = other.len() / 2;
         other[middle..middle + 100_000].fill(3);

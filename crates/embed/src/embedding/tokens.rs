@@ -1,6 +1,6 @@
 //! Text → token ids, and the number of tokens.
 //!
-//! Indexing counts the tokens of every word of every file. So ASCII text of a BERT tokenizer is
+//! Indexing counts the tokens of every word of every file. So for a BERT tokenizer, ASCII text is
 //! counted by a walk through a tree of its pieces, and each ideograph counts as one; all other text
 //! goes through the tokenizer itself. Both give the same number.
 
@@ -24,11 +24,11 @@ pub struct TokenCounter {
 }
 
 /// A tokenizer whose model has a known type. For an unknown type, the library first parses it into
-/// a tree of values to find the type. All parts except the model are the library's in any case.
+/// a tree of values to find the type. All other parts come from the library in any case.
 type Of<M> =
     TokenizerImpl<M, NormalizerWrapper, PreTokenizerWrapper, PostProcessorWrapper, DecoderWrapper>;
 
-/// A text that every vocabulary has.
+/// A text that every vocabulary contains.
 const PROBE: &str = "a";
 
 enum Tokenizer {
@@ -38,8 +38,7 @@ enum Tokenizer {
 }
 
 impl Tokenizer {
-    /// The file asks for a fixed length, which would cut texts and count padding; this setting is
-    /// removed.
+    /// Removes the fixed length in the file, which would cut texts and count padding.
     fn read(json: &[u8]) -> tokenizers::Result<Self> {
         if json.starts_with(MAGIC) {
             let packed = Unigram::read(json.to_vec().into()).ok_or("it is damaged")?;
@@ -54,7 +53,7 @@ impl Tokenizer {
         Ok(Self::Other(Box::new(other)))
     }
 
-    /// A text without special tokens.
+    /// Encodes a text without special tokens.
     fn encoding(&self, text: &str) -> tokenizers::Result<Encoding> {
         match self {
             Self::WordPiece(known) => known.encode_fast(text, false),
@@ -63,7 +62,7 @@ impl Tokenizer {
         }
     }
 
-    /// Two texts with the special tokens of a pair.
+    /// Joins two texts with the special tokens of a pair.
     fn pair(&self, first: Encoding, second: Encoding) -> tokenizers::Result<Encoding> {
         match self {
             Self::WordPiece(known) => known.post_process(first, Some(second), true),
@@ -104,7 +103,7 @@ impl Tokenizer {
 pub(super) struct PairTokens {
     id: String,
     tokenizer: Tokenizer,
-    /// Tokens of a pair, special ones included.
+    /// Maximum number of tokens of a pair, special ones included.
     window: usize,
 }
 
@@ -112,16 +111,16 @@ pub(super) struct PairTokens {
 pub(super) struct PairsOfQuestion<'a> {
     tokens: &'a PairTokens,
     question: Encoding,
-    /// Tokens of a passage that fit in the window.
+    /// Number of tokens of a passage that fit in the window.
     room: usize,
 }
 
-/// A pair as the network takes it.
+/// A pair as the input of the network.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct PairIds {
     pub ids: Vec<u32>,
-    /// 0 for the tokens of the question, 1 for those of the passage, if the tokenizer tells them
-    /// apart; as long as `ids`.
+    /// The token types: 0 for the question and 1 for the passage, if the tokenizer distinguishes
+    /// them. As long as `ids`.
     pub types: Vec<u32>,
 }
 
@@ -143,7 +142,7 @@ impl PairTokens {
         })
     }
 
-    /// The pairs of `question`; `None`: it leaves no room for a passage.
+    /// The pairs of `question`; `None` if it leaves no room for a passage.
     pub(super) fn behind(&self, question: &str) -> Result<Option<PairsOfQuestion<'_>>> {
         let question = self.encoding(question)?;
         let taken = self.tokenizer.around_pair() + question.len();
@@ -166,7 +165,7 @@ impl PairTokens {
 }
 
 impl PairsOfQuestion<'_> {
-    /// The pair of the question and `passage`, which is cut to the room that is left.
+    /// The pair of the question and `passage`, which is cut to the remaining room.
     pub(super) fn with(&self, passage: &str) -> Result<PairIds> {
         let mut passage = self.tokens.encoding(passage)?;
         passage.truncate(self.room, 0, TruncationDirection::Right);
@@ -234,8 +233,8 @@ impl TokenCounter {
     }
 
     fn exact(&self, text: &str) -> usize {
-        // A text that the tokenizer cannot process counts as its number of bytes: never fewer than
-        // its tokens.
+        // A text that the tokenizer cannot process counts as its number of bytes, which is at least
+        // its number of tokens.
         self.tokenizer
             .ids(text, false)
             .map_or(text.len(), |ids| ids.len())
@@ -256,7 +255,7 @@ impl TokenCounter {
             .map_err(|e| Failure::internal(format!("a text could not be cut into tokens: {e}")))
     }
 
-    /// The special tokens before and behind every input.
+    /// The special tokens before and after every input.
     ///
     /// Errors: `MODEL_INVALID` when the tokenizer puts special tokens between those of a text.
     pub(super) fn frame(&self, id: &str) -> Result<(Vec<u32>, Vec<u32>)> {
@@ -274,12 +273,12 @@ impl TokenCounter {
         Ok((before.to_vec(), rest[bare.len()..].to_vec()))
     }
 
-    /// The ids of `text` behind a prefix, without special tokens, and how many of the prefix's
-    /// tokens `own` stand before them.
+    /// The ids of `text` after a prefix, without special tokens, and the number of the prefix's
+    /// tokens `own` before them.
     ///
-    /// The pieces of most tokenizers do not join words, so that prefix and text can be cut one by
-    /// one. With the library's other tokenizers the two are cut together, because a piece may begin
-    /// in the prefix and end in the text.
+    /// The pieces of most tokenizers do not join words, so prefix and text can be encoded
+    /// separately. With the library's other tokenizers they are encoded together, because a piece
+    /// may begin in the prefix and end in the text.
     pub(super) fn ids_behind(
         &self,
         prefix: &str,
@@ -294,7 +293,7 @@ impl TokenCounter {
         Ok((same, joined.split_off(same)))
     }
 
-    /// The ids of a word that stands behind another one, without special tokens.
+    /// The ids of a word after another one, without special tokens.
     pub(super) fn ids_of_next_word(&self, word: &str) -> Result<Vec<u32>> {
         match self.tokenizer {
             // The white space before a word is part of its first piece.

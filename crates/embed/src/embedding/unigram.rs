@@ -1,4 +1,4 @@
-//! A Unigram tokenizer that is searched in place in its file: only what a text needs is read.
+//! A Unigram tokenizer that is searched in its file, so that only the needed parts are read.
 //!
 //! Finds the most probable way of cutting a word into pieces (Kudo 2018, "Subword Regularization"),
 //! like the library `tokenizers`. The file `tokenizer.unigram` is little-endian and has these parts
@@ -23,22 +23,22 @@ pub(super) const MAGIC: &[u8; 8] = b"LAUNIGR1";
 
 const HEADER: usize = 8 + 7 * 4;
 
-/// Written before every word, in place of the blank.
+/// The mark at the start of every word, in place of the blank.
 const WORD_START: char = '\u{2581}';
 
-/// An unknown character is this much less probable than the least probable piece; the same constant
-/// as in the library.
+/// The log probability of an unknown character is smaller by this much than that of the least
+/// probable piece. The library uses the same constant.
 const UNKNOWN_PENALTY: f64 = 10.0;
 
 /// A vocabulary in its file.
 pub(super) struct Unigram {
     data: Cow<'static, [u8]>,
     pieces: usize,
-    /// Where the parts begin.
+    /// The positions at which the parts begin.
     ids: usize,
     scores: usize,
     text: usize,
-    /// Where each piece ends, counted from `text`.
+    /// The end of each piece, counted from `text`.
     ends: Vec<u32>,
     /// The map, by character.
     map: Vec<(u32, Vec<char>)>,
@@ -57,7 +57,7 @@ struct Step {
 }
 
 impl Unigram {
-    /// Reads the file. `None`: it is damaged.
+    /// Reads the file; `None` if it is damaged.
     pub(super) fn read(data: Cow<'static, [u8]>) -> Option<Self> {
         if !data.starts_with(MAGIC) {
             return None;
@@ -128,7 +128,7 @@ impl Unigram {
         normal
     }
 
-    /// Appends a character as the model's table of characters says.
+    /// Appends the characters to which the model's table maps `c`.
     fn push_normal(&self, normal: &mut String, c: char) {
         if c.is_ascii_graphic() || c == ' ' {
             normal.push(c);
@@ -184,7 +184,7 @@ impl Unigram {
         ids[begin..].reverse();
     }
 
-    /// Calls `take` with the length and number of every piece that `rest` begins with, shortest
+    /// Calls `take` with the length and number of every piece that is a prefix of `rest`, shortest
     /// first.
     fn each_piece(&self, rest: &[u8], mut take: impl FnMut(usize, usize)) {
         let (mut low, mut high) = (0, self.pieces);

@@ -1,4 +1,4 @@
-//! Weights from a safetensors file, as f32 where the network multiplies with them.
+//! Reads weights from a safetensors file, as f32 for use by the network.
 //!
 //! The word table is half of a small model, and a query reads only about twenty rows of it, so it
 //! stays in the file and rows are converted when they are used. Matrices may be stored in blocks of
@@ -76,7 +76,7 @@ impl Written {
     }
 }
 
-/// What the names of a BERT's tensors begin with in files of networks that contain a BERT.
+/// Prefixes of BERT's tensor names in files of networks that contain a BERT.
 const PREFIXES: [&str; 2] = ["bert.", "roberta."];
 
 /// The tensors of one file, by name.
@@ -120,7 +120,7 @@ impl Tensors {
         })
     }
 
-    /// The same tensors under their whole names, for those that stand beside the BERT.
+    /// The same tensors under their full names, for tensors that are not part of the BERT.
     pub(super) fn without_prefix(mut self) -> Self {
         self.prefix = "";
         self
@@ -163,13 +163,13 @@ impl Tensors {
         Ok((self.data + start..self.data + end, written))
     }
 
-    /// The shape of the tensor `name`, if there is one.
+    /// The shape of the tensor `name`, if the file has it.
     pub(super) fn shape(&self, name: &str) -> Option<&[usize]> {
         let info = self.metadata.info(&format!("{}{name}", self.prefix))?;
         Some(&info.shape)
     }
 
-    /// The numbers of the tensor `name`, of whatever shape; `None` if there is no such tensor.
+    /// The numbers of the tensor `name`, of any shape; `None` if the file does not have it.
     ///
     /// Errors: `MODEL_INVALID` for a format that is neither a float nor a signed integer.
     pub(super) fn numbers(&self, name: &str) -> Option<Result<Vec<f64>>> {
@@ -192,7 +192,7 @@ impl Tensors {
         })
     }
 
-    /// Names and shapes of all tensors of floats, those beside a BERT left out.
+    /// Names and shapes of all float tensors, without those outside the BERT.
     pub(super) fn shapes(&self) -> Vec<(String, Vec<usize>)> {
         let named = |(name, info): (String, &TensorInfo)| {
             let name = name.strip_prefix(self.prefix)?.to_owned();
@@ -224,7 +224,7 @@ impl Tensors {
         Ok(out)
     }
 
-    /// The matrix `name`, left in the file.
+    /// The matrix `name`, which stays in the file.
     pub(super) fn table(&self, name: &str, rows: usize, width: usize) -> Result<Table> {
         let (span, written) = self.find(name, &[rows, width])?;
         Ok(Table {
@@ -242,7 +242,7 @@ fn has_words(metadata: &Metadata, prefix: &str) -> bool {
     metadata.info(&name).is_some()
 }
 
-/// The shape of a tensor of numbers; none for other kinds.
+/// The shape of a tensor of numbers; `None` for other kinds.
 fn shape_of(info: &TensorInfo) -> Option<Vec<usize>> {
     match (info.dtype, info.shape.as_slice()) {
         (Dtype::F32 | Dtype::F16 | Dtype::BF16, shape) => Some(shape.to_vec()),
@@ -267,7 +267,7 @@ impl Table {
             .filter(|_| self.written == Written::F16)
     }
 
-    /// Appends row `index` to `out`; `false` when there is no such row.
+    /// Appends row `index` to `out`; `false` if the row does not exist.
     pub(super) fn append_row(&self, index: usize, out: &mut Vec<f32>) -> bool {
         let row = self.written.row_bytes(self.width);
         let start = self.span.start + index.saturating_mul(row);
@@ -325,7 +325,7 @@ fn append_f32(bytes: &[u8], written: Written, out: &mut Vec<f32>) {
     }
 }
 
-/// `MODEL_INVALID` about `id`.
+/// The failure `MODEL_INVALID` for the model `id`.
 pub(super) fn invalid(id: &str, reason: &str) -> Failure {
     Failure::new(
         ErrorCode::ModelInvalid,

@@ -1,4 +1,4 @@
-//! Counts the tokens of ASCII text and ideographs without making them.
+//! Counts the tokens of ASCII text and ideographs without creating them.
 //!
 //! Indexing counts every word of every file. The pieces of a lower-casing BERT vocabulary are
 //! stored in two trees of letters, so that one walk from the start of a piece finds the longest one
@@ -8,9 +8,9 @@ use std::collections::VecDeque;
 
 use serde_json::Value;
 
-/// Neither letter nor digit; always a separate token.
+/// A character that is neither letter nor digit; always a separate token.
 const MARK: u8 = 254;
-/// Not plain ASCII.
+/// A byte that is not ASCII.
 const FOREIGN: u8 = 255;
 
 /// The class of each byte: 0 to 35 for letters of either case and digits; otherwise one of the
@@ -35,7 +35,7 @@ pub(super) struct Words {
     starts: Tree,
     /// Pieces that continue a word, without their `##`.
     inner: Tree,
-    /// A longer word is one unknown token.
+    /// Maximum length of a word; a longer one is one unknown token.
     longest_word: usize,
     /// Whether each ideograph is a separate word.
     ideographs: bool,
@@ -51,7 +51,7 @@ struct Tree(Vec<Cell>);
 #[derive(Clone, Copy)]
 struct Cell {
     parent: u32,
-    /// Where its children begin. [`END`]: a piece ends here.
+    /// The base of its children. [`END`]: a piece ends here.
     base: u32,
 }
 
@@ -74,8 +74,8 @@ const fn stands_alone(c: char) -> bool {
 }
 
 impl Words {
-    /// Reads `tokenizer.json`. `None`: the tokenizer is of another kind, so only the tokenizer
-    /// itself can count.
+    /// Reads `tokenizer.json`. `None` if the tokenizer is of another kind, so that only the
+    /// tokenizer itself can count.
     pub(super) fn read<'v>(
         json: &[u8],
         vocabulary: impl Iterator<Item = &'v str>,
@@ -86,7 +86,7 @@ impl Words {
         let known = is("normalizer", "BertNormalizer") && is("pre_tokenizer", "BertPreTokenizer");
         let normal =
             file["normalizer"]["lowercase"] == true && file["normalizer"]["clean_text"] == true;
-        // Added tokens are looked for only at a `[` and between blanks; if one has another kind of
+        // Added tokens are searched only at a `[` and between blanks. If one has another kind of
         // name, only the tokenizer itself can find it.
         if !known
             || !normal
@@ -159,7 +159,7 @@ impl Words {
             .any(|added| self.starts_with_added(text, added))
     }
 
-    /// Whether the text begins with an added word, in capitals or not.
+    /// Whether the text begins with an added word, ignoring case.
     fn starts_with_added(&self, text: &[u8], added: &str) -> bool {
         text.get(..added.len())
             .is_some_and(|t| t.eq_ignore_ascii_case(added.as_bytes()))
@@ -250,8 +250,8 @@ impl Tree {
         base
     }
 
-    /// The byte length of the longest piece at the beginning of `text` (letters and digits); 0:
-    /// none fits.
+    /// The byte length of the longest piece at the beginning of `text` (letters and digits); 0 if
+    /// no piece fits.
     fn longest(&self, text: &[u8]) -> usize {
         let (mut at, mut base, mut longest) = (0, self.0[0].base, 0);
         for (length, byte) in (1..).zip(text) {
@@ -268,7 +268,7 @@ impl Tree {
     }
 }
 
-/// Whether nobody owns the cell.
+/// Whether the cell is unused.
 fn is_free_cell(cells: &[Cell], at: usize) -> bool {
     cells.get(at).is_none_or(|cell| cell.parent == NOBODY)
 }

@@ -1,5 +1,5 @@
 //! Reads and checks the small JSON files around a network: the pooling, the prefixes, the modules
-//! behind the pooling, the window.
+//! after the pooling, the window.
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -83,7 +83,7 @@ impl Pooling {
     }
 }
 
-/// What is put before a text; empty for models that need no prefix.
+/// The texts before an input; empty for models that need no prefix.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Prefixes {
     /// Before a question.
@@ -98,7 +98,7 @@ struct RawPrompts {
 }
 
 impl Prefixes {
-    /// Reads `prompts` of `config_sentence_transformers.json`; `None` when the file names none.
+    /// Reads `prompts` of `config_sentence_transformers.json`; `None` if the file has no prompts.
     pub(super) fn parse(id: &str, bytes: &[u8]) -> Result<Option<Self>> {
         let prompts = json::<RawPrompts>(id, "config_sentence_transformers.json", bytes)?
             .prompts
@@ -133,10 +133,10 @@ fn short_name(kind: &str) -> &str {
     kind.rsplit('.').next().unwrap_or_default()
 }
 
-/// What stands behind the network in `modules.json`.
+/// The modules after the network in `modules.json`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Modules {
-    /// The folders of the dense layers behind the pooling, in order.
+    /// The folders of the dense layers after the pooling, in order.
     pub dense: Vec<String>,
     /// Whether the network is a table of token vectors, which is pooled by its mean.
     pub is_table: bool,
@@ -146,7 +146,7 @@ impl Modules {
     /// Reads `modules.json`.
     ///
     /// Errors: `MODEL_INVALID` for a module that this program would silently compute in another
-    /// way, and for a dense layer that does not stand behind the pooling.
+    /// way, and for a dense layer that is not after the pooling.
     pub(super) fn parse(id: &str, bytes: &[u8]) -> Result<Self> {
         let modules: Vec<RawModule> = json(id, "modules.json", bytes)?;
         let mut found = Self::default();
@@ -179,21 +179,21 @@ fn folder_name(id: &str, path: &str) -> Result<String> {
     Ok(path.to_owned())
 }
 
-/// Whether a name of a folder may contain the character.
+/// Whether the name of a folder may contain the character.
 fn is_plain_name(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_' || c == '-'
 }
 
-/// The shape of a dense layer behind the pooling (`config.json` in its folder).
+/// The shape of a dense layer after the pooling (`config.json` in its folder).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DenseShape {
-    /// Numbers it takes.
+    /// Number of inputs.
     pub inputs: usize,
-    /// Numbers it gives.
+    /// Number of outputs.
     pub outputs: usize,
     /// Whether it adds a bias.
     pub has_bias: bool,
-    /// Whether tanh follows; otherwise nothing does.
+    /// Whether its activation is tanh; otherwise it has no activation.
     pub is_tanh: bool,
 }
 

@@ -19,8 +19,8 @@ use local_agent_text::types::{RelPath, Sha256};
 /// The name of the manifest in a model's folder.
 pub const MANIFEST: &str = "local-agent-model.json";
 
-/// The files of a model other than its weights and dense layers, and whether every model has it.
-/// Whether the others are needed, the network and `modules.json` say.
+/// The files of a model other than its weights and dense layers, and whether every model has them.
+/// The network and `modules.json` determine whether the others are needed.
 pub(super) const SMALL_FILES: [(&str, bool); 6] = [
     ("config.json", true),
     (TOKENIZER, true),
@@ -46,27 +46,27 @@ pub enum Trust {
 /// One file of a model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FileRecord {
-    /// Below the folder of the model.
+    /// The path below the folder of the model.
     pub path: RelPath,
-    /// Its size.
+    /// The size of the file.
     pub bytes: u64,
-    /// Of its bytes.
+    /// The SHA-256 of its bytes.
     pub sha256: Sha256,
 }
 
-/// What is known about a model's files.
+/// The recorded data of a model's files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Manifest {
     format: u32,
-    /// What `embed.model` calls it.
+    /// The name in `embed.model`.
     pub id: String,
-    /// Where the files came from, if they were pulled.
+    /// The repository of the files, if they were pulled.
     pub repo: Option<String>,
-    /// The commit they came from, if known.
+    /// The commit of the files, if known.
     pub revision: Option<String>,
-    /// What its hashes were compared with.
+    /// Why the hashes are trusted.
     pub trust: Trust,
-    /// All that the model is loaded from.
+    /// All files from which the model is loaded.
     pub files: Vec<FileRecord>,
 }
 
@@ -140,7 +140,7 @@ impl Manifest {
             .map(|f| f.sha256)
     }
 
-    /// Whether every file still has the recorded size: a check that costs almost nothing.
+    /// Whether every file has the recorded size. This check costs almost nothing.
     pub(super) fn sizes_hold(&self, folder: &Path) -> bool {
         self.files.iter().all(|f| {
             folder
@@ -151,7 +151,7 @@ impl Manifest {
     }
 }
 
-/// The manifest cannot be written.
+/// The failure for a manifest that cannot be written.
 fn unwritable_manifest(id: &str, e: std::io::Error) -> Failure {
     Failure::new(
         ErrorCode::WriteError,
@@ -159,7 +159,7 @@ fn unwritable_manifest(id: &str, e: std::io::Error) -> Failure {
     )
 }
 
-/// The manifest cannot be used.
+/// The failure for a manifest that cannot be used.
 fn broken_manifest(what: String) -> Failure {
     Failure::new(
         ErrorCode::ModelInvalid,
@@ -171,14 +171,14 @@ fn broken_manifest(what: String) -> Failure {
 /// The result of `models verify`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verified {
-    /// With the hashes as they are now.
+    /// The manifest with the current hashes.
     pub manifest: Manifest,
-    /// Whether there were hashes to compare with; otherwise the hashes were recorded now.
+    /// Whether the hashes were compared; otherwise they were recorded now.
     pub compared: bool,
 }
 
-/// Hashes every file of the model `id` and compares the hashes with its manifest; writes the
-/// manifest when there is none and the folder is writable.
+/// Hashes every file of the model `id` and compares the hashes with its manifest. Without a
+/// manifest, it writes one if the folder is writable.
 ///
 /// Errors: `MODEL_CHECKSUM_MISMATCH` naming the first damaged file, `MODEL_NOT_FOUND`,
 /// `MODEL_INVALID`.
@@ -224,7 +224,7 @@ pub(super) fn verify_folder(id: &str, folder: &Path) -> Result<Verified> {
         });
     }
     let manifest = Manifest::new(id, None, None, Trust::FirstUse, records(id, folder)?);
-    // A read-only folder can be used; it is then hashed again each time.
+    // A read-only folder can be used too; it is then hashed each time.
     let _ = manifest.write(folder);
     Ok(Verified {
         manifest,
@@ -256,7 +256,7 @@ pub(super) fn records(id: &str, folder: &Path) -> Result<Vec<FileRecord>> {
     Ok(files)
 }
 
-/// The size and hash of `path` in `folder`; `None` if there is no such file.
+/// The size and hash of `path` in `folder`; `None` if the file does not exist.
 pub(super) fn record(folder: &Path, path: &str) -> Result<Option<FileRecord>> {
     let rel = RelPath::new(path).map_err(|e| Failure::internal(e.to_string()))?;
     let mut file = match File::open(folder.join(path)) {
@@ -282,7 +282,7 @@ pub(super) fn record(folder: &Path, path: &str) -> Result<Option<FileRecord>> {
     }))
 }
 
-/// A file of the model cannot be read.
+/// The failure for a file of the model that cannot be read.
 fn unreadable_part(folder: &Path, path: &str, e: std::io::Error) -> Failure {
     invalid(
         &folder.display().to_string(),
@@ -307,7 +307,7 @@ pub(super) fn read_small(path: &Path) -> Result<Option<Vec<u8>>> {
     Ok(Some(bytes))
 }
 
-/// A file of the model cannot be used.
+/// The failure for a file of the model that cannot be used.
 fn unreadable_file(path: &Path, what: String) -> Failure {
     Failure::new(
         ErrorCode::ModelInvalid,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
-/// Bytes that do not move as long as they are referenced; cheap to clone.
+/// Bytes that do not move while they are referenced; cheap to clone.
 #[derive(Debug, Clone)]
 pub enum Bytes {
     /// Compiled in.
@@ -47,7 +47,7 @@ pub(super) fn open(path: &Path) -> Result<Bytes> {
     Ok(Bytes::Mapped(Arc::new(map)))
 }
 
-/// The file cannot be read.
+/// The failure for a file that cannot be read.
 fn unreadable(path: &Path, e: std::io::Error) -> Failure {
     Failure::new(
         ErrorCode::ModelInvalid,

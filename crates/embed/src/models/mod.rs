@@ -55,16 +55,18 @@ const SMALLEST_WINDOW: usize = 16;
 pub enum Precision {
     /// 32-bit floats throughout.
     F32,
-    /// 16-bit floats (bf16) in every product with weights: ranks like `F32`, except for near ties.
+    /// 16-bit floats (bf16) in every product with weights; the ranking is that of `F32`, except for
+    /// near ties.
     Bf16,
     /// Bytes in two products of a layer, bf16 in the other two, where bytes lose more accuracy.
     Mixed,
-    /// Bytes in every product with weights: ranks as well as `F32`, and is the fastest.
+    /// Bytes in every product with weights; the ranking is as good as with `F32`, and this is the
+    /// fastest.
     #[default]
     Int8,
 }
 
-/// A dense layer behind the pooling.
+/// A dense layer after the pooling.
 #[derive(Debug, Clone)]
 pub struct DenseFile {
     /// Its sizes.
@@ -128,7 +130,7 @@ impl ModelFiles {
     /// The model in `folder`. Hashes come from its manifest if the file sizes in it still match;
     /// otherwise the two files that determine vectors are hashed now (about a second per 500 MB).
     ///
-    /// Errors: `MODEL_NOT_FOUND` if there is no such folder, `MODEL_INVALID` when it contains
+    /// Errors: `MODEL_NOT_FOUND` if the folder does not exist, `MODEL_INVALID` when it contains
     /// anything other than one encoder of a known kind in safetensors form.
     pub fn from_folder(id: &str, folder: &Path) -> Result<Self> {
         let weights = weights_in(id, folder)?;
@@ -179,7 +181,7 @@ impl ModelFiles {
         self
     }
 
-    /// The same model, with a folder for its packed weights.
+    /// The same model, which stores packed weights in `folder`.
     #[must_use]
     pub fn with_prepared(mut self, folder: PreparedFolder) -> Self {
         self.prepared = Some(folder);
@@ -195,7 +197,7 @@ impl ModelFiles {
 
     /// The same model, with each vector cut to its first `dimensions` numbers and scaled to length
     /// 1 again; `None`: whole vectors. Models are trained for this ("Matryoshka representation
-    /// learning", Kusupati et al. 2022), others lose much by it.
+    /// learning", Kusupati et al. 2022), others lose much accuracy.
     ///
     /// Errors: `CONFIG_ERROR` when the model's vectors are not that long.
     pub fn with_dimensions(mut self, dimensions: Option<usize>) -> Result<Self> {
@@ -294,7 +296,7 @@ impl ModelFiles {
         })
     }
 
-    /// The id it was requested by.
+    /// The id by which it was requested.
     pub fn id(&self) -> &str {
         &self.id
     }
@@ -314,7 +316,7 @@ impl ModelFiles {
         &self.network
     }
 
-    /// The dense layers behind the pooling, in order.
+    /// The dense layers after the pooling, in order.
     pub fn dense(&self) -> &[DenseFile] {
         &self.dense
     }
@@ -340,7 +342,7 @@ impl ModelFiles {
         self.pooling
     }
 
-    /// What is put before a query and before a passage.
+    /// The prefixes of questions and passages.
     pub fn prefixes(&self) -> &Prefixes {
         &self.prefixes
     }
@@ -359,13 +361,12 @@ impl ModelFiles {
         }
     }
 
-    /// Where its packed weights are stored; `None`: they are packed each time.
+    /// The folder of its packed weights; `None`: they are packed each time.
     pub fn prepared(&self) -> Option<&PreparedFolder> {
         self.prepared.as_ref()
     }
 
-    /// The name of the instructions it is to be computed with; `None`: the best ones of the
-    /// machine.
+    /// The name of the configured instruction set; `None`: the best one of the machine.
     pub fn instructions(&self) -> Option<&'static str> {
         self.instructions
     }
@@ -381,20 +382,20 @@ impl ModelFiles {
     }
 }
 
-/// One model that this machine has, or can pull.
+/// A model that this machine has or can pull.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed {
-    /// What `embed.model` calls it.
+    /// The name in `embed.model`.
     pub id: String,
-    /// Whether it can be used as it stands.
+    /// Whether it can be used now.
     pub state: ModelState,
-    /// The folder, for models that are in one.
+    /// The folder; `None` for a compiled-in or absent model.
     pub folder: Option<PathBuf>,
-    /// The contents of the manifest, if there is one.
+    /// The contents of the manifest, if the folder has one.
     pub manifest: Option<Manifest>,
 }
 
-/// Where a model of the list is.
+/// The location of a listed model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ModelState {
     /// Compiled in.
@@ -452,8 +453,8 @@ pub fn list(models_dir: &Path) -> Result<Vec<Listed>> {
     Ok(found)
 }
 
-/// What the model called `name` ([`id_of`]) is for: one that is here by its files, another one as it
-/// is known.
+/// The task of the model called `name` ([`id_of`]): according to its files if it is on this
+/// machine, otherwise according to the registry.
 ///
 /// Errors: `MODEL_NOT_FOUND` for an id that is not a plain name, `MODEL_INVALID` for a description
 /// that cannot be read.
@@ -485,14 +486,14 @@ fn folder_of(id: &str, models_dir: &Path) -> Result<PathBuf> {
     Ok(models_dir.join(id))
 }
 
-/// Whether a name of a model may contain the character.
+/// Whether the name of a model may contain the character.
 fn is_plain_name(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')
 }
 
 /// Maps the weights of the model `id` in `folder`.
 ///
-/// Errors: `MODEL_NOT_FOUND` if there is no such folder, `MODEL_INVALID` for other weights.
+/// Errors: `MODEL_NOT_FOUND` if the folder does not exist, `MODEL_INVALID` for other weights.
 fn weights_in(id: &str, folder: &Path) -> Result<Bytes> {
     if !folder.is_dir() {
         return Err(Failure::new(
@@ -526,7 +527,7 @@ fn refuse_other_weights(id: &str, folder: &Path) -> Result<()> {
     Err(invalid(id, reason).with_hint(pull_again(id)))
 }
 
-/// The model's two files contradict each other.
+/// The failure for two files of a model that contradict each other.
 fn names_a_table(id: &str) -> Failure {
     invalid(id, "modules.json names a table, config.json a network")
 }
@@ -542,7 +543,7 @@ fn own_or_known_prefixes(id: &str, file: Option<Cow<'static, [u8]>>) -> Result<P
         .unwrap_or_default())
 }
 
-/// `MODEL_INVALID` about `id`.
+/// The failure `MODEL_INVALID` for the model `id`.
 fn invalid(id: &str, reason: &str) -> Failure {
     Failure::new(
         ErrorCode::ModelInvalid,
@@ -576,7 +577,7 @@ fn dense_paths(folder: &str) -> (String, String) {
     )
 }
 
-/// Checks that each dense layer takes what the one before gives.
+/// Checks that the inputs of each dense layer are the outputs of the one before.
 fn check_chain(id: &str, mut width: usize, dense: &[DenseFile]) -> Result<()> {
     for layer in dense {
         if layer.shape.inputs != width {

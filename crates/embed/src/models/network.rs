@@ -1,4 +1,4 @@
-//! `config.json`: which network a model is, its sizes, and what computes it.
+//! `config.json`: the kind of a network, its sizes, and the engine that computes it.
 
 use candle_nn::Activation as CandleActivation;
 use candle_transformers::models::{modernbert, nomic_bert, qwen3};
@@ -9,10 +9,10 @@ use super::description::json;
 use super::{CONFIG, invalid};
 use local_agent_text::error::Result;
 
-/// Limits that every real encoder stays within; a file outside them is broken or malicious.
+/// Upper limits of a size; a file with larger ones is broken or malicious.
 pub(super) const LARGEST_DIMENSION: usize = 1 << 20;
 
-/// The longest window that is used, even if a network has more positions.
+/// Maximum length of a window, even if a network has more positions.
 const LONGEST_WINDOW: usize = 1 << 20;
 
 /// The kinds of networks (`model_type` in `config.json`) that can be computed, for messages.
@@ -22,7 +22,7 @@ pub const RUNNABLE: &str = "bert, roberta, xlm-roberta, camembert, mpnet, modern
 /// The shape of a BERT encoder (`config.json`).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Architecture {
-    /// Width of a token's vector, and of the result.
+    /// Width of a token's vector and of the result.
     pub hidden: usize,
     /// Attention heads; divides `hidden`.
     pub heads: usize,
@@ -34,8 +34,8 @@ pub struct Architecture {
     pub vocabulary: usize,
     /// Positions that a token can have: the longest window the network can process.
     pub positions: usize,
-    /// The row of the position table that belongs to the first token. BERT: 0. RoBERTa: one behind
-    /// the row of the padding token.
+    /// The row of the position table for the first token. BERT: 0. RoBERTa: the row after that of
+    /// the padding token.
     pub first_position: usize,
     /// Rows of the table of token types. A single text uses the first one.
     pub token_types: usize,
@@ -78,7 +78,8 @@ impl Architecture {
         }
         exact_gelu(id, &raw.hidden_act)?;
         let first_position = if is_roberta {
-            // RoBERTa gives the position of its padding token to padding, and counts from the next.
+            // RoBERTa uses the position of its padding token for padding, and counts from the next
+            // one.
             raw.pad_token_id.unwrap_or(1) + 1
         } else {
             0
@@ -136,7 +137,7 @@ fn check_sizes(id: &str, sizes: &[usize], width: usize, heads: usize) -> Result<
     ))
 }
 
-/// The shape of an MPNet: a BERT whose attention also counts the distance of two tokens.
+/// The shape of an MPNet: a BERT whose attention also uses the distance between two tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 pub struct MpnetConfig {
     /// Width of a token's vector.
@@ -149,9 +150,9 @@ pub struct MpnetConfig {
     pub intermediate_size: usize,
     /// Rows of the word table.
     pub vocab_size: usize,
-    /// Rows of the position table; the first token has the row behind that of the padding token.
+    /// Rows of the position table; the first token has the row after that of the padding token.
     pub max_position_embeddings: usize,
-    /// Distances between tokens that are told apart.
+    /// Number of distances between tokens that are distinguished.
     pub relative_attention_num_buckets: usize,
     /// The constant under the square root of a layer norm.
     pub layer_norm_eps: f64,
@@ -164,7 +165,7 @@ const fn one() -> usize {
     1
 }
 
-/// The shape of a network of Alibaba's GTE (`new`): a BERT with rotated positions and a gated
+/// The shape of a GTE network of Alibaba (`new`): a BERT with rotary positions and a gated
 /// feed-forward part.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct GteConfig {
@@ -180,34 +181,34 @@ pub struct GteConfig {
     pub vocab_size: usize,
     /// The longest window it was trained for.
     pub max_position_embeddings: usize,
-    /// Rows of the table of token types; 0: there is no such table.
+    /// Rows of the table of token types; 0 if it has no such table.
     pub type_vocab_size: usize,
     /// The constant under the square root of a layer norm.
     pub layer_norm_eps: f64,
-    /// The base of the angles by which positions are rotated.
+    /// The base of the rotation angles.
     pub rope_theta: f64,
-    /// How the angles are stretched for long texts; `None`: not.
+    /// How the angles are scaled for long texts; `None`: they are not.
     pub rope_scaling: Option<RopeScaling>,
 }
 
-/// How rotated positions are stretched.
+/// How rotary positions are scaled.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct RopeScaling {
-    /// `ntk` is computed.
+    /// The kind of scaling; only `ntk` is supported.
     #[serde(rename = "type", alias = "rope_type")]
     pub kind: String,
-    /// By how much.
+    /// The factor.
     pub factor: f64,
 }
 
-/// The shape of a Gemma 3 that was made an encoder: attention in both directions.
+/// The shape of a Gemma 3 encoder with bidirectional attention.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Gemma3Config {
     /// Width of a token's vector.
     pub hidden_size: usize,
-    /// Attention heads of questions.
+    /// Query heads of attention.
     pub num_attention_heads: usize,
-    /// Attention heads of keys and values; divides that of questions.
+    /// Heads of keys and values; divides the number of query heads.
     pub num_key_value_heads: usize,
     /// Width of one head.
     pub head_dim: usize,
@@ -221,19 +222,19 @@ pub struct Gemma3Config {
     pub max_position_embeddings: usize,
     /// The constant under the square root of a norm.
     pub rms_norm_eps: f64,
-    /// The base of the angles in layers that see the whole text.
+    /// The base of the angles in layers that attend to the whole text.
     pub rope_theta: f64,
-    /// The base of the angles in layers that see a window of it.
+    /// The base of the angles in layers that attend to a window.
     pub rope_local_base_freq: f64,
-    /// The width of that window, as a causal network would use it.
+    /// The width of that window, defined as for a causal network.
     pub sliding_window: usize,
-    /// Scores of attention are divided by the square root of it.
+    /// Attention scores are divided by the square root of this.
     pub query_pre_attn_scalar: f64,
     /// For each layer `full_attention` or `sliding_attention`.
     pub layer_types: Vec<String>,
     /// The function in the feed-forward part.
     pub hidden_activation: CandleActivation,
-    /// Whether attention looks in both directions.
+    /// Whether attention is bidirectional.
     #[serde(default)]
     pub use_bidirectional_attention: bool,
     /// Whether the projections of attention have a bias.
@@ -243,8 +244,8 @@ pub struct Gemma3Config {
 }
 
 impl Gemma3Config {
-    /// The largest distance of two tokens that see each other in a layer with a window. Both
-    /// directions share the window, as in the reference implementation.
+    /// The largest distance between two tokens that attend to each other in a layer with a window.
+    /// Both directions share the window, as in the reference implementation.
     pub fn reach(&self) -> usize {
         self.sliding_window / 2
     }
@@ -261,7 +262,7 @@ pub enum CandleConfig {
     NomicBert(Box<nomic_bert::Config>),
     /// Alibaba's GTE (Zhang et al. 2024).
     Gte(GteConfig),
-    /// Qwen 3, whose last token stands for the text (Zhang et al. 2025).
+    /// Qwen 3, which uses the vector of the last token for the text (Zhang et al. 2025).
     Qwen3(Box<qwen3::Config>),
     /// Gemma 3 as an encoder (Vera et al. 2025).
     Gemma3(Box<Gemma3Config>),
@@ -274,14 +275,14 @@ pub struct TableShape {
     pub width: usize,
 }
 
-/// What computes a network.
+/// The engine that computes a network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Engine {
-    /// This program's own kernels, in each precision.
+    /// This program's own kernels, in every precision.
     Kernels,
     /// candle, in f32.
     Candle,
-    /// Nothing is multiplied: the vectors of the tokens are looked up and averaged, in f32.
+    /// A look-up of token vectors, which are averaged in f32.
     Table,
 }
 
@@ -315,8 +316,8 @@ struct RawKind {
 impl NetworkConfig {
     /// Reads `config.json`.
     ///
-    /// Errors: `MODEL_INVALID` for a network that cannot be computed; the message says what it is,
-    /// and what can be.
+    /// Errors: `MODEL_INVALID` for a network that cannot be computed; the message names its kind
+    /// and the supported kinds.
     pub(super) fn parse(id: &str, bytes: &[u8]) -> Result<Self> {
         let kind = json::<RawKind>(id, CONFIG, bytes)?.model_type;
         match kind.as_deref().unwrap_or("bert") {
@@ -329,7 +330,7 @@ impl NetworkConfig {
         }
     }
 
-    /// What computes it.
+    /// The engine that computes it.
     pub fn engine(&self) -> Engine {
         match self {
             Self::Bert(_) => Engine::Kernels,
@@ -347,7 +348,7 @@ impl NetworkConfig {
         }
     }
 
-    /// The most tokens that it processes at once.
+    /// The maximum number of tokens at once.
     pub fn positions(&self) -> usize {
         match self {
             Self::Bert(shape) => shape.positions,
@@ -431,7 +432,7 @@ impl CandleConfig {
         }
     }
 
-    /// All sizes that must be possible.
+    /// All sizes that must be plausible.
     fn sizes(&self) -> [usize; 6] {
         let (layers, inner, vocabulary) = match self {
             Self::Mpnet(c) => (c.num_hidden_layers, c.intermediate_size, c.vocab_size),
@@ -507,8 +508,8 @@ struct RawNomic {
     n_embd: usize,
 }
 
-/// The largest window that `nomic_bert` networks are used with if their file does not say how long
-/// their training texts were: that of nomic-embed-text-v1.5.
+/// The window of a `nomic_bert` network whose file does not state the length of its training texts:
+/// that of nomic-embed-text-v1.5.
 const NOMIC_POSITIONS: usize = 2048;
 
 fn nomic(id: &str, bytes: &[u8]) -> Result<Box<nomic_bert::Config>> {
@@ -531,7 +532,8 @@ fn nomic(id: &str, bytes: &[u8]) -> Result<Box<nomic_bert::Config>> {
     }
     let mut config: nomic_bert::Config = json(id, CONFIG, bytes)?;
     config.n_inner = raw.n_inner.unwrap_or(4 * raw.n_embd);
-    // Beyond its training texts the reference stretches the angles with the length of each text.
+    // For longer texts than in training, the reference implementation scales the angles with the
+    // length.
     let trained = raw.max_trained_positions.unwrap_or(NOMIC_POSITIONS);
     config.n_positions = config.n_positions.min(trained);
     Ok(Box::new(config))
@@ -608,8 +610,9 @@ fn from_value<T: serde::de::DeserializeOwned>(id: &str, value: Value) -> Result<
         .map_err(|e| invalid(id, &format!("{CONFIG} cannot be read ({e})")))
 }
 
-/// A configuration that names the angles of positions as `transformers` did before version 5:
-/// `rope_theta` and its relatives instead of one `rope_parameters`. Older names that are there stay.
+/// A configuration with the names that `transformers` used for the position angles before version
+/// 5: `rope_theta` and related keys instead of one `rope_parameters`. Existing older names do not
+/// change.
 fn with_older_names(mut config: Value) -> Value {
     let Some(fields) = config.as_object_mut() else {
         return config;

@@ -1,11 +1,11 @@
-//! Packed weights, stored in the cache folder: made on the first use of a precision other than f32,
-//! mapped on every later use.
+//! Packed weights in the cache folder. They are made on the first use of a precision other than
+//! f32, and mapped on every later use.
 //!
-//! A file is checked in two steps. Whenever it is opened: its header (against its own checksum),
-//! the key (what it was made from and for), and its length; that costs one page. The whole content,
-//! against the checksum in the header: when the file was written, and by `models verify`, because
-//! reading all of it takes as long as making it. A file that fails a check is rebuilt, and a
-//! message says so.
+//! A file is checked in two steps. Whenever it is opened, its header (against its own checksum),
+//! its key (for the input that it was made from) and its length are checked; that costs one page.
+//! When it was written, and by `models verify`, its whole content is compared with the checksum in
+//! the header. Reading all of it takes as long as making it, so this is not done each time. A file
+//! that fails a check is rebuilt, and a message says so.
 //!
 //! Layout, little-endian: 16 bytes magic, u32 format, u32 byte order of the machine, u64 bytes of
 //! content, 32 bytes key, 32 bytes SHA-256 of the content, 32 bytes SHA-256 of all that; then the
@@ -26,7 +26,7 @@ use local_agent_text::types::Sha256;
 
 const MAGIC: &[u8; 16] = b"local-agent pack";
 const FORMAT: u32 = 1;
-/// The content is written as it is in memory.
+/// The content is stored in the byte order of the machine.
 const BYTE_ORDER: [u8; 4] = 0x0102_0304_u32.to_ne_bytes();
 /// Where the content begins.
 const HEADER: usize = 128;
@@ -36,7 +36,7 @@ const UNFINISHED: (&str, &str) = ("tmp-", ".part");
 /// An unfinished file of this age is abandoned.
 const ABANDONED: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// What packed weights were made from, and for.
+/// The identity of packed weights.
 #[derive(Debug, Clone)]
 pub struct Name {
     /// For display: model, precision and layout.
@@ -63,7 +63,7 @@ impl Name {
     }
 }
 
-/// The character, if a file name may contain it, or `_`.
+/// The character, or `_` if a file name may not contain it.
 fn plain_or_underscore(c: char) -> char {
     if c.is_ascii_alphanumeric() || matches!(c, '-' | '.') {
         c
@@ -72,8 +72,7 @@ fn plain_or_underscore(c: char) -> char {
     }
 }
 
-/// The folder of packed weights, and a function that gets a message when something is wrong with a
-/// file.
+/// The folder of packed weights, and a function that receives a message about an unusable file.
 #[derive(Clone)]
 pub struct PreparedFolder {
     dir: PathBuf,
@@ -95,7 +94,7 @@ impl PreparedFolder {
         }
     }
 
-    /// The file of this name, and where its content begins; `None`: there is no usable file.
+    /// The file of this name, and the position of its content; `None` if no usable file exists.
     pub fn open(&self, name: &Name) -> Option<(Bytes, usize)> {
         let path = self.dir.join(name.file());
         if !path.exists() {
@@ -197,9 +196,9 @@ impl PreparedFolder {
 /// One file of packed weights, read completely.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prepared {
-    /// Where it stands, or stood.
+    /// Its path, even if it was removed.
     pub path: PathBuf,
-    /// What is wrong with it; a damaged file was removed.
+    /// The fault of a damaged file, which was removed.
     pub damage: Option<String>,
 }
 
@@ -235,7 +234,7 @@ pub fn verify_prepared(dir: &Path) -> Result<Vec<Prepared>, Failure> {
     Ok(found)
 }
 
-/// The folder of packed weights could not be used.
+/// The failure for a folder of packed weights that cannot be used.
 fn prepared_failure(dir: &Path, code: ErrorCode, what: &str, e: &io::Error) -> Failure {
     Failure::new(
         code,

@@ -52,9 +52,9 @@ impl Default for PullOptions {
 /// The progress of a pull.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PullProgress<'a> {
-    /// The one that is on its way.
+    /// The file that is being downloaded.
     pub file: &'a str,
-    /// Bytes of it that have come.
+    /// Bytes of it that have been received.
     pub bytes: u64,
     /// Its whole size.
     pub total: u64,
@@ -63,12 +63,12 @@ pub struct PullProgress<'a> {
 /// The result of a pull.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pulled {
-    /// Where the model now stands.
+    /// The folder of the model.
     pub folder: PathBuf,
     /// Its `trust` says whether the weights were compared with a hash that is compiled into this
     /// program, or trusted on first use.
     pub manifest: Manifest,
-    /// The same commit was there already and complete; nothing was downloaded.
+    /// Whether the same commit was already there and complete, so that nothing was downloaded.
     pub already_here: bool,
 }
 
@@ -120,8 +120,8 @@ pub fn pull(
     })
 }
 
-/// Downloads all files of the model into `ready`: first the descriptions, so that a network that
-/// cannot be computed is refused before its weights come.
+/// Downloads all files of the model into `ready`. The descriptions come first, so that an
+/// unsupported network is refused before its weights are downloaded.
 fn bring_all(
     id: &str,
     remote: &Remote,
@@ -153,12 +153,12 @@ fn bring_all(
     Ok(())
 }
 
-/// The repository lacks a file.
+/// The failure for a repository without a needed file.
 fn without_file(id: &str, file: &str) -> Failure {
     invalid(id, &format!("the repository has no {file}"))
 }
 
-/// Where to pull from; a commit is never guessed.
+/// The repository and commit to pull; a commit is never guessed.
 fn remote(id: &str, entry: Option<&Known>, options: &PullOptions) -> Result<Remote> {
     let repo = options
         .repo
@@ -217,12 +217,12 @@ fn is_name_part(s: &str) -> bool {
             .all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
 }
 
-/// The name of a model cannot be used.
+/// The failure for a model name that cannot be used.
 fn wrong_arguments(message: String, hint: String) -> Failure {
     Failure::new(ErrorCode::InvalidArgs, message).with_hint(hint)
 }
 
-/// The manifest of `folder`, if it is for this commit and every file is as recorded.
+/// The manifest of `folder`, if it is for this commit and every file matches it.
 fn whole(id: &str, folder: &Path, remote: &Remote) -> Option<Manifest> {
     let manifest = Manifest::read(folder).ok().flatten()?;
     let same = manifest.revision.as_deref() == Some(&remote.revision)
@@ -230,8 +230,8 @@ fn whole(id: &str, folder: &Path, remote: &Remote) -> Option<Manifest> {
     (same && verify_folder(id, folder).is_ok()).then_some(manifest)
 }
 
-/// Downloads one file into `ready`, unless an earlier attempt did; `false` when the repository has
-/// no such file.
+/// Downloads one file into `ready`, unless an earlier attempt did; `false` if the repository does
+/// not have the file.
 ///
 /// If the server announced a hash, it is compared before the file is moved. The bytes may come from
 /// another host (hubs store large files elsewhere), so only a hash proves what they are.

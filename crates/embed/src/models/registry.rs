@@ -1,19 +1,19 @@
-//! The models this program knows by name, and how they are pinned.
+//! The models that this program knows by name, and their pinned versions.
 //!
 //! A revision or hash is listed here only if it was found in several public records that agree.
-//! Unknown ones are `None`: then `models pull` records what it got, and says that it trusted the
-//! first download.
+//! Unknown ones are `None`: then `models pull` records the downloaded hash, and reports that it
+//! trusted the first download.
 
 use std::borrow::Cow;
 
 use super::Prefixes;
 
-/// What a model is for.
+/// The task of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ModelTask {
-    /// It makes a vector of one text (`embed.model`).
+    /// It computes a vector of one text (`embed.model`).
     Vectors,
-    /// It compares a question with a passage, and makes one number (`retrieve.reranker`).
+    /// It compares a question with a passage and computes one number (`retrieve.reranker`).
     Reranking,
 }
 
@@ -34,7 +34,7 @@ pub struct Known {
     pub id: &'static str,
     /// The repository on the hub.
     pub repo: &'static str,
-    /// What it is for.
+    /// The task of the model.
     pub task: ModelTask,
     /// The kind of its network: `model_type` in its `config.json`.
     pub network: &'static str,
@@ -48,14 +48,14 @@ pub struct Known {
     pub megabytes: u32,
     /// Maximum number of tokens in one text; `None`: any number.
     pub window: Option<u32>,
-    /// Which languages it was trained for.
+    /// The languages for which it was trained.
     pub languages: &'static str,
     query_prefix: &'static str,
     passage_prefix: &'static str,
 }
 
 impl Known {
-    /// The prefixes that the model's card asks for, for models whose files do not name them.
+    /// The prefixes from the model's card, for models whose files do not contain them.
     pub fn prefixes(&self) -> Prefixes {
         Prefixes {
             query: self.query_prefix.to_owned(),
@@ -66,7 +66,7 @@ impl Known {
 
 const REPRESENT: &str = "Represent this sentence for searching relevant passages: ";
 
-/// The instruction that Qwen's embedding models were evaluated with.
+/// The instruction with which Qwen's embedding models were evaluated.
 const INSTRUCT: &str = "Instruct: Given a web search query, retrieve relevant passages that \
                         answer the query\nQuery:";
 
@@ -388,8 +388,8 @@ pub fn known(id: &str) -> Option<&'static Known> {
     KNOWN.iter().find(|known| known.id == id)
 }
 
-/// Models that people ask for by name, and that cannot be computed: the last part of the
-/// repository's name, and the kind of network.
+/// Models that people request and that cannot be computed: the last part of the repository's name,
+/// and the kind of network.
 const REFUSED: &[(&str, &str)] = &[
     ("mxbai-rerank-xsmall-v1", "deberta-v2"),
     ("mxbai-rerank-base-v1", "deberta-v2"),
@@ -398,20 +398,21 @@ const REFUSED: &[(&str, &str)] = &[
     ("mxbai-rerank-large-v2", "qwen2"),
 ];
 
-/// The kind of network of a known reranker that cannot be computed. `id`: as [`id_of`] gives it.
+/// The kind of network of a known reranker that cannot be computed. `id` is the result of
+/// [`id_of`].
 pub(super) fn refused_network(id: &str) -> Option<&'static str> {
     let name = id.strip_prefix("mixedbread-ai--").unwrap_or(id);
     let found = REFUSED.iter().find(|(refused, _)| *refused == name);
     found.map(|(_, network)| *network)
 }
 
-/// Repositories that got another name; the hub still knows the older one.
+/// Repositories that were renamed; the hub still accepts the old name.
 const RENAMED: (&str, &str) = (
     "cross-encoder/ms-marco-MiniLM-L-6-v2",
     "cross-encoder/ms-marco-MiniLM-L6-v2",
 );
 
-/// The id of a model that is named by its id or by its repository: that of a known model, and
+/// The id for a model name, which may be an id or a repository: the id of a known model, or
 /// `owner--name` for any other repository `owner/name`.
 pub fn id_of(name: &str) -> Cow<'_, str> {
     let name = if name == RENAMED.0 { RENAMED.1 } else { name };

@@ -1,9 +1,9 @@
-//! Rerankers (cross-encoders): networks that read a question and a passage together and make one
-//! number, the greater the better they fit (Nogueira and Cho 2019, arXiv:1901.04085).
+//! Rerankers (cross-encoders): networks that read a question and a passage together and compute one
+//! number, which is greater for a better fit (Nogueira and Cho 2019, arXiv:1901.04085).
 //!
-//! The folder of one has no pooling, and its `config.json` names an architecture that classifies
-//! sequences. What follows the network is as in `transformers`: the vector of the first token goes
-//! through a dense layer with tanh, and through a last one with a single number.
+//! A reranker's folder has no pooling, and its `config.json` names an architecture that classifies
+//! sequences. The layers after the network are as in `transformers`: the vector of the first token
+//! goes through a dense layer with tanh, and then through one with a single output.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -24,10 +24,10 @@ use local_agent_text::types::Sha256;
 /// messages.
 pub const RERANKERS: &str = "bert, roberta, xlm-roberta and camembert";
 
-/// How the names of architectures that classify sequences end.
+/// The suffix of the names of architectures that classify sequences.
 const CLASSIFIES: &str = "ForSequenceClassification";
 
-/// The layers behind the network.
+/// The layers after the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RerankerHead {
     /// The pooler of BERT, then `classifier`.
@@ -53,14 +53,14 @@ struct RawReranker {
     id2label: Option<Map<String, Value>>,
 }
 
-/// Whether this `config.json` describes a network that classifies sequences. One that cannot be
-/// read does not.
+/// Whether this `config.json` describes a network that classifies sequences; `false` if it cannot
+/// be read.
 pub(super) fn is_reranker(config: &[u8]) -> bool {
     let raw = serde_json::from_slice::<RawReranker>(config);
     raw.is_ok_and(|raw| raw.architectures.iter().any(|a| a.ends_with(CLASSIFIES)))
 }
 
-/// Whether the model in `folder` is described as a reranker, computable or not.
+/// Whether the model in `folder` is described as a reranker, whether or not it can be computed.
 ///
 /// Errors: `MODEL_INVALID` for a description that cannot be read.
 pub(super) fn is_reranker_folder(folder: &Path) -> Result<bool> {
@@ -73,8 +73,8 @@ pub(super) fn is_reranker_folder(folder: &Path) -> Result<bool> {
 
 /// The network and the head that this `config.json` describes.
 ///
-/// Errors: `MODEL_INVALID` for one that cannot be computed; the message says what it is, and what
-/// can be.
+/// Errors: `MODEL_INVALID` for a network that cannot be computed; the message names its kind and
+/// the supported kinds.
 pub(super) fn described(id: &str, config: &[u8]) -> Result<(NetworkConfig, RerankerHead)> {
     let raw: RawReranker = json(id, CONFIG, config)?;
     let head = match raw.model_type.as_deref().unwrap_or("bert") {
@@ -99,16 +99,16 @@ pub(super) fn described(id: &str, config: &[u8]) -> Result<(NetworkConfig, Reran
     Ok((NetworkConfig::parse(id, config)?, head))
 }
 
-/// The command that gets a reranker which can be computed.
+/// The command that downloads a supported reranker.
 const PULL_ONE: &str = "local-agent models pull bge-reranker-base";
 
-/// `MODEL_INVALID` for a reranker with a network of another kind.
+/// The failure `MODEL_INVALID` for a reranker with a network of another kind.
 pub(super) fn refusal(id: &str, network: &str) -> Failure {
     let reason = format!("it is a `{network}` network; as rerankers {RERANKERS} can be computed");
     invalid(id, &reason).with_hint(PULL_ONE)
 }
 
-/// `MODEL_INVALID` for a reranker that is asked for vectors.
+/// The failure `MODEL_INVALID` for a reranker that is used as an embedding model.
 pub(super) fn makes_no_vectors(id: &str) -> Failure {
     let reason = "it is a reranker: it compares a question with a passage, and makes no vectors";
     invalid(id, reason).with_hint(format!("set retrieve.reranker: {id} in the configuration"))
@@ -141,7 +141,7 @@ impl RerankerFiles {
 
     /// The reranker in `folder`. Hashes are taken as in [`ModelFiles::from_folder`].
     ///
-    /// Errors: `MODEL_NOT_FOUND` if there is no such folder, `MODEL_INVALID` when it contains
+    /// Errors: `MODEL_NOT_FOUND` if the folder does not exist, `MODEL_INVALID` when it contains
     /// anything other than one reranker of a known kind in safetensors form.
     pub fn from_folder(id: &str, folder: &Path) -> Result<Self> {
         let weights = weights_in(id, folder)?;
@@ -188,14 +188,14 @@ impl RerankerFiles {
         self
     }
 
-    /// The same reranker, with a folder for its packed weights.
+    /// The same reranker, which stores packed weights in `folder`.
     #[must_use]
     pub fn with_prepared(mut self, folder: PreparedFolder) -> Self {
         self.files = self.files.with_prepared(folder);
         self
     }
 
-    /// The id it was requested by.
+    /// The id by which it was requested.
     pub fn id(&self) -> &str {
         self.files.id()
     }
@@ -205,13 +205,13 @@ impl RerankerFiles {
         &self.files
     }
 
-    /// The layers behind the network.
+    /// The layers after the network.
     pub fn head(&self) -> RerankerHead {
         self.head
     }
 }
 
-/// A small file that the model must have.
+/// Reads a small file that the model must have.
 fn needed_file(folder: &Path, id: &str, path: &str) -> Result<Vec<u8>> {
     manifest::read_small(&folder.join(path))?
         .ok_or_else(|| invalid(id, &format!("it has no {path}")).with_hint(pull_again(id)))

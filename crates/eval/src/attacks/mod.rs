@@ -1,11 +1,11 @@
-//! Attacks on claims: true sentences made false in known ways, and how the verifier judges them.
+//! Attacks on claims: true sentences are made false in known ways, and the verifier judges them.
 //!
-//! Three sources: sentences taken from notes (`notes`), claims that people judged as supported
-//! (`claims`), and paraphrases written by hand with faults of their own (`paraphrases`,
-//! `held_out`). Of the files here, `operators.rs`, `paraphrases.jsonl` and `held_out.jsonl` were
-//! written before the rules that are measured. `held_out.jsonl` was not opened while rules were
-//! written; `operators.rs` was read before the latest rules of negation and names, but their words
-//! do not come from it.
+//! The claims have three sources: sentences taken from notes (`notes`), claims that people judged
+//! as supported (`claims`), and hand-written paraphrases with their own faults (`paraphrases`,
+//! `held_out`). The files `operators.rs`, `paraphrases.jsonl` and `held_out.jsonl` were written
+//! before the measured rules. `held_out.jsonl` was not opened while rules were written.
+//! `operators.rs` was read before the latest rules for negation and names, but the words of those
+//! rules do not come from it.
 
 mod operators;
 
@@ -32,7 +32,7 @@ const LONGEST: usize = 400;
 /// A claim with its evidence (`E1`) and an unrelated passage (`E2`).
 #[derive(Debug, Clone)]
 pub struct Sample {
-    /// Where it comes from.
+    /// The source of the claim.
     pub source: &'static str,
     /// A sentence, without its full stop.
     pub claim: String,
@@ -45,7 +45,7 @@ pub struct Sample {
 /// A text with its place in a file.
 #[derive(Debug, Clone)]
 pub struct AttackPassage {
-    /// Of its file.
+    /// The path of its file.
     pub path: String,
     /// The headings above it.
     pub heading: HeadingPath,
@@ -58,7 +58,7 @@ pub struct AttackPassage {
 }
 
 impl AttackPassage {
-    /// A text that is a whole file.
+    /// A passage that is a whole file.
     pub fn whole(path: &str, text: &str) -> Self {
         let heading = HeadingPath::from_canonical("H1: Notes").unwrap_or_default();
         Self {
@@ -242,9 +242,9 @@ pub(super) fn bare(sentence: &str) -> String {
 /// One attack and its result.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Attack {
-    /// Which source.
+    /// The source of the claim.
     pub source: &'static str,
-    /// Which operator; `none` is the unchanged claim.
+    /// The operator; `none` is the unchanged claim.
     pub operator: String,
     /// The faulty answer.
     pub answer: String,
@@ -260,7 +260,7 @@ pub struct Attack {
     pub substring_base_rejected: bool,
     /// Whether the answer without the fault was verified.
     pub base_verified: bool,
-    /// The answer without the fault, if it was rejected, and its codes.
+    /// The answer without the fault and its codes, if it was rejected.
     pub base: Option<(String, Vec<&'static str>)>,
 }
 
@@ -446,7 +446,7 @@ fn quotes(sample: &Sample, seed: u64) -> Vec<(&'static str, String, String)> {
     out
 }
 
-/// A word, counted around the list.
+/// The word at position `n`, counted cyclically.
 fn word_at<'w>(whole: &[&'w str], n: u64) -> Option<&'w str> {
     whole
         .get(usize::try_from(n % whole.len().max(1) as u64).unwrap_or(0))
@@ -456,7 +456,7 @@ fn word_at<'w>(whole: &[&'w str], n: u64) -> Option<&'w str> {
 /// The figures of one operator on one source.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct AttackFigures {
-    /// Attacks.
+    /// Number of attacks.
     pub attacks: usize,
     /// Share of attacks that were rejected.
     pub caught: f64,
@@ -470,7 +470,7 @@ pub struct AttackFigures {
     pub substring_false_rejects: f64,
 }
 
-/// Source and operator → figures; the operator `all` is the total of a source.
+/// The figures by source and operator; the operator `all` is the total of a source.
 pub fn rows(attacks: &[Attack]) -> BTreeMap<(String, String), AttackFigures> {
     let mut groups: BTreeMap<(String, String), Vec<&Attack>> = BTreeMap::new();
     for attack in attacks {

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// What is changed in the words of a claim.
+/// The kind of change to a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Edit {
     /// Another number, in digits or words, or another magnitude.
@@ -32,7 +32,7 @@ pub enum Edit {
 }
 
 impl Edit {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Self; 9] = [
         Self::Number,
         Self::Unit,
@@ -258,7 +258,7 @@ fn places(text: &str, word: &str) -> Vec<usize> {
         .collect()
 }
 
-/// Whether a word ends here: no letter or digit follows or precedes.
+/// Whether a word begins or ends next to this character: it is neither a letter nor a digit.
 fn is_word_edge(c: Option<char>) -> bool {
     c.is_none_or(|c| !c.is_alphanumeric())
 }

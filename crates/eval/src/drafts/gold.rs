@@ -1,10 +1,10 @@
-//! Drafts made from a set's marked answers: it is known which passage supports which sentence,
-//! without reading either.
+//! Drafts made from a set's marked answers. The marks determine which passage supports which
+//! sentence, so nobody has to read them.
 //!
 //! The sentence that contains a marked answer, with a citation of the passage that contains it, is
-//! a faithful draft; the same with one error is a faulty one. Faithful drafts repeat the text word
-//! for word, so they say nothing about paraphrases: they measure whether misplaced citations and
-//! small changes of true sentences get through.
+//! a faithful draft; the same draft with one error is a faulty one. Faithful drafts repeat the text
+//! word for word, so they do not measure paraphrases. They measure whether misplaced citations and
+//! small changes of true sentences pass.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,7 +21,7 @@ use local_agent_text::markdown::sentences;
 pub struct Document {
     /// The path below `docs/`.
     pub path: String,
-    /// The whole text; marks count its characters.
+    /// The whole text; marks are positions in its characters.
     pub text: String,
     /// The passages in order.
     pub passages: Vec<AttackPassage>,
@@ -35,10 +35,10 @@ struct Answer<'a> {
     own: (&'a AttackPassage, &'a Document),
 }
 
-/// Drafts of all questions whose answer is in one plain sentence of one passage: for each, all that
-/// can be made.
+/// All drafts that can be made of the questions whose answer is in one plain sentence of one
+/// passage.
 ///
-/// `EVAL_ERROR` when there is no such question.
+/// `EVAL_ERROR` if no question is like that.
 pub fn drafts(
     documents: &[Document],
     questions: &[Question],
@@ -121,9 +121,9 @@ fn group(path: &str) -> &str {
 
 /// The passages that the drafts of one answer cite.
 struct Cast<'a> {
-    /// Where the answer stands.
+    /// The passage with the answer.
     own: &'a AttackPassage,
-    /// Another passage of the same document or, where documents are single passages, of its folder.
+    /// Another passage of the same document; if documents are single passages, of the same folder.
     same: &'a AttackPassage,
     /// A passage of another folder.
     other: &'a AttackPassage,
@@ -132,7 +132,7 @@ struct Cast<'a> {
 }
 
 impl<'a> Cast<'a> {
-    /// `None` when the set has no such passages for `answer`, the `n`th of `answers`.
+    /// The passages for `answer`, the `n`th of `answers`; `None` if the set does not have them.
     fn of(
         n: usize,
         answer: &Answer<'a>,
@@ -177,7 +177,7 @@ impl<'a> Cast<'a> {
         })
     }
 
-    /// The passages, each once, in the order of their labels.
+    /// The passages in the order of their labels, each once.
     fn passages(&self) -> Vec<&'a AttackPassage> {
         let mut passages: Vec<&AttackPassage> = Vec::new();
         for passage in [self.own, self.same, self.other, self.stranger.own.0] {
@@ -198,7 +198,7 @@ fn is_same(a: &AttackPassage, b: &AttackPassage) -> bool {
     a.path == b.path && a.start == b.start
 }
 
-/// Frozen passages, and statements that cite them.
+/// Frozen passages and the statements that cite them.
 struct Stage<'a> {
     passages: Vec<&'a AttackPassage>,
     snapshot: EvidenceSnapshot,
@@ -210,7 +210,7 @@ impl Stage<'_> {
         at.and_then(|at| u32::try_from(at + 1).ok()).unwrap_or(0)
     }
 
-    /// The labels of the passages that hold these words, each a set of its own.
+    /// The labels of the passages that contain these words, each in its own set.
     fn holding(&self, words: &str) -> Vec<BTreeSet<u32>> {
         (1..)
             .zip(&self.passages)

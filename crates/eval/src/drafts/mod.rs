@@ -1,16 +1,15 @@
-//! Faulty drafts through the gate: how good their citations are before it, and how good those of
-//! the drafts that pass are.
+//! Measures the citations of faulty drafts before the gate, and those of the drafts that pass it.
 //!
 //! Citation recall and precision as ALCE defines them (Gao et al., 2023, "Enabling Large Language
 //! Models to Generate Text with Citations", section 4): a statement is recalled when all its
 //! citations together support it; a citation is precise when its statement is recalled and the
 //! citation either supports the statement alone or cannot be left out. Support is judged in two
 //! ways: by people (`gold`: sets of labels, each of which is sufficient), and by the verifier's own
-//! support score, compared with its one threshold, where ALCE asks a model. Gold is marked by hand
+//! support score, compared with its one threshold, where ALCE uses a model. Gold is marked by hand
 //! in `drafts.jsonl`; for drafts made from a set's marked answers ([`gold`]) it follows from the
 //! marks. The drafts of `drafts.jsonl` were written by hand after the mistakes that small models
 //! make, with one named fault each, and some without a fault. They were written after the
-//! verifier's rules, so they are illustrations, and their figures do not generalise.
+//! verifier's rules, so they only illustrate; their figures do not generalise.
 
 pub mod gold;
 
@@ -49,23 +48,23 @@ enum Line {
     },
 }
 
-/// One statement of a draft, its citations included.
+/// One statement of a draft with its citations.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Statement {
-    /// As the model wrote it.
+    /// The text as the model wrote it.
     pub text: String,
-    /// Sets of labels, each of which supports it alone; empty: nothing supports it.
+    /// Sets of labels, each of which supports it on its own; empty if it has no support.
     pub gold: Vec<BTreeSet<u32>>,
 }
 
 /// A draft with its evidence and its fault.
 #[derive(Debug, Clone)]
 pub struct Recorded {
-    /// What was done to the draft; names its row of the report.
+    /// The fault of the draft, which names its row in the report.
     pub fault: String,
-    /// What its citations point into.
+    /// The evidence that the draft cites.
     pub snapshot: EvidenceSnapshot,
-    /// In the order of the draft.
+    /// The statements in the order of the draft.
     pub statements: Vec<Statement>,
 }
 
@@ -125,17 +124,17 @@ pub fn read(text: &str) -> Result<Vec<Recorded>> {
 /// The figures of a group of drafts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
 pub struct DraftRow {
-    /// All of them.
+    /// Number of drafts.
     pub drafts: usize,
     /// Drafts that pass the gate.
     pub passed: usize,
-    /// By people's marks.
+    /// Citations by people's marks, for all drafts.
     pub before: Citations,
-    /// The same for the drafts that passed.
+    /// Citations by people's marks, for the drafts that passed.
     pub after: Citations,
-    /// By the verifier's support score.
+    /// Citations by the verifier's support score, for all drafts.
     pub own_before: Citations,
-    /// The same for the drafts that passed.
+    /// Citations by the verifier's support score, for the drafts that passed.
     pub own_after: Citations,
 }
 
@@ -153,13 +152,13 @@ impl DraftRow {
 /// Counts for citation recall and precision.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Citations {
-    /// All of them.
+    /// Number of statements.
     pub statements: usize,
-    /// Statements that what they cite supports.
+    /// Number of statements that their citations support.
     pub recalled: usize,
-    /// All of them.
+    /// Number of citations.
     pub citations: usize,
-    /// Citations that their statement needs.
+    /// Number of citations that their statement needs.
     pub precise: usize,
 }
 
@@ -276,7 +275,7 @@ fn is_supported(text: &str, labels: &BTreeSet<u32>, snapshot: &EvidenceSnapshot)
         && claim_support(&words, &evidence.join("\n\n")).score >= ClaimSupport::threshold()
 }
 
-/// ALCE's two measures of one statement. `carries`: whether these items together support it.
+/// ALCE's two measures for one statement. `carries` says whether these items together support it.
 fn citations(statement: &Statement, carries: impl Fn(&BTreeSet<u32>) -> bool) -> Citations {
     let cited = cited(&statement.text);
     let labels: BTreeSet<u32> = cited.iter().flatten().copied().collect();
@@ -293,7 +292,8 @@ fn citations(statement: &Statement, carries: impl Fn(&BTreeSet<u32>) -> bool) ->
     }
 }
 
-/// Whether a citation is needed: it carries the statement alone, or the others do not without it.
+/// Whether a citation is needed: it supports the statement alone, or the others do not support it
+/// without it.
 fn is_precise(
     labels: &BTreeSet<u32>,
     recalled: bool,
@@ -304,7 +304,7 @@ fn is_precise(
     recalled && (carries(&BTreeSet::from([label])) || !carries(&without))
 }
 
-/// Everything in a statement that is or looks like a citation; `None` for a citation of nothing.
+/// Everything in a statement that is or looks like a citation; `None` for one that cites nothing.
 fn cited(text: &str) -> Vec<Option<u32>> {
     let mut out = Vec::new();
     for marker in scan_markers(text) {

@@ -1,4 +1,5 @@
-//! Attacks on real folders. Each test is named after the attack, or after the defect it rules out.
+//! Attacks on real folders. Each test is named after the attack, or after the fault that it rules
+//! out.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -103,8 +104,8 @@ fn listing(sandbox: &Sandbox) -> Vec<String> {
     entries.iter().map(line).collect()
 }
 
-/// Every function rejects the request exactly as if there were no such file; only the operator
-/// learns why.
+/// Asserts that every function rejects the request as if the file did not exist, and only the
+/// operator learns the reason.
 fn assert_unseen(sandbox: &Sandbox, path: &str, why: Why) {
     let request = format!("notes:{path}");
     let nothing = refusal::not_found(&request);

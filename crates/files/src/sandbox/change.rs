@@ -1,10 +1,10 @@
-//! Changing one file below a root after a person agreed: it is replaced completely by one rename,
-//! or moved to the trash of its root. Like reading, everything goes through handles. Nothing is
+//! Changes one file below a root after a person has agreed: replaces it completely by one rename,
+//! or moves it to the trash of its root. Like reading, everything goes through handles. Nothing is
 //! ever written through a link, and only the content that the person was shown is overwritten.
 //!
 //! Between the last check and the rename, another program can still change the file: no system
-//! offers a rename that compares. That moment is a few system calls long, and in that case the
-//! other program's change is lost.
+//! offers a rename that compares the content first. That moment is a few system calls long, and in
+//! that case the other program's change is lost.
 
 use std::io::Write as _;
 
@@ -20,7 +20,7 @@ use local_agent_text::documents::extracted;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::{Sha256, to_hex};
 
-/// Where deleted files go, at the top of their root.
+/// The folder for deleted files, at the top of their root.
 pub(super) const TRASH: &str = ".trash-local-agent";
 
 /// Extensions of files that the system executes when they are opened. Such files are never written,
@@ -32,8 +32,8 @@ const EXECUTABLE: [&str; 27] = [
 ];
 
 impl Sandbox {
-    /// The place that a change is for, and the current file there; `None`: there is none, and a
-    /// file may be created.
+    /// The place to change, and its current file; `None` if no file exists there and one may be
+    /// created.
     ///
     /// `INVALID_ARGS`, `PATH_DENIED`, `AMBIGUOUS_PATH`, `PATH_IS_DIRECTORY`, `FILE_TOO_LARGE`;
     /// `WRITE_DENIED` for a file that the system would execute; `FILE_NOT_FOUND` for a place where
@@ -248,7 +248,7 @@ fn make_folder(parent: &Dir, name: &str) -> std::io::Result<Dir> {
     parent.open_dir_nofollow(name)
 }
 
-/// Makes new names survive a power failure, where the system can do so.
+/// Makes new names durable across a power failure, if the system supports it.
 fn sync(dir: &Dir) -> std::io::Result<()> {
     #[cfg(unix)]
     // The handle itself can only be used to look up names; a file opened from it can be synced.

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 /// How far the kernel confines the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Confinement {
-    /// Only the named places can be opened, by this and any thread started from now on.
+    /// Only the named places can be opened, by this thread and every thread that it starts.
     Enforced,
     /// An older kernel enforces only a part: it restricts reading, but not every kind of writing.
     Partly,
@@ -29,9 +29,9 @@ impl Confinement {
 /// The folders and files that a process is restricted to; those that do not exist are left out.
 #[derive(Debug, Clone, Default)]
 pub struct Places {
-    /// Readable.
+    /// Folders and files that may be read.
     pub read: Vec<PathBuf>,
-    /// Readable and writable.
+    /// Folders and files that may be read and written.
     pub write: Vec<PathBuf>,
 }
 
@@ -45,7 +45,8 @@ pub fn confine(places: &Places) -> Confinement {
         RulesetCreatedAttr as _, RulesetError, RulesetStatus, path_beneath_rules,
     };
 
-    /// Names of hosts and users, time zones, libraries that are loaded late, system information.
+    /// Files that system libraries read: names of hosts and users, time zones, libraries that are
+    /// loaded late, system information.
     const SYSTEM: [&str; 8] = [
         "/etc",
         "/usr",

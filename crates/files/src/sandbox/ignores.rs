@@ -1,6 +1,7 @@
-//! `.gitignore`, `.ignore`, `.local-agentignore`: which names a walk leaves out. Each file applies
-//! to its own folder and everything below. A deeper file overrides a higher one, and within one
-//! folder the later file in this list overrides the earlier. Files above the root are not read.
+//! Decides which names a walk leaves out, from `.gitignore`, `.ignore` and `.local-agentignore`.
+//! Each file applies to its own folder and everything below. A deeper file overrides a higher one,
+//! and within one folder the later file in this list overrides the earlier. Files above the root
+//! are not read.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,9 +14,10 @@ use super::place::{look, open_file, read_to_cap};
 use super::policy::Policy;
 use super::refusal::Refusal;
 
-/// In order of precedence, lowest first.
+/// The names of ignore files, in order of precedence, lowest first.
 pub(super) const FILES: [&str; 3] = [".gitignore", ".ignore", ".local-agentignore"];
-/// Patterns are compiled, so a huge file of them would be expensive.
+/// Maximum size of an ignore file in bytes. Patterns are compiled, so a huge file would be
+/// expensive.
 const MAX_BYTES: u64 = 1 << 20;
 
 /// The rules of one folder and of those above it.

@@ -1,5 +1,5 @@
-//! The contents of one folder: files that may be read and folders that may be opened. Anything that
-//! is denied, hidden, a link or left out by an ignore file is not listed.
+//! Lists the contents of one folder: files that may be read and folders that may be opened. Denied
+//! and hidden names, links, and names that an ignore file leaves out are not listed.
 
 use std::fmt;
 
@@ -35,7 +35,7 @@ impl fmt::Display for Folder {
 pub struct Listed {
     /// The path below the root.
     pub path: RelPath,
-    /// Otherwise it is a file.
+    /// Whether it is a folder; otherwise it is a file.
     pub is_folder: bool,
     /// Size of a file in bytes; `None` for a folder and for a file that is too large to be read.
     pub size: Option<u64>,

@@ -5,7 +5,6 @@
 //! on the way down from the root's handle, one name at a time. Every error that depends on the disk
 //! has the same wording (`FILE_NOT_FOUND`), so no reply reveals anything about files outside the
 //! roots.
-//! outside the roots.
 
 mod change;
 mod confine;
@@ -101,23 +100,23 @@ impl fmt::Display for Address {
     }
 }
 
-/// What a file says, and what the file system said about it just before it was read.
+/// The bytes of a file, and its metadata just before it was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileBytes {
-    /// The file's bytes, nothing decoded and nothing replaced; of a document whose bytes are not
-    /// its text ([`documents::extracted`](local_agent_text::documents::extracted)), the text that
-    /// was taken out of them. Every reader gets the same, so hashes and spans mean the same to all.
+    /// The file's bytes, neither decoded nor changed. For a document whose bytes are not its text
+    /// ([`documents::extracted`](local_agent_text::documents::extracted)), the extracted text.
+    /// Every reader gets the same bytes, so hashes and spans mean the same to all.
     pub bytes: Vec<u8>,
-    /// Taken from the same handle before the first byte was read.
+    /// The metadata from the same handle, from before the first byte was read.
     pub stamp: FileStamp,
 }
 
 /// Why a file was not read.
 #[derive(Debug, Clone)]
 pub struct NotRead {
-    /// What is said of it.
+    /// The failure to report.
     pub failure: Failure,
-    /// Why a document was left out that was found and gave no text.
+    /// Why no text could be extracted from a document, if that is the reason.
     pub no_text: Option<SkipReason>,
 }
 
@@ -130,12 +129,12 @@ impl NotRead {
     }
 }
 
-/// The text of a file, of at most as many bytes as a file may have.
+/// The text of a file, of at most the maximum size of a file.
 fn words_of(path: &str, bytes: Vec<u8>, policy: &Policy) -> std::result::Result<Vec<u8>, Refusal> {
     text_of(path, bytes, policy.max_file_bytes).map_err(Refusal::NoText)
 }
 
-/// Handles on the roots, and the policy. Immutable; a clone shares the handles.
+/// The handles of the roots, and the policy. Immutable; a clone shares the handles.
 ///
 /// A root's handle stays with the folder it was opened on. So a process that runs for a long time
 /// builds a new sandbox for each job, to notice a root that was moved away or mounted again.
@@ -222,8 +221,8 @@ impl Sandbox {
         &self.inner.policy
     }
 
-    /// The device that the root called `source` is on; `None`: there is no such root, or its
-    /// metadata cannot be read.
+    /// The device of the root called `source`; `None` if the root is unknown or its metadata cannot
+    /// be read.
     pub fn device(&self, source: &SourceName) -> Option<u64> {
         let root = self.inner.roots.get(*self.inner.named.get(source)?)?;
         Some(cap_fs_ext::MetadataExt::dev(
@@ -278,7 +277,7 @@ impl Sandbox {
         self.read_or_skip(at).map_err(|refused| refused.failure)
     }
 
-    /// Reads as [`Sandbox::read`]; says of a document that gives no text why a list leaves it out.
+    /// Reads as [`Sandbox::read`]. For a document without text, the error has the reason for lists.
     ///
     /// # Errors
     /// Those of [`Sandbox::read`].
@@ -312,7 +311,7 @@ impl Sandbox {
             .map_err(|r| r.into_failure(&at.to_string()))
     }
 
-    /// The real reason why a request is `FILE_NOT_FOUND`; `None` when it is not, or is no longer.
+    /// The real reason why a request is `FILE_NOT_FOUND`; `None` if it is not, or no longer.
     ///
     /// Only for the operator's audit row: it reveals what the reply must not reveal.
     pub fn explain(&self, request: &str) -> Option<Why> {
@@ -378,8 +377,8 @@ impl Sandbox {
         .map_err(|d| refusal::denied(&at.to_string(), d))
     }
 
-    /// Every file below the roots whose name is exactly `name`; if there is none, every file whose
-    /// folded name matches.
+    /// Every file below the roots whose name is exactly `name`; if no name is exactly equal, every
+    /// file whose folded name matches.
     fn search(&self, name: &str) -> Vec<Candidate> {
         let folded = policy::fold(name);
         let (mut exact, mut alike) = (Vec::new(), Vec::new());
@@ -481,14 +480,15 @@ fn own_state_below(root: &Path, policy: &Policy) -> Vec<Vec<String>> {
         .collect()
 }
 
-/// The folded names that lead from the root to the state folder; none if it is not below the root.
+/// The folded names on the path from the root to the state folder; `None` if it is not below the
+/// root.
 fn names_below((state, root): (PathBuf, PathBuf)) -> Option<Vec<String>> {
     let rest = state.strip_prefix(root).ok()?.to_path_buf();
     let names: Vec<String> = names_of(&rest).iter().map(|n| policy::fold(n)).collect();
     if names.is_empty() { None } else { Some(names) }
 }
 
-/// A path with its links resolved, as far as it exists.
+/// A path with its links resolved in the part that exists.
 fn real(path: &Path) -> PathBuf {
     for above in path.ancestors() {
         if let Ok(real) = std::fs::canonicalize(above) {
@@ -506,7 +506,7 @@ fn ambiguous(request: &str, found: &[Address]) -> Failure {
     ambiguous_words(request, "file", &names)
 }
 
-/// `AMBIGUOUS_PATH`, listing what a request may mean; `names` is not empty.
+/// The failure `AMBIGUOUS_PATH` with the possible meanings of a request; `names` is not empty.
 fn ambiguous_words(request: &str, what: &str, names: &[String]) -> Failure {
     let mut listed: Vec<String> = names
         .iter()

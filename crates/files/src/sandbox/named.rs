@@ -1,4 +1,4 @@
-//! Reading one file outside all roots that a person named explicitly. Only with
+//! Reads a file outside all roots that a person named explicitly. Allowed only with
 //! `security.allow_any_path`.
 
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! The way down from a root's handle to an opened file, one name at a time. Every name is opened
+//! Opens a file on the way down from a root's handle, one name at a time. Every name is opened
 //! relative to the handle of the folder above it and never through a link. So the names that were
 //! checked are the names that were opened, even if something is renamed or swapped meanwhile; every
 //! check of a file is done on its open handle.
@@ -27,10 +27,10 @@ pub(super) struct OpenRoot<'a> {
     pub(super) policy: &'a Policy,
 }
 
-/// A file that was found and is allowed, but is not opened yet.
+/// A file that was found and is allowed, but not opened yet.
 #[derive(Debug)]
 pub(super) struct Leaf {
-    /// `None`: it is in the root itself.
+    /// The handle of its folder; `None` if that is the root itself.
     parent: Option<Dir>,
     name: String,
     pub(super) stamp: FileStamp,
@@ -132,7 +132,7 @@ impl OpenRoot<'_> {
         Ok(())
     }
 
-    /// The path that links lead to must obey the same rules as the requested path.
+    /// The path to which links lead must obey the same rules as the requested path.
     fn recheck(&self, passed: &[(Dir, String)], name: &str, is_dir: bool) -> Result<(), Refusal> {
         let names: Vec<&str> = passed
             .iter()
@@ -184,7 +184,7 @@ pub(super) fn open_file(
 
 /// Reads a file whose `stamp` was taken through the same handle, at most one byte beyond the cap.
 ///
-/// The stamp is from before the first byte was read. If the file changes meanwhile, its stamp on
+/// The stamp was taken before the first byte was read. If the file changes meanwhile, its stamp on
 /// disk differs from this one, and the next scan reads it again.
 pub(super) fn read_to_cap(
     file: File,

@@ -1,5 +1,5 @@
-//! What may be opened, judged by names alone. Pure: it makes no system calls, so the result cannot
-//! depend on what is on the disk.
+//! Decides by names alone what may be opened. Pure: it makes no system calls, so the result cannot
+//! depend on the disk.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -18,31 +18,31 @@ pub(super) const MAX_DEPTH: usize = 128;
 /// Folders for settings and deleted files of other programs, never a person's notes.
 const NEVER_WALKED: [&str; 3] = [".obsidian", ".trash", ".trash-local-agent"];
 
-/// `security.*`: what the sandbox opens.
+/// `security.*`: the files that the sandbox opens.
 #[derive(Debug, Clone)]
 pub struct Security {
-    /// Folders that may be read even if no source names them; each absolute.
+    /// Folders that may be read even if no source names them; all paths are absolute.
     pub allowed_roots: Vec<PathBuf>,
-    /// Lower-case, with the leading dot.
+    /// Allowed extensions in lower case, with the leading dot.
     pub allowed_exts: Vec<String>,
-    /// Refuse requests that begin at the root of a disk.
+    /// Whether requests with an absolute path are refused.
     pub deny_absolute_paths: bool,
-    /// Refuse segments that begin with a dot.
+    /// Whether path segments that begin with a dot are refused.
     pub deny_hidden_paths: bool,
     /// Names and `*` patterns that no segment of a path may match, case-insensitively.
     pub deny_names: Vec<String>,
-    /// For files inside the roots.
+    /// The rule for hard links of files inside the roots.
     pub hard_links: HardLinks,
-    /// For every segment below a root.
+    /// The rule for symbolic links in every segment below a root.
     pub follow_links: FollowLinks,
-    /// Larger files are listed with that reason and never read.
+    /// Maximum size of a file in bytes. A larger file is listed with that reason and never read.
     pub max_file_bytes: u64,
     /// Notes with one of these tags, or one below it, are private.
     pub private_tags: Vec<String>,
-    /// A person's `get` and `ask --read` may name any file. Only from `--config` or the user's
-    /// configuration.
+    /// Whether a person's `get` and `ask --read` may name any file. Only `--config` or the user's
+    /// configuration can set it.
     pub allow_any_path: bool,
-    /// A root outside the security root is a mistake of the configuration.
+    /// Whether a root outside the security root is a configuration error.
     pub roots_must_be_within_security_root: bool,
 }
 
@@ -58,9 +58,9 @@ pub enum HardLinks {
 /// Whether symbolic links are followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FollowLinks {
-    /// A link is listed as one and not opened.
+    /// A link is listed as a link and never opened.
     Never,
-    /// Links whose target stays inside the same root.
+    /// A link is followed if its target is inside the same root.
     Inside,
 }
 
@@ -163,9 +163,9 @@ impl Policy {
         self.allow_any_path
     }
 
-    /// Names absolute folders that contain this program's own state (its databases, its records of
-    /// earlier answers). Nothing in them is ever read as a document, even when they are below a
-    /// root: an earlier answer is not evidence.
+    /// Excludes absolute folders with this program's own state (its databases, its records of
+    /// earlier answers). Nothing in them is ever read as a document, even below a root, because an
+    /// earlier answer is not evidence.
     #[must_use]
     pub fn keep_out(mut self, folders: impl IntoIterator<Item = PathBuf>) -> Self {
         self.own_state.extend(folders);
@@ -257,8 +257,8 @@ impl Policy {
                 .any(|parts| star_matches(parts, folded))
     }
 
-    /// Names that a system interprets as something other than a plain file of that name. A colon
-    /// after an allowed extension is an NTFS stream on any system that mounts such a disk;
+    /// Whether a system interprets the name as something other than a plain file of that name. A
+    /// colon after an allowed extension is an NTFS stream on any system that mounts such a disk;
     /// otherwise a colon is an ordinary character.
     fn means_something_else(&self, folded: &str, bare: &str) -> bool {
         let allowed = || self.exts.iter().map(String::as_str).chain(CODE_EXTENSIONS);
@@ -280,7 +280,7 @@ pub(super) fn has_extension(name: &str, ext: &str) -> bool {
         && name[name.len() - ext.len()..].eq_ignore_ascii_case(ext)
 }
 
-/// One leading dot hides a name; `..foo` is an ordinary name.
+/// Whether a name is hidden: it has one leading dot. `..foo` is an ordinary name.
 fn is_hidden(name: &str) -> bool {
     let after = name.trim_start_matches('.');
     name.len() - after.len() == 1 || (after.is_empty() && !name.is_empty())
@@ -321,7 +321,7 @@ fn star_matches(parts: &[String], name: &str) -> bool {
     let [first, middle @ .., last] = parts else {
         return false;
     };
-    // A quick test that decides nearly all names; every name of every path is checked here.
+    // A quick test for most names, because every name of every path is checked here.
     if !last.is_empty() && name.as_bytes().last() != last.as_bytes().last() {
         return false;
     }

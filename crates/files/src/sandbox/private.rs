@@ -1,7 +1,8 @@
 //! Private notes: notes that are marked as visible only to their owner.
 //!
 //! A sandbox [without them](Sandbox::without_private) does not read, find or list any private note.
-//! Only this module decides this; code that gives text to others uses such a sandbox.
+//! Only this module decides which notes are private. Code that gives text to others uses such a
+//! sandbox.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,9 +17,8 @@ use local_agent_text::documents;
 use local_agent_text::error::ErrorCode;
 use local_agent_text::types::{FileStamp, RelPath, SourceName};
 
-/// How private notes are recognised, and what is known about files, by address, as long as their
-/// stamps do not change. Code that opens many sandboxes keeps it, so that each file is read only
-/// once.
+/// The rules for recognising private notes, and a cache of the result for each file while its stamp
+/// does not change. Code that opens many sandboxes keeps it, so that each file is read only once.
 #[derive(Debug)]
 pub struct PrivateNotes {
     /// A note that has one of these tags, or one below it, is private.
@@ -80,9 +80,9 @@ impl Sandbox {
         self.private.is_some()
     }
 
-    /// Whether text of this file may be given away, whatever its origin. Always true for a sandbox
-    /// that withholds nothing; otherwise false for a private note, and for a file that cannot be
-    /// read now.
+    /// Whether text of this file may be given to others, even if it comes from the index. Always
+    /// true for a sandbox that withholds nothing; otherwise false for a private note, and for a
+    /// file that cannot be read now.
     pub fn shows(&self, at: &Address) -> bool {
         let Some(notes) = &self.private else {
             return true;
@@ -120,8 +120,8 @@ impl Sandbox {
         entries.par_iter().filter(is_open).cloned().collect()
     }
 
-    /// Whether a file is not a private note. A file that is too large to be read shows only its
-    /// name.
+    /// Whether a file is not a private note. A file too large to be read shows only its name, so it
+    /// is not private.
     fn is_open(&self, source: &SourceName, path: &RelPath, stamp: Option<FileStamp>) -> bool {
         let at = Address {
             source: source.clone(),

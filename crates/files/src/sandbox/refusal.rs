@@ -1,5 +1,6 @@
 //! The wording of refusals. All errors that depend on the disk have the same wording, so that no
-//! reply reveals what is outside; the real reason is a [`Why`], for the operator's records only.
+//! reply reveals anything about files outside the roots; the real reason is a [`Why`], for the
+//! operator's records only.
 
 use std::fmt;
 
@@ -64,7 +65,7 @@ impl fmt::Display for Why {
 /// Why a path that the policy allows was not opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Refusal {
-    /// The reply is always the same sentence.
+    /// It looks as if the file did not exist: the reply is always the same sentence.
     Unseen(Why),
     Directory,
     TooLarge {
@@ -73,7 +74,7 @@ pub(super) enum Refusal {
     },
     /// Opened and allowed, but reading failed, with the system's message.
     Broken(String),
-    /// Allowed, but no text could be taken out of it.
+    /// Allowed, but no text could be extracted.
     NoText(NoText),
 }
 
@@ -136,7 +137,7 @@ impl Refusal {
     }
 }
 
-/// The sentence that all of these share.
+/// The failure with the sentence that all of these share.
 pub(super) fn not_found(request: &str) -> Failure {
     Failure::new(
         ErrorCode::FileNotFound,
@@ -145,7 +146,7 @@ pub(super) fn not_found(request: &str) -> Failure {
     .with_hint("local-agent source list")
 }
 
-/// A refusal because of the request's text and the policy.
+/// The failure for a request that its text and the policy rule out.
 pub(super) fn denied(request: &str, denied: Denied) -> Failure {
     let code = if denied == Denied::Blank {
         ErrorCode::InvalidArgs

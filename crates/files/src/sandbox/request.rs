@@ -1,11 +1,11 @@
-//! From the text of a request to the places it can mean. Pure: `PATH_DENIED` is decided here,
-//! before any system call.
+//! Parses the text of a request into the places that it can mean. Pure: `PATH_DENIED` is decided
+//! here, before any system call.
 
 use super::Selection;
 use super::policy::{Denied, MAX_PATH_BYTES, Policy, fold};
 use local_agent_text::types::{RelPath, SourceName};
 
-/// One root's name and path, without its handle, to compare the text of a request with.
+/// One root's name and path without its handle, for comparison with the text of a request.
 #[derive(Debug, Clone)]
 pub(super) struct RootText {
     pub(super) name: SourceName,
@@ -16,7 +16,7 @@ pub(super) struct RootText {
     /// Extensions that are allowed below it in addition to those of the policy: source files, and
     /// those that its selection names.
     pub(super) extensions: Vec<String>,
-    /// Which of its files are documents.
+    /// The files that are documents.
     pub(super) selection: Selection,
 }
 
@@ -33,7 +33,7 @@ impl RootText {
         }
     }
 
-    /// Whether the path is, or is in, a folder with this program's own state.
+    /// Whether the path is a folder with this program's own state, or inside one.
     pub(super) fn holds_own_state(&self, path: &RelPath) -> bool {
         self.own_state.iter().any(|folder| {
             let mut names = path.segments();
@@ -57,15 +57,15 @@ pub(super) struct Candidate {
 pub(super) struct Place {
     /// Index into the roots.
     pub(super) root: usize,
-    /// `None`: the root itself.
+    /// The path below the root; `None` for the root itself.
     pub(super) path: Option<RelPath>,
 }
 
-/// Every place a request can mean, none of them denied; never empty.
+/// All places that a request can mean and that are not denied; never empty.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Plan {
     pub(super) candidates: Vec<Candidate>,
-    /// The file name to search below all roots when no candidate exists.
+    /// The file name to search below all roots if no candidate exists.
     pub(super) bare_name: Option<String>,
 }
 
@@ -139,8 +139,8 @@ pub(super) fn plan(
     admit(places, bare_name, roots, policy)
 }
 
-/// Every folder a request can mean, none of them denied: `source:`, `source:folder`, or `folder`
-/// below any root.
+/// All folders that a request can mean and that are not denied: `source:`, `source:folder`, or
+/// `folder` below any root.
 pub(super) fn plan_folder(
     request: &str,
     roots: &[RootText],
@@ -193,7 +193,8 @@ pub(super) fn plan_folder(
     }
 }
 
-/// Keeps the places that the policy allows; if there are none, returns why the first was refused.
+/// Keeps the places that the policy allows; if it allows none of them, returns why the first was
+/// refused.
 fn admit(
     places: Vec<Candidate>,
     bare_name: Option<String>,
@@ -252,13 +253,13 @@ fn normalise(text: &str) -> Result<Vec<&str>, Denied> {
 }
 
 fn rel_path(names: &[&str]) -> Result<RelPath, Denied> {
-    // Only a path without any name fails here: it is the root itself, which has no extension that
-    // could be allowed.
+    // Only a path without any name fails here. It is the root itself, which has no allowed
+    // extension.
     RelPath::new(names.join("/")).map_err(|_| Denied::Extension)
 }
 
-/// Refuses what begins elsewhere than in the source that was named. Below a source, `~old/a.md` is
-/// in a folder of that name.
+/// Refuses a path that begins outside the named source. Below a source, `~old/a.md` is in a folder
+/// of that name.
 fn refuse_anchored(rest: &str) -> Result<(), Denied> {
     if rest == "~" || rest.starts_with("~/") || rest.starts_with("~\\") {
         Err(Denied::Home)
@@ -269,13 +270,13 @@ fn refuse_anchored(rest: &str) -> Result<(), Denied> {
     }
 }
 
-/// `~`, `~/x`, `~user/x`; a file called `~x.md` does not count.
+/// Whether the path is `~`, `~/x` or `~user/x`. A file called `~x.md` does not count.
 fn is_home(text: &str) -> bool {
     text.starts_with('~') && (text == "~" || text.contains(['/', '\\']))
 }
 
-/// A leading slash of either kind (so also UNC and device paths) or, on systems with drives, a
-/// drive letter: on others, a file may be called `a:b.md`.
+/// Whether the path has a leading slash of either kind (so also UNC and device paths) or, on
+/// systems with drives, a drive letter. On other systems, a file may be called `a:b.md`.
 fn is_absolute(text: &str) -> bool {
     let bytes = text.as_bytes();
     let has_drive =

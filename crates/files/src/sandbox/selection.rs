@@ -1,5 +1,5 @@
-//! Which files of a root are documents: `include` and `exclude` of a source, with the syntax of
-//! `.gitignore` lines, and the kinds of files that are documents in addition to notes.
+//! Selects the files of a root that are documents: `include` and `exclude` of a source, with the
+//! syntax of `.gitignore` lines, and the kinds of files that are documents in addition to notes.
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
@@ -11,12 +11,12 @@ pub const NOTE_EXTENSIONS: [&str; 2] = [".md", ".markdown"];
 /// Patterns that select files of a root. Without any pattern every file is selected.
 #[derive(Debug, Clone, Default)]
 pub struct Selection {
-    /// If there are any, a file must match one of them.
+    /// A file must match one of these, if there are any.
     include: Option<Gitignore>,
     exclude: Option<Gitignore>,
-    /// The patterns that both were compiled from, in this order.
+    /// The include and exclude patterns as text, in this order.
     patterns: [Vec<String>; 2],
-    /// In lower case with their dots.
+    /// Extensions of documents other than notes, in lower case with their dots.
     extensions: Vec<String>,
 }
 
@@ -44,8 +44,8 @@ impl Selection {
         })
     }
 
-    /// The same selection, in which files with these extensions are documents, too. Each is given
-    /// with its dot (`.txt`); case does not matter.
+    /// The same selection, in which files with these extensions are documents too. Each is given
+    /// with its dot (`.txt`); case is ignored.
     ///
     /// # Errors
     /// The extension that is not valid, and why.

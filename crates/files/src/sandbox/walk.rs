@@ -1,6 +1,6 @@
-//! The walk: lists every document below a root through handles, with the stamp of each and the
-//! reason for each that is left out. Links are never followed here, not even with `follow_links:
-//! inside`: the target of such a link is under the same root and is found under its own name.
+//! Walks a root: lists every document below it through handles, each with its stamp or with the
+//! reason why it is left out. Links are never followed here, not even with `follow_links: inside`:
+//! the target of such a link is under the same root and is found under its own name.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,17 +23,17 @@ use local_agent_text::types::{FileStamp, RelPath, SkipReason, SourceName, percen
 /// Number of entries of one folder that one thread processes in a row.
 const CHUNK: usize = 1024;
 
-/// Something that a walk found.
+/// An entry that a walk found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     /// The path below the root. For [`SkipReason::BadName`] a name for display: bytes that are not
     /// possible in a path are percent-encoded.
     pub path: RelPath,
-    /// What it is.
+    /// The kind of entry.
     pub what: What,
 }
 
-/// What is at an entry's path.
+/// The kind of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum What {
     /// A document that can be read.
@@ -46,14 +46,14 @@ impl Sandbox {
     /// Lists the documents of one root whose extension is in `exts` (with the dot, any case),
     /// sorted by the bytes of their paths.
     ///
-    /// It silently skips other extensions, hidden names, `.obsidian`, `.trash`, and what
-    /// `.gitignore`, `.ignore` and `.local-agentignore` leave out. Everything else that is not read
+    /// It silently skips other extensions, hidden names, `.obsidian`, `.trash`, and names that
+    /// `.gitignore`, `.ignore` or `.local-agentignore` leave out. Everything else that is not read
     /// is listed with its reason: files with such an extension, every symbolic link (it may be a
     /// folder), folders that are denied or cannot be listed. If a folder is listed as
     /// [`SkipReason::Unreadable`], the documents below it are unknown, which does not mean that
     /// they are gone.
     ///
-    /// `CONFIG_ERROR` when there is no such root or it cannot be listed.
+    /// `CONFIG_ERROR` if the root is unknown or cannot be listed.
     pub fn walk(&self, source: &SourceName, exts: &[&str]) -> Result<Vec<Entry>> {
         let exts: Vec<String> = exts.iter().map(|e| e.to_lowercase()).collect();
         let at = self.listable(source)?;
@@ -66,7 +66,7 @@ impl Sandbox {
     /// Lists the documents of one root: notes, and files of the kinds that the root names. See
     /// [`Sandbox::walk`].
     ///
-    /// `CONFIG_ERROR` when there is no such root or it cannot be listed.
+    /// `CONFIG_ERROR` if the root is unknown or cannot be listed.
     pub fn documents(&self, source: &SourceName) -> Result<Vec<Entry>> {
         let exts = self.document_extensions(source);
         self.walk(source, &exts.iter().map(String::as_str).collect::<Vec<_>>())
@@ -74,7 +74,7 @@ impl Sandbox {
 
     /// Lists all readable files below one root. See [`Sandbox::walk`].
     ///
-    /// `CONFIG_ERROR` when there is no such root or it cannot be listed.
+    /// `CONFIG_ERROR` if the root is unknown or cannot be listed.
     pub fn readable(&self, source: &SourceName) -> Result<Vec<Entry>> {
         let at = self.listable(source)?;
         self.walk(
@@ -94,11 +94,11 @@ impl Sandbox {
         notes.chain(more.into_iter().flatten().cloned()).collect()
     }
 
-    /// How many files of one root are not documents, by extension in lower case with its dot; the
-    /// empty extension counts files without one. Files that [`Sandbox::walk`] skips for another
-    /// reason are not counted.
+    /// The number of files of one root that are not documents, by extension in lower case with its
+    /// dot. The empty extension counts files without one. Files that [`Sandbox::walk`] skips for
+    /// another reason are not counted.
     ///
-    /// `CONFIG_ERROR` when there is no such root or it cannot be listed.
+    /// `CONFIG_ERROR` if the root is unknown or cannot be listed.
     pub fn other_kinds(&self, source: &SourceName) -> Result<BTreeMap<String, u64>> {
         let exts = self.document_extensions(source);
         let at = self.listable(source)?;
@@ -160,7 +160,7 @@ fn is_in_folder(entry: &Entry) -> bool {
     }
 }
 
-/// Which files are listed.
+/// The files to list.
 #[derive(Clone, Copy)]
 enum Wanted<'a> {
     Extensions(&'a [String]),
@@ -182,7 +182,7 @@ pub(super) struct Walk<'a> {
     policy: &'a Policy,
     wanted: Wanted<'a>,
     out: Mutex<Vec<Entry>>,
-    /// Counts of files of other kinds, if they are counted.
+    /// The counts of files of other kinds; `None` if these are not counted.
     others: Option<Mutex<BTreeMap<String, u64>>>,
 }
 
@@ -196,7 +196,7 @@ struct OpenFolder {
 }
 
 fn walk(root: &OpenRoot<'_>, wanted: Wanted<'_>) -> std::result::Result<Vec<Entry>, Refusal> {
-    // A folder that was removed while it is open is listed as empty; that must not look like a
+    // A folder that was removed while it is open is listed as empty. That must not look like a
     // vault without files.
     #[cfg(unix)]
     if root
@@ -245,9 +245,9 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// What a walk would find in one folder, not below it: entries, and the paths of folders. The
-    /// ignore files of the folders above apply to its contents, but not to `folder` itself, because
-    /// it was requested explicitly.
+    /// The entries and subfolders that a walk would find directly in one folder. The ignore files
+    /// of the folders above apply to its contents, but not to `folder` itself, because it was
+    /// requested explicitly.
     pub(super) fn one(
         self,
         folder: Option<&RelPath>,
@@ -471,8 +471,8 @@ impl Walk<'_> {
         }
     }
 
-    /// A name that is not possible in a path: listed under a name for display, if it would
-    /// otherwise have been listed.
+    /// The result for a name that cannot be part of a path. It is listed under a name for display
+    /// if a valid name of this kind would be listed.
     fn badly_named(&self, folder: &OpenFolder, entry: &DirEntry, name: &[u8]) -> Seen {
         let is_wanted = match kind_of(entry) {
             Ok(Kind::Other) => self.wanted.takes(&String::from_utf8_lossy(name)),

@@ -1,4 +1,4 @@
-//! Whether a state folder was created by this user, on this machine.
+//! Checks whether this user created a state folder on this machine.
 //!
 //! A folder that was created here contains a random number that is also recorded in the user's own
 //! configuration folder. A folder that came with a clone or an archive contains none, or one that
@@ -19,14 +19,14 @@ pub const IDENTITY_FILE: &str = "local-agent-id";
 /// Maximum size of the file of recorded folders: some ten thousand folders.
 const MAX_NOTES: u64 = 4 << 20;
 
-/// What is known about a state folder.
+/// The origin of a state folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Provenance {
-    /// There is no such folder, or it contains only unfinished files.
+    /// The folder does not exist, or contains only unfinished files.
     Empty,
     /// This user created it on this machine, or agreed to use it.
     Known,
-    /// There is no record of it.
+    /// The folder is not recorded.
     Unknown,
 }
 
@@ -37,14 +37,14 @@ pub struct KnownStates {
 }
 
 impl KnownStates {
-    /// The list is stored in `file`, which need not exist. Does not access the disk.
+    /// The list in `file`, which need not exist. This does not access the disk.
     pub fn new(file: &Path) -> Self {
         Self {
             file: file.to_owned(),
         }
     }
 
-    /// What is known about the folder at `path`. Creates nothing.
+    /// The origin of the folder at `path`. Creates nothing.
     ///
     /// # Errors
     /// `CONFIG_UNTRUSTED` when the file with its number is a link, `FILE_READ_ERROR` when the
@@ -54,7 +54,7 @@ impl KnownStates {
         let folder = match StateDirectory::open_configured(path) {
             Ok(Some(folder)) => folder,
             Ok(None) => return Ok(Provenance::Empty),
-            // The code that needs the folder reports what is there instead.
+            // The code that uses the folder reports the file in its place.
             Err(e) if e.kind() == io::ErrorKind::NotADirectory => return Ok(Provenance::Empty),
             Err(e) => return Err(fail(e)),
         };
@@ -96,7 +96,7 @@ impl KnownStates {
         let mut number = [0; 16];
         getrandom::fill(&mut number).map_err(|e| fail(io::Error::other(e)))?;
         let number = to_hex(&number);
-        // Recorded first: a folder with an unrecorded number would be refused.
+        // It is recorded first, because a folder with an unrecorded number would be refused.
         self.note(&number, owner(path), path)?;
         folder
             .replace(IDENTITY_FILE, format!("{number}\n").as_bytes())
@@ -151,7 +151,7 @@ impl KnownStates {
             #[cfg(unix)]
             std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
             let mut file = options.open(&self.file)?;
-            // The rest of a line that a crash left must not be joined with this one.
+            // The rest of a line that a crash left must not be joined to the new line.
             if !ends_a_line(&mut file)? {
                 line.insert(0, '\n');
             }

@@ -2,9 +2,9 @@
 //!
 //! Everything that the program writes for itself (databases, locks, both projections, records of
 //! runs) is in a few folders that may have come with somebody's clone. A link in such a folder
-//! could lead to any file of the user. So each file is opened relative to the handle of its folder.
-//! A link is refused, and so is a file with more than one hard link if it is to be changed in
-//! place. New files and folders are accessible only to their owner.
+//! could lead to any file of the user. For this reason each file is opened relative to the handle
+//! of its folder. A link is refused, and so is a file with more than one hard link if it is to be
+//! changed in place. New files and folders are accessible only to their owner.
 //!
 //! | file | subject |
 //! | --- | --- |
@@ -25,7 +25,7 @@ use local_agent_text::types::to_hex;
 
 pub use identity::{IDENTITY_FILE, KnownStates, Provenance};
 
-/// How the names of unfinished files begin and end. The next writer removes those that a crash
+/// Prefix and suffix of the names of unfinished files. The next writer removes those that a crash
 /// left.
 const UNFINISHED: (&str, &str) = ("tmp-", ".part");
 
@@ -39,9 +39,9 @@ pub struct StateDirectory {
 /// One name in a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DirectoryEntry {
-    /// One segment.
+    /// The name: one segment.
     pub name: String,
-    /// As the folder says it.
+    /// The kind, as the folder's listing reports it.
     pub kind: EntryKind,
 }
 
@@ -50,7 +50,7 @@ pub struct DirectoryEntry {
 pub enum EntryKind {
     /// A regular file.
     File,
-    /// A folder of its own.
+    /// A folder.
     Folder,
     /// A symbolic link.
     Link,
@@ -59,8 +59,8 @@ pub enum EntryKind {
 }
 
 impl StateDirectory {
-    /// Opens the folder at `path`, whose last name may be a link: the person who configured the
-    /// path decided where the folder is. `None`: there is nothing there.
+    /// Opens the folder at `path`; `None` if it does not exist. Its last name may be a link,
+    /// because the person who configured the path decided where the folder is.
     pub fn open_configured(path: &Path) -> io::Result<Option<Self>> {
         found(
             Dir::open_ambient_dir(path, cap_std::ambient_authority())
@@ -68,8 +68,7 @@ impl StateDirectory {
         )
     }
 
-    /// Opens the folder at `path`, whose last name must not be a link. `None`: there is nothing
-    /// there.
+    /// Opens the folder at `path`, whose last name must not be a link; `None` if it does not exist.
     pub fn open(path: &Path) -> io::Result<Option<Self>> {
         match open_without_link(path) {
             Ok(dir) => Ok(Some(Self::new(dir, path))),
@@ -106,7 +105,7 @@ impl StateDirectory {
         &self.path
     }
 
-    /// The folder `name` in this one. `None`: there is nothing there.
+    /// The folder `name` in this one; `None` if it does not exist.
     pub fn child(&self, name: &str) -> io::Result<Option<Self>> {
         plain(name)?;
         let opened = self
@@ -119,8 +118,8 @@ impl StateDirectory {
         }
     }
 
-    /// The folder `name` in this one; created, accessible only to its owner, if there is nothing
-    /// there.
+    /// The folder `name` in this one. If it does not exist, it is created, accessible only to its
+    /// owner.
     pub fn make_child(&self, name: &str) -> io::Result<Self> {
         plain(name)?;
         #[allow(unused_mut)]
@@ -135,13 +134,13 @@ impl StateDirectory {
             .ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
-    /// Opens the file `name` for reading. `None`: there is nothing there.
+    /// Opens the file `name` for reading; `None` if it does not exist.
     pub fn read(&self, name: &str) -> io::Result<Option<fs::File>> {
         found(self.open_file(name, OpenOptions::new().read(true)))
     }
 
-    /// The bytes of the file `name`. `None`: there is nothing there. `InvalidData`: there are more
-    /// than `cap`.
+    /// The bytes of the file `name`; `None` if it does not exist. `InvalidData` if it has more than
+    /// `cap` bytes.
     pub fn read_bytes(&self, name: &str, cap: u64) -> io::Result<Option<Vec<u8>>> {
         let Some(file) = self.read(name)? else {
             return Ok(None);
@@ -157,8 +156,8 @@ impl StateDirectory {
         Ok(Some(bytes))
     }
 
-    /// Opens the file `name` for reading and writing in place, and creates it, accessible only to
-    /// its owner, if there is nothing there. A file with more than one hard link is refused: the
+    /// Opens the file `name` for reading and writing in place. If it does not exist, it is created,
+    /// accessible only to its owner. A file with more than one hard link is refused, because the
     /// change would be visible under the other name.
     pub fn update(&self, name: &str) -> io::Result<fs::File> {
         let mut how = OpenOptions::new();
@@ -170,8 +169,7 @@ impl StateDirectory {
         Ok(file.into_std())
     }
 
-    /// Creates the file `name`, accessible only to its owner. `AlreadyExists` when anything has
-    /// that name.
+    /// Creates the file `name`, accessible only to its owner. `AlreadyExists` if the name is taken.
     pub fn create_new(&self, name: &str) -> io::Result<fs::File> {
         let mut how = OpenOptions::new();
         how.write(true).create_new(true);
@@ -202,8 +200,7 @@ impl StateDirectory {
         Ok((name.clone(), self.create_new(&name)?))
     }
 
-    /// Removes the unfinished files that a crash left. If one cannot be removed, that is not an
-    /// error.
+    /// Removes the unfinished files that a crash left. A file that cannot be removed is ignored.
     pub fn remove_unfinished(&self) {
         for entry in self.entries().unwrap_or_default() {
             if is_unfinished(&entry.name) {
@@ -228,13 +225,13 @@ impl StateDirectory {
         self.dir.remove_dir(plain(name)?)
     }
 
-    /// Removes the file or link `name`; returns whether there was one. A link's target stays.
+    /// Removes the file or link `name`; returns whether it existed. The target of a link is kept.
     pub fn remove(&self, name: &str) -> io::Result<bool> {
         Ok(found(self.dir.remove_file(plain(name)?))?.is_some())
     }
 
-    /// Removes the folder `name` with everything below it; returns whether there was one. Links
-    /// below it are removed, never followed.
+    /// Removes the folder `name` with everything below it; returns whether it existed. Links below
+    /// it are removed, never followed.
     pub fn remove_folder(&self, name: &str) -> io::Result<bool> {
         let Some(child) = self.child(name)? else {
             return Ok(false);
@@ -263,7 +260,7 @@ impl StateDirectory {
         Ok(out)
     }
 
-    /// The metadata of `name`; for a link that of the link itself. `None`: there is nothing there.
+    /// The metadata of `name`; for a link, those of the link itself. `None` if it does not exist.
     pub fn metadata(&self, name: &str) -> io::Result<Option<Metadata>> {
         found(self.dir.symlink_metadata(plain(name)?))
     }
@@ -286,10 +283,10 @@ impl StateDirectory {
         Ok(self.path.canonicalize()?.join(name))
     }
 
-    /// Like [`StateDirectory::checked_path`], for a library that changes the file: the file is
-    /// created, accessible only to its owner, if there is nothing there, and a file with more than
-    /// one hard link is refused. An existing file is not opened, because closing it would release
-    /// the locks that this process holds on it elsewhere.
+    /// Like [`StateDirectory::checked_path`], for a library that changes the file: a missing file
+    /// is created, accessible only to its owner, and a file with more than one hard link is
+    /// refused. An existing file is not opened, because closing it would release the locks that
+    /// this process holds on it elsewhere.
     pub fn writable_path(&self, name: &str, endings: &[&str]) -> io::Result<PathBuf> {
         let path = self.checked_path(name, endings)?;
         match self.metadata(name)? {
@@ -304,8 +301,8 @@ impl StateDirectory {
         }
     }
 
-    /// Makes renames and new names in the folder survive a power failure, where the system can do
-    /// so.
+    /// Makes renames and new names in the folder durable across a power failure, if the system
+    /// supports it.
     pub fn sync(&self) -> io::Result<()> {
         #[cfg(unix)]
         self.dir.open(".")?.sync_all()?;
@@ -378,8 +375,7 @@ pub fn is_unfinished(name: &str) -> bool {
     middle.is_some_and(|hex| hex.len() == 16 && hex.bytes().all(|b| b.is_ascii_hexdigit()))
 }
 
-/// The failure inside `error`, if it says that one of our files was refused, not that the system
-/// failed.
+/// The failure inside `error` if one of our files was refused; `None` if the system failed.
 pub fn refusal(error: &io::Error) -> Option<Failure> {
     error.get_ref()?.downcast_ref::<Failure>().cloned()
 }
@@ -421,7 +417,7 @@ pub fn quoted(path: &Path) -> String {
     }
 }
 
-/// Whether a shell reads the character as it is.
+/// Whether a shell takes the character literally without quotes.
 fn needs_no_quotes(c: char) -> bool {
     c.is_alphanumeric() || "/._-+,:@%".contains(c)
 }
@@ -440,7 +436,7 @@ fn plain(name: &str) -> io::Result<&str> {
     }
 }
 
-/// `None` if there is nothing there.
+/// Turns "not found" into `None`.
 fn found<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     match result {
         Ok(value) => Ok(Some(value)),
@@ -449,7 +445,7 @@ fn found<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     }
 }
 
-/// New files are accessible only to their owner.
+/// Makes new files accessible only to their owner.
 fn private(how: &mut OpenOptions) -> &mut OpenOptions {
     #[cfg(unix)]
     cap_std::fs::OpenOptionsExt::mode(how, 0o600);

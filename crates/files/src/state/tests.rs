@@ -179,7 +179,7 @@ fn what_is_made_is_for_its_owner_alone() {
         (mode(&at("one")), mode(&at("two")), mode(&at("three"))),
         (0o600, 0o600, 0o600)
     );
-    // Files that were open to others are no longer.
+    // Files that others could access are private now.
     fs::set_permissions(at("one"), fs::Permissions::from_mode(0o644)).unwrap();
     fs::set_permissions(at(""), fs::Permissions::from_mode(0o755)).unwrap();
     folder.make_private().unwrap();

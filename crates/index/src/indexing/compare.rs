@@ -10,8 +10,8 @@ use local_agent_files::sandbox::{Address, Entry, Sandbox, What};
 use local_agent_text::error::Result;
 use local_agent_text::types::{FileStamp, Sha256, SkipReason};
 
-/// As in the `index` job: a file written this shortly before a scan may change again without a
-/// change to its stamp.
+/// A file written this shortly before a scan may change again without a new stamp, as in the
+/// `index` job.
 const STAMP_GRAIN_NS: i64 = 2_000_000_000;
 
 /// An indexed document whose file has not changed since it was indexed.
@@ -29,11 +29,11 @@ pub struct FreshDocument {
 /// The result of a comparison; files are named `source:path`.
 #[derive(Debug, Default)]
 pub struct Compared {
-    /// Not indexed yet.
+    /// Files that are not indexed yet.
     pub new: Vec<String>,
-    /// Indexed with other bytes.
+    /// Files with other bytes than those that were indexed.
     pub changed: Vec<String>,
-    /// Indexed, and no longer there.
+    /// Files that were indexed and no longer exist.
     pub gone: Vec<String>,
     /// Sources whose missing files are not treated as deleted, one sentence each; those files are
     /// not in `gone`.
@@ -106,8 +106,8 @@ pub fn compare(
     Ok(())
 }
 
-/// The documents that the index knows and no entry showed, sorted. If a folder cannot be listed,
-/// nothing is known about the files below it, so none of them counts as gone.
+/// The indexed documents for which the walk found no entry, sorted. If a folder cannot be listed,
+/// the files below it are unknown, so they do not count as gone.
 fn gone(source: &Source, entries: &[Entry], not_shown: KnownDocuments) -> Vec<String> {
     let closed: Vec<String> = entries
         .iter()
@@ -179,7 +179,8 @@ fn state(
     };
     let same = match sandbox.read(&at) {
         Ok(file) => known.sha256 == Some(*Sha256::of(&file.bytes).as_bytes()),
-        // Still unreadable, or newly unreadable: the latter will be listed with its reason.
+        // The file is still unreadable, or newly unreadable. In the second case the job lists it
+        // with its reason.
         Err(_) => known.status != "indexed",
     };
     if same { State::Same } else { State::Changed }

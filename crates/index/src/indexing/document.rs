@@ -1,4 +1,4 @@
-//! Turns the bytes of one file into its index row. Pure.
+//! Turns the bytes of one file into its index row. Pure functions.
 
 use std::collections::HashMap;
 
@@ -137,8 +137,8 @@ fn link(link: &markdown::Link) -> LinkRow {
     }
 }
 
-/// The ISO date at the start of frontmatter `date`, otherwise of `created`; a day that no calendar
-/// has does not count.
+/// The ISO date at the start of frontmatter `date`, otherwise of `created`; `None` if that day does
+/// not exist.
 fn note_date(document: &Document) -> Option<String> {
     ["date", "created"]
         .iter()

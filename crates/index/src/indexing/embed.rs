@@ -1,9 +1,9 @@
 //! The `embed` job: adds vectors for texts that have none under the current fingerprint.
 //!
-//! Rows are committed in batches, so a killed run loses only seconds of work; the matrix is
-//! published at intervals, so a first run of hours is useful within minutes. Texts are processed in
-//! order of length: batches need no padding, and the estimate of the remaining time is honest,
-//! because progress is counted in tokens.
+//! Rows are committed in batches, so a killed run loses only seconds of work. The matrix is
+//! published at intervals, so even a first run of hours gives results within minutes. Texts are
+//! processed in order of length: batches need no padding. Progress is counted in tokens, so the
+//! estimate of the remaining time is accurate.
 
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -35,13 +35,13 @@ pub struct EmbedOptions<'a> {
     pub vectors_dir: &'a Path,
     /// Identifies the model; only vectors with the same fingerprint are comparable.
     pub fingerprint: Fingerprint,
-    /// Shown with the rows.
+    /// The id of the model, stored with the rows.
     pub model_id: &'a str,
     /// Tokens in one forward pass.
     pub batch_tokens: usize,
     /// Worker threads.
     pub threads: usize,
-    /// Embed at most this many; prunes nothing.
+    /// Embed at most this many chunks, and remove no vectors.
     pub limit: Option<usize>,
     /// Embed these chunks first, in this order (`try`: the hits of the question).
     pub first: &'a [i64],
@@ -54,21 +54,21 @@ pub struct EmbedOptions<'a> {
     pub no_prune: bool,
     /// How long a vector that no chunk uses is kept.
     pub keep_unused: Duration,
-    /// Now, in seconds since 1970.
+    /// The current time in seconds since 1970.
     pub clock: i64,
-    /// Count only.
+    /// Only count, and change nothing.
     pub dry_run: bool,
     /// Chunks whose text must not be given to the model.
     pub kept_back: Option<&'a IdSet>,
     /// How long to wait for another `embed`.
     pub wait: Duration,
-    /// What other processes see while this job holds the lock.
+    /// The text that other processes see while this job holds the lock.
     pub holder: &'a str,
     /// RFC 3339, stored with each row.
     pub now: &'a str,
 }
 
-/// What a run did. Field names are those of `embed --json`.
+/// The statistics of a run. Field names are those of `embed --json`.
 #[derive(Debug, Default, schemars::JsonSchema, serde::Serialize)]
 pub struct EmbedSummary {
     /// Chunks of the whole index.
@@ -77,11 +77,11 @@ pub struct EmbedSummary {
     pub existing_embeddings: u64,
     /// All vectors before the run, of every model.
     pub embeddings_total_before: u64,
-    /// All vectors after it.
+    /// All vectors after the run, of every model.
     pub embeddings_total_after: u64,
     /// Vectors that no chunk used before the run.
     pub orphan_embeddings_before: u64,
-    /// Those of them that it removed.
+    /// Number of those vectors that the run removed.
     pub orphan_embeddings_pruned: u64,
     /// Vectors that no chunk uses but that are still kept.
     pub orphan_embeddings_kept: u64,
@@ -95,24 +95,24 @@ pub struct EmbedSummary {
     pub skipped_ok: usize,
     /// Tokens that were embedded.
     pub tokens: u64,
-    /// Chunks longer than the window of the model: the mean of several vectors.
+    /// Chunks longer than the window of the model, whose vector is the mean of several.
     pub windowed: usize,
     /// Chunks of private notes, which are not sent to a model on another machine.
     pub kept_back: usize,
-    /// Nothing was written.
+    /// Whether the run wrote nothing.
     pub dry_run: bool,
     /// Chunks that have a vector in the matrix, and all chunks.
     pub covered_chunks: usize,
-    /// How many `errors` there are.
+    /// The number of `errors`.
     pub errors_count: usize,
     /// One sentence for each text that could not be embedded.
     pub errors: Vec<String>,
-    /// Where a foreign database was moved to.
+    /// The new path of a foreign database that was moved aside.
     pub moved_aside: Option<PathBuf>,
 }
 
-/// Embeds everything that has no vector yet. `load` is called only if there is something to embed:
-/// otherwise no model is loaded.
+/// Embeds every text without a vector. `load` is called only if there is one, so otherwise no model
+/// is loaded.
 pub fn embed(
     options: &EmbedOptions<'_>,
     load: impl FnOnce() -> Result<Embedder>,
@@ -179,7 +179,8 @@ fn work(
     Ok(summary)
 }
 
-/// Plans the run; meanwhile every byte of the published matrix is compared with its checksums.
+/// Plans the run. At the same time, every byte of the published matrix is compared with its
+/// checksums.
 fn plan_and_check(
     options: &EmbedOptions<'_>,
     store: &EmbeddingStore,
@@ -370,7 +371,7 @@ fn order(work: &mut [Work], first: &[i64]) {
     work.sort_by_cached_key(|one| (rank_of(first, one), one.tokens, one.chunk_id));
 }
 
-/// The place of a chunk among those that are embedded first.
+/// The position of a chunk among those that are embedded first.
 fn rank_of(first: &[i64], work: &Work) -> usize {
     first
         .iter()

@@ -1,16 +1,16 @@
-//! Detects a source whose files are all missing, or mostly missing and on a different disk: more
-//! likely an unmounted disk than deleted notes. Its documents are kept unless a person confirms the
-//! deletion.
+//! Detects a source whose files are all missing, or mostly missing and on a different disk. An
+//! unmounted disk is more likely than deleted notes, so the documents are kept until a person
+//! confirms the deletion.
 
 use local_agent_files::sandbox::{Entry, What};
 use local_agent_text::error::{ErrorCode, Failure};
 use local_agent_text::types::{SkipReason, SourceName};
 
-/// What to do about it.
+/// The advice for such a source.
 pub const WAY_OUT: &str = "bring the files back (is the disk mounted?) and run `local-agent index`, or, when they are meant to be gone, \
      `local-agent index --allow-empty`";
 
-/// What the index had for a source.
+/// The index's data on a source before the scan.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Was {
     /// Documents that were indexed.
@@ -27,8 +27,8 @@ pub(super) fn shown(entries: &[Entry]) -> usize {
         .count()
 }
 
-/// Why the files of a source must not be treated as deleted, when only `shown` of them are found on
-/// `device`.
+/// The reason why the files of a source must not be treated as deleted, if a walk found only
+/// `shown` of them, on `device`.
 pub(super) fn suspicion(
     source: &SourceName,
     was: Was,

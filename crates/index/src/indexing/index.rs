@@ -30,7 +30,7 @@ const BATCH_BYTES: u64 = 4 << 20;
 /// has a resolution of two seconds, others are finer.
 const STAMP_GRAIN: Duration = Duration::from_secs(2);
 
-/// What to index and how.
+/// The options of a run.
 pub struct IndexOptions<'a> {
     /// The sources to scan.
     pub selected: &'a [Source],
@@ -47,7 +47,7 @@ pub struct IndexOptions<'a> {
     pub chunker_sig: &'a str,
     /// Finds where to cut source code.
     pub definitions: FindDefinitions<'a>,
-    /// Hash every file, whatever its stamp says.
+    /// Hash every file, even if its stamp did not change.
     pub verify: bool,
     /// Rebuild everything next to the current index, which stays in use until then; a foreign
     /// database is first moved aside, with this suffix.
@@ -56,7 +56,7 @@ pub struct IndexOptions<'a> {
     pub allow_empty: bool,
     /// How long to wait for another `index`.
     pub wait: Duration,
-    /// What other processes see while this job holds the lock.
+    /// The text that other processes see while this job holds the lock.
     pub holder: &'a str,
 }
 
@@ -69,7 +69,7 @@ pub struct Skipped {
     pub reason: String,
 }
 
-/// What a run did. Field names are those of `index --json`.
+/// The statistics of a run. Field names are those of `index --json`.
 #[derive(Debug, Default, schemars::JsonSchema, serde::Serialize)]
 pub struct IndexSummary {
     /// Files that the walk found.
@@ -78,13 +78,13 @@ pub struct IndexSummary {
     pub docs_read: usize,
     /// Documents that are new or have other bytes.
     pub docs_changed: usize,
-    /// Documents with the bytes that they had.
+    /// Documents with the same bytes as before.
     pub docs_unchanged: usize,
     /// Documents whose file is gone.
     pub docs_pruned: usize,
     /// New chunks.
     pub chunks_written: usize,
-    /// Chunks that no document has any more.
+    /// Chunks that are in no document any more.
     pub chunks_removed: usize,
     /// Documents in the index now.
     pub total_docs: u64,
@@ -92,14 +92,14 @@ pub struct IndexSummary {
     pub total_chunks: u64,
     /// Files that are not documents, each with the reason.
     pub skipped: Vec<Skipped>,
-    /// How many `errors` there are.
+    /// The number of `errors`.
     pub errors_count: usize,
     /// One sentence for each source or file that could not be read.
     pub errors: Vec<String>,
     /// The same errors with their codes.
     #[serde(skip)]
     pub failures: Vec<Failure>,
-    /// Where a foreign database was moved to.
+    /// The new path of a foreign database that was moved aside.
     pub moved_aside: Option<PathBuf>,
 }
 
@@ -191,12 +191,12 @@ struct Job<'a, 'l> {
     on_progress: OnProgress<'a>,
 }
 
-/// What the index had for each source.
+/// The index's data on each source before the run.
 type Before = HashMap<String, Was>;
 
 impl Job<'_, '_> {
     /// Rebuilds index and projection next to the current ones, which stay readable meanwhile. From
-    /// the old ones it only reads how many documents each source had, and only if the index is
+    /// the old index it only reads the number of documents of each source, and only if the index is
     /// sound.
     fn rebuild(&self, summary: &mut IndexSummary) -> Result<()> {
         let IndexOptions {
@@ -235,14 +235,15 @@ impl Job<'_, '_> {
         Ok(&**self.counter.get_or_init(|| counter))
     }
 
-    /// Removes the unfinished rebuild; what cannot be removed now is removed by the next run.
+    /// Removes the unfinished rebuild. Files that cannot be removed now are removed by the next
+    /// run.
     fn give_up(&self) {
         let _ = store::clear_beside(self.options.db_path);
         let _ = crate::lexical::clear_beside(self.options.lexical_dir);
     }
 
-    /// Scans all selected sources and writes their documents. `before`: what another index had for
-    /// them.
+    /// Scans all selected sources and writes their documents. `before` is the data of another index
+    /// on them.
     fn scan_all(
         &self,
         writer: &mut IndexWriter,
@@ -311,7 +312,7 @@ impl Job<'_, '_> {
     }
 }
 
-/// What the index at `db_path` has for its sources; `None` if there is no sound index.
+/// The data of the index at `db_path` on its sources; `None` if the index is missing or damaged.
 fn before(db_path: &Path) -> Option<Before> {
     if store::is_damaged(db_path, Database::Index).unwrap_or(true) {
         return None;
@@ -325,7 +326,7 @@ fn before(db_path: &Path) -> Option<Before> {
         .collect()
 }
 
-/// The name of a source and what the index had of it.
+/// The name of a source and the index's data on it.
 fn was_before(reader: &IndexReader, held: store::SourceRecord) -> Option<(String, Was)> {
     let device = reader.device(&held.name).ok()?;
     let documents = usize::try_from(held.documents).unwrap_or(usize::MAX);
@@ -364,9 +365,9 @@ struct Scan<'a> {
     entries: Vec<Entry>,
     known: KnownDocuments,
     last_scan_ns: i64,
-    /// What the index had before this run.
+    /// The index's data on the source before this run.
     was: Was,
-    /// Whether that was another index: then nothing is known about single files.
+    /// Whether those data come from another index, which says nothing about single files.
     is_new: bool,
     /// The device of the source's root.
     device: Option<u64>,
@@ -448,7 +449,7 @@ impl<'a> Scan<'a> {
         if !work.is_empty() {
             self.process(&work, writer, job.counter()?, job.on_progress, summary)?;
         }
-        // If the clock was set back, what is written now must not look old.
+        // If the clock was set back, the new documents must not look old.
         writer.scanned(
             &self.source.name,
             self.source_id,
@@ -513,8 +514,8 @@ impl<'a> Scan<'a> {
         Ok(())
     }
 
-    /// Row ids of the documents that no entry showed. If a folder cannot be listed, nothing is
-    /// known about the files below it, so none of them counts as gone.
+    /// Row ids of the documents for which the walk found no entry. If a folder cannot be listed,
+    /// the files below it are unknown, so they do not count as gone.
     fn gone(&self) -> Vec<i64> {
         let mut seen: HashSet<&str, RandomState> =
             HashSet::with_capacity_and_hasher(self.entries.len(), RandomState::default());
@@ -539,7 +540,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// The stamp proves that the bytes are those that were indexed, and they were cut with the
+    /// Whether the stamp proves that the file has the indexed bytes, and they were cut with the
     /// current chunking.
     fn is_unchanged(&self, path: &RelPath, stamp: &FileStamp) -> bool {
         !self.options.verify
@@ -550,8 +551,8 @@ impl<'a> Scan<'a> {
             })
     }
 
-    /// No text could be taken out of it, and it is as it was: some files cost seconds to find that
-    /// out.
+    /// Whether a file without extractable text has not changed. For some files it takes seconds to
+    /// find out that they have no text.
     fn gives_no_text(&self, path: &RelPath, stamp: &FileStamp) -> bool {
         !self.options.verify
             && self.known.get(path.as_str()).is_some_and(|known| {
@@ -559,16 +560,16 @@ impl<'a> Scan<'a> {
             })
     }
 
-    /// Whether a stamp proves that the bytes are those that were read.
+    /// Whether a stamp proves that the file has the bytes that were read.
     fn proves(&self, known: &KnownDocument, stamp: &FileStamp) -> bool {
         let grain = i64::try_from(STAMP_GRAIN.as_nanos()).unwrap_or(i64::MAX);
         known.stamp == *stamp && stamp.mtime_ns < self.last_scan_ns.saturating_sub(grain)
     }
 
     /// One thread writes a batch while the others read, hash and cut the next; if it finishes
-    /// first, it helps them. The work is done in batches because a writer next to one reader per
-    /// core would have to wait for a core, and at the end the readers, far ahead, would wait for
-    /// the writer. A batch is therefore reported when the next one is cut.
+    /// first, it helps them. The batches keep writer and readers together: with one reader per
+    /// core, a writer would wait for a core, and at the end the readers would be far ahead and wait
+    /// for the writer. A batch is therefore reported when the next one is cut.
     fn process(
         &self,
         work: &[(&Entry, &RelPath)],
@@ -692,8 +693,8 @@ impl<'a> Scan<'a> {
             && known.sha256 == Some(*Sha256::of(&file.bytes).as_bytes())
     }
 
-    /// A row that only repeats why a file is skipped is not written: then nothing is published and
-    /// no projection becomes stale.
+    /// The result for a row. A row that only repeats why a file is skipped is not written, so that
+    /// nothing is published and no projection becomes stale.
     fn outcome(&self, row: DocumentRow) -> Outcome {
         let known = self.known.get(row.path.as_str());
         let sha256 = row.sha256.map(|sha256| *sha256.as_bytes());
@@ -708,7 +709,7 @@ impl<'a> Scan<'a> {
     }
 }
 
-/// Whether a document was not seen although its folder could be read.
+/// Whether a document was not found although its folder could be read.
 fn is_gone(seen: &HashSet<&str, RandomState>, closed: &[String], path: &str) -> bool {
     !seen.contains(path)
         && !closed
@@ -731,7 +732,7 @@ fn list(skipped: Skipped, summary: &mut IndexSummary) {
     }
 }
 
-/// Why a file that the walk found could not be read a moment later.
+/// Why a file that the walk found could not be read afterwards.
 fn reason(failure: &Failure, why: impl FnOnce() -> Option<Why>) -> SkipReason {
     match failure.code {
         ErrorCode::FileTooLarge => SkipReason::TooLarge,

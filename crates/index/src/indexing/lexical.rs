@@ -59,8 +59,8 @@ fn is_of_commit(commit: Option<CommitId>, dir: &Path) -> bool {
     commit.is_some() && stamp.map(|stamp| stamp.index_commit) == commit
 }
 
-/// Makes `dir` follow the newest commit of `db_path`; starts over when `rebuild` is set or the
-/// difference is unknown.
+/// Brings `dir` up to date with the newest commit of `db_path`; starts over if `rebuild` is set or
+/// the difference is unknown.
 pub(super) fn catch_up(
     db_path: &Path,
     dir: &Path,
@@ -103,7 +103,7 @@ pub(super) fn catch_up(
     writer.commit(&wanted)
 }
 
-/// This thread reads, the others analyse.
+/// This thread reads documents; the others analyse them.
 fn add_all(
     index: &IndexReader,
     writer: &LexicalWriter,
@@ -172,7 +172,7 @@ fn add(writer: &LexicalWriter, source: &LexicalSource) -> Result<()> {
     })
 }
 
-/// The texts of the frontmatter, one per line: they are in no chunk, but people search for them.
+/// The values of the frontmatter, one per line. They are in no chunk, but people search for them.
 fn frontmatter_values(json: &str) -> String {
     fn collect(value: &Value, texts: &mut Vec<String>) {
         match value {

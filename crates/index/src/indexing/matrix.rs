@@ -9,9 +9,9 @@ use crate::vectors::{Matrix, MatrixStamp, Row, VectorWriter};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::{ChunkKey, Fingerprint, Sha256};
 
-/// Whether `old` contains the `covered` chunks that have a vector, and was published from the
-/// current state of the databases: then there is nothing to publish, and the leftovers of killed
-/// runs are removed.
+/// Whether `old` is current: it contains the `covered` chunks with a vector and was published from
+/// the current state of the databases. Then it need not be published again, and the leftovers of
+/// killed runs are removed.
 pub(super) fn is_current(
     index_db: &Path,
     store: &EmbeddingStore,

@@ -1,4 +1,4 @@
-//! Measures what a model's cosines mean, on the index itself: headings are treated as questions,
+//! Measures the scale of a model's cosines on the index itself: headings are treated as questions,
 //! and their sections as the passages that answer them.
 
 use std::path::Path;
@@ -17,11 +17,11 @@ const PASSAGES: usize = 256;
 /// Number of headings that are embedded as questions; a server gets a separate request for each.
 const QUESTIONS: usize = 48;
 
-/// With fewer passages nothing is measured: an estimate is just as good.
+/// With fewer passages nothing is measured, because an estimate is just as good.
 const FEWEST_PASSAGES: usize = 16;
 
-/// A profile is measured again when the index has grown by a quarter: new notes may be in another
-/// language.
+/// A profile is measured again when the index has grown by this ratio (a quarter), because new
+/// notes may be in another language.
 const GROWTH: (usize, usize) = (5, 4);
 
 /// Number of words of a passage without a heading that are used as a question.

@@ -1,9 +1,9 @@
 //! The `index` and `embed` jobs: scan → diff → chunk → write → publish.
 //!
 //! SQLite commits first, then the lexical projection, then the matrix. If a job is killed in
-//! between, the projection is stale and knows it; the next run updates it incrementally. Memory is
-//! limited by the batch size, not the corpus. `index --rebuild` builds index and lexical projection
-//! next to the current ones, and swaps them in when both are complete.
+//! between, the projection is stale. Its stamp shows this, and the next run updates it
+//! incrementally. Memory is limited by the batch size, not the corpus. `index --rebuild` builds
+//! index and lexical projection next to the current ones, and swaps them in when both are complete.
 
 use std::path::PathBuf;
 
@@ -29,9 +29,9 @@ pub use index::{
 /// One entry of `sources`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
-    /// Stands before the path in an address.
+    /// The name, which comes before the path in an address.
     pub name: SourceName,
-    /// Absolute; need not exist.
+    /// The absolute path of its folder, which need not exist.
     pub root: PathBuf,
     /// A free-form word shown with each hit (`corpus`, `notes`).
     pub kind: String,
@@ -45,25 +45,25 @@ pub struct Source {
 /// Progress of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress {
-    /// This many files are to be read.
+    /// Files are being read.
     Files {
-        /// Looked into.
+        /// Number of files that were read.
         done: usize,
-        /// All of them.
+        /// Number of files to read.
         total: usize,
     },
-    /// This many documents are to be added to lexical search.
+    /// Documents are being added to lexical search.
     Lexical {
-        /// Added.
+        /// Number of documents that were added.
         done: usize,
-        /// All of them.
+        /// Number of documents to add.
         total: usize,
     },
-    /// This many tokens are to be embedded.
+    /// Tokens are being embedded.
     Tokens {
-        /// Embedded.
+        /// Number of tokens that were embedded.
         done: u64,
-        /// All of them.
+        /// Number of tokens to embed.
         total: u64,
     },
 }

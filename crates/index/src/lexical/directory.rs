@@ -32,7 +32,7 @@ pub const COMMIT_FILE: &str = "meta.json";
 /// The list that tantivy keeps of its own files.
 const MANAGED_FILE: &str = ".managed.json";
 
-/// Largest `meta.json` or list that is read.
+/// Maximum size in bytes of a `meta.json` or list that is read.
 const MAX_SMALL_FILE: u64 = 64 << 20;
 
 /// Whether a handle may change the folder.
@@ -124,8 +124,8 @@ impl ProjectionDirectory {
         Ok(())
     }
 
-    /// Removes the leftovers of a run that was killed while it replaced a small file. It is not an
-    /// error if one cannot be removed.
+    /// Removes the leftovers of a run that was killed while it replaced a small file. A file that
+    /// cannot be removed is ignored.
     pub(super) fn remove_unfinished(&self) {
         self.folder.remove_unfinished();
     }
@@ -256,7 +256,7 @@ impl Directory for ProjectionDirectory {
         }
     }
 
-    /// One writer at a time; no other lock is needed (see the top of this file).
+    /// Only one writer exists at a time, so no other lock is needed (see the top of this file).
     fn acquire_lock(&self, lock: &Lock) -> Result<DirectoryLock, LockError> {
         if self.access == Access::Read || lock.filepath != INDEX_WRITER_LOCK.filepath {
             return Ok(DirectoryLock::from(Box::new(())));

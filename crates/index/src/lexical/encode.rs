@@ -1,7 +1,7 @@
-//! The terms of a text in the form that the index accepts: one text per field, one term per line.
+//! Encodes the terms of a text for the index: one text per field, one term per line.
 //!
-//! Running text is mostly the same few thousand words, and the writers see millions; so the
-//! encoding of each run is cached.
+//! Running text consists mostly of the same few thousand words, and the writers see millions of
+//! them. So the encoding of each run of characters is cached.
 
 use std::collections::HashMap;
 
@@ -11,10 +11,11 @@ use local_agent_text::language::Language;
 use local_agent_text::language::stem::LocalStems;
 use local_agent_text::language::tokenize::{Analyzer, Token, next_run};
 
-/// Longer runs are analysed each time, because they rarely occur twice.
+/// Maximum length of a cached run in bytes. Longer runs rarely occur twice and are analysed each
+/// time.
 const MAX_REMEMBERED_BYTES: usize = 32;
 
-/// The cache is cleared when it has more runs than this: memory stays bounded for any input.
+/// The cache is cleared when it has more runs than this, which bounds memory for any input.
 const MAX_REMEMBERED: usize = 50_000;
 
 /// Encodes texts and caches what it has seen, so one encoder should be used for many texts.
@@ -69,8 +70,9 @@ pub(super) struct Encoded {
     /// Number of words that are not stop words, counting each part of a compound once; number of
     /// characters in unspaced scripts.
     pub(super) length: u64,
-    /// Leave out stems that are also in `exact`; a search for a stem looks there too. Half of all
-    /// words are their own stem, and the cost of indexing depends on the number of terms.
+    /// Whether to leave out stems that are also in `exact`, where a search for a stem looks too.
+    /// Half of all words are their own stem, and the cost of indexing depends on the number of
+    /// terms.
     pub(super) terse: bool,
 }
 
@@ -107,7 +109,7 @@ impl Encoded {
         self.length = 0;
     }
 
-    /// Skips some positions, so that no phrase can span this place.
+    /// Skips some positions, so that no phrase can match across this place.
     pub(super) fn gap(&mut self) {
         self.exact.push('\n');
     }

@@ -40,12 +40,11 @@ pub use replace::{beside, clear_beside, put_in_place};
 pub use stats::{TermStat, coverage};
 pub use writer::LexicalWriter;
 
-/// Changes whenever the same text would produce different terms, or the fields change. An index
-/// with another version is rebuilt.
+/// The version of the analysis. It changes whenever the same text would give other terms, or the
+/// fields change. An index with another version is rebuilt.
 pub const ANALYZER_VERSION: u32 = 3;
 
-/// The state that the projection was made from. Two stamps are compared for equality, never for
-/// order.
+/// The state from which the projection was made. Stamps are compared for equality, never for order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LexicalStamp {
     /// The `commit_id` of the index database.
@@ -69,13 +68,13 @@ impl LexicalStamp {
 pub struct DocEntry<'a> {
     /// Row id; not negative.
     pub doc_id: i64,
-    /// As hits show it.
+    /// The title shown with hits.
     pub title: &'a str,
-    /// Below its root.
+    /// The path below its root.
     pub path: &'a str,
     /// Other names from its frontmatter.
     pub aliases: &'a [String],
-    /// Of its frontmatter and its text.
+    /// The tags of its frontmatter and its text.
     pub tags: &'a [String],
     /// The texts of links that point to this document.
     pub anchors: &'a [String],
@@ -92,11 +91,11 @@ pub struct DocEntry<'a> {
 pub struct ChunkEntry<'a> {
     /// Row id; not negative.
     pub chunk_id: i64,
-    /// Of its row; a hit carries it.
+    /// The key of its row; a hit contains it.
     pub key: ChunkKey,
     /// The heading path, one heading per line.
     pub headings: &'a str,
-    /// Verbatim.
+    /// The text, verbatim.
     pub text: &'a str,
 }
 
@@ -107,9 +106,9 @@ pub struct LexicalHit {
     pub chunk_id: i64,
     /// Row id of its document.
     pub doc_id: i64,
-    /// Compare it with the key of the row: a hit whose row has another key is stale.
+    /// The key to compare with that of the row: if they differ, the hit is stale.
     pub key: ChunkKey,
-    /// Hits are ordered by this, greater first: `chunk_score` and a share of `doc_score`.
+    /// The value by which hits are sorted, descending: `chunk_score` and a share of `doc_score`.
     /// Unbounded.
     pub score: f32,
     /// BM25 of the chunk alone; 0 when only its document matched.
@@ -119,11 +118,11 @@ pub struct LexicalHit {
     /// The share of the query's words that the chunk contains, 0 to 1, weighted by rarity. A word
     /// that is not in the index weighs most. Unlike the score it can be compared between queries.
     pub chunk_share: f32,
-    /// The same for the document.
+    /// The same share for the document.
     pub doc_share: f32,
 }
 
-/// The damage may be in bytes that `index` alone does not read.
+/// The command for damage that may be in bytes which `index` alone does not read.
 const REBUILD: &str = "local-agent index --verify";
 
 const MAKE_ROOM: &str = "free some space or allow writing there, and run the command again";

@@ -1,4 +1,4 @@
-//! Adjacent words in a question, and whether they are adjacent in a text.
+//! Finds adjacent words of a question, and checks whether they are adjacent in a text.
 
 use std::collections::HashSet;
 
@@ -22,7 +22,7 @@ impl Reader {
 }
 
 impl Neighbours {
-    /// `languages`: the languages of the index besides English.
+    /// The pairs of a query. `languages` are the languages of the index besides English.
     fn of(query: &Query, languages: &[Language]) -> Self {
         let mut pairs = HashSet::new();
         let words = searched_words(query, languages);
@@ -34,7 +34,7 @@ impl Neighbours {
         Self { pairs }
     }
 
-    /// Whether there is no pair.
+    /// Whether the query has no pairs.
     pub fn is_empty(&self) -> bool {
         self.pairs.is_empty()
     }

@@ -1,4 +1,4 @@
-//! Documents on their way to tantivy's threads.
+//! Limits the documents that wait for tantivy's threads.
 //!
 //! tantivy queues ten thousand batches, whatever their size, before it makes a caller wait. When
 //! analysis is faster than tantivy's writing, the queue takes most of the memory of a first index
@@ -10,11 +10,11 @@ use std::time::Duration;
 use tantivy::schema::TantivyDocument;
 use tantivy::schema::document::Document;
 
-/// Maximum number of bytes of text in the queue. More than the threads of a large machine take at
-/// once.
+/// Maximum number of bytes of text in the queue. This is more than the threads of a large machine
+/// take at once.
 const MOST_BYTES: usize = 4 << 20;
 
-/// Waiting only saves memory, so a thread waits no longer than a slow disk may take.
+/// Maximum time that a thread waits, as long as a slow disk may take. Waiting only saves memory.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The size of the queue, in bytes of the original texts.

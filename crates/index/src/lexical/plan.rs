@@ -9,14 +9,14 @@ use super::Query;
 use super::question_words::searched_words;
 use super::weights::WEIGHTS;
 
-/// The form of a word that a term has.
+/// The form of a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Form {
     Stem,
     Exact,
 }
 
-/// How to use a term.
+/// How a term is used.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct QueryTerm {
     pub(super) weight: f32,
@@ -27,7 +27,7 @@ pub(super) struct QueryTerm {
 /// A query, analysed.
 #[derive(Debug, Default)]
 pub(super) struct QueryPlan {
-    /// In a fixed order, so that sums are the same every time.
+    /// The terms in a fixed order, so that sums are the same every time.
     pub(super) terms: BTreeMap<(Form, String), QueryTerm>,
     pub(super) phrases: Vec<Vec<String>>,
     pub(super) excluded_stems: Vec<String>,
@@ -35,7 +35,7 @@ pub(super) struct QueryPlan {
 }
 
 impl QueryPlan {
-    /// `languages`: see [`super::reader::Reader::languages`].
+    /// The plan of a query. For `languages`, see [`super::reader::Reader::languages`].
     pub(super) fn new(query: &Query, languages: &[Language]) -> Self {
         let mut analyzer = Analyzer::default();
         let mut plan = Self::default();
@@ -66,8 +66,8 @@ impl QueryPlan {
         plan
     }
 
-    /// Adds the terms of `text`; adds its stop words only if it has nothing else, and never if
-    /// `optional`.
+    /// Adds the terms of `text`. Its stop words are added only if it has no other words, and never
+    /// if `optional` is set.
     fn weigh_text(&mut self, analyzer: &mut Analyzer, text: &str, optional: bool) {
         let (mut stops, mut content) = (Vec::new(), false);
         analyzer.analyze(text, &mut |token| {
@@ -81,7 +81,7 @@ impl QueryPlan {
         }
     }
 
-    /// A single word is excluded in all its forms; a compound as a whole, or when its parts are
+    /// Excludes a word: a single word in all its forms; a compound as a whole, or if its parts are
     /// adjacent.
     fn exclude(&mut self, analyzer: &mut Analyzer, word: &str) {
         let (mut stems, mut words) = (Vec::new(), 0);

@@ -12,32 +12,32 @@ const FILTERS: &[&str] = &["path", "tag", "source", "after", "before"];
 /// analyses them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Query {
-    /// Any of them may match; more matches and rarer words rank higher.
+    /// Words of which any may match; more matches and rarer words rank higher.
     pub words: Vec<String>,
-    /// Each must be in the chunk, or in title, aliases, headings, path, tags or link texts of its
-    /// document, word for word.
+    /// Phrases that must all match word for word, in the chunk or in title, aliases, headings,
+    /// path, tags or link texts of its document.
     pub phrases: Vec<String>,
     /// Documents that contain one of them, in any form, are left out.
     pub excluded: Vec<String>,
     /// Documents that contain one of them word for word are left out.
     pub excluded_phrases: Vec<String>,
-    /// Not used in this module: they are evaluated where the rows are read.
+    /// The filters. This module does not use them; they are evaluated where the rows are read.
     pub filters: Vec<Filter>,
 }
 
-/// `key:value`, or `-key:value`.
+/// A filter `key:value` or `-key:value`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Filter {
     /// `path`, `tag`, `source`, `after`, `before`, or a frontmatter key as the index spells it.
     pub key: String,
-    /// As typed, without quotes; not empty.
+    /// The value as typed, without quotes; not empty.
     pub value: String,
-    /// What it matches is left out.
+    /// Whether matching documents are left out instead of selected.
     pub negated: bool,
 }
 
 impl Query {
-    /// Plain words: nothing in `text` has a special meaning.
+    /// A query of plain words, in which no character has a special meaning.
     pub fn plain(text: &str) -> Self {
         Self {
             words: text.split_whitespace().map(str::to_owned).collect(),
@@ -93,7 +93,7 @@ impl Query {
         query.without_lone_exclusions()
     }
 
-    /// Whether there is nothing to rank by.
+    /// Whether the query has neither words nor phrases to rank by.
     pub fn is_blank(&self) -> bool {
         self.words.is_empty() && self.phrases.is_empty()
     }
@@ -124,7 +124,7 @@ fn word(text: &str) -> (&str, &str) {
     text.split_at(text.find(char::is_whitespace).unwrap_or(text.len()))
 }
 
-/// `key:value` at the start of `text`: the key as the index spells it, the value, the rest.
+/// Parses `key:value` at the start of `text`: the key as the index spells it, the value, the rest.
 fn filter<'a>(text: &'a str, known_keys: &BTreeSet<String>) -> Option<(String, String, &'a str)> {
     let (name, rest) = text.split_once(':')?;
     if name.is_empty() || name.contains(char::is_whitespace) || rest.starts_with([':', '/']) {

@@ -1,5 +1,5 @@
-//! The words of a query that are searched: question words are left out when other words remain.
-//! They stay in the index, because phrases need them.
+//! Chooses the words of a query that are searched. Question words are left out if other words
+//! remain. They stay in the index, because phrases need them.
 
 use local_agent_text::language::tokenize::{Analyzer, Token};
 use local_agent_text::language::{Language, Section, detect};
@@ -9,8 +9,8 @@ use super::Query;
 /// The first character after the Latin blocks of Unicode.
 const BEHIND_LATIN: char = '\u{370}';
 
-/// The words of `query` that are searched, without its phrases. `languages`: the languages of the
-/// index besides English.
+/// The words of `query` to search, without its phrases. `languages` are the languages of the index
+/// besides English.
 pub(super) fn searched_words(query: &Query, languages: &[Language]) -> String {
     let shouted = !query
         .words
@@ -51,7 +51,7 @@ fn bare(word: &str) -> &str {
         .map_or(word, |(before, _)| before)
 }
 
-/// WHO, US, IT: names, unless everything is in capitals.
+/// Whether a word is in capitals, so that it may be a name: WHO, US, IT.
 fn is_in_capitals(word: &str) -> bool {
     word.chars().count() > 1 && word.chars().all(char::is_uppercase)
 }
@@ -62,7 +62,7 @@ fn is_question_word(lower: &str, languages: &[Language]) -> bool {
         .any(|language| language.lexicon().contains(Section::QuestionStop, lower))
 }
 
-/// Whether one of `words` is not just a stop word.
+/// Whether `words` contains more than stop words.
 fn says_something(words: &[&String]) -> bool {
     let mut analyzer = Analyzer::default();
     let mut says = false;

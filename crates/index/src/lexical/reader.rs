@@ -19,7 +19,7 @@ use local_agent_text::error::Result;
 use local_agent_text::language::Language;
 use local_agent_text::types::{ChunkKey, CommitId};
 
-/// How often a reader opens files when a writer has just merged a segment away.
+/// How often a reader retries opening files that a writer has just merged away.
 const ATTEMPTS: u32 = 5;
 
 /// A fixed view of the projection at one commit.
@@ -55,7 +55,7 @@ pub(super) struct LexicalTotals {
 }
 
 impl Reader {
-    /// Opens the projection in `dir`; `None` if there is none. Fails with `DB_CORRUPT` when it is
+    /// Opens the projection in `dir`; `None` if it does not exist. Fails with `DB_CORRUPT` if it is
     /// damaged or not ours.
     pub fn open(dir: &Path) -> Result<Option<Self>> {
         guarded(|| {
@@ -64,9 +64,9 @@ impl Reader {
         })
     }
 
-    /// Like [`Self::open`], for a reader of the index at `commit`: a projection of that commit
-    /// which is about to be swapped in is preferred to one of another commit. The result may still
-    /// be of another commit.
+    /// Like [`Self::open`], for a reader of the index at `commit`. If a projection of that commit
+    /// is about to be swapped in, it is preferred to one of another commit. The result may still be
+    /// of another commit.
     pub fn open_for(dir: &Path, commit: Option<CommitId>) -> Result<Option<Self>> {
         let begun = state(dir);
         let mut opened = Self::open(dir);
@@ -75,7 +75,7 @@ impl Reader {
             if is_of_commit(commit, &new) {
                 return new;
             }
-            // It was swapped in between the two checks.
+            // The new projection was swapped in between the two checks.
             if state(dir) != begun {
                 opened = Self::open(dir);
             }
@@ -150,8 +150,8 @@ impl Reader {
         }))
     }
 
-    /// Checks what scoring relies on later: the entry of a chunk's document comes before it, in the
-    /// same segment.
+    /// Checks what scoring relies on: the entry of a document precedes the entries of its chunks in
+    /// the same segment.
     fn check(self) -> Result<Self> {
         let sound = self.segments.iter().all(|segment| {
             segment.back.iter().zip(0u32..).all(|(&back, at)| {
@@ -166,7 +166,7 @@ impl Reader {
         }
     }
 
-    /// What the last commit was made from; `None` if the payload is not ours.
+    /// The state from which the last commit was made; `None` if the payload is not ours.
     pub fn stamp(&self) -> Option<LexicalStamp> {
         self.stamp
     }
@@ -235,7 +235,7 @@ fn state(dir: &Path) -> Option<(std::time::SystemTime, u64)> {
     Some((meta.modified().ok()?, meta.len()))
 }
 
-/// The tantivy index in `dir`, with the files of its latest commit; `None` if there is none.
+/// The tantivy index in `dir`, with the files of its latest commit; `None` if it does not exist.
 fn open_index(dir: &Path) -> std::result::Result<Option<Index>, Attempt> {
     let Some(directory) = ProjectionDirectory::open_read(dir)? else {
         return Ok(None);
@@ -246,7 +246,7 @@ fn open_index(dir: &Path) -> std::result::Result<Option<Index>, Attempt> {
     Ok(Some(Index::open(directory)?))
 }
 
-/// Repeats `attempt` while a writer removes files that it was about to open.
+/// Repeats `attempt` if a writer removed files while they were being opened.
 fn retried<T>(mut attempt: impl FnMut() -> std::result::Result<T, Attempt>) -> Result<T> {
     for failed in 1..ATTEMPTS {
         match attempt() {
@@ -342,7 +342,7 @@ impl LexicalSegment {
     }
 }
 
-/// What the frequencies of an entry are divided by: long texts count less.
+/// The divisor of an entry's frequencies, which makes long texts count less.
 fn norm_of(of_docs: f32, of_chunks: f32, (length, back): (&u32, &u32)) -> f32 {
     let average = if *back > 0 { of_chunks } else { of_docs };
     1.0 - WEIGHTS.b + WEIGHTS.b * *length as f32 / average
@@ -353,7 +353,7 @@ fn average_length(sum: u64, count: u64) -> f32 {
     (sum as f32 / count.max(1) as f32).max(1.0)
 }
 
-/// Every value of a column; what does not fit is the greatest number.
+/// Every value of a column as 32 bits; a larger value becomes the maximum.
 fn all_values(entries: u32, column: Arc<dyn ColumnValues<u64>>) -> Vec<u32> {
     let mut values = vec![0; entries as usize];
     column.get_range(0, &mut values);

@@ -1,5 +1,5 @@
-//! A new projection is built next to the old one and replaces it once the index it belongs to has
-//! been swapped in.
+//! Replaces the projection: a new one is built next to the old one, and swapped in after the index
+//! that it belongs to.
 //!
 //! This takes two renames: a reader in between finds the projection for its index next to the
 //! folder, and a run killed in between leaves it there for the next run.
@@ -136,7 +136,7 @@ mod tests {
             (seen(&dir, 1), seen(&dir, 2)),
             (Some(stamp(1)), Some(stamp(2)))
         );
-        // As if killed between the two renames.
+        // The state after a kill between the two renames.
         fs::rename(&dir, root.path().join("lexical.old")).unwrap();
         assert_eq!(seen(&dir, 2), Some(stamp(2)));
         fs::rename(root.path().join("lexical.old"), &dir).unwrap();

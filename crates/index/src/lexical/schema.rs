@@ -19,15 +19,15 @@ pub(super) struct Fields {
     pub(super) doc_id: Field,
     /// Row id of the chunk; 0 on a document's entry.
     pub(super) chunk_id: Field,
-    /// How many entries before this one its document's entry is; 0 on that entry itself.
+    /// How many entries earlier the entry of its document is; 0 on a document's entry.
     pub(super) back: Field,
     /// Number of words of a chunk; on a document's entry, of all its chunks and of its text outside
     /// them.
     pub(super) length: Field,
     /// First and last eight bytes of the chunk key, big-endian.
     pub(super) key: [Field; 2],
-    /// Exact forms, with positions. On chunks: those of their text. On documents: those of
-    /// everything else.
+    /// Exact forms, with positions. On a chunk: those of its text. On a document: those of all its
+    /// other texts.
     pub(super) exact: Field,
     /// Stems, without positions.
     pub(super) stems: StemFields,
@@ -51,7 +51,7 @@ pub(super) struct StemFields {
     pub(super) anchors: Field,
 }
 
-/// Marks a document as being in this language; prefix of the terms of its words.
+/// The mark for a document in this language, which is also the prefix of the terms of its words.
 pub(super) fn mark(language: Language) -> String {
     format!("{}:", language.code())
 }

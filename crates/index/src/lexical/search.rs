@@ -120,8 +120,8 @@ impl Reader {
         Ok(())
     }
 
-    /// Adds the matches of a word's stems in the language of the text, beyond those that
-    /// [`Self::gather`] found.
+    /// Adds the matches of a word's stems in the language of the text that [`Self::gather`] did not
+    /// find.
     fn gather_local(
         &self,
         scores: &mut Scores<'_>,
@@ -461,7 +461,7 @@ fn best(mut found: Vec<DocumentCandidate<'_>>, k: usize, most: &Most) -> Vec<Lex
     hits
 }
 
-/// The score as a share of the greatest one; 0 if there is none.
+/// The score as a share of the greatest one; 0 if `most` is 0.
 fn share_of_most(score: f32, most: f32) -> f32 {
     if most > 0.0 {
         (score / most).clamp(0.0, 1.0)

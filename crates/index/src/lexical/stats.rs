@@ -7,7 +7,7 @@ use super::{Query, Reader, failure, guarded};
 use local_agent_text::error::Result;
 use local_agent_text::language::tokenize::{Analyzer, Token};
 
-/// How common a term of a query is.
+/// How common a term of a query is in the index.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TermStat {
     /// The term, as returned by [`super::terms`].

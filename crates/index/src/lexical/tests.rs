@@ -626,7 +626,7 @@ fn a_changed_byte_is_found_by_its_checksum() {
     assert_eq!(reader.damaged_files().unwrap(), [name]);
 }
 
-/// `doctor` reported damage beside a writer that had merged away a file which it was about to read.
+/// `doctor` once reported damage when a writer merged away a file that it was about to read.
 #[test]
 fn files_that_a_writer_merges_away_are_not_damaged() {
     let dir = tempfile::tempdir().unwrap();
@@ -739,8 +739,8 @@ fn terms_are_stems_without_stop_words() {
     assert_eq!(terms("图书馆 x"), ["图书", "书馆", "x"]);
 }
 
-/// Each addition used to include the removal of the previous version, and removals from several
-/// threads reached tantivy out of order: newly added documents disappeared.
+/// In an earlier version, each addition included the removal of the previous version, and removals
+/// from several threads reached tantivy out of order: newly added documents disappeared.
 #[test]
 fn nothing_is_lost_when_many_threads_add_at_once() {
     for round in 0..20 {

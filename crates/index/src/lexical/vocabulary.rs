@@ -1,4 +1,4 @@
-//! The words of the index: whether it contains a word, which words share a prefix, and which
+//! Looks up words of the index: whether a word exists, which words share a prefix, and which
 //! spelling is closest.
 
 use std::collections::HashMap;
@@ -11,11 +11,11 @@ use super::reader::Reader;
 use super::{Query, failure, guarded};
 use local_agent_text::error::Result;
 
-/// Shorter words (in characters) are neither completed nor corrected: too many other words are
-/// similar.
+/// Minimum length in characters of a word that is completed. Too many words are similar to shorter
+/// ones.
 const SHORTEST: usize = 3;
 
-/// The shortest word whose spelling is corrected, in characters.
+/// Minimum length in characters of a word whose spelling is corrected.
 const SHORTEST_CORRECTED: usize = 4;
 
 /// From this length on, two wrong characters are corrected instead of one.

@@ -1,18 +1,19 @@
 //! The numbers of the ranking.
 
-/// What the parts of a score are worth. Chosen on development sets of four kinds (scientific
-/// abstracts, technical documentation, encyclopedia paragraphs in English and in Chinese); one
-/// setting for all, and flat around it.
+/// The weights of the parts of a score. They were chosen on development sets of four kinds
+/// (scientific abstracts, technical documentation, encyclopedia paragraphs in English and in
+/// Chinese). One setting serves all four, and small changes to it make little difference.
 pub(super) struct FieldWeights {
     /// Saturation of frequencies, and length normalisation: Lucene's defaults.
     pub(super) k1: f32,
     pub(super) b: f32,
-    /// What holding a word at all is worth, however long the text: BM25+ (Lv and Zhai 2011).
+    /// The minimum contribution of a word that is in a text, however long the text: BM25+ (Lv and
+    /// Zhai 2011).
     pub(super) delta: f32,
     pub(super) title: f32,
     pub(super) aliases: f32,
-    /// The headings of a document, for the document; the heading path of a chunk, for the chunk.
-    /// The body, of which headings are a part, counts 1.
+    /// Headings: those of a document for the document, and the heading path of a chunk for the
+    /// chunk. The body, which includes headings, has weight 1.
     pub(super) headings: f32,
     pub(super) chunk_headings: f32,
     pub(super) path: f32,
@@ -20,12 +21,12 @@ pub(super) struct FieldWeights {
     pub(super) anchors: f32,
     /// Share of the document's score in its chunks' scores.
     pub(super) doc_share: f32,
-    /// Of a compound in the query: each part, and the whole.
+    /// Weights of a compound in the query: of each part, and of the whole.
     pub(super) part: f32,
     pub(super) whole: f32,
-    /// Of a pair that begins with hiragana.
+    /// Weight of a pair of characters that begins with hiragana.
     pub(super) grammar: f32,
-    /// For the same form of the word, on top of the stem.
+    /// Bonus for the same form of the word, in addition to the stem.
     pub(super) exact: f32,
 }
 

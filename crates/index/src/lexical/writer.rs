@@ -21,12 +21,12 @@ use local_agent_text::language::detect::detect_parts;
 const MIN_BYTES_A_THREAD: usize = 15_000_000;
 const MAX_BYTES_A_THREAD: usize = 2_000_000_000;
 
-/// After a commit there are at most this many large and this many small segments, because each
-/// costs a reader a few file maps.
+/// Maximum number of large segments, and of small ones, after a commit. Each segment costs a reader
+/// a few file maps.
 const MAX_SEGMENTS: usize = 4;
 
-/// A small segment has at most one in this many of all entries. Small ones are merged among
-/// themselves, so that one changed file does not rewrite everything.
+/// A segment is small if it has at most one in this many of all entries. Small ones are merged with
+/// each other, so that one changed file does not rewrite everything.
 const SMALL: u64 = 16;
 
 /// Adds and removes documents; readers see nothing before [`LexicalWriter::commit`].
@@ -112,7 +112,7 @@ impl LexicalWriter {
         })
     }
 
-    /// What the last commit was made from.
+    /// The state from which the last commit was made.
     pub fn stamp(&self) -> Option<LexicalStamp> {
         self.stamp
     }
@@ -155,9 +155,9 @@ impl LexicalWriter {
 
     /// Removes a document and its chunks; unknown ids are not an error.
     ///
-    /// Nothing may be added at the same time, hence `&mut`. tantivy expects removals in the order
-    /// of their numbers, but threads that remove and add concurrently queue them in a different
-    /// order: a late removal deletes what was added after it.
+    /// `&mut` prevents additions at the same time. tantivy expects removals in the order of their
+    /// numbers, but threads that remove and add concurrently queue them in a different order: a
+    /// late removal deletes documents that were added after it.
     pub fn remove_doc(&mut self, doc_id: i64) {
         self.inner.delete_term(self.doc_term(doc_id));
     }
@@ -251,9 +251,9 @@ struct Size {
     dead: u32,
 }
 
-/// Which segments to merge into one: if a class has too many, the smallest ones, and as many more
-/// of the class as are not much larger than those together, so that an entry is rewritten only a
-/// logarithmic number of times. Segments with more than a third dead entries are included.
+/// The segments to merge into one. If a class has too many, these are its smallest ones, and all
+/// others of the class that are not much larger than those together. So an entry is rewritten only
+/// a logarithmic number of times. Segments with more than a third dead entries are included.
 fn merge_plan(sizes: &[Size]) -> Vec<usize> {
     let all: u64 = sizes.iter().map(|size| u64::from(size.alive)).sum();
     let mut order: Vec<usize> = (0..sizes.len()).collect();
@@ -315,7 +315,7 @@ fn encode(fields: &Fields, entry: &DocEntry<'_>, encoder: &mut Encoder) -> Vec<T
 struct EntryEncoder<'a> {
     fields: &'a Fields,
     doc_id: i64,
-    /// The language whose own stems are searched too.
+    /// The language whose stems are also indexed.
     language: Option<Language>,
     encoder: &'a mut Encoder,
     terse: Encoded,
@@ -323,8 +323,7 @@ struct EntryEncoder<'a> {
 }
 
 impl EntryEncoder<'_> {
-    /// The entry of a chunk that stands `back` places behind its document's, and its length in
-    /// words.
+    /// The entry of a chunk that is `back` places after its document's, and its length in words.
     fn chunk(&mut self, back: u64, chunk: &ChunkEntry<'_>) -> (TantivyDocument, u64) {
         let fields = self.fields;
         let mut document = TantivyDocument::default();
@@ -529,8 +528,8 @@ mod tests {
         assert_eq!(plan, [1, 2, 3, 4, 5]);
     }
 
-    /// A first index used to leave four large segments; the next commit of one file then rewrote
-    /// all of them, which took seconds.
+    /// A first index once left four large segments, and the next commit of one file took seconds to
+    /// rewrite all of them.
     #[test]
     fn a_small_commit_after_a_first_index_rewrites_nothing_large() {
         let mut list = vec![(40_000, 3); 4];

@@ -1,14 +1,14 @@
-//! What the cosines of single words, and of a question and a sentence, mean under one model.
+//! Converts a model's cosines of single words, and of a question and a sentence, to a common scale.
 //!
 //! A model's last hidden states have their own scale, which also depends on the script. Two cosines
-//! fix it: that of unrelated words (or texts), and that of a word and the same word in another
+//! define it: that of unrelated words (or texts), and that of a word and the same word in another
 //! sentence (or of a question and a sentence of the text that answers it). They were measured on 60
 //! questions of XQuAD in English and Chinese, each compared with the sentences of its own document
 //! and of another one.
 
 use serde::Deserialize;
 
-/// The two cosines that fix a scale.
+/// The two cosines that define a scale.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 struct Span {
     unrelated: f32,

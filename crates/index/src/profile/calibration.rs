@@ -8,8 +8,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How many hits are considered when deciding whether anything was found: an answer in third place
-/// is still an answer.
+/// Number of hits that decide whether anything was found, because the answer may be in third place.
 pub const JUDGED: usize = 3;
 
 /// The features for estimating a chance, cosine and coverage; each 0 to 1.
@@ -18,13 +17,14 @@ pub type Features = [f64; 2];
 /// The weights for one search mode.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Model {
-    /// Added whatever the features are.
+    /// The constant term.
     pub intercept: f64,
-    /// For the cosine.
+    /// The weight of the cosine.
     pub cosine: f64,
-    /// For the share of the question's words that the hit holds.
+    /// The weight of the share of the question's words that the hit contains.
     pub coverage: f64,
-    /// If the best chance among the first [`JUDGED`] hits is below this, nothing counts as found.
+    /// If the best chance among the first [`JUDGED`] hits is below this, the search counts as
+    /// without result.
     pub floor: f64,
 }
 
@@ -44,16 +44,16 @@ impl Model {
     }
 }
 
-/// The weights for every search mode, and where they come from.
+/// The weights for every search mode, with their provenance.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Calibration {
     /// The command, the datasets and their sizes.
     pub provenance: String,
     /// For hits that both sides found.
     pub hybrid: Model,
-    /// For hits found by words.
+    /// For hits that only the word search found.
     pub lexical: Model,
-    /// For hits found by meaning.
+    /// For hits that only the vector search found.
     pub vector: Model,
 }
 

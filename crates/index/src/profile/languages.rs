@@ -2,10 +2,10 @@
 //!
 //! A multilingual encoder places texts of one language near each other: a question is closer to
 //! unrelated notes in its own language than to the answer in another one. The means of the vectors
-//! of each language span a small space. A question without its part in that space has the same
-//! distance to all languages, and what remains is the subject. (Removing the mean of each language:
+//! of each language span a small space. Without its part in that space, a question has the same
+//! distance to all languages, and only its subject counts. (Removing the mean of each language:
 //! Libovický, Rosa and Fraser 2020, arXiv:2004.05160; here only the question is changed, so stored
-//! vectors stay as they are.)
+//! vectors do not change.)
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,14 +13,14 @@ use serde::{Deserialize, Serialize};
 use crate::vectors::dot;
 use local_agent_text::language::Language;
 
-/// A language with fewer passages in the sample is left out: its mean would say more about their
-/// subjects than about the language.
+/// Minimum number of passages of a language in the sample. The mean of fewer would reflect their
+/// subjects more than the language.
 const FEWEST_PASSAGES: usize = 6;
 
 /// Maximum number of languages, the most frequent first.
 const MOST_LANGUAGES: usize = 6;
 
-/// A direction shorter than this is noise.
+/// A shorter direction is noise.
 const LEAST_LENGTH: f32 = 1e-3;
 
 /// One language of a sample.
@@ -46,7 +46,7 @@ pub struct LanguageSpace {
 /// A question without its part in the space of languages.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NeutralQuestion {
-    /// The vector to search with; not of length 1.
+    /// The vector to search with; its length is not 1.
     pub vector: Vec<f32>,
     length: f32,
     /// Added to each product, so that the mean over all passages stays the same.
@@ -54,7 +54,7 @@ pub struct NeutralQuestion {
 }
 
 impl NeutralQuestion {
-    /// A question to notes in one language: nothing is removed.
+    /// A question that is used unchanged, because the notes are in one language.
     pub fn unchanged(vector: &[f32]) -> Self {
         Self {
             vector: vector.to_vec(),
@@ -63,19 +63,19 @@ impl NeutralQuestion {
         }
     }
 
-    /// The cosine that counts, from the cosine of [`Self::vector`] and a passage.
+    /// The cosine used for ranking, from the cosine of [`Self::vector`] and a passage.
     pub fn cosine(&self, found: f32) -> f32 {
         found * self.length + self.offset
     }
 
-    /// The same from a passage's vector of length 1.
+    /// The same cosine, from a passage's vector of length 1.
     pub fn with(&self, passage: &[f32]) -> f32 {
         dot(&self.vector, passage) + self.offset
     }
 }
 
 impl LanguageSpace {
-    /// The space of these passages; `None` if they are in one language, or too few to say.
+    /// The space of these passages; `None` if they are in one language, or too few.
     pub fn of(passages: &[(Option<Language>, &[f32])]) -> Option<Self> {
         let groups = groups(passages);
         let (_, first) = groups.first()?;
@@ -113,8 +113,8 @@ impl LanguageSpace {
         })
     }
 
-    /// Removes the language from the vector of a question. A vector of another length than those of
-    /// the passages stays as it is.
+    /// Removes the language from the vector of a question. A vector with another number of
+    /// dimensions than those of the passages is returned unchanged.
     pub fn neutral(&self, question: &[f32]) -> NeutralQuestion {
         let mut vector = question.to_vec();
         let mut offset = 0.0;

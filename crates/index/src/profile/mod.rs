@@ -1,4 +1,4 @@
-//! What the cosines of one model mean.
+//! The scale of a model's cosines.
 //!
 //! Every model spreads its cosines differently: for unrelated texts they are near 0.05 with one
 //! model and near 0.8 with another. A profile records these values, so that one fusion and one
@@ -31,7 +31,7 @@ pub use stored::Measured;
 
 const DATA: &str = include_str!("profiles.json");
 
-/// Where a profile comes from.
+/// The origin of a profile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
@@ -52,15 +52,15 @@ pub struct Cosines {
     pub spread: f32,
 }
 
-/// What is known about the cosines of one model.
+/// The properties of the cosines of one model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Profile {
-    /// How it came to be known.
+    /// The origin of the values.
     pub origin: Origin,
-    /// The cosines of texts that have nothing to do with one another.
+    /// The cosines of unrelated texts.
     pub unrelated: Cosines,
     /// The probability that a heading is closer to its own section than to another text of the
-    /// index: 0.5 is chance. `None` if it was not measured.
+    /// index; 0.5 means chance level. `None` if it was not measured.
     pub separation: Option<f32>,
     /// Whether the vocabulary is only for Latin script, so that the model cannot read other
     /// scripts.
@@ -87,17 +87,17 @@ struct Shipped {
     profile: Profile,
 }
 
-/// Number of chunks at which measured values count as much as compiled-in ones.
+/// Number of chunks at which measured values have the same weight as compiled-in ones.
 const EVEN_AT: f32 = 50.0;
 
 /// The minimum separation at which the vector side counts. A model that cannot read the texts
-/// orders them at random, which is 0.5.
+/// orders them at random, with a separation of 0.5.
 const LEAST_SEPARATION: f32 = 0.6;
 
-/// Number of vectors used for an estimate, each compared with each other.
+/// Number of vectors used for an estimate, each compared with all others.
 const ESTIMATED_FROM: usize = 64;
 
-/// The smallest plausible spread: smaller ones come from a handful of equal texts.
+/// The smallest plausible spread. A smaller one comes from a few equal texts.
 const LEAST_SPREAD: f32 = 0.005;
 
 fn shipped() -> &'static [Shipped] {
@@ -189,8 +189,8 @@ impl Profile {
         Ok(Self::new(Origin::Estimated, unrelated, None))
     }
 
-    /// Combines this profile with what was measured on an index, which counts more the larger the
-    /// index is.
+    /// Combines this profile with the values measured on an index. The larger the index, the more
+    /// they count.
     fn with_measured(&self, measured: &Measured) -> Self {
         let share = measured.chunks as f32 / (measured.chunks as f32 + EVEN_AT);
         let between = |shipped: f32, measured: f32| shipped + (measured - shipped) * share;
@@ -235,7 +235,7 @@ impl Profile {
         (to.mean + (cosine - from.mean) * to.spread / spread).min(1.0)
     }
 
-    /// Whether the model can distinguish the texts of the index, as far as that was measured.
+    /// Whether the model can distinguish the texts of the index, if that was measured.
     pub fn tells_apart(&self) -> bool {
         self.separation
             .is_none_or(|separation| separation >= LEAST_SEPARATION)

@@ -12,7 +12,7 @@ use local_agent_text::types::Fingerprint;
 /// The file's name, in the folder of the vectors.
 const FILE: &str = "profile.json";
 
-/// Far above the size of any real profile.
+/// Maximum size in bytes, far above that of any real profile.
 const MAX_BYTES: u64 = 1 << 20;
 
 /// A profile that `embed` measured.
@@ -22,7 +22,7 @@ pub struct Measured {
     pub fingerprint: Fingerprint,
     /// Chunks that had a vector when it was measured.
     pub chunks: usize,
-    /// What was measured.
+    /// The measured values.
     pub profile: Profile,
 }
 

@@ -11,7 +11,7 @@ impl Trace {
     }
 }
 
-/// Vectors of less legible texts say nothing about relevance: then only the words count.
+/// Below this legibility, the vectors say nothing about relevance, and only the words count.
 const LEGIBLE: f32 = 0.5;
 
 /// Whether the vectors count in the chances of these hits.
@@ -23,7 +23,7 @@ pub fn by_vectors(mode: Mode, hits: &[Hit]) -> bool {
             .all(|hit| mode == Mode::Vector || hit.trace.legibility >= LEGIBLE)
 }
 
-/// How a search is judged.
+/// The data for estimating the chances of one search.
 pub(super) struct Judge<'a> {
     pub calibration: &'a Calibration,
     pub mode: Mode,
@@ -34,11 +34,11 @@ pub(super) struct Judge<'a> {
 }
 
 impl Judge<'_> {
-    /// Sets the chance of every hit and returns the floor. The order stays: the first hit gets the
-    /// best chance of the first [`JUDGED`], and every other at most the chance of the one before. A
-    /// hybrid search without vectors, or with vectors that distinguish nothing, is judged by its
-    /// words alone; one without a lexical projection by its vectors alone. A question in another
-    /// language is judged by the vectors to the degree that its words are not trusted.
+    /// Sets the chance of every hit and returns the floor. The order does not change: the first hit
+    /// gets the best chance of the first [`JUDGED`], and every other hit at most the chance of the
+    /// one before. A hybrid search without vectors, or with vectors that distinguish nothing, is
+    /// judged by its words alone; one without a lexical projection, by its vectors alone. For a
+    /// question in another language, the less its words are trusted, the more the vectors count.
     pub(super) fn rate(&self, hits: &mut [Hit]) -> f32 {
         let words = self.has_words && self.mode != Mode::Vector;
         let vectors = by_vectors(self.mode, hits);

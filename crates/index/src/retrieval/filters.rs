@@ -43,8 +43,8 @@ pub(super) fn documents(index: &IndexReader, scope: &Scope) -> Result<Option<IdS
     ))
 }
 
-/// The document itself, or anything in the folder of that name. Never a plain string prefix: `pub`
-/// is not `public`.
+/// A condition for the document itself, or for everything in the folder of that name. It is never a
+/// plain string prefix: `pub` does not match `public`.
 fn below(n: usize) -> String {
     format!(
         "(rel_path = ?{n} OR substr(rel_path, 1, length(rtrim(?{n}, '/')) + 1) = rtrim(?{n}, '/') || '/')"

@@ -1,10 +1,10 @@
-//! Combines the two sides.
+//! Combines the results of word search and vector search.
 //!
 //! `convex` is the score-aware combination of Bruch, Gai and Ingber (2022, arXiv:2210.11934) with
-//! theoretical minimums: each list is scaled so that 0 (no word, no likeness) is 0 and its best is
-//! 1, and the two are mixed with one weight. Unlike the actual minimums of the lists, these do not
-//! depend on how far down a list was read. A chunk that the vector side did not reach gets the
-//! value of the last one; a chunk without words counts 0.
+//! theoretical minimums: each list is scaled so that 0 (no common word, no similarity) is 0 and its
+//! best score is 1, and the two are mixed with one weight. Unlike the minimum of a list, this does
+//! not depend on how many hits were read. A chunk that the vector side did not reach gets the value
+//! of the last one; a chunk without words counts 0.
 //!
 //! The vector side has no weight if the model cannot read the question or the index (see
 //! [`super::legibility`]), and the words weigh less if they match almost nothing.
@@ -27,15 +27,15 @@ use local_agent_text::types::ChunkKey;
 /// The constant of reciprocal rank fusion, as published.
 const RRF_K: f32 = 60.0;
 
-/// If no hit has at least this share of the question's words, the words count less: they match
-/// almost nothing, for example because the question is in another language than the notes.
+/// If no hit has at least this share of the question's words, the words count less, because they
+/// match almost nothing. The question may be in another language than the notes.
 const FEW_WORDS: f32 = 0.3;
 
-/// The same in an index of several languages, where words of the question also match notes in its
-/// own language that are about something else.
+/// The same limit for an index in several languages. There, words of the question also match
+/// unrelated notes in the question's own language.
 const FEW_WORDS_OF_SEVERAL_LANGUAGES: f32 = 0.7;
 
-/// Every number that went into a rank; printed by `--explain`.
+/// All numbers that determined a rank; printed by `--explain`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Trace {
     /// `both`, `lexical` or `vector`; `filter` for a document that filters alone selected.
@@ -57,8 +57,8 @@ pub struct Trace {
     pub vector_rank: Option<usize>,
     /// Cosine of query and chunk.
     pub cosine: Option<f32>,
-    /// The cosine on the scale that all models share; for a chunk that the vector side did not
-    /// reach, that of the last one; 0 without a vector.
+    /// The cosine on the scale that all models share. For a chunk that the vector search did not
+    /// return, it is that of the last one; 0 without a vector.
     pub likeness: f32,
     /// The likeness of the mean of its document's chunks, if the document has several and is among
     /// the best.
@@ -70,7 +70,7 @@ pub struct Trace {
     /// Share of the question's adjacent word pairs that are adjacent in the chunk too; only for the
     /// best chunks.
     pub neighbours: Option<f32>,
-    /// How much the words are trusted, 0 to 1: less if they match almost nothing.
+    /// How much the words are trusted, 0 to 1. The value is less if they match almost nothing.
     pub word_trust: f32,
     /// Weight of the words in this chunk's score.
     pub lexical_weight: f32,
@@ -78,19 +78,19 @@ pub struct Trace {
     pub vector_weight: f32,
     /// `convex` or `rrf`.
     pub fusion: &'static str,
-    /// What the reranker says about question and passage: a number without bounds.
+    /// The reranker's score for question and passage, without bounds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reranker_score: Option<f32>,
-    /// The same, from 0 for the least to 1 for the greatest of the ranked hits.
+    /// The reranker's score scaled from 0 for the least to 1 for the greatest of the ranked hits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reranker_scaled: Option<f32>,
     /// The score before it was mixed with the reranker's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fused: Option<f32>,
-    /// Age of the note in days, if newer notes were asked for first.
+    /// Age of the note in days, if newer notes are ranked higher.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub age_days: Option<i64>,
-    /// The share of the score that a note of this age keeps, 0 to 1; already in the score.
+    /// The share of its score that a note of this age keeps, 0 to 1; `score` already includes it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recency: Option<f32>,
 }
@@ -113,7 +113,7 @@ fn scale(score: f32, best: f32) -> f32 {
     }
 }
 
-/// The vector side's hits, and what its cosines mean.
+/// The hits of the vector search, and the scale of their cosines.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct VectorSide<'a> {
     pub hits: &'a [vectors::VectorHit],
@@ -140,15 +140,15 @@ impl VectorSide<'_> {
         }
     }
 
-    /// The share of this side in a chunk's score, if words are found as usual.
+    /// The share of the vector side in a chunk's score if the words match as usual.
     fn weight(&self, request: &Request<'_>) -> f32 {
         let usual = self.profile.map_or(0.5, |profile| profile.vector_weight);
         request.vector_weight.unwrap_or(usual) * self.legibility
     }
 }
 
-/// Ranks the union of both lists; for ties the smaller chunk key comes first, so an answer is the
-/// same on every machine.
+/// Ranks the union of both lists. For ties the smaller chunk key comes first, so that the order is
+/// the same on every machine.
 pub(super) fn fuse(
     request: &Request<'_>,
     words: &[lexical::LexicalHit],
@@ -198,7 +198,7 @@ pub(super) fn fuse(
     all
 }
 
-/// Best first; for ties the smaller key first.
+/// Sorts by score, best first; for ties the smaller key first.
 pub(super) fn sort(candidates: &mut [Candidate]) {
     candidates.sort_unstable_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.key.cmp(&b.key)));
 }
@@ -219,7 +219,7 @@ impl Weights {
             .iter()
             .map(|hit| hit.chunk_share.max(hit.doc_share))
             .fold(0.0, f32::max);
-        // If the vectors do not count, few words are better than nothing.
+        // If the vectors do not count, matching words count in full, however few.
         let has_say = usual > 0.0 && !vectors.hits.is_empty();
         let trust = if has_say {
             (covered / vectors.few_words()).min(1.0)

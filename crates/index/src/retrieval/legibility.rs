@@ -3,11 +3,11 @@
 //! A vocabulary for one script cuts words of its own languages into a few long pieces, and words in
 //! other scripts into single letters. Texts in Latin script have at least 1.9 letters per piece
 //! (the first percentile of English, German and code); Chinese, Russian and Arabic have 1.0, at
-//! most 1.22 (the 95th percentile). There is nothing in between.
+//! most 1.22 (the 95th percentile). No text is in between.
 
 use local_agent_embed::embedding::QueryVector;
 
-/// Letters per piece at which a text is illegible, and from which on it is fully legible.
+/// The letters per piece below which a text is illegible, and those from which it is fully legible.
 const RAMP: (f32, f32) = (1.2, 1.8);
 
 /// A question with fewer letters is too short to judge.
@@ -40,8 +40,8 @@ impl Pieces {
     }
 }
 
-/// How well the model can read both the question and the index, 0 to 1. Applies only if the vector
-/// states how many pieces the question took: for vocabularies of one script.
+/// How well the model can read both the question and the index, 0 to 1. Used only if the vector has
+/// the number of word pieces of the question, as for vocabularies of one script.
 pub(super) fn legibility(question: &QueryVector, index: Pieces) -> f32 {
     let Some(pieces) = question.pieces else {
         return 1.0;

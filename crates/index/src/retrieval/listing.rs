@@ -1,11 +1,12 @@
-//! Documents that are selected by filters alone.
+//! Lists the documents that filters alone select.
 
 use super::{Engine, Hit, Scope, Trace, filters};
 use local_agent_text::error::Result;
 
 impl Engine {
     /// The first chunk of each document that the scope allows, by source and path, at most `limit`;
-    /// and the number of documents. Nothing is ranked: each is a certain match. A document without
+    /// and the number of documents. They are not ranked, because each of them matches. A document
+    /// without
     /// text is counted but has no chunk.
     ///
     /// # Errors

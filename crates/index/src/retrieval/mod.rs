@@ -40,16 +40,16 @@ pub use pack::{PackLimits, Packed, pack};
 pub use rerank::{RerankEnd, Reranked, SharedReranker, with_reranked};
 pub use shown::{keep_shown, with_spare};
 
-/// How many candidates each side returns. Score-aware fusion needs the tail, because the scale of a
-/// list depends on its ends.
+/// Maximum number of candidates of each side. Score-aware fusion needs the tail, because the scale
+/// of a list depends on its ends.
 const CANDIDATES: usize = 1_000;
 
 /// How the two lists are combined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fusion {
-    /// Their scores, brought to one scale and added by weight.
+    /// The weighted sum of their scores on one scale.
     Convex,
-    /// Their places alone (reciprocal rank fusion).
+    /// Only their ranks (reciprocal rank fusion).
     Rrf,
 }
 
@@ -59,20 +59,20 @@ pub enum Fusion {
 pub enum Mode {
     /// Both.
     Hybrid,
-    /// Words alone; no model is loaded.
+    /// Only words; no model is loaded.
     Lexical,
-    /// Vectors alone.
+    /// Only vectors.
     Vector,
 }
 
 /// Restrictions for both sides, applied before the cut.
 #[derive(Debug, Clone, Default)]
 pub struct Scope {
-    /// Any of these sources; empty: all.
+    /// The sources to search; empty: all.
     pub sources: Vec<SourceName>,
     /// Only documents below this folder.
     pub path_prefix: Option<RelPath>,
-    /// All of these `name:value` filters.
+    /// Filters that must all match.
     pub filters: Vec<lexical::Filter>,
 }
 
@@ -103,7 +103,7 @@ pub struct Hit {
     /// The chance that it is relevant, 0 to 1, assuming the question is like those of the
     /// calibration; comparable between questions. Never greater than that of the hit before.
     pub chance: f32,
-    /// Every number that went into the rank.
+    /// All numbers that determined the rank.
     pub trace: Trace,
 }
 
@@ -116,10 +116,10 @@ pub struct Coverage {
     pub embedded: u64,
 }
 
-/// Why an answer may not show the newest state, and how to fix it.
+/// Why an answer may miss the newest state, and how to fix that.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Stale {
-    /// `lexical`, `vectors`, `files`, or another word for what is not whole.
+    /// `lexical`, `vectors`, `files`, or another word for the incomplete part.
     pub what: &'static str,
     /// One sentence.
     pub why: String,
@@ -127,7 +127,7 @@ pub struct Stale {
     pub fix: &'static str,
 }
 
-/// What a search found.
+/// The result of a search.
 #[derive(Debug)]
 pub struct Found {
     /// Best first.
@@ -136,22 +136,22 @@ pub struct Found {
     pub coverage: Coverage,
     /// Projections that are stale.
     pub stale: Vec<Stale>,
-    /// Why the vectors did not count, if they were searched but did not count.
+    /// Why the searched vectors were ignored, if they were.
     pub vectors_without_say: Option<String>,
     /// Highest cosine of the vector side, before fusion.
     pub top_cosine: Option<f32>,
-    /// Whether the best hit's chance reaches the floor below which results are no better than
-    /// guessing.
+    /// Whether the chance of the best hit reaches the floor. Results below the floor are no better
+    /// than a guess.
     pub is_relevant: bool,
     /// That floor; `None` if every hit contains the requested phrase word for word.
     pub floor: Option<f32>,
-    /// Number of hits whose row is gone or now belongs to another chunk.
+    /// Number of hits whose row is gone or belongs to another chunk now.
     pub dropped: usize,
-    /// What a reranker did, if one ranked the hits.
+    /// The result of the reranker, if one ranked the hits.
     pub reranked: Option<Reranked>,
 }
 
-/// What `limit` counts.
+/// The unit that `limit` counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Per {
     Chunk,
@@ -168,14 +168,14 @@ struct Sides {
 /// The vector of a question.
 struct AskedVector {
     question: QueryVector,
-    /// What is searched with.
+    /// The vector that is searched for.
     neutral: NeutralQuestion,
 }
 
-/// An index with its projections, as of the time it was opened.
+/// An index with its projections, in the state in which it was opened.
 pub struct Engine {
     index: IndexReader,
-    /// The newest commit when everything was opened.
+    /// The newest commit at that time.
     commit: Option<CommitId>,
     lexical: Option<lexical::Reader>,
     matrix: Option<Matrix>,
@@ -387,8 +387,8 @@ impl Engine {
         })
     }
 
-    /// How well the model can read the question and the index, 0 to 1; also 0 if it was measured to
-    /// distinguish nothing.
+    /// How well the model can read the question and the index, 0 to 1. Also 0 if the measured
+    /// profile shows that it cannot distinguish texts.
     fn legibility(&self, question: Option<&QueryVector>) -> Result<f32> {
         let tells_apart = self.profile.as_ref().is_none_or(Profile::tells_apart);
         match question {
@@ -435,8 +435,8 @@ impl Engine {
         judge.rate(hits)
     }
 
-    /// Why the vectors do not count in a hybrid search of this index; `None` if they count, or if
-    /// there are none.
+    /// Why a hybrid search of this index ignores the vectors; `None` if it uses them, or if the
+    /// index has none.
     pub fn vectors_without_say(&self) -> Result<Option<String>> {
         let Some(profile) = &self.profile else {
             return Ok(None);
@@ -468,8 +468,8 @@ impl Engine {
         self.matrix.iter().flat_map(Matrix::rows).map(|(id, _)| id)
     }
 
-    /// Both sides at once: words on a separate thread while the question is embedded and vectors
-    /// are scanned.
+    /// Searches words and vectors at once: words on a separate thread while the question is
+    /// embedded and the vectors are scanned.
     fn both(
         &self,
         request: &Request<'_>,
@@ -527,7 +527,7 @@ impl Engine {
         }
     }
 
-    /// The question without its language, if the index is in several languages.
+    /// The question's vector without its language, if the index is in several languages.
     fn neutral(&self, question: &[f32]) -> NeutralQuestion {
         let languages = self
             .profile
@@ -539,8 +539,8 @@ impl Engine {
         )
     }
 
-    /// The chunks that the vector side may return: filters, required phrases and exclusions apply
-    /// there too. `None`: all.
+    /// The chunks that the vector search may return, after filters, required phrases and
+    /// exclusions. `None`: all.
     fn chunk_scope(
         &self,
         request: &Request<'_>,
@@ -652,7 +652,7 @@ impl Engine {
         let embedded = match &self.matrix {
             None => 0,
             Some(matrix) if Some(matrix.stamp().index_commit) == self.commit => matrix.len(),
-            // Vectors of deleted chunks find nothing.
+            // A search ignores vectors of deleted chunks.
             Some(_) => {
                 let chunks = self.index.all_chunk_ids()?;
                 self.vector_ids().filter(|id| chunks.contains(*id)).count()

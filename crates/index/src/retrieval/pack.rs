@@ -120,7 +120,7 @@ pub fn pack(
     freeze(question, chosen, index, &files, index_stale)
 }
 
-/// The hits that say more than where to find something; all of them if none does.
+/// The hits with more content than a reference to another place; all hits if no hit has more.
 fn telling(hits: &[Hit]) -> Vec<&Hit> {
     let telling: Vec<&Hit> = hits
         .iter()
@@ -269,7 +269,7 @@ fn freeze(
     })
 }
 
-/// Whether two chunks are neighbours under one heading and stand where the index says.
+/// Whether two chunks are neighbours under one heading, at their indexed positions.
 fn touches(anchored: &Anchored<'_>, other: &Anchored<'_>) -> bool {
     let chunk = &anchored.hit.chunk;
     other.hit.chunk.document_id == chunk.document_id

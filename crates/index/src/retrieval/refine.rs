@@ -14,8 +14,8 @@ use local_agent_text::error::Result;
 /// How many of the best chunks are compared with their documents.
 const HEAD: usize = 200;
 
-/// Share of the document's mean in the likeness of a chunk. A chunk of a long file says less about
-/// the subject than the file.
+/// Share of the document's mean in the likeness of a chunk. The whole file often shows its subject
+/// more clearly than one chunk of it.
 const DOCUMENT_SHARE: f32 = 0.4;
 
 /// Maximum number of chunks per document for its mean, from its beginning.

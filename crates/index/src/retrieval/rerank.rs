@@ -1,7 +1,7 @@
 //! Ranks the best hits again with a reranker, which reads question and passage together.
 //!
-//! The reranker changes the order of hits and nothing else: whether anything is relevant, and the
-//! chance of the hit in each place, stay as the calibration says without it.
+//! The reranker changes only the order of hits. The calibration alone decides whether a hit is
+//! relevant and the chance at each rank.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -14,12 +14,12 @@ use local_agent_embed::embedding::{LazyLoaded, PairScores, Reranker, passage_inp
 use local_agent_embed::models::RerankerFiles;
 use local_agent_text::error::Result;
 
-/// How many of the best hits are ranked again.
+/// Number of the best hits that are reranked.
 const RERANKED: usize = 20;
 
 /// Share of the reranker in the score of a hit. The fused scores of the best hits lie closer
-/// together than the reranker's, which are spread from 0 to 1, so that equal shares leave most of
-/// the order to the reranker.
+/// together than the reranker's, which are spread from 0 to 1, so with equal shares the reranker
+/// decides most of the order.
 const RERANKER_SHARE: f32 = 0.5;
 
 /// The number of hits that a search must return when `limit` are wanted and these are reranked.
@@ -27,26 +27,26 @@ pub fn with_reranked(limit: usize) -> usize {
     limit.max(RERANKED)
 }
 
-/// How the ranking of one question by a reranker ended.
+/// How reranking for one question ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RerankEnd {
     /// All candidates have a score.
     Complete,
-    /// The time was over; the candidates without a score keep their order behind the others.
+    /// The time limit was reached; candidates without a score keep their order after the others.
     OutOfTime,
     /// The question leaves no room for a passage in the reranker's window; nothing was ranked.
     QuestionTooLong,
 }
 
-/// What a reranker did with the hits of one question.
+/// The result of reranking the hits of one question.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Reranked {
     /// The id of the model.
     pub model: String,
-    /// Hits that were to be ranked: the best ones of the fused list.
+    /// Number of hits to rank: the best ones of the fused list.
     pub candidates: usize,
-    /// Of those, from the first on, how many have a score.
+    /// Number of those, from the first on, that have a score.
     pub scored: usize,
     /// How it ended.
     pub end: RerankEnd,
@@ -77,8 +77,8 @@ impl SharedReranker {
         }
     }
 
-    /// Ranks the best hits of `found` again, says in it what was done, and adds to `stale` what was
-    /// not. Fewer than two hits are left as they are, and no model is loaded for them.
+    /// Reranks the best hits of `found`, records the result in it, and adds to `stale` if it is
+    /// incomplete. Fewer than two hits are not reranked, and no model is loaded for them.
     ///
     /// Errors: those of loading the model and of scoring a pair.
     pub fn rerank(&self, found: &mut Found, question: &str) -> Result<()> {
@@ -119,7 +119,7 @@ impl SharedReranker {
 }
 
 impl Reranked {
-    /// What a person is told if not all candidates have a score.
+    /// The message to the user if some candidates have no score.
     fn not_done(&self) -> Option<Stale> {
         let Self {
             model,
@@ -152,14 +152,14 @@ impl Reranked {
     }
 }
 
-/// Mixes the scores of the first hits with the reranker's, sorts them, and leaves the others behind
+/// Mixes the scores of the first hits with the reranker's, sorts them, and leaves the others after
 /// them.
 ///
 /// The formula is the convex combination of Bruch, Gai and Ingber (2022, arXiv:2210.11934), with
-/// the reranker's scores scaled by their least and greatest, because they have no bounds:
-/// `(1 - s) · fused + s · best · (score - least) / (greatest - least)`, where `s` is
-/// [`RERANKER_SHARE`] and `best` the fused score of the first hit. For ties the smaller chunk key
-/// comes first. The chance of each place stays.
+/// the reranker's scores scaled by their least and greatest, because they have no bounds: `(1 - s)
+/// · fused + s · best · (score - least) / (greatest - least)`, where `s` is [`RERANKER_SHARE`] and
+/// `best` the fused score of the first hit. For ties the smaller chunk key comes first. The chance
+/// at each rank does not change.
 fn blend(hits: &mut [Hit], scores: &[f32]) {
     let (head, tail) = hits.split_at_mut(scores.len().min(hits.len()));
     let best = head.iter().map(|hit| hit.score).fold(0.0, f32::max);

@@ -41,7 +41,7 @@ impl Engine {
     }
 }
 
-/// The vectors that are compared are missing.
+/// The failure for missing vectors.
 fn missing_vectors(what: &str) -> Failure {
     Failure::new(ErrorCode::QueryError, what).with_hint("local-agent embed")
 }

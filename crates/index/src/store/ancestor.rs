@@ -62,7 +62,8 @@ pub fn import_ancestor(path: &Path, stamp: &str) -> Result<(PathBuf, usize)> {
     let unwritable = |e: io::Error| super::unwritable(path, "imported", &e);
     let (folder, name) = split(path)?;
     let folder = StateDirectory::make_configured(folder).map_err(unwritable)?;
-    // Read from a writable copy: a journal left by a crash is replayed there, not in the original.
+    // The copy is writable, so that a journal left by a crash is replayed there and not in the
+    // original.
     let work = tempfile::tempdir_in(folder.path()).map_err(unwritable)?;
     let (copy, made) = (
         work.path().join("copy.sqlite"),
@@ -88,7 +89,7 @@ pub fn import_ancestor(path: &Path, stamp: &str) -> Result<(PathBuf, usize)> {
     drop(new);
     let aside = super::move_aside(path, stamp)?;
     std::fs::rename(&made, path).map_err(|e| {
-        // The path is empty now; the original goes back.
+        // The path is empty now, so the original is moved back.
         let _ = std::fs::rename(&aside, path);
         unwritable(e)
     })?;
@@ -97,7 +98,7 @@ pub fn import_ancestor(path: &Path, stamp: &str) -> Result<(PathBuf, usize)> {
     Ok((aside, rows.len()))
 }
 
-/// The file is no memory of the ancestor's.
+/// The failure for a file that is not a memory of the ancestor.
 fn foreign(path: &Path, why: &str) -> Failure {
     let message = format!(
         "{} is no memory of the ancestor's: {why}; it was not touched",
@@ -141,7 +142,7 @@ fn read(copy: &Path) -> rusqlite::Result<Vec<MemoryRow>> {
     rows.collect()
 }
 
-/// A link of which only the key is known.
+/// A link with only a known key.
 fn link_without_place(chunk_key: String) -> MemoryLink {
     MemoryLink {
         chunk_key,

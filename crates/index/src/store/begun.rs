@@ -73,7 +73,7 @@ pub(super) fn note(path: &Path) -> Result<()> {
     }
 }
 
-/// What to do if durable memory is lost.
+/// The advice if durable memory is lost.
 pub const BEGIN_ANEW: &str =
     "restore it from a backup, or without one `local-agent memory repair --begin-anew`";
 

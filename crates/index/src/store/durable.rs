@@ -1,6 +1,6 @@
 //! `durable.sqlite`: memory with its links to chunks, and the heads of the run ledgers.
 //!
-//! Nothing here can be recomputed from the files, so only a person's explicit command removes a
+//! Nothing here can be recomputed from the files. So only a person's explicit command removes a
 //! row, and no command removes the database.
 
 use std::path::{Path, PathBuf};
@@ -19,9 +19,9 @@ use local_agent_text::types::Sha256;
 #[derive(Debug)]
 pub struct Durable {
     pub(super) conn: Connection,
-    /// Where the database is.
+    /// The path of the database.
     path: PathBuf,
-    /// Only a known head was changed.
+    /// Whether the only change was to a known head.
     only_head: bool,
     /// Which file was opened.
     file: Option<(u64, u64)>,
@@ -67,13 +67,13 @@ pub struct Head {
 /// One memory, as stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemoryRow {
-    /// Names it in commands.
+    /// The id used in commands.
     pub id: String,
-    /// A free word of whoever added it.
+    /// A free-form word of the author.
     pub kind: String,
-    /// What is remembered, in their words.
+    /// The remembered text, in the author's words.
     pub content: String,
-    /// Where it comes from: a person, or chunks.
+    /// The origin: a person, or chunks.
     pub source: String,
     /// RFC 3339.
     pub created_at: String,
@@ -90,9 +90,9 @@ pub struct MemoryLink {
     pub chunk_key: String,
     /// Hash of the chunk's text; `None`: imported without one.
     pub text_sha256: Option<Sha256>,
-    /// Of its document; `None` when it was never known.
+    /// The source of its document; `None` if unknown.
     pub source: Option<String>,
-    /// Of its document; `None` when it was never known.
+    /// The path of its document; `None` if unknown.
     pub path: Option<String>,
     /// Canonical heading path.
     pub heading: Option<String>,
@@ -102,8 +102,8 @@ impl Durable {
     /// Opens or creates the database for writing; only its owner can access the file.
     ///
     /// # Errors
-    /// `DURABLE_MISSING`: there was one, but it is gone or empty. Those for a database that is not
-    /// ours.
+    /// `DURABLE_MISSING`: the database existed, but is gone or empty. Those for a database that is
+    /// not ours.
     pub fn open_write(path: &Path) -> Result<Self> {
         let was_begun = begun::was_begun(path);
         if was_begun && examine(path, Database::Durable)? == FoundDatabase::Nothing {
@@ -147,7 +147,7 @@ impl Durable {
         self.only_head && std::fs::metadata(log).is_ok_and(|log| log.len() < LOG_BYTES)
     }
 
-    /// Opens the database for reading; `None` if there is none yet.
+    /// Opens the database for reading; `None` if it was never created.
     ///
     /// # Errors
     /// As [`Durable::open_write`].
@@ -171,14 +171,14 @@ impl Durable {
     /// Whether there was a database that is now gone or empty.
     ///
     /// # Errors
-    /// When the file cannot be read.
+    /// Those of reading the file.
     pub fn is_missing(path: &Path) -> Result<bool> {
         let was_begun = begun::was_begun(path);
         Ok(examine(path, Database::Durable)? == FoundDatabase::Nothing && was_begun)
     }
 
     /// Creates a new database in place of a lost one. Leftover side files of the lost one are moved
-    /// to `*.lost-<stamp>`. Returns whether anything was done: an existing database is not changed.
+    /// to `*.lost-<stamp>`. Returns whether it created one; an existing database is not changed.
     ///
     /// # Errors
     /// Those of the disk, and for a database that is not ours.
@@ -217,8 +217,8 @@ impl Durable {
             .optional()?)
     }
 
-    /// Records how far a ledger has grown, and what the system reports about its file. Other
-    /// ledgers of the same folder are removed when `only` is set.
+    /// Records the length of a ledger and the metadata of its file. Other ledgers of the same
+    /// folder are removed if `only` is set.
     ///
     /// An update of a known head is written without waiting for the disk: the line it describes
     /// already exists, and after a power failure a head that lags behind its ledger is good enough.
@@ -305,7 +305,8 @@ impl Durable {
             > 0)
     }
 
-    /// Replaces links: (memory, current key, the new link; `None` removes it). All or none.
+    /// Replaces links. Each change is (memory, current key, new link); `None` removes the link.
+    /// Either all changes are made or none.
     pub fn relink(&mut self, changes: &[(String, String, Option<MemoryLink>)]) -> Result<()> {
         let tx = self
             .conn
@@ -396,8 +397,8 @@ mod tests {
         }
     }
 
-    /// The log used to grow with every line of the ledger, and each process that wrote a line first
-    /// read all of it.
+    /// The log once grew with every line of the ledger, and each process that wrote a line read all
+    /// of it first.
     #[test]
     fn the_log_stays_short_under_heads_and_is_empty_after_every_other_writer() {
         let dir = tempfile::tempdir().unwrap();
@@ -494,7 +495,7 @@ mod tests {
         durable.add(&row("a", &[])).unwrap();
         drop(durable);
         assert!(super::super::delete(&path, Database::Durable).is_err());
-        // As an older or newer program might have left it.
+        // The state that an older or newer program might have left.
         let conn = Connection::open(&path).unwrap();
         conn.pragma_update(None, "user_version", 0).unwrap();
         conn.pragma_update(None, "journal_mode", "delete").unwrap();
@@ -510,8 +511,8 @@ mod tests {
     fn s32_a_database_whose_making_was_cut_short_is_made_again() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("durable.sqlite");
-        // Our header and no table: the result when the journal of the first transaction was rolled
-        // back after its first page had reached the file.
+        // The file has our header and no table. This happens when the first transaction is rolled
+        // back after its first page reached the file.
         let conn = Connection::open(&path).unwrap();
         conn.pragma_update(None, "application_id", Database::Durable.application_id())
             .unwrap();

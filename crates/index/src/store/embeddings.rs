@@ -1,5 +1,5 @@
-//! `embeddings.sqlite`: the vector of a text under one fingerprint. Content-addressed, so moving,
-//! renaming and re-chunking cost nothing for unchanged text.
+//! `embeddings.sqlite`: the vector of a text under one fingerprint. The key is the hash of the
+//! text, so moving, renaming and re-chunking cost nothing if the text is unchanged.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -15,7 +15,7 @@ use local_agent_text::types::{CommitId, Fingerprint, Sha256};
 #[derive(Debug)]
 pub struct EmbeddingStore {
     conn: Connection,
-    /// Whether it records since when vectors are unused: version 1 did not.
+    /// Whether the database records when vectors became unused; version 1 did not.
     tells_unused: bool,
 }
 
@@ -44,7 +44,7 @@ impl EmbeddingStore {
         })
     }
 
-    /// Opens the database for reading; `None`: there is none yet.
+    /// Opens the database for reading; `None` if it was never created.
     pub fn open_read(path: &Path) -> Result<Option<Self>> {
         let Some(conn) = open_read(path, Database::Embeddings)? else {
             return Ok(None);
@@ -55,7 +55,7 @@ impl EmbeddingStore {
         Ok(Some(Self { conn, tells_unused }))
     }
 
-    /// The newest commit; `None`: nothing was ever embedded.
+    /// The newest commit; `None` if nothing was ever embedded.
     pub fn commit_id(&self) -> Result<Option<CommitId>> {
         let text: Option<String> = self
             .conn
@@ -79,7 +79,7 @@ impl EmbeddingStore {
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
-    /// How many rows there are, of any fingerprint.
+    /// The number of rows, of any fingerprint.
     pub fn count(&self) -> Result<u64> {
         Ok(self
             .conn
@@ -103,8 +103,8 @@ impl EmbeddingStore {
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
-    /// For each number of dimensions, how many vectors under `fingerprint` have it; no vector is
-    /// read.
+    /// The number of vectors under `fingerprint` for each number of dimensions, without reading a
+    /// vector.
     pub fn dims(&self, fingerprint: &Fingerprint) -> Result<Vec<(usize, u64)>> {
         let mut statement = self.conn.prepare(
             "SELECT length(vector) / 4, count(*) FROM embeddings WHERE fingerprint = ?1 GROUP BY 1 ORDER BY 1",
@@ -115,7 +115,7 @@ impl EmbeddingStore {
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
-    /// The vector of one input; `None`: not embedded under `fingerprint`.
+    /// The vector of one input; `None` if it is not embedded under `fingerprint`.
     pub fn vector(&self, fingerprint: &Fingerprint, input: &Sha256) -> Result<Option<Vec<f32>>> {
         let mut statement = self.conn.prepare_cached(
             "SELECT vector FROM embeddings WHERE fingerprint = ?1 AND input_sha256 = ?2",
@@ -180,7 +180,7 @@ impl EmbeddingStore {
         Ok(tx.commit()?)
     }
 
-    /// The vectors that are recorded as unused by any chunk: they are kept for a while.
+    /// The vectors that are recorded as unused by any chunk and are still kept.
     pub fn unused(&self) -> Result<Vec<(Fingerprint, Sha256)>> {
         if !self.tells_unused {
             return Ok(Vec::new());
@@ -267,14 +267,14 @@ pub struct Pruned {
 /// Fingerprint and input.
 type Key = ([u8; 32], [u8; 32]);
 
-/// Since when vectors have been recorded as unused.
+/// The time since when each vector has been recorded as unused.
 fn since(tx: &rusqlite::Transaction<'_>) -> Result<HashMap<Key, i64, foldhash::fast::RandomState>> {
     let mut statement = tx.prepare("SELECT fingerprint, input_sha256, since FROM unused")?;
     let rows = statement.query_map([], |row| Ok(((row.get(0)?, row.get(1)?), row.get(2)?)))?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Removes the unused records of `over`, and adds those of `new`.
+/// Removes the unused-records of the keys in `over`, and adds records for those in `new`.
 fn record(
     tx: &rusqlite::Transaction<'_>,
     over: impl Iterator<Item = Key>,
@@ -295,7 +295,7 @@ fn record(
     Ok(())
 }
 
-/// How far the length of a stored vector may be from 1.
+/// Maximum deviation of the length of a stored vector from 1.
 const LENGTH_TOLERANCE: f64 = 2e-3;
 
 /// The first invalid vector; `None` if all are valid.

@@ -6,16 +6,16 @@ use local_agent_text::error::{ErrorCode, Failure};
 
 use super::{MAKE_ROOM, SOMETHING_DAMAGED};
 
-/// What went wrong below or in the store.
+/// An error below or in the store.
 #[derive(Debug)]
 pub enum StoreError {
-    /// SQLite refused or failed.
+    /// SQLite failed or refused.
     Sqlite(rusqlite::Error),
     /// The store itself refused, with a code and the command that fixes it.
     Refused(Failure),
 }
 
-/// What the functions of this module return.
+/// The result of the functions of this module.
 pub type Result<T> = std::result::Result<T, StoreError>;
 
 impl StoreError {

@@ -1,4 +1,4 @@
-//! The file system determines a database's journal: a write-ahead log needs memory that all readers
+//! Chooses a database's journal by its file system. A write-ahead log needs memory that all readers
 //! share, which a network file system does not provide.
 
 use std::path::Path;
@@ -41,7 +41,7 @@ pub fn on_network(folder: &Path) -> bool {
 }
 
 /// Whether this is the `statfs` number of a network file system (`linux/magic.h`): NFS, SMB in its
-/// three versions, AFS, Coda, Ceph, 9p, and FUSE, which may hide anything.
+/// three versions, AFS, Coda, Ceph, 9p, or FUSE, which may be a network file system.
 #[cfg(target_os = "linux")]
 fn is_network(kind: u32) -> bool {
     [

@@ -12,7 +12,7 @@ use local_agent_text::types::{FileStamp, IdSet, SourceName};
 pub(super) const KNOWN_COLUMNS: &str =
     "rel_path, documents.id, size, mtime_ns, ctime_ns, inode, status, sha256, chunker_sig";
 
-/// The path of a document and what is known about its file, from [`KNOWN_COLUMNS`].
+/// The path of a document and the recorded data of its file, from [`KNOWN_COLUMNS`].
 pub(super) fn known_document(row: &Row<'_>) -> rusqlite::Result<(String, KnownDocument)> {
     let known = KnownDocument {
         id: row.get(1)?,
@@ -30,7 +30,7 @@ pub(super) fn known_document(row: &Row<'_>) -> rusqlite::Result<(String, KnownDo
 }
 
 impl IndexReader {
-    /// Everything known of a source's files, by path; empty if the source was never indexed.
+    /// The recorded data of a source's files, by path; empty if the source was never indexed.
     ///
     /// Errors: `DB_CORRUPT` when a row cannot be read.
     pub fn known_documents(&self, source: &SourceName) -> Result<KnownDocuments> {
@@ -52,8 +52,8 @@ impl IndexReader {
         Ok(known)
     }
 
-    /// How many files are listed and not indexed, by reason: `3 too_large`. The most frequent
-    /// reason comes first.
+    /// The number of files that are listed and not indexed, by reason: `3 too_large`. The most
+    /// frequent reason comes first.
     pub fn skipped_by_reason(&self) -> Result<Vec<String>> {
         self.texts(
             "SELECT count(*) || ' ' || status FROM documents WHERE status <> 'indexed'
@@ -84,7 +84,7 @@ impl IndexReader {
         )
     }
 
-    /// Row ids of at most `limit` chunks whose key is missing, damaged or another chunk's too.
+    /// Row ids of at most `limit` chunks whose key is missing, damaged or the key of another chunk.
     pub fn chunks_without_own_key(&self, limit: usize) -> Result<Vec<String>> {
         let mut wrong = self.texts(
             "SELECT CAST(id AS TEXT) FROM chunks WHERE key IS NULL OR length(key) <> 16
@@ -95,7 +95,7 @@ impl IndexReader {
         Ok(wrong)
     }
 
-    /// The indexed documents, as `source:path`, that were not cut in this way.
+    /// The indexed documents, as `source:path`, that were cut with another chunking.
     pub fn documents_cut_otherwise(&self, chunker_sig: &str) -> Result<Vec<String>> {
         self.texts(
             "SELECT name || ':' || rel_path FROM documents JOIN sources ON sources.id = source_id

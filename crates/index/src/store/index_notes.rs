@@ -25,13 +25,13 @@ pub struct NoteRow {
     pub title: String,
     /// Frontmatter aliases.
     pub aliases: Vec<String>,
-    /// In bytes, when it was indexed.
+    /// The size in bytes when it was indexed.
     pub size: u64,
     /// When the file last changed, seconds since 1970.
     pub modified_unix: i64,
 }
 
-/// What the index has about the day of a document.
+/// The data for determining the day of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredDay {
     /// Frontmatter properties whose value is text: name and value, by name.
@@ -70,7 +70,7 @@ impl IndexReader {
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
-    /// What is known about the days of these documents, by row id; ids that are gone have none.
+    /// The data for determining the days of these documents, by row id; missing ids are left out.
     pub fn days_of(&self, documents: &[i64]) -> Result<HashMap<i64, StoredDay>> {
         let mut statement = self.conn.prepare(
             "SELECT id, frontmatter_json, note_date, mtime_ns FROM documents
@@ -100,7 +100,8 @@ impl IndexReader {
     }
 
     /// Links whose last segment is `stem` (lower case, without extension), with the document that
-    /// contains them, by source and path. Does not decide whether such a link means the document.
+    /// contains them, by source and path. The caller decides whether such a link refers to the
+    /// document.
     pub fn links_with_stem(&self, stem: &str) -> Result<Vec<(NoteRow, StoredLink)>> {
         let sql = format!(
             "SELECT links.kind, target, anchor, text, {NOTE} FROM links

@@ -127,7 +127,7 @@ fn corrupt(what: &str) -> Failure {
 }
 
 impl IndexReader {
-    /// Opens the database at `path` and begins the read transaction. `None`: nothing was ever
+    /// Opens the database at `path` and begins the read transaction. `None` if nothing was ever
     /// indexed.
     pub fn open(path: &Path) -> Result<Option<Self>> {
         let begin = || -> Result<Option<Self>> {
@@ -166,7 +166,7 @@ impl IndexReader {
         self.commit_id()
     }
 
-    /// The newest commit; `None`: nothing was published yet.
+    /// The newest commit; `None` if nothing was published yet.
     pub fn commit_id(&self) -> Result<Option<CommitId>> {
         let newest = "SELECT commit_id FROM commits ORDER BY gen DESC LIMIT 1";
         let id: Option<[u8; 16]> = self
@@ -586,7 +586,7 @@ impl IndexReader {
 
 fn record(row: &Row<'_>) -> Result<ChunkRecord> {
     let (body, text_sha256) = (text_in(row, 15)?, Sha256::from_bytes(row.get(16)?));
-    // SQLite stores no checksums: a text that differs from what was stored is never shown.
+    // SQLite stores no checksums. A text that differs from the stored hash is never shown.
     if Sha256::of(body.as_bytes()) != text_sha256 {
         return Err(corrupt("chunk").into());
     }
@@ -623,7 +623,7 @@ fn number_in(row: &Row<'_>, column: usize) -> Result<usize> {
     Ok(row.get::<_, i64>(column)?.max(0) as usize)
 }
 
-/// The first text that differs from what was stored; `None` if all are intact.
+/// The first text that differs from its hash; `None` if all are intact.
 pub(super) fn damage(conn: &Connection) -> Result<Option<String>> {
     let mut statement = conn.prepare("SELECT id, text, text_sha256, heading FROM chunks")?;
     let mut rows = statement.query([])?;

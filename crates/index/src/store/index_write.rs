@@ -15,7 +15,7 @@ use super::record::{ChunkRow, DocumentRow, LinkRow};
 use super::{Database, checkpoint, new_commit_id, open_write};
 use local_agent_text::types::{CommitId, FileStamp, Sha256, SourceName};
 
-/// How many commits a projection may be behind and still catch up incrementally.
+/// Number of commits by which a projection may be behind and still catch up incrementally.
 const KEPT_COMMITS: i64 = 10_000;
 
 /// Number of pages in the write-ahead log (128 MiB) before a commit writes them into the database.
@@ -31,7 +31,7 @@ pub struct IndexWriter {
     scans: Vec<(SourceName, i64, i64, Option<u64>)>,
 }
 
-/// What the index knew about one file before a run.
+/// The index's data on one file before a run.
 #[derive(Debug, Clone)]
 pub struct KnownDocument {
     /// Row id.
@@ -46,7 +46,7 @@ pub struct KnownDocument {
     pub chunker_sig: String,
 }
 
-/// What the index knows about the files of one source, by path.
+/// The index's data on the files of one source, by path.
 pub type KnownDocuments = HashMap<String, KnownDocument, RandomState>;
 
 /// The targets of changed links.
@@ -64,7 +64,7 @@ pub struct Batch {
     pub removed: Vec<i64>,
 }
 
-/// What a publishing transaction did.
+/// The result of a publishing transaction.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Published {
     /// Number of chunks added.
@@ -119,7 +119,8 @@ impl IndexWriter {
             .push((source.clone(), source_id, began_ns, device));
     }
 
-    /// Writes the recorded scans in one transaction: separate ones would each wait for the disk.
+    /// Writes the recorded scans in one transaction, because separate ones would each wait for the
+    /// disk.
     pub fn remember_scans(&mut self) -> Result<()> {
         let tx = self
             .conn
@@ -150,7 +151,7 @@ impl IndexWriter {
         Ok(found.and_then(|device| device.parse().ok()))
     }
 
-    /// Everything known of a source's files, by path.
+    /// The recorded data of a source's files, by path.
     pub fn known(&self, source_id: i64) -> Result<KnownDocuments> {
         let mut statement = self.conn.prepare(&format!(
             "SELECT {KNOWN_COLUMNS} FROM documents WHERE source_id = ?1"
@@ -204,8 +205,8 @@ impl IndexWriter {
         Ok(id.map(CommitId::from_bytes))
     }
 
-    /// Records `sig` as the chunking of the index, once no document uses another one. So a partial
-    /// run never marks the whole index as current.
+    /// Records `sig` as the chunking of the index if no document uses another one. So a partial run
+    /// never marks the whole index as current.
     pub fn settle_chunker_sig(&self, sig: &str) -> Result<()> {
         self.conn.execute(
             "INSERT OR REPLACE INTO meta (key, value) SELECT 'chunker_sig', ?1
@@ -216,8 +217,8 @@ impl IndexWriter {
         Ok(())
     }
 
-    /// Publishes an empty index if nothing was ever published: a vault without notes has an index
-    /// too.
+    /// Publishes an empty index if nothing was ever published, because a vault without notes has an
+    /// index too.
     pub fn publish_at_least_once(&mut self) -> Result<()> {
         if self.commit_id()?.is_some() {
             return Ok(());
@@ -255,8 +256,8 @@ impl IndexWriter {
         Ok(published)
     }
 
-    /// Copies the write-ahead log into the database file while others read, and frees memory: call
-    /// it when all writing is done.
+    /// Copies the write-ahead log into the database file while others read, and frees memory. Call
+    /// it after all writing.
     pub fn fold(&mut self) -> Result<()> {
         self.conn
             .query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))?;
@@ -445,7 +446,7 @@ fn link_set(tx: &Transaction<'_>, id: i64) -> Result<HashSet<(String, String)>> 
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Anchor text belongs to the target document: when links change, their targets must be indexed
+/// Anchor text is indexed with the target document, so the targets of changed links must be indexed
 /// again.
 fn touch_targets(tx: &Transaction<'_>, target_keys: Targets, generation: i64) -> Result<()> {
     let mut statement = tx.prepare_cached(

@@ -1,7 +1,7 @@
 //! One writer per job: `index.lock`, `embed.lock`.
 //!
-//! The lock is the operating system's lock on an open file, never the file's existence, so a killed
-//! job leaves nothing to clean up. The file's text only tells others who holds the lock.
+//! The lock is the operating system's lock on an open file and does not depend on the file's
+//! existence. So a killed job leaves nothing to clean up. The file's text only names the holder.
 
 use std::fs::{File, TryLockError};
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
@@ -12,7 +12,7 @@ use super::error::Result;
 use local_agent_files::state::{self, StateDirectory};
 use local_agent_text::error::{ErrorCode, Failure};
 
-/// Held until dropped.
+/// A lock that is held until it is dropped.
 #[derive(Debug)]
 pub struct JobLock {
     _file: File,
@@ -37,7 +37,7 @@ impl JobLock {
         let path = &folder.path().join(name);
         let fail = |e: std::io::Error| unusable(path, &e);
         let mut file = folder.update(name).map_err(fail)?;
-        // A process that only asks who holds the lock holds it shared for an instant; that does not
+        // A process that only asks who holds the lock takes it shared for an instant. That does not
         // count as taken.
         let mut patience = Patience::new(wait.max(Duration::from_millis(150)));
         loop {
@@ -116,7 +116,7 @@ struct Patience {
 
 impl Patience {
     const FIRST: Duration = Duration::from_micros(200);
-    /// For the time of writing ledger lines: some milliseconds.
+    /// For the time in which ledger lines are written: some milliseconds.
     const SHORT: Duration = Duration::from_millis(4);
     /// For the time of a running job: minutes.
     const LONG: Duration = Duration::from_millis(50);

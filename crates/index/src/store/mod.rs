@@ -1,5 +1,5 @@
-//! SQLite: the content of the files (`index.sqlite`), expensive results (`embeddings.sqlite`), what
-//! cannot be recreated (`durable.sqlite`), and the job locks.
+//! SQLite: the content of the files (`index.sqlite`), vectors, which take long to compute
+//! (`embeddings.sqlite`), data that cannot be recreated (`durable.sqlite`), and the job locks.
 //!
 //! Each database is recognised by its own `application_id` **before** SQLite opens it, from the
 //! first hundred bytes of the file, so a file of another program is never written, not even by a
@@ -47,7 +47,7 @@ pub use lock::JobLock;
 pub use record::{ChunkRow, DocumentRow, LinkRow, target_key};
 pub use replace::{beside, clear_beside, identity, put_in_place};
 
-/// How long one connection waits for another's write to end.
+/// How long one connection waits for another's write.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// How long emptying the write-ahead log waits for readers. It need not succeed: the next job tries
@@ -57,16 +57,16 @@ const CHECKPOINT_TIMEOUT: Duration = Duration::from_millis(250);
 /// The hint of a failure that does not know which database is damaged; see [`Database::blame`].
 const SOMETHING_DAMAGED: &str = "local-agent doctor";
 
-/// What to do when a file cannot be written.
+/// The advice if a file cannot be written.
 const MAKE_ROOM: &str = "free some space or allow writing there, and run the command again";
 
-/// What version 2 of `embeddings.sqlite` adds to version 1.
+/// The changes of `embeddings.sqlite` from version 1 to version 2.
 const ADDED_TO_EMBEDDINGS: &str = include_str!("../../../../migrations/embeddings_unused.sql");
 
 /// How often a reader retries opening a database that is being replaced.
 const OPEN_ATTEMPTS: usize = 8;
 
-/// Which of our databases a file is meant to be.
+/// One of our databases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Database {
     /// The content of the files. Rebuilt, not migrated.
@@ -78,7 +78,8 @@ pub enum Database {
 }
 
 impl Database {
-    /// At byte 68 of the file: "LAi", "LAe" and "LAd" with a marker byte, chosen once.
+    /// The number at byte 68 of the file: "LAi", "LAe" or "LAd" with a marker byte. It never
+    /// changes.
     pub const fn application_id(self) -> u32 {
         match self {
             Self::Index => 0x4c41_6901,
@@ -87,7 +88,7 @@ impl Database {
         }
     }
 
-    /// `user_version` of the schema that this program writes.
+    /// The `user_version` of the schema that this program writes.
     pub const fn version(self) -> u32 {
         match self {
             Self::Index | Self::Durable => 1,
@@ -116,7 +117,7 @@ impl Database {
         }
     }
 
-    /// What to do about a damaged file of ours.
+    /// The advice for a damaged file of ours.
     fn remedy(self, path: &Path) -> String {
         match self {
             Self::Index | Self::Embeddings => format!("{} --rebuild", self.job()),
@@ -124,7 +125,7 @@ impl Database {
         }
     }
 
-    /// What to do about a file that is not ours.
+    /// The advice for a file that is not ours.
     fn way_out(self, path: &Path, ancestor: bool) -> String {
         match self {
             Self::Index | Self::Embeddings => format!(
@@ -144,7 +145,7 @@ impl Database {
     #[must_use]
     pub fn blame(self, error: impl Into<Failure>) -> Failure {
         let mut failure = error.into();
-        // What to do without durable memory depends on its location, which `doctor` reports.
+        // The advice for lost durable memory depends on its location, which `doctor` reports.
         if self != Self::Durable
             && failure.code == ErrorCode::DbCorrupt
             && failure.hint.as_deref() == Some(SOMETHING_DAMAGED)
@@ -155,7 +156,7 @@ impl Database {
     }
 }
 
-/// What to do about an unusable file in place of durable memory. It is kept.
+/// The advice for an unusable file in place of durable memory. The file is kept.
 pub fn without_durable(path: &Path) -> String {
     format!(
         "restore it from a backup, or without one `mv {0} {0}.aside && local-agent memory repair --begin-anew`",
@@ -163,7 +164,7 @@ pub fn without_durable(path: &Path) -> String {
     )
 }
 
-/// What is at a path, determined without opening it as a database.
+/// The kind of file at a path, determined without opening it as a database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FoundDatabase {
     /// No file, or an empty one.
@@ -315,8 +316,8 @@ fn open_write_with(path: &Path, database: Database, journal: Journal) -> Result<
     // A confined process has no folder for temporary files.
     conn.pragma_update(None, "temp_store", "memory")?;
     strangers::trust_nothing(&conn)?;
-    // A process that died while creating the file leaves our header and a journal; reading rolls
-    // both back to nothing.
+    // A process that died while creating the file leaves our header and a journal. Reading rolls
+    // both back, so the file is empty.
     if table_count(&conn)? == 0 {
         create(&mut conn, database)?;
     }
@@ -348,7 +349,7 @@ fn writable(path: &Path) -> Result<PathBuf> {
     Ok(checked().map_err(|e| unwritable(path, "made", &e))?)
 }
 
-/// Number of tables and indexes; 0: nothing was ever committed.
+/// Number of tables and indexes; 0 if nothing was ever committed.
 fn table_count(conn: &Connection) -> Result<i64> {
     Ok(conn.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?)
 }
@@ -379,8 +380,8 @@ fn migrate(conn: &mut Connection) -> Result<()> {
     checkpoint(conn)
 }
 
-/// Opens `path` for reading only. `None`: there is no database yet. Nothing is created or changed;
-/// if the system allows no writes (a read-only folder), the file is read as immutable.
+/// Opens `path` for reading only; `None` if it does not exist. Nothing is created or changed. If
+/// the system allows no writes (a read-only folder), the file is read as immutable.
 pub(crate) fn open_read(path: &Path, database: Database) -> Result<Option<Connection>> {
     for _ in 0..OPEN_ATTEMPTS {
         let before = identity(path);
@@ -398,7 +399,7 @@ fn open_read_once(path: &Path, database: Database) -> Result<Option<Connection>>
     refuse_unless_ours(path, database, &found)?;
     match found {
         FoundDatabase::Nothing => return Ok(None),
-        // Code that needs the newer tables checks for them first.
+        // Code that uses the newer tables checks for them first.
         FoundDatabase::Older(_) if database == Database::Embeddings => {}
         FoundDatabase::Older(version) => {
             return Err(older(path, version).with_hint(database.job()).into());
@@ -534,7 +535,7 @@ fn move_to(path: &Path, why: &str, stamp: &str) -> Result<PathBuf> {
     Ok(path.with_file_name(name_aside(why, stamp, name, number)))
 }
 
-/// Whether no file of the database would get a name that is taken.
+/// Whether no file of the database would get a name that is already taken.
 fn is_free_number(name: &str, why: &str, stamp: &str, taken: &[String], n: u32) -> bool {
     !with_side_files(name)
         .iter()
@@ -672,7 +673,7 @@ mod tests {
     fn on_a_network_a_database_has_no_write_ahead_log() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("index.sqlite");
-        // As if it was moved there from a local disk.
+        // The state after the database was moved there from a local disk.
         drop(open_write(&path, Database::Index).unwrap());
         let conn = open_write_with(&path, Database::Index, Journal::Rollback).unwrap();
         conn.execute(

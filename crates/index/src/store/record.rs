@@ -1,4 +1,4 @@
-//! The output of the `index` job for one file: cut, hashed, ready to be written.
+//! The output of the `index` job for one file, ready to be written.
 
 use local_agent_text::types::{
     ByteSpan, ChunkKey, FileStamp, LineSpan, RelPath, Sha256, SkipReason,
@@ -11,9 +11,9 @@ pub struct DocumentRow {
     pub source_id: i64,
     /// Its path below the source's root.
     pub path: RelPath,
-    /// What the file system reported when it was read.
+    /// What the file system reported when the file was read.
     pub stamp: FileStamp,
-    /// Why it is listed without chunks; `None`: it is indexed.
+    /// Why it has no chunks; `None` if it is indexed.
     pub skipped: Option<SkipReason>,
     /// Hash of the file's bytes, when they were read.
     pub sha256: Option<Sha256>,
@@ -39,7 +39,7 @@ pub struct DocumentRow {
     pub frontmatter_json: String,
     /// Wikilinks, embeds and markdown links.
     pub links: Vec<LinkRow>,
-    /// In file order.
+    /// The chunks, in file order.
     pub chunks: Vec<ChunkRow>,
 }
 
@@ -48,7 +48,7 @@ pub struct DocumentRow {
 pub struct LinkRow {
     /// `wiki`, `embed`, `markdown`, `image` or `autolink`.
     pub kind: &'static str,
-    /// As written.
+    /// The target as written.
     pub target: String,
     /// The key that matches [`DocumentRow::stem_key`]; see [`target_key`].
     pub target_key: String,
@@ -69,7 +69,7 @@ pub fn target_key(target: &str) -> String {
 }
 
 impl DocumentRow {
-    /// The key that a wikilink uses to mean this document.
+    /// The key with which a wikilink refers to this document.
     pub fn stem_key(&self) -> String {
         self.path.stem().to_lowercase()
     }

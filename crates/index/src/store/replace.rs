@@ -1,5 +1,5 @@
-//! A new database is built next to the old one and replaces it when it is complete: until then
-//! readers see the old one.
+//! Replaces a database: a new one is built next to the old one, and replaces it when it is
+//! complete. Until then readers see the old one.
 //!
 //! | killed | files on disk | the next job |
 //! | --- | --- | --- |
@@ -151,15 +151,15 @@ pub(super) fn forget_old_log(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Distinguishes a file from another one with the same name; `None` if there is none. If two checks
-/// give the same value, it was not replaced in between.
+/// Distinguishes a file from another one with the same name; `None` if the file does not exist. If
+/// two calls give the same value, the file was not replaced in between.
 #[cfg(unix)]
 pub fn identity(path: &Path) -> Option<(u64, u64)> {
     use std::os::unix::fs::MetadataExt as _;
     fs::metadata(path).ok().map(|meta| (meta.dev(), meta.ino()))
 }
 
-/// On other systems the creation time distinguishes them.
+/// On other systems, the creation time distinguishes the files.
 #[cfg(not(unix))]
 pub fn identity(path: &Path) -> Option<(u64, u64)> {
     let made = fs::metadata(path).ok()?.created().ok()?;

@@ -1,6 +1,6 @@
-//! Checks that a database contains exactly what its schema says. A folder can contain a database
-//! made by somebody else, with a view that never ends, a trigger, or a table with computed columns.
-//! Such a file is never queried.
+//! Checks that a database contains exactly the objects of its schema. A folder can contain a
+//! database made by somebody else, with a view that never ends, a trigger, or a table with computed
+//! columns. Such a file is never queried.
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -1,6 +1,6 @@
 //! The folder on disk: the only code in this module that creates, renames or removes files.
 //!
-//! A file appears under its name complete and synced, or not at all.
+//! A file appears under its name only when it is complete and synced.
 
 use std::fs::File;
 use std::io::{self, Write as _};

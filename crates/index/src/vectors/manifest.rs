@@ -1,7 +1,7 @@
-//! The manifest: the one small file that lists the segments of the matrix, and what it was made
-//! from.
+//! The manifest: the small file that lists the segments of the matrix and records the state from
+//! which it was made.
 //!
-//! It contains no file names: they follow from the checksums, so a damaged or forged manifest can
+//! It contains no file names. They follow from the checksums, so a damaged or forged manifest can
 //! only name files of this module's own kinds.
 
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ use local_agent_text::types::{Sha256, to_hex};
 pub const FILE: &str = "manifest.json";
 const FORMAT: &str = "local-agent vectors";
 const VERSION: u64 = 1;
-/// Far above the size of any real manifest (a segment takes some 250 bytes).
+/// Maximum size in bytes, far above that of any real manifest (a segment takes some 250 bytes).
 const MAX_BYTES: u64 = 16 << 20;
 
 /// One published state.
@@ -72,7 +72,7 @@ pub(super) fn is_content_name(name: &str) -> bool {
         })
 }
 
-/// What stands between the two ends of a name.
+/// The part of a name between its two ends.
 fn middle_of<'n>(name: &'n str, prefix: &str, suffix: &str) -> Option<&'n str> {
     name.strip_prefix(prefix)
         .and_then(|n: &str| n.strip_suffix(suffix))
@@ -96,7 +96,7 @@ impl Manifest {
         }
     }
 
-    /// The bytes of the manifest of `dir`; `None` if there is no matrix.
+    /// The bytes of the manifest of `dir`; `None` if it does not exist.
     pub(super) fn read(dir: &StateDirectory) -> Result<Option<Vec<u8>>> {
         disk::read_small(dir, FILE, MAX_BYTES)
     }
@@ -138,12 +138,12 @@ impl Manifest {
     }
 }
 
-/// Whether the numbers of an entry fit each other.
+/// Whether the numbers of an entry are consistent.
 fn is_possible(e: &Entry) -> bool {
     e.rows > 0 && e.dead <= e.rows && (e.dead > 0) == e.tombstones.is_some()
 }
 
-/// The manifest is damaged.
+/// The failure for a damaged manifest.
 fn damaged(why: &str) -> Failure {
     corrupt(format!("The vector manifest {why}."))
 }

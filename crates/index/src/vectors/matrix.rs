@@ -10,8 +10,8 @@ use local_agent_files::state::StateDirectory;
 use local_agent_text::error::Result;
 use local_agent_text::types::ChunkKey;
 
-/// How often a reader retries when a writer publishes while it opens files. Each retry needs a new
-/// publication within that instant, so the number is generous.
+/// How often a reader retries if a writer publishes while it opens files. Each retry needs another
+/// publication at that moment, so the number is generous.
 const OPEN_ATTEMPTS: usize = 16;
 
 /// A mapped, immutable view. Later publications are not visible in it and cannot break it.
@@ -77,7 +77,7 @@ impl Matrix {
         })
     }
 
-    /// What the matrix was made from.
+    /// The state from which the matrix was made.
     pub fn stamp(&self) -> &MatrixStamp {
         &self.stamp
     }
@@ -87,7 +87,7 @@ impl Matrix {
         self.live
     }
 
-    /// Whether there is no live row.
+    /// Whether all rows are dead.
     pub fn is_empty(&self) -> bool {
         self.live == 0
     }
@@ -100,9 +100,8 @@ impl Matrix {
         })
     }
 
-    /// Reads every byte: checksums of all sections, keys that come twice, vectors that are not
-    /// finite or not of length
-    /// 1. The first damage found is `DB_CORRUPT`.
+    /// Reads every byte and checks the checksums of all sections, that no key occurs twice, and
+    /// that all vectors are finite and of length 1. The first damage found is `DB_CORRUPT`.
     pub fn verify(&self) -> Result<()> {
         let mut seen = HashSet::with_capacity(self.live);
         let (mut halves, mut vector) = (Vec::new(), Vec::new());

@@ -1,10 +1,9 @@
 //! The matrix projection: every chunk's vector in immutable, mapped segment files under one small
 //! manifest.
 //!
-//! It exists because a query must not read a hundred thousand rows from SQLite one by one. SQLite
-//! is the source of truth; this module keeps a disposable copy, laid out so that one query is one
-//! sequential pass over one byte per dimension and row, followed by an exact rescoring of the few
-//! best rows.
+//! A query could not read a hundred thousand rows from SQLite one by one. SQLite is the source of
+//! truth; this module keeps a disposable copy, laid out so that one query is one sequential pass
+//! over one byte per dimension and row, followed by an exact rescoring of the few best rows.
 //!
 //! * A [`VectorWriter`] adds, removes and publishes. Its caller holds the `embed` lock.
 //! * A [`Matrix`] is one published state, opened read-only; it stays valid whatever a writer does
@@ -49,7 +48,8 @@ pub use writer::VectorWriter;
 /// every product of two quantised rows inside 32 bits (16384 × 255 × 127 < 2³¹).
 pub const MAX_DIM: usize = 16_384;
 
-/// What a matrix was made from. Compared for equality only: if it differs, the matrix is stale.
+/// The state from which a matrix was made. Stamps are compared only for equality; if they differ,
+/// the matrix is stale.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MatrixStamp {
     /// The index state that the rows' chunk ids refer to.
@@ -80,14 +80,14 @@ pub struct Row<'a> {
 pub struct VectorHit {
     /// The chunk's row id when the matrix was made.
     pub chunk_id: i64,
-    /// The key that the chunk with that id must still have.
+    /// The key that the chunk with that id must have.
     pub key: ChunkKey,
     /// Cosine of query and row, −1 to 1, computed from the half-precision copy of the row.
     pub score: f32,
 }
 
-/// What the matrix in `dir` was made from; `None` if none was ever published there. Reads nothing
-/// else of it.
+/// The state from which the matrix in `dir` was made; `None` if none was ever published there.
+/// Reads no other data of the matrix.
 ///
 /// Errors: as [`Matrix::open`].
 pub fn stamp(dir: &Path) -> Result<Option<MatrixStamp>> {

@@ -12,7 +12,7 @@ use local_agent_text::error::{ErrorCode, Failure, Result};
 /// Codes in one block: the width of an AVX-512 register, and a cache line.
 pub(super) const BLOCK: usize = 64;
 
-/// How far from 1 the Euclidean length of an added vector may be: single-precision normalisation
+/// Maximum deviation of an added vector's Euclidean length from 1. Single-precision normalisation
 /// stays well below this.
 const NORM_TOLERANCE: f64 = 1e-3;
 
@@ -41,7 +41,7 @@ pub(super) fn check_row(vector: &[f32], dim: usize) -> Result<()> {
     Ok(())
 }
 
-/// A vector that no segment takes.
+/// The failure for a vector that cannot be a row.
 fn refused_row(why: String) -> Result<()> {
     Err(Failure::new(ErrorCode::EmbedError, why).with_hint("local-agent embed --rebuild"))
 }

@@ -24,12 +24,12 @@ const BATCH: usize = 256;
 const ROWS_PER_THREAD: usize = 32 * 1024;
 /// The pass is limited by memory bandwidth, which two cores nearly exhaust.
 const MAX_THREADS: usize = 2;
-/// Like `ROWS_PER_THREAD`, for rows that are scored exactly.
+/// Number of exactly scored rows from which a second thread is worthwhile.
 const RESCORED_PER_THREAD: usize = 400;
 /// How many rows are rescored beyond the requested ones: three for each, with a minimum and a
-/// maximum. Chosen so that of the true ten best of random vectors, the hardest case for
-/// quantisation, at least 999 in 1000 are among them; for a thousand requested rows the last ones
-/// need no such care.
+/// maximum. They were chosen so that at least 999 in 1000 of the true ten best are among them, for
+/// random vectors, which are the hardest case for quantisation. For a thousand requested rows, the
+/// last ones may be less accurate.
 const RESCORE_FACTOR: usize = 3;
 const RESCORE_MORE: (usize, usize) = (54, 300);
 
@@ -42,7 +42,7 @@ struct ScanCandidate {
 }
 
 /// Keeps at most twice as many candidates as wanted. Cutting back occasionally costs less than a
-/// heap, which would also order what is thrown away.
+/// heap, which would also order the discarded candidates.
 struct Best<'a> {
     segments: &'a [Segment],
     found: Vec<ScanCandidate>,
@@ -95,7 +95,7 @@ fn key_of(segments: &[Segment], c: &ScanCandidate) -> Option<ChunkKey> {
         .map(|segment| segment.key(c.row as usize))
 }
 
-/// Everything one pass needs besides its rows.
+/// The data for one pass, apart from its rows.
 struct Pass<'a> {
     segments: &'a [Segment],
     query: QuantQuery,
@@ -167,7 +167,7 @@ impl<'a> Pass<'a> {
     }
 }
 
-/// A number of a segment or row in 32 bits.
+/// The number of a segment or row as 32 bits.
 fn narrowed(n: usize) -> Result<u32> {
     u32::try_from(n).map_err(|_| corrupt("A segment has more rows than a chunk id can tell."))
 }
@@ -267,7 +267,7 @@ impl Matrix {
         Ok(groups.iter().map(&mut mean_of).collect())
     }
 
-    /// Where the rows of these chunks are.
+    /// The positions of the rows of these chunks.
     fn places(&self, groups: &[&[i64]]) -> HashMap<i64, (&Segment, usize), RandomState> {
         let mut places = HashMap::default();
         for segment in &self.segments {
@@ -329,7 +329,7 @@ impl Matrix {
         mut best: Vec<ScanCandidate>,
         k: usize,
     ) -> Result<Vec<VectorHit>> {
-        // In file order.
+        // The candidates in file order.
         best.sort_unstable_by_key(|c| (c.segment, c.row));
         let share = best
             .len()
@@ -411,7 +411,7 @@ fn in_parallel<P: Sync, R: Send>(
     })
 }
 
-/// The length of the query, or why it is unusable.
+/// The length of the query; fails if the query is unusable.
 fn check_query(query: &[f32], dim: usize) -> Result<f64> {
     if query.len() != dim {
         return refused_query(format!(
@@ -429,7 +429,7 @@ fn check_query(query: &[f32], dim: usize) -> Result<f64> {
     Ok(norm)
 }
 
-/// A query vector that cannot be compared.
+/// The failure for a query vector that cannot be compared.
 fn refused_query(why: String) -> Result<f64> {
     Err(Failure::new(ErrorCode::QueryError, why))
 }

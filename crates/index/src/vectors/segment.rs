@@ -38,7 +38,7 @@ const CODES: usize = 2;
 const SCALES: usize = 3;
 const HALVES: usize = 4;
 
-/// The positions of a segment's sections. Follows from width and number of rows alone.
+/// The positions of a segment's sections, computed from width and number of rows alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Layout {
     offsets: [usize; 5],
@@ -85,7 +85,7 @@ impl Layout {
     }
 }
 
-/// Collects rows for a segment. Keeps at most one segment's worth in memory.
+/// Collects rows for a segment. It holds at most one segment's worth of rows in memory.
 pub(super) struct Builder {
     dim: usize,
     rows: usize,
@@ -140,7 +140,7 @@ impl Builder {
         self.rows += 1;
     }
 
-    /// Hashes the added rows; `None` if there are none.
+    /// Hashes the added rows; `None` if no row was added.
     pub(super) fn seal(&self) -> Result<Option<Sealed<'_>>> {
         if self.rows == 0 {
             return Ok(None);

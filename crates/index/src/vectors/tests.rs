@@ -64,7 +64,7 @@ fn unit(seed: u64, dim: usize) -> Vec<f32> {
     Rng(seed).unit(dim)
 }
 
-/// Rows `range` with key = id = seed.
+/// Adds the rows `range`, whose key, id and seed are the same number.
 fn add_all(writer: &mut VectorWriter, range: impl Iterator<Item = u64>, dim: usize) {
     for n in range {
         writer
@@ -574,7 +574,7 @@ fn s32_a_crash_at_any_step_leaves_the_old_state_or_the_new_one() {
             }
         }
         drop(matrix);
-        // Whatever was left over, the next publication works and removes it.
+        // Whatever files are left over, the next publication works and removes them.
         let writer = VectorWriter::update(dir.path(), stamp(8, 3)).unwrap();
         writer.publish().unwrap();
         let matrix = open(dir.path());

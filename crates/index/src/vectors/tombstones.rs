@@ -1,4 +1,4 @@
-//! Which rows of one segment are dead: a bitmap in memory, and a small content-named file on disk.
+//! The dead rows of one segment: a bitmap in memory, and a small file named by its content on disk.
 //!
 //! File, little-endian: magic `LAVECDED`, version u32, zero u32, rows u64, the segment's checksum
 //! (32 bytes), then the bitmap in 64-bit words. Its name is the SHA-256 of all of it, and it names
@@ -93,7 +93,7 @@ impl Tombstones {
     }
 }
 
-/// The file of removed vectors is damaged.
+/// The failure for a damaged file of removed vectors.
 fn damaged() -> Failure {
     corrupt("A file of removed vectors does not have the content that its name promises.")
 }

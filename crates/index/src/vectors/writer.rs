@@ -1,5 +1,5 @@
-//! Publishing: new rows into new segments, dead rows into tombstones, then one atomic replacement
-//! of the manifest.
+//! Publishes the matrix: writes new rows into new segments and dead rows into tombstones, then
+//! replaces the manifest atomically.
 //!
 //! The order of a publication: segment files (each synced, then renamed), tombstone files, folder
 //! synced, manifest renamed, folder synced, unreferenced files removed. Until the manifest is
@@ -19,7 +19,7 @@ use super::{MatrixStamp, Row, check_dim};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::{ChunkKey, Sha256};
 
-/// Maximum size of one full segment: the writer keeps one in memory.
+/// Maximum size in bytes of a segment; the writer keeps one in memory.
 const SEGMENT_BYTES: usize = 32 << 20;
 /// A segment is rewritten without its dead rows when more than one row in this many is dead.
 const DEAD_SHARE: usize = 4;
@@ -45,10 +45,10 @@ pub struct VectorWriter {
 }
 
 impl VectorWriter {
-    /// Starts from the current content of `dir`, or from nothing if there is no matrix. `stamp` is
-    /// what the result will be made from; its fingerprint and width must equal those of the rows
-    /// that stay: vectors of two models never share a matrix (`PHASE3_EMBED_ERROR`; use
-    /// [`Self::rebuild`]). Damage is `DB_CORRUPT`, and then `rebuild` is the way too.
+    /// Starts from the current content of `dir`, or from an empty matrix if it does not exist.
+    /// `stamp` is the state of the result. Its fingerprint and width must equal those of the rows
+    /// that stay, because vectors of two models never share a matrix (`PHASE3_EMBED_ERROR`; use
+    /// [`Self::rebuild`]). Damage is `DB_CORRUPT`, which `rebuild` repairs.
     pub fn update(dir: &Path, stamp: MatrixStamp) -> Result<Self> {
         let Some(matrix) = Matrix::open(dir)? else {
             return Self::start(dir, stamp, Vec::new());
@@ -64,8 +64,8 @@ impl VectorWriter {
         Self::start(dir, stamp, matrix.segments)
     }
 
-    /// Starts from nothing: the publication replaces everything, whatever state `dir` is in. Only a
-    /// matrix in a later format is not touched (`DB_NEWER`).
+    /// Starts from an empty matrix: the publication replaces everything, whatever state `dir` is
+    /// in. Only a matrix in a later format is kept (`DB_NEWER`).
     pub fn rebuild(dir: &Path, stamp: MatrixStamp) -> Result<Self> {
         if let Some(folder) = disk::open(dir)?
             && let Ok(Some(bytes)) = Manifest::read(&folder)
@@ -77,8 +77,8 @@ impl VectorWriter {
         Self::start(dir, stamp, Vec::new())
     }
 
-    /// Removes files that the published state does not name: the leftovers of a publication that
-    /// died before its own clean-up.
+    /// Removes files that the published state does not name. A publication that died before its own
+    /// clean-up leaves such files.
     pub fn tidy(dir: &Path) -> Result<()> {
         let Some(folder) = disk::open(dir)? else {
             return Ok(());
@@ -111,7 +111,7 @@ impl VectorWriter {
         })
     }
 
-    /// Small segments, so that tests see many of them.
+    /// Makes segments small, so that tests see many of them.
     #[cfg(test)]
     pub(super) fn with_capacity(mut self, rows: usize) -> Self {
         self.capacity = rows;
@@ -158,9 +158,9 @@ impl VectorWriter {
         }
     }
 
-    /// Makes the new state the one that readers open, and returns its number of live rows. On
-    /// failure (`WRITE_ERROR`) the state is the old one or, if only the last sync or the clean-up
-    /// failed, the new one.
+    /// Publishes the new state and returns its number of live rows. After a failure
+    /// (`WRITE_ERROR`), readers see the old state or, if only the last sync or the clean-up failed,
+    /// the new one.
     pub fn publish(mut self) -> Result<usize> {
         self.bury();
         let kept = self.merge()?;
@@ -194,7 +194,7 @@ impl VectorWriter {
         }
     }
 
-    /// Copies the live rows of segments that are due into the new ones, and returns the other
+    /// Copies the live rows of segments that must be merged into new ones, and returns the other
     /// segments.
     fn merge(&mut self) -> Result<Vec<(Segment, Tombstones)>> {
         let old = std::mem::take(&mut self.old);
@@ -253,7 +253,7 @@ impl VectorWriter {
     }
 }
 
-/// Whether the tier has more segments than it may.
+/// Whether the tier has more segments than allowed.
 fn is_crowded(tiers: &[Option<u32>], tier: Option<u32>) -> bool {
     tier.is_some() && tiers.iter().filter(|t| **t == tier).count() > TIER
 }

@@ -1,5 +1,5 @@
-//! Attention in bf16, on sets that can multiply it: scores and sums are f32, the factors are
-//! rounded.
+//! Attention in bf16, on instruction sets that can multiply it. Scores and sums are f32; the
+//! factors are rounded.
 //!
 //! It processes as many queries at a time as a tile of the unit has rows. The layouts are those of
 //! [`crate::bf16`], so queries are read directly from the result of the product before.

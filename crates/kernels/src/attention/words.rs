@@ -25,8 +25,8 @@ pub(crate) struct WordAttentionScratch {
     weights: Lines,
 }
 
-/// The largest absolute value of two 16-bit numbers whose product, added `count` times, is at most
-/// `sum`.
+/// The largest absolute value of two 16-bit numbers such that `count` of their products add up to
+/// at most `sum`.
 fn most(sum: i32, count: usize) -> f32 {
     (f64::from(sum) / count as f64)
         .sqrt()
@@ -74,7 +74,7 @@ pub(crate) fn attend(
         return;
     }
     let padded = len.next_multiple_of(PANEL);
-    // Scores are subtracted from each other, and must fit even then.
+    // Scores are subtracted from each other, and the differences must fit too.
     let (of_products, of_sums) = (most(i32::MAX / 2, width), most(i32::MAX, len));
     // The maximum sum of the weights of a token; each is rounded by up to a half, and sums of
     // floats are slightly inexact.
@@ -199,7 +199,7 @@ mod tests {
         for isa in sets() {
             for len in [1, 2, 64, 512] {
                 for sign in [1.0, -1.0] {
-                    // Every number is the largest, so all products and all weights are too.
+                    // All numbers have the largest size, so all products and weights do too.
                     let largest = round(sign * 1e18);
                     let (mut qkv, mut found) = (vec![largest; len * 3 * 64], vec![7; len * 64]);
                     attend(
@@ -242,8 +242,8 @@ mod tests {
         }
     }
 
-    /// One token has a much larger weight than hundreds of others, whose sum still counts: their
-    /// weights were all rounded to zero, or up to one, when the largest was 2,047.
+    /// One token has a much larger weight than hundreds of others, whose sum still matters. With a
+    /// largest weight of 2,047, the weights of the others were all rounded to zero or all to one.
     #[test]
     fn a_long_tail_keeps_its_weight() {
         for isa in sets() {

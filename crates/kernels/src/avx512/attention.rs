@@ -6,8 +6,8 @@ use super::{in_512_bits, load, load_halves, store_halves, with_bf16};
 use crate::elementwise::{self, EXP_RANGE, EXP_TERMS, LN2};
 use crate::layout::{Floats, Halves, LINE, PANEL, widen};
 
-/// 2^x between −½ and ½, highest power first: relative error below 8e-5, a fiftieth of the error of
-/// rounding to bf16.
+/// Coefficients of 2^x between −½ and ½, highest power first. The relative error is below 8e-5, a
+/// fiftieth of the error of rounding to bf16.
 const POWER_TERMS: [f32; 4] = [0.055_171_77, 0.242_611_58, 0.693_261, 0.999_928_06];
 
 /// `2^x` with [`POWER_TERMS`].
@@ -41,7 +41,7 @@ with_bf16! {
             }
         }
         let highest = _mm512_reduce_max_ps(_mm512_max_ps(highest[0], highest[1]));
-        // The rounding error of the shift is a common factor of all weights and of their sum.
+        // The rounding error of the shift is the same factor in all weights and in their sum.
         let scale = scale * std::f32::consts::LOG2_E;
         let (factor, shift) = (_mm512_set1_ps(scale), _mm512_set1_ps(-highest * scale));
         let terms = POWER_TERMS.map(|term| _mm512_set1_ps(term));
@@ -63,7 +63,7 @@ with_bf16! {
     }
 }
 
-/// [`crate::elementwise::exp`], with exactly the same bits.
+/// The same as [`crate::elementwise::exp`], to the bit.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn exp(x: __m512) -> __m512 {
@@ -217,7 +217,7 @@ in_512_bits! {
         let terms = POWER_TERMS.map(|term| _mm512_set1_ps(term));
         let mut total = _mm512_setzero_ps();
         for (number, scores) in lines.iter_mut().enumerate() {
-            // For scores that do not count this may wrap.
+            // This may wrap for masked scores, which are ignored.
             let below = _mm512_sub_epi32(load(scores), highest);
             let weight = power(_mm512_mul_ps(_mm512_cvtepi32_ps(below), factor), &terms);
             let weight = _mm512_maskz_mov_ps(first(len, number * LINE), weight);
@@ -238,7 +238,7 @@ in_512_bits! {
     }
 }
 
-/// The 32 numbers of a row from `at` on, or zeros if there is no such row.
+/// The 32 numbers of a row from `at` on, or zeros if `there` is false.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn row_or_zeros(rows: &[u16], at: usize, there: bool) -> __m512i {

@@ -22,7 +22,7 @@ fn gelu(x: __m512) -> __m512 {
     _mm512_mul_ps(x, _mm512_fmadd_ps(u, p, _mm512_set1_ps(0.5)))
 }
 
-/// Two registers of a panel.
+/// The two registers of a panel.
 type Both = [__m512; 2];
 
 #[inline]
@@ -50,7 +50,7 @@ impl Loaded {
         }
     }
 
-    /// `(sum · step + total · low) · scale + bias`, as the plain loops compute it.
+    /// Computes `(sum · step + total · low) · scale + bias` in the same way as the plain loops.
     #[inline]
     #[target_feature(enable = "avx512f")]
     fn numbers(&self, sums: &[i32; PANEL], (step, low): (f32, f32), with_gelu: bool) -> Both {
@@ -141,7 +141,7 @@ in_512_bits! {
     }
 }
 
-/// `sum · share + bias`, with GELU if requested.
+/// Computes `sum · share + bias`, with GELU if requested.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn of_floats(sums: &[f32; PANEL], share: f32, bias: &Both, with_gelu: bool) -> Both {

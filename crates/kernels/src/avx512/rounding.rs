@@ -36,7 +36,7 @@ fn turn<const N: usize>(mut x: [__m512; N]) -> [__m512; N] {
         }
         apart /= 2;
     }
-    // Multiplying by them causes no rounding.
+    // Multiplication by one causes no rounding.
     let one = _mm512_set1_ps(1.0);
     let minus = |second: __mmask16| _mm512_mask_sub_ps(one, second, _mm512_setzero_ps(), one);
     let signs = [minus(0xff00), minus(0xf0f0), minus(0xcccc), minus(0xaaaa)];

@@ -145,7 +145,7 @@ fn results_in_halves_are_the_nearest_ones() {
             finish_bytes_in_halves(isa, &sums, &rows, &PLAIN, false, &mut halves, PANEL, PANEL);
             for (full, half) in full[PANEL..].iter().zip(&halves[PANEL..]) {
                 let (found, wanted) = (widen(*half), widen(round(*full)));
-                // Two may be equally near.
+                // Two codes may be equally near.
                 let alike = found == wanted || (found - full).abs() == (wanted - full).abs();
                 assert!(
                     if full.is_finite() {

@@ -5,13 +5,14 @@ use crate::Set;
 #[derive(Clone, Copy)]
 struct NetworkShape(usize, usize, usize);
 
-/// Panels, registers and tiles are never completely filled.
+/// A shape that never fills panels, registers and tiles completely.
 const ODD: NetworkShape = if cfg!(miri) {
     NetworkShape(12, 3, 20)
 } else {
     NetworkShape(48, 3, 80)
 };
-/// They are always filled, so the numbers between rounded products are bf16 if the set has it.
+/// A shape that always fills them, so that the numbers between rounded products are bf16 if the set
+/// has it.
 const EVEN: NetworkShape = if cfg!(miri) {
     NetworkShape(32, 1, 32)
 } else {
@@ -33,7 +34,7 @@ enum Kind {
     Bf16,
     /// Bytes and bf16.
     Both,
-    /// By the definition, in f64.
+    /// Computed by the definition, in f64.
     Plain,
 }
 
@@ -127,8 +128,8 @@ fn least_cosine(a: &[f32], b: &[f32], hidden: usize) -> f64 {
         .fold(1.0, f64::min)
 }
 
-/// Whether there is only one right result; bf16 in registers rounds sums differently from the
-/// matrix unit and from f32.
+/// Whether all sets give the same result. bf16 in registers rounds sums differently from the matrix
+/// unit and from f32.
 fn rounds_alike(isa: Isa, kind: Kind, shape: NetworkShape) -> bool {
     isa.set() != Set::Portable
         && (kind == Kind::Full

@@ -1,4 +1,4 @@
-//! Source code: the outermost definitions are its sections; the text between them is cut at blank
+//! Cuts source code into sections: its outermost definitions. The text between them is cut at blank
 //! lines.
 
 use std::ops::Range;
@@ -28,7 +28,8 @@ pub(super) fn outline(text: &str, definitions: &[Definition]) -> Outline {
     outline
 }
 
-/// In file order, larger ones first; definitions outside the text are left out.
+/// The definitions in file order, an outer one before those inside it. Definitions outside the text
+/// are left out.
 fn outermost<'a>(text: &str, definitions: &'a [Definition]) -> Vec<&'a Definition> {
     let mut out: Vec<&Definition> = definitions
         .iter()
@@ -38,8 +39,8 @@ fn outermost<'a>(text: &str, definitions: &'a [Definition]) -> Vec<&'a Definitio
     out
 }
 
-/// From the start of the first line to the end of the last. Comment and attribute lines directly
-/// above belong to the definition.
+/// Extends a range to whole lines. Comment and attribute lines directly above belong to the
+/// definition.
 fn whole_lines(text: &str, range: &Range<usize>) -> Range<usize> {
     let mut start = text[..range.start].rfind('\n').map_or(0, |at| at + 1);
     loop {

@@ -1,8 +1,8 @@
 //! Turns documents of every kind into the same [`Document`]: markdown, plain text, Org files,
 //! source code.
 //!
-//! Each kind produces an outline of blocks and headings, and one cutter makes chunks from it. Pure;
-//! never fails.
+//! Each kind produces an outline of blocks and headings, and the same code makes chunks from it.
+//! Pure functions that never fail.
 
 mod code;
 mod org;
@@ -33,11 +33,11 @@ pub const CODE_EXTENSIONS: [&str; 9] = [
     ".rs", ".py", ".pyi", ".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs",
 ];
 
-/// Extensions of files whose text is not their bytes and has to be taken out of them first, in lower
-/// case with their dots. What is taken out is written as markdown.
+/// Extensions of files whose text must be extracted from their bytes, in lower case with their
+/// dots. The extracted text is markdown.
 pub const EXTRACTED_EXTENSIONS: [&str; 5] = [".canvas", ".docx", ".htm", ".html", ".pdf"];
 
-/// The ending in [`EXTRACTED_EXTENSIONS`] that a path or an address has.
+/// The extension in [`EXTRACTED_EXTENSIONS`] with which a path or an address ends.
 pub fn extracted(path: &str) -> Option<&'static str> {
     let name = path.rsplit('/').next().unwrap_or(path);
     EXTRACTED_EXTENSIONS
@@ -45,7 +45,7 @@ pub fn extracted(path: &str) -> Option<&'static str> {
         .find(|extension| has_extension(name, extension))
 }
 
-/// Whether the name ends in the extension, in capitals or not.
+/// Whether the name ends with the extension, ignoring case.
 fn has_extension(name: &str, extension: &str) -> bool {
     let start = name.len().checked_sub(extension.len());
     start
@@ -53,8 +53,8 @@ fn has_extension(name: &str, extension: &str) -> bool {
         .is_some_and(|end| end.eq_ignore_ascii_case(extension))
 }
 
-/// Lines of a document as a person reads them: `line 4`, `lines 4-6`; of a document whose text is
-/// not its bytes, `lines 4-6 of its text`, for no editor shows them under these numbers.
+/// The line numbers of a document for a reader: `line 4`, `lines 4-6`. For an extracted text they
+/// are `lines 4-6 of its text`, because no editor shows the file with these line numbers.
 pub fn said_lines(path: &str, lines: LineSpan) -> String {
     let many = match lines.first() == lines.last() {
         true => "line",
@@ -66,9 +66,9 @@ pub fn said_lines(path: &str, lines: LineSpan) -> String {
     }
 }
 
-/// The headings above byte `at` of a passage that stands below `heading`. A passage of an extracted
-/// text may hold several places (cards, pages), each a heading in it, and a person opens the place
-/// and not the passage; of other documents it is `heading` itself.
+/// The headings above byte `at` of a passage below `heading`. A passage of an extracted text may
+/// contain several places (cards, pages), each with its own heading, and a person opens the place
+/// and not the passage. For other documents, the result is `heading` itself.
 pub fn headings_at(path: &str, heading: &HeadingPath, passage: &str, at: usize) -> HeadingPath {
     if extracted(path).is_none() {
         return heading.clone();
@@ -102,8 +102,9 @@ pub fn headings_at(path: &str, heading: &HeadingPath, passage: &str, at: usize) 
     HeadingPath::new(out).unwrap_or_else(|_| heading.clone())
 }
 
-/// The line of the file that a place in its extracted text names (`line 14 of the file`), from 1; the
-/// first where the file has no lines. `None`: the lines of the text are those of the file.
+/// The line of the file, from 1, that a heading of its extracted text names (`line 14 of the
+/// file`); 1 if the file has no lines. `None` if the text was not extracted, so that both have the
+/// same lines.
 pub fn line_in_file(path: &str, heading: &HeadingPath) -> Option<usize> {
     extracted(path)?;
     Some(
@@ -115,14 +116,14 @@ pub fn line_in_file(path: &str, heading: &HeadingPath) -> Option<usize> {
     )
 }
 
-/// The line that a heading `line N of the file` names.
+/// The line number in a heading `line N of the file`.
 fn line_of_title(heading: &Heading) -> Option<usize> {
     let line = heading.title.strip_prefix("line ")?;
     line.strip_suffix(" of the file")?.parse().ok()
 }
 
 impl DocumentKind {
-    /// The kind for a file name.
+    /// The kind of a file, by its name.
     pub fn of(path: &RelPath) -> Self {
         let name = path.file_name().to_lowercase();
         let ends = |extension: &&str| name.ends_with(*extension);
@@ -141,9 +142,9 @@ impl DocumentKind {
 /// A function, class or other thing that source code defines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Definition {
-    /// As the code spells it.
+    /// The name as the code spells it.
     pub name: String,
-    /// Its bytes in the file, from the first line of its comment or attributes where known.
+    /// Its bytes in the file, including the comment or attributes above it if they are known.
     pub range: Range<usize>,
 }
 
@@ -168,8 +169,8 @@ pub fn parse(
     markdown::of_outline(text, base, outline, properties, options, count)
 }
 
-/// Whether a document declares itself private: `private: true` in its frontmatter (or `#+private:
-/// true`), or one of `tags`, or a tag nested below one of them, in upper or lower case.
+/// Whether a document is private: it has `private: true` in its frontmatter (or `#+private: true`),
+/// one of `tags`, or a tag nested below one of them. Case is ignored.
 pub fn is_private(path: &RelPath, text: &str, tags: &[String]) -> bool {
     let lower = text.to_lowercase();
     let may_be = lower.contains("private") || tags.iter().any(|tag| lower.contains(&**tag));
@@ -189,7 +190,7 @@ pub fn is_private(path: &RelPath, text: &str, tags: &[String]) -> bool {
         || document.tags.iter().any(|tag| is_below(tag, tags))
 }
 
-/// Whether a property is `private` with a value that means yes.
+/// Whether a property is `private` with a value that means "yes".
 fn says_private((key, value): (&String, &Value)) -> bool {
     key.eq_ignore_ascii_case("private")
         && (value == &Value::Bool(true)
@@ -215,7 +216,7 @@ fn moved(definitions: &[Definition], base: usize) -> Vec<Definition> {
         .collect()
 }
 
-/// The definition, counted from `base`.
+/// The definition with its position relative to `base`.
 fn moved_definition(base: usize, definition: &Definition) -> Definition {
     Definition {
         name: definition.name.clone(),

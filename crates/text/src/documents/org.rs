@@ -8,7 +8,8 @@ use crate::types::ByteSpan;
 /// Words that may come before the title of a headline and are not part of it.
 const STATES: [&str; 6] = ["TODO", "DONE", "NEXT", "WAITING", "CANCELLED", "HOLD"];
 
-/// Deeper headlines count as this deep, because headings have no more levels.
+/// Maximum level of a headline; deeper ones count as this level, because headings have no more
+/// levels.
 const DEEPEST: usize = 6;
 
 /// The kind of block being read.
@@ -16,7 +17,7 @@ const DEEPEST: usize = 6;
 enum OrgBlock {
     Text,
     Table,
-    /// Up to the line that ends the block.
+    /// A block that ends at its closing line.
     Block,
 }
 
@@ -41,7 +42,7 @@ struct OrgReader<'a> {
     text: &'a str,
     outline: Outline,
     properties: Map<String, Value>,
-    /// The open block, and where it begins and ends so far.
+    /// The open block, with its start and its end so far.
     open: Option<(OrgBlock, usize, usize)>,
 }
 
@@ -116,7 +117,7 @@ impl OrgReader<'_> {
         self.outline.tags.extend(tags);
     }
 
-    /// `[[target]]` and `[[target][words]]`.
+    /// Adds the links `[[target]]` and `[[target][words]]`.
     fn links(&mut self, line: &str, at: usize) {
         let mut from = 0;
         while let Some(start) = line[from..].find("[[").map(|found| from + found) {
@@ -147,7 +148,7 @@ impl OrgReader<'_> {
     }
 }
 
-/// `file:a.org::*Heading` → the file and the heading.
+/// Splits `file:a.org::*Heading` into the file and the heading.
 fn split_target(target: &str) -> (&str, Option<String>) {
     let target = target.strip_prefix("file:").unwrap_or(target);
     match target.split_once("::") {
@@ -156,7 +157,7 @@ fn split_target(target: &str) -> (&str, Option<String>) {
     }
 }
 
-/// `<2026-01-31 Sat>` and `[2026-01-31]` without the brackets.
+/// Removes the brackets of `<2026-01-31 Sat>` and `[2026-01-31]`.
 fn without_brackets(value: &str) -> &str {
     value.trim_matches(['<', '>', '[', ']'])
 }
@@ -166,7 +167,7 @@ fn starts_with(line: &str, mark: &str) -> bool {
         .is_some_and(|start| start.eq_ignore_ascii_case(mark))
 }
 
-/// `* TODO [#A] Title :tag:other:` → its level, title and tags.
+/// Parses `* TODO [#A] Title :tag:other:` into level, title and tags.
 fn headline(line: &str) -> Option<(u8, &str, impl Iterator<Item = &str>)> {
     let stars = line.len() - line.trim_start_matches('*').len();
     let rest = line[stars..].strip_prefix(' ')?;
@@ -198,7 +199,7 @@ fn is_tags(word: &str) -> bool {
             .all(|c| c.is_alphanumeric() || "_@#%:".contains(c))
 }
 
-/// `#+TITLE: Bread` → (`title`, `Bread`).
+/// Parses `#+TITLE: Bread` into (`title`, `Bread`).
 fn keyword(line: &str) -> Option<(String, &str)> {
     let (key, value) = line.strip_prefix("#+")?.split_once(':')?;
     let is_key = !key.is_empty() && key.chars().all(|c| c.is_alphanumeric() || c == '_');

@@ -1,4 +1,4 @@
-//! Plain text: what is between blank lines is a paragraph.
+//! Plain text, whose paragraphs are separated by blank lines.
 
 use std::ops::Range;
 

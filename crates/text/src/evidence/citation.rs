@@ -13,14 +13,14 @@ use crate::types::{
 pub(super) const OPEN: &str = "[source:";
 const SPECIAL: &str = "]|#>:";
 
-/// How the headings of a citation are compared with those of its chunk.
+/// How strictly the headings of a citation are compared with those of its chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HeadingMatch {
-    /// The cited path is a leading part of the chunk's; an empty one matches only an empty one.
+    /// The cited path is a prefix of the chunk's path; an empty path matches only an empty one.
     Prefix,
     /// Both paths are equal.
     Exact,
-    /// A difference is reported and never invalid.
+    /// A difference is reported, but does not make the citation invalid.
     Ignore,
 }
 
@@ -83,7 +83,7 @@ impl RawCitation {
     }
 }
 
-/// The text without percent escapes.
+/// The text with its percent escapes decoded.
 fn decoded(text: &str) -> Result<String, &'static str> {
     percent_decode(text.trim()).ok_or("holds a broken percent escape")
 }
@@ -120,7 +120,7 @@ fn encode(text: &str) -> String {
     )
 }
 
-/// Every byte as a percent escape.
+/// Encodes every byte as a percent escape.
 fn escaped_edge(part: &str) -> String {
     let bytes = part.bytes();
     bytes.map(|b| format!("%{b:02X}")).collect()
@@ -143,9 +143,9 @@ pub fn citation_of(item: &EvidenceItem, snapshot: &EvidenceSnapshot) -> String {
 /// The result of comparing a cited heading path with the frozen one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HeadingVerdict {
-    /// Good enough under the chosen strategy.
+    /// Equal under the chosen strategy.
     Matches,
-    /// Different, and the strategy is to ignore that.
+    /// Different, but the strategy ignores that.
     Ignored,
     /// Different because one of the two is shorter.
     Shorter,
@@ -164,10 +164,10 @@ impl HeadingVerdict {
 
 /// Compares heading paths, case-sensitively, segment by segment.
 ///
-/// `Exact`: equal. `Prefix`: the cited path is a leading part of the stored one, and an empty cited
-/// path matches only an empty stored one. `Ignore`: a difference is reported but never invalid.
-/// With `normalize`, closing punctuation (`: ; , . ! ?`) of a title and empty titles are ignored;
-/// white space is always ignored.
+/// `Exact`: equal. `Prefix`: the cited path is a prefix of the stored one, and an empty cited path
+/// matches only an empty stored one. `Ignore`: a difference is reported but never invalid. With
+/// `normalize`, closing punctuation (`: ; , . ! ?`) of a title and empty titles are ignored; white
+/// space is always ignored.
 pub fn compare_headings(
     cited: &HeadingPath,
     stored: &HeadingPath,

@@ -2,8 +2,8 @@
 //!
 //! Quotes and citations are represented by structure where possible. The extractive answerer builds
 //! segments directly; a model's text is parsed by [`Draft::parse`], which turns what it can resolve
-//! into segments and leaves everything else as text, where verification finds and rejects it.
-//! Nothing is ever dropped.
+//! into segments and leaves everything else as text, where verification finds and rejects it. No
+//! text is ever dropped.
 
 use std::ops::Range;
 
@@ -17,9 +17,9 @@ use crate::types::{ByteSpan, Label};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Segment {
-    /// Words of the answerer. Verification reads the markers in it.
+    /// Text of the answerer. Verification scans it for markers.
     Text(String),
-    /// Bytes of the evidence, exactly.
+    /// Exact bytes of the evidence.
     Quote {
         /// The quoted item.
         label: Label,
@@ -43,11 +43,11 @@ pub enum Segment {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum UnresolvedProblem {
-    /// There is no such file, or it may not be read.
+    /// The file does not exist or may not be read.
     NotFound,
-    /// A file has this path in another spelling.
+    /// A file has this path with another spelling.
     OtherPath,
-    /// The file has no such lines, heading or block.
+    /// The file does not have these lines, this heading or this block.
     PastTheEnd,
 }
 
@@ -68,7 +68,7 @@ pub enum SegmentProblem {
 /// The kind of a part of a rendered answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Piece {
-    /// Words of the answerer.
+    /// Text of the answerer.
     Text,
     /// Exact bytes of one item.
     Quote {
@@ -85,7 +85,7 @@ pub enum Piece {
     Unresolved(UnresolvedProblem, String),
 }
 
-/// An answer as people see it, and the kind of each part.
+/// An answer in its displayed form, and the kind of each part.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rendered {
     /// The whole answer.
@@ -100,7 +100,7 @@ impl Draft {
         Self(segments)
     }
 
-    /// A finished answer from elsewhere: one text, in which verification reads the citations.
+    /// A finished answer from elsewhere, as one text in which verification finds the citations.
     pub fn verbatim(text: impl Into<String>) -> Self {
         Self(vec![Segment::Text(text.into())])
     }
@@ -169,8 +169,8 @@ impl Draft {
         }
     }
 
-    /// The answer as people see it. Never fails: a segment that the snapshot cannot provide is
-    /// marked [`Piece::Broken`], shown as its label, and rejected by verification.
+    /// Renders the answer in its displayed form. Never fails: a segment that the snapshot cannot
+    /// provide is marked [`Piece::Broken`], shown as its label, and rejected by verification.
     pub fn lay_out(&self, snapshot: &EvidenceSnapshot) -> Rendered {
         let mut out = Rendered {
             text: String::new(),

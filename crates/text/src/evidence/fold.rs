@@ -1,4 +1,4 @@
-//! What a disguised text looks like to a reader.
+//! Converts a disguised text to the form that a reader sees.
 //!
 //! A citation can be faked with look-alike characters, invisible characters, and escapes that a
 //! browser decodes. Folding undoes all of these, one character at a time, so that the scanner can
@@ -23,7 +23,8 @@ const fn is_combining(c: char) -> bool {
 }
 
 /// The ASCII letter or digit that `c` looks like, by the table of confusables of UTS #39. The table
-/// treats `I`, `l`, `1` and `|` as one; of these a capital letter becomes `I`, the others `l`.
+/// does not distinguish `I`, `l`, `1` and `|`; here a capital letter of that group becomes `I`, and
+/// the others `l`.
 fn confusable_letter(c: char) -> Option<char> {
     let mut buffer = [0; 4];
     let mut prototype = unicode_security::skeleton(c.encode_utf8(&mut buffer));
@@ -57,8 +58,8 @@ const fn further_twin(c: char) -> Option<char> {
     })
 }
 
-/// Brackets that can pass for a citation's. Full-width ones are folded by compatibility
-/// decomposition.
+/// The bracket that `c` resembles, if it could be mistaken for a citation's. Compatibility
+/// decomposition folds full-width ones.
 const fn bracket_twin(c: char) -> Option<char> {
     Some(match c {
         '【' | '〔' | '〖' | '〘' | '〚' | '「' | '『' | '《' | '〈' | '⟦' | '⟨' | '⟪' | '❲'
@@ -75,7 +76,7 @@ const fn bracket_twin(c: char) -> Option<char> {
     })
 }
 
-/// The ASCII character that `c` passes for in a citation.
+/// The ASCII character that `c` resembles in a citation.
 fn twin(c: char) -> Option<char> {
     bracket_twin(c)
         .or_else(|| further_twin(c))
@@ -91,7 +92,7 @@ fn fold_char(c: char) -> char {
     match (parts.next(), parts.next()) {
         (Some(one), None) if one.is_ascii() => one,
         (Some(one), None) => twin(c).or_else(|| twin(one)).unwrap_or(one),
-        // A character that represents several, like ⑴: the first one decides.
+        // A character that represents several, like ⑴, becomes the first of them.
         (Some(first), Some(_)) => twin(c).unwrap_or(first),
         _ => c,
     }
@@ -137,7 +138,7 @@ pub(super) fn next_visible(text: &str, mut at: usize) -> Option<(char, usize)> {
     }
 }
 
-/// `%5B`, and longer runs that encode one UTF-8 character.
+/// Decodes `%5B`, and longer runs that encode one UTF-8 character.
 fn percent(rest: &str) -> Option<(char, usize)> {
     let first = percent_byte(rest, 0)?;
     let len = match first {
@@ -154,7 +155,7 @@ fn percent(rest: &str) -> Option<(char, usize)> {
     Some((c, len * 3))
 }
 
-/// The byte that the `i`th percent escape of `rest` stands for.
+/// The byte that the `i`th percent escape of `rest` encodes.
 fn percent_byte(rest: &str, i: usize) -> Option<u8> {
     let digits = rest.get(i * 3..i * 3 + 3)?.strip_prefix('%')?;
     digits
@@ -163,7 +164,7 @@ fn percent_byte(rest: &str, i: usize) -> Option<u8> {
         .then(|| u8::from_str_radix(digits, 16).ok())?
 }
 
-/// Numeric HTML entities, and the named ones that can take part in a citation.
+/// Decodes numeric HTML entities, and the named ones that can be part of a citation.
 fn entity(rest: &str) -> Option<(char, usize)> {
     let end = rest.bytes().take(20).position(|b| b == b';')?;
     let name = rest.get(1..end)?;

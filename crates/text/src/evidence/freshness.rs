@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::types::{ByteSpan, Label, LineSpan};
 
-/// How one item compares with the file it was taken from.
+/// How one item compares with the file from which it was taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum Freshness {
@@ -18,16 +18,16 @@ pub enum Freshness {
     Fresh,
     /// The file has the same bytes exactly once, elsewhere.
     Moved {
-        /// Where they are now.
+        /// Their current position.
         span: ByteSpan,
-        /// The lines they are on now.
+        /// Their current lines.
         lines: LineSpan,
     },
     /// The file no longer contains these bytes.
     Stale,
     /// The file no longer exists.
     Gone,
-    /// Not compared.
+    /// The item was not compared.
     Unknown,
 }
 

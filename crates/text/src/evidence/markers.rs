@@ -1,15 +1,15 @@
 //! Finds every citation in a text, and everything that could be mistaken for one.
 //!
-//! One pass with bounded look-ahead. A marker is either parsed or reported: nothing that looks like
-//! a citation is skipped. Whether a reported look-alike is excused (because it is verbatim in the
-//! cited evidence) is decided elsewhere.
+//! One pass with bounded look-ahead. Everything that looks like a citation is either parsed or
+//! reported. Other code decides whether a reported look-alike is excused because it is verbatim in
+//! the cited evidence.
 
 use crate::types::{ByteSpan, Label};
 
 use super::citation::{OPEN, RawCitation};
 use super::fold::{next_folded, next_visible};
 
-/// What was found at one place.
+/// The kind of a marker.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MarkerKind {
     /// `[E3]`, or `[E1, E2]`.
@@ -72,7 +72,7 @@ pub fn scan_markers(text: &str) -> Vec<Marker> {
 /// percent-encoded, and its headings.
 const LONGEST: usize = 16_384;
 
-/// The next byte at which an opening bracket, plain or disguised, could be.
+/// The next byte at which an opening bracket could be, plain or disguised.
 fn next_candidate(text: &str, from: usize) -> Option<usize> {
     let bytes = text.as_bytes().get(from..)?;
     for (at, &b) in (from..).zip(bytes) {
@@ -91,7 +91,7 @@ fn next_candidate(text: &str, from: usize) -> Option<usize> {
     None
 }
 
-/// The next position of something, cached, so that repeated queries cost nothing.
+/// The next position of a character, cached, so that repeated queries cost nothing.
 #[derive(Default)]
 struct Next {
     /// The first position at or after `asked`.
@@ -142,7 +142,7 @@ impl Scan<'_> {
         }
     }
 
-    /// `[source:` and its disguises.
+    /// Parses `[source:` and its disguises.
     fn source(&mut self, at: usize) -> Option<(usize, MarkerKind)> {
         let (_, mut end) = next_folded(self.text, at)?;
         for wanted in "source".chars() {
@@ -194,8 +194,8 @@ impl Scan<'_> {
         })
     }
 
-    /// Whether the text in place of the key becomes a key when upper case and look-alike letters
-    /// are undone.
+    /// Whether the text in place of the key is a key after upper case and look-alike letters are
+    /// replaced.
     fn has_upper_key(&self, body: usize, close: usize) -> bool {
         let Some((_, key)) = self.text.get(body..close).and_then(|b| b.rsplit_once('|')) else {
             return false;
@@ -213,7 +213,8 @@ impl Scan<'_> {
         end.unwrap_or(text.len())
     }
 
-    /// `[E3]`, `[E1, E2]`, `[E3: "…"]` and their disguises. `after` is the position after the `E`.
+    /// Parses `[E3]`, `[E1, E2]`, `[E3: "…"]` and their disguises. `after` is the position after
+    /// the `E`.
     fn label(&mut self, at: usize, after: usize) -> Option<(usize, MarkerKind)> {
         let (digit, digits_end) = next_visible(self.text, after)?;
         if !digit.is_numeric() {
@@ -250,7 +251,7 @@ impl Scan<'_> {
         Some(self.labels(at, end))
     }
 
-    /// A label directly after `[`: a link to a note of that name, or a nested marker.
+    /// Parses a label directly after `[`: a link to a note of that name, or a nested marker.
     fn in_brackets(&mut self, at: usize, end: usize) -> Option<(usize, MarkerKind)> {
         let line = self.line_end(end);
         let text = self.text;
@@ -305,7 +306,7 @@ impl Scan<'_> {
 
     fn labels(&self, at: usize, end: usize) -> (usize, MarkerKind) {
         let inside = self.rest(at + 1);
-        // Long enough for any list that a person would write.
+        // The limit is long enough for any list that a person would write.
         let close = inside
             .bytes()
             .take(512)
@@ -328,7 +329,8 @@ impl Scan<'_> {
         (at + 1 + close + 1, kind)
     }
 
-    /// `[M1]`, in any disguise: memory has labels too, and a reader would take one for a source.
+    /// Recognises `[M1]` in any disguise. Memory has labels too, which a reader could mistake for a
+    /// source.
     fn memory(&self, at: usize, after: usize) -> Option<(usize, MarkerKind)> {
         let mut end = after;
         for digits in 0..4 {
@@ -346,10 +348,10 @@ impl Scan<'_> {
         None
     }
 
-    /// Something that looks like `[E3]` but is written differently.
+    /// Recognises text that looks like `[E3]` but is written differently.
     fn disguised_label(&self, digits_end: usize) -> Option<(usize, MarkerKind)> {
         let mut end = digits_end;
-        // No label has more digits than a number can have.
+        // A label has at most this many more characters.
         for _ in 0..20 {
             let (c, next) = next_visible(self.text, end)?;
             if c == ']' || c == '†' {
@@ -363,7 +365,7 @@ impl Scan<'_> {
         None
     }
 
-    /// `[9]`, `[1, 2]`, `[3-5]`, `【9†source】` where a claim could end.
+    /// Parses `[9]`, `[1, 2]`, `[3-5]` or `【9†source】` where a claim could end.
     fn number(&self, at: usize, inside: usize) -> Option<(usize, MarkerKind)> {
         let mut end = inside;
         let mut digits = 0;
@@ -422,7 +424,8 @@ impl Scan<'_> {
             && (letters <= 4 || odd)
     }
 
-    /// `[9](address)`, `[9]: address` at the start of a line, `[[9]]`.
+    /// Whether the bracket is a link: `[9](address)`, `[9]: address` at the start of a line,
+    /// `[[9]]`.
     fn is_link(&self, at: usize, end: usize) -> bool {
         let line_start = self
             .text
@@ -433,8 +436,7 @@ impl Scan<'_> {
         self.rest(end).starts_with('(') || self.rest(end).starts_with(':') && line_start || wiki
     }
 
-    /// Whether no more of the clause follows `end`: only closing marks, other markers and
-    /// punctuation.
+    /// Whether the clause ends at `end`: only closing marks, other markers and punctuation follow.
     fn ends_a_claim(&self, end: usize) -> bool {
         let rest = self.rest(end);
         let rest = rest.trim_start_matches([')', '*', '_', '"', '”', '\'', ' ', '\t']);

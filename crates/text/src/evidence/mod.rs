@@ -1,17 +1,17 @@
-//! Evidence snapshots, labels, the canonical citation form, drafts. Plain data.
+//! Evidence snapshots, labels, the canonical citation form, drafts: plain data.
 //!
-//! The evidence for an answer is frozen here, once, before anything is written: every later check
+//! The evidence for an answer is frozen once, before the answer is written. Every later check
 //! compares with these bytes and never with the current content of the files. The module is pure:
-//! no clock, network, model, disk.
+//! it uses no clock, network, model or disk.
 //!
 //! | file | contents |
 //! | --- | --- |
 //! | `snapshot` | [`EvidenceSnapshot`]: the items of one question, numbered and hashed |
 //! | `freshness` | [`FreshnessReport`]: the state of each item on the disk afterwards |
-//! | `citation` | `[source: path#heading \| key]`: written, read back, compared |
-//! | `fold` | what a disguised text looks like to a reader |
-//! | `markers` | every citation, and everything that looks like one, in a text |
-//! | `normal` | the one normalisation under which a quote is verbatim |
+//! | `citation` | writes, parses and compares `[source: path#heading \| key]` |
+//! | `fold` | converts a disguised text to the form that a reader sees |
+//! | `markers` | finds every citation in a text, and everything that looks like one |
+//! | `normal` | the normalisation under which a quote is verbatim |
 //! | `draft` | an answer as segments: text, quote, citation |
 //! | `canonical` | JSON with one spelling, for hashes |
 

@@ -1,11 +1,11 @@
-//! The one normalisation under which a quote is verbatim, with a mapping back to the original text.
+//! The normalisation under which a quote is verbatim, with a mapping back to the original text.
 //!
 //! The rules: canonical composition (NFC); every run of white space, including line breaks and `>`
 //! marks of quoted lines, becomes one space; curly and angled quote marks become straight; hyphens
 //! that differ only in breaking become `-`; soft hyphens and zero-width spaces are removed;
 //! emphasis, code ticks, highlight marks, backslash escapes and the addresses of links are removed.
-//! Nothing else: words, case, digits and punctuation stay. Every byte of the result knows the bytes
-//! it came from.
+//! Words, case, digits and punctuation do not change. The result records, for every byte, the
+//! original bytes.
 
 use std::ops::Range;
 
@@ -14,11 +14,11 @@ use unicode_normalization::char::canonical_combining_class;
 
 use crate::language::is_unspaced;
 
-/// A normalised text that knows where each of its bytes came from.
+/// A normalised text with the original position of each of its bytes.
 #[derive(Debug, Clone, Default)]
 pub struct Normal {
     text: String,
-    /// For every byte of `text`: the range of the raw text it came from.
+    /// For every byte of `text`: its range in the raw text.
     from: Vec<(u32, u32)>,
 }
 
@@ -73,15 +73,15 @@ impl Normal {
         &self.text
     }
 
-    /// The range of the raw text that `range` of the normalised text came from; `None` if the range
-    /// is empty or out of bounds.
+    /// The range of the raw text for `range` of the normalised text; `None` if the range is empty
+    /// or out of bounds.
     pub fn raw(&self, range: Range<usize>) -> Option<Range<usize>> {
         let from = self.from.get(range)?;
         Some(from.first()?.0 as usize..from.last()?.1 as usize)
     }
 
-    /// The position of byte `raw` of the raw text in the normalised text: the first byte that came
-    /// from there or later.
+    /// The position of byte `raw` of the raw text in the normalised text. If that byte was removed,
+    /// it is the position of the next byte that was kept.
     pub fn position(&self, raw: usize) -> usize {
         self.from
             .partition_point(|(start, _)| (*start as usize) < raw)
@@ -141,8 +141,8 @@ impl Normal {
         if c.is_ascii() {
             match ascii_markup(raw, at, c) {
                 Run::Markup(len) => return at + len,
-                // All but the last, which may combine with a following mark; so each run is
-                // processed once.
+                // All but the last character of the run. The last one may combine with a mark that
+                // follows. So each run is processed once.
                 Run::Text(len) => {
                     for _ in 1..len {
                         self.push(c, at, at + 1);
@@ -181,9 +181,9 @@ impl Normal {
     }
 }
 
-/// Whether `range` of `text` splits no word and no amount: no letter or digit continues at either
-/// end (except in scripts without spaces), no decimal, per cent or degree sign follows a final
-/// digit, and no sign or currency precedes a first one.
+/// Whether `range` of `text` splits neither a word nor an amount. No letter or digit may continue
+/// at either end (except in scripts without spaces), no decimal, per cent or degree sign may follow
+/// a final digit, and no sign or currency may precede a first digit.
 pub fn whole_words(text: &str, range: Range<usize>) -> bool {
     let (Some(before), Some(inside), Some(after)) = (
         text.get(..range.start),
@@ -210,18 +210,19 @@ pub fn whole_words(text: &str, range: Range<usize>) -> bool {
     !(cut_before || cut_after)
 }
 
-/// Whether the character may stand inside a number.
+/// Whether the character can be inside a number.
 fn joins_digits(c: Option<char>) -> bool {
     matches!(c, Some('.' | ',' | '\'' | ':' | '/' | '-'))
 }
 
-/// Whether the character belongs to a word of a script that writes spaces.
+/// Whether the character belongs to a word of a script with spaces between words.
 fn is_spaced_letter(c: Option<char>) -> bool {
     c.is_some_and(|c| c.is_alphanumeric() && !is_unspaced(c))
 }
 
-/// How many of the bytes from `at` to `end` are ASCII letters and digits that cannot be combined: a
-/// non-ASCII character may combine with the character before it.
+/// The number of bytes from `at` to `end` that are ASCII letters and digits and combine with
+/// nothing. The last one before a non-ASCII character does not count, because that character may
+/// combine with it.
 fn plain_run(raw: &str, at: usize, end: usize) -> usize {
     let rest = raw.as_bytes().get(at..end).unwrap_or(&[]);
     let len = rest
@@ -232,7 +233,7 @@ fn plain_run(raw: &str, at: usize, end: usize) -> usize {
     if alone { len } else { len.saturating_sub(1) }
 }
 
-/// Typographic variants with the same meaning.
+/// The plain form of typographic variants with the same meaning.
 const fn straight(c: char) -> char {
     match c {
         '“' | '”' | '„' | '‟' | '«' | '»' | '″' => '"',
@@ -267,13 +268,13 @@ fn quote_marks(line: &str) -> (usize, bool) {
 
 /// Characters of one kind.
 enum Run {
-    /// This many bytes that are not shown.
+    /// This many bytes of hidden markup.
     Markup(usize),
     /// This many characters of the text, at least one.
     Text(usize),
 }
 
-/// What begins with the ASCII character `c` at `at`.
+/// The run that begins with the ASCII character `c` at `at`.
 fn ascii_markup(raw: &str, at: usize, c: char) -> Run {
     let rest = &raw[at..];
     if !matches!(c, '`' | '*' | '_' | '=' | '\\') {
@@ -308,7 +309,7 @@ fn ascii_markup(raw: &str, at: usize, c: char) -> Run {
 /// The maximum length of a hidden link address, in bytes.
 const LONGEST_ADDRESS: usize = 2048;
 
-/// The parts of links that are not shown, in order: `[`, `](address)`, `[[`, `target|`, `]]`.
+/// The hidden parts of links, in order: `[`, `](address)`, `[[`, `target|`, `]]`.
 fn link_markup(raw: &str) -> Vec<Range<usize>> {
     let mut out = Vec::new();
     if !raw.contains('[') {
@@ -316,7 +317,7 @@ fn link_markup(raw: &str) -> Vec<Range<usize>> {
     }
     let bytes = raw.as_bytes();
     let mut open: Vec<usize> = Vec::new();
-    // The next byte that ends an address, searched for only once.
+    // The next byte that ends an address; each is searched for only once.
     let mut stop = 0;
     let mut at = 0;
     while let Some(&b) = bytes.get(at) {

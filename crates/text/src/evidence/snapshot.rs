@@ -1,4 +1,4 @@
-//! The evidence of one question, frozen: numbered, hashed, and never changed again.
+//! The frozen evidence of one question. Its items are numbered and hashed, and never change.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use super::canonical_json;
 use crate::error::{ErrorCode, Failure, Result};
 use crate::types::{ByteSpan, ChunkKey, HeadingPath, Label, LineSpan, RelPath, Sha256, SourceName};
 
-/// A part of a file to be added to a snapshot: not numbered and not hashed yet.
+/// A part of a file to be added to a snapshot, not yet numbered or hashed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Excerpt {
     /// The key of the best-ranked chunk.
@@ -129,8 +129,7 @@ pub struct EvidenceSnapshot {
 
 impl EvidenceSnapshot {
     /// Numbers `excerpts` in order, hashes them, and computes the id. `INTERNAL_ERROR` for an
-    /// excerpt whose text is not as long as its span: then the code that made it broke the rule
-    /// that a span is verbatim.
+    /// excerpt whose text and span differ in length, because a span must be verbatim.
     pub fn freeze(question: impl Into<String>, excerpts: Vec<Excerpt>) -> Result<Self> {
         let question = question.into();
         let mut items = Vec::with_capacity(excerpts.len());
@@ -222,8 +221,8 @@ impl EvidenceSnapshot {
         }
     }
 
-    /// Whether a citation of `item` names its source: another source has the same path, in the
-    /// index it came from or in this snapshot.
+    /// Whether a citation of `item` names its source. It does if another source has the same path,
+    /// in the original index or in this snapshot.
     pub fn names_source(&self, item: &EvidenceItem) -> bool {
         item.path_is_shared
             || self
@@ -374,7 +373,7 @@ mod tests {
         let mut swapped = json();
         swapped["items"].as_array_mut().unwrap().swap(0, 1);
         assert_eq!(code_of(&swapped), ErrorCode::SnapshotTampered);
-        // Swapped, renumbered and still carrying the old id.
+        // Swapped and renumbered, but with the old id.
         swapped["items"][0]["label"] = json!("E1");
         swapped["items"][1]["label"] = json!("E2");
         assert_eq!(code_of(&swapped), ErrorCode::SnapshotTampered);

@@ -9,7 +9,7 @@ use super::Language;
 use super::lexicon::{Section, all_items, items_without_false_friends};
 use super::script::is_unspaced;
 
-/// Word → number, for all languages, without false friends.
+/// Word → number, for all languages, without words that mean something else in another language.
 type Places = HashMap<&'static str, u32, RandomState>;
 
 static MONTHS: LazyLock<Places> = LazyLock::new(|| places(Section::Months, 1));
@@ -35,7 +35,7 @@ pub fn any_month(word: &str) -> Option<u32> {
     MONTHS.get(word).copied()
 }
 
-/// Whether `word` (lower case) has another meaning too ("may", "march"): then it is a month only
+/// Whether `word` (lower case) also has another meaning ("may", "march"). Then it is a month only
 /// with a capital letter or next to a number.
 pub fn is_ambiguous_month(word: &str) -> bool {
     all_items(Section::AmbiguousMonths).any(|(_, item)| item == word)

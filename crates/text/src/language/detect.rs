@@ -1,12 +1,12 @@
 //! Detects the language of a text: by its script, and in Latin script by its most common words.
 //!
-//! Unclear texts get no language. A wrong one would stem a document wrongly; without one the rules
-//! shared by all languages apply.
+//! An unclear text gets no language, and the rules shared by all languages apply. A wrong language
+//! would give a document wrong stems.
 //!
 //! Measured against two crates on 1,024 translated manual pages in 20 languages (half of a sample
 //! of Debian 12's `manpages-*`; the other half was used to make the word lists). Each detector got
-//! the first 1,200 bytes. Pages that were left in English count as wrong for all, and so do answers
-//! for Polish and Ukrainian, which have no data file:
+//! the first 1,200 bytes. Untranslated English pages count as wrong for all detectors, and so do
+//! answers for Polish and Ukrainian, which have no data file:
 //!
 //! | detector | right | wrong | no answer | µs per page |
 //! | --- | ---: | ---: | ---: | ---: |
@@ -28,10 +28,10 @@ use super::lexicon::Section;
 use super::scan::{prefix, skip};
 use super::script::{self, Script};
 
-/// How much of a document is examined: its language shows early, and the cost grows with every
-/// word.
+/// Number of bytes of a document that are examined. Its language shows early, and the cost grows
+/// with every word.
 const SAMPLE_BYTES: usize = 1_200;
-/// Fewer common words than this, or than this share of all words, prove nothing.
+/// Minimum number of common words, and their minimum share of all words.
 const LEAST_WORDS: usize = 3;
 const LEAST_SHARE: f32 = 0.12;
 
@@ -146,8 +146,8 @@ fn by_words<'a>(parts: impl Iterator<Item = &'a str>) -> Option<Language> {
     clear.then_some(*language)
 }
 
-/// The language of a script that only one of our languages uses, unless `sample` has letters of
-/// another language in that script: Ukrainian is not Russian.
+/// The language of a script that only one of our languages uses. `None` if `sample` has letters of
+/// another language in that script, such as Ukrainian ones in Cyrillic.
 fn by_script(script: Script, sample: &str) -> Option<Language> {
     let language = match script {
         Script::Cyrillic => Language::Russian,

@@ -40,20 +40,20 @@ sections! {
 
     /// The most common words; used to detect a text's language.
     Common = "common",
-    /// Words without content of their own in a statement.
+    /// Words without content.
     Stop = "stop",
-    /// Words with little content: who speaks, how much, which way.
+    /// Words with little content: for the speaker, an amount, a direction.
     Light = "light",
-    /// Function words of questions: they do not tell the subject of the question.
+    /// Function words of questions, which do not describe the subject.
     QuestionStop = "question-stop",
-    /// Verbs with little meaning in a question: a note on the servings of a dish need not "make"
+    /// Verbs with little meaning in a question. A note on the servings of a dish need not "make"
     /// them.
     LightVerbs = "light-verbs",
     /// Words that the search index leaves out of its stems.
     SearchStop = "search-stop",
     /// Characters that are mostly grammar, in scripts without blanks.
     GrammarCharacters = "grammar-characters",
-    /// Words at the start of a sentence that refer to something said before.
+    /// Words at the start of a sentence that refer to an earlier sentence.
     PointsBack = "points-back",
     /// Personal and possessive pronouns, and other words that may replace a name.
     Pronouns = "pronouns",
@@ -72,11 +72,13 @@ sections! {
 
     // Sentences.
 
-    /// A dot after it never ends a sentence. Without the last dot.
+    /// Abbreviations after which a dot never ends a sentence. Without the last dot.
     Abbreviations = "abbreviations",
-    /// A dot after it does not end a sentence before a number: "No. 5". Without the dot.
+    /// Abbreviations after which a dot does not end a sentence before a number: "No. 5". Without
+    /// the dot.
     AbbreviationsBeforeNumber = "abbreviations-before-number",
-    /// A dot after it ends a sentence only before a word that typically begins one: "Inc. The".
+    /// Abbreviations after which a dot ends a sentence only before a word that typically begins
+    /// one: "Inc. The".
     AbbreviationsAtEnd = "abbreviations-at-end",
     /// Words that begin sentences and rarely follow an initial.
     SentenceStarters = "sentence-starters",
@@ -87,7 +89,7 @@ sections! {
 
     /// The months, twelve rows.
     Months = "months",
-    /// Months with another meaning, unless they have a capital letter.
+    /// Months that have another meaning if they are not capitalised.
     AmbiguousMonths = "ambiguous-months",
     /// Words before the name of a month.
     BeforeMonth = "before-month",
@@ -106,7 +108,7 @@ sections! {
 
     /// Numbers written out. Key: the value.
     Numerals = "numerals",
-    /// Numerals with another meaning, which count only together with something numbered.
+    /// Numerals with another meaning, which count only with a numbered thing.
     AmbiguousNumerals = "ambiguous-numerals",
     /// Ordinal numbers written out. Key: the value.
     Ordinals = "ordinals",
@@ -131,7 +133,7 @@ sections! {
     Negation = "negation",
     /// Verbs and nouns that negate what follows: "fails to".
     ImplicitNegation = "implicit-negation",
-    /// A negation before it does not negate: "not only".
+    /// Words before which a negation does not negate: "not only".
     NonNegating = "non-negating",
     /// Words for absence or scarcity.
     Scarcity = "scarcity",
@@ -186,36 +188,36 @@ sections! {
 
     /// Question words.
     QuestionWords = "question-words",
-    /// "how …": words that ask for an amount.
+    /// Words that ask for an amount after a word like "how".
     Degrees = "degrees",
     /// Words before one of the degrees, such as "how".
     DegreeQuestion = "degree-question",
-    /// Asks for a time.
+    /// Words that ask for a time.
     AsksTime = "asks-time",
-    /// Asks for a number.
+    /// Words that ask for a number.
     AsksNumber = "asks-number",
-    /// Asks for an amount of time or length.
+    /// Words that ask for an amount of time or length.
     AsksExtent = "asks-extent",
-    /// Asks for a person.
+    /// Words that ask for a person.
     AsksPerson = "asks-person",
-    /// Asks for a place.
+    /// Words that ask for a place.
     AsksPlace = "asks-place",
-    /// Asks for a reason.
+    /// Words that ask for a reason.
     AsksReason = "asks-reason",
-    /// Asks for steps.
+    /// Words that ask for steps.
     AsksSteps = "asks-steps",
-    /// Asks for a definition.
+    /// Words that ask for a definition.
     AsksDefinition = "asks-definition",
-    /// Asks for a command or code.
+    /// Words that ask for a command or code.
     AsksCode = "asks-code",
-    /// Asks for the newest or last of several.
+    /// Words that ask for the newest or last of several things.
     AsksLatest = "asks-latest",
-    /// Asks for a list.
+    /// Words that ask for a list.
     AsksList = "asks-list",
 
     // What an answer says about itself.
 
-    /// Phrases that give up the whole question.
+    /// Phrases that decline to answer the whole question.
     RefusesWhole = "refuses-whole",
     /// Phrases that name a gap.
     RefusesGap = "refuses-gap",
@@ -223,7 +225,7 @@ sections! {
     AbsentFrom = "absent-from",
     /// Words for a speaker who talks about the evidence and not the world.
     Speakers = "speakers",
-    /// The same, for the first word of a sentence.
+    /// Such words as the first word of a sentence.
     FirstWordsOfRefusal = "first-words-of-refusal",
     /// Words for notes.
     EvidenceWords = "evidence-words",
@@ -233,7 +235,7 @@ sections! {
     Advice = "advice",
     /// How an offer begins.
     Offers = "offers",
-    /// What is offered.
+    /// Words for what is offered.
     Offered = "offered",
     /// Words used in announcements.
     AnnouncementWords = "announcement-words",
@@ -243,9 +245,9 @@ sections! {
     Courtesies = "courtesies",
     /// Words after which a different statement begins.
     Contrasts = "contrasts",
-    /// The same, but only at the start of a clause.
+    /// Such words that count only at the start of a clause.
     ContrastsInFront = "contrasts-in-front",
-    /// The same, in scripts without blanks.
+    /// Such words in scripts without blanks.
     ContrastsWithin = "contrasts-within",
     /// Words that begin an indirect question.
     IndirectQuestions = "indirect-questions",
@@ -288,7 +290,7 @@ impl SectionSet {
 /// A line of a section.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
-    /// The text before `=`; empty if there is none.
+    /// The text before `=`; empty if the line has no `=`.
     pub key: &'static str,
     /// The words and phrases, in file order.
     pub items: Vec<&'static str>,
@@ -319,8 +321,8 @@ pub fn all_items(section: Section) -> impl Iterator<Item = (Language, &'static s
     })
 }
 
-/// Sections of numbers and time. If a word is in one of them for two languages, it mostly means the
-/// same, or its context shows the meaning.
+/// Sections of numbers and time. A word that two languages have in them mostly means the same, or
+/// its context shows the meaning.
 const AMOUNTS: &[Section] = &[
     Section::AbbreviationsBeforeNumber,
     Section::AmbiguousMonths,
@@ -338,9 +340,9 @@ const AMOUNTS: &[Section] = &[
 ];
 
 /// Every item of `section` (numbers or time) that can be read without knowing the language of the
-/// text: all items for English and German, and those of other languages that no language has as
-/// another kind of word. Spanish "once" (11) is left out, because it is an English word; German
-/// "mai" is included although Italian has it too.
+/// text. These are all items of English and German, and those of other languages that no language
+/// has as another kind of word. Spanish "once" (11) is left out, because it is an English word.
+/// German "mai" is included, although Italian has it too.
 pub(super) fn items_without_false_friends(
     section: Section,
 ) -> impl Iterator<Item = (Language, &'static Row, &'static str)> {
@@ -389,7 +391,7 @@ impl Lexicon {
         self.sections.entry(section).or_default().push(row);
     }
 
-    /// A property of the language, from the head of its file: `stemmer`, `script`, `decimal`.
+    /// A property of the language from the beginning of its file: `stemmer`, `script`, `decimal`.
     pub fn property(&self, name: &str) -> Option<&'static str> {
         self.properties.get(name).copied()
     }

@@ -1,13 +1,13 @@
-//! Named lists in a data file that stands beside the code that uses them, found while the program is
-//! compiled: a list that is missing is no program.
+//! Reads named lists from a data file next to the code that uses them. The lists are read at
+//! compile time, and a missing list is a compile error.
 //!
-//! A line `name: …` holds one list; a line that begins with `#` is a comment. Phrases stand between
-//! `|`, exactly as they are looked for, blanks included.
+//! A line `name: …` contains one list; a line that begins with `#` is a comment. Phrases are
+//! separated by `|` and matched exactly, blanks included.
 
-/// The list `name` of `data`, as it stands.
+/// The unchanged text of the list `name` of `data`.
 ///
 /// # Panics
-/// When there is none. Used in constants alone, where that stops the compiler.
+/// If the list is missing. Only constants call this, so the compiler reports it.
 pub const fn list(data: &'static str, name: &str) -> &'static str {
     let bytes = data.as_bytes();
     let mut start = 0;
@@ -43,7 +43,7 @@ const fn is_named(bytes: &[u8], start: usize, end: usize, name: &[u8]) -> bool {
     bytes[start + at] == b':' && bytes[start + at + 1] == b' '
 }
 
-/// How many phrases a list has.
+/// The number of phrases in a list.
 pub const fn count(list: &str) -> usize {
     let bytes = list.as_bytes();
     let (mut at, mut found) = (0, 1);
@@ -59,7 +59,7 @@ pub const fn count(list: &str) -> usize {
 /// The phrases of a list.
 ///
 /// # Panics
-/// When it has not `N` of them. Used in constants alone, where that stops the compiler.
+/// If the list does not have `N` phrases. Only constants call this, so the compiler reports it.
 pub const fn split<const N: usize>(list: &'static str) -> [&'static str; N] {
     assert!(count(list) == N, "the list has another number of phrases");
     let bytes = list.as_bytes();

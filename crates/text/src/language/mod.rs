@@ -1,4 +1,4 @@
-//! Everything the program knows about human languages. Every word list is in `data/`, one file per
+//! Everything that depends on human languages. Every word list is in `data/`, one file per
 //! language; no other module has words of a language in its code.
 //!
 //! | module | contents |
@@ -6,7 +6,7 @@
 //! | [`lexicon`] | the word lists: [`Section`], [`Lexicon`] |
 //! | [`scan`] | helpers for scanning a text |
 //! | [`script`] | writing systems: which scripts are written without blanks between words |
-//! | [`detect`] | which language a text is written in |
+//! | [`detect`] | detects the language of a text |
 //! | [`stem`] | words → stems (Snowball) |
 //! | [`tokenize`] | text → words, compounds and their parts |
 //! | [`segment`] | text → sentences |
@@ -17,7 +17,7 @@
 //! | [`reference`] | the page `docs/languages.md` |
 //!
 //! To add a language: add `data/<code>.txt` and its line in the list below. Code that uses lexicon
-//! sections then supports it, as far as the file has them.
+//! sections then supports the language, as far as its file has the sections.
 
 pub mod calendar;
 pub mod detect;

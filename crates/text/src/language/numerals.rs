@@ -8,7 +8,7 @@ use foldhash::fast::RandomState;
 use super::Language;
 use super::lexicon::{Section, items_without_false_friends};
 
-/// Word → value, for all languages, without false friends.
+/// Word → value, for all languages, without words that mean something else in another language.
 type Values = HashMap<&'static str, f64, RandomState>;
 
 static CARDINALS: LazyLock<Values> = LazyLock::new(|| values(Section::Numerals));

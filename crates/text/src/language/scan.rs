@@ -1,4 +1,4 @@
-//! Small steps through a text.
+//! Helpers for scanning a text.
 
 /// The runs of letters and digits of `text`.
 pub fn split(text: &str) -> impl Iterator<Item = &str> {

@@ -3,7 +3,7 @@
 use unicode_script::UnicodeScript as _;
 pub use unicode_script::{Script, ScriptExtension};
 
-/// The first letter of a script written without blanks (Thai); no lookup is needed below it.
+/// The first letter of a script written without blanks (Thai). Smaller characters need no lookup.
 const FIRST_UNSPACED: char = '\u{e00}';
 
 /// Whether `c` is an ideograph: a Chinese character, including those used in Japanese and Korean.

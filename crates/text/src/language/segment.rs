@@ -1,10 +1,11 @@
-//! Where sentences end inside a paragraph.
+//! Finds the ends of sentences inside a paragraph.
 //!
 //! Unicode's default rules (UAX 29) break after "Dr." and at every line break, and do not know
 //! citation marks. The rules here are for notes: abbreviations, ordinals, file names and versions,
-//! quotes, CJK punctuation, marks like `[E3]`. When in doubt, we cut before a capital letter but
-//! not before a lower-case one: a sentence cut in two makes a checker complain about nothing; two
-//! sentences in one let a claim hide behind its neighbour.
+//! quotes, CJK punctuation, marks like `[E3]`. In unclear cases, a sentence ends before a capital
+//! letter but not before a lower-case one. Each error has a cost: a sentence cut in two causes
+//! false alarms in verification, and two sentences in one let an uncited claim share its
+//! neighbour's citation.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -17,8 +18,8 @@ use super::scan::prefix;
 use super::script::is_unspaced_or_hangul;
 
 /// The words that decide whether a dot ends a sentence, for all languages. The language of a text
-/// is ignored: a claim and its evidence must be cut the same way, whatever language they seem to be
-/// in.
+/// is ignored, because a claim and its evidence must be cut in the same way, even if they seem to
+/// be in different languages.
 struct SentenceWords {
     abbreviations: Set,
     before_number: Set,
@@ -108,7 +109,7 @@ fn first_word_after(body: &str, from: usize) -> usize {
         .map_or(body.len(), |i| from + i)
 }
 
-/// Where the sentence ends if the punctuation at `stop..run` ends one, including closing quotes and
+/// The end of the sentence if the punctuation at `stop..run` ends one, including closing quotes and
 /// citation marks.
 fn end_of_sentence(
     body: &str,
@@ -190,7 +191,8 @@ fn is_abbreviation(before: &str, next: &str, small: bool) -> bool {
                 .contains(previous.to_lowercase().as_str());
     }
     if letters == 1 && !word.chars().all(is_unspaced_or_hangul) {
-        // An initial, or a spaced abbreviation ("z. B."): its parts are single letters with dots.
+        // An initial, or an abbreviation with blanks ("z. B.") whose parts are single letters with
+        // dots.
         let spaced = previous.chars().count() == 2 && previous.ends_with('.')
             || next_word.chars().count() == 1 && next.chars().nth(1) == Some('.');
         let after_word = previous.chars().count() > 1 && previous.chars().all(char::is_lowercase);
@@ -244,7 +246,8 @@ pub fn citation_mark(rest: &str) -> Option<usize> {
         || digits(label)
         || label.starts_with('^')
         || label.strip_prefix('e').is_some_and(digits);
-    // Checked first: a text full of brackets must not be searched from each of them.
+    // This is checked first, because searching from every bracket of a text full of brackets would
+    // be slow.
     if !fits {
         return None;
     }
@@ -265,7 +268,7 @@ pub fn citation_mark(rest: &str) -> Option<usize> {
 /// Short bracketed or quoted parts of `body[from..]`.
 fn pairs(body: &str, from: usize) -> Vec<Range<usize>> {
     let mut out = Vec::new();
-    // Most texts have none.
+    // Most texts have no such part.
     if !body.as_bytes()[from..]
         .iter()
         .any(|b| matches!(b, b'"' | b'(') || !b.is_ascii())
@@ -297,7 +300,7 @@ fn pairs(body: &str, from: usize) -> Vec<Range<usize>> {
     out
 }
 
-/// Sorted, with overlapping ranges joined.
+/// The ranges sorted, with overlapping ones joined.
 fn merge(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
     ranges.sort_unstable_by_key(|r| r.start);
     let mut out: Vec<Range<usize>> = Vec::with_capacity(ranges.len());

@@ -15,10 +15,10 @@ use super::Language;
 use super::lexicon::Section;
 use super::script::{Script, of_word};
 
-/// The cache is cleared when it has more words than this: memory stays bounded for any input.
+/// The cache is cleared when it has more words than this, which bounds memory for any input.
 const MAX_SEEN: usize = 100_000;
 
-/// Longer strings are not stemmed, because they are not words.
+/// Longer strings are not words and are not stemmed.
 const MAX_STEMMED_BYTES: usize = 64;
 
 impl Language {

@@ -1,10 +1,9 @@
 //! Turns text into terms, in the same way for indexing and for queries.
 //!
-//! One pass over a text yields every form at once, because analysis is a large share of the cost of
-//! indexing: each word as it is (*exact*: NFKC, lower case) and as its stem (*stem*: accents
-//! folded, Snowball stemmer of its script); identifiers, versions, hyphenated words and paths both
-//! whole and in parts; scripts written without spaces as single characters (exact) and as pairs
-//! (stem).
+//! Analysis is a large share of the cost of indexing, so one pass over a text yields all forms:
+//! each word as it is (*exact*: NFKC, lower case) and as its stem (*stem*: accents folded, Snowball
+//! stemmer of its script); identifiers, versions, hyphenated words and paths both whole and in
+//! parts; scripts written without spaces as single characters (exact) and as pairs (stem).
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -16,47 +15,47 @@ use super::scan::{prefix, skip};
 use super::script::{is_hangul, is_unspaced};
 use super::stem::{LocalStems, Stems};
 
-/// Longer terms are truncated to this many bytes (at a character boundary), both in the index and
-/// in queries, so that an over-long token is still found.
+/// Maximum length of a term in bytes. Longer terms are truncated (at a character boundary), both in
+/// the index and in queries, so that an over-long token is still found.
 pub const MAX_TERM_BYTES: usize = 96;
 
-/// Longer paths are only split into names and words: as wholes they would fill the dictionary, and
-/// nobody types them.
+/// Maximum length in bytes of a path that is also indexed as a whole. Longer ones would fill the
+/// dictionary, and nobody types them; they are only split into names and words.
 const MAX_PATH_BYTES: usize = 32;
 
-/// Where a run is split, from the outside in: a path into names, a name into terms, a term into
-/// words. Words are split at changes of case.
+/// The separators at which a run is split, from the outside in: a path into names, a name into
+/// terms, a term into words. Words are also split at changes of case.
 const LEVELS: [&[char]; 3] = [&['/'], &['.', ':', '@', '&'], &['-', '_', '\'']];
 
 /// One form produced by the analysis of a text.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Token<'a> {
-    /// A compound as a whole, at the position of the first part, which follows. `joined`: nothing
-    /// remains between its parts (`email`, `getusername`), so that it may be a word elsewhere.
+    /// A compound as a whole, at the position of the first part, which follows. With `joined`, its
+    /// parts have no separators left (`email`, `getusername`), so it may occur elsewhere as a word.
     Whole {
         /// Folded, not stemmed.
         exact: &'a str,
         /// Folded and stemmed.
         stem: &'a str,
-        /// Nothing stands between its parts any more.
+        /// Whether its parts have no separators left.
         joined: bool,
     },
-    /// A word; takes the next position. `part`: it belongs to the last [`Token::Whole`].
+    /// A word; takes the next position.
     Word {
         /// Folded, not stemmed.
         exact: &'a str,
         /// Folded and stemmed.
         stem: &'a str,
-        /// A word so common that it says little.
+        /// Whether the word is so common that it says little.
         stop: bool,
-        /// It belongs to the last [`Token::Whole`].
+        /// Whether it belongs to the last [`Token::Whole`].
         part: bool,
     },
     /// A character of a script written without spaces; takes the next position.
     Char {
         /// The character.
         text: &'a str,
-        /// It has no neighbour.
+        /// Whether it has no neighbour.
         alone: bool,
     },
     /// Two adjacent characters of such a script, at the position of the second.
@@ -201,7 +200,7 @@ impl Analyzer {
 
     /// The whole of `pieces` and `suffix`: hyphens, underscores and camel-case boundaries between
     /// letters disappear (`e-mail` = `email`); the separators of a version, a date, a path or a
-    /// name stay.
+    /// name do not.
     fn emit_whole(
         &mut self,
         run: &str,
@@ -241,7 +240,7 @@ impl Analyzer {
     }
 }
 
-/// Whether a digit ends before one place and a digit begins at the other.
+/// Whether the parts before and after a separator meet with digits on both sides.
 fn digits_meet(run: &str, before: usize, after: usize) -> bool {
     run[..before].ends_with(|c: char| c.is_ascii_digit())
         && run[after..].starts_with(|c: char| c.is_ascii_digit())
@@ -412,7 +411,7 @@ fn is_joiner(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{200c}' | '\u{200d}')
 }
 
-/// Variants of a connector, as ASCII.
+/// The ASCII form of a connector.
 fn plain_connector(c: char) -> char {
     match c {
         '\u{2019}' => '\'',
@@ -463,8 +462,8 @@ fn idle_analyzers() -> MutexGuard<'static, Vec<Analyzer>> {
 }
 
 /// The terms of `text` as in the search index: stems in order of appearance, without stop words
-/// unless there is nothing else; ideographs and similar characters in pairs. Compounds yield their
-/// parts.
+/// unless the text has no other words; ideographs and similar characters in pairs. Compounds yield
+/// their parts.
 pub fn terms(text: &str) -> Vec<String> {
     let (mut content, mut stops) = (Vec::new(), Vec::new());
     let mut take = |token: Token<'_>| match token {

@@ -1,5 +1,5 @@
-//! Units and currencies: what a number counts. Equal amounts in different units of one kind are
-//! equal ("1.5 s" and "1500 ms"); kinds are never mixed, and no exchange rates are used.
+//! Units and currencies of numbers. Equal amounts in different units of one kind are equal ("1.5 s"
+//! and "1500 ms"). Amounts of different kinds are never equal, and currencies are not converted.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -11,7 +11,7 @@ use super::lexicon::Section;
 
 macro_rules! kinds {
     ($($(#[$doc:meta])+ $name:ident = $key:literal,)+) => {
-        /// What is measured. Two numbers can be equal only within one kind.
+        /// The measured quantity. Two numbers can be equal only within one kind.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum UnitKind {
             $($(#[$doc])+ $name,)+
@@ -43,11 +43,11 @@ kinds! {
     Mass = "mass",
     /// In litres.
     Volume = "volume",
-    /// In degrees.
+    /// Temperature, in degrees Celsius.
     Celsius = "celsius",
-    /// In degrees.
+    /// Temperature, in degrees Fahrenheit.
     Fahrenheit = "fahrenheit",
-    /// In degrees.
+    /// Angle, in degrees.
     Angle = "angle",
     /// In kelvins.
     Kelvin = "kelvin",
@@ -201,8 +201,8 @@ pub fn equal_amounts(x: f64, a: Unit, y: f64, b: Unit) -> bool {
     })
 }
 
-/// Equality of numbers that may carry rounding errors from one or two multiplications: to one part
-/// in 10⁹.
+/// Whether two numbers are equal to one part in 10⁹. They may have rounding errors from one or two
+/// multiplications.
 pub fn same(x: f64, y: f64) -> bool {
     x == y || (x - y).abs() <= 1e-9 * x.abs().max(y.abs())
 }

@@ -1,13 +1,13 @@
-//! Common words of English: whether a word is in an ordinary dictionary of the language.
+//! Common words of English: decides whether a word is in an ordinary dictionary of the language.
 //!
-//! A capital letter at the start of a sentence says nothing. A word there that no dictionary has is
-//! usually a name.
+//! At the start of a sentence, every word has a capital letter. A word there that no dictionary has
+//! is usually a name.
 
 /// The words in their base form, one per line, sorted by their bytes. Lines that begin with `#` are
-/// comments; they stand at the top, and sort before all words.
+/// comments; they are at the top, and sort before all words.
 static WORDS: &str = include_str!("data/common_words_en.txt");
 
-/// Regular endings, each with what the base form may have in its place.
+/// Regular endings, each with the letters that may replace it in the base form.
 const ENDINGS: &[(&str, &[&str])] = &[
     ("s", &[""]),
     ("es", &["", "e"]),
@@ -32,11 +32,11 @@ const ENDINGS: &[(&str, &[&str])] = &[
     ("ations", &["", "e"]),
 ];
 
-/// The shortest base form that an ending may be taken from.
+/// Minimum length of a base form before an ending.
 const SHORTEST: usize = 3;
 
-/// Whether `word` is a common word of English, in its base form or with a regular ending. Upper and
-/// lower case are the same. Words with other characters than ASCII letters are none.
+/// Whether `word` is a common word of English, in its base form or with a regular ending. Case is
+/// ignored. A word with characters other than ASCII letters is never common.
 pub fn is_common_english_word(word: &str) -> bool {
     if word.is_empty() || !word.bytes().all(|b| b.is_ascii_alphabetic()) {
         return false;
@@ -45,7 +45,7 @@ pub fn is_common_english_word(word: &str) -> bool {
     is_listed(&word) || ENDINGS.iter().any(|ending| has_base(&word, ending))
 }
 
-/// Whether the word without this ending is listed, also with a doubled letter undone: "stopped".
+/// Whether the word without this ending is listed. A doubled letter may be undone: "stopped".
 fn has_base(word: &str, (ending, additions): &(&str, &[&str])) -> bool {
     let Some(stem) = word.strip_suffix(ending).filter(|s| s.len() >= SHORTEST) else {
         return false;

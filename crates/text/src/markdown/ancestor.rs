@@ -1,9 +1,9 @@
 //! The cut points of the Python ancestor, for comparison: `obsidian_v1` and `fixed_window_v1`.
 //!
 //! All lengths are in code points of the text, with `\r\n` and lone `\r` counted as one line break,
-//! as in Python's text files. A heading inside a code fence counts as a heading: this is the point
-//! of the comparison. The ancestor joined its paragraphs with blank lines; here a chunk is the
-//! slice of the file from its first paragraph to its last.
+//! as in Python's text files. A heading inside a code fence counts as a heading, as in the
+//! ancestor. The ancestor joined its paragraphs with blank lines; here a chunk is the slice of the
+//! file from its first paragraph to its last.
 
 use std::ops::Range;
 
@@ -121,7 +121,8 @@ fn ends_line(bytes: &[u8], at: usize) -> bool {
     bytes[at] == b'\n' || bytes[at] == b'\r' && bytes.get(at + 1) != Some(&b'\n')
 }
 
-/// One to six `#` at the very start, white space, a title; closing `#`s belong to the title.
+/// Parses a heading: one to six `#` at the very start, white space, a title. Closing `#`s belong to
+/// the title.
 fn heading(line: &str) -> Option<Heading> {
     let rest = line.trim_start_matches('#');
     let level = line.len() - rest.len();

@@ -1,4 +1,4 @@
-//! Obsidian's `%%comments%%`: where they are, and a copy of the text in which they have no meaning.
+//! Finds Obsidian's `%%comments%%`, and makes a copy of the text in which they have no meaning.
 //!
 //! Readers do not see comments: a heading, a link or a claim inside one must not count. The copy
 //! has the same length and the same line breaks, so every offset in it is an offset into the
@@ -11,7 +11,7 @@ use pulldown_cmark::{Event, Parser, Tag};
 
 use super::shallow::{MASK, shallow};
 
-/// The text with its comments masked, and where they were. Code keeps its `%%`; an unclosed `%%` is
+/// The text with its comments masked, and their positions. Code keeps its `%%`; an unclosed `%%` is
 /// text. Excessively deep nesting is removed in the copy ([`shallow`]).
 pub(super) fn mask(text: &str) -> (Cow<'_, str>, Vec<Range<usize>>) {
     let flat = shallow(text);
@@ -37,7 +37,7 @@ pub(super) fn mask(text: &str) -> (Cow<'_, str>, Vec<Range<usize>>) {
     (Cow::Owned(masked), ranges)
 }
 
-/// Where a comment begins that is never closed, in a text whose closed comments are masked.
+/// The start of a comment that is never closed, in a text whose closed comments are masked.
 pub(super) fn unclosed(masked: &str) -> Option<usize> {
     free_marks(masked).last().copied()
 }
@@ -53,7 +53,7 @@ fn find(text: &str) -> Vec<Range<usize>> {
 
 /// All `%%` outside code.
 fn free_marks(text: &str) -> Vec<usize> {
-    // Few texts have any, and checking that is much faster than listing them.
+    // Few texts have any, and searching for one is much faster than listing them.
     if !text.contains("%%") {
         return Vec::new();
     }

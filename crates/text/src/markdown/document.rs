@@ -12,14 +12,14 @@ use super::{ancestor, comments, frontmatter, pack};
 use crate::markdown::Scheme;
 use crate::types::{ByteSpan, Heading, HeadingPath, LineSpan, Sha256};
 
-/// The version of the cut points of `obsidian_v2`. Raise it with every change that moves one, so
-/// that older indexes are known to be out of date.
+/// The version of the cut points of `obsidian_v2`. Increase it with every change that moves one, so
+/// that older indexes are recognised as out of date.
 const IMPLEMENTATION: &str = "obsidian_v2.3";
 
 /// The ancestor's name for its implementation.
 const ANCESTOR_IMPLEMENTATION: &str = "phase2_chunking_v1";
 
-/// The headings of a note. Its chunks are not needed, so it is cut into one.
+/// The headings of a note. Its chunks are not used, so it is cut into one.
 pub fn heading_list(file_text: &str) -> Vec<HeadingAt> {
     let options = ChunkOptions {
         scheme: Scheme::FixedWindowV1,
@@ -30,8 +30,8 @@ pub fn heading_list(file_text: &str) -> Vec<HeadingAt> {
     parse(file_text, &options, &|_| 0).headings
 }
 
-/// Parses a markdown file. Never fails: what could not be parsed as probably intended is in
-/// `problems`, but its text is still in the chunks. The same text, options and counter give the
+/// Parses a markdown file. Never fails. Text that could not be parsed as probably intended is
+/// listed in `problems` and is still in the chunks. The same text, options and counter give the
 /// same document.
 pub fn parse(file_text: &str, options: &ChunkOptions, count: CountTokens<'_>) -> Document {
     let frontmatter = frontmatter::read(file_text);
@@ -305,7 +305,7 @@ fn sections(
     out
 }
 
-/// Where a section begins; the end of the text after the last one.
+/// The start of section `i`; the end of the text after the last one.
 fn start_of_section(outline: &Outline, fitter: &Fitter<'_>, i: usize) -> usize {
     outline
         .headings
@@ -339,7 +339,7 @@ fn old_chunks(
     pieces.into_iter().filter_map(chunk).collect()
 }
 
-/// The kinds of the blocks that begin before the end of the range and end after its start.
+/// The kinds of the blocks that overlap the range.
 fn kinds_in(outline: &Outline, blocks: &[usize], range: &Range<usize>) -> BlockKinds {
     let first = blocks.partition_point(|n| outline.nodes[*n].range.end <= range.start);
     let inside = blocks[first..]
@@ -374,7 +374,7 @@ fn name_blocks(chunks: &mut [Chunk], ids: &[(usize, String)], base: usize) {
     }
 }
 
-/// Tags of the frontmatter, then of the text; the first spelling of each.
+/// Tags of the frontmatter, then of the text, each in its first spelling.
 fn all_tags(frontmatter: &frontmatter::Frontmatter, inline: &[String]) -> Vec<String> {
     let mut seen = std::collections::HashSet::new();
     let own = frontmatter.strings(&["tags", "tag"], true);
@@ -628,7 +628,7 @@ mod tests {
                 assert!(!chunk.ends_with(':'), "{max_tokens}: {chunk}");
             }
         }
-        // A bare heading is not left behind, and nothing is larger than the budget.
+        // A bare heading does not form a chunk, and no chunk exceeds the budget.
         let text = format!("# Title\n\nOnly this:\n\n{}\n", words(30));
         assert_eq!(chunks(&text, 32)[0].0, "# Title\n\nOnly this:");
     }

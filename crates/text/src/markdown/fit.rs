@@ -13,13 +13,13 @@ use super::types::{BlockKinds, CountTokens};
 /// A part of the text that is never cut again.
 #[derive(Debug, Clone)]
 pub(super) struct FittedBlock {
-    /// Extends to where the next unit begins, so that byte counts add up too.
+    /// The range extends to the start of the next unit, so that the byte counts add up.
     pub range: Range<usize>,
     pub tokens: usize,
     pub kinds: BlockKinds,
-    /// Nothing may follow in the same chunk.
+    /// Whether it must be the last one in its chunk.
     pub sealed: bool,
-    /// It introduces what follows: it ends with a colon.
+    /// Whether it introduces the next unit, because it ends with a colon.
     pub leads: bool,
 }
 
@@ -90,7 +90,7 @@ impl Fitter<'_> {
             .collect()
     }
 
-    /// Where text begins that is in no block.
+    /// The start of text that no block contains.
     fn passed_over(&self, range: Range<usize>) -> Option<usize> {
         let text = &self.text[range.clone()];
         let is_mark = |c: char| c.is_whitespace() || ">-+*[]|:".contains(c);
@@ -171,10 +171,10 @@ impl Fitter<'_> {
         fits
     }
 
-    /// Whether a small part of a long text already exceeds the budget. Ideographs are written
-    /// without blanks, so counting words is not enough: a line of megabytes would be tokenized as a
-    /// whole, which takes a hundred times its memory. A text that is cut between two ideographs has
-    /// no fewer tokens than its first part, except for a few at the cut.
+    /// Whether a small part of a long text already exceeds the budget. Counting words is not
+    /// enough, because ideographs are written without blanks. A line of megabytes would be
+    /// tokenized as a whole, which takes a hundred times its memory. A text that is cut between two
+    /// ideographs has no fewer tokens than its first part, except for a few at the cut.
     fn is_surely_too_long(&self, text: &str) -> bool {
         let from = self.budget.saturating_mul(PART_BYTES);
         if text.len() < from.saturating_mul(4) {
@@ -255,14 +255,14 @@ impl Fitter<'_> {
     }
 }
 
-/// Bytes per token of the budget in the part of a long text that is counted; most ideographs take
-/// three bytes.
+/// Bytes per token of the budget in the counted part of a long text. Most ideographs take three
+/// bytes.
 const PART_BYTES: usize = 16;
 
-/// Number of characters after it that are searched for a place to cut.
+/// Number of characters after the part in which a place to cut is searched.
 const PART_LOOK: usize = 1_000;
 
-/// How many tokens a cut may add: a word cut in two can become many pieces.
+/// Number of tokens that a cut may add, because a word cut in two can become many pieces.
 const PART_SLACK: usize = 200;
 
 /// Characters that BERT tokenizers treat as separate words.
@@ -284,7 +284,7 @@ fn prefix(text: &str, bytes: usize) -> usize {
     if let Some(space) = head.char_indices().rfind(|(_, c)| c.is_whitespace()) {
         return space.0 + space.1.len_utf8();
     }
-    // The last character of the head may continue after it, so the cut is before it.
+    // The text after the head may extend its last character, so the cut is before it.
     match head.grapheme_indices(true).next_back() {
         Some((start, _)) if start > 0 => start,
         _ => smallest(text),

@@ -1,5 +1,5 @@
-//! The frontmatter: found by our own scanner, parsed by `gray_matter`, classified as by the
-//! ancestor.
+//! The frontmatter: found by our own scanner, parsed by `gray_matter`, and classified in the same
+//! way as in the ancestor.
 //!
 //! The scanner decides what is frontmatter, because only it knows bytes. The YAML parser sees only
 //! the lines between the fences, and never a text that could make it allocate or recurse without
@@ -47,11 +47,11 @@ impl FrontmatterState {
 pub struct Frontmatter {
     /// Absent, present or unknown.
     pub state: FrontmatterState,
-    /// Its bytes in the file, including both fences and the last line break. `None` when there is
-    /// none, and when no key at all could be parsed between the fences: then they are thematic
-    /// breaks around text, and the text is chunked.
+    /// Its bytes in the file, including both fences and the last line break. `None` if the file has
+    /// no frontmatter. Also `None` if no key could be parsed between the fences: then they are
+    /// thematic breaks around text, and the text is chunked.
     pub span: Option<ByteSpan>,
-    /// Whether there is a non-blank string under `uuid`; `None` unless the state is present.
+    /// Whether `uuid` is a non-blank string; `None` unless the state is present.
     pub typed: Option<bool>,
     /// Why it could not be parsed.
     pub error: Option<String>,
@@ -60,7 +60,7 @@ pub struct Frontmatter {
 }
 
 impl Frontmatter {
-    /// No frontmatter.
+    /// The value for a file without frontmatter.
     pub fn absent() -> Self {
         Self {
             state: FrontmatterState::Absent,
@@ -76,7 +76,7 @@ impl Frontmatter {
         self.state != FrontmatterState::Absent
     }
 
-    /// The column `yaml_parse_ok`; `None` when there is no frontmatter.
+    /// The column `yaml_parse_ok`; `None` without frontmatter.
     pub fn yaml_parse_ok(&self) -> Option<bool> {
         self.yaml_present()
             .then_some(self.state == FrontmatterState::Present)
@@ -191,8 +191,8 @@ struct Found {
     matter: std::ops::Range<usize>,
 }
 
-/// `---` on the first line up to the next line that is `---` or `...`; trailing white space is
-/// ignored.
+/// Finds the frontmatter: from `---` on the first line to the next line that is `---` or `...`.
+/// Trailing white space is ignored.
 fn find(file: &str) -> Option<Found> {
     let start = bom_len(file);
     let mut at = start;
@@ -217,7 +217,8 @@ fn find(file: &str) -> Option<Found> {
     None
 }
 
-/// The keys of the frontmatter; on failure, a message and what could be parsed line by line.
+/// The keys of the frontmatter. On failure: a message, and the keys that could be parsed line by
+/// line.
 fn parse(matter: &str) -> Result<Map<String, Value>, (String, Map<String, Value>)> {
     if matter.trim().is_empty() {
         return Ok(Map::new());
@@ -263,7 +264,7 @@ fn refused(matter: &str) -> Option<&'static str> {
         .then_some("the frontmatter is nested too deeply")
 }
 
-/// Whether the line is indented deeper than anybody writes.
+/// Whether the line is indented more deeply than people write.
 fn is_indented_too_deep(line: &str) -> bool {
     line.len() - line.trim_start_matches([' ', '\t', '-', '?']).len() > MAX_INDENT
 }
@@ -322,7 +323,7 @@ fn is_quoted_by(value: &str, q: char) -> bool {
 }
 
 fn object(hash: std::collections::HashMap<String, Pod>) -> Map<String, Value> {
-    // Sorted here, whatever map type serde_json was built with.
+    // The keys are sorted here, because the map type of serde_json depends on its features.
     let sorted: BTreeMap<_, _> = hash.into_iter().collect();
     sorted
         .into_iter()

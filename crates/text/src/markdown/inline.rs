@@ -40,11 +40,11 @@ pub struct Link {
     /// The link target without the anchor; percent escapes in a path are decoded. Empty for a link
     /// into the same document. A target with a scheme (`https:`) is kept whole.
     pub target: String,
-    /// What follows `#`: a heading (the innermost, when several are given) or `^block-id`.
+    /// The text after `#`: a heading (the innermost, if several are given) or `^block-id`.
     pub anchor: Option<String>,
-    /// The words shown for it, when they are not the target itself.
+    /// The displayed words, if they differ from the target.
     pub text: Option<String>,
-    /// Where it is in the file.
+    /// Its position in the file.
     pub span: ByteSpan,
 }
 
@@ -81,7 +81,7 @@ pub(super) fn finish(mut link: Link) -> Link {
     link
 }
 
-/// Percent-decoded, except for a wikilink, which has no escapes.
+/// Decodes percent escapes. A wikilink has none and is not decoded.
 fn unescaped(text: &str, wiki: bool) -> String {
     let decoded = if wiki { None } else { percent_decode(text) };
     decoded.unwrap_or_else(|| text.to_owned())

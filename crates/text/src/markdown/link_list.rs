@@ -1,13 +1,13 @@
-//! Texts that only say where to find something: contents lists, lists of links.
+//! Recognises texts that only refer to other places: contents lists, lists of links.
 
 use std::ops::Range;
 
 use super::outline::Outline;
 
-/// Least number of links of such a text.
+/// Minimum number of links in such a text.
 const FEWEST: usize = 3;
 
-/// Whether the text (markdown) has links, and besides headings, numbers and marks nothing else.
+/// Whether the text (markdown) consists of links, headings, numbers and marks only.
 pub fn is_list_of_links(text: &str) -> bool {
     let outline = Outline::of(text);
     if outline.links.len() < FEWEST {

@@ -1,4 +1,5 @@
-//! Parses bytes into frontmatter, blocks, sections, links, chunks. Pure; never fails.
+//! Parses text into frontmatter, blocks, sections, links and chunks. Pure functions that never
+//! fail.
 
 mod ancestor;
 mod blocks;
@@ -30,8 +31,8 @@ pub use types::{
 };
 
 /// The dialect: CommonMark with tables, footnotes, strikethrough, task lists and `[[wikilinks]]`.
-/// No metadata blocks (our own scanner finds the frontmatter) and no maths (two prices in one
-/// sentence would become a formula).
+/// Metadata blocks are off, because our own scanner finds the frontmatter. Maths is off, because
+/// two prices in one sentence would become a formula.
 fn dialect() -> pulldown_cmark::Options {
     use pulldown_cmark::Options;
     Options::ENABLE_TABLES

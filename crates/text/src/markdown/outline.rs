@@ -15,7 +15,7 @@ use super::shallow::MASK;
 use super::types::BlockKinds;
 use crate::types::ByteSpan;
 
-/// How deep blocks are recorded.
+/// Maximum depth of recorded blocks.
 const MAX_DEPTH: usize = 12;
 
 /// How a block without children is cut when it is too large.
@@ -25,8 +25,8 @@ pub(crate) enum Shape {
     Text,
     /// At lines.
     Lines,
-    /// At lines, and nothing may follow its end in the same chunk: a closing fence whose opening is
-    /// in another chunk would turn what follows into code.
+    /// At lines, and it must be the last block of its chunk. A closing fence whose opening fence is
+    /// in another chunk would turn the text after it into code.
     Fence,
 }
 
@@ -52,7 +52,7 @@ pub(crate) struct SectionHeading {
     pub title: String,
 }
 
-/// What one pass finds.
+/// The result of one pass.
 #[derive(Debug, Default)]
 pub(crate) struct Outline {
     pub nodes: Vec<Node>,
@@ -282,7 +282,7 @@ impl Reader<'_> {
         });
     }
 
-    /// Words of a heading or a link.
+    /// Adds words of a heading or a link.
     fn say(&mut self, words: &str) {
         let texts = self
             .links
@@ -292,7 +292,7 @@ impl Reader<'_> {
         texts.for_each(|text| text.extend(words.chars().filter(|c| *c != MASK)));
     }
 
-    /// A block's text ends here: its last words may be a block id.
+    /// Ends the text of a block; its last words may be a block id.
     fn end_of_text(&mut self) {
         let Some(range) = self.last_text.take() else {
             return;

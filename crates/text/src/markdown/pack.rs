@@ -1,10 +1,10 @@
 //! Packs sections into chunks of a good size.
 //!
-//! From the bottom up: the text of a section is cut into as few parts as the budget allows, of
-//! about equal size. Then its subsections follow; one that is a single part is packed together with
-//! what is before it, as long as the sum fits and the sections are not both substantial chapters
-//! (level 1 or 2). A packed chunk has the path of the common parent. A part of a few words is
-//! joined to its neighbour, a bare heading to the part after it.
+//! Sections are packed from the bottom up. The text of a section is cut into as few parts as the
+//! budget allows, of about equal size. Then its subsections follow. A subsection with a single part
+//! is packed together with the part before it, if the sum fits and the sections are not both
+//! substantial chapters (level 1 or 2). A packed chunk has the path of the common parent. A part of
+//! a few words is joined to its neighbour, a bare heading to the part after it.
 
 use std::ops::Range;
 
@@ -15,7 +15,8 @@ use crate::types::HeadingPath;
 /// Parts smaller than this many tokens are joined to a neighbour.
 const TINY: usize = 20;
 
-/// A section of level 1 or 2 is substantial from this share of the budget (one n-th).
+/// A section of level 1 or 2 is substantial if it takes at least one n-th of the budget, with this
+/// n.
 const SUBSTANTIAL_SHARE: usize = 3;
 
 /// A heading and the text up to the next heading.
@@ -33,9 +34,9 @@ pub(super) struct PackedChunk {
     pub range: Range<usize>,
     pub tokens: usize,
     pub kinds: BlockKinds,
-    /// The section whose path it has.
+    /// The section that gives the chunk its path.
     pub section: usize,
-    /// It contains only headings.
+    /// Whether it contains only headings.
     bare: bool,
     sealed: bool,
 }
@@ -56,7 +57,7 @@ fn pack_section(sections: &[PackableSection], at: &mut usize, budget: usize) -> 
     let level = sections[this].level;
     *at += 1;
     let mut pieces = fill(&sections[this].units, this, budget);
-    // Whether the last piece is own text or whole subsections, so that more may be added.
+    // Whether more may be added: the last piece is the section's own text or whole subsections.
     let mut open = true;
     while let Some(child) = sections.get(*at).filter(|s| s.level > level) {
         let chapter = child.level <= 2;
@@ -84,8 +85,8 @@ fn may_join(left: &PackedChunk, right: &PackedChunk, chapter: bool, budget: usiz
     !chapter || left.tokens.min(right.tokens) * SUBSTANTIAL_SHARE < budget
 }
 
-/// The section whose path two neighbours below `parent` share. A bare heading of the parent itself
-/// takes the path of what is under it.
+/// The section that gives two neighbours below `parent` their common path. A bare heading of the
+/// parent itself takes the path of the text under it.
 fn shared(left: &PackedChunk, right: &PackedChunk, parent: usize) -> usize {
     let own = left.section == right.section || left.bare && left.section == parent;
     if own { right.section } else { parent }
@@ -103,7 +104,7 @@ fn join(left: &PackedChunk, right: &PackedChunk, section: usize) -> PackedChunk 
 }
 
 /// A section's own units in as few pieces as possible, of about equal size. A unit that introduces
-/// the next one goes with it, unless it would leave a bare heading behind.
+/// the next one stays with it, unless a bare heading would remain.
 fn fill(units: &[FittedBlock], section: usize, budget: usize) -> Vec<PackedChunk> {
     let total: usize = units.iter().map(|u| u.tokens).sum();
     let target = total.div_ceil(total.div_ceil(budget).max(1));

@@ -51,7 +51,7 @@ struct Words {
     out: String,
     /// The block being collected.
     line: String,
-    /// Numbers of the open lists.
+    /// The numbers of the open lists.
     numbers: Vec<Option<u64>>,
     /// Depth inside a picture whose words are not shown.
     hidden: usize,

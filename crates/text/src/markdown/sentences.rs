@@ -1,8 +1,8 @@
 //! Splits markdown text into sentences, each with its position and the kind of block it is in.
 //!
 //! Both sides of verification need the same split: an answer's claims and the evidence that
-//! supports them. So nothing that a person could read is left out: what the markdown parser
-//! consumes without showing it (a link definition, for example) becomes a separate unit.
+//! supports them. So all text that a person could read is included. Text that the markdown parser
+//! consumes without showing it, such as a link definition, becomes a separate unit.
 
 use std::ops::Range;
 
@@ -45,7 +45,8 @@ pub struct Sentence {
     pub span: ByteSpan,
     /// The kind of block.
     pub role: BlockRole,
-    /// Which block of the text, counted from 0: paragraphs, items, rows, fences each count as one.
+    /// The index of its block in the text, from 0. Paragraphs, items, rows and fences each count as
+    /// one.
     pub block: usize,
 }
 
@@ -100,7 +101,7 @@ struct Leaf {
     quoted: bool,
     /// Ranges that are never split.
     whole: Vec<Range<usize>>,
-    /// A new sentence begins after each of these positions.
+    /// Positions after which a new sentence begins.
     breaks: Vec<usize>,
 }
 
@@ -317,7 +318,7 @@ impl<'a> Leaves<'a> {
         self.covered = self.covered.max(end);
     }
 
-    /// The text that the parser skipped between the last leaf and `to`: markup, or a line it
+    /// The text between the last leaf and `to` that the parser skipped: markup, or a line that it
     /// consumed silently.
     fn gap(&mut self, to: usize) {
         let from = self.covered;
@@ -384,8 +385,8 @@ fn line_groups(text: &str, range: Range<usize>) -> Vec<Range<usize>> {
     out
 }
 
-/// Without white space at both ends, and without the quote marks of the lines at which it begins or
-/// ends.
+/// The range without white space at both ends, and without the quote marks of the lines at which it
+/// begins or ends.
 fn trim(text: &str, range: Range<usize>, quoted: bool) -> Range<usize> {
     let mut body = &text[range.clone()];
     let mut start = range.start;
@@ -394,8 +395,8 @@ fn trim(text: &str, range: Range<usize>, quoted: bool) -> Range<usize> {
         let rest = body.trim_start();
         start += body.len() - rest.len();
         body = rest;
-        // Text after a mark at the beginning of a line is also at the beginning, so one look back
-        // is enough.
+        // Text after a mark at the beginning of a line counts as at the beginning too, so one look
+        // back is enough.
         let mut at_begin = || {
             begins_line = begins_line
                 || text[..start]

@@ -1,17 +1,17 @@
 //! Limits how deep lists and quotes nest in a text.
 //!
-//! For every line of a paragraph the markdown parser checks each open list and quote again, so the
-//! cost of a small text can grow with the square of its length. Nobody reads what is inside a
-//! hundred lists.
+//! For every line of a paragraph, the markdown parser checks each open list and quote again. So the
+//! cost of a small text can grow with the square of its length. No real note has a hundred nested
+//! lists.
 
 use std::borrow::Cow;
 
-/// Replaces a byte that is hidden from the markdown parser: of a comment, or of a mark that nests
-/// too deep. Not white space, so that a line which begins with it does not become indented code;
-/// not a letter, so that nothing reads it as a word.
+/// The character that hides a byte of a comment, or of a mark that nests too deep, from the
+/// markdown parser. It is not white space, so that a line which begins with it does not become
+/// indented code. It is not a letter, so that it is not read as a word.
 pub(super) const MASK: char = '\u{1}';
 
-/// List and quote marks beyond this column are text. A tab counts as four columns.
+/// The column after which list and quote marks are text. A tab counts as four columns.
 const DEEPEST: usize = 100;
 
 /// The text with every list or quote mark beyond column [`DEEPEST`] replaced by a character without
@@ -20,7 +20,8 @@ const DEEPEST: usize = 100;
 pub fn shallow(text: &str) -> Cow<'_, str> {
     let mut marks = Vec::new();
     let mut at = 0;
-    // One after the other: searching for one character at a time is much faster than for either.
+    // The characters are searched one after the other, which is much faster than a search for
+    // either.
     for line in text
         .split_inclusive('\n')
         .flat_map(|line| line.split_inclusive('\r'))

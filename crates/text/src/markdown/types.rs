@@ -17,7 +17,7 @@ pub enum Scheme {
     ObsidianV2,
     /// The ancestor's cut points, for comparison.
     ObsidianV1,
-    /// Windows of one length, whatever stands in them.
+    /// Windows of one length, without regard to the content.
     FixedWindowV1,
 }
 
@@ -83,7 +83,7 @@ pub struct Chunk {
     pub kinds: BlockKinds,
     /// Its number of tokens: the sum over its blocks, so at least the count of the whole.
     pub tokens: usize,
-    /// The `^ids` of blocks in it, without `^`.
+    /// The `^ids` of its blocks, without `^`.
     pub block_ids: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What is known about a file without reading it, and why a file is left out.
+//! The metadata of a file, and the reasons for leaving a file out.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,7 +12,7 @@ pub enum SkipReason {
     Symlink,
     /// Its name or a folder above it is on the deny list.
     Denied,
-    /// It has several names, and hard links are not allowed.
+    /// It is hard-linked under several names, and hard links are not allowed.
     HardLink,
     /// A FIFO, socket or device.
     NotRegular,
@@ -24,15 +24,15 @@ pub enum SkipReason {
     NotUtf8,
     /// Its name is not UTF-8, or contains control characters or a backslash.
     BadName,
-    /// This build was made without what takes the text out of files of its kind.
+    /// This build cannot extract text from files of its kind.
     NotBuilt,
-    /// No text could be taken out of it: it is damaged, encrypted, not of the kind that its name
+    /// No text could be extracted: the file is damaged, encrypted, of another kind than its name
     /// says, or beyond a limit.
     NotExtracted,
 }
 
 impl SkipReason {
-    /// Every reason, for tables and round trips.
+    /// All reasons.
     pub const ALL: [Self; 10] = [
         Self::Symlink,
         Self::Denied,
@@ -82,9 +82,8 @@ impl FromStr for SkipReason {
 
 text_form!(SkipReason, "a reason for skipping a file");
 
-/// What the file system reports about one file without reading it. Two equal stamps mean
-/// "unchanged" only when the modification time is old enough; the indexing job implements that
-/// rule.
+/// The metadata of a file as the file system reports it. Two equal stamps mean "unchanged" only if
+/// the modification time is old enough; the indexing job implements that rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct FileStamp {
     /// Size in bytes.

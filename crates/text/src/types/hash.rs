@@ -47,7 +47,7 @@ macro_rules! hex_identity {
         pub struct $name([u8; $bytes]);
 
         impl $name {
-            /// From raw bytes.
+            /// The value of these raw bytes.
             pub const fn from_bytes(bytes: [u8; $bytes]) -> Self {
                 Self(bytes)
             }
@@ -147,7 +147,7 @@ impl ChunkKey {
 }
 
 impl Fingerprint {
-    /// The fingerprint of a list of facts.
+    /// The fingerprint of a list of fields.
     pub fn of_fields(fields: &[&[u8]]) -> Self {
         Self(*Sha256::of_fields(fields).as_bytes())
     }

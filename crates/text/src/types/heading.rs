@@ -16,8 +16,8 @@ pub struct Heading {
 /// The headings above a chunk, outermost first; empty for text before any heading.
 ///
 /// There are two text forms. *Display* (`H1: Title > H2: Title`) is for people. *Canonical* is the
-/// same, with every character that has a meaning in a citation percent-encoded inside titles (`% ]
-/// | # >` and control characters), so it can be cited, stored and read back without loss.
+/// same, but inside titles every character with a meaning in a citation (`% ] | # >` and control
+/// characters) is percent-encoded. So it can be cited, stored and read back without loss.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct HeadingPath(Vec<Heading>);
 
@@ -70,9 +70,9 @@ impl HeadingPath {
     }
 }
 
-/// The heading without blanks around its title or repeated in it.
+/// The heading with single blanks in its title, and none at its ends.
 fn with_single_blanks(h: Heading) -> Heading {
-    // Nearly all titles are collapsed already.
+    // Most titles have single blanks already.
     let odd = |c: char| c.is_whitespace() && c != ' ';
     let is_collapsed =
         h.title.trim().len() == h.title.len() && !h.title.contains("  ") && !h.title.contains(odd);

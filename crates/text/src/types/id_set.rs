@@ -1,6 +1,7 @@
 //! Rows of a database, as a bitmap.
 
-/// A set of database row ids (documents or chunks), as a bitmap: the rows that a filter allows.
+/// A set of database row ids (documents or chunks) as a bitmap, such as the rows that a filter
+/// allows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct IdSet {
     words: Vec<u64>,

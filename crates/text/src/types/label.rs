@@ -1,4 +1,4 @@
-//! `E1`: an item of evidence.
+//! `E1`: the label of an item of evidence.
 
 use std::fmt;
 use std::str::FromStr;

@@ -6,12 +6,12 @@
 //! | file | contents |
 //! | --- | --- |
 //! | `hash` | identities of bytes, chunks, commits and vectors |
-//! | `path` | where a file is: its source and its path |
+//! | `path` | the location of a file: its source and its path |
 //! | `span` | bytes and lines of a text |
 //! | `heading` | the headings above a chunk |
-//! | `label` | `E1`: an item of evidence |
+//! | `label` | `E1`: the label of an item of evidence |
 //! | `spelling` | how texts with special characters are shown and stored |
-//! | `file` | what is known about a file without reading it, and why one is left out |
+//! | `file` | the metadata of a file, and the reasons for leaving one out |
 //! | `id_set` | rows of a database |
 
 macro_rules! text_form {

@@ -74,7 +74,7 @@ impl FromStr for RelPath {
 
 text_form!(RelPath, "a relative path without `.` or `..`");
 
-/// The name of a source: what is before the colon in `source:rel/path.md`.
+/// The name of a source: the part before the colon in `source:rel/path.md`.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SourceName(String);
 

@@ -42,7 +42,7 @@ impl From<ByteSpan> for RawSpan {
 }
 
 impl ByteSpan {
-    /// `None` when `end` is before `start`.
+    /// The span; `None` if `end` is before `start`.
     pub const fn new(start: usize, end: usize) -> Option<Self> {
         if start <= end {
             Some(Self { start, end })
@@ -85,7 +85,7 @@ pub struct LineSpan {
 }
 
 impl LineSpan {
-    /// `None` when `first` is 0 or `last` is before it.
+    /// The span; `None` if `first` is 0 or `last` is before it.
     pub const fn new(first: u32, last: u32) -> Option<Self> {
         if first >= 1 && first <= last {
             Some(Self { first, last })

@@ -59,7 +59,7 @@ pub fn visible(text: &str) -> String {
         .collect()
 }
 
-/// Whether a character would be invisible or would turn the direction of the text.
+/// Whether a character is invisible or changes the direction of the text.
 fn is_hidden(c: char) -> bool {
     (c.is_control() && c != '\n' && c != '\t')
         || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}')

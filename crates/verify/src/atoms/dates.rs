@@ -1,4 +1,4 @@
-//! Dates and times in many notations, compared by what each of them says.
+//! Parses dates and times in many notations and compares the parts that each of them gives.
 
 use super::numbers::Reader;
 use crate::text::lower_case;
@@ -160,13 +160,13 @@ fn day_word(word: &str) -> Option<u32> {
     u32::try_from(n + 1).ok()
 }
 
-/// Reads the date that begins at token `i`; returns it with the index after its last token. A day
-/// that no calendar has, such as 31 February, is no date.
+/// Reads the date that begins at token `i` and returns it with the index after its last token.
+/// Returns `None` for a day that does not exist, such as 31 February.
 pub(super) fn date(r: &Reader<'_>, i: usize) -> Option<(Date, usize)> {
     written_date(r, i).filter(|(date, _)| date.exists())
 }
 
-/// As [`date`], without a look at the calendar.
+/// Reads a date like [`date`], but does not check that the day exists.
 fn written_date(r: &Reader<'_>, i: usize) -> Option<(Date, usize)> {
     if let Some(weekday) = weekday(r.word(i)) {
         let near = matches!(r.gap(i), ", " | " " | ". ");
@@ -213,7 +213,7 @@ fn written_date(r: &Reader<'_>, i: usize) -> Option<(Date, usize)> {
     numeric(r, i)
 }
 
-/// "March 3rd, 2026", "March 2026", "March".
+/// Reads "March 3rd, 2026", "March 2026" or "March".
 fn after_month(r: &Reader<'_>, i: usize, month: u32) -> (Date, usize) {
     let mut out = Date {
         month: Some(month),
@@ -245,7 +245,7 @@ fn after_month(r: &Reader<'_>, i: usize, month: u32) -> (Date, usize) {
     (out, next)
 }
 
-/// "3 March 2026", "3rd of March", "3. März".
+/// Reads "3 March 2026", "3rd of March" or "3. März".
 fn day_first(r: &Reader<'_>, i: usize) -> Option<(Date, usize)> {
     let d = day(r.word(i)).or_else(|| day_word(&r.lower(i)))?;
     let gap = r.gap(i);
@@ -267,7 +267,7 @@ fn day_first(r: &Reader<'_>, i: usize) -> Option<(Date, usize)> {
     Some((out, next))
 }
 
-/// "03.04.2026" and "25/12/2026". Only the dotted form can be a single token.
+/// Reads "03.04.2026" or "25/12/2026". Only the dotted form can be a single token.
 fn numeric(r: &Reader<'_>, i: usize) -> Option<(Date, usize)> {
     let word = r.word(i);
     let mut dotted = word.split('.');
@@ -308,7 +308,7 @@ fn numeric(r: &Reader<'_>, i: usize) -> Option<(Date, usize)> {
     ))
 }
 
-/// "14:30", "2:30 pm", "2 pm".
+/// Reads "14:30", "2:30 pm" or "2 pm".
 pub(super) fn time(r: &Reader<'_>, i: usize) -> Option<(Time, usize)> {
     let hour = day(r.word(i))
         .or_else(|| (r.word(i) == "0" || r.word(i) == "00").then_some(0))

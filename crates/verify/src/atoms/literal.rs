@@ -1,5 +1,5 @@
-//! What must be in the evidence letter by letter: addresses, paths, flags, identifiers, hashes,
-//! versions.
+//! Finds the parts of a text that the evidence must contain character by character: addresses,
+//! paths, flags, identifiers, hashes, versions.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ pub(crate) enum Literal {
     Url,
     /// An identifier, path, flag, hash or assignment.
     Code,
-    /// A version, its parts in `key`: `2.8.3`, and whether a comparison comes before it.
+    /// A version; `key` contains its number: `2.8.3`. A comparison may come before it.
     Version {
         /// Without `v`.
         key: String,
@@ -64,13 +64,13 @@ pub(super) fn literals(text: &str, range: Range<usize>) -> Vec<(Range<usize>, Li
     out
 }
 
-/// A character of a script without blanks: code ends where such text begins.
+/// A character of a script that is written without spaces. Code ends where such text begins.
 fn is_far_eastern(c: char) -> bool {
     matches!(c, '\u{3000}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}')
 }
 
-/// Lower-case letters, perhaps after a capital, perhaps followed by a full stop or comma: most
-/// words, and never a literal.
+/// Whether `bare` has only lower-case letters, perhaps after one capital or before a full stop or
+/// comma. Most words are like that, and none of them is a literal.
 fn is_plain(blob: &str) -> bool {
     let word = blob.strip_suffix(['.', ',']).unwrap_or(blob).as_bytes();
     word.split_first().is_none_or(|(first, rest)| {
@@ -244,7 +244,7 @@ fn extension(bare: &str) -> bool {
     })
 }
 
-/// The contents of the code spans of a text as written (`` `a b` ``).
+/// The contents of the code spans (`` `a b` ``) of the raw text.
 pub(crate) fn code_spans(raw: &str) -> Vec<&str> {
     let mut out = Vec::new();
     let mut rest = raw;

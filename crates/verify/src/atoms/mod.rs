@@ -124,7 +124,7 @@ fn sentence_atoms(
     }
 }
 
-/// Digits of an identifier: "A-769662", "OCT3/4".
+/// Whether the digits are part of an identifier: "A-769662", "OCT3/4".
 fn in_identifier(r: &Reader<'_>, i: usize) -> bool {
     let Some(before) = i.checked_sub(1) else {
         return false;
@@ -136,7 +136,7 @@ fn in_identifier(r: &Reader<'_>, i: usize) -> bool {
         && r.word(i).starts_with(|c: char| c.is_ascii_digit())
 }
 
-/// Four digits without a unit: a year.
+/// Reads four digits without a unit as a year.
 fn lone_year(r: &Reader<'_>, i: usize) -> Option<(What, usize)> {
     let year = dates::year(r.word(i))?;
     let (number, next) = r.number(i)?;

@@ -310,8 +310,8 @@ impl<'t> Reader<'t> {
         })
     }
 
-    /// "350 000": thousands separated by blanks. Two adjacent numbers look the same, so the last
-    /// group must be round.
+    /// Reads "350 000": groups of thousands separated by blanks. Two separate numbers look the
+    /// same, so the last group must be round.
     fn in_groups(&self, i: usize) -> Option<(f64, usize)> {
         let digits = |at: usize| {
             let word = self.word(at);
@@ -333,8 +333,8 @@ impl<'t> Reader<'t> {
             .map(|value| (value, next))
     }
 
-    /// "first", "second", unless it is a fraction ("a third of", "one third") or a unit ("per
-    /// second").
+    /// Reads "first" or "second" as an ordinal. A fraction ("a third of", "one third") and a unit
+    /// ("per second") are not ordinals.
     fn ordinal(&self, i: usize, lower: &str, value: f64) -> Option<Value> {
         let before = i.checked_sub(1).map(|p| self.lower(p)).unwrap_or_default();
         if lower == "third" && (before == "one" || before == "a" && !self.counts_a_noun(i)) {
@@ -349,21 +349,23 @@ impl<'t> Reader<'t> {
         })
     }
 
-    /// "a third family" is the third one; "a third of them" and "a third more" are a share.
+    /// Whether an ordinal counts a noun: "a third family" does; "a third of them" and "a third
+    /// more" are fractions.
     fn counts_a_noun(&self, i: usize) -> bool {
         let next = self.lower(i + 1);
         let share = matches!(&*next, "" | "of" | "more" | "less" | "fewer" | "as" | "the");
         !share && self.joined(i)
     }
 
-    /// "the upper half" and "every quarter" are no shares.
+    /// Whether "half" or "quarter" names one of several parts, as in "the upper half" and "every
+    /// quarter".
     fn is_one_of_several(&self, i: usize) -> bool {
         const BEFORE: &[&str] = list!("numbers.one-of-several");
         let before = i.checked_sub(1).map(|p| self.lower(p)).unwrap_or_default();
         BEFORE.contains(&&*before)
     }
 
-    /// "half", "three quarters", "half a million".
+    /// Reads "half", "three quarters" or "half a million".
     fn fraction(&self, i: usize, lower: &str) -> Option<Value> {
         let value = fraction_value(lower)?;
         let times = i
@@ -379,7 +381,7 @@ impl<'t> Reader<'t> {
         ))
     }
 
-    /// "twenty-five", "two hundred and fifty", "two thirds".
+    /// Reads "twenty-five", "two hundred and fifty" or "two thirds".
     fn in_words(&self, i: usize, lower: &str) -> Option<Value> {
         let mut value = word_value(lower)?;
         let mut next = i + 1;
@@ -516,7 +518,8 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// "per second", "a minute", "/s" after a number and at most two words.
+    /// Finds the unit in "per second", "a minute" or "/s", which may come at most two words after a
+    /// number.
     fn per(&self, next: usize) -> Option<MeasureUnit> {
         for i in next..next + 3 {
             let (before, word) = (self.before(i), self.lower(i));

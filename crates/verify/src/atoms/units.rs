@@ -1,5 +1,6 @@
-//! Units, currencies and magnitudes: what a number counts. Equal amounts in different units of one
-//! kind are equal ("1.5 s" and "1500 ms"); kinds are never mixed, and no exchange rates are used.
+//! Units, currencies and magnitudes of numbers. Equal amounts in different units of one kind are
+//! equal ("1.5 s" and "1500 ms"). Amounts of different kinds are never equal, and currencies are
+//! not converted.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -11,9 +12,9 @@ use crate::text::lower_case;
 /// What is measured. Two numbers can be equal only within one kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UnitKind {
-    /// Seconds to weeks: of one length everywhere.
+    /// Seconds to weeks, which have a fixed length.
     Time,
-    /// Months and years: of no fixed length.
+    /// Months and years, which vary in length.
     Calendar,
     /// Bits and bytes.
     Data,
@@ -33,7 +34,7 @@ pub enum UnitKind {
     Angle,
     /// Kelvin.
     Kelvin,
-    /// Shares of a hundred.
+    /// Percent.
     Percent,
     /// Percentage points and basis points.
     Points,
@@ -47,13 +48,13 @@ pub enum UnitKind {
     Ampere,
     /// Hertz.
     Frequency,
-    /// A length in a time.
+    /// Length per time.
     Speed,
     /// Pascals, bars and the like.
     Pressure,
     /// Dots of a screen.
     Pixels,
-    /// So many times as much.
+    /// Multiples: "three times as much".
     Times,
     /// Dollars of any country.
     Dollar,
@@ -358,7 +359,7 @@ pub(crate) fn equal_amounts(x: f64, a: MeasureUnit, y: f64, b: MeasureUnit) -> b
     })
 }
 
-/// Equality of numbers that may carry rounding errors from one or two multiplications.
+/// Whether two numbers are equal apart from the rounding errors of one or two multiplications.
 pub(crate) fn same(x: f64, y: f64) -> bool {
     x == y || (x - y).abs() <= 1e-9 * x.abs().max(y.abs())
 }

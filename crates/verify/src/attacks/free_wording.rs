@@ -1,5 +1,5 @@
-//! Answers in the answerer's own words: what disproves a sentence, what raises a doubt, and what
-//! is only wording. Each rule has true and false sentences.
+//! Answers in the answerer's own words. Each rule has true and false sentences and tells apart what
+//! disproves a sentence, what raises a doubt, and what only changes the wording.
 
 use super::*;
 

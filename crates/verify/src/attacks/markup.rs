@@ -131,7 +131,7 @@ fn markup_hides_no_claim_and_no_foreign_address() {
     }
 }
 
-/// Nobody reads the description of a picture in a note that has no such picture.
+/// A description of a picture is rejected if the note has no such picture.
 #[test]
 fn a_picture_that_the_cited_text_does_not_have_is_not_shown() {
     let note = "The boiler runs at 4 bar. ![its gauge](gauge.png)";
@@ -143,7 +143,7 @@ fn a_picture_that_the_cited_text_does_not_have_is_not_shown() {
         "The boiler runs at 4 bar <img alt=\"the boiler explodes\" src=\"x.png\"> [E1].",
         "The boiler runs at 4 bar [E1]. ![The boiler explodes](x.png)",
         "The boiler runs at 4 bar [E1]. ![](x.png \"The boiler explodes\")",
-        // An address that is part of a word of the note, and none.
+        // The address "e" appears in the note as part of a word, not as an address.
         "![The boiler explodes](e) The boiler runs at 4 bar [E1].",
         "![The boiler explodes]() The boiler runs at 4 bar [E1].",
     ] {

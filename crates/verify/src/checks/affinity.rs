@@ -14,15 +14,15 @@ use crate::reading::Reading;
 use crate::terms::Term;
 use local_agent_text::markdown::BlockRole;
 
-/// In the same clause.
+/// Two terms in the same clause.
 const CLAUSE: f64 = 1.0;
-/// In the same part of a sentence.
+/// Two terms in the same part of a sentence.
 const PART: f64 = 0.65;
-/// In the same sentence.
+/// Two terms in the same sentence.
 const SENTENCE: f64 = 0.5;
-/// A list item and the words that lead to the list.
+/// The words that introduce a list, and an item of the list.
 const LEAD_IN: f64 = 0.45;
-/// A list item and the label of the paragraph above it.
+/// The label of a paragraph, and an item of the list below it.
 const BELOW: f64 = 0.8;
 /// A sentence and its heading.
 const HEADING: f64 = 0.35;
@@ -53,7 +53,7 @@ pub(super) struct Affinities<'a> {
 }
 
 impl<'a> Affinities<'a> {
-    /// Starts with nothing looked up.
+    /// An empty lookup.
     pub(super) fn new(sources: &'a [Source<'a>]) -> Self {
         Self {
             sources,
@@ -139,8 +139,8 @@ fn places(reading: &Reading, n: usize, s: usize, id: u32, out: &mut Vec<WordPlac
     }
 }
 
-/// Where else a term applies: the cells below a header, the items after a lead-in, the text below a
-/// heading, the sentence that continues with a pronoun.
+/// Adds the other places to which a term applies: the cells below a header, the items after a
+/// lead-in, the text below a heading, the sentence that continues with a pronoun.
 fn reach(reading: &Reading, n: usize, s: usize, term: &Term, out: &mut Vec<WordPlace>) {
     let Some(sentence) = reading.sentence(s) else {
         return;

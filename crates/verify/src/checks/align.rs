@@ -141,8 +141,8 @@ fn edits<'a>(claim: &'a Reading, nearest: &Aligned<'a>) -> Vec<Edit<'a>> {
         return Vec::new();
     }
     let mut out = Vec::new();
-    // Only edits inside the part that the claim covers: what the evidence says before and after it
-    // was simply left out.
+    // Counts only edits inside the part that the claim covers. Text that the claim left out before
+    // or after that part does not count as an edit.
     let (mut i, mut j) = (0, 0);
     for (n, (x, y)) in common.iter().copied().enumerate() {
         let run = (a.get(i..x).unwrap_or(&[]), b.get(j..y).unwrap_or(&[]));

@@ -32,7 +32,7 @@ pub(super) fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Vec<(Effect, 
                 let wrong = version(case, key, compare, shown);
                 wrong.map(|(code, why)| (Effect::Rejects, code, why))
             }
-            // Code between back-ticks is checked as a whole, in `code`.
+            // Code between back-ticks is compared as a whole by the check `code`.
             What::Literal(_) => {
                 (!in_code(case, shown) && !stands(case, shown)).then(|| absent(Code::Code, shown))
             }
@@ -55,7 +55,8 @@ pub(super) fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Vec<(Effect, 
     out
 }
 
-/// One number, unit, month or weekday replaced by another while everything else is the same.
+/// The objection to a number, unit, month or weekday that replaces another one in an otherwise
+/// equal sentence.
 fn replaced(
     case: &Case<'_>,
     alignment: &Alignment<'_>,
@@ -216,9 +217,9 @@ fn has_address(source: &super::Source<'_>, hidden: &HiddenAddress<'_>) -> bool {
     }
 }
 
-/// Addresses of links and pictures, which the normalised text does not show. What stands inside an
-/// address is a part of it. The address of a link without a scheme is a place among the notes
-/// themselves and is left out; a picture is part of what is said, wherever it is stored.
+/// Addresses of links and pictures, which the normalised text does not show. Nested markup is part
+/// of the address. The address of a link without a scheme is a place among the notes themselves and
+/// is left out; a picture is part of the claim, wherever it is stored.
 fn hidden_addresses(raw: &str) -> Vec<HiddenAddress<'_>> {
     const LINKS: [&str; 3] = ["](", "href=\"", "href='"];
     const PICTURES: [&str; 3] = ["src=\"", "src='", "![["];
@@ -255,7 +256,7 @@ fn address_at(raw: &str, from: usize, embedded: bool) -> &str {
     &rest[..end.unwrap_or(rest.len())]
 }
 
-/// Where the `]` is that ends the description of a picture, `![…]`, in order.
+/// The positions of the `]` that end the descriptions of pictures, `![…]`, in order.
 fn ends_of_descriptions(raw: &str) -> Vec<usize> {
     let mut open = Vec::new();
     let mut ends = Vec::new();
@@ -271,7 +272,7 @@ fn ends_of_descriptions(raw: &str) -> Vec<usize> {
     ends
 }
 
-/// Whether the date is **not** carried.
+/// Whether the cited text does **not** have the date.
 fn date(case: &Case<'_>, d: &Date) -> bool {
     let there: Vec<&Date> = all(case)
         .filter_map(|e| {

@@ -14,23 +14,23 @@ use crate::finding::{Detail, Objection};
 use crate::reading::Reading;
 use crate::terms::{Term, TermKind};
 
-/// How much closer a term must be to one thing than to another to vote for it.
+/// A term votes for a thing if its affinity to that thing is greater by at least this much.
 const CLOSER: f64 = 0.3;
 
-/// How closely a term must be related to a name to count as said about it.
+/// A term is said about a name if its affinity to the name is at least this.
 const FRAME: f64 = 0.65;
 
-/// From this value on, two names are in one clause.
+/// Two names are in one clause if their affinity is at least this.
 const ONE_CLAUSE: f64 = 0.9;
 
-/// A claim with at most this many other terms says one thing.
+/// A claim with at most this many other terms makes one statement.
 const SHORT: usize = 5;
 
 /// Maximum number of terms in a claim, and of rivals per term; both bound the work on hostile text.
 const MOST_TERMS: usize = 28;
 const MOST_RIVALS: usize = 24;
 
-/// The objections found.
+/// Finds things that the claim connects and the cited text does not.
 pub(super) fn check(case: &Case<'_>) -> Vec<Objection> {
     let mut affinities = Affinities::new(case.cited);
     let terms = own_terms(case, &mut affinities);
@@ -133,7 +133,7 @@ struct Votes {
     against: Vec<usize>,
 }
 
-/// Two things in the claim that have each other's attributes in the cited text.
+/// The objection to two things that have each other's attributes in the cited text.
 fn exchanged(case: &Case<'_>, terms: &[Term], affinities: &Affinities<'_>) -> Option<Objection> {
     let label = super::affinity::label_end(case.claim, 0).unwrap_or(0);
     let mut best: Option<(usize, Objection)> = None;
@@ -256,7 +256,7 @@ fn judge_exchange(
     Some(Objection::new(Code::Referent, effect, detail).at(bytes(claim, of)))
 }
 
-/// A thing in the claim for which the cited text has another one.
+/// The objection to a thing of the claim in whose place the cited text has another one.
 fn replaced(case: &Case<'_>, terms: &[Term], affinities: &mut Affinities<'_>) -> Option<Objection> {
     let claim = case.claim;
     let parts = claim.parts();
@@ -293,7 +293,8 @@ fn replaced(case: &Case<'_>, terms: &[Term], affinities: &mut Affinities<'_>) ->
             let for_claim = leads.iter().filter(|l| **l >= CLOSER).count();
             let against = leads.iter().filter(|l| **l <= -CLOSER).count();
             let names = name && rival.is_name;
-            // The cited text says of the rival everything that the claim says of its own thing.
+            // The cited text says about the rival everything that the claim says about its own
+            // subject.
             let framed = |t: &u32| affinities.of(*t, rival.id) >= FRAME;
             // "Thomas" and "Weber" in one clause can be one person.
             let apart = affinities.of(x.id, rival.id) < ONE_CLAUSE;
@@ -317,7 +318,8 @@ fn replaced(case: &Case<'_>, terms: &[Term], affinities: &mut Affinities<'_>) ->
             };
             let effect = match (labels, against) {
                 (true, 2..) if !value => Effect::Rejects,
-                // A short claim says one thing about one name; a long one may only mention it.
+                // A short claim makes one statement about one name; a long one may only mention the
+                // name.
                 _ if all && voters.len() <= SHORT && !denies => Effect::Rejects,
                 _ => Effect::Doubts,
             };

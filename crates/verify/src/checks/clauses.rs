@@ -13,19 +13,19 @@ use crate::reading::Reading;
 use crate::tables::Role;
 use crate::text::{Token, lower_case};
 
-/// A smaller share of the words of a reason or condition in the cited text raises a doubt.
+/// A reason or condition is doubtful if the cited text has less than this share of its words.
 const LEAST: f64 = 0.5;
 
-/// A smaller share than this rejects a reason.
+/// A reason is rejected if the cited text has less than this share of its words.
 const NOTHING: f64 = 0.2;
 
-/// Minimum number of content words needed to judge.
+/// A clause with fewer content words is not checked.
 const ENOUGH: usize = 2;
 
 /// Maximum number of words of a reason or condition.
 const MOST_WORDS: usize = 30;
 
-/// Reasons and conditions without support, and reversed conditions.
+/// Finds reasons and conditions without support, and reversed conditions.
 pub(super) fn check(case: &Case<'_>, pairings: &[Pairing<'_>]) -> Vec<Objection> {
     let tokens = &case.claim.text.tokens;
     let mut out: Vec<Objection> = pairings
@@ -50,15 +50,15 @@ pub(super) fn check(case: &Case<'_>, pairings: &[Pairing<'_>]) -> Vec<Objection>
     out
 }
 
-/// Words that a wish begins with, and words that it has near its beginning.
+/// Words that begin a wish ("if you want"), and words near its beginning.
 const WISH_BEGINS: &[&str] = list!("clauses.wish-begins");
 const WISHES: &[&str] = list!("clauses.wishes");
 
 /// Maximum number of words between the word that begins a condition and its wish.
 const WISH: usize = 3;
 
-/// "If you want more room", "unless told otherwise": it says for whom or what something is, and
-/// requires nothing.
+/// Whether a condition only says for whom something is meant and requires nothing: "If you want
+/// more room", "unless told otherwise".
 fn is_wish(reading: &Reading, tokens: &[Token], at: usize) -> bool {
     let behind = tokens.iter().skip(at + 1).take(WISH);
     let mut words = behind.map(|t| lower_case(reading.word(t)));
@@ -67,11 +67,11 @@ fn is_wish(reading: &Reading, tokens: &[Token], at: usize) -> bool {
     addressed && words.any(|word| WISHES.contains(&&*word))
 }
 
-/// How much of a condition must be the same.
+/// Two conditions are the same if they share at least this much.
 const SAME: f64 = 0.6;
 
-/// "if the alarm rings" where the text says "unless the alarm rings", with the same negation in
-/// both.
+/// The objection to a reversed condition: the claim has "if the alarm rings" where the text has
+/// "unless the alarm rings", with the same negation in both.
 fn turned(case: &Case<'_>, pairing: &Pairing<'_>) -> Option<Objection> {
     let first = case.claim.text.tokens.get(pairing.own.own.start)?;
     let own = holds(case.claim, first)?;
@@ -103,11 +103,12 @@ fn turned(case: &Case<'_>, pairing: &Pairing<'_>) -> Option<Objection> {
     Some(found.against(near.source.item.label, sentence_of))
 }
 
-/// How much of a statement must be the same for its condition to be compared.
+/// Two conditions are compared if their statements share at least this much.
 const ABOUT_THE_SAME: f64 = 0.4;
 
-/// "unless it has a title" where the text says "regardless of the title"; "even if the flag is
-/// missing" where it says "only with the flag".
+/// The objection to a condition that reaches further than that of the text: "unless it has a title"
+/// where the text has "regardless of the title"; "even if the flag is missing" where it has "only
+/// with the flag".
 fn widened(case: &Case<'_>, pairing: &Pairing<'_>) -> Option<Objection> {
     let own_tokens = case.claim.text.tokens.get(pairing.own.own.clone())?;
     let own = reach(case.claim, own_tokens)?;
@@ -219,8 +220,8 @@ fn extent(case: &Case<'_>, at: usize) -> Range<usize> {
     at..end
 }
 
-/// The kind of clause that a word begins, and how much of the main clause and of this one must be
-/// together in the cited text.
+/// The kind of clause that a word begins, and the shares of the main clause and of this clause that
+/// the cited text must have together.
 #[derive(Debug, Clone, Copy)]
 struct Tie {
     code: Code,
@@ -252,7 +253,8 @@ fn tie(reading: &Reading, tokens: &[Token], at: usize) -> Option<Tie> {
     }
 }
 
-/// A clause that the cited text does not have near the statement that the claim attaches it to.
+/// The objection to a clause that the cited text does not have near the statement to which the
+/// claim attaches it.
 fn tied(case: &Case<'_>) -> Option<Objection> {
     let tokens = &case.claim.text.tokens;
     let begins = |at: usize| Some((at, tie(case.claim, tokens, at)?));
@@ -269,8 +271,8 @@ fn tied(case: &Case<'_>) -> Option<Objection> {
     })
 }
 
-/// How much of the claim's other words is in the sentence that contains most of them, and how much
-/// of a clause is in or next to that sentence. `None` if there are too few words.
+/// Two shares: of the claim's other words in the sentence that has most of them, and of the clause
+/// in or next to that sentence. `None` if there are too few words.
 fn together(case: &Case<'_>, clause: &Range<usize>) -> Option<(f64, f64)> {
     let tokens = case.claim.text.tokens.iter().enumerate();
     let counts = |t: &Token| t.is_content() || t.number;
@@ -304,7 +306,7 @@ fn together(case: &Case<'_>, clause: &Range<usize>) -> Option<(f64, f64)> {
     best
 }
 
-/// Weight of a clause when searching for the sentence that it is attached to.
+/// The weight of the clause in the search for the sentence that it is attached to.
 const BESIDE: f64 = 0.3;
 
 /// For every sentence: which of these words it contains, one bit per word.

@@ -1,4 +1,4 @@
-//! L4: code between back-ticks appears as code in the cited text.
+//! L4: code between back-ticks must appear as code in the cited text.
 //!
 //! A command that the claim builds from a pattern in the cited text ("`tool add NAME`") is compared
 //! word by word: a word that appears nowhere rejects; words that are never adjacent raise a doubt.
@@ -12,7 +12,7 @@ use local_agent_text::language::is_common_english_word;
 /// Maximum number of words of one piece of code.
 const MOST_WORDS: usize = 12;
 
-/// Code in the claim that is not in the cited text.
+/// Finds code in the claim that is not in the cited text.
 pub(super) fn check(case: &Case<'_>) -> Vec<Objection> {
     let mut out: Vec<Objection> = Vec::new();
     let mut from = 0;
@@ -63,13 +63,13 @@ fn weigh(case: &Case<'_>, shown: &str) -> Option<Effect> {
             .iter()
             .filter(|w| absent(w))
             .all(|w| fills_a_pattern(w, &cited));
-        // Two words, one from the text and one from the answerer: "`tool NAME`".
+        // Two words, one from the text and one made up: "`tool NAME`".
         let option = |word: &&str| shown.contains(&format!("-{word}")) || word.starts_with('-');
         let known = words.len() == 2 && words.iter().filter(|w| !absent(w)).count() == 1;
         let known = known && !words.iter().any(option);
-        // `double` may be a word of the answerer's own, written as code.
+        // `double` may be an ordinary word that the answerer wrote as code.
         let common = words.iter().all(|w| is_common_english_word(w));
-        // An example with the values of the question, or of another passage.
+        // The code may be an example with values from the question or from another passage.
         let named = |w: &&&str| case.asked.lower().contains(&folded(w)) || elsewhere_word(case, w);
         let put_in = words.len() > 2 && words.iter().filter(|w| absent(w)).all(|w| named(&w));
         return match (free, others || filled || known || common || put_in) {

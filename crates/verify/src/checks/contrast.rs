@@ -1,4 +1,5 @@
-//! L5: which thing replaces which. "Use A rather than B" is not "B (not A)".
+//! L5: the claim chooses and rejects the same things as the cited text. "Use A rather than B" is
+//! not "B (not A)".
 
 use super::{Case, Effect};
 use crate::Code;
@@ -17,10 +18,10 @@ const MOST_CUES: usize = 4;
 /// Maximum number of words between a contrast word and the thing that is rejected or chosen.
 const REACH: usize = 8;
 
-/// How many words before the contrast word show what is chosen.
+/// The number of words before the contrast word that show what is chosen.
 const NEAREST: usize = 2;
 
-/// A contrast that the cited text makes in reverse.
+/// The objection to a contrast that is reversed in the cited text.
 pub(super) fn check(case: &Case<'_>) -> Option<Objection> {
     let tokens = case.claim.text.tokens.as_slice();
     let cues = (0..tokens.len()).filter_map(|at| Some((at, is_cue(case.claim, tokens, at)?)));
@@ -67,7 +68,8 @@ fn side(tokens: &[Token], is_before: bool) -> Vec<&Token> {
     }
 }
 
-/// Whether a contrast begins at a word; returns how many words it has.
+/// The number of words of the contrast that begins at token `at`; `None` if no contrast begins
+/// there.
 fn is_cue(reading: &Reading, tokens: &[Token], at: usize) -> Option<usize> {
     let word = |i: usize| {
         tokens
@@ -88,7 +90,7 @@ fn is_cue(reading: &Reading, tokens: &[Token], at: usize) -> Option<usize> {
     }
 }
 
-/// Whether a sentence has a contrast that rejects what the claim chooses and chooses what it
+/// Whether a sentence rejects the thing that the claim chooses and chooses the thing that the claim
 /// rejects.
 fn turned<'t>(
     reading: &Reading,

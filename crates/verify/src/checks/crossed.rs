@@ -1,4 +1,4 @@
-//! L4: a claim that mixes the words of two sentences with the same pattern.
+//! L4: a claim must not mix the words of two sentences with the same pattern.
 //!
 //! "Thomas lives in Graz. Anna lives in Linz." contains every word of "Thomas lives in Linz", which
 //! says something else. Two sentences have the same pattern when, besides the words they share,
@@ -40,7 +40,7 @@ struct CrossedPlace<'a> {
     start: usize,
 }
 
-/// What two sentences of one pattern have in the same place.
+/// The words that two sentences of one pattern have in the same place.
 type Slot<'a> = (&'a [Token], &'a [Token]);
 
 /// The other sentence says `taken` about `of`, and the nearest one says `said` about `put_to`; the
@@ -52,8 +52,8 @@ struct Crossing<'a> {
     put_to: &'a Token,
 }
 
-/// Whether the claim crosses the nearest sentence with every sentence that contains one of its
-/// other words.
+/// The objection to a claim that mixes the nearest sentence with another one. Every sentence with
+/// one of the claim's other words is tried.
 pub(super) fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<(Effect, Code, String)> {
     let mut near = alignment
         .0
@@ -90,7 +90,7 @@ pub(super) fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<(Effec
             let why = format!(
                 "The cited text has “{taken}” together with “{of}”; with “{put_to}” it has “{said}”."
             );
-            // A number can be the claim's own; `referent` and `numbers` check it.
+            // A number can be computed by the claim itself; `referent` and `numbers` check it.
             let counts = [found.taken, found.of, found.said, found.put_to];
             let effect = match counts.iter().any(|t| t.number) {
                 true => Effect::Doubts,
@@ -134,7 +134,7 @@ fn crossed<'a>(
     alike: fn(&Token, &Token) -> bool,
 ) -> Option<Crossing<'a>> {
     let claimed = |t: &&Token| claim.has(t.id);
-    // What only one of the two sentences says.
+    // The words that only one of the two sentences has.
     let ours = |slot: &Slot<'a>| {
         slot.0
             .iter()
@@ -186,7 +186,8 @@ fn cells<'a>(a: &CrossedPlace<'a>, b: &CrossedPlace<'a>) -> Option<Vec<Slot<'a>>
     (ours.len() == theirs.len()).then(|| ours.into_iter().zip(theirs).collect())
 }
 
-/// What is in the same places of two sentences with the same pattern, between the words they share.
+/// The words in the same places of two sentences with one pattern: those between the words they
+/// share.
 fn slots<'a>(a: &CrossedPlace<'a>, b: &CrossedPlace<'a>) -> Option<Vec<Slot<'a>>> {
     if a.tokens.len().max(b.tokens.len()) > LONGEST || a.is_row() || b.is_row() {
         return None;

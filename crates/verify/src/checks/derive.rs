@@ -8,7 +8,7 @@ use crate::reading::Reading;
 use crate::text::{Token, lower_case};
 use local_agent_text::markdown::BlockRole;
 
-/// How a number of the claim follows from two others that are in both the claim and the cited text.
+/// Computes a number of the claim from two others that are in both the claim and the cited text.
 pub(super) fn computed(case: &Case<'_>, n: &Number) -> Option<Derivation> {
     let claim = case.claim;
     let named: Vec<(&Atom, &Number)> = claim
@@ -56,8 +56,8 @@ pub(super) fn computed(case: &Case<'_>, n: &Number) -> Option<Derivation> {
 /// Maximum number of amounts of one row or sentence that are compared with each other.
 const MOST_AMOUNTS: usize = 6;
 
-/// "2,400 above the goal", where one row of the cited text has the goal and what became of it: the
-/// difference of two amounts of a row or sentence that the claim is about.
+/// Computes `n` as the difference of two amounts of one row or sentence that the claim is about:
+/// "2,400 above the goal", where the row has the goal and the result.
 pub(super) fn difference_in_a_row(case: &Case<'_>, n: &Number) -> Option<Derivation> {
     const DIFFERENCES: &[&str] = list!("derive.differences");
     let claim = case.claim;
@@ -103,8 +103,8 @@ fn difference(case: &Case<'_>, reading: &Reading, row: usize, n: &Number) -> Opt
 }
 
 /// Two amounts of one sentence, list or table of the cited text that may give `n`, as written
-/// there: their sum or difference, a rate times a duration, the days between two dates. The claim
-/// does not show the computation, and two amounts may give the number by chance.
+/// there: by their sum, by their difference, as a rate times a duration, or as the days between two
+/// dates. The claim does not show the computation, and the result may agree by chance.
 pub(super) fn possible(case: &Case<'_>, n: &Number) -> Option<[String; 2]> {
     case.cited.iter().find_map(|source| {
         let reading = source.reading;
@@ -126,11 +126,11 @@ pub(super) fn possible(case: &Case<'_>, n: &Number) -> Option<[String; 2]> {
 /// Maximum number of numbers, dates and names in a claim that is read as a conclusion.
 const MOST_NUMBERS: usize = 64;
 
-/// Whether the claim draws a conclusion or makes up an example, by its words.
+/// Whether words of the claim show that it draws a conclusion or makes up an example.
 pub(super) fn infers(claim: &Reading) -> bool {
     const WORDS: &[&str] = list!("derive.inferences");
     const PHRASES: &[&str] = list!("derive.inference-phrases");
-    // Asked for each number: a bound for hostile text.
+    // This runs for every number; the limit bounds the work on hostile text.
     if claim.atoms.len() > MOST_NUMBERS {
         return false;
     }
@@ -168,7 +168,7 @@ fn blocks(reading: &Reading) -> impl Iterator<Item = std::ops::Range<usize>> {
     })
 }
 
-/// The first two of these that may give `n`.
+/// The first two of these atoms that may give `n`.
 fn pair<'t>(atoms: &[&'t Atom], n: &Number) -> Option<(&'t Atom, &'t Atom)> {
     for (i, x) in atoms.iter().enumerate() {
         for y in atoms.iter().skip(i + 1) {
@@ -201,7 +201,7 @@ fn give(p: &Number, q: &Number, n: &Number) -> bool {
         || accrues(q, p, n)
 }
 
-/// Whether `n` is what a rate gives in a duration: "$350K/month" and "14 months".
+/// Whether `n` is a rate times a duration: "$350K/month" for "14 months".
 fn accrues(rate: &Number, duration: &Number, n: &Number) -> bool {
     let (Some(per), Some(unit)) = (rate.per, duration.unit) else {
         return false;
@@ -229,7 +229,7 @@ fn has_number(case: &Case<'_>, m: &Number) -> bool {
     })
 }
 
-/// The days, weeks or months between two dates that the claim names.
+/// Computes the days, weeks or months between two dates that the claim names.
 fn duration(case: &Case<'_>, n: &Number) -> Option<Derivation> {
     let dates: Vec<(&Atom, &Date)> = case
         .claim
@@ -262,7 +262,7 @@ fn duration(case: &Case<'_>, n: &Number) -> Option<Derivation> {
     None
 }
 
-/// Whether two dates are as far apart as `n` says.
+/// Whether the time between two dates is `n`.
 fn are_apart(p: &Date, q: &Date, n: &Number) -> bool {
     let Some(unit) = n.unit else { return false };
     let apart = |size: f64, kind: a::UnitKind| {
@@ -300,8 +300,8 @@ pub(super) fn own_list(claim: &Reading, from: usize) -> Option<usize> {
 /// Maximum number of rows of one table or list that are added up.
 const MOST_ROWS: usize = 200;
 
-/// How a number of the claim is the total of a list or table in the cited text: of all its rows, or
-/// of those that the claim names.
+/// Computes a number of the claim as the total of a list or table in the cited text: of all its
+/// rows, or of those that the claim names.
 pub(super) fn total(case: &Case<'_>, n: &Number) -> Option<Derivation> {
     case.cited.iter().find_map(|source| {
         let reading = source.reading;

@@ -7,12 +7,13 @@ use crate::finding::{Detail, Objection};
 use crate::tables::Role;
 use crate::text::Token;
 
-/// How much of the rest of a statement must be the same to reject, and to doubt.
+/// An opposite rejects if the statements share at least `WHOLE` of the other words, or `SAME` if
+/// the claim has a single statement. From `ALIKE` on, it raises a doubt.
 const WHOLE: f64 = 0.9;
 const SAME: f64 = 0.5;
 const ALIKE: f64 = 0.25;
 
-/// Opposites in statements about the same thing.
+/// Finds words of the claim whose opposite is in a statement about the same thing.
 pub(super) fn check(case: &Case<'_>, pairings: &[Pairing<'_>]) -> Vec<Objection> {
     let mut out = Vec::new();
     for pairing in pairings {
@@ -31,7 +32,7 @@ pub(super) fn check(case: &Case<'_>, pairings: &[Pairing<'_>]) -> Vec<Objection>
 /// Maximum number of sentences of one source that contain a word and are checked.
 const MOST_SENTENCES: usize = 12;
 
-/// "debug builds" where the cited text has "release builds", and "debug" nowhere.
+/// The objection to "debug builds" if the cited text has "release builds", and "debug" nowhere.
 fn beside_the_same(case: &Case<'_>) -> Option<Objection> {
     let tokens = &case.claim.text.tokens;
     let known = |t: &Token| {
@@ -92,7 +93,7 @@ fn opposite(case: &Case<'_>, pairing: &Pairing<'_>, token: &Token) -> Option<Obj
         opposed = opposed.or(other.map(|e| (near, e)));
     }
     let (near, other) = opposed?;
-    // "Anna sold it to Karl" means "Karl bought it from Anna": the two are swapped.
+    // "Anna sold it to Karl" means "Karl bought it from Anna": verb and order are both reversed.
     if token.is_converse() && super::order::is_exchanged(case.claim, token, near, other) {
         return None;
     }
@@ -106,7 +107,7 @@ fn opposite(case: &Case<'_>, pairing: &Pairing<'_>, token: &Token) -> Option<Obj
         .iter()
         .any(|t| t.does(Role::Excepting));
     let rest = rest_share(pairing, near, token);
-    // A claim with one statement is about one case.
+    // Only a claim with a single statement is sure to be about one case.
     let one = case.claim.statements().len() == 1;
     let whole = if one { SAME } else { WHOLE };
     let neighbours = shares_a_neighbour(case, token, near, other);
@@ -169,7 +170,7 @@ fn rest_share(pairing: &Pairing<'_>, near: &Near<'_>, token: &Token) -> f64 {
     super::ratio(held, rest.len())
 }
 
-/// Whether both words mean the same, counting negations.
+/// Whether both words have the same meaning, negations included.
 fn agrees(own: &Token, other: &Token) -> bool {
     let pairs = |side: bool| {
         own.pairs()

@@ -1,10 +1,10 @@
-//! L4: two statements of the text did not exchange their parts in the claim.
+//! L4: the claim must not swap parts of two statements of the text.
 //!
 //! "The whole part is the time, the fraction is the date" takes words from two neighbouring pieces
-//! of the text, and puts each half of one together with a half of the other. A claim that only
-//! sums up two pieces keeps each piece together somewhere, or uses a word of one piece alone.
+//! of the text and combines each half of one with a half of the other. A claim that only sums up
+//! two pieces keeps each piece together somewhere, or uses a word of one piece alone.
 //!
-//! The words of the claim are bits, so that pieces are compared by a few operations each.
+//! A set of claim words is a bit mask, so that two pieces are compared with a few operations.
 
 use super::{Case, Effect, Extent, Source};
 use crate::Code;
@@ -15,7 +15,7 @@ use crate::text::{Token, lower_case};
 /// Maximum number of different words of a claim: the bits of a set.
 const MOST_WORDS: usize = 64;
 
-/// Maximum number of content words of a piece; a longer one says too many things.
+/// Maximum number of content words of a piece; a longer one makes too many statements.
 const LONGEST: usize = 16;
 
 /// How many later pieces a piece of the text is compared with, and how many sentences apart they
@@ -30,25 +30,25 @@ const MOST_PIECES: usize = 120;
 /// A set of words of the claim.
 type WordSet = u64;
 
-/// A piece of a cited item: what stands between two commas, "and" or "or".
+/// A piece of a cited item: the words between two commas, "and" or "or".
 struct Piece<'a> {
     source: Source<'a>,
     sentence: usize,
     tokens: &'a [Token],
-    /// Words of the claim in it.
+    /// The words of the claim that the piece contains.
     words: WordSet,
     /// Whether it is short enough to be compared.
     is_short: bool,
 }
 
-/// Four words of the claim: it puts `first.0` with `first.1` and `second.0` with `second.1`; the
-/// text has the `.0` words in one piece and the `.1` words in another.
+/// Four words of the claim. The claim combines `first.0` with `first.1` and `second.0` with
+/// `second.1`; the text has the `.0` words in one piece and the `.1` words in another.
 struct Exchange {
     first: (usize, usize),
     second: (usize, usize),
 }
 
-/// The first exchange of parts.
+/// The objection to the first swap of parts.
 pub(super) fn check(case: &Case<'_>) -> Option<Objection> {
     if case.extent == Extent::LeadIn {
         return None;
@@ -127,7 +127,7 @@ fn own_pieces(claim: &Reading, words: &[&Token]) -> Vec<WordSet> {
     sets.filter(|set| *set != 0).take(MOST_OWN).collect()
 }
 
-/// The pieces of an item that have a word of the claim.
+/// The pieces of an item that contain a word of the claim.
 fn text_pieces<'a>(source: Source<'a>, words: &[&Token]) -> Vec<Piece<'a>> {
     let mut sentences: Vec<u32> = words
         .iter()
@@ -154,7 +154,7 @@ fn text_pieces<'a>(source: Source<'a>, words: &[&Token]) -> Vec<Piece<'a>> {
     out
 }
 
-/// For each word: the words that stand in one piece with it.
+/// For each word: all words that share a piece with it.
 fn together(pieces: &[Piece<'_>], words: usize) -> Vec<WordSet> {
     let with = |n: usize| {
         let holders = pieces.iter().filter(|p| p.words >> n & 1 == 1);
@@ -173,7 +173,8 @@ fn are_parallel(a: &Piece<'_>, b: &Piece<'_>) -> bool {
     a.sentence == b.sentence || a.tokens.iter().any(shared)
 }
 
-/// Two pieces of the claim that each mix a word that only `a` has with a word that only `b` has.
+/// Finds two pieces of the claim that each mix a word that only `a` has with a word that only `b`
+/// has.
 fn exchange(a: WordSet, b: WordSet, own: &[WordSet], together: &[WordSet]) -> Option<Exchange> {
     let (only_a, only_b) = (a & !b, b & !a);
     let mixed: Vec<WordSet> = own
@@ -193,7 +194,7 @@ fn exchange(a: WordSet, b: WordSet, own: &[WordSet], together: &[WordSet]) -> Op
     None
 }
 
-/// A word of `a` and a word of `b` that no piece of the text has together.
+/// A word of `a` and a word of `b` that share no piece of the text.
 fn strangers(a: WordSet, b: WordSet, together: &[WordSet]) -> Option<(usize, usize)> {
     let mut of_a = together.iter().enumerate();
     of_a.find_map(|(n, with)| {

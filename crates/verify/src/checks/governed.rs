@@ -33,7 +33,7 @@ const GOVERNORS: usize = 5;
 const SHARED: usize = 1;
 const ABOUT_THE_SAME: usize = 2;
 
-/// The first word of the claim whose governor differs from that in the cited text.
+/// Finds words of the claim that have an incompatible governor in the cited text.
 pub(super) fn check(case: &Case<'_>) -> Vec<Objection> {
     let words = words(case);
     let mut out: Vec<Objection> = denied(case, &words).into_iter().collect();
@@ -156,7 +156,7 @@ fn force(governors: &[Token]) -> Option<Force> {
     }
 }
 
-/// "may implement" where the text has "must implement".
+/// The objection to "may implement" if the text has "must implement".
 fn mood(case: &Case<'_>, at: usize, places: &[Governed<'_>]) -> Option<Objection> {
     let tokens = case.claim.text.tokens.as_slice();
     let own_words = governors(tokens, at);
@@ -184,7 +184,7 @@ fn mood(case: &Case<'_>, at: usize, places: &[Governed<'_>]) -> Option<Objection
     )
 }
 
-/// How many are meant.
+/// How many things a quantity word means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Amount {
     Every,
@@ -211,7 +211,7 @@ fn amount(governors: &[Token]) -> Option<Amount> {
     }
 }
 
-/// "only one node" where the text has "any node".
+/// The objection to "only one node" if the text has "any node".
 fn quantity(case: &Case<'_>, at: usize, places: &[Governed<'_>]) -> Option<Objection> {
     let tokens = case.claim.text.tokens.as_slice();
     let own_words = governors(tokens, at);
@@ -256,7 +256,7 @@ fn opposes(a: &Token, b: &Token) -> bool {
     a.id != b.id && pairs.any(|(n, side)| b.pairs().contains(&(*n, !side)))
 }
 
-/// "easy to understand" where the text has "difficult to understand".
+/// The objection to "easy to understand" if the text has "difficult to understand".
 fn modifier(case: &Case<'_>, at: usize, places: &[Governed<'_>]) -> Option<Objection> {
     let tokens = case.claim.text.tokens.as_slice();
     let own = before(tokens, at)?;
@@ -268,7 +268,8 @@ fn modifier(case: &Case<'_>, at: usize, places: &[Governed<'_>]) -> Option<Objec
         let Some(other) = before(place.tokens(), place.at) else {
             continue;
         };
-        // A sentence with both is about both: "the first edition has 310 pages, the second 348".
+        // A sentence with both words does not contradict: "the first edition has 310 pages, the
+        // second 348".
         if place.tokens().iter().any(|t| t.id == own.id) {
             return None;
         }
@@ -289,7 +290,7 @@ fn modifier(case: &Case<'_>, at: usize, places: &[Governed<'_>]) -> Option<Objec
     Some(found.against(place.label, bytes))
 }
 
-/// "off by default" where the text has "on by default".
+/// The objection to "off by default" if the text has "on by default".
 fn little(case: &Case<'_>, at: usize, places: &[Governed<'_>]) -> Option<Objection> {
     let tokens = case.claim.text.tokens.as_slice();
     let own_words = governors(tokens, at);
@@ -318,10 +319,10 @@ fn little(case: &Case<'_>, at: usize, places: &[Governed<'_>]) -> Option<Objecti
 /// Maximum distance between a word and the thing it describes, in tokens.
 const SAID_OF: usize = 8;
 
-/// A thing counts as one thing when at most this many sentences of the cited text name it.
+/// A word names a single thing if at most this many sentences of the cited text contain it.
 const FEW: usize = 4;
 
-/// "`path` is optional" where every sentence that names `path` says "required".
+/// The objection to "`path` is optional" if every sentence that names `path` says "required".
 fn predicate(case: &Case<'_>) -> Option<Objection> {
     let claim = case.claim;
     let tokens = claim.text.tokens.as_slice();
@@ -377,7 +378,7 @@ fn predicate(case: &Case<'_>) -> Option<Objection> {
     })
 }
 
-/// "errors are fatal": the opposite after a word.
+/// The objection to a word after which the text has the opposite: "errors are fatal".
 fn behind(case: &Case<'_>, at: usize, places: &[Governed<'_>]) -> Option<Objection> {
     let tokens = case.claim.text.tokens.as_slice();
     let after = |tokens: &[Token], at: usize| -> Option<Token> {
@@ -423,7 +424,7 @@ fn behind(case: &Case<'_>, at: usize, places: &[Governed<'_>]) -> Option<Objecti
     Some(found.at(own.start..own.end).against(place.label, bytes))
 }
 
-/// A word that every sentence about the same thing negates, and the claim does not.
+/// The objection to a word that the claim asserts and every sentence about the same thing negates.
 fn denied(case: &Case<'_>, words: &[(usize, Vec<Governed<'_>>)]) -> Option<Objection> {
     let tokens = case.claim.text.tokens.as_slice();
     let negative = |t: &Token| is_negative(t, &lower_case(case.claim.word(t)));

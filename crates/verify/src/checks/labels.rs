@@ -102,7 +102,8 @@ fn labelled(reading: &Reading, label: Range<usize>, sentences: Range<usize>) -> 
     })
 }
 
-/// Keeps a family of at least two labels, each with the words that distinguish it from the others.
+/// Keeps a family if it has at least two labels, each with words that distinguish it from the
+/// others.
 fn close(open: &mut Family, out: &mut Vec<Family>) {
     let mut family = std::mem::take(open);
     if family.len() < 2 || family.len() > MOST_LABELS {
@@ -136,7 +137,7 @@ fn first_cell(reading: &Reading, s: usize) -> Option<Range<usize>> {
     Some(sentence.tokens.start..end)
 }
 
-/// What the claim says about a label and the cited text says about another one.
+/// The objection to words of the claim that the cited text has under another label.
 pub(super) fn check(case: &Case<'_>) -> Option<Objection> {
     if case.extent == Extent::LeadIn {
         return None;

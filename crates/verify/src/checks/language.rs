@@ -53,8 +53,8 @@ pub(super) fn differ(claim: &Reading, answer: Option<Language>, evidence: &[&Rea
     theirs.peek().is_some() && theirs.all(|l| l != own)
 }
 
-/// Whether a claim is English: by its own words, as part of an English answer, or, when both are too
-/// short to tell, because all that it cites is.
+/// Whether a claim is English. Its own words decide, then those of the answer; if both are too
+/// short, the language of everything that it cites.
 pub(super) fn is_english(claim: &Reading, answer: Option<Language>, evidence: &[&Reading]) -> bool {
     match of(claim).or(answer) {
         Some(language) => language == Language::English,
@@ -145,8 +145,8 @@ fn count(word: &str, counts: &mut [(usize, Language); 4]) {
     }
 }
 
-/// The language with the most words: a language other than English if English has less than half as
-/// many; English if every other language has less than half as many.
+/// The language with the most words. Another language wins over English if English has less than
+/// half as many words; English wins if every other language has less than half as many.
 fn winner(counts: [(usize, Language); 4]) -> Option<Language> {
     let (most, language) = counts.into_iter().max_by_key(|(n, _)| *n)?;
     // French and Spanish share function words; English shares few of them.

@@ -92,10 +92,10 @@ pub(crate) enum Extent {
     LeadIn,
 }
 
-/// What was found.
+/// The result of all checks of a claim.
 #[derive(Debug, Default)]
 pub(crate) struct Findings {
-    /// What was found against it.
+    /// The objections to the claim.
     pub objections: Vec<Objection>,
     /// The computation, when a number of the claim follows from the cited text.
     pub derivation: Option<Derivation>,
@@ -114,10 +114,10 @@ impl Findings {
     }
 }
 
-/// A claim with fewer words, none of which is in the cited text, is doubtful: "It looks that way."
+/// A claim with fewer words is doubtful if the cited text has none of them: "It looks that way."
 const LEAST_WORDS: usize = 5;
 
-/// By how much another item must be better to be suggested.
+/// Another item is suggested if its support is greater by at least this much.
 const BETTER: f64 = 0.25;
 
 /// Checks a claim against what it cites.
@@ -181,7 +181,7 @@ pub(crate) fn check(case: &Case<'_>) -> Findings {
     out
 }
 
-/// For a claim that appears word for word in the evidence: only what other items say against it.
+/// Checks a claim that appears word for word in the evidence only against the other items.
 pub(crate) fn conflicts(case: &Case<'_>) -> Findings {
     let mut out = Findings::default();
     out.worded(Effect::Remarks, referent::conflict(case));
@@ -201,7 +201,7 @@ fn place(cited: &[Source<'_>], window: Window) -> Option<(Label, Range<usize>)> 
     ))
 }
 
-/// L6: too few of the words are in the cited text; and which item has more of them.
+/// L6: the objection to a claim with too few words in the cited text, and the item that has more.
 fn low_support(
     case: &Case<'_>,
     readings: &[&Reading],
@@ -280,7 +280,7 @@ fn low_support(
             out.worded(effect, [(Code::BetterSpan, why)]);
         }
         None if low => {
-            // Some of its words are there: own words for what the text says, or too few of them.
+            // The cited text has some of the words: the claim may be a paraphrase, or lack support.
             let computed = out.derivation.is_some();
             let effect = match computed || window.share > 0.0 || says_little {
                 true => Effect::Doubts,

@@ -8,7 +8,7 @@ use crate::reading::Reading;
 use crate::tables::Mood;
 use crate::text::{Token, lower_case};
 
-/// How much of a statement must be the same.
+/// Statements are compared if they share at least this much.
 const ALIKE: f64 = 0.4;
 const SAME: f64 = 0.65;
 
@@ -20,7 +20,7 @@ pub(super) enum Force {
     Must,
 }
 
-/// Statements of the claim that are more or less binding than the nearest ones in the text.
+/// Finds statements of the claim that are more or less binding than the nearest ones in the text.
 pub(super) fn check(case: &Case<'_>, pairings: &[Pairing<'_>]) -> Vec<Objection> {
     let found = pairings.iter().filter_map(|pairing| compare(case, pairing));
     found.take(1).collect()
@@ -49,7 +49,7 @@ fn compare(case: &Case<'_>, pairing: &Pairing<'_>) -> Option<Objection> {
         return None;
     }
     // "May" instead of "must" drops an obligation; "must" instead of "may" is often only emphasis.
-    // A claim with several statements can be about several cases.
+    // Only a claim with a single statement is sure to be about one case.
     let one = case.claim.statements().len() == 1;
     let far = match (force, other) {
         (Force::May, Force::Must) => true,

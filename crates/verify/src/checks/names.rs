@@ -1,8 +1,9 @@
 //! L4: proper names. A name in the claim appears in the cited text, its heading or its path.
 //!
-//! A name is a capitalised word inside a sentence. The first word of a sentence is one if the cited
-//! text has another name in its place, or a pronoun for a person it has named; and, in English, if
-//! no dictionary has it, which raises only a doubt: "Karim leads", but not "Revenue grew".
+//! A name is a capitalised word inside a sentence. The first word of a sentence is a name if the
+//! cited text has in its place another name, or a pronoun for a person named before. In English, a
+//! first word that no dictionary has may be a name too, which raises only a doubt: "Karim leads",
+//! but not "Revenue grew".
 
 use std::collections::HashSet;
 
@@ -15,7 +16,7 @@ use crate::reading::Reading;
 use crate::text::Token;
 use local_agent_text::language::is_common_english_word;
 
-/// The names without support. Nouns are capitalised in German, so for a claim in another language
+/// Finds names without support. Nouns are capitalised in German, so for a claim in another language
 /// than its evidence, only words that look the same in both are checked.
 pub(super) fn check(case: &Case<'_>, alignment: &Alignment<'_>, foreign: bool) -> Vec<Objection> {
     if foreign {
@@ -70,8 +71,8 @@ pub(super) fn check(case: &Case<'_>, alignment: &Alignment<'_>, foreign: bool) -
                     && alone
                     && is_abbreviation(word)
                     && word.len() <= USUAL_LETTERS;
-            // A name that replaces another one. If it replaces none, the answerer may simply know
-            // it.
+            // The name replaces another one. A name that replaces none may be the answerer's own
+            // knowledge.
             let named = alignment.best().is_some_and(speaks_of_somebody_named);
             let rival = named || has_rival(case, alignment);
             let effect = if mild || !(rival || missing.len() > 1) {
@@ -111,8 +112,8 @@ fn is_rival(case: &Case<'_>, reading: &Reading, token: &Token) -> bool {
     is_name(token) && !case.claim.has(token.id) && (!token.first || first())
 }
 
-/// "JPEG, PNG and BMP" where the text lists the first two: the third is not just an everyday
-/// abbreviation.
+/// Whether the name is in a list whose other items the text has: "JPEG, PNG and BMP" where the text
+/// lists the first two. Then it is more than an everyday abbreviation.
 fn is_listed(case: &Case<'_>, token: &Token) -> bool {
     let tokens = &case.claim.text.tokens;
     let joins = |t: &Token| matches!(case.claim.word(t), "and" | "or" | "und" | "oder");
@@ -165,7 +166,8 @@ pub(crate) fn is_name(token: &Token) -> bool {
         && token.mood().is_none()
 }
 
-/// Most words capitalised: a title, where capitals say nothing. Abbreviations do not count.
+/// Whether most words are capitalised, as in a title, so that capitals do not show names.
+/// Abbreviations do not count.
 fn in_title_case(reading: &Reading, tokens: &[Token]) -> bool {
     let words: Vec<&Token> = tokens
         .iter()
@@ -189,7 +191,8 @@ fn carried(case: &Case<'_>, i: usize) -> bool {
     }) || spelled_out(case, i)
 }
 
-/// "Robin Singh" where the text mentions Singh, and never with another given name.
+/// Whether the word is a given name that the text never has with that surname: "Robin Singh" where
+/// the text mentions Singh.
 fn given_name(case: &Case<'_>, alignment: &Alignment<'_>, i: usize) -> bool {
     let tokens = &case.claim.text.tokens;
     let joined = |a: &Token, b: &Token| b.start <= a.end + 1;
@@ -226,7 +229,7 @@ fn given_name(case: &Case<'_>, alignment: &Alignment<'_>, i: usize) -> bool {
     !case.cited.iter().any(|s| named_otherwise(s.reading))
 }
 
-/// "diastolic blood pressure (DBP)": the claim itself explains the abbreviation.
+/// Whether the claim itself explains the abbreviation: "diastolic blood pressure (DBP)".
 fn explained(case: &Case<'_>, i: usize) -> bool {
     let tokens = &case.claim.text.tokens;
     let Some(token) = tokens.get(i) else {
@@ -252,7 +255,7 @@ fn explained(case: &Case<'_>, i: usize) -> bool {
             .all(|(t, c)| first(t).is_some_and(|f| *f == c.to_string()))
 }
 
-/// "Noel" where the text says "Noël", and the reverse.
+/// Whether the text has the name with other accents: "Noel" for "Noël", or the reverse.
 fn unaccented(reading: &Reading, lower: &str) -> bool {
     let count = lower.chars().count();
     let same = |word: &String| {
@@ -273,12 +276,11 @@ fn unaccented(reading: &Reading, lower: &str) -> bool {
     count >= 4 && reading.capitals().words.iter().any(same)
 }
 
-/// The subject of the claim, where the nearest sentence begins with a pronoun or a description
-/// instead of a name: a text names its subject in its title, and the title may not be part of what
-/// is cited.
+/// Whether the name is the subject of the claim where the nearest sentence begins with a pronoun or
+/// a description. A text often names its subject only in its title, which may not be cited.
 fn stands_for_pronoun(case: &Case<'_>, alignment: &Alignment<'_>, i: usize) -> bool {
     const ANAPHORS: [&str; 16] = *list!("names.anaphors");
-    /// After these words a name is not what the description refers to: "the Pier".
+    /// After these words the description does not refer to the name: "the Pier".
     const ARTICLES: [&str; 3] = ["the", "this", "these"];
     /// After these words a name is a place, a time or a means, and not a subject: "Polished in
     /// Jena, the mirror".
@@ -346,12 +348,14 @@ fn is_person(word: &str) -> bool {
         .any(|person| person.eq_ignore_ascii_case(word))
 }
 
-/// As part of a longer word or identifier: "Postgres" in "PostgreSQL", "harbour" in `harbour_plan`.
+/// Whether the name is part of a longer word or identifier: "Postgres" in "PostgreSQL", "harbour"
+/// in `harbour_plan`.
 fn stands_inside(reading: &Reading, lower: &str) -> bool {
     lower.chars().count() >= 3 && reading.lower().contains(lower)
 }
 
-/// "Danish" and "Denmark", "Chinese" and "China"; "Thatcherism" and "Thatcher".
+/// Whether the text has a word from which the name is derived, or the reverse: "Danish" and
+/// "Denmark", "Chinese" and "China"; "Thatcherism" and "Thatcher".
 fn derived(reading: &Reading, lower: &str) -> bool {
     const ENDINGS: [&str; 8] = *list!("names.endings");
     const LONG: usize = 5;
@@ -371,7 +375,7 @@ fn derived(reading: &Reading, lower: &str) -> bool {
             })
 }
 
-/// "NFL" where the text says "National Football League".
+/// Whether the word is the initials of words of the text: "NFL" for "National Football League".
 fn initials(reading: &Reading, word: &str) -> bool {
     let letters: Vec<char> = word.chars().filter(|c| c.is_alphabetic()).collect();
     if letters.len() < 2 || !letters.iter().all(|c| c.is_uppercase()) {
@@ -387,7 +391,7 @@ fn initials(reading: &Reading, word: &str) -> bool {
         || !long && (0..reading.text.tokens.len()).any(in_a_row)
 }
 
-/// Whether the words starting at token `at` begin with these letters, in sequence.
+/// Whether the words from token `at` on begin with these letters, in order.
 fn stands_for(reading: &Reading, at: usize, letters: &[char]) -> bool {
     let words = reading
         .text
@@ -401,7 +405,7 @@ fn stands_for(reading: &Reading, at: usize, letters: &[char]) -> bool {
     !words.is_empty() && joined && words.iter().zip(letters).all(begins)
 }
 
-/// "National Football League" where the text says "NFL".
+/// Whether the text has the initials of the name: "NFL" for "National Football League".
 fn spelled_out(case: &Case<'_>, i: usize) -> bool {
     let tokens = &case.claim.text.tokens;
     let mut from = i;
@@ -468,15 +472,15 @@ fn is_no_common_word(case: &Case<'_>, token: &Token) -> bool {
         && token.pairs().is_empty()
 }
 
-/// Shorter capitalised words are too often something else.
+/// A shorter capitalised word is rarely a name.
 const SHORTEST_NAME: usize = 3;
 
-/// From this share on, a sentence says the same as the claim except for the name: one of two words,
-/// where the other is a name and weighs more.
+/// A sentence with this share of the claim's words says the same except for the name. One of two
+/// words is less than half, because the name weighs more.
 const NEAR: f64 = 0.45;
 
-/// A capitalised first word that is capitalised elsewhere too, or never appears in lower case in
-/// the text.
+/// Whether a capitalised first word is capitalised elsewhere too, or never in lower case in the
+/// text.
 fn looks_like_a_name(reading: &Reading, token: &Token) -> bool {
     let mut others = reading
         .text
@@ -487,7 +491,8 @@ fn looks_like_a_name(reading: &Reading, token: &Token) -> bool {
     !small && others.any(|t| t.capital)
 }
 
-/// The same for a word of the claim: it appears in lower case in no text of the snapshot.
+/// Whether a word of the claim looks like a name because no text of the snapshot has it in lower
+/// case.
 fn looks_like_a_name_here(case: &Case<'_>, token: &Token) -> bool {
     let small = |r: &Reading| r.text.tokens.iter().any(|t| t.id == token.id && !t.capital);
     !ends_as_a_word(case.claim.word(token))

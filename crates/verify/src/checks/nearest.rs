@@ -129,7 +129,7 @@ fn held(case: &Case<'_>, statement: &Statement, token: &Token) -> f64 {
     }
 }
 
-/// Words in few sentences of the cited text count more.
+/// The weight of a word; words in few sentences of the cited text weigh more.
 fn weight(case: &Case<'_>, token: &Token) -> f64 {
     let found: usize = case
         .cited

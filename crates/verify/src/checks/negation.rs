@@ -1,4 +1,4 @@
-//! L5: what the claim denies, the cited text denies, and the reverse.
+//! L5: the claim and the cited text deny the same things.
 //!
 //! Statements are compared one by one: a "not" in another clause is ignored. Words that both
 //! statements share decide; if the nearest statements disagree with each other, nothing is
@@ -14,13 +14,13 @@ use crate::statements::CellVerdict;
 use crate::tables::{Quantity, Role, Status};
 use crate::text::{Token, keeps_something_from, lower_case};
 
-/// From this share on, two statements are the same except for their negation.
+/// Two statements with this share in common are the same except for their negation.
 const SAME: f64 = 0.65;
 
-/// From this share on, a difference in negation raises a doubt.
+/// A difference in negation raises a doubt if the statements share at least this much.
 const ALIKE: f64 = 0.5;
 
-/// What is negated on one side only.
+/// Finds words that only the claim or only the cited text negates.
 pub(super) fn check(
     case: &Case<'_>,
     pairings: &[Pairing<'_>],
@@ -36,8 +36,8 @@ pub(super) fn check(
     found.chain(by_words).take(1).collect()
 }
 
-/// "The free plan has encryption" where its row says "No" below "Encryption", or the reverse. A
-/// claim that names two rows is skipped.
+/// The objection to "The free plan has encryption" if its row says "No" below "Encryption", or the
+/// reverse. A claim that names two rows is skipped.
 fn cell(case: &Case<'_>) -> Option<Objection> {
     let tokens = &case.claim.text.tokens;
     let named = |part: &[Token]| {
@@ -74,13 +74,13 @@ fn cell(case: &Case<'_>) -> Option<Objection> {
 /// Maximum number of sentences per source, among those that contain a word, that are checked.
 const MOST_SENTENCES: usize = 12;
 
-/// A claim that asserts a word which the cited text uses only in denials.
+/// The objection to a word that the claim asserts and the cited text only denies.
 fn left_out(case: &Case<'_>) -> Option<Objection> {
     let tokens = &case.claim.text.tokens;
     if keeps_something_from(tokens, &case.claim.normal) {
         return None;
     }
-    // "Nothing is stored": the denial stands elsewhere in the same clause.
+    // "Nothing is stored": the negation is elsewhere in the same clause.
     let denies = |t: &Token| t.negates() || t.quantity() == Some(Quantity::Nothing);
     let denied = |clause| tokens.iter().any(|t| t.clause == clause && denies(t));
     let asserted = tokens
@@ -96,8 +96,8 @@ fn left_out(case: &Case<'_>) -> Option<Objection> {
 /// Maximum number of words of a claim that are searched for in denials.
 const MOST_WORDS: usize = 40;
 
-/// A claim that denies a word, where no sentence of the cited text with that word has anything
-/// negative in it.
+/// The objection to a word that the claim denies, if no sentence of the cited text with that word
+/// is negative in any way.
 fn denied_alone(case: &Case<'_>) -> Option<Objection> {
     let tokens = &case.claim.text.tokens;
     let denies = |t: &Token| t.negates() && !t.does(Role::Bending) && !is_without(case.claim, t);
@@ -115,7 +115,7 @@ fn denied_alone(case: &Case<'_>) -> Option<Objection> {
 
 const WITHOUT: &[&str] = list!("negation.without");
 
-/// "Without" opens a circumstance and denies no statement.
+/// Whether the token is "without", which begins a circumstance and denies no statement.
 fn is_without(claim: &Reading, token: &Token) -> bool {
     WITHOUT.contains(&&*lower_case(claim.word(token)))
 }
@@ -137,7 +137,8 @@ fn is_only_asserted(case: &Case<'_>, token: &Token) -> bool {
     found
 }
 
-/// Whether the cited text has a word only as one that a negation governs; `head`: as the first one.
+/// Whether the cited text has a word only under a negation; with `head`, only as the first word
+/// under it.
 fn is_only_denied(case: &Case<'_>, token: &Token, head: bool) -> bool {
     let mut denied = false;
     for source in case.cited {
@@ -261,10 +262,11 @@ fn stand(case: &Case<'_>, pairing: &Pairing<'_>, near: &Near<'_>) -> Comparison 
     }
 }
 
-/// Maximum number of words between a negation and the "than" of the comparison that it turns.
+/// Maximum number of words between a negation and the "than" of the comparison that it reverses.
 const COMPARISON: usize = 3;
 
-/// "Not smaller than" is a comparison like "at least", and not a denial.
+/// Whether a negation belongs to a comparison: "not smaller than" means "at least" and denies
+/// nothing.
 fn compares(claim: &Reading, tokens: &[Token], negation: &Token) -> bool {
     let behind = tokens.iter().skip_while(|t| t.start <= negation.start);
     behind.take(COMPARISON).any(|t| is_than(claim, t))
@@ -274,7 +276,7 @@ fn is_than(reading: &Reading, token: &Token) -> bool {
     matches!(&*lower_case(reading.word(token)), "than" | "als" | "que")
 }
 
-/// Nearly the same sentence, with one negation added or left out.
+/// The objection to a negation added to or left out of a nearly equal sentence.
 fn edited(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<Objection> {
     let best = alignment.best()?;
     let (own_tokens, theirs) = (case.claim.text.tokens.as_slice(), best.tokens());
@@ -332,7 +334,7 @@ fn edited(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<Objection> {
     Some(found.against(best.source.item.label, sentence))
 }
 
-/// "No, it is …": the answer to the question, which negates no word of its sentence.
+/// Whether the token answers the question and negates no word of its sentence: "No, it is …".
 fn is_answer(claim: &Reading, tokens: &[Token], token: &Token) -> bool {
     let first = tokens.first().is_some_and(|t| std::ptr::eq(t, token));
     let behind = claim.normal.get(token.end..).unwrap_or("");
@@ -353,7 +355,7 @@ fn is_followed_by_hollow(tokens: &[Token], token: &Token) -> bool {
         .is_some_and(Token::hollow)
 }
 
-/// Whether nothing else explains the difference: no condition, no contrast, no restriction.
+/// Whether nothing else explains the difference, such as a condition, a contrast or a restriction.
 fn is_sure(pairing: &Pairing<'_>, near: &Near<'_>) -> bool {
     let bends = |tokens: &[Token]| tokens.iter().any(|t| t.does(Role::Bending));
     !bends(&pairing.own.tokens) && !bends(&near.statement.tokens)

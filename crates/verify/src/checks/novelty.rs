@@ -1,8 +1,8 @@
-//! L6: no part of a claim consists of words that the cited text does not have.
+//! L6: a part of a claim must not consist mostly of words that the cited text does not have.
 //!
-//! An answerer using their own words changes a word here and there. A clause added after a
-//! sentence, or a whole claim, with many distinctive words that are in no cited text often says
-//! something that the text does not. Everyday words ("way", "make", "instead") are ignored.
+//! A paraphrase changes a few words. A clause added after a sentence, or a whole claim, with many
+//! distinctive words that are in no cited text often makes a different statement. Everyday words
+//! ("way", "make", "instead") are ignored.
 
 use std::ops::Range;
 
@@ -14,25 +14,26 @@ use crate::finding::{Detail, Objection};
 use crate::tables::Role;
 use crate::text::Token;
 
-/// How many strange words raise a doubt, and from which share of the distinctive words on.
+/// A part of a claim is doubtful if it has this many distinctive words that the text does not have,
+/// and they are this share of all its distinctive words.
 struct Limit {
     strange: usize,
     share: f64,
 }
 
-/// In the first clause.
+/// The limit for the first clause.
 const FIRST: Limit = Limit {
     strange: 3,
     share: 0.7,
 };
 
-/// In a later clause.
+/// The limit for a later clause.
 const BEHIND: Limit = Limit {
     strange: 2,
     share: 0.33,
 };
 
-/// In the whole claim.
+/// The limit for the whole claim.
 const WHOLE: Limit = Limit {
     strange: 3,
     share: 0.3,
@@ -43,7 +44,7 @@ const WHOLE: Limit = Limit {
 const NEAR_SENTENCE: f64 = 0.6;
 const NEAR_STATEMENTS: f64 = 0.5;
 
-/// Clauses of the claim whose words are mostly absent from the cited text.
+/// Finds clauses of the claim whose words are mostly absent from the cited text.
 pub(super) fn check(
     case: &Case<'_>,
     pairings: &[Pairing<'_>],
@@ -62,7 +63,7 @@ pub(super) fn check(
     limited.find_map(|(range, limit)| strange(case, range, &limit))
 }
 
-/// Whether the text says most of the claim in one place; the rest is wording.
+/// Whether the text has most of the claim in one place, so that the rest is only wording.
 fn is_near(pairings: &[Pairing<'_>], alignment: &Alignment<'_>) -> bool {
     let near = |p: &Pairing<'_>| p.near.first().is_some_and(|n| n.share >= NEAR_STATEMENTS);
     alignment
@@ -71,7 +72,7 @@ fn is_near(pairings: &[Pairing<'_>], alignment: &Alignment<'_>) -> bool {
         || !pairings.is_empty() && pairings.iter().all(near)
 }
 
-/// The words of part of the claim that no cited text has, if there are too many.
+/// The objection to part of the claim if too many of its words are in no cited text.
 fn strange(case: &Case<'_>, range: Range<usize>, limit: &Limit) -> Option<Objection> {
     let own = case.claim.text.tokens.get(range.clone())?;
     let tells = |t: &&Token| (t.is_content() || t.number) && !t.does(Role::Everyday);

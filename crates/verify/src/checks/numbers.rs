@@ -8,10 +8,11 @@ use crate::reading::Reading;
 use crate::text::lower_case;
 use crate::{Code, Derivation};
 
-/// How close "about" must be, and how far above a bound a number may be to support "more than".
+/// The tolerance of "about", and the most by which a number may exceed a bound to support "more
+/// than".
 const ABOUT: f64 = 0.1;
 
-/// What is wrong with number `n` of the claim. `verbatim`: the claim is nearly the same as the
+/// The objection to number `n` of the claim. With `verbatim`, the claim is nearly the same as the
 /// nearest sentence, so that sentence's number decides.
 pub(super) fn check(
     case: &Case<'_>,
@@ -110,7 +111,7 @@ fn is_asked(case: &Case<'_>, n: &Number) -> bool {
 /// computation; bounds the work on hostile text.
 const MOST_ATOMS: usize = 64;
 
-/// How a number of the claim follows from numbers of the cited text.
+/// The computation of a number of the claim from numbers of the cited text.
 fn derivation_of(case: &Case<'_>, n: &Number) -> Option<Derivation> {
     if case.claim.atoms.len() > MOST_ATOMS {
         return None;
@@ -120,7 +121,7 @@ fn derivation_of(case: &Case<'_>, n: &Number) -> Option<Derivation> {
         .or_else(|| derive::total(case, n))
 }
 
-/// The derivation of the first number of the claim that is not in the cited text and follows from
+/// The computation of the first number of the claim that follows from the cited text and is not in
 /// it.
 pub(super) fn derivation(case: &Case<'_>) -> Option<Derivation> {
     case.claim.atoms.iter().find_map(|atom| {
@@ -139,11 +140,11 @@ pub(super) fn derivation(case: &Case<'_>) -> Option<Derivation> {
 
 /// Where a number of the claim appears.
 enum NumberMatch<'a> {
-    /// As these numbers.
+    /// The cited text has it as these numbers.
     As(Vec<&'a Number>),
-    /// As a year, a day or a version.
+    /// The cited text has it as a year, a day or a version.
     Otherwise,
-    /// Nowhere; the same value may appear with another unit.
+    /// The cited text does not have it; it may have the same value with another unit.
     Missing { other_unit: Option<&'a str> },
 }
 
@@ -195,7 +196,7 @@ fn find<'a>(case: &Case<'a>, n: &Number, shown: &str) -> NumberMatch<'a> {
     }
 }
 
-/// "Week 1" supports "one week in": the unit comes before the number.
+/// Whether the unit comes before the number: "Week 1" supports "one week in".
 fn counts_a_unit(n: &Number, m: &Number, atom: &Atom, reading: &Reading) -> bool {
     let Some(unit) = n
         .unit
@@ -209,8 +210,8 @@ fn counts_a_unit(n: &Number, m: &Number, atom: &Atom, reading: &Reading) -> bool
     named.is_some_and(|named| a::equal_amounts(1.0, unit, 1.0, named))
 }
 
-/// "72 degrees and 4 bar" does not support "72 bar": a number without a unit counts what the words
-/// after it name.
+/// Whether the words after a number without a unit show that it counts something else: "72 degrees
+/// and 4 bar" does not support "72 bar".
 fn counts_something_else(n: &Number, m: &Number, atom: &Atom, reading: &Reading) -> bool {
     let same = m.unit.is_none() && !m.range && a::same(n.value, m.value);
     let Some(unit) = n.unit.filter(|_| same) else {
@@ -229,9 +230,9 @@ fn counts_something_else(n: &Number, m: &Number, atom: &Atom, reading: &Reading)
 /// Maximum number of words from a number to its unit: "three business days".
 const UNIT_WITHIN: usize = 3;
 
-/// "It runs Debian 12 and has 8 TB" does not support "12 TB": the number without a unit belongs to
-/// the name before it, and another number of the sentence has the unit. (In "Anna lifts 12 and Ben
-/// 8 kg", every name has a number.)
+/// Whether a number without a unit belongs to the name before it, while another number of the
+/// sentence has the unit: "It runs Debian 12 and has 8 TB" does not support "12 TB". In "Anna lifts
+/// 12 and Ben 8 kg", every name has a number, so the 12 does not belong to a name.
 fn is_part_of_a_name(n: &Number, m: &Number, atom: &Atom, reading: &Reading) -> bool {
     let Some(unit) = n.unit else { return false };
     let follows_a_name = |atom: &Atom| {
@@ -318,7 +319,8 @@ fn named(reading: &Reading, unit: a::MeasureUnit) -> bool {
     reading.units().iter().any(|u| a::same_kind(u, unit))
 }
 
-/// "More than 5 million" where the text says 5.4 million.
+/// Whether the number follows from a larger one: "more than 5 million" where the text has 5.4
+/// million.
 fn derived(case: &Case<'_>, n: &Number) -> bool {
     let Some(bound) = n.bound else { return false };
     let holds = |x: f64| match bound {
@@ -351,7 +353,7 @@ pub(super) fn scaled(n: &Number, m: &Number) -> f64 {
     }
 }
 
-/// Rounded to the precision of the claim: "5.4 million" where the text says 5,412,300.
+/// Whether the text has a number that rounds to `n`: "5.4 million" for 5,412,300.
 fn approximate(case: &Case<'_>, n: &Number) -> bool {
     let step = [1e9, 1e6, 1e3]
         .into_iter()
@@ -367,7 +369,7 @@ fn approximate(case: &Case<'_>, n: &Number) -> bool {
     })
 }
 
-/// "20 per page" where the text has `limit=20`.
+/// Whether the text assigns the number: "20 per page" where the text has `limit=20`.
 fn is_assigned(case: &Case<'_>, shown: &str) -> bool {
     let digits = shown.split(' ').next().unwrap_or(shown);
     let assigned = format!("={digits}");
@@ -384,7 +386,7 @@ fn is_assigned(case: &Case<'_>, shown: &str) -> bool {
 /// text.
 const MOST_SPANS: usize = 64;
 
-/// The `0` of `0x800`: the code is compared as a whole.
+/// Whether the number is part of code, such as the `0` of `0x800`; the code is compared as a whole.
 fn is_in_code(case: &Case<'_>, shown: &str) -> bool {
     let glued = |span: &str| {
         let mut places = span.match_indices(shown);
@@ -399,8 +401,8 @@ fn is_in_code(case: &Case<'_>, shown: &str) -> bool {
         .any(|span| glued(span) && super::atoms::stands(case, span))
 }
 
-/// "45 days are more than the 30 that are allowed": a number of the question next to one of the
-/// cited text with the same unit.
+/// Whether a number of the question is compared with one of the cited text in the same unit: "45
+/// days are more than the 30 that are allowed".
 fn is_compared(case: &Case<'_>, atom: &Atom, n: &Number) -> bool {
     let numbers = |reading: &'_ Reading, holds: &dyn Fn(&Number) -> bool| {
         reading
@@ -421,7 +423,8 @@ fn is_compared(case: &Case<'_>, atom: &Atom, n: &Number) -> bool {
     asked && numbers(case.claim, &carried)
 }
 
-/// "repeated five times" where the question has five folds and the text says "repeat K times".
+/// Whether a number of the question replaces a variable of the text: "repeated five times" where
+/// the question has five folds and the text says "repeat K times".
 fn is_put_in(case: &Case<'_>, atom: &Atom, n: &Number) -> bool {
     let asked = |e: &Atom| matches!(&e.what, What::Number(m) if a::same(m.value, n.value));
     let noun = case
@@ -439,7 +442,8 @@ fn is_put_in(case: &Case<'_>, atom: &Atom, n: &Number) -> bool {
     case.asked.atoms.iter().any(asked) && case.cited.iter().any(|s| pattern(s.reading))
 }
 
-/// "about 7.5 million" for half of 15 million: a share of an amount, both from the cited text.
+/// Whether the number is a share of an amount, both from the cited text: "about 7.5 million" for
+/// half of 15 million.
 fn is_share(case: &Case<'_>, n: &Number) -> bool {
     let percent = |m: &Number| {
         m.unit
@@ -465,16 +469,16 @@ fn is_share(case: &Case<'_>, n: &Number) -> bool {
 /// Highest number that people count at a glance.
 const MOST_COUNTED: f64 = 12.0;
 
-/// Whether a number counts or orders things instead of being read from the text: "two methods",
-/// "the first one", "all four". It must then agree with the length of the list in the claim, or of
-/// the list that the claim introduces.
+/// Whether a number counts or orders things and does not come from the text: "two methods", "the
+/// first one", "all four". It must then agree with the length of the list in the claim, or of the
+/// list that the claim introduces.
 fn is_count(case: &Case<'_>, atom: &Atom, n: &Number) -> bool {
     let is = |count: usize| u32::try_from(count).is_ok_and(|c| a::same(f64::from(c), n.value));
     if n.ordinal {
         return n.words;
     }
     let whole = n.value.fract() == 0.0 && (1.0..=MOST_COUNTED).contains(&n.value);
-    // People do not count the header of a table.
+    // A count of table rows may leave out the header.
     let listed = is(case.listed) || is(case.listed.saturating_sub(1));
     if case.listed > 1 && listed && n.value.fract() == 0.0 {
         return true;
@@ -498,7 +502,7 @@ fn is_count(case: &Case<'_>, atom: &Atom, n: &Number) -> bool {
     !other && (is_whole(case, atom) || derive::own_list(case.claim, atom.tokens.end).is_none_or(is))
 }
 
-/// "three of the seven": the list that follows has as many items as the first number says.
+/// Whether the list that follows has as many items as the number says: "three of the seven".
 fn is_whole(case: &Case<'_>, atom: &Atom) -> bool {
     let before = case
         .claim

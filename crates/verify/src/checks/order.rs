@@ -18,7 +18,7 @@ use crate::text::{Token, lower_case};
 /// How much of a statement must be the same.
 const ALIKE: f64 = 0.6;
 
-/// Things in the reverse order.
+/// Finds two things that are in the reverse order in the cited text.
 pub(super) fn check(case: &Case<'_>, pairings: &[Pairing<'_>]) -> Vec<Objection> {
     let mut out = Vec::new();
     for pairing in pairings {
@@ -41,7 +41,7 @@ const MOST_ITEMS: usize = 60;
 /// How much of a step of the claim one item must contain.
 const HELD: f64 = 0.6;
 
-/// Steps of the claim that are in a different order in a numbered list of the cited text.
+/// The objection to steps that a numbered list of the cited text has in a different order.
 fn steps(case: &Case<'_>) -> Option<Objection> {
     let own = ordered(case.claim);
     if own.len() < 2 {
@@ -160,7 +160,7 @@ fn place_of(
     (best.0 >= HELD && alone).then_some(best.1)
 }
 
-/// Ordinal and sequence words.
+/// Whether the token is an ordinal or a word for a sequence.
 fn is_sequence(claim: &Reading, token: &Token) -> bool {
     token.does(Role::Sequence) || matches!(&*lower_case(claim.word(token)), "last" | "step")
 }
@@ -187,7 +187,7 @@ fn reversed(case: &Case<'_>, pairing: &Pairing<'_>, near: &Near<'_>) -> Option<O
 }
 
 /// Whether things on one side of the claim's word are on the other side of the text's word, and
-/// more moved than stayed.
+/// more of them changed sides than stayed.
 pub(super) fn is_exchanged(claim: &Reading, word: &Token, near: &Near<'_>, other: &Token) -> bool {
     let own = claim.text.tokens.as_slice();
     let theirs = near.source.reading.tokens_of(near.statement.sentence);
@@ -198,7 +198,8 @@ pub(super) fn is_exchanged(claim: &Reading, word: &Token, near: &Near<'_>, other
     crossed(own, at, theirs, there).is_some()
 }
 
-/// "after" in the claim where the text has "before" between the same two things, in the same order.
+/// The objection to "after" if the text has "before" between the same two things, in the same
+/// order.
 fn turned(case: &Case<'_>, own: &[Token], at: usize, near: &Near<'_>) -> Option<Objection> {
     let reading = near.source.reading;
     let theirs = reading.tokens_of(near.statement.sentence);
@@ -235,7 +236,7 @@ fn turned(case: &Case<'_>, own: &[Token], at: usize, near: &Near<'_>) -> Option<
     Some(found.against(near.source.item.label, sentence(near)?))
 }
 
-/// "before", "after", or a comparative: "faster than".
+/// Whether the token is "before", "after" or a comparative: "faster than".
 fn is_cue(reading: &Reading, tokens: &[Token], at: usize) -> bool {
     let Some(token) = tokens.get(at) else {
         return false;
@@ -249,8 +250,8 @@ fn is_cue(reading: &Reading, tokens: &[Token], at: usize) -> bool {
     token.does(Role::Ordering) || compared && !token.pairs().is_empty()
 }
 
-/// Two things that changed sides: one is before the word in the claim and after it in the text, the
-/// other the reverse; and fewer things stayed on the same side.
+/// Finds two things that changed sides: one is before the word in the claim and after it in the
+/// text, and the other the reverse. Fewer things must have stayed on the same side.
 fn crossed<'t>(
     own: &'t [Token],
     at: usize,

@@ -20,7 +20,7 @@ const LONGEST: usize = 160;
 /// Maximum number of tokens from one thing of a pair to the other.
 const NEAR: usize = 4;
 
-/// Pairs of the claim that the cited text has with other partners, or reversed.
+/// The objection to pairs that have other partners in the cited text, or are reversed there.
 pub(super) fn check(case: &Case<'_>) -> Option<Objection> {
     let own = pairs(case.claim, 0);
     case.cited
@@ -83,7 +83,7 @@ fn is_joined(reading: &Reading, a: &Term, b: &Term) -> bool {
         && !gap.contains(". ")
 }
 
-/// Two pairs of the claim whose things have each other's partners in one sentence.
+/// The objection to two pairs of the claim whose things have each other's partners in one sentence.
 fn exchanged(case: &Case<'_>, own: &[Pair<'_>], source: &Source<'_>) -> Option<Objection> {
     for (i, (a, b)) in own.iter().enumerate() {
         for (c, d) in own.iter().skip(i + 1) {
@@ -131,7 +131,7 @@ fn bytes_of(reading: &Reading, a: &Term, b: &Term) -> Option<std::ops::Range<usi
     Some(first.start..last.end)
 }
 
-/// "from 20 to 8" where the text has "from 8 to 20".
+/// The objection to "from 20 to 8" if the text has "from 8 to 20".
 fn turned(case: &Case<'_>, source: &Source<'_>) -> Option<Objection> {
     let own = ranges(case.claim, 0);
     let reading = source.reading;

@@ -15,7 +15,7 @@ const WHOLE: f64 = 0.6;
 /// How much of a statement must be the same when only one side restricts it.
 const RESTRICTED: f64 = 0.65;
 
-/// Quantities of the claim that its nearest statements do not have.
+/// Finds quantities of the claim that differ from those of its nearest statements.
 pub(super) fn check(case: &Case<'_>, pairings: &[Pairing<'_>]) -> Vec<Objection> {
     let mut out: Vec<Objection> = Vec::new();
     for pairing in pairings {
@@ -37,7 +37,7 @@ fn own<'a>(case: &Case<'a>, pairing: &Pairing<'_>) -> &'a [Token] {
     tokens.get(pairing.own.own.clone()).unwrap_or(&[])
 }
 
-/// "all" where the text says "some", "none" where it says "all".
+/// The objection to "all" if the text says "some", or "none" if it says "all".
 fn differs(case: &Case<'_>, pairing: &Pairing<'_>, best: &Near<'_>) -> Option<Objection> {
     let strict = |q: Option<Quantity>| matches!(q, Some(Quantity::Universal | Quantity::Nothing));
     let tokens = own(case, pairing);
@@ -83,7 +83,7 @@ fn differs(case: &Case<'_>, pairing: &Pairing<'_>, best: &Near<'_>) -> Option<Ob
     Some(found.against(near.source.item.label, sentence(near)?))
 }
 
-/// "only the first" where the text has "any" or "all", and no "only".
+/// The objection to "only the first" if the text has "any" or "all", and no "only".
 fn only_of_every(case: &Case<'_>, pairing: &Pairing<'_>, best: &Near<'_>) -> Option<Objection> {
     let reading = best.source.reading;
     let tokens = reading.tokens_of(best.statement.sentence);
@@ -108,13 +108,13 @@ fn only_of_every(case: &Case<'_>, pairing: &Pairing<'_>, best: &Near<'_>) -> Opt
 /// How much of a statement must be the same for an "only" to narrow it.
 const ONLY: f64 = 0.5;
 
-/// "a third of", "part of".
+/// Whether two words mean a part: "a third of", "part of".
 fn is_part(reading: &Reading, pair: &[Token]) -> bool {
     let [part, of] = pair else { return false };
     reading.word(of) == "of" && part.does(Role::Share)
 }
 
-/// An "only" or "always" that only one side has.
+/// The objection to an "only" or "always" that only one side has.
 fn restricted(case: &Case<'_>, pairing: &Pairing<'_>, best: &Near<'_>) -> Option<Objection> {
     let claimed = own(case, pairing).iter().find(|t| t.does(Role::Limiting));
     let has = |near: &Near<'_>| {

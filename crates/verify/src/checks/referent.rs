@@ -13,8 +13,7 @@ struct CandidatePlace<'a> {
     reading: &'a Reading,
     /// Its own tokens.
     own: std::ops::Range<usize>,
-    /// The tokens of its clause, row or item; computed only for the places that are compared in the
-    /// end.
+    /// The tokens of its clause, row or item; computed late, only for the places that are compared.
     segment: std::ops::Range<usize>,
     /// Its sentence.
     sentence: usize,
@@ -23,7 +22,8 @@ struct CandidatePlace<'a> {
 /// Maximum number of places that are compared; bounds the work on hostile evidence.
 const MOST_PLACES: usize = 64;
 
-/// "A costs 5, B costs 7" does not support "A costs 7".
+/// The objection to a value that belongs to another thing: "A costs 5, B costs 7" does not support
+/// "A costs 7".
 pub(super) fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<(Code, String)> {
     // Whether the claim also names a thing of a source: computed once, however often the claim
     // names such things.
@@ -128,7 +128,7 @@ pub(super) fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<(Code,
 pub(crate) enum Thing {
     Number(a::Number),
     Date(a::Date),
-    /// A stem.
+    /// A name, as the id of its stem.
     Name(u32),
 }
 
@@ -311,8 +311,8 @@ fn beats(
         return false;
     }
     if one_sentence {
-        // Two clauses of one sentence can share a subject; they are rivals when they share a frame
-        // ("costs") or when each has a name.
+        // Two clauses of one sentence can share a subject. They are rivals if they share a frame
+        // ("costs"), or if each has a name.
         let framed = theirs
             .iter()
             .any(|id| ours.contains(id) && wanted.iter().any(|t| t.id == *id));
@@ -327,7 +327,8 @@ fn beats(
         };
         return framed || only_rival.len() >= 2 || name(here) && name(rival) && !p_is_name(here);
     }
-    // In another sentence: that one must be about the whole claim, and this one hardly.
+    // A rival in another sentence counts if that sentence is about the whole claim, and this one
+    // hardly.
     let share = |p: &CandidatePlace<'_>| {
         let of = alignment
             .0
@@ -343,8 +344,8 @@ fn beats(
             || share(here) == 0.0)
 }
 
-/// Whether the thing at a place is a name: names appear in many sentences, and rarely is one
-/// occurrence meant alone.
+/// Whether the thing at a place is a name. A name is in many sentences, and a claim rarely means
+/// one particular occurrence.
 fn p_is_name(place: &CandidatePlace<'_>) -> bool {
     place
         .reading
@@ -355,7 +356,7 @@ fn p_is_name(place: &CandidatePlace<'_>) -> bool {
         && place.own.len() == 1
 }
 
-/// Another item says the same about the same thing with a different number: flagged, not rejected.
+/// The remark that another item gives a different number for the same thing. It does not reject.
 pub(super) fn conflict(case: &Case<'_>) -> Option<(Code, String)> {
     if case.extent != Extent::Sentence
         || !case

@@ -3,16 +3,17 @@
 //! A finding disproves a claim only if the cited text is about the same thing as the claim: the
 //! less exact the finding, the nearer the text must be. Otherwise the finding raises a doubt.
 //!
-//! - What is exact needs nothing more: pointers, quotations, coverage, addresses and paths.
-//! - A value (a number, unit, date or name), a statement turned round (negation, direction,
-//!   modality, order) or a reason needs a text that is about the same thing ([`ANCHORED`]). A value
-//!   in a sentence that shares little with the text is more often computed, an example, or a
-//!   conclusion than a contradiction.
+//! - Exact comparisons need nothing more: pointers, quotations, coverage, addresses and paths.
+//! - A value (a number, unit, date or name), a reversed statement (negation, direction, modality,
+//!   order) or a reason needs a text that is about the same thing ([`ANCHORED`]). A value in a
+//!   sentence that shares little with the text is more often computed, an example, or a conclusion
+//!   than a contradiction.
 //! - Everything else (bindings, quantities, conditions, status, code) needs a text that is nearly
 //!   the same ([`CLOSE`]). In free wording such findings are often wrong.
-//! - A claim of few words ([`SHORT_CLAIM`]) explains and computes nothing: every finding rejects it.
+//! - A claim of few words ([`SHORT_CLAIM`]) explains and computes nothing: every finding rejects
+//!   it.
 //!
-//! A longer claim with nothing in common with the cited text is rejected for that alone.
+//! A longer claim that shares nothing with the cited text is rejected for that reason alone.
 //!
 //! Both numbers were chosen so that on the development sets of natural answers (`docs/verifier.md`)
 //! at least nine of ten rejections are right, and fewer than one of two hundred true sentences is
@@ -68,8 +69,8 @@ fn has_few_words(case: &Case<'_>) -> bool {
         <= SHORT_CLAIM
 }
 
-/// Turns every rejection that is not proof enough into a doubt. `foreign`: the claim is in another
-/// language than the cited text, so few of its words can be there; only values are compared then.
+/// Turns every rejection without enough proof into a doubt. With `foreign`, the claim is in another
+/// language than the cited text and can share few words with it, so only values are compared.
 pub(super) fn settle(
     case: &Case<'_>,
     objections: &mut [Objection],

@@ -28,7 +28,7 @@ fn excludes(own: Status, theirs: Status) -> bool {
     )
 }
 
-/// A status of the claim that its nearest statements contradict.
+/// Finds a status in the claim that its nearest statements contradict.
 pub(super) fn check(case: &Case<'_>, pairings: &[Pairing<'_>]) -> Vec<Objection> {
     let one = |pairing: &Pairing<'_>| compare(case, pairing).or_else(|| silent(case, pairing));
     let found = pairings.iter().filter_map(one);
@@ -38,15 +38,15 @@ pub(super) fn check(case: &Case<'_>, pairings: &[Pairing<'_>]) -> Vec<Objection>
 /// When something happens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Tense {
-    /// It has happened.
+    /// It happened in the past.
     Done,
-    /// It will.
+    /// It will happen.
     Future,
-    /// Not stated.
+    /// The time is not stated.
     Open,
 }
 
-/// "has already been removed" where the text says only "will be removed".
+/// The objection to "has already been removed" if the text says only "will be removed".
 fn early(case: &Case<'_>) -> Option<Objection> {
     let tokens = &case.claim.text.tokens;
     tokens.iter().enumerate().find_map(|(i, token)| {
@@ -98,10 +98,10 @@ fn tense(reading: &Reading, tokens: &[Token], at: usize) -> Tense {
     }
 }
 
-/// From this share on, a claim repeats what a rejected plan says.
+/// A claim with this share of the words of a rejected plan repeats the plan.
 const SILENT: f64 = 0.75;
 
-/// "We replace RabbitMQ with NATS" where the proposal to do so was rejected.
+/// The objection to "We replace RabbitMQ with NATS" if that proposal was rejected.
 fn silent(case: &Case<'_>, pairing: &Pairing<'_>) -> Option<Objection> {
     let near = pairing.near.first().filter(|n| n.share >= SILENT)?;
     let reading = near.source.reading;

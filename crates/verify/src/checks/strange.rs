@@ -1,7 +1,7 @@
-//! L5: small words that change a claim and do not appear in the cited text.
+//! L5: the claim must not add small words that change its meaning.
 //!
-//! "Already", "even", "only", "always": adding one changes how far a sentence goes, but few of its
-//! words. A paraphrase may add one too, so this raises only a doubt.
+//! "Already", "even", "only" and "always" change how far a sentence goes, but only one of its
+//! words. A paraphrase may add such a word too, so this check raises only a doubt.
 
 use super::{Case, Effect};
 use crate::Code;
@@ -9,7 +9,8 @@ use crate::finding::{Detail, Objection};
 use crate::tables::{Quantity, Role};
 use crate::text::{Token, lower_case};
 
-/// The first word of the claim that goes further than anything in the cited text.
+/// The objection to the first word of the claim that goes further than every word of the cited
+/// text.
 pub(super) fn check(case: &Case<'_>) -> Option<Objection> {
     let tokens = &case.claim.text.tokens;
     let strange = |t: &&Token| code(case, t).is_some() && !is_backed(case, t);
@@ -21,7 +22,7 @@ pub(super) fn check(case: &Case<'_>) -> Option<Objection> {
     Some(Objection::new(code, Effect::Doubts, detail).at(token.start..token.end))
 }
 
-/// The code for what a word changes when it is added.
+/// The code that names the change if the word is added.
 fn code(case: &Case<'_>, token: &Token) -> Option<Code> {
     let quantity = token.quantity().is_some_and(|q| q != Quantity::Nothing) && token.is_content();
     match &*lower_case(case.claim.word(token)) {

@@ -37,7 +37,7 @@ pub(super) struct NoteTarget {
     pub name_length: usize,
 }
 
-/// `a.md:12-18, 20; b.md:4`: only places with lines. A part without a path refers to the file
+/// Reads `a.md:12-18, 20; b.md:4`: places with lines only. A part without a path refers to the file
 /// before it.
 pub(super) fn places(raw: &str) -> Option<Vec<FileTarget>> {
     let mut out: Vec<FileTarget> = Vec::new();
@@ -56,7 +56,7 @@ pub(super) fn places(raw: &str) -> Option<Vec<FileTarget>> {
     Some(out)
 }
 
-/// `a.md:12-18`, `a.md:12`, `a.rs:12:5`, `a.md#L12-L18`.
+/// Reads `a.md:12-18`, `a.md:12`, `a.rs:12:5` or `a.md#L12-L18`.
 fn place(raw: &str) -> Option<FileTarget> {
     let (path, numbers) = match raw.rsplit_once("#L") {
         Some((path, numbers)) => (path, numbers),
@@ -73,7 +73,7 @@ fn place(raw: &str) -> Option<FileTarget> {
     is_path(path).then(|| target(path, part))
 }
 
-/// `12`, `12-18`, `L12-L18`, `12C3-18C9`.
+/// Reads `12`, `12-18`, `L12-L18` or `12C3-18C9`.
 fn lines(raw: &str) -> Option<CitedPart> {
     let mut numbers = raw.split(['-', '–']).map(|number| {
         let number = number.trim().trim_start_matches('L');

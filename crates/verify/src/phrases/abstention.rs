@@ -5,13 +5,13 @@ use super::{starts_with_any, words};
 /// How a sentence refuses to answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Abstention {
-    /// "I cannot answer": the whole question.
+    /// The whole question: "I cannot answer".
     Whole,
-    /// "The notes do not say who approved it": one thing.
+    /// One detail: "The notes do not say who approved it".
     Gap,
 }
 
-/// Phrases that give up the whole question.
+/// Phrases that decline to answer the whole question.
 pub(super) const WHOLE: &[&str] = list!("abstention.whole");
 
 /// Phrases that name a gap wherever they appear.
@@ -24,7 +24,7 @@ const ABSENT_FROM: &[&str] = list!("abstention.absent-from");
 /// of a sentence.
 const SPEAKERS: &[&str] = list!("abstention.speakers");
 
-/// The same, as the very first word.
+/// Words for such a speaker as the very first word.
 const FIRST_WORDS: &[&str] = list!("abstention.first-words");
 
 /// Words for the evidence: "does not say" about them is not a claim about the world.
@@ -102,8 +102,8 @@ const OPEN_QUESTION: &[&str] = list!("abstention.open-question");
 /// Verbs for what a text leaves out.
 const UNSAID: &[&str] = list!("abstention.unsaid");
 
-/// "It does not say which …", "They give no reason": a pronoun, a negation, a verb of saying, and
-/// the open question.
+/// Whether a sentence has a pronoun, a negation, a verb of saying and an open question: "It does
+/// not say which …", "They give no reason".
 fn says_nothing_of(lower: &str) -> bool {
     let all: Vec<&str> = words(lower).take(12).collect();
     // "The memo says nothing about how …".
@@ -137,7 +137,7 @@ fn says_nothing_of(lower: &str) -> bool {
         && object.iter().take(2).any(|w| OPEN_QUESTION.contains(w))
 }
 
-/// Whether a text has characters of a script without blanks.
+/// Whether a text has characters of a script that is written without spaces.
 pub(super) fn far_eastern(text: &str) -> bool {
     text.contains(|c| matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}'))
 }

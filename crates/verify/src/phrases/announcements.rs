@@ -1,4 +1,4 @@
-//! Sentences that only announce what follows, and polite phrases.
+//! Recognizes polite phrases, and sentences that only announce what follows.
 
 use super::{ends_with_colon, plain_lower, starts_with_any, words};
 

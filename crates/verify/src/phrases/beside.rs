@@ -6,11 +6,11 @@ use super::{FINITE, is_meta, starts_with_any, words};
 /// Words after which a different statement begins.
 const CONTRASTS: &[&str] = list!("beside.contrasts");
 
-/// The same, but only at the start of a clause; elsewhere they mean something else ("I still cannot
-/// answer", "ma").
+/// Words that begin a different statement only at the start of a clause; elsewhere they mean
+/// something else ("I still cannot answer", "ma").
 const CONTRASTS_IN_FRONT: &[&str] = &["still", "yet", "while", "doch", "ma"];
 
-/// The same for scripts without blanks.
+/// Such words in scripts that are written without spaces.
 const CONTRASTS_WITHIN: &[&str] = list!("beside.contrasts-within");
 
 /// Words after a contrast that continue the question instead of making a claim ("but not when").
@@ -19,7 +19,7 @@ const ASKING: &[&str] = list!("beside.asking");
 /// How an offer begins.
 const OFFERS: &[&str] = list!("beside.offers");
 
-/// What is offered.
+/// Words for what is offered.
 const OFFERED: &[&str] = list!("beside.offered");
 
 /// Words that make a clause part of the refusal and not a separate claim.
@@ -86,7 +86,7 @@ struct Clause<'t> {
     contrast: bool,
 }
 
-/// Cut at commas, semicolons, dashes, colons and contrasts.
+/// Splits a sentence at commas, semicolons, dashes, colons and contrasts.
 fn clauses(lower: &str) -> Vec<Clause<'_>> {
     let mut out = Vec::new();
     let (mut start, mut contrast) = (0, false);

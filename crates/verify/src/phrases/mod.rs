@@ -1,7 +1,8 @@
 //! Which sentences make no claim: announcements, questions, labels, abstentions.
 //!
-//! Closed word lists, so that everyone can see here what passes without a citation. Mainly English;
-//! other languages only have the phrases for declining to answer.
+//! The word lists are closed, so that everyone can see here which sentences pass without a
+//! citation. They are mainly English; other languages only have the phrases for declining to
+//! answer.
 
 mod abstention;
 mod announcements;

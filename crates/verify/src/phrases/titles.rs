@@ -42,7 +42,8 @@ pub(crate) fn title_claims(text: &str) -> bool {
     verb || stop || valued || amount || past_with_object(text)
 }
 
-/// "Redis replaced Postgres", "The team approved the plan"; not "Features removed in 2.0".
+/// Whether a text has a past tense with an object: "Redis replaced Postgres", "The team approved
+/// the plan"; not "Features removed in 2.0".
 fn past_with_object(text: &str) -> bool {
     let words: Vec<&str> = text.split_whitespace().collect();
     words.windows(2).skip(1).any(|pair| {

@@ -2,18 +2,18 @@
 
 use std::fmt;
 
-/// Amounts are stored as multiples of one part in this many.
+/// An amount is stored as a multiple of 1/10,000.
 const PARTS: i64 = 10_000;
 const DIGITS: u32 = 4;
 
 /// A number with its unit, exact to four decimals.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Amount {
-    /// In ten-thousandths.
+    /// The value in ten-thousandths.
     pub parts: i64,
-    /// Decimals that were written.
+    /// The number of written decimals.
     pub decimals: u32,
-    /// The text around the number, `€` or `kWh`; may be empty.
+    /// The text around the number, such as `€` or `kWh`; may be empty.
     pub unit: String,
 }
 
@@ -135,7 +135,7 @@ impl fmt::Display for Amount {
     }
 }
 
-/// The sum; `None` when it is too large.
+/// The sum; `None` on overflow.
 pub(super) fn sum(amounts: &[Amount]) -> Option<Amount> {
     let parts = amounts
         .iter()
@@ -147,7 +147,7 @@ pub(super) fn sum(amounts: &[Amount]) -> Option<Amount> {
     })
 }
 
-/// The mean, rounded to two more decimals than the amounts have.
+/// The mean, with two more decimals than the amounts have.
 pub(super) fn mean(amounts: &[Amount]) -> Option<Amount> {
     let sum = sum(amounts)?;
     let count = i64::try_from(amounts.len()).ok().filter(|n| *n > 0)?;

@@ -1,4 +1,4 @@
-//! Days and spans of days: what a text names, and what a question means by "last week".
+//! Dates and periods: those that a text names, and those that a question means by "last week".
 
 use std::fmt;
 
@@ -17,7 +17,7 @@ pub struct Day {
 }
 
 impl Day {
-    /// `None` when there is no such day.
+    /// A date; `None` if that day does not exist.
     pub fn new(year: u32, month: u32, day: u32) -> Option<Self> {
         let fits = (1..=12).contains(&month) && (1..=days_in(year, month)).contains(&day);
         (fits && (1..=9999).contains(&year)).then_some(Self { year, month, day })
@@ -58,7 +58,7 @@ impl Day {
         }
     }
 
-    /// 0 for Monday.
+    /// The weekday; 0 is Monday.
     fn weekday(self) -> i64 {
         (self.number() + 3).rem_euclid(7)
     }
@@ -185,14 +185,14 @@ fn year_of(year: u32) -> (Day, Day) {
     (month_of(year, 1).0, month_of(year, 12).1)
 }
 
-/// The first and the last day of a month so many months ago.
+/// The first and the last day of the month that is `back` months before `today`.
 fn month_before(today: Day, back: u32) -> (Day, Day) {
     let months = today.year * 12 + today.month - 1 - back;
     month_of(months / 12, months % 12 + 1)
 }
 
-/// The last month or day of the name that `question` has, today included: "in March", "on 8
-/// November".
+/// The latest occurrence, today included, of the month or day that `question` names: "in March",
+/// "on 8 November".
 pub(super) fn named_days(question: &str, today: Day) -> Option<Period> {
     let lower = question.to_lowercase();
     if let Some((month, day)) = month_and_day(&lower) {
@@ -211,14 +211,14 @@ pub(super) fn named_days(question: &str, today: Day) -> Option<Period> {
     Some(Period { first, last })
 }
 
-/// The first day from `today` on that `text` names with its month and without a year: "18
-/// November", "November 18".
+/// The first day from `today` on that `text` names by month and day, without a year: "18 November",
+/// "November 18".
 pub(super) fn next_without_year(text: &str, today: Day) -> Option<Day> {
     let (month, day) = month_and_day(&text.to_lowercase())?;
     coming(today, month, day)
 }
 
-/// The first month with a day beside it.
+/// The first month that has a day next to it.
 fn month_and_day(lower: &str) -> Option<(u32, u32)> {
     let tokens = tokens(lower);
     tokens.iter().enumerate().find_map(|(i, token)| {
@@ -302,7 +302,7 @@ fn month_at(tokens: &[&str], i: Option<usize>) -> Option<u32> {
     i.and_then(|i| tokens.get(i)).and_then(|t| cues::month(t))
 }
 
-/// The number that a token is.
+/// The number that a token contains.
 fn number_at(tokens: &[&str], i: Option<usize>) -> Option<u32> {
     i.and_then(|i| tokens.get(i))
         .and_then(|t| t.parse::<u32>().ok())

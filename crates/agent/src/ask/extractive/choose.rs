@@ -1,4 +1,4 @@
-//! Which passages form the answer: chosen by the kind of question, then by what they add to the
+//! Chooses the passages of the answer: first by the kind of question, then by what they add to the
 //! best one.
 
 use super::calendar::Day;
@@ -14,22 +14,22 @@ use super::{lists, sides, steps, times};
 /// Maximum number of passages for one question, and of characters in all of them together.
 const MAX_PASSAGES: usize = 3;
 const MAX_LENGTH: usize = 1600;
-/// A further passage must score at least this share of the best one …
+/// A further passage must have at least this share of the best one's score …
 const NEAR_BEST: f32 = 0.85;
 /// … and add this share of the question's weight, …
 const GAIN: f32 = 0.18;
-/// … or cover the question as well as the best one, from another note.
+/// … or be in another note and cover this share of what the best one covers.
 const AS_WELL: f32 = 0.93;
-/// A second passage that scores this share of the best one may as well be the answer.
+/// A second passage with this share of the best one's score is as likely to be the answer.
 const TIE: f32 = 0.95;
 /// A word of the question with at least this much credit adds nothing new.
 const KNOWN: f32 = 0.5;
-/// Two units whose words overlap by more than this (of the shorter one's) say the same.
+/// Two units repeat each other if they share more than this share of the shorter one's words.
 const SAME: f32 = 0.7;
 /// Number of passages that are shown when nothing is certain.
 const CLOSEST: usize = 3;
 
-/// What was chosen.
+/// The chosen passages.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Choice {
     pub passages: Vec<Passage>,
@@ -70,7 +70,7 @@ pub(super) fn choose(ranked: &Ranked<'_>) -> Choice {
     }
 }
 
-/// Whether a unit may contain the value to compute: a property without a number does not.
+/// Whether a unit may contain the value to compute. A property without a number may not.
 fn has_value(ranked: &Ranked<'_>, best: &Candidate) -> bool {
     let computes = matches!(ranked.question.kind, QuestionKind::Total(_));
     !computes
@@ -269,8 +269,8 @@ const SHORT_SECTION: usize = 600;
 /// … and its headings and its note's names cover this share of the question.
 const HEADED: f32 = 0.5;
 
-/// The whole list around an item, when the sentence that introduces it covers more of the question
-/// than the item, and the question asks for no particular kind of thing.
+/// The whole list around an item, if the sentence that introduces it covers more of the question
+/// than the item does, and the question asks for no particular kind of thing.
 fn announced_list(ranked: &Ranked<'_>, unit: &Unit) -> Option<Passage> {
     let question = &ranked.question;
     let open = matches!(question.kind, QuestionKind::Fact | QuestionKind::List)
@@ -332,8 +332,8 @@ fn needs_next(ranked: &Ranked<'_>, unit: &Unit, index: usize) -> bool {
         && next.is_some_and(|n| score::answer_type(&ranked.question, n) > 0.0)
 }
 
-/// Whether a unit says itself whom it is about: no property does, no sentence that begins with
-/// "she", and none above all headings that has no word of the note's title, because its subject is
+/// Whether a unit names its own subject. A property does not, nor does a sentence that begins with
+/// "she". A unit above all headings must contain a word of the note's title, because its subject is
 /// the note.
 fn says_who(ranked: &Ranked<'_>, unit: &Unit) -> bool {
     let first = cues::split(&unit.plain).next().map(str::to_lowercase);
@@ -349,7 +349,7 @@ fn is_first(ranked: &Ranked<'_>, unit: &Unit) -> bool {
     first.is_some_and(|(_, u)| u.form == Form::Sentence && u.block == unit.block)
 }
 
-/// Adds the title of the note: it tells who "she" is, and what a property belongs to.
+/// Adds the title of the note, which names the person meant by "she" or the owner of a property.
 fn with_title(ranked: &Ranked<'_>, unit: &Unit, out: &mut Passage) {
     let title = ranked.found.note_of(unit).and_then(passage::title);
     out.pieces.extend(title);

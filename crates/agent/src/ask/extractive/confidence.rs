@@ -1,13 +1,14 @@
-//! Does anything fit? Decides between an answer and "closest".
+//! Decides whether the best unit is an answer or only the closest passage.
 //!
-//! Two logistic regressions. With a model, the inputs are how near the best unit is, the word of
-//! the question that it lacks most, and how far it is ahead of the best unit of another section. It
-//! was fitted on the questions of three vaults (a second brain with a product's manual, the two of
-//! `benches/answers`), on 106 rewordings of them that share no subject word with the note, and on
-//! 133 questions without an answer, weighted by one and a half; every coefficient has the expected
-//! sign. Without a model, the input is what the unit covers; it was fitted on 397 questions of
-//! XQuAD, each asked once of all documents and once of all but its own, and on the example vault. A
-//! missing name rules out an answer.
+//! There are two logistic regressions. The one for searches with a model has three inputs: the
+//! similarity of the best unit, the word of the question that it lacks most, and its lead over the
+//! best unit of another section. It was fitted on the questions of three vaults (a second brain
+//! with a product's manual, and the two of `benches/answers`), on 106 rewordings of them that share
+//! no subject word with the note, and on 133 questions without an answer, weighted by one and a
+//! half. Every coefficient has the expected sign. The one for searches without a model has one
+//! input: the share of the question that the unit covers. It was fitted on the example vault and on
+//! 397 questions of XQuAD, each asked once of all documents and once of all but its own. A missing
+//! name rules out an answer.
 
 use super::cues;
 use super::question::{Operation, QuestionKind};
@@ -24,19 +25,20 @@ pub(super) struct Signals {
     pub own: f32,
     /// The retrieval score of its place as a share of the best one.
     pub rank: f32,
-    /// How far its score is above that of the best unit of another section, at most [`CLEAR`].
+    /// The lead of its score over that of the best unit of another section, at most [`CLEAR`].
     pub ahead: f32,
-    /// The largest uncovered share of one word: "the mixer" in "the warranty of the mixer".
+    /// The largest weight of a word that is not covered: "the mixer" in "the warranty of the
+    /// mixer".
     pub missing: f32,
-    /// Features that count against the best unit.
+    /// These features count against the best unit.
     pub time_mismatch: f32,
     pub other_note: f32,
     pub missing_answer_type: f32,
     pub unknown_name: f32,
     /// 1 when the best unit is in another language than the question.
     pub other_language: f32,
-    /// The lowest credit of any word of the question, where words with nearly the same meaning
-    /// count as much as the model rates them.
+    /// The lowest credit of a word of the question. Words with nearly the same meaning count as
+    /// much as the model rates them.
     pub least: f32,
 }
 
@@ -101,10 +103,10 @@ impl Signals {
     }
 }
 
-/// A unit in another language shares few words with the question and still came first: of 46 such
-/// units over two vaults 32 held the answer, though the inputs about words counted against them.
-/// This is added to the log-odds, from this cosine on. The vaults are those of the fourth and the
-/// fifth closed set, after they were run.
+/// The bonus, in log-odds, for a unit in another language, from this cosine on. Such a unit shares
+/// few words with the question and still ranked first: of 46 such units in two vaults, 32 contained
+/// the answer, although the inputs about words counted against them. The vaults are those of the
+/// fourth and fifth closed sets, after those sets had been run.
 const LOST_WORDS: f32 = 1.0;
 const ACROSS_LANGUAGES: f32 = 0.35;
 
@@ -121,10 +123,11 @@ fn soft(candidate: &Candidate) -> Vec<f32> {
     all.map(|(at, credit)| credit.max(mean(at))).collect()
 }
 
-/// A unit that is this far ahead has no rival; without any other section, half of it is assumed.
+/// The lead at which a unit counts as unrivalled. Without a unit from another section, half of this
+/// lead is assumed.
 const CLEAR: f32 = 0.4;
 
-/// How far a unit is ahead of the best one of another section.
+/// The lead of a unit over the best one of another section.
 fn ahead(ranked: &Ranked<'_>, candidate: &Candidate) -> f32 {
     let own = section_of(ranked, candidate);
     let other = ranked.order.iter().find(|c| section_of(ranked, c) != own);
@@ -138,12 +141,12 @@ fn section_of(ranked: &Ranked<'_>, c: &Candidate) -> Option<(usize, usize)> {
     ranked.unit(c.index).map(|u| (u.note, u.section))
 }
 
-/// Below these log-odds no unit fits.
+/// A unit with lower log-odds is not shown as the answer.
 const FLOOR: f32 = 0.25;
 
-/// How much surer, in log-odds, the best unit is by the kind of question. Of the best units for 356
-/// questions over two vaults, those for definitions and reasons were nearly always right, those for
-/// differences and computations rarely.
+/// The bonus in log-odds for the kind of question. Of the best units for 356 questions in two
+/// vaults, those for definitions and reasons were nearly always right, those for differences and
+/// computations rarely.
 fn sureness(kind: QuestionKind) -> f32 {
     match kind {
         QuestionKind::Definition | QuestionKind::YesNo => 1.5,
@@ -165,7 +168,7 @@ pub(super) fn fits(ranked: &Ranked<'_>, candidate: &Candidate) -> bool {
     odds + ranked.legible * sureness(ranked.question.kind) - lacks(ranked, candidate) >= FLOOR
 }
 
-/// Below these log-odds a table is not used for computing.
+/// A table whose row has lower log-odds is not used for computing.
 const NEARLY: f32 = -0.6;
 
 /// Whether a row fits well enough to compute with its table.
@@ -179,7 +182,7 @@ const LACKS_ATTRIBUTE: f32 = 2.0;
 /// An attribute with at least this credit counts as present.
 pub(super) const ATTRIBUTE: f32 = 0.35;
 
-/// The penalties for a unit besides its signals.
+/// The penalties for a unit in addition to its signals.
 fn lacks(ranked: &Ranked<'_>, candidate: &Candidate) -> f32 {
     let Some(unit) = ranked.unit(candidate.index) else {
         return 0.0;
@@ -190,8 +193,8 @@ fn lacks(ranked: &Ranked<'_>, candidate: &Candidate) -> f32 {
         false => 0.0,
     };
     let soft = soft(candidate);
-    // Without a model it is unknown whether another word means it; in code, things have other
-    // names.
+    // Without a model, it is unknown whether another word means the attribute. In code, things have
+    // other names.
     let attribute = question.attribute.filter(|_| !question.wants.code);
     match attribute.and_then(|at| soft.get(at)) {
         Some(there) if *there < ATTRIBUTE => relation + ranked.legible * LACKS_ATTRIBUTE,

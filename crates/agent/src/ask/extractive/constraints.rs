@@ -1,9 +1,9 @@
-//! Constraints that tie a question to one time, or to one of several things that differ by a
-//! number: "2023", "in March", "Q3", "week 7", "version 2.8.3". A sentence about another year
-//! covers nearly all words of such a question but does not answer it.
+//! Constraints on a question: a time, or one of several things that differ by a number: "2023", "in
+//! March", "Q3", "week 7", "version 2.8.3". A sentence about another year covers nearly all words
+//! of such a question but does not answer it.
 //!
-//! Only contradictions count against a sentence: another year where this one is expected. A note
-//! that names no year can be about any.
+//! Only contradictions count against a sentence, such as another year instead of the requested one.
+//! A note without a year can be about any year.
 
 use super::cues;
 use local_agent_text::language::calendar::is_day;
@@ -11,13 +11,13 @@ use local_agent_text::language::calendar::is_day;
 /// One constraint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Constraint {
-    /// 1900 to 2099.
+    /// A year, 1900 to 2099.
     Year(u32),
-    /// 1 to 12.
+    /// A month, 1 to 12.
     Month(u32),
-    /// 1 to 4.
+    /// A quarter, 1 to 4.
     Quarter(u32),
-    /// Numbers with at least two dots between them.
+    /// A version: numbers with at least two dots between them.
     Version(String),
     /// One of several things with the same name: the name, in lower case, and the number after it.
     Numbered(String, u32),
@@ -147,7 +147,7 @@ fn one(before: &str, word: &str, after: &str, out: &mut Vec<Constraint>) {
     }
 }
 
-/// "third quarter", "quarter 3", "3. Quartal": the quarter that the words beside name.
+/// The quarter that adjacent words name: "third quarter", "quarter 3", "3. Quartal".
 fn quarter_beside(previous: &str, next: &str) -> Option<Constraint> {
     let ordinal = cues::ORDINALS
         .iter()
@@ -161,7 +161,7 @@ fn quarter_beside(previous: &str, next: &str) -> Option<Constraint> {
 }
 
 /// The month that a word names. "may" and "march" are also verbs; the first word of a question is
-/// capitalised. "Jan" without a number is a person.
+/// capitalised, so a capital proves nothing there. "Jan" without a number is a person.
 fn named_month(bare: &str, is_first: bool, beside_number: bool) -> Option<Constraint> {
     let lower = bare.to_lowercase();
     let is_name = bare.starts_with(char::is_uppercase) && (!is_first || lower != "may");
@@ -174,7 +174,7 @@ fn named_month(bare: &str, is_first: bool, beside_number: bool) -> Option<Constr
         .map(Constraint::Month)
 }
 
-/// `2024-03-11`, `11.03.2024`, `3/11/2024`, `2024-03`, `03/2024`, `11.3.`.
+/// Reads `2024-03-11`, `11.03.2024`, `3/11/2024`, `2024-03`, `03/2024` or `11.3.`.
 fn numeric_date(bare: &str, ends_in_dot: bool, out: &mut Vec<Constraint>) -> bool {
     let parts: Vec<&str> = bare.split(['-', '.', '/']).collect();
     let numbers: Option<Vec<u32>> = parts.iter().map(|part| part.parse().ok()).collect();
@@ -197,7 +197,7 @@ fn numeric_date(bare: &str, ends_in_dot: bool, out: &mut Vec<Constraint>) -> boo
         }
         _ => return false,
     };
-    // A day that no calendar has says nothing, not even its year.
+    // A day that does not exist is ignored, including its year.
     if numbers.len() == 3 && months.is_empty() {
         return true;
     }
@@ -223,7 +223,7 @@ fn is_plausible_year(n: u32) -> bool {
     (1900..2100).contains(&n)
 }
 
-/// `2026年3月`.
+/// Reads `2026年3月`.
 fn unspaced_date(bare: &str, out: &mut Vec<Constraint>) -> bool {
     let (year, month) = (number_before(bare, '年'), number_before(bare, '月'));
     out.extend(
@@ -238,7 +238,7 @@ fn unspaced_date(bare: &str, out: &mut Vec<Constraint>) -> bool {
     year.is_some() || month.is_some()
 }
 
-/// The number that stands before the first mark.
+/// The number before the first mark.
 fn number_before(bare: &str, mark: char) -> Option<u32> {
     let (head, _) = bare.split_once(mark)?;
     let digits = head

@@ -1,12 +1,12 @@
-//! Function words of the best-supported languages: question words, numerals, the calendar. No
-//! content words. A question in another language is still answered, because its frequent words have
-//! a low idf.
+//! Function words of the best-supported languages: question words, numerals, the calendar. The
+//! lists contain no content words. A question in another language is still answered, because its
+//! frequent words have a low idf.
 
 use local_agent_text::language::lexicon::{Section, all_items};
 use local_agent_text::language::lists::list;
 use local_agent_text::language::{Language, calendar, detect, numerals};
 
-/// Every list of this module.
+/// The data file with all lists of this module.
 const DATA: &str = include_str!("data/cues.txt");
 
 /// Words separated by one space.
@@ -17,7 +17,7 @@ type WordList = &'static str;
 pub(super) struct Cues(WordList, WordList);
 
 impl Cues {
-    /// Its words for scripts with spaces, separated by spaces and `|`.
+    /// The phrases for scripts with spaces, separated by spaces and `|`.
     pub(super) const fn spaced(&self) -> WordList {
         self.0
     }
@@ -64,8 +64,8 @@ fn count_words(lower: &str, list: WordList) -> usize {
     split(lower).filter(|w| holds(list, w)).count()
 }
 
-/// The language whose function words make up most of `lower`, a question in lower case; `None` if it
-/// has none of them, or as many of two languages.
+/// The language whose function words occur most in `lower`, a question in lower case. Returns
+/// `None` if no function word occurs or two languages tie.
 pub(super) fn language(lower: &str) -> Option<Language> {
     if let Some(language) = detect(lower) {
         return Some(language);
@@ -103,7 +103,7 @@ const SPANISH: WordList = list(DATA, "spanish");
 
 const RUSSIAN: WordList = list(DATA, "russian");
 
-/// Verbs with little meaning: a note on the servings of a chili need not say that it "makes" them.
+/// Verbs with little meaning. A note on the servings of a chili need not say that it "makes" them.
 pub(super) const LIGHT: WordList = list(DATA, "light");
 
 /// Question words.
@@ -112,7 +112,7 @@ pub(super) const ASKING: WordList = list(DATA, "asking");
 /// Chinese characters that are mostly grammar or question words.
 pub(super) const CHINESE_GRAMMAR: &str = list(DATA, "chinese-grammar");
 
-/// "how …", "wie …": words that ask for an amount.
+/// Words that ask for an amount after "how" or "wie".
 pub(super) const DEGREES: WordList = list(DATA, "degrees");
 
 pub(super) const TIME: Cues = Cues(list(DATA, "time"), list(DATA, "time.unspaced"));
@@ -134,10 +134,10 @@ pub(super) const ORDINALS: [WordList; 4] = [
 ];
 pub(super) const QUARTER: WordList = list(DATA, "quarter");
 
-/// Words that introduce a reason; in a heading also the question word itself.
+/// Words that introduce a reason. In a heading, the question word itself does too.
 pub(super) const BECAUSE: Cues = Cues(list(DATA, "because"), list(DATA, "because.unspaced"));
 
-/// States with which a note says that its content is not, or no longer, valid.
+/// Words with which a note says that its content is not, or no longer, valid.
 pub(super) const NOT_IN_FORCE: Cues = Cues(
     list(DATA, "not-in-force"),
     list(DATA, "not-in-force.unspaced"),
@@ -184,7 +184,7 @@ pub(super) fn names_day(lower: &str) -> bool {
     holds(DAYS, lower) || calendar::any_weekday(lower).is_some()
 }
 
-/// Amounts without a number.
+/// Words for an amount without a number.
 pub(super) const SOME: WordList = list(DATA, "some");
 
 /// Characters for numbers and counting, in scripts without spaces.
@@ -201,20 +201,20 @@ pub(super) fn is_numeral(lower: &str) -> bool {
     holds(NUMERALS, lower) || numerals::any_cardinal(lower).is_some_and(|value| value >= 2.0)
 }
 
-/// Asks where something is.
+/// Phrases that ask for a place.
 pub(super) const PLACE: Cues = Cues(list(DATA, "place"), list(DATA, "place.unspaced"));
 
-/// Asks for a list.
+/// Phrases that ask for a list.
 pub(super) const LIST: Cues = Cues(list(DATA, "list"), list(DATA, "list.unspaced"));
 
-/// Compares two things.
+/// Phrases that compare two things.
 pub(super) const DIFFERENCE: Cues =
     Cues(list(DATA, "difference"), list(DATA, "difference.unspaced"));
 
-/// Asks for the newest.
+/// Phrases that ask for the newest thing.
 pub(super) const LATEST: Cues = Cues(list(DATA, "latest"), list(DATA, "latest.unspaced"));
 
-/// "Last" in the name of a period.
+/// Phrases in which "last" names a period.
 pub(super) const NOT_LATEST: Cues = Cues(list(DATA, "not-latest"), "");
 
 pub(super) const YESTERDAY: Cues = Cues(list(DATA, "yesterday"), list(DATA, "yesterday.unspaced"));
@@ -227,16 +227,16 @@ pub(super) const THIS_MONTH: Cues =
     Cues(list(DATA, "this-month"), list(DATA, "this-month.unspaced"));
 pub(super) const LAST_YEAR: Cues = Cues(list(DATA, "last-year"), list(DATA, "last-year.unspaced"));
 
-/// Asks for tasks.
+/// Phrases that ask for tasks.
 pub(super) const TASKS: Cues = Cues(list(DATA, "tasks"), list(DATA, "tasks.unspaced"));
-/// Asks what should have been done by now.
+/// Phrases that ask for overdue tasks.
 pub(super) const OVERDUE: Cues = Cues(list(DATA, "overdue"), list(DATA, "overdue.unspaced"));
-/// Something is to be done by a day.
+/// Phrases for a day by which something must be done.
 pub(super) const DUE: Cues = Cues(list(DATA, "due"), "");
 pub(super) const NEXT_WEEK: Cues = Cues(list(DATA, "next-week"), list(DATA, "next-week.unspaced"));
 /// Words in a question about tasks that do not identify the task.
 pub(super) const TASK_WORDS: WordList = list(DATA, "task-words");
-/// Asks for completed tasks.
+/// Phrases that ask for completed tasks.
 pub(super) const DONE: Cues = Cues(list(DATA, "done"), list(DATA, "done.unspaced"));
 
 pub(super) const SUM: Cues = Cues(list(DATA, "sum"), list(DATA, "sum.unspaced"));
@@ -244,47 +244,47 @@ pub(super) const MINIMUM: Cues = Cues(list(DATA, "minimum"), list(DATA, "minimum
 pub(super) const MAXIMUM: Cues = Cues(list(DATA, "maximum"), list(DATA, "maximum.unspaced"));
 pub(super) const AVERAGE: Cues = Cues(list(DATA, "average"), list(DATA, "average.unspaced"));
 pub(super) const COUNT: Cues = Cues(list(DATA, "count"), list(DATA, "count.unspaced"));
-/// Asks for a number of days …
+/// Phrases that ask for a number of days …
 pub(super) const DAYS_ASKED: Cues =
     Cues(list(DATA, "days-asked"), list(DATA, "days-asked.unspaced"));
-/// … between two of them …
+/// … between two dates …
 pub(super) const BETWEEN: Cues = Cues(list(DATA, "between"), list(DATA, "between.unspaced"));
-/// … or from now on.
+/// … or from today on.
 pub(super) const UNTIL: Cues = Cues(list(DATA, "until"), list(DATA, "until.unspaced"));
 
-/// Asks how old someone is.
+/// Phrases that ask for an age.
 pub(super) const AGE: Cues = Cues(list(DATA, "age"), list(DATA, "age.unspaced"));
-/// A date that comes again every year.
+/// Words for a date that recurs every year.
 pub(super) const YEARLY: Cues = Cues(list(DATA, "yearly"), list(DATA, "yearly.unspaced"));
-/// Words of a question that asks for everything of some days.
+/// Words of a question that asks for everything from certain days.
 pub(super) const ALL_OF_DAYS: WordList = list(DATA, "all-of-days");
 
-/// Asks for the meaning of a word.
+/// Phrases that ask for the meaning of a word.
 pub(super) const MEANS: Cues = Cues(list(DATA, "means"), list(DATA, "means.unspaced"));
 
-/// Asks for money.
+/// Phrases that ask for money.
 pub(super) const MONEY: Cues = Cues(list(DATA, "money"), list(DATA, "money.unspaced"));
-/// Asks what one thing costs.
+/// Phrases that ask for a price.
 pub(super) const PRICE: Cues = Cues(list(DATA, "price"), list(DATA, "price.unspaced"));
-/// Feasts and forms of address: capitalised in English, but no names of one thing.
+/// Holidays and forms of address. English capitalises them, but they do not name one thing.
 pub(super) const NOT_NAMES: WordList = list(DATA, "not-names");
 /// Names of columns with amounts of money.
 pub(super) const MONEY_COLUMNS: WordList = list(DATA, "money-columns");
-/// Marks of money.
+/// Currency signs.
 pub(super) const MONEY_MARKS: &str = list(DATA, "money-marks");
 
-/// Ways to contact a person.
+/// Words for ways to contact a person.
 pub(super) const PHONE: Cues = Cues(list(DATA, "phone"), list(DATA, "phone.unspaced"));
 pub(super) const EMAIL: Cues = Cues(list(DATA, "email"), list(DATA, "email.unspaced"));
 
-/// Asks for a short version of a note.
+/// Phrases that ask for a summary of a note.
 pub(super) const SUMMARY: Cues = Cues(list(DATA, "summary"), list(DATA, "summary.unspaced"));
 
 /// The first word of a yes-or-no question.
 const POLAR: WordList = list(DATA, "polar");
 
-/// Whether `lower`, a question in lower case, can be answered with yes or no. "Was" asks for a thing
-/// in German.
+/// Whether `lower`, a question in lower case, can be answered with yes or no. German "was" means
+/// "what".
 pub(super) fn asks_yes_or_no(lower: &str) -> bool {
     let first = split(lower).next().unwrap_or("");
     holds(POLAR, first) && !(first == "was" && of_language(lower) == GERMAN)
@@ -302,7 +302,7 @@ pub(super) const SIZES: WordList = list(DATA, "sizes");
 /// Words that put one thing before or after another in time.
 const BEFORE_AND_AFTER: WordList = list(DATA, "before-and-after");
 
-/// Whether a question asks what is before or after something with a name or a number.
+/// Whether a question asks for something before or after a thing with a name or a number.
 pub(super) fn relation(text: &str) -> bool {
     let words: Vec<&str> = split(text).collect();
     words.windows(2).any(|pair| {

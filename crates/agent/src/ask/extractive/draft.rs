@@ -35,7 +35,7 @@ pub struct ShownPiece {
     pub span: ByteSpan,
     /// What kind of text it is, which decides how it is displayed.
     pub form: PieceForm,
-    /// The text between the previous piece and this one; empty before the first.
+    /// The separator between the previous piece and this one; empty before the first.
     pub joint: String,
 }
 
@@ -47,8 +47,7 @@ pub(in crate::ask) struct Drafted {
     pub shown: Vec<Shown>,
 }
 
-/// Makes the draft of `passages`. Passages that the evidence does not contain yet are added at its
-/// end.
+/// Turns `passages` into a draft. Passages that are not in the evidence yet are appended to it.
 ///
 /// # Errors
 /// `INTERNAL_ERROR` when a passage is not inside its note.
@@ -169,7 +168,7 @@ fn holding<'s>(
     })
 }
 
-/// The evidence plus those of `passages` that it does not contain: one item per note and section,
+/// Appends to the evidence the `passages` that it does not contain: one item per note and section,
 /// or one for each property.
 fn with_passages(notes: &[NoteText], passages: &[Passage], packed: &Packed) -> Result<Packed> {
     let mut wanted: BTreeMap<(usize, usize, usize), Range<usize>> = BTreeMap::new();
@@ -207,7 +206,7 @@ fn with_passages(notes: &[NoteText], passages: &[Passage], packed: &Packed) -> R
     let mut freshness = packed.freshness.clone();
     let mut scores = packed.scores.clone();
     for item in snapshot.items().iter().skip(known) {
-        // It was just read from the file.
+        // The text was just read from the file, so it is fresh.
         freshness.set(item.label, Freshness::Fresh);
         scores.push(0.0);
     }

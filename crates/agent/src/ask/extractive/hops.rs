@@ -11,9 +11,9 @@ use local_agent_index::lexical::terms;
 
 /// Maximum number of units to start from.
 const FROM: usize = 10;
-/// A starting unit covers at least this share of the question, counting its note's names.
+/// A starting unit must cover at least this share of the question, with its note's names.
 const LEADS: f32 = 0.2;
-/// Of what it does not cover, the second one must cover this share.
+/// The second unit must cover at least this share of what the first one does not cover.
 const REACHES: f32 = 0.5;
 /// Both together must cover this much more than the best unit alone.
 const BETTER: f32 = 0.12;
@@ -31,8 +31,8 @@ pub(super) struct Lead {
     similar: f32,
 }
 
-/// The units that may lead on, with the names that are in them and not in the question: the best
-/// ones, and every property of the notes that the question names.
+/// The units that may lead to another note, with those names in them that the question does not
+/// have. These are the best units, and every property of the notes that the question names.
 pub(super) fn leads(ranked: &Ranked<'_>) -> Vec<Lead> {
     let best = ranked.order.iter().take(FROM).map(|c| c.index);
     let mut indices: Vec<usize> = best.collect();
@@ -149,7 +149,7 @@ pub(super) fn choose(ranked: &Ranked<'_>, leads: &[Lead]) -> Option<Choice> {
             for (index, unit) in super::passage::of_note(found, note) {
                 let typed = score::answer_type(&ranked.question, unit);
                 let wants = ranked.question.wants;
-                // A phone number is what the question asks for, whatever comes before it.
+                // If the question asks for a phone number, it is found whatever text is before it.
                 let reached = match typed > 0.0 && (wants.phone || wants.email) {
                     true => reached(unit, &open).max(REACHES * weight),
                     false => reached(unit, &open),
@@ -183,7 +183,7 @@ fn reached(unit: &Unit, open: &[&Term]) -> f32 {
         .sum()
 }
 
-/// The notes that a lead names and that were not found yet.
+/// The notes that a lead names and that the search did not find.
 pub(super) fn unknown<'l>(found: Found<'_>, leads: &'l [Lead]) -> Vec<&'l str> {
     let names = leads.iter().flat_map(|l| &l.names).map(String::as_str);
     let mut out: Vec<&str> = names.filter(|name| !is_known(found, name)).collect();

@@ -1,4 +1,4 @@
-//! Several things: the whole list, the table, or its matching rows.
+//! Answers with several things: a whole list, a table, or its matching rows.
 
 use super::choose::Choice;
 use super::confidence;
@@ -8,17 +8,17 @@ use super::score;
 use super::units::{Form, Unit, leads_in};
 use local_agent_text::markdown::BlockKind;
 
-/// For a list to be the answer, the text above it must cover this share of the question, …
+/// A list answers the question if the text above it covers this share of the question, …
 const ASKED_ABOVE: f32 = 0.45;
-/// … and no item of it may cover this much more.
+/// … and no single item covers this much more.
 const ITEM_ASKED: f32 = 0.35;
-/// Of a longer list only the best items are shown.
+/// A list with more characters shows only its best items.
 const LONGEST: usize = 3000;
-/// A row matches when it covers this share of what the best row covers.
+/// A row matches if it covers this share of what the best row covers.
 const ROW_MATCHES: f32 = 0.8;
 
-/// The list or table that answers; `None` if nothing is listed, or the question does not ask for a
-/// list.
+/// The list or table that answers the question. Returns `None` if the best units belong to no list,
+/// or none of them fits the question well enough.
 pub(super) fn choose(ranked: &Ranked<'_>) -> Option<Choice> {
     let best = ranked.best()?;
     let near = ranked

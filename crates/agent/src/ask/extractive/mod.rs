@@ -1,19 +1,20 @@
 //! The extractive answerer: the passages of the notes that answer the question, byte for byte.
 //!
-//! No model writes anything here, so nothing can be made up. What can go wrong is that the passages
-//! do not fit, and [`confidence`] decides that. Then they are shown as the closest ones.
+//! No model writes anything here, so nothing can be made up. The passages may still not fit the
+//! question. [`confidence`] decides that, and passages that do not fit are shown as the closest
+//! ones.
 //!
 //! | file | contents |
 //! | --- | --- |
 //! | `parts` | splits a question of two parts into two questions |
-//! | `question` | the request: weighted words, the kind of answer |
+//! | `question` | parses the question: weighted words, the kind of answer |
 //! | `constraints`, `calendar` | the time or number that the answer must have |
 //! | `note` | the current content of a file: properties, sections, blocks, date |
 //! | `units` | quotable units: sentences, items, rows, properties, each with its context |
-//! | `score`, `rank` | how well one unit answers |
-//! | `confidence` | whether the best one is good enough to be shown as the answer |
+//! | `score`, `rank` | rate how well each unit answers the question |
+//! | `confidence` | decides whether the best unit is good enough to be shown as the answer |
 //! | `passage` | the text shown around a unit |
-//! | `choose` | which passages become the answer |
+//! | `choose` | chooses the passages of the answer |
 //! | `steps`, `lists`, `sides`, `times`, `tasks`, `totals`, `hops`, `summary`, `properties` | one kind of question each |
 //! | `amounts` | exact arithmetic |
 //! | `draft` | passages → a draft over a snapshot that contains them |
@@ -175,7 +176,7 @@ pub(super) fn extract(question: &str, evidence: Evidence<'_>) -> Result<Extracte
     })
 }
 
-/// Whether the note was found before.
+/// Whether the search had already found the note.
 fn is_known_note(notes: &[NoteText], new: &NoteText) -> bool {
     notes
         .iter()
@@ -252,13 +253,14 @@ fn one(ranked: &Ranked<'_>) -> Single {
     choose::choose(ranked).into()
 }
 
-/// What a question needs besides its text.
+/// The rarity of terms, the model and the day for one question.
 type Means<'a> = (&'a dyn Fn(&str) -> Rarity, Option<&'a dyn Meaning>, Day);
 
-/// The bonus for a unit of the first part's note or section, for a second part that refers to it.
+/// The bonus for units of the first part's note or section, if the second part refers to its
+/// subject.
 const SAME_NOTE: f32 = 0.15;
 
-/// Answers both parts, and names what was not found.
+/// Answers both parts, and names the parts without an answer.
 fn in_parts(parts: &[Part], found: Found<'_>, means: Means<'_>) -> Result<Single> {
     let (rarity, meaning, today) = means;
     let mut passages: Vec<Passage> = Vec::new();
@@ -331,7 +333,7 @@ fn prefer_note(ranked: &mut Ranked<'_>, note: usize) {
 /// Maximum number of days of a question's period that are searched one by one.
 const MOST_DAYS: i64 = 14;
 
-/// How the days of a period are written in paths: each day, or the months of a longer period.
+/// The days of a period as they are written in paths: each day, or the months of a longer period.
 fn days_in_paths(period: &calendar::Period) -> Vec<String> {
     let (first, last) = (period.first.number(), period.last.number());
     if last - first < MOST_DAYS {

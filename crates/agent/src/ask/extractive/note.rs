@@ -7,7 +7,8 @@ use local_agent_text::types::{ByteSpan, Heading, HeadingPath, LineSpan, RelPath,
 
 use super::calendar::{self, Day};
 
-/// In a longer file only the surroundings of the search hits are read, in bytes.
+/// Maximum size in bytes of a file that is read whole. In a larger file, only the text around the
+/// hits is read.
 const WHOLE: usize = 128 * 1024;
 
 /// Bytes read on each side of a hit in a file that is too long to read whole.
@@ -70,7 +71,7 @@ pub(in crate::ask) struct Section {
 }
 
 impl NoteText {
-    /// Parses a note. Never fails: what is not valid markdown is text.
+    /// Parses a note. Never fails: invalid Markdown is read as plain text.
     pub(crate) fn read(from: NoteSource) -> Self {
         let options = ChunkOptions {
             scheme: Scheme::ObsidianV2,
@@ -183,7 +184,7 @@ impl NoteText {
         here.map(|(_, score)| *score).fold(best * BESIDE, f32::max)
     }
 
-    /// The text from the first part of the body on that was read.
+    /// The text of the body, from the first part that was read.
     pub(crate) fn body(&self) -> &str {
         let start = self.parts.first().map_or(0, |part| part.start);
         self.text.get(start..).unwrap_or("")
@@ -202,7 +203,7 @@ fn line_breaks(text: &str) -> usize {
     text.bytes().filter(|b| *b == b'\n').count()
 }
 
-/// Share of its note's score that a place gets if the search did not find it directly.
+/// The share of its note's best score that a place gets if no hit is there.
 const BESIDE: f32 = 0.6;
 
 /// Adds the blocks of a part, with positions in the file.
@@ -222,8 +223,8 @@ fn add_blocks(text: &str, part: &Range<usize>, out: &mut Vec<Block>) {
     }
 }
 
-/// The parts of the body that are read: all of it, or the text around the hits, joined where they
-/// touch, from line break to line break.
+/// The parts of the body that are read: all of it, or whole lines around the hits. Adjacent parts
+/// are joined.
 fn parts(text: &str, base: usize, hits: &[(Range<usize>, f32)]) -> Vec<Range<usize>> {
     let whole = base..text.len();
     if whole.len() <= WHOLE || hits.is_empty() {
@@ -370,7 +371,7 @@ fn is_date_key(key: &str) -> bool {
     DATE_KEYS.contains(&key.to_lowercase().as_str())
 }
 
-/// The day that a property states, if its name is one for the day of a note.
+/// The day that a property states, if its key is a date key.
 pub fn stated_day(key: &str, value: &str) -> Option<Day> {
     is_date_key(key).then(|| calendar::latest(value)).flatten()
 }

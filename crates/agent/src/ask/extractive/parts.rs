@@ -1,4 +1,4 @@
-//! A question of two parts is two questions.
+//! Splits a question with two parts into two questions.
 
 use super::cues;
 
@@ -40,7 +40,7 @@ pub(super) fn of(text: &str) -> Vec<Part> {
     cuts.iter().enumerate().map(part_of).collect()
 }
 
-/// A part of the question; all but the first may point back.
+/// A part of the question; every part after the first may refer to the one before it.
 fn part_of((at, text): (usize, &&str)) -> Part {
     Part {
         text: (*text).to_owned(),

@@ -1,4 +1,5 @@
-//! What is shown of a note: not a bare sentence but the part that a person would point at.
+//! Selects the text that is shown for a unit: the part of the note that a person would point to,
+//! instead of a bare sentence.
 
 use std::ops::Range;
 
@@ -10,7 +11,7 @@ use local_agent_text::markdown::BlockKind;
 
 /// A paragraph of at most this many characters is shown whole.
 const SHORT_PARAGRAPH: usize = 350;
-/// What is nested in an item, or introduced by a sentence, is shown up to this many characters.
+/// Text nested in an item, or introduced by a sentence, is shown up to this many characters.
 const ANNOUNCED: usize = 1200;
 /// A numbered list is shown from its first step, if it has at most this many characters.
 const NUMBERED_LIST: usize = 2000;
@@ -51,7 +52,7 @@ pub enum PieceForm {
 pub(in crate::ask) struct Passage {
     /// Index of the note.
     pub note: usize,
-    /// In file order.
+    /// The pieces, in file order.
     pub pieces: Vec<Piece>,
     /// The bytes that answer the question.
     pub keys: Vec<Range<usize>>,
@@ -107,7 +108,7 @@ pub(super) fn around(found: Found<'_>, index: usize) -> Option<Passage> {
     (!passage.pieces.is_empty()).then_some(passage)
 }
 
-/// The item with what is nested in it, under the items around it and its lead-in.
+/// The item with everything nested in it, below its outer items and its lead-in.
 fn item(found: Found<'_>, note: &NoteText, unit: &Unit) -> Vec<Piece> {
     let Some(own) = unit.item else {
         return Vec::new();
@@ -143,7 +144,7 @@ fn item(found: Found<'_>, note: &NoteText, unit: &Unit) -> Vec<Piece> {
 /// The lead-in sentence of the block of `unit`.
 fn lead_pieces(found: Found<'_>, note: &NoteText, unit: &Unit) -> Vec<Piece> {
     let mut lead = unit.lead;
-    // From a nested item up to the lead-in of the whole list.
+    // Continues from a nested item to the lead-in of the whole list.
     while let Some(above) = lead.and_then(|i| found.unit(i)) {
         if above.outer != unit.outer {
             return match note.slice(&above.span).len() <= SHORT_PARAGRAPH {
@@ -156,7 +157,7 @@ fn lead_pieces(found: Found<'_>, note: &NoteText, unit: &Unit) -> Vec<Piece> {
     Vec::new()
 }
 
-/// The sentence in its paragraph, and what it introduces.
+/// The sentence in its paragraph, and the block that it introduces.
 fn paragraph(found: Found<'_>, note: &NoteText, index: usize, unit: &Unit) -> Vec<Piece> {
     let Some(block) = unit.block else {
         return Vec::new();
@@ -179,7 +180,7 @@ fn paragraph(found: Found<'_>, note: &NoteText, index: usize, unit: &Unit) -> Ve
     pieces
 }
 
-/// What a sentence ending with a colon introduces: the next block.
+/// The next block, if the sentence ends with a colon and introduces it.
 pub(super) fn announced(found: Found<'_>, note: &NoteText, unit: &Unit) -> Vec<Piece> {
     let section = note.sections.get(unit.section).map_or(0, |s| s.span.end);
     let next = note
@@ -208,7 +209,7 @@ pub(super) fn title(note: &NoteText) -> Option<Piece> {
     })
 }
 
-/// Everything in an outermost block.
+/// All pieces of an outermost block.
 pub(super) fn whole_block(found: Found<'_>, note: usize, outer: usize) -> Vec<Piece> {
     let Some(of) = found.notes.get(note) else {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! Notes by a property: "which recipes have a rating of 5".
+//! Finds notes by a property: "which recipes have a rating of 5".
 
 use super::choose::Choice;
 use super::cues;

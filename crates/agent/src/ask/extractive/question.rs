@@ -1,6 +1,6 @@
-//! What a question asks for: the words it is about, and the kind of answer it needs.
+//! Parses a question: the words of its subject, and the kind of answer that it needs.
 //!
-//! Everything from the word lists is only a hint: no answer is ruled out because of one.
+//! The word lists give only hints. None of them rules out an answer.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,7 +10,7 @@ use super::cues;
 use super::synonyms;
 use local_agent_index::lexical;
 
-/// How common a stemmed term is in the index.
+/// The rarity of a stemmed term in the index.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Rarity {
     /// Its inverse document frequency.
@@ -19,16 +19,16 @@ pub(crate) struct Rarity {
     pub known: bool,
 }
 
-/// A word of the question that tells its subject.
+/// A word of the question that describes its subject.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Term {
-    /// As returned by [`lexical::terms`].
+    /// The stem, as returned by [`lexical::terms`].
     pub stem: String,
     /// The original word.
     pub word: String,
-    /// Its importance: the index's idf, times the share of it that is not grammar.
+    /// Its importance: the idf in the index, times the share of the word that is not grammar.
     pub weight: f32,
-    /// Whether it is a name or number of one specific thing: nothing else can replace it.
+    /// Whether it is a name or number of one specific thing, which no other word can replace.
     pub is_name: bool,
     /// Whether any chunk contains it.
     pub known: bool,
@@ -59,17 +59,17 @@ pub(super) enum QuestionKind {
 pub enum Operation {
     /// The sum of a column of amounts.
     Sum,
-    /// How many items there are.
+    /// The number of items.
     Count,
-    /// The smallest of a column of amounts.
+    /// The smallest amount of a column.
     Minimum,
-    /// The largest of a column of amounts.
+    /// The largest amount of a column.
     Maximum,
-    /// The mean of a column of amounts.
+    /// The mean of a column.
     Average,
-    /// Days between two dates.
+    /// The days between two dates.
     Days,
-    /// Whole years since a date.
+    /// The whole years since a date.
     Years,
 }
 
@@ -78,7 +78,7 @@ pub enum Operation {
 pub(super) struct Wants {
     pub time: bool,
     pub number: bool,
-    /// What something costs, asked without "how much".
+    /// A price, asked for without "how much".
     pub price: bool,
     /// "How long?": an amount of time or length.
     pub extent: bool,
@@ -92,16 +92,16 @@ pub(super) struct Wants {
     pub steps: bool,
     /// A command or code, explicitly asked for.
     pub code: bool,
-    /// The question itself is about something no longer valid.
+    /// Something no longer valid, because the question itself is about it.
     pub past: bool,
     /// More than one thing: "when …, and what …?"
     pub several: bool,
 }
 
-/// The share of its weight that a verb with little meaning keeps.
+/// The share of its weight that a light verb keeps.
 const LIGHT: f32 = 0.35;
 
-/// The weight, as a share of the mean, of a word that is nowhere in the notes and is not a name.
+/// The weight, as a share of the mean, of a word that no note contains and that is not a name.
 const UNKNOWN: f32 = 0.6;
 
 /// A question, analysed.
@@ -188,7 +188,7 @@ impl ParsedQuestion {
             && cues::MONEY.are_in(&self.text.to_lowercase())
     }
 
-    /// The words of the question, to compare each with what a model reads in a unit.
+    /// The words of the question, for a model's comparison of each with the words of a unit.
     pub(super) fn words(&self) -> Vec<&str> {
         cues::split(&self.text).collect()
     }
@@ -202,7 +202,8 @@ fn is_quiet(quiet: &[&str], term: &Term) -> bool {
         .any(|list| list.split([' ', '|']).any(|w| w == word))
 }
 
-/// Whether a word only says that everything of some days is asked for, or which days.
+/// Whether a word only says that the question asks for everything of certain days, or names the
+/// days.
 fn is_about_days(term: &Term) -> bool {
     let word = term.word.to_lowercase();
     let number = word.chars().all(|c| c.is_ascii_digit());
@@ -307,8 +308,8 @@ fn settle_weights(terms: &mut [Term]) {
     }
 }
 
-/// Whether a word is written like a name: with a capital that its position does not explain, all in
-/// capitals, or with a digit.
+/// Whether a word looks like a name: it has a capital that its position does not explain, or only
+/// capitals, or a digit.
 fn is_name(word: &str, text: &str, list: &'static str) -> bool {
     let letters = word.chars().filter(|c| c.is_alphabetic()).count();
     if word.chars().any(|c| c.is_ascii_digit()) {
@@ -339,8 +340,8 @@ fn is_code(word: &str, text: &str) -> bool {
     })
 }
 
-/// Whether a number and the one at the end of `before` are a name, and no range or date: a range is
-/// of numbers of about one length.
+/// Whether the number `word` and the one at the end of `before` form a name such as "26-030". The
+/// numbers of a range or a date have about the same length.
 fn numbers(before: &str, word: &str) -> bool {
     let digits = before.bytes().rev().take_while(u8::is_ascii_digit).count();
     let rest = &before[..before.len() - digits];
@@ -356,7 +357,7 @@ fn without_grammar(text: &str, list: &'static str) -> String {
         // "IT", "US": all capitals mean an abbreviation, not a pronoun.
         let shouted = word.chars().count() > 1 && word.chars().all(char::is_uppercase);
         let lower = word.to_lowercase();
-        // "in May" is a month, "May I" is not.
+        // "May" is a month in "in May", and a verb in "May I".
         let month = !out.trim().is_empty()
             && word.starts_with(char::is_uppercase)
             && cues::month(&lower).is_some();

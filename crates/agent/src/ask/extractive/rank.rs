@@ -1,4 +1,4 @@
-//! The units of the evidence, ranked.
+//! Ranks the units of the evidence.
 
 use std::collections::HashSet;
 
@@ -10,16 +10,16 @@ use super::units::{Form, Unit};
 use local_agent_text::error::Result;
 use local_agent_text::language::{Language, detect, script};
 
-/// Maximum number of units given to the model; the others ranked far lower without it.
+/// Maximum number of units that the model scores; without it, the others ranked far lower.
 const MAX_COMPARED: usize = 32;
 
 /// A word of the question and a word of a unit are unrelated below the first cosine, and mean the
-/// same above the second. (For the last hidden states of MiniLM: unrelated words in running text
-/// average .25, the same word in two sentences .75.)
+/// same above the second. The last hidden states of MiniLM give .25 on average for unrelated words
+/// in running text, and .75 for the same word in two sentences.
 const UNRELATED: f32 = 0.42;
 const SAME: f32 = 0.78;
 
-/// A name and a word in another script are the same name from this cosine on.
+/// A name and a word in another script are the same name if their cosine is at least this.
 const SAME_NAME: f32 = 0.6;
 
 /// The credit for a different word with the same meaning.
@@ -177,8 +177,8 @@ fn compare(ranked: &mut Ranked<'_>, meaning: &dyn Meaning) -> Result<()> {
     Ok(())
 }
 
-/// Gives credit to words of the question for words of the unit with the same meaning. A name means
-/// only one thing.
+/// Credits words of the question for words of the unit with the same meaning. A name has no words
+/// with the same meaning.
 fn align(
     question: &ParsedQuestion,
     words: &[&str],
@@ -206,7 +206,8 @@ fn align(
     candidate.features.covered = score::share(question, &candidate.credits.all);
 }
 
-/// How near a word of the question is to the text, as far as the model can read the word.
+/// The similarity of a word of the question to the text, limited by how well the model reads the
+/// word.
 fn nearness_of(
     words: &[&str],
     best: &[f32],
@@ -217,7 +218,7 @@ fn nearness_of(
     Some(best.get(at)? * legible.get(at)?)
 }
 
-/// Gives credit to names of the question in a unit of another script: "Tamara" is "Тамара" there.
+/// Credits names of the question for their spelling in another script: "Tamara" and "Тамара".
 fn align_names(question: &ParsedQuestion, words: &[&str], best: &[f32], candidate: &mut Candidate) {
     for (term, credit) in question.terms.iter().zip(&mut candidate.credits.all) {
         let at = words.iter().position(|w| *w == term.word);
@@ -291,7 +292,7 @@ fn legibility_of(words: &[&str], comparison: &Comparison, word: &str) -> Option<
     comparison.legible.get(at).copied()
 }
 
-/// Best first; ties in the order of the evidence.
+/// Sorts by score, best first; ties keep the order of the evidence.
 fn sort(order: &mut [Candidate]) {
     order.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.index.cmp(&b.index)));
 }
@@ -302,7 +303,7 @@ struct Mentions {
     near: Vec<Vec<bool>>,
 }
 
-/// A name stays the topic for this many sentences.
+/// A name remains the topic for this many sentences.
 const STILL_SPOKEN_OF: usize = 4;
 
 impl Mentions {
@@ -331,13 +332,14 @@ impl Mentions {
     }
 }
 
-/// Whether neither the unit nor what stands shortly before it contains the name.
+/// Whether neither the unit nor the text shortly before it contains the name.
 fn lacks_name(credits: &Credits, near: Option<&Vec<bool>>, at: usize) -> bool {
     let here = credits.all.get(at).is_some_and(|credit| *credit > 0.0);
     !here && !near.is_some_and(|near| near.get(at).copied().unwrap_or(false))
 }
 
-/// Which names of the question stand in the unit or shortly before it in its section.
+/// For each name of the question: whether the unit, or a unit shortly before it in its section, has
+/// it.
 fn names_near(
     question: &ParsedQuestion,
     units: &[Unit],
@@ -360,7 +362,7 @@ fn names_near(
     seen
 }
 
-/// Which names of the question stand in the unit.
+/// For each term of the question: whether it is a name that the unit contains.
 fn held_names(question: &ParsedQuestion, unit: &Unit) -> Vec<bool> {
     let terms = question.terms.iter();
     terms
@@ -368,8 +370,8 @@ fn held_names(question: &ParsedQuestion, unit: &Unit) -> Vec<bool> {
         .collect()
 }
 
-/// For each note: the share of the question's weight in words that name another note and are
-/// nowhere in this one. The question is about that other note.
+/// For each note: the share of the question's weight in words that name another note and are not in
+/// this one. A high share shows that the question is about the other note.
 fn other_note(question: &ParsedQuestion, found: Found<'_>) -> Vec<f32> {
     let total = question.total();
     let mut named = vec![vec![false; question.terms.len()]; found.notes.len()];
@@ -392,7 +394,7 @@ fn other_note(question: &ParsedQuestion, found: Found<'_>) -> Vec<f32> {
         .collect()
 }
 
-/// The weight of the words that name other notes and are not in this one.
+/// The share of the question's weight in words that name other notes and are not in this one.
 fn share_outside(
     question: &ParsedQuestion,
     held: &[Vec<bool>],
@@ -411,7 +413,7 @@ fn share_outside(
     if total > 0.0 { weight / total } else { 0.0 }
 }
 
-/// A longer sentence with a status word is about something else.
+/// In a longer sentence, a status word describes something other than the note.
 const STATUS_WORDS: usize = 8;
 
 /// The notes that state, in a short line or a property, that they are superseded, rejected or
@@ -424,15 +426,15 @@ fn retired(units: &[Unit]) -> HashSet<usize> {
         .collect()
 }
 
-/// Whether a short line says that its note is no longer in force.
+/// Whether a short line says that its note is not, or no longer, valid.
 fn says_not_in_force(u: &Unit) -> bool {
     matches!(u.form, Form::Sentence | Form::Property)
         && cues::split(&u.plain).count() <= STATUS_WORDS
         && cues::NOT_IN_FORCE.are_in(&u.plain.to_lowercase())
 }
 
-/// The text of a unit that the model compares with the question: under its note's title, its
-/// heading and lead-in; for a row, each cell with its column name.
+/// The text of a unit for the model's comparison: below the note's title, the heading and the
+/// lead-in. In a row, each cell follows the name of its column.
 pub(super) fn compared(found: Found<'_>, index: usize) -> String {
     let Some(unit) = found.unit(index) else {
         return String::new();

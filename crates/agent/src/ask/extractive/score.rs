@@ -1,4 +1,4 @@
-//! How well one unit of evidence answers a question.
+//! Rates how well one unit of evidence answers a question.
 
 use std::collections::HashSet;
 
@@ -23,27 +23,29 @@ pub(super) struct Features {
     pub kind: f32,
     /// The retrieval score of its place as a share of the best one.
     pub rank: f32,
-    /// 1 for a question or a list introduction, less for a pointer to elsewhere.
+    /// 1 for a question or a list introduction, less for a reference to another place.
     pub empty: f32,
-    /// 1 when its note says that it is no longer valid.
+    /// 1 if its note says that it is not, or no longer, valid.
     pub retired: f32,
     /// 1 when its time or number differs from the question's.
     pub time_mismatch: f32,
-    /// Share of the question's weight in words that name another note and are nowhere around it.
+    /// Share of the question's weight in words that name another note and are not around the unit.
     pub other_note: f32,
-    /// 1 when a name of the question is nowhere around it.
+    /// 1 if a name of the question is not around the unit.
     pub unknown_name: f32,
-    /// How surely it lacks what the question asks for, 0 to 2.5.
+    /// How certainly it lacks the kind of answer that the question asks for, 0 to 2.5.
     pub missing_answer_type: f32,
     /// 1 when it is in another language than the question; 0 without a model.
     pub other_language: f32,
 }
 
-/// The score of a unit; `legible` is how well the model reads the question, 0 without a model. The
-/// weights with a model began as softmax regressions ("the passage with the answer is the best
-/// one") on questions of three vaults and on rewordings of them without a word of the note; those
-/// without a model on XQuAD and the example vault; all are rounded. A sentence that answers
-/// nothing, is no longer valid, or is about another thing or time, loses to any that nearly fits.
+/// The score of a unit; `legible` is how well the model reads the question, 0 without a model.
+///
+/// The weights with a model began as softmax regressions ("the passage with the answer is the best
+/// one") on questions of three vaults and on rewordings of them without a word of the note. Those
+/// without a model were fitted on XQuAD and the example vault. All are rounded. A sentence without
+/// an answer, from an invalid note, or about another thing or time ranks below any sentence that
+/// nearly fits.
 pub(super) fn score(f: &Features, legible: f32) -> f32 {
     let with_model = 0.6 * f.covered + 0.95 * f.similar + 0.2 * f.rank + 0.12 * f.kind
         - 0.2 * f.empty
@@ -62,29 +64,31 @@ pub(super) fn score(f: &Features, legible: f32) -> f32 {
     legible * with_model + (1.0 - legible) * without
 }
 
-/// How much of a term's weight counts when it is around the unit instead of in it.
+/// The share of a term's weight that counts if the term is around the unit instead of in it.
 const IN_LEAD: f32 = 0.75;
 const IN_PLACE: f32 = 0.7;
 const IN_HEADING: f32 = 0.85;
-/// For a property: the note's other properties, and the note's first units (this many).
+/// For a property: the shares for the note's other properties, and for the first `BESIDE` units of
+/// the note.
 const IN_PROPERTIES: f32 = 0.55;
 const BESIDE: usize = 24;
 const IN_BEFORE: f32 = 0.5;
-/// A related word (`deliver`, `delivery`) instead of the word itself.
+/// The share for a related word (`deliver`, `delivery`).
 const RELATED: f32 = 0.8;
-/// A synonym (`car`, `automobile`).
+/// The share for a synonym (`car`, `automobile`).
 const SYNONYM: f32 = 0.7;
-/// A word with one letter different from a word that is in no note.
+/// The share for a word that differs by one letter from a word of the question that no note
+/// contains.
 const MISSPELT: f32 = 0.7;
 
 /// How much of each term of the question a unit covers, 0 to 1, in the order of the terms.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Credits {
-    /// Including its surroundings.
+    /// By the unit with its surroundings.
     pub all: Vec<f32>,
     /// By the unit itself.
     pub own: Vec<f32>,
-    /// By the text above it: headings, the note's names, the lead-in. Not discounted.
+    /// By the text above it, without a discount: headings, the note's names, the lead-in.
     pub above: Vec<f32>,
     /// The best cosine of the word with a word of the unit; empty without a model that gives word
     /// vectors.
@@ -264,9 +268,9 @@ pub(super) fn features(
     }
 }
 
-/// How surely the unit lacks what the question asks for: 2.5 for a row with an empty cell, 1 for a
-/// unit without an amount when one is asked for, ½ when it has an amount of something other than
-/// time or length.
+/// How certainly the unit lacks the requested kind of answer: 2.5 for a row with an empty cell; 1
+/// for a unit without the requested amount, phone number or email address; ½ if the question asks
+/// for a time or length and the unit has another number.
 fn missing_answer_type(question: &ParsedQuestion, unit: &Unit) -> f32 {
     let wants = question.wants;
     if answer_type(question, unit) >= 0.0 {
@@ -286,7 +290,7 @@ fn missing_answer_type(question: &ParsedQuestion, unit: &Unit) -> f32 {
     }
 }
 
-/// Whether the unit has a word for an amount that is not named.
+/// Whether the unit has a word for an amount without a number.
 fn says_some(unit: &Unit) -> bool {
     cues::split(&unit.plain.to_lowercase()).any(|word| cues::holds(cues::SOME, word))
 }
@@ -424,7 +428,7 @@ pub(super) fn answer_type(question: &ParsedQuestion, unit: &Unit) -> f32 {
     }
 }
 
-/// A number of at least seven digits, whatever separators are between them.
+/// Whether the text has a number of at least seven digits, with any separators between them.
 fn has_phone(plain: &str) -> bool {
     let mut digits = 0;
     for c in plain.chars() {
@@ -460,7 +464,7 @@ fn is_entry(question: &ParsedQuestion, unit: &Unit) -> bool {
     bounded && !stems.is_empty() && stems.iter().all(|stem| is_asked_or_article(question, stem))
 }
 
-/// Whether the question contains the word, or it is an article.
+/// Whether the word is in the question or is an article.
 fn is_asked_or_article(question: &ParsedQuestion, stem: &String) -> bool {
     let mut terms = question.terms.iter();
     terms.any(|t| t.stem == *stem) || ["a", "an", "the"].contains(&stem.as_str())
@@ -484,7 +488,7 @@ fn has_time(plain: &str) -> bool {
             .any(|w| cues::names_day(w) || (w.len() > 2 && cues::month(w).is_some()))
 }
 
-/// An amount with a unit of time or length, or time in words.
+/// Whether the text has an amount with a unit of time or length, or a time in words.
 fn has_extent(plain: &str) -> bool {
     let digit = |c: char| c.is_ascii_digit();
     let words: Vec<&str> = cues::split(plain).collect();
@@ -511,7 +515,7 @@ fn measures_extent(word: &str) -> bool {
     })
 }
 
-/// A number that is not already in the question and not the year or day of a date.
+/// Whether the text has a number that is not in the question and is not the year or day of a date.
 fn has_number(question: &ParsedQuestion, plain: &str) -> bool {
     let asked = |n: &str| question.terms.iter().any(|t| t.stem == n);
     let words: Vec<&str> = plain.split_whitespace().collect();
@@ -549,8 +553,8 @@ fn is_measure(word: &str) -> bool {
     has_money_mark(word) || local_agent_verify::unit(unit).is_some()
 }
 
-/// A capitalised word that is not in the question. The first word of a sentence is always
-/// capitalised; it counts only when the second is capitalised too.
+/// Whether the text has a capitalised word that is not in the question. The first word of a
+/// sentence is always capitalised; it counts only when the second is capitalised too.
 fn has_name(question: &ParsedQuestion, plain: &str) -> bool {
     cues::split(plain)
         .skip(1)

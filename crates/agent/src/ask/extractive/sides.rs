@@ -1,4 +1,4 @@
-//! Two things compared: the table that contains both, or the best passage about each.
+//! Compares two things: shows the table that contains both, or the best passage about each.
 
 use super::choose::{Choice, around};
 use super::confidence;
@@ -12,8 +12,7 @@ use super::units::{Form, Unit};
 /// Words that only come between two compared things.
 const OPPOSED: &str = "versus vs from than gegenüber";
 
-/// Both sides, with what the notes say about each; `None` when the question does not name two
-/// things.
+/// The best passages about both things; `None` if the question does not name two things.
 pub(super) fn choose(ranked: &Ranked<'_>) -> Option<Choice> {
     let (left, right) = sides(ranked)?;
     if let Some(table) = table(ranked, &left, &right) {
@@ -79,7 +78,7 @@ fn own_terms(side: &[Term], other: &[Term]) -> Vec<Term> {
     own.cloned().collect()
 }
 
-/// Whether the `i`th word is in the list and stands between terms of the question.
+/// Whether the `i`th word is in the list and between terms of the question.
 fn is_between_terms(question: &ParsedQuestion, words: &[&str], list: &str, i: usize) -> bool {
     list.split(' ').any(|w| w == words[i])
         && words[..i].iter().any(|w| term_of(question, w).is_some())
@@ -137,7 +136,8 @@ fn row_has(found: Found<'_>, index: usize, side: &[Term]) -> bool {
     unit.is_some_and(|u| side.iter().any(|t| score::covers(&u.stems, t) > 0.0))
 }
 
-/// The rows about the criterion of the comparison; all rows of a short table if there are none.
+/// The rows about the criterion of the comparison, or all rows of a short table if no row is about
+/// it.
 fn asked_rows(ranked: &Ranked<'_>, all: Vec<usize>, left: &[Term], right: &[Term]) -> Vec<usize> {
     let rows: Vec<usize> = all
         .iter()
@@ -191,7 +191,7 @@ fn best_of(
     around(ranked, candidate.index)
 }
 
-/// The score of a candidate by what is compared; one that only names the other side loses.
+/// The score of a candidate by the criterion; a candidate that only names the other side loses.
 fn score_for_side(ranked: &Ranked<'_>, side: &[Term], other: &[Term], c: &Candidate) -> f32 {
     let terms = ranked.question.terms.iter().zip(&c.credits.own);
     let by: Vec<f32> = terms

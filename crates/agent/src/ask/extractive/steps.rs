@@ -1,4 +1,4 @@
-//! How something is done: the section that explains it, starting with its first step.
+//! Answers "how do I" with the section that explains it, starting with its first step.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use local_agent_text::markdown::BlockKind;
 
 /// A section of at most this many bytes is shown whole.
 const SHORT_SECTION: usize = 1200;
-/// A longer list of steps is cut before the step that exceeds it.
+/// A list of steps is cut at this many bytes, before the step that exceeds it.
 const LONGEST: usize = 4000;
 /// Weight of the heading's match with the question, relative to the best unit.
 const ABOVE: f32 = 0.35;
@@ -62,7 +62,7 @@ pub(super) fn choose(ranked: &Ranked<'_>) -> Option<Choice> {
     }
     shown.keys.push(ranked.unit(first.best.index)?.span.clone());
     let mut out = vec![shown];
-    // A sentence elsewhere, if it fits better than the steps.
+    // A sentence of another section is shown if it fits better than the steps.
     if let Some(best) = ranked
         .best()
         .filter(|best| best.score > first.best.score && confidence::fits(ranked, best))

@@ -7,7 +7,7 @@ use super::rank::Ranked;
 use super::score;
 use super::units::{Form, Unit};
 
-/// The question means a note when its names cover this share of the question.
+/// The question means a note if the note's names cover this share of the question.
 const NAMED: f32 = 0.5;
 /// Maximum number of sections that are shown.
 const MOST: usize = 14;
@@ -45,8 +45,8 @@ fn share_in_names(ranked: &Ranked<'_>, note: usize) -> Option<f32> {
     Some(score::share(&ranked.question, &credits))
 }
 
-/// A short version of a note: all of a short note, or the headings of a longer one and how each
-/// section begins.
+/// A short version of a note: a short note whole, or the headings of a longer one and the beginning
+/// of each section.
 pub(super) fn of_note(ranked: &Ranked<'_>, note: usize) -> Option<Passage> {
     short(ranked, note).or_else(|| skeleton(ranked, note))
 }

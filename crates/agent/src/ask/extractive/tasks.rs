@@ -1,4 +1,4 @@
-//! Open tasks, or completed ones.
+//! Finds open or completed tasks.
 
 use super::calendar;
 use super::choose::Choice;
@@ -8,13 +8,13 @@ use super::rank::Ranked;
 use super::score::Credits;
 use super::units::Unit;
 
-/// A task matches the question when it, its headings and its note cover this share of it.
+/// A task matches if it, its headings and its note together cover this share of the question.
 const BELONGS: f32 = 0.5;
 /// Maximum number of tasks that are shown.
 const MOST: usize = 40;
 
-/// The tasks that a question asks for, by note, and from how many notes they come; `None` if there
-/// are none.
+/// The tasks that a question asks for, by note, and the number of their notes; `None` if no task
+/// matches.
 pub(super) fn choose(ranked: &Ranked<'_>) -> Option<Choice> {
     let chosen = matching(ranked);
     let mut out: Vec<Passage> = Vec::new();
@@ -118,7 +118,7 @@ impl WantedTasks<'_, '_> {
     }
 }
 
-/// Better notes first, in thousandths of a score.
+/// The sort key that puts better notes first, in thousandths of a score.
 fn note_order(ranked: &Ranked<'_>, u: &Unit) -> std::cmp::Reverse<i64> {
     let of = chosen_score(ranked, u.note);
     std::cmp::Reverse((of * 1000.0) as i64)

@@ -93,7 +93,7 @@ fn answer(question: &str, notes: &[(&str, &str)]) -> String {
     shown(question, notes, &extracted)
 }
 
-/// Nothing is presented as the answer.
+/// Asserts that nothing is presented as the answer.
 fn abstains(question: &str, notes: &[(&str, &str)]) {
     let extracted = extracted(question, notes, None);
     assert!(
@@ -358,7 +358,7 @@ fn japanese_questions_are_answered() {
     abstains("駅前の食堂の電話番号は何番ですか。", &[("図書館.md", text)]);
 }
 
-/// A model that rates texts with its words as near.
+/// A model that rates texts with its words as similar.
 struct Near(&'static str);
 
 impl Meaning for Near {
@@ -427,7 +427,7 @@ fn what_leads_in_comes_with_what_it_announces() {
     );
 }
 
-/// Quoted alone, the line in bold holds no claim, so the answer was dropped as "nothing".
+/// The line in bold makes no claim when quoted alone, so the answer was once dropped as "nothing".
 #[test]
 fn a_line_in_bold_comes_with_the_list_below_it() {
     let text = "# Log\n\n**Alarm call never came**\n\n- the phone was flat\n- the porter slept\n";
@@ -552,7 +552,7 @@ proptest::proptest! {
     }
 }
 
-/// Has nearly all words of the question, but for another year.
+/// The sentence has nearly all words of the question but is about another year.
 #[test]
 fn a_sentence_of_another_time_is_no_answer() {
     let notes = [
@@ -608,7 +608,7 @@ fn the_year_of_a_sentence_stands_in_its_folder_its_heading_or_above_it() {
     );
 }
 
-/// The eggs of another recipe.
+/// The only number of eggs belongs to another recipe.
 #[test]
 fn a_sentence_of_another_subject_gives_way_to_nothing() {
     let bread = (
@@ -626,7 +626,7 @@ fn a_sentence_of_another_subject_gives_way_to_nothing() {
     assert!(answer("How long does the banana bread bake?", &[bread, dough]).contains("55 minutes"));
 }
 
-/// "Long" was treated as a word that the answer must contain.
+/// "Long" was once treated as a word that the answer must contain.
 #[test]
 fn how_long_asks_for_an_amount_of_time() {
     let notes = [(
@@ -637,7 +637,7 @@ fn how_long_asks_for_an_amount_of_time() {
     assert!(answer("Wie lange ist die Kündigungsfrist?", &notes).contains("drei Monate"));
 }
 
-/// A row was quoted for its empty cell.
+/// A row was once quoted for its empty cell.
 #[test]
 fn an_empty_cell_is_no_answer() {
     let table = "# Houseplants\n\n| Plant | Water | Repotted |\n| --- | --- | --- |\n| Calathea | every 4 days | |\n\
@@ -907,7 +907,7 @@ fn a_name_is_found_in_another_script() {
     assert!(!extracted(question, &notes, Some(&other)).certain);
 }
 
-/// The answer was the sentence about the colour: it has all words but the one that is asked for.
+/// The answer was once the sentence about the colour, which has all words except the requested one.
 #[test]
 fn another_attribute_of_the_right_thing_is_no_answer() {
     let notes = [(
@@ -942,7 +942,7 @@ fn a_price_is_an_amount() {
     abstains("What did the saw cost?", &notes[..1]);
 }
 
-/// "Was" was taken for the English verb.
+/// "Was" was once taken for the English verb.
 #[test]
 fn german_was_asks_for_a_thing() {
     let kind = |text: &str| {

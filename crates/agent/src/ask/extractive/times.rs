@@ -1,4 +1,4 @@
-//! The newest statement, and everything from certain days.
+//! Finds the newest statement, or everything from certain days.
 
 use std::cmp::Reverse;
 
@@ -10,16 +10,16 @@ use super::rank::{Candidate, Ranked};
 use super::score;
 use super::summary;
 
-/// A unit is about the same thing as the best one when it covers this share of what that one
-/// covers.
+/// A unit is about the same thing as the best one if it covers this share of what the best one
+/// covers …
 const SAME_THING: f32 = 0.8;
 /// … and has this share of the best one's score.
 const NEAR_BEST: f32 = 0.8;
 /// Maximum number of passages for a period.
 const MOST: usize = 8;
 
-/// The newest of the units about the subject of the question, excluding future dates; `None` when
-/// none of them is dated. If the question is only a note's name, a short version of the note.
+/// The newest unit about the subject of the question, excluding future dates; `None` if no such
+/// unit has a date. If the question is only a note's name, a short version of the note.
 pub(super) fn latest(ranked: &Ranked<'_>) -> Option<Choice> {
     let most = ranked
         .order
@@ -66,7 +66,7 @@ fn is_named(ranked: &Ranked<'_>, candidate: &Candidate) -> bool {
     open && names.is_some_and(|names| terms.all(|t| names.contains(&t.stem)))
 }
 
-/// The share of the question that is in a unit or above it, both weighted equally.
+/// The share of the question that is in a unit or above it, with equal weight.
 fn about_it(ranked: &Ranked<'_>, candidate: &Candidate) -> f32 {
     let credits = &candidate.credits;
     let both = credits.own.iter().zip(&credits.above);
@@ -74,7 +74,7 @@ fn about_it(ranked: &Ranked<'_>, candidate: &Candidate) -> f32 {
     score::share(&ranked.question, &best)
 }
 
-/// What was found for the question's days, newest first; `None` if nothing matches them.
+/// The search results for the question's days, newest first; `None` if nothing matches them.
 pub(super) fn in_period(ranked: &Ranked<'_>) -> Option<Choice> {
     let period = ranked.question.period?;
     if ranked.question.is_about_days_alone
@@ -112,7 +112,7 @@ pub(super) fn in_period(ranked: &Ranked<'_>) -> Option<Choice> {
     (!out.is_empty()).then(|| Choice::certain(out))
 }
 
-/// Maximum number of notes for everything of a period.
+/// Maximum number of notes when the question asks for everything from a period.
 const MOST_NOTES: usize = 7;
 
 /// The notes of a period, newest first, each whole or in its short version.

@@ -1,7 +1,6 @@
-//! Values that are not in the notes but follow from several that are: sums, counts, extremes, days
-//! between dates.
+//! Computes values from several values of the notes: sums, counts, extremes, days between dates.
 //!
-//! Everything that goes into a value is shown and cited, with the arithmetic.
+//! All operands are shown and cited, with the arithmetic.
 
 use super::amounts::{self, Amount};
 use super::calendar;
@@ -15,26 +14,26 @@ use super::score;
 use super::tasks;
 use super::units::{Form, Unit};
 
-/// To match the question, the rows of a list or table, and the text above them, must cover this
-/// share of it.
+/// The rows of a list or table match the question if they and the text above them cover this share
+/// of it.
 const ABOUT: f32 = 0.5;
-/// Names of columns for money going out. ("In" is a preposition in most questions.)
+/// Names of columns for expenses. ("In" is a preposition in most questions.)
 const GOES_OUT: &str = "out aus";
 /// Maximum number of rows in one computation.
 const MOST_ROWS: usize = 60;
 
-/// A computed value, and what it was computed from.
+/// A computed value and its operands.
 #[derive(Debug, Clone, PartialEq, Eq, schemars::JsonSchema, serde::Serialize)]
 pub struct Computed {
     /// The kind of computation.
     pub operation: Operation,
     /// The value with its unit.
     pub value: String,
-    /// The calculation as a person would write it.
+    /// The calculation in the form that a person would write.
     pub arithmetic: String,
-    /// How many rows, items or tasks went into it.
+    /// Number of rows, items or tasks that were used.
     pub count: usize,
-    /// How many notes they are in.
+    /// Number of notes that contain them.
     pub notes: usize,
 }
 
@@ -120,7 +119,7 @@ fn keys(ranked: &Ranked<'_>, rows: &[usize]) -> Vec<std::ops::Range<usize>> {
     units.map(|u| u.span.clone()).collect()
 }
 
-/// A table row that is related to the question.
+/// Whether a candidate is a table row that is related to the question.
 fn is_about(ranked: &Ranked<'_>, candidate: &Candidate) -> bool {
     let row = ranked
         .unit(candidate.index)
@@ -143,7 +142,7 @@ fn column(ranked: &Ranked<'_>, candidate: &Candidate) -> Option<Column> {
         .filter(|i| found.unit(*i).is_some_and(|u| !is_total(u)))
         .collect();
     let rows = asked_rows(ranked, &names, all);
-    // An empty cell has nothing of its column's kind: money in, money out.
+    // An empty cell has no amount of its column's kind, such as income or expense.
     let numeric: Vec<usize> = (0..names.len())
         .filter(|c| rows.iter().any(|r| amount_at(found, *r, *c).is_some()))
         .filter(|c| {
@@ -230,7 +229,7 @@ fn is_money(name: Option<&&str>) -> bool {
         || words.any(|w| cues::holds(cues::MONEY_COLUMNS, w))
 }
 
-/// A row that is already the total of the others.
+/// Whether a row is already the total of the others.
 fn is_total(unit: &Unit) -> bool {
     let first = cells(unit)
         .first()
@@ -330,8 +329,7 @@ fn is_in_row(found: Found<'_>, i: usize, t: &Term) -> bool {
         .is_some_and(|u| score::covers(&u.stems, t) > 0.0)
 }
 
-/// How many there are: tasks, rows, or items of a list. A count that a note states in a sentence
-/// comes first.
+/// Counts tasks, rows or items of a list. A count that a note states in a sentence is preferred.
 fn count(ranked: &Ranked<'_>) -> Option<(Computed, Vec<Passage>)> {
     if tasks::are_counted(ranked) {
         let (number, passages) = tasks::count(ranked)?;
@@ -374,7 +372,7 @@ fn count(ranked: &Ranked<'_>) -> Option<(Computed, Vec<Passage>)> {
     Some((counted(items, "items", 1), vec![shown]))
 }
 
-/// A count, with what was counted.
+/// A count, with the word for the counted things.
 fn counted(count: usize, what: &str, notes: usize) -> Computed {
     Computed {
         operation: Operation::Count,
@@ -397,7 +395,7 @@ fn dated<'r>(ranked: &'r Ranked<'_>) -> impl Iterator<Item = (&'r Candidate, &'r
     ranked.order.iter().filter(about).filter_map(with_unit)
 }
 
-/// The days from today to the first coming date of what the question is about.
+/// The days from today to the next date of the question's subject.
 fn days_until(ranked: &Ranked<'_>) -> Option<(Computed, Vec<Passage>)> {
     let today = ranked.question.today;
     let asked = ranked.question.text.to_lowercase();
@@ -417,7 +415,7 @@ fn days_until(ranked: &Ranked<'_>) -> Option<(Computed, Vec<Passage>)> {
     ))
 }
 
-/// The next day that the unit names; one that returns every year is moved to its next time.
+/// The next day that the unit names. A yearly day is moved to its next occurrence.
 fn coming_day(asked: &str, today: calendar::Day, unit: &Unit) -> Option<calendar::Day> {
     let yearly = cues::YEARLY.are_in(asked) && cues::YEARLY.are_in(&unit.plain.to_lowercase());
     let days = calendar::all(&unit.plain)
@@ -429,7 +427,7 @@ fn coming_day(asked: &str, today: calendar::Day, unit: &Unit) -> Option<calendar
     full.or_else(|| calendar::next_without_year(&unit.plain, today))
 }
 
-/// The day, or its next time if it returns every year.
+/// The day, or its next occurrence if it is yearly.
 fn next_time(yearly: bool, today: calendar::Day, day: calendar::Day) -> Option<calendar::Day> {
     match yearly {
         true => calendar::coming(today, day.month, day.day),
@@ -462,7 +460,7 @@ fn is_asked_unit(question: &ParsedQuestion, unit: &Unit) -> bool {
     terms.any(|t| score::covers(&unit.place.names, t) > 0.0 || score::covers(&unit.stems, t) > 0.0)
 }
 
-/// The day in the past that returns every year.
+/// The past day that recurs every year.
 fn birthday(today: calendar::Day, unit: &Unit) -> Option<calendar::Day> {
     let says = cues::YEARLY.are_in(&unit.plain.to_lowercase());
     let mut days = calendar::all(&unit.plain).into_iter();

@@ -30,7 +30,7 @@ pub(super) enum Form {
     Hidden,
 }
 
-/// What is above a unit: the note's names and the headings.
+/// The text above a unit: the note's names and the headings.
 #[derive(Debug, Default)]
 pub(super) struct Place {
     /// The innermost heading, otherwise the note's title.
@@ -44,7 +44,7 @@ pub(super) struct Place {
     pub written: String,
 }
 
-/// Something that can be quoted.
+/// A part of a note that can be quoted.
 #[derive(Debug, Clone)]
 pub(super) struct Unit {
     /// Index of the note.
@@ -75,9 +75,9 @@ pub(super) struct Unit {
     pub rank: f32,
     /// Whether it ends by pointing the reader elsewhere with a link.
     pub points_away: bool,
-    /// Whether it can be quoted as (part of) an answer; the others are only surroundings.
+    /// Whether it can be quoted as an answer or part of one. Other units are only context.
     pub sayable: bool,
-    /// Whether it is a line in bold that serves as a heading: nothing else is in its paragraph, and
+    /// Whether it is a line in bold that serves as a heading: it is the whole paragraph, and
     /// another block follows.
     pub is_bold_heading: bool,
 }
@@ -325,12 +325,12 @@ impl<'a> Cutter<'a> {
     }
 }
 
-/// Whether it introduces what follows: it ends with a colon, or it serves as a heading.
+/// Whether the unit introduces the next block: it ends with a colon or serves as a heading.
 pub(super) fn leads_in(unit: &Unit) -> bool {
     unit.is_bold_heading || unit.plain.trim_end().ends_with([':', '：'])
 }
 
-/// Whether a paragraph is one line in bold that is no sentence.
+/// Whether a paragraph is one line in bold that is not a sentence.
 fn is_all_bold(written: &str) -> bool {
     let inner = ["**", "__"].iter().find_map(|mark| {
         let inner = written.strip_prefix(mark)?.strip_suffix(mark)?;
@@ -358,7 +358,7 @@ fn is_same_fence(last: &Unit, unit: &Unit) -> bool {
         && last.block == unit.block
 }
 
-/// `dueDate`, `due_date`, `due-date` → `due date`.
+/// Splits a key into words: `dueDate`, `due_date`, `due-date` → `due date`.
 fn spaced(key: &str) -> String {
     let mut out = String::with_capacity(key.len() + 4);
     let mut was_lower = false;
@@ -377,7 +377,7 @@ fn spaced(key: &str) -> String {
 }
 
 /// The sentence's bytes without trailing block ids, tags, footnote marks and comments, which are
-/// not read as part of it.
+/// not part of its text.
 fn without_marks(text: &str, span: Range<usize>) -> Range<usize> {
     let (start, mut end) = (span.start, span.end);
     loop {
@@ -401,7 +401,7 @@ fn without_marks(text: &str, span: Range<usize>) -> Range<usize> {
     }
 }
 
-/// `#tag` or `^block-id`.
+/// Whether the word is a `#tag` or a `^block-id`.
 fn is_mark(word: &str) -> bool {
     word.strip_prefix(['#', '^']).is_some_and(|rest| {
         !rest.is_empty()
@@ -411,7 +411,7 @@ fn is_mark(word: &str) -> bool {
     })
 }
 
-/// Whether it is informative on its own.
+/// Whether the unit carries information on its own.
 fn is_sayable(form: Form, raw: &str, words: &str) -> bool {
     match form {
         Form::Code => return true,
@@ -431,12 +431,13 @@ fn is_sayable(form: Form, raw: &str, words: &str) -> bool {
     !hidden && !formula && !words.is_empty() && tells
 }
 
-/// A list of names is an answer; a bare address is not.
+/// Whether links can be an answer: a list of names can, a bare address cannot.
 fn tells_links(words: &str) -> bool {
     !words.contains("://") && words.chars().filter(|c| c.is_alphabetic()).count() > 2
 }
 
-/// At least one word, or four characters of an unspaced script, tags not counted.
+/// Whether the text has at least one word, or four characters of an unspaced script; tags do not
+/// count.
 fn tells(text: &str) -> bool {
     let words = text
         .split_whitespace()
@@ -464,7 +465,7 @@ fn without_links(raw: &str) -> String {
     out + rest
 }
 
-/// The length of the link at the start of `text`; 0 if there is none.
+/// The length of the link at the start of `text`; 0 if `text` does not begin with a link.
 fn link_length(text: &str) -> usize {
     if text.starts_with("[[") {
         return text.find("]]").map_or(0, |i| i + 2);

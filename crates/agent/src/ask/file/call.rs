@@ -1,4 +1,4 @@
-//! The only tool that a model may call here, its call, and the prompt with the result.
+//! The only tool that a model may call here: its call, and the prompt with its result.
 
 use serde_json::{Value, json};
 
@@ -62,7 +62,7 @@ fn parse(reply: &str) -> Option<Value> {
     envelope::parse(reply).map(|envelope| envelope.call)
 }
 
-/// Pass 2: the instructions, the question, the call, and the file as data.
+/// The prompt of pass 2: the instructions, the question, the call, and the file as data.
 pub(super) fn answer_from(nonce: &Nonce, question: &str, read: &TextResult) -> Vec<Message> {
     let code = nonce.as_str();
     let rules = format!(

@@ -10,7 +10,7 @@ use local_agent_text::types::{
     ByteSpan, ChunkKey, HeadingPath, LineSpan, RelPath, Sha256, SourceName,
 };
 
-/// Absolute maximum number of characters.
+/// Hard limit on the number of characters.
 pub(super) const HARD_CAP: usize = 200_000;
 
 /// Minimum number of characters to read.
@@ -29,7 +29,7 @@ pub(super) struct TextResult {
     pub text: String,
 }
 
-/// Which file an answer rests on, and how much of it was read.
+/// The file that an answer uses, and how much of it was read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct FileScope {
     /// `source:path`.
@@ -84,7 +84,7 @@ impl TextResult {
 }
 
 /// Reads the file that `request` names, whole, as evidence. A file of more than `max_chars`
-/// characters is refused, because an answer would rest on a part of it.
+/// characters is refused, because the answer would use only part of it.
 ///
 /// Errors: those of the sandbox; `FILE_READ_ERROR` when it is not UTF-8; `EVIDENCE_INVALID`,
 /// `EVIDENCE_TRUNCATED`.
@@ -154,7 +154,7 @@ fn open(sandbox: &Sandbox, request: &str) -> Result<Text> {
     Ok(Text { at, text })
 }
 
-/// The request cannot be cited.
+/// The failure for a request that cannot be cited.
 fn not_citable(request: &str) -> Failure {
     Failure::new(
         ErrorCode::InvalidArgs,

@@ -1,4 +1,5 @@
-//! The form of an answer about a file: no tables, and one last line that the program writes itself.
+//! Checks the form of an answer about a file. It must not contain a table. The program writes the
+//! last line itself.
 
 /// The reason for rejecting an answer with a table.
 pub(super) const MARKDOWN_TABLE: &str = "MARKDOWN_TABLE";
@@ -19,8 +20,8 @@ pub(super) fn without_footer(reply: &str) -> &str {
     }
 }
 
-/// Whether it contains a table: a separator row and a bar anywhere else, or two consecutive rows
-/// with three bars each.
+/// Whether a body contains a table: a separator row and a bar anywhere else, or two consecutive
+/// rows with three bars each.
 pub(super) fn has_table(body: &str) -> bool {
     let bars = |line: &str| line.matches('|').count();
     let lines: Vec<&str> = body.lines().collect();

@@ -1,7 +1,7 @@
 //! One file, read whole: `ask --read FILE`, or a question that names exactly one readable file.
 //!
-//! The evidence is the file as it was read, and the last line of every answer says how much of the
-//! file was read, and its SHA-256. Claims need no citation of their own, because there is only one
+//! The evidence is the file as it was read. The last line of every answer gives the file's SHA-256
+//! and how much of it was read. Claims need no citation of their own, because there is only one
 //! source; numbers, names, negations and quotes are checked against the whole text.
 //!
 //! When a question names the file, a chat model is first asked which file it wants to read (pass
@@ -11,7 +11,7 @@
 //!
 //! | file | contents |
 //! | --- | --- |
-//! | `pattern` | which questions are about a file |
+//! | `pattern` | recognises questions about a file |
 //! | `contract` | reading the file, and what the result must contain |
 //! | `call` | a model's call of the only tool |
 //! | `form` | tables, calls and footers in a reply |
@@ -55,7 +55,7 @@ pub struct FileQuestion<'a> {
     pub file: &'a str,
     /// Whether the question named it, so that a model has to ask for it.
     pub named_by_question: bool,
-    /// Most characters that the file may have; a longer one is refused.
+    /// Maximum number of characters of the file; a longer file is refused.
     pub max_chars: usize,
     /// How strictly the answer is checked. Its scope is ignored: the whole file is the evidence.
     pub verify: VerifyOptions,
@@ -65,8 +65,8 @@ pub struct FileQuestion<'a> {
     pub today: Day,
 }
 
-/// Answers a question from one file behind `sandbox`, by `chosen`. `embedder` is the model of the
-/// extractive answerer.
+/// Answers a question from one file behind `sandbox` with the answerer `chosen`. `embedder` is the
+/// model of the extractive answerer.
 pub fn ask_file(
     question: &FileQuestion<'_>,
     sandbox: &Sandbox,
@@ -158,7 +158,7 @@ fn frozen(question: &FileQuestion<'_>, excerpt: Excerpt) -> Result<Packed> {
     })
 }
 
-/// What a chat model answers from the file.
+/// Lets a chat model answer from the file.
 fn converse_about(
     question: &FileQuestion<'_>,
     read: &TextResult,
@@ -224,7 +224,7 @@ fn read_hint(question: &FileQuestion<'_>) -> String {
     format!("local-agent ask --read '{}' QUESTION", question.file)
 }
 
-/// Pass 2: the model answers from what was read.
+/// Pass 2: the model answers from the file that was read.
 struct FileTurns<'a> {
     chat: &'a ChatAnswerer,
     packed: &'a Packed,
@@ -232,7 +232,7 @@ struct FileTurns<'a> {
 }
 
 impl<'a> FileTurns<'a> {
-    /// Errors: `INTERNAL_ERROR` when the system gives no random bytes.
+    /// Errors: `INTERNAL_ERROR` if the system provides no random bytes.
     fn new(
         question: &str,
         read: &TextResult,
@@ -269,7 +269,8 @@ impl Turns for FileTurns<'_> {
         Ok(self.packed.first(usize::MAX))
     }
 
-    /// Not a call, without a table, and without a scope line, which the program writes itself.
+    /// Rejects a reply that is a call or has a table, and removes a scope line, which the program
+    /// writes itself.
     fn form<'r>(&self, reply: &'r str) -> Result<ReplyForm<'r>> {
         if call::is_call(reply) {
             let message =
@@ -293,7 +294,7 @@ impl Turns for FileTurns<'_> {
     }
 }
 
-/// How an answer about one file is judged: against the whole file.
+/// The options for verifying an answer about one file: against the whole file.
 pub fn file_options(verify: VerifyOptions) -> VerifyOptions {
     VerifyOptions {
         scope: Scope::File,
@@ -331,7 +332,7 @@ fn extracted(
     of_extracted(extracted, packed, &options(question), question.strict)
 }
 
-/// How rare a term is in the file: its inverse document frequency, with paragraphs as documents.
+/// The rarity of a term in the file: its inverse document frequency, with paragraphs as documents.
 fn rarity(snapshot: &EvidenceSnapshot) -> impl Fn(&str) -> Rarity + use<> {
     let mut counts: HashMap<String, usize> = HashMap::new();
     let mut paragraphs = 0;

@@ -1,4 +1,4 @@
-//! Which questions are about a file: they name one by its extension, or ask to read or summarise
+//! Recognises questions about a file: they name one by its extension, or ask to read or summarise
 //! something with a dot in its name.
 
 use std::sync::OnceLock;
@@ -77,7 +77,7 @@ pub fn unreadable_file(question: &str, sandbox: &Sandbox) -> Option<Failure> {
     sandbox.resolve(name).err()
 }
 
-/// Whether the question asks for the whole file, not something in it.
+/// Whether the question asks for the whole file and not for something in it.
 pub(super) fn wants_summary(question: &str) -> bool {
     static SUMMARY: OnceLock<Option<Regex>> = OnceLock::new();
     let words = r"(?i)\b(summar|sum up|overview|fasse?\b.*\bzusammen|zusammenfass|tl;?dr|what (?:does|do|did|is in)\b.*\b(?:say|contain)\b\s*\??$|what is in\b)|要約|まとめて|总结|概括";

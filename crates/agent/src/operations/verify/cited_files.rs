@@ -10,8 +10,8 @@ use local_agent_text::evidence::{Excerpt, Segment, UnresolvedProblem};
 use local_agent_text::types::{ByteSpan, ChunkKey, HeadingPath, Label, LineSpan, Sha256};
 use local_agent_verify::{CitedPart, FileCitation, FileTarget};
 
-/// Maximum number of bytes of text that one answer may cite. Ever new ranges of lines can be cited,
-/// and each is kept as evidence.
+/// Maximum number of bytes of text that one answer may cite. An answer can cite any number of line
+/// ranges, and each is kept as evidence.
 const MOST_CITED_BYTES: usize = 16 << 20;
 
 /// Reads the cited parts of files, each once.
@@ -53,12 +53,12 @@ impl<'a> CitedFiles<'a> {
         }
     }
 
-    /// What was read, in label order; and what could not be read.
+    /// The excerpts that were read, in label order, and the citations that could not be read.
     pub(super) fn into_parts(self) -> (Vec<Excerpt>, Vec<Unresolved>) {
         (self.excerpts, self.unresolved)
     }
 
-    /// A citation of nothing, as a segment; it is recorded.
+    /// Turns an unreadable citation into a segment and records it.
     pub(super) fn unresolved(
         &mut self,
         written: &str,
@@ -101,7 +101,7 @@ impl<'a> CitedFiles<'a> {
         Some(segments)
     }
 
-    /// The label of a cited part; the part is read if it is new.
+    /// The label of a cited part; a new part is read first.
     fn label(&mut self, target: &FileTarget) -> Result<Label, Problem> {
         let at = find(self.sandbox, target)?;
         let key = (at, target.part.clone());
@@ -211,7 +211,7 @@ fn excerpt(at: &Address, text: &str, part: &CitedPart) -> Result<Excerpt, Proble
     })
 }
 
-/// The file does not have the cited part.
+/// The problem that the file does not have the cited part.
 fn past_the_end(what: String) -> Problem {
     Problem::new(UnresolvedProblem::PastTheEnd, what)
 }

@@ -1,9 +1,9 @@
-//! Checks what happened to the passages that a document cites: a gate against documents that go out
-//! of date.
+//! Finds out whether the passages that a document cites have changed, so that an outdated document
+//! fails a check.
 //!
 //! An earlier passage is known from a lock file of verdicts, or from an earlier version of its
-//! file. A passage that only moved is found by its lines and changes nothing. A changed passage is
-//! judged again at its current location: the claim is still supported, or it is not.
+//! file. A passage that only moved is found by its lines and changes nothing. For a changed
+//! passage, the claim is verified again at the current location.
 
 use std::collections::BTreeMap;
 
@@ -46,13 +46,13 @@ struct LockedClaim {
 pub struct ClaimChange {
     /// The claim, as it is in the document.
     pub claim: String,
-    /// What happened to its passages; if they differ, the greatest change of them.
+    /// The change of its passages; if they differ, the greatest one.
     pub change: Change,
     /// Whether the claim may stay as it is.
     pub holds: bool,
     /// The stable name of the claim's verdict.
     pub verdict: &'static str,
-    /// One or more sentences.
+    /// The explanation in one or more sentences.
     pub why: String,
     /// Where the passage is now, `source:path:lines`, if it is not in the cited place.
     pub now_at: Option<String>,
@@ -127,15 +127,15 @@ impl Lock {
     }
 }
 
-/// The lock file cannot be used.
+/// The failure for a lock file that cannot be used.
 fn bad_lock(why: String) -> Failure {
     Failure::new(ErrorCode::InvalidArgs, format!("The lock file {why}."))
         .with_hint("local-agent verify DOCUMENT --lock FILE --update")
 }
 
-/// Compares a document, judged as it is now, with earlier versions of the files that it cites.
-/// `before` returns such a version; `None`: there was none. Claims that cite no changed file are
-/// left out.
+/// Compares the claims of a verified document with earlier versions of the files that it cites.
+/// `before` returns the earlier version of a file, or `None` if there was none. Claims that cite no
+/// changed file are left out.
 ///
 /// Errors: those of `before`; `INTERNAL_ERROR`.
 pub fn changes_since(
@@ -171,7 +171,8 @@ pub fn changes_since(
     Ok(changes)
 }
 
-/// `find` returns what a claim cited before; `None`: unknown.
+/// Compares the claims with earlier passages. `find` returns the earlier passages of a claim;
+/// `None`: unknown.
 fn changes(
     judged: &Judged,
     sandbox: &Sandbox,
@@ -198,7 +199,7 @@ fn compared(claim: &Claim, passages: &[CitedPassage], sandbox: &Sandbox) -> Resu
             Change::Moved => 1,
             Change::Edited => 2,
         })
-        // The earlier version has no such passage: the file is new, or was shorter.
+        // The earlier version does not have the passage: the file is new, or was shorter.
         .unwrap_or(Change::Edited);
     let as_cited = ClaimChange::as_judged(claim, change);
     if change == Change::Unchanged || as_cited.holds {

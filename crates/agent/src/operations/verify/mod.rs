@@ -1,4 +1,4 @@
-//! Judges answers from any author, for `verify` and MCP.
+//! Verifies answers from any author, for `verify` and MCP.
 //!
 //! With a snapshot, the answer cites `[E1]` or the canonical form. With files, it cites lines,
 //! sections and notes; these are read through a sandbox and become the snapshot. Spans of the
@@ -32,9 +32,9 @@ use parts::Parts;
 /// A report, and the evidence it is based on.
 #[derive(Debug)]
 pub struct Judged {
-    /// What the verifier found. Its spans refer to the answer as given.
+    /// The verifier's report. Its spans refer to the answer as given.
     pub report: Report,
-    /// The evidence: the given snapshot, or what the answer cites.
+    /// The evidence: the given snapshot, or the parts of files that the answer cites.
     pub snapshot: EvidenceSnapshot,
     /// Citations that refer to nothing readable.
     pub unresolved: Vec<Unresolved>,
@@ -43,9 +43,9 @@ pub struct Judged {
 /// A citation that refers to nothing readable.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Unresolved {
-    /// As written.
+    /// The citation as written.
     pub citation: String,
-    /// Why: one sentence.
+    /// The reason, in one sentence.
     pub why: String,
 }
 
@@ -73,7 +73,7 @@ pub fn against_files(answer: &str, sandbox: &Sandbox) -> Result<Judged> {
     let parts = Parts::of(answer, &mut files);
     let (excerpts, unresolved) = files.into_parts();
     let snapshot = EvidenceSnapshot::freeze("", excerpts)?;
-    // The bytes were read a moment ago.
+    // The bytes were read just now.
     let fresh: FreshnessReport = snapshot
         .items()
         .iter()

@@ -1,4 +1,4 @@
-//! An answer as segments: its words, and its citations of files.
+//! Splits an answer into segments: its words, and its citations of files.
 
 use std::ops::Range;
 
@@ -16,7 +16,7 @@ struct CitedPart {
 /// An answer as segments, in order.
 pub(super) struct Parts(Vec<CitedPart>);
 
-/// What an answer contains besides its words.
+/// A part of an answer that is not words.
 enum FoundMark {
     File(FileCitation),
     /// `[E1]`, which means nothing without a snapshot.
@@ -47,7 +47,7 @@ impl Parts {
                 FoundMark::File(citation) => {
                     let written = answer.get(range.clone()).unwrap_or("");
                     let Some(segments) = files.segments(&citation, written) else {
-                        // It was not a citation: its bytes stay text.
+                        // The mark was not a citation, so its bytes remain text.
                         parts.0.truncate(before);
                         continue;
                     };

@@ -1,4 +1,4 @@
-//! A cited passage: how it is stored, and how it is found again in the current file.
+//! A cited passage: how it is stored, and how it is found in the current file.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -16,9 +16,9 @@ use local_agent_text::types::{
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Change {
-    /// Same place and same text.
+    /// It has the same place and the same text.
     Unchanged,
-    /// The same words are on other lines.
+    /// The same text is on other lines.
     Moved,
     /// It was edited.
     Edited,
@@ -50,7 +50,7 @@ pub(super) fn address(item: &EvidenceItem) -> Address {
 /// A passage in the current file.
 pub(super) struct FoundPassage {
     pub change: Change,
-    /// `None`: nothing of it was found.
+    /// The passage now; `None`: no line of it was found.
     pub excerpt: Option<Excerpt>,
 }
 
@@ -124,7 +124,7 @@ impl CitedPassage {
     }
 }
 
-/// The start of the window with most lines of the passage; among equals the one nearest to its old
+/// The start of the window with the most lines of the passage; on a tie, the one nearest to the old
 /// place; `was` if no line remains.
 fn best_window(hashes: &[String], passage: &[String], was: usize) -> usize {
     let known: HashSet<&String> = passage.iter().collect();

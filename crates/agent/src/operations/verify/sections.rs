@@ -1,4 +1,4 @@
-//! Sections and blocks of a note, by the names that links give them.
+//! Finds sections and blocks of a note by the names that links use.
 
 use std::ops::Range;
 

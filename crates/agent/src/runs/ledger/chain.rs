@@ -19,11 +19,11 @@ pub enum LineKind {
     End,
     /// Its record was removed on purpose.
     Prune,
-    /// The head was lost; from here on it is maintained again.
+    /// The head had been lost; from this line on it is maintained again.
     Anchor,
     /// A tool was called.
     Tool,
-    /// A record was entered that was in no ledger. Nothing guarantees it before this line.
+    /// A record that was in no ledger was entered. Nothing confirms it before this line.
     Found,
     /// A record from an earlier ledger was missing when this one was begun.
     Lost,
@@ -33,13 +33,13 @@ pub enum LineKind {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Line {
-    /// Counts from 0.
+    /// The number of the line, from 0.
     pub n: u64,
     /// RFC 3339, UTC.
     pub at: String,
-    /// What is entered.
+    /// The kind of event.
     pub kind: LineKind,
-    /// The run that it concerns; `None`: none.
+    /// The run that it concerns, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run: Option<RunId>,
     /// For a `tool` line.
@@ -49,7 +49,7 @@ pub struct Line {
     /// whole ledger.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub record_sha256: Option<Sha256>,
-    /// It was taken over from an earlier ledger, which is kept; `at` is its time there.
+    /// Whether the line was copied from an earlier ledger, which is kept; `at` is its time there.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub earlier: bool,
     /// SHA-256 of the line before, without its line break; empty in the first line.
@@ -180,8 +180,8 @@ impl Chain {
         last.is_some_and(|(_, sha)| *sha == head.sha256)
     }
 
-    /// Whether some line has this hash: to check against an earlier noted head whether the ledger
-    /// has only grown since.
+    /// Whether some line has this hash. This shows, for a head noted earlier, that the ledger has
+    /// only grown since.
     pub fn holds(&self, sha: &Sha256) -> bool {
         self.lines.iter().any(|(_, own)| own == sha)
     }

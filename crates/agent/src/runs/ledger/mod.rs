@@ -2,8 +2,8 @@
 //! before.
 //!
 //! Changing, removing or reordering a line breaks the chain after it. If the end is cut off, the
-//! chain is still intact; this is detected because `durable.sqlite` knows how far the ledger had
-//! grown. A person who can write both can forge both.
+//! chain is still intact; this is detected because `durable.sqlite` stores the length that the
+//! ledger had. A person who can write both files can forge both.
 //!
 //! A crash may leave a line that the head does not know yet (the ledger is ahead: the line is
 //! accepted, because it continues the chain) or half a line at the end (it was never acknowledged,
@@ -17,8 +17,8 @@
 //! are detected by those two commands.
 //!
 //! A reader reads the heads before the file: the file may have grown meanwhile, and a longer one
-//! that continues the chain is intact. Only if something does not match, it is read again with
-//! writers locked out.
+//! that continues the chain is intact. The file is read again, with writers locked out, only if
+//! something does not match.
 
 mod chain;
 mod queue;
@@ -67,7 +67,7 @@ pub enum Anchor {
 /// A ledger and its head at one moment.
 #[derive(Debug)]
 pub struct LedgerView {
-    /// `None`: there is no ledger.
+    /// The lines; `None`: no ledger exists.
     pub chain: Option<Chain>,
     /// Whether it reaches at least as far as its head; `LEDGER_BROKEN` when it is behind, missing,
     /// or another ledger.
@@ -102,7 +102,7 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Accesses nothing yet.
+    /// A ledger; this accesses no file yet.
     pub fn new(runs_dir: &Path, durable: &Path) -> Self {
         Self {
             runs_dir: runs_dir.to_owned(),
@@ -124,7 +124,7 @@ impl Ledger {
         Ok(JobLock::take_in(folder, LOCK, &holder, PATIENCE)?)
     }
 
-    /// Reads the whole chain. `None`: there is no ledger.
+    /// Reads the whole chain; `None` if no ledger exists.
     pub fn read(&self) -> Result<Option<Chain>> {
         let read = || match StateDirectory::open(&self.runs_dir)? {
             Some(folder) => folder.read_bytes(FILE, u64::MAX),
@@ -145,7 +145,7 @@ impl Ledger {
     /// nothing.
     ///
     /// # Errors
-    /// Only what prevents reading the file.
+    /// Only failures to read the file.
     pub fn look(&self) -> Result<LedgerView> {
         let look = self.look_once()?;
         let settled = match &look.anchor {
@@ -156,7 +156,7 @@ impl Ledger {
         if settled {
             return Ok(look);
         }
-        // Possibly a new ledger was begun, or half a line was cut off, between the two reads.
+        // A new ledger may have been begun, or half a line cut off, between the two reads.
         let _writers_wait = JobLock::share(&self.runs_dir.join(LOCK), PATIENCE);
         self.look_once()
     }
@@ -317,7 +317,7 @@ impl Ledger {
         }
     }
 
-    /// Writes the opening line, or the line that says that the head had been lost.
+    /// Writes the opening line, or the line that records the loss of the head.
     fn open_with(writer: &mut Writer, anchor: &Anchor, is_kept: bool) -> Result<()> {
         match anchor {
             Anchor::Kept => Ok(()),

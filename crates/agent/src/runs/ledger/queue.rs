@@ -1,5 +1,5 @@
 //! Batches the lines of concurrent callers in one process: one of them takes the lock and writes
-//! for all who wait, with a single disk sync. Each returns when its own lines are on the disk.
+//! for all that wait, with a single disk sync. Each returns when its own lines are on the disk.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -57,7 +57,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Enters lines in turn.
+/// Enters lines when the caller's turn comes.
 pub(super) fn enter(ledger: &Ledger, entries: Vec<NewLine>) -> WriteOutcome {
     let key = (ledger.runs_dir.clone(), ledger.durable.clone());
     let queue = Arc::clone(locked(&QUEUES).entry(key).or_default());

@@ -1,9 +1,9 @@
-//! A new ledger after a broken one, and records that are in no ledger.
+//! Begins a new ledger after a broken one, and enters records that are in no ledger.
 //!
-//! The broken ledger is kept. Every line of it that is still confirmed is taken over with the mark
-//! `earlier`. A record without such a line is entered as `found`: from then on changes to it are
-//! detected, and `runs verify` reports that nothing guarantees it before. So no record is lost, and
-//! nothing that was changed earlier passes as original.
+//! The broken ledger is kept. Every line of it that is still confirmed is copied with the mark
+//! `earlier`. A record without such a line is entered as `found`: later changes to it are detected,
+//! and `runs verify` reports that nothing confirms it before. So no record is lost, and no earlier
+//! change passes as original.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -18,12 +18,12 @@ use local_agent_index::store::{Durable, Head};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::Sha256;
 
-/// What happened to the lines and records of earlier ledgers.
+/// The lines and records that a new ledger took over.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Renewed {
-    /// Where the broken ledger is kept; `None`: there was none, or it was not renewed.
+    /// The path of the broken ledger; `None`: it did not exist, or it was not renewed.
     pub aside: Option<PathBuf>,
-    /// Number of confirmed lines taken over.
+    /// Number of confirmed lines that were copied.
     pub lines: usize,
     /// Records entered without confirmation.
     pub found: Vec<RunId>,
@@ -230,7 +230,7 @@ fn is_kept_aside(name: &str) -> bool {
     name.starts_with("ledger.broken-") && name.ends_with(".jsonl")
 }
 
-/// The folder of runs cannot be read.
+/// The failure for a folder of runs that cannot be read.
 fn unreadable_folder(runs_dir: &Path, e: std::io::Error) -> Failure {
     state::refusal(&e).unwrap_or_else(|| {
         Failure::new(

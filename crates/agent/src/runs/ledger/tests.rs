@@ -129,7 +129,7 @@ fn s31_a_change_that_keeps_the_length_is_seen_by_every_reader_and_by_the_next_wr
     assert_eq!(state(&ledger).unwrap(), Anchor::Kept);
 }
 
-/// The head used to be read after the file, so each line written in between raised a false alarm.
+/// The head used to be read after the file, so a line written in between raised a false alarm.
 #[test]
 fn a_reader_beside_writers_never_raises_an_alarm() {
     let (_dir, ledger) = world();
@@ -165,7 +165,7 @@ fn a_reader_beside_writers_never_raises_an_alarm() {
     });
 }
 
-/// If a ledger is set aside while it is read, either the state before or after is seen.
+/// A reader sees the state before or after a ledger is set aside.
 #[test]
 fn a_reader_beside_renewals_never_raises_an_alarm() {
     let (_dir, ledger) = world();
@@ -205,12 +205,12 @@ fn s32_what_a_crash_leaves_is_mended_by_the_next_line() {
     begin(&ledger).unwrap();
     begin(&ledger).unwrap();
     let whole = text(&ledger);
-    // Half a line.
+    // The file ends with half a line.
     std::fs::write(ledger.path(), format!("{whole}{{\"n\":3,\"at\":\"20")).unwrap();
     assert_eq!(state(&ledger).unwrap(), Anchor::Kept);
     begin(&ledger).unwrap();
     assert!(text(&ledger).starts_with(&whole) && text(&ledger).lines().count() == 4);
-    // A complete line that the head does not count.
+    // The file ends with a complete line that the head does not count.
     let mut writer = Writer::open(
         StateDirectory::open(ledger.path().parent().unwrap())
             .unwrap()
@@ -399,7 +399,7 @@ fn lines_that_wait_together_are_each_entered_once() {
                                 .unwrap(),
                             None
                         );
-                        // A caller that returns finds its own lines on the disk.
+                        // When a call returns, its own lines are on the disk.
                         let chain = ledger.read().unwrap().unwrap();
                         assert!(
                             chain

@@ -1,4 +1,4 @@
-//! Appends lines, and cuts off what a crash left half-written.
+//! Appends lines, and cuts off half a line that a crash left.
 
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
@@ -92,8 +92,7 @@ impl Writer {
         self.file.set_len(whole).map_err(|e| self.fail(&e))
     }
 
-    /// What the system reports about the file: if it differs, somebody has written to the file or
-    /// replaced it.
+    /// The file's metadata. If it differs, somebody has written to the file or replaced it.
     pub(super) fn mark(&self) -> Result<String> {
         let meta = self.file.metadata().map_err(|e| self.fail(&e))?;
         Ok(mark_of(&meta))
@@ -141,8 +140,8 @@ impl Writer {
         Ok(())
     }
 
-    /// Writes everything that was added, in one write, and waits for the disk. Returns the new
-    /// head, and the file's mark.
+    /// Writes all added lines in one write and waits for the disk. Returns the new head and the
+    /// file's mark.
     pub(super) fn finish(mut self) -> Result<(Head, String)> {
         self.file
             .seek(SeekFrom::End(0))

@@ -1,6 +1,7 @@
-//! Gemma 3 as an encoder (EmbeddingGemma, Vera et al. 2025): attention looks in both directions.
+//! Gemma 3 as an encoder (EmbeddingGemma, Vera et al. 2025), with bidirectional attention.
 //!
-//! Most layers see only a window of the text around each token, the others all of it.
+//! In most layers, a token attends only to a window of the text around it; in the others, to the
+//! whole text.
 
 use candle_core::{D, Device, Result, Tensor};
 use candle_nn::{
@@ -14,11 +15,11 @@ use crate::models::Gemma3Config;
 /// The network.
 pub(super) struct Gemma3 {
     words: Embedding,
-    /// Every word vector is multiplied by it.
+    /// The factor of every word vector.
     scale: f64,
     whole: Rotation,
     window: Rotation,
-    /// The largest distance of two tokens that see each other in a layer with a window.
+    /// The largest distance between two tokens that attend to each other in a layer with a window.
     reach: usize,
     layers: Vec<Gemma3Layer>,
     norm: RmsNorm,
@@ -27,7 +28,7 @@ pub(super) struct Gemma3 {
 struct Gemma3Layer {
     has_window: bool,
     attention: Attention,
-    /// Before and behind attention, before and behind the feed-forward part.
+    /// The norms before and after attention, and before and after the feed-forward part.
     norms: [RmsNorm; 4],
     gate: Linear,
     up: Linear,
@@ -43,13 +44,13 @@ struct Attention {
     query_norm: RmsNorm,
     key_norm: RmsNorm,
     heads: usize,
-    /// Heads of questions that share one head of keys and values.
+    /// Number of query heads that share one head of keys and values.
     group: usize,
     head: usize,
     scale: f64,
 }
 
-/// A norm of Gemma: the weights in the file are those beyond 1.
+/// A norm of Gemma. The file stores its weights minus 1.
 fn norm(width: usize, eps: f64, tensors: VarBuilder<'_>) -> Result<RmsNorm> {
     Ok(RmsNorm::new((tensors.get(width, "weight")? + 1.0)?, eps))
 }
@@ -104,8 +105,8 @@ fn load_layer(
     )
 }
 
-/// What is added to the scores in a layer with a window: minus infinity where two tokens do not see
-/// each other. `None`: all do.
+/// The attention mask of a layer with a window: minus infinity for tokens that do not attend to
+/// each other. `None` if all do.
 fn mask(tokens: usize, reach: usize) -> Result<Option<Tensor>> {
     if tokens <= reach + 1 {
         return Ok(None);
@@ -116,7 +117,7 @@ fn mask(tokens: usize, reach: usize) -> Result<Option<Tensor>> {
     Tensor::from_vec(scores, (tokens, tokens), &Device::Cpu).map(Some)
 }
 
-/// What is added to the score of two tokens: nothing, or so much that it does not count.
+/// The mask value for two tokens: 0, or minus infinity if they are too far apart.
 fn score_in_reach(reach: usize, from: usize, to: usize) -> f32 {
     match from.abs_diff(to) <= reach {
         true => 0.0,
@@ -206,7 +207,7 @@ impl Attention {
     }
 }
 
-/// The numbers of each head together.
+/// Reshapes the vectors so that the numbers of each head are together.
 fn split_into_heads(batch: usize, tokens: usize, head: usize, x: Tensor) -> Result<Tensor> {
     x.reshape((batch, tokens, (), head))?
         .transpose(1, 2)?

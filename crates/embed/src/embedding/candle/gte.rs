@@ -1,5 +1,5 @@
-//! The encoder of Alibaba's GTE (`new`; Zhang et al. 2024): a BERT with rotated positions and a
-//! gated feed-forward part.
+//! The GTE encoder of Alibaba (`new`; Zhang et al. 2024): a BERT with rotary positions and a gated
+//! feed-forward part.
 
 use candle_core::{D, Result, Tensor};
 use candle_nn::{
@@ -65,8 +65,8 @@ impl Gte {
     }
 }
 
-/// The angles between neighbours. Stretched ones (`ntk`) belong to a base that is larger by the
-/// factor, and are divided by `factor^(2 / head)`.
+/// The rotation angles between adjacent positions. With `ntk` scaling, the base is larger by the
+/// factor, and the angles are divided by `factor^(2 / head)`.
 fn angles(config: &GteConfig) -> Vec<f64> {
     let head = config.hidden_size / config.num_attention_heads;
     let factor = config

@@ -1,6 +1,6 @@
-//! Networks that candle computes, in f32: ModernBERT, Nomic's BERT and Qwen 3 are those of
-//! candle-transformers. It has no MPNet, and its GTE and Gemma 3 do not give the vectors of tokens;
-//! these three are written here with candle's layers.
+//! Networks that candle computes, in f32: ModernBERT, Nomic's BERT and Qwen 3 come from
+//! candle-transformers. That library has no MPNet, and its GTE and Gemma 3 do not return token
+//! vectors, so these three are implemented here with candle's layers.
 //!
 //! One text is computed at a time and nothing is padded.
 
@@ -24,7 +24,7 @@ use gemma3::Gemma3;
 use gte::Gte;
 use mpnet::Mpnet;
 
-/// Prefixes that the names of tensors have in some files and not in others.
+/// Prefixes of tensor names that some files have and others do not.
 const PREFIXES: [&str; 4] = ["model.", "mpnet.", "new.", "nomic_bert."];
 
 /// A loaded network.
@@ -108,15 +108,15 @@ impl CandleNetwork {
             Model::ModernBert(model) => model.forward(&ids, &ids.ones_like()?),
             Model::NomicBert(model) => model.forward(&ids, None, None),
             Model::Gte(model) => model.forward(&ids),
-            // It collects keys and values while it runs. A clone shares the weights and nothing
-            // that was collected.
+            // The model collects keys and values while it runs. A clone shares the weights but not
+            // the collected values.
             Model::Qwen3(model) => model.clone().forward(&ids, 0),
             Model::Gemma3(model) => model.forward(&ids),
         }
     }
 }
 
-/// The tensors of the file under the names that the networks ask for.
+/// The tensors of the file under the names that the networks use.
 fn tensors(files: &ModelFiles) -> Result<VarBuilder<'_>> {
     let bytes = files.weights().as_slice();
     let (_, metadata) =
@@ -127,13 +127,13 @@ fn tensors(files: &ModelFiles) -> Result<VarBuilder<'_>> {
     Ok(tensors.rename_f(move |name| stored_name(&names, name)))
 }
 
-/// The weights are not a safetensors file.
+/// The failure for weights that are not a safetensors file.
 fn unreadable_weights(files: &ModelFiles, e: &dyn std::fmt::Display) -> Failure {
     let reason = format!("its weights are not a safetensors file ({e})");
     invalid(files.id(), &reason)
 }
 
-/// The name of the tensor in the file: with or without one of [`PREFIXES`].
+/// The name of the tensor in the file, with or without one of [`PREFIXES`].
 fn stored_name(names: &HashSet<String>, name: &str) -> String {
     let plain = PREFIXES
         .iter()
@@ -147,8 +147,8 @@ fn stored_name(names: &HashSet<String>, name: &str) -> String {
         .unwrap_or_else(|| name.to_owned())
 }
 
-/// An error of the tensor library. Sizes were checked when the weights were loaded, so this is a bug
-/// of ours.
+/// Converts an error of the tensor library. Sizes were checked when the weights were loaded, so
+/// this is a bug.
 fn failed(error: candle_core::Error) -> Failure {
     Failure::internal(format!("the encoder's arithmetic failed: {error}"))
 }

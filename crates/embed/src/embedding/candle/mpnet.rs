@@ -1,5 +1,5 @@
-//! MPNet (Song et al. 2020): a BERT without token types, whose attention adds a number for the
-//! distance of two tokens.
+//! MPNet (Song et al. 2020): a BERT without token types, whose attention adds a bias for the
+//! distance between two tokens.
 
 use candle_core::{D, Device, Result, Tensor};
 use candle_nn::{
@@ -8,7 +8,7 @@ use candle_nn::{
 
 use crate::models::MpnetConfig;
 
-/// From this distance on, distances are not told apart (as in T5, Raffel et al. 2020).
+/// Larger distances are treated as equal (as in T5, Raffel et al. 2020).
 const LARGEST_DISTANCE: f64 = 128.0;
 
 /// The network.
@@ -17,7 +17,7 @@ pub(super) struct Mpnet {
     positions: Embedding,
     first_position: u32,
     norm: LayerNorm,
-    /// [buckets, heads].
+    /// The biases for distances: [buckets, heads].
     distances: Embedding,
     buckets: usize,
     layers: Vec<MpnetLayer>,
@@ -73,7 +73,7 @@ impl Mpnet {
         Ok(x)
     }
 
-    /// What is added to the scores of every head: [1, heads, tokens, tokens].
+    /// The distance biases for the scores of every head: [1, heads, tokens, tokens].
     fn distance_scores(&self, tokens: usize) -> Result<Tensor> {
         let buckets: Vec<u32> = (0..tokens)
             .flat_map(|from| (0..tokens).map(move |to| (from, to)))
@@ -88,8 +88,8 @@ impl Mpnet {
     }
 }
 
-/// The bucket of the distance between two tokens. One half of the buckets is for tokens behind
-/// `from`; half of each half is for single distances, the rest for ranges that grow by a factor.
+/// The bucket of the distance between two tokens. Half of the buckets are for tokens after `from`.
+/// Half of each half are for single distances, the rest for ranges that grow by a factor.
 fn bucket(from: usize, to: usize, buckets: usize) -> usize {
     let half = buckets / 2;
     let side = if to > from { half } else { 0 };
@@ -138,7 +138,7 @@ impl MpnetLayer {
     }
 }
 
-/// The numbers of each head together.
+/// Reshapes the vectors so that the numbers of each head are together.
 fn split_into_heads(
     batch: usize,
     tokens: usize,

@@ -1,4 +1,4 @@
-//! Positions as rotations of pairs of numbers ("RoPE", Su et al. 2021).
+//! Rotary position embedding ("RoPE", Su et al. 2021).
 
 use candle_core::{Device, Result, Tensor};
 use candle_nn::rotary_emb::rope;
@@ -10,7 +10,7 @@ pub(super) struct Rotation {
 }
 
 impl Rotation {
-    /// The angles of positions below `positions`, for heads of twice as many numbers as `steps` has
+    /// The rotation for `positions` positions. A head has twice as many numbers as `steps` has
     /// angles.
     pub(super) fn new(steps: &[f64], positions: usize) -> Result<Self> {
         let angles: Vec<f32> = (0..positions)
@@ -33,7 +33,7 @@ impl Rotation {
     }
 }
 
-/// The angle between two neighbours, for each pair of numbers of a head: `base^(-2i / head)`.
+/// The angle between adjacent positions, for each pair of numbers of a head: `base^(-2i / head)`.
 pub(super) fn steps(base: f64, head: usize) -> Vec<f64> {
     (0..head / 2)
         .map(|i| base.powf(-2.0 * i as f64 / head as f64))
