@@ -8,7 +8,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use super::jobs::EmbeddingModel;
@@ -21,9 +21,12 @@ use local_agent_index::vectors;
 use local_agent_text::error::{Failure, Result};
 use local_agent_text::types::Fingerprint;
 
-/// Number of engines kept between questions: if more questions run at once, the others open their
-/// own.
+/// How many engines are kept between questions, and how many questions use one at once.
 const KEPT: usize = 4;
+
+/// How long a question waits for one of them before it opens its own. A few searches take that
+/// long; an answer by a chat model takes much longer.
+const PATIENCE: Duration = Duration::from_millis(250);
 
 /// The index with its projections, and the model for embedding questions. A clone shares them.
 #[derive(Clone)]
@@ -41,14 +44,64 @@ struct Shared {
     model: Option<EmbeddingModel>,
     fingerprint: Mutex<Option<Fingerprint>>,
     keeps: bool,
-    engines: Mutex<Vec<Opened>>,
+    engines: Mutex<Engines>,
+    /// Notified when an engine is given back.
+    returned: Condvar,
     embedder: LazyEmbedder<'static>,
+}
+
+/// The engines that stay open.
+#[derive(Default)]
+struct Engines {
+    idle: Vec<Opened>,
+    /// How many questions use one now.
+    lent: usize,
+}
+
+/// An engine that is lent to one question, and is given back at its end.
+struct Lent<'a> {
+    shared: &'a Shared,
+    /// `None`: the question failed or panicked, and the engine is not kept.
+    engine: Option<Opened>,
+}
+
+impl Drop for Lent<'_> {
+    fn drop(&mut self) {
+        let mut engines = hold(&self.shared.engines);
+        engines.lent -= 1;
+        if engines.idle.len() < KEPT {
+            engines.idle.extend(self.engine.take());
+        }
+        drop(engines);
+        self.shared.returned.notify_one();
+    }
 }
 
 /// An engine with the state of the disk just before it was opened.
 struct Opened {
     engine: Engine,
     seen: Seen,
+}
+
+impl Shared {
+    /// Takes an idle engine, if there is one. When [`KEPT`] questions use an engine already, this
+    /// waits until one ends, but not longer than [`PATIENCE`]: more searches at once than there are
+    /// cores are no faster, and need more memory.
+    fn lend(&self) -> (Option<Opened>, Lent<'_>) {
+        let engines = hold(&self.engines);
+        let (mut engines, _) = self
+            .returned
+            .wait_timeout_while(engines, PATIENCE, |engines| engines.lent >= KEPT)
+            .unwrap_or_else(PoisonError::into_inner);
+        engines.lent += 1;
+        let idle = engines.idle.pop();
+        drop(engines);
+        let lent = Lent {
+            shared: self,
+            engine: None,
+        };
+        (idle, lent)
+    }
 }
 
 /// Differs whenever another engine would see other data.
@@ -82,6 +135,7 @@ impl Library {
             fingerprint: Mutex::default(),
             keeps,
             engines: Mutex::default(),
+            returned: Condvar::new(),
             embedder,
         };
         Self {
@@ -130,30 +184,28 @@ impl Library {
 
     /// Runs `work` with an engine that sees the newest published data.
     pub fn with<T>(&self, work: impl FnOnce(&Engine) -> Result<T>) -> Result<T> {
-        let opened = self.open()?;
+        if !self.shared.keeps {
+            return work(&self.open(None)?.engine);
+        }
+        let (idle, mut lent) = self.shared.lend();
+        let opened = self.open(idle)?;
         let done = work(&opened.engine);
         // An engine that cannot end its transaction is not kept.
-        if self.shared.keeps && opened.engine.pause().is_ok() {
-            let mut engines = hold(&self.shared.engines);
-            if engines.len() < KEPT {
-                engines.push(opened);
-            }
-        }
+        lent.engine = opened.engine.pause().is_ok().then_some(opened);
         done
     }
 
-    fn open(&self) -> Result<Opened> {
+    /// The idle engine if it sees the newest published data, otherwise a new one.
+    fn open(&self, idle: Option<Opened>) -> Result<Opened> {
         let fingerprint = self.fingerprint()?;
         // Checked first: if something changes while the engine is opened, the next question opens
         // another one.
         let seen = self.look();
-        loop {
-            let Some(kept) = hold(&self.shared.engines).pop() else {
-                break;
-            };
-            if kept.seen == seen && kept.engine.resume().unwrap_or(false) {
-                return Ok(kept);
-            }
+        if let Some(idle) = idle
+            && idle.seen == seen
+            && idle.engine.resume().unwrap_or(false)
+        {
+            return Ok(idle);
         }
         let engine = Engine::open(
             &self.shared.index_db,
