@@ -1,6 +1,7 @@
 //! A text parsed for comparison: words, atoms, and where each stem is. Made once for every item of
 //! evidence.
 
+use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::ops::Range;
 
@@ -81,45 +82,51 @@ impl Postings {
         let Ok(at) = self.keys.binary_search(&key) else {
             return &[];
         };
-        let end = |at: Option<usize>| {
-            at.and_then(|at| self.ends.get(at))
-                .map_or(0, |end| *end as usize)
-        };
-        self.sentences
-            .get(end(at.checked_sub(1))..end(Some(at)))
-            .unwrap_or(&[])
+        let start = at.checked_sub(1).map_or(0, |before| self.end_of(before));
+        self.sentences.get(start..self.end_of(at)).unwrap_or(&[])
+    }
+
+    /// Where the sentences of the key at `at` end.
+    fn end_of(&self, at: usize) -> usize {
+        self.ends.get(at).map_or(0, |end| *end as usize)
     }
 }
 
 /// Sorts ascending. Keys are stem numbers, which are small: if there are not many more keys than
 /// pairs, a counting sort is used, first by sentence, then by key.
 fn sorted(mut pairs: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
-    let most =
-        |of: fn(&(u32, u32)) -> u32| pairs.iter().map(of).max().map_or(0, |most| most as usize);
-    let (keys, sentences) = (most(|pair| pair.0), most(|pair| pair.1));
+    let (keys, sentences) = (
+        highest(&pairs, |pair| pair.0),
+        highest(&pairs, |pair| pair.1),
+    );
     if pairs.len() < 64 || keys.max(sentences) > pairs.len() * 4 {
         pairs.sort_unstable();
         return pairs;
     }
-    let mut place = |of: fn(&(u32, u32)) -> u32, most: usize| {
-        let mut starts = vec![0_usize; most + 2];
-        for pair in &pairs {
-            starts[of(pair) as usize + 1] += 1;
-        }
-        for key in 1..starts.len() {
-            starts[key] += starts[key - 1];
-        }
-        let mut out = vec![(0, 0); pairs.len()];
-        for pair in &pairs {
-            let next = &mut starts[of(pair) as usize];
-            out[*next] = *pair;
-            *next += 1;
-        }
-        pairs = out;
-    };
-    place(|pair| pair.1, sentences);
-    place(|pair| pair.0, keys);
-    pairs
+    let by_sentence = counting_sort(&pairs, |pair| pair.1, sentences);
+    counting_sort(&by_sentence, |pair| pair.0, keys)
+}
+
+fn highest(pairs: &[(u32, u32)], of: fn(&(u32, u32)) -> u32) -> usize {
+    pairs.iter().map(of).max().map_or(0, |most| most as usize)
+}
+
+/// Sorts by one part, which is at most `most`; pairs with the same stay in their order.
+fn counting_sort(pairs: &[(u32, u32)], of: fn(&(u32, u32)) -> u32, most: usize) -> Vec<(u32, u32)> {
+    let mut starts = vec![0_usize; most + 2];
+    for pair in pairs {
+        starts[of(pair) as usize + 1] += 1;
+    }
+    for key in 1..starts.len() {
+        starts[key] += starts[key - 1];
+    }
+    let mut out = vec![(0, 0); pairs.len()];
+    for pair in pairs {
+        let next = &mut starts[of(pair) as usize];
+        out[*next] = *pair;
+        *next += 1;
+    }
+    out
 }
 
 /// The weight of a word that is only similar: the first five letters of the stems are the same.
@@ -235,21 +242,26 @@ impl Reading {
     /// Its capitalised words.
     pub(crate) fn capitals(&self) -> &Capitals {
         self.capitals.get_or_init(|| {
-            let capital = || {
-                self.text
-                    .tokens
-                    .iter()
-                    .filter(|t| t.capital)
-                    .map(|t| self.word(t))
-            };
-            let mut words: Vec<String> = capital().map(|w| lower_case(w).into_owned()).collect();
+            let lower = self.capital_words().map(|w| lower_case(w).into_owned());
+            let mut words: Vec<String> = lower.collect();
             words.sort_unstable();
             words.dedup();
+            let letters = self.capital_words().filter_map(|w| w.chars().next());
             Capitals {
                 words,
-                letters: capital().filter_map(|w| w.chars().next()).collect(),
+                letters: letters.collect(),
             }
         })
+    }
+
+    fn capital_words(&self) -> impl Iterator<Item = &str> {
+        let capital = self.text.tokens.iter().filter(|t| t.capital);
+        capital.map(|t| self.word(t))
+    }
+
+    /// Whether the stem appears as a word in lower case.
+    pub(crate) fn has_uncapitalised(&self, id: u32) -> bool {
+        self.text.tokens.iter().any(|t| t.id == id && !t.capital)
     }
 
     /// One sentence.
@@ -265,6 +277,16 @@ impl Reading {
     /// The text of a token as written.
     pub(crate) fn word(&self, token: &Token) -> &str {
         self.normal.get(token.start..token.end).unwrap_or("")
+    }
+
+    /// The text of a token in lower case.
+    pub(crate) fn lower_word(&self, token: &Token) -> Cow<'_, str> {
+        lower_case(self.word(token))
+    }
+
+    /// An atom as written.
+    pub(crate) fn shown_atom(&self, atom: &Atom) -> &str {
+        self.normal.get(atom.bytes.clone()).unwrap_or("")
     }
 
     /// The atoms that begin in sentence `n`.
