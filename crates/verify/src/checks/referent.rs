@@ -1,7 +1,7 @@
 //! L4: a number or a name belongs to the thing that the claim names; and C38: another item gives a
 //! different number.
 
-use super::align::Alignment;
+use super::align::{Aligned, Alignment};
 use super::{Case, Extent, names};
 use crate::Code;
 use crate::atoms::{self as a, What};
@@ -20,6 +20,48 @@ struct CandidatePlace<'a> {
     sentence: usize,
 }
 
+impl<'a> CandidatePlace<'a> {
+    fn is_in(&self, aligned: &Aligned<'_>) -> bool {
+        self.sentence == aligned.sentence && std::ptr::eq(self.reading, aligned.source.reading)
+    }
+
+    /// The tokens of its segment.
+    fn tokens(&self) -> &'a [Token] {
+        let tokens = &self.reading.text.tokens;
+        tokens.get(self.segment.clone()).unwrap_or(&[])
+    }
+
+    /// The tokens of its segment besides its own.
+    fn others(&self) -> impl Iterator<Item = &'a Token> {
+        let tokens = self.tokens().iter().enumerate();
+        tokens
+            .filter(|(i, _)| !self.own.contains(&(self.segment.start + i)))
+            .map(|(_, t)| t)
+    }
+
+    /// The stems of the other words with content, and of numbers.
+    fn words(&self) -> Vec<u32> {
+        let counted = self.others().filter(|t| t.is_content_or_number());
+        counted.map(|t| t.id).collect()
+    }
+
+    /// Whether it has a name besides its own that is not among these words.
+    fn has_other_name(&self, words: &[&Token]) -> bool {
+        self.others()
+            .any(|t| names::is_name(t) && !words.iter().any(|w| w.id == t.id))
+    }
+
+    fn has_name(&self) -> bool {
+        self.tokens().iter().any(names::is_name)
+    }
+
+    /// The share of the claim's words in its sentence; 0 if that is not among the nearest.
+    fn share(&self, alignment: &Alignment<'_>) -> f64 {
+        let aligned = alignment.0.iter().find(|a| self.is_in(a));
+        aligned.map_or(0.0, |a| a.share)
+    }
+}
+
 /// Maximum number of places that are compared; bounds the work on hostile evidence.
 const MOST_PLACES: usize = 64;
 
@@ -27,8 +69,11 @@ const MOST_PLACES: usize = 64;
 pub(super) fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<(Code, String)> {
     // Whether the claim also names a thing of a source: computed once, however often the claim
     // names such things.
-    let unasked = |source: &super::Source<'_>| vec![None; things(source.reading).len()];
-    let mut asked: Vec<Vec<Option<bool>>> = case.cited.iter().map(unasked).collect();
+    let mut asked: Vec<Vec<Option<bool>>> = case
+        .cited
+        .iter()
+        .map(|source| vec![None; things(source.reading).len()])
+        .collect();
     for (own, kind) in things(case.claim) {
         // Names are in many sentences; `binding` checks them.
         if matches!(kind, Thing::Name(_)) {
@@ -42,8 +87,9 @@ pub(super) fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<(Code,
                     break;
                 }
                 let same = kind.same(other);
-                let mut mentioned = || *asked.get_or_insert_with(|| mentioned(case.claim, other));
-                let rival = !same && kind.is_rival(other) && !mentioned();
+                let rival = !same
+                    && kind.is_rival(other)
+                    && !*asked.get_or_insert_with(|| mentioned(case.claim, other));
                 if same || rival {
                     let sentence = source.reading.sentence_of(range.start);
                     let place = CandidatePlace {
@@ -69,15 +115,12 @@ pub(super) fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<(Code,
             .tokens
             .iter()
             .enumerate()
-            .filter(|(i, t)| !own.contains(i) && (t.is_content() || t.number))
+            .filter(|(i, t)| !own.contains(i) && t.is_content_or_number())
             .map(|(_, t)| t)
             .collect();
         // If the nearest sentence contains the thing itself, only its neighbours there can be meant
         // instead, except when it is a table row that is the nearest only because of that thing.
         let nearest = alignment.best().filter(|b| b.share >= 0.5)?;
-        let there = |p: &CandidatePlace<'_>| {
-            p.sentence == nearest.sentence && std::ptr::eq(p.reading, nearest.source.reading)
-        };
         let for_itself = is_row(nearest.source.reading, nearest.sentence)
             && !nearest
                 .source
@@ -85,9 +128,9 @@ pub(super) fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<(Code,
                 .tokens_of(nearest.sentence)
                 .iter()
                 .any(|t| wanted.iter().any(|w| w.id == t.id));
-        if here.iter().any(there) && !for_itself {
-            here.retain(there);
-            rivals.retain(there);
+        if here.iter().any(|p| p.is_in(nearest)) && !for_itself {
+            here.retain(|p| p.is_in(nearest));
+            rivals.retain(|p| p.is_in(nearest));
         }
         if rivals.is_empty() {
             continue;
@@ -258,18 +301,7 @@ fn beats(
     wanted: &[&Token],
     alignment: &Alignment<'_>,
 ) -> bool {
-    let words = |p: &CandidatePlace<'_>| -> Vec<u32> {
-        let tokens = p.reading.text.tokens.get(p.segment.clone()).unwrap_or(&[]);
-        tokens
-            .iter()
-            .enumerate()
-            .filter(|(i, t)| {
-                !p.own.contains(&(p.segment.start + i)) && (t.is_content() || t.number)
-            })
-            .map(|(_, t)| t.id)
-            .collect()
-    };
-    let (theirs, ours) = (words(rival), words(here));
+    let (theirs, ours) = (rival.words(), here.words());
     let only_rival: Vec<&&Token> = wanted
         .iter()
         .filter(|t| theirs.contains(&t.id) && !ours.contains(&t.id))
@@ -283,23 +315,11 @@ fn beats(
     let one_sentence = rival.sentence == here.sentence && std::ptr::eq(rival.reading, here.reading);
     // Each clause has its own name, and the claim gives the other one: "Iberian sales grew 8 %,
     // Nordic sales 2 %".
-    let foreign_name = |p: &CandidatePlace<'_>| {
-        let tokens = p
-            .reading
-            .text
-            .tokens
-            .get(p.segment.clone())
-            .unwrap_or(&[])
-            .iter()
-            .enumerate();
-        tokens
-            .filter(|(i, _)| !p.own.contains(&(p.segment.start + i)))
-            .any(|(_, t)| names::is_name(t) && !wanted.iter().any(|w| w.id == t.id))
-    };
+
     let contrast = one_sentence
         && only_rival.iter().any(|t| names::is_name(t))
-        && foreign_name(here)
-        && !foreign_name(rival);
+        && here.has_other_name(wanted)
+        && !rival.has_other_name(wanted);
     if contrast {
         return true;
     }
@@ -316,36 +336,20 @@ fn beats(
         let framed = theirs
             .iter()
             .any(|id| ours.contains(id) && wanted.iter().any(|t| t.id == *id));
-        let name = |p: &CandidatePlace<'_>| {
-            p.reading
-                .text
-                .tokens
-                .get(p.segment.clone())
-                .unwrap_or(&[])
-                .iter()
-                .any(names::is_name)
-        };
-        return framed || only_rival.len() >= 2 || name(here) && name(rival) && !p_is_name(here);
+        let named = here.has_name() && rival.has_name() && !is_one_name(here);
+        return framed || only_rival.len() >= 2 || named;
     }
     // In another sentence: that one must be about the whole claim, and this one hardly.
-    let share = |p: &CandidatePlace<'_>| {
-        let of = alignment
-            .0
-            .iter()
-            .find(|a| a.sentence == p.sentence && std::ptr::eq(a.source.reading, p.reading));
-        of.map_or(0.0, |a| a.share)
-    };
-    let name = p_is_name(here);
-    !name
-        && share(rival) >= 0.5
+    !is_one_name(here)
+        && rival.share(alignment) >= 0.5
         && (only_rival.len() >= 2
             || only_rival.iter().any(|t| t.capital || t.number)
-            || share(here) == 0.0)
+            || here.share(alignment) == 0.0)
 }
 
 /// Whether the thing at a place is a name: names appear in many sentences, and rarely is one
 /// occurrence meant alone.
-fn p_is_name(place: &CandidatePlace<'_>) -> bool {
+fn is_one_name(place: &CandidatePlace<'_>) -> bool {
     place
         .reading
         .text
