@@ -222,6 +222,12 @@ impl Token {
         self.entry.map_or(&[], |e| e.pairs.as_slice())
     }
 
+    /// Whether both are on the same side of a pair of opposites.
+    pub(crate) fn is_on_one_side_with(&self, other: &Self) -> bool {
+        let mut pairs = self.pairs().iter();
+        pairs.any(|pair| other.pairs().contains(pair))
+    }
+
     /// Whether the other is the opposite of it in one of its pairs.
     pub(crate) fn is_opposite_of(&self, other: &Self) -> bool {
         self.pairs()

@@ -105,8 +105,11 @@ pub(crate) struct Findings {
 
 impl Findings {
     fn worded(&mut self, effect: Effect, found: impl IntoIterator<Item = (Code, String)>) {
-        let objection = |(code, why)| Objection::new(code, effect, Detail::Pointer { why });
-        self.objections.extend(found.into_iter().map(objection));
+        self.objections.extend(
+            found
+                .into_iter()
+                .map(|(code, why)| Objection::new(code, effect, Detail::Pointer { why })),
+        );
     }
 
     fn add(&mut self, found: impl IntoIterator<Item = (Code, String)>) {
@@ -189,8 +192,11 @@ pub(crate) fn conflicts(case: &Case<'_>) -> Findings {
 }
 
 fn ratio(part: usize, of: usize) -> f64 {
-    let number = |n: usize| f64::from(u32::try_from(n).unwrap_or(u32::MAX));
-    number(part) / number(of.max(1))
+    as_float(part) / as_float(of.max(1))
+}
+
+fn as_float(count: usize) -> f64 {
+    f64::from(u32::try_from(count).unwrap_or(u32::MAX))
 }
 
 fn place(cited: &[Source<'_>], window: Window) -> Option<(Label, Range<usize>)> {
@@ -199,6 +205,16 @@ fn place(cited: &[Source<'_>], window: Window) -> Option<(Label, Range<usize>)> 
         source.item.label,
         source.reading.sentence(window.best)?.bytes.clone(),
     ))
+}
+
+/// How much of a claim a window supports. Numbers were already checked in every notation; here only
+/// words are counted.
+fn score_of_words(case: &Case<'_>, readings: &[&Reading], window: &Window) -> f64 {
+    let measured = measure(case.claim, readings, window, case.lexicon);
+    weights().score(&Features {
+        numbers: 1.0,
+        ..measured
+    })
 }
 
 /// L6: too few of the words are in the cited text; and which item has more of them.
@@ -212,15 +228,7 @@ fn low_support(
     let Some(window) = window.filter(|_| !foreign) else {
         return;
     };
-    // Numbers were already checked in every notation; here only words are counted.
-    let score = |readings: &[&Reading], window: &Window| {
-        let measured = measure(case.claim, readings, window, case.lexicon);
-        weights().score(&Features {
-            numbers: 1.0,
-            ..measured
-        })
-    };
-    let own = score(readings, &window);
+    let own = score_of_words(case, readings, &window);
     // "Three notes mention it" is said about the notes, not by them.
     let about = case.cited.len() > 1
         && case.claim.text.tokens.iter().any(|t| {
@@ -252,7 +260,8 @@ fn low_support(
     };
     let better = case.others.iter().filter_map(|other| {
         let found = best_window(case.claim, &[other.reading], case.lexicon)?;
-        (found.share >= window.share + BETTER && score(&[other.reading], &found) >= wanted)
+        (found.share >= window.share + BETTER
+            && score_of_words(case, &[other.reading], &found) >= wanted)
             .then_some((found.share, other.item.label))
     });
     let best = better.fold(None, |best: Option<(f64, Label)>, one| {

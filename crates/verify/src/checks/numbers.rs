@@ -5,7 +5,7 @@ use super::atoms::{all, readings};
 use super::{Case, Effect, Extent, derive, names};
 use crate::atoms::{self as a, Atom, Bound, Literal, Number, What};
 use crate::reading::Reading;
-use crate::text::{Token, has_stem, lower_case};
+use crate::text::{Token, has_stem};
 use crate::{Code, Derivation};
 
 /// How close "about" must be, and how far above a bound a number may be to support "more than".
@@ -203,7 +203,7 @@ fn counts_a_unit(n: &Number, m: &Number, atom: &Atom, reading: &Reading) -> bool
     };
     let before = atom.tokens.start.checked_sub(1);
     let before = before.and_then(|at| reading.text.tokens.get(at));
-    let named = before.and_then(|t| a::unit(&lower_case(reading.word(t))));
+    let named = before.and_then(|t| a::unit(&reading.lower_word(t)));
     named.is_some_and(|named| a::equal_amounts(1.0, unit, 1.0, named))
 }
 

@@ -1,12 +1,14 @@
 //! L5: the status of a plan or thing is the one that the cited text gives.
 
+use std::borrow::Cow;
+
 use super::nearest::{Near, Pairing, sentence};
 use super::{Case, Effect};
 use crate::Code;
 use crate::finding::{Detail, Objection};
 use crate::reading::Reading;
 use crate::tables::Status;
-use crate::text::{Token, lower_case};
+use crate::text::Token;
 
 /// How much of a statement must be the same.
 const ALIKE: f64 = 0.33;
@@ -30,8 +32,9 @@ fn excludes(own: Status, theirs: Status) -> bool {
 
 /// A status of the claim that its nearest statements contradict.
 pub(super) fn check(case: &Case<'_>, pairings: &[Pairing<'_>]) -> Vec<Objection> {
-    let one = |pairing: &Pairing<'_>| compare(case, pairing).or_else(|| silent(case, pairing));
-    let found = pairings.iter().filter_map(one);
+    let found = pairings
+        .iter()
+        .filter_map(|pairing| compare(case, pairing).or_else(|| silent(case, pairing)));
     found.chain(early(case)).take(1).collect()
 }
 
@@ -86,16 +89,21 @@ const TENSE: usize = 4;
 /// When the event that word `at` names happens, judged by the words before it.
 fn tense(reading: &Reading, tokens: &[Token], at: usize) -> Tense {
     let before = tokens.get(at.saturating_sub(TENSE)..at).unwrap_or(&[]);
-    let words: Vec<_> = before.iter().map(|t| lower_case(reading.word(t))).collect();
-    let has = |word: &str| words.iter().any(|w| w == word);
+    let words: Vec<_> = before.iter().map(|t| reading.lower_word(t)).collect();
     let to_be = words.windows(2).any(|w| w[0] == "to" && w[1] == "be");
-    if has("will") || has("planned") || to_be {
-        Tense::Future
-    } else if has("already") || has("been") && (has("has") || has("have") || has("had")) {
+    if to_be || has_one_of(&words, &["will", "planned"]) {
+        return Tense::Future;
+    }
+    let has_been = has_one_of(&words, &["been"]) && has_one_of(&words, &["has", "have", "had"]);
+    if has_been || has_one_of(&words, &["already"]) {
         Tense::Done
     } else {
         Tense::Open
     }
+}
+
+fn has_one_of(words: &[Cow<'_, str>], wanted: &[&str]) -> bool {
+    words.iter().any(|word| wanted.contains(&&**word))
 }
 
 /// From this share on, a claim repeats what a rejected plan says.
@@ -115,7 +123,7 @@ fn silent(case: &Case<'_>, pairing: &Pairing<'_>) -> Option<Objection> {
             || t.negates()
             || t.turns()
             || t.status().is_some()
-            || t.pairs().iter().any(|p| turned.pairs().contains(p))
+            || t.is_on_one_side_with(turned)
     });
     if told || claim.iter().filter(|t| t.is_content()).count() < 3 {
         return None;
@@ -134,14 +142,14 @@ fn compare(case: &Case<'_>, pairing: &Pairing<'_>) -> Option<Objection> {
     let status = token.status()?;
     let mut clash: Option<(&Near<'_>, &Token)> = None;
     for near in &pairing.near {
-        let tokens = near.source.reading.tokens_of(near.statement.sentence);
-        let same = |e: &Token| e.id == token.id || e.status() == Some(status) && !e.negated;
-        if tokens.iter().any(same) {
+        let mut tokens = near.sentence_tokens().iter();
+        let mut same = tokens.clone();
+        if same.any(|e| e.id == token.id || e.status() == Some(status) && !e.negated) {
             return None;
         }
-        let excluded =
-            |e: &&Token| !e.negated && e.status().is_some_and(|theirs| excludes(status, theirs));
-        clash = clash.or(tokens.iter().find(excluded).map(|e| (near, e)));
+        let excluded = tokens
+            .find(|e| !e.negated && e.status().is_some_and(|theirs| excludes(status, theirs)));
+        clash = clash.or(excluded.map(|e| (near, e)));
     }
     let (near, other) = clash?;
     let effect = if best.share >= SAME {
