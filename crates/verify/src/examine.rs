@@ -237,19 +237,6 @@ impl<'a> Court<'a> {
         if says_nothing_new(&unit.words) || !(titled || asks(&unit.words)) {
             return None;
         }
-        let mut labels: Vec<Label> = self
-            .resolved
-            .iter()
-            .filter(|r| r.is_good())
-            .flat_map(|r| r.labels.iter().copied())
-            .collect();
-        labels.extend(
-            self.answer
-                .quotes
-                .iter()
-                .filter(|q| q.cited)
-                .map(|q| q.label),
-        );
         let question = Reading::claim(
             Normal::of(self.snapshot.question()).as_str(),
             &mut self.texts.lexicon().borrow_mut(),
@@ -258,48 +245,63 @@ impl<'a> Court<'a> {
             Normal::of(&unit.words).as_str(),
             &mut self.texts.lexicon().borrow_mut(),
         );
-        let (cited, _) = self.sources(&labels);
+        let (cited, _) = self.sources(&self.labels_of_answer());
         let around = self.around(&cited);
-        let lexicon = self.texts.lexicon().borrow();
         let readings: Vec<&Reading> = cited
             .iter()
             .map(|s| s.reading)
             .chain([&question, &*around])
             .collect();
-        let tokens = claim.text.tokens.as_slice();
-        // "The boiler runs at 9 bar".
-        let amount = tokens.iter().find(|t| {
-            t.number && is_before_a_unit(&claim, t) && !is_in_any(&readings, t.id, &lexicon)
-        });
-        if let Some(t) = amount {
-            return Some((Code::Uncited, stands_nowhere(claim.word(t))));
-        }
-        let content: Vec<&Token> = tokens
-            .iter()
-            .filter(|t| {
-                t.is_content() && !is_usual_in_titles(claim.word(t)) && !is_item_number(&claim, t)
-            })
-            .collect();
-        let strange: Vec<&Token> = content
-            .iter()
-            .copied()
-            .filter(|t| !is_in_any(&readings, t.id, &lexicon))
-            .collect();
         let is_header = unit.role == BlockRole::TableHeader;
-        let may_oppose = content.len() > 1 && !is_header;
-        let odd = strange
-            .iter()
-            .find(|t| {
-                is_telling(t)
-                    || may_oppose && !t.pairs().is_empty()
-                    || is_act_of_a_thing(&claim, &content, t)
-            })
-            .or_else(|| {
-                let mostly_strange = content.len() >= 3 && strange.len() * 2 > content.len();
-                strange.first().filter(|_| !is_header && mostly_strange)
-            })?;
+        let lexicon = self.texts.lexicon().borrow();
+        let odd = word_that_claims(&claim, is_header, &readings, &lexicon)?;
         Some((Code::Uncited, stands_nowhere(claim.word(odd))))
     }
+
+    /// All items that the answer cites properly.
+    fn labels_of_answer(&self) -> Vec<Label> {
+        let good = self.resolved.iter().filter(|r| r.is_good());
+        let cited = self.answer.quotes.iter().filter(|q| q.cited);
+        good.flat_map(|r| r.labels.iter().copied())
+            .chain(cited.map(|q| q.label))
+            .collect()
+    }
+}
+
+/// The word of a title that makes it a claim of its own: one that no reading has.
+fn word_that_claims<'c>(
+    claim: &'c Reading,
+    is_header: bool,
+    readings: &[&Reading],
+    lexicon: &Lexicon,
+) -> Option<&'c Token> {
+    let tokens = claim.text.tokens.as_slice();
+    // "The boiler runs at 9 bar".
+    let amount = tokens
+        .iter()
+        .find(|t| t.number && is_before_a_unit(claim, t) && !is_in_any(readings, t.id, lexicon));
+    if amount.is_some() {
+        return amount;
+    }
+    let content: Vec<&Token> = tokens
+        .iter()
+        .filter(|t| {
+            t.is_content() && !is_usual_in_titles(claim.word(t)) && !is_item_number(claim, t)
+        })
+        .collect();
+    let mut strange = content.clone();
+    strange.retain(|t| !is_in_any(readings, t.id, lexicon));
+    let may_oppose = content.len() > 1 && !is_header;
+    let odd = strange.iter().copied().find(|t| {
+        is_telling(t)
+            || may_oppose && !t.pairs().is_empty()
+            || is_act_of_a_thing(claim, &content, t)
+    });
+    let mostly_strange = content.len() >= 3 && strange.len() * 2 > content.len();
+    odd.or_else(|| {
+        let first = strange.first().copied();
+        first.filter(|_| !is_header && mostly_strange)
+    })
 }
 
 fn is_in_any(readings: &[&Reading], id: u32, lexicon: &Lexicon) -> bool {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use super::answer::{Answer, MarkKind};
+use super::answer::{Answer, MarkKind, Unit};
 use super::checks::{Language, has_all_words, of_answer};
 use super::coverage::{Covered, Kind, cover};
 use super::examine::Examined;
@@ -172,6 +172,42 @@ fn quotes_in_citations(answer: &Answer) -> impl Iterator<Item = Quote> {
 /// Whether the line, or each of its words, is in these texts.
 fn is_line_known(line: &str, known: &[&str]) -> bool {
     known.iter().any(|text| text.contains(line)) || has_all_words(line, known)
+}
+
+/// What is wrong with the coverage of a unit: a claim without a citation, or beside a refusal.
+fn add_coverage_problems(
+    unit: &Unit,
+    kind: Kind,
+    is_cited: bool,
+    refused: bool,
+    problems: &mut Vec<(Code, String)>,
+) {
+    match kind {
+        Kind::Claim | Kind::LeadIn => {
+            if refused {
+                let why = "The answer says that it cannot answer, and claims this all the same.";
+                problems.push((Code::AbstainWithClaims, why.to_owned()));
+            }
+            let is_marked = problems
+                .iter()
+                .any(|(code, _)| matches!(code.layer(), "L0" | "L1"));
+            if !is_cited && !is_marked {
+                let what = what(unit.role);
+                problems.push((Code::Uncited, format!("This {what} carries no citation.")));
+            }
+        }
+        // "I found no owner, but the budget is 5 million [E1]": a gap next to a cited claim.
+        Kind::Refusal {
+            claims: true,
+            extent: Abstention::Gap,
+        } if is_cited => {}
+        Kind::Refusal { claims: true, .. } => {
+            let why =
+                "This sentence says that it cannot answer, and claims something all the same.";
+            problems.push((Code::AbstainWithClaims, why.to_owned()));
+        }
+        _ => {}
+    }
 }
 
 fn is_mild(code: Code) -> bool {
@@ -436,40 +472,22 @@ impl Court<'_> {
             }
         }
         let labels = self.labels(i);
-        match covered.kind {
-            Kind::Claim | Kind::LeadIn => {
-                if refused {
-                    let why =
-                        "The answer says that it cannot answer, and claims this all the same.";
-                    problems.push((Code::AbstainWithClaims, why.to_owned()));
-                }
-                if labels.is_empty()
-                    && problems
-                        .iter()
-                        .all(|(code, _)| code.layer() != "L0" && code.layer() != "L1")
-                {
-                    let what = what(unit.role);
-                    problems.push((Code::Uncited, format!("This {what} carries no citation.")));
-                }
-            }
-            // "I found no owner, but the budget is 5 million [E1]": a gap next to a cited claim.
-            Kind::Refusal {
-                claims: true,
-                extent: Abstention::Gap,
-            } if !labels.is_empty() => {}
-            Kind::Refusal { claims: true, .. } => {
-                let why =
-                    "This sentence says that it cannot answer, and claims something all the same.";
-                problems.push((Code::AbstainWithClaims, why.to_owned()));
-            }
-            Kind::Free => {
-                problems.extend(self.title(unit));
-                if problems.is_empty() {
-                    return None;
-                }
-            }
-            _ if problems.is_empty() => return None,
-            _ => {}
+        if covered.kind == Kind::Free {
+            problems.extend(self.title(unit));
+        }
+        add_coverage_problems(
+            unit,
+            covered.kind,
+            !labels.is_empty(),
+            refused,
+            &mut problems,
+        );
+        let is_claim = matches!(
+            covered.kind,
+            Kind::Claim | Kind::LeadIn | Kind::Refusal { claims: true, .. }
+        );
+        if problems.is_empty() && !is_claim {
+            return None;
         }
         let exact = self.find_exact(i, &labels);
         // What is already rejected needs no further check, and a quotation was compared letter by

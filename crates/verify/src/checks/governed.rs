@@ -12,8 +12,8 @@ use crate::Code;
 use crate::finding::{Detail, Objection};
 use crate::reading::Reading;
 use crate::tables::{Mood, Quantity, Role};
-use crate::terms::TermKind;
-use crate::text::Token;
+use crate::terms::{Term, TermKind};
+use crate::text::{Token, has_stem};
 use local_agent_text::types::Label;
 
 /// Maximum number of words of a claim, and of sentences of one source that contain a word; both
@@ -365,39 +365,39 @@ fn predicate(case: &Case<'_>) -> Option<Objection> {
                 && t.is_content()
                 && !t.pairs().is_empty()
         });
-        said.find_map(|(_, word)| {
-            let mut clash: Option<(Label, &Reading, usize, Token)> = None;
-            let mut count = 0;
-            for source in case.cited {
-                let reading = source.reading;
-                for s in reading.sentences_with(thing.id) {
-                    count += 1;
-                    if count > FEW {
-                        return None;
-                    }
-                    let theirs = reading.tokens_of(*s as usize);
-                    if theirs.len() > LONGEST || theirs.iter().any(|t| t.id == word.id) {
-                        return None;
-                    }
-                    if let Some(other) = theirs
-                        .iter()
-                        .find(|t| opposes(word, t) && t.negated == word.negated && !claim.has(t.id))
-                    {
-                        clash = clash.or(Some((source.item.label, reading, *s as usize, *other)));
-                    }
-                }
-            }
-            let (label, reading, s, other) = clash?;
-            let detail = Detail::Opposite {
-                said: claim.word(word).to_owned(),
-                found: reading.word(&other).to_owned(),
-            };
-            let found =
-                Objection::new(Code::Direction, Effect::Doubts, detail).at(word.start..word.end);
-            let bytes = reading.sentence(s)?.bytes.clone();
-            Some(found.against(label, bytes))
-        })
+        said.find_map(|(_, word)| opposite_said_of(case, thing, word))
     })
+}
+
+/// The opposite of a word in the few sentences that name a thing, if none has the word itself.
+fn opposite_said_of(case: &Case<'_>, thing: &Term, word: &Token) -> Option<Objection> {
+    let mut clash: Option<(Label, &Reading, usize, &Token)> = None;
+    let mut count = 0;
+    for source in case.cited {
+        let reading = source.reading;
+        for s in reading.sentences_with(thing.id) {
+            count += 1;
+            if count > FEW {
+                return None;
+            }
+            let theirs = reading.tokens_of(*s as usize);
+            if theirs.len() > LONGEST || has_stem(theirs, word.id) {
+                return None;
+            }
+            let other = theirs
+                .iter()
+                .find(|t| opposes(word, t) && t.negated == word.negated && !case.claim.has(t.id));
+            clash = clash.or(other.map(|t| (source.item.label, reading, *s as usize, t)));
+        }
+    }
+    let (label, reading, s, other) = clash?;
+    let detail = Detail::Opposite {
+        said: case.claim.word(word).to_owned(),
+        found: reading.word(other).to_owned(),
+    };
+    let found = Objection::new(Code::Direction, Effect::Doubts, detail);
+    let bytes = reading.sentence(s)?.bytes.clone();
+    Some(found.at(word.start..word.end).against(label, bytes))
 }
 
 /// The content word after a word in its clause, or one with an opposite.

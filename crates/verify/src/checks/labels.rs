@@ -243,6 +243,49 @@ fn mention(tokens: &[Token], range: Range<usize>, label: &Labelled) -> Option<Ra
     })
 }
 
+/// How many words of a segment are under its own label, and under the other ones only.
+struct LabelVotes {
+    for_own: usize,
+    against: Vec<usize>,
+    /// The first word under each of the other labels.
+    voice: Vec<Option<usize>>,
+}
+
+impl LabelVotes {
+    fn of(case: &Case<'_>, reading: &Reading, family: &Family, segment: &Segment) -> Option<Self> {
+        let own = family.get(segment.label)?;
+        let mut votes = Self {
+            for_own: 0,
+            against: vec![0; family.len()],
+            voice: vec![None; family.len()],
+        };
+        for i in segment.words.clone() {
+            let Some(token) = case
+                .claim
+                .text
+                .tokens
+                .get(i)
+                .filter(|t| t.is_content_or_number() && !is_in_a_label(family, t.id))
+            else {
+                continue;
+            };
+            let exact = reading.sentences_with(token.id);
+            let like = reading.sentences_like(token.id, case.lexicon);
+            if exact.iter().chain(like).any(|s| own.has_sentence(*s)) {
+                votes.for_own += 1;
+                continue;
+            }
+            for (n, label) in family.iter().enumerate() {
+                if exact.iter().any(|s| label.has_sentence(*s)) {
+                    votes.against[n] += 1;
+                    votes.voice[n] = votes.voice[n].or(Some(i));
+                }
+            }
+        }
+        Some(votes)
+    }
+}
+
 fn is_in_a_label(family: &Family, id: u32) -> bool {
     family.iter().any(|label| label.ids.contains(&id))
 }
@@ -265,30 +308,9 @@ fn judge(
     if !opens {
         return None;
     }
-    let mut for_own = 0;
-    let mut against = vec![0_usize; family.len()];
-    let mut voice: Vec<Option<usize>> = vec![None; family.len()];
-    for i in segment.words.clone() {
-        let Some(token) = tokens
-            .get(i)
-            .filter(|t| t.is_content_or_number() && !is_in_a_label(family, t.id))
-        else {
-            continue;
-        };
-        let exact = reading.sentences_with(token.id);
-        let like = reading.sentences_like(token.id, case.lexicon);
-        if exact.iter().chain(like).any(|s| own.has_sentence(*s)) {
-            for_own += 1;
-            continue;
-        }
-        for (n, label) in family.iter().enumerate() {
-            if exact.iter().any(|s| label.has_sentence(*s)) {
-                against[n] += 1;
-                voice[n] = voice[n].or(Some(i));
-            }
-        }
-    }
-    let (rival, most) = against
+    let votes = LabelVotes::of(case, reading, family, segment)?;
+    let (rival, most) = votes
+        .against
         .iter()
         .copied()
         .enumerate()
@@ -296,12 +318,12 @@ fn judge(
     if most == 0 {
         return None;
     }
-    let rivals = against.iter().filter(|n| **n == most).count();
-    let effect = match (for_own, most) {
+    let rivals = votes.against.iter().filter(|n| **n == most).count();
+    let effect = match (votes.for_own, most) {
         (0 | 1, 2..) if rivals == 1 => Effect::Doubts,
         _ => return None,
     };
-    let said = tokens.get(voice[rival]?)?;
+    let said = tokens.get(votes.voice[rival]?)?;
     let other = family.get(rival)?;
     let detail = Detail::Elsewhere {
         said: case.claim.word(said).to_owned(),

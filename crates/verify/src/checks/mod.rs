@@ -217,6 +217,37 @@ fn score_of_words(case: &Case<'_>, readings: &[&Reading], window: &Window) -> f6
     })
 }
 
+/// "Three notes mention it" is said about the notes, not by them.
+fn is_about_the_notes(case: &Case<'_>) -> bool {
+    let mut tokens = case.claim.text.tokens.iter();
+    case.cited.len() > 1
+        && tokens.any(|t| {
+            matches!(
+                case.claim.word(t),
+                "notes" | "sources" | "documents" | "files" | "passages"
+            )
+        })
+}
+
+/// The item beside the cited ones that has most of the claim, if that is clearly more than the
+/// window has, and its score at least `wanted`.
+fn better_item(case: &Case<'_>, window: &Window, wanted: f64) -> Option<Label> {
+    let mut best: Option<(f64, Label)> = None;
+    for other in case.others {
+        let readings = [other.reading];
+        let Some(found) = best_window(case.claim, &readings, case.lexicon) else {
+            continue;
+        };
+        if found.share >= window.share + BETTER
+            && score_of_words(case, &readings, &found) >= wanted
+            && best.is_none_or(|(share, _)| found.share > share)
+        {
+            best = Some((found.share, other.item.label));
+        }
+    }
+    best.map(|(_, label)| label)
+}
+
 /// L6: too few of the words are in the cited text; and which item has more of them.
 fn low_support(
     case: &Case<'_>,
@@ -229,14 +260,7 @@ fn low_support(
         return;
     };
     let own = score_of_words(case, readings, &window);
-    // "Three notes mention it" is said about the notes, not by them.
-    let about = case.cited.len() > 1
-        && case.claim.text.tokens.iter().any(|t| {
-            matches!(
-                case.claim.word(t),
-                "notes" | "sources" | "documents" | "files" | "passages"
-            )
-        });
+    let about = is_about_the_notes(case);
     let least = match case.extent {
         Extent::Sentence if about => f64::NEG_INFINITY,
         Extent::Sentence => weights().low,
@@ -258,19 +282,6 @@ fn low_support(
     } else {
         weights().supported
     };
-    let better = case.others.iter().filter_map(|other| {
-        let found = best_window(case.claim, &[other.reading], case.lexicon)?;
-        (found.share >= window.share + BETTER
-            && score_of_words(case, &[other.reading], &found) >= wanted)
-            .then_some((found.share, other.item.label))
-    });
-    let best = better.fold(None, |best: Option<(f64, Label)>, one| {
-        if best.is_none_or(|b| one.0 > b.0) {
-            Some(one)
-        } else {
-            best
-        }
-    });
     let cited: Vec<String> = case
         .cited
         .iter()
@@ -278,8 +289,8 @@ fn low_support(
         .collect();
     let cited = cited.join(", ");
     let says_little = support::counted(case.claim).len() < LEAST_WORDS;
-    match best {
-        Some((_, label)) => {
+    match better_item(case, &window, wanted) {
+        Some(label) => {
             let why =
                 format!("{cited} does not carry this; {label} seems to, and is not cited here.");
             let effect = match says_little {

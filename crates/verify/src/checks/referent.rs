@@ -79,53 +79,17 @@ pub(super) fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<(Code,
         if matches!(kind, Thing::Name(_)) {
             continue;
         }
-        let mut here = Vec::new();
-        let mut rivals = Vec::new();
-        for (source, asked) in case.cited.iter().zip(&mut asked) {
-            for ((range, other), asked) in things(source.reading).iter().zip(asked) {
-                if here.len() + rivals.len() >= MOST_PLACES {
-                    break;
-                }
-                let same = kind.same(other);
-                let rival = !same
-                    && kind.is_rival(other)
-                    && !*asked.get_or_insert_with(|| mentioned(case.claim, other));
-                if same || rival {
-                    let sentence = source.reading.sentence_of(range.start);
-                    let place = CandidatePlace {
-                        reading: source.reading,
-                        own: range.clone(),
-                        segment: 0..0,
-                        sentence,
-                    };
-                    if same {
-                        here.push(place);
-                    } else {
-                        rivals.push(place);
-                    }
-                }
-            }
-        }
+        let (mut here, mut rivals) = candidates(case, kind, &mut asked);
         if here.is_empty() || rivals.is_empty() {
             continue;
         }
-        let wanted: Vec<&Token> = case
-            .claim
-            .text
-            .tokens
-            .iter()
-            .enumerate()
-            .filter(|(i, t)| !own.contains(i) && t.is_content_or_number())
-            .map(|(_, t)| t)
-            .collect();
+        let wanted = other_words(case.claim, own);
         // If the nearest sentence contains the thing itself, only its neighbours there can be meant
         // instead, except when it is a table row that is the nearest only because of that thing.
         let nearest = alignment.best().filter(|b| b.share >= 0.5)?;
         let for_itself = is_row(nearest.source.reading, nearest.sentence)
             && !nearest
-                .source
-                .reading
-                .tokens_of(nearest.sentence)
+                .tokens()
                 .iter()
                 .any(|t| wanted.iter().any(|w| w.id == t.id));
         if here.iter().any(|p| p.is_in(nearest)) && !for_itself {
@@ -135,28 +99,15 @@ pub(super) fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<(Code,
         if rivals.is_empty() {
             continue;
         }
-        here.iter_mut()
-            .chain(&mut rivals)
-            .for_each(|p| p.segment = segment(p.reading, &p.own));
+        for place in here.iter_mut().chain(&mut rivals) {
+            place.segment = segment(place.reading, &place.own);
+        }
         if let Some(rival) = rivals
             .iter()
             .find(|r| here.iter().all(|h| beats(r, h, &wanted, alignment)))
         {
-            let (first, last) = (
-                case.claim.text.tokens.get(own.start)?,
-                case.claim.text.tokens.get(own.end - 1)?,
-            );
-            let shown = case.claim.normal.get(first.start..last.end).unwrap_or("");
-            let said = rival
-                .reading
-                .text
-                .tokens
-                .get(rival.own.start..rival.own.end)
-                .unwrap_or(&[]);
-            let said = match (said.first(), said.last()) {
-                (Some(f), Some(l)) => rival.reading.normal.get(f.start..l.end).unwrap_or(""),
-                _ => "",
-            };
+            let shown = case.claim.shown(own.clone());
+            let said = rival.reading.shown(rival.own.clone());
             let why = format!(
                 "In the cited text “{shown}” belongs to something else; what the claim names has “{said}”."
             );
@@ -164,6 +115,46 @@ pub(super) fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<(Code,
         }
     }
     None
+}
+
+/// The places of a thing in the cited text, and those of others of its kind that the claim does not
+/// name.
+fn candidates<'a>(
+    case: &Case<'a>,
+    kind: &Thing,
+    asked: &mut [Vec<Option<bool>>],
+) -> (Vec<CandidatePlace<'a>>, Vec<CandidatePlace<'a>>) {
+    let (mut here, mut rivals) = (Vec::new(), Vec::new());
+    for (source, asked) in case.cited.iter().zip(asked) {
+        for ((range, other), asked) in things(source.reading).iter().zip(asked) {
+            if here.len() + rivals.len() >= MOST_PLACES {
+                break;
+            }
+            let same = kind.same(other);
+            let rival = !same
+                && kind.is_rival(other)
+                && !*asked.get_or_insert_with(|| mentioned(case.claim, other));
+            if same || rival {
+                let places = if same { &mut here } else { &mut rivals };
+                places.push(CandidatePlace {
+                    reading: source.reading,
+                    own: range.clone(),
+                    segment: 0..0,
+                    sentence: source.reading.sentence_of(range.start),
+                });
+            }
+        }
+    }
+    (here, rivals)
+}
+
+/// The words with content, and numbers, besides those of a thing.
+fn other_words<'r>(claim: &'r Reading, own: &std::ops::Range<usize>) -> Vec<&'r Token> {
+    let tokens = claim.text.tokens.iter().enumerate();
+    tokens
+        .filter(|(i, t)| !own.contains(i) && t.is_content_or_number())
+        .map(|(_, t)| t)
+        .collect()
 }
 
 /// Things that can be confused.
@@ -381,40 +372,44 @@ pub(super) fn conflict(case: &Case<'_>) -> Option<(Code, String)> {
         return None;
     }
     for other in case.others {
-        let mut shared = vec![0_usize; other.reading.text.sentences.len()];
-        for n in counted
-            .iter()
-            .flat_map(|t| other.reading.sentences_with(t.id))
-        {
-            shared
-                .get_mut(*n as usize)
-                .into_iter()
-                .for_each(|count| *count += 1);
-        }
-        let near = shared
-            .iter()
-            .enumerate()
-            .filter(|(_, shared)| **shared * 5 >= counted.len() * 4);
-        for (n, _) in near {
-            for (_, own) in things(case.claim) {
-                let rivals: Vec<&Thing> = things(other.reading)
-                    .iter()
-                    .filter(|(r, t)| {
-                        other.reading.sentence_of(r.start) == n
-                            && !matches!(t, Thing::Name(_))
-                            && own.is_rival(t)
-                    })
-                    .map(|(_, t)| t)
-                    .collect();
-                if !rivals.is_empty() && !rivals.iter().any(|t| own.same(t)) {
-                    let label = other.item.label;
-                    return Some((
-                        Code::Conflict,
-                        format!("{label} says otherwise, and is not cited here."),
-                    ));
-                }
+        for n in sentences_about(other.reading, &counted) {
+            if says_otherwise(case.claim, other.reading, n) {
+                let label = other.item.label;
+                return Some((
+                    Code::Conflict,
+                    format!("{label} says otherwise, and is not cited here."),
+                ));
             }
         }
     }
     None
+}
+
+/// The sentences that have four of five of these words.
+fn sentences_about(reading: &Reading, words: &[&Token]) -> Vec<usize> {
+    let mut shared = vec![0_usize; reading.text.sentences.len()];
+    for n in words.iter().flat_map(|t| reading.sentences_with(t.id)) {
+        if let Some(count) = shared.get_mut(*n as usize) {
+            *count += 1;
+        }
+    }
+    let shared = shared.iter().enumerate();
+    let near = shared.filter(|(_, shared)| **shared * 5 >= words.len() * 4);
+    near.map(|(n, _)| n).collect()
+}
+
+/// Whether a sentence has other values of the kind of one of the claim's, and not that one.
+fn says_otherwise(claim: &Reading, reading: &Reading, sentence: usize) -> bool {
+    things(claim).iter().any(|(_, own)| {
+        let rivals: Vec<&Thing> = things(reading)
+            .iter()
+            .filter(|(r, t)| {
+                reading.sentence_of(r.start) == sentence
+                    && !matches!(t, Thing::Name(_))
+                    && own.is_rival(t)
+            })
+            .map(|(_, t)| t)
+            .collect();
+        !rivals.is_empty() && !rivals.iter().any(|t| own.same(t))
+    })
 }
