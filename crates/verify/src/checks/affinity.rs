@@ -248,13 +248,15 @@ pub(super) fn label_end(reading: &Reading, s: usize) -> Option<usize> {
     let sentence = reading.sentence(s)?;
     let tokens = sentence.tokens.clone();
     let inside = tokens.start + 1..tokens.end.min(tokens.start + LABEL + 1);
-    inside.into_iter().find(|i| {
-        let (Some(before), Some(token)) =
-            (reading.text.tokens.get(i - 1), reading.text.tokens.get(*i))
-        else {
-            return false;
-        };
-        let gap = reading.normal.get(before.end..token.start).unwrap_or("");
-        gap.contains(": ") || gap.contains(" – ") || gap.contains(" — ") || gap.contains(" - ")
-    })
+    inside.into_iter().find(|at| is_behind_label(reading, *at))
+}
+
+/// Whether a colon or a dash is before token `at`.
+fn is_behind_label(reading: &Reading, at: usize) -> bool {
+    let tokens = &reading.text.tokens;
+    let (Some(before), Some(token)) = (tokens.get(at - 1), tokens.get(at)) else {
+        return false;
+    };
+    let gap = reading.normal.get(before.end..token.start).unwrap_or("");
+    gap.contains(": ") || gap.contains(" – ") || gap.contains(" — ") || gap.contains(" - ")
 }

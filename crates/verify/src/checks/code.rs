@@ -174,15 +174,18 @@ fn holds(text: &str, word: &str) -> bool {
 fn places<'t>(text: &'t str, word: &'t str) -> impl Iterator<Item = usize> + 't {
     text.match_indices(word)
         .map(|(at, _)| at)
-        .filter(move |at| {
-            let starts = word.starts_with(|c: char| c.is_alphanumeric());
-            let ends = word.ends_with(|c: char| c.is_alphanumeric());
-            let before = text.get(..*at).and_then(|t| t.chars().next_back());
-            let after = text.get(at + word.len()..).and_then(|t| t.chars().next());
-            let joined_before = starts && before.is_some_and(is_part_of_a_word);
-            let joined_after = ends && after.is_some_and(is_part_of_a_word);
-            !(joined_before || joined_after)
-        })
+        .filter(move |at| is_whole_word(text, *at, word))
+}
+
+/// Whether the word at `at` is not part of a longer one.
+fn is_whole_word(text: &str, at: usize, word: &str) -> bool {
+    let before = text.get(..at).and_then(|t| t.chars().next_back());
+    let after = text.get(at + word.len()..).and_then(|t| t.chars().next());
+    let joined_before =
+        word.starts_with(char::is_alphanumeric) && before.is_some_and(is_part_of_a_word);
+    let joined_after =
+        word.ends_with(char::is_alphanumeric) && after.is_some_and(is_part_of_a_word);
+    !(joined_before || joined_after)
 }
 
 fn is_part_of_a_word(c: char) -> bool {
@@ -196,12 +199,14 @@ const GAP: usize = 6;
 const MOST_PLACES: usize = 64;
 
 fn are_beside(text: &str, a: &str, b: &str) -> bool {
-    places(text, a).take(MOST_PLACES).any(|at| {
-        let rest = text.get(at + a.len()..).unwrap_or("");
-        let found = rest.find(b).unwrap_or(usize::MAX);
-        found <= GAP
-            && rest
-                .get(..found)
-                .is_some_and(|gap| !gap.contains(char::is_alphanumeric))
-    })
+    let mut behind = places(text, a)
+        .take(MOST_PLACES)
+        .map(|at| text.get(at + a.len()..).unwrap_or(""));
+    behind.any(|rest| begins_nearly_with(rest, b))
+}
+
+/// Whether only a few signs are before a word.
+fn begins_nearly_with(text: &str, word: &str) -> bool {
+    let gap = text.find(word).and_then(|at| text.get(..at));
+    gap.is_some_and(|gap| gap.len() <= GAP && !gap.contains(char::is_alphanumeric))
 }

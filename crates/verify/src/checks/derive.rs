@@ -1,5 +1,7 @@
 //! L4: numbers of a claim that follow from numbers of the cited text.
 
+use std::ops::Range;
+
 use super::Case;
 use super::numbers::{PERCENT, comparable, scaled};
 use crate::atoms::{self as a, Atom, Date, Number, What};
@@ -116,17 +118,17 @@ fn amounts<'r>(
 /// there: their sum or difference, a rate times a duration, the days between two dates. The claim
 /// does not show the computation, and two amounts may give the number by chance.
 pub(super) fn possible(case: &Case<'_>, n: &Number) -> Option<[String; 2]> {
-    case.cited.iter().find_map(|source| {
-        let reading = source.reading;
-        blocks(reading).find_map(|rows| {
-            let atoms: Vec<&Atom> = rows
-                .flat_map(|row| reading.atoms_of(row))
-                .take(MOST_AMOUNTS)
-                .collect();
-            let (x, y) = pair(&atoms, n)?;
-            Some([x, y].map(|atom| reading.shown_atom(atom).to_owned()))
-        })
+    let mut cited = case.cited.iter();
+    cited.find_map(|source| {
+        blocks(source.reading).find_map(|rows| possible_in(source.reading, rows, n))
     })
+}
+
+fn possible_in(reading: &Reading, rows: Range<usize>, n: &Number) -> Option<[String; 2]> {
+    let atoms = rows.flat_map(|row| reading.atoms_of(row));
+    let atoms: Vec<&Atom> = atoms.take(MOST_AMOUNTS).collect();
+    let (x, y) = pair(&atoms, n)?;
+    Some([x, y].map(|atom| reading.shown_atom(atom).to_owned()))
 }
 
 /// Maximum number of numbers, dates and names in a claim that is read as a conclusion.
@@ -161,7 +163,7 @@ pub(super) fn numbers_an_item(case: &Case<'_>, n: &Number) -> bool {
 
 /// The parts of a text that belong together: each run of list items or table rows, and each other
 /// sentence alone.
-fn blocks(reading: &Reading) -> impl Iterator<Item = std::ops::Range<usize>> {
+fn blocks(reading: &Reading) -> impl Iterator<Item = Range<usize>> {
     let sentences = &reading.text.sentences;
     let mut next = 0;
     std::iter::from_fn(move || {
@@ -308,28 +310,27 @@ const MOST_ROWS: usize = 200;
 /// How a number of the claim is the total of a list or table in the cited text: of all its rows, or
 /// of those that the claim names.
 pub(super) fn total(case: &Case<'_>, n: &Number) -> Option<Derivation> {
-    case.cited.iter().find_map(|source| {
-        let reading = source.reading;
-        let sentences = &reading.text.sentences;
-        let mut s = 0;
-        while s < sentences.len() {
-            let end = (s..sentences.len())
-                .find(|s| !is_row_or_item(reading, *s))
-                .unwrap_or(sentences.len());
-            let rows: Vec<usize> = (s..end).take(MOST_ROWS).collect();
-            let named: Vec<usize> = rows
-                .iter()
-                .copied()
-                .filter(|r| names(case, reading, *r))
-                .collect();
-            let found = sum(case, reading, &rows, n).or_else(|| sum(case, reading, &named, n));
-            if found.is_some() {
-                return found;
-            }
-            s = end + 1;
+    let mut cited = case.cited.iter();
+    cited.find_map(|source| total_in(case, source.reading, n))
+}
+
+fn total_in(case: &Case<'_>, reading: &Reading, n: &Number) -> Option<Derivation> {
+    let count = reading.text.sentences.len();
+    let mut s = 0;
+    while s < count {
+        let end = (s..count)
+            .find(|s| !is_row_or_item(reading, *s))
+            .unwrap_or(count);
+        let rows: Vec<usize> = (s..end).take(MOST_ROWS).collect();
+        let mut named = rows.clone();
+        named.retain(|row| names(case, reading, *row));
+        let found = sum(case, reading, &rows, n).or_else(|| sum(case, reading, &named, n));
+        if found.is_some() {
+            return found;
         }
-        None
-    })
+        s = end + 1;
+    }
+    None
 }
 
 fn is_row_or_item(reading: &Reading, sentence: usize) -> bool {

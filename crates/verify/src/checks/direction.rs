@@ -34,41 +34,40 @@ const MOST_SENTENCES: usize = 12;
 
 /// "debug builds" where the cited text has "release builds", and "debug" nowhere.
 fn beside_the_same(case: &Case<'_>) -> Option<Objection> {
-    let tokens = &case.claim.text.tokens;
-    tokens.iter().enumerate().find_map(|(i, token)| {
-        if token.pairs().is_empty() || !token.is_content() || is_known(case, token) {
-            return None;
-        }
-        let beside = tokens.get(i + 1).filter(|t| is_beside(token, t))?;
-        for source in case.cited {
-            let reading = source.reading;
-            for n in reading
-                .sentences_with(beside.id)
-                .iter()
-                .take(MOST_SENTENCES)
-            {
-                let theirs = reading.tokens_of(*n as usize);
-                let mut pairs = theirs.windows(2);
-                let found = pairs.find(|pair| {
-                    pair[1].id == beside.id
-                        && is_beside(&pair[0], &pair[1])
-                        && opposes(token, &pair[0])
-                        && !case.claim.has(pair[0].id)
-                });
-                if let Some(pair) = found {
-                    let detail = Detail::Opposite {
-                        said: case.claim.word(token).to_owned(),
-                        found: reading.word(&pair[0]).to_owned(),
-                    };
-                    let found = Objection::new(Code::Direction, Effect::Rejects, detail);
-                    let bytes = reading.sentence(*n as usize)?.bytes.clone();
-                    let found = found.at(token.start..token.end);
-                    return Some(found.against(source.item.label, bytes));
-                }
+    let pairs = case.claim.text.tokens.windows(2);
+    let mut phrases = pairs.filter(|pair| is_beside(&pair[0], &pair[1]));
+    phrases.find_map(|pair| opposite_beside(case, &pair[0], &pair[1]))
+}
+
+/// The opposite of an unknown word before the word that follows it.
+fn opposite_beside(case: &Case<'_>, token: &Token, beside: &Token) -> Option<Objection> {
+    if token.pairs().is_empty() || !token.is_content() || is_known(case, token) {
+        return None;
+    }
+    for source in case.cited {
+        let reading = source.reading;
+        let sentences = reading.sentences_with(beside.id).iter();
+        for n in sentences.take(MOST_SENTENCES) {
+            let mut pairs = reading.tokens_of(*n as usize).windows(2);
+            let found = pairs.find(|pair| {
+                pair[1].id == beside.id
+                    && is_beside(&pair[0], &pair[1])
+                    && opposes(token, &pair[0])
+                    && !case.claim.has(pair[0].id)
+            });
+            if let Some(pair) = found {
+                let detail = Detail::Opposite {
+                    said: case.claim.word(token).to_owned(),
+                    found: reading.word(&pair[0]).to_owned(),
+                };
+                let found = Objection::new(Code::Direction, Effect::Rejects, detail);
+                let bytes = reading.sentence(*n as usize)?.bytes.clone();
+                let found = found.at(token.start..token.end);
+                return Some(found.against(source.item.label, bytes));
             }
         }
-        None
-    })
+    }
+    None
 }
 
 /// Whether the cited text or its headings have the word, or one that means the same.

@@ -346,27 +346,25 @@ const FEW: usize = 4;
 
 /// "`path` is optional" where every sentence that names `path` says "required".
 fn predicate(case: &Case<'_>) -> Option<Objection> {
-    let claim = case.claim;
-    let tokens = claim.text.tokens.as_slice();
-    let parts = claim.parts();
-    let things = claim.terms.iter().filter(|t| {
+    let things = case.claim.terms.iter().filter(|t| {
         matches!(t.kind, TermKind::Code | TermKind::Name)
-            || case.code.contains(&claim.shown(t.tokens.clone()))
+            || case.code.contains(&case.claim.shown(t.tokens.clone()))
     });
-    things.take(MOST_WORDS).find_map(|thing| {
-        let at = thing.tokens.start;
-        let behind = tokens
-            .get(thing.tokens.end..)?
-            .iter()
-            .enumerate()
-            .take(SAID_OF);
-        let mut said = behind.filter(|(i, t)| {
-            parts.get(thing.tokens.end + i) == parts.get(at)
-                && t.is_content()
-                && !t.pairs().is_empty()
-        });
-        said.find_map(|(_, word)| opposite_said_of(case, thing, word))
-    })
+    let mut said = things
+        .take(MOST_WORDS)
+        .flat_map(|thing| said_of(case.claim, thing).map(move |word| (thing, word)));
+    said.find_map(|(thing, word)| opposite_said_of(case, thing, word))
+}
+
+/// The words with an opposite that follow a thing in its part of the sentence.
+fn said_of<'r>(claim: &'r Reading, thing: &Term) -> impl Iterator<Item = &'r Token> {
+    let parts = claim.parts();
+    let own = parts.get(thing.tokens.start);
+    let behind = claim.text.tokens.get(thing.tokens.end..).unwrap_or(&[]);
+    let parts = parts.get(thing.tokens.end..).unwrap_or(&[]);
+    let near = behind.iter().zip(parts).take(SAID_OF);
+    near.filter(move |(t, part)| Some(*part) == own && t.is_content() && !t.pairs().is_empty())
+        .map(|(t, _)| t)
 }
 
 /// The opposite of a word in the few sentences that name a thing, if none has the word itself.

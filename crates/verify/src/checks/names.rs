@@ -471,15 +471,16 @@ fn spelled_out(case: &Case<'_>, i: usize) -> bool {
         .filter_map(|t| case.claim.word(t).chars().next())
         .collect();
     letters.chars().count() >= 2
-        && case.cited.iter().any(|s| {
-            s.reading.text.tokens.iter().any(|t| {
-                s.reading
-                    .word(t)
-                    .chars()
-                    .filter(|c| *c != '.')
-                    .eq(letters.chars())
-            })
-        })
+        && case
+            .cited
+            .iter()
+            .any(|s| has_abbreviation(s.reading, &letters))
+}
+
+/// Whether a word of the text is these letters, with or without full stops.
+fn has_abbreviation(reading: &Reading, letters: &str) -> bool {
+    let mut words = reading.text.tokens.iter().map(|t| reading.word(t));
+    words.any(|word| word.chars().filter(|c| *c != '.').eq(letters.chars()))
 }
 
 /// Whether the first word of the claim is in the place where the nearest sentence has a name that
@@ -494,14 +495,7 @@ fn replaces_a_name(case: &Case<'_>, alignment: &Alignment<'_>, token: &Token) ->
             && e.evidence.is_some_and(|t| is_unmentioned_name(claim, t))
     });
     let next = claim.iter().find(|t| t.start > token.start);
-    let same_goes_on = next.is_some_and(|next| {
-        best.tokens().windows(2).any(|pair| {
-            let (name, verb) = (pair[0], pair[1]);
-            let named = is_unmentioned_name(claim, &name)
-                && (!name.first || looks_like_a_name(best.source.reading, &name));
-            named && verb.id == next.id
-        })
-    });
+    let same_goes_on = next.is_some_and(|next| has_unmentioned_name_before(claim, best, next));
     // A pronoun where the text has named a person: "Allergies trouble her".
     let says_who = claim
         .iter()
@@ -513,6 +507,17 @@ fn replaces_a_name(case: &Case<'_>, alignment: &Alignment<'_>, token: &Token) ->
 /// Whether a word of the cited text is a name that none of these tokens is.
 fn is_unmentioned_name(claim: &[Token], token: &Token) -> bool {
     is_name(token) && !has_stem(claim, token.id)
+}
+
+/// Whether the sentence has the word `next` behind such a name.
+fn has_unmentioned_name_before(claim: &[Token], best: &Aligned<'_>, next: &Token) -> bool {
+    let reading = best.source.reading;
+    let mut pairs = best.tokens().windows(2);
+    pairs.any(|pair| {
+        pair[1].id == next.id
+            && is_unmentioned_name(claim, &pair[0])
+            && (!pair[0].first || looks_like_a_name(reading, &pair[0]))
+    })
 }
 
 /// Whether the first word of an English claim is in no dictionary of the language. Words with digits

@@ -121,18 +121,18 @@ fn derivation_of(case: &Case<'_>, n: &Number) -> Option<Derivation> {
 /// The derivation of the first number of the claim that is not in the cited text and follows from
 /// it.
 pub(super) fn derivation(case: &Case<'_>) -> Option<Derivation> {
-    case.claim.atoms.iter().find_map(|atom| {
-        let What::Number(n) = &atom.what else {
-            return None;
-        };
-        let shown = case.claim.shown_atom(atom);
-        let missing = matches!(find(case, n, shown), NumberMatch::Missing { .. });
-        if missing {
-            derivation_of(case, n)
-        } else {
-            None
-        }
-    })
+    let mut atoms = case.claim.atoms.iter();
+    atoms.find_map(|atom| derivation_of_missing(case, atom))
+}
+
+fn derivation_of_missing(case: &Case<'_>, atom: &Atom) -> Option<Derivation> {
+    let What::Number(n) = &atom.what else {
+        return None;
+    };
+    match find(case, n, case.claim.shown_atom(atom)) {
+        NumberMatch::Missing { .. } => derivation_of(case, n),
+        NumberMatch::As(_) | NumberMatch::Otherwise => None,
+    }
 }
 
 /// Where a number of the claim appears.

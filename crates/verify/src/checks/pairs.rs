@@ -137,36 +137,38 @@ fn bytes_of(reading: &Reading, a: &Term, b: &Term) -> Option<std::ops::Range<usi
 
 /// "from 20 to 8" where the text has "from 8 to 20".
 fn turned(case: &Case<'_>, source: &Source<'_>) -> Option<Objection> {
-    let own = ranges(case.claim, 0);
+    let tokens = &case.claim.text.tokens;
+    let mut own = ranges(case.claim, 0).into_iter();
+    own.find_map(|(from, to)| reversed(case, source, tokens.get(from)?, tokens.get(to)?))
+}
+
+/// A sentence that has a range of the claim only in reverse.
+fn reversed(
+    case: &Case<'_>,
+    source: &Source<'_>,
+    first: &Token,
+    last: &Token,
+) -> Option<Objection> {
+    if first.id == last.id {
+        return None;
+    }
     let reading = source.reading;
-    own.iter().find_map(|(a, b)| {
-        let first = case.claim.text.tokens.get(*a)?;
-        let last = case.claim.text.tokens.get(*b)?;
-        reading
-            .sentences_with(first.id)
-            .iter()
-            .take(MOST_SENTENCES)
-            .find_map(|s| {
-                let theirs = range_ids(reading, *s as usize);
-                if !theirs.contains(&(last.id, first.id))
-                    || theirs.contains(&(first.id, last.id))
-                    || first.id == last.id
-                {
-                    return None;
-                }
-                let detail = Detail::Reversed {
-                    first: case.claim.word(first).to_owned(),
-                    second: case.claim.word(last).to_owned(),
-                };
-                let found = Objection::new(Code::Order, Effect::Rejects, detail);
-                let bytes = reading.sentence(*s as usize)?.bytes.clone();
-                Some(
-                    found
-                        .at(first.start..last.end)
-                        .against(source.item.label, bytes),
-                )
-            })
-    })
+    let mut sentences = reading
+        .sentences_with(first.id)
+        .iter()
+        .map(|s| *s as usize)
+        .take(MOST_SENTENCES);
+    let sentence = sentences.find(|s| {
+        let theirs = range_ids(reading, *s);
+        theirs.contains(&(last.id, first.id)) && !theirs.contains(&(first.id, last.id))
+    })?;
+    let detail = Detail::Reversed {
+        first: case.claim.word(first).to_owned(),
+        second: case.claim.word(last).to_owned(),
+    };
+    let found = Objection::new(Code::Order, Effect::Rejects, detail).at(first.start..last.end);
+    let bytes = reading.sentence(sentence)?.bytes.clone();
+    Some(found.against(source.item.label, bytes))
 }
 
 /// The stems of the two ends of each range in a sentence.

@@ -51,33 +51,37 @@ enum Tense {
 
 /// "has already been removed" where the text says only "will be removed".
 fn early(case: &Case<'_>) -> Option<Objection> {
+    (0..case.claim.text.tokens.len()).find_map(|at| still_to_come(case, at))
+}
+
+/// The same for the word at `at`.
+fn still_to_come(case: &Case<'_>, at: usize) -> Option<Objection> {
     let tokens = &case.claim.text.tokens;
-    tokens.iter().enumerate().find_map(|(i, token)| {
-        if !token.is_content() || tense(case.claim, tokens, i) != Tense::Done {
-            return None;
-        }
-        let mut future: Option<Objection> = None;
-        for source in case.cited {
-            let reading = source.reading;
-            for n in reading.sentences_with(token.id).iter().take(MOST_SENTENCES) {
-                let theirs = reading.tokens_of(*n as usize);
-                for (j, other) in theirs.iter().enumerate().filter(|(_, t)| t.id == token.id) {
-                    if tense(reading, theirs, j) != Tense::Future {
-                        return None;
-                    }
-                    let detail = Detail::Differs {
-                        said: format!("already {}", case.claim.word(token)),
-                        found: format!("to be {}", reading.word(other)),
-                    };
-                    let found = Objection::new(Code::Status, Effect::Rejects, detail);
-                    let bytes = reading.sentence(*n as usize)?.bytes.clone();
-                    let found = found.at(token.start..token.end);
-                    future = future.or(Some(found.against(source.item.label, bytes)));
+    let token = tokens.get(at)?;
+    if !token.is_content() || tense(case.claim, tokens, at) != Tense::Done {
+        return None;
+    }
+    let mut future: Option<Objection> = None;
+    for source in case.cited {
+        let reading = source.reading;
+        for n in reading.sentences_with(token.id).iter().take(MOST_SENTENCES) {
+            let theirs = reading.tokens_of(*n as usize);
+            for (j, other) in theirs.iter().enumerate().filter(|(_, t)| t.id == token.id) {
+                if tense(reading, theirs, j) != Tense::Future {
+                    return None;
                 }
+                let detail = Detail::Differs {
+                    said: format!("already {}", case.claim.word(token)),
+                    found: format!("to be {}", reading.word(other)),
+                };
+                let found = Objection::new(Code::Status, Effect::Rejects, detail);
+                let bytes = reading.sentence(*n as usize)?.bytes.clone();
+                let found = found.at(token.start..token.end);
+                future = future.or(Some(found.against(source.item.label, bytes)));
             }
         }
-        future
-    })
+    }
+    future
 }
 
 /// Maximum number of sentences of one source that contain a word and are checked.
