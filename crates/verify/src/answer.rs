@@ -42,6 +42,18 @@ impl Mark {
             hidden: None,
         }
     }
+    /// Code is full of brackets: there, only a marker written as a citation can be misplaced.
+    fn is_only_code(&self) -> bool {
+        self.hidden == Some(CODE)
+            && !self.is_citation()
+            && matches!(
+                self.kind,
+                MarkKind::Written(
+                    MarkerKind::Number | MarkerKind::LabelLookalike(_) | MarkerKind::Malformed(_)
+                )
+            )
+    }
+
     /// Whether it was written as a citation, so that it would count somewhere else.
     pub(crate) fn is_citation(&self) -> bool {
         match &self.kind {
@@ -129,13 +141,7 @@ impl Answer {
         let mut quotes = Vec::new();
         for (i, (range, piece)) in rendered.pieces.iter().enumerate() {
             match piece {
-                Piece::Text => {
-                    let text = rendered.text.get(range.clone()).unwrap_or("");
-                    marks.extend(scan_markers(text).into_iter().map(|m| {
-                        let at = range.start + m.span.start()..range.start + m.span.end();
-                        Mark::new(at, MarkKind::Written(shift(m.kind, range.start)))
-                    }));
-                }
+                Piece::Text => marks.extend(written_marks(&rendered.text, range)),
                 Piece::Cite(label) => marks.push(Mark::new(range.clone(), MarkKind::Cite(*label))),
                 Piece::Broken(problem) => {
                     marks.push(Mark::new(range.clone(), MarkKind::Broken(*problem)));
@@ -164,19 +170,7 @@ impl Answer {
         for mark in &mut marks {
             mark.hidden = contexts.name_at(mark.range.start);
         }
-        // Code is full of brackets: there, only a marker written as a citation can be misplaced.
-        marks.retain(|m| {
-            m.hidden != Some(CODE)
-                || m.is_citation()
-                || !matches!(
-                    m.kind,
-                    MarkKind::Written(
-                        MarkerKind::Number
-                            | MarkerKind::LabelLookalike(_)
-                            | MarkerKind::Malformed(_)
-                    )
-                )
-        });
+        marks.retain(|m| !m.is_only_code());
         let mut this = Self {
             text: rendered.text,
             masked,
@@ -273,6 +267,19 @@ fn is_cited(text: &str, after: &[(Range<usize>, Piece)], label: Label) -> bool {
         }
     }
     false
+}
+
+/// The markers in a range of a text.
+fn written_marks(text: &str, range: &Range<usize>) -> Vec<Mark> {
+    let start = range.start;
+    let markers = scan_markers(text.get(range.clone()).unwrap_or(""));
+    markers
+        .into_iter()
+        .map(|m| {
+            let at = start + m.span.start()..start + m.span.end();
+            Mark::new(at, MarkKind::Written(shift(m.kind, start)))
+        })
+        .collect()
 }
 
 /// The text with every readable marker replaced by one of the same length. The replacement means

@@ -128,24 +128,8 @@ impl<'a> Court<'a> {
 
     /// The headings and paths of some items as words.
     fn around(&self, sources: &[Source<'_>]) -> Rc<Reading> {
-        self.texts
-            .around(sources.iter().map(|s| s.item.label).collect(), || {
-                let mut text = String::new();
-                for source in sources {
-                    text.push_str(&source.item.heading.to_string());
-                    text.push_str(" | ");
-                    text.extend(
-                        source
-                            .item
-                            .path
-                            .as_str()
-                            .chars()
-                            .map(|c| if matches!(c, '/' | '_') { ' ' } else { c }),
-                    );
-                    text.push_str(" | ");
-                }
-                text
-            })
+        let labels = sources.iter().map(|s| s.item.label).collect();
+        self.texts.around(labels, || headings_and_paths(sources))
     }
 
     /// Whether a unit consists of exact bytes of cited items.
@@ -201,30 +185,29 @@ impl<'a> Court<'a> {
             .map(str::trim)
             .filter(|l| l.chars().any(char::is_alphanumeric));
         let mut strange = lines.filter(|line| !cited.iter().any(|text| text.contains(line)));
-        let first = strange.next();
+        let Some(first) = strange.next() else {
+            return Examined::default();
+        };
         // Code that is put together from words of the cited text and of the question is only
         // doubtful.
         let mut known = cited.clone();
         known.push(self.snapshot.question());
-        let composed = first
-            .into_iter()
+        let composed = std::iter::once(first)
             .chain(strange)
             .all(|line| checks::has_all_words(line, &known));
-        let findings = first.map(|line| {
-            let said = super::identity::shorten(line);
-            Finding {
-                code: Code::Code,
-                effect: match composed {
-                    true => Effect::Doubts,
-                    false => Effect::Rejects,
-                },
-                span: None,
-                evidence: None,
-                detail: Detail::Absent { said },
-            }
-        });
+        let said = super::identity::shorten(first);
+        let finding = Finding {
+            code: Code::Code,
+            effect: match composed {
+                true => Effect::Doubts,
+                false => Effect::Rejects,
+            },
+            span: None,
+            evidence: None,
+            detail: Detail::Absent { said },
+        };
         Examined {
-            findings: findings.into_iter().collect(),
+            findings: vec![finding],
             ..Examined::default()
         }
     }
@@ -302,6 +285,17 @@ fn word_that_claims<'c>(
         let first = strange.first().copied();
         first.filter(|_| !is_header && mostly_strange)
     })
+}
+
+fn headings_and_paths(sources: &[Source<'_>]) -> String {
+    let mut text = String::new();
+    for source in sources {
+        text.push_str(&source.item.heading.to_string());
+        text.push_str(" | ");
+        text.push_str(&source.item.path.as_str().replace(['/', '_'], " "));
+        text.push_str(" | ");
+    }
+    text
 }
 
 fn is_in_any(readings: &[&Reading], id: u32, lexicon: &Lexicon) -> bool {

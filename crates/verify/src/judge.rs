@@ -143,18 +143,21 @@ fn block_quotes(answer: &Answer) -> impl Iterator<Item = Quote> {
     let blocks = answer
         .units
         .chunk_by(|a, b| a.role == BlockRole::Quote && b.role == BlockRole::Quote);
-    blocks.filter_map(|block| {
-        let first = block.first().filter(|u| u.role == BlockRole::Quote)?;
-        let text: Vec<&str> = block
-            .iter()
-            .filter(|u| u.says_something())
-            .map(|u| u.words.as_str())
-            .collect();
-        Some(Quote {
-            range: first.range.start..block.last()?.range.end,
-            words: Normal::of(&text.join("\n")).as_str().to_owned(),
-            bound: None,
-        })
+    blocks.filter_map(block_quote)
+}
+
+/// The quotation of these units, if they are a block quote.
+fn block_quote(block: &[Unit]) -> Option<Quote> {
+    let first = block.first().filter(|u| u.role == BlockRole::Quote)?;
+    let text: Vec<&str> = block
+        .iter()
+        .filter(|u| u.says_something())
+        .map(|u| u.words.as_str())
+        .collect();
+    Some(Quote {
+        range: first.range.start..block.last()?.range.end,
+        words: Normal::of(&text.join("\n")).as_str().to_owned(),
+        bound: None,
     })
 }
 

@@ -210,48 +210,52 @@ impl Reading {
     /// The units that it names, each once: as words, with its numbers, as currency and percent
     /// signs.
     pub(crate) fn units(&self) -> &[MeasureUnit] {
-        self.units.get_or_init(|| {
-            let words = self.text.tokens.iter().filter_map(|t| unit(self.word(t)));
-            let counted = self.atoms.iter().filter_map(|a| {
-                if let What::Number(n) = &a.what {
-                    n.unit
-                } else {
-                    None
-                }
-            });
-            let signs = ["$", "€", "£", "¥", "%"];
-            let signs = if signs.iter().any(|s| self.normal.contains(s)) {
-                "$€£¥%‰₹₽"
-            } else {
-                ""
-            };
-            let signs = signs.chars().filter(|c| self.normal.contains(*c));
-            let mut out: Vec<MeasureUnit> = Vec::new();
-            for unit in words
-                .chain(counted)
-                .chain(signs.filter_map(|c| unit(c.encode_utf8(&mut [0; 4]))))
-            {
-                if !out.contains(&unit) {
-                    out.push(unit);
-                }
+        self.units.get_or_init(|| self.find_units())
+    }
+
+    fn find_units(&self) -> Vec<MeasureUnit> {
+        let words = self.text.tokens.iter().filter_map(|t| unit(self.word(t)));
+        let counted = self.atoms.iter().filter_map(|a| match &a.what {
+            What::Number(n) => n.unit,
+            _ => None,
+        });
+        let mut out: Vec<MeasureUnit> = Vec::new();
+        for unit in words.chain(counted).chain(self.units_of_signs()) {
+            if !out.contains(&unit) {
+                out.push(unit);
             }
-            out
-        })
+        }
+        out
+    }
+
+    /// The units of currency and percent signs.
+    fn units_of_signs(&self) -> impl Iterator<Item = MeasureUnit> {
+        const USUAL: [&str; 5] = ["$", "€", "£", "¥", "%"];
+        // Without a usual one, the others are not looked for.
+        let signs = if USUAL.iter().any(|s| self.normal.contains(s)) {
+            "$€£¥%‰₹₽"
+        } else {
+            ""
+        };
+        let signs = signs.chars().filter(|c| self.normal.contains(*c));
+        signs.filter_map(|c| unit(c.encode_utf8(&mut [0; 4])))
     }
 
     /// Its capitalised words.
     pub(crate) fn capitals(&self) -> &Capitals {
-        self.capitals.get_or_init(|| {
-            let lower = self.capital_words().map(|w| lower_case(w).into_owned());
-            let mut words: Vec<String> = lower.collect();
-            words.sort_unstable();
-            words.dedup();
-            let letters = self.capital_words().filter_map(|w| w.chars().next());
-            Capitals {
-                words,
-                letters: letters.collect(),
-            }
-        })
+        self.capitals.get_or_init(|| self.find_capitals())
+    }
+
+    fn find_capitals(&self) -> Capitals {
+        let lower = self.capital_words().map(|w| lower_case(w).into_owned());
+        let mut words: Vec<String> = lower.collect();
+        words.sort_unstable();
+        words.dedup();
+        let letters = self.capital_words().filter_map(|w| w.chars().next());
+        Capitals {
+            words,
+            letters: letters.collect(),
+        }
     }
 
     fn capital_words(&self) -> impl Iterator<Item = &str> {

@@ -169,18 +169,8 @@ impl<'a> SourceText<'a> {
     }
 
     fn starts(&self) -> &Starts {
-        self.starts.get_or_init(|| {
-            let hay = self.normal().as_str();
-            let starts = self.cuts().iter().map(|cut| cut.bytes.start);
-            let mut by_opening: Vec<_> = starts
-                .map(|start| (padded(hay.get(start..).unwrap_or(""), 0), start))
-                .collect();
-            by_opening.sort_unstable();
-            Starts {
-                by_opening,
-                ends: self.cuts().iter().map(|cut| cut.bytes.end).collect(),
-            }
-        })
+        self.starts
+            .get_or_init(|| Starts::of(self.normal().as_str(), self.cuts()))
     }
 
     /// The place of a range of the normalised text.
@@ -215,6 +205,17 @@ impl<'a> SourceText<'a> {
 }
 
 impl Starts {
+    fn of(hay: &str, cuts: &[Cut]) -> Self {
+        let starts = cuts.iter().map(|cut| cut.bytes.start);
+        let mut by_opening: Vec<_> = starts
+            .map(|start| (padded(hay.get(start..).unwrap_or(""), 0), start))
+            .collect();
+        by_opening.sort_unstable();
+        Self {
+            by_opening,
+            ends: cuts.iter().map(|cut| cut.bytes.end).collect(),
+        }
+    }
     /// Whether `claim` is at `start`, and ends with a sentence.
     fn fits(&self, hay: &str, start: usize, claim: &str) -> bool {
         let end = start + claim.len();

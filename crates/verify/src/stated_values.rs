@@ -291,20 +291,7 @@ fn values_of<'r>(
             header,
             atom,
         };
-        let manner = said.manner();
-        let sentence = reading.sentence(n)?;
-        let least = if manner.is_named { NAMED_WORDS } else { 1 };
-        if said.is_part_of_a_name() || said.subject_words() < least {
-            return None;
-        }
-        Some(StatedValue {
-            subject: said.subject(lexicon),
-            sentence: sentence.bytes.clone(),
-            value: with_sign(&reading.normal, &sentence.bytes, &atom.bytes),
-            amount,
-            manner,
-            place: Arc::clone(place),
-        })
+        said.value(amount, lexicon, place)
     })
 }
 
@@ -339,6 +326,28 @@ struct Said<'r> {
 }
 
 impl<'r> Said<'r> {
+    /// The value, with ranges of the normalised text; `None` if it is said of nothing.
+    fn value(
+        &self,
+        amount: ComparableValue,
+        lexicon: &Lexicon,
+        place: &Arc<PlaceWords>,
+    ) -> Option<StatedValue> {
+        let manner = self.manner();
+        let sentence = self.reading.sentence(self.n)?;
+        let least = if manner.is_named { NAMED_WORDS } else { 1 };
+        if self.is_part_of_a_name() || self.subject_words() < least {
+            return None;
+        }
+        Some(StatedValue {
+            subject: self.subject(lexicon),
+            sentence: sentence.bytes.clone(),
+            value: with_sign(&self.reading.normal, &sentence.bytes, &self.atom.bytes),
+            amount,
+            manner,
+            place: Arc::clone(place),
+        })
+    }
     /// The tokens of the sentence besides the value.
     fn around(&self) -> impl Iterator<Item = &'r Token> {
         let start = self.reading.sentence(self.n).map_or(0, |s| s.tokens.start);

@@ -159,6 +159,11 @@ impl Value {
     }
 }
 
+const TIMES: MeasureUnit = &[
+    (units::UnitKind::Time, 1.0),
+    (units::UnitKind::Calendar, 1.0),
+];
+
 fn is_dash(gap: &str) -> bool {
     matches!(gap.trim(), "-" | "–" | "—" | "‑" | "−")
 }
@@ -535,16 +540,8 @@ impl<'t> Reader<'t> {
                 return None;
             }
             if matches!(&*word, "per" | "a" | "an" | "each" | "every") {
-                let time = self.word(i + 1);
-                return units::unit(time).filter(|u| {
-                    units::same_kind(
-                        u,
-                        &[
-                            (units::UnitKind::Time, 1.0),
-                            (units::UnitKind::Calendar, 1.0),
-                        ],
-                    )
-                });
+                let unit = units::unit(self.word(i + 1));
+                return unit.filter(|unit| units::same_kind(unit, TIMES));
             }
         }
         None
