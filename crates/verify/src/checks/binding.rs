@@ -434,7 +434,8 @@ fn is_name(case: &Case<'_>, x: &Term) -> bool {
             && case.cited.iter().any(|s| has_as_name(s.reading, x.id))
 }
 
-/// Whether a text uses a word as a name in one of the first sentences, or capitalises it everywhere.
+/// Whether a text uses a word as a name in one of the first sentences with it, or capitalises it
+/// everywhere.
 fn has_as_name(reading: &Reading, id: u32) -> bool {
     let sentences = reading.sentences_with(id).iter().take(8);
     let mut terms = sentences.flat_map(|s| reading.terms_of(*s as usize));
