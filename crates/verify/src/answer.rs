@@ -36,6 +36,25 @@ pub(crate) struct Mark {
 }
 
 impl Mark {
+    fn new(range: Range<usize>, kind: MarkKind) -> Self {
+        Self {
+            range,
+            kind,
+            hidden: None,
+        }
+    }
+    /// Code is full of brackets: there, only a marker written as a citation can be misplaced.
+    fn is_only_code(&self) -> bool {
+        self.hidden == Some(CODE)
+            && !self.is_citation()
+            && matches!(
+                self.kind,
+                MarkKind::Written(
+                    MarkerKind::Number | MarkerKind::LabelLookalike(_) | MarkerKind::Malformed(_)
+                )
+            )
+    }
+
     /// Whether the marker was written as a citation, so that it would count in another place.
     pub(crate) fn is_citation(&self) -> bool {
         match &self.kind {
@@ -122,24 +141,15 @@ impl Answer {
         let mut marks = Vec::new();
         let mut quotes = Vec::new();
         for (i, (range, piece)) in rendered.pieces.iter().enumerate() {
-            let mark = |kind| Mark {
-                range: range.clone(),
-                kind,
-                hidden: None,
-            };
             match piece {
-                Piece::Text => {
-                    let text = rendered.text.get(range.clone()).unwrap_or("");
-                    marks.extend(scan_markers(text).into_iter().map(|m| Mark {
-                        range: range.start + m.span.start()..range.start + m.span.end(),
-                        kind: MarkKind::Written(shift(m.kind, range.start)),
-                        hidden: None,
-                    }));
+                Piece::Text => marks.extend(written_marks(&rendered.text, range)),
+                Piece::Cite(label) => marks.push(Mark::new(range.clone(), MarkKind::Cite(*label))),
+                Piece::Broken(problem) => {
+                    marks.push(Mark::new(range.clone(), MarkKind::Broken(*problem)));
                 }
-                Piece::Cite(label) => marks.push(mark(MarkKind::Cite(*label))),
-                Piece::Broken(problem) => marks.push(mark(MarkKind::Broken(*problem))),
                 Piece::Unresolved(problem, why) => {
-                    marks.push(mark(MarkKind::Unresolved(*problem, why.clone())));
+                    let kind = MarkKind::Unresolved(*problem, why.clone());
+                    marks.push(Mark::new(range.clone(), kind));
                 }
                 Piece::Quote { label, span } => {
                     let cited = is_cited(
@@ -161,19 +171,7 @@ impl Answer {
         for mark in &mut marks {
             mark.hidden = contexts.name_at(mark.range.start);
         }
-        // Code is full of brackets: there, only a marker written as a citation can be misplaced.
-        marks.retain(|m| {
-            m.hidden != Some(CODE)
-                || m.is_citation()
-                || !matches!(
-                    m.kind,
-                    MarkKind::Written(
-                        MarkerKind::Number
-                            | MarkerKind::LabelLookalike(_)
-                            | MarkerKind::Malformed(_)
-                    )
-                )
-        });
+        marks.retain(|m| !m.is_only_code());
         let mut this = Self {
             text: rendered.text,
             masked,
@@ -272,6 +270,19 @@ fn is_cited(text: &str, after: &[(Range<usize>, Piece)], label: Label) -> bool {
     false
 }
 
+/// The markers in a range of a text.
+fn written_marks(text: &str, range: &Range<usize>) -> Vec<Mark> {
+    let start = range.start;
+    let markers = scan_markers(text.get(range.clone()).unwrap_or(""));
+    markers
+        .into_iter()
+        .map(|m| {
+            let at = start + m.span.start()..start + m.span.end();
+            Mark::new(at, MarkKind::Written(shift(m.kind, start)))
+        })
+        .collect()
+}
+
 /// The text with every readable marker replaced by one of the same length. The replacement means
 /// nothing in markdown, and the sentence cutter treats it as a citation.
 fn mask(text: &str, marks: &[Mark]) -> String {
@@ -294,36 +305,50 @@ fn mask(text: &str, marks: &[Mark]) -> String {
 /// `text[range]` without the citations among `marks` (a quote inside one is kept), and without the
 /// space before them when punctuation follows; and where its runs are in `text`.
 fn without(text: &str, range: Range<usize>, marks: &[Mark]) -> (String, Vec<(usize, usize)>) {
-    let mut out = String::with_capacity(range.len());
-    let mut runs = Vec::new();
-    let mut add = |out: &mut String, from: usize, to: usize| {
-        runs.push((out.len(), from));
-        out.push_str(text.get(from..to).unwrap_or(""));
+    let mut copy = CopiedRuns {
+        text,
+        out: String::with_capacity(range.len()),
+        runs: Vec::new(),
     };
     let mut at = range.start;
     for mark in marks.iter().filter(|m| m.is_citation()) {
-        add(&mut out, at, mark.range.start);
+        copy.add(at..mark.range.start);
         if let MarkKind::Written(MarkerKind::Quoted { quote, .. }) = &mark.kind {
-            out.push('"');
-            add(&mut out, quote.start(), quote.end());
-            out.push('"');
+            copy.out.push('"');
+            copy.add(quote.start()..quote.end());
+            copy.out.push('"');
         }
         at = mark.range.end;
         let rest = text.get(at..range.end).unwrap_or("");
         if rest.starts_with(['.', ',', ';', ':', '!', '?', ')', '。', '，', '、']) {
-            out.truncate(out.trim_end().len());
+            copy.out.truncate(copy.out.trim_end().len());
         }
     }
-    add(&mut out, at, range.end.max(at));
-    let lead = out.len() - out.trim_start().len();
-    let trimmed = out.trim().to_owned();
-    let moved = runs
+    copy.add(at..range.end.max(at));
+    let lead = copy.out.len() - copy.out.trim_start().len();
+    let trimmed = copy.out.trim().to_owned();
+    let moved = copy
+        .runs
         .into_iter()
         .map(|(start, place)| match start.checked_sub(lead) {
             Some(start) => (start, place),
             None => (0, place + (lead - start)),
         });
     (trimmed, moved.collect())
+}
+
+/// Parts of a text, and where each begins in the copy and in the text.
+struct CopiedRuns<'t> {
+    text: &'t str,
+    out: String,
+    runs: Vec<(usize, usize)>,
+}
+
+impl CopiedRuns<'_> {
+    fn add(&mut self, range: Range<usize>) {
+        self.runs.push((self.out.len(), range.start));
+        self.out.push_str(self.text.get(range).unwrap_or(""));
+    }
 }
 
 #[cfg(test)]

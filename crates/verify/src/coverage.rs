@@ -166,7 +166,7 @@ fn leads_to(unit: &Unit, next: &Unit) -> bool {
 /// Paragraphs of citations belong to what is before them; at the top, to what follows.
 fn attach_citation_paragraphs(answer: &Answer, out: &mut [Covered]) {
     let units = &answer.units;
-    let hidden = |mark: &usize| answer.marks.get(*mark).is_some_and(|m| m.hidden.is_some());
+
     let first = out.iter().position(|c| c.kind != Kind::Empty);
     let mut before: Option<usize> = None;
     for i in 0..units.len() {
@@ -175,7 +175,7 @@ fn attach_citation_paragraphs(answer: &Answer, out: &mut [Covered]) {
             continue;
         }
         let marks = out.get(i).map(|c| c.own.clone()).unwrap_or_default();
-        if marks.iter().any(hidden) {
+        if marks.iter().any(|mark| is_hidden(answer, *mark)) {
             continue;
         }
         let Some(home) = before.or(first) else {
@@ -195,6 +195,10 @@ fn attach_citation_paragraphs(answer: &Answer, out: &mut [Covered]) {
             covered.own.extend(marks);
         }
     }
+}
+
+fn is_hidden(answer: &Answer, mark: usize) -> bool {
+    answer.marks.get(mark).is_some_and(|m| m.hidden.is_some())
 }
 
 /// The units of the code or quote block that ends just before `home`, without `home` itself.
@@ -227,16 +231,10 @@ fn cover_blocks_after_colons(
     for (i, unit) in answer.units.iter().enumerate() {
         let block = matches!(unit.role, BlockRole::Code | BlockRole::Quote);
         if !block {
-            let own = || {
-                out.get(i)
-                    .map(|c| c.own.iter().copied().filter(|m| cites(*m)).collect())
-                    .unwrap_or_default()
-            };
-            covering = if lower.get(i).is_some_and(|l| ends_with_colon(l)) {
-                own()
-            } else {
-                Vec::new()
-            };
+            let covered = out.get(i);
+            let covered = covered.filter(|_| lower.get(i).is_some_and(|l| ends_with_colon(l)));
+            let own = covered.map_or(&[][..], |c| c.own.as_slice());
+            covering = own.iter().copied().filter(|m| cites(*m)).collect();
             role = None;
             continue;
         }
@@ -282,8 +280,8 @@ fn cover_short_answers(
         let (Some(unit), Some(text)) = (answer.units.get(i), lower.get(i)) else {
             continue;
         };
-        let block = |n: usize| answer.units.get(n).map(|u| u.block);
-        let begins = i == 0 || block(i - 1) != Some(unit.block);
+        let before = i.checked_sub(1).and_then(|before| answer.units.get(before));
+        let begins = before.is_none_or(|u| u.block != unit.block);
         let own = out
             .get(i)
             .map(|c| (c.kind, c.own.iter().any(|m| cites(*m))));
@@ -307,7 +305,6 @@ fn cover_short_answers(
 
 /// A lead-in is covered by the citations of everything it introduces, if all of it is cited.
 fn cover_lead_ins(answer: &Answer, out: &mut [Covered], cites: &impl Fn(usize) -> bool) {
-    let cited = |c: &Covered| c.own.iter().chain(&c.inherited).any(|m| cites(*m));
     for i in (0..answer.units.len()).rev() {
         let (Some(unit), Some(Kind::LeadIn)) = (answer.units.get(i), out.get(i).map(|c| c.kind))
         else {
@@ -335,9 +332,10 @@ fn cover_lead_ins(answer: &Answer, out: &mut [Covered], cites: &impl Fn(usize) -
             listed += usize::from(next.role != BlockRole::ListItem || next.block != block);
             block = next.block;
             if matches!(covered.kind, Kind::Claim | Kind::LeadIn) {
-                all &= cited(covered);
+                let mut own = covered.own.iter().chain(&covered.inherited);
                 let room = MOST_INHERITED.saturating_sub(marks.len());
-                marks.extend(covered.own.iter().chain(&covered.inherited).take(room));
+                marks.extend(own.clone().take(room));
+                all &= own.any(|m| cites(*m));
             }
             if !all || announced {
                 break;

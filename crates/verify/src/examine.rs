@@ -13,6 +13,7 @@ use super::finding::{Detail, Effect, Finding, Objection};
 use super::judge::Court;
 use super::phrases::{asks, says_nothing_new};
 use super::reading::Reading;
+use super::text::{Lexicon, Token};
 use super::{Code, Derivation};
 use local_agent_text::evidence::Normal;
 use local_agent_text::markdown::BlockRole;
@@ -127,24 +128,8 @@ impl<'a> Court<'a> {
 
     /// The headings and paths of some items as words.
     fn around(&self, sources: &[Source<'_>]) -> Rc<Reading> {
-        self.texts
-            .around(sources.iter().map(|s| s.item.label).collect(), || {
-                let mut text = String::new();
-                for source in sources {
-                    text.push_str(&source.item.heading.to_string());
-                    text.push_str(" | ");
-                    text.extend(
-                        source
-                            .item
-                            .path
-                            .as_str()
-                            .chars()
-                            .map(|c| if matches!(c, '/' | '_') { ' ' } else { c }),
-                    );
-                    text.push_str(" | ");
-                }
-                text
-            })
+        let labels = sources.iter().map(|s| s.item.label).collect();
+        self.texts.around(labels, || headings_and_paths(sources))
     }
 
     /// Whether a unit consists of exact bytes of cited items.
@@ -200,29 +185,28 @@ impl<'a> Court<'a> {
             .map(str::trim)
             .filter(|l| l.chars().any(char::is_alphanumeric));
         let mut strange = lines.filter(|line| !cited.iter().any(|text| text.contains(line)));
-        let first = strange.next();
+        let Some(first) = strange.next() else {
+            return Examined::default();
+        };
         // Code composed of words of the cited text and of the question is only doubtful.
         let mut known = cited.clone();
         known.push(self.snapshot.question());
-        let composed = first
-            .into_iter()
+        let composed = std::iter::once(first)
             .chain(strange)
             .all(|line| checks::has_all_words(line, &known));
-        let findings = first.map(|line| {
-            let said = super::identity::shorten(line);
-            Finding {
-                code: Code::Code,
-                effect: match composed {
-                    true => Effect::Doubts,
-                    false => Effect::Rejects,
-                },
-                span: None,
-                evidence: None,
-                detail: Detail::Absent { said },
-            }
-        });
+        let said = super::identity::shorten(first);
+        let finding = Finding {
+            code: Code::Code,
+            effect: match composed {
+                true => Effect::Doubts,
+                false => Effect::Rejects,
+            },
+            span: None,
+            evidence: None,
+            detail: Detail::Absent { said },
+        };
         Examined {
-            findings: findings.into_iter().collect(),
+            findings: vec![finding],
             ..Examined::default()
         }
     }
@@ -235,19 +219,6 @@ impl<'a> Court<'a> {
         if says_nothing_new(&unit.words) || !(titled || asks(&unit.words)) {
             return None;
         }
-        let mut labels: Vec<Label> = self
-            .resolved
-            .iter()
-            .filter(|r| r.is_good())
-            .flat_map(|r| r.labels.iter().copied())
-            .collect();
-        labels.extend(
-            self.answer
-                .quotes
-                .iter()
-                .filter(|q| q.cited)
-                .map(|q| q.label),
-        );
         let question = Reading::claim(
             Normal::of(self.snapshot.question()).as_str(),
             &mut self.texts.lexicon().borrow_mut(),
@@ -256,76 +227,115 @@ impl<'a> Court<'a> {
             Normal::of(&unit.words).as_str(),
             &mut self.texts.lexicon().borrow_mut(),
         );
-        let (cited, _) = self.sources(&labels);
+        let (cited, _) = self.sources(&self.labels_of_answer());
         let around = self.around(&cited);
-        let lexicon = self.texts.lexicon().borrow();
-        let known = |id: u32| {
-            cited
-                .iter()
-                .map(|s| s.reading)
-                .chain([&question, &*around])
-                .any(|r| r.matches(id, &lexicon) > 0.0)
-        };
-        let measures = |t: &super::text::Token| {
-            let next = claim.text.tokens.iter().find(|n| n.start >= t.end);
-            next.is_some_and(|n| super::atoms::unit(claim.word(n)).is_some())
-        };
-        let small = |t: &super::text::Token| {
-            t.number && claim.word(t).parse::<u32>().is_ok_and(|n| n <= 20) && !measures(t)
-        };
-        let usual = |word: &str| {
-            says_nothing_new(word)
-                || matches!(
-                    word.to_lowercase().as_str(),
-                    "step" | "phase" | "part" | "section" | "chapter" | "appendix" | "option"
-                )
-        };
-        // "The boiler runs at 9 bar".
-        let amount = claim
-            .text
-            .tokens
+        let readings: Vec<&Reading> = cited
             .iter()
-            .find(|t| t.number && measures(t) && !known(t.id));
-        if let Some(t) = amount {
-            return Some((Code::Uncited, stands_nowhere(claim.word(t))));
-        }
-        let content: Vec<_> = claim
-            .text
-            .tokens
-            .iter()
-            .filter(|t| t.is_content() && !usual(claim.word(t)) && !small(t))
+            .map(|s| s.reading)
+            .chain([&question, &*around])
             .collect();
-        let strange: Vec<_> = content.iter().filter(|t| !known(t.id)).collect();
-        let telling = |t: &&&super::text::Token| {
-            t.number
-                || t.status().is_some()
-                || t.turns()
-                || (!t.pairs().is_empty()
-                    && content.len() > 1
-                    && unit.role != BlockRole::TableHeader)
-                || checks::is_name(t) && !t.first
-        };
-        // "The boiler explodes": an article, a thing and a verb.
-        let article = claim.text.tokens.first().is_some_and(|t| {
-            matches!(&*super::text::lower_case(claim.word(t)), "the" | "a" | "an")
-        });
-        let acts = |t: &&&super::text::Token| {
-            let word = claim.word(t);
-            let verb = word.ends_with('s') && !word.ends_with("ss") || word.ends_with("ed");
-            article
-                && verb
-                && content.len() > 1
-                && content.first().is_some_and(|f| f.start < t.start)
-        };
-        let odd = strange.iter().find(|t| telling(t) || acts(t)).or_else(|| {
-            strange
-                .first()
-                .filter(|_| unit.role != BlockRole::TableHeader)
-                .filter(|_| content.len() >= 3 && strange.len() * 2 > content.len())
-        })?;
-        let shown = claim.word(odd);
-        Some((Code::Uncited, stands_nowhere(shown)))
+        let is_header = unit.role == BlockRole::TableHeader;
+        let lexicon = self.texts.lexicon().borrow();
+        let odd = word_that_claims(&claim, is_header, &readings, &lexicon)?;
+        Some((Code::Uncited, stands_nowhere(claim.word(odd))))
     }
+
+    /// All items that the answer cites properly.
+    fn labels_of_answer(&self) -> Vec<Label> {
+        let good = self.resolved.iter().filter(|r| r.is_good());
+        let cited = self.answer.quotes.iter().filter(|q| q.cited);
+        good.flat_map(|r| r.labels.iter().copied())
+            .chain(cited.map(|q| q.label))
+            .collect()
+    }
+}
+
+/// The word of a title that makes it a claim of its own: one that no reading has.
+fn word_that_claims<'c>(
+    claim: &'c Reading,
+    is_header: bool,
+    readings: &[&Reading],
+    lexicon: &Lexicon,
+) -> Option<&'c Token> {
+    let tokens = claim.text.tokens.as_slice();
+    // "The boiler runs at 9 bar".
+    let amount = tokens
+        .iter()
+        .find(|t| t.number && is_before_a_unit(claim, t) && !is_in_any(readings, t.id, lexicon));
+    if amount.is_some() {
+        return amount;
+    }
+    let content: Vec<&Token> = tokens
+        .iter()
+        .filter(|t| {
+            t.is_content() && !is_usual_in_titles(claim.word(t)) && !is_item_number(claim, t)
+        })
+        .collect();
+    let mut strange = content.clone();
+    strange.retain(|t| !is_in_any(readings, t.id, lexicon));
+    let may_oppose = content.len() > 1 && !is_header;
+    let odd = strange.iter().copied().find(|t| {
+        is_telling(t)
+            || may_oppose && !t.pairs().is_empty()
+            || is_act_of_a_thing(claim, &content, t)
+    });
+    let mostly_strange = content.len() >= 3 && strange.len() * 2 > content.len();
+    odd.or_else(|| {
+        let first = strange.first().copied();
+        first.filter(|_| !is_header && mostly_strange)
+    })
+}
+
+fn headings_and_paths(sources: &[Source<'_>]) -> String {
+    let mut text = String::new();
+    for source in sources {
+        text.push_str(&source.item.heading.to_string());
+        text.push_str(" | ");
+        text.push_str(&source.item.path.as_str().replace(['/', '_'], " "));
+        text.push_str(" | ");
+    }
+    text
+}
+
+fn is_in_any(readings: &[&Reading], id: u32, lexicon: &Lexicon) -> bool {
+    readings.iter().any(|r| r.matches(id, lexicon) > 0.0)
+}
+
+fn is_before_a_unit(claim: &Reading, token: &Token) -> bool {
+    let next = claim.text.tokens.iter().find(|n| n.start >= token.end);
+    next.is_some_and(|n| super::atoms::unit(claim.word(n)).is_some())
+}
+
+/// "Step 3": a small number without a unit.
+fn is_item_number(claim: &Reading, token: &Token) -> bool {
+    token.number
+        && claim.word(token).parse::<u32>().is_ok_and(|n| n <= 20)
+        && !is_before_a_unit(claim, token)
+}
+
+fn is_usual_in_titles(word: &str) -> bool {
+    says_nothing_new(word)
+        || matches!(
+            word.to_lowercase().as_str(),
+            "step" | "phase" | "part" | "section" | "chapter" | "appendix" | "option"
+        )
+}
+
+/// Whether a word alone makes a statement of a title.
+fn is_telling(token: &Token) -> bool {
+    token.number
+        || token.status().is_some()
+        || token.turns()
+        || checks::is_name(token) && !token.first
+}
+
+/// "The boiler explodes": an article, a thing and what it does.
+fn is_act_of_a_thing(claim: &Reading, content: &[&Token], token: &Token) -> bool {
+    let first = claim.text.tokens.first();
+    let article = first.is_some_and(|t| matches!(&*claim.lower_word(t), "the" | "a" | "an"));
+    let word = claim.word(token);
+    let verb = word.ends_with('s') && !word.ends_with("ss") || word.ends_with("ed");
+    article && verb && content.len() > 1 && content.first().is_some_and(|f| f.start < token.start)
 }
 
 /// What is wrong with a line without a citation that says `word`.

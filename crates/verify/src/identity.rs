@@ -174,17 +174,14 @@ impl<'a> Resolver<'a> {
             .filter(|i| i.has_key(raw.chunk_key))
             .collect();
         if items.len() > 1 {
-            let named = |i: &&EvidenceItem| {
+            let found = items.len();
+            items.retain(|i| {
                 i.path == raw.path && i.heading == raw.heading && self.in_source(raw, i)
-            };
-            let fitting: Vec<_> = items.iter().copied().filter(|i| named(i)).collect();
-            if fitting.len() != 1 {
-                return Resolved::problem(
-                    Code::Ambiguous,
-                    format!("The key fits {} items.", items.len()),
-                );
+            });
+            if items.len() != 1 {
+                let why = format!("The key fits {found} items.");
+                return Resolved::problem(Code::Ambiguous, why);
             }
-            items = fitting;
         }
         let Some(item) = items.first() else {
             let why = format!("The key {} is not in the snapshot.", raw.chunk_key);
@@ -208,13 +205,12 @@ impl<'a> Resolver<'a> {
     fn compare(&self, raw: &RawCitation, item: &EvidenceItem, resolved: &mut Resolved) {
         let path_differs = raw.path != item.path || !self.in_source(raw, item);
         if path_differs {
-            let twins = |a: &str, b: &str| skeleton(a) == skeleton(b);
             let source = raw
                 .source
                 .as_ref()
                 .map_or(item.source.as_str(), |s| s.as_str());
-            let look_alike =
-                twins(raw.path.as_str(), item.path.as_str()) && twins(source, item.source.as_str());
+            let look_alike = skeleton(raw.path.as_str()) == skeleton(item.path.as_str())
+                && skeleton(source) == skeleton(item.source.as_str());
             resolved.problems.push(if look_alike {
                 (
                     Code::Lookalike,
@@ -270,16 +266,20 @@ impl<'a> Resolver<'a> {
     }
 }
 
+/// A path as a citation writes it, with or without its source.
+fn address(source: Option<&str>, path: &str) -> String {
+    match source {
+        Some(source) => format!("{source}:{path}"),
+        None => path.to_owned(),
+    }
+}
+
 fn record(
     raw: &RawCitation,
     item: &EvidenceItem,
     path_differs: bool,
     verdict: HeadingVerdict,
 ) -> MismatchRecord {
-    let address = |source: Option<&str>, path: &str| match source {
-        Some(source) => format!("{source}:{path}"),
-        None => path.to_owned(),
-    };
     let named = raw.source.as_ref();
     MismatchRecord {
         chunk_key: raw.chunk_key,

@@ -1,9 +1,9 @@
 //! L8: combines what all layers found into one verdict per claim.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::ops::Range;
 
-use super::answer::{Answer, MarkKind};
+use super::answer::{Answer, MarkKind, Unit};
 use super::checks::{Language, has_all_words, of_answer};
 use super::coverage::{Covered, Kind, cover};
 use super::examine::Examined;
@@ -68,8 +68,9 @@ pub(super) fn judge(
         .collect();
     let quotes = find_quotes(&answer);
     let ranges: Vec<Range<usize>> = quotes.iter().map(|q| q.range.clone()).collect();
-    let cites = |mark: usize| resolved.get(mark).is_some_and(Resolved::is_good);
-    let covered = cover(&answer, snapshot.question(), &ranges, cites);
+    let covered = cover(&answer, snapshot.question(), &ranges, |mark| {
+        resolved.get(mark).is_some_and(Resolved::is_good)
+    });
     let texts = SourceTexts::new(snapshot);
     let excused = BTreeSet::new();
     let suspects = laundering::suspects(&texts);
@@ -96,12 +97,16 @@ pub(super) fn judge(
 
 /// All quotations: in quote marks, in `[E3: "…"]`, in block quotes. In order of their starts.
 fn find_quotes(answer: &Answer) -> Vec<Quote> {
+    let mut out = quotes_in_marks(answer);
+    out.extend(block_quotes(answer));
+    out.extend(quotes_in_citations(answer));
+    out.sort_by_key(|q| q.range.start);
+    out.retain(|q| q.bound.is_some() || q.words.chars().count() >= SHORTEST);
+    out
+}
+
+fn quotes_in_marks(answer: &Answer) -> Vec<Quote> {
     let mut out = Vec::new();
-    let words = |range: &Range<usize>| {
-        Normal::of(answer.text.get(range.clone()).unwrap_or(""))
-            .as_str()
-            .to_owned()
-    };
     for block in answer.units.chunk_by(|a, b| a.block == b.block) {
         let (Some(first), Some(last)) = (block.first(), block.last()) else {
             continue;
@@ -120,46 +125,99 @@ fn find_quotes(answer: &Answer) -> Vec<Quote> {
         for found in quoted_ranges(text, |at| answer.contexts.name_at(base + at).is_some()) {
             let range = base + found.start..base + found.end;
             out.push(Quote {
-                words: words(&range),
+                words: normal_words(answer, &range),
                 range,
                 bound: None,
             });
         }
     }
-    for block in answer
-        .units
-        .chunk_by(|a, b| a.role == BlockRole::Quote && b.role == BlockRole::Quote)
-    {
-        let (Some(first), Some(last)) = (block.first(), block.last()) else {
-            continue;
-        };
-        if first.role == BlockRole::Quote {
-            let text: Vec<&str> = block
-                .iter()
-                .filter(|u| u.says_something())
-                .map(|u| u.words.as_str())
-                .collect();
-            let words = Normal::of(&text.join("\n")).as_str().to_owned();
-            out.push(Quote {
-                range: first.range.start..last.range.end,
-                words,
-                bound: None,
-            });
-        }
-    }
-    for mark in &answer.marks {
-        if let MarkKind::Written(MarkerKind::Quoted { label, quote }) = &mark.kind {
-            let range = quote.start()..quote.end();
-            out.push(Quote {
-                words: words(&range),
-                range: mark.range.clone(),
-                bound: Some(*label),
-            });
-        }
-    }
-    out.sort_by_key(|q| q.range.start);
-    out.retain(|q| q.bound.is_some() || q.words.chars().count() >= SHORTEST);
     out
+}
+
+fn normal_words(answer: &Answer, range: &Range<usize>) -> String {
+    let text = answer.text.get(range.clone()).unwrap_or("");
+    Normal::of(text).as_str().to_owned()
+}
+
+fn block_quotes(answer: &Answer) -> impl Iterator<Item = Quote> {
+    let blocks = answer
+        .units
+        .chunk_by(|a, b| a.role == BlockRole::Quote && b.role == BlockRole::Quote);
+    blocks.filter_map(block_quote)
+}
+
+/// The quotation of these units, if they are a block quote.
+fn block_quote(block: &[Unit]) -> Option<Quote> {
+    let first = block.first().filter(|u| u.role == BlockRole::Quote)?;
+    let text: Vec<&str> = block
+        .iter()
+        .filter(|u| u.says_something())
+        .map(|u| u.words.as_str())
+        .collect();
+    Some(Quote {
+        range: first.range.start..block.last()?.range.end,
+        words: Normal::of(&text.join("\n")).as_str().to_owned(),
+        bound: None,
+    })
+}
+
+fn quotes_in_citations(answer: &Answer) -> impl Iterator<Item = Quote> {
+    answer.marks.iter().filter_map(|mark| match &mark.kind {
+        MarkKind::Written(MarkerKind::Quoted { label, quote }) => Some(Quote {
+            words: normal_words(answer, &(quote.start()..quote.end())),
+            range: mark.range.clone(),
+            bound: Some(*label),
+        }),
+        _ => None,
+    })
+}
+
+/// Whether the line, or each of its words, is in these texts.
+fn is_line_known(line: &str, known: &[&str]) -> bool {
+    known.iter().any(|text| text.contains(line)) || has_all_words(line, known)
+}
+
+/// What is wrong with the coverage of a unit: a claim without a citation, or beside a refusal.
+fn add_coverage_problems(
+    unit: &Unit,
+    kind: Kind,
+    is_cited: bool,
+    refused: bool,
+    problems: &mut Vec<(Code, String)>,
+) {
+    match kind {
+        Kind::Claim | Kind::LeadIn => {
+            if refused {
+                let why = "The answer says that it cannot answer, and claims this all the same.";
+                problems.push((Code::AbstainWithClaims, why.to_owned()));
+            }
+            let is_marked = problems
+                .iter()
+                .any(|(code, _)| matches!(code.layer(), "L0" | "L1"));
+            if !is_cited && !is_marked {
+                let what = what(unit.role);
+                problems.push((Code::Uncited, format!("This {what} carries no citation.")));
+            }
+        }
+        // "I found no owner, but the budget is 5 million [E1]": a gap next to a cited claim.
+        Kind::Refusal {
+            claims: true,
+            extent: Abstention::Gap,
+        } if is_cited => {}
+        Kind::Refusal { claims: true, .. } => {
+            let why =
+                "This sentence says that it cannot answer, and claims something all the same.";
+            problems.push((Code::AbstainWithClaims, why.to_owned()));
+        }
+        _ => {}
+    }
+}
+
+fn is_mild(code: Code) -> bool {
+    matches!(
+        code,
+        Code::Malformed | Code::Lookalike | Code::HiddenContext | Code::NotInSnapshot
+    )
 }
 
 impl Court<'_> {
@@ -224,19 +282,21 @@ impl Court<'_> {
                 continue;
             }
             let labels = self.labels(i);
-            let stands = |text: &str| {
-                labels
-                    .iter()
-                    .filter_map(|l| self.texts.get(*l))
-                    .any(|t| t.item.text.contains(text))
-            };
-            excused.extend(
-                suspects
-                    .into_iter()
-                    .filter(|m| self.bracket(*m).is_some_and(stands)),
-            );
+            excused.extend(suspects.into_iter().filter(|m| {
+                self.bracket(*m)
+                    .is_some_and(|bracket| self.stands_in_one(&labels, bracket))
+            }));
         }
         self.excused = excused;
+    }
+
+    fn stands_in_one(&self, labels: &[Label], text: &str) -> bool {
+        let mut items = labels.iter().filter_map(|l| self.texts.get(*l));
+        items.any(|t| t.item.text.contains(text))
+    }
+
+    fn is_good(&self, mark: usize) -> bool {
+        self.resolved.get(mark).is_some_and(Resolved::is_good)
     }
 
     /// Code without a citation uses the citations of the paragraph before it, if the cited text and
@@ -251,8 +311,7 @@ impl Court<'_> {
                 continue;
             };
             let marks = covered.own.iter().chain(&covered.inherited).copied();
-            let good = |m: &usize| self.resolved.get(*m).is_some_and(Resolved::is_good);
-            let own: Vec<usize> = marks.filter(good).collect();
+            let own: Vec<usize> = marks.filter(|m| self.is_good(*m)).collect();
             if unit.role != BlockRole::Code {
                 if block != Some(unit.block) {
                     before.clear();
@@ -274,12 +333,9 @@ impl Court<'_> {
             }
             // The question may name the object of the command.
             known.push(self.snapshot.question());
-            let says = |line: &str| {
-                known.iter().any(|text| text.contains(line)) || has_all_words(line, &known)
-            };
             let lines = unit.words.lines().map(str::trim);
             let mut lines = lines.filter(|l| l.chars().any(char::is_alphanumeric));
-            let stands = unit.says_something() && lines.all(says);
+            let stands = unit.says_something() && lines.all(|line| is_line_known(line, &known));
             if own.is_empty()
                 && stands
                 && let Some(covered) = self.covered.get_mut(i)
@@ -297,15 +353,9 @@ impl Court<'_> {
             self.answer.marks.get(mark).map(|m| &m.kind),
             Some(MarkKind::Written(MarkerKind::Source(_)))
         );
-        let mild = |code: &Code| {
-            matches!(
-                code,
-                Code::Malformed | Code::Lookalike | Code::HiddenContext | Code::NotInSnapshot
-            )
-        };
         !source
             && !resolved.problems.is_empty()
-            && resolved.problems.iter().all(|(code, _)| mild(code))
+            && resolved.problems.iter().all(|(code, _)| is_mild(*code))
     }
 
     /// The whole bracket that a marker opens, on its line.
@@ -367,14 +417,12 @@ impl Court<'_> {
     /// `None` when there is nothing to report: the quote repeats the question, or is exact by
     /// structure.
     fn judge_quote(&self, judge: &Judge<'_>, quote: &Quote) -> Option<QuoteMatch> {
-        let inside = |q: &super::answer::StructuralQuote| {
-            q.range.start <= quote.range.start && quote.range.end <= q.range.end
-        };
-        let from = self
-            .answer
-            .quotes
-            .partition_point(|q| q.range.end < quote.range.end);
-        if self.answer.quotes.get(from).is_some_and(inside) {
+        let exact = &self.answer.quotes;
+        let from = exact.partition_point(|q| q.range.end < quote.range.end);
+        if exact
+            .get(from)
+            .is_some_and(|q| q.range.start <= quote.range.start && quote.range.end <= q.range.end)
+        {
             return None;
         }
         let cited = match quote.bound {
@@ -427,40 +475,22 @@ impl Court<'_> {
             }
         }
         let labels = self.labels(i);
-        match covered.kind {
-            Kind::Claim | Kind::LeadIn => {
-                if refused {
-                    let why =
-                        "The answer says that it cannot answer, and claims this all the same.";
-                    problems.push((Code::AbstainWithClaims, why.to_owned()));
-                }
-                if labels.is_empty()
-                    && problems
-                        .iter()
-                        .all(|(code, _)| code.layer() != "L0" && code.layer() != "L1")
-                {
-                    let what = what(unit.role);
-                    problems.push((Code::Uncited, format!("This {what} carries no citation.")));
-                }
-            }
-            // "I found no owner, but the budget is 5 million [E1]": a gap next to a cited claim.
-            Kind::Refusal {
-                claims: true,
-                extent: Abstention::Gap,
-            } if !labels.is_empty() => {}
-            Kind::Refusal { claims: true, .. } => {
-                let why =
-                    "This sentence says that it cannot answer, and claims something all the same.";
-                problems.push((Code::AbstainWithClaims, why.to_owned()));
-            }
-            Kind::Free => {
-                problems.extend(self.title(unit));
-                if problems.is_empty() {
-                    return None;
-                }
-            }
-            _ if problems.is_empty() => return None,
-            _ => {}
+        if covered.kind == Kind::Free {
+            problems.extend(self.title(unit));
+        }
+        add_coverage_problems(
+            unit,
+            covered.kind,
+            !labels.is_empty(),
+            refused,
+            &mut problems,
+        );
+        let is_claim = matches!(
+            covered.kind,
+            Kind::Claim | Kind::LeadIn | Kind::Refusal { claims: true, .. }
+        );
+        if problems.is_empty() && !is_claim {
+            return None;
         }
         let exact = self.find_exact(i, &labels);
         // A rejected claim needs no further check, and a quotation was already compared letter by
@@ -615,6 +645,27 @@ impl Court<'_> {
             .find_map(|t| t.place(t.find_sentences(words)?))
     }
 
+    /// Those of several items that have no word of the claim, while others have some.
+    fn items_without_words(&self, claim: &str, labels: &[Label]) -> BTreeSet<Label> {
+        if labels.len() < 2 {
+            return BTreeSet::new();
+        }
+        let words: Vec<String> = content_words(claim).collect();
+        let (without, with): (BTreeSet<Label>, BTreeSet<Label>) = labels
+            .iter()
+            .copied()
+            .partition(|label| !self.has_one_of(*label, &words));
+        if with.is_empty() {
+            return BTreeSet::new();
+        }
+        without
+    }
+
+    fn has_one_of(&self, label: Label, words: &[String]) -> bool {
+        let text = self.texts.get(label);
+        text.is_some_and(|t| words.iter().any(|w| t.words().contains(w)))
+    }
+
     fn citations(
         &self,
         covered: &Covered,
@@ -622,27 +673,8 @@ impl Court<'_> {
         labels: &[Label],
         place: Option<&Place>,
     ) -> Vec<CitationReport> {
-        let claim: Vec<String> = if labels.len() > 1 {
-            content_words(words).collect()
-        } else {
-            Vec::new()
-        };
-        let common = |label: &Label| {
-            let text = self.texts.get(*label);
-            text.map_or(0, |t| {
-                claim.iter().filter(|w| t.words().contains(*w)).count()
-            })
-        };
-        let shared: BTreeMap<Label, usize> = if claim.is_empty() {
-            BTreeMap::new()
-        } else {
-            labels.iter().map(|l| (*l, common(l))).collect()
-        };
-        let padded = |label: &Label| {
-            shared.get(label) == Some(&0)
-                && shared.values().any(|n| *n > 0)
-                && place.is_none_or(|p| p.label != *label)
-        };
+        let mut padding = self.items_without_words(words, labels);
+        padding.retain(|label| place.is_none_or(|p| p.label != *label));
         let mut out = Vec::new();
         for &mark in covered.own.iter().chain(&covered.inherited) {
             let (Some(m), Some(resolved)) = (self.answer.marks.get(mark), self.resolved.get(mark))
@@ -670,7 +702,7 @@ impl Court<'_> {
             for label in &resolved.labels {
                 let mut codes: Vec<Code> = codes.iter().copied().collect();
                 codes.extend(self.suspects.contains(label).then_some(Code::Injection));
-                codes.extend(padded(label).then_some(Code::Precision));
+                codes.extend(padding.contains(label).then_some(Code::Precision));
                 let chunk_key = self.snapshot.item(*label).map(|item| item.chunk_key);
                 let freshness = Some(self.freshness.of(*label));
                 out.push(CitationReport {

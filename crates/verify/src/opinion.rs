@@ -103,14 +103,8 @@ fn denied(sentence: &str, lexicon: &mut Lexicon) -> Denied {
         block: 0,
     };
     let text = Text::read(normal.as_str(), &[whole], lexicon);
-    let is_content =
-        |token: &&super::text::Token| token.is_content() && !token.is_light() && !token.negates();
-    let mut content: Vec<u32> = text
-        .tokens
-        .iter()
-        .filter(is_content)
-        .map(|t| t.id)
-        .collect();
+    let content = text.tokens.iter().filter(|t| t.is_content());
+    let mut content: Vec<u32> = content.map(|t| t.id).collect();
     content.sort_unstable();
     let negations = text.tokens.iter().filter(|token| token.negates()).count();
     Denied {

@@ -54,8 +54,8 @@ impl<'a> Judge<'a> {
     /// Judges `quote` (normalised) against the cited items.
     pub(crate) fn judge(&self, quote: &str, cited: &[Label]) -> QuoteMatch {
         let bare = bare(quote);
-        let cited_texts = || cited.iter().filter_map(|l| self.texts.get(*l));
-        if let Some(found) = cited_texts().find_map(|t| verbatim(t, bare)) {
+        let mut cited_texts = cited.iter().filter_map(|l| self.texts.get(*l));
+        if let Some(found) = cited_texts.find_map(|t| verbatim(t, bare)) {
             return found;
         }
         let elsewhere = self
@@ -96,17 +96,17 @@ impl<'a> Judge<'a> {
                 }
             }
         }
-        let stitched = |why: String| QuoteMatch::Rejected(Code::QuoteStitched, why);
         if let Some(word) = hidden {
-            return stitched(format!(
-                "What the ellipsis leaves out holds “{word}”, which turns the meaning."
-            ));
+            let why =
+                format!("What the ellipsis leaves out holds “{word}”, which turns the meaning.");
+            return QuoteMatch::Rejected(Code::QuoteStitched, why);
         }
         if pieces
             .iter()
             .all(|p| self.texts.iter().any(|t| verbatim(t, p).is_some()))
         {
-            return stitched("Its pieces do not stand in this order in one cited item.".to_owned());
+            let why = "Its pieces do not stand in this order in one cited item.".to_owned();
+            return QuoteMatch::Rejected(Code::QuoteStitched, why);
         }
         let odd = pieces
             .iter()
@@ -301,20 +301,21 @@ fn in_order(text: &SourceText<'_>, pieces: &[&str]) -> Option<Vec<Range<usize>>>
 const NEGATIONS: &[&str] = list!("quotes.negations");
 
 fn negations(text: &str) -> Vec<&str> {
-    let turns = |word: &&str| {
-        let lower = word.to_lowercase();
-        NEGATIONS.contains(&lower.as_str())
-            || lower.ends_with("n't")
-            || matches!(
-                lower.as_str(),
-                "不" | "没" | "沒" | "无" | "無" | "未" | "非"
-            )
-    };
     tokens(text)
         .into_iter()
         .filter_map(|r| text.get(r))
-        .filter(turns)
+        .filter(|word| is_negation(word))
         .collect()
+}
+
+fn is_negation(word: &str) -> bool {
+    let lower = word.to_lowercase();
+    NEGATIONS.contains(&lower.as_str())
+        || lower.ends_with("n't")
+        || matches!(
+            lower.as_str(),
+            "不" | "没" | "沒" | "无" | "無" | "未" | "非"
+        )
 }
 
 /// The texts between quote marks in `block`, marks excluded, outermost first found, not

@@ -1,6 +1,7 @@
 //! A text parsed for comparison: its words, its atoms, and the sentences that contain each stem.
 //! Every item of evidence is parsed once.
 
+use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::ops::Range;
 
@@ -81,45 +82,51 @@ impl Postings {
         let Ok(at) = self.keys.binary_search(&key) else {
             return &[];
         };
-        let end = |at: Option<usize>| {
-            at.and_then(|at| self.ends.get(at))
-                .map_or(0, |end| *end as usize)
-        };
-        self.sentences
-            .get(end(at.checked_sub(1))..end(Some(at)))
-            .unwrap_or(&[])
+        let start = at.checked_sub(1).map_or(0, |before| self.end_of(before));
+        self.sentences.get(start..self.end_of(at)).unwrap_or(&[])
+    }
+
+    /// Where the sentences of the key at `at` end.
+    fn end_of(&self, at: usize) -> usize {
+        self.ends.get(at).map_or(0, |end| *end as usize)
     }
 }
 
 /// Sorts in ascending order. Keys are stem numbers, which are small. If there are not many more
 /// keys than pairs, a counting sort is used, first by sentence, then by key.
 fn sorted(mut pairs: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
-    let most =
-        |of: fn(&(u32, u32)) -> u32| pairs.iter().map(of).max().map_or(0, |most| most as usize);
-    let (keys, sentences) = (most(|pair| pair.0), most(|pair| pair.1));
+    let (keys, sentences) = (
+        highest(&pairs, |pair| pair.0),
+        highest(&pairs, |pair| pair.1),
+    );
     if pairs.len() < 64 || keys.max(sentences) > pairs.len() * 4 {
         pairs.sort_unstable();
         return pairs;
     }
-    let mut place = |of: fn(&(u32, u32)) -> u32, most: usize| {
-        let mut starts = vec![0_usize; most + 2];
-        for pair in &pairs {
-            starts[of(pair) as usize + 1] += 1;
-        }
-        for key in 1..starts.len() {
-            starts[key] += starts[key - 1];
-        }
-        let mut out = vec![(0, 0); pairs.len()];
-        for pair in &pairs {
-            let next = &mut starts[of(pair) as usize];
-            out[*next] = *pair;
-            *next += 1;
-        }
-        pairs = out;
-    };
-    place(|pair| pair.1, sentences);
-    place(|pair| pair.0, keys);
-    pairs
+    let by_sentence = counting_sort(&pairs, |pair| pair.1, sentences);
+    counting_sort(&by_sentence, |pair| pair.0, keys)
+}
+
+fn highest(pairs: &[(u32, u32)], of: fn(&(u32, u32)) -> u32) -> usize {
+    pairs.iter().map(of).max().map_or(0, |most| most as usize)
+}
+
+/// Sorts by one part, which is at most `most`; pairs with the same stay in their order.
+fn counting_sort(pairs: &[(u32, u32)], of: fn(&(u32, u32)) -> u32, most: usize) -> Vec<(u32, u32)> {
+    let mut starts = vec![0_usize; most + 2];
+    for pair in pairs {
+        starts[of(pair) as usize + 1] += 1;
+    }
+    for key in 1..starts.len() {
+        starts[key] += starts[key - 1];
+    }
+    let mut out = vec![(0, 0); pairs.len()];
+    for pair in pairs {
+        let next = &mut starts[of(pair) as usize];
+        out[*next] = *pair;
+        *next += 1;
+    }
+    out
 }
 
 /// The weight of a word that is only similar: the first five letters of the stems are the same.
@@ -204,53 +211,62 @@ impl Reading {
     /// The units that the text names, each once: words, units of its numbers, and currency and
     /// percent signs.
     pub(crate) fn units(&self) -> &[MeasureUnit] {
-        self.units.get_or_init(|| {
-            let words = self.text.tokens.iter().filter_map(|t| unit(self.word(t)));
-            let counted = self.atoms.iter().filter_map(|a| {
-                if let What::Number(n) = &a.what {
-                    n.unit
-                } else {
-                    None
-                }
-            });
-            let signs = ["$", "€", "£", "¥", "%"];
-            let signs = if signs.iter().any(|s| self.normal.contains(s)) {
-                "$€£¥%‰₹₽"
-            } else {
-                ""
-            };
-            let signs = signs.chars().filter(|c| self.normal.contains(*c));
-            let mut out: Vec<MeasureUnit> = Vec::new();
-            for unit in words
-                .chain(counted)
-                .chain(signs.filter_map(|c| unit(c.encode_utf8(&mut [0; 4]))))
-            {
-                if !out.contains(&unit) {
-                    out.push(unit);
-                }
+        self.units.get_or_init(|| self.find_units())
+    }
+
+    fn find_units(&self) -> Vec<MeasureUnit> {
+        let words = self.text.tokens.iter().filter_map(|t| unit(self.word(t)));
+        let counted = self.atoms.iter().filter_map(|a| match &a.what {
+            What::Number(n) => n.unit,
+            _ => None,
+        });
+        let mut out: Vec<MeasureUnit> = Vec::new();
+        for unit in words.chain(counted).chain(self.units_of_signs()) {
+            if !out.contains(&unit) {
+                out.push(unit);
             }
-            out
-        })
+        }
+        out
+    }
+
+    /// The units of currency and percent signs.
+    fn units_of_signs(&self) -> impl Iterator<Item = MeasureUnit> {
+        const USUAL: [&str; 5] = ["$", "€", "£", "¥", "%"];
+        // Without a usual one, the others are not looked for.
+        let signs = if USUAL.iter().any(|s| self.normal.contains(s)) {
+            "$€£¥%‰₹₽"
+        } else {
+            ""
+        };
+        let signs = signs.chars().filter(|c| self.normal.contains(*c));
+        signs.filter_map(|c| unit(c.encode_utf8(&mut [0; 4])))
     }
 
     /// Its capitalised words.
     pub(crate) fn capitals(&self) -> &Capitals {
-        self.capitals.get_or_init(|| {
-            let capital = || {
-                self.text
-                    .tokens
-                    .iter()
-                    .filter(|t| t.capital)
-                    .map(|t| self.word(t))
-            };
-            let mut words: Vec<String> = capital().map(|w| lower_case(w).into_owned()).collect();
-            words.sort_unstable();
-            words.dedup();
-            Capitals {
-                words,
-                letters: capital().filter_map(|w| w.chars().next()).collect(),
-            }
-        })
+        self.capitals.get_or_init(|| self.find_capitals())
+    }
+
+    fn find_capitals(&self) -> Capitals {
+        let lower = self.capital_words().map(|w| lower_case(w).into_owned());
+        let mut words: Vec<String> = lower.collect();
+        words.sort_unstable();
+        words.dedup();
+        let letters = self.capital_words().filter_map(|w| w.chars().next());
+        Capitals {
+            words,
+            letters: letters.collect(),
+        }
+    }
+
+    fn capital_words(&self) -> impl Iterator<Item = &str> {
+        let capital = self.text.tokens.iter().filter(|t| t.capital);
+        capital.map(|t| self.word(t))
+    }
+
+    /// Whether the stem appears as a word in lower case.
+    pub(crate) fn has_uncapitalised(&self, id: u32) -> bool {
+        self.text.tokens.iter().any(|t| t.id == id && !t.capital)
     }
 
     /// One sentence.
@@ -266,6 +282,16 @@ impl Reading {
     /// The text of a token as written.
     pub(crate) fn word(&self, token: &Token) -> &str {
         self.normal.get(token.start..token.end).unwrap_or("")
+    }
+
+    /// The text of a token in lower case.
+    pub(crate) fn lower_word(&self, token: &Token) -> Cow<'_, str> {
+        lower_case(self.word(token))
+    }
+
+    /// An atom as written.
+    pub(crate) fn shown_atom(&self, atom: &Atom) -> &str {
+        self.normal.get(atom.bytes.clone()).unwrap_or("")
     }
 
     /// The atoms that begin in sentence `n`.

@@ -46,19 +46,8 @@ const OPENING: usize = 8;
 impl<'a> SourceTexts<'a> {
     /// Wraps a snapshot; each text is prepared on first use.
     pub(crate) fn new(snapshot: &'a EvidenceSnapshot) -> Self {
-        let text = |item| SourceText {
-            item,
-            normal: OnceCell::new(),
-            cuts: OnceCell::new(),
-            starts: OnceCell::new(),
-            words: OnceCell::new(),
-            tokens: OnceCell::new(),
-            vocabulary: OnceCell::new(),
-            reading: OnceCell::new(),
-        };
-        let texts = snapshot.items().iter().map(text).collect();
         Self {
-            texts,
+            texts: snapshot.items().iter().map(SourceText::new).collect(),
             lexicon: RefCell::default(),
             arounds: RefCell::default(),
         }
@@ -82,13 +71,15 @@ impl<'a> SourceTexts<'a> {
 
     /// The headings and paths of these items (`text` makes the text), parsed once.
     pub(crate) fn around(&self, labels: Vec<Label>, text: impl FnOnce() -> String) -> Rc<Reading> {
-        let read = || Reading::claim(Normal::of(&text()).as_str(), &mut self.lexicon.borrow_mut());
-        Rc::clone(
-            self.arounds
-                .borrow_mut()
-                .entry(labels)
-                .or_insert_with(|| Rc::new(read())),
-        )
+        let mut arounds = self.arounds.borrow_mut();
+        let known = arounds.entry(labels).or_insert_with(|| {
+            let normal = Normal::of(&text());
+            Rc::new(Reading::claim(
+                normal.as_str(),
+                &mut self.lexicon.borrow_mut(),
+            ))
+        });
+        Rc::clone(known)
     }
 
     /// The item with this label.
@@ -103,7 +94,20 @@ impl<'a> SourceTexts<'a> {
     }
 }
 
-impl SourceText<'_> {
+impl<'a> SourceText<'a> {
+    fn new(item: &'a EvidenceItem) -> Self {
+        Self {
+            item,
+            normal: OnceCell::new(),
+            cuts: OnceCell::new(),
+            starts: OnceCell::new(),
+            words: OnceCell::new(),
+            tokens: OnceCell::new(),
+            vocabulary: OnceCell::new(),
+            reading: OnceCell::new(),
+        }
+    }
+
     /// The normalised text.
     pub(crate) fn normal(&self) -> &Normal {
         self.normal.get_or_init(|| Normal::of(&self.item.text))
@@ -141,11 +145,6 @@ impl SourceText<'_> {
         }
         let hay = self.normal().as_str();
         let starts = self.starts();
-        let fits = |start: usize| {
-            let end = start + claim.len();
-            let inside = hay.get(start..end) == Some(claim);
-            inside && starts.ends_at(hay, end)
-        };
         // A claim shorter than the opening may have anything after it.
         let (least, most) = (padded(claim, 0), padded(claim, u8::MAX));
         let from = starts
@@ -158,7 +157,7 @@ impl SourceText<'_> {
             .take_while(|(opening, _)| *opening <= most);
         known
             .map(|(_, start)| *start)
-            .filter(|start| fits(*start))
+            .filter(|start| starts.fits(hay, *start, claim))
             .min()
             .map(|start| start..start + claim.len())
     }
@@ -170,20 +169,8 @@ impl SourceText<'_> {
     }
 
     fn starts(&self) -> &Starts {
-        self.starts.get_or_init(|| {
-            let normal = self.normal();
-            let opening = |start: usize| padded(normal.as_str().get(start..).unwrap_or(""), 0);
-            let mut by_opening: Vec<_> = self
-                .cuts()
-                .iter()
-                .map(|cut| (opening(cut.bytes.start), cut.bytes.start))
-                .collect();
-            by_opening.sort_unstable();
-            Starts {
-                by_opening,
-                ends: self.cuts().iter().map(|cut| cut.bytes.end).collect(),
-            }
-        })
+        self.starts
+            .get_or_init(|| Starts::of(self.normal().as_str(), self.cuts()))
     }
 
     /// The place of a range of the normalised text.
@@ -218,6 +205,22 @@ impl SourceText<'_> {
 }
 
 impl Starts {
+    fn of(hay: &str, cuts: &[Cut]) -> Self {
+        let starts = cuts.iter().map(|cut| cut.bytes.start);
+        let mut by_opening: Vec<_> = starts
+            .map(|start| (padded(hay.get(start..).unwrap_or(""), 0), start))
+            .collect();
+        by_opening.sort_unstable();
+        Self {
+            by_opening,
+            ends: cuts.iter().map(|cut| cut.bytes.end).collect(),
+        }
+    }
+    /// Whether `claim` is at `start`, and ends with a sentence.
+    fn fits(&self, hay: &str, start: usize, claim: &str) -> bool {
+        let end = start + claim.len();
+        hay.get(start..end) == Some(claim) && self.ends_at(hay, end)
+    }
     /// Whether a sentence ends at `end`, ignoring its closing punctuation.
     fn ends_at(&self, hay: &str, end: usize) -> bool {
         let next = self.ends.partition_point(|e| *e < end);
@@ -228,32 +231,34 @@ impl Starts {
 
 /// Where the sentences of `raw` are in its normalised text; for code, where its lines are.
 pub(crate) fn cuts(raw: &str, normal: &Normal) -> Vec<Cut> {
-    let place = |start: usize, end: usize, sentence: &Sentence| {
-        let end = normal.position(end);
-        let end = normal
-            .as_str()
-            .get(..end)
-            .map_or(end, |t| t.trim_end().len());
-        Cut {
-            bytes: normal.position(start).min(end)..end,
-            role: sentence.role,
-            block: sentence.block,
-        }
-    };
     let mut out = Vec::new();
     for sentence in sentences(raw) {
         let (start, end) = (sentence.span.start(), sentence.span.end());
         if sentence.role != BlockRole::Code {
-            out.push(place(start, end, &sentence));
+            out.push(cut_at(normal, start..end, &sentence));
             continue;
         }
         let mut at = start;
         for line in raw.get(start..end).unwrap_or("").split_inclusive('\n') {
-            out.push(place(at, at + line.len(), &sentence));
+            out.push(cut_at(normal, at..at + line.len(), &sentence));
             at += line.len();
         }
     }
     out
+}
+
+/// A range of the raw text, in bytes of the normalised text.
+fn cut_at(normal: &Normal, raw: Range<usize>, sentence: &Sentence) -> Cut {
+    let end = normal.position(raw.end);
+    let end = normal
+        .as_str()
+        .get(..end)
+        .map_or(end, |t| t.trim_end().len());
+    Cut {
+        bytes: normal.position(raw.start).min(end)..end,
+        role: sentence.role,
+        block: sentence.block,
+    }
 }
 
 /// Parses markdown for comparison.
@@ -351,15 +356,8 @@ mod tests {
 
     #[test]
     fn words_are_cut_at_their_edges() {
-        let cut = |t: &str| {
-            tokens(t)
-                .into_iter()
-                .map(|r| t[r].to_owned())
-                .collect::<Vec<_>>()
-        };
-        assert_eq!(
-            cut("It's v2.8.3, co-funded (7%) 日本."),
-            ["It's", "v2.8.3", "co-funded", "7%", "日", "本"]
-        );
+        let text = "It's v2.8.3, co-funded (7%) 日本.";
+        let words: Vec<&str> = tokens(text).into_iter().map(|r| &text[r]).collect();
+        assert_eq!(words, ["It's", "v2.8.3", "co-funded", "7%", "日", "本"]);
     }
 }

@@ -22,7 +22,7 @@ use super::checks::{Thing, is_name};
 use super::reading::Reading;
 use super::source_text::cuts;
 use super::tables::{Mood, Role};
-use super::text::{Lexicon, Token, lower_case};
+use super::text::{Lexicon, Token};
 
 /// Maximum number of values of a sentence; one with more is a list of figures.
 const MOST_VALUES: usize = 4;
@@ -82,6 +82,13 @@ struct Manner {
     is_event: bool,
     /// For a date: it is the day of an event that happens once.
     happens_once: bool,
+}
+
+impl Manner {
+    /// Whether the sentence says of what it speaks, wherever it stands.
+    fn names_its_thing(self) -> bool {
+        self.is_named || self.is_specific
+    }
 }
 
 /// The words that name the subject of a place.
@@ -185,16 +192,18 @@ impl StatedValue {
         if here.is_past || there.is_past || are_siblings(&here.title, &there.title) {
             return false;
         }
-        let nested = |a: &BTreeSet<u64>, b: &BTreeSet<u64>| a.is_subset(b) || b.is_subset(a);
         if self.manner.is_brief && here.title != there.title {
             return false;
         }
-        let is_known = |manner: Manner| manner.is_named || manner.is_specific;
-        is_known(self.manner) && is_known(other.manner)
-            || nested(&here.title, &there.title)
+        self.manner.names_its_thing() && other.manner.names_its_thing()
+            || are_nested(&here.title, &there.title)
                 && !here.title.is_disjoint(&there.title)
-                && nested(&here.headings, &there.headings)
+                && are_nested(&here.headings, &there.headings)
     }
+}
+
+fn are_nested(a: &BTreeSet<u64>, b: &BTreeSet<u64>) -> bool {
+    a.is_subset(b) || b.is_subset(a)
 }
 
 /// Whether two titles name two things of one kind.
@@ -247,19 +256,19 @@ impl StatedValue {
 fn states(reading: &Reading, n: usize, text: &str) -> bool {
     const ANAPHORS: &[&str] = list!("stated.anaphors");
     let tokens = reading.tokens_of(n);
-    let word = |token: &Token| lower_case(reading.word(token)).into_owned();
-    let is_short = tokens.len() <= MOST_WORDS;
-    let is_unsure = |token: &Token| {
-        matches!(token.mood(), Some(Mood::May | Mood::Hedge))
-            || token.does(Role::Conditional)
-            || token.does(Role::Asking) && token.first
-    };
-    is_short
+    tokens.len() <= MOST_WORDS
         && !text.ends_with(['?', ':', '…'])
         && !tokens.iter().any(is_unsure)
         && !tokens
             .iter()
-            .any(|token| ANAPHORS.contains(&word(token).as_str()))
+            .any(|token| ANAPHORS.contains(&&*reading.lower_word(token)))
+}
+
+/// Whether a word makes a guess, a condition or a question of its sentence.
+fn is_unsure(token: &Token) -> bool {
+    matches!(token.mood(), Some(Mood::May | Mood::Hedge))
+        || token.does(Role::Conditional)
+        || token.does(Role::Asking) && token.first
 }
 
 /// The values of sentence `n`, with ranges of the normalised text.
@@ -282,40 +291,29 @@ fn values_of<'r>(
             header,
             atom,
         };
-        let manner = said.manner();
-        let sentence = reading.sentence(n)?;
-        let least = if manner.is_named { NAMED_WORDS } else { 1 };
-        if said.is_part_of_a_name() || said.subject_words() < least {
-            return None;
-        }
-        Some(StatedValue {
-            subject: said.subject(lexicon),
-            sentence: sentence.bytes.clone(),
-            value: with_sign(&reading.normal, &sentence.bytes, &atom.bytes),
-            amount,
-            manner,
-            place: Arc::clone(place),
-        })
+        said.value(amount, lexicon, place)
     })
 }
 
 /// The bytes of a value with the currency or percent sign beside it in its sentence.
 fn with_sign(text: &str, sentence: &Range<usize>, value: &Range<usize>) -> Range<usize> {
-    const SIGNS: [char; 7] = ['€', '$', '£', '¥', '%', '‰', '₹'];
     let before = text.get(sentence.start..value.start).unwrap_or_default();
     let after = text.get(value.end..sentence.end).unwrap_or_default();
     let blank = usize::from(after.starts_with(' '));
     let behind = after.get(blank..).and_then(|rest| rest.chars().next());
     let ahead = before.chars().next_back();
-    let length = |sign: Option<char>| {
-        let sign = sign.filter(|c| SIGNS.contains(c));
-        sign.map_or(0, char::len_utf8)
-    };
-    let end = match length(behind) {
+    let end = match bytes_of_sign(behind) {
         0 => value.end,
         sign => value.end + blank + sign,
     };
-    value.start - length(ahead)..end
+    value.start - bytes_of_sign(ahead)..end
+}
+
+/// The length of a currency or percent sign; 0 for every other letter.
+fn bytes_of_sign(letter: Option<char>) -> usize {
+    const SIGNS: [char; 7] = ['€', '$', '£', '¥', '%', '‰', '₹'];
+    let sign = letter.filter(|c| SIGNS.contains(c));
+    sign.map_or(0, char::len_utf8)
 }
 
 /// A value in its sentence.
@@ -328,6 +326,28 @@ struct Said<'r> {
 }
 
 impl<'r> Said<'r> {
+    /// The value, with ranges of the normalised text; `None` if it is said of nothing.
+    fn value(
+        &self,
+        amount: ComparableValue,
+        lexicon: &Lexicon,
+        place: &Arc<PlaceWords>,
+    ) -> Option<StatedValue> {
+        let manner = self.manner();
+        let sentence = self.reading.sentence(self.n)?;
+        let least = if manner.is_named { NAMED_WORDS } else { 1 };
+        if self.is_part_of_a_name() || self.subject_words() < least {
+            return None;
+        }
+        Some(StatedValue {
+            subject: self.subject(lexicon),
+            sentence: sentence.bytes.clone(),
+            value: with_sign(&self.reading.normal, &sentence.bytes, &self.atom.bytes),
+            amount,
+            manner,
+            place: Arc::clone(place),
+        })
+    }
     /// The tokens of the sentence besides the value.
     fn around(&self) -> impl Iterator<Item = &'r Token> {
         let start = self.reading.sentence(self.n).map_or(0, |s| s.tokens.start);
@@ -339,7 +359,7 @@ impl<'r> Said<'r> {
     }
 
     fn word(&self, token: &Token) -> String {
-        lower_case(self.reading.word(token)).into_owned()
+        self.reading.lower_word(token).into_owned()
     }
 
     fn has_any(&self, words: &[&str]) -> bool {
@@ -404,11 +424,13 @@ impl<'r> Said<'r> {
     fn tells_the_past(&self) -> bool {
         const PAST: &[&str] = list!("stated.past");
         const PRESENT: &[&str] = list!("stated.present");
-        let is_past = |token: &Token| {
-            let word = self.word(token);
-            PAST.contains(&word.as_str()) || word.len() > 4 && word.ends_with("ed")
-        };
-        self.has_any(PAST) || !self.has_any(PRESENT) && self.around().any(is_past)
+        self.has_any(PAST)
+            || !self.has_any(PRESENT) && self.around().any(|token| self.ends_in_ed(token))
+    }
+
+    fn ends_in_ed(&self, token: &Token) -> bool {
+        let word = self.word(token);
+        word.len() > 4 && word.ends_with("ed")
     }
 
     fn manner(&self) -> Manner {
@@ -436,39 +458,44 @@ impl PlaceWords {
     fn of(place: &PassagePlace<'_>, heading: &str) -> Self {
         const PAST: &[&str] = list!("stated.past-headings");
         let mut lexicon = Lexicon::default();
-        let mut read = |text: &str| Reading::claim(Normal::of(text).as_str(), &mut lexicon);
         let parts = [
-            read(place.title),
-            read(&format!("{} | {heading}", place.headings)),
-            read(&place.path.replace(['/', '_', '.'], " ")),
+            place.title,
+            &format!("{} | {heading}", place.headings),
+            &place.path.replace(['/', '_', '.'], " "),
         ];
-        let words = |reading: &Reading| -> BTreeSet<u64> {
-            let content = reading.text.tokens.iter();
-            let content = content.filter(|t| t.is_content() && !t.number);
-            content.map(|t| hash(&lexicon.stem(t.id))).collect()
-        };
-        let numbers = |reading: &Reading| -> Vec<u64> {
-            let runs = reading.normal.split(|c: char| !c.is_ascii_digit());
-            runs.filter(|run| !run.is_empty())
-                .map(|run| hash(&run))
-                .collect()
-        };
-        let is_dated = |reading: &Reading| {
-            let is_day = |atom: &Atom| matches!(&atom.what, What::Date(d) if d.month.is_some());
-            reading.atoms.iter().any(is_day)
-        };
+        let parts = parts.map(|part| Reading::claim(Normal::of(part).as_str(), &mut lexicon));
         let is_past = parts.iter().any(|reading| {
             let mut tokens = reading.text.tokens.iter();
-            tokens.any(|t| PAST.contains(&&*lower_case(reading.word(t))))
+            tokens.any(|t| PAST.contains(&&*reading.lower_word(t)))
         });
         Self {
-            title: words(&parts[0]),
-            headings: words(&parts[1]),
-            numbers: parts.iter().flat_map(numbers).collect(),
-            is_dated: parts.iter().any(is_dated),
+            title: content_words(&parts[0], &lexicon),
+            headings: content_words(&parts[1], &lexicon),
+            numbers: parts.iter().flat_map(digit_groups).collect(),
+            is_dated: parts.iter().any(has_day),
             is_past,
         }
     }
+}
+
+fn content_words(reading: &Reading, lexicon: &Lexicon) -> BTreeSet<u64> {
+    let tokens = reading.text.tokens.iter();
+    let content = tokens.filter(|t| t.is_content() && !t.number);
+    content.map(|t| hash(&lexicon.stem(t.id))).collect()
+}
+
+/// The digits of a text that stand together.
+fn digit_groups(reading: &Reading) -> impl Iterator<Item = u64> {
+    let groups = reading.normal.split(|c: char| !c.is_ascii_digit());
+    groups
+        .filter(|group| !group.is_empty())
+        .map(|group| hash(&group))
+}
+
+/// Whether a date with its month is in the text.
+fn has_day(reading: &Reading) -> bool {
+    let mut atoms = reading.atoms.iter();
+    atoms.any(|atom| matches!(&atom.what, What::Date(d) if d.month.is_some()))
 }
 
 fn hash(value: &impl std::hash::Hash) -> u64 {
@@ -639,12 +666,13 @@ mod tests {
                 "{one} {other}"
             );
         }
-        let brief = |title, text| (title, "a.md", text);
-        let salt = |other| pairs(brief("Bread", "Salt: 10 g"), brief(other, "Salt: 12 g"));
-        assert_eq!((salt("Bread").len(), salt("Rye bread").len()), (1, 0));
-        let under = |heading: &str| format!("# Harbour\n\n## {heading}\n\n{seven}\n");
+        let salt = ("Bread", "a.md", "Salt: 10 g");
+        for (title, count) in [("Bread", 1), ("Rye bread", 0)] {
+            let found = pairs(salt, (title, "a.md", "Salt: 12 g"));
+            assert_eq!(found.len(), count, "{title}");
+        }
         for (heading, count) in [("Money", 1), ("Old money", 0), ("Draft", 0)] {
-            let text = under(heading);
+            let text = format!("# Harbour\n\n## {heading}\n\n{seven}\n");
             let found = pairs(("Harbour", "a.md", five), ("Harbour", "b.md", &text));
             assert_eq!(found.len(), count, "{heading}");
         }
@@ -652,42 +680,49 @@ mod tests {
 
     #[test]
     fn rows_of_tables_are_compared_under_the_same_columns() {
-        let table = |port: u32, column: &str| {
-            format!("| Setting | {column} |\n|---|---|\n| port | {port} |\n")
-        };
-        let found = |one: (&str, u32, &str), other: (&str, u32, &str)| {
-            let (one, two) = (
-                (one.0, table(one.1, one.2)),
-                (other.0, table(other.1, other.2)),
-            );
-            pairs((one.0, "a.md", &one.1), (two.0, "b.md", &two.1))
-        };
-        let server = ("Server", 8080, "Default");
-        assert_eq!(found(server, ("Server", 9090, "Default")), ["8080 / 9090"]);
-        assert!(found(server, ("Server", 9090, "Range")).is_empty());
-        assert!(found(server, ("Client", 9090, "Default")).is_empty());
+        let one = table_of_ports("Default", 8080);
+        for (title, column, expected) in [
+            ("Server", "Default", &["8080 / 9090"][..]),
+            ("Server", "Range", &[]),
+            ("Client", "Default", &[]),
+        ] {
+            let other = table_of_ports(column, 9090);
+            let found = pairs(("Server", "a.md", &one), (title, "b.md", &other));
+            assert_eq!(found, expected, "{title} {column}");
+        }
+    }
+
+    fn table_of_ports(column: &str, port: u32) -> String {
+        format!("| Setting | {column} |\n|---|---|\n| port | {port} |\n")
     }
 
     #[test]
     fn a_thing_without_a_name_is_known_by_enough_words() {
-        let differ = |a, b| !pairs(("Lease", "a.md", a), ("Budget", "b.md", b)).is_empty();
-        assert!(differ(
-            "The rent of the harbour office is 840 euros.",
-            "The harbour office has a rent.\n\nThe rent of the harbour office is 910 euros."
-        ));
-        assert!(!differ("The rent is 840 euros.", "The rent is 910 euros."));
+        for (lease, budget, count) in [
+            (
+                "The rent of the harbour office is 840 euros.",
+                "The harbour office has a rent.\n\nThe rent of the harbour office is 910 euros.",
+                1,
+            ),
+            ("The rent is 840 euros.", "The rent is 910 euros.", 0),
+        ] {
+            let found = pairs(("Lease", "a.md", lease), ("Budget", "b.md", budget));
+            assert_eq!(found.len(), count, "{lease}");
+        }
     }
 
     #[test]
     fn entries_of_a_journal_may_differ_unless_they_say_how_things_are() {
-        let one = |text| ("Mon", "2025-11-10.md", text);
-        let two = |text| ("Tue", "2025-11-11.md", text);
-        let differ = |a, b| !pairs(one(a), two(b)).is_empty();
-        assert!(!differ("Weight of Ann: 61 kg.", "Weight of Ann: 62 kg."));
-        assert!(differ(
-            "The rent of Ann is 700 €.",
-            "The rent of Ann is 760 €."
-        ));
+        for (monday, tuesday, count) in [
+            ("Weight of Ann: 61 kg.", "Weight of Ann: 62 kg.", 0),
+            ("The rent of Ann is 700 €.", "The rent of Ann is 760 €.", 1),
+        ] {
+            let (one, two) = (
+                ("Mon", "2025-11-10.md", monday),
+                ("Tue", "2025-11-11.md", tuesday),
+            );
+            assert_eq!(pairs(one, two).len(), count, "{monday}");
+        }
         let (v1, v2) = (
             ("Ann", "v1/ann.md", "Ann needs 2 GB."),
             ("Ann", "v2/ann.md", "Ann needs 3 GB."),

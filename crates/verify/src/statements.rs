@@ -8,7 +8,7 @@
 use std::ops::Range;
 
 use super::reading::Reading;
-use super::text::{Token, lower_case};
+use super::text::{Token, has_stem};
 use local_agent_text::markdown::BlockRole;
 
 /// Number of content words that make a part understandable alone.
@@ -50,11 +50,11 @@ fn parts(reading: &Reading, s: usize, out: &mut Vec<Statement>) {
         return;
     };
     let all = sentence.tokens.clone();
-    let part = |i: usize| reading.parts().get(i).copied();
+    let parts = reading.parts();
     let mut from = all.start;
     while from < all.end {
         let to = (from + 1..all.end)
-            .find(|i| part(*i) != part(from))
+            .find(|i| parts.get(*i) != parts.get(from))
             .unwrap_or(all.end);
         let own = from..to;
         let mut tokens: Vec<Token> = slice(reading, own.clone()).to_vec();
@@ -92,7 +92,7 @@ fn content(tokens: &[Token]) -> usize {
 /// Whether a part ends with a negation that governs nothing: "The other does not".
 fn is_elliptic(reading: &Reading, own: &[Token]) -> bool {
     own.last().is_some_and(|token| {
-        let word = lower_case(reading.word(token));
+        let word = reading.lower_word(token);
         token.negates() && (word == "not" || word.ends_with("'t") || word == "nicht")
     })
 }
@@ -101,12 +101,9 @@ fn is_elliptic(reading: &Reading, own: &[Token]) -> bool {
 /// not part of the denial.
 fn behind<'r>(reading: &'r Reading, sentence: &Range<usize>, from: usize) -> &'r [Token] {
     let rest = slice(reading, from..sentence.end.min(from + MOST_TAKEN));
-    let contrast = rest.first().is_some_and(|t| {
-        matches!(
-            &*lower_case(reading.word(t)),
-            "but" | "sondern" | "aber" | "mais"
-        )
-    });
+    let contrast = rest
+        .first()
+        .is_some_and(|t| matches!(&*reading.lower_word(t), "but" | "sondern" | "aber" | "mais"));
     if contrast { &[] } else { rest }
 }
 
@@ -133,8 +130,8 @@ fn before<'r>(reading: &'r Reading, s: usize, own: &Range<usize>) -> &'r [Token]
 /// The earlier statement without its subject, if both subjects share a word: "The Team plan has it.
 /// The Basic plan does not."
 fn without_subject<'r>(own: &[Token], before: &'r [Token]) -> &'r [Token] {
-    let named = |t: &Token| t.is_content() && own.iter().any(|o| o.id == t.id);
-    let last = before.iter().take(SUBJECT).position(named);
+    let mut subject = before.iter().take(SUBJECT);
+    let last = subject.position(|t| t.is_content() && has_stem(own, t.id));
     last.map_or(before, |at| before.get(at + 1..).unwrap_or(&[]))
 }
 
@@ -191,7 +188,7 @@ pub(crate) fn verdicts(reading: &Reading) -> Vec<CellVerdict<'_>> {
                 for (n, (cell, column)) in cells.iter().zip(columns).enumerate().skip(1) {
                     let own = slice(reading, cell.clone());
                     let holds = match own {
-                        [one] => lower_case(reading.word(one)) == "yes",
+                        [one] => reading.lower_word(one) == "yes",
                         _ => false,
                     };
                     if holds || own.len() < 2 && cell_denies(reading, s, n, own) {
@@ -219,12 +216,9 @@ fn cell_denies(reading: &Reading, s: usize, n: usize, own: &[Token]) -> bool {
             let cell = text.trim_start_matches('|').split('|').nth(n).unwrap_or("");
             matches!(cell.trim(), "✗" | "✘" | "❌" | "x" | "-" | "–" | "—")
         }
-        [one] => matches!(
-            &*lower_case(reading.word(one)),
-            "no" | "none" | "nein" | "x"
-        ),
+        [one] => matches!(&*reading.lower_word(one), "no" | "none" | "nein" | "x"),
         [one, two] => {
-            one.negates() && matches!(&*lower_case(reading.word(two)), "available" | "supported")
+            one.negates() && matches!(&*reading.lower_word(two), "available" | "supported")
         }
         _ => false,
     }

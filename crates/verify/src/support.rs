@@ -85,17 +85,11 @@ pub(crate) fn weights() -> &'static Weights {
 
 impl Weights {
     fn read(text: &str) -> Self {
-        let value = |name: &str| {
-            let line = text
-                .lines()
-                .find_map(|l| l.strip_prefix(name)?.strip_prefix(' '));
-            line.and_then(|v| v.trim().parse().ok()).unwrap_or(0.0)
-        };
         Self {
-            weights: NAMES.map(value),
-            bias: value("bias"),
-            supported: value("supported"),
-            low: value("low"),
+            weights: NAMES.map(|name| weight_named(text, name)),
+            bias: weight_named(text, "bias"),
+            supported: weight_named(text, "supported"),
+            low: weight_named(text, "low"),
         }
     }
 
@@ -109,6 +103,14 @@ impl Weights {
             .sum::<f64>()
             + self.bias
     }
+}
+
+/// The number behind a name at the beginning of a line; 0 without such a line.
+fn weight_named(text: &str, name: &str) -> f64 {
+    let line = text
+        .lines()
+        .find_map(|l| l.strip_prefix(name)?.strip_prefix(' '));
+    line.and_then(|v| v.trim().parse().ok()).unwrap_or(0.0)
 }
 
 /// The best window of one text.
@@ -149,21 +151,94 @@ fn harmonic(n: usize) -> f64 {
 /// words that are in many sentences.
 fn word_weights(counted: &[Token], texts: &[&Reading]) -> Vec<f64> {
     let sentences: usize = texts.iter().map(|t| t.text.sentences.len()).sum();
-    let one = |token: &Token| {
-        let base = match token {
-            t if t.number => 1.5,
-            t if t.is_light() => 0.7,
-            t if t.capital => 1.2,
-            _ => 1.0,
-        };
-        let df: usize = texts.iter().map(|t| t.sentences_with(token.id).len()).sum();
-        if sentences > 3 && df > 0 {
-            base / (1.0 + harmonic(df) / 2.0)
-        } else {
-            base
-        }
+    counted
+        .iter()
+        .map(|token| word_weight(token, texts, sentences))
+        .collect()
+}
+
+fn word_weight(token: &Token, texts: &[&Reading], sentences: usize) -> f64 {
+    let base = match token {
+        t if t.number => 1.5,
+        t if t.is_light() => 0.7,
+        t if t.capital => 1.2,
+        _ => 1.0,
     };
-    counted.iter().map(one).collect()
+    let df: usize = texts.iter().map(|t| t.sentences_with(token.id).len()).sum();
+    if sentences > 3 && df > 0 {
+        base / (1.0 + harmonic(df) / 2.0)
+    } else {
+        base
+    }
+}
+
+/// How much of a claim is in each sentence of a text, and in each window that starts there.
+struct SentenceMatches {
+    sentence: Vec<f64>,
+    window: Vec<f64>,
+    /// The match of one word in each sentence; all 0 between two words.
+    word: Vec<f64>,
+}
+
+impl SentenceMatches {
+    fn of(text: &Reading, counted: &[Token], weights: &[f64], lexicon: &Lexicon) -> Self {
+        let len = text.text.sentences.len();
+        let mut this = Self {
+            sentence: vec![0.0; len],
+            window: vec![0.0; len],
+            word: vec![0.0; len],
+        };
+        for (token, weight) in counted.iter().zip(weights) {
+            let exact = text.sentences_with(token.id);
+            let like = text.sentences_like(token.id, lexicon);
+            this.add(exact, like, *weight);
+        }
+        this
+    }
+
+    /// Adds a word that is in the sentences `exact`, and a similar one that is in `like`.
+    fn add(&mut self, exact: &[u32], like: &[u32], weight: f64) {
+        self.raise_word(like, ALIKE);
+        self.raise_word(exact, 1.0);
+        let len = self.word.len();
+        let touched = exact.iter().chain(like).map(|s| *s as usize);
+        let first = touched.clone().min().unwrap_or(len);
+        let end = touched.max().map_or(0, |s| s + 1);
+        for s in first.saturating_sub(WINDOW - 1)..end {
+            let reach = self.word.get(s..(s + WINDOW).min(len)).unwrap_or(&[]);
+            if let (Some(w), Some(o)) = (self.window.get_mut(s), self.sentence.get_mut(s)) {
+                *w += weight * reach.iter().copied().fold(0.0, f64::max);
+                *o += weight * reach.first().copied().unwrap_or(0.0);
+            }
+        }
+        self.clear_word(exact);
+        self.clear_word(like);
+    }
+
+    fn raise_word(&mut self, sentences: &[u32], value: f64) {
+        for s in sentences {
+            if let Some(found) = self.word.get_mut(*s as usize) {
+                *found = value.max(*found);
+            }
+        }
+    }
+
+    fn clear_word(&mut self, sentences: &[u32]) {
+        for s in sentences {
+            if let Some(found) = self.word.get_mut(*s as usize) {
+                *found = 0.0;
+            }
+        }
+    }
+
+    /// The best sentence of the window that starts at `first`, and its match.
+    fn best_sentence(&self, first: usize) -> (usize, f64) {
+        let inside = first..(first + WINDOW).min(self.sentence.len());
+        inside.fold((first, -1.0), |(at, top), s| match self.sentence.get(s) {
+            Some(v) if *v > top => (s, *v),
+            _ => (at, top),
+        })
+    }
 }
 
 /// Finds the best window of `texts` for the claim. `None` if the claim has no word to measure or
@@ -178,57 +253,11 @@ pub(crate) fn best_window(
     let total: f64 = weights.iter().sum();
     let mut best: Option<Window> = None;
     for (n, text) in texts.iter().enumerate() {
-        let len = text.text.sentences.len();
-        // The match of each word in each sentence; per sentence, and per window that starts there.
-        let mut single = vec![0.0_f64; len];
-        let mut window = vec![0.0_f64; len];
-        let mut found = vec![0.0_f64; len];
-        for (token, weight) in counted.iter().zip(&weights) {
-            let (exact, like) = (
-                text.sentences_with(token.id),
-                text.sentences_like(token.id, lexicon),
-            );
-            let mut set = |list: &[u32], value: f64| {
-                for s in list {
-                    if let Some(f) = found.get_mut(*s as usize) {
-                        *f = value.max(*f);
-                    }
-                }
-            };
-            set(like, ALIKE);
-            set(exact, 1.0);
-            let touched = exact.iter().chain(like).map(|s| *s as usize);
-            let from = touched
-                .clone()
-                .min()
-                .unwrap_or(len)
-                .saturating_sub(WINDOW - 1);
-            let to = touched.max().map_or(0, |s| s + 1);
-            for s in from..to {
-                let reach = found.get(s..(s + WINDOW).min(len)).unwrap_or(&[]);
-                if let (Some(w), Some(o)) = (window.get_mut(s), single.get_mut(s)) {
-                    *w += weight * reach.iter().copied().fold(0.0, f64::max);
-                    *o += weight * reach.first().copied().unwrap_or(0.0);
-                }
-            }
-            let mut clear = |list: &[u32]| {
-                for s in list {
-                    if let Some(f) = found.get_mut(*s as usize) {
-                        *f = 0.0;
-                    }
-                }
-            };
-            clear(exact);
-            clear(like);
-        }
-        for (first, share) in window.iter().enumerate() {
+        let matches = SentenceMatches::of(text, &counted, &weights, lexicon);
+        for (first, share) in matches.window.iter().enumerate() {
             let share = if total > 0.0 { share / total } else { 0.0 };
             if best.is_none_or(|b| share > b.share) {
-                let inside = first..(first + WINDOW).min(len);
-                let (at, top) = inside.fold((first, -1.0), |(at, top), s| match single.get(s) {
-                    Some(v) if *v > top => (s, *v),
-                    _ => (at, top),
-                });
+                let (at, top) = matches.best_sentence(first);
                 let best_share = if total > 0.0 { top / total } else { 0.0 };
                 best = Some(Window {
                     text: n,
@@ -243,6 +272,41 @@ pub(crate) fn best_window(
     best.filter(|_| !counted.is_empty())
 }
 
+/// The words of a window, to be searched.
+struct WindowWords<'l> {
+    ids: Vec<u32>,
+    like: Vec<u32>,
+    lexicon: &'l Lexicon,
+}
+
+impl<'l> WindowWords<'l> {
+    fn of(text: &Reading, window: &Window, lexicon: &'l Lexicon) -> Self {
+        let inside = window.first..(window.first + WINDOW).min(text.text.sentences.len());
+        let near: Vec<&Token> = inside.flat_map(|s| text.tokens_of(s)).collect();
+        Self {
+            ids: sorted(near.iter().map(|t| t.id)),
+            like: sorted(near.iter().filter_map(|t| lexicon.alike(t.id))),
+            lexicon,
+        }
+    }
+
+    fn has(&self, id: u32) -> bool {
+        self.ids.binary_search(&id).is_ok()
+    }
+
+    /// How well a word matches: 1, [`ALIKE`] or 0.
+    fn matches(&self, id: u32) -> f64 {
+        let alike = self.lexicon.alike(id);
+        if self.has(id) {
+            1.0
+        } else if alike.is_some_and(|l| self.like.binary_search(&l).is_ok()) {
+            ALIKE
+        } else {
+            0.0
+        }
+    }
+}
+
 /// Measures the claim against the texts that it cites.
 pub(crate) fn measure(
     claim: &Reading,
@@ -254,73 +318,77 @@ pub(crate) fn measure(
     let Some(text) = texts.get(window.text) else {
         return Features::default();
     };
-    let inside = window.first..(window.first + WINDOW).min(text.text.sentences.len());
-    let near: Vec<&Token> = inside.clone().flat_map(|s| text.tokens_of(s)).collect();
-    let ids = sorted(near.iter().map(|t| t.id));
-    let like = sorted(near.iter().filter_map(|t| lexicon.alike(t.id)));
-    let held = |id: u32| ids.binary_search(&id).is_ok();
-    let in_window = |t: &Token| {
-        if held(t.id) {
-            1.0
-        } else if lexicon
-            .alike(t.id)
-            .is_some_and(|l| like.binary_search(&l).is_ok())
-        {
-            ALIKE
-        } else {
-            0.0
-        }
-    };
-    let anywhere = |t: &Token| {
-        texts
-            .iter()
-            .map(|text| text.matches(t.id, lexicon))
-            .fold(0.0, f64::max)
-    };
-    let numbers: Vec<&Token> = counted.iter().filter(|t| t.number).collect();
-    let weights = word_weights(&counted, texts);
-    let after = end_of_opening(claim);
-    let said = || {
-        counted
-            .iter()
-            .zip(&weights)
-            .filter(|(t, _)| t.start >= after)
-    };
-    let said_weight: f64 = said().map(|(_, w)| w).sum();
-    let flag = |b: bool| if b { 1.0 } else { 0.0 };
+    let words = WindowWords::of(text, window, lexicon);
+    let own = claim.text.tokens.as_slice();
     let best = text.tokens_of(window.best);
-    let opposite = |t: &Token| {
-        let met = |side: bool, n: u16| best.iter().any(|e| e.pairs().contains(&(n, side)));
-        !held(t.id)
-            && t.pairs()
-                .iter()
-                .any(|(n, side)| met(!side, *n) && !met(*side, *n))
-    };
-    let wide = |t: &Token| {
-        matches!(t.quantity(), Some(Quantity::Universal | Quantity::Nothing))
-            || matches!(lexicon.stem(t.id), "on" | "only" | "sol" | "exclus")
-    };
-    let unsure = |t: &Token| matches!(t.mood(), Some(Mood::May | Mood::Hedge));
-    let stands = |t: &&&Token| texts.iter().any(|text| text.has(t.id));
+    let cover = counted.iter().map(|t| best_match(texts, t.id, lexicon));
+    let after = end_of_opening(claim);
+    let weights = word_weights(&counted, texts);
+    let mut said: Vec<(&Token, f64)> = counted.iter().zip(weights).collect();
+    said.retain(|(t, _)| t.start >= after);
+    let stranger = said
+        .iter()
+        .any(|(t, _)| t.capital && words.matches(t.id) == 0.0);
+    let universal = own
+        .iter()
+        .any(|t| is_universal(t, lexicon) && !words.has(t.id));
     Features {
-        cover: share(counted.iter().map(anywhere), counted.len()),
-        said: if said_weight > 0.0 {
-            said().map(|(t, w)| w * in_window(t)).sum::<f64>() / said_weight
-        } else {
-            window.share
-        },
-        stranger: flag(said().any(|(t, _)| t.capital && in_window(t) == 0.0)),
-        numbers: if numbers.is_empty() {
-            1.0
-        } else {
-            share(numbers.iter().filter(stands).map(|_| 1.0), numbers.len())
-        },
-        direction: flag(claim.text.tokens.iter().any(opposite)),
-        universal: flag(claim.text.tokens.iter().any(|t| wide(t) && !held(t.id))),
-        hedge: flag(
-            best.iter().any(unsure) && !claim.text.tokens.iter().any(|t| t.mood().is_some()),
-        ),
+        cover: share(cover, counted.len()),
+        said: share_of_said(&said, &words).unwrap_or(window.share),
+        stranger: f64::from(stranger),
+        numbers: share_of_numbers(&counted, texts),
+        direction: f64::from(own.iter().any(|t| !words.has(t.id) && is_opposed(t, best))),
+        universal: f64::from(universal),
+        hedge: f64::from(best.iter().any(is_unsure) && own.iter().all(|t| t.mood().is_none())),
     }
+}
+
+/// How well a word matches in the text that has it best.
+fn best_match(texts: &[&Reading], id: u32, lexicon: &Lexicon) -> f64 {
+    let matches = texts.iter().map(|text| text.matches(id, lexicon));
+    matches.fold(0.0, f64::max)
+}
+
+/// The share, by weight, of these words that the window has.
+fn share_of_said(said: &[(&Token, f64)], words: &WindowWords<'_>) -> Option<f64> {
+    let all: f64 = said.iter().map(|(_, weight)| weight).sum();
+    let found = said.iter().map(|(t, weight)| weight * words.matches(t.id));
+    (all > 0.0).then(|| found.sum::<f64>() / all)
+}
+
+/// The share of the numbers among these words that the texts have; 1 without numbers.
+fn share_of_numbers(counted: &[Token], texts: &[&Reading]) -> f64 {
+    let numbers: Vec<&Token> = counted.iter().filter(|t| t.number).collect();
+    if numbers.is_empty() {
+        return 1.0;
+    }
+    let found = numbers
+        .iter()
+        .filter(|t| texts.iter().any(|text| text.has(t.id)));
+    share(found.map(|_| 1.0), numbers.len())
+}
+
+/// Whether a sentence has the opposite of a word, and not the word itself or its like.
+fn is_opposed(token: &Token, sentence: &[Token]) -> bool {
+    token.pairs().iter().any(|(n, side)| {
+        has_side_of_pair(sentence, *n, !side) && !has_side_of_pair(sentence, *n, *side)
+    })
+}
+
+fn has_side_of_pair(tokens: &[Token], pair: u16, side: bool) -> bool {
+    tokens.iter().any(|t| t.pairs().contains(&(pair, side)))
+}
+
+/// "All", "only", "never" and their like.
+fn is_universal(token: &Token, lexicon: &Lexicon) -> bool {
+    matches!(
+        token.quantity(),
+        Some(Quantity::Universal | Quantity::Nothing)
+    ) || matches!(lexicon.stem(token.id), "on" | "only" | "sol" | "exclus")
+}
+
+fn is_unsure(token: &Token) -> bool {
+    matches!(token.mood(), Some(Mood::May | Mood::Hedge))
 }
 
 /// Where the names and function words at the start of a claim end: mostly its subject.

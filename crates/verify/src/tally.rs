@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::answer::{Mark, MarkKind};
+use super::answer::MarkKind;
 use super::coverage::Kind;
 use super::identity::Resolved;
 use super::judge::Court;
@@ -65,21 +65,28 @@ impl Court<'_> {
         report.seal()
     }
 
-    /// The report's lists and counts; verdicts are filled in later.
-    fn tally(&self) -> Report {
-        let with = |code: Code| {
-            self.resolved.iter().enumerate().filter(move |(i, r)| {
+    /// The citations with a problem that is not excused.
+    fn with_problem(&self, code: Code) -> impl Iterator<Item = &Resolved> {
+        let resolved = self.resolved.iter().enumerate();
+        resolved
+            .filter(move |(i, r)| {
                 !self.excused.contains(i) && r.problems.iter().any(|(c, _)| *c == code)
             })
-        };
-        let keys = |code: Code| {
-            let keys: BTreeSet<_> = with(code).flat_map(|(_, r)| self.keys(r)).collect();
-            keys.into_iter().collect::<Vec<_>>()
-        };
+            .map(|(_, r)| r)
+    }
+
+    fn keys_with(&self, code: Code) -> Vec<ChunkKey> {
+        let resolved = self.with_problem(code);
+        let keys: BTreeSet<_> = resolved.flat_map(|r| self.keys(r)).collect();
+        keys.into_iter().collect()
+    }
+
+    /// The report's lists and counts; verdicts are filled in later.
+    fn tally(&self) -> Report {
         let parsed: Vec<ParsedCitation> = self.parsed();
-        let read = |i: &usize| self.answer.marks.get(*i).is_some_and(Mark::is_citation);
-        let markers = (0..self.answer.marks.len()).filter(|i| !self.excused.contains(i));
-        let unreadable = markers.clone().filter(|i| !read(i)).count();
+        let marks = self.answer.marks.iter().enumerate();
+        let markers = marks.filter(|(i, _)| !self.excused.contains(i));
+        let unreadable = markers.clone().filter(|(_, m)| !m.is_citation()).count();
         let found = markers.count();
         let cited: BTreeSet<Label> = self
             .resolved
@@ -111,8 +118,8 @@ impl Court<'_> {
             citation_markers_found: found,
             unparseable_citations_count: unreadable,
             all_citations_unparseable: found > 0 && unreadable == found,
-            missing_chunk_keys: keys(Code::Gone),
-            mismatched_sha: keys(Code::Stale),
+            missing_chunk_keys: self.keys_with(Code::Gone),
+            mismatched_sha: self.keys_with(Code::Stale),
             not_in_snapshot_chunk_keys: self
                 .resolved
                 .iter()
@@ -123,10 +130,10 @@ impl Court<'_> {
                 .map(|i| i.chunk_key)
                 .collect(),
             counts: Counts {
-                missing: with(Code::Gone).count() + unreadable,
+                missing: self.with_problem(Code::Gone).count() + unreadable,
                 path_mismatches: path_mismatches.len(),
-                sha_mismatches: with(Code::Stale).count(),
-                not_in_snapshot: with(Code::NotInSnapshot).count(),
+                sha_mismatches: self.with_problem(Code::Stale).count(),
+                not_in_snapshot: self.with_problem(Code::NotInSnapshot).count(),
             },
             path_mismatches,
             sha256: Sha256::of(b""),

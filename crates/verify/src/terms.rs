@@ -157,7 +157,7 @@ pub(crate) fn parts(reading: &Reading) -> Vec<u32> {
                 || gap.contains(" - ")
                 || gap.contains(": ");
             // "It was not, she wrote it": the correction comes after the comma.
-            let word = super::text::lower_case(reading.word(token));
+            let word = reading.lower_word(token);
             let ends = gap.contains(',') || matches!(&*word, "and" | "und");
             let denial = !has_content && ends && before.is_some_and(Token::negates);
             if before.is_some() && (sign || denial || OPENERS.contains(&&*word)) {

@@ -106,6 +106,15 @@ impl Lexicon {
         known
     }
 
+    /// A word in any case, or a number with its separators of thousands.
+    fn word_as_written(&mut self, shown: &str) -> Known {
+        if begins_with_digit(shown) && shown.contains(',') {
+            self.word(&shown.replace(',', ""))
+        } else {
+            self.word(&lower_case(shown))
+        }
+    }
+
     /// The stem behind an id.
     pub(crate) fn stem(&self, id: u32) -> &str {
         self.stems.get(id as usize).map_or("", String::as_str)
@@ -169,6 +178,11 @@ impl Token {
         !(self.is_stop() || self.is_light() || self.negates())
     }
 
+    /// Whether it can be compared: a word with content, or a number.
+    pub(crate) fn is_content_or_number(&self) -> bool {
+        self.is_content() || self.number
+    }
+
     /// Whether it negates what follows.
     pub(crate) fn negates(&self) -> bool {
         self.entry.is_some_and(|e| e.negates)
@@ -207,6 +221,19 @@ impl Token {
     /// The pairs of opposites it is in.
     pub(crate) fn pairs(&self) -> &'static [(u16, bool)] {
         self.entry.map_or(&[], |e| e.pairs.as_slice())
+    }
+
+    /// Whether both are on the same side of a pair of opposites.
+    pub(crate) fn is_on_one_side_with(&self, other: &Self) -> bool {
+        let mut pairs = self.pairs().iter();
+        pairs.any(|pair| other.pairs().contains(pair))
+    }
+
+    /// Whether the other is the opposite of it in one of its pairs.
+    pub(crate) fn is_opposite_of(&self, other: &Self) -> bool {
+        self.pairs()
+            .iter()
+            .any(|(n, side)| other.pairs().contains(&(*n, !side)))
     }
 
     /// Whether it has this role in a sentence.
@@ -316,6 +343,7 @@ impl Text {
         }
     }
 
+    /// Adds the word at `range`, or its parts: "5kg", "don't".
     fn push(
         &mut self,
         text: &str,
@@ -324,74 +352,103 @@ impl Text {
         lexicon: &mut Lexicon,
     ) {
         let word = text.get(range.clone()).unwrap_or("");
-        let mut add = |start: usize, end: usize, first: bool| {
-            let shown = text.get(start..end).unwrap_or("");
-            let capital = shown.starts_with(char::is_uppercase);
-            let digits = shown.starts_with(|c: char| c.is_ascii_digit());
-            let known = if digits && shown.contains(',') {
-                lexicon.word(&shown.replace(',', ""))
-            } else {
-                lexicon.word(&lower_case(shown))
-            };
-            let number = digits
-                || lexicon
-                    .stem(known.id)
-                    .starts_with(|c: char| c.is_ascii_digit());
-            let before = self.tokens.last().and_then(|t| text.get(t.start..t.end));
-            let month = shown == "May" && !first && before.is_some_and(comes_before_a_month);
-            self.tokens.push(Token {
-                start,
-                end,
-                id: known.id,
-                number,
-                capital,
-                first,
-                clause,
-                negated: false,
-                head: false,
-                month,
-                entry: known.entry,
-            });
-        };
         if word.starts_with(|c: char| c.is_ascii_digit()) {
-            let digits = word.len()
-                - word
-                    .trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | ','))
-                    .len();
-            add(range.start, range.start + digits, first);
-            let rest = word.get(digits..).unwrap_or("");
-            if !rest.is_empty() && !matches!(rest, "st" | "nd" | "rd" | "th" | "s") {
-                add(range.start + digits, range.end, false);
-            }
+            self.push_number(text, range, (clause, first), lexicon);
             return;
         }
         let Some(apostrophe) = word.find('\'') else {
-            return add(range.start, range.end, first);
+            return self.push_token(text, range, (clause, first), lexicon);
         };
         let (stem, tail) = (
             word.get(..apostrophe).unwrap_or(""),
             word.get(apostrophe + 1..).unwrap_or(""),
         );
         if tail.eq_ignore_ascii_case("t") && stem.ends_with(['n', 'N']) {
-            let verb = if stem.eq_ignore_ascii_case("can") || stem.eq_ignore_ascii_case("won") {
-                0
-            } else {
-                1
-            };
-            let cut = range.start + stem.len() - verb;
-            add(range.start, cut.max(range.start + 1), first);
-            add(range.start + stem.len() - 1, range.end, false);
-            if let Some(last) = self.tokens.last_mut() {
-                let known = lexicon.word("not");
-                (last.id, last.entry) = (known.id, known.entry);
-            }
-        } else if tail.eq_ignore_ascii_case("s") || tail.is_empty() {
-            add(range.start, range.start + apostrophe, first);
-        } else {
-            add(range.start, range.start + apostrophe, first);
-            add(range.start + apostrophe + 1, range.end, false);
+            self.push_negated_verb(text, range, (stem, clause, first), lexicon);
+            return;
+        }
+        let cut = range.start + apostrophe;
+        self.push_token(text, range.start..cut, (clause, first), lexicon);
+        if !(tail.eq_ignore_ascii_case("s") || tail.is_empty()) {
+            self.push_token(text, cut + 1..range.end, (clause, false), lexicon);
         }
     }
+
+    /// Adds a number and, unless it is an ordinal ending, what is written behind it: "5kg".
+    fn push_number(
+        &mut self,
+        text: &str,
+        range: Range<usize>,
+        (clause, first): (u32, bool),
+        lexicon: &mut Lexicon,
+    ) {
+        let word = text.get(range.clone()).unwrap_or("");
+        let rest = word.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | ','));
+        let cut = range.start + word.len() - rest.len();
+        self.push_token(text, range.start..cut, (clause, first), lexicon);
+        if !rest.is_empty() && !matches!(rest, "st" | "nd" | "rd" | "th" | "s") {
+            self.push_token(text, cut..range.end, (clause, false), lexicon);
+        }
+    }
+
+    /// Adds "don't" as "do" and "not"; `stem` is what is before its apostrophe.
+    fn push_negated_verb(
+        &mut self,
+        text: &str,
+        range: Range<usize>,
+        (stem, clause, first): (&str, u32, bool),
+        lexicon: &mut Lexicon,
+    ) {
+        let keeps_its_n = stem.eq_ignore_ascii_case("can") || stem.eq_ignore_ascii_case("won");
+        let cut = range.start + stem.len() - usize::from(!keeps_its_n);
+        let verb = range.start..cut.max(range.start + 1);
+        self.push_token(text, verb, (clause, first), lexicon);
+        let negation = range.start + stem.len() - 1..range.end;
+        self.push_token(text, negation, (clause, false), lexicon);
+        if let Some(last) = self.tokens.last_mut() {
+            let known = lexicon.word("not");
+            (last.id, last.entry) = (known.id, known.entry);
+        }
+    }
+
+    fn push_token(
+        &mut self,
+        text: &str,
+        range: Range<usize>,
+        (clause, first): (u32, bool),
+        lexicon: &mut Lexicon,
+    ) {
+        let shown = text.get(range.clone()).unwrap_or("");
+        let known = lexicon.word_as_written(shown);
+        let before = self.tokens.last().map(|t| shown_token(t, text));
+        self.tokens.push(Token {
+            start: range.start,
+            end: range.end,
+            id: known.id,
+            number: begins_with_digit(shown) || begins_with_digit(lexicon.stem(known.id)),
+            capital: shown.starts_with(char::is_uppercase),
+            first,
+            clause,
+            negated: false,
+            head: false,
+            month: shown == "May" && !first && before.is_some_and(comes_before_a_month),
+            entry: known.entry,
+        });
+    }
+}
+
+fn begins_with_digit(word: &str) -> bool {
+    word.starts_with(|c: char| c.is_ascii_digit())
+}
+
+/// A token as written.
+fn shown_token<'t>(token: &Token, text: &'t str) -> &'t str {
+    text.get(token.start..token.end).unwrap_or("")
+}
+
+/// Whether one of these tokens has this stem.
+pub(crate) fn has_stem(tokens: &[Token], id: u32) -> bool {
+    tokens.iter().any(|t| t.id == id)
 }
 
 /// Whether a capitalised word after `word` can be a month: "since May", "3 May".
@@ -412,12 +469,20 @@ pub(crate) fn lower_case(word: &str) -> Cow<'_, str> {
     }
 }
 
+/// Whether a letter is of a script without spaces.
+fn is_word_alone(c: char) -> bool {
+    matches!(c,
+        '\u{3040}'..='\u{30ff}'
+        | '\u{3400}'..='\u{9fff}'
+        | '\u{f900}'..='\u{faff}'
+        | '\u{20000}'..='\u{3ffff}')
+}
+
 /// Where the word that begins at `at` ends: letters and digits, apostrophes between letters,
 /// separators between digits; each letter of a script without spaces is a separate word.
 fn word_end(text: &str, at: usize, first: char) -> usize {
-    let single = |c: char| matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}');
     let mut end = at + first.len_utf8();
-    if single(first) {
+    if is_word_alone(first) {
         return end;
     }
     let mut before = first;
@@ -443,7 +508,7 @@ fn word_end(text: &str, at: usize, first: char) -> usize {
                 before.is_alphabetic() && next.is_some_and(char::is_alphabetic) && apostrophes == 0
             }
             '.' | ',' => before.is_ascii_digit() && next.is_some_and(|n| n.is_ascii_digit()),
-            _ => c.is_alphanumeric() && !single(c),
+            _ => c.is_alphanumeric() && !is_word_alone(c),
         };
         if !joins {
             break;
@@ -468,7 +533,7 @@ const PUT_IN: usize = 6;
 /// own account, towed".
 fn governed_clause(from_cue: &[Token], text: &str) -> Option<u32> {
     let (cue, after) = from_cue.split_first()?;
-    let comma = |t: &Token| text.get(t.end..).is_some_and(|r| r.starts_with(','));
+
     let between = after
         .iter()
         .take_while(|t| t.clause == cue.clause + 1)
@@ -477,10 +542,16 @@ fn governed_clause(from_cue: &[Token], text: &str) -> Option<u32> {
         && text
             .get(cue.start..cue.end)
             .is_some_and(|w| w.ends_with("not") || w.ends_with("'t"))
-        && comma(cue)
+        && is_followed_by_comma(cue, text)
         && (1..=PUT_IN).contains(&between)
-        && after.get(between - 1).is_some_and(comma);
+        && after
+            .get(between - 1)
+            .is_some_and(|t| is_followed_by_comma(t, text));
     put_in.then_some(cue.clause + 2)
+}
+
+fn is_followed_by_comma(token: &Token, text: &str) -> bool {
+    text.get(token.end..).is_some_and(|r| r.starts_with(','))
 }
 
 /// Marks what each negation of a sentence governs: the next content words of its clause.
@@ -504,29 +575,30 @@ fn mark_negation(tokens: &mut [Token], text: &str) {
         // "failed to start" does not.
         let firm = cue.negates() || next.is_some_and(|n| text.get(n.start..n.end) == Some("to"));
         let clause = governed_clause(tokens.get(i..).unwrap_or(&[]), text).unwrap_or(cue.clause);
-        let mut left = GOVERNED;
         // "no longer supported" negates "supported".
-        let more = |t: &Token| text.get(t.start..t.end) == Some("longer");
-        let skipped = usize::from(cue.negates() && next.as_ref().is_some_and(more));
-        for token in tokens
-            .get_mut(i + 1 + skipped..)
-            .unwrap_or(&mut [])
-            .iter_mut()
-            .take(REACH)
-        {
-            if token.clause > clause || left == 0 {
-                break;
-            }
-            if token.clause < clause {
-                continue;
-            }
-            if !token.is_content() || token.mood().is_some() && left == GOVERNED && !token.turns() {
-                continue;
-            }
-            token.negated = !token.negated;
-            token.head = token.head || left == GOVERNED && firm;
-            left -= 1;
+        let is_longer = next.is_some_and(|n| shown_token(&n, text) == "longer");
+        let skipped = usize::from(cue.negates() && is_longer);
+        let behind = tokens.get_mut(i + 1 + skipped..).unwrap_or(&mut []);
+        negate_governed(behind, clause, firm);
+    }
+}
+
+/// Negates the next content words up to the end of `clause`; `firm`: the first is the head.
+fn negate_governed(behind: &mut [Token], clause: u32, firm: bool) {
+    let mut left = GOVERNED;
+    for token in behind.iter_mut().take(REACH) {
+        if token.clause > clause || left == 0 {
+            break;
         }
+        if token.clause < clause {
+            continue;
+        }
+        if !token.is_content() || token.mood().is_some() && left == GOVERNED && !token.turns() {
+            continue;
+        }
+        token.negated = !token.negated;
+        token.head = token.head || left == GOVERNED && firm;
+        left -= 1;
     }
 }
 
@@ -535,11 +607,12 @@ const KEPT: usize = 5;
 
 /// The index of the "from" of "keep it from calling" when token `i` is its verb.
 fn from_after(tokens: &[Token], i: usize, text: &str) -> Option<usize> {
-    let word = |t: &Token| text.get(t.start..t.end).unwrap_or("");
     let next = tokens.get(i + 1..)?;
-    let at = next.iter().take(KEPT).position(|t| word(t) == "from")?;
+    let mut near = next.iter().take(KEPT);
+    let at = near.position(|t| shown_token(t, text) == "from")?;
     let verb = next.get(at + 1)?;
-    let acts = word(verb).len() > 4 && word(verb).ends_with("ing");
+    let word = shown_token(verb, text);
+    let acts = word.len() > 4 && word.ends_with("ing");
     (acts && verb.clause == tokens.get(i)?.clause).then_some(i + 1 + at)
 }
 

@@ -21,22 +21,22 @@ impl Date {
     /// Whether all parts that both give are equal, and `other` gives every part that this one
     /// gives.
     pub(crate) fn agrees(&self, other: &Self) -> bool {
-        let same = |a: Option<u32>, b: Option<u32>| a.is_none() || b.is_none() || a == b;
-        let years = self.year.is_none() || other.year.is_none() || self.year == other.year;
         let order = self.ambiguous == other.ambiguous
             || self.month == self.day
             || self.day.is_none()
             || other.day.is_none();
-        years && same(self.month, other.month) && same(self.day, other.day) && order
+        are_compatible(self.year, other.year)
+            && are_compatible(self.month, other.month)
+            && are_compatible(self.day, other.day)
+            && order
     }
 
     /// Whether both give the same parts, or `other` gives more.
     pub(crate) fn is_part_of(&self, other: &Self) -> bool {
-        let covered = |a: bool, b: bool| !a || b;
         self.agrees(other)
-            && covered(self.month.is_some(), other.month.is_some())
-            && covered(self.day.is_some(), other.day.is_some())
-            && covered(self.year.is_some(), other.year.is_some())
+            && (self.month.is_none() || other.month.is_some())
+            && (self.day.is_none() || other.day.is_some())
+            && (self.year.is_none() || other.year.is_some())
     }
 
     /// Whether a calendar has this day, as far as it is given.
@@ -50,28 +50,32 @@ impl Date {
     /// The number of days between two days; days without a year are taken to be in the same year.
     pub(crate) fn days_to(&self, other: &Self) -> Option<f64> {
         let year = self.year.or(other.year).unwrap_or(2001);
-        let number = |date: &Self| {
-            let month = i64::from(date.month?);
-            let day = i64::from(date.day?);
-            let year = i64::from(date.year.unwrap_or(year)) - i64::from(month <= 2);
-            // Days of the Gregorian calendar since March of the year 0.
-            let leaps = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
-            Some(365 * year + leaps + (153 * ((month + 9) % 12) + 2) / 5 + day)
-        };
-        let apart = (number(self)? - number(other)?).unsigned_abs();
-        u32::try_from(apart).ok().map(f64::from)
+        let apart = self.day_number(year)? - other.day_number(year)?;
+        u32::try_from(apart.unsigned_abs()).ok().map(f64::from)
+    }
+
+    /// The number of days of the Gregorian calendar since March of the year 0; without a year, in
+    /// `year`.
+    fn day_number(&self, year: i32) -> Option<i64> {
+        let month = i64::from(self.month?);
+        let day = i64::from(self.day?);
+        let year = i64::from(self.year.unwrap_or(year)) - i64::from(month <= 2);
+        let leaps = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
+        Some(365 * year + leaps + (153 * ((month + 9) % 12) + 2) / 5 + day)
     }
 
     /// The number of months between two months; months without a year are taken to be in the same
     /// year.
     pub(crate) fn months_to(&self, other: &Self) -> Option<f64> {
         let year = self.year.or(other.year).unwrap_or(2001);
-        let number = |date: &Self| {
-            let month = i64::from(date.month?);
-            Some(i64::from(date.year.unwrap_or(year)) * 12 + month)
-        };
-        let apart = (number(self)? - number(other)?).unsigned_abs();
-        u32::try_from(apart).ok().map(f64::from)
+        let apart = self.month_number(year)? - other.month_number(year)?;
+        u32::try_from(apart.unsigned_abs()).ok().map(f64::from)
+    }
+
+    /// The number of months since the year 0; without a year, in `year`.
+    fn month_number(&self, year: i32) -> Option<i64> {
+        let month = i64::from(self.month?);
+        Some(i64::from(self.year.unwrap_or(year)) * 12 + month)
     }
 
     /// The weekday of a full date, 0 is Monday (Sakamoto's method).
@@ -82,6 +86,11 @@ impl Date {
         y -= i32::from(m < 3);
         u32::try_from((y + y / 4 - y / 100 + y / 400 + shift + d + 6).rem_euclid(7)).ok()
     }
+}
+
+/// Whether two parts of dates are equal, as far as both are given.
+fn are_compatible<T: PartialEq>(a: Option<T>, b: Option<T>) -> bool {
+    a.is_none() || b.is_none() || a == b
 }
 
 /// A time of day, in minutes.
@@ -220,8 +229,7 @@ fn after_month(r: &Reader<'_>, i: usize, month: u32) -> (Date, usize) {
         ..Date::default()
     };
     let mut next = i + 1;
-    let close = |gap: &str| matches!(gap, " " | ". " | ", " | " the " | "/" | "-");
-    if close(r.gap(i)) {
+    if matches!(r.gap(i), " " | ". " | ", " | " the " | "/" | "-") {
         let skip = usize::from(r.lower(next) == "the");
         if let Some(d) = day(r.word(next + skip)).or_else(|| day_word(&r.lower(next + skip))) {
             out.day = Some(d);
@@ -285,9 +293,8 @@ fn numeric(r: &Reader<'_>, i: usize) -> Option<(Date, usize)> {
             i + 1,
         ));
     }
-    let slash = |i: usize| matches!(r.gap(i), "/" | "-");
     let (a, b, y) = (day(word)?, day(r.word(i + 1))?, year(r.word(i + 2))?);
-    if !(slash(i) && slash(i + 1)) {
+    if !(is_slash(r.gap(i)) && is_slash(r.gap(i + 1))) {
         return None;
     }
     let (month, day, ambiguous) = match (a <= 12, b <= 12) {
@@ -308,22 +315,20 @@ fn numeric(r: &Reader<'_>, i: usize) -> Option<(Date, usize)> {
     ))
 }
 
+fn is_slash(gap: &str) -> bool {
+    matches!(gap, "/" | "-")
+}
+
 /// Reads "14:30", "2:30 pm" or "2 pm".
 pub(super) fn time(r: &Reader<'_>, i: usize) -> Option<(Time, usize)> {
     let hour = day(r.word(i))
         .or_else(|| (r.word(i) == "0" || r.word(i) == "00").then_some(0))
         .filter(|h| *h < 25)?;
-    let two = |i: usize| {
-        Some(r.word(i))
-            .filter(|w| w.len() == 2)
-            .and_then(|w| w.parse::<u32>().ok())
-            .filter(|m| *m < 60)
-    };
-    let (minute, mut next) = match two(i + 1).filter(|_| r.gap(i) == ":") {
+    let (minute, mut next) = match minutes(r.word(i + 1)).filter(|_| r.gap(i) == ":") {
         Some(minute) => (Some(minute), i + 2),
         None => (None, i + 1),
     };
-    if minute.is_some() && r.before(next) == ":" && two(next).is_some() {
+    if minute.is_some() && r.before(next) == ":" && minutes(r.word(next)).is_some() {
         next += 1;
     }
     let half = match (&*r.lower(next), &*r.lower(next + 1)) {
@@ -341,4 +346,10 @@ pub(super) fn time(r: &Reader<'_>, i: usize) -> Option<(Time, usize)> {
             Some((Time(hour * 60 + minute.unwrap_or(0)), next))
         }
     }
+}
+
+/// Two digits below 60: minutes, or seconds.
+fn minutes(word: &str) -> Option<u32> {
+    let number = word.parse::<u32>().ok()?;
+    (word.len() == 2 && number < 60).then_some(number)
 }

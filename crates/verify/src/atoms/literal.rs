@@ -189,8 +189,7 @@ fn is_code(bare: &str) -> bool {
     if !letters {
         return false;
     }
-    let inner = |c: char| bare.trim_matches(c).contains(c);
-    if inner('_')
+    if bare.trim_matches('_').contains('_')
         || bare.contains("::")
         || bare.ends_with("()")
         || bare.contains('\\')

@@ -111,16 +111,11 @@ pub(crate) fn digits_value(digits: &str) -> Option<f64> {
     }
     let dots = digits.matches('.').count();
     let commas = digits.matches(',').count();
-    let thousands = |by: char| {
-        let mut groups = digits.split(by);
-        groups.next().is_some_and(|g| (1..=3).contains(&g.len()))
-            && groups.all(|g| g.split('.').next().is_some_and(|g| g.len() == 3))
-    };
     let plain = match (dots, commas) {
         (0 | 1, 0) => digits.to_owned(),
-        (_, 0) if thousands('.') => digits.replace('.', ""),
+        (_, 0) if separates_thousands(digits, '.') => digits.replace('.', ""),
         (0 | 1, _)
-            if thousands(',')
+            if separates_thousands(digits, ',')
                 && digits
                     .find('.')
                     .is_none_or(|d| digits.rfind(',').is_none_or(|c| c < d)) =>
@@ -134,6 +129,13 @@ pub(crate) fn digits_value(digits: &str) -> Option<f64> {
         _ => return None,
     };
     plain.parse().ok().filter(|v: &f64| v.is_finite())
+}
+
+/// Whether all groups between a separator have three digits, except the first.
+fn separates_thousands(digits: &str, separator: char) -> bool {
+    let mut groups = digits.split(separator);
+    groups.next().is_some_and(|g| (1..=3).contains(&g.len()))
+        && groups.all(|g| g.split('.').next().is_some_and(|g| g.len() == 3))
 }
 
 /// A number before its magnitude and unit.
@@ -155,6 +157,15 @@ impl Value {
             words: true,
         }
     }
+}
+
+const TIMES: MeasureUnit = &[
+    (units::UnitKind::Time, 1.0),
+    (units::UnitKind::Calendar, 1.0),
+];
+
+fn is_dash(gap: &str) -> bool {
+    matches!(gap.trim(), "-" | "–" | "—" | "‑" | "−")
 }
 
 /// Reads numbers at a position of a text.
@@ -289,11 +300,10 @@ impl<'t> Reader<'t> {
     fn in_digits(&self, i: usize) -> Option<Value> {
         let value = digits_value(self.word(i))?;
         let rest = self.text.get(self.token(i)?.end..).unwrap_or("");
-        let ends = |s: &&str| {
-            rest.strip_prefix(*s)
-                .is_some_and(|r| !r.starts_with(char::is_alphanumeric))
-        };
-        let ordinal = ["st", "nd", "rd", "th"].iter().any(ends);
+        let mut behind = ["st", "nd", "rd", "th"]
+            .iter()
+            .filter_map(|ending| rest.strip_prefix(ending));
+        let ordinal = behind.any(|rest| !rest.starts_with(char::is_alphanumeric));
         if let Some((value, next)) = self.in_groups(i) {
             return Some(Value {
                 value,
@@ -313,15 +323,12 @@ impl<'t> Reader<'t> {
     /// Reads "350 000": groups of thousands separated by blanks. Two separate numbers look the
     /// same, so the last group must be round.
     fn in_groups(&self, i: usize) -> Option<(f64, usize)> {
-        let digits = |at: usize| {
-            let word = self.word(at);
-            word.bytes().all(|b| b.is_ascii_digit()).then_some(word)
-        };
-        let mut whole = digits(i).filter(|w| (1..=3).contains(&w.len()))?.to_owned();
+        let first = self.only_digits(i);
+        let mut whole = first.filter(|w| (1..=3).contains(&w.len()))?.to_owned();
         let mut next = i + 1;
         while self.gap(next - 1) == " "
             && next < i + 4
-            && let Some(group) = digits(next).filter(|w| w.len() == 3)
+            && let Some(group) = self.only_digits(next).filter(|w| w.len() == 3)
         {
             whole.push_str(group);
             next += 1;
@@ -333,10 +340,16 @@ impl<'t> Reader<'t> {
             .map(|value| (value, next))
     }
 
+    /// A token that has nothing but digits.
+    fn only_digits(&self, i: usize) -> Option<&'t str> {
+        let word = self.word(i);
+        word.bytes().all(|b| b.is_ascii_digit()).then_some(word)
+    }
+
     /// Reads "first" or "second" as an ordinal. A fraction ("a third of", "one third") and a unit
     /// ("per second") are not ordinals.
     fn ordinal(&self, i: usize, lower: &str, value: f64) -> Option<Value> {
-        let before = i.checked_sub(1).map(|p| self.lower(p)).unwrap_or_default();
+        let before = self.lower_before(i, 1);
         if lower == "third" && (before == "one" || before == "a" && !self.counts_a_noun(i)) {
             return Some(Value::words(1.0 / 3.0, i + 1));
         }
@@ -530,29 +543,31 @@ impl<'t> Reader<'t> {
                 return None;
             }
             if matches!(&*word, "per" | "a" | "an" | "each" | "every") {
-                let time = self.word(i + 1);
-                return units::unit(time).filter(|u| {
-                    units::same_kind(
-                        u,
-                        &[
-                            (units::UnitKind::Time, 1.0),
-                            (units::UnitKind::Calendar, 1.0),
-                        ],
-                    )
-                });
+                let unit = units::unit(self.word(i + 1));
+                return unit.filter(|unit| units::same_kind(unit, TIMES));
             }
         }
         None
     }
 
     fn in_range(&self, i: usize, next: usize) -> bool {
-        let dash = |gap: &str| matches!(gap.trim(), "-" | "–" | "—" | "‑" | "−");
-        let digit = |i: usize| self.word(i).starts_with(|c: char| c.is_ascii_digit());
-        let to = |i: usize| matches!(&*self.lower(i), "to");
-        i > 0 && dash(self.before(i)) && digit(i - 1)
-            || dash(self.before(next)) && digit(next)
-            || to(next) && digit(next + 1)
-            || i > 1 && to(i - 1) && (digit(i - 2) || i > 2 && digit(i - 3))
+        i > 0 && is_dash(self.before(i)) && self.begins_with_digit(i - 1)
+            || is_dash(self.before(next)) && self.begins_with_digit(next)
+            || self.lower(next) == "to" && self.begins_with_digit(next + 1)
+            || i > 1
+                && self.lower(i - 1) == "to"
+                && (self.begins_with_digit(i - 2) || i > 2 && self.begins_with_digit(i - 3))
+    }
+
+    fn begins_with_digit(&self, i: usize) -> bool {
+        self.word(i).starts_with(|c: char| c.is_ascii_digit())
+    }
+
+    /// The word `n` tokens before token `i`, in lower case.
+    fn lower_before(&self, i: usize, n: usize) -> Cow<'t, str> {
+        i.checked_sub(n)
+            .map(|at| self.lower(at))
+            .unwrap_or_default()
     }
 
     fn bound(&self, i: usize, next: usize) -> Option<Bound> {
@@ -585,8 +600,7 @@ impl<'t> Reader<'t> {
         ) {
             return Some(Bound::AtMost);
         }
-        let back = |n: usize| i.checked_sub(n).map(|p| self.lower(p)).unwrap_or_default();
-        let (one, two, three) = (back(1), back(2), back(3));
+        let [one, two, three] = [1, 2, 3].map(|n| self.lower_before(i, n));
         let negated = matches!(&*three, "no" | "not");
         Some(match (&*two, &*one) {
             ("at", "least") => Bound::AtLeast,

@@ -46,6 +46,13 @@ struct WordPlace {
     weight: f64,
 }
 
+impl WordPlace {
+    /// Whether it names a whole row, column or item.
+    fn is_label(&self) -> bool {
+        self.clause.is_none() && self.weight >= CLAUSE
+    }
+}
+
 /// Looks up terms in the cited text, each once.
 pub(super) struct Affinities<'a> {
     sources: &'a [Source<'a>],
@@ -78,8 +85,8 @@ impl<'a> Affinities<'a> {
 
     /// Whether the term names a row, a column or an item somewhere.
     pub(super) fn is_label(&self, id: u32) -> bool {
-        let label = |p: &WordPlace| p.clause.is_none() && p.weight >= CLAUSE;
-        self.places.get(&id).is_some_and(|p| p.iter().any(label))
+        let places = self.places.get(&id);
+        places.is_some_and(|places| places.iter().any(WordPlace::is_label))
     }
 
     /// Whether the term is anywhere in the cited text.
@@ -145,64 +152,81 @@ fn reach(reading: &Reading, n: usize, s: usize, term: &Term, out: &mut Vec<WordP
     let Some(sentence) = reading.sentence(s) else {
         return;
     };
-    let mut add = |s: usize, clause: Option<u32>, weight: f64| {
-        out.push(WordPlace {
-            sentence: (n, s),
-            clause,
-            part: 0,
-            weight,
-        });
-    };
-    let role = |s: usize| reading.sentence(s).map(|s| s.role);
     let text = reading.normal.get(sentence.bytes.clone()).unwrap_or("");
-    match sentence.role {
+    let own = sentence.role;
+    match own {
         BlockRole::TableHeader => {
-            let column = column(reading, s, term);
-            let rows = (s + 1..).take_while(|n| role(*n) == Some(BlockRole::TableRow));
-            rows.take(MOST_SENTENCES)
-                .for_each(|row| add(row, column, 1.0));
+            let rows = run_after(s, |n| is_in(reading, n, BlockRole::TableRow));
+            add_places(out, n, rows, column(reading, s, term), 1.0);
         }
         BlockRole::Heading => {
-            let below = (s + 1..).take_while(|n| role(*n).is_some_and(|r| r != BlockRole::Heading));
-            below
-                .take(MOST_SENTENCES)
-                .for_each(|below| add(below, None, HEADING));
+            let below = run_after(s, |n| is_below_heading(reading, n));
+            add_places(out, n, below, None, HEADING);
         }
-        own if text.ends_with(':') => {
-            let listed = |n: usize| {
-                role(n).is_some_and(|r| {
-                    matches!(r, BlockRole::Code | BlockRole::TableRow)
-                        || r == BlockRole::ListItem && own != BlockRole::ListItem
-                })
-            };
-            let after = (s + 1..).take_while(|n| listed(*n));
-            after
-                .take(MOST_SENTENCES)
-                .for_each(|item| add(item, None, LEAD_IN));
+        _ if text.ends_with(':') => {
+            let listed = run_after(s, |n| is_listed(reading, n, own));
+            add_places(out, n, listed, None, LEAD_IN);
         }
-        own => {
+        _ => {
             // "**Overfitting**: …" and a list below it: the items are about what the label names.
-            let listed = own == BlockRole::Paragraph
-                && label_end(reading, s).is_some_and(|end| term.tokens.start < end);
-            if listed {
-                let items = (s + 1..).take_while(|n| role(*n) == Some(BlockRole::ListItem));
-                items
-                    .take(MOST_SENTENCES)
-                    .for_each(|item| add(item, None, BELOW));
+            if own == BlockRole::Paragraph && is_in_label(reading, s, term) {
+                let items = run_after(s, |n| is_in(reading, n, BlockRole::ListItem));
+                add_places(out, n, items, None, BELOW);
             }
-            if role(s + 1) == Some(own) && begins_with_pronoun(reading, s + 1) {
-                add(s + 1, None, BEFORE);
+            if is_in(reading, s + 1, own) && begins_with_pronoun(reading, s + 1) {
+                add_places(out, n, [s + 1], None, BEFORE);
             }
         }
     }
 }
 
+/// Adds whole sentences of source `n`.
+fn add_places(
+    out: &mut Vec<WordPlace>,
+    n: usize,
+    sentences: impl IntoIterator<Item = usize>,
+    clause: Option<u32>,
+    weight: f64,
+) {
+    out.extend(sentences.into_iter().map(|s| WordPlace {
+        sentence: (n, s),
+        clause,
+        part: 0,
+        weight,
+    }));
+}
+
+/// The sentences directly after `s` for which this holds, up to [`MOST_SENTENCES`].
+fn run_after(s: usize, holds: impl Fn(usize) -> bool) -> impl Iterator<Item = usize> {
+    let run = (s + 1..).take_while(move |n| holds(*n));
+    run.take(MOST_SENTENCES)
+}
+
+fn is_in(reading: &Reading, s: usize, role: BlockRole) -> bool {
+    reading.sentence(s).is_some_and(|s| s.role == role)
+}
+
+fn is_below_heading(reading: &Reading, s: usize) -> bool {
+    let sentence = reading.sentence(s);
+    sentence.is_some_and(|s| s.role != BlockRole::Heading)
+}
+
+/// Whether a sentence is what one in a block of the kind `lead` introduces.
+fn is_listed(reading: &Reading, s: usize, lead: BlockRole) -> bool {
+    let role = reading.sentence(s).map(|s| s.role);
+    matches!(role, Some(BlockRole::Code | BlockRole::TableRow))
+        || role == Some(BlockRole::ListItem) && lead != BlockRole::ListItem
+}
+
+fn is_in_label(reading: &Reading, s: usize, term: &Term) -> bool {
+    label_end(reading, s).is_some_and(|end| term.tokens.start < end)
+}
+
 fn begins_with_pronoun(reading: &Reading, s: usize) -> bool {
     let first = reading.tokens_of(s).first();
     first.is_some_and(|t| {
-        let word = crate::text::lower_case(reading.word(t));
         matches!(
-            &*word,
+            &*reading.lower_word(t),
             "it" | "they" | "this" | "these" | "he" | "she" | "its" | "their" | "es" | "sie" | "er"
         )
     })
@@ -224,13 +248,15 @@ pub(super) fn label_end(reading: &Reading, s: usize) -> Option<usize> {
     let sentence = reading.sentence(s)?;
     let tokens = sentence.tokens.clone();
     let inside = tokens.start + 1..tokens.end.min(tokens.start + LABEL + 1);
-    inside.into_iter().find(|i| {
-        let (Some(before), Some(token)) =
-            (reading.text.tokens.get(i - 1), reading.text.tokens.get(*i))
-        else {
-            return false;
-        };
-        let gap = reading.normal.get(before.end..token.start).unwrap_or("");
-        gap.contains(": ") || gap.contains(" – ") || gap.contains(" — ") || gap.contains(" - ")
-    })
+    inside.into_iter().find(|at| is_behind_label(reading, *at))
+}
+
+/// Whether a colon or a dash is before token `at`.
+fn is_behind_label(reading: &Reading, at: usize) -> bool {
+    let tokens = &reading.text.tokens;
+    let (Some(before), Some(token)) = (tokens.get(at - 1), tokens.get(at)) else {
+        return false;
+    };
+    let gap = reading.normal.get(before.end..token.start).unwrap_or("");
+    gap.contains(": ") || gap.contains(" – ") || gap.contains(" — ") || gap.contains(" - ")
 }

@@ -47,24 +47,8 @@ impl<'a> Alignment<'a> {
         let total: f64 = words.iter().map(|t| weight(t)).sum();
         let mut all: Vec<Aligned<'a>> = Vec::new();
         for source in case.cited {
-            let mut shares = vec![0.0_f64; source.reading.text.sentences.len()];
-            for token in &words {
-                let exact = source.reading.sentences_with(token.id);
-                let mut give = |s: u32, value: f64| {
-                    if let Some(share) = shares.get_mut(s as usize) {
-                        *share += value * weight(token);
-                    }
-                };
-                for s in exact {
-                    give(*s, 1.0);
-                }
-                let like = source.reading.sentences_like(token.id, case.lexicon);
-                like.iter()
-                    .filter(|s| exact.binary_search(s).is_err())
-                    .for_each(|s| give(*s, ALIKE));
-            }
             all.extend(
-                shares
+                weights_found(case, source.reading, &words)
                     .into_iter()
                     .enumerate()
                     .filter(|(_, s)| *s > 0.0)
@@ -100,6 +84,23 @@ impl<'a> Alignment<'a> {
     pub(super) fn tokens(&self) -> impl Iterator<Item = &'a Token> + '_ {
         self.0.iter().flat_map(Aligned::tokens)
     }
+}
+
+/// For every sentence: the weights of the words that it has.
+fn weights_found(case: &Case<'_>, reading: &Reading, words: &[&Token]) -> Vec<f64> {
+    let mut found = vec![0.0_f64; reading.text.sentences.len()];
+    for token in words {
+        let exact = reading.sentences_with(token.id);
+        let like = reading.sentences_like(token.id, case.lexicon).iter();
+        let only_like = like.filter(|s| exact.binary_search(s).is_err());
+        let places = exact.iter().map(|s| (s, 1.0));
+        for (s, value) in places.chain(only_like.map(|s| (s, ALIKE))) {
+            if let Some(found) = found.get_mut(*s as usize) {
+                *found += value * weight(token);
+            }
+        }
+    }
+    found
 }
 
 fn weight(token: &Token) -> f64 {
@@ -167,34 +168,56 @@ pub(super) fn common_in_order(
     b: &[Token],
     same: impl Fn(&Token, &Token) -> bool,
 ) -> Vec<(usize, usize)> {
-    let width = b.len() + 1;
-    let mut table = vec![0_u16; (a.len() + 1) * width];
-    let at = |table: &[u16], i: usize, j: usize| table.get(i * width + j).copied().unwrap_or(0);
+    let mut table = LengthTable::new(a.len(), b.len());
     for (i, x) in a.iter().enumerate().rev() {
         for (j, y) in b.iter().enumerate().rev() {
             let value = if same(x, y) {
-                at(&table, i + 1, j + 1) + 1
+                table.get(i + 1, j + 1) + 1
             } else {
-                at(&table, i + 1, j).max(at(&table, i, j + 1))
+                table.get(i + 1, j).max(table.get(i, j + 1))
             };
-            if let Some(cell) = table.get_mut(i * width + j) {
-                *cell = value;
-            }
+            table.set(i, j, value);
         }
     }
-    let mut out = Vec::with_capacity(usize::from(at(&table, 0, 0)));
+    let mut out = Vec::with_capacity(usize::from(table.get(0, 0)));
     let (mut i, mut j) = (0, 0);
     while let (Some(x), Some(y)) = (a.get(i), b.get(j)) {
-        if same(x, y) && at(&table, i, j) == at(&table, i + 1, j + 1) + 1 {
+        if same(x, y) && table.get(i, j) == table.get(i + 1, j + 1) + 1 {
             out.push((i, j));
             (i, j) = (i + 1, j + 1);
-        } else if at(&table, i + 1, j) >= at(&table, i, j + 1) {
+        } else if table.get(i + 1, j) >= table.get(i, j + 1) {
             i += 1;
         } else {
             j += 1;
         }
     }
     out
+}
+
+/// The lengths of the longest common subsequences of what is left of two lists.
+struct LengthTable {
+    cells: Vec<u16>,
+    width: usize,
+}
+
+impl LengthTable {
+    fn new(a: usize, b: usize) -> Self {
+        let width = b + 1;
+        Self {
+            cells: vec![0; (a + 1) * width],
+            width,
+        }
+    }
+
+    fn get(&self, i: usize, j: usize) -> u16 {
+        self.cells.get(i * self.width + j).copied().unwrap_or(0)
+    }
+
+    fn set(&mut self, i: usize, j: usize, value: u16) {
+        if let Some(cell) = self.cells.get_mut(i * self.width + j) {
+            *cell = value;
+        }
+    }
 }
 
 /// Pairs the words of one changed part; omitted words count only between unchanged words.

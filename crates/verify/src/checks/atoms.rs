@@ -2,10 +2,11 @@
 //! `numbers`).
 
 use super::align::{Alignment, Edit};
-use super::{Case, Effect, derive, numbers};
+use super::{Case, Effect, Source, derive, numbers};
 use crate::Code;
-use crate::atoms::{self as a, Atom, Date, Literal, What};
+use crate::atoms::{self as a, Atom, Date, Literal, Time, What};
 use crate::reading::Reading;
+use crate::text::Token;
 
 /// The objections to the claim's atoms, in the order of the claim.
 pub(super) fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Vec<(Effect, Code, String)> {
@@ -16,18 +17,11 @@ pub(super) fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Vec<(Effect, 
     let mut out = Vec::new();
     let verbatim = !changed.is_empty();
     for atom in &case.claim.atoms {
-        let shown = case.claim.normal.get(atom.bytes.clone()).unwrap_or("");
+        let shown = case.claim.shown_atom(atom);
         let wrong = match &atom.what {
             What::Number(n) => numbers::check(case, alignment, atom, n, verbatim),
             What::Date(d) => date(case, d).then(|| missing_date(case, d, shown)),
-            What::Time(t) => {
-                let there = all(case).any(|e| match &e.what {
-                    What::Time(other) => other == t,
-                    What::Number(n) => t.0 % 60 == 0 && a::same(n.value, f64::from(t.0 / 60)),
-                    _ => false,
-                });
-                (!there).then(|| absent(Code::Date, shown))
-            }
+            What::Time(t) => (!has_time(case, *t)).then(|| absent(Code::Date, shown)),
             What::Literal(Literal::Version { key, compare }) => {
                 let wrong = version(case, key, compare, shown);
                 wrong.map(|(code, why)| (Effect::Rejects, code, why))
@@ -41,8 +35,8 @@ pub(super) fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Vec<(Effect, 
     }
     for constant in constants(&case.claim.normal) {
         let folded = constant.to_lowercase();
-        let says = |s: &super::Source<'_>| s.reading.lower().contains(&folded);
-        if !in_code(case, constant) && !case.cited.iter().any(says) {
+        let mut cited = case.cited.iter();
+        if !in_code(case, constant) && !cited.any(|s| s.reading.lower().contains(&folded)) {
             out.push(absent(Code::Number, constant));
         }
     }
@@ -53,6 +47,15 @@ pub(super) fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Vec<(Effect, 
     }
     out.dedup();
     out
+}
+
+/// Whether the time is there, or its hour as a number.
+fn has_time(case: &Case<'_>, t: Time) -> bool {
+    all(case).any(|e| match &e.what {
+        What::Time(other) => *other == t,
+        What::Number(n) => t.0.is_multiple_of(60) && a::same(n.value, f64::from(t.0 / 60)),
+        _ => false,
+    })
 }
 
 /// The objection to a number, unit, month or weekday that replaces another one in an otherwise
@@ -71,54 +74,56 @@ fn replaced(
         if c.id == e.id {
             continue;
         }
-        let number =
-            |token: &crate::text::Token, word: &str| token.number || a::magnitude(word).is_some();
-        let unlike = match (a::digits_value(ours), a::digits_value(theirs)) {
-            (Some(x), Some(y)) => !a::same(x, y),
-            _ => true,
-        };
-        let code = if number(c, ours)
-            && number(e, theirs)
-            && (c.number || c.end - c.start > 1)
-            && unlike
-        {
-            let years = |w: &str| {
-                w.len() == 4 && a::digits_value(w).is_some_and(|v| (1000.0..2200.0).contains(&v))
-            };
-            let dated = case.claim.text.tokens.iter().any(|t| {
-                let next = t.start >= c.end && t.start <= c.end + 4
-                    || t.end <= c.start && c.start <= t.end + 2;
-                next && a::is_calendar(case.claim.word(t))
-            });
-            let clock = case
-                .claim
-                .normal
-                .get(..c.start)
-                .is_some_and(|t| t.ends_with(':'));
-            if clock || dated || years(ours) && years(theirs) {
-                Code::Date
-            } else {
-                Code::Number
-            }
-        } else if a::is_calendar(ours) && a::is_calendar(theirs) {
-            Code::Date
-        } else if let (Some(x), Some(y)) = (a::unit(ours), a::unit(theirs)) {
-            if a::equal_amounts(1.0, x, 1.0, y) || !a::same_kind(x, y) && !follows_number(case, c) {
-                continue;
-            }
-            Code::Unit
-        } else {
-            continue;
-        };
-        return Some((
-            code,
-            format!("The cited text says “{theirs}” where the claim says “{ours}”."),
-        ));
+        if let Some(code) = code_of_replaced(case, (c, ours), (e, theirs)) {
+            let why = format!("The cited text says “{theirs}” where the claim says “{ours}”.");
+            return Some((code, why));
+        }
     }
     None
 }
 
-fn follows_number(case: &Case<'_>, token: &crate::text::Token) -> bool {
+/// What kind of thing was replaced, by the word of the claim and that of the cited text.
+fn code_of_replaced(
+    case: &Case<'_>,
+    (c, ours): (&Token, &str),
+    (e, theirs): (&Token, &str),
+) -> Option<Code> {
+    let unlike = match (a::digits_value(ours), a::digits_value(theirs)) {
+        (Some(x), Some(y)) => !a::same(x, y),
+        _ => true,
+    };
+    if is_number(c, ours) && is_number(e, theirs) && (c.number || c.end - c.start > 1) && unlike {
+        let dated = is_part_of_a_date_or_time(case.claim, c) || is_year(ours) && is_year(theirs);
+        return Some(if dated { Code::Date } else { Code::Number });
+    }
+    if a::is_calendar(ours) && a::is_calendar(theirs) {
+        return Some(Code::Date);
+    }
+    let (x, y) = (a::unit(ours)?, a::unit(theirs)?);
+    let same = a::equal_amounts(1.0, x, 1.0, y);
+    (!same && (a::same_kind(x, y) || follows_number(case, c))).then_some(Code::Unit)
+}
+
+fn is_number(token: &Token, word: &str) -> bool {
+    token.number || a::magnitude(word).is_some()
+}
+
+fn is_year(word: &str) -> bool {
+    word.len() == 4 && a::digits_value(word).is_some_and(|v| (1000.0..2200.0).contains(&v))
+}
+
+/// Whether a number is next to a word of the calendar, or is the minutes of a time.
+fn is_part_of_a_date_or_time(claim: &Reading, number: &Token) -> bool {
+    let before = claim.normal.get(..number.start);
+    before.is_some_and(|text| text.ends_with(':'))
+        || claim.text.tokens.iter().any(|t| {
+            let next = t.start >= number.end && t.start <= number.end + 4
+                || t.end <= number.start && number.start <= t.end + 2;
+            next && a::is_calendar(claim.word(t))
+        })
+}
+
+fn follows_number(case: &Case<'_>, token: &Token) -> bool {
     case.claim
         .text
         .tokens
@@ -159,8 +164,8 @@ fn missing_date(case: &Case<'_>, date: &Date, shown: &str) -> (Effect, Code, Str
 
 /// Where a claim's atoms may appear: the cited items, their headings and paths.
 pub(super) fn readings<'a>(case: &Case<'a>) -> impl Iterator<Item = &'a Reading> + use<'a> {
-    let cited: Vec<&'a Reading> = case.cited.iter().map(|s| s.reading).collect();
-    cited.into_iter().chain([case.around])
+    let cited: &'a [Source<'a>] = case.cited;
+    cited.iter().map(|s| s.reading).chain([case.around])
 }
 
 /// All atoms of those readings.
@@ -177,12 +182,11 @@ fn in_code(case: &Case<'_>, literal: &str) -> bool {
 /// may differ in case.
 pub(super) fn stands(case: &Case<'_>, literal: &str) -> bool {
     let bare = literal.trim_end_matches("()");
-    let exact = |text: &str| text.contains(bare);
-    if readings(case).any(|r| exact(&r.normal))
+    if readings(case).any(|r| r.normal.contains(bare))
         || case
             .cited
             .iter()
-            .any(|s| exact(&s.item.text) || exact(s.item.path.as_str()))
+            .any(|s| s.item.text.contains(bare) || s.item.path.as_str().contains(bare))
     {
         return true;
     }
@@ -193,8 +197,8 @@ pub(super) fn stands(case: &Case<'_>, literal: &str) -> bool {
 
 /// Numbers in program notation (`0xFE`, `0b10`) in prose, outside code.
 fn constants(normal: &str) -> impl Iterator<Item = &str> {
-    let is_part = |c: char| c.is_ascii_alphanumeric();
-    normal.split(move |c| !is_part(c)).filter(|word| {
+    let words = normal.split(|c: char| !c.is_ascii_alphanumeric());
+    words.filter(|word| {
         let digits = word.strip_prefix("0x").or(word.strip_prefix("0b"));
         digits.is_some_and(|d| !d.is_empty() && d.chars().all(|c| c.is_ascii_hexdigit()))
     })
@@ -209,7 +213,7 @@ struct HiddenAddress<'a> {
 
 /// Whether a cited item has the address. A picture must be a picture there, too: a short address
 /// may be part of any word.
-fn has_address(source: &super::Source<'_>, hidden: &HiddenAddress<'_>) -> bool {
+fn has_address(source: &Source<'_>, hidden: &HiddenAddress<'_>) -> bool {
     let text = source.item.text.as_str();
     match hidden.is_picture {
         true => hidden_addresses(text).contains(hidden),
@@ -274,15 +278,7 @@ fn ends_of_descriptions(raw: &str) -> Vec<usize> {
 
 /// Whether the cited text does **not** have the date.
 fn date(case: &Case<'_>, d: &Date) -> bool {
-    let there: Vec<&Date> = all(case)
-        .filter_map(|e| {
-            if let What::Date(d) = &e.what {
-                Some(d)
-            } else {
-                None
-            }
-        })
-        .collect();
+    let there: Vec<&Date> = dates(case).collect();
     if let (Some(weekday), Some(computed)) = (d.weekday, d.computed_weekday())
         && weekday != computed
     {
@@ -308,16 +304,11 @@ fn date(case: &Case<'_>, d: &Date) -> bool {
     if there.iter().any(|e| parts.is_part_of(e)) {
         return false;
     }
-    let year_there = |y: i32| {
-        there.iter().any(|e| e.year == Some(y))
-            || all(case)
-                .any(|e| matches!(&e.what, What::Number(m) if m.unit.is_none() && a::same(m.value, f64::from(y))))
-            || readings(case).any(|r| r.normal.contains(&y.to_string()))
-    };
+
     let no_year = there.iter().all(|e| e.year.is_none());
     let year_ok = parts
         .year
-        .is_none_or(|y| year_there(y) || no_year && parts.month.is_some());
+        .is_none_or(|y| has_year(case, y) || no_year && parts.month.is_some());
     let rest = Date {
         year: None,
         ..parts
@@ -330,11 +321,29 @@ fn date(case: &Case<'_>, d: &Date) -> bool {
     !(year_ok && rest_ok)
 }
 
+/// The dates among the atoms that a claim is compared with.
+fn dates<'a>(case: &Case<'a>) -> impl Iterator<Item = &'a Date> {
+    all(case).filter_map(|e| match &e.what {
+        What::Date(date) => Some(date),
+        _ => None,
+    })
+}
+
+/// Whether the year is there, in a date or as a number.
+fn has_year(case: &Case<'_>, year: i32) -> bool {
+    dates(case).any(|date| date.year == Some(year))
+        || all(case).any(|e| match &e.what {
+            What::Number(m) => m.unit.is_none() && a::same(m.value, f64::from(year)),
+            _ => false,
+        })
+        || readings(case).any(|r| r.normal.contains(&year.to_string()))
+}
+
 fn version(case: &Case<'_>, key: &str, compare: &str, shown: &str) -> Option<(Code, String)> {
     let mut found = false;
     for reading in readings(case) {
         for e in &reading.atoms {
-            let text = reading.normal.get(e.bytes.clone()).unwrap_or("");
+            let text = reading.shown_atom(e);
             let (other, theirs) = match &e.what {
                 What::Literal(Literal::Version { key, compare }) => (key.as_str(), *compare),
                 What::Number(_) => (text.split(' ').next().unwrap_or(""), ""),

@@ -109,21 +109,20 @@ fn code_ranges(case: &Case<'_>) -> Vec<std::ops::Range<usize>> {
 
 /// The group of the claim that each term is in: the parts of its sentence, if `x` and `y` are in
 /// different ones; otherwise its clauses.
-fn groups(claim: &Reading, x: &Term, y: &Term) -> Option<impl Fn(&Term) -> u32> {
-    let parts = claim.parts();
-    let part = |t: &Term| parts.get(t.tokens.start).copied().unwrap_or(0);
-    let clause = |t: &Term| {
-        claim
-            .text
-            .tokens
-            .get(t.tokens.start)
-            .map_or(0, |t| t.clause)
-    };
-    let by_part = part(x) != part(y);
-    if !by_part && clause(x) == clause(y) {
-        return None;
-    }
-    Some(move |t: &Term| if by_part { part(t) } else { clause(t) })
+fn groups(claim: &Reading, x: &Term, y: &Term) -> Option<fn(&Reading, &Term) -> u32> {
+    [part_of, clause_of]
+        .into_iter()
+        .find(|group| group(claim, x) != group(claim, y))
+}
+
+fn part_of(reading: &Reading, term: &Term) -> u32 {
+    let parts = reading.parts();
+    parts.get(term.tokens.start).copied().unwrap_or(0)
+}
+
+fn clause_of(reading: &Reading, term: &Term) -> u32 {
+    let first = reading.text.tokens.get(term.tokens.start);
+    first.map_or(0, |t| t.clause)
 }
 
 /// Votes for and against the claim.
@@ -168,16 +167,24 @@ fn are_listed(claim: &Reading, terms: &[Term], i: usize, j: usize) -> bool {
         return false;
     };
     let between = x.tokens.end..y.tokens.start.max(x.tokens.end);
-    let small = |at: usize| {
-        let word = claim.text.tokens.get(at).map_or("", |t| claim.word(t));
-        let term = terms.get(i + 1..j).unwrap_or(&[]).iter();
-        let mut same = term.filter(|t| t.kind == x.kind);
-        matches!(
-            word,
-            "and" | "or" | "both" | "und" | "oder" | "a" | "an" | "the"
-        ) || same.any(|t| t.tokens.contains(&at))
-    };
-    between.clone().all(small)
+    let inside = terms.get(i + 1..j).unwrap_or(&[]);
+    between
+        .into_iter()
+        .all(|at| joins_a_list(claim, at) || is_in_term_of_kind(inside, x.kind, at))
+}
+
+/// Whether the word at `at` stands between the items of a list.
+fn joins_a_list(claim: &Reading, at: usize) -> bool {
+    let word = claim.text.tokens.get(at).map_or("", |t| claim.word(t));
+    matches!(
+        word,
+        "and" | "or" | "both" | "und" | "oder" | "a" | "an" | "the"
+    )
+}
+
+fn is_in_term_of_kind(terms: &[Term], kind: TermKind, at: usize) -> bool {
+    let mut same = terms.iter().filter(|t| t.kind == kind);
+    same.any(|t| t.tokens.contains(&at))
 }
 
 /// How the other terms vote on terms `i` and `j`: those in the group of `i`, and those in the group
@@ -190,13 +197,13 @@ fn exchange_votes(
 ) -> Option<[Votes; 2]> {
     let (x, y) = (terms.get(i)?, terms.get(j)?);
     let group = groups(case.claim, x, y)?;
-    let (gx, gy) = (group(x), group(y));
+    let (gx, gy) = (group(case.claim, x), group(case.claim, y));
     let mut votes = [Votes::default(), Votes::default()];
     for (k, t) in terms.iter().enumerate().filter(|(k, _)| *k != i && *k != j) {
         if is_phrase(t, x) || is_phrase(t, y) {
             continue;
         }
-        let (side, own, other) = match group(t) {
+        let (side, own, other) = match group(case.claim, t) {
             g if g == gx => (0, x, y),
             g if g == gy => (1, y, x),
             _ => continue,
@@ -259,10 +266,7 @@ fn judge_exchange(
 /// The objection to a thing of the claim in whose place the cited text has another one.
 fn replaced(case: &Case<'_>, terms: &[Term], affinities: &mut Affinities<'_>) -> Option<Objection> {
     let claim = case.claim;
-    let parts = claim.parts();
-    let part = |t: &Term| parts.get(t.tokens.start).copied().unwrap_or(0);
     let named = super::affinity::label_end(claim, 0).unwrap_or(0);
-    let denies = claim.text.tokens.iter().any(crate::text::Token::negates);
     let mut best: Option<(usize, Objection)> = None;
     for (i, x) in terms.iter().enumerate() {
         let label = affinities.is_label(x.id);
@@ -272,82 +276,137 @@ fn replaced(case: &Case<'_>, terms: &[Term], affinities: &mut Affinities<'_>) ->
         if !affinities.has(x.id) || !(label && opens || value || name) {
             continue;
         }
-        let near = |t: &Term| part(t) == part(x) || t.tokens.start < named;
-        let voters: Vec<u32> = terms
-            .iter()
-            .enumerate()
-            .filter(|(k, t)| *k != i && near(t))
-            .map(|(_, t)| t.id)
-            .collect();
-        for rival in rivals(case, terms, x, &voters) {
-            if x.kind == TermKind::Code
-                && !labels_only(x, label, opens)
-                && !have_one_shape(&shown(claim, x), &rival.text)
-            {
-                continue;
-            }
-            affinities.look_up(rival.id);
-            let labels = label && affinities.is_label(rival.id);
-            let lead = |t: &u32| affinities.of(*t, x.id) - affinities.of(*t, rival.id);
-            let leads: Vec<f64> = voters.iter().map(lead).collect();
-            let for_claim = leads.iter().filter(|l| **l >= CLOSER).count();
-            let against = leads.iter().filter(|l| **l <= -CLOSER).count();
-            let names = name && rival.is_name;
-            // The cited text says about the rival everything that the claim says about its own
-            // subject.
-            let framed = |t: &u32| affinities.of(*t, rival.id) >= FRAME;
-            // "Thomas" and "Weber" in one clause can be one person.
-            let apart = affinities.of(x.id, rival.id) < ONE_CLAUSE;
-            let all =
-                names && apart && against > 0 && voters.len() > 1 && voters.iter().all(framed);
-            let enough = if all { 1 } else { 2 };
-            if !(labels || value || all)
-                || for_claim > 0
-                || against < enough
-                || best.as_ref().is_some_and(|(n, _)| *n >= against)
-            {
-                continue;
-            }
-            let voice = leads.iter().position(|l| *l <= -CLOSER);
-            let of = voice.and_then(|n| terms.iter().find(|t| t.id == voters[n]));
-            let detail = Detail::Elsewhere {
-                said: shown(claim, x),
-                of: of.map_or(String::new(), |t| shown(claim, t)),
-                belongs_to: None,
-                found: Some(rival.text),
-            };
-            let effect = match (labels, against) {
-                (true, 2..) if !value => Effect::Rejects,
-                // A short claim makes one statement about one name; a long one may only mention the
-                // name.
-                _ if all && voters.len() <= SHORT && !denies => Effect::Rejects,
-                _ => Effect::Doubts,
-            };
-            best = Some((
-                against,
-                Objection::new(Code::Referent, effect, detail).at(bytes(claim, x)),
-            ));
+        let own = OwnThing {
+            term: x,
+            label,
+            opens,
+            value,
+            name,
+            voters: voters(claim, terms, i, named),
+        };
+        for rival in rivals(case, terms, x, &own.voters) {
+            let most = best.as_ref().map_or(0, |(against, _)| *against);
+            let found = judge_rival(case, terms, &own, rival, affinities);
+            best = found.filter(|(against, _)| *against > most).or(best);
         }
     }
     best.map(|(_, found)| found)
 }
 
-fn labels_only(_x: &Term, label: bool, opens: bool) -> bool {
-    label && opens
+/// A thing in the claim that may be another one in the cited text.
+struct OwnThing<'t> {
+    term: &'t Term,
+    /// It is the label of something in the cited text.
+    label: bool,
+    /// The claim begins with it.
+    opens: bool,
+    /// It is a number or code.
+    value: bool,
+    name: bool,
+    /// The stems of the terms that vote on it.
+    voters: Vec<u32>,
+}
+
+/// The terms that vote on term `i`: those in its part of the sentence, or before token `named`.
+fn voters(claim: &Reading, terms: &[Term], i: usize, named: usize) -> Vec<u32> {
+    let Some(x) = terms.get(i) else {
+        return Vec::new();
+    };
+    let others = terms.iter().enumerate().filter(|(k, _)| *k != i);
+    others
+        .map(|(_, t)| t)
+        .filter(|t| part_of(claim, t) == part_of(claim, x) || t.tokens.start < named)
+        .map(|t| t.id)
+        .collect()
+}
+
+/// The votes for a rival of a thing of the claim, and the objection that follows from them.
+fn judge_rival(
+    case: &Case<'_>,
+    terms: &[Term],
+    own: &OwnThing<'_>,
+    rival: Rival,
+    affinities: &mut Affinities<'_>,
+) -> Option<(usize, Objection)> {
+    let (claim, x) = (case.claim, own.term);
+    if x.kind == TermKind::Code
+        && !(own.label && own.opens)
+        && !have_one_shape(&shown(claim, x), &rival.text)
+    {
+        return None;
+    }
+    affinities.look_up(rival.id);
+    let affinities = &*affinities;
+    let leads: Vec<f64> = own
+        .voters
+        .iter()
+        .map(|t| affinities.of(*t, x.id) - affinities.of(*t, rival.id))
+        .collect();
+    let for_claim = leads.iter().filter(|l| **l >= CLOSER).count();
+    let against = leads.iter().filter(|l| **l <= -CLOSER).count();
+    let labels = own.label && affinities.is_label(rival.id);
+    let all = against > 0 && is_framed(own, &rival, affinities);
+    let enough = if all { 1 } else { 2 };
+    if !(labels || own.value || all) || for_claim > 0 || against < enough {
+        return None;
+    }
+    let voice = leads.iter().position(|l| *l <= -CLOSER);
+    let of = voice.and_then(|n| terms.iter().find(|t| t.id == own.voters[n]));
+    let denies = claim.text.tokens.iter().any(crate::text::Token::negates);
+    let effect = match (labels, against) {
+        (true, 2..) if !own.value => Effect::Rejects,
+        // A short claim says one thing about one name; a long one may only mention it.
+        _ if all && own.voters.len() <= SHORT && !denies => Effect::Rejects,
+        _ => Effect::Doubts,
+    };
+    let detail = Detail::Elsewhere {
+        said: shown(claim, x),
+        of: of.map_or(String::new(), |t| shown(claim, t)),
+        belongs_to: None,
+        found: Some(rival.text),
+    };
+    let found = Objection::new(Code::Referent, effect, detail).at(bytes(claim, x));
+    Some((against, found))
+}
+
+/// Whether the cited text says of another name everything that the claim says of its own.
+/// "Thomas" and "Weber" in one clause can be one person.
+fn is_framed(own: &OwnThing<'_>, rival: &Rival, affinities: &Affinities<'_>) -> bool {
+    let apart = affinities.of(own.term.id, rival.id) < ONE_CLAUSE;
+    let mut voters = own.voters.iter();
+    own.name
+        && rival.is_name
+        && apart
+        && voters.len() > 1
+        && voters.all(|t| affinities.of(*t, rival.id) >= FRAME)
 }
 
 /// Whether two identifiers have the same shape: capitals, digits and symbols in the same kinds of
 /// places.
 fn have_one_shape(a: &str, b: &str) -> bool {
-    let shape = |word: &str| {
-        let digits = word.chars().any(|c| c.is_ascii_digit());
-        let small = word.chars().any(char::is_lowercase);
+    let shape = IdentifierShape::of(a);
+    shape == IdentifierShape::of(b) && (shape.has_digits || !shape.has_small)
+}
+
+/// What kinds of letters and symbols an identifier has.
+#[derive(PartialEq, Eq)]
+struct IdentifierShape {
+    has_digits: bool,
+    has_small: bool,
+    /// In their order, without repetitions.
+    signs: Vec<char>,
+}
+
+impl IdentifierShape {
+    fn of(word: &str) -> Self {
         let mut signs: Vec<char> = word.chars().filter(|c| !c.is_alphanumeric()).collect();
         signs.dedup();
-        (digits, small, signs)
-    };
-    let (x, y) = (shape(a), shape(b));
-    x == y && (x.0 || !x.1)
+        Self {
+            has_digits: word.chars().any(|c| c.is_ascii_digit()),
+            has_small: word.chars().any(char::is_lowercase),
+            signs,
+        }
+    }
 }
 
 /// A term of the cited text.
@@ -366,24 +425,22 @@ fn is_name(case: &Case<'_>, x: &Term) -> bool {
         .tokens
         .get(x.tokens.start)
         .is_some_and(|t| t.capital);
-    let named = |r: &Reading| {
-        let sentences = r.sentences_with(x.id).iter().take(8);
-        let mut terms = sentences.flat_map(|s| r.terms_of(*s as usize));
-        terms.any(|t| t.id == x.id && t.kind == TermKind::Name)
-            || r.text
-                .tokens
-                .iter()
-                .filter(|t| t.id == x.id)
-                .all(|t| t.capital)
-                && r.has(x.id)
-    };
     let word = case.claim.shown(x.tokens.clone());
     x.kind == TermKind::Name && word.contains(char::is_lowercase)
         || x.kind == TermKind::Word
             && capital
             && word.contains(char::is_lowercase)
             && !super::names::ends_as_a_word(word)
-            && case.cited.iter().any(|s| named(s.reading))
+            && case.cited.iter().any(|s| has_as_name(s.reading, x.id))
+}
+
+/// Whether a text uses a word as a name in one of the first sentences with it, or capitalises it
+/// everywhere.
+fn has_as_name(reading: &Reading, id: u32) -> bool {
+    let sentences = reading.sentences_with(id).iter().take(8);
+    let mut terms = sentences.flat_map(|s| reading.terms_of(*s as usize));
+    terms.any(|t| t.id == id && t.kind == TermKind::Name)
+        || !reading.has_uncapitalised(id) && reading.has(id)
 }
 
 /// Terms of the cited text of the same kind as `x` that the claim does not have, in sentences that
@@ -438,15 +495,7 @@ fn same_kind(r: &Reading, x: &Term, s: &Reading, y: &Term) -> bool {
 
 /// Whether both are numbers with the same unit, or dates, or plain numbers.
 fn numbers_alike(r: &Reading, x: &Term, s: &Reading, y: &Term) -> bool {
-    let what = |reading: &Reading, term: &Term| {
-        let at = reading
-            .atoms
-            .partition_point(|a| a.tokens.end <= term.tokens.start);
-        let atom = reading.atoms.get(at);
-        atom.filter(|a| a.tokens.start <= term.tokens.start)
-            .map(|a| a.what.clone())
-    };
-    match (what(r, x), what(s, y)) {
+    match (what_is_at(r, x), what_is_at(s, y)) {
         (Some(What::Number(n)), Some(What::Number(m))) => match (n.unit, m.unit) {
             (Some(u), Some(v)) => a::same_kind(u, v),
             (None, None) => n.ordinal == m.ordinal,
@@ -456,6 +505,16 @@ fn numbers_alike(r: &Reading, x: &Term, s: &Reading, y: &Term) -> bool {
         (Some(What::Literal(_)), Some(What::Literal(_))) => true,
         _ => false,
     }
+}
+
+/// The number, date or other atom that a term is part of.
+fn what_is_at<'r>(reading: &'r Reading, term: &Term) -> Option<&'r What> {
+    let at = reading
+        .atoms
+        .partition_point(|a| a.tokens.end <= term.tokens.start);
+    let atom = reading.atoms.get(at);
+    atom.filter(|a| a.tokens.start <= term.tokens.start)
+        .map(|a| &a.what)
 }
 
 fn shown(reading: &Reading, term: &Term) -> String {

@@ -3,6 +3,7 @@
 //! The words after "because" or "if" must appear together in the cited text, like those of every
 //! other part of the claim. A reason whose words appear nowhere was made up by the answerer.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::nearest::{self, Near, Pairing};
@@ -11,7 +12,7 @@ use crate::Code;
 use crate::finding::{Detail, Objection};
 use crate::reading::Reading;
 use crate::tables::Role;
-use crate::text::{Token, lower_case};
+use crate::text::Token;
 
 /// A reason or condition is doubtful if the cited text has less than this share of its words.
 const LEAST: f64 = 0.5;
@@ -33,8 +34,8 @@ pub(super) fn check(case: &Case<'_>, pairings: &[Pairing<'_>]) -> Vec<Objection>
         .filter_map(|pairing| turned(case, pairing).or_else(|| widened(case, pairing)))
         .collect();
     for (i, token) in tokens.iter().enumerate() {
-        let word = lower_case(case.claim.word(token));
-        let next = tokens.get(i + 1).map(|t| lower_case(case.claim.word(t)));
+        let word = case.claim.lower_word(token);
+        let next = tokens.get(i + 1).map(|t| case.claim.lower_word(t));
         let code = match (&*word, next.as_deref()) {
             ("because" | "since" | "weil" | "da", _) | ("due" | "owing", Some("to")) => Code::Cause,
             ("reason" | "reasons", Some("of" | "is")) => Code::Cause,
@@ -61,7 +62,7 @@ const WISH: usize = 3;
 /// more room", "unless told otherwise".
 fn is_wish(reading: &Reading, tokens: &[Token], at: usize) -> bool {
     let behind = tokens.iter().skip(at + 1).take(WISH);
-    let mut words = behind.map(|t| lower_case(reading.word(t)));
+    let mut words = behind.map(|t| reading.lower_word(t));
     let begins = words.next();
     let addressed = begins.is_some_and(|word| WISH_BEGINS.contains(&&*word));
     addressed && words.any(|word| WISHES.contains(&&*word))
@@ -75,22 +76,12 @@ const SAME: f64 = 0.6;
 fn turned(case: &Case<'_>, pairing: &Pairing<'_>) -> Option<Objection> {
     let first = case.claim.text.tokens.get(pairing.own.own.start)?;
     let own = holds(case.claim, first)?;
-    let conditional = |near: &&Near<'_>| {
-        let reading = near.source.reading;
-        let first = reading.text.tokens.get(near.statement.own.start);
-        near.share >= SAME && first.is_some_and(|t| holds(reading, t).is_some())
-    };
-    let near = pairing.near.iter().find(conditional)?;
+    let mut same = pairing.near.iter().filter(|near| near.share >= SAME);
+    let (near, other, theirs) = same.find_map(condition)?;
     let reading = near.source.reading;
-    let other = reading.text.tokens.get(near.statement.own.start)?;
-    let theirs = holds(reading, other)?;
-    let denials = |r: &Reading, tokens: &[Token]| {
-        let denies = |t: &&Token| t.negates() && holds(r, t).is_none();
-        tokens.iter().filter(denies).count()
-    };
     let sentence_of = nearest::sentence(near)?;
-    let same = denials(case.claim, &case.claim.text.tokens)
-        == denials(reading, reading.tokens_of(near.statement.sentence));
+    let same = count_denials(case.claim, &case.claim.text.tokens)
+        == count_denials(reading, near.sentence_tokens());
     if own == theirs || !same {
         return None;
     }
@@ -103,6 +94,19 @@ fn turned(case: &Case<'_>, pairing: &Pairing<'_>) -> Option<Objection> {
     Some(found.against(near.source.item.label, sentence_of))
 }
 
+/// The word that begins a statement, if it is a condition, and whether it must be true.
+fn condition<'n, 'a>(near: &'n Near<'a>) -> Option<(&'n Near<'a>, &'a Token, bool)> {
+    let reading = near.source.reading;
+    let first = reading.text.tokens.get(near.statement.own.start)?;
+    Some((near, first, holds(reading, first)?))
+}
+
+/// The number of negations besides those that begin a condition.
+fn count_denials(reading: &Reading, tokens: &[Token]) -> usize {
+    let negations = tokens.iter().filter(|t| t.negates());
+    negations.filter(|t| holds(reading, t).is_none()).count()
+}
+
 /// Two conditions are compared if their statements share at least this much.
 const ABOUT_THE_SAME: f64 = 0.4;
 
@@ -113,12 +117,11 @@ fn widened(case: &Case<'_>, pairing: &Pairing<'_>) -> Option<Objection> {
     let own_tokens = case.claim.text.tokens.get(pairing.own.own.clone())?;
     let own = reach(case.claim, own_tokens)?;
     let best = pairing.near.first().filter(|n| n.share >= ABOUT_THE_SAME)?;
-    let theirs = |near: &Near<'_>| {
-        let reading = near.source.reading;
-        reach(reading, reading.tokens_of(near.statement.sentence))
-    };
-    let same = pairing.near.iter().any(|near| theirs(near) == Some(own));
-    let other = pairing.near.iter().find_map(theirs).filter(|_| !same)?;
+    let mut theirs = pairing.near.iter().filter_map(reach_of_sentence);
+    let other = theirs.next().filter(|other| *other != own)?;
+    if theirs.any(|other| other == own) {
+        return None;
+    }
     if own == Reach::Narrow && other == Reach::Narrow {
         return None;
     }
@@ -140,28 +143,35 @@ enum Reach {
     Narrow,
 }
 
+fn reach_of_sentence(near: &Near<'_>) -> Option<Reach> {
+    reach(near.source.reading, near.sentence_tokens())
+}
+
 fn reach(reading: &Reading, tokens: &[Token]) -> Option<Reach> {
-    let words: Vec<_> = tokens.iter().map(|t| lower_case(reading.word(t))).collect();
-    let has = |word: &str| words.iter().any(|w| w == word);
-    let after = |first: &str, next: &[&str]| {
-        let mut pairs = words.windows(2);
-        pairs.any(|pair| pair[0] == first && next.contains(&&*pair[1]))
-    };
-    let all = has("regardless") || has("irrespective") || has("whatever");
-    if all || after("even", &["if", "when", "without", "though"]) {
+    let words: Vec<_> = tokens.iter().map(|t| reading.lower_word(t)).collect();
+    let all = words
+        .iter()
+        .any(|word| matches!(&**word, "regardless" | "irrespective" | "whatever"));
+    if all || has_pair(&words, "even", &["if", "when", "without", "though"]) {
         Some(Reach::All)
-    } else if has("unless") {
+    } else if words.iter().any(|word| word == "unless") {
         Some(Reach::Exception)
-    } else if after("only", &["if", "when", "with", "after", "once"]) {
+    } else if has_pair(&words, "only", &["if", "when", "with", "after", "once"]) {
         Some(Reach::Narrow)
     } else {
         None
     }
 }
 
+/// Whether one of the words `next` is directly behind `first`.
+fn has_pair(words: &[Cow<'_, str>], first: &str, next: &[&str]) -> bool {
+    let mut pairs = words.windows(2);
+    pairs.any(|pair| pair[0] == first && next.contains(&&*pair[1]))
+}
+
 /// Whether the word that begins a condition requires it to be true.
 fn holds(reading: &Reading, token: &Token) -> Option<bool> {
-    match &*lower_case(reading.word(token)) {
+    match &*reading.lower_word(token) {
         "if" | "when" | "whenever" | "once" | "wenn" | "falls" => Some(true),
         "unless" | "until" | "except" => Some(false),
         _ => None,
@@ -174,20 +184,13 @@ fn unsupported(case: &Case<'_>, at: usize, code: Code) -> Option<Objection> {
     let words: Vec<&Token> = tokens
         .get(range.clone())?
         .iter()
-        .filter(|t| t.is_content() || t.number)
+        .filter(|t| t.is_content_or_number())
         .collect();
     if words.len() < ENOUGH {
         return None;
     }
-    let found = |t: &&&Token| {
-        let weight = case
-            .cited
-            .iter()
-            .map(|s| s.reading.matches(t.id, case.lexicon))
-            .fold(0.0, f64::max);
-        weight > 0.0
-    };
-    let share = super::ratio(words.iter().filter(found).count(), words.len());
+    let found = words.iter().filter(|t| is_cited(case, t.id));
+    let share = super::ratio(found.count(), words.len());
     if share >= LEAST {
         return None;
     }
@@ -200,6 +203,12 @@ fn unsupported(case: &Case<'_>, at: usize, code: Code) -> Option<Objection> {
     let bytes = first.start..last.end;
     let said = case.claim.normal.get(bytes.clone())?.to_owned();
     Some(Objection::new(code, effect, Detail::Absent { said }).at(bytes))
+}
+
+/// Whether the word or a similar one is in the cited text.
+fn is_cited(case: &Case<'_>, id: u32) -> bool {
+    let mut cited = case.cited.iter();
+    cited.any(|s| s.reading.matches(id, case.lexicon) > 0.0)
 }
 
 /// The words of the clause that begins at token `at`, up to the next punctuation that ends it.
@@ -236,29 +245,28 @@ const MOST_TIES: usize = 4;
 
 fn tie(reading: &Reading, tokens: &[Token], at: usize) -> Option<Tie> {
     let token = tokens.get(at)?;
-    let word = |i: usize| tokens.get(i).map(|t| lower_case(reading.word(t)));
-    let (own, next) = (word(at)?, word(at + 1));
+    let own = reading.lower_word(token);
+    let next = tokens.get(at + 1).map(|t| reading.lower_word(t));
     let due = matches!(&*own, "due" | "owing") && next.as_deref() == Some("to");
-    let tie = |code, main, least| Some(Tie { code, main, least });
-    if due || token.does(Role::Causal) {
-        tie(Code::Cause, 0.6, 0.5)
+    let (code, main, least) = if due || token.does(Role::Causal) {
+        (Code::Cause, 0.6, 0.5)
     } else if token.does(Role::Conditional) && !is_wish(reading, tokens, at) {
-        tie(Code::Condition, 0.4, 0.5)
+        (Code::Condition, 0.4, 0.5)
     } else if matches!(&*own, "before" | "after") {
-        tie(Code::Order, 0.4, 0.5)
+        (Code::Order, 0.4, 0.5)
     } else if own == "to" && at > 0 {
-        tie(Code::LowSupport, 0.8, 0.75)
+        (Code::LowSupport, 0.8, 0.75)
     } else {
-        None
-    }
+        return None;
+    };
+    Some(Tie { code, main, least })
 }
 
 /// The objection to a clause that the cited text does not have near the statement to which the
 /// claim attaches it.
 fn tied(case: &Case<'_>) -> Option<Objection> {
     let tokens = &case.claim.text.tokens;
-    let begins = |at: usize| Some((at, tie(case.claim, tokens, at)?));
-    let ties = (0..tokens.len()).filter_map(begins);
+    let ties = (0..tokens.len()).filter_map(|at| Some((at, tie(case.claim, tokens, at)?)));
     ties.take(MOST_TIES).find_map(|(at, tie)| {
         let range = extent(case, at);
         let (main, clause) = together(case, &range)?;
@@ -274,15 +282,8 @@ fn tied(case: &Case<'_>) -> Option<Objection> {
 /// Two shares: of the claim's other words in the sentence that has most of them, and of the clause
 /// in or next to that sentence. `None` if there are too few words.
 fn together(case: &Case<'_>, clause: &Range<usize>) -> Option<(f64, f64)> {
-    let tokens = case.claim.text.tokens.iter().enumerate();
-    let counts = |t: &Token| t.is_content() || t.number;
-    let words = |inside: bool| -> Vec<&Token> {
-        let chosen = tokens
-            .clone()
-            .filter(|(i, t)| clause.contains(i) == inside && counts(t));
-        chosen.map(|(_, t)| t).take(MOST_WORDS).collect()
-    };
-    let (inside, outside) = (words(true), words(false));
+    let inside = counted_words(case.claim, clause, true);
+    let outside = counted_words(case.claim, clause, false);
     if inside.len() < ENOUGH || outside.len() < ENOUGH {
         return None;
     }
@@ -297,13 +298,20 @@ fn together(case: &Case<'_>, clause: &Range<usize>) -> Option<(f64, f64)> {
             let found = beside.unwrap_or(&[]).iter().fold(0, |all, held| all | held);
             let share = super::ratio(found.count_ones() as usize, inside.len());
             let main = super::ratio(main.count_ones() as usize, outside.len());
-            let total = |pair: (f64, f64)| pair.0 + pair.1 * BESIDE;
-            if best.is_none_or(|best| total((main, share)) > total(best)) {
+            let total = main + share * BESIDE;
+            if best.is_none_or(|best| total > best.0 + best.1 * BESIDE) {
                 best = Some((main, share));
             }
         }
     }
     best
+}
+
+/// The words of a claim with content, and its numbers: those inside a clause, or the others.
+fn counted_words<'r>(claim: &'r Reading, clause: &Range<usize>, inside: bool) -> Vec<&'r Token> {
+    let tokens = claim.text.tokens.iter().enumerate();
+    let chosen = tokens.filter(|(i, t)| clause.contains(i) == inside && t.is_content_or_number());
+    chosen.map(|(_, t)| t).take(MOST_WORDS).collect()
 }
 
 /// The weight of the clause in the search for the sentence that it is attached to.

@@ -51,48 +51,69 @@ fn weigh(case: &Case<'_>, shown: &str) -> Option<Effect> {
         return None;
     }
     let cited: Vec<String> = case.cited.iter().map(|s| folded(&s.item.text)).collect();
-    let absent = |word: &&str| {
-        let word = folded(word);
-        !word.is_empty() && !cited.iter().any(|text| holds(text, &word))
-    };
-    if words.iter().any(absent) {
-        let elsewhere = |text: &str| holds(&folded(text), &folded(shown));
-        let others = case.others.iter().any(|s| elsewhere(&s.item.text));
-        let free = words.len() > 2 && words.iter().filter(|w| absent(w)).all(|w| is_free(w));
-        let filled = words
-            .iter()
-            .filter(|w| absent(w))
-            .all(|w| fills_a_pattern(w, &cited));
-        // Two words, one from the text and one made up: "`tool NAME`".
-        let option = |word: &&str| shown.contains(&format!("-{word}")) || word.starts_with('-');
-        let known = words.len() == 2 && words.iter().filter(|w| !absent(w)).count() == 1;
-        let known = known && !words.iter().any(option);
-        // `double` may be an ordinary word that the answerer wrote as code.
-        let common = words.iter().all(|w| is_common_english_word(w));
-        // The code may be an example with values from the question or from another passage.
-        let named = |w: &&&str| case.asked.lower().contains(&folded(w)) || elsewhere_word(case, w);
-        let put_in = words.len() > 2 && words.iter().filter(|w| absent(w)).all(|w| named(&w));
-        return match (free, others || filled || known || common || put_in) {
-            (true, _) => None,
-            (_, true) => Some(Effect::Doubts),
-            (_, false) => Some(Effect::Rejects),
-        };
+    let absent: Vec<&str> = words
+        .iter()
+        .copied()
+        .filter(|word| is_absent(word, &cited))
+        .collect();
+    if absent.is_empty() {
+        let apart = words
+            .windows(2)
+            .any(|pair| !are_beside_in_one(&cited, pair[0], pair[1]));
+        return (apart && words.len() > 1).then_some(Effect::Doubts);
     }
-    let beside = |pair: &[&str]| {
-        let (a, b) = (folded(pair[0]), folded(pair[1]));
-        cited.iter().any(|text| are_beside(text, &a, &b))
-    };
-    let apart = words.windows(2).any(|pair| !beside(pair));
-    (apart && words.len() > 1).then_some(Effect::Doubts)
+    if words.len() > 2 && absent.iter().all(|word| is_free(word)) {
+        return None;
+    }
+    let elsewhere = case
+        .others
+        .iter()
+        .any(|s| holds(&folded(&s.item.text), &folded(shown)));
+    let excused = elsewhere
+        || absent.iter().all(|word| fills_a_pattern(word, &cited))
+        || is_half_known(&words, &absent, shown)
+        // `double` may be a word of the answerer's own, written as code.
+        || words.iter().all(|word| is_common_english_word(word))
+        || words.len() > 2 && absent.iter().all(|word| is_from_elsewhere(case, word));
+    Some(if excused {
+        Effect::Doubts
+    } else {
+        Effect::Rejects
+    })
+}
+
+/// Whether a word of code is in none of these texts.
+fn is_absent(word: &str, cited: &[String]) -> bool {
+    let word = folded(word);
+    !word.is_empty() && !cited.iter().any(|text| holds(text, &word))
+}
+
+/// Two words, one from the text and one from the answerer, and no option: "`tool NAME`".
+fn is_half_known(words: &[&str], absent: &[&str], shown: &str) -> bool {
+    words.len() == 2 && absent.len() == 1 && !words.iter().any(|word| is_option(word, shown))
+}
+
+fn is_option(word: &str, shown: &str) -> bool {
+    shown.contains(&format!("-{word}")) || word.starts_with('-')
+}
+
+/// An example with the values of the question, or of another passage.
+fn is_from_elsewhere(case: &Case<'_>, word: &str) -> bool {
+    case.asked.lower().contains(&folded(word)) || elsewhere_word(case, word)
+}
+
+/// Whether one text has both words beside each other.
+fn are_beside_in_one(cited: &[String], a: &str, b: &str) -> bool {
+    let (a, b) = (folded(a), folded(b));
+    cited.iter().any(|text| are_beside(text, &a, &b))
 }
 
 /// Whether each word of a line of code is in one of these texts, as a whole word.
 pub(crate) fn has_all_words(line: &str, texts: &[&str]) -> bool {
-    let is_word = |word: &&str| word.chars().any(char::is_alphanumeric);
     let mut words = line
         .split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '#' | '/')))
         .map(|word| word.trim_matches(['.', '#', '/']))
-        .filter(is_word)
+        .filter(|word| word.contains(char::is_alphanumeric))
         .peekable();
     words.peek().is_some() && words.all(|word| texts.iter().any(|text| holds(text, word)))
 }
@@ -100,22 +121,21 @@ pub(crate) fn has_all_words(line: &str, texts: &[&str]) -> bool {
 /// Whether another passage has the word.
 fn elsewhere_word(case: &Case<'_>, word: &str) -> bool {
     let word = folded(word);
-    let holds_it = |s: &super::Source<'_>| holds(&folded(&s.item.text), &word);
-    case.others.iter().any(holds_it)
+    let mut others = case.others.iter();
+    others.any(|s| holds(&folded(&s.item.text), &word))
 }
 
 /// Whether it is a key combination that the cited text has, ignoring blanks.
 fn is_chord(case: &Case<'_>, shown: &str) -> bool {
-    let bare = |text: &str| -> String {
-        let lower = text.to_lowercase();
-        lower.chars().filter(|c| !c.is_whitespace()).collect()
-    };
-    let chord = bare(shown);
-    shown.contains('+')
-        && case
-            .cited
-            .iter()
-            .any(|s| bare(&s.item.text).contains(&chord))
+    let chord = without_blanks(shown);
+    let mut cited = case.cited.iter();
+    shown.contains('+') && cited.any(|s| without_blanks(&s.item.text).contains(&chord))
+}
+
+/// In lower case, and without blanks.
+fn without_blanks(text: &str) -> String {
+    let lower = text.to_lowercase();
+    lower.chars().filter(|c| !c.is_whitespace()).collect()
 }
 
 /// The words of a piece of code: cut at blanks and at brackets, commas and equals signs.
@@ -152,16 +172,24 @@ fn holds(text: &str, word: &str) -> bool {
 }
 
 fn places<'t>(text: &'t str, word: &'t str) -> impl Iterator<Item = usize> + 't {
-    let is_part = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
     text.match_indices(word)
         .map(|(at, _)| at)
-        .filter(move |at| {
-            let starts = word.starts_with(|c: char| c.is_alphanumeric());
-            let ends = word.ends_with(|c: char| c.is_alphanumeric());
-            let before = text.get(..*at).and_then(|t| t.chars().next_back());
-            let after = text.get(at + word.len()..).and_then(|t| t.chars().next());
-            !(starts && is_part(before) || ends && is_part(after))
-        })
+        .filter(move |at| is_whole_word(text, *at, word))
+}
+
+/// Whether the word at `at` is not part of a longer one.
+fn is_whole_word(text: &str, at: usize, word: &str) -> bool {
+    let before = text.get(..at).and_then(|t| t.chars().next_back());
+    let after = text.get(at + word.len()..).and_then(|t| t.chars().next());
+    let joined_before =
+        word.starts_with(char::is_alphanumeric) && before.is_some_and(is_part_of_a_word);
+    let joined_after =
+        word.ends_with(char::is_alphanumeric) && after.is_some_and(is_part_of_a_word);
+    !(joined_before || joined_after)
+}
+
+fn is_part_of_a_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
 }
 
 /// Maximum number of characters between two adjacent words: brackets, quote marks.
@@ -171,12 +199,14 @@ const GAP: usize = 6;
 const MOST_PLACES: usize = 64;
 
 fn are_beside(text: &str, a: &str, b: &str) -> bool {
-    places(text, a).take(MOST_PLACES).any(|at| {
-        let rest = text.get(at + a.len()..).unwrap_or("");
-        let found = rest.find(b).unwrap_or(usize::MAX);
-        found <= GAP
-            && rest
-                .get(..found)
-                .is_some_and(|gap| !gap.contains(char::is_alphanumeric))
-    })
+    let mut behind = places(text, a)
+        .take(MOST_PLACES)
+        .map(|at| text.get(at + a.len()..).unwrap_or(""));
+    behind.any(|rest| begins_nearly_with(rest, b))
+}
+
+/// Whether only a few signs are before a word.
+fn begins_nearly_with(text: &str, word: &str) -> bool {
+    let gap = text.find(word).and_then(|at| text.get(..at));
+    gap.is_some_and(|gap| gap.len() <= GAP && !gap.contains(char::is_alphanumeric))
 }

@@ -5,7 +5,7 @@ use super::{Case, Effect};
 use crate::Code;
 use crate::finding::{Detail, Objection};
 use crate::reading::Reading;
-use crate::text::{Token, lower_case};
+use crate::text::Token;
 
 /// Maximum number of sentences per source, among those that contain a word, that are checked.
 const MOST_SENTENCES: usize = 12;
@@ -60,26 +60,23 @@ pub(super) fn check(case: &Case<'_>) -> Option<Objection> {
 
 /// The content words next to a contrast word, the nearest first.
 fn side(tokens: &[Token], is_before: bool) -> Vec<&Token> {
-    let content = |t: &&Token| t.is_content() || t.number;
-    if is_before {
-        tokens.iter().rev().filter(content).collect()
+    let mut near: Vec<&Token> = if is_before {
+        tokens.iter().rev().collect()
     } else {
-        tokens.iter().take(REACH).filter(content).collect()
-    }
+        tokens.iter().take(REACH).collect()
+    };
+    near.retain(|t| t.is_content_or_number());
+    near
 }
 
 /// The number of words of the contrast that begins at token `at`; `None` if no contrast begins
 /// there.
 fn is_cue(reading: &Reading, tokens: &[Token], at: usize) -> Option<usize> {
-    let word = |i: usize| {
-        tokens
-            .get(i)
-            .map(|t| lower_case(reading.word(t)).into_owned())
-    };
-    let own = word(at)?;
-    let next = word(at + 1).unwrap_or_default();
-    let before = at.checked_sub(1).and_then(|i| tokens.get(i));
     let token = tokens.get(at)?;
+    let own = reading.lower_word(token);
+    let next = tokens.get(at + 1).map(|t| reading.lower_word(t));
+    let next = next.unwrap_or_default();
+    let before = at.checked_sub(1).and_then(|i| tokens.get(i));
     let gap = before.map_or("", |b| reading.normal.get(b.end..token.start).unwrap_or(""));
     match (&*own, &*next) {
         ("rather", "than") | ("instead", "of") => Some(2),
@@ -106,22 +103,26 @@ fn turned<'t>(
             side(theirs.get(..cue)?, true),
             side(theirs.get(cue + skip..)?, false),
         );
-        let has = |list: &[&Token], t: &Token| list.iter().any(|o| o.id == t.id);
         let mut near = chosen.iter().take(NEAREST);
         let mut far = aside.iter().take(1);
-        let is_put_aside = near.len() > 0 && near.all(|t| has(&after, t) && !has(aside, t));
-        let is_chosen = far.len() > 0 && far.all(|t| has(&before, t) && !has(&after, t));
+        let is_put_aside =
+            near.len() > 0 && near.all(|t| has_word(&after, t) && !has_word(aside, t));
+        let is_chosen = far.len() > 0 && far.all(|t| has_word(&before, t) && !has_word(&after, t));
         let wrong = chosen
             .iter()
             .take(NEAREST)
-            .find(|t| has(&after, t) && !has(&before, t));
+            .find(|t| has_word(&after, t) && !has_word(&before, t));
         let kept = chosen
             .iter()
             .take(NEAREST)
-            .any(|t| has(&before, t) && !has(&after, t));
+            .any(|t| has_word(&before, t) && !has_word(&after, t));
         if is_chosen && (is_put_aside || wrong.is_some() && !kept) {
             return Some((chosen.first()?, aside.first()?));
         }
     }
     None
+}
+
+fn has_word(words: &[&Token], word: &Token) -> bool {
+    words.iter().any(|t| t.id == word.id)
 }

@@ -14,7 +14,7 @@ use super::{Case, Effect, Source};
 use crate::Code;
 use crate::reading::Reading;
 use crate::tables::Role;
-use crate::text::Token;
+use crate::text::{Token, has_stem};
 
 /// Maximum number of words of the claim that are searched for outside the nearest sentence, of
 /// sentences that may contain one, and of words in a sentence; all bound the work on hostile text.
@@ -110,18 +110,19 @@ fn crossing<'a>(
     other: &CrossedPlace<'a>,
     word: u32,
 ) -> Option<Crossing<'a>> {
-    let cells = || {
-        cells(nearest, other)
-            .and_then(|slots| crossed(claim, nearest, other, &slots, word, |_, _| true))
-    };
+    let in_cells = cells(nearest, other)
+        .and_then(|slots| crossed(claim, nearest, other, &slots, word, |_, _| true));
     // Cells in the same place have the same kind of content. For prose this must be checked, and
     // one of the two places must contain a name: two descriptions can be of the same thing.
-    let alike = |a: &Token, b: &Token| is_name(a) == is_name(b) && a.number == b.number;
-    let words = || {
-        slots(nearest, other).and_then(|slots| crossed(claim, nearest, other, &slots, word, alike))
-    };
-    let named = |found: &Crossing<'_>| [found.put_to, found.taken].into_iter().any(is_name);
-    cells().or_else(|| words().filter(named))
+    in_cells.or_else(|| {
+        let slots = slots(nearest, other)?;
+        crossed(claim, nearest, other, &slots, word, are_of_one_kind)
+            .filter(|found| [found.put_to, found.taken].into_iter().any(is_name))
+    })
+}
+
+fn are_of_one_kind(a: &Token, b: &Token) -> bool {
+    is_name(a) == is_name(b) && a.number == b.number
 }
 
 /// The crossing at `word`; `alike` tells which words can replace each other.
@@ -133,41 +134,27 @@ fn crossed<'a>(
     word: u32,
     alike: fn(&Token, &Token) -> bool,
 ) -> Option<Crossing<'a>> {
-    let claimed = |t: &&Token| claim.has(t.id);
-    // The words that only one of the two sentences has.
-    let ours = |slot: &Slot<'a>| {
-        slot.0
-            .iter()
-            .filter(|t| t.is_content() && !other.holds(t.id))
-    };
-    let theirs = |slot: &Slot<'a>| {
-        slot.1
-            .iter()
-            .filter(|t| t.is_content() && !nearest.holds(t.id))
-    };
     let from = slots
         .iter()
-        .position(|slot| theirs(slot).any(|t| t.id == word))?;
+        .position(|slot| only_here(slot.1, nearest).any(|t| t.id == word))?;
     let slot = slots.get(from)?;
-    let taken = theirs(slot).find(|t| t.id == word)?;
-    let said = ours(slot).find(|t| alike(t, taken))?;
+    let taken = only_here(slot.1, nearest).find(|t| t.id == word)?;
+    let said = only_here(slot.0, other).find(|t| alike(t, taken))?;
     // A claim that also names the word it would have replaced is about both.
-    if ours(slot).any(|t| claimed(&t)) {
+    if only_here(slot.0, other).any(|t| claim.has(t.id)) {
         return None;
     }
-    for slot in slots
-        .iter()
-        .enumerate()
-        .filter(|(n, _)| *n != from)
-        .map(|(_, slot)| slot)
-    {
-        let mut own = ours(slot).filter(claimed);
-        let Some((put_to, of)) =
-            own.find_map(|own| Some((own, theirs(slot).find(|t| alike(own, t))?)))
-        else {
+    let others = slots.iter().enumerate().filter(|(n, _)| *n != from);
+    for (_, slot) in others {
+        let mut own = only_here(slot.0, other).filter(|t| claim.has(t.id));
+        let Some((put_to, of)) = own.find_map(|own| {
+            let of = only_here(slot.1, nearest).find(|t| alike(own, t))?;
+            Some((own, of))
+        }) else {
             continue;
         };
-        return (!theirs(slot).any(|t| claimed(&t))).then_some(Crossing {
+        let names_both = only_here(slot.1, nearest).any(|t| claim.has(t.id));
+        return (!names_both).then_some(Crossing {
             taken,
             of,
             said,
@@ -175,6 +162,11 @@ fn crossed<'a>(
         });
     }
     None
+}
+
+/// The content words of a part of one sentence that the other does not have.
+fn only_here<'a>(part: &'a [Token], other: &CrossedPlace<'_>) -> impl Iterator<Item = &'a Token> {
+    part.iter().filter(|t| t.is_content() && !other.holds(t.id))
 }
 
 /// The cells of two rows with the same number of cells, or of two labelled items.
@@ -229,7 +221,7 @@ impl<'a> CrossedPlace<'a> {
     }
 
     fn holds(&self, id: u32) -> bool {
-        self.tokens.iter().any(|t| t.id == id)
+        has_stem(self.tokens, id)
     }
 
     fn is_row(&self) -> bool {

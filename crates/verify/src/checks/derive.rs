@@ -1,11 +1,13 @@
 //! L4: numbers of a claim that follow from numbers of the cited text.
 
+use std::ops::Range;
+
 use super::Case;
 use super::numbers::{PERCENT, comparable, scaled};
 use crate::atoms::{self as a, Atom, Date, Number, What};
 use crate::derivation::{Derivation, Operation};
 use crate::reading::Reading;
-use crate::text::{Token, lower_case};
+
 use local_agent_text::markdown::BlockRole;
 
 /// Computes a number of the claim from two others that are in both the claim and the cited text.
@@ -21,36 +23,48 @@ pub(super) fn computed(case: &Case<'_>, n: &Number) -> Option<Derivation> {
         .filter(|(_, m)| has_number(case, m))
         .take(6)
         .collect();
-    let shown = |atom: &Atom| {
-        claim
-            .normal
-            .get(atom.bytes.clone())
-            .unwrap_or("")
-            .to_owned()
-    };
-    let made = |operation, x: &Atom, y: &Atom| Derivation {
-        operation,
-        from: vec![shown(x), shown(y)],
-        result: result(claim, n),
-    };
     for (i, (x, p)) in named.iter().enumerate() {
         for (y, q) in named.iter().skip(i + 1) {
-            let (larger, smaller) = if p.value >= q.value { (x, y) } else { (y, x) };
-            if a::same((p.value - q.value).abs(), n.value) {
-                return Some(made(Operation::Difference, larger, smaller));
-            }
-            if a::same(p.value + q.value, n.value) {
-                return Some(made(Operation::Sum, x, y));
-            }
-            if q.value != 0.0 && p.value != 0.0 {
-                let ratio = (p.value / q.value).max(q.value / p.value);
-                if a::same(ratio, n.value) && ratio > 1.0 {
-                    return Some(made(Operation::Ratio, larger, smaller));
-                }
-            }
+            let Some(operation) = operation(p, q, n) else {
+                continue;
+            };
+            let in_order = operation == Operation::Sum || p.value >= q.value;
+            let from = if in_order { [*x, *y] } else { [*y, *x] };
+            return Some(derivation(case, n, operation, claim, &from));
         }
     }
     duration(case, n)
+}
+
+/// How `n` follows from two numbers, if it does.
+fn operation(p: &Number, q: &Number, n: &Number) -> Option<Operation> {
+    if a::same((p.value - q.value).abs(), n.value) {
+        return Some(Operation::Difference);
+    }
+    if a::same(p.value + q.value, n.value) {
+        return Some(Operation::Sum);
+    }
+    let ratio = (p.value / q.value).max(q.value / p.value);
+    let is_ratio = q.value != 0.0 && p.value != 0.0 && a::same(ratio, n.value) && ratio > 1.0;
+    is_ratio.then_some(Operation::Ratio)
+}
+
+/// The derivation of `n` from atoms of a text.
+fn derivation(
+    case: &Case<'_>,
+    n: &Number,
+    operation: Operation,
+    reading: &Reading,
+    from: &[&Atom],
+) -> Derivation {
+    Derivation {
+        operation,
+        from: from
+            .iter()
+            .map(|atom| reading.shown_atom(atom).to_owned())
+            .collect(),
+        result: result(case.claim, n),
+    }
 }
 
 /// Maximum number of amounts of one row or sentence that are compared with each other.
@@ -61,8 +75,8 @@ const MOST_AMOUNTS: usize = 6;
 pub(super) fn difference_in_a_row(case: &Case<'_>, n: &Number) -> Option<Derivation> {
     const DIFFERENCES: &[&str] = list!("derive.differences");
     let claim = case.claim;
-    let differs = |t: &Token| DIFFERENCES.contains(&&*lower_case(claim.word(t)));
-    if !claim.text.tokens.iter().any(differs) {
+    let mut tokens = claim.text.tokens.iter();
+    if !tokens.any(|t| DIFFERENCES.contains(&&*claim.lower_word(t))) {
         return None;
     }
     case.cited.iter().find_map(|source| {
@@ -74,53 +88,47 @@ pub(super) fn difference_in_a_row(case: &Case<'_>, n: &Number) -> Option<Derivat
 
 /// The two amounts of one row whose difference is `n`.
 fn difference(case: &Case<'_>, reading: &Reading, row: usize, n: &Number) -> Option<Derivation> {
-    let amounts: Vec<(&Atom, f64)> = reading
-        .atoms_of(row)
-        .iter()
-        .filter_map(|atom| match &atom.what {
-            What::Number(m) if comparable(n, m) => Some((atom, m.value)),
-            _ => None,
-        })
-        .take(MOST_AMOUNTS)
-        .collect();
+    let amounts: Vec<(&Atom, f64)> = amounts(reading, row, n).take(MOST_AMOUNTS).collect();
     for (i, (x, p)) in amounts.iter().enumerate() {
         for (y, q) in amounts.iter().skip(i + 1) {
             if a::same((p - q).abs(), n.value) {
-                let (larger, smaller) = if p >= q { (x, y) } else { (y, x) };
-                let shown = |atom: &Atom| {
-                    let text = reading.normal.get(atom.bytes.clone());
-                    text.unwrap_or("").to_owned()
-                };
-                return Some(Derivation {
-                    operation: Operation::Difference,
-                    from: vec![shown(larger), shown(smaller)],
-                    result: result(case.claim, n),
-                });
+                let from = if p >= q { [*x, *y] } else { [*y, *x] };
+                let operation = Operation::Difference;
+                return Some(derivation(case, n, operation, reading, &from));
             }
         }
     }
     None
 }
 
+/// The amounts of a sentence that can be compared with `n`.
+fn amounts<'r>(
+    reading: &'r Reading,
+    sentence: usize,
+    n: &Number,
+) -> impl Iterator<Item = (&'r Atom, f64)> {
+    let atoms = reading.atoms_of(sentence).iter();
+    atoms.filter_map(move |atom| match &atom.what {
+        What::Number(m) if comparable(n, m) => Some((atom, m.value)),
+        _ => None,
+    })
+}
+
 /// Two amounts of one sentence, list or table of the cited text that may give `n`, as written
 /// there: by their sum, by their difference, as a rate times a duration, or as the days between two
 /// dates. The claim does not show the computation, and the result may agree by chance.
 pub(super) fn possible(case: &Case<'_>, n: &Number) -> Option<[String; 2]> {
-    case.cited.iter().find_map(|source| {
-        let reading = source.reading;
-        blocks(reading).find_map(|rows| {
-            let atoms: Vec<&Atom> = rows
-                .flat_map(|row| reading.atoms_of(row))
-                .take(MOST_AMOUNTS)
-                .collect();
-            let (x, y) = pair(&atoms, n)?;
-            let shown = |atom: &Atom| {
-                let text = reading.normal.get(atom.bytes.clone());
-                text.unwrap_or("").to_owned()
-            };
-            Some([shown(x), shown(y)])
-        })
+    let mut cited = case.cited.iter();
+    cited.find_map(|source| {
+        blocks(source.reading).find_map(|rows| possible_in(source.reading, rows, n))
     })
+}
+
+fn possible_in(reading: &Reading, rows: Range<usize>, n: &Number) -> Option<[String; 2]> {
+    let atoms = rows.flat_map(|row| reading.atoms_of(row));
+    let atoms: Vec<&Atom> = atoms.take(MOST_AMOUNTS).collect();
+    let (x, y) = pair(&atoms, n)?;
+    Some([x, y].map(|atom| reading.shown_atom(atom).to_owned()))
 }
 
 /// Maximum number of numbers, dates and names in a claim that is read as a conclusion.
@@ -134,9 +142,10 @@ pub(super) fn infers(claim: &Reading) -> bool {
     if claim.atoms.len() > MOST_NUMBERS {
         return false;
     }
-    let word = |t: &Token| WORDS.contains(&&*lower_case(claim.word(t)));
     let lower = claim.lower();
-    claim.text.tokens.iter().any(word) || PHRASES.iter().any(|phrase| lower.contains(phrase))
+    let mut tokens = claim.text.tokens.iter();
+    tokens.any(|t| WORDS.contains(&&*claim.lower_word(t)))
+        || PHRASES.iter().any(|phrase| lower.contains(phrase))
 }
 
 /// Whether the cited text has an item of a numbered list with this number: "reason 2".
@@ -145,13 +154,16 @@ pub(super) fn numbers_an_item(case: &Case<'_>, n: &Number) -> bool {
         return false;
     }
     let marks = [format!("{}.", n.value), format!("{})", n.value)];
-    let is_item = |line: &str| marks.iter().any(|mark| line.trim_start().starts_with(mark));
-    case.cited.iter().any(|s| s.item.text.lines().any(is_item))
+    let mut lines = case.cited.iter().flat_map(|s| s.item.text.lines());
+    lines.any(|line| {
+        let item = line.trim_start();
+        marks.iter().any(|mark| item.starts_with(mark))
+    })
 }
 
 /// The parts of a text that belong together: each run of list items or table rows, and each other
 /// sentence alone.
-fn blocks(reading: &Reading) -> impl Iterator<Item = std::ops::Range<usize>> {
+fn blocks(reading: &Reading) -> impl Iterator<Item = Range<usize>> {
     let sentences = &reading.text.sentences;
     let mut next = 0;
     std::iter::from_fn(move || {
@@ -193,12 +205,15 @@ fn give(p: &Number, q: &Number, n: &Number) -> bool {
     let (x, y) = (scaled(n, p), scaled(n, q));
     let apart = (x - y).abs();
     let alike = n.unit.is_some() && comparable(n, p) && comparable(n, q);
-    let percent = |m: &Number| m.unit.is_some_and(|unit| a::same_kind(unit, PERCENT));
-    let points = n.unit.is_some_and(|unit| a::same_kind(unit, POINTS));
-    (alike || points && percent(p) && percent(q)) && a::same(apart, n.value)
+    let points = is_measured_in(n, POINTS) && is_measured_in(p, PERCENT);
+    (alike || points && is_measured_in(q, PERCENT)) && a::same(apart, n.value)
         || alike && a::same(x + y, n.value)
         || accrues(p, q, n)
         || accrues(q, p, n)
+}
+
+fn is_measured_in(n: &Number, unit: a::MeasureUnit) -> bool {
+    n.unit.is_some_and(|own| a::same_kind(own, unit))
 }
 
 /// Whether `n` is a rate times a duration: "$350K/month" for "14 months".
@@ -215,9 +230,7 @@ fn result(claim: &Reading, n: &Number) -> String {
         What::Number(m) => a::same(m.value, n.value) && m.unit == n.unit,
         _ => false,
     });
-    own.and_then(|atom| claim.normal.get(atom.bytes.clone()))
-        .unwrap_or("")
-        .to_owned()
+    own.map_or("", |atom| claim.shown_atom(atom)).to_owned()
 }
 
 fn has_number(case: &Case<'_>, m: &Number) -> bool {
@@ -244,18 +257,8 @@ fn duration(case: &Case<'_>, n: &Number) -> Option<Derivation> {
     for (i, (x, p)) in dates.iter().enumerate() {
         for (y, q) in dates.iter().skip(i + 1) {
             if are_apart(p, q, n) {
-                let shown = |atom: &Atom| {
-                    case.claim
-                        .normal
-                        .get(atom.bytes.clone())
-                        .unwrap_or("")
-                        .to_owned()
-                };
-                return Some(Derivation {
-                    operation: Operation::Duration,
-                    from: vec![shown(x), shown(y)],
-                    result: result(case.claim, n),
-                });
+                let (operation, claim) = (Operation::Duration, case.claim);
+                return Some(derivation(case, n, operation, claim, &[*x, *y]));
             }
         }
     }
@@ -265,17 +268,14 @@ fn duration(case: &Case<'_>, n: &Number) -> Option<Derivation> {
 /// Whether the time between two dates is `n`.
 fn are_apart(p: &Date, q: &Date, n: &Number) -> bool {
     let Some(unit) = n.unit else { return false };
-    let apart = |size: f64, kind: a::UnitKind| {
-        let wanted: a::MeasureUnit = match kind {
-            a::UnitKind::Time => &[(a::UnitKind::Time, 86_400.0)],
-            _ => &[(a::UnitKind::Calendar, 1.0)],
-        };
-        a::equal_amounts(n.value, unit, size, wanted)
-    };
-    p.days_to(q).is_some_and(|d| apart(d, a::UnitKind::Time))
+    p.days_to(q)
+        .is_some_and(|days| a::equal_amounts(n.value, unit, days, DAYS))
         || p.months_to(q)
-            .is_some_and(|m| apart(m, a::UnitKind::Calendar))
+            .is_some_and(|months| a::equal_amounts(n.value, unit, months, MONTHS))
 }
+
+const DAYS: a::MeasureUnit = &[(a::UnitKind::Time, 86_400.0)];
+const MONTHS: a::MeasureUnit = &[(a::UnitKind::Calendar, 1.0)];
 
 /// How many things a claim lists after a colon that follows token `from`: "three kinds: a, b and
 /// c". `None` when it lists nothing.
@@ -291,10 +291,17 @@ pub(super) fn own_list(claim: &Reading, from: usize) -> Option<usize> {
     let (before, last) = list
         .rsplit_once(" and ")
         .or_else(|| list.rsplit_once(" or "))?;
-    let short = |item: &str| (1..=4).contains(&item.split_whitespace().count());
     let items: Vec<&str> = before.split(", ").collect();
-    let plain = items.iter().all(|item| short(item.trim_end_matches(','))) && short(last);
+    let plain = items
+        .iter()
+        .all(|item| is_short(item.trim_end_matches(',')))
+        && is_short(last);
     plain.then_some(items.len() + 1)
+}
+
+/// Whether an item has few enough words to be one of a list within a sentence.
+fn is_short(item: &str) -> bool {
+    (1..=4).contains(&item.split_whitespace().count())
 }
 
 /// Maximum number of rows of one table or list that are added up.
@@ -303,32 +310,32 @@ const MOST_ROWS: usize = 200;
 /// Computes a number of the claim as the total of a list or table in the cited text: of all its
 /// rows, or of those that the claim names.
 pub(super) fn total(case: &Case<'_>, n: &Number) -> Option<Derivation> {
-    case.cited.iter().find_map(|source| {
-        let reading = source.reading;
-        let sentences = &reading.text.sentences;
-        let listed = |s: usize| {
-            let role = sentences.get(s).map(|s| s.role);
-            matches!(role, Some(BlockRole::TableRow | BlockRole::ListItem))
-        };
-        let mut s = 0;
-        while s < sentences.len() {
-            let end = (s..sentences.len())
-                .find(|s| !listed(*s))
-                .unwrap_or(sentences.len());
-            let rows: Vec<usize> = (s..end).take(MOST_ROWS).collect();
-            let named: Vec<usize> = rows
-                .iter()
-                .copied()
-                .filter(|r| names(case, reading, *r))
-                .collect();
-            let found = sum(case, reading, &rows, n).or_else(|| sum(case, reading, &named, n));
-            if found.is_some() {
-                return found;
-            }
-            s = end + 1;
+    let mut cited = case.cited.iter();
+    cited.find_map(|source| total_in(case, source.reading, n))
+}
+
+fn total_in(case: &Case<'_>, reading: &Reading, n: &Number) -> Option<Derivation> {
+    let count = reading.text.sentences.len();
+    let mut s = 0;
+    while s < count {
+        let end = (s..count)
+            .find(|s| !is_row_or_item(reading, *s))
+            .unwrap_or(count);
+        let rows: Vec<usize> = (s..end).take(MOST_ROWS).collect();
+        let mut named = rows.clone();
+        named.retain(|row| names(case, reading, *row));
+        let found = sum(case, reading, &rows, n).or_else(|| sum(case, reading, &named, n));
+        if found.is_some() {
+            return found;
         }
-        None
-    })
+        s = end + 1;
+    }
+    None
+}
+
+fn is_row_or_item(reading: &Reading, sentence: usize) -> bool {
+    let role = reading.sentence(sentence).map(|s| s.role);
+    matches!(role, Some(BlockRole::TableRow | BlockRole::ListItem))
 }
 
 /// Whether the claim contains the first word of a row.
@@ -336,7 +343,7 @@ fn names(case: &Case<'_>, reading: &Reading, row: usize) -> bool {
     let first = reading
         .tokens_of(row)
         .iter()
-        .find(|t| t.is_content() || t.number);
+        .find(|t| t.is_content_or_number());
     first.is_some_and(|t| case.claim.has(t.id))
 }
 
@@ -345,30 +352,15 @@ fn sum(case: &Case<'_>, reading: &Reading, rows: &[usize], n: &Number) -> Option
     if rows.len() < 2 {
         return None;
     }
-    let amounts = |row: usize| {
-        let atoms = reading.atoms_of(row).iter();
-        let numbers = atoms.filter_map(|atom| match &atom.what {
-            What::Number(m) if comparable(n, m) => Some((atom, m.value)),
-            _ => None,
-        });
-        numbers.collect::<Vec<_>>()
-    };
-    let all: Vec<Vec<(&Atom, f64)>> = rows.iter().map(|row| amounts(*row)).collect();
+    let all: Vec<Vec<(&Atom, f64)>> = rows
+        .iter()
+        .map(|row| amounts(reading, *row, n).collect())
+        .collect();
     let places = all.iter().map(Vec::len).min().unwrap_or(0);
     (0..places).find_map(|place| {
         let column: Vec<&(&Atom, f64)> = all.iter().filter_map(|row| row.get(place)).collect();
         let total: f64 = column.iter().map(|(_, value)| value).sum();
-        let shown = |atom: &Atom| {
-            reading
-                .normal
-                .get(atom.bytes.clone())
-                .unwrap_or("")
-                .to_owned()
-        };
-        a::same(total, n.value).then(|| Derivation {
-            operation: Operation::Sum,
-            from: column.iter().map(|(atom, _)| shown(atom)).collect(),
-            result: result(case.claim, n),
-        })
+        let atoms: Vec<&Atom> = column.iter().map(|(atom, _)| *atom).collect();
+        a::same(total, n.value).then(|| derivation(case, n, Operation::Sum, reading, &atoms))
     })
 }

@@ -1,5 +1,6 @@
 //! L5: a word of the claim has its opposite in the matching statement of the cited text.
 
+use super::atoms::readings;
 use super::nearest::{Near, Pairing, sentence};
 use super::{Case, Effect};
 use crate::Code;
@@ -34,46 +35,46 @@ const MOST_SENTENCES: usize = 12;
 
 /// The objection to "debug builds" if the cited text has "release builds", and "debug" nowhere.
 fn beside_the_same(case: &Case<'_>) -> Option<Objection> {
-    let tokens = &case.claim.text.tokens;
-    let known = |t: &Token| {
-        let readings = case.cited.iter().map(|s| s.reading);
-        let mut readings = readings.chain([case.around]);
-        readings.any(|r| r.text.tokens.iter().any(|e| e.id == t.id || agrees(t, e)))
-    };
-    tokens.iter().enumerate().find_map(|(i, token)| {
-        if token.pairs().is_empty() || !token.is_content() || known(token) {
-            return None;
-        }
-        let beside = tokens.get(i + 1).filter(|t| is_beside(token, t))?;
-        for source in case.cited {
-            let reading = source.reading;
-            for n in reading
-                .sentences_with(beside.id)
-                .iter()
-                .take(MOST_SENTENCES)
-            {
-                let theirs = reading.tokens_of(*n as usize);
-                let mut pairs = theirs.windows(2);
-                let found = pairs.find(|pair| {
-                    pair[1].id == beside.id
-                        && is_beside(&pair[0], &pair[1])
-                        && opposes(token, &pair[0])
-                        && !case.claim.has(pair[0].id)
-                });
-                if let Some(pair) = found {
-                    let detail = Detail::Opposite {
-                        said: case.claim.word(token).to_owned(),
-                        found: reading.word(&pair[0]).to_owned(),
-                    };
-                    let found = Objection::new(Code::Direction, Effect::Rejects, detail);
-                    let bytes = reading.sentence(*n as usize)?.bytes.clone();
-                    let found = found.at(token.start..token.end);
-                    return Some(found.against(source.item.label, bytes));
-                }
+    let pairs = case.claim.text.tokens.windows(2);
+    let mut phrases = pairs.filter(|pair| is_beside(&pair[0], &pair[1]));
+    phrases.find_map(|pair| opposite_beside(case, &pair[0], &pair[1]))
+}
+
+/// The opposite of an unknown word before the word that follows it.
+fn opposite_beside(case: &Case<'_>, token: &Token, beside: &Token) -> Option<Objection> {
+    if token.pairs().is_empty() || !token.is_content() || is_known(case, token) {
+        return None;
+    }
+    for source in case.cited {
+        let reading = source.reading;
+        let sentences = reading.sentences_with(beside.id).iter();
+        for n in sentences.take(MOST_SENTENCES) {
+            let mut pairs = reading.tokens_of(*n as usize).windows(2);
+            let found = pairs.find(|pair| {
+                pair[1].id == beside.id
+                    && is_beside(&pair[0], &pair[1])
+                    && opposes(token, &pair[0])
+                    && !case.claim.has(pair[0].id)
+            });
+            if let Some(pair) = found {
+                let detail = Detail::Opposite {
+                    said: case.claim.word(token).to_owned(),
+                    found: reading.word(&pair[0]).to_owned(),
+                };
+                let found = Objection::new(Code::Direction, Effect::Rejects, detail);
+                let bytes = reading.sentence(*n as usize)?.bytes.clone();
+                let found = found.at(token.start..token.end);
+                return Some(found.against(source.item.label, bytes));
             }
         }
-        None
-    })
+    }
+    None
+}
+
+/// Whether the cited text or its headings have the word, or one that means the same.
+fn is_known(case: &Case<'_>, token: &Token) -> bool {
+    let mut tokens = readings(case).flat_map(|r| &r.text.tokens);
+    tokens.any(|other| other.id == token.id || agrees(token, other))
 }
 
 /// Whether two content words are in one phrase.
@@ -85,7 +86,7 @@ fn opposite(case: &Case<'_>, pairing: &Pairing<'_>, token: &Token) -> Option<Obj
     let best = pairing.near.first()?;
     let mut opposed: Option<(&Near<'_>, &Token)> = None;
     for near in &pairing.near {
-        let tokens = near.source.reading.tokens_of(near.statement.sentence);
+        let tokens = near.sentence_tokens();
         if tokens.iter().any(|e| agrees(token, e)) {
             return None;
         }
@@ -126,26 +127,24 @@ fn opposite(case: &Case<'_>, pairing: &Pairing<'_>, token: &Token) -> Option<Obj
 
 /// Whether both words have the same content word next to them.
 fn shares_a_neighbour(case: &Case<'_>, own: &Token, near: &Near<'_>, other: &Token) -> bool {
-    let beside = |tokens: &[Token], token: &Token| {
-        let at = tokens.iter().position(|t| t.start == token.start);
-        let (before, after) = at.map_or((&[][..], &[][..]), |at| {
-            (
-                tokens.get(..at).unwrap_or(&[]),
-                tokens.get(at + 1..).unwrap_or(&[]),
-            )
-        });
-        let left = before.iter().rev().find(|t| t.is_content()).map(|t| t.id);
-        let right = after.iter().find(|t| t.is_content()).map(|t| t.id);
-        [left, right]
+    let theirs = neighbours(near.sentence_tokens(), other);
+    neighbours(&case.claim.text.tokens, own)
+        .iter()
+        .any(|id| theirs.contains(id))
+}
+
+/// The stems of the content words before and after a word.
+fn neighbours(tokens: &[Token], token: &Token) -> Vec<u32> {
+    let Some(at) = tokens.iter().position(|t| t.start == token.start) else {
+        return Vec::new();
     };
-    let ours = beside(&case.claim.text.tokens, own);
-    let theirs = beside(
-        near.source.reading.tokens_of(near.statement.sentence),
-        other,
-    );
-    ours.iter()
-        .flatten()
-        .any(|id| theirs.iter().flatten().any(|t| t == id))
+    let mut before = tokens[..at].iter().rev();
+    let mut after = tokens[at + 1..].iter();
+    let both = [
+        before.find(|t| t.is_content()),
+        after.find(|t| t.is_content()),
+    ];
+    both.into_iter().flatten().map(|t| t.id).collect()
 }
 
 /// The share of the other content words of the claim's statement that the near one contains.
@@ -154,7 +153,7 @@ fn rest_share(pairing: &Pairing<'_>, near: &Near<'_>, token: &Token) -> f64 {
         .own
         .tokens
         .iter()
-        .filter(|t| t.id != token.id && (t.is_content() || t.number))
+        .filter(|t| t.id != token.id && t.is_content_or_number())
         .map(|t| t.id)
         .collect();
     if rest.len() < 2 {
@@ -172,21 +171,15 @@ fn rest_share(pairing: &Pairing<'_>, near: &Near<'_>, token: &Token) -> f64 {
 
 /// Whether both words have the same meaning, negations included.
 fn agrees(own: &Token, other: &Token) -> bool {
-    let pairs = |side: bool| {
-        own.pairs()
-            .iter()
-            .any(|(n, s)| other.pairs().contains(&(*n, *s == side)))
+    let is_counterpart = if own.negated == other.negated {
+        own.is_on_one_side_with(other)
+    } else {
+        own.is_opposite_of(other)
     };
-    own.id == other.id
-        || own.negated == other.negated && pairs(true)
-        || own.negated != other.negated && pairs(false)
+    own.id == other.id || is_counterpart
 }
 
 /// Whether one is the opposite of the other, both negated or neither.
 fn opposes(own: &Token, other: &Token) -> bool {
-    let opposite = own
-        .pairs()
-        .iter()
-        .any(|(n, s)| other.pairs().contains(&(*n, !*s)));
-    own.id != other.id && own.negated == other.negated && opposite
+    own.id != other.id && own.negated == other.negated && own.is_opposite_of(other)
 }

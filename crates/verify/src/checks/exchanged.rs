@@ -10,7 +10,7 @@ use super::{Case, Effect, Extent, Source};
 use crate::Code;
 use crate::finding::{Detail, Objection};
 use crate::reading::Reading;
-use crate::text::{Token, lower_case};
+use crate::text::{Token, has_stem};
 
 /// Maximum number of different words of a claim: the bits of a set.
 const MOST_WORDS: usize = 64;
@@ -77,15 +77,15 @@ pub(super) fn check(case: &Case<'_>) -> Option<Objection> {
     None
 }
 
-/// Whether a word can be exchanged.
-fn counts(token: &Token) -> bool {
-    token.is_content() || token.number
-}
-
 /// The different words of a claim, in order.
 fn distinct(claim: &Reading) -> Vec<&Token> {
     let mut out: Vec<&Token> = Vec::new();
-    for token in claim.text.tokens.iter().filter(|t| counts(t)) {
+    let counted = claim
+        .text
+        .tokens
+        .iter()
+        .filter(|t| t.is_content_or_number());
+    for token in counted {
         if out.len() < MOST_WORDS && !out.iter().any(|t| t.id == token.id) {
             out.push(token);
         }
@@ -95,8 +95,8 @@ fn distinct(claim: &Reading) -> Vec<&Token> {
 
 /// The words of the claim among some tokens.
 fn set_of(tokens: &[Token], words: &[&Token]) -> WordSet {
-    let place = |t: &Token| words.iter().position(|w| w.id == t.id);
-    let places = tokens.iter().filter(|t| counts(t)).filter_map(place);
+    let counted = tokens.iter().filter(|t| t.is_content_or_number());
+    let places = counted.filter_map(|t| words.iter().position(|w| w.id == t.id));
     places.fold(0, |set, at| set | 1 << at)
 }
 
@@ -105,20 +105,22 @@ const OPENERS: &[&str] = list!("exchanged.openers");
 
 /// Whether a word begins a new piece.
 fn begins(reading: &Reading, token: &Token) -> bool {
-    OPENERS.contains(&&*lower_case(reading.word(token)))
+    OPENERS.contains(&&*reading.lower_word(token))
 }
 
 /// Cuts tokens at commas and other signs, and at words like "and", "or" and "while". A label stays
 /// together with what follows its colon, and code with its own signs: `/a:b,c`.
 fn cut<'t>(reading: &Reading, tokens: &'t [Token]) -> Vec<&'t [Token]> {
-    let is_joined = |a: &Token, b: &Token| {
-        let gap = reading.normal.get(a.end..b.start).unwrap_or("");
-        let is_label = gap.contains(": ") && !gap.contains(['(', ')', '|', ';']);
-        is_label || !gap.contains(char::is_whitespace)
-    };
-    let goes_on =
-        |a: &Token, b: &Token| (a.clause == b.clause || is_joined(a, b)) && !begins(reading, b);
-    tokens.chunk_by(goes_on).collect()
+    tokens
+        .chunk_by(|a, b| (a.clause == b.clause || is_joined(reading, a, b)) && !begins(reading, b))
+        .collect()
+}
+
+/// Whether only the signs of code, or the colon of a label, are between two words.
+fn is_joined(reading: &Reading, a: &Token, b: &Token) -> bool {
+    let gap = reading.normal.get(a.end..b.start).unwrap_or("");
+    let is_label = gap.contains(": ") && !gap.contains(['(', ')', '|', ';']);
+    is_label || !gap.contains(char::is_whitespace)
 }
 
 fn own_pieces(claim: &Reading, words: &[&Token]) -> Vec<WordSet> {
@@ -156,11 +158,12 @@ fn text_pieces<'a>(source: Source<'a>, words: &[&Token]) -> Vec<Piece<'a>> {
 
 /// For each word: all words that share a piece with it.
 fn together(pieces: &[Piece<'_>], words: usize) -> Vec<WordSet> {
-    let with = |n: usize| {
-        let holders = pieces.iter().filter(|p| p.words >> n & 1 == 1);
-        holders.fold(0, |set, p| set | p.words)
-    };
-    (0..words).map(with).collect()
+    (0..words).map(|n| words_beside(pieces, n)).collect()
+}
+
+fn words_beside(pieces: &[Piece<'_>], word: usize) -> WordSet {
+    let holders = pieces.iter().filter(|p| p.words >> word & 1 == 1);
+    holders.fold(0, |set, p| set | p.words)
 }
 
 /// Whether two pieces can be two sides of one thing: in one sentence, or near each other and with a
@@ -169,8 +172,10 @@ fn are_parallel(a: &Piece<'_>, b: &Piece<'_>) -> bool {
     if a.source.item.label != b.source.item.label || b.sentence - a.sentence > APART {
         return false;
     }
-    let shared = |t: &Token| t.is_content() && b.tokens.iter().any(|o| o.id == t.id);
-    a.sentence == b.sentence || a.tokens.iter().any(shared)
+    a.sentence == b.sentence
+        || a.tokens
+            .iter()
+            .any(|t| t.is_content() && has_stem(b.tokens, t.id))
 }
 
 /// Finds two pieces of the claim that each mix a word that only `a` has with a word that only `b`
@@ -185,8 +190,10 @@ fn exchange(a: WordSet, b: WordSet, own: &[WordSet], together: &[WordSet]) -> Op
     for (i, one) in mixed.iter().enumerate() {
         for other in mixed.iter().skip(i + 1) {
             let (left, right) = (one & !other, other & !one);
-            let pair = |side: WordSet| strangers(side & only_a, side & only_b, together);
-            if let (Some(first), Some(second)) = (pair(left), pair(right)) {
+            if let (Some(first), Some(second)) = (
+                strangers(left & only_a, left & only_b, together),
+                strangers(right & only_a, right & only_b, together),
+            ) {
                 return Some(Exchange { first, second });
             }
         }
@@ -209,13 +216,13 @@ fn objection(
     found: &Exchange,
     piece: &Piece<'_>,
 ) -> Option<Objection> {
-    let token = |n: usize| words.get(n).copied();
-    let said = token(found.first.0)?;
-    let shown = |n: usize| token(n).map(|t| case.claim.word(t).to_owned());
+    let said = words.get(found.first.0)?;
+    let of = words.get(found.first.1)?;
+    let belongs_to = words.get(found.second.0);
     let detail = Detail::Elsewhere {
         said: case.claim.word(said).to_owned(),
-        of: shown(found.first.1)?,
-        belongs_to: shown(found.second.0),
+        of: case.claim.word(of).to_owned(),
+        belongs_to: belongs_to.map(|t| case.claim.word(t).to_owned()),
         found: None,
     };
     let sentence = piece.source.reading.sentence(piece.sentence)?.bytes.clone();

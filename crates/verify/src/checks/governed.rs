@@ -12,8 +12,8 @@ use crate::Code;
 use crate::finding::{Detail, Objection};
 use crate::reading::Reading;
 use crate::tables::{Mood, Quantity, Role};
-use crate::terms::TermKind;
-use crate::text::{Token, lower_case};
+use crate::terms::{Term, TermKind};
+use crate::text::{Token, has_stem};
 use local_agent_text::types::Label;
 
 /// Maximum number of words of a claim, and of sentences of one source that contain a word; both
@@ -63,6 +63,16 @@ impl<'a> Governed<'a> {
     fn tokens(&self) -> &'a [Token] {
         self.reading.tokens_of(self.sentence)
     }
+
+    fn token(&self) -> Option<&'a Token> {
+        self.tokens().get(self.at)
+    }
+
+    /// "Nobody knows why the sky turns green" says nothing of the colour.
+    fn is_asked(&self) -> bool {
+        let before = self.tokens().get(..self.at).unwrap_or(&[]);
+        before.iter().any(|t| t.does(Role::Asking))
+    }
 }
 
 /// The content words of the claim that the cited text has together with others of the claim: their
@@ -75,15 +85,19 @@ fn words<'a>(case: &Case<'a>) -> Vec<(usize, Vec<Governed<'a>>)> {
         .take(MOST_WORDS)
         .collect();
     let shared: Vec<Vec<u16>> = case.cited.iter().map(|s| counts(s.reading, &own)).collect();
-    let places_of = |id: u32| {
-        let mut out = Vec::new();
-        for (source, shared) in case.cited.iter().zip(&shared) {
-            places(source, shared, id, &mut out);
-        }
-        out
-    };
-    let found = own.iter().map(|(i, id)| (*i, places_of(*id)));
+    let found = own
+        .iter()
+        .map(|(i, id)| (*i, places_of(case.cited, &shared, *id)));
     found.filter(|(_, places)| !places.is_empty()).collect()
+}
+
+/// Where a word is in the cited text, among others of the claim.
+fn places_of<'a>(cited: &[Source<'a>], shared: &[Vec<u16>], id: u32) -> Vec<Governed<'a>> {
+    let mut out = Vec::new();
+    for (source, shared) in cited.iter().zip(shared) {
+        places(source, shared, id, &mut out);
+    }
+    out
 }
 
 /// For every sentence: how many of these words it contains, each counted once.
@@ -128,16 +142,15 @@ fn places<'a>(source: &Source<'a>, shared: &[u16], id: u32, out: &mut Vec<Govern
 fn governors(tokens: &[Token], at: usize) -> &[Token] {
     let before = tokens.get(..at).unwrap_or(&[]);
     let clause = tokens.get(at).map_or(0, |t| t.clause);
-    let little = |t: &&Token| {
-        (!t.is_content() || t.quantity().is_some() || t.mood().is_some()) && t.clause == clause
-    };
-    let count = before
-        .iter()
-        .rev()
-        .take(GOVERNORS)
-        .take_while(little)
+    let nearest = before.iter().rev().take(GOVERNORS);
+    let count = nearest
+        .take_while(|t| may_govern(t) && t.clause == clause)
         .count();
     before.get(before.len() - count..).unwrap_or(&[])
+}
+
+fn may_govern(token: &Token) -> bool {
+    !token.is_content() || token.quantity().is_some() || token.mood().is_some()
 }
 
 /// How binding the function words before a word are.
@@ -195,20 +208,27 @@ enum Amount {
 }
 
 fn amount(governors: &[Token]) -> Option<Amount> {
-    let has = |holds: fn(&Token) -> bool| governors.iter().any(holds);
-    if has(|t| t.does(Role::Restricting)) {
+    if has_role(governors, Role::Restricting) {
         Some(Amount::Only)
-    } else if has(|t| t.does(Role::Freeing)) {
+    } else if has_role(governors, Role::Freeing) {
         Some(Amount::Every)
-    } else if has(|t| t.quantity() == Some(Quantity::Nothing) || t.negates()) {
+    } else if governors.iter().any(says_nothing) {
         Some(Amount::None)
-    } else if has(|t| t.does(Role::Singling)) {
+    } else if has_role(governors, Role::Singling) {
         Some(Amount::One)
-    } else if has(|t| t.quantity().is_some()) {
+    } else if governors.iter().any(|t| t.quantity().is_some()) {
         Some(Amount::Some)
     } else {
         None
     }
+}
+
+fn says_nothing(token: &Token) -> bool {
+    token.quantity() == Some(Quantity::Nothing) || token.negates()
+}
+
+fn has_role(tokens: &[Token], role: Role) -> bool {
+    tokens.iter().any(|t| t.does(role))
 }
 
 /// The objection to "only one node" if the text has "any node".
@@ -252,8 +272,7 @@ fn before(tokens: &[Token], at: usize) -> Option<&Token> {
 }
 
 fn opposes(a: &Token, b: &Token) -> bool {
-    let mut pairs = a.pairs().iter();
-    a.id != b.id && pairs.any(|(n, side)| b.pairs().contains(&(*n, !side)))
+    a.id != b.id && a.is_opposite_of(b)
 }
 
 /// The objection to "easy to understand" if the text has "difficult to understand".
@@ -301,8 +320,7 @@ fn little(case: &Case<'_>, at: usize, places: &[Governed<'_>]) -> Option<Objecti
         if theirs.iter().any(|t| t.id == own.id) {
             return None;
         }
-        let parity = |g: &[Token]| g.iter().filter(|t| t.negates()).count() % 2;
-        if theirs.iter().any(|t| opposes(own, t)) && parity(own_words) == parity(theirs) {
+        if theirs.iter().any(|t| opposes(own, t)) && are_denied(own_words) == are_denied(theirs) {
             clash = clash.or(Some(place));
         }
     }
@@ -316,6 +334,11 @@ fn little(case: &Case<'_>, at: usize, places: &[Governed<'_>]) -> Option<Objecti
     )
 }
 
+/// Whether the number of negations is odd.
+fn are_denied(governors: &[Token]) -> bool {
+    governors.iter().filter(|t| t.negates()).count() % 2 == 1
+}
+
 /// Maximum distance between a word and the thing it describes, in tokens.
 const SAID_OF: usize = 8;
 
@@ -324,72 +347,69 @@ const FEW: usize = 4;
 
 /// The objection to "`path` is optional" if every sentence that names `path` says "required".
 fn predicate(case: &Case<'_>) -> Option<Objection> {
-    let claim = case.claim;
-    let tokens = claim.text.tokens.as_slice();
-    let parts = claim.parts();
-    let things = claim.terms.iter().filter(|t| {
+    let things = case.claim.terms.iter().filter(|t| {
         matches!(t.kind, TermKind::Code | TermKind::Name)
-            || case.code.contains(&claim.shown(t.tokens.clone()))
+            || case.code.contains(&case.claim.shown(t.tokens.clone()))
     });
-    things.take(MOST_WORDS).find_map(|thing| {
-        let at = thing.tokens.start;
-        let behind = tokens
-            .get(thing.tokens.end..)?
-            .iter()
-            .enumerate()
-            .take(SAID_OF);
-        let mut said = behind.filter(|(i, t)| {
-            parts.get(thing.tokens.end + i) == parts.get(at)
-                && t.is_content()
-                && !t.pairs().is_empty()
-        });
-        said.find_map(|(_, word)| {
-            let mut clash: Option<(Label, &Reading, usize, Token)> = None;
-            let mut count = 0;
-            for source in case.cited {
-                let reading = source.reading;
-                for s in reading.sentences_with(thing.id) {
-                    count += 1;
-                    if count > FEW {
-                        return None;
-                    }
-                    let theirs = reading.tokens_of(*s as usize);
-                    if theirs.len() > LONGEST || theirs.iter().any(|t| t.id == word.id) {
-                        return None;
-                    }
-                    if let Some(other) = theirs
-                        .iter()
-                        .find(|t| opposes(word, t) && t.negated == word.negated && !claim.has(t.id))
-                    {
-                        clash = clash.or(Some((source.item.label, reading, *s as usize, *other)));
-                    }
-                }
+    let mut said = things
+        .take(MOST_WORDS)
+        .flat_map(|thing| said_of(case.claim, thing).map(move |word| (thing, word)));
+    said.find_map(|(thing, word)| opposite_said_of(case, thing, word))
+}
+
+/// The words with an opposite that follow a thing in its part of the sentence.
+fn said_of<'r>(claim: &'r Reading, thing: &Term) -> impl Iterator<Item = &'r Token> {
+    let parts = claim.parts();
+    let own = parts.get(thing.tokens.start);
+    let behind = claim.text.tokens.get(thing.tokens.end..).unwrap_or(&[]);
+    let parts = parts.get(thing.tokens.end..).unwrap_or(&[]);
+    let near = behind.iter().zip(parts).take(SAID_OF);
+    near.filter(move |(t, part)| Some(*part) == own && t.is_content() && !t.pairs().is_empty())
+        .map(|(t, _)| t)
+}
+
+/// The opposite of a word in the few sentences that name a thing, if none has the word itself.
+fn opposite_said_of(case: &Case<'_>, thing: &Term, word: &Token) -> Option<Objection> {
+    let mut clash: Option<(Label, &Reading, usize, &Token)> = None;
+    let mut count = 0;
+    for source in case.cited {
+        let reading = source.reading;
+        for s in reading.sentences_with(thing.id) {
+            count += 1;
+            if count > FEW {
+                return None;
             }
-            let (label, reading, s, other) = clash?;
-            let detail = Detail::Opposite {
-                said: claim.word(word).to_owned(),
-                found: reading.word(&other).to_owned(),
-            };
-            let found =
-                Objection::new(Code::Direction, Effect::Doubts, detail).at(word.start..word.end);
-            let bytes = reading.sentence(s)?.bytes.clone();
-            Some(found.against(label, bytes))
-        })
-    })
+            let theirs = reading.tokens_of(*s as usize);
+            if theirs.len() > LONGEST || has_stem(theirs, word.id) {
+                return None;
+            }
+            let other = theirs
+                .iter()
+                .find(|t| opposes(word, t) && t.negated == word.negated && !case.claim.has(t.id));
+            clash = clash.or(other.map(|t| (source.item.label, reading, *s as usize, t)));
+        }
+    }
+    let (label, reading, s, other) = clash?;
+    let detail = Detail::Opposite {
+        said: case.claim.word(word).to_owned(),
+        found: reading.word(other).to_owned(),
+    };
+    let found = Objection::new(Code::Direction, Effect::Doubts, detail);
+    let bytes = reading.sentence(s)?.bytes.clone();
+    Some(found.at(word.start..word.end).against(label, bytes))
+}
+
+/// The content word after a word in its clause, or one with an opposite.
+fn after(tokens: &[Token], at: usize) -> Option<&Token> {
+    let clause = tokens.get(at)?.clause;
+    let mut next = tokens.get(at + 1..)?.iter().take(MODIFIER);
+    next.find(|t| t.is_content() || !t.pairs().is_empty())
+        .filter(|t| t.clause == clause)
 }
 
 /// The objection to a word after which the text has the opposite: "errors are fatal".
 fn behind(case: &Case<'_>, at: usize, places: &[Governed<'_>]) -> Option<Objection> {
     let tokens = case.claim.text.tokens.as_slice();
-    let after = |tokens: &[Token], at: usize| -> Option<Token> {
-        let clause = tokens.get(at)?.clause;
-        let next = tokens
-            .get(at + 1..)?
-            .iter()
-            .take(4)
-            .find(|t| t.is_content() || !t.pairs().is_empty())?;
-        (next.clause == clause).then_some(*next)
-    };
     let own = after(tokens, at)?;
     if own.pairs().is_empty() {
         return None;
@@ -402,7 +422,7 @@ fn behind(case: &Case<'_>, at: usize, places: &[Governed<'_>]) -> Option<Objecti
         if other.id == own.id {
             return None;
         }
-        if opposes(&own, &other) && own.negated == other.negated && !case.claim.has(other.id) {
+        if opposes(own, other) && own.negated == other.negated && !case.claim.has(other.id) {
             clash = clash.or(Some((place, other)));
         }
     }
@@ -427,26 +447,22 @@ fn behind(case: &Case<'_>, at: usize, places: &[Governed<'_>]) -> Option<Objecti
 /// The objection to a word that the claim asserts and every sentence about the same thing negates.
 fn denied(case: &Case<'_>, words: &[(usize, Vec<Governed<'_>>)]) -> Option<Objection> {
     let tokens = case.claim.text.tokens.as_slice();
-    let negative = |t: &Token| is_negative(t, &lower_case(case.claim.word(t)));
-    let negates = tokens.iter().any(negative);
+    let negates = tokens.iter().any(|t| is_negative(case.claim, t));
     let mut count = 0;
     let mut found: Option<(Token, Label, std::ops::Range<usize>, bool)> = None;
     for (i, places) in words {
         let Some(token) = tokens.get(*i).filter(|t| !t.negated) else {
             continue;
         };
-        // "Nobody knows why the sky turns green" does not deny the colour.
-        let asked = |p: &Governed<'_>| {
-            let before = p.tokens().get(..p.at).unwrap_or(&[]);
-            before.iter().any(|t| t.does(Role::Asking))
-        };
-        let about = |p: &&Governed<'_>| p.shared >= ABOUT_THE_SAME && !asked(p);
-        let places: Vec<&Governed<'_>> = places.iter().filter(about).collect();
-        let theirs = |p: &&Governed<'_>| p.tokens().get(p.at).copied();
-        if places.is_empty() || !places.iter().filter_map(theirs).all(|t| t.negated) {
+        let about = places
+            .iter()
+            .filter(|p| p.shared >= ABOUT_THE_SAME && !p.is_asked());
+        let places: Vec<&Governed<'_>> = about.collect();
+        let theirs: Vec<&Token> = places.iter().filter_map(|p| p.token()).collect();
+        if places.is_empty() || !theirs.iter().all(|t| t.negated) {
             continue;
         }
-        let head = places.iter().filter_map(theirs).any(|t| t.head);
+        let head = theirs.iter().any(|t| t.head);
         count += 1;
         let place = places.first()?;
         let bytes = place.reading.sentence(place.sentence)?.bytes.clone();

@@ -35,6 +35,12 @@ pub(crate) struct Labelled {
     sentences: Range<usize>,
 }
 
+impl Labelled {
+    fn has_sentence(&self, s: u32) -> bool {
+        self.sentences.contains(&(s as usize))
+    }
+}
+
 /// Neighbouring labels.
 pub(crate) type Family = Vec<Labelled>;
 
@@ -91,7 +97,7 @@ fn labelled(reading: &Reading, label: Range<usize>, sentences: Range<usize>) -> 
     };
     let mut ids: Vec<u32> = tokens
         .iter()
-        .filter(|t| t.is_content() || t.number)
+        .filter(|t| t.is_content_or_number())
         .map(|t| t.id)
         .collect();
     ids.dedup();
@@ -174,17 +180,19 @@ fn segments(case: &Case<'_>, family: &Family) -> Vec<Segment> {
     let tokens = tokens.get(..tokens.len().min(MOST_WORDS)).unwrap_or(&[]);
     let row = claim.normal.starts_with('|');
     let named = label_end(claim, 0).unwrap_or(0);
-    let parts = claim.parts();
-    let part = |i: usize| match row || i < named {
-        true => 0,
-        false => parts.get(i).copied().unwrap_or(0),
+    let mut parts = claim.parts().to_vec();
+    let whole = if row {
+        parts.len()
+    } else {
+        named.min(parts.len())
     };
+    parts[..whole].fill(0);
     let mut out: Vec<Segment> = Vec::new();
     let mut from = 0;
     while from < tokens.len() {
         let mut rest = from + 1..tokens.len();
         let to = rest
-            .find(|i| part(*i) != part(from))
+            .find(|i| parts.get(*i) != parts.get(from))
             .unwrap_or(tokens.len());
         let end = if from < named { tokens.len() } else { to };
         said_of(tokens, from..to, end, family, &mut out);
@@ -236,6 +244,53 @@ fn mention(tokens: &[Token], range: Range<usize>, label: &Labelled) -> Option<Ra
     })
 }
 
+/// How many words of a segment are under its own label, and under the other ones only.
+struct LabelVotes {
+    for_own: usize,
+    against: Vec<usize>,
+    /// The first word under each of the other labels.
+    voice: Vec<Option<usize>>,
+}
+
+impl LabelVotes {
+    fn of(case: &Case<'_>, reading: &Reading, family: &Family, segment: &Segment) -> Option<Self> {
+        let own = family.get(segment.label)?;
+        let mut votes = Self {
+            for_own: 0,
+            against: vec![0; family.len()],
+            voice: vec![None; family.len()],
+        };
+        for i in segment.words.clone() {
+            let Some(token) = case
+                .claim
+                .text
+                .tokens
+                .get(i)
+                .filter(|t| t.is_content_or_number() && !is_in_a_label(family, t.id))
+            else {
+                continue;
+            };
+            let exact = reading.sentences_with(token.id);
+            let like = reading.sentences_like(token.id, case.lexicon);
+            if exact.iter().chain(like).any(|s| own.has_sentence(*s)) {
+                votes.for_own += 1;
+                continue;
+            }
+            for (n, label) in family.iter().enumerate() {
+                if exact.iter().any(|s| label.has_sentence(*s)) {
+                    votes.against[n] += 1;
+                    votes.voice[n] = votes.voice[n].or(Some(i));
+                }
+            }
+        }
+        Some(votes)
+    }
+}
+
+fn is_in_a_label(family: &Family, id: u32) -> bool {
+    family.iter().any(|label| label.ids.contains(&id))
+}
+
 fn judge(
     case: &Case<'_>,
     reading: &Reading,
@@ -254,32 +309,9 @@ fn judge(
     if !opens {
         return None;
     }
-    let is_label = |id: u32| family.iter().any(|l| l.ids.contains(&id));
-    let below = |l: &Labelled, s: u32| l.sentences.contains(&(s as usize));
-    let mut for_own = 0;
-    let mut against = vec![0_usize; family.len()];
-    let mut voice: Vec<Option<usize>> = vec![None; family.len()];
-    for i in segment.words.clone() {
-        let Some(token) = tokens
-            .get(i)
-            .filter(|t| (t.is_content() || t.number) && !is_label(t.id))
-        else {
-            continue;
-        };
-        let exact = reading.sentences_with(token.id);
-        let like = reading.sentences_like(token.id, case.lexicon);
-        if exact.iter().chain(like).any(|s| below(own, *s)) {
-            for_own += 1;
-            continue;
-        }
-        for (n, label) in family.iter().enumerate() {
-            if exact.iter().any(|s| below(label, *s)) {
-                against[n] += 1;
-                voice[n] = voice[n].or(Some(i));
-            }
-        }
-    }
-    let (rival, most) = against
+    let votes = LabelVotes::of(case, reading, family, segment)?;
+    let (rival, most) = votes
+        .against
         .iter()
         .copied()
         .enumerate()
@@ -287,12 +319,12 @@ fn judge(
     if most == 0 {
         return None;
     }
-    let rivals = against.iter().filter(|n| **n == most).count();
-    let effect = match (for_own, most) {
+    let rivals = votes.against.iter().filter(|n| **n == most).count();
+    let effect = match (votes.for_own, most) {
         (0 | 1, 2..) if rivals == 1 => Effect::Doubts,
         _ => return None,
     };
-    let said = tokens.get(voice[rival]?)?;
+    let said = tokens.get(votes.voice[rival]?)?;
     let other = family.get(rival)?;
     let detail = Detail::Elsewhere {
         said: case.claim.word(said).to_owned(),

@@ -105,8 +105,11 @@ pub(crate) struct Findings {
 
 impl Findings {
     fn worded(&mut self, effect: Effect, found: impl IntoIterator<Item = (Code, String)>) {
-        let objection = |(code, why)| Objection::new(code, effect, Detail::Pointer { why });
-        self.objections.extend(found.into_iter().map(objection));
+        self.objections.extend(
+            found
+                .into_iter()
+                .map(|(code, why)| Objection::new(code, effect, Detail::Pointer { why })),
+        );
     }
 
     fn add(&mut self, found: impl IntoIterator<Item = (Code, String)>) {
@@ -189,8 +192,11 @@ pub(crate) fn conflicts(case: &Case<'_>) -> Findings {
 }
 
 fn ratio(part: usize, of: usize) -> f64 {
-    let number = |n: usize| f64::from(u32::try_from(n).unwrap_or(u32::MAX));
-    number(part) / number(of.max(1))
+    as_float(part) / as_float(of.max(1))
+}
+
+fn as_float(count: usize) -> f64 {
+    f64::from(u32::try_from(count).unwrap_or(u32::MAX))
 }
 
 fn place(cited: &[Source<'_>], window: Window) -> Option<(Label, Range<usize>)> {
@@ -199,6 +205,47 @@ fn place(cited: &[Source<'_>], window: Window) -> Option<(Label, Range<usize>)> 
         source.item.label,
         source.reading.sentence(window.best)?.bytes.clone(),
     ))
+}
+
+/// How much of a claim a window supports. Numbers were already checked in every notation; here only
+/// words are counted.
+fn score_of_words(case: &Case<'_>, readings: &[&Reading], window: &Window) -> f64 {
+    let measured = measure(case.claim, readings, window, case.lexicon);
+    weights().score(&Features {
+        numbers: 1.0,
+        ..measured
+    })
+}
+
+/// "Three notes mention it" is said about the notes, not by them.
+fn is_about_the_notes(case: &Case<'_>) -> bool {
+    let mut tokens = case.claim.text.tokens.iter();
+    case.cited.len() > 1
+        && tokens.any(|t| {
+            matches!(
+                case.claim.word(t),
+                "notes" | "sources" | "documents" | "files" | "passages"
+            )
+        })
+}
+
+/// The item beside the cited ones that has most of the claim, if that is clearly more than the
+/// window has, and its score at least `wanted`.
+fn better_item(case: &Case<'_>, window: &Window, wanted: f64) -> Option<Label> {
+    let mut best: Option<(f64, Label)> = None;
+    for other in case.others {
+        let readings = [other.reading];
+        let Some(found) = best_window(case.claim, &readings, case.lexicon) else {
+            continue;
+        };
+        if found.share >= window.share + BETTER
+            && score_of_words(case, &readings, &found) >= wanted
+            && best.is_none_or(|(share, _)| found.share > share)
+        {
+            best = Some((found.share, other.item.label));
+        }
+    }
+    best.map(|(_, label)| label)
 }
 
 /// L6: the objection to a claim with too few words in the cited text, and the item that has more.
@@ -212,23 +259,8 @@ fn low_support(
     let Some(window) = window.filter(|_| !foreign) else {
         return;
     };
-    // Numbers were already checked in every notation; here only words are counted.
-    let score = |readings: &[&Reading], window: &Window| {
-        let measured = measure(case.claim, readings, window, case.lexicon);
-        weights().score(&Features {
-            numbers: 1.0,
-            ..measured
-        })
-    };
-    let own = score(readings, &window);
-    // "Three notes mention it" is said about the notes, not by them.
-    let about = case.cited.len() > 1
-        && case.claim.text.tokens.iter().any(|t| {
-            matches!(
-                case.claim.word(t),
-                "notes" | "sources" | "documents" | "files" | "passages"
-            )
-        });
+    let own = score_of_words(case, readings, &window);
+    let about = is_about_the_notes(case);
     let least = match case.extent {
         Extent::Sentence if about => f64::NEG_INFINITY,
         Extent::Sentence => weights().low,
@@ -250,18 +282,6 @@ fn low_support(
     } else {
         weights().supported
     };
-    let better = case.others.iter().filter_map(|other| {
-        let found = best_window(case.claim, &[other.reading], case.lexicon)?;
-        (found.share >= window.share + BETTER && score(&[other.reading], &found) >= wanted)
-            .then_some((found.share, other.item.label))
-    });
-    let best = better.fold(None, |best: Option<(f64, Label)>, one| {
-        if best.is_none_or(|b| one.0 > b.0) {
-            Some(one)
-        } else {
-            best
-        }
-    });
     let cited: Vec<String> = case
         .cited
         .iter()
@@ -269,8 +289,8 @@ fn low_support(
         .collect();
     let cited = cited.join(", ");
     let says_little = support::counted(case.claim).len() < LEAST_WORDS;
-    match best {
-        Some((_, label)) => {
+    match better_item(case, &window, wanted) {
+        Some(label) => {
             let why =
                 format!("{cited} does not carry this; {label} seems to, and is not cited here.");
             let effect = match says_little {

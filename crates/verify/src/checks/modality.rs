@@ -6,7 +6,7 @@ use crate::Code;
 use crate::finding::{Detail, Objection};
 use crate::reading::Reading;
 use crate::tables::Mood;
-use crate::text::{Token, lower_case};
+use crate::text::Token;
 
 /// Statements are compared if they share at least this much.
 const ALIKE: f64 = 0.4;
@@ -34,7 +34,7 @@ fn compare(case: &Case<'_>, pairing: &Pairing<'_>) -> Option<Objection> {
     let mut clash = None;
     for near in &pairing.near {
         let reading = near.source.reading;
-        let theirs = forces(reading, reading.tokens_of(near.statement.sentence));
+        let theirs = forces(reading, near.sentence_tokens());
         if theirs.is_empty() || theirs.iter().any(|(_, f)| *f == force) {
             return None;
         }
@@ -69,14 +69,13 @@ fn compare(case: &Case<'_>, pairing: &Pairing<'_>) -> Option<Objection> {
 
 /// The binding words among some tokens; a negated one is inverted: "need not" is "may".
 fn forces<'t>(reading: &Reading, tokens: &'t [Token]) -> Vec<(&'t Token, Force)> {
-    let word = |t: &Token| lower_case(reading.word(t)).into_owned();
     let mut out = Vec::new();
     for (i, token) in tokens.iter().enumerate() {
         let next = tokens.get(i + 1);
         let before = i.checked_sub(1).and_then(|at| tokens.get(at));
         let denied = [before, next].into_iter().flatten().any(Token::negates);
-        let obliges = matches!(&*word(token), "have" | "has" | "had")
-            && next.is_some_and(|t| word(t) == "to");
+        let obliges = matches!(&*reading.lower_word(token), "have" | "has" | "had")
+            && next.is_some_and(|t| reading.lower_word(t) == "to");
         let force = match token.mood() {
             _ if obliges => Some(Force::Must),
             Some(Mood::Must) => Some(Force::Must),

@@ -8,12 +8,13 @@
 use std::collections::HashSet;
 
 use super::align::{Aligned, Alignment};
+use super::atoms::readings;
 use super::language::is_english;
 use super::{Case, Effect};
 use crate::Code;
 use crate::finding::{Detail, Objection};
 use crate::reading::Reading;
-use crate::text::Token;
+use crate::text::{Token, has_stem};
 use local_agent_text::language::is_common_english_word;
 
 /// Finds names without support. Nouns are capitalised in German, so for a claim in another language
@@ -22,76 +23,108 @@ pub(super) fn check(case: &Case<'_>, alignment: &Alignment<'_>, foreign: bool) -
     if foreign {
         return Vec::new();
     }
+    let missing = missing_names(case, alignment);
+    missing
+        .iter()
+        .map(|token| objection(case, alignment, token, missing.len()))
+        .collect()
+}
+
+/// The names that nothing in the cited text supports, each once.
+fn missing_names<'c>(case: &Case<'c>, alignment: &Alignment<'_>) -> Vec<&'c Token> {
     let tokens = &case.claim.text.tokens;
     let titled = in_title_case(case.claim, tokens);
-    let mut in_atom = vec![false; tokens.len()];
-    for atom in &case.claim.atoms {
-        if let Some(covered) = in_atom.get_mut(atom.tokens.clone()) {
-            covered.fill(true);
-        }
-    }
-    let atom = |i: usize| in_atom.get(i).copied().unwrap_or(false);
+    let in_atom = tokens_in_atoms(case.claim);
     // Code is compared as a whole: see `code`.
     let coded = words_of_code(case);
     let mut missing: Vec<&Token> = Vec::new();
     for (i, token) in tokens.iter().enumerate() {
         let word = case.claim.word(token);
         let roman = word.chars().all(|c| matches!(c, 'I' | 'V' | 'X'));
-        let skipped = roman || atom(i) || titled && !is_abbreviation(word);
-        if !is_name(token)
-            || skipped
-            || coded.contains(word)
-            || token.first
-                && !is_abbreviation(word)
-                && !named_elsewhere(case, token)
-                && !replaces_a_name(case, alignment, token)
-                && !is_no_common_word(case, token)
+        let skipped = roman
+            || in_atom.get(i) == Some(&true)
+            || titled && !is_abbreviation(word)
+            || coded.contains(word);
+        if is_name(token)
+            && !skipped
+            && !is_capital_by_place(case, alignment, token)
+            && !is_known(case, alignment, i)
+            && !missing.iter().any(|t| t.id == token.id)
         {
-            continue;
-        }
-        let known = carried(case, i)
-            || case.asked.has(token.id)
-            || !(token.first && is_no_common_word(case, token))
-                && stands_for_pronoun(case, alignment, i)
-            || given_name(case, alignment, i)
-            || explained(case, i);
-        if !known && !missing.iter().any(|t| t.id == token.id) {
             missing.push(token);
         }
     }
-    let alone = missing.len() == 1;
     missing
-        .iter()
-        .map(|token| {
-            let word = case.claim.word(token);
-            let elsewhere = case.others.iter().any(|s| s.reading.has(token.id));
-            let mild = elsewhere
-                || token.first && !replaces_a_name(case, alignment, token)
-                || !is_listed(case, token)
-                    && alone
-                    && is_abbreviation(word)
-                    && word.len() <= USUAL_LETTERS;
-            // The name replaces another one. A name that replaces none may be the answerer's own
-            // knowledge.
-            let named = alignment.best().is_some_and(speaks_of_somebody_named);
-            let rival = named || has_rival(case, alignment);
-            let effect = if mild || !(rival || missing.len() > 1) {
-                Effect::Doubts
-            } else {
-                Effect::Rejects
-            };
-            let detail = Detail::Absent {
-                said: word.to_owned(),
-            };
-            Objection::new(Code::Name, effect, detail).at(token.start..token.end)
-        })
-        .collect()
+}
+
+/// For every token: whether it is part of a number, a date or another atom.
+fn tokens_in_atoms(claim: &Reading) -> Vec<bool> {
+    let mut in_atom = vec![false; claim.text.tokens.len()];
+    for atom in &claim.atoms {
+        if let Some(covered) = in_atom.get_mut(atom.tokens.clone()) {
+            covered.fill(true);
+        }
+    }
+    in_atom
+}
+
+/// Whether a word is capitalised only because it begins the sentence.
+fn is_capital_by_place(case: &Case<'_>, alignment: &Alignment<'_>, token: &Token) -> bool {
+    token.first
+        && !is_abbreviation(case.claim.word(token))
+        && !named_elsewhere(case, token)
+        && !replaces_a_name(case, alignment, token)
+        && !is_no_common_word(case, token)
+}
+
+/// Whether the cited text, the question or the claim itself explains the name at token `i`.
+fn is_known(case: &Case<'_>, alignment: &Alignment<'_>, i: usize) -> bool {
+    let Some(token) = case.claim.text.tokens.get(i) else {
+        return true;
+    };
+    carried(case, i)
+        || case.asked.has(token.id)
+        || !(token.first && is_no_common_word(case, token))
+            && stands_for_pronoun(case, alignment, i)
+        || given_name(case, alignment, i)
+        || explained(case, i)
+}
+
+/// The objection to a name without support, one of `missing`.
+fn objection(
+    case: &Case<'_>,
+    alignment: &Alignment<'_>,
+    token: &Token,
+    missing: usize,
+) -> Objection {
+    let word = case.claim.word(token);
+    let elsewhere = case.others.iter().any(|s| s.reading.has(token.id));
+    let mild = elsewhere
+        || token.first && !replaces_a_name(case, alignment, token)
+        || !is_listed(case, token)
+            && missing == 1
+            && is_abbreviation(word)
+            && word.len() <= USUAL_LETTERS;
+    // A name that replaces another one. If it replaces none, the answerer may simply know it.
+    let named = alignment.best().is_some_and(speaks_of_somebody_named);
+    let rival = named || has_rival(case, alignment);
+    let effect = if mild || !(rival || missing > 1) {
+        Effect::Doubts
+    } else {
+        Effect::Rejects
+    };
+    let detail = Detail::Absent {
+        said: word.to_owned(),
+    };
+    Objection::new(Code::Name, effect, detail).at(token.start..token.end)
 }
 
 /// The words between back-ticks.
 fn words_of_code<'a>(case: &Case<'a>) -> HashSet<&'a str> {
-    let words = |span: &&'a str| span.split(|c: char| !c.is_alphanumeric());
-    case.code.iter().flat_map(words).collect()
+    let spans = case.code.iter().copied();
+    spans
+        .flat_map(|span| span.split(|c: char| !c.is_alphanumeric()))
+        .collect()
 }
 
 /// Whether the nearest sentences have a name that the claim does not have.
@@ -104,25 +137,23 @@ fn has_rival(case: &Case<'_>, alignment: &Alignment<'_>) -> bool {
 
 /// Whether a word of the cited text is a name that the claim does not have.
 fn is_rival(case: &Case<'_>, reading: &Reading, token: &Token) -> bool {
-    let first = || {
-        let word = reading.word(token);
-        let small = |t: &&Token| t.id == token.id && !t.capital;
-        !ends_as_a_word(word) && !reading.text.tokens.iter().any(|t| small(&t))
-    };
-    is_name(token) && !case.claim.has(token.id) && (!token.first || first())
+    is_name(token)
+        && !case.claim.has(token.id)
+        && (!token.first
+            || !ends_as_a_word(reading.word(token)) && !reading.has_uncapitalised(token.id))
 }
 
 /// Whether the name is in a list whose other items the text has: "JPEG, PNG and BMP" where the text
 /// lists the first two. Then it is more than an everyday abbreviation.
 fn is_listed(case: &Case<'_>, token: &Token) -> bool {
     let tokens = &case.claim.text.tokens;
-    let joins = |t: &Token| matches!(case.claim.word(t), "and" | "or" | "und" | "oder");
+
     let at = tokens.partition_point(|t| t.start < token.start);
     let before = tokens.get(..at).unwrap_or(&[]).iter().rev();
     let after = tokens.get(at + 1..).unwrap_or(&[]).iter();
     let nearest = [
-        before.take(2).find(|t| !joins(t)),
-        after.take(2).find(|t| !joins(t)),
+        before.take(2).find(|t| !joins(case.claim, t)),
+        after.take(2).find(|t| !joins(case.claim, t)),
     ];
     nearest.into_iter().flatten().any(|t| {
         let gap = t.end.min(token.end)..t.start.max(token.start);
@@ -133,17 +164,22 @@ fn is_listed(case: &Case<'_>, token: &Token) -> bool {
     })
 }
 
+fn joins(claim: &Reading, token: &Token) -> bool {
+    matches!(claim.word(token), "and" | "or" | "und" | "oder")
+}
+
 /// Whether another item of the snapshot has the word as a name, capitalised inside a sentence, and
 /// no text has it in lower case.
 fn named_elsewhere(case: &Case<'_>, token: &Token) -> bool {
-    let named = |r: &Reading| {
-        let mut tokens = r.text.tokens.iter();
-        tokens.any(|t| t.id == token.id && t.capital && !t.first)
-    };
     case.others
         .iter()
-        .any(|s| s.reading.has(token.id) && named(s.reading))
+        .any(|s| s.reading.has(token.id) && is_capital_inside_a_sentence(s.reading, token.id))
         && looks_like_a_name_here(case, token)
+}
+
+fn is_capital_inside_a_sentence(reading: &Reading, id: u32) -> bool {
+    let mut tokens = reading.text.tokens.iter();
+    tokens.any(|t| t.id == id && t.capital && !t.first)
 }
 
 /// Abbreviations with at most this many letters are often everyday words: "an API", "the ID".
@@ -181,12 +217,11 @@ fn carried(case: &Case<'_>, i: usize) -> bool {
         return true;
     };
     let word = case.claim.word(token);
-    let readings = || case.cited.iter().map(|s| s.reading).chain([case.around]);
-    if readings().any(|r| r.has(token.id)) {
+    if readings(case).any(|r| r.has(token.id)) {
         return true;
     }
     let lower = word.to_lowercase();
-    readings().any(|r| {
+    readings(case).any(|r| {
         stands_inside(r, &lower) || derived(r, &lower) || initials(r, word) || unaccented(r, &lower)
     }) || spelled_out(case, i)
 }
@@ -195,38 +230,53 @@ fn carried(case: &Case<'_>, i: usize) -> bool {
 /// the text mentions Singh.
 fn given_name(case: &Case<'_>, alignment: &Alignment<'_>, i: usize) -> bool {
     let tokens = &case.claim.text.tokens;
-    let joined = |a: &Token, b: &Token| b.start <= a.end + 1;
-    let Some(mut last) = tokens.get(i) else {
+    let Some(first) = tokens.get(i) else {
         return false;
     };
-    for next in tokens
-        .get(i + 1..)
-        .unwrap_or(&[])
-        .iter()
-        .take_while(|t| t.capital && !t.number)
-    {
-        if !joined(last, next) {
+    let last = last_of_full_name(tokens, i).unwrap_or(first);
+    let stands = alignment.tokens().any(|t| is_same_name(t, last));
+    last.start != first.start
+        && stands
+        && !case
+            .cited
+            .iter()
+            .any(|s| has_other_given_name(s.reading, last))
+}
+
+/// The last of the capitalised words that follow each other from token `i` on.
+fn last_of_full_name(tokens: &[Token], i: usize) -> Option<&Token> {
+    let mut last = tokens.get(i)?;
+    let behind = tokens.get(i + 1..).unwrap_or(&[]).iter();
+    for next in behind.take_while(|t| t.capital && !t.number) {
+        if !is_next_to(last, next) {
             break;
         }
         last = next;
     }
-    let meant = |t: &Token| t.id == last.id && t.capital;
-    if last.start == tokens.get(i).map_or(0, |t| t.start) || !alignment.tokens().any(meant) {
-        return false;
-    }
-    let named_otherwise = |r: &Reading| {
-        let mut pairs = r.text.tokens.windows(2);
-        pairs.any(|pair| match pair {
-            [before, name] => {
-                meant(name)
-                    && before.capital
-                    && before.end - before.start > 1
-                    && joined(before, name)
-            }
-            _ => false,
-        })
-    };
-    !case.cited.iter().any(|s| named_otherwise(s.reading))
+    Some(last)
+}
+
+/// Whether at most one character is between two words.
+fn is_next_to(word: &Token, next: &Token) -> bool {
+    next.start <= word.end + 1
+}
+
+fn is_same_name(token: &Token, name: &Token) -> bool {
+    token.id == name.id && token.capital
+}
+
+/// Whether the text has the family name behind another capitalised word.
+fn has_other_given_name(reading: &Reading, family_name: &Token) -> bool {
+    let mut pairs = reading.text.tokens.windows(2);
+    pairs.any(|pair| match pair {
+        [before, name] => {
+            is_same_name(name, family_name)
+                && before.capital
+                && before.end - before.start > 1
+                && is_next_to(before, name)
+        }
+        _ => false,
+    })
 }
 
 /// Whether the claim itself explains the abbreviation: "diastolic blood pressure (DBP)".
@@ -241,39 +291,33 @@ fn explained(case: &Case<'_>, i: usize) -> bool {
     let Some(before) = i.checked_sub(count).and_then(|from| tokens.get(from..i)) else {
         return false;
     };
-    let first = |t: &Token| {
-        case.claim
-            .word(t)
-            .chars()
-            .next()
-            .map(|c| c.to_uppercase().to_string())
-    };
     count >= 2
         && before
             .iter()
             .zip(letters.chars())
-            .all(|(t, c)| first(t).is_some_and(|f| *f == c.to_string()))
+            .all(|(t, c)| begins_with_capital(case.claim.word(t), c))
+}
+
+/// Whether the first letter of a word, as a capital, is this letter.
+fn begins_with_capital(word: &str, letter: char) -> bool {
+    let first = word.chars().next();
+    first.is_some_and(|f| f.to_uppercase().eq([letter]))
 }
 
 /// Whether the text has the name with other accents: "Noel" for "Noël", or the reverse.
 fn unaccented(reading: &Reading, lower: &str) -> bool {
-    let count = lower.chars().count();
-    let same = |word: &String| {
-        word.chars().count() == count
-            && (word.is_ascii() != lower.is_ascii())
-            && word
-                .chars()
-                .zip(lower.chars())
-                .all(|(a, b)| a == b || a.is_ascii() != b.is_ascii())
-            && word
-                .chars()
-                .zip(lower.chars())
-                .filter(|(a, b)| a == b)
-                .count()
-                * 2
-                >= count
-    };
-    count >= 4 && reading.capitals().words.iter().any(same)
+    let mut words = reading.capitals().words.iter();
+    lower.chars().count() >= 4 && words.any(|word| differs_in_accents(word, lower))
+}
+
+/// Whether two words have the same letters except for accents, which only one of them has.
+fn differs_in_accents(word: &str, other: &str) -> bool {
+    let count = other.chars().count();
+    let mut letters = word.chars().zip(other.chars());
+    word.chars().count() == count
+        && word.is_ascii() != other.is_ascii()
+        && letters.clone().filter(|(a, b)| a == b).count() * 2 >= count
+        && letters.all(|(a, b)| a == b || a.is_ascii() != b.is_ascii())
 }
 
 /// Whether the name is the subject of the claim where the nearest sentence begins with a pronoun or
@@ -291,15 +335,15 @@ fn stands_for_pronoun(case: &Case<'_>, alignment: &Alignment<'_>, i: usize) -> b
     let lead = case.claim.text.tokens.get(..=i).unwrap_or(&[]);
     let behind = lead
         .iter()
-        .any(|t| PREPOSITIONS.contains(&case.claim.word(t).to_lowercase().as_str()));
+        .any(|t| PREPOSITIONS.contains(&&*case.claim.lower_word(t)));
     let subject =
         !behind && lead.len() <= 6 && lead.iter().all(|t| t.capital || t.is_stop() || t.number);
-    let word = |t: &Token| best.source.reading.word(t).to_lowercase();
+    let reading = best.source.reading;
     let Some(at) = best
         .tokens()
         .iter()
         .take(3)
-        .position(|t| ANAPHORS.contains(&word(t).as_str()))
+        .position(|t| ANAPHORS.contains(&&*reading.lower_word(t)))
     else {
         return false;
     };
@@ -309,7 +353,7 @@ fn stands_for_pronoun(case: &Case<'_>, alignment: &Alignment<'_>, i: usize) -> b
     let article = best
         .tokens()
         .get(at)
-        .is_some_and(|t| ARTICLES.contains(&word(t).as_str()));
+        .is_some_and(|t| ARTICLES.contains(&&*reading.lower_word(t)));
     let named = best
         .tokens()
         .iter()
@@ -325,8 +369,6 @@ fn speaks_of_somebody_named(best: &Aligned<'_>) -> bool {
     let Some(start) = best.tokens().first().map(|t| t.start) else {
         return false;
     };
-    let joined =
-        |pair: &[Token]| pair[1].start == pair[0].end + 1 && pair[1].clause == pair[0].clause;
     let before = reading
         .text
         .tokens
@@ -338,7 +380,15 @@ fn speaks_of_somebody_named(best: &Aligned<'_>) -> bool {
         .iter()
         .take(3)
         .any(|t| is_person(reading.word(t)))
-        && pairs.any(|pair| pair.iter().all(is_name) && !pair[1].first && joined(pair))
+        && pairs.any(is_full_name)
+}
+
+/// Whether two words are names behind each other.
+fn is_full_name(pair: &[Token]) -> bool {
+    pair.iter().all(is_name)
+        && !pair[1].first
+        && pair[1].start == pair[0].end + 1
+        && pair[1].clause == pair[0].clause
 }
 
 /// A pronoun for a person.
@@ -357,10 +407,8 @@ fn stands_inside(reading: &Reading, lower: &str) -> bool {
 /// Whether the text has a word from which the name is derived, or the reverse: "Danish" and
 /// "Denmark", "Chinese" and "China"; "Thatcherism" and "Thatcher".
 fn derived(reading: &Reading, lower: &str) -> bool {
-    const ENDINGS: [&str; 8] = *list!("names.endings");
     const LONG: usize = 5;
     let root: String = lower.chars().take(4).collect();
-    let derived = |w: &str| ENDINGS.iter().any(|e| w.ends_with(e));
     let words = &reading.capitals().words;
     let from = words.partition_point(|w| *w < root);
     root.chars().count() == 4
@@ -369,10 +417,15 @@ fn derived(reading: &Reading, lower: &str) -> bool {
             .skip(from)
             .take_while(|w| w.starts_with(&root))
             .any(|w| {
-                derived(lower)
-                    || derived(w)
+                has_ending_of_derived_name(lower)
+                    || has_ending_of_derived_name(w)
                     || w.chars().count() >= LONG && lower.starts_with(w.as_str())
             })
+}
+
+fn has_ending_of_derived_name(word: &str) -> bool {
+    const ENDINGS: [&str; 8] = *list!("names.endings");
+    ENDINGS.iter().any(|ending| word.ends_with(ending))
 }
 
 /// Whether the word is the initials of words of the text: "NFL" for "National Football League".
@@ -382,13 +435,13 @@ fn initials(reading: &Reading, word: &str) -> bool {
         return false;
     }
     let long = letters.len() > 2;
-    let in_a_row = |at: usize| stands_for(reading, at, &letters);
+    let mut places = 0..reading.text.tokens.len();
     long && reading
         .capitals()
         .letters
         .windows(letters.len())
         .any(|w| w == letters)
-        || !long && (0..reading.text.tokens.len()).any(in_a_row)
+        || !long && places.any(|at| stands_for(reading, at, &letters))
 }
 
 /// Whether the words from token `at` on begin with these letters, in order.
@@ -398,11 +451,13 @@ fn stands_for(reading: &Reading, at: usize, letters: &[char]) -> bool {
         .tokens
         .get(at..at + letters.len())
         .unwrap_or(&[]);
-    let begins = |(t, letter): (&Token, &char)| reading.word(t).starts_with(*letter);
-    let joined = words
-        .windows(2)
-        .all(|pair| pair[1].start <= pair[0].end + 1);
-    !words.is_empty() && joined && words.iter().zip(letters).all(begins)
+    let joined = words.windows(2).all(|pair| is_next_to(&pair[0], &pair[1]));
+    !words.is_empty()
+        && joined
+        && words
+            .iter()
+            .zip(letters)
+            .all(|(t, letter)| reading.word(t).starts_with(*letter))
 }
 
 /// Whether the text has the initials of the name: "NFL" for "National Football League".
@@ -420,15 +475,16 @@ fn spelled_out(case: &Case<'_>, i: usize) -> bool {
         .filter_map(|t| case.claim.word(t).chars().next())
         .collect();
     letters.chars().count() >= 2
-        && case.cited.iter().any(|s| {
-            s.reading.text.tokens.iter().any(|t| {
-                s.reading
-                    .word(t)
-                    .chars()
-                    .filter(|c| *c != '.')
-                    .eq(letters.chars())
-            })
-        })
+        && case
+            .cited
+            .iter()
+            .any(|s| has_abbreviation(s.reading, &letters))
+}
+
+/// Whether a word of the text is these letters, with or without full stops.
+fn has_abbreviation(reading: &Reading, letters: &str) -> bool {
+    let mut words = reading.text.tokens.iter().map(|t| reading.word(t));
+    words.any(|word| word.chars().filter(|c| *c != '.').eq(letters.chars()))
 }
 
 /// Whether the first word of the claim is in the place where the nearest sentence has a name that
@@ -438,25 +494,34 @@ fn replaces_a_name(case: &Case<'_>, alignment: &Alignment<'_>, token: &Token) ->
         return false;
     };
     let claim = &case.claim.text.tokens;
-    let unmentioned = |t: &Token| is_name(t) && !claim.iter().any(|c| c.id == t.id);
     let replaced = alignment.edits().iter().any(|e| {
-        e.claim.is_some_and(|c| c.start == token.start) && e.evidence.is_some_and(unmentioned)
+        e.claim.is_some_and(|c| c.start == token.start)
+            && e.evidence.is_some_and(|t| is_unmentioned_name(claim, t))
     });
     let next = claim.iter().find(|t| t.start > token.start);
-    let same_goes_on = next.is_some_and(|next| {
-        best.tokens().windows(2).any(|pair| {
-            let (name, verb) = (pair[0], pair[1]);
-            let named = unmentioned(&name)
-                && (!name.first || looks_like_a_name(best.source.reading, &name));
-            named && verb.id == next.id
-        })
-    });
+    let same_goes_on = next.is_some_and(|next| has_unmentioned_name_before(claim, best, next));
     // A pronoun where the text has named a person: "Allergies trouble her".
     let says_who = claim
         .iter()
         .any(|t| is_person(case.claim.word(t)) || !t.first && is_name(t));
     let pronoun = best.share >= NEAR && !says_who && speaks_of_somebody_named(best);
     (replaced || same_goes_on || pronoun) && looks_like_a_name_here(case, token)
+}
+
+/// Whether a word of the cited text is a name that none of these tokens is.
+fn is_unmentioned_name(claim: &[Token], token: &Token) -> bool {
+    is_name(token) && !has_stem(claim, token.id)
+}
+
+/// Whether the sentence has the word `next` behind such a name.
+fn has_unmentioned_name_before(claim: &[Token], best: &Aligned<'_>, next: &Token) -> bool {
+    let reading = best.source.reading;
+    let mut pairs = best.tokens().windows(2);
+    pairs.any(|pair| {
+        pair[1].id == next.id
+            && is_unmentioned_name(claim, &pair[0])
+            && (!pair[0].first || looks_like_a_name(reading, &pair[0]))
+    })
 }
 
 /// Whether the first word of an English claim is in no dictionary of the language. Words with digits
@@ -494,13 +559,12 @@ fn looks_like_a_name(reading: &Reading, token: &Token) -> bool {
 /// Whether a word of the claim looks like a name because no text of the snapshot has it in lower
 /// case.
 fn looks_like_a_name_here(case: &Case<'_>, token: &Token) -> bool {
-    let small = |r: &Reading| r.text.tokens.iter().any(|t| t.id == token.id && !t.capital);
     !ends_as_a_word(case.claim.word(token))
         && !case
             .cited
             .iter()
             .chain(case.others)
-            .any(|s| small(s.reading))
+            .any(|s| s.reading.has_uncapitalised(token.id))
         && token.status().is_none()
         && token.pairs().is_empty()
 }

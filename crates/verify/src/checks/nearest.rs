@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::{Case, Source};
-use crate::reading::ALIKE;
+use crate::reading::{ALIKE, Reading};
 use crate::statements::Statement;
 use crate::text::Token;
 
@@ -16,6 +16,13 @@ pub(super) struct Near<'a> {
     pub statement: &'a Statement,
     /// Share of the content words of the claim's statement, weighted by rarity.
     pub share: f64,
+}
+
+impl<'a> Near<'a> {
+    /// The words of its sentence.
+    pub(super) fn sentence_tokens(&self) -> &'a [Token] {
+        self.source.reading.tokens_of(self.statement.sentence)
+    }
 }
 
 /// A statement of the claim with the statements nearest to it, nearest first.
@@ -40,12 +47,14 @@ const MOST_NEAR: usize = 6;
 
 /// Pairs every statement of the claim with the statements of the cited text that are nearest.
 pub(super) fn pairings<'a>(case: &Case<'a>) -> Vec<Pairing<'a>> {
-    let claim = case.claim;
-    let pair = |own: &'a Statement| Pairing {
-        own,
-        near: near(case, own),
-    };
-    claim.statements().iter().map(pair).collect()
+    let claim: &'a Reading = case.claim;
+    let statements = claim.statements().iter();
+    statements
+        .map(|own| Pairing {
+            own,
+            near: near(case, own),
+        })
+        .collect()
 }
 
 /// The bytes of the sentence of a statement of the cited text.
@@ -54,14 +63,10 @@ pub(super) fn sentence(near: &Near<'_>) -> Option<Range<usize>> {
     Some(sentence.bytes.clone())
 }
 
-/// Whether a word shows what a statement is about.
-fn counts(token: &Token) -> bool {
-    token.is_content() || token.number
-}
-
 fn near<'a>(case: &Case<'a>, own: &Statement) -> Vec<Near<'a>> {
     let mut words: Vec<(&Token, f64)> = Vec::new();
-    for token in own.tokens.iter().filter(|t| counts(t)).take(MOST_WORDS) {
+    let counted = own.tokens.iter().filter(|t| t.is_content_or_number());
+    for token in counted.take(MOST_WORDS) {
         if !words.iter().any(|(t, _)| t.id == token.id) {
             words.push((token, weight(case, token)));
         }
@@ -86,8 +91,8 @@ fn near<'a>(case: &Case<'a>, own: &Statement) -> Vec<Near<'a>> {
             if !asked.get(statement.sentence).copied().unwrap_or(false) {
                 continue;
             }
-            let held = |token: &Token| held(case, statement, token);
-            let share = words.iter().map(|(t, w)| w * held(t)).sum::<f64>() / total;
+            let found = words.iter().map(|(t, w)| w * held(case, statement, t));
+            let share = found.sum::<f64>() / total;
             if share >= LEAST {
                 out.push(Near {
                     source: *source,
@@ -107,22 +112,15 @@ fn near<'a>(case: &Case<'a>, own: &Statement) -> Vec<Near<'a>> {
 /// How well a statement matches a word: 1 for the word or its opposite, less for a similar one, or
 /// 0.
 fn held(case: &Case<'_>, statement: &Statement, token: &Token) -> f64 {
-    let opposite = |t: &Token| {
-        let pairs = token.pairs().iter();
-        pairs
-            .clone()
-            .any(|(n, side)| t.pairs().contains(&(*n, !side)))
-    };
-    if statement
-        .tokens
-        .iter()
-        .any(|t| t.id == token.id || opposite(t))
+    let mut tokens = statement.tokens.iter();
+    if tokens
+        .clone()
+        .any(|t| t.id == token.id || token.is_opposite_of(t))
     {
         return 1.0;
     }
     let alike = case.lexicon.alike(token.id);
-    let is_alike = |t: &Token| alike.is_some() && case.lexicon.alike(t.id) == alike;
-    if statement.tokens.iter().any(is_alike) {
+    if alike.is_some() && tokens.any(|t| case.lexicon.alike(t.id) == alike) {
         ALIKE
     } else {
         0.0

@@ -4,15 +4,15 @@
 //! statements share decide; if the nearest statements disagree with each other, nothing is
 //! reported.
 
-use super::align::Alignment;
+use super::align::{Aligned, Alignment};
 use super::nearest::{Near, Pairing, sentence};
-use super::{Case, Effect, Source};
+use super::{Case, Effect, Extent, Source};
 use crate::Code;
 use crate::finding::{Detail, Objection};
 use crate::reading::Reading;
 use crate::statements::CellVerdict;
 use crate::tables::{Quantity, Role, Status};
-use crate::text::{Token, keeps_something_from, lower_case};
+use crate::text::{Token, keeps_something_from};
 
 /// Two statements with this share in common are the same except for their negation.
 const SAME: f64 = 0.65;
@@ -29,25 +29,30 @@ pub(super) fn check(
     if let Some(found) = edited(case, alignment).or_else(|| cell(case)) {
         return vec![found];
     }
-    let found = pairings.iter().filter_map(|pairing| compare(case, pairing));
-    let whole = |case: &Case<'_>| case.extent == super::Extent::Sentence;
-    let words = || left_out(case).or_else(|| denied_alone(case));
-    let by_words = whole(case).then(words).flatten();
-    found.chain(by_words).take(1).collect()
+    let mut found = pairings.iter().filter_map(|pairing| compare(case, pairing));
+    found
+        .next()
+        .or_else(|| by_words(case))
+        .into_iter()
+        .collect()
+}
+
+/// What single words of a whole sentence say.
+fn by_words(case: &Case<'_>) -> Option<Objection> {
+    if case.extent != Extent::Sentence {
+        return None;
+    }
+    left_out(case).or_else(|| denied_alone(case))
 }
 
 /// The objection to "The free plan has encryption" if its row says "No" below "Encryption", or the
 /// reverse. A claim that names two rows is skipped.
 fn cell(case: &Case<'_>) -> Option<Objection> {
     let tokens = &case.claim.text.tokens;
-    let named = |part: &[Token]| {
-        let mut words = part.iter().filter(|t| t.is_content()).peekable();
-        words.peek().is_some() && words.all(|t| case.claim.has(t.id))
-    };
     let mut found: Option<(CellVerdict<'_>, &Source<'_>)> = None;
     for source in case.cited {
         for verdict in source.reading.verdicts() {
-            if !named(verdict.row) || !named(verdict.column) {
+            if !names_all(case.claim, verdict.row) || !names_all(case.claim, verdict.column) {
                 continue;
             }
             if found.is_some() {
@@ -71,6 +76,12 @@ fn cell(case: &Case<'_>) -> Option<Objection> {
     Some(found.against(source.item.label, bytes))
 }
 
+/// Whether the claim has all words of a cell, and there are some.
+fn names_all(claim: &Reading, cell: &[Token]) -> bool {
+    let mut words = cell.iter().filter(|t| t.is_content()).peekable();
+    words.peek().is_some() && words.all(|t| claim.has(t.id))
+}
+
 /// Maximum number of sentences per source, among those that contain a word, that are checked.
 const MOST_SENTENCES: usize = 12;
 
@@ -80,17 +91,20 @@ fn left_out(case: &Case<'_>) -> Option<Objection> {
     if keeps_something_from(tokens, &case.claim.normal) {
         return None;
     }
-    // "Nothing is stored": the negation is elsewhere in the same clause.
-    let denies = |t: &Token| t.negates() || t.quantity() == Some(Quantity::Nothing);
-    let denied = |clause| tokens.iter().any(|t| t.clause == clause && denies(t));
     let asserted = tokens
         .iter()
-        .filter(|t| t.is_content() && !t.negated && !denied(t.clause));
+        .filter(|t| t.is_content() && !t.negated && !is_denied(tokens, t.clause));
     let mut asserted = asserted.take(MOST_WORDS);
     let token = asserted.find(|t| is_only_denied(case, t, true))?;
     let said = case.claim.word(token).to_owned();
     let found = Objection::new(Code::Negation, Effect::Doubts, Detail::TextNegates { said });
     Some(found.at(token.start..token.end))
+}
+
+/// "Nothing is stored": the denial stands anywhere in the clause.
+fn is_denied(tokens: &[Token], clause: u32) -> bool {
+    let mut words = tokens.iter().filter(|t| t.clause == clause);
+    words.any(|t| t.negates() || t.quantity() == Some(Quantity::Nothing))
 }
 
 /// Maximum number of words of a claim that are searched for in denials.
@@ -100,8 +114,8 @@ const MOST_WORDS: usize = 40;
 /// is negative in any way.
 fn denied_alone(case: &Case<'_>) -> Option<Objection> {
     let tokens = &case.claim.text.tokens;
-    let denies = |t: &Token| t.negates() && !t.does(Role::Bending) && !is_without(case.claim, t);
-    if !tokens.iter().any(denies) {
+    let mut negations = tokens.iter().filter(|t| t.negates());
+    if !negations.any(|t| !t.does(Role::Bending) && !is_without(case.claim, t)) {
         return None;
     }
     let denied = tokens.iter().filter(|t| t.is_content() && t.negated);
@@ -117,7 +131,7 @@ const WITHOUT: &[&str] = list!("negation.without");
 
 /// Whether the token is "without", which begins a circumstance and denies no statement.
 fn is_without(claim: &Reading, token: &Token) -> bool {
-    WITHOUT.contains(&&*lower_case(claim.word(token)))
+    WITHOUT.contains(&&*claim.lower_word(token))
 }
 
 /// Whether the cited text has a word, and only in sentences without anything negative.
@@ -126,9 +140,10 @@ fn is_only_asserted(case: &Case<'_>, token: &Token) -> bool {
     for source in case.cited {
         let reading = source.reading;
         for n in reading.sentences_with(token.id).iter().take(MOST_SENTENCES) {
-            let bends = |t: &Token| t.does(Role::Bending) || t.does(Role::Excepting);
-            let negative = |t: &Token| is_negative(t, &lower_case(reading.word(t))) || bends(t);
-            if reading.tokens_of(*n as usize).iter().any(negative) {
+            let mut tokens = reading.tokens_of(*n as usize).iter();
+            if tokens.any(|t| {
+                is_negative(reading, t) || t.does(Role::Bending) || t.does(Role::Excepting)
+            }) {
                 return false;
             }
             found = true;
@@ -246,16 +261,11 @@ fn stand(case: &Case<'_>, pairing: &Pairing<'_>, near: &Near<'_>) -> Comparison 
             Comparison::Unclear
         };
     };
-    let side = |tokens: &[Token], reading: &Reading| {
-        tokens
-            .iter()
-            .any(|t| is_negative(t, &lower_case(reading.word(t))))
+    let (reading, tokens) = match found {
+        Comparison::ClaimDenies(_) => (near.source.reading, theirs),
+        _ => (case.claim, &pairing.own.tokens),
     };
-    let other_denies = match found {
-        Comparison::ClaimDenies(_) => side(theirs, near.source.reading),
-        _ => side(&pairing.own.tokens, case.claim),
-    };
-    if other_denies {
+    if tokens.iter().any(|t| is_negative(reading, t)) {
         Comparison::Unclear
     } else {
         found
@@ -273,7 +283,7 @@ fn compares(claim: &Reading, tokens: &[Token], negation: &Token) -> bool {
 }
 
 fn is_than(reading: &Reading, token: &Token) -> bool {
-    matches!(&*lower_case(reading.word(token)), "than" | "als" | "que")
+    matches!(&*reading.lower_word(token), "than" | "als" | "que")
 }
 
 /// The objection to a negation added to or left out of a nearly equal sentence.
@@ -286,32 +296,20 @@ fn edited(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<Objection> {
     {
         return None;
     }
-    // "Not only" denies nothing.
-    let is_hollow = |t: &Token| {
-        is_followed_by_hollow(own_tokens, t)
-            || is_followed_by_hollow(theirs, t)
-            || is_answer(case.claim, own_tokens, t)
-            || compares(case.claim, own_tokens, t)
-                && theirs.iter().any(|t| is_than(best.source.reading, t))
-    };
-    let negates =
-        |t: Option<&Token>| t.is_some_and(|t| (t.negates() || t.turns()) && !is_hollow(t));
-    // "Not uncommon" means "common": the changed word itself has a negation on one side.
-    let denies_inside = |t: Option<&Token>, reading: &Reading| {
-        t.is_some_and(|t| {
-            let word = lower_case(reading.word(t));
-            has_negative_prefix(&word) || t.does(Role::Scarce)
-        })
-    };
-    if alignment.edits().iter().any(|e| {
-        denies_inside(e.claim, case.claim) || denies_inside(e.evidence, best.source.reading)
+    let edits = alignment.edits();
+    if edits.iter().any(|e| {
+        e.claim.is_some_and(|t| denies_inside(case.claim, t))
+            || e.evidence
+                .is_some_and(|t| denies_inside(best.source.reading, t))
     }) {
         return None;
     }
-    let odd: Vec<_> = alignment
-        .edits()
+    let odd: Vec<_> = edits
         .iter()
-        .filter(|e| negates(e.claim) != negates(e.evidence))
+        .filter(|e| {
+            e.claim.is_some_and(|t| negates_in_edit(case, best, t))
+                != e.evidence.is_some_and(|t| negates_in_edit(case, best, t))
+        })
         .collect();
     let [one] = odd.as_slice() else { return None };
     let (token, detail) = match (one.claim.filter(|t| t.negates()), one.evidence) {
@@ -332,6 +330,22 @@ fn edited(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<Objection> {
     };
     let sentence = best.source.reading.sentence(best.sentence)?.bytes.clone();
     Some(found.against(best.source.item.label, sentence))
+}
+
+/// "Not uncommon" means "common": the changed word itself has a negation.
+fn denies_inside(reading: &Reading, token: &Token) -> bool {
+    has_negative_prefix(&reading.lower_word(token)) || token.does(Role::Scarce)
+}
+
+/// Whether a changed word denies something; "not only" does not.
+fn negates_in_edit(case: &Case<'_>, best: &Aligned<'_>, token: &Token) -> bool {
+    let (own, theirs) = (case.claim.text.tokens.as_slice(), best.tokens());
+    let reading = best.source.reading;
+    let is_hollow = is_followed_by_hollow(own, token)
+        || is_followed_by_hollow(theirs, token)
+        || is_answer(case.claim, own, token)
+        || compares(case.claim, own, token) && theirs.iter().any(|t| is_than(reading, t));
+    (token.negates() || token.turns()) && !is_hollow
 }
 
 /// Whether the token answers the question and negates no word of its sentence: "No, it is …".
@@ -357,18 +371,19 @@ fn is_followed_by_hollow(tokens: &[Token], token: &Token) -> bool {
 
 /// Whether nothing else explains the difference, such as a condition, a contrast or a restriction.
 fn is_sure(pairing: &Pairing<'_>, near: &Near<'_>) -> bool {
-    let bends = |tokens: &[Token]| tokens.iter().any(|t| t.does(Role::Bending));
-    !bends(&pairing.own.tokens) && !bends(&near.statement.tokens)
+    let tokens = pairing.own.tokens.iter().chain(&near.statement.tokens);
+    !tokens.into_iter().any(|t| t.does(Role::Bending))
 }
 
 /// Whether a word denies, reverses or belittles, or has a part that does.
-pub(super) fn is_negative(token: &Token, word: &str) -> bool {
+pub(super) fn is_negative(reading: &Reading, token: &Token) -> bool {
+    let word = reading.lower_word(token);
     token.negates()
         || token.turns()
         || matches!(token.quantity(), Some(Quantity::Rare | Quantity::Nothing))
         || matches!(token.status(), Some(Status::Rejected | Status::Deprecated))
         || token.does(Role::Scarce)
-        || has_negative_prefix(word)
+        || has_negative_prefix(&word)
         || word.len() > 5 && word.ends_with("less")
 }
 
@@ -378,22 +393,29 @@ fn has_negative_prefix(word: &str) -> bool {
     const IN: [&str; 21] = *list!("negation.in");
     const DIS: [&str; 12] = *list!("negation.dis");
     const NOT_UN: [&str; 6] = *list!("negation.not-un");
-    let begins = |rest: &str, list: &[&str]| list.iter().any(|l| rest.starts_with(l));
     if let Some(rest) = word.strip_prefix("un") {
-        return rest.len() > 3 && !begins(word, &NOT_UN);
+        return rest.len() > 3 && !starts_with_any(word, &NOT_UN);
     }
     if let Some(rest) = word.strip_prefix("non") {
         return rest.len() > 3;
     }
     if let Some(rest) = word.strip_prefix("dis") {
-        return begins(rest, &DIS);
+        return starts_with_any(rest, &DIS);
     }
     let rest = ["in", "im", "ir", "il"]
         .iter()
         .find_map(|p| word.strip_prefix(p));
     rest.is_some_and(|rest| {
-        rest.len() > 3 && (rest.ends_with("ble") || begins(rest, &IN)) && !begins(rest, &["able"])
+        rest.len() > 3
+            && (rest.ends_with("ble") || starts_with_any(rest, &IN))
+            && !starts_with_any(rest, &["able"])
     })
+}
+
+fn starts_with_any(word: &str, beginnings: &[&str]) -> bool {
+    beginnings
+        .iter()
+        .any(|beginning| word.starts_with(beginning))
 }
 
 #[cfg(test)]

@@ -65,20 +65,22 @@ pub(super) fn check(
 
 /// Whether the text has most of the claim in one place, so that the rest is only wording.
 fn is_near(pairings: &[Pairing<'_>], alignment: &Alignment<'_>) -> bool {
-    let near = |p: &Pairing<'_>| p.near.first().is_some_and(|n| n.share >= NEAR_STATEMENTS);
+    let mut nearest = pairings.iter().map(|p| p.near.first());
     alignment
         .best()
         .is_some_and(|best| best.share >= NEAR_SENTENCE)
-        || !pairings.is_empty() && pairings.iter().all(near)
+        || !pairings.is_empty()
+            && nearest.all(|near| near.is_some_and(|n| n.share >= NEAR_STATEMENTS))
 }
 
 /// The objection to part of the claim if too many of its words are in no cited text.
 fn strange(case: &Case<'_>, range: Range<usize>, limit: &Limit) -> Option<Objection> {
     let own = case.claim.text.tokens.get(range.clone())?;
-    let tells = |t: &&Token| (t.is_content() || t.number) && !t.does(Role::Everyday);
-    let words = own.iter().filter(tells).count();
-    let strange = own.iter().filter(tells).filter(|t| !is_known(case, t));
-    let strange: Vec<&Token> = strange.collect();
+    let telling = own
+        .iter()
+        .filter(|t| t.is_content_or_number() && !t.does(Role::Everyday));
+    let words = telling.clone().count();
+    let strange: Vec<&Token> = telling.filter(|t| !is_known(case, t)).collect();
     let share = super::ratio(strange.len(), words);
     if strange.len() < limit.strange || share < limit.share {
         return None;
@@ -91,18 +93,16 @@ fn strange(case: &Case<'_>, range: Range<usize>, limit: &Limit) -> Option<Object
 
 /// The clauses of a claim as token ranges: cut at commas and where a new statement begins.
 fn clauses(case: &Case<'_>) -> Vec<Range<usize>> {
-    let tokens = case.claim.text.tokens.as_slice();
-    let parts = case.claim.parts();
-    let place = |i: usize| (parts.get(i), tokens.get(i).map(|t| t.clause));
-    let mut out = Vec::new();
+    let tokens = case.claim.text.tokens.iter().map(|t| t.clause);
+    let places: Vec<(u32, u32)> = case.claim.parts().iter().copied().zip(tokens).collect();
     let mut from = 0;
-    for i in 1..=tokens.len() {
-        if i == tokens.len() || place(i) != place(from) {
-            out.push(from..i);
-            from = i;
-        }
-    }
-    out
+    let same = places.chunk_by(|a, b| a == b);
+    same.map(|clause| {
+        let start = from;
+        from += clause.len();
+        start..from
+    })
+    .collect()
 }
 
 fn is_known(case: &Case<'_>, token: &Token) -> bool {

@@ -5,7 +5,7 @@ use super::atoms::{all, readings};
 use super::{Case, Effect, Extent, derive, names};
 use crate::atoms::{self as a, Atom, Bound, Literal, Number, What};
 use crate::reading::Reading;
-use crate::text::lower_case;
+use crate::text::{Token, has_stem};
 use crate::{Code, Derivation};
 
 /// The tolerance of "about", and the most by which a number may exceed a bound to support "more
@@ -21,7 +21,7 @@ pub(super) fn check(
     n: &Number,
     verbatim: bool,
 ) -> Option<(Effect, Code, String)> {
-    let shown = case.claim.normal.get(atom.bytes.clone()).unwrap_or("");
+    let shown = case.claim.shown_atom(atom);
     match find(case, n, shown) {
         NumberMatch::Otherwise => None,
         NumberMatch::Missing { other_unit } => {
@@ -101,10 +101,8 @@ fn missing(
 
 /// Whether the question has the same amount.
 fn is_asked(case: &Case<'_>, n: &Number) -> bool {
-    case.asked.atoms.iter().any(|atom| match &atom.what {
-        What::Number(m) => equal(n, m, case.asked) && n.unit.is_some() == m.unit.is_some(),
-        _ => false,
-    })
+    numbers(case.asked.atoms.iter())
+        .any(|m| equal(n, m, case.asked) && n.unit.is_some() == m.unit.is_some())
 }
 
 /// Maximum number of numbers, dates and names in one claim that are tried as parts of a
@@ -124,18 +122,18 @@ fn derivation_of(case: &Case<'_>, n: &Number) -> Option<Derivation> {
 /// The computation of the first number of the claim that follows from the cited text and is not in
 /// it.
 pub(super) fn derivation(case: &Case<'_>) -> Option<Derivation> {
-    case.claim.atoms.iter().find_map(|atom| {
-        let What::Number(n) = &atom.what else {
-            return None;
-        };
-        let shown = case.claim.normal.get(atom.bytes.clone()).unwrap_or("");
-        let missing = matches!(find(case, n, shown), NumberMatch::Missing { .. });
-        if missing {
-            derivation_of(case, n)
-        } else {
-            None
-        }
-    })
+    let mut atoms = case.claim.atoms.iter();
+    atoms.find_map(|atom| derivation_of_missing(case, atom))
+}
+
+fn derivation_of_missing(case: &Case<'_>, atom: &Atom) -> Option<Derivation> {
+    let What::Number(n) = &atom.what else {
+        return None;
+    };
+    match find(case, n, case.claim.shown_atom(atom)) {
+        NumberMatch::Missing { .. } => derivation_of(case, n),
+        NumberMatch::As(_) | NumberMatch::Otherwise => None,
+    }
 }
 
 /// Where a number of the claim appears.
@@ -206,7 +204,7 @@ fn counts_a_unit(n: &Number, m: &Number, atom: &Atom, reading: &Reading) -> bool
     };
     let before = atom.tokens.start.checked_sub(1);
     let before = before.and_then(|at| reading.text.tokens.get(at));
-    let named = before.and_then(|t| a::unit(&lower_case(reading.word(t))));
+    let named = before.and_then(|t| a::unit(&reading.lower_word(t)));
     named.is_some_and(|named| a::equal_amounts(1.0, unit, 1.0, named))
 }
 
@@ -222,9 +220,12 @@ fn counts_something_else(n: &Number, m: &Number, atom: &Atom, reading: &Reading)
     let joined = last.zip(behind.first()).is_some_and(|(number, noun)| {
         noun.is_content() && !noun.number && noun.start == number.end + 1
     });
-    let measured =
-        |t: &crate::text::Token| a::unit(reading.word(t)).is_some_and(|u| a::same_kind(u, unit));
-    joined && !behind.iter().take(UNIT_WITHIN).any(measured)
+    let mut near = behind.iter().take(UNIT_WITHIN);
+    joined && !near.any(|t| is_unit_of_kind(reading.word(t), unit))
+}
+
+fn is_unit_of_kind(word: &str, kind: a::MeasureUnit) -> bool {
+    a::unit(word).is_some_and(|unit| a::same_kind(unit, kind))
 }
 
 /// Maximum number of words from a number to its unit: "three business days".
@@ -235,16 +236,7 @@ const UNIT_WITHIN: usize = 3;
 /// 12 and Ben 8 kg", every name has a number, so the 12 does not belong to a name.
 fn is_part_of_a_name(n: &Number, m: &Number, atom: &Atom, reading: &Reading) -> bool {
     let Some(unit) = n.unit else { return false };
-    let follows_a_name = |atom: &Atom| {
-        let (own, before) = (atom.tokens.start, atom.tokens.start.checked_sub(1));
-        let tokens = &reading.text.tokens;
-        let (Some(own), Some(before)) = (tokens.get(own), before.and_then(|at| tokens.get(at)))
-        else {
-            return false;
-        };
-        names::is_name(before) && !before.first && own.start == before.end + 1
-    };
-    if m.unit.is_some() || m.range || !follows_a_name(atom) {
+    if m.unit.is_some() || m.range || !follows_a_name(reading, atom) {
         return false;
     }
     let sentence = reading.sentence_of(atom.tokens.start);
@@ -255,7 +247,17 @@ fn is_part_of_a_name(n: &Number, m: &Number, atom: &Atom, reading: &Reading) -> 
             What::Number(other) => other.unit.is_some_and(|other| a::same_kind(other, unit)),
             _ => false,
         });
-    with_unit.clone().next().is_some() && !with_unit.any(follows_a_name)
+    with_unit.clone().next().is_some() && !with_unit.any(|other| follows_a_name(reading, other))
+}
+
+/// Whether a name inside a sentence is directly before an atom.
+fn follows_a_name(reading: &Reading, atom: &Atom) -> bool {
+    let (own, before) = (atom.tokens.start, atom.tokens.start.checked_sub(1));
+    let tokens = &reading.text.tokens;
+    let (Some(own), Some(before)) = (tokens.get(own), before.and_then(|at| tokens.get(at))) else {
+        return false;
+    };
+    names::is_name(before) && !before.first && own.start == before.end + 1
 }
 
 /// Whether one of the numbers that match `n` has the same bound. In nearly the same sentence
@@ -268,16 +270,9 @@ fn bounded_alike(
 ) -> bool {
     let own: Vec<&Number> = near
         .map(|near| {
-            let atoms = near.source.reading.atoms_of(near.sentence).iter();
-            let numbers = atoms.filter_map(|e| {
-                if let What::Number(m) = &e.what {
-                    Some(m)
-                } else {
-                    None
-                }
-            });
-            numbers
-                .filter(|m| equal(n, m, near.source.reading))
+            let reading = near.source.reading;
+            numbers(reading.atoms_of(near.sentence).iter())
+                .filter(|m| equal(n, m, reading))
                 .collect()
         })
         .unwrap_or_default();
@@ -323,15 +318,27 @@ fn named(reading: &Reading, unit: a::MeasureUnit) -> bool {
 /// million.
 fn derived(case: &Case<'_>, n: &Number) -> bool {
     let Some(bound) = n.bound else { return false };
-    let holds = |x: f64| match bound {
-        Bound::AtLeast => x >= n.value && x <= n.value * 1.5,
-        Bound::MoreThan => x > n.value && x <= n.value * 1.5,
-        Bound::AtMost => x <= n.value && x * 1.5 >= n.value,
-        Bound::LessThan => x < n.value && x * 1.5 >= n.value,
-        Bound::About => (x - n.value).abs() <= ABOUT * n.value.abs(),
+    numbers(all(case)).any(|m| comparable(n, m) && holds(bound, n.value, scaled(n, m)))
+}
+
+/// Whether an amount of the text is within the bound of the claim, and near it.
+fn holds(bound: Bound, limit: f64, x: f64) -> bool {
+    match bound {
+        Bound::AtLeast => x >= limit && x <= limit * 1.5,
+        Bound::MoreThan => x > limit && x <= limit * 1.5,
+        Bound::AtMost => x <= limit && x * 1.5 >= limit,
+        Bound::LessThan => x < limit && x * 1.5 >= limit,
+        Bound::About => (x - limit).abs() <= ABOUT * limit.abs(),
         Bound::Exactly => false,
-    };
-    all(case).any(|e| matches!(&e.what, What::Number(m) if comparable(n, m) && holds(scaled(n, m))))
+    }
+}
+
+/// The numbers among these atoms.
+fn numbers<'a>(atoms: impl Iterator<Item = &'a Atom>) -> impl Iterator<Item = &'a Number> {
+    atoms.filter_map(|atom| match &atom.what {
+        What::Number(m) => Some(m),
+        _ => None,
+    })
 }
 
 pub(super) fn comparable(n: &Number, m: &Number) -> bool {
@@ -344,13 +351,15 @@ pub(super) fn comparable(n: &Number, m: &Number) -> bool {
 
 /// `m` in the unit of `n`.
 pub(super) fn scaled(n: &Number, m: &Number) -> f64 {
-    let size =
-        |unit: Option<a::MeasureUnit>| unit.and_then(|u| u.first()).map_or(1.0, |(_, one)| *one);
     if n.unit.is_some() {
-        m.value * size(m.unit) / size(n.unit)
+        m.value * size_of_unit(m.unit) / size_of_unit(n.unit)
     } else {
         m.value
     }
+}
+
+fn size_of_unit(unit: Option<a::MeasureUnit>) -> f64 {
+    unit.and_then(|u| u.first()).map_or(1.0, |(_, one)| *one)
 }
 
 /// Whether the text has a number that rounds to `n`: "5.4 million" for 5,412,300.
@@ -362,24 +371,37 @@ fn approximate(case: &Case<'_>, n: &Number) -> bool {
     let Some(step) = step.map(|s| s / 10.0) else {
         return false;
     };
-    let round = |x: f64| (x / step).round();
-    let rounded = a::same(round(n.value) * step, n.value);
-    rounded && all(case).any(|e| {
-        matches!(&e.what, What::Number(m) if comparable(n, m) && m.value.fract() == 0.0 && !a::same(m.value, round(m.value) * step) && a::same(round(m.value), round(n.value)))
-    })
+    is_rounded(n.value, step)
+        && numbers(all(case)).any(|m| {
+            comparable(n, m)
+                && m.value.fract() == 0.0
+                && !is_rounded(m.value, step)
+                && a::same((m.value / step).round(), (n.value / step).round())
+        })
+}
+
+fn is_rounded(x: f64, step: f64) -> bool {
+    a::same(x, (x / step).round() * step)
 }
 
 /// Whether the text assigns the number: "20 per page" where the text has `limit=20`.
 fn is_assigned(case: &Case<'_>, shown: &str) -> bool {
     let digits = shown.split(' ').next().unwrap_or(shown);
     let assigned = format!("={digits}");
-    let ends = |text: &str| !text.starts_with(|c: char| c.is_alphanumeric() || c == '.');
-    let holds = |text: &str| {
-        let mut places = text.match_indices(&assigned);
-        places.any(|(at, found)| text.get(at + found.len()..).is_some_and(ends))
-    };
     let plain = digits.bytes().all(|b| b.is_ascii_digit());
-    plain && case.cited.iter().any(|s| holds(&s.item.text))
+    plain
+        && case
+            .cited
+            .iter()
+            .any(|s| has_whole_number(&s.item.text, &assigned))
+}
+
+/// Whether a text has this somewhere without more letters or digits behind it.
+fn has_whole_number(text: &str, number: &str) -> bool {
+    text.match_indices(number).any(|(at, _)| {
+        text.get(at + number.len()..)
+            .is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '.'))
+    })
 }
 
 /// Maximum number of spans of code in which one number is looked for; bounds the work on hostile
@@ -388,82 +410,80 @@ const MOST_SPANS: usize = 64;
 
 /// Whether the number is part of code, such as the `0` of `0x800`; the code is compared as a whole.
 fn is_in_code(case: &Case<'_>, shown: &str) -> bool {
-    let glued = |span: &str| {
-        let mut places = span.match_indices(shown);
-        places.any(|(at, found)| {
-            let next = span.get(at + found.len()..);
-            next.is_some_and(|rest| rest.starts_with(char::is_alphabetic))
-        })
-    };
     case.code
         .iter()
         .take(MOST_SPANS)
-        .any(|span| glued(span) && super::atoms::stands(case, span))
+        .any(|span| has_before_letter(span, shown) && super::atoms::stands(case, span))
+}
+
+/// Whether a span has the digits somewhere with a letter directly behind them.
+fn has_before_letter(span: &str, digits: &str) -> bool {
+    span.match_indices(digits).any(|(at, _)| {
+        let next = span.get(at + digits.len()..);
+        next.is_some_and(|rest| rest.starts_with(char::is_alphabetic))
+    })
 }
 
 /// Whether a number of the question is compared with one of the cited text in the same unit: "45
 /// days are more than the 30 that are allowed".
 fn is_compared(case: &Case<'_>, atom: &Atom, n: &Number) -> bool {
-    let numbers = |reading: &'_ Reading, holds: &dyn Fn(&Number) -> bool| {
-        reading
-            .atoms
-            .iter()
-            .any(|e| e.bytes != atom.bytes && matches!(&e.what, What::Number(m) if holds(m)))
-    };
-    let asked = case.asked.atoms.iter().any(
-        |e| matches!(&e.what, What::Number(m) if comparable(n, m) && a::same(scaled(n, m), n.value)),
-    );
-    let carried = |m: &Number| {
-        n.unit.is_some()
-            && m.unit.is_some()
-            && comparable(n, m)
-            && !a::same(scaled(n, m), n.value)
-            && all(case).any(|e| matches!(&e.what, What::Number(o) if equal(m, o, case.claim)))
-    };
-    asked && numbers(case.claim, &carried)
+    let asked = numbers(case.asked.atoms.iter()).any(|m| is_same_amount(n, m));
+    let others = case.claim.atoms.iter().filter(|e| e.bytes != atom.bytes);
+    asked
+        && numbers(others).any(|m| {
+            n.unit.is_some()
+                && m.unit.is_some()
+                && comparable(n, m)
+                && !a::same(scaled(n, m), n.value)
+                && numbers(all(case)).any(|o| equal(m, o, case.claim))
+        })
+}
+
+fn is_same_amount(n: &Number, m: &Number) -> bool {
+    comparable(n, m) && a::same(scaled(n, m), n.value)
 }
 
 /// Whether a number of the question replaces a variable of the text: "repeated five times" where
 /// the question has five folds and the text says "repeat K times".
 fn is_put_in(case: &Case<'_>, atom: &Atom, n: &Number) -> bool {
-    let asked = |e: &Atom| matches!(&e.what, What::Number(m) if a::same(m.value, n.value));
     let noun = case
         .claim
         .text
         .tokens
         .get(atom.tokens.end.saturating_sub(1)..=atom.tokens.end);
     let noun = noun.unwrap_or(&[]);
-    let is_letter = |word: &str| matches!(word, "K" | "N" | "k" | "n" | "M" | "m" | "x");
-    let pattern = |reading: &Reading| {
-        reading.text.tokens.windows(2).any(|pair| {
-            is_letter(reading.word(&pair[0])) && noun.iter().any(|t| t.id == pair[1].id)
-        })
-    };
-    case.asked.atoms.iter().any(asked) && case.cited.iter().any(|s| pattern(s.reading))
+    numbers(case.asked.atoms.iter()).any(|m| a::same(m.value, n.value))
+        && case.cited.iter().any(|s| counts_by_letter(s.reading, noun))
+}
+
+/// Whether a text has a letter in place of the number before one of these nouns: "K times".
+fn counts_by_letter(reading: &Reading, nouns: &[Token]) -> bool {
+    reading.text.tokens.windows(2).any(|pair| {
+        let letter = reading.word(&pair[0]);
+        matches!(letter, "K" | "N" | "k" | "n" | "M" | "m" | "x") && has_stem(nouns, pair[1].id)
+    })
 }
 
 /// Whether the number is a share of an amount, both from the cited text: "about 7.5 million" for
 /// half of 15 million.
 fn is_share(case: &Case<'_>, n: &Number) -> bool {
-    let percent = |m: &Number| {
-        m.unit
-            .is_some_and(|unit| a::unit("%").is_some_and(|p| a::equal_amounts(1.0, unit, 1.0, p)))
-    };
-    let numbers = || {
-        all(case).take(MOST_ATOMS).filter_map(|e| match &e.what {
-            What::Number(m) => Some(m),
-            _ => None,
-        })
-    };
-    let amounts: Vec<&Number> = numbers()
-        .filter(|m| comparable(n, m) && !percent(m))
+    let amounts: Vec<&Number> = numbers(all(case).take(MOST_ATOMS))
+        .filter(|m| comparable(n, m) && !is_percentage(m))
         .collect();
-    let shares: Vec<f64> = numbers().filter(|m| percent(m)).map(|m| m.value).collect();
+    let shares: Vec<f64> = numbers(all(case).take(MOST_ATOMS))
+        .filter(|m| is_percentage(m))
+        .map(|m| m.value)
+        .collect();
     n.unit.is_some()
         && amounts.iter().any(|m| {
             let whole = scaled(n, m) / 100.0;
             shares.iter().any(|share| a::same(whole * share, n.value))
         })
+}
+
+fn is_percentage(m: &Number) -> bool {
+    m.unit
+        .is_some_and(|unit| a::unit("%").is_some_and(|p| a::equal_amounts(1.0, unit, 1.0, p)))
 }
 
 /// Highest number that people count at a glance.
@@ -473,13 +493,12 @@ const MOST_COUNTED: f64 = 12.0;
 /// first one", "all four". It must then agree with the length of the list in the claim, or of the
 /// list that the claim introduces.
 fn is_count(case: &Case<'_>, atom: &Atom, n: &Number) -> bool {
-    let is = |count: usize| u32::try_from(count).is_ok_and(|c| a::same(f64::from(c), n.value));
     if n.ordinal {
         return n.words;
     }
     let whole = n.value.fract() == 0.0 && (1.0..=MOST_COUNTED).contains(&n.value);
     // A count of table rows may leave out the header.
-    let listed = is(case.listed) || is(case.listed.saturating_sub(1));
+    let listed = has_value(n, case.listed) || has_value(n, case.listed.saturating_sub(1));
     if case.listed > 1 && listed && n.value.fract() == 0.0 {
         return true;
     }
@@ -489,7 +508,7 @@ fn is_count(case: &Case<'_>, atom: &Atom, n: &Number) -> bool {
         sources,
         Some("notes" | "sources" | "documents" | "files" | "passages")
     ) {
-        return is(case.cited.len());
+        return has_value(n, case.cited.len());
     }
     let measured = n.unit.is_some() || n.per.is_some() || n.bound.is_some();
     if measured || !whole || !n.words || case.extent == Extent::Row {
@@ -499,7 +518,14 @@ fn is_count(case: &Case<'_>, atom: &Atom, n: &Number) -> bool {
         return false;
     }
     let other = counts_otherwise(case, atom, n);
-    !other && (is_whole(case, atom) || derive::own_list(case.claim, atom.tokens.end).is_none_or(is))
+    !other
+        && (is_whole(case, atom)
+            || derive::own_list(case.claim, atom.tokens.end)
+                .is_none_or(|items| has_value(n, items)))
+}
+
+fn has_value(n: &Number, count: usize) -> bool {
+    u32::try_from(count).is_ok_and(|c| a::same(f64::from(c), n.value))
 }
 
 /// Whether the list that follows has as many items as the number says: "three of the seven".
@@ -523,18 +549,24 @@ fn counts_otherwise(case: &Case<'_>, atom: &Atom, n: &Number) -> bool {
     let Some(noun) = case.claim.text.tokens.get(atom.tokens.end) else {
         return false;
     };
-    let counts = |reading: &Reading| {
-        reading.atoms.iter().any(|e| match &e.what {
-            What::Number(m) => {
-                let next = reading.text.tokens.get(e.tokens.end..).unwrap_or(&[]);
-                let mut next = next.iter().take(NOUN_WITHIN);
-                let same = next.any(|t| t.id == noun.id);
-                same && !m.ordinal && !a::same(m.value, n.value)
-            }
-            _ => false,
-        })
-    };
-    noun.is_content() && case.cited.iter().any(|s| counts(s.reading))
+    noun.is_content()
+        && case
+            .cited
+            .iter()
+            .any(|s| has_other_count(s.reading, noun, n))
+}
+
+/// Whether the text has another number directly before the noun.
+fn has_other_count(reading: &Reading, noun: &Token, n: &Number) -> bool {
+    reading.atoms.iter().any(|e| match &e.what {
+        What::Number(m) => {
+            let next = reading.text.tokens.get(e.tokens.end..).unwrap_or(&[]);
+            let mut next = next.iter().take(NOUN_WITHIN);
+            let same = next.any(|t| t.id == noun.id);
+            same && !m.ordinal && !a::same(m.value, n.value)
+        }
+        _ => false,
+    })
 }
 
 fn nearest(alignment: &Alignment<'_>, n: &Number, shown: &str) -> String {

@@ -3,6 +3,7 @@
 //! Both statements name the same two things around the same word ("faster than", "before"), but the
 //! claim has them swapped.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use local_agent_text::markdown::BlockRole;
@@ -13,7 +14,7 @@ use crate::Code;
 use crate::finding::{Detail, Objection};
 use crate::reading::Reading;
 use crate::tables::Role;
-use crate::text::{Token, lower_case};
+use crate::text::{Token, has_stem};
 
 /// How much of a statement must be the same.
 const ALIKE: f64 = 0.6;
@@ -78,37 +79,48 @@ fn steps(case: &Case<'_>) -> Option<Objection> {
 
 /// How many lines of a text begin with a number and a full stop.
 fn numbered(text: &str) -> usize {
-    let begins = |line: &&str| {
-        let rest = line.trim_start();
-        let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-        digits > 0
-            && rest
-                .get(digits..)
-                .is_some_and(|r| r.starts_with(['.', ')']))
-    };
-    text.lines().filter(begins).count()
+    text.lines().filter(|line| is_numbered(line)).count()
+}
+
+fn is_numbered(line: &str) -> bool {
+    let item = line.trim_start();
+    let behind = item.trim_start_matches(|c: char| c.is_ascii_digit());
+    behind.len() < item.len() && behind.starts_with(['.', ')'])
 }
 
 /// The steps of a claim in the order in which they happen, as token ranges: parts with "first",
 /// "then", "finally", or two parts around "before" or "after". Empty when it has no order.
 fn ordered(claim: &Reading) -> Vec<Range<usize>> {
     let tokens = &claim.text.tokens;
-    let word = |i: usize| tokens.get(i).map_or("", |t| claim.word(t)).to_lowercase();
-    let sequence = |i: &usize| tokens.get(*i).is_some_and(|t| t.does(Role::Sequence));
-    let cue = (1..tokens.len()).find(|i| matches!(&*word(*i), "before" | "after"));
-    let cues = (0..tokens.len()).filter(sequence).count();
-    if let (Some(at), 0) = (cue, cues) {
-        let (left, right) = (0..at, at + 1..tokens.len());
-        let is_before = word(at) == "before" || matches!(&*word(at + 1), "which" | "that");
-        return if is_before {
-            vec![left, right]
-        } else {
-            vec![right, left]
-        };
+    let cue = (1..tokens.len()).find(|i| matches!(&*lower_word_at(claim, *i), "before" | "after"));
+    let cues = tokens.iter().filter(|t| t.does(Role::Sequence)).count();
+    match (cue, cues) {
+        (Some(at), 0) => around_cue(claim, at),
+        (None, 2..) => parts_in_sequence(tokens),
+        _ => Vec::new(),
     }
-    if cue.is_some() || cues < 2 {
-        return Vec::new();
+}
+
+/// A word in lower case; empty behind the last.
+fn lower_word_at(claim: &Reading, at: usize) -> Cow<'_, str> {
+    let token = claim.text.tokens.get(at);
+    token.map_or(Cow::Borrowed(""), |t| claim.lower_word(t))
+}
+
+/// The two parts around "before" or "after", which is at `at`.
+fn around_cue(claim: &Reading, at: usize) -> Vec<Range<usize>> {
+    let (left, right) = (0..at, at + 1..claim.text.tokens.len());
+    let is_before = lower_word_at(claim, at) == "before"
+        || matches!(&*lower_word_at(claim, at + 1), "which" | "that");
+    if is_before {
+        vec![left, right]
+    } else {
+        vec![right, left]
     }
+}
+
+/// The parts that begin with a new clause, or with "then" and its like.
+fn parts_in_sequence(tokens: &[Token]) -> Vec<Range<usize>> {
     let mut out = Vec::new();
     let mut from = 0;
     for i in 1..=tokens.len() {
@@ -116,7 +128,7 @@ fn ordered(claim: &Reading) -> Vec<Range<usize>> {
             tokens
                 .get(i - 1)
                 .is_some_and(|before| before.clause != t.clause)
-                || sequence(&i)
+                || t.does(Role::Sequence)
         });
         if ends {
             out.push(from..i);
@@ -143,13 +155,10 @@ fn place_of(
     if words.is_empty() {
         return None;
     }
-    let share = |n: &usize| {
-        let held = words
-            .iter()
-            .filter(|w| reading.tokens_of(*n).iter().any(|t| t.id == w.id));
-        super::ratio(held.count(), words.len())
-    };
-    let shares: Vec<(f64, usize)> = items.iter().map(|n| (share(n), *n)).collect();
+    let shares: Vec<(f64, usize)> = items
+        .iter()
+        .map(|n| (share_of_words(&words, reading.tokens_of(*n)), *n))
+        .collect();
     let best = shares
         .iter()
         .fold(None, |best: Option<&(f64, usize)>, one| match best {
@@ -160,9 +169,15 @@ fn place_of(
     (best.0 >= HELD && alone).then_some(best.1)
 }
 
+/// The share of the words that a sentence has.
+fn share_of_words(words: &[&Token], sentence: &[Token]) -> f64 {
+    let held = words.iter().filter(|w| has_stem(sentence, w.id));
+    super::ratio(held.count(), words.len())
+}
+
 /// Whether the token is an ordinal or a word for a sequence.
 fn is_sequence(claim: &Reading, token: &Token) -> bool {
-    token.does(Role::Sequence) || matches!(&*lower_case(claim.word(token)), "last" | "step")
+    token.does(Role::Sequence) || matches!(&*claim.lower_word(token), "last" | "step")
 }
 
 fn reversed(case: &Case<'_>, pairing: &Pairing<'_>, near: &Near<'_>) -> Option<Objection> {
@@ -191,11 +206,14 @@ fn reversed(case: &Case<'_>, pairing: &Pairing<'_>, near: &Near<'_>) -> Option<O
 pub(super) fn is_exchanged(claim: &Reading, word: &Token, near: &Near<'_>, other: &Token) -> bool {
     let own = claim.text.tokens.as_slice();
     let theirs = near.source.reading.tokens_of(near.statement.sentence);
-    let at = |tokens: &[Token], token: &Token| tokens.iter().position(|t| t.start == token.start);
-    let (Some(at), Some(there)) = (at(own, word), at(theirs, other)) else {
+    let (Some(at), Some(there)) = (position_of(own, word), position_of(theirs, other)) else {
         return false;
     };
     crossed(own, at, theirs, there).is_some()
+}
+
+fn position_of(tokens: &[Token], token: &Token) -> Option<usize> {
+    tokens.iter().position(|t| t.start == token.start)
 }
 
 /// The objection to "after" if the text has "before" between the same two things, in the same
@@ -204,27 +222,17 @@ fn turned(case: &Case<'_>, own: &[Token], at: usize, near: &Near<'_>) -> Option<
     let reading = near.source.reading;
     let theirs = reading.tokens_of(near.statement.sentence);
     let cue = own.get(at)?;
-    let opposite = |t: &Token| {
-        cue.negated == t.negated
-            && cue
-                .pairs()
-                .iter()
-                .any(|(n, side)| t.pairs().contains(&(*n, !side)))
-    };
-    let there = (0..theirs.len())
-        .filter(|at| theirs.get(*at).is_some_and(opposite))
-        .find(|at| is_cue(reading, theirs, *at))?;
-    let same_side = |ours: &[Token], others: &[Token]| {
-        ours.iter()
-            .filter(|t| t.is_content() || t.number)
-            .any(|t| others.iter().any(|e| e.id == t.id))
-    };
+    let (there, _) = theirs
+        .iter()
+        .enumerate()
+        .filter(|(_, t)| cue.negated == t.negated && cue.is_opposite_of(t))
+        .find(|(at, _)| is_cue(reading, theirs, *at))?;
     let (before, after) = (own.get(..at)?, own.get(at + 1..)?);
     let (ahead, behind) = (theirs.get(..there)?, theirs.get(there + 1..)?);
-    let is_turned = same_side(before, ahead)
-        && same_side(after, behind)
-        && !same_side(before, behind)
-        && !same_side(after, ahead);
+    let is_turned = share_a_word(before, ahead)
+        && share_a_word(after, behind)
+        && !share_a_word(before, behind)
+        && !share_a_word(after, ahead);
     if !is_turned {
         return None;
     }
@@ -236,6 +244,12 @@ fn turned(case: &Case<'_>, own: &[Token], at: usize, near: &Near<'_>) -> Option<
     Some(found.against(near.source.item.label, sentence(near)?))
 }
 
+/// Whether a word with content, or a number, is on both sides.
+fn share_a_word(ours: &[Token], others: &[Token]) -> bool {
+    let mut counted = ours.iter().filter(|t| t.is_content_or_number());
+    counted.any(|t| has_stem(others, t.id))
+}
+
 /// Whether the token is "before", "after" or a comparative: "faster than".
 fn is_cue(reading: &Reading, tokens: &[Token], at: usize) -> bool {
     let Some(token) = tokens.get(at) else {
@@ -245,7 +259,7 @@ fn is_cue(reading: &Reading, tokens: &[Token], at: usize) -> bool {
     let compared = after
         .iter()
         .take(2)
-        .map(|t| lower_case(reading.word(t)))
+        .map(|t| reading.lower_word(t))
         .any(|w| w == "than" || w == "als");
     token.does(Role::Ordering) || compared && !token.pairs().is_empty()
 }
@@ -258,16 +272,20 @@ fn crossed<'t>(
     theirs: &[Token],
     there: usize,
 ) -> Option<(&'t Token, &'t Token)> {
-    let counts = |t: &&Token| t.is_content() || t.number;
-    let before = own.get(..at)?.iter().filter(counts);
-    let after = own.get(at + 1..)?.iter().filter(counts);
-    let has = |tokens: &[Token], id: u32| tokens.iter().any(|t| t.id == id);
+    let (before, after) = (own.get(..at)?, own.get(at + 1..)?);
     let (ahead, behind) = (theirs.get(..there)?, theirs.get(there + 1..)?);
-    let only = |t: &&Token, here: &[Token], not: &[Token]| has(here, t.id) && !has(not, t.id);
-    let first: Vec<&Token> = before.clone().filter(|t| only(t, behind, ahead)).collect();
-    let second: Vec<&Token> = after.clone().filter(|t| only(t, ahead, behind)).collect();
-    let same = before.filter(|t| only(t, ahead, behind)).count()
-        + after.filter(|t| only(t, behind, ahead)).count();
+    let first = words_only_in(before, behind, ahead);
+    let second = words_only_in(after, ahead, behind);
+    let same =
+        words_only_in(before, ahead, behind).len() + words_only_in(after, behind, ahead).len();
     let pair = (first.first()?, second.first()?);
     (first.len() + second.len() > same).then_some((*pair.0, *pair.1))
+}
+
+/// The words with content, and numbers, that are on one side of the text and not on the other.
+fn words_only_in<'t>(words: &'t [Token], here: &[Token], not_here: &[Token]) -> Vec<&'t Token> {
+    let counted = words.iter().filter(|t| t.is_content_or_number());
+    counted
+        .filter(|t| has_stem(here, t.id) && !has_stem(not_here, t.id))
+        .collect()
 }

@@ -8,6 +8,7 @@ use crate::Code;
 use crate::finding::{Detail, Objection};
 use crate::reading::Reading;
 use crate::terms::{Term, TermKind};
+use crate::text::Token;
 
 /// Maximum number of sentences per source, among those that contain a word, that are checked, and
 /// of pairs in a claim; both bound the work on hostile text.
@@ -32,13 +33,10 @@ pub(super) fn check(case: &Case<'_>) -> Option<Objection> {
 type Pair<'r> = (&'r Term, &'r Term);
 
 fn is_thing(reading: &Reading, term: &Term) -> bool {
-    let capital = || {
-        let first = reading.text.tokens.get(term.tokens.start);
-        first.is_some_and(|t| t.capital)
-    };
+    let first = reading.text.tokens.get(term.tokens.start);
     match term.kind {
         TermKind::Part => false,
-        TermKind::Word => capital(),
+        TermKind::Word => first.is_some_and(|t| t.capital),
         TermKind::Name | TermKind::Code | TermKind::Number => true,
     }
 }
@@ -66,13 +64,7 @@ fn pairs(reading: &Reading, sentence: usize) -> Vec<Pair<'_>> {
 
 /// Whether two things are joined by more than a comma or an "and".
 fn is_joined(reading: &Reading, a: &Term, b: &Term) -> bool {
-    let gap = (|| {
-        let end = reading.text.tokens.get(a.tokens.end.checked_sub(1)?)?.end;
-        reading
-            .normal
-            .get(end..reading.text.tokens.get(b.tokens.start)?.start)
-    })();
-    let gap = gap.unwrap_or("");
+    let gap = text_between(reading, a, b).unwrap_or("");
     let between = gap.trim();
     !between.is_empty()
         && !matches!(
@@ -83,36 +75,27 @@ fn is_joined(reading: &Reading, a: &Term, b: &Term) -> bool {
         && !gap.contains(". ")
 }
 
+fn text_between<'r>(reading: &'r Reading, a: &Term, b: &Term) -> Option<&'r str> {
+    let tokens = &reading.text.tokens;
+    let end = tokens.get(a.tokens.end.checked_sub(1)?)?.end;
+    reading.normal.get(end..tokens.get(b.tokens.start)?.start)
+}
+
 /// The objection to two pairs of the claim whose things have each other's partners in one sentence.
 fn exchanged(case: &Case<'_>, own: &[Pair<'_>], source: &Source<'_>) -> Option<Objection> {
-    for (i, (a, b)) in own.iter().enumerate() {
-        for (c, d) in own.iter().skip(i + 1) {
+    for (i, &(a, b)) in own.iter().enumerate() {
+        for &(c, d) in own.iter().skip(i + 1) {
             let reading = source.reading;
-            let holds = |s: usize| reading.terms_of(s).iter().any(|t| t.id == b.id);
             for s in reading.sentences_with(a.id).iter().take(MOST_SENTENCES) {
                 let s = *s as usize;
-                if !holds(s) {
-                    continue;
-                }
-                let theirs = pairs(reading, s);
-                let has = |x: &Term, y: &Term| {
-                    theirs
-                        .iter()
-                        .any(|(l, r)| l.id == x.id && r.id == y.id || l.id == y.id && r.id == x.id)
-                };
-                if has(a, d)
-                    && has(c, b)
-                    && !has(a, b)
-                    && !has(c, d)
-                    && a.id != c.id
-                    && b.id != d.id
-                {
-                    let shown = |t: &Term| case.claim.shown(t.tokens.clone()).to_owned();
+                if has_term(reading, s, b.id) && are_exchanged(&pairs(reading, s), (a, b), (c, d)) {
+                    let [said, of, belongs_to, found] =
+                        [b, a, c, d].map(|t| case.claim.shown(t.tokens.clone()).to_owned());
                     let detail = Detail::Elsewhere {
-                        said: shown(b),
-                        of: shown(a),
-                        belongs_to: Some(shown(c)),
-                        found: Some(shown(d)),
+                        said,
+                        of,
+                        belongs_to: Some(belongs_to),
+                        found: Some(found),
                     };
                     let found = Objection::new(Code::Referent, Effect::Rejects, detail);
                     let bytes = reading.sentence(s)?.bytes.clone();
@@ -125,6 +108,27 @@ fn exchanged(case: &Case<'_>, own: &[Pair<'_>], source: &Source<'_>) -> Option<O
     None
 }
 
+fn has_term(reading: &Reading, sentence: usize, id: u32) -> bool {
+    reading.terms_of(sentence).iter().any(|t| t.id == id)
+}
+
+/// Whether a sentence has only `a` with `d` and `c` with `b`.
+fn are_exchanged(theirs: &[Pair<'_>], (a, b): Pair<'_>, (c, d): Pair<'_>) -> bool {
+    has_pair(theirs, a, d)
+        && has_pair(theirs, c, b)
+        && !has_pair(theirs, a, b)
+        && !has_pair(theirs, c, d)
+        && a.id != c.id
+        && b.id != d.id
+}
+
+/// Whether two things are a pair, in any order.
+fn has_pair(pairs: &[Pair<'_>], x: &Term, y: &Term) -> bool {
+    pairs
+        .iter()
+        .any(|(l, r)| l.id == x.id && r.id == y.id || l.id == y.id && r.id == x.id)
+}
+
 fn bytes_of(reading: &Reading, a: &Term, b: &Term) -> Option<std::ops::Range<usize>> {
     let first = reading.text.tokens.get(a.tokens.start)?;
     let last = reading.text.tokens.get(b.tokens.end.checked_sub(1)?)?;
@@ -133,39 +137,47 @@ fn bytes_of(reading: &Reading, a: &Term, b: &Term) -> Option<std::ops::Range<usi
 
 /// The objection to "from 20 to 8" if the text has "from 8 to 20".
 fn turned(case: &Case<'_>, source: &Source<'_>) -> Option<Objection> {
-    let own = ranges(case.claim, 0);
+    let tokens = &case.claim.text.tokens;
+    let mut own = ranges(case.claim, 0).into_iter();
+    own.find_map(|(from, to)| reversed(case, source, tokens.get(from)?, tokens.get(to)?))
+}
+
+/// A sentence that has a range of the claim only in reverse.
+fn reversed(
+    case: &Case<'_>,
+    source: &Source<'_>,
+    first: &Token,
+    last: &Token,
+) -> Option<Objection> {
+    if first.id == last.id {
+        return None;
+    }
     let reading = source.reading;
-    own.iter().find_map(|(a, b)| {
-        let first = case.claim.text.tokens.get(*a)?;
-        let last = case.claim.text.tokens.get(*b)?;
-        reading
-            .sentences_with(first.id)
-            .iter()
-            .take(MOST_SENTENCES)
-            .find_map(|s| {
-                let theirs = ranges(reading, *s as usize);
-                let id = |at: usize| reading.text.tokens.get(at).map(|t| t.id);
-                let is = |x: u32, y: u32| {
-                    theirs
-                        .iter()
-                        .any(|(p, q)| id(*p) == Some(x) && id(*q) == Some(y))
-                };
-                if !is(last.id, first.id) || is(first.id, last.id) || first.id == last.id {
-                    return None;
-                }
-                let detail = Detail::Reversed {
-                    first: case.claim.word(first).to_owned(),
-                    second: case.claim.word(last).to_owned(),
-                };
-                let found = Objection::new(Code::Order, Effect::Rejects, detail);
-                let bytes = reading.sentence(*s as usize)?.bytes.clone();
-                Some(
-                    found
-                        .at(first.start..last.end)
-                        .against(source.item.label, bytes),
-                )
-            })
-    })
+    let mut sentences = reading
+        .sentences_with(first.id)
+        .iter()
+        .map(|s| *s as usize)
+        .take(MOST_SENTENCES);
+    let sentence = sentences.find(|s| {
+        let theirs = range_ids(reading, *s);
+        theirs.contains(&(last.id, first.id)) && !theirs.contains(&(first.id, last.id))
+    })?;
+    let detail = Detail::Reversed {
+        first: case.claim.word(first).to_owned(),
+        second: case.claim.word(last).to_owned(),
+    };
+    let found = Objection::new(Code::Order, Effect::Rejects, detail).at(first.start..last.end);
+    let bytes = reading.sentence(sentence)?.bytes.clone();
+    Some(found.against(source.item.label, bytes))
+}
+
+/// The stems of the two ends of each range in a sentence.
+fn range_ids(reading: &Reading, sentence: usize) -> Vec<(u32, u32)> {
+    let tokens = &reading.text.tokens;
+    let ranges = ranges(reading, sentence).into_iter();
+    ranges
+        .filter_map(|(from, to)| Some((tokens.get(from)?.id, tokens.get(to)?.id)))
+        .collect()
 }
 
 /// The two ends of each range in a sentence, as tokens: "from A to B", "8 to 20".
@@ -174,32 +186,30 @@ fn ranges(reading: &Reading, sentence: usize) -> Vec<(usize, usize)> {
     let Some(tokens) = tokens.filter(|t| t.len() <= LONGEST) else {
         return Vec::new();
     };
-    let is = |i: usize, word: &str| {
-        reading
-            .text
-            .tokens
-            .get(i)
-            .is_some_and(|t| reading.word(t) == word)
-    };
-    let content = |i: usize| {
-        reading
-            .text
-            .tokens
-            .get(i)
-            .is_some_and(|t| t.is_content() || t.number)
-    };
     let mut out = Vec::new();
-    for to in tokens.clone().filter(|i| is(*i, "to")).take(MOST_PAIRS) {
-        let before = (to.saturating_sub(NEAR)..to).filter(|i| tokens.contains(i));
-        let from = before.clone().find(|i| is(*i, "from"));
+    let places = tokens.clone().filter(|i| is_word(reading, *i, "to"));
+    for to in places.take(MOST_PAIRS) {
+        let mut before = (to.saturating_sub(NEAR)..to).filter(|i| tokens.contains(i));
+        let from = before.find(|i| is_word(reading, *i, "from"));
         let first = match from {
-            Some(from) => (from + 1..to).find(|i| content(*i)),
+            Some(from) => (from + 1..to).find(|i| may_end_a_range(reading, *i)),
             None => to
                 .checked_sub(1)
                 .filter(|i| reading.text.tokens.get(*i).is_some_and(|t| t.number)),
         };
-        let last = (to + 1..(to + NEAR).min(tokens.end)).find(|i| content(*i));
+        let mut after = to + 1..(to + NEAR).min(tokens.end);
+        let last = after.find(|i| may_end_a_range(reading, *i));
         out.extend(first.zip(last));
     }
     out
+}
+
+fn is_word(reading: &Reading, at: usize, word: &str) -> bool {
+    let token = reading.text.tokens.get(at);
+    token.is_some_and(|t| reading.word(t) == word)
+}
+
+fn may_end_a_range(reading: &Reading, at: usize) -> bool {
+    let token = reading.text.tokens.get(at);
+    token.is_some_and(Token::is_content_or_number)
 }

@@ -6,7 +6,7 @@ use crate::Code;
 use crate::finding::{Detail, Objection};
 use crate::reading::Reading;
 use crate::tables::{Mood, Quantity, Role};
-use crate::text::{Token, lower_case};
+use crate::text::Token;
 
 /// How much of a statement must be the same.
 const ALIKE: f64 = 0.33;
@@ -22,9 +22,7 @@ pub(super) fn check(case: &Case<'_>, pairings: &[Pairing<'_>]) -> Vec<Objection>
         let Some(best) = pairing.near.first().filter(|n| n.share >= ALIKE) else {
             continue;
         };
-        let only = own(case, pairing)
-            .iter()
-            .any(|t| &*lower_case(case.claim.word(t)) == "only");
+        let only = own(case, pairing).iter().any(|t| is_only(case.claim, t));
         out.extend(only_of_every(case, pairing, best).filter(|_| only));
         out.extend(differs(case, pairing, best).or_else(|| restricted(case, pairing, best)));
     }
@@ -39,33 +37,22 @@ fn own<'a>(case: &Case<'a>, pairing: &Pairing<'_>) -> &'a [Token] {
 
 /// The objection to "all" if the text says "some", or "none" if it says "all".
 fn differs(case: &Case<'_>, pairing: &Pairing<'_>, best: &Near<'_>) -> Option<Objection> {
-    let strict = |q: Option<Quantity>| matches!(q, Some(Quantity::Universal | Quantity::Nothing));
-    let tokens = own(case, pairing);
-    let word = |t: &Token| lower_case(case.claim.word(t));
-    // "Both", and "not at all", do not say how many.
-    let plain = |i: usize, t: &Token| {
-        let before = i.checked_sub(1).and_then(|i| tokens.get(i));
-        word(t) != "both" && !(word(t) == "all" && before.is_some_and(|b| word(b) == "at"))
-    };
-    let found = tokens
-        .iter()
-        .enumerate()
-        .find(|(i, t)| strict(t.quantity()) && !t.negated && !t.negates() && plain(*i, t));
-    let (_, token) = found?;
-    let counts = !matches!(&*word(token), "always" | "never");
+    let token = strict_quantity(case.claim, own(case, pairing))?;
+    let counts = !matches!(&*case.claim.lower_word(token), "always" | "never");
+    let narrows = token.quantity() == Some(Quantity::Universal) && counts;
     let mut clash: Option<(&Near<'_>, &Token)> = None;
     for near in &pairing.near {
         let reading = near.source.reading;
-        let tokens = reading.tokens_of(near.statement.sentence);
-        let quantities = || tokens.iter().filter(|t| t.quantity().is_some());
-        if quantities().any(|t| t.quantity() == token.quantity()) {
+        let tokens = near.sentence_tokens();
+        let mut quantities = tokens.iter().filter(|t| t.quantity().is_some());
+        let mut alike = quantities.clone();
+        if alike.any(|t| t.quantity() == token.quantity()) {
             return None;
         }
         let part = tokens.windows(2).find(|pair| is_part(reading, pair));
-        let only = |t: &&Token| &*lower_case(reading.word(t)) == "only";
-        let universal = token.quantity() == Some(Quantity::Universal);
-        let other = quantities().find(|t| !strict(t.quantity()));
-        let other = other.or(tokens.iter().find(only).filter(|_| universal && counts));
+        let only = tokens.iter().find(|t| is_only(reading, t));
+        let other = quantities.find(|t| !is_strict(t));
+        let other = other.or(only.filter(|_| narrows));
         let other = other.or(part.and_then(|pair| pair.first()));
         clash = clash.or(other.map(|t| (near, t)));
     }
@@ -83,19 +70,41 @@ fn differs(case: &Case<'_>, pairing: &Pairing<'_>, best: &Near<'_>) -> Option<Ob
     Some(found.against(near.source.item.label, sentence(near)?))
 }
 
+fn is_only(reading: &Reading, token: &Token) -> bool {
+    reading.lower_word(token) == "only"
+}
+
+/// Whether a word says all or none.
+fn is_strict(token: &Token) -> bool {
+    matches!(
+        token.quantity(),
+        Some(Quantity::Universal | Quantity::Nothing)
+    )
+}
+
+/// The word that says all or none; "both", and "not at all", do not say how many.
+fn strict_quantity<'t>(claim: &Reading, tokens: &'t [Token]) -> Option<&'t Token> {
+    let found = tokens.iter().enumerate().find(|(i, t)| {
+        let before = i.checked_sub(1).and_then(|i| tokens.get(i));
+        let word = claim.lower_word(t);
+        let at_all = word == "all" && before.is_some_and(|b| claim.lower_word(b) == "at");
+        is_strict(t) && !t.negated && !t.negates() && word != "both" && !at_all
+    });
+    found.map(|(_, token)| token)
+}
+
 /// The objection to "only the first" if the text has "any" or "all", and no "only".
 fn only_of_every(case: &Case<'_>, pairing: &Pairing<'_>, best: &Near<'_>) -> Option<Objection> {
     let reading = best.source.reading;
-    let tokens = reading.tokens_of(best.statement.sentence);
-    let every = |t: &&Token| t.quantity() == Some(Quantity::Universal) || t.does(Role::Freeing);
-    let other = tokens.iter().find(every).filter(|_| best.share >= ONLY)?;
-    let must = |t: &Token| t.mood() == Some(Mood::Must);
-    let restricted = tokens
+    let tokens = best.sentence_tokens();
+    let other = tokens
         .iter()
-        .any(|t| t.does(Role::Restricting) || t.does(Role::Excepting) || must(t));
-    let token = own(case, pairing)
-        .iter()
-        .find(|t| &*lower_case(case.claim.word(t)) == "only")?;
+        .find(|t| t.quantity() == Some(Quantity::Universal) || t.does(Role::Freeing))
+        .filter(|_| best.share >= ONLY)?;
+    let restricted = tokens.iter().any(|t| {
+        t.does(Role::Restricting) || t.does(Role::Excepting) || t.mood() == Some(Mood::Must)
+    });
+    let token = own(case, pairing).iter().find(|t| is_only(case.claim, t))?;
     let detail = Detail::Differs {
         said: case.claim.word(token).to_owned(),
         found: reading.word(other).to_owned(),
@@ -117,19 +126,19 @@ fn is_part(reading: &Reading, pair: &[Token]) -> bool {
 /// The objection to an "only" or "always" that only one side has.
 fn restricted(case: &Case<'_>, pairing: &Pairing<'_>, best: &Near<'_>) -> Option<Objection> {
     let claimed = own(case, pairing).iter().find(|t| t.does(Role::Limiting));
-    let has = |near: &Near<'_>| {
-        let reading = near.source.reading;
-        let tokens = reading.tokens_of(near.statement.sentence);
-        tokens.iter().any(|t| t.does(Role::Limiting) || narrows(t))
-    };
     let close = best.share >= RESTRICTED;
-    let token = claimed.filter(|_| close && !pairing.near.iter().any(has))?;
+    let token = claimed.filter(|_| close && !pairing.near.iter().any(has_limit))?;
     let detail = Detail::Added {
         said: case.claim.word(token).to_owned(),
     };
     let found = Objection::new(Code::Quantifier, Effect::Doubts, detail);
     let found = found.at(token.start..token.end);
     Some(found.against(best.source.item.label, sentence(best)?))
+}
+
+fn has_limit(near: &Near<'_>) -> bool {
+    let mut tokens = near.sentence_tokens().iter();
+    tokens.any(|t| t.does(Role::Limiting) || narrows(t))
 }
 
 /// Whether a word restricts in another way.

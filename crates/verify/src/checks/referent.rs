@@ -1,7 +1,7 @@
 //! L4: a number or a name belongs to the thing that the claim names; and C38: another item gives a
 //! different number.
 
-use super::align::Alignment;
+use super::align::{Aligned, Alignment};
 use super::{Case, Extent, names};
 use crate::Code;
 use crate::atoms::{self as a, What};
@@ -19,6 +19,48 @@ struct CandidatePlace<'a> {
     sentence: usize,
 }
 
+impl<'a> CandidatePlace<'a> {
+    fn is_in(&self, aligned: &Aligned<'_>) -> bool {
+        self.sentence == aligned.sentence && std::ptr::eq(self.reading, aligned.source.reading)
+    }
+
+    /// The tokens of its segment.
+    fn tokens(&self) -> &'a [Token] {
+        let tokens = &self.reading.text.tokens;
+        tokens.get(self.segment.clone()).unwrap_or(&[])
+    }
+
+    /// The tokens of its segment besides its own.
+    fn others(&self) -> impl Iterator<Item = &'a Token> {
+        let tokens = self.tokens().iter().enumerate();
+        tokens
+            .filter(|(i, _)| !self.own.contains(&(self.segment.start + i)))
+            .map(|(_, t)| t)
+    }
+
+    /// The stems of the other words with content, and of numbers.
+    fn words(&self) -> Vec<u32> {
+        let counted = self.others().filter(|t| t.is_content_or_number());
+        counted.map(|t| t.id).collect()
+    }
+
+    /// Whether it has a name besides its own that is not among these words.
+    fn has_other_name(&self, words: &[&Token]) -> bool {
+        self.others()
+            .any(|t| names::is_name(t) && !words.iter().any(|w| w.id == t.id))
+    }
+
+    fn has_name(&self) -> bool {
+        self.tokens().iter().any(names::is_name)
+    }
+
+    /// The share of the claim's words in its sentence; 0 if that is not among the nearest.
+    fn share(&self, alignment: &Alignment<'_>) -> f64 {
+        let aligned = alignment.0.iter().find(|a| self.is_in(a));
+        aligned.map_or(0.0, |a| a.share)
+    }
+}
+
 /// Maximum number of places that are compared; bounds the work on hostile evidence.
 const MOST_PLACES: usize = 64;
 
@@ -27,93 +69,45 @@ const MOST_PLACES: usize = 64;
 pub(super) fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<(Code, String)> {
     // Whether the claim also names a thing of a source: computed once, however often the claim
     // names such things.
-    let unasked = |source: &super::Source<'_>| vec![None; things(source.reading).len()];
-    let mut asked: Vec<Vec<Option<bool>>> = case.cited.iter().map(unasked).collect();
+    let mut asked: Vec<Vec<Option<bool>>> = case
+        .cited
+        .iter()
+        .map(|source| vec![None; things(source.reading).len()])
+        .collect();
     for (own, kind) in things(case.claim) {
         // Names are in many sentences; `binding` checks them.
         if matches!(kind, Thing::Name(_)) {
             continue;
         }
-        let mut here = Vec::new();
-        let mut rivals = Vec::new();
-        for (source, asked) in case.cited.iter().zip(&mut asked) {
-            for ((range, other), asked) in things(source.reading).iter().zip(asked) {
-                if here.len() + rivals.len() >= MOST_PLACES {
-                    break;
-                }
-                let same = kind.same(other);
-                let mut mentioned = || *asked.get_or_insert_with(|| mentioned(case.claim, other));
-                let rival = !same && kind.is_rival(other) && !mentioned();
-                if same || rival {
-                    let sentence = source.reading.sentence_of(range.start);
-                    let place = CandidatePlace {
-                        reading: source.reading,
-                        own: range.clone(),
-                        segment: 0..0,
-                        sentence,
-                    };
-                    if same {
-                        here.push(place);
-                    } else {
-                        rivals.push(place);
-                    }
-                }
-            }
-        }
+        let (mut here, mut rivals) = candidates(case, kind, &mut asked);
         if here.is_empty() || rivals.is_empty() {
             continue;
         }
-        let wanted: Vec<&Token> = case
-            .claim
-            .text
-            .tokens
-            .iter()
-            .enumerate()
-            .filter(|(i, t)| !own.contains(i) && (t.is_content() || t.number))
-            .map(|(_, t)| t)
-            .collect();
+        let wanted = other_words(case.claim, own);
         // If the nearest sentence contains the thing itself, only its neighbours there can be meant
         // instead, except when it is a table row that is the nearest only because of that thing.
         let nearest = alignment.best().filter(|b| b.share >= 0.5)?;
-        let there = |p: &CandidatePlace<'_>| {
-            p.sentence == nearest.sentence && std::ptr::eq(p.reading, nearest.source.reading)
-        };
         let for_itself = is_row(nearest.source.reading, nearest.sentence)
             && !nearest
-                .source
-                .reading
-                .tokens_of(nearest.sentence)
+                .tokens()
                 .iter()
                 .any(|t| wanted.iter().any(|w| w.id == t.id));
-        if here.iter().any(there) && !for_itself {
-            here.retain(there);
-            rivals.retain(there);
+        if here.iter().any(|p| p.is_in(nearest)) && !for_itself {
+            here.retain(|p| p.is_in(nearest));
+            rivals.retain(|p| p.is_in(nearest));
         }
         if rivals.is_empty() {
             continue;
         }
-        here.iter_mut()
-            .chain(&mut rivals)
-            .for_each(|p| p.segment = segment(p.reading, &p.own));
+        for place in here.iter_mut().chain(&mut rivals) {
+            place.segment = segment(place.reading, &place.own);
+        }
         if let Some(rival) = rivals
             .iter()
             .find(|r| here.iter().all(|h| beats(r, h, &wanted, alignment)))
         {
-            let (first, last) = (
-                case.claim.text.tokens.get(own.start)?,
-                case.claim.text.tokens.get(own.end - 1)?,
-            );
-            let shown = case.claim.normal.get(first.start..last.end).unwrap_or("");
-            let said = rival
-                .reading
-                .text
-                .tokens
-                .get(rival.own.start..rival.own.end)
-                .unwrap_or(&[]);
-            let said = match (said.first(), said.last()) {
-                (Some(f), Some(l)) => rival.reading.normal.get(f.start..l.end).unwrap_or(""),
-                _ => "",
-            };
+            let shown = case.claim.shown(own.clone());
+            let said = rival.reading.shown(rival.own.clone());
             let why = format!(
                 "In the cited text “{shown}” belongs to something else; what the claim names has “{said}”."
             );
@@ -121,6 +115,46 @@ pub(super) fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<(Code,
         }
     }
     None
+}
+
+/// The places of a thing in the cited text, and those of others of its kind that the claim does not
+/// name.
+fn candidates<'a>(
+    case: &Case<'a>,
+    kind: &Thing,
+    asked: &mut [Vec<Option<bool>>],
+) -> (Vec<CandidatePlace<'a>>, Vec<CandidatePlace<'a>>) {
+    let (mut here, mut rivals) = (Vec::new(), Vec::new());
+    for (source, asked) in case.cited.iter().zip(asked) {
+        for ((range, other), asked) in things(source.reading).iter().zip(asked) {
+            if here.len() + rivals.len() >= MOST_PLACES {
+                break;
+            }
+            let same = kind.same(other);
+            let rival = !same
+                && kind.is_rival(other)
+                && !*asked.get_or_insert_with(|| mentioned(case.claim, other));
+            if same || rival {
+                let places = if same { &mut here } else { &mut rivals };
+                places.push(CandidatePlace {
+                    reading: source.reading,
+                    own: range.clone(),
+                    segment: 0..0,
+                    sentence: source.reading.sentence_of(range.start),
+                });
+            }
+        }
+    }
+    (here, rivals)
+}
+
+/// The words with content, and numbers, besides those of a thing.
+fn other_words<'r>(claim: &'r Reading, own: &std::ops::Range<usize>) -> Vec<&'r Token> {
+    let tokens = claim.text.tokens.iter().enumerate();
+    tokens
+        .filter(|(i, t)| !own.contains(i) && t.is_content_or_number())
+        .map(|(_, t)| t)
+        .collect()
 }
 
 /// Things that can be confused.
@@ -258,18 +292,7 @@ fn beats(
     wanted: &[&Token],
     alignment: &Alignment<'_>,
 ) -> bool {
-    let words = |p: &CandidatePlace<'_>| -> Vec<u32> {
-        let tokens = p.reading.text.tokens.get(p.segment.clone()).unwrap_or(&[]);
-        tokens
-            .iter()
-            .enumerate()
-            .filter(|(i, t)| {
-                !p.own.contains(&(p.segment.start + i)) && (t.is_content() || t.number)
-            })
-            .map(|(_, t)| t.id)
-            .collect()
-    };
-    let (theirs, ours) = (words(rival), words(here));
+    let (theirs, ours) = (rival.words(), here.words());
     let only_rival: Vec<&&Token> = wanted
         .iter()
         .filter(|t| theirs.contains(&t.id) && !ours.contains(&t.id))
@@ -283,23 +306,11 @@ fn beats(
     let one_sentence = rival.sentence == here.sentence && std::ptr::eq(rival.reading, here.reading);
     // Each clause has its own name, and the claim gives the other one: "Iberian sales grew 8 %,
     // Nordic sales 2 %".
-    let foreign_name = |p: &CandidatePlace<'_>| {
-        let tokens = p
-            .reading
-            .text
-            .tokens
-            .get(p.segment.clone())
-            .unwrap_or(&[])
-            .iter()
-            .enumerate();
-        tokens
-            .filter(|(i, _)| !p.own.contains(&(p.segment.start + i)))
-            .any(|(_, t)| names::is_name(t) && !wanted.iter().any(|w| w.id == t.id))
-    };
+
     let contrast = one_sentence
         && only_rival.iter().any(|t| names::is_name(t))
-        && foreign_name(here)
-        && !foreign_name(rival);
+        && here.has_other_name(wanted)
+        && !rival.has_other_name(wanted);
     if contrast {
         return true;
     }
@@ -316,37 +327,21 @@ fn beats(
         let framed = theirs
             .iter()
             .any(|id| ours.contains(id) && wanted.iter().any(|t| t.id == *id));
-        let name = |p: &CandidatePlace<'_>| {
-            p.reading
-                .text
-                .tokens
-                .get(p.segment.clone())
-                .unwrap_or(&[])
-                .iter()
-                .any(names::is_name)
-        };
-        return framed || only_rival.len() >= 2 || name(here) && name(rival) && !p_is_name(here);
+        let named = here.has_name() && rival.has_name() && !is_one_name(here);
+        return framed || only_rival.len() >= 2 || named;
     }
     // A rival in another sentence counts if that sentence is about the whole claim, and this one
     // hardly.
-    let share = |p: &CandidatePlace<'_>| {
-        let of = alignment
-            .0
-            .iter()
-            .find(|a| a.sentence == p.sentence && std::ptr::eq(a.source.reading, p.reading));
-        of.map_or(0.0, |a| a.share)
-    };
-    let name = p_is_name(here);
-    !name
-        && share(rival) >= 0.5
+    !is_one_name(here)
+        && rival.share(alignment) >= 0.5
         && (only_rival.len() >= 2
             || only_rival.iter().any(|t| t.capital || t.number)
-            || share(here) == 0.0)
+            || here.share(alignment) == 0.0)
 }
 
 /// Whether the thing at a place is a name. A name is in many sentences, and a claim rarely means
 /// one particular occurrence.
-fn p_is_name(place: &CandidatePlace<'_>) -> bool {
+fn is_one_name(place: &CandidatePlace<'_>) -> bool {
     place
         .reading
         .text
@@ -378,40 +373,44 @@ pub(super) fn conflict(case: &Case<'_>) -> Option<(Code, String)> {
         return None;
     }
     for other in case.others {
-        let mut shared = vec![0_usize; other.reading.text.sentences.len()];
-        for n in counted
-            .iter()
-            .flat_map(|t| other.reading.sentences_with(t.id))
-        {
-            shared
-                .get_mut(*n as usize)
-                .into_iter()
-                .for_each(|count| *count += 1);
-        }
-        let near = shared
-            .iter()
-            .enumerate()
-            .filter(|(_, shared)| **shared * 5 >= counted.len() * 4);
-        for (n, _) in near {
-            for (_, own) in things(case.claim) {
-                let rivals: Vec<&Thing> = things(other.reading)
-                    .iter()
-                    .filter(|(r, t)| {
-                        other.reading.sentence_of(r.start) == n
-                            && !matches!(t, Thing::Name(_))
-                            && own.is_rival(t)
-                    })
-                    .map(|(_, t)| t)
-                    .collect();
-                if !rivals.is_empty() && !rivals.iter().any(|t| own.same(t)) {
-                    let label = other.item.label;
-                    return Some((
-                        Code::Conflict,
-                        format!("{label} says otherwise, and is not cited here."),
-                    ));
-                }
+        for n in sentences_about(other.reading, &counted) {
+            if says_otherwise(case.claim, other.reading, n) {
+                let label = other.item.label;
+                return Some((
+                    Code::Conflict,
+                    format!("{label} says otherwise, and is not cited here."),
+                ));
             }
         }
     }
     None
+}
+
+/// The sentences that have four of five of these words.
+fn sentences_about(reading: &Reading, words: &[&Token]) -> Vec<usize> {
+    let mut shared = vec![0_usize; reading.text.sentences.len()];
+    for n in words.iter().flat_map(|t| reading.sentences_with(t.id)) {
+        if let Some(count) = shared.get_mut(*n as usize) {
+            *count += 1;
+        }
+    }
+    let shared = shared.iter().enumerate();
+    let near = shared.filter(|(_, shared)| **shared * 5 >= words.len() * 4);
+    near.map(|(n, _)| n).collect()
+}
+
+/// Whether a sentence has other values of the kind of one of the claim's, and not that one.
+fn says_otherwise(claim: &Reading, reading: &Reading, sentence: usize) -> bool {
+    things(claim).iter().any(|(_, own)| {
+        let rivals: Vec<&Thing> = things(reading)
+            .iter()
+            .filter(|(r, t)| {
+                reading.sentence_of(r.start) == sentence
+                    && !matches!(t, Thing::Name(_))
+                    && own.is_rival(t)
+            })
+            .map(|(_, t)| t)
+            .collect();
+        !rivals.is_empty() && !rivals.iter().any(|t| own.same(t))
+    })
 }

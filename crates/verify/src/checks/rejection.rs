@@ -53,8 +53,10 @@ fn needed(objection: &Objection, is_short: bool) -> f64 {
 /// nearest sentence or, if that is more, the least share that one of its statements has in the
 /// statement nearest to it. Statements are completed by the names of their row and column.
 fn nearness(pairings: &[Pairing<'_>], alignment: &Alignment<'_>) -> f64 {
-    let share = |pairing: &Pairing<'_>| pairing.near.first().map_or(0.0, |near| near.share);
-    let statements = pairings.iter().map(share).reduce(f64::min);
+    let nearest = pairings.iter().map(|pairing| pairing.near.first());
+    let statements = nearest
+        .map(|near| near.map_or(0.0, |near| near.share))
+        .reduce(f64::min);
     let sentence = alignment.best().map_or(0.0, |best| best.share);
     sentence.max(statements.unwrap_or(0.0))
 }

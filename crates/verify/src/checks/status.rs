@@ -1,12 +1,14 @@
 //! L5: the status of a plan or thing is the one that the cited text gives.
 
+use std::borrow::Cow;
+
 use super::nearest::{Near, Pairing, sentence};
 use super::{Case, Effect};
 use crate::Code;
 use crate::finding::{Detail, Objection};
 use crate::reading::Reading;
 use crate::tables::Status;
-use crate::text::{Token, lower_case};
+use crate::text::Token;
 
 /// How much of a statement must be the same.
 const ALIKE: f64 = 0.33;
@@ -30,8 +32,9 @@ fn excludes(own: Status, theirs: Status) -> bool {
 
 /// Finds a status in the claim that its nearest statements contradict.
 pub(super) fn check(case: &Case<'_>, pairings: &[Pairing<'_>]) -> Vec<Objection> {
-    let one = |pairing: &Pairing<'_>| compare(case, pairing).or_else(|| silent(case, pairing));
-    let found = pairings.iter().filter_map(one);
+    let found = pairings
+        .iter()
+        .filter_map(|pairing| compare(case, pairing).or_else(|| silent(case, pairing)));
     found.chain(early(case)).take(1).collect()
 }
 
@@ -48,33 +51,37 @@ enum Tense {
 
 /// The objection to "has already been removed" if the text says only "will be removed".
 fn early(case: &Case<'_>) -> Option<Objection> {
+    (0..case.claim.text.tokens.len()).find_map(|at| still_to_come(case, at))
+}
+
+/// The same for the word at `at`.
+fn still_to_come(case: &Case<'_>, at: usize) -> Option<Objection> {
     let tokens = &case.claim.text.tokens;
-    tokens.iter().enumerate().find_map(|(i, token)| {
-        if !token.is_content() || tense(case.claim, tokens, i) != Tense::Done {
-            return None;
-        }
-        let mut future: Option<Objection> = None;
-        for source in case.cited {
-            let reading = source.reading;
-            for n in reading.sentences_with(token.id).iter().take(MOST_SENTENCES) {
-                let theirs = reading.tokens_of(*n as usize);
-                for (j, other) in theirs.iter().enumerate().filter(|(_, t)| t.id == token.id) {
-                    if tense(reading, theirs, j) != Tense::Future {
-                        return None;
-                    }
-                    let detail = Detail::Differs {
-                        said: format!("already {}", case.claim.word(token)),
-                        found: format!("to be {}", reading.word(other)),
-                    };
-                    let found = Objection::new(Code::Status, Effect::Rejects, detail);
-                    let bytes = reading.sentence(*n as usize)?.bytes.clone();
-                    let found = found.at(token.start..token.end);
-                    future = future.or(Some(found.against(source.item.label, bytes)));
+    let token = tokens.get(at)?;
+    if !token.is_content() || tense(case.claim, tokens, at) != Tense::Done {
+        return None;
+    }
+    let mut future: Option<Objection> = None;
+    for source in case.cited {
+        let reading = source.reading;
+        for n in reading.sentences_with(token.id).iter().take(MOST_SENTENCES) {
+            let theirs = reading.tokens_of(*n as usize);
+            for (j, other) in theirs.iter().enumerate().filter(|(_, t)| t.id == token.id) {
+                if tense(reading, theirs, j) != Tense::Future {
+                    return None;
                 }
+                let detail = Detail::Differs {
+                    said: format!("already {}", case.claim.word(token)),
+                    found: format!("to be {}", reading.word(other)),
+                };
+                let found = Objection::new(Code::Status, Effect::Rejects, detail);
+                let bytes = reading.sentence(*n as usize)?.bytes.clone();
+                let found = found.at(token.start..token.end);
+                future = future.or(Some(found.against(source.item.label, bytes)));
             }
         }
-        future
-    })
+    }
+    future
 }
 
 /// Maximum number of sentences of one source that contain a word and are checked.
@@ -86,16 +93,21 @@ const TENSE: usize = 4;
 /// When the event that word `at` names happens, judged by the words before it.
 fn tense(reading: &Reading, tokens: &[Token], at: usize) -> Tense {
     let before = tokens.get(at.saturating_sub(TENSE)..at).unwrap_or(&[]);
-    let words: Vec<_> = before.iter().map(|t| lower_case(reading.word(t))).collect();
-    let has = |word: &str| words.iter().any(|w| w == word);
+    let words: Vec<_> = before.iter().map(|t| reading.lower_word(t)).collect();
     let to_be = words.windows(2).any(|w| w[0] == "to" && w[1] == "be");
-    if has("will") || has("planned") || to_be {
-        Tense::Future
-    } else if has("already") || has("been") && (has("has") || has("have") || has("had")) {
+    if to_be || has_one_of(&words, &["will", "planned"]) {
+        return Tense::Future;
+    }
+    let has_been = has_one_of(&words, &["been"]) && has_one_of(&words, &["has", "have", "had"]);
+    if has_been || has_one_of(&words, &["already"]) {
         Tense::Done
     } else {
         Tense::Open
     }
+}
+
+fn has_one_of(words: &[Cow<'_, str>], wanted: &[&str]) -> bool {
+    words.iter().any(|word| wanted.contains(&&**word))
 }
 
 /// A claim with this share of the words of a rejected plan repeats the plan.
@@ -115,7 +127,7 @@ fn silent(case: &Case<'_>, pairing: &Pairing<'_>) -> Option<Objection> {
             || t.negates()
             || t.turns()
             || t.status().is_some()
-            || t.pairs().iter().any(|p| turned.pairs().contains(p))
+            || t.is_on_one_side_with(turned)
     });
     if told || claim.iter().filter(|t| t.is_content()).count() < 3 {
         return None;
@@ -134,14 +146,14 @@ fn compare(case: &Case<'_>, pairing: &Pairing<'_>) -> Option<Objection> {
     let status = token.status()?;
     let mut clash: Option<(&Near<'_>, &Token)> = None;
     for near in &pairing.near {
-        let tokens = near.source.reading.tokens_of(near.statement.sentence);
-        let same = |e: &Token| e.id == token.id || e.status() == Some(status) && !e.negated;
-        if tokens.iter().any(same) {
+        let mut tokens = near.sentence_tokens().iter();
+        let mut same = tokens.clone();
+        if same.any(|e| e.id == token.id || e.status() == Some(status) && !e.negated) {
             return None;
         }
-        let excluded =
-            |e: &&Token| !e.negated && e.status().is_some_and(|theirs| excludes(status, theirs));
-        clash = clash.or(tokens.iter().find(excluded).map(|e| (near, e)));
+        let excluded = tokens
+            .find(|e| !e.negated && e.status().is_some_and(|theirs| excludes(status, theirs)));
+        clash = clash.or(excluded.map(|e| (near, e)));
     }
     let (near, other) = clash?;
     let effect = if best.share >= SAME {

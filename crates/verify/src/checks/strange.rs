@@ -7,25 +7,24 @@ use super::{Case, Effect};
 use crate::Code;
 use crate::finding::{Detail, Objection};
 use crate::tables::{Quantity, Role};
-use crate::text::{Token, lower_case};
+use crate::text::Token;
 
 /// The objection to the first word of the claim that goes further than every word of the cited
 /// text.
 pub(super) fn check(case: &Case<'_>) -> Option<Objection> {
     let tokens = &case.claim.text.tokens;
-    let strange = |t: &&Token| code(case, t).is_some() && !is_backed(case, t);
-    let token = tokens.iter().find(strange)?;
+    let mut changing = tokens.iter().filter_map(|t| Some((t, code(case, t)?)));
+    let (token, code) = changing.find(|(t, _)| !is_backed(case, t))?;
     let detail = Detail::Added {
         said: case.claim.word(token).to_owned(),
     };
-    let code = code(case, token)?;
     Some(Objection::new(code, Effect::Doubts, detail).at(token.start..token.end))
 }
 
 /// The code that names the change if the word is added.
 fn code(case: &Case<'_>, token: &Token) -> Option<Code> {
     let quantity = token.quantity().is_some_and(|q| q != Quantity::Nothing) && token.is_content();
-    match &*lower_case(case.claim.word(token)) {
+    match &*case.claim.lower_word(token) {
         "already" => Some(Code::Status),
         "only" | "always" | "solely" | "exclusively" => Some(Code::Quantifier),
         "fully" | "completely" | "entirely" if quantity => Some(Code::Quantifier),
@@ -35,15 +34,18 @@ fn code(case: &Case<'_>, token: &Token) -> Option<Code> {
 
 /// Whether the cited text has the word, or one that goes equally far.
 fn is_backed(case: &Case<'_>, token: &Token) -> bool {
-    let leaves = |t: &Token| t.does(Role::Restricting) || t.does(Role::Excepting);
-    let only = leaves(token);
-    let goes_as_far = |t: &Token| {
-        t.id == token.id
-            || token.quantity().is_some() && t.quantity() == token.quantity()
-            || only && leaves(t)
-    };
     let readings = case.cited.iter().map(|s| s.reading);
     readings
         .chain([case.around, case.asked])
-        .any(|r| r.text.tokens.iter().any(goes_as_far))
+        .any(|r| r.text.tokens.iter().any(|t| goes_as_far(t, token)))
+}
+
+fn goes_as_far(other: &Token, token: &Token) -> bool {
+    other.id == token.id
+        || token.quantity().is_some() && other.quantity() == token.quantity()
+        || restricts(token) && restricts(other)
+}
+
+fn restricts(token: &Token) -> bool {
+    token.does(Role::Restricting) || token.does(Role::Excepting)
 }

@@ -53,14 +53,10 @@ pub(crate) fn abstention(lower: &str) -> Option<Abstention> {
     if spoken && !past && WHOLE.iter().any(|phrase| lower.contains(phrase)) {
         return Some(Abstention::Whole);
     }
-    let absent = |phrase: &&str| {
-        let rest = lower
-            .find(*phrase)
-            .and_then(|at| lower.get(at + phrase.len()..));
-        rest.is_some_and(|rest| words(rest).take(4).any(|w| EVIDENCE.contains(&w)))
-    };
     if (spoken && !past && GAP.iter().any(|phrase| lower.contains(phrase)))
-        || ABSENT_FROM.iter().any(absent)
+        || ABSENT_FROM
+            .iter()
+            .any(|phrase| names_evidence_behind(lower, phrase))
     {
         return Some(Abstention::Gap);
     }
@@ -96,6 +92,14 @@ pub(crate) fn abstention(lower: &str) -> Option<Abstention> {
     (says || silent).then_some(Abstention::Gap)
 }
 
+/// Whether the evidence is named right after a phrase.
+fn names_evidence_behind(lower: &str, phrase: &str) -> bool {
+    let rest = lower
+        .find(phrase)
+        .and_then(|at| lower.get(at + phrase.len()..));
+    rest.is_some_and(|rest| words(rest).take(4).any(|w| EVIDENCE.contains(&w)))
+}
+
 /// Words that introduce the open question: "It does not say which of them is better".
 const OPEN_QUESTION: &[&str] = list!("abstention.open-question");
 
@@ -124,8 +128,7 @@ fn says_nothing_of(lower: &str) -> bool {
         .iter()
         .take(2)
         .any(|w| matches!(*w, "it" | "they" | "this" | "none"));
-    let denies = |w: &&str| matches!(*w, "not" | "don't" | "doesn't" | "didn't" | "never" | "nor");
-    let Some(at) = all.iter().take(5).position(denies) else {
+    let Some(at) = all.iter().take(5).position(|w| denies(w)) else {
         return false;
     };
     let rest = all.get(at + 1..).unwrap_or(&[]);
@@ -135,6 +138,13 @@ fn says_nothing_of(lower: &str) -> bool {
     let object = rest.get(verb + 1..).unwrap_or(&[]);
     (pronoun || all.first() == Some(&"the"))
         && object.iter().take(2).any(|w| OPEN_QUESTION.contains(w))
+}
+
+fn denies(word: &str) -> bool {
+    matches!(
+        word,
+        "not" | "don't" | "doesn't" | "didn't" | "never" | "nor"
+    )
 }
 
 /// Whether a text has characters of a script that is written without spaces.

@@ -15,15 +15,12 @@ pub(crate) fn is_meta(lower: &str, question_lower: &str) -> bool {
         return false;
     }
     let topic = ends_with_colon(lower) && starts_with_any(lower, OPENERS);
-    let mut any = false;
-    let known =
-        |word: &str| META.contains(&word) || (topic && words(question_lower).any(|q| q == word));
     // Four words are enough to be sure, and a long sentence is not an announcement.
-    words(lower).take(40).all(|word| {
-        any = true;
-        known(word)
-    }) && any
+    let mut said = words(lower).take(40).peekable();
+    said.peek().is_some()
         && lower.len() < 400
+        && said
+            .all(|word| META.contains(&word) || topic && words(question_lower).any(|q| q == word))
 }
 
 /// Whether the sentence is a polite phrase ("Let me know if you need more details!").

@@ -1,5 +1,7 @@
 //! Refusals that also make a claim: "I cannot answer, but the budget is 5".
 
+use std::ops::Range;
+
 use super::abstention::{ADVICE, WHOLE, abstention, far_eastern};
 use super::{FINITE, is_meta, starts_with_any, words};
 
@@ -88,17 +90,11 @@ struct Clause<'t> {
 
 /// Splits a sentence at commas, semicolons, dashes, colons and contrasts.
 fn clauses(lower: &str) -> Vec<Clause<'_>> {
-    let mut out = Vec::new();
-    let (mut start, mut contrast) = (0, false);
-    let mut cut = |start: &mut usize, end: usize, next: usize, contrast: &mut bool, opens: bool| {
-        let text = lower.get(*start..end).unwrap_or("");
-        out.push(Clause {
-            text,
-            contrast: *contrast,
-        });
-        // "However, …": the contrast applies to what follows the comma.
-        *contrast = opens || *contrast && !text.contains(char::is_alphanumeric);
-        *start = next;
+    let mut cutter = ClauseCutter {
+        lower,
+        out: Vec::new(),
+        start: 0,
+        contrast: false,
     };
     let mut word_start = 0;
     for (at, c) in lower.char_indices().chain([(lower.len(), ' ')]) {
@@ -110,16 +106,16 @@ fn clauses(lower: &str) -> Vec<Clause<'_>> {
         }
         let word = lower.get(word_start..at).unwrap_or("").trim();
         let in_front = !lower
-            .get(start..word_start)
+            .get(cutter.start..word_start)
             .unwrap_or("")
             .contains(char::is_alphanumeric);
         let before = lower.get(..word_start).unwrap_or("").trim_end();
         let spanish = word == "embargo" && before.ends_with("sin")
             || word == "obstante" && before.ends_with("no");
         if CONTRASTS.contains(&word) || spanish || in_front && CONTRASTS_IN_FRONT.contains(&word) {
-            cut(&mut start, word_start, at, &mut contrast, true);
+            cutter.cut(word_start..at, true);
         } else if word == "because" {
-            cut(&mut start, word_start, at, &mut contrast, false);
+            cutter.cut(word_start..at, false);
         }
         let rest = lower.get(at..).unwrap_or("");
         let within = CONTRASTS_WITHIN
@@ -130,13 +126,37 @@ fn clauses(lower: &str) -> Vec<Clause<'_>> {
             within.filter(|_| !lower.get(..at).is_some_and(|before| before.ends_with('不')))
         {
             word_start = at + sign.len();
-            cut(&mut start, at, word_start, &mut contrast, true);
+            cutter.cut(at..word_start, true);
         } else if matches!(c, ',' | ';' | ':' | '—' | '–' | '，' | '；' | '：' | '、') {
-            cut(&mut start, at, word_start, &mut contrast, false);
+            cutter.cut(at..word_start, false);
         }
     }
-    cut(&mut start, lower.len(), lower.len(), &mut contrast, false);
-    out
+    cutter.cut(lower.len()..lower.len(), false);
+    cutter.out
+}
+
+/// The clauses of a sentence that were cut so far.
+struct ClauseCutter<'t> {
+    lower: &'t str,
+    out: Vec<Clause<'t>>,
+    /// Where the next clause begins.
+    start: usize,
+    /// Whether a contrast word opens it.
+    contrast: bool,
+}
+
+impl ClauseCutter<'_> {
+    /// Ends a clause before `between`, and begins the next behind it; `opens`: with a contrast.
+    fn cut(&mut self, between: Range<usize>, opens: bool) {
+        let text = self.lower.get(self.start..between.start).unwrap_or("");
+        self.out.push(Clause {
+            text,
+            contrast: self.contrast,
+        });
+        // "However, …": the contrast applies to what follows the comma.
+        self.contrast = opens || self.contrast && !text.contains(char::is_alphanumeric);
+        self.start = between.end;
+    }
 }
 
 #[cfg(test)]

@@ -31,30 +31,38 @@ pub(crate) fn title_claims(text: &str) -> bool {
     let stop = all.len() >= 3 && lower.ends_with(['.', '!', '。']);
     let valued = text
         .split_once([':', '=', '：'])
-        .is_some_and(|(name, value)| {
-            let numbered = name
-                .rsplit(' ')
-                .next()
-                .is_some_and(|n| n.chars().all(char::is_numeric));
-            value.contains(|c: char| c.is_numeric()) && !numbered
-        });
-    let amount = text.contains(['%', '€', '$', '£']) && text.contains(|c: char| c.is_numeric());
+        .is_some_and(|(name, value)| !is_numbered(name) && has_number(value));
+    let amount = text.contains(['%', '€', '$', '£']) && has_number(text);
     verb || stop || valued || amount || past_with_object(text)
+}
+
+fn has_number(text: &str) -> bool {
+    text.contains(char::is_numeric)
+}
+
+/// "Step 2": the last word is a number.
+fn is_numbered(name: &str) -> bool {
+    let last = name.rsplit(' ').next();
+    last.is_some_and(|word| word.chars().all(char::is_numeric))
 }
 
 /// Whether a text has a past tense with an object: "Redis replaced Postgres", "The team approved
 /// the plan"; not "Features removed in 2.0".
 fn past_with_object(text: &str) -> bool {
     let words: Vec<&str> = text.split_whitespace().collect();
-    words.windows(2).skip(1).any(|pair| {
-        let [verb, object] = pair else { return false };
-        let past = verb.len() > 4 && verb.ends_with("ed") && verb.chars().all(char::is_lowercase);
-        let article = matches!(
-            *object,
-            "the" | "a" | "an" | "our" | "its" | "their" | "all" | "by" | "to"
-        );
-        past && (article || object.starts_with(|c: char| c.is_uppercase() || c.is_numeric()))
-    })
+    let mut pairs = words.windows(2).skip(1);
+    pairs.any(|pair| is_past(pair[0]) && begins_an_object(pair[1]))
+}
+
+fn is_past(verb: &str) -> bool {
+    verb.len() > 4 && verb.ends_with("ed") && verb.chars().all(char::is_lowercase)
+}
+
+fn begins_an_object(word: &str) -> bool {
+    matches!(
+        word,
+        "the" | "a" | "an" | "our" | "its" | "their" | "all" | "by" | "to"
+    ) || word.starts_with(|c: char| c.is_uppercase() || c.is_numeric())
 }
 
 #[cfg(test)]
