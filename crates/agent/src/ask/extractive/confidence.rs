@@ -195,8 +195,11 @@ fn lacks(ranked: &Ranked<'_>, candidate: &Candidate) -> f32 {
     let soft = soft(candidate);
     // Without a model, it is unknown whether another word means the attribute. In code, things have
     // other names.
+    let counted = question
+        .counted
+        .filter(|_| question.kind == QuestionKind::Fact);
     let attribute = question.attribute.filter(|_| !question.wants.code);
-    match attribute.and_then(|at| soft.get(at)) {
+    match attribute.or(counted).and_then(|at| soft.get(at)) {
         Some(there) if *there < ATTRIBUTE => relation + ranked.legible * LACKS_ATTRIBUTE,
         _ => relation,
     }

@@ -344,26 +344,57 @@ pub(super) fn attribute(text: &str) -> Option<&str> {
     let lower: Vec<&str> = lower.iter().map(String::as_str).collect();
     let of = lower.iter().position(|w| holds(ATTRIBUTED, w));
     match lower.as_slice() {
-        ["what", "is" | "was" | "are" | "s", rest @ ..] => {
+        [
+            asking @ ("what" | "when" | "where"),
+            "is" | "was" | "are" | "s",
+            rest @ ..,
+        ] => {
             let owner = rest.iter().position(|w| *w == "s").map_or(0, |at| at + 2);
-            let is_asked = owner > 0 || rest.first() == Some(&"the");
+            let is_asked = owner > 0 || *asking == "what" && rest.first() == Some(&"the");
             let end = match of {
                 Some(of) if of > owner => of,
                 _ if owner > 0 => words.len(),
                 _ => return None,
             };
-            (is_asked && end > owner.max(2) + 1).then(|| words[end - 1])
+            (is_asked && end > owner.max(2) + 1).then(|| telling(&words[owner.max(2)..end]))
         }
         // Words as they are typed for a search: "booking code of the flights".
         [first, ..] if !holds(ASKING, first) && !holds(POLAR, first) => {
             let end = of.filter(|of| (1..=NAMED).contains(of) && lower[*of] == "of")?;
             let before = lower.get(..end)?;
             let asks = before.iter().any(|w| holds(ENGLISH, w));
-            (!asks).then(|| words[end - 1])
+            (!asks).then(|| telling(&words[..end]))
         }
         _ => None,
     }
 }
+
+/// The word of an attribute that tells it from others: "serial" in "serial number", "size" in "shoe
+/// size". A phone number need not be called one.
+fn telling<'t>(attribute: &[&'t str]) -> &'t str {
+    match attribute {
+        [.., before, last] if holds(GENERAL, &last.to_lowercase()) => {
+            let lower = before.to_lowercase();
+            let is_grammar = holds(ENGLISH, &lower) || lower == "s";
+            if is_grammar || holds(PHONE_WORDS, &lower) {
+                last
+            } else {
+                before
+            }
+        }
+        [.., last] => last,
+        [] => "",
+    }
+}
+
+/// Words for attributes of which a thing may have several.
+const GENERAL: WordList = list(DATA, "general");
+
+/// Words before "number" that mean a telephone.
+const PHONE_WORDS: WordList = list(DATA, "phones");
+
+/// Words that say how old something is.
+pub(super) const AGES: WordList = list(DATA, "ages");
 
 /// An attribute has at most this many words.
 const NAMED: usize = 3;

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::calendar;
 use super::constraints;
 use super::cues;
-use super::question::{ParsedQuestion, QuestionKind, Term, Wants};
+use super::question::{Operation, ParsedQuestion, QuestionKind, Term, Wants};
 use super::units::{Form, Unit, leads_in};
 use local_agent_verify::says_nothing_new;
 
@@ -268,11 +268,15 @@ pub(super) fn features(
     }
 }
 
-/// How certainly the unit lacks the requested kind of answer: 2.5 for a row with an empty cell; 1
-/// for a unit without the requested amount, phone number or email address; ½ if the question asks
-/// for a time or length and the unit has another number.
+/// How certainly the unit lacks the requested kind of answer: 2.5 for a row with an empty cell, or
+/// without an age if one is asked for; 1 for a unit without the requested amount, phone number or
+/// email address, or with the name of a day where a person is asked for; ½ if the question asks for
+/// a time or length and the unit has another number.
 fn missing_answer_type(question: &ParsedQuestion, unit: &Unit) -> f32 {
     let wants = question.wants;
+    if question.kind == QuestionKind::Total(Operation::Years) && !says_age(&unit.plain) {
+        return 2.5;
+    }
     if answer_type(question, unit) >= 0.0 {
         return 0.0;
     }
@@ -283,11 +287,25 @@ fn missing_answer_type(question: &ParsedQuestion, unit: &Unit) -> f32 {
         return 2.5;
     }
     match wants.number || wants.extent || wants.price {
+        false if wants.person && has_common_capital(&unit.plain) => 1.0,
         false => 0.0,
         true if wants.extent && has_number(question, &unit.plain) => 0.5,
         true if says_some(unit) => 0.0,
         true => 1.0,
     }
+}
+
+/// Whether the text may say how old something is: it has a word for an age, or a year.
+fn says_age(plain: &str) -> bool {
+    cues::split(&plain.to_lowercase()).any(|word| cues::holds(cues::AGES, word) || is_year(word))
+}
+
+/// Whether a word is a year of the last centuries.
+fn is_year(word: &str) -> bool {
+    word.len() == 4
+        && word
+            .parse()
+            .is_ok_and(|year: u32| (1500..=2100).contains(&year))
 }
 
 /// Whether the unit has a word for an amount without a number.
@@ -565,9 +583,22 @@ fn has_name(question: &ParsedQuestion, plain: &str) -> bool {
 fn is_new_name(question: &ParsedQuestion, word: &str) -> bool {
     let stems = local_agent_index::lexical::terms(word);
     word.starts_with(char::is_uppercase)
+        && !is_common_capital(&word.to_lowercase())
         && stems
             .iter()
             .all(|s| question.terms.iter().all(|t| t.stem != *s))
+}
+
+/// Whether the text has a word with a capital letter that names nobody, except at its beginning.
+fn has_common_capital(plain: &str) -> bool {
+    cues::split(plain)
+        .skip(1)
+        .any(|word| word.starts_with(char::is_uppercase) && is_common_capital(&word.to_lowercase()))
+}
+
+/// Whether a word has a capital letter although it names nobody: days, months, feasts.
+fn is_common_capital(lower: &str) -> bool {
+    cues::month(lower).is_some() || cues::names_day(lower) || cues::holds(cues::NOT_NAMES, lower)
 }
 
 fn has_reason(unit: &Unit) -> bool {

@@ -974,3 +974,36 @@ fn the_title_tells_who_holds_an_office() {
     let got = answer("Who is the deputy conductor?", &[("henrik.md", note)]);
     assert!(got.starts_with("Henrik Vold"), "{got}");
 }
+
+#[test]
+fn an_owners_attribute_is_wanted_in_questions_for_a_time_too() {
+    let note = "# Books\n\nPresent from my sister Elsbeth at Easter 2024.\n";
+    let model = Rated(0.6, &[("birthday", 0.2)]);
+    let question = "When is my sister Elsbeth's birthday?";
+    assert!(!extracted(question, &[("books.md", note)], Some(&model)).certain);
+}
+
+/// "Serial number" was once found in a sentence about a phone number.
+#[test]
+fn the_word_before_number_tells_which_one() {
+    let note = "# Kiln\n\nThe number of the kiln's supplier hangs on the wall.\n";
+    let model = Rated(0.6, &[("serial", 0.2)]);
+    let question = "serial number of the kiln";
+    assert!(!extracted(question, &[("kiln.md", note)], Some(&model)).certain);
+}
+
+#[test]
+fn a_weekday_is_not_the_person_who_was_asked_for() {
+    let note = "# Market\n\nThe market moved: now Friday 27 November, with the brass band.\n";
+    abstains(
+        "Who leads the brass band at the market?",
+        &[("market.md", note)],
+    );
+}
+
+#[test]
+fn an_age_is_no_other_number() {
+    let table =
+        "# Contacts\n\n| Name | Phone |\n| --- | --- |\n| Ottilie Brandt | 01632 960 248 |\n";
+    abstains("How old is Ottilie Brandt?", &[("contacts.md", table)]);
+}
