@@ -105,7 +105,7 @@ pub(super) struct IndexView<'a> {
     hint: Option<&'a str>,
     /// Files in the sources that are not documents, by kind.
     left_out: Vec<KindCount>,
-    /// How the process was confined: `full`, `partial` or another word of the sandbox.
+    /// Whether the system confines the process: `enforced`, `partly` or `absent`.
     confinement: &'static str,
 }
 

@@ -267,3 +267,20 @@ fn inode(meta: &fs::Metadata) -> u64 {
 fn inode(_: &fs::Metadata) -> u64 {
     0
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_question_waits_for_an_engine_but_not_for_ever() {
+        let config = Config::defaults(Path::new("/nowhere")).unwrap();
+        let library = Library::that_stays(&config, None);
+        let lent: Vec<_> = (0..KEPT).map(|_| library.shared.lend()).collect();
+        assert_eq!(hold(&library.shared.engines).lent, KEPT);
+        let own = library.shared.lend();
+        assert_eq!(hold(&library.shared.engines).lent, KEPT + 1);
+        drop((own, lent));
+        assert_eq!(hold(&library.shared.engines).lent, 0);
+    }
+}

@@ -157,10 +157,7 @@ fn failure(error: &TantivyError) -> Failure {
         ) => corrupt(error),
         TantivyError::IoError(io)
         | TantivyError::OpenReadError(OpenReadError::IoError { io_error: io, .. })
-            if matches!(
-                io.kind(),
-                std::io::ErrorKind::InvalidData | std::io::ErrorKind::UnexpectedEof
-            ) =>
+            if is_about_content(io) =>
         {
             corrupt(error)
         }
@@ -190,6 +187,17 @@ fn system_error(error: &TantivyError) -> Option<&std::io::Error> {
         | TantivyError::OpenWriteError(OpenWriteError::IoError { io_error: io, .. })
         | TantivyError::LockFailure(LockError::IoError(io), _) => Some(io),
         _ => None,
+    }
+}
+
+/// Whether the content of a file was refused, and not the access to it. tantivy's readers report
+/// some damages as an error of no kind, which never comes from the system.
+fn is_about_content(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind as Kind;
+    match error.kind() {
+        Kind::InvalidData | Kind::UnexpectedEof => true,
+        Kind::Other => error.raw_os_error().is_none(),
+        _ => false,
     }
 }
 

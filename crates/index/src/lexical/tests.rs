@@ -764,3 +764,12 @@ fn nothing_is_lost_when_many_threads_add_at_once() {
         );
     }
 }
+
+/// A flipped bit in the version of a dictionary was once an error without a way out.
+#[test]
+fn an_error_of_no_kind_is_a_damage_and_one_of_the_system_is_not() {
+    let io = |error| failure(&TantivyError::IoError(std::sync::Arc::new(error))).code;
+    let version = std::io::Error::other("Unsupported sstable version");
+    assert_eq!(io(version), ErrorCode::DbCorrupt);
+    assert_eq!(io(std::io::Error::from_raw_os_error(5)), ErrorCode::DbError);
+}

@@ -397,6 +397,28 @@ mod tests {
         }
     }
 
+    #[test]
+    fn the_log_stays_short_under_heads_of_one_connection() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("durable.sqlite");
+        let mut durable = Durable::open_write(&path).unwrap();
+        for n in 0..500 {
+            let head = Head {
+                ledger: Sha256::of(b"1"),
+                lines: n,
+                bytes: n,
+                sha256: Sha256::of(b"3"),
+            };
+            durable.set_head(dir.path(), &head, "mark", false).unwrap();
+            durable.settle().unwrap();
+            let log = std::fs::metadata(dir.path().join("durable.sqlite-wal"));
+            assert!(log.unwrap().len() < LOG_BYTES + (64 << 10), "{n}");
+        }
+        assert!(durable.is_current());
+        std::fs::rename(&path, dir.path().join("elsewhere.sqlite")).unwrap();
+        assert!(!durable.is_current());
+    }
+
     /// The log once grew with every line of the ledger, and each process that wrote a line read all
     /// of it first.
     #[test]

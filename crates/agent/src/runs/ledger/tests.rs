@@ -301,6 +301,27 @@ fn a_lost_database_is_said_and_not_begun_again_until_somebody_says_so() {
     assert_eq!(state(&ledger).unwrap(), Anchor::Kept);
 }
 
+/// A process keeps the database open between two lines. It must not write the head into a file that
+/// was moved away.
+#[test]
+fn the_head_goes_into_the_file_that_is_there_now() {
+    let (dir, ledger) = world();
+    begin(&ledger).unwrap();
+    let files = ["durable.sqlite", "durable.sqlite-wal", "durable.sqlite-shm"];
+    let other = tempfile::tempdir().unwrap();
+    for file in files {
+        std::fs::rename(dir.path().join(file), other.path().join(file)).unwrap();
+    }
+    for file in files {
+        std::fs::copy(other.path().join(file), dir.path().join(file)).unwrap();
+    }
+    begin(&ledger).unwrap();
+    let durable = Durable::open_read(&dir.path().join(files[0])).unwrap();
+    let heads = durable.unwrap().heads().unwrap();
+    assert_eq!(heads.iter().map(|(_, head)| head.lines).max(), Some(3));
+    assert_eq!(state(&ledger).unwrap(), Anchor::Kept);
+}
+
 #[test]
 fn beside_a_foreign_database_the_ledger_goes_on_and_says_that_nobody_keeps_its_head() {
     let (dir, ledger) = world();
