@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::args::ConfigCommand;
 use super::context::Context;
-use super::output::{count, talk};
+use super::output::{ProblemView, count, talk};
 use local_agent_agent::config::{self, Layer, LayerKind, Setting};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::Sha256;
@@ -107,26 +107,6 @@ pub(super) struct CheckedView<'a> {
     warnings: &'a [String],
     /// The files that were read.
     files: &'a [Layer],
-}
-
-/// A failure as `--json` prints it.
-#[derive(Serialize, JsonSchema)]
-pub(super) struct ProblemView<'a> {
-    /// A stable code: docs/codes.md.
-    error_code: &'static str,
-    error_message: &'a str,
-    /// The command that mends it.
-    hint: Option<&'a str>,
-}
-
-impl<'a> From<&'a Failure> for ProblemView<'a> {
-    fn from(failure: &'a Failure) -> Self {
-        Self {
-            error_code: failure.code.as_str(),
-            error_message: &failure.message,
-            hint: failure.hint.as_deref(),
-        }
-    }
 }
 
 /// What `config trust --json` prints, without the roots.

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::context::Context;
+use super::context::{Context, to_value};
 use super::read::read_text;
 use super::try_it::{config_for, example_vault};
 use super::write::write_whole;
@@ -69,9 +69,10 @@ pub(super) fn run(
     }
     if let Some(file) = out_file {
         let missed = all.iter().filter(|a| !a.caught || a.base_rejected);
-        let lines: String = missed
-            .map(|a| format!("{}\n", serde_json::to_string(a).unwrap_or_default()))
-            .collect();
+        let mut lines = String::new();
+        for attack in missed {
+            lines.push_str(&format!("{}\n", to_value(attack)?));
+        }
         write_whole(&context.environment.cwd.join(file), lines.as_bytes())?;
     }
     let rows = attacks::rows(&all);

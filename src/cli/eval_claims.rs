@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::context::Context;
+use super::context::{Context, to_value};
 use super::read::read_text;
 use super::write::write_whole;
 use local_agent_eval::claims::{self, Claim, ClaimFigures, SUPPORT, Scored};
@@ -50,7 +50,10 @@ pub(super) fn run(
         sets.push((claims, scored));
     }
     if let Some(file) = scores_out {
-        write_whole(&context.environment.cwd.join(file), lines(&sets).as_bytes())?;
+        write_whole(
+            &context.environment.cwd.join(file),
+            lines(&sets)?.as_bytes(),
+        )?;
     }
     let scored: Vec<Scored> = sets.into_iter().map(|(_, scored)| scored).collect();
     let figures = claims::figures(&scored);
@@ -106,7 +109,7 @@ fn name(file: &Path) -> String {
 }
 
 /// One object per claim: set, id, label, every score, every feature.
-fn lines(sets: &[(Vec<Claim>, Scored)]) -> String {
+fn lines(sets: &[(Vec<Claim>, Scored)]) -> Result<String> {
     let mut out = String::new();
     for (claims, scored) in sets {
         for (i, claim) in claims.iter().enumerate() {
@@ -124,9 +127,9 @@ fn lines(sets: &[(Vec<Claim>, Scored)]) -> String {
                     .map(|support| support.features.iter().copied().collect())
                     .unwrap_or_default(),
             };
-            out.push_str(&serde_json::to_string(&line).unwrap_or_default());
+            out.push_str(&to_value(&line)?.to_string());
             out.push('\n');
         }
     }
-    out
+    Ok(out)
 }

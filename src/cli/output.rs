@@ -7,10 +7,11 @@ use std::process::ExitCode;
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::args::ColorWhen;
-use super::config::ProblemView;
 use local_agent_text::error::{ErrorCode, Failure};
 use local_agent_text::types::percent_encode;
 pub(super) use local_agent_text::types::visible;
@@ -178,6 +179,26 @@ static LINK_TEMPLATE: OnceLock<String> = OnceLock::new();
 pub(super) fn set_link_template(template: String) {
     if !template.chars().any(char::is_control) {
         let _ = LINK_TEMPLATE.set(template);
+    }
+}
+
+/// A failure as `--json` prints it.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct ProblemView<'a> {
+    /// A stable code: docs/codes.md.
+    error_code: &'static str,
+    error_message: &'a str,
+    /// The command that mends it.
+    hint: Option<&'a str>,
+}
+
+impl<'a> From<&'a Failure> for ProblemView<'a> {
+    fn from(failure: &'a Failure) -> Self {
+        Self {
+            error_code: failure.code.as_str(),
+            error_message: &failure.message,
+            hint: failure.hint.as_deref(),
+        }
     }
 }
 

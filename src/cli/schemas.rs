@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::answer_view::AnswerView;
 use super::chat::ChatView;
 use super::clean::CleanView;
-use super::config::{CheckedView, ProblemView, SettingsView, TrustedView};
+use super::config::{CheckedView, SettingsView, TrustedView};
 use super::conflicts::ConflictsView;
 use super::doctor::DoctorView;
 use super::embed::EmbedView;
@@ -28,6 +28,7 @@ use super::memory::{
 };
 use super::models::{ModelsView, PulledView, VerifiedView};
 use super::notes::{BacklinksView, LinksView, NotesView, SimilarView, TagsView};
+use super::output::ProblemView;
 use super::query::view::QueryView;
 use super::runs::{HeadView, ListView, PruneView, ReplayView, ShowView, VerifyView};
 use super::serve::ListeningView;
