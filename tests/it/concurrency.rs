@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use local_agent_embed::embedding::QueryVector;
 use local_agent_index::lexical::Query;
-use local_agent_index::retrieval::Mode;
+use local_agent_index::retrieval::{Engine, Mode};
 use local_agent_index::store::{EmbeddingStore, IndexReader};
 use local_agent_index::vectors::Matrix;
 use local_agent_text::types::Fingerprint;
@@ -260,6 +260,49 @@ fn s36_a_second_index_is_refused_at_once_or_waits_its_turn() {
     assert_same(
         &State(world.state()).dump_index(),
         &State(fresh.state()).dump_index(),
+    );
+}
+
+/// A second search finds the sums of documents that the first one kept; both must rank alike.
+#[test]
+fn engines_over_the_same_projections_find_the_same_until_another_index_is_published() {
+    let world = World::with(&[]);
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
+    for note in ["models.md", "reliability.md", "quality.md"] {
+        fs::copy(docs.join(note), world.vault().join(note)).unwrap();
+    }
+    let state = State(world.state());
+    world.ok(&["index"]);
+    world.ok(&["embed"]);
+    let fingerprint = fingerprint();
+    let first = state.engine(Some(&fingerprint)).unwrap();
+    let store = EmbeddingStore::open_read(&state.embeddings_db())
+        .unwrap()
+        .expect("vectors");
+    let inputs = store.inputs(&fingerprint).unwrap();
+    let input = inputs.iter().next().unwrap();
+    let vector = store.vector(&fingerprint, input).unwrap().unwrap();
+    let scores = |engine: &Engine| {
+        let query = Query::plain("reranker files and their checksums");
+        let embed = || Ok(QueryVector::new(vector.clone(), "reranker"));
+        let found = engine.search(&request(&query, Mode::Hybrid, 20), embed);
+        let hits = found.unwrap().hits;
+        assert!(hits.iter().any(|hit| hit.trace.document_likeness.is_some()));
+        let scores = hits.iter().map(|hit| (hit.chunk.id, hit.score.to_bits()));
+        scores.collect::<Vec<_>>()
+    };
+    let beside = || Engine::beside(&state.index_db(), first.projections()).unwrap();
+    let second = beside().expect("the same index");
+    assert_eq!(scores(&first), scores(&second));
+    assert_eq!(
+        scores(&first),
+        scores(&state.engine(Some(&fingerprint)).unwrap())
+    );
+    fs::remove_file(world.vault().join("models.md")).unwrap();
+    world.ok(&["index"]);
+    assert!(
+        beside().is_none(),
+        "the projections of an older index were used"
     );
 }
 

@@ -234,7 +234,7 @@ fn of_index(
         .collect();
     notes.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
     let mut of_note: HashMap<i64, Vec<i64>> = HashMap::new();
-    for (document, chunk) in index.siblings(&first_ids(&first_chunks))? {
+    for (document, chunk) in index.chunks_by_document(&ids)? {
         of_note.entry(document).or_default().push(chunk);
     }
     let chunks = notes
@@ -253,10 +253,6 @@ fn of_index(
 fn day_of_hit(stored: &HashMap<i64, StoredDay>, hit: &Hit) -> Option<Day> {
     let stored = stored.get(&hit.chunk.document_id)?;
     Some(NoteDay::of(&hit.chunk.path, &hit.chunk.title, stored).day)
-}
-
-fn first_ids(hits: &[Hit]) -> Vec<i64> {
-    hits.iter().map(|hit| hit.chunk.id).collect()
 }
 
 /// The values that these passages state.

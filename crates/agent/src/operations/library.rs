@@ -16,7 +16,7 @@ use crate::config::Config;
 use local_agent_embed::embedding::{LazyEmbedder, QueryVector, QuestionEmbedder};
 use local_agent_embed::models::RerankerFiles;
 use local_agent_index::lexical;
-use local_agent_index::retrieval::{Engine, SharedReranker};
+use local_agent_index::retrieval::{Engine, Projections, SharedReranker};
 use local_agent_index::vectors;
 use local_agent_text::error::{Failure, Result};
 use local_agent_text::types::Fingerprint;
@@ -56,6 +56,8 @@ struct Engines {
     idle: Vec<Opened>,
     /// How many questions use one now.
     lent: usize,
+    /// The projections that were opened last, and the state of the disk just before.
+    newest: Option<(Seen, Arc<Projections>)>,
 }
 
 /// An engine that is lent to one question, and is given back at its end.
@@ -207,13 +209,29 @@ impl Library {
         {
             return Ok(idle);
         }
+        if let Some(engine) = self.beside_another(&seen)? {
+            return Ok(Opened { engine, seen });
+        }
         let engine = Engine::open(
             &self.shared.index_db,
             &self.shared.lexical_dir,
             &self.shared.vectors_dir,
             fingerprint.as_ref(),
         )?;
+        if self.shared.keeps {
+            let newest = (seen.clone(), Arc::clone(engine.projections()));
+            hold(&self.shared.engines).newest = Some(newest);
+        }
         Ok(Opened { engine, seen })
+    }
+
+    /// An engine over projections that are open already, if they are those on the disk.
+    fn beside_another(&self, seen: &Seen) -> Result<Option<Engine>> {
+        let newest = hold(&self.shared.engines).newest.clone();
+        match newest.filter(|(of, _)| of == seen) {
+            Some((_, projections)) => Engine::beside(&self.shared.index_db, &projections),
+            None => Ok(None),
+        }
     }
 
     /// A value that changes whenever another engine would see other data.

@@ -1,9 +1,7 @@
 //! Finds adjacent words of a question, and checks whether they are adjacent in a text.
 
-use std::collections::HashSet;
-
 use local_agent_text::language::Language;
-use local_agent_text::language::tokenize::{Token, with_analyzer};
+use local_agent_text::language::tokenize::with_analyzer;
 
 use super::question_words::searched_words;
 use super::{Query, Reader};
@@ -11,7 +9,8 @@ use super::{Query, Reader};
 /// The pairs of adjacent stems of a query. Stop words and question words are skipped.
 #[derive(Default)]
 pub struct Neighbours {
-    pairs: HashSet<(String, String)>,
+    /// Each pair once.
+    pairs: Vec<(String, String)>,
 }
 
 impl Reader {
@@ -24,13 +23,13 @@ impl Reader {
 impl Neighbours {
     /// The pairs of a query. `languages` are the languages of the index besides English.
     fn of(query: &Query, languages: &[Language]) -> Self {
-        let mut pairs = HashSet::new();
+        let mut pairs = Vec::new();
         let words = searched_words(query, languages);
         for text in std::iter::once(&words).chain(&query.phrases) {
-            each_pair(text, |a, b| {
-                pairs.insert((a.to_owned(), b.to_owned()));
-            });
+            each_pair(text, |a, b| pairs.push((a.to_owned(), b.to_owned())));
         }
+        pairs.sort_unstable();
+        pairs.dedup();
         Self { pairs }
     }
 
@@ -41,31 +40,32 @@ impl Neighbours {
 
     /// The share of the pairs that are adjacent in `text`, 0 to 1; 0 without pairs.
     pub fn share_in(&self, text: &str) -> f32 {
-        let mut found = HashSet::new();
+        let mut found = vec![false; self.pairs.len()];
         each_pair(text, |a, b| {
-            found.extend(self.pairs.iter().find(|pair| pair.0 == a && pair.1 == b));
+            let at = self
+                .pairs
+                .iter()
+                .position(|pair| pair.0 == a && pair.1 == b);
+            if let Some(at) = at {
+                found[at] = true;
+            }
         });
-        found.len() as f32 / self.pairs.len().max(1) as f32
+        let count = found.iter().filter(|found| **found).count();
+        count as f32 / self.pairs.len().max(1) as f32
     }
 }
 
 /// Passes every two adjacent stems of `text` to `take`, skipping stop words.
 fn each_pair(text: &str, mut take: impl FnMut(&str, &str)) {
     let mut last = String::new();
-    let mut pair_up = |token: Token<'_>| {
-        let Token::Word {
-            stem, stop: false, ..
-        } = token
-        else {
-            return;
-        };
+    let mut pair_up = |stem: &str| {
         if !last.is_empty() {
             take(&last, stem);
         }
         last.clear();
         last.push_str(stem);
     };
-    with_analyzer(|analyzer| analyzer.analyze(text, &mut pair_up));
+    with_analyzer(|analyzer| analyzer.each_content_stem(text, &mut pair_up));
 }
 
 #[cfg(test)]

@@ -6,19 +6,21 @@
 //! one answer come from one read transaction.
 
 mod chance;
+mod document_sums;
 mod filters;
 mod fuse;
 mod legibility;
 mod listing;
 mod pack;
+mod projections;
 mod refine;
 mod rerank;
 mod shown;
 mod similar;
 
-use std::cell::OnceCell;
 use std::collections::HashSet;
 use std::path::Path;
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -29,7 +31,7 @@ use crate::store::{self, ChunkRecord, Database, IndexReader};
 use crate::vectors::{self, Matrix};
 use local_agent_embed::embedding::QueryVector;
 use local_agent_text::error::{ErrorCode, Failure, Result};
-use local_agent_text::types::{CommitId, Fingerprint, IdSet, RelPath, SourceName};
+use local_agent_text::types::{Fingerprint, IdSet, RelPath, SourceName};
 
 use fuse::VectorSide;
 use legibility::Pieces;
@@ -37,6 +39,7 @@ use legibility::Pieces;
 pub use chance::by_vectors;
 pub use fuse::Trace;
 pub use pack::{PackLimits, Packed, pack};
+pub use projections::Projections;
 pub use rerank::{RerankEnd, Reranked, SharedReranker, with_reranked};
 pub use shown::{keep_shown, with_spare};
 
@@ -175,19 +178,7 @@ struct AskedVector {
 /// An index with its projections, in the state in which it was opened.
 pub struct Engine {
     index: IndexReader,
-    /// The newest commit at that time.
-    commit: Option<CommitId>,
-    lexical: Option<lexical::Reader>,
-    matrix: Option<Matrix>,
-    stale: Vec<Stale>,
-    /// Chunks that have a vector; computed on first use.
-    with_vector: OnceCell<IdSet>,
-    /// The profile of the matrix's cosines.
-    profile: Option<Profile>,
-    /// Letters and word pieces of some chunks.
-    pieces: OnceCell<Pieces>,
-    /// Computed on first use.
-    coverage: OnceCell<Coverage>,
+    projections: Arc<Projections>,
 }
 
 /// Number of chunks whose letters and word pieces show how well a model can read the index.
@@ -210,7 +201,9 @@ impl Engine {
             let opened = Self::open_once(index_db, lexical_dir, vectors_dir, fingerprint);
             // If another index was swapped in meanwhile, the projections opened later do not belong
             // to the index opened first.
-            let whole = opened.as_ref().is_ok_and(|engine| engine.stale.is_empty());
+            let whole = opened
+                .as_ref()
+                .is_ok_and(|engine| engine.stale().is_empty());
             if whole || store::identity(index_db) == begun {
                 return opened;
             }
@@ -225,41 +218,27 @@ impl Engine {
         fingerprint: Option<&Fingerprint>,
     ) -> Result<Self> {
         let index = IndexReader::required(index_db)?;
-        let commit = index.commit_id()?;
-        let mut stale = Vec::new();
-        let lexical = lexical::Reader::open_for(lexical_dir, commit)?;
-        match &lexical {
-            None => stale.push(Stale {
-                what: "lexical",
-                why: "there is no lexical projection, so words are not searched".to_owned(),
-                fix: "local-agent index",
-            }),
-            Some(reader) if reader.stamp().map(|stamp| stamp.index_commit) != commit => {
-                stale.push(Stale {
-                    what: "lexical",
-                    why: "the lexical projection was made from another state of the index"
-                        .to_owned(),
-                    fix: "local-agent index",
-                });
-            }
-            Some(_) => {}
-        }
-        let (with_vector, pieces, coverage) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
-        let mut engine = Self {
+        let projections = Projections::open(&index, lexical_dir, vectors_dir, fingerprint)?;
+        Ok(Self {
             index,
-            commit,
-            lexical,
-            matrix: None,
-            stale,
-            with_vector,
-            profile: None,
-            pieces,
-            coverage,
-        };
-        if let Some(fingerprint) = fingerprint {
-            engine.open_matrix(vectors_dir, fingerprint)?;
-        }
-        Ok(engine)
+            projections: Arc::new(projections),
+        })
+    }
+
+    /// Another engine over the same projections, for another thread: only the database is opened
+    /// again. `None`: another index was published since these projections were opened.
+    pub fn beside(index_db: &Path, projections: &Arc<Projections>) -> Result<Option<Self>> {
+        let index = IndexReader::required(index_db)?;
+        let is_same = index.commit_id()? == projections.commit;
+        Ok(is_same.then(|| Self {
+            index,
+            projections: Arc::clone(projections),
+        }))
+    }
+
+    /// What other engines can share, see [`Self::beside`].
+    pub fn projections(&self) -> &Arc<Projections> {
+        &self.projections
     }
 
     /// Ends the read transaction, so that an engine kept between questions does not block the
@@ -271,33 +250,7 @@ impl Engine {
     /// Begins a new read transaction. `false`: a new index was published since this engine was
     /// opened, so another engine must be opened.
     pub fn resume(&self) -> Result<bool> {
-        Ok(self.index.begin_again()? == self.commit)
-    }
-
-    fn open_matrix(&mut self, dir: &Path, fingerprint: &Fingerprint) -> Result<()> {
-        let mut stale = |why: &str| {
-            self.stale.push(Stale {
-                what: "vectors",
-                why: why.to_owned(),
-                fix: "local-agent embed",
-            });
-        };
-        match Matrix::open(dir)? {
-            None => stale("nothing was embedded yet, so meaning is not searched"),
-            Some(matrix) if matrix.stamp().fingerprint != *fingerprint => {
-                stale(
-                    "the vectors were made by another model or another way of embedding, so they are not searched",
-                );
-            }
-            Some(matrix) => {
-                if Some(matrix.stamp().index_commit) != self.index.commit_id()? {
-                    stale("the vectors were made from another state of the index");
-                }
-                self.profile = Some(Profile::of_matrix(dir, &matrix)?);
-                self.matrix = Some(matrix);
-            }
-        }
-        Ok(())
+        Ok(self.index.begin_again()? == self.projections.commit)
     }
 
     /// The index that all rows are read from.
@@ -307,17 +260,17 @@ impl Engine {
 
     /// The lexical projection, if there is one.
     pub fn lexical(&self) -> Option<&lexical::Reader> {
-        self.lexical.as_ref()
+        self.projections.lexical.as_ref()
     }
 
     /// Projections that are stale.
     pub fn stale(&self) -> &[Stale] {
-        &self.stale
+        &self.projections.stale
     }
 
     /// Whether there are vectors to search.
     pub fn has_vectors(&self) -> bool {
-        self.matrix.is_some()
+        self.projections.matrix.is_some()
     }
 
     /// Searches. `embed` returns the query's vector and is called only if vectors are searched.
@@ -351,10 +304,13 @@ impl Engine {
         let chunks = self.chunk_scope(request, documents.as_ref())?;
         let sides = self.both(request, documents.as_ref(), chunks.as_ref(), embed)?;
         let top_cosine = sides.vectors.first().map(|hit| hit.score);
-        let with_vector = self.with_vector.get_or_init(|| self.vector_ids().collect());
+        let with_vector = self
+            .projections
+            .with_vector
+            .get_or_init(|| self.vector_ids().collect());
         let vectors = VectorSide {
             hits: &sides.vectors,
-            profile: self.profile.as_ref(),
+            profile: self.projections.profile.as_ref(),
             legibility: self.legibility(sides.question.as_ref().map(|asked| &asked.question))?,
         };
         let mut fused = fuse::fuse(request, &sides.words, vectors, |chunk_id| {
@@ -377,7 +333,7 @@ impl Engine {
         Ok(Found {
             hits,
             coverage: self.coverage()?,
-            stale: self.stale.clone(),
+            stale: self.projections.stale.clone(),
             vectors_without_say,
             top_cosine,
             is_relevant,
@@ -390,7 +346,11 @@ impl Engine {
     /// How well the model can read the question and the index, 0 to 1. Also 0 if the measured
     /// profile shows that it cannot distinguish texts.
     fn legibility(&self, question: Option<&QueryVector>) -> Result<f32> {
-        let tells_apart = self.profile.as_ref().is_none_or(Profile::tells_apart);
+        let tells_apart = self
+            .projections
+            .profile
+            .as_ref()
+            .is_none_or(Profile::tells_apart);
         match question {
             _ if !tells_apart => Ok(0.0),
             Some(question) if question.pieces.is_some() => {
@@ -402,10 +362,11 @@ impl Engine {
 
     /// Letters and word pieces of a sample of the index.
     fn pieces(&self) -> Result<Pieces> {
-        if let Some(counted) = self.pieces.get() {
+        if let Some(counted) = self.projections.pieces.get() {
             return Ok(*counted);
         }
         let sample = self
+            .projections
             .matrix
             .as_ref()
             .map(|matrix| matrix.sample_ids(READ_FOR_LEGIBILITY));
@@ -414,20 +375,22 @@ impl Engine {
             .iter()
             .map(|(text, tokens)| Pieces::of(text, *tokens))
             .fold(Pieces::default(), Pieces::with);
-        Ok(*self.pieces.get_or_init(|| all))
+        Ok(*self.projections.pieces.get_or_init(|| all))
     }
 
     /// Sets the chance of every hit and returns the floor.
     fn rate(&self, mode: Mode, hits: &mut [Hit]) -> f32 {
         let own = self
+            .projections
             .profile
             .as_ref()
             .and_then(|profile| profile.calibration.clone());
         let judge = chance::Judge {
             calibration: &own.unwrap_or_else(default_calibration),
             mode,
-            has_words: self.lexical.is_some(),
+            has_words: self.projections.lexical.is_some(),
             across_languages: self
+                .projections
                 .profile
                 .as_ref()
                 .is_some_and(|profile| !profile.latin_only),
@@ -438,7 +401,7 @@ impl Engine {
     /// Why a hybrid search of this index ignores the vectors; `None` if it uses them, or if the
     /// index has none.
     pub fn vectors_without_say(&self) -> Result<Option<String>> {
-        let Some(profile) = &self.profile else {
+        let Some(profile) = &self.projections.profile else {
             return Ok(None);
         };
         if !profile.tells_apart() {
@@ -460,12 +423,16 @@ impl Engine {
 
     /// The profile of the model whose vectors are searched.
     pub fn profile(&self) -> Option<&Profile> {
-        self.profile.as_ref()
+        self.projections.profile.as_ref()
     }
 
     /// The chunks that have a vector, in matrix order.
     fn vector_ids(&self) -> impl Iterator<Item = i64> + '_ {
-        self.matrix.iter().flat_map(Matrix::rows).map(|(id, _)| id)
+        self.projections
+            .matrix
+            .iter()
+            .flat_map(Matrix::rows)
+            .map(|(id, _)| id)
     }
 
     /// Searches words and vectors at once: words on a separate thread while the question is
@@ -477,8 +444,8 @@ impl Engine {
         chunks: Option<&IdSet>,
         embed: impl FnOnce() -> Result<QueryVector>,
     ) -> Result<Sides> {
-        let reader = self.lexical.as_ref();
-        if self.matrix.is_none() || request.mode != Mode::Hybrid {
+        let reader = self.projections.lexical.as_ref();
+        if self.projections.matrix.is_none() || request.mode != Mode::Hybrid {
             let words = by_words(reader, request, documents)?;
             let (vectors, question) = self.by_vectors(request, chunks, embed)?;
             return Ok(Sides {
@@ -508,7 +475,7 @@ impl Engine {
         chunks: Option<&IdSet>,
         embed: impl FnOnce() -> Result<QueryVector>,
     ) -> Result<(Vec<vectors::VectorHit>, Option<AskedVector>)> {
-        match &self.matrix {
+        match &self.projections.matrix {
             Some(matrix) if request.mode != Mode::Lexical => {
                 let question = embed()?;
                 let neutral = self.neutral(&question.vector);
@@ -530,6 +497,7 @@ impl Engine {
     /// The question's vector without its language, if the index is in several languages.
     fn neutral(&self, question: &[f32]) -> NeutralQuestion {
         let languages = self
+            .projections
             .profile
             .as_ref()
             .and_then(|profile| profile.languages.as_ref());
@@ -551,9 +519,10 @@ impl Engine {
             .transpose()?;
         let query = request.query;
         let Some(reader) = self
+            .projections
             .lexical
             .as_ref()
-            .filter(|_| self.matrix.is_some() && request.mode != Mode::Lexical)
+            .filter(|_| self.projections.matrix.is_some() && request.mode != Mode::Lexical)
         else {
             return Ok(scope);
         };
@@ -637,7 +606,7 @@ impl Engine {
 
     /// How many of these chunks have a vector.
     pub fn embedded_among(&self, chunks: &IdSet) -> u64 {
-        if self.matrix.is_none() {
+        if self.projections.matrix.is_none() {
             return 0;
         }
         self.vector_ids().filter(|id| chunks.contains(*id)).count() as u64
@@ -645,13 +614,15 @@ impl Engine {
 
     /// How much of the index the vector side covers.
     pub fn coverage(&self) -> Result<Coverage> {
-        if let Some(counted) = self.coverage.get() {
+        if let Some(counted) = self.projections.coverage.get() {
             return Ok(*counted);
         }
         let chunks = self.index.chunk_count()?;
-        let embedded = match &self.matrix {
+        let embedded = match &self.projections.matrix {
             None => 0,
-            Some(matrix) if Some(matrix.stamp().index_commit) == self.commit => matrix.len(),
+            Some(matrix) if Some(matrix.stamp().index_commit) == self.projections.commit => {
+                matrix.len()
+            }
             // A search ignores vectors of deleted chunks.
             Some(_) => {
                 let chunks = self.index.all_chunk_ids()?;
@@ -659,7 +630,7 @@ impl Engine {
             }
         };
         // All reads between two transactions see the same commit, see `resume`.
-        Ok(*self.coverage.get_or_init(|| Coverage {
+        Ok(*self.projections.coverage.get_or_init(|| Coverage {
             chunks,
             embedded: embedded as u64,
         }))

@@ -2,13 +2,14 @@
 //! chunks, and whether adjacent words of the question are adjacent in the chunk.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use foldhash::fast::RandomState;
 
 use super::fuse::{Candidate, VectorSide, sort};
 use super::{Engine, Request};
 use crate::profile::NeutralQuestion;
-use crate::vectors::Matrix;
+use crate::vectors::{Matrix, VectorSum};
 use local_agent_text::error::Result;
 
 /// How many of the best chunks are compared with their documents.
@@ -43,15 +44,14 @@ impl Engine {
         vectors: VectorSide<'_>,
         candidates: &mut [Candidate],
     ) -> Result<()> {
-        let Some(matrix) = &self.matrix else {
+        let Some(matrix) = &self.projections.matrix else {
             return Ok(());
         };
         let (head, tail) = candidates.split_at_mut(candidates.len().min(HEAD));
         let ids: Vec<i64> = head.iter().map(|candidate| candidate.chunk_id).collect();
-        let siblings = self.index.siblings(&ids)?;
-        let documents: DocumentOf = siblings.iter().map(|(doc, chunk)| (*chunk, *doc)).collect();
+        let documents = self.index.documents_of(&ids)?;
         if !vectors.hits.is_empty() {
-            let means = document_likeness(matrix, question, vectors, &siblings)?;
+            let means = self.document_likeness(matrix, question, vectors, &documents)?;
             mix_documents(head, &documents, &means);
         }
         for candidate in head.iter_mut() {
@@ -74,7 +74,7 @@ impl Engine {
         documents: &DocumentOf,
         head: &mut [Candidate],
     ) -> Result<()> {
-        let reader = self.lexical.as_ref();
+        let reader = self.lexical();
         let pairs = reader.map(|reader| reader.neighbours(request.query));
         let pairs = pairs.unwrap_or_default();
         let mut seen: HashSet<i64, RandomState> = HashSet::default();
@@ -99,33 +99,60 @@ impl Engine {
         }
         Ok(())
     }
-}
 
-/// The likeness of the mean of each document with several chunks.
-fn document_likeness(
-    matrix: &Matrix,
-    question: &NeutralQuestion,
-    vectors: VectorSide<'_>,
-    siblings: &[(i64, i64)],
-) -> Result<HashMap<i64, f32, RandomState>> {
-    let documents: Vec<&[(i64, i64)]> = siblings
-        .chunk_by(|a, b| a.0 == b.0)
-        .filter(|chunks| chunks.len() > 1)
-        .collect();
-    let groups: Vec<Vec<i64>> = documents
-        .iter()
-        .map(|chunks| chunks.iter().take(MOST_CHUNKS).map(|(_, id)| *id).collect())
-        .collect();
-    let groups: Vec<&[i64]> = groups.iter().map(Vec::as_slice).collect();
-    let cosines = matrix.cosines_of_means(&question.vector, &groups)?;
-    let found = documents
-        .iter()
-        .zip(cosines)
-        .filter_map(|(chunks, cosine)| {
-            let (document, _) = chunks.first()?;
-            Some((*document, vectors.likeness(question.cosine(cosine?))))
-        });
-    Ok(found.collect())
+    /// The likeness of the mean of each document with several chunks.
+    fn document_likeness(
+        &self,
+        matrix: &Matrix,
+        question: &NeutralQuestion,
+        vectors: VectorSide<'_>,
+        documents: &DocumentOf,
+    ) -> Result<HashMap<i64, f32, RandomState>> {
+        let mut ids: Vec<i64> = documents.values().copied().collect();
+        ids.sort_unstable();
+        ids.dedup();
+        let sums = self.document_sums(matrix, &ids)?;
+        let cosines = VectorSum::cosines(&question.vector, sums.iter().map(|(_, sum)| &**sum))?;
+        let found = sums
+            .iter()
+            .zip(cosines)
+            .filter_map(|((document, _), cosine)| {
+                Some((*document, vectors.likeness(question.cosine(cosine?))))
+            });
+        Ok(found.collect())
+    }
+
+    /// The sums of the vectors of those of these documents that have several chunks.
+    fn document_sums(
+        &self,
+        matrix: &Matrix,
+        documents: &[i64],
+    ) -> Result<Vec<(i64, Arc<VectorSum>)>> {
+        let kept = &self.projections.document_sums;
+        let (mut sums, missing) = kept.of(documents);
+        if missing.is_empty() {
+            return Ok(sums);
+        }
+        let chunks = self.index.chunks_by_document(&missing)?;
+        let several: Vec<(i64, Vec<i64>)> = chunks
+            .chunk_by(|a, b| a.0 == b.0)
+            .filter(|chunks| chunks.len() > 1)
+            .map(|chunks| {
+                let ids = chunks.iter().take(MOST_CHUNKS).map(|(_, id)| *id);
+                (chunks[0].0, ids.collect())
+            })
+            .collect();
+        let groups: Vec<Vec<i64>> = several.iter().map(|(_, ids)| ids.clone()).collect();
+        let new = matrix.sums_of(&groups).into_iter().map(Arc::new);
+        let new: Vec<_> = several
+            .iter()
+            .map(|(document, _)| *document)
+            .zip(new)
+            .collect();
+        kept.keep(&missing, &new);
+        sums.extend(new);
+        Ok(sums)
+    }
 }
 
 /// Mixes the likeness of each candidate with that of its document, and scales the results again.

@@ -14,7 +14,7 @@ impl Engine {
     /// # Errors
     /// `PHASE2_QUERY_ERROR` when there are no vectors, or none for this document.
     pub fn similar(&self, document_id: i64, limit: usize) -> Result<Vec<(ChunkRecord, f32)>> {
-        let Some(matrix) = &self.matrix else {
+        let Some(matrix) = &self.projections.matrix else {
             return Err(missing_vectors("there are no vectors to compare"));
         };
         let own = self.index.chunks_of(&IdSet::from_iter([document_id]))?;

@@ -1,6 +1,7 @@
 //! Reads `index.sqlite`: all rows of one answer come from one read transaction.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::hash::BuildHasher;
 use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
@@ -367,17 +368,30 @@ impl IndexReader {
         Ok(set)
     }
 
-    /// All chunks of every document that contains one of these chunks: document, then chunk, by row
-    /// id.
-    pub fn siblings(&self, chunks: &[i64]) -> Result<Vec<(i64, i64)>> {
-        let sql = "SELECT document_id, id FROM chunks WHERE document_id IN
-                 (SELECT document_id FROM chunks WHERE id IN (SELECT value FROM json_each(?1)))
-             ORDER BY document_id, id";
+    /// Chunk → its document, for those of these chunks that exist.
+    pub fn documents_of<S: BuildHasher + Default>(
+        &self,
+        chunks: &[i64],
+    ) -> Result<HashMap<i64, i64, S>> {
+        let sql = "SELECT id, document_id FROM chunks
+             WHERE id IN (SELECT value FROM json_each(?1))";
         let mut statement = self.conn.prepare_cached(sql)?;
-        let ids: Vec<String> = chunks.iter().map(i64::to_string).collect();
-        let rows = statement.query_map([format!("[{}]", ids.join(","))], |row| {
+        let rows = statement.query_map([serde_json::Value::from(chunks).to_string()], |row| {
             Ok((row.get(0)?, row.get(1)?))
         })?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// All chunks of these documents: document, then chunk, ordered by both row ids.
+    pub fn chunks_by_document(&self, documents: &[i64]) -> Result<Vec<(i64, i64)>> {
+        let sql = "SELECT document_id, id FROM chunks
+             WHERE document_id IN (SELECT value FROM json_each(?1))
+             ORDER BY document_id, id";
+        let mut statement = self.conn.prepare_cached(sql)?;
+        let rows = statement
+            .query_map([serde_json::Value::from(documents).to_string()], |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 

@@ -26,6 +26,7 @@ mod quant;
 mod scan;
 mod segment;
 mod similar;
+mod sums;
 mod tombstones;
 mod writer;
 
@@ -42,6 +43,7 @@ use local_agent_text::types::{ChunkKey, CommitId, Fingerprint};
 pub use kernels::Kernel;
 pub use manifest::FILE as MANIFEST_FILE;
 pub use matrix::Matrix;
+pub use sums::VectorSum;
 pub use writer::VectorWriter;
 
 /// The largest number of dimensions a matrix may have. Far above any embedding model; it keeps

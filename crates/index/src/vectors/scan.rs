@@ -5,11 +5,8 @@
 //! distribution of rows over segments nor on threads.
 
 use std::cmp::Ordering;
-use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::OnceLock;
-
-use foldhash::fast::RandomState;
 
 use super::kernels::Kernel;
 use super::quant::{self, QuantQuery};
@@ -247,39 +244,6 @@ impl Matrix {
             .collect()
     }
 
-    /// The cosine of `query` and the mean of the rows of each group of chunk ids; `None` for a
-    /// group without rows, or whose rows cancel each other out. `PHASE2_QUERY_ERROR` as in
-    /// [`Self::search`].
-    pub fn cosines_of_means(&self, query: &[f32], groups: &[&[i64]]) -> Result<Vec<Option<f32>>> {
-        let norm = check_query(query, self.stamp().dim)?;
-        let places = self.places(groups);
-        let (mut halves, mut vector) = (Vec::new(), Vec::new());
-        let mut mean_of = |group: &&[i64]| {
-            let mut sum = vec![0.0; self.stamp().dim];
-            let rows = group.iter().filter_map(|id| places.get(id));
-            for (segment, row) in rows {
-                quant::read_halves(segment.halves(*row), &mut halves, &mut vector);
-                sum.iter_mut().zip(&vector).for_each(|(sum, x)| *sum += x);
-            }
-            let cosine = quant::dot(query, &sum) / (norm * quant::norm(&sum));
-            cosine.is_finite().then(|| cosine.clamp(-1.0, 1.0) as f32)
-        };
-        Ok(groups.iter().map(&mut mean_of).collect())
-    }
-
-    /// The positions of the rows of these chunks.
-    fn places(&self, groups: &[&[i64]]) -> HashMap<i64, (&Segment, usize), RandomState> {
-        let mut places = HashMap::default();
-        for segment in &self.segments {
-            for id in groups.iter().copied().flatten() {
-                if let Some(row) = segment.row_of(*id) {
-                    places.insert(*id, (segment, row));
-                }
-            }
-        }
-        places
-    }
-
     /// The live rows with the smallest keys, ordered by key. Keys are hashes, so they say nothing
     /// about the vectors.
     fn with_smallest_keys(&self, most: usize) -> Vec<(ChunkKey, &Segment, usize)> {
@@ -412,7 +376,7 @@ fn in_parallel<P: Sync, R: Send>(
 }
 
 /// The length of the query; fails if the query is unusable.
-fn check_query(query: &[f32], dim: usize) -> Result<f64> {
+pub(super) fn check_query(query: &[f32], dim: usize) -> Result<f64> {
     if query.len() != dim {
         return refused_query(format!(
             "The query's vector has {} dimensions where the matrix has {dim}.",

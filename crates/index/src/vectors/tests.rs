@@ -254,12 +254,13 @@ fn the_cosine_of_a_mean_is_that_of_the_rows_it_was_taken_of() {
     let dir = tempfile::tempdir().unwrap();
     let matrix = rebuilt(dir.path(), 300, 32);
     let query = unit(9_999, 32);
-    let groups: [&[i64]; 4] = [&[7], &[3, 250, 12], &[], &[5_000]];
-    let found = matrix.cosines_of_means(&query, &groups).unwrap();
+    let groups = [vec![7], vec![3, 250, 12], vec![], vec![5_000]];
+    let sums = matrix.sums_of(&groups);
+    let found = VectorSum::cosines(&query, sums.iter()).unwrap();
     assert_eq!(found[2..], [None, None]);
     for (group, found) in groups.iter().zip(&found).take(2) {
         let mut sum = vec![0.0; 32];
-        for id in *group {
+        for id in group {
             let row = unit(*id as u64 as _, 32);
             sum.iter_mut().zip(row).for_each(|(sum, x)| *sum += x);
         }

@@ -5,8 +5,10 @@
 //! stemmer of its script); identifiers, versions, hyphenated words and paths both whole and in
 //! parts; scripts written without spaces as single characters (exact) and as pairs (stem).
 
+use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use foldhash::fast::RandomState;
 use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::is_combining_mark;
 
@@ -22,6 +24,12 @@ pub const MAX_TERM_BYTES: usize = 96;
 /// Maximum length in bytes of a path that is also indexed as a whole. Longer ones would fill the
 /// dictionary, and nobody types them; they are only split into names and words.
 const MAX_PATH_BYTES: usize = 32;
+
+/// Maximum length in bytes of a run whose stems are cached. Longer runs rarely occur twice.
+const MAX_CACHED_RUN: usize = 32;
+
+/// The cache of runs is cleared when it has more than this, which bounds memory for any input.
+const MAX_CACHED_RUNS: usize = 30_000;
 
 /// The separators at which a run is split, from the outside in: a path into names, a name into
 /// terms, a term into words. Words are also split at changes of case.
@@ -73,6 +81,8 @@ pub struct Analyzer {
     whole: String,
     lower: String,
     pieces: Vec<RunPiece>,
+    /// Run → the stems of its words that are not stop words, each followed by a line feed.
+    content_stems: HashMap<Box<str>, Box<str>, RandomState>,
 }
 
 /// A part of a run without connectors: `start..end` in bytes.
@@ -101,6 +111,42 @@ impl Analyzer {
             self.run(run, emit);
             rest = after;
         }
+    }
+
+    /// Passes the stem of every word of `text` that is not a stop word to `take`, in order: those of
+    /// [`Token::Word`]. Running text consists mostly of the same few thousand runs, so each run is
+    /// analysed once.
+    pub fn each_content_stem(&mut self, text: &str, take: &mut dyn FnMut(&str)) {
+        let mut rest = text;
+        while let Some((run, after)) = next_run(rest) {
+            rest = after;
+            if let Some(stems) = self.content_stems.get(run) {
+                each_line(stems, take);
+                continue;
+            }
+            let stems = self.content_stems_of(run);
+            each_line(&stems, take);
+            if run.len() <= MAX_CACHED_RUN {
+                if self.content_stems.len() >= MAX_CACHED_RUNS {
+                    self.content_stems.clear();
+                }
+                self.content_stems.insert(run.into(), stems.into());
+            }
+        }
+    }
+
+    fn content_stems_of(&mut self, run: &str) -> String {
+        let mut stems = String::new();
+        self.run(run, &mut |token| {
+            if let Token::Word {
+                stem, stop: false, ..
+            } = token
+            {
+                stems.push_str(stem);
+                stems.push('\n');
+            }
+        });
+        stems
     }
 
     /// The stem of a word (lower case) in a language, with its mark.
@@ -237,6 +283,12 @@ impl Analyzer {
             joined,
         });
         self.whole = whole;
+    }
+}
+
+fn each_line(lines: &str, take: &mut dyn FnMut(&str)) {
+    for line in lines.split_terminator('\n') {
+        take(line);
     }
 }
 
@@ -597,7 +649,31 @@ mod tests {
         assert!(exact("-- ... :: // ' _ # ++ @ & \u{200d} \u{301}").is_empty());
     }
 
+    /// The stems of the content words of `text`, without the cache.
+    fn content_stems(text: &str) -> Vec<String> {
+        let mut stems = Vec::new();
+        Analyzer::default().analyze(text, &mut |token| {
+            if let Token::Word {
+                stem, stop: false, ..
+            } = token
+            {
+                stems.push(stem.to_owned());
+            }
+        });
+        stems
+    }
+
     proptest! {
+        #[test]
+        fn cached_stems_are_those_that_would_be_computed(texts in prop::collection::vec("[aBt9é水_./:'@&\\\\+# -]{0,24}", 0..6)) {
+            let mut analyzer = Analyzer::default();
+            for text in texts.iter().chain(&texts) {
+                let mut stems = Vec::new();
+                analyzer.each_content_stem(text, &mut |stem| stems.push(stem.to_owned()));
+                prop_assert_eq!(stems, content_stems(text));
+            }
+        }
+
         #[test]
         fn any_text_gives_clean_terms(text in any::<String>()) {
             let (exact, stems) = forms(&text);
