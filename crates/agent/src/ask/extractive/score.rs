@@ -533,7 +533,8 @@ fn measures_extent(word: &str) -> bool {
     })
 }
 
-/// Whether the text has a number that is not in the question and is not the year or day of a date.
+/// Whether the text has a number that is not in the question, is not the year or day of a date, and
+/// is not an ordinal (`23rd`).
 fn has_number(question: &ParsedQuestion, plain: &str) -> bool {
     let asked = |n: &str| question.terms.iter().any(|t| t.stem == n);
     let words: Vec<&str> = plain.split_whitespace().collect();
@@ -541,6 +542,7 @@ fn has_number(question: &ParsedQuestion, plain: &str) -> bool {
         .iter()
         .enumerate()
         .filter(|(at, word)| !is_date(word, words.get(at + 1).copied()))
+        .filter(|(at, word)| !is_ordinal(word) && !is_day_of_month(&words, *at))
         .flat_map(|(_, word)| word.split(|c: char| !c.is_ascii_digit()))
         .any(|d| !d.is_empty() && !asked(d));
     digits
@@ -558,6 +560,33 @@ fn is_date(word: &str, next: Option<&str>) -> bool {
     let number = bare.parse::<u32>();
     let is_year = bare.len() == 4 && number.is_ok_and(|n| (1900..2100).contains(&n));
     is_year || !calendar::all(bare).is_empty()
+}
+
+/// Whether the word is an English ordinal in digits: `23rd`.
+fn is_ordinal(word: &str) -> bool {
+    let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
+    let digits = bare.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let ending = &bare[digits.len()..];
+    !digits.is_empty()
+        && digits.bytes().all(|b| b.is_ascii_digit())
+        && ["st", "nd", "rd", "th"].contains(&ending)
+}
+
+/// Whether the word at `at` is a number up to 31 beside the name of a month: `3 July`, `July 3`.
+fn is_day_of_month(words: &[&str], at: usize) -> bool {
+    let bare = |at: usize| {
+        let word = words.get(at)?;
+        Some(word.trim_matches(|c: char| !c.is_alphanumeric()))
+    };
+    let is_month = |word: &str| {
+        word.chars().any(char::is_uppercase) && cues::month(&word.to_lowercase()).is_some()
+    };
+    let is_day = bare(at)
+        .and_then(|word| word.parse().ok())
+        .is_some_and(|day: u32| (1..=31).contains(&day));
+    let is_label = |at: &usize| words.get(*at).is_some_and(|word| word.ends_with(':'));
+    let before = at.checked_sub(1).filter(|at| !is_label(at)).and_then(bare);
+    is_day && before.into_iter().chain(bare(at + 1)).any(is_month)
 }
 
 /// Whether the word contains a currency sign.
@@ -633,6 +662,26 @@ mod tests {
         }
         for text in ["14 apples", "9.40 euros", "一日に120斤しか焼かない"] {
             assert!(!has_time(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_day_of_a_month_is_no_amount() {
+        for text in ["out on 3 July, back on July 12", "arriving Friday the 23rd"] {
+            let words: Vec<&str> = text.split_whitespace().collect();
+            let is_day = |at| is_ordinal(words[at]) || is_day_of_month(&words, at);
+            let has_digits = |at: &usize| words[*at].contains(|c: char| c.is_ascii_digit());
+            assert!((0..words.len()).filter(has_digits).all(is_day), "{text}");
+        }
+        for text in [
+            "40 euros in July",
+            "12 apples",
+            "we may take 3",
+            "July: 12 guests",
+        ] {
+            let words: Vec<&str> = text.split_whitespace().collect();
+            let is_day = |at| is_ordinal(words[at]) || is_day_of_month(&words, at);
+            assert!(!(0..words.len()).any(is_day), "{text}");
         }
     }
 

@@ -942,6 +942,26 @@ fn a_price_is_an_amount() {
     abstains("What did the saw cost?", &notes[..1]);
 }
 
+#[test]
+fn a_day_of_a_month_and_an_ordinal_are_no_price() {
+    let ferry = "# Trip\n\nBooked the ferry to Rosslare: out on 3 July, back on 12 July.\n";
+    abstains(
+        "How much did the ferry to Rosslare cost?",
+        &[("a.md", ferry)],
+    );
+    let curtain = "# Curtain\n\nThe curtain was treated by Drapewell on the 23rd.\n";
+    abstains(
+        "What did Drapewell charge for treating the curtain?",
+        &[("b.md", curtain)],
+    );
+    let paid = "# Curtain\n\nDrapewell treated the curtain for 340 pounds.\n";
+    let got = answer(
+        "What did Drapewell charge for treating the curtain?",
+        &[("b.md", paid)],
+    );
+    assert!(got.contains("340"), "{got}");
+}
+
 /// "Was" was once taken for the English verb.
 #[test]
 fn german_was_asks_for_a_thing() {
