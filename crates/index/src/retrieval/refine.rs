@@ -112,7 +112,8 @@ impl Engine {
         ids.sort_unstable();
         ids.dedup();
         let sums = self.document_sums(matrix, &ids)?;
-        let cosines = VectorSum::cosines(&question.vector, sums.iter().map(|(_, sum)| &**sum))?;
+        let cosines =
+            matrix.cosines_of_sums(&question.vector, sums.iter().map(|(_, sum)| &**sum))?;
         let found = sums
             .iter()
             .zip(cosines)

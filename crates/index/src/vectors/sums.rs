@@ -18,16 +18,6 @@ pub struct VectorSum {
 }
 
 impl VectorSum {
-    /// The cosine of each of these sums and `query`; `None` for a sum of no rows, or of rows that
-    /// cancel each other out. `PHASE2_QUERY_ERROR` as in [`Matrix::search`].
-    pub fn cosines<'a>(
-        query: &[f32],
-        sums: impl Iterator<Item = &'a Self>,
-    ) -> Result<Vec<Option<f32>>> {
-        let norm = check_query(query, query.len())?;
-        Ok(sums.map(|one| one.cosine(query, norm)).collect())
-    }
-
     fn cosine(&self, query: &[f32], norm: f64) -> Option<f32> {
         let cosine = quant::dot(query, &self.sum) / (norm * self.norm);
         cosine.is_finite().then(|| cosine.clamp(-1.0, 1.0) as f32)
@@ -35,6 +25,17 @@ impl VectorSum {
 }
 
 impl Matrix {
+    /// The cosine of `query` and each of these sums of rows of this matrix; `None` for a sum of no
+    /// rows, or of rows that cancel each other out. `PHASE2_QUERY_ERROR` as in [`Self::search`].
+    pub fn cosines_of_sums<'a>(
+        &self,
+        query: &[f32],
+        sums: impl Iterator<Item = &'a VectorSum>,
+    ) -> Result<Vec<Option<f32>>> {
+        let norm = check_query(query, self.stamp().dim)?;
+        Ok(sums.map(|one| one.cosine(query, norm)).collect())
+    }
+
     /// The sum of the rows of each group of chunk ids. Ids without a row are ignored.
     pub fn sums_of(&self, groups: &[Vec<i64>]) -> Vec<VectorSum> {
         let places = self.places(groups);

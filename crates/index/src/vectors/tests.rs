@@ -256,7 +256,8 @@ fn the_cosine_of_a_mean_is_that_of_the_rows_it_was_taken_of() {
     let query = unit(9_999, 32);
     let groups = [vec![7], vec![3, 250, 12], vec![], vec![5_000]];
     let sums = matrix.sums_of(&groups);
-    let found = VectorSum::cosines(&query, sums.iter()).unwrap();
+    let found = matrix.cosines_of_sums(&query, sums.iter()).unwrap();
+    assert!(matrix.cosines_of_sums(&query[1..], sums.iter()).is_err());
     assert_eq!(found[2..], [None, None]);
     for (group, found) in groups.iter().zip(&found).take(2) {
         let mut sum = vec![0.0; 32];
