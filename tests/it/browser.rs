@@ -1,5 +1,5 @@
-//! The pages in a real browser: Chromium without a window. If it is not installed, the tests are
-//! skipped with one printed line.
+//! The pages in a real browser: Chromium without a window. If it is not installed or does not start,
+//! the tests are skipped with one printed line.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -46,7 +46,13 @@ impl Browser {
             return None;
         };
         let profile = tempfile::tempdir().unwrap();
-        Some(Self { program, profile })
+        let browser = Self { program, profile };
+        let started = browser.dom("data:text/html,<title>started</title>");
+        if title(&started) != "started" {
+            println!("skipped: Chromium does not start on this machine");
+            return None;
+        }
+        Some(browser)
     }
 
     /// Opens a page; returns what was printed.
@@ -60,7 +66,10 @@ impl Browser {
             ])
             .args([
                 "--no-first-run",
+                "--disable-background-networking",
+                "--disable-component-update",
                 "--disable-dev-shm-usage",
+                "--disable-sync",
                 "--virtual-time-budget=8000",
             ])
             .arg(format!("--user-data-dir={}", self.profile.path().display()))

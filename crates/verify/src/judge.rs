@@ -461,30 +461,14 @@ impl Court<'_> {
     /// The report on unit `i`, if it claims something or something is wrong with it.
     fn claim(&self, i: usize, quotes: Vec<(&Quote, &QuoteMatch)>, refused: bool) -> Option<Claim> {
         let (unit, covered) = (self.answer.units.get(i)?, self.covered.get(i)?);
-        let mut problems = self.marker_problems(&covered.own);
-        let mut quoted = self.structural_place(unit.range.clone());
-        for (quote, found) in quotes {
-            match found {
-                QuoteMatch::Rejected(code, why) => {
-                    let start = super::identity::shorten(&quote.words);
-                    problems.push((*code, format!("“{start}”: {why}")));
-                }
-                QuoteMatch::In(label, range) => {
-                    quoted = quoted.or_else(|| self.texts.get(*label)?.place(range.clone()));
-                }
-            }
-        }
         let labels = self.labels(i);
+        let mut problems = self.marker_problems(&covered.own);
+        let quoted = self.quoted_place(unit, quotes, &mut problems);
         if covered.kind == Kind::Free {
             problems.extend(self.title(unit));
         }
-        add_coverage_problems(
-            unit,
-            covered.kind,
-            !labels.is_empty(),
-            refused,
-            &mut problems,
-        );
+        let is_cited = !labels.is_empty();
+        add_coverage_problems(unit, covered.kind, is_cited, refused, &mut problems);
         let is_claim = matches!(
             covered.kind,
             Kind::Claim | Kind::LeadIn | Kind::Refusal { claims: true, .. }
@@ -495,11 +479,10 @@ impl Court<'_> {
         let exact = self.find_exact(i, &labels);
         // A rejected claim needs no further check, and a quotation was already compared letter by
         // letter.
-        let settled = problems
+        let is_rejected = problems
             .iter()
             .any(|(code, _)| matches!(code.layer(), "L0" | "L1" | "L3"));
-        let block = settled || unit.role == BlockRole::Quote && quoted.is_some();
-        let examined = if block {
+        let examined = if is_rejected || unit.role == BlockRole::Quote && quoted.is_some() {
             Examined::default()
         } else {
             self.examine(i, &labels, exact.is_some())
@@ -509,12 +492,8 @@ impl Court<'_> {
             .map(|(code, why)| Finding::pointer(code, why))
             .collect();
         findings.extend(examined.findings);
-        let citations = self.citations(
-            covered,
-            &unit.words,
-            &labels,
-            exact.as_ref().or(quoted.as_ref()),
-        );
+        let source = exact.as_ref().or(quoted.as_ref());
+        let citations = self.citations(covered, &unit.words, &labels, source);
         let carriers = Carriers {
             exact,
             quoted,
@@ -538,6 +517,29 @@ impl Court<'_> {
             evidence: judged.evidence,
             why: judged.why,
         })
+    }
+
+    /// The place of the bytes that a unit quotes, by structure or in quotation marks. Adds a problem
+    /// for each quotation that was rejected.
+    fn quoted_place(
+        &self,
+        unit: &Unit,
+        quotes: Vec<(&Quote, &QuoteMatch)>,
+        problems: &mut Vec<(Code, String)>,
+    ) -> Option<Place> {
+        let mut quoted = self.structural_place(unit.range.clone());
+        for (quote, found) in quotes {
+            match found {
+                QuoteMatch::Rejected(code, why) => {
+                    let start = super::identity::shorten(&quote.words);
+                    problems.push((*code, format!("“{start}”: {why}")));
+                }
+                QuoteMatch::In(label, range) => {
+                    quoted = quoted.or_else(|| self.texts.get(*label)?.place(range.clone()));
+                }
+            }
+        }
+        quoted
     }
 
     /// The bytes that a unit quotes by structure, when it lies inside such a quote.

@@ -460,74 +460,74 @@ impl<'t> Reader<'t> {
     /// The unit that begins at token `next`, or the sign just before it (`%`, `°`, `€`); and the
     /// index after the unit.
     fn unit_after(&self, next: usize) -> (Option<MeasureUnit>, usize) {
-        let gap = self.before(next);
-        let gap = if self.token(next).is_none() {
-            self.text
-                .get(self.token(next.wrapping_sub(1)).map_or(0, |t| t.end)..)
-                .unwrap_or("")
-        } else {
-            gap
-        };
-        let sign = gap.trim_start();
-        if sign.starts_with('°') {
-            let scale = self.word(next);
-            let attached = self.token(next).is_some() && matches!(sign, "°" | "° ");
-            return match scale {
-                "C" | "F" if attached => (
-                    units::unit(if scale == "C" { "°c" } else { "°f" }),
-                    next + 1,
-                ),
-                _ => (units::unit("°"), next),
-            };
+        let gap = self.text_before(next);
+        if let Some(found) = self.sign_unit(gap.trim_start(), next) {
+            return found;
         }
-        if let Some(c) = sign
-            .chars()
-            .next()
-            .filter(|c| matches!(c, '%' | '‰' | '€' | '$' | '£' | '¥'))
-        {
-            let points = c == '%' && self.lower(next).starts_with("point");
-            let mut buffer = [0; 4];
-            return (
-                units::unit(if points {
-                    "pp"
-                } else {
-                    c.encode_utf8(&mut buffer)
-                }),
-                next,
-            );
-        }
-        if !matches!(gap, "" | " " | "-") {
+        let is_word = self.words.tokens.get(next).is_some_and(|t| !t.number);
+        if !is_word || !matches!(gap, "" | " " | "-") {
             return (None, next);
         }
-        let word = self.word(next);
-        let second = self.lower(next + 1);
-        if self.words.tokens.get(next).is_none_or(|t| t.number) {
-            return (None, next);
-        }
-        match (&*self.lower(next), &*second) {
-            ("percentage", s) if s.starts_with("point") => return (units::unit("pp"), next + 2),
-            ("basis", s) if s.starts_with("point") => return (units::unit("bps"), next + 2),
-            ("per", "cent") => return (units::unit("%"), next + 2),
-            ("degrees" | "degree", "celsius" | "fahrenheit" | "c" | "f") => {
-                let name = if second.starts_with('c') {
-                    "°c"
-                } else {
-                    "°f"
-                };
-                return (units::unit(name), next + 2);
-            }
-            ("square", s) if s.starts_with("met") => return (units::unit("m²"), next + 2),
-            ("square", s) if s.starts_with("kilomet") => return (units::unit("km²"), next + 2),
-            _ => {}
-        }
-        if self.gap(next) == "/" && self.lower(next) == "km" && second == "h" {
-            return (units::unit("km/h"), next + 2);
+        if let Some(name) = self.unit_of_two_words(next) {
+            return (units::unit(name), next + 2);
         }
         // "in" and "a" are words, not units; a single letter is a unit only when nothing is
         // attached after it.
+        let word = self.word(next);
         match units::unit(word) {
             Some(unit) if word != "in" => (Some(unit), next + 1),
             _ => (None, next),
+        }
+    }
+
+    /// The text between the token before `next` and `next`, or the end of the text.
+    fn text_before(&self, next: usize) -> &str {
+        if self.token(next).is_some() {
+            return self.before(next);
+        }
+        let end = self.token(next.wrapping_sub(1)).map_or(0, |t| t.end);
+        self.text.get(end..).unwrap_or("")
+    }
+
+    /// The unit of a sign at the start of `sign`, the text before token `next`; and the index after
+    /// the unit, which may take the token ("°C").
+    fn sign_unit(&self, sign: &str, next: usize) -> Option<(Option<MeasureUnit>, usize)> {
+        if sign.starts_with('°') {
+            let is_attached = self.token(next).is_some() && matches!(sign, "°" | "° ");
+            return Some(match self.word(next) {
+                "C" if is_attached => (units::unit("°c"), next + 1),
+                "F" if is_attached => (units::unit("°f"), next + 1),
+                _ => (units::unit("°"), next),
+            });
+        }
+        let sign = sign.chars().next()?;
+        if !matches!(sign, '%' | '‰' | '€' | '$' | '£' | '¥') {
+            return None;
+        }
+        let is_point = sign == '%' && self.lower(next).starts_with("point");
+        let unit = if is_point {
+            units::unit("pp")
+        } else {
+            units::unit(sign.encode_utf8(&mut [0; 4]))
+        };
+        Some((unit, next))
+    }
+
+    /// The name of the unit that the words `next` and `next + 1` write together.
+    fn unit_of_two_words(&self, next: usize) -> Option<&'static str> {
+        let (first, second) = (self.lower(next), self.lower(next + 1));
+        if self.gap(next) == "/" && first == "km" && second == "h" {
+            return Some("km/h");
+        }
+        match (&*first, &*second) {
+            ("percentage", s) if s.starts_with("point") => Some("pp"),
+            ("basis", s) if s.starts_with("point") => Some("bps"),
+            ("per", "cent") => Some("%"),
+            ("degrees" | "degree", "celsius" | "c") => Some("°c"),
+            ("degrees" | "degree", "fahrenheit" | "f") => Some("°f"),
+            ("square", s) if s.starts_with("met") => Some("m²"),
+            ("square", s) if s.starts_with("kilomet") => Some("km²"),
+            _ => None,
         }
     }
 
