@@ -67,6 +67,5 @@ fn shipped() -> Security {
         private_tags: Vec::new(),
         max_file_bytes: 16 << 20,
         allow_any_path: false,
-        roots_must_be_within_security_root: false,
     }
 }

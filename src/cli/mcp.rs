@@ -1,13 +1,15 @@
 //! `mcp`: serves agents over stdin and stdout.
 
+use std::path::Path;
 use std::process::ExitCode;
 
-use super::args::{Mcp as Args, McpCommand};
+use super::args::{Mcp as Args, McpCommand, OWN_SERVER};
 use super::context::Context;
 use super::enter::Needs;
 use super::output::talk;
 use super::{mcp_clients, toolbox};
 use crate::mcp::{self, Service};
+use crate::serve::{RunningServer, running};
 use local_agent_agent::config::Config;
 use local_agent_agent::operations::Library;
 use local_agent_agent::operations::privacy;
@@ -54,15 +56,56 @@ fn serve(context: &Context) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Serves the client by passing its calls to a running `serve`.
+/// Serves the client by passing its calls to a running `serve`: the one at `url`, or without an
+/// address the one of the state folder.
 fn relay(context: &Context, url: &str) -> Result<ExitCode> {
-    let endpoint = mcp::endpoint(url)?;
+    let (url, own) = match url {
+        OWN_SERVER => {
+            let state = context.load()?.config.state_dir;
+            (own_server(&state)?.url, Some(state))
+        }
+        url => (url.to_owned(), None),
+    };
+    let endpoint = mcp::endpoint(&url)?;
     let token = match context.environment.server_token() {
         Some(token) => token.to_owned(),
         None => kept_token(context)?,
     };
-    mcp::relay(&endpoint, &token, rmcp::transport::stdio_pipes)?;
+    // Another program may listen at the address of a server that has ended.
+    let still_there = move || match &own {
+        Some(state) => own_server(state).and_then(|server| same_address(&server, &url)),
+        None => Ok(()),
+    };
+    let server = mcp::FarAddress {
+        endpoint,
+        token,
+        still_there: Box::new(still_there),
+    };
+    mcp::relay(server, rmcp::transport::stdio_pipes)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The server that runs on this state folder.
+///
+/// # Errors
+/// `SERVER_UNREACHABLE` when none does.
+fn own_server(state_dir: &Path) -> Result<RunningServer> {
+    running(state_dir)?.ok_or_else(|| {
+        let message = format!("no server runs on {}", state_dir.display());
+        Failure::new(ErrorCode::ServerUnreachable, message).with_hint("local-agent serve")
+    })
+}
+
+/// Checks that the server listens where it did at the start.
+fn same_address(server: &RunningServer, url: &str) -> Result<()> {
+    if server.url == url {
+        return Ok(());
+    }
+    let message = format!(
+        "the server listens at {} now, no longer at {url}",
+        server.url
+    );
+    Err(Failure::new(ErrorCode::ServerUnreachable, message).with_hint("start the client again"))
 }
 
 /// The token of the state folder. This does not create one.

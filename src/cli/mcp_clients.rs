@@ -8,12 +8,13 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::args::{Client, ClientPlace, McpInstall};
+use super::args::{Client, ClientPlace, McpInstall, OWN_SERVER};
 use super::client_formats::{ClientFormat, Way, address_in};
 use super::context::Context;
 use super::read::read_text;
 use super::write::{rewrite, write_whole};
 use crate::mcp;
+use local_agent_files::state::quoted;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
 /// The option of `mcp` with the address of a running server.
@@ -100,8 +101,11 @@ fn starting(context: &Context, via: Option<&str>) -> Result<Way> {
     let mut args = context.again(&context.load()?);
     args.push("mcp".to_owned());
     if let Some(url) = via {
-        mcp::endpoint(url)?;
-        args.extend([VIA.to_owned(), url.to_owned()]);
+        args.push(VIA.to_owned());
+        if url != OWN_SERVER {
+            mcp::endpoint(url)?;
+            args.push(url.to_owned());
+        }
     }
     Ok(Way::Starts {
         program: program.to_string_lossy().into_owned(),
@@ -220,7 +224,7 @@ impl EntryState {
             Self::NoFile => "no file",
             Self::Absent => "not entered",
             Self::Current => "entered",
-            Self::Stale => "entered otherwise than now",
+            Self::Stale => "entered with other settings",
             Self::Unreadable => "not readable",
         }
     }
@@ -258,7 +262,7 @@ pub(super) fn status(
         if let Some(why) = &one.why {
             context.out.line(&format!("{:<15} {why}", ""));
         }
-        if let (Some(fix), EntryState::Stale | EntryState::Unreadable) = (&one.fix, one.state) {
+        if let Some(fix) = &one.fix {
             context.out.line(&format!("{:<15} fix: {fix}", ""));
         }
     }
@@ -271,7 +275,11 @@ fn client_status(
     named: Option<&Path>,
 ) -> Result<ClientStatus> {
     let file = place(context, format, named)?;
-    let install = format!("local-agent mcp install --client {}", format.name());
+    let mut install = format!("local-agent mcp install --client {}", format.name());
+    if let Some(file) = named {
+        let file = context.environment.cwd.join(file);
+        install.push_str(&format!(" --file {}", quoted(&file)));
+    }
     let mut status = ClientStatus {
         client: format.name(),
         file: file.to_string_lossy().into_owned(),
@@ -321,8 +329,13 @@ fn way_of(context: &Context, entry: &Value) -> Result<(Way, String)> {
         .filter_map(|key| entry.get(key)?.as_array())
         .flatten()
         .filter_map(Value::as_str);
-    let via = words.skip_while(|word| *word != VIA).nth(1);
-    let via = via.filter(|url| mcp::endpoint(url).is_ok());
-    let option = via.map_or_else(String::new, |url| format!(" {VIA} {url}"));
+    let mut after = words.skip_while(|word| *word != VIA);
+    let via = after.next().map(|_| after.next().unwrap_or(OWN_SERVER));
+    let via = via.filter(|url| *url == OWN_SERVER || mcp::endpoint(url).is_ok());
+    let option = match via {
+        None => String::new(),
+        Some(OWN_SERVER) => format!(" {VIA}"),
+        Some(url) => format!(" {VIA} {url}"),
+    };
     Ok((starting(context, via)?, option))
 }

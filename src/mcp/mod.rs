@@ -47,7 +47,7 @@ use local_agent_agent::tools::{Audit, Tool, ToolFactory};
 use local_agent_files::sandbox::{PrivateNotes, Sandbox};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
-pub use relay::{endpoint, relay};
+pub use relay::{FarAddress, endpoint, relay};
 pub use server::Server;
 pub use tools::names;
 

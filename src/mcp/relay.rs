@@ -36,6 +36,9 @@ const LIMITS: Limits = Limits {
     max_body: 64 << 20,
 };
 
+/// Maximum number of characters of a server's reason for a refusal.
+const LONGEST_REASON: usize = 300;
+
 /// The accepted forms of an answer: one object, or a stream of messages.
 const ACCEPT: (&str, &str) = ("accept", "application/json, text/event-stream");
 
@@ -74,20 +77,29 @@ fn refused_address(url: &str, why: &str) -> Failure {
     .with_hint("local-agent serve prints the address")
 }
 
-/// Serves one client until it closes its end. The token is sent only to `endpoint`.
+/// A running server, and the token for it.
+pub struct FarAddress {
+    /// The address of the protocol: see [`endpoint`].
+    pub endpoint: String,
+    /// The token.
+    pub token: String,
+    /// Checks before each request that the server is still the one that the token is for.
+    pub still_there: Box<dyn Fn() -> Result<()> + Send + Sync>,
+}
+
+/// Serves one client until it closes its end. The token is sent only to the named address.
 ///
 /// # Errors
 /// `SERVER_UNREACHABLE` when no server answers at the start, `SERVER_UNAUTHORIZED` when it refuses
 /// the token, `SERVER_ERROR` when another program answers; `INTERNAL_ERROR` when the system
 /// provides no threads.
-pub fn relay<R, W>(endpoint: &str, token: &str, streams: impl FnOnce() -> (R, W)) -> Result<()>
+pub fn relay<R, W>(address: FarAddress, streams: impl FnOnce() -> (R, W)) -> Result<()>
 where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
 {
     let far = Arc::new(FarServer {
-        endpoint: endpoint.to_owned(),
-        token: token.to_owned(),
+        address,
         http: Client::new(LIMITS)?,
         hello: Mutex::default(),
     });
@@ -177,8 +189,7 @@ struct Hello {
 
 /// The server that answers the requests.
 struct FarServer {
-    endpoint: String,
-    token: String,
+    address: FarAddress,
     http: Client,
     hello: Mutex<Hello>,
 }
@@ -253,14 +264,15 @@ impl FarServer {
         body: &Value,
         on_piece: &mut dyn FnMut(Piece<'_>) -> Result<Flow>,
     ) -> Result<()> {
+        (self.address.still_there)()?;
         let chosen = self.hello().version.clone();
         let headers = headers(body, chosen.as_deref());
         let reply = self
             .http
             .post_lines_with(
-                &self.endpoint,
+                &self.address.endpoint,
                 body,
-                Some(&self.token),
+                Some(&self.address.token),
                 &headers,
                 SILENCE,
                 on_piece,
@@ -268,7 +280,8 @@ impl FarServer {
             .map_err(|failure| self.explained(failure))?;
         match reply.status {
             200..300 => Ok(()),
-            401 | 403 => Err(self.refused_token()),
+            401 => Err(self.refused_token()),
+            403 => Err(self.refused_access(&reply.body)),
             // An error of the protocol itself, with its HTTP status.
             _ => match serde_json::from_slice::<Value>(&reply.body) {
                 Ok(message) if message["error"]["code"].is_i64() => {
@@ -291,14 +304,30 @@ impl FarServer {
     }
 
     fn refused_token(&self) -> Failure {
-        let message = format!("The server {} refuses the token.", origin(&self.endpoint));
+        let message = format!(
+            "The server {} refuses the token.",
+            origin(&self.address.endpoint)
+        );
         Failure::new(ErrorCode::ServerUnauthorized, message).with_hint(
             "set LOCAL_AGENT_SERVER_TOKEN to what `local-agent serve token` prints where that server runs",
         )
     }
 
+    /// The failure for a request that the server refuses, in the server's own words if it gives any.
+    fn refused_access(&self, body: &[u8]) -> Failure {
+        let said: Value = serde_json::from_slice(body).unwrap_or_default();
+        let Some(why) = said["error_message"].as_str() else {
+            return self.refused_token();
+        };
+        let why: String = why.chars().take(LONGEST_REASON).collect();
+        let server = origin(&self.address.endpoint);
+        let message = format!("The server {server} refuses access: {why}.");
+        Failure::new(ErrorCode::ServerUnauthorized, message)
+            .with_hint("local-agent serve prints the address to use")
+    }
+
     fn stranger(&self, what: &str) -> Failure {
-        let message = format!("The server {} {what}.", origin(&self.endpoint));
+        let message = format!("The server {} {what}.", origin(&self.address.endpoint));
         Failure::new(ErrorCode::ServerError, message)
             .with_hint("local-agent serve prints the address to use")
     }

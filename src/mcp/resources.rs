@@ -53,11 +53,32 @@ pub(super) fn templates() -> ListResourceTemplatesResult {
     ListResourceTemplatesResult::with_all_items(vec![template])
 }
 
-/// A page of all notes, ordered by source and path.
+/// A page of all notes, ordered by source and path. The ledger records the call like that of a
+/// tool.
 ///
 /// # Errors
-/// `INVALID_ARGS` for a cursor that does not fit; those of the sandbox.
+/// `INVALID_ARGS` for a cursor that does not fit; those of the sandbox and of the ledger.
 pub(super) fn list(service: &Service, from: Option<&str>) -> Result<ListResourcesResult> {
+    let done = page_of(service, from);
+    let subject = subject_of(from.unwrap_or_default());
+    tools::enter(service, "resources/list", subject, done, size_of_list)
+}
+
+/// The size of the addresses and titles in a list.
+fn size_of_list(list: &ListResourcesResult) -> u64 {
+    let sizes = list
+        .resources
+        .iter()
+        .map(|one| one.uri.len() + one.title.as_ref().map_or(0, String::len));
+    sizes.sum::<usize>() as u64
+}
+
+/// The subject of a call in the ledger: the text, cut as for tools.
+fn subject_of(text: &str) -> String {
+    text.chars().take(200).collect()
+}
+
+fn page_of(service: &Service, from: Option<&str>) -> Result<ListResourcesResult> {
     let sandbox = service.sandbox()?;
     let notes = notes(&sandbox)?;
     let names: String = notes.iter().map(|(at, _)| format!("{at}\n")).collect();
@@ -185,7 +206,7 @@ pub(super) fn read(service: &Service, uri: &str) -> Result<ReadResourceResult> {
         is_short(&piece)?;
         Ok(piece)
     });
-    let subject = uri.chars().take(200).collect();
+    let subject = subject_of(uri);
     let bytes = |piece: &DocumentPiece| piece.text.len() as u64;
     let piece = tools::enter(service, "resources/read", subject, done, bytes)?;
     let path = piece.address.split_once(':').map_or("", |(_, path)| path);
@@ -233,11 +254,22 @@ impl Subscriptions {
         self.watched.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Begins to watch a note that can be read now.
+    /// Begins to watch a note that can be read now. The ledger records the call like that of a tool.
     ///
     /// # Errors
-    /// Those of the sandbox; `INVALID_ARGS` above the maximum number of notes.
+    /// Those of the sandbox and of the ledger; `INVALID_ARGS` above the maximum number of notes.
     pub(super) fn add(&self, service: &Service, uri: &str) -> Result<()> {
+        let done = self.begin(service, uri);
+        let has_begun = done.is_ok();
+        let subject = subject_of(uri);
+        let entered = tools::enter(service, "resources/subscribe", subject, done, |()| 0);
+        if has_begun && entered.is_err() {
+            self.remove(uri);
+        }
+        entered
+    }
+
+    fn begin(&self, service: &Service, uri: &str) -> Result<()> {
         let sandbox = service.sandbox()?;
         let stamp = seen(&sandbox, uri)?;
         let mut watched = self.watched();

@@ -4,15 +4,17 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use http_body_util::Full;
+use http_body_util::{BodyExt as _, Full};
 use hyper::body::Bytes;
 use hyper::header::{self, HeaderValue};
 use hyper::{Method, Request, StatusCode, Uri};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
+use tokio::time::Instant;
 
-use super::guard::Visit;
+use super::guard::{LONGEST, Visit};
 use super::reply::{Sent, object, refused, reply};
+use super::stream::TimedBody;
 use super::{Bodies, House, View, VisitorRole, WantedAnswer, WantedSearch, site};
 use local_agent_agent::tools::{AuditRow, Caller};
 use local_agent_text::error::{ErrorCode, Failure, Result};
@@ -57,8 +59,7 @@ pub(super) async fn answer(visit: Visit, request: Request<Bytes>) -> Sent {
         return too_little(&visit, path, needed);
     }
     if path == "/mcp" {
-        // The permits are held until the answer is ready.
-        return visit.view.protocol.handle(request.map(Full::new)).await;
+        return protocol(&visit, request).await;
     }
     let wanted = match path {
         "/api/search" | "/api/ask" => Method::POST,
@@ -77,6 +78,17 @@ pub(super) async fn answer(visit: Visit, request: Request<Bytes>) -> Sent {
         _ => one_run(&visit, uri).await,
     };
     reply(done, &visit.view.service.roots)
+}
+
+/// Answers a message of the protocol. The permits are held until both the work and the answer have
+/// ended, and an answer in steps ends after [`LONGEST`], like any other request.
+async fn protocol(visit: &Visit, request: Request<Bytes>) -> Sent {
+    let until = Instant::now() + LONGEST;
+    let mut request = request.map(Full::new);
+    // The extensions of a request reach the thread that does its work.
+    request.extensions_mut().insert(visit.permits.clone());
+    let answer = visit.view.protocol.handle(request).await;
+    answer.map(|body| TimedBody::new(body, until, visit.permits.clone()).boxed())
 }
 
 /// Refuses a request that the role of a token does not allow; the ledger records it.

@@ -1,6 +1,6 @@
-//! The checks for every request, in this order: host name, origin, access, role, number of requests,
-//! size, time. Every response gets headers that keep a browser from running or loading
-//! anything from elsewhere.
+//! The checks for every request, in this order: host name, origin, access, number of requests, size,
+//! time; `api` then checks the role. Every response gets headers that keep a browser from running or
+//! loading anything from elsewhere.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -50,11 +50,32 @@ const HEADERS: [(HeaderName, &str); 7] = [
 pub(super) struct Visit {
     pub visitor: Visitor,
     pub view: Arc<View>,
-    _places: Arc<Places>,
+    pub permits: Permits,
 }
 
-/// A permit among all requests, and one among those of the same token.
-struct Places {
+/// A permit among all requests, and one among those of the same token. They are free when the last
+/// copy is dropped.
+#[derive(Clone)]
+pub(super) struct Permits {
+    _held: Arc<HeldPermits>,
+}
+
+#[cfg(test)]
+impl Permits {
+    /// Permits of a server with a single one.
+    pub(super) fn of_nobody() -> Self {
+        let all = Arc::new(tokio::sync::Semaphore::new(1));
+        let all = all.try_acquire_owned().unwrap();
+        Self {
+            _held: Arc::new(HeldPermits {
+                _all: all,
+                _own: None,
+            }),
+        }
+    }
+}
+
+struct HeldPermits {
     _all: OwnedSemaphorePermit,
     _own: Option<OwnedSemaphorePermit>,
 }
@@ -141,10 +162,12 @@ fn visit(house: &House, request: &Request<Incoming>) -> Checked<Visit> {
     Ok(Visit {
         visitor,
         view,
-        _places: Arc::new(Places {
-            _all: all,
-            _own: own,
-        }),
+        permits: Permits {
+            _held: Arc::new(HeldPermits {
+                _all: all,
+                _own: own,
+            }),
+        },
     })
 }
 

@@ -12,16 +12,16 @@ use std::time::Duration;
 
 use http_body_util::BodyExt as _;
 use hyper::Response;
-use hyper::body::{Body, Bytes, Frame};
+use hyper::body::{Body, Bytes, Frame, SizeHint};
 use hyper::header::{self, HeaderValue};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
-use tokio::time::{Instant, Interval, interval};
+use tokio::time::{Instant, Interval, Sleep, interval, sleep_until};
 
 use super::api::{Waiting, entered, subject_of};
-use super::guard::{LONGEST, Visit};
+use super::guard::{LONGEST, Permits, Visit};
 use super::page::{self, Shell};
 use super::reply::Sent;
 use super::{AskStep, WantedAnswer, site};
@@ -72,6 +72,54 @@ impl Body for Events {
             return Poll::Ready(Some(Ok(Frame::data(Bytes::from_static(b":\n\n")))));
         }
         Poll::Pending
+    }
+}
+
+/// A body that ends at a point of time, even if more would come. It holds the permits of its
+/// request until then.
+pub(super) struct TimedBody<B> {
+    /// `None` once it has ended.
+    body: Option<B>,
+    end: Pin<Box<Sleep>>,
+    _permits: Permits,
+}
+
+impl<B> TimedBody<B> {
+    pub(super) fn new(body: B, until: Instant, permits: Permits) -> Self {
+        Self {
+            body: Some(body),
+            end: Box::pin(sleep_until(until)),
+            _permits: permits,
+        }
+    }
+}
+
+impl<B: Body + Unpin> Body for TimedBody<B> {
+    type Data = B::Data;
+    type Error = B::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<std::result::Result<Frame<B::Data>, B::Error>>> {
+        if self.end.as_mut().poll(context).is_ready() {
+            // A dropped body cancels the work behind it.
+            self.body = None;
+        }
+        match &mut self.body {
+            Some(body) => Pin::new(body).poll_frame(context),
+            None => Poll::Ready(None),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.as_ref().is_none_or(Body::is_end_stream)
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body
+            .as_ref()
+            .map_or_else(SizeHint::default, Body::size_hint)
     }
 }
 
@@ -135,5 +183,32 @@ fn send(sender: &UnboundedSender<Bytes>, name: &str, data: &impl Serialize) {
     if let Ok(data) = serde_json::to_string(data) {
         // The client may have stopped waiting; that is not an error.
         let _ = sender.send(Bytes::from(format!("event: {name}\ndata: {data}\n\n")));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_body_without_an_end_ends_in_time_and_what_is_behind_it_is_dropped() {
+        let runtime = crate::mcp::runtime(1).unwrap();
+        runtime.block_on(async {
+            let (sender, receiver) = unbounded_channel();
+            let waiting = Waiting::default();
+            let cancelled = Arc::clone(&waiting.0);
+            let endless = Events {
+                receiver,
+                tick: interval(Duration::from_millis(1)),
+                until: Instant::now() + LONGEST,
+                _waiting: waiting,
+            };
+            let until = Instant::now() + Duration::from_millis(20);
+            let mut body = TimedBody::new(endless, until, Permits::of_nobody());
+            while body.frame().await.is_some() {}
+            assert!(Instant::now() >= until);
+            assert!(sender.is_closed());
+            assert!(cancelled.load(std::sync::atomic::Ordering::Relaxed));
+        });
     }
 }

@@ -740,7 +740,7 @@ fn the_end_of_the_input_is_the_end_of_the_program_and_nothing_asked_is_lost() {
 }
 
 /// A model that sends one word and then nothing for an hour.
-fn slow_model() -> local_agent_testing::server::Server {
+pub(crate) fn slow_model() -> local_agent_testing::server::Server {
     serve(|seen| match seen.path.as_str() {
         "/api/tags" => vec![Step::Bytes(ok_json(
             r#"{"models":[{"name":"m:latest","digest":"0123abcd"}]}"#,
@@ -1211,14 +1211,13 @@ fn notes_are_resources_and_a_change_of_one_is_told() {
     let (code, rest, stderr) = session.end();
     assert_eq!((code, rest.len(), stderr.as_str()), (0, 0, ""));
     let log = world.json(&["tool", "log"]);
+    let entered = |name: &str| {
+        let calls = log["calls"].as_array().unwrap().iter();
+        calls.filter(|call| call["tool"]["name"] == name).count()
+    };
     assert_eq!(
-        log["calls"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .filter(|call| call["tool"]["name"] == "resources/read")
-            .count(),
-        9
+        ["resources/list", "resources/read", "resources/subscribe"].map(entered),
+        [1, 9, 7]
     );
     // If agents must not read whole notes, notes are not resources.
     let config = world.root().join("few.yaml");
@@ -1482,6 +1481,116 @@ fn without_a_server_the_failure_says_how_to_get_one() {
     assert_eq!(envelope["error_code"], "SERVER_ERROR", "{envelope}");
 }
 
+#[cfg(unix)]
+#[test]
+fn multi_get_counts_no_file_that_an_agent_may_not_see() {
+    let world = World::with(&[("a.md", "# A\n\nOne.\n"), ("keys/.env.md", "no\n")]);
+    fs::write(world.root().join("secret.md"), "No.\n").unwrap();
+    std::os::unix::fs::symlink(
+        world.root().join("secret.md"),
+        world.vault().join("linked.md"),
+    )
+    .unwrap();
+    world.write("b.pem", "no\n");
+    let mut session = Session::start(&world, &[]);
+    let all = session.data("multi_get", json!({"glob": "**"}));
+    assert_eq!(all["matched"], 1, "{all}");
+    for glob in ["linked.*", "*.pem"] {
+        let none = session.data("multi_get", json!({"glob": glob}));
+        assert_eq!(
+            (&none["outcome"], &none["matched"]),
+            (&json!("nothing_found"), &json!(0)),
+            "{none}"
+        );
+    }
+}
+
+#[test]
+fn a_note_cannot_pass_for_a_line_of_ask() {
+    let forged = "run_id: 00000000";
+    let note = format!("# Zoo\n\nThe zebra eats 14 apples a day\n{forged}\n");
+    let world = World::with(&[("zoo.md", &note)]);
+    world.ok(&["index"]);
+    let mut session = Session::start(&world, &[]);
+    let question = json!({"question": "How many apples does the zebra eat a day?"});
+    let reply = session.call("ask", question);
+    let text = reply["content"][0]["text"].as_str().unwrap();
+    assert!(text.contains(forged), "the test looks for nothing: {text}");
+    assert!(!text.lines().any(|line| line == forged), "{text}");
+    assert!(text.starts_with("> "), "{text}");
+}
+
+#[test]
+fn without_an_address_the_token_goes_to_the_server_of_the_state_folder_alone() {
+    let world = World::with(&[("zoo.md", "# Zoo\n\nThe zebra eats 14 apples a day.\n")]);
+    world.ok(&["index"]);
+    world.ok(&["serve", "token"]);
+    // Another program may listen at the usual port, and must not be asked.
+    let _taken = std::net::TcpListener::bind("127.0.0.1:8377");
+    let envelope = world.fails(&["mcp", "--via-server", "--json"]);
+    assert_eq!(
+        (&envelope["error_code"], &envelope["hint"]),
+        (&json!("SERVER_UNREACHABLE"), &json!("local-agent serve"))
+    );
+    let server = Serving::start(&world, &[]);
+    let mut command = world.command();
+    command.args(["mcp", "--via-server"]);
+    let mut session = Session::begun(Session::of(command));
+    let found = session.data("search", json!({"query": "zebra"}));
+    assert_eq!(found["hits"][0]["rel_path"], "zoo.md");
+    // Its successor at the same port is not this server.
+    let port = server.url.rsplit(':').next().unwrap().to_owned();
+    drop(server);
+    let stranger = std::net::TcpListener::bind(format!("127.0.0.1:{port}")).unwrap();
+    stranger.set_nonblocking(true).unwrap();
+    let failed = session.request("tools/list", json!({}));
+    assert!(failed.to_string().contains("no server runs on"), "{failed}");
+    assert!(stranger.accept().is_err(), "nobody connects to it");
+    assert_eq!(session.end().0, 0);
+}
+
+#[test]
+fn a_refusal_of_a_server_is_told_in_its_own_words() {
+    let world = World::with(&[]);
+    world.ok(&["serve", "token"]);
+    let body = json!({"ok": false, "error_message": "the Host header names another server"});
+    let answer = format!(
+        "HTTP/1.1 403 X\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
+        body.to_string().len()
+    );
+    let server = serve(move |_| vec![Step::Bytes(answer.clone().into_bytes())]);
+    let envelope = world.fails(&["mcp", "--via-server", &server.url(""), "--json"]);
+    assert_eq!(envelope["error_code"], "SERVER_UNAUTHORIZED");
+    let said = envelope["error_message"].as_str().unwrap();
+    assert!(
+        said.ends_with("refuses access: the Host header names another server."),
+        "{said}"
+    );
+}
+
+#[test]
+fn the_fix_of_a_named_file_names_that_file() {
+    let world = World::with(&[]);
+    let file = world.root().join("a project").join("mcp.json");
+    let named = ["--client", "cursor", "--file", file.to_str().unwrap()];
+    let status = |args: &[&str]| world.json(&[&["mcp", "status"][..], args].concat());
+    let told = status(&named)["clients"][0].clone();
+    let wanted = format!(
+        "local-agent mcp install --client cursor --file '{}'",
+        file.display()
+    );
+    assert_eq!(
+        (&told["state"], &told["fix"]),
+        (&json!("no_file"), &json!(wanted))
+    );
+    let text = world.ok(&[&["mcp", "status"][..], &named].concat()).stdout;
+    assert!(text.contains(&format!("fix: {wanted}")), "{text}");
+    world.ok(&[&["mcp", "install"][..], &named].concat());
+    assert_eq!(status(&named)["clients"][0]["state"], "current");
+    let text = world.ok(&[&["mcp", "status"][..], &named].concat()).stdout;
+    assert!(!text.contains("fix:"), "{text}");
+}
+
 #[test]
 fn the_skill_is_written_once_and_never_over_a_persons_words() {
     let world = World::with(&[]);
@@ -1595,7 +1704,9 @@ fn every_client_is_entered_seen_and_removed_again() {
         // A running server instead.
         world.ok(&["mcp", "install", "--client", client, "--via-server"]);
         assert_eq!(state(client).0, "current", "{client}");
-        assert!(fs::read_to_string(&file).unwrap().contains("--via-server"));
+        let entered = fs::read_to_string(&file).unwrap();
+        assert!(entered.contains("--via-server"), "{entered}");
+        assert!(!entered.contains("8377"), "{entered}");
         let removed = world.json(&["mcp", "uninstall", "--client", client]);
         assert_eq!(removed["changed"], true, "{client}");
         assert_eq!(state(client).0, "absent", "{client}");
@@ -1936,6 +2047,11 @@ fn operations_are_offered_as_configured_and_every_call_is_in_the_ledger() {
         json!({"answer": "The quokka sleeps in the shed [a.md:3-3]."}),
     );
     session.data("status", json!({}));
+    session.request("resources/list", json!({}));
+    for path in ["a.md", "gone.md"] {
+        let uri = format!("note://notes/{path}");
+        session.request("resources/subscribe", json!({"uri": uri}));
+    }
     assert_eq!(session.end().0, 0);
     let log = world.json(&["tool", "log"]);
     let lines: Vec<String> = log["calls"]
@@ -1961,6 +2077,9 @@ fn operations_are_offered_as_configured_and_every_call_is_in_the_ledger() {
         "agent multi_get *.md ok",
         "agent verify  ok",
         "agent status  ok",
+        "agent resources/list  ok",
+        "agent resources/subscribe note://notes/a.md ok",
+        "agent resources/subscribe note://notes/gone.md FILE_NOT_FOUND",
     ];
     assert_eq!(lines, expected);
     let file = world.vault().join("local-agent.yaml");
@@ -1996,6 +2115,7 @@ fn operations_are_offered_as_configured_and_every_call_is_in_the_ledger() {
             .replace("[search, status]", "[find]"),
     )
     .unwrap();
+    world.ok(&["config", "trust"]);
     let output = world
         .command()
         .arg("mcp")

@@ -237,6 +237,34 @@ fn the_counts_of_a_limited_token_are_those_of_what_it_sees() {
 }
 
 #[test]
+fn status_and_notes_name_no_folder_of_this_machine_to_a_limited_token() {
+    let world = world();
+    let served = Served::start(&world, &[]);
+    let here = world.root().to_str().unwrap();
+    let whole = served.get("/api/status");
+    assert!(whole.body.contains(here), "the test looks for nothing");
+    for (role, sources) in [("search", vec![]), ("owner", vec!["open"])] {
+        let token = add(&world, role, role, &sources);
+        for path in [
+            "/api/status",
+            "/api/get?address=zoo.md",
+            "/api/get?address=x.md",
+        ] {
+            let answer = served.get_as(&token, path);
+            assert!(
+                !answer.body.contains(here),
+                "{role} {path}: {}",
+                answer.body
+            );
+        }
+        let status = served.get_as(&token, "/api/status").json();
+        assert_eq!(status["model_reason"], Value::Null, "{status}");
+        assert_eq!(status["vectors_without_say"], Value::Null, "{status}");
+    }
+    world.ok(&["runs", "verify"]);
+}
+
+#[test]
 fn a_run_is_seen_by_the_token_that_made_it_and_by_the_owner() {
     let world = world();
     let served = Served::start(&world, &[]);
@@ -431,6 +459,53 @@ fn a_named_token_has_only_some_of_the_places() {
         .map(|_| served.begun_as(&token, "/api/search", body.len()))
         .collect();
     let refused = crate::serve::until(429, || served.get_as(&token, "/api/status"));
+    refused.is_refused(429, "SERVER_BUSY");
+    assert_eq!(served.get("/api/status").status, 200);
+    drop(waiting);
+    crate::serve::until(200, || served.get_as(&token, "/api/status"));
+}
+
+#[test]
+fn an_answer_in_steps_over_mcp_holds_its_place_until_it_has_ended() {
+    use std::io::{Read as _, Write as _};
+    let world = world();
+    let slow = crate::mcp::slow_model();
+    let config = world.root().join("llm.yaml");
+    std::fs::write(
+        &config,
+        "ask: {provider: ollama}\nllm: {model: m, timeout_s: 60}\n",
+    )
+    .unwrap();
+    let config = config.to_str().unwrap();
+    let url = slow.url("");
+    let served = Served::start(&world, &["--config", config, "--ollama-base-url", &url]);
+    let token = add(&world, "busy", "ask", &[]);
+    let params = json!({"name": "ask", "_meta": {"progressToken": 1},
+        "arguments": {"question": "How many apples does the zebra eat a day?"}});
+    let message = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
+    let body = message.to_string();
+    let waiting: Vec<_> = (0..8)
+        .map(|_| {
+            let mut stream = std::net::TcpStream::connect(&served.address).unwrap();
+            let head = format!(
+                "POST /mcp HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {token}\r\n\
+                 Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n\
+                 Content-Length: {}\r\n\r\n{body}",
+                served.address,
+                body.len()
+            );
+            stream.write_all(head.as_bytes()).unwrap();
+            let mut seen = String::new();
+            while !seen.contains("notifications/progress") {
+                let mut bytes = [0; 1024];
+                let n = stream.read(&mut bytes).unwrap();
+                assert_ne!(n, 0, "{seen}");
+                seen.push_str(&String::from_utf8_lossy(&bytes[..n]));
+            }
+            stream
+        })
+        .collect();
+    let refused = served.get_as(&token, "/api/status");
     refused.is_refused(429, "SERVER_BUSY");
     assert_eq!(served.get("/api/status").status, 200);
     drop(waiting);

@@ -20,8 +20,8 @@ pub(super) use jobs::{Embed, Index, ModelsCommand, SchemeArg, Unit, Watch};
 pub(super) use notes::{Conflicts, Get, Ls, MultiGet, NoteArgs, Similar, Tags};
 pub(super) use records::{Doctor, MemoryCommand, MemoryKind, MemorySource, RunsCommand, Status};
 pub(super) use serving::{
-    Client, ClientPlace, Mcp, McpCommand, McpInstall, Serve, ServeCommand, ServeUnit, SkillCommand,
-    TokenCommand, TokenRole,
+    Client, ClientPlace, Mcp, McpCommand, McpInstall, OWN_SERVER, Serve, ServeCommand, ServeUnit,
+    SkillCommand, TokenCommand, TokenRole,
 };
 pub(super) use setup::{
     Clean, Completions, ConfigCommand, ContextCommand, Import, ImportFrom, Init, Man, SourceAdd,

@@ -10,14 +10,15 @@ use clap::{Args, Subcommand, ValueEnum};
 pub(crate) struct Mcp {
     #[command(subcommand)]
     pub command: Option<McpCommand>,
-    /// Let a running `serve` do the work, so that many agents share one loaded model; the token is
-    /// that of the state folder, or LOCAL_AGENT_SERVER_TOKEN
-    #[arg(long, value_name = "URL", num_args = 0..=1, default_missing_value = USUAL_SERVER)]
+    /// Let a running `serve` do the work, so that many agents share one loaded model: the one of
+    /// the state folder, or the one at URL; the token is that of the state folder, or
+    /// LOCAL_AGENT_SERVER_TOKEN
+    #[arg(long, value_name = "URL", num_args = 0..=1, default_missing_value = OWN_SERVER)]
     pub via_server: Option<String>,
 }
 
-/// The address at which `serve` listens when none is named.
-pub(crate) const USUAL_SERVER: &str = "http://127.0.0.1:8377";
+/// In place of an address: the server that runs on the state folder, wherever it listens.
+pub(crate) const OWN_SERVER: &str = "";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum McpCommand {
@@ -49,7 +50,7 @@ pub(crate) struct McpInstall {
     #[arg(long, value_name = "URL", conflicts_with = "via_server")]
     pub http: Option<String>,
     /// Enter a command that lets a running `serve` do the work
-    #[arg(long, value_name = "URL", num_args = 0..=1, default_missing_value = USUAL_SERVER)]
+    #[arg(long, value_name = "URL", num_args = 0..=1, default_missing_value = OWN_SERVER)]
     pub via_server: Option<String>,
     /// Print what would be entered and stop
     #[arg(long)]

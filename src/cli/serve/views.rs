@@ -14,8 +14,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::SystemTime;
 
+use serde_json::{Map, Value};
+
 use super::bodies::Served;
-use crate::cli::context::Context;
+use crate::cli::context::{Context, roots};
 use crate::cli::enter::Needs;
 use crate::cli::output::talk;
 use crate::cli::{ask, mcp, toolbox};
@@ -31,12 +33,11 @@ use local_agent_index::retrieval::Stale;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
 /// The operations of `/mcp` for a token that may search.
-const SEARCHING: [&str; 8] = [
+const SEARCHING: [&str; 7] = [
     "search",
     "get",
     "multi_get",
     "links",
-    "backlinks",
     "tags",
     "similar",
     "status",
@@ -283,6 +284,15 @@ impl ConfiguredViews {
             .collect()
     }
 
+    /// The roots in results and records; a limited visitor learns no folder of this machine.
+    fn roots_for(&self, visitor: &Visitor) -> Map<String, Value> {
+        if visitor.is_limited() {
+            roots(None, None)
+        } else {
+            self.context.roots()
+        }
+    }
+
     fn made(&self, now: &InForce, visitor: &Visitor) -> Result<Arc<View>> {
         let loaded = seen_by(&now.loaded, visitor);
         let config = &loaded.config;
@@ -299,7 +309,7 @@ impl ConfiguredViews {
             files,
             private,
             library: now.library.clone(),
-            roots: self.context.roots(),
+            roots: self.roots_for(visitor),
             log: Box::new(talk),
             today: ask::today,
             loaded,

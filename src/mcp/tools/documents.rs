@@ -66,7 +66,9 @@ fn get(call: &Call, args: &GetArgs) -> Result<Reply> {
 
 fn multi_get(call: &Call, args: &MultiGetArgs) -> Result<Reply> {
     let mut left = budget(args.max_bytes, MANY_BYTES)?;
-    let matched = documents::matching(&call.service.loaded.config, &call.sandbox, &args.glob)?;
+    let mut matched = documents::matching(&call.service.loaded.config, &call.sandbox, &args.glob)?;
+    // Denied and linked files are not visible to an agent, as in `list_dir`; they are not counted.
+    matched.retain(|(_, reason)| !matches!(reason, Some(SkipReason::Denied | SkipReason::Symlink)));
     let names: String = matched.iter().map(|(at, _)| format!("{at}\n")).collect();
     let of = about(&["multi_get", &args.glob, &names]);
     let mut at = place(args.cursor.as_deref(), &of)?;
@@ -78,8 +80,6 @@ fn multi_get(call: &Call, args: &MultiGetArgs) -> Result<Reply> {
             reason: reason.to_owned(),
         };
         match (reason, documents::whole(&call.sandbox, address)) {
-            // Denied and linked files are not visible to an agent, as in `list_dir`.
-            (Some(SkipReason::Denied | SkipReason::Symlink), _) => {}
             (Some(reason), _) => skipped.push(refused(reason.as_str())),
             (None, Err(failure)) => skipped.push(refused(failure.code.as_str())),
             (None, Ok(piece)) if piece.text.len() > left && !pages.is_empty() => break,

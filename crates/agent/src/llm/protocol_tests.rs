@@ -360,6 +360,71 @@ fn s41_a_prompt_is_not_carried_to_another_server() {
     assert!(seen.lock().unwrap().is_empty());
 }
 
+/// A tokenizer makes one token of many spaces or hyphens, so such a table has more than six bytes
+/// per token although it was read.
+#[test]
+fn a_wide_table_padded_with_spaces_counts_as_read() {
+    let row = format!("| {:<60} | {:<60} |\n", "Oak", "12 metres");
+    let rule = format!("|{}|{}|\n", "-".repeat(62), "-".repeat(62));
+    let table = format!("{row}{rule}{}", row.repeat(40));
+    let prompt = [Message::new(Role::User, table.clone())];
+    let tokens = 42 * 14;
+    let reply = |tokens| Reply {
+        text: String::new(),
+        had_thinking: false,
+        served_model: None,
+        finish: Finish::Stop,
+        prompt_tokens: Some(tokens),
+        reply_tokens: None,
+        window: None,
+        attempts: 1,
+        calls: Vec::new(),
+    };
+    assert!(reply(tokens).is_truncated(table.len()));
+    assert!(!reply(tokens).is_truncated(bytes_to_read(&prompt)));
+    assert!(reply(tokens / 8).is_truncated(bytes_to_read(&prompt)));
+    let words = "The oak grows. Aa 1100 läääuft.";
+    assert_eq!(
+        bytes_to_read(&[Message::new(Role::User, words)]),
+        words.len()
+    );
+}
+
+#[test]
+fn another_model_than_the_one_asked_is_named() {
+    let reply = |served: Option<&str>| Reply {
+        text: String::new(),
+        had_thinking: false,
+        served_model: served.map(str::to_owned),
+        finish: Finish::Stop,
+        prompt_tokens: None,
+        reply_tokens: None,
+        window: None,
+        attempts: 1,
+        calls: Vec::new(),
+    };
+    for (asked, served) in [
+        ("m", None),
+        ("m", Some("m")),
+        ("m", Some("M:latest")),
+        ("qwen3-8b", Some("/models/Qwen3-8B.gguf")),
+        ("Qwen/Qwen3-8B", Some("qwen3-8b")),
+        ("gpt-4o", Some("gpt-4o-2024-08-06")),
+        ("m", Some(" ")),
+    ] {
+        assert_eq!(reply(served).other_model(asked), None, "{asked} {served:?}");
+    }
+    for (asked, served) in [
+        ("m", "n"),
+        ("gpt-4o", "gpt-4o-mini"),
+        ("llama-3", "llama-3-8b"),
+        ("m:7b", "m:1b"),
+    ] {
+        let other = reply(Some(served)).other_model(asked);
+        assert_eq!(other.as_deref(), Some(served), "{asked}");
+    }
+}
+
 #[test]
 fn what_the_server_counts_tells_whether_the_prompt_was_cut() {
     let reply = |tokens, window| Reply {

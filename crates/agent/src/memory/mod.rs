@@ -92,7 +92,7 @@ pub fn add(durable: &Path, index_db: &Path, new: &New<'_>) -> Result<MemoryRow> 
         ));
     }
     if new.source == DERIVED && new.chunk_keys.is_empty() {
-        let why = "what is derived from evidence names the chunks it was derived from";
+        let why = format!("A memory of the kind `{DERIVED}` needs at least one `--chunk-key`.");
         return Err(refused(
             why,
             "give --chunk-key KEY; `local-agent query` shows keys",

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::address;
 use super::library::Library;
+use super::privacy::{address_of, shows_note};
 use crate::config::Config;
 use crate::tools::link_target::{bare, means, relative, same};
 use local_agent_files::sandbox::{Address, Sandbox, readable};
@@ -14,7 +15,6 @@ use local_agent_index::retrieval::with_spare;
 use local_agent_index::store::{IndexReader, NoteRow, StoredLink, target_key};
 use local_agent_text::documents::{CODE_EXTENSIONS, extracted};
 use local_agent_text::error::{ErrorCode, Failure, Result};
-use local_agent_text::types::{RelPath, SourceName};
 
 /// One document in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -205,7 +205,7 @@ pub fn links(
         let external = is_external(&link.target);
         let found = notes
             .iter()
-            .filter(|note| !external && leads_to(&link, &at, note) && shows(sandbox, note))
+            .filter(|note| !external && leads_to(&link, &at, note) && shows_note(sandbox, note))
             .map(|note| format!("{}:{}", note.source, note.path))
             .collect();
         let one = OutgoingLink {
@@ -270,7 +270,7 @@ pub fn tags(config: &Config, sandbox: &Sandbox) -> Result<Vec<TagCount>> {
     let hidden: Vec<i64> = if sandbox.keeps_private() {
         let notes = index.notes()?.into_iter();
         notes
-            .filter(|note| !shows(sandbox, note))
+            .filter(|note| !shows_note(sandbox, note))
             .map(|note| note.id)
             .collect()
     } else {
@@ -278,10 +278,6 @@ pub fn tags(config: &Config, sandbox: &Sandbox) -> Result<Vec<TagCount>> {
     };
     let tags = index.tags_without(&hidden)?.into_iter();
     Ok(tags.map(|(tag, notes)| TagCount { tag, notes }).collect())
-}
-
-fn shows(sandbox: &Sandbox, note: &NoteRow) -> bool {
-    address_of(note).is_some_and(|at| sandbox.shows(&at))
 }
 
 /// The notes whose vectors are most similar to those of a note, most similar first.
@@ -336,13 +332,6 @@ pub fn left_out(config: &Config, sandbox: &Sandbox) -> Vec<KindCount> {
     kinds
 }
 
-fn address_of(note: &NoteRow) -> Option<Address> {
-    Some(Address {
-        source: SourceName::new(note.source.as_str()).ok()?,
-        path: RelPath::new(note.path.as_str()).ok()?,
-    })
-}
-
 fn is_external(target: &str) -> bool {
     target.contains("://") || target.starts_with("mailto:")
 }
@@ -361,6 +350,7 @@ fn leads_to(link: &StoredLink, here: &Address, there: &NoteRow) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use local_agent_text::types::{RelPath, SourceName};
 
     fn note(source: &str, path: &str) -> NoteRow {
         NoteRow {

@@ -92,7 +92,7 @@ impl RunLog {
     }
 
     /// Ends the record with the result; `None`: no record is kept. `embeds` says whether a server
-    /// computed vectors.
+    /// computed the vector of the question.
     pub fn end(
         self,
         config: &Config,
@@ -155,6 +155,7 @@ fn call(round: &Round) -> RecordedCall {
     RecordedCall {
         provider: call.model.provider.to_owned(),
         model: call.model.name.clone(),
+        served_model: call.answering_model(),
         digest: call.model.digest.clone(),
         endpoint: call.model.endpoint.clone(),
         purpose: purpose.as_str().to_owned(),
@@ -255,7 +256,7 @@ fn sent(config: &Config, trail: &Trail, embeds: bool) -> Vec<Sent> {
         local,
     });
     let embedded = embeds.then(|| Sent {
-        what: "the question, and sentences that were weighed, to be embedded".to_owned(),
+        what: "the question, to be embedded".to_owned(),
         to: server
             .as_ref()
             .map_or_else(|| config.llm.base_url.clone(), ServerUrl::to_string),

@@ -21,9 +21,9 @@ use local_agent_text::types::Fingerprint;
 /// The status. Field names are those of `status --json`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Status {
-    /// The path of the index database, whether or not it exists.
+    /// The path of the index database, whether or not it exists; empty for a limited client.
     pub index_db: String,
-    /// The path of the embeddings database, whether or not it exists.
+    /// The path of the embeddings database, whether or not it exists; empty for a limited client.
     pub embeddings_db: String,
     /// Whether there is an index.
     pub indexed: bool,
@@ -102,7 +102,7 @@ pub fn by_kind<'s>(skipped: impl Iterator<Item = (&'s str, &'s str)>) -> Vec<Ski
 pub struct SourceState {
     /// The name of the source, as when it was indexed.
     pub name: String,
-    /// Its folder at that time, absolute.
+    /// Its folder at that time, absolute; empty for a limited client.
     pub root: String,
     /// The kind of its documents, shown with hits.
     pub kind: String,
@@ -140,8 +140,8 @@ pub fn status(
         index_job: JobLock::holder(&JobLock::path_beside(index_db, "index.lock")),
         embed_job: JobLock::holder(&JobLock::path_beside(embeddings_db, "embed.lock")),
         index,
-        index_db: shown(index_db),
-        embeddings_db: shown(embeddings_db),
+        index_db: path_for(config, index_db),
+        embeddings_db: path_for(config, embeddings_db),
     })
 }
 
@@ -194,35 +194,58 @@ fn indexed(
     })
 }
 
-/// The status for a limited client: its documents and chunks are counted again. Files that are not
-/// indexed may be private and are not counted.
+/// The status for a limited client: its documents and chunks are counted again, and no folder is
+/// named. Files that are not indexed may be private and are not counted. Every field is named here,
+/// so that a new one is not shown by mistake.
 fn limited(
     config: &Config,
     library: &Library,
     sandbox: &Sandbox,
-    mut whole: Indexed,
+    whole: Indexed,
 ) -> Result<Indexed> {
     let reader = IndexReader::required(&config.index.db_path)?;
     let notes = shown_notes(&reader, sandbox)?;
     let chunks = shown_chunks(&reader, sandbox)?;
-    whole.sources.retain(|source| {
-        config
+    let mut sources = Vec::new();
+    for source in whole.sources {
+        if !config
             .sources
             .iter()
             .any(|own| own.name.as_str() == source.name)
-    });
-    for source in &mut whole.sources {
+        {
+            continue;
+        }
         let of_source = notes.iter().filter(|note| note.source == source.name);
-        source.documents = of_source.count() as u64;
+        sources.push(SourceState {
+            documents: of_source.count() as u64,
+            root: String::new(),
+            name: source.name,
+            kind: source.kind,
+            last_scan_unix: source.last_scan_unix,
+        });
     }
     Ok(Indexed {
         documents: notes.len() as u64,
         chunks: chunks.len() as u64,
         skipped_files: 0,
         skipped_kinds: Vec::new(),
+        sources,
         coverage: library.with(|engine| Ok(coverage_of(engine, &chunks)))?,
-        ..whole
+        stale: whole.stale,
+        // These describe the whole index and the machine.
+        vectors_without_say: None,
+        model_reason: None,
+        model: whole.model,
+        fingerprint: whole.fingerprint,
     })
+}
+
+/// The path of a database; empty for a limited client.
+fn path_for(config: &Config, path: &Path) -> String {
+    match config.client {
+        Some(_) => String::new(),
+        None => shown(path),
+    }
 }
 
 fn shown(path: &Path) -> String {

@@ -86,11 +86,11 @@ fn value_violation(name: &str, schema: &Value, value: &Value) -> Option<String> 
     };
     if !types.is_empty() && !types.iter().any(|kind| is_of_kind(value, kind)) {
         return Some(format!(
-            "`{name}` is to be a {}",
+            "`{name}` must be {}",
             types
                 .iter()
                 .filter(|t| **t != "null")
-                .copied()
+                .map(|kind| with_article(kind))
                 .collect::<Vec<_>>()
                 .join(" or ")
         ));
@@ -118,6 +118,16 @@ fn value_violation(name: &str, schema: &Value, value: &Value) -> Option<String> 
         return Some(format!("`{name}` is longer than {most} characters"));
     }
     None
+}
+
+/// The name of a type with `a` or `an`.
+fn with_article(kind: &str) -> String {
+    let article = if kind.starts_with(['a', 'e', 'i', 'o', 'u']) {
+        "an"
+    } else {
+        "a"
+    };
+    format!("{article} {kind}")
 }
 
 /// Whether the value has this type of JSON Schema.

@@ -22,7 +22,7 @@ use local_agent_text::error::Result;
 ///
 /// `PATH_DENIED` (also when `allow_any_path` is off), `FILE_NOT_FOUND`, `PATH_IS_DIRECTORY`,
 /// `FILE_TOO_LARGE`, `FILE_READ_ERROR`.
-pub fn read_any(path: &Path, policy: &Policy) -> Result<FileBytes> {
+pub(super) fn read_any(path: &Path, policy: &Policy) -> Result<FileBytes> {
     let request = path.to_string_lossy();
     if !policy.allow_any_path {
         return Err(denied(&request, Denied::AnyPathOff));
@@ -51,7 +51,7 @@ fn judge(path: &Path, policy: &Policy) -> std::result::Result<(), Denied> {
         .file_name()
         .and_then(|n| n.to_str())
         .ok_or(Denied::Extension)?;
-    policy.check_name(name)?;
+    policy.check_name(name, &[])?;
     policy.check_extension(name, &[])?;
     let above = path.parent().into_iter().flat_map(Path::components);
     if above

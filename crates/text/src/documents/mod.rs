@@ -111,14 +111,14 @@ pub fn line_in_file(path: &str, heading: &HeadingPath) -> Option<usize> {
         heading
             .headings()
             .iter()
-            .find_map(line_of_title)
+            .find_map(|heading| line_number(&heading.title))
             .unwrap_or(1),
     )
 }
 
-/// The line number in a heading `line N of the file`.
-fn line_of_title(heading: &Heading) -> Option<usize> {
-    let line = heading.title.strip_prefix("line ")?;
+/// The line number in a title `line N of the file`.
+fn line_number(title: &str) -> Option<usize> {
+    let line = title.strip_prefix("line ")?;
     line.strip_suffix(" of the file")?.parse().ok()
 }
 
@@ -170,24 +170,66 @@ pub fn parse(
 }
 
 /// Whether a document is private: it has `private: true` in its frontmatter (or `#+private: true`),
-/// one of `tags`, or a tag nested below one of them. Case is ignored.
+/// one of `tags`, or a tag nested below one of them. Case is ignored. If the frontmatter could not
+/// be parsed or is never closed, the word `private` or one of `tags` in it is enough.
 pub fn is_private(path: &RelPath, text: &str, tags: &[String]) -> bool {
     let lower = text.to_lowercase();
     let may_be = lower.contains("private") || tags.iter().any(|tag| lower.contains(&**tag));
     if !may_be {
         return false;
     }
+    let kind = DocumentKind::of(path);
+    if extracted(path.as_str()) == Some(".canvas") {
+        let mut cards = cards(text).into_iter();
+        return cards.any(|card| is_part_private(kind, card, tags));
+    }
+    is_part_private(kind, text, tags)
+}
+
+/// The text of a canvas, cut before the heading of each card, so that no card can hide another one.
+fn cards(text: &str) -> Vec<&str> {
+    let (mut cards, mut start, mut at) = (Vec::new(), 0, 0);
+    for line in text.split_inclusive('\n') {
+        let title = line.trim_end().trim_start_matches('#').trim_start();
+        if line.starts_with('#') && line_number(title).is_some() {
+            cards.push(&text[start..at]);
+            start = at;
+        }
+        at += line.len();
+    }
+    cards.push(&text[start..]);
+    cards
+}
+
+/// Whether a document, or a card of one, is private.
+fn is_part_private(kind: DocumentKind, text: &str, tags: &[String]) -> bool {
     let options = ChunkOptions {
         scheme: Scheme::ObsidianV2,
         max_tokens: usize::MAX,
         max_chars: usize::MAX,
         overlap: 0,
     };
-    let document = parse(DocumentKind::of(path), text, &[], &options, &|text| {
-        text.len()
-    });
+    let document = parse(kind, text, &[], &options, &|text| text.len());
     document.frontmatter.json.iter().any(says_private)
         || document.tags.iter().any(|tag| is_below(tag, tags))
+        || kind == DocumentKind::Markdown
+            && markdown::unread_frontmatter(text, document.frontmatter.state)
+                .is_some_and(|matter| may_say_private(matter, tags))
+}
+
+/// Whether a frontmatter whose keys are not known has the word `private` or one of `tags`.
+fn may_say_private(matter: &str, tags: &[String]) -> bool {
+    let matter = matter.to_lowercase();
+    has_word(&matter, "private") || tags.iter().any(|tag| has_word(&matter, tag))
+}
+
+/// Whether the text has the word: no letter or digit stands directly before or after it.
+fn has_word(text: &str, word: &str) -> bool {
+    !word.is_empty()
+        && text.match_indices(word).any(|(at, _)| {
+            !text[..at].ends_with(char::is_alphanumeric)
+                && !text[at + word.len()..].starts_with(char::is_alphanumeric)
+        })
 }
 
 /// Whether a property is `private` with a value that means "yes".
@@ -318,8 +360,37 @@ mod tests {
         ] {
             assert!(!is("a.md", text), "{text}");
         }
+        let cards = "## line 2 of the file\n\n```\nopen\n\n## line 3 of the file\n\n#private\n";
+        assert!(is("a.canvas", cards) && !is("a.md", cards));
         assert!(is("a.org", "#+FILETAGS: :private:\n* A\n"));
         assert!(!is("a.txt", "#private"));
+    }
+
+    #[test]
+    fn a_private_note_with_a_broken_frontmatter_stays_private() {
+        let tags = ["private".to_owned(), "tagebuch/über".to_owned()];
+        let is = |text: &str| is_private(&RelPath::new("a.md").unwrap(), text, &tags);
+        let long = format!("---\nx: {}\nprivate: true\n---\n", "y".repeat(70_000));
+        for text in [
+            "---\ntitle: Meeting: salaries\ntags:\n  - private\n---\nx",
+            "---\ntitle: Meeting: salaries\ntags: [private, work]\n---\nx",
+            "---\ntitle: Meeting: salaries\nprivate: true # mine\n---\nx",
+            "---\r\ntitle: a: b\r\n  Private : yes\r\n...\r\nx",
+            "---\na: &x b\nc: *x\ntags:\n- Tagebuch/Über/2026\n---\nx",
+            "---\ntitle: Salaries\nprivate: true\n\nx",
+            "\u{feff}---\ntitle: Salaries\ntags:\n  - private\nx",
+            &long,
+        ] {
+            assert!(is(text), "{text:.80}");
+        }
+        for text in [
+            "---\ntitle: a: b\n---\nMy private life.",
+            "---\ntitle: a: privateers\n---\nx",
+            "---\ntitle: private lessons\n---\nx",
+            "---\n\nA private thought below a rule.\n",
+        ] {
+            assert!(!is(text), "{text}");
+        }
     }
 
     #[test]

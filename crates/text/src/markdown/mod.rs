@@ -19,6 +19,7 @@ mod types;
 pub use blocks::{Block, BlockKind, blocks};
 pub(crate) use document::of_outline;
 pub use document::{chunker_sig, heading_list, parse};
+pub(crate) use frontmatter::unread_frontmatter;
 pub use frontmatter::{Frontmatter, FrontmatterState};
 pub use inline::{Link, LinkKind};
 pub use link_list::is_list_of_links;
