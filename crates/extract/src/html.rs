@@ -5,7 +5,7 @@ use html5gum::{DefaultEmitter, StartTag, Token, Tokenizer};
 
 use super::NoText;
 use super::flow::{Flow, Role};
-use super::rendition::one_line;
+use super::rendition::{disarmed_line, one_line};
 
 /// Elements whose content a browser does not show as text.
 const UNSEEN: [&str; 10] = [
@@ -270,7 +270,7 @@ impl PageReader {
 
     fn finish(mut self) -> Result<String, NoText> {
         self.end_link()?;
-        let title = one_line(&self.title);
+        let title = disarmed_line(&one_line(&self.title));
         let text = self.flow.finish()?;
         if self.has_heading || title.is_empty() {
             return Ok(text);

@@ -28,7 +28,7 @@ impl Rendition {
             return Ok(());
         }
         let marks = "#".repeat(usize::from(level.clamp(1, DEEPEST)));
-        self.block(&format!("{marks} {title}"))
+        self.block(&format!("{marks} {}", disarmed_line(&title)))
     }
 
     /// Adds lines of the document's own words.
@@ -66,6 +66,19 @@ pub(crate) fn one_line(text: &str) -> String {
     words.join(" ")
 }
 
+/// The words of one line, in which no `%%` opens or closes a comment.
+pub(crate) fn disarmed_line(line: &str) -> String {
+    // A backslash before the pair could itself be escaped by one of the words.
+    let mut out = String::with_capacity(line.len());
+    for c in line.chars() {
+        if c == '%' && out.ends_with('%') {
+            out.push('\\');
+        }
+        out.push(c);
+    }
+    out
+}
+
 /// Replaces control characters by spaces, except line breaks and tabs.
 fn printable(c: char) -> char {
     match c {
@@ -76,8 +89,7 @@ fn printable(c: char) -> char {
 }
 
 /// A line that is not read as markup.
-#[cfg(any(feature = "html", feature = "docx", feature = "pdf"))]
-fn disarmed(line: &str) -> String {
+pub(crate) fn disarmed(line: &str) -> String {
     let behind = line.trim_start_matches('#');
     let is_heading = behind.len() < line.len() && (behind.is_empty() || behind.starts_with(' '));
     let is_fence = line.starts_with("```") || line.starts_with("~~~");
@@ -87,9 +99,10 @@ fn disarmed(line: &str) -> String {
             .any(|mark| line.split(mark).all(str::is_empty));
     let is_html = line.starts_with('<')
         && line[1..].starts_with(|c: char| c.is_ascii_alphabetic() || "/!?".contains(c));
-    match is_heading || is_fence || is_rule || is_html || line.starts_with("%%") {
+    let line = disarmed_line(line);
+    match is_heading || is_fence || is_rule || is_html {
         true => format!("\\{line}"),
-        false => line.to_owned(),
+        false => line,
     }
 }
 
@@ -102,13 +115,13 @@ mod tests {
         let mut out = Rendition::new(1000);
         out.words("---\nprivate: true\n---").unwrap();
         out.heading(9, " page\n 3 ").unwrap();
-        out.words("# one\n#tag\n```sh\n<div>\na < b\n=====\n")
+        out.words("# one\n%% a \\%%\n#tag\n```sh\n<div>\na < b\n=====\n")
             .unwrap();
         out.words("  \n").unwrap();
         out.heading(1, " ").unwrap();
         assert_eq!(
             out.finish(),
-            "\\---\nprivate: true\n\\---\n\n###### page 3\n\n\\# one\n#tag\n\\```sh\n\\<div>\na < b\n\\=====\n"
+            "\\---\nprivate: true\n\\---\n\n###### page 3\n\n\\# one\n%\\% a \\%\\%\n#tag\n\\```sh\n\\<div>\na < b\n\\=====\n"
         );
     }
 

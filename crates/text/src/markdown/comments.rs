@@ -51,18 +51,36 @@ fn find(text: &str) -> Vec<Range<usize>> {
         .collect()
 }
 
-/// All `%%` outside code.
+/// All `%%` outside code. A `%` after a backslash is text.
 fn free_marks(text: &str) -> Vec<usize> {
     // Few texts have any, and searching for one is much faster than listing them.
     if !text.contains("%%") {
         return Vec::new();
     }
-    let mut marks: Vec<usize> = text.match_indices("%%").map(|(at, _)| at).collect();
+    let mut marks = marks(text);
     let mut code = code_ranges(text).into_iter().peekable();
     marks.retain(|at| {
         while code.next_if(|c| c.end <= *at).is_some() {}
         code.peek().is_none_or(|c| *at < c.start)
     });
+    marks
+}
+
+/// All `%%`, except those with a backslash before one of the two.
+fn marks(text: &str) -> Vec<usize> {
+    let bytes = text.as_bytes();
+    let mut marks = Vec::new();
+    let mut at = 0;
+    while let Some(next) = text[at..].find(['%', '\\']) {
+        at += next;
+        let is_mark = bytes[at..].starts_with(b"%%");
+        if is_mark {
+            marks.push(at);
+        }
+        // The byte after a backslash may be a part of a longer character.
+        let escapes = bytes[at] == b'\\' && bytes.get(at + 1).is_some_and(u8::is_ascii);
+        at += if is_mark || escapes { 2 } else { 1 };
+    }
     marks
 }
 
@@ -86,6 +104,15 @@ mod tests {
         let found: Vec<_> = find(text).into_iter().map(|r| &text[r]).collect();
         assert_eq!(found, ["%%b%%", "%%d\n\n# e%%"]);
         assert!(find("```\n%% a %%\n```").is_empty());
+    }
+
+    #[test]
+    fn a_percent_sign_after_a_backslash_begins_no_comment() {
+        for text in [r"a \%% b \%% c", r"a %\% b %\% c", r"\%\%\% %%", r"\ü %\%"] {
+            assert!(find(text).is_empty(), "{text}");
+        }
+        assert_eq!(find(r"a \\%%b%% c").first(), Some(&(4..9)));
+        assert_eq!(find(r"a \%%%b%% c").first(), Some(&(4..9)));
     }
 
     proptest! {
