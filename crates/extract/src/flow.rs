@@ -2,7 +2,7 @@
 //! so documents of any depth can be read.
 
 use super::NoText;
-use super::rendition::{Rendition, one_line};
+use super::rendition::{Rendition, disarmed_line, one_line};
 
 /// The kind of the open block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -35,6 +35,8 @@ pub(crate) struct Flow {
     rows: Vec<String>,
     /// The row that is open.
     row: Option<TableRow>,
+    /// The length of `items` and `rows` together, in bytes.
+    waiting: usize,
     most: usize,
 }
 
@@ -47,18 +49,14 @@ impl Flow {
             items: Vec::new(),
             rows: Vec::new(),
             row: None,
+            waiting: 0,
             most,
         }
     }
 
     /// Adds words to the open block.
     pub(crate) fn say(&mut self, words: &str) -> Result<(), NoText> {
-        let waiting = self.items.iter().chain(&self.rows).map(String::len);
-        // The pending text is at most a list or a table, so the sum is rarely computed.
-        if self.words.len().saturating_add(words.len()) > self.most
-            || (self.items.len() + self.rows.len()).is_multiple_of(1024)
-                && waiting.sum::<usize>() > self.most
-        {
+        if self.words.len().saturating_add(words.len()) > self.most || self.waiting > self.most {
             return Err(NoText::TooLarge);
         }
         self.words.push_str(words);
@@ -99,7 +97,9 @@ impl Flow {
         match role {
             Role::Heading(level) => self.out.heading(level, &words),
             Role::Item => {
-                self.items.push(format!("- {}", one_line(&words)));
+                let item = format!("- {}", disarmed_line(&one_line(&words)));
+                self.waiting += item.len();
+                self.items.push(item);
                 Ok(())
             }
             #[cfg(feature = "html")]
@@ -110,6 +110,7 @@ impl Flow {
 
     fn end_list(&mut self) -> Result<(), NoText> {
         let items = std::mem::take(&mut self.items);
+        self.waiting -= length(&items);
         self.out.block(&items.join("\n"))
     }
 
@@ -117,6 +118,7 @@ impl Flow {
     pub(crate) fn end_table(&mut self) -> Result<(), NoText> {
         self.end_row();
         let rows = std::mem::take(&mut self.rows);
+        self.waiting -= length(&rows);
         self.out.block(&rows.join("\n"))
     }
 
@@ -138,7 +140,8 @@ impl Flow {
             return;
         };
         let words = std::mem::take(&mut self.words);
-        row.cells.push(one_line(&words).replace('|', "\\|"));
+        let words = disarmed_line(&one_line(&words));
+        row.cells.push(words.replace('|', "\\|"));
     }
 
     pub(crate) fn end_row(&mut self) {
@@ -151,10 +154,13 @@ impl Flow {
         if row.cells.iter().all(String::is_empty) {
             return;
         }
-        self.rows.push(format!("| {} |", row.cells.join(" | ")));
+        let line = format!("| {} |", row.cells.join(" | "));
+        self.waiting += line.len();
+        self.rows.push(line);
         if !row.is_later {
-            self.rows
-                .push(format!("|{}", " --- |".repeat(row.cells.len())));
+            let rule = format!("|{}", " --- |".repeat(row.cells.len()));
+            self.waiting += rule.len();
+            self.rows.push(rule);
         }
     }
 
@@ -191,6 +197,11 @@ impl Flow {
     }
 }
 
+/// The length of all lines together, in bytes.
+fn length(lines: &[String]) -> usize {
+    lines.iter().map(String::len).sum()
+}
+
 /// Collapses white space to single spaces, but keeps explicit line breaks.
 fn lines(words: &str) -> String {
     let lines: Vec<String> = words.lines().map(one_line).collect();
@@ -208,4 +219,54 @@ fn fenced(words: &str) -> String {
     let fence = "`".repeat((longest + 1).max(3));
     let body = words.trim_matches('\n').trim_end();
     format!("{fence}\n{body}\n{fence}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_after_many_items_take_linear_time() {
+        let mut flow = Flow::new(1 << 30);
+        for _ in 0..64 * 1024 {
+            flow.is(Role::Item);
+            flow.say("item").unwrap();
+            flow.end_block().unwrap();
+        }
+        // With a sum over all items for each word, this would take many minutes.
+        for _ in 0..4_000_000 {
+            flow.say("a").unwrap();
+        }
+        assert!(flow.finish().unwrap().ends_with('\n'));
+    }
+
+    #[test]
+    fn items_that_are_too_long_together_are_refused() {
+        let mut flow = Flow::new(100);
+        let all = (0..100).try_for_each(|_| {
+            flow.is(Role::Item);
+            flow.say("an item")?;
+            flow.end_block()
+        });
+        assert_eq!(all, Err(NoText::TooLarge));
+    }
+
+    #[test]
+    fn two_percent_signs_are_words_in_every_block() {
+        let mut flow = Flow::new(1000);
+        let roles = [Role::Paragraph, Role::Heading(2), Role::Item];
+        for role in roles {
+            flow.is(role);
+            flow.say("50 %").unwrap();
+            flow.say("% of").unwrap();
+            flow.end_block().unwrap();
+        }
+        flow.begin_row().unwrap();
+        flow.say("%%%").unwrap();
+        flow.end_cell();
+        assert_eq!(
+            flow.finish().unwrap(),
+            "50 %\\% of\n\n## 50 %\\% of\n\n- 50 %\\% of\n\n| %\\%\\% |\n| --- |\n"
+        );
+    }
 }
