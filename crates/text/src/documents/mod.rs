@@ -111,14 +111,14 @@ pub fn line_in_file(path: &str, heading: &HeadingPath) -> Option<usize> {
         heading
             .headings()
             .iter()
-            .find_map(line_of_title)
+            .find_map(|heading| line_number(&heading.title))
             .unwrap_or(1),
     )
 }
 
-/// The line number in a heading `line N of the file`.
-fn line_of_title(heading: &Heading) -> Option<usize> {
-    let line = heading.title.strip_prefix("line ")?;
+/// The line number in a title `line N of the file`.
+fn line_number(title: &str) -> Option<usize> {
+    let line = title.strip_prefix("line ")?;
     line.strip_suffix(" of the file")?.parse().ok()
 }
 
@@ -177,15 +177,38 @@ pub fn is_private(path: &RelPath, text: &str, tags: &[String]) -> bool {
     if !may_be {
         return false;
     }
+    let kind = DocumentKind::of(path);
+    if extracted(path.as_str()) == Some(".canvas") {
+        let mut cards = cards(text).into_iter();
+        return cards.any(|card| is_part_private(kind, card, tags));
+    }
+    is_part_private(kind, text, tags)
+}
+
+/// The text of a canvas, cut before the heading of each card, so that no card can hide another one.
+fn cards(text: &str) -> Vec<&str> {
+    let (mut cards, mut start, mut at) = (Vec::new(), 0, 0);
+    for line in text.split_inclusive('\n') {
+        let title = line.trim_end().trim_start_matches('#').trim_start();
+        if line.starts_with('#') && line_number(title).is_some() {
+            cards.push(&text[start..at]);
+            start = at;
+        }
+        at += line.len();
+    }
+    cards.push(&text[start..]);
+    cards
+}
+
+/// Whether a document, or a card of one, is private.
+fn is_part_private(kind: DocumentKind, text: &str, tags: &[String]) -> bool {
     let options = ChunkOptions {
         scheme: Scheme::ObsidianV2,
         max_tokens: usize::MAX,
         max_chars: usize::MAX,
         overlap: 0,
     };
-    let document = parse(DocumentKind::of(path), text, &[], &options, &|text| {
-        text.len()
-    });
+    let document = parse(kind, text, &[], &options, &|text| text.len());
     document.frontmatter.json.iter().any(says_private)
         || document.tags.iter().any(|tag| is_below(tag, tags))
 }
@@ -318,6 +341,8 @@ mod tests {
         ] {
             assert!(!is("a.md", text), "{text}");
         }
+        let cards = "## line 2 of the file\n\n```\nopen\n\n## line 3 of the file\n\n#private\n";
+        assert!(is("a.canvas", cards) && !is("a.md", cards));
         assert!(is("a.org", "#+FILETAGS: :private:\n* A\n"));
         assert!(!is("a.txt", "#private"));
     }
