@@ -170,7 +170,8 @@ pub fn parse(
 }
 
 /// Whether a document is private: it has `private: true` in its frontmatter (or `#+private: true`),
-/// one of `tags`, or a tag nested below one of them. Case is ignored.
+/// one of `tags`, or a tag nested below one of them. Case is ignored. If the frontmatter could not
+/// be parsed or is never closed, the word `private` or one of `tags` in it is enough.
 pub fn is_private(path: &RelPath, text: &str, tags: &[String]) -> bool {
     let lower = text.to_lowercase();
     let may_be = lower.contains("private") || tags.iter().any(|tag| lower.contains(&**tag));
@@ -211,6 +212,24 @@ fn is_part_private(kind: DocumentKind, text: &str, tags: &[String]) -> bool {
     let document = parse(kind, text, &[], &options, &|text| text.len());
     document.frontmatter.json.iter().any(says_private)
         || document.tags.iter().any(|tag| is_below(tag, tags))
+        || kind == DocumentKind::Markdown
+            && markdown::unread_frontmatter(text, document.frontmatter.state)
+                .is_some_and(|matter| may_say_private(matter, tags))
+}
+
+/// Whether a frontmatter whose keys are not known has the word `private` or one of `tags`.
+fn may_say_private(matter: &str, tags: &[String]) -> bool {
+    let matter = matter.to_lowercase();
+    has_word(&matter, "private") || tags.iter().any(|tag| has_word(&matter, tag))
+}
+
+/// Whether the text has the word: no letter or digit stands directly before or after it.
+fn has_word(text: &str, word: &str) -> bool {
+    !word.is_empty()
+        && text.match_indices(word).any(|(at, _)| {
+            !text[..at].ends_with(char::is_alphanumeric)
+                && !text[at + word.len()..].starts_with(char::is_alphanumeric)
+        })
 }
 
 /// Whether a property is `private` with a value that means "yes".
@@ -345,6 +364,33 @@ mod tests {
         assert!(is("a.canvas", cards) && !is("a.md", cards));
         assert!(is("a.org", "#+FILETAGS: :private:\n* A\n"));
         assert!(!is("a.txt", "#private"));
+    }
+
+    #[test]
+    fn a_private_note_with_a_broken_frontmatter_stays_private() {
+        let tags = ["private".to_owned(), "tagebuch/über".to_owned()];
+        let is = |text: &str| is_private(&RelPath::new("a.md").unwrap(), text, &tags);
+        let long = format!("---\nx: {}\nprivate: true\n---\n", "y".repeat(70_000));
+        for text in [
+            "---\ntitle: Meeting: salaries\ntags:\n  - private\n---\nx",
+            "---\ntitle: Meeting: salaries\ntags: [private, work]\n---\nx",
+            "---\ntitle: Meeting: salaries\nprivate: true # mine\n---\nx",
+            "---\r\ntitle: a: b\r\n  Private : yes\r\n...\r\nx",
+            "---\na: &x b\nc: *x\ntags:\n- Tagebuch/Über/2026\n---\nx",
+            "---\ntitle: Salaries\nprivate: true\n\nx",
+            "\u{feff}---\ntitle: Salaries\ntags:\n  - private\nx",
+            &long,
+        ] {
+            assert!(is(text), "{text:.80}");
+        }
+        for text in [
+            "---\ntitle: a: b\n---\nMy private life.",
+            "---\ntitle: a: privateers\n---\nx",
+            "---\ntitle: private lessons\n---\nx",
+            "---\n\nA private thought below a rule.\n",
+        ] {
+            assert!(!is(text), "{text}");
+        }
     }
 
     #[test]

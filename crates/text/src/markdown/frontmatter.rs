@@ -185,6 +185,28 @@ pub(super) fn looks_unclosed(file: &str) -> bool {
     opens && find(file).is_none() && lines.next().is_some_and(|l| pair(l).is_some())
 }
 
+/// The text of a frontmatter whose keys are not known for certain: it could not be parsed, or it is
+/// never closed and so may be the whole file. `None` if the file has no such frontmatter. `state`
+/// is that of the file.
+pub(crate) fn unread_frontmatter(file: &str, state: FrontmatterState) -> Option<&str> {
+    match state {
+        FrontmatterState::Present => None,
+        FrontmatterState::Unknown => find(file).map(|found| &file[found.matter]),
+        FrontmatterState::Absent => has_unclosed_keys(file).then_some(file),
+    }
+}
+
+/// Whether the file begins with `---`, which is never closed, and a `key:` line stands above the
+/// first blank line.
+fn has_unclosed_keys(file: &str) -> bool {
+    let mut lines = file[bom_len(file)..].lines();
+    lines.next().is_some_and(|line| line.trim_end() == "---")
+        && find(file).is_none()
+        && lines
+            .take_while(|line| !line.trim().is_empty())
+            .any(|line| pair(line).is_some())
+}
+
 struct Found {
     start: usize,
     end: usize,

@@ -21,6 +21,7 @@ pub use blocks::{Block, BlockKind, blocks};
 pub use closed::{closed, code_blocks};
 pub(crate) use document::of_outline;
 pub use document::{chunker_sig, heading_list, parse};
+pub(crate) use frontmatter::unread_frontmatter;
 pub use frontmatter::{Frontmatter, FrontmatterState};
 pub use inline::{Link, LinkKind};
 pub use link_list::is_list_of_links;
