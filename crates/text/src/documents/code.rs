@@ -14,9 +14,12 @@ const LEVEL: u8 = 3;
 pub(super) fn outline(text: &str, definitions: &[Definition]) -> Outline {
     let mut outline = Outline::default();
     let mut at = 0;
-    for definition in outermost(text, definitions) {
-        let range = whole_lines(text, &definition.range);
-        if range.start < at || range.is_empty() {
+    for definition in in_file_order(text, definitions) {
+        if definition.range.start < at {
+            continue;
+        }
+        let range = whole_lines(text, at, &definition.range);
+        if range.is_empty() {
             continue;
         }
         between(text, at..range.start, &mut outline);
@@ -30,7 +33,7 @@ pub(super) fn outline(text: &str, definitions: &[Definition]) -> Outline {
 
 /// The definitions in file order, an outer one before those inside it. Definitions outside the text
 /// are left out.
-fn outermost<'a>(text: &str, definitions: &'a [Definition]) -> Vec<&'a Definition> {
+fn in_file_order<'a>(text: &str, definitions: &'a [Definition]) -> Vec<&'a Definition> {
     let mut out: Vec<&Definition> = definitions
         .iter()
         .filter(|one| text.get(one.range.clone()).is_some())
@@ -40,16 +43,17 @@ fn outermost<'a>(text: &str, definitions: &'a [Definition]) -> Vec<&'a Definitio
 }
 
 /// Extends a range to whole lines. Comment and attribute lines directly above belong to the
-/// definition.
-fn whole_lines(text: &str, range: &Range<usize>) -> Range<usize> {
-    let mut start = text[..range.start].rfind('\n').map_or(0, |at| at + 1);
-    loop {
-        let above = text[..start].trim_end_matches('\n');
-        let line = above.rfind('\n').map_or(0, |at| at + 1);
-        let is_remark = start - above.len() == 1
+/// definition. Nothing before `from`, the start of a line, is read.
+fn whole_lines(text: &str, from: usize, range: &Range<usize>) -> Range<usize> {
+    let mut start = line_start(text, from, range.start);
+    while start > from {
+        let above = text[from..start].strip_suffix('\n');
+        let end = start - usize::from(above.is_some());
+        let line = line_start(text, from, end);
+        let is_remark = above.is_some()
             && ["//", "#", "@", "/*", " *", "*"]
                 .iter()
-                .any(|mark| above[line..].trim_start().starts_with(mark));
+                .any(|mark| text[line..end].trim_start().starts_with(mark));
         if !is_remark {
             break;
         }
@@ -62,8 +66,45 @@ fn whole_lines(text: &str, range: &Range<usize>) -> Range<usize> {
     start..if ends_a_line { range.end } else { end }
 }
 
+/// The start of the line with byte `at`, but not before `from`.
+fn line_start(text: &str, from: usize, at: usize) -> usize {
+    text[from..at]
+        .rfind('\n')
+        .map_or(from, |line| from + line + 1)
+}
+
 fn between(text: &str, range: Range<usize>, outline: &mut Outline) {
     for paragraph in paragraphs(text, range) {
         outline.push(paragraph, BlockKinds::CODE, Shape::Lines);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A definition for every occurrence of `code` in `text`.
+    fn definitions(text: &str, code: &str) -> Vec<Definition> {
+        let found = text.match_indices(code);
+        let definition = |(at, code): (usize, &str)| Definition {
+            name: "f".to_owned(),
+            range: at..at + code.len(),
+        };
+        found.map(definition).collect()
+    }
+
+    #[test]
+    fn many_definitions_on_one_line_are_one_section_and_take_linear_time() {
+        // With a search for the line of each definition, this would take many minutes.
+        let text = "fn f(){} ".repeat(1_000_000);
+        let outline = outline(&text, &definitions(&text, "fn f(){}"));
+        assert_eq!(outline.headings.len(), 1);
+    }
+
+    #[test]
+    fn many_lines_that_look_like_remarks_are_read_once() {
+        let text = "#[t] fn f(){}\n".repeat(300_000);
+        let outline = outline(&text, &definitions(&text, "fn f(){}"));
+        assert_eq!(outline.headings.len(), 300_000);
     }
 }
