@@ -110,7 +110,8 @@ fn unusable(path: &Path, error: &std::io::Error) -> Failure {
 /// with a random part so that processes do not retry in step.
 struct Patience {
     began: Instant,
-    until: Instant,
+    /// `None`: later than the clock can tell.
+    until: Option<Instant>,
     pause: Duration,
 }
 
@@ -125,7 +126,7 @@ impl Patience {
         let began = Instant::now();
         Self {
             began,
-            until: began + wait,
+            until: began.checked_add(wait),
             pause: Self::FIRST,
         }
     }
@@ -133,7 +134,11 @@ impl Patience {
     /// Sleeps for a while; `false` if the time is over.
     fn waits(&mut self) -> bool {
         let now = Instant::now();
-        if now >= self.until {
+        let left = match self.until {
+            Some(until) => until.saturating_duration_since(now),
+            None => Duration::MAX,
+        };
+        if left.is_zero() {
             return false;
         }
         // The low digits of the clock serve as a random number: sleeps half of the pause plus up to
@@ -142,7 +147,7 @@ impl Patience {
             .duration_since(std::time::UNIX_EPOCH)
             .map_or(0, |d| d.subsec_nanos());
         let half = self.pause / 2;
-        std::thread::sleep((half + half * (nanos / 100 % 64) / 64).min(self.until - now));
+        std::thread::sleep((half + half * (nanos / 100 % 64) / 64).min(left));
         let most = if now - self.began < Duration::from_secs(1) {
             Self::SHORT
         } else {
@@ -196,6 +201,20 @@ mod tests {
         drop(held);
         assert_eq!(JobLock::holder(&path), None);
         JobLock::take(&path, "pid 8", Duration::ZERO).unwrap();
+    }
+
+    #[test]
+    fn one_may_wait_for_as_long_as_a_number_can_say() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("index.lock");
+        let held = JobLock::take(&path, "pid 7", Duration::MAX).unwrap();
+        let wait = Duration::from_secs(u64::MAX);
+        std::thread::scope(|threads| {
+            let waiting = threads.spawn(|| JobLock::take(&path, "pid 8", wait));
+            std::thread::sleep(Duration::from_millis(20));
+            drop(held);
+            waiting.join().unwrap().unwrap();
+        });
     }
 
     #[test]
