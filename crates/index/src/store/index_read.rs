@@ -430,7 +430,7 @@ impl IndexReader {
     pub fn frontmatter_keys(&self) -> Result<BTreeSet<String>> {
         let mut statement = self.conn.prepare(
             "SELECT DISTINCT key FROM documents, json_each(frontmatter_json)
-             WHERE yaml_parse_ok = 1 ORDER BY 1",
+             WHERE yaml_parse_ok IS NOT 0 ORDER BY 1",
         )?;
         let rows = statement.query_map([], |row| row.get(0))?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
