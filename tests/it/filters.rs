@@ -107,6 +107,11 @@ fn w14_every_filter_holds_for_words_for_meaning_and_for_both() {
         ),
         ("bird -status:open -tag:zoo source:pub", &["pub:deep/b.md"]),
         ("bird -heron -stork source:pub", &[]),
+        // Only the whole word, not its parts.
+        (
+            "bird -loud-heron source:pub",
+            &["pub:a.md", "pub:deep/b.md"],
+        ),
         ("bird \"grey bird\"", &["pub:a.md"]),
     ] {
         let expected: BTreeSet<String> = expected.iter().map(|&path| path.to_owned()).collect();
