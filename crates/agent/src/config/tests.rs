@@ -763,8 +763,8 @@ mod roots {
         # One entry a folder: `name` (unique), `root`, and `kind`, a free word shown with each hit (`notes`
         # when absent). `include` and `exclude` are lists of patterns as in a `.gitignore` (`archive/`,
         # `*.draft.md`): files that `exclude` names, or that `include` does not, do not exist for this
-        # program. `code: true` takes source code for documents, too, and `extensions: [.txt, .org]` files of
-        # other kinds (docs/documents.md lists them).
+        # program; `exclude` ignores case. `code: true` takes source code for documents, too, and `extensions:
+        # [.txt, .org]` files of other kinds (docs/documents.md lists them).
         sources:
           - name: "n"
             root: "notes"

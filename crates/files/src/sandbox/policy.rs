@@ -312,7 +312,7 @@ pub(super) fn fold(name: &str) -> String {
 }
 
 /// Whether file systems ignore the character when they compare names.
-fn is_ignorable(c: char) -> bool {
+pub(super) fn is_ignorable(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 

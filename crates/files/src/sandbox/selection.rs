@@ -3,7 +3,11 @@
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
+use unicode_normalization::UnicodeNormalization as _;
+
 use local_agent_text::types::RelPath;
+
+use super::policy::is_ignorable;
 
 /// Extensions of notes: files with these are documents in every root.
 pub const NOTE_EXTENSIONS: [&str; 2] = [".md", ".markdown"];
@@ -13,6 +17,7 @@ pub const NOTE_EXTENSIONS: [&str; 2] = [".md", ".markdown"];
 pub struct Selection {
     /// A file must match one of these, if there are any.
     include: Option<Gitignore>,
+    /// In lower case.
     exclude: Option<Gitignore>,
     /// The include and exclude patterns as text, in this order.
     patterns: [Vec<String>; 2],
@@ -31,14 +36,14 @@ impl Eq for Selection {}
 
 impl Selection {
     /// Reads patterns as lines of a `.gitignore` in the root: `archive/`, `*.draft.md`,
-    /// `/inbox/**`, `!keep.md`.
+    /// `/inbox/**`, `!keep.md`. `exclude` ignores case.
     ///
     /// # Errors
     /// The pattern that cannot be parsed, and why.
     pub fn new(include: &[String], exclude: &[String]) -> Result<Self, String> {
         Ok(Self {
-            include: compiled(include)?,
-            exclude: compiled(exclude)?,
+            include: compiled(include, str::to_owned)?,
+            exclude: compiled(exclude, folded)?,
             patterns: [include.to_vec(), exclude.to_vec()],
             extensions: Vec::new(),
         })
@@ -76,26 +81,42 @@ impl Selection {
     pub fn takes(&self, path: &RelPath) -> bool {
         self.include
             .as_ref()
-            .is_none_or(|rules| is_matched(path, rules))
-            && !self
-                .exclude
-                .as_ref()
-                .is_some_and(|rules| is_matched(path, rules))
+            .is_none_or(|rules| is_matched(path.as_str(), false, rules))
+            && !self.excludes(path, false)
     }
 
-    /// Whether nothing below the folder at `path` can be selected, so that the walk can skip it.
+    /// Whether `exclude` matches the folder at `path`, or one above it: the walk skips it, and it
+    /// is not listed.
     pub(super) fn leaves_out_folder(&self, path: &RelPath) -> bool {
+        self.excludes(path, true)
+    }
+
+    /// Whether `exclude` matches the path or a folder above it. Case is ignored, because many disks
+    /// ignore it, too: another spelling opens the same file there.
+    fn excludes(&self, path: &RelPath, is_folder: bool) -> bool {
         self.exclude
             .as_ref()
-            .is_some_and(|rules| rules.matched(path.as_str(), true).is_ignore())
+            .is_some_and(|rules| is_matched(&folded(path.as_str()), is_folder, rules))
     }
 }
 
 /// Whether the rules match the path or a folder above it.
-fn is_matched(path: &RelPath, rules: &Gitignore) -> bool {
+fn is_matched(path: &str, is_folder: bool, rules: &Gitignore) -> bool {
     rules
-        .matched_path_or_any_parents(path.as_str(), false)
+        .matched_path_or_any_parents(path, is_folder)
         .is_ignore()
+}
+
+/// The form in which disks that ignore case compare names: composed, in lower case. Marks of
+/// patterns stay as they are; [`fold`](super::policy::fold) would also turn wide ones into them.
+fn folded(text: &str) -> String {
+    if text.is_ascii() {
+        return text.to_ascii_lowercase();
+    }
+    text.nfc()
+        .filter(|c| !is_ignorable(*c))
+        .flat_map(char::to_lowercase)
+        .collect()
 }
 
 fn checked_extension(extension: &str) -> Result<String, String> {
@@ -109,14 +130,14 @@ fn checked_extension(extension: &str) -> Result<String, String> {
     }
 }
 
-fn compiled(patterns: &[String]) -> Result<Option<Gitignore>, String> {
+fn compiled(patterns: &[String], spelled: fn(&str) -> String) -> Result<Option<Gitignore>, String> {
     if patterns.is_empty() {
         return Ok(None);
     }
     let mut builder = GitignoreBuilder::new("");
     for pattern in patterns {
         builder
-            .add_line(None, pattern)
+            .add_line(None, &spelled(pattern))
             .map_err(|error| format!("`{pattern}` is no pattern: {error}"))?;
     }
     let rules = builder.build().map_err(|error| error.to_string())?;
@@ -156,6 +177,25 @@ mod tests {
             &["*.draft.md", "!keep.draft.md"],
             "keep.draft.md"
         ));
+    }
+
+    #[test]
+    fn exclude_ignores_case_and_include_does_not() {
+        assert!(!chosen(&[], &["archive/"], "Archive/old.md"));
+        assert!(!chosen(&[], &["Über/*.MD"], "u\u{308}ber/a.md"));
+        assert!(!chosen(&[], &["*.draft.md"], "a.DRAFT.md"));
+        assert!(chosen(&[], &["*.md", "!Keep.md"], "keep.md"));
+        assert!(!chosen(&["projects/"], &[], "Projects/a.md"));
+        assert!(!chosen(&[], &["＃drafts/"], "＃drafts/a.md"));
+    }
+
+    #[test]
+    fn a_folder_in_an_excluded_folder_is_left_out() {
+        let selection = Selection::new(&[], &["archive/".to_owned()]).unwrap();
+        for (folder, out) in [("archive", true), ("Archive/2020/a", true), ("a", false)] {
+            let path = RelPath::new(folder).unwrap();
+            assert_eq!(selection.leaves_out_folder(&path), out, "{folder}");
+        }
     }
 
     #[test]
