@@ -1054,3 +1054,55 @@ fn a_private_card_makes_its_board_private_and_no_board_is_written() {
     let refused = kept.read(&own).unwrap_err();
     assert_eq!(refused.code, ErrorCode::FileNotFound);
 }
+
+#[test]
+fn an_excluded_folder_is_not_listed() {
+    let world = World::new();
+    world.write("archive/2020/old.md", "old");
+    world.write("open/new.md", "new");
+    let notes = RootSpec {
+        selection: Selection::new(&[], &["archive/".to_owned()]).unwrap(),
+        ..root("notes", &world.vault)
+    };
+    let sandbox = Sandbox::open(vec![notes], Policy::from(&security())).unwrap();
+    for folder in ["notes:archive", "notes:archive/2020", "Archive"] {
+        let refused = sandbox.list(folder).unwrap_err();
+        assert_eq!(refused.code, ErrorCode::PathDenied, "{folder}");
+    }
+    let (_, listed) = sandbox.list("notes:").unwrap();
+    let names: Vec<&str> = listed.iter().map(|one| one.path.as_str()).collect();
+    assert_eq!(names, ["note.md", "open"]);
+    assert_eq!(sandbox.list("open").unwrap().1.len(), 1);
+}
+
+#[test]
+fn a_private_note_hides_no_open_note_of_the_same_name() {
+    let world = World::new();
+    let rules = security();
+    for (private, open, request) in [
+        ("todo.md", "a/todo.md", "todo.md"),
+        ("b/plan.md", "c/Plan.md", "plan.md"),
+    ] {
+        world.write(private, "#private");
+        world.write(open, "open");
+        let sandbox = world.open();
+        let kept = sandbox.without_private(Arc::new(PrivateNotes::new(&rules)));
+        let found = kept.resolve(request).unwrap();
+        assert_eq!(found.path.as_str(), open);
+    }
+}
+
+#[test]
+fn a_file_with_the_longest_name_can_go_to_the_trash() {
+    let world = World::new();
+    let name = format!("{}ü.md", "x".repeat(250));
+    world.write(&name, "long");
+    let sandbox = world.open();
+    let address = at(&name);
+    let sha256 = local_agent_text::types::Sha256::of(b"long");
+    let kept = sandbox.move_to_trash(&address, sha256).unwrap();
+    assert!(kept.ends_with("x.md"), "{kept}");
+    let bytes = fs::read(world.vault.join(&kept)).unwrap();
+    assert_eq!(bytes, b"long");
+    assert!(sandbox.read(&address).is_err());
+}

@@ -33,6 +33,18 @@ impl RootText {
         }
     }
 
+    /// Checks the path of a folder below this root.
+    fn check_folder(&self, path: &RelPath, policy: &Policy) -> Result<(), Denied> {
+        policy.check_folder(path, &self.extensions)?;
+        if self.holds_own_state(path) {
+            Err(Denied::OwnState)
+        } else if self.selection.leaves_out_folder(path) {
+            Err(Denied::NotSelected)
+        } else {
+            Ok(())
+        }
+    }
+
     /// Whether the path is a folder with this program's own state, or inside one.
     pub(super) fn holds_own_state(&self, path: &RelPath) -> bool {
         self.own_state.iter().any(|folder| {
@@ -173,21 +185,22 @@ pub(super) fn plan_folder(
     } else {
         Some(rel_path(&names)?)
     };
-    if let Some(path) = &path {
-        policy.check_folder(path)?;
-    }
+    let mut first_refusal = None;
     let mut places = Vec::new();
     for root in wanted {
-        match &path {
-            Some(path) if roots[root].holds_own_state(path) => {}
-            _ => places.push(Place {
+        let checked = path
+            .as_ref()
+            .map_or(Ok(()), |path| roots[root].check_folder(path, policy));
+        match checked {
+            Ok(()) => places.push(Place {
                 root,
                 path: path.clone(),
             }),
+            Err(denied) => first_refusal = first_refusal.or(Some(denied)),
         }
     }
     if places.is_empty() {
-        Err(Denied::OwnState)
+        Err(first_refusal.unwrap_or(Denied::NotBelowARoot))
     } else {
         Ok(places)
     }
