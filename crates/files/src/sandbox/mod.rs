@@ -250,9 +250,11 @@ impl Sandbox {
         let mut is_directory = false;
         for candidate in plan.candidates {
             match self.find(&candidate) {
-                Ok(_) | Err(Refusal::TooLarge { .. }) => found.push(candidate),
+                Ok(_) | Err(Refusal::TooLarge { .. }) if self.may_name(&candidate) => {
+                    found.push(candidate);
+                }
                 Err(Refusal::Directory) => is_directory = true,
-                Err(_) => {}
+                _ => {}
             }
         }
         if found.is_empty()
@@ -260,7 +262,6 @@ impl Sandbox {
         {
             found = self.search(name);
         }
-        found.retain(|candidate| self.may_name(candidate));
         let found = self.distinct(found);
         match found.as_slice() {
             [] if is_directory => Err(Refusal::Directory.into_failure(request)),
@@ -377,8 +378,8 @@ impl Sandbox {
         .map_err(|d| refusal::denied(&at.to_string(), d))
     }
 
-    /// Every file below the roots whose name is exactly `name`; if no name is exactly equal, every
-    /// file whose folded name matches.
+    /// Every file below the roots that may be named and whose name is exactly `name`; if no name is
+    /// exactly equal, every one whose folded name matches.
     fn search(&self, name: &str) -> Vec<Candidate> {
         let folded = policy::fold(name);
         let (mut exact, mut alike) = (Vec::new(), Vec::new());
@@ -392,6 +393,9 @@ impl Sandbox {
                     root,
                     path: entry.path,
                 };
+                if !self.may_name(&candidate) {
+                    continue;
+                }
                 if same {
                     exact.push(candidate);
                 } else {
