@@ -51,7 +51,7 @@ fn judge(path: &Path, policy: &Policy) -> std::result::Result<(), Denied> {
         .file_name()
         .and_then(|n| n.to_str())
         .ok_or(Denied::Extension)?;
-    policy.check_name(name)?;
+    policy.check_name(name, &[])?;
     policy.check_extension(name, &[])?;
     let above = path.parent().into_iter().flat_map(Path::components);
     if above

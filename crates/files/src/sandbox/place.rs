@@ -123,7 +123,7 @@ impl OpenRoot<'_> {
                 Component::Normal(part) => {
                     let part = part.to_str().ok_or(Refusal::Unseen(Why::Denied))?;
                     self.policy
-                        .check_name(part)
+                        .check_name(part, &self.text.extensions)
                         .map_err(|_| Refusal::Unseen(Why::Denied))?;
                     pending.push(part.to_owned());
                 }

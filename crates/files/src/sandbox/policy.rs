@@ -6,13 +6,12 @@ use std::path::{Path, PathBuf};
 
 use unicode_normalization::UnicodeNormalization as _;
 
-use local_agent_text::documents::CODE_EXTENSIONS;
 use local_agent_text::types::RelPath;
 
 /// Maximum length of a path, in bytes. The same limit as in Linux.
 pub(super) const MAX_PATH_BYTES: usize = 4096;
 /// Maximum length of a single name, in bytes.
-const MAX_NAME_BYTES: usize = 255;
+pub(super) const MAX_NAME_BYTES: usize = 255;
 /// Maximum nesting depth; limits the open handles of one request.
 pub(super) const MAX_DEPTH: usize = 128;
 /// Folders for settings and deleted files of other programs, never a person's notes.
@@ -180,20 +179,21 @@ impl Policy {
     /// Checks every name of a path and the extension of the last one; `more`: extensions that the
     /// root allows in addition.
     pub(super) fn check_path(&self, path: &RelPath, more: &[String]) -> Result<(), Denied> {
-        self.check_folder(path)?;
+        self.check_folder(path, more)?;
         self.check_extension(path.file_name(), more)
     }
 
-    /// Checks every name of a folder's path.
-    pub(super) fn check_folder(&self, path: &RelPath) -> Result<(), Denied> {
+    /// Checks every name of a folder's path. `more`: see [`Self::check_path`].
+    pub(super) fn check_folder(&self, path: &RelPath, more: &[String]) -> Result<(), Denied> {
         if path.as_str().len() > MAX_PATH_BYTES || path.segments().count() > MAX_DEPTH {
             return Err(Denied::TooLong);
         }
-        path.segments().try_for_each(|name| self.check_name(name))
+        path.segments()
+            .try_for_each(|name| self.check_name(name, more))
     }
 
-    /// Checks one name, of a folder or a file.
-    pub(super) fn check_name(&self, name: &str) -> Result<(), Denied> {
+    /// Checks one name, of a folder or a file. `more`: see [`Self::check_path`].
+    pub(super) fn check_name(&self, name: &str, more: &[String]) -> Result<(), Denied> {
         if name.len() > MAX_NAME_BYTES {
             return Err(Denied::TooLong);
         }
@@ -210,7 +210,7 @@ impl Policy {
         if self.is_denied(bare) || self.is_denied(before_colon) {
             return Err(Denied::Name);
         }
-        if self.means_something_else(&folded, bare) {
+        if self.has_special_meaning(&folded, bare, more) {
             Err(Denied::ForeignName)
         } else {
             Ok(())
@@ -246,7 +246,10 @@ impl Policy {
     pub(super) fn is_passed_by(&self, name: &str) -> bool {
         name.starts_with('.')
             && (NEVER_WALKED.contains(&name)
-                || matches!(self.check_name(name), Err(Denied::Hidden | Denied::Name)))
+                || matches!(
+                    self.check_name(name, &[]),
+                    Err(Denied::Hidden | Denied::Name)
+                ))
     }
 
     fn is_denied(&self, folded: &str) -> bool {
@@ -258,13 +261,13 @@ impl Policy {
     }
 
     /// Whether a system interprets the name as something other than a plain file of that name. A
-    /// colon after an allowed extension is an NTFS stream on any system that mounts such a disk;
-    /// otherwise a colon is an ordinary character.
-    fn means_something_else(&self, folded: &str, bare: &str) -> bool {
-        let allowed = || self.exts.iter().map(String::as_str).chain(CODE_EXTENSIONS);
+    /// colon after an extension that may be read (by the policy, or `more`) is an NTFS stream on
+    /// any system that mounts such a disk; otherwise a colon is an ordinary character.
+    fn has_special_meaning(&self, folded: &str, bare: &str, more: &[String]) -> bool {
+        let allowed = || self.exts.iter().chain(more);
         if folded
             .match_indices(':')
-            .any(|(at, _)| allowed().any(|ext| folded[..at].ends_with(ext)))
+            .any(|(at, _)| allowed().any(|ext| folded[..at].ends_with(ext.as_str())))
         {
             return true;
         }
@@ -460,6 +463,11 @@ pub(super) mod tests {
         }
         let mut policy = Policy::from(&security());
         policy.windows_names = false;
+        // A stream only where such files are read.
+        let script = RelPath::new("Node.js: basics.md").unwrap();
+        assert_eq!(policy.check_path(&script, &[]), Ok(()));
+        let refused = policy.check_path(&script, &[".js".to_owned()]);
+        assert_eq!(refused, Err(Denied::ForeignName));
         let ok = |policy: &Policy, path: &str| {
             policy.check_path(&RelPath::new(path).unwrap(), &[]).is_ok()
         };
@@ -538,7 +546,7 @@ pub(super) mod tests {
         #[test]
         fn judging_never_panics(text in any::<String>()) {
             let policy = Policy::from(&security());
-            let _ = policy.check_name(&text);
+            let _ = policy.check_name(&text, &[]);
             let _ = policy.is_passed_by(&text);
             if let Ok(path) = RelPath::new(text) { let _ = policy.check_path(&path, &[".rs".to_owned()]); }
         }

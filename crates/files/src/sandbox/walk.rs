@@ -12,7 +12,7 @@ use rayon::slice::ParallelSliceMut as _;
 use super::Sandbox;
 use super::ignores::{FILES, Ignores};
 use super::place::{OpenRoot, admit};
-use super::policy::{MAX_DEPTH, MAX_PATH_BYTES, Policy, fold, has_extension};
+use super::policy::{Denied, MAX_DEPTH, MAX_PATH_BYTES, Policy, fold, has_extension};
 use super::refusal::{Refusal, Why};
 use super::request::RootText;
 use super::selection::NOTE_EXTENSIONS;
@@ -419,9 +419,7 @@ impl Walk<'_> {
         }
         match kind {
             Kind::Link => not_read(path, SkipReason::Symlink),
-            Kind::Folder
-                if self.policy.check_name(name).is_err() || self.text.holds_own_state(&path) =>
-            {
+            Kind::Folder if self.check_name(name).is_err() || self.text.holds_own_state(&path) => {
                 not_read(path, SkipReason::Denied)
             }
             Kind::Folder if folder.depth + 1 >= MAX_DEPTH => not_read(path, SkipReason::Unreadable),
@@ -443,12 +441,16 @@ impl Walk<'_> {
     /// file itself must still be checked.
     fn is_allowed(&self, name: &str, path: &RelPath) -> bool {
         path.as_str().len() <= MAX_PATH_BYTES
-            && self.policy.check_name(name).is_ok()
+            && self.check_name(name).is_ok()
             && self
                 .policy
                 .check_extension(name, &self.text.extensions)
                 .is_ok()
             && !self.text.holds_own_state(path)
+    }
+
+    fn check_name(&self, name: &str) -> std::result::Result<(), Denied> {
+        self.policy.check_name(name, &self.text.extensions)
     }
 
     fn stat(&self, path: RelPath, entry: &DirEntry) -> Seen {
