@@ -12,12 +12,13 @@ use cap_fs_ext::{DirExt as _, FollowSymlinks, OpenOptionsFollowExt as _};
 use cap_std::fs::{Dir, OpenOptions};
 
 use super::place::{open_file, read_to_cap};
-use super::policy::Denied;
+use super::policy::{Denied, MAX_NAME_BYTES};
 use super::refusal::{Refusal, denied};
 use super::request;
 use super::{Address, FileBytes, Sandbox};
 use local_agent_text::documents::extracted;
 use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::language::scan;
 use local_agent_text::types::{Sha256, to_hex};
 
 /// The folder for deleted files, at the top of their root.
@@ -143,7 +144,7 @@ impl Sandbox {
             .open_root(root)
             .map_err(|r| r.into_failure(&at.to_string()))?;
         let trash = make_folder(root.dir, TRASH).map_err(fail)?;
-        let kept = format!("{}_{name}", random().map_err(fail)?);
+        let kept = name_in_trash(&random().map_err(fail)?, &name);
         self.check_unchanged(at, &parent, &name, Some(expected))?;
         parent.rename(&name, &trash, &kept).map_err(fail)?;
         sync(&parent).and_then(|()| sync(&trash)).map_err(fail)?;
@@ -200,6 +201,19 @@ impl Sandbox {
             Err(conflict(at))
         }
     }
+}
+
+/// The name in the trash: `mark`, then the name, whose stem is shortened if the result would be
+/// longer than a name can be.
+fn name_in_trash(mark: &str, name: &str) -> String {
+    let whole = format!("{mark}_{name}");
+    if whole.len() <= MAX_NAME_BYTES {
+        return whole;
+    }
+    let (stem, extension) = name.rsplit_once('.').unwrap_or((name, ""));
+    let rest = mark.len() + extension.len() + 2;
+    let stem = scan::prefix(stem, MAX_NAME_BYTES.saturating_sub(rest));
+    format!("{mark}_{stem}.{extension}")
 }
 
 fn conflict(at: &Address) -> Failure {
