@@ -61,7 +61,7 @@ pub struct IndexOptions<'a> {
 }
 
 /// A file that is listed but not indexed, or could not be read this time.
-#[derive(Debug, Clone, PartialEq, Eq, schemars::JsonSchema, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, schemars::JsonSchema, serde::Serialize)]
 pub struct Skipped {
     /// `source:rel/path`.
     pub path: String,
@@ -99,6 +99,9 @@ pub struct IndexSummary {
     /// The same errors with their codes.
     #[serde(skip)]
     pub failures: Vec<Failure>,
+    /// The same files as `skipped`, to list each once.
+    #[serde(skip)]
+    listed: HashSet<Skipped>,
     /// The new path of a foreign database that was moved aside.
     pub moved_aside: Option<PathBuf>,
 }
@@ -108,6 +111,13 @@ impl IndexSummary {
     fn fail(&mut self, failure: Failure) {
         self.errors.push(failure.message.clone());
         self.failures.push(failure);
+    }
+
+    /// Lists a skipped file once: the walk has already listed the ones it refused.
+    fn list(&mut self, skipped: Skipped) {
+        if self.listed.insert(skipped.clone()) {
+            self.skipped.push(skipped);
+        }
     }
 }
 
@@ -466,7 +476,7 @@ impl<'a> Scan<'a> {
             let path = &entry.path;
             match entry.what {
                 What::Skipped(reason) => {
-                    summary.skipped.push(self.skipped(path.as_str(), reason));
+                    summary.list(self.skipped(path.as_str(), reason));
                     if self
                         .known
                         .get(path.as_str())
@@ -480,7 +490,7 @@ impl<'a> Scan<'a> {
                 }
                 What::Found(stamp) if self.gives_no_text(path, &stamp) => {
                     let reason = SkipReason::NotExtracted;
-                    summary.skipped.push(self.skipped(path.as_str(), reason));
+                    summary.list(self.skipped(path.as_str(), reason));
                 }
                 What::Found(_) => work.push((entry, path)),
             }
@@ -514,8 +524,7 @@ impl<'a> Scan<'a> {
         Ok(())
     }
 
-    /// Row ids of the documents for which the walk found no entry. If a folder cannot be listed,
-    /// the files below it are unknown, so they do not count as gone.
+    /// Row ids of the documents whose files are gone.
     fn gone(&self) -> Vec<i64> {
         let mut seen: HashSet<&str, RandomState> =
             HashSet::with_capacity_and_hasher(self.entries.len(), RandomState::default());
@@ -621,7 +630,7 @@ impl<'a> Scan<'a> {
             match outcome {
                 Outcome::Row(row) => {
                     if let Some(reason) = row.skipped {
-                        list(self.skipped(row.path.as_str(), reason), summary);
+                        summary.list(self.skipped(row.path.as_str(), reason));
                     } else {
                         summary.docs_changed += 1;
                     }
@@ -632,7 +641,7 @@ impl<'a> Scan<'a> {
                     batch.restamped.push((id, stamp));
                 }
                 Outcome::Unchanged => summary.docs_unchanged += 1,
-                Outcome::StillSkipped(listed) => list(listed, summary),
+                Outcome::StillSkipped(listed) => summary.list(listed),
             }
         }
         let published = writer.publish(&batch)?;
@@ -725,13 +734,6 @@ fn now_ns() -> i64 {
     i64::try_from(now.as_nanos()).unwrap_or(i64::MAX)
 }
 
-/// Lists a skipped file once: the walk has already listed the ones it refused.
-fn list(skipped: Skipped, summary: &mut IndexSummary) {
-    if !summary.skipped.contains(&skipped) {
-        summary.skipped.push(skipped);
-    }
-}
-
 /// Why a file that the walk found could not be read afterwards.
 fn reason(failure: &Failure, why: impl FnOnce() -> Option<Why>) -> SkipReason {
     match failure.code {
@@ -769,5 +771,25 @@ fn size_of_entry(entry: &Entry) -> u64 {
     match entry.what {
         What::Found(stamp) => stamp.size,
         What::Skipped(_) => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_of_many_skipped_files_is_listed_once() {
+        // With a search through the list for each file, this would take many minutes.
+        let mut summary = IndexSummary::default();
+        for _ in 0..2 {
+            for n in 0..200_000 {
+                summary.list(Skipped {
+                    path: format!("notes:{n}.md"),
+                    reason: "unreadable".to_owned(),
+                });
+            }
+        }
+        assert_eq!(summary.skipped.len(), 200_000);
     }
 }
