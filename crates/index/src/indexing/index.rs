@@ -5,12 +5,11 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use foldhash::fast::RandomState;
 use rayon::prelude::*;
 
 use super::document::{self, DocumentPlace};
 use super::emptied::{self, Was};
-use super::{OnProgress, Progress, lexical};
+use super::{OnProgress, Progress, compare, lexical};
 use crate::indexing::Source;
 use crate::store::{
     self, Batch, Database, DocumentRow, IndexReader, IndexWriter, JobLock, KnownDocument,
@@ -25,10 +24,6 @@ use local_agent_text::types::{FileStamp, RelPath, Sha256, SkipReason, SourceName
 /// Limits for one publishing transaction, so that memory does not grow with the corpus.
 const BATCH_FILES: usize = 2_000;
 const BATCH_BYTES: u64 = 4 << 20;
-
-/// A file modified this shortly before the scan may change again without a change to its stamp: FAT
-/// has a resolution of two seconds, others are finer.
-const STAMP_GRAIN: Duration = Duration::from_secs(2);
 
 /// The options of a run.
 pub struct IndexOptions<'a> {
@@ -526,18 +521,8 @@ impl<'a> Scan<'a> {
 
     /// Row ids of the documents whose files are gone.
     fn gone(&self) -> Vec<i64> {
-        let mut seen: HashSet<&str, RandomState> =
-            HashSet::with_capacity_and_hasher(self.entries.len(), RandomState::default());
-        seen.extend(self.entries.iter().map(|entry| entry.path.as_str()));
-        let closed: Vec<String> = self
-            .entries
-            .iter()
-            .filter(|entry| entry.what == What::Skipped(SkipReason::Unreadable))
-            .map(|entry| format!("{}/", entry.path))
-            .collect();
-        self.known
-            .iter()
-            .filter(|(path, _)| is_gone(&seen, &closed, path))
+        compare::gone(&self.entries, &self.known)
+            .into_iter()
             .map(|(_, known)| known.id)
             .collect()
     }
@@ -556,7 +541,7 @@ impl<'a> Scan<'a> {
             && self.known.get(path.as_str()).is_some_and(|known| {
                 known.status == "indexed"
                     && known.chunker_sig == self.options.chunker_sig
-                    && self.proves(known, stamp)
+                    && compare::proves(known, stamp, self.last_scan_ns)
             })
     }
 
@@ -565,14 +550,9 @@ impl<'a> Scan<'a> {
     fn gives_no_text(&self, path: &RelPath, stamp: &FileStamp) -> bool {
         !self.options.verify
             && self.known.get(path.as_str()).is_some_and(|known| {
-                known.status == SkipReason::NotExtracted.as_str() && self.proves(known, stamp)
+                known.status == SkipReason::NotExtracted.as_str()
+                    && compare::proves(known, stamp, self.last_scan_ns)
             })
-    }
-
-    /// Whether a stamp proves that the file has the bytes that were read.
-    fn proves(&self, known: &KnownDocument, stamp: &FileStamp) -> bool {
-        let grain = i64::try_from(STAMP_GRAIN.as_nanos()).unwrap_or(i64::MAX);
-        known.stamp == *stamp && stamp.mtime_ns < self.last_scan_ns.saturating_sub(grain)
     }
 
     /// One thread writes a batch while the others read, hash and cut the next; if it finishes
@@ -716,14 +696,6 @@ impl<'a> Scan<'a> {
             _ => Outcome::Row(Box::new(row)),
         }
     }
-}
-
-/// Whether a document was not found although its folder could be read.
-fn is_gone(seen: &HashSet<&str, RandomState>, closed: &[String], path: &str) -> bool {
-    !seen.contains(path)
-        && !closed
-            .iter()
-            .any(|folder| path.starts_with(folder.as_str()))
 }
 
 /// Nanoseconds since 1970.
