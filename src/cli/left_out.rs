@@ -43,7 +43,7 @@ fn files_of_kind(kind: &KindCount) -> String {
     }
 }
 
-/// `skipped: 12 .pdf (not_built: this build has no `pdf`)`, one line per kind and reason.
+/// `skipped: 12 .pdf (not_built: this program was built without support for PDF)`, one line per kind and reason.
 pub(super) fn skipped_lines(kinds: &[SkippedKind]) -> Vec<String> {
     kinds.iter().map(skipped_line).collect()
 }

@@ -243,7 +243,7 @@ fn a_build_that_cannot_read_a_kind_counts_and_names_it() {
     put(&world, "a.pdf", b"%PDF-1.7");
     put(&world, "b.PDF", b"%PDF-1.7");
     let said = world.ok(&["index"]).stdout;
-    let line = "skipped: 2 .pdf (not_built: this build has no `pdf`)\n";
+    let line = "skipped: 2 .pdf (not_built: this program was built without support for PDF)\n";
     assert!(said.contains(line), "{said}");
     assert!(world.ok(&["status"]).stdout.contains(line));
     let refused = world.run(&["get", "a.pdf"]);
@@ -261,7 +261,9 @@ fn a_build_that_cannot_read_a_kind_counts_and_names_it() {
     assert!(
         said.contains("  .canvas become documents by `extensions: [.canvas]` of their source\n")
     );
-    assert!(said.contains("  .pdf become documents by another build: this build has no `pdf`\n"));
+    assert!(said.contains(
+        "  .pdf become documents by another build: this program was built without support for PDF\n"
+    ));
 }
 
 #[cfg(feature = "pdf")]

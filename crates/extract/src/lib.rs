@@ -49,7 +49,11 @@ impl std::fmt::Display for NoText {
     /// Half a sentence that follows "because".
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::NotBuilt(feature) => write!(f, "this build has no `{feature}`"),
+            Self::NotBuilt(feature) => write!(
+                f,
+                "this program was built without support for {}",
+                feature.to_uppercase()
+            ),
             Self::Broken(why) => f.write_str(why),
             Self::TooLarge => f.write_str("its text is larger than `security.max_file_bytes`"),
             Self::TooSlow => write!(f, "it took more than {MOST_SECONDS} seconds"),
@@ -120,7 +124,10 @@ mod tests {
     fn a_kind_that_is_not_built_is_named() {
         let why = text_of("a.PDF", b"%PDF-1.7".to_vec(), 1000).unwrap_err();
         assert_eq!(why, NoText::NotBuilt("pdf"));
-        assert_eq!(why.to_string(), "this build has no `pdf`");
+        assert_eq!(
+            why.to_string(),
+            "this program was built without support for PDF"
+        );
     }
 
     proptest! {

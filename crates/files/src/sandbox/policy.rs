@@ -97,7 +97,9 @@ impl Denied {
             Self::Leaves => "its `..` leaves the root",
             Self::Hidden => "it names something hidden",
             Self::Name => "a name in it is on the deny list",
-            Self::ForeignName => "a name in it means something else on some systems",
+            Self::ForeignName => {
+                "a name in it has a special meaning on some systems (a stream, a device)"
+            }
             Self::Extension => "its extension is not allowed",
             Self::OwnState => "it lies in this program's own state",
             Self::NotSelected => "its source leaves it out (`include`, `exclude`)",

@@ -358,7 +358,7 @@ struct Most {
 }
 
 /// A chunk that may be among the best.
-struct DocumentCandidate<'a> {
+struct ChunkCandidate<'a> {
     segment: &'a LexicalSegment,
     at: u32,
     score: f32,
@@ -427,7 +427,7 @@ impl<'a> Scores<'a> {
         &self,
         filter: Option<&IdSet>,
         allowed: Option<&[bool]>,
-        found: &mut Vec<DocumentCandidate<'a>>,
+        found: &mut Vec<ChunkCandidate<'a>>,
     ) {
         let segment = self.segment;
         let entries = segment.back.len() as u32;
@@ -449,7 +449,7 @@ impl<'a> Scores<'a> {
                 if passes && chunk_score > 0.0 {
                     let score = chunk_score + WEIGHTS.doc_share * doc_score;
                     let chunk_covered = self.covered[at as usize];
-                    found.push(DocumentCandidate {
+                    found.push(ChunkCandidate {
                         segment,
                         at,
                         score,
@@ -462,7 +462,7 @@ impl<'a> Scores<'a> {
                 at += 1;
             }
             if let Some(at) = first.filter(|_| found.len() == before) {
-                found.push(DocumentCandidate {
+                found.push(ChunkCandidate {
                     segment,
                     at,
                     score: WEIGHTS.doc_share * doc_score,
@@ -476,7 +476,7 @@ impl<'a> Scores<'a> {
     }
 }
 
-fn best(mut found: Vec<DocumentCandidate<'_>>, k: usize, most: &Most) -> Vec<LexicalHit> {
+fn best(mut found: Vec<ChunkCandidate<'_>>, k: usize, most: &Most) -> Vec<LexicalHit> {
     // Keys are read only for candidates that can still be among the best.
     if found.len() > k {
         let (_, last, _) = found.select_nth_unstable_by(k - 1, |a, b| b.score.total_cmp(&a.score));

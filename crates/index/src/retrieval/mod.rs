@@ -634,7 +634,7 @@ fn by_words(
         }
         None if request.mode == Mode::Lexical => Err(Failure::new(
             ErrorCode::IndexMissing,
-            "there is no lexical projection to search",
+            "there is no word index to search",
         )
         .with_hint("local-agent index")),
         _ => Ok(Vec::new()),

@@ -10,7 +10,7 @@ use super::Invalid;
 pub enum SkipReason {
     /// A symbolic link; links are not followed here.
     Symlink,
-    /// Its name or a folder above it is on the deny list.
+    /// The policy does not allow its name, its extension or a folder above it.
     Denied,
     /// It is hard-linked under several names, and hard links are not allowed.
     HardLink,
