@@ -107,6 +107,11 @@ fn w14_every_filter_holds_for_words_for_meaning_and_for_both() {
         ),
         ("bird -status:open -tag:zoo source:pub", &["pub:deep/b.md"]),
         ("bird -heron -stork source:pub", &[]),
+        // Only the whole word, not its parts.
+        (
+            "bird -loud-heron source:pub",
+            &["pub:a.md", "pub:deep/b.md"],
+        ),
         ("bird \"grey bird\"", &["pub:a.md"]),
     ] {
         let expected: BTreeSet<String> = expected.iter().map(|&path| path.to_owned()).collect();
@@ -189,4 +194,37 @@ fn a_property_that_is_true_or_false_filters_as_it_is_written() {
     assert_eq!(found("bird draft:true"), ["deep/b.md"]);
     assert!(found("bird draft:false").is_empty());
     assert!(!found("bird -draft:true").contains(&"deep/b.md".to_owned()));
+}
+
+#[test]
+fn filters_ignore_case_in_every_script_and_org_keywords_are_filters() {
+    let world = World::empty();
+    world.write(
+        "Übungen/a.md",
+        "---\nСтатус: Готово\n---\n# Heron\n\nA heron is a bird. #Übung/Neu\n",
+    );
+    world.write("other/b.md", "# Stork\n\nA stork is a bird.\n");
+    world.write(
+        "other/c.org",
+        "#+TITLE: Crane\n#+PLACE: Lake\n* Crane\nA crane is a bird.\n",
+    );
+    world.write(
+        "local-agent.yaml",
+        "sources:\n  - {name: notes, root: ., extensions: [.org]}\n",
+    );
+    world.ok(&["index"]);
+    for (filter, path) in [
+        ("статус:готово", "Übungen/a.md"),
+        ("Статус:ГОТОВО", "Übungen/a.md"),
+        ("tag:übung", "Übungen/a.md"),
+        ("tag:#ÜBUNG/neu", "Übungen/a.md"),
+        ("path:übungen", "Übungen/a.md"),
+        ("path:ÜBUNGEN/*", "Übungen/a.md"),
+        ("source:NOTES path:u\u{308}bungen/", "Übungen/a.md"),
+        ("place:lake", "other/c.org"),
+    ] {
+        let query = format!("bird {filter}");
+        let found = found(&world, &["query", &query, "--mode", "lexical"]);
+        assert_eq!(found, BTreeSet::from([format!("notes:{path}")]), "{filter}");
+    }
 }

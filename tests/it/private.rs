@@ -59,6 +59,21 @@ fn all_that_an_agent_gets(session: &mut Session) -> String {
 }
 
 #[test]
+fn a_private_note_with_broken_yaml_is_kept_from_agents() {
+    let world = world();
+    let matter = "---\ntitle: Raven: a diary\ntags:\n  - private\n---\n";
+    world.write("raven.md", &format!("{matter}# Raven\n\n{SECRET}\n"));
+    world.ok(&["index"]);
+    let mut session = Session::start(&world, &[]);
+    let found = session.call("search", json!({"query": "raven falcon code"}));
+    let read = session.call("get", json!({"address": "raven.md"}));
+    session.end();
+    for seen in [found, read] {
+        assert!(!seen.to_string().contains("4711"), "{seen}");
+    }
+}
+
+#[test]
 fn an_agent_gets_no_word_of_a_private_note() {
     let world = world();
     let mut session = Session::start(&world, &[]);

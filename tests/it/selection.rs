@@ -34,6 +34,7 @@ fn what_a_source_excludes_is_neither_found_nor_read() {
     assert_eq!(hits["hits"].as_array().unwrap().len(), 1, "{hits}");
     assert_eq!(world.code(&["get", "archive/old.md"]), "PATH_DENIED");
     assert_eq!(world.code(&["get", "notes:plan.draft.md"]), "PATH_DENIED");
+    assert_eq!(world.code(&["get", "notes:Archive/OLD.md"]), "PATH_DENIED");
     assert_eq!(
         world.code(&["ask", "What does it say?", "--read", "archive/old.md"]),
         "PATH_DENIED"

@@ -8,7 +8,8 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use super::NoText;
-use super::rendition::{DEEPEST, Rendition, one_line};
+use super::rendition::{DEEPEST, Rendition, disarmed, disarmed_line, one_line};
+use local_agent_text::markdown::{closed, code_blocks};
 
 /// Maximum number of nodes and edges of one board together.
 const MOST_ELEMENTS: usize = 20_000;
@@ -240,7 +241,10 @@ impl Board {
             .map(|edge| {
                 let (from, to) = (name(&edge.from_node), name(&edge.to_node));
                 let label = one_line(&edge.label);
-                format!("- {from} → {to}: {label} (line {} of the file)", edge.line)
+                disarmed_line(&format!(
+                    "- {from} → {to}: {label} (line {} of the file)",
+                    edge.line
+                ))
             })
             .collect();
         if lines.is_empty() {
@@ -266,7 +270,7 @@ impl CanvasNode {
         let body = match self.kind.as_str() {
             "file" => self.link(),
             "link" if is_address(&self.url) => format!("<{}>", self.url),
-            "link" => one_line(&self.url),
+            "link" => disarmed(&one_line(&self.url)),
             _ => lowered(&self.text, level),
         };
         if body.trim().is_empty() {
@@ -279,8 +283,8 @@ impl CanvasNode {
     /// A link to the node's file.
     fn link(&self) -> String {
         let target = one_line(&format!("{}{}", self.file, self.subpath));
-        match target.contains(['[', ']', '|']) {
-            true => target,
+        match target.contains(['[', ']', '|']) || target.contains("%%") {
+            true => disarmed(&target),
             false if target.is_empty() => target,
             false => format!("[[{target}]]"),
         }
@@ -306,24 +310,26 @@ impl CanvasNode {
 }
 
 fn is_address(url: &str) -> bool {
-    url.contains("://") && !url.contains(|c: char| c.is_whitespace() || c == '<' || c == '>')
+    url.contains("://")
+        && !url.contains(|c: char| c.is_whitespace() || c == '<' || c == '>')
+        && !url.contains("%%")
 }
 
-/// The markdown of a card, with its headings below the card's own heading. An open fence is closed,
-/// so that it does not include the next card.
+/// The markdown of a card, with its headings below the card's own heading. What is open at its end
+/// is closed, so that it does not include the next card.
 fn lowered(text: &str, level: u8) -> String {
     let mut out: Vec<String> = Vec::new();
-    let mut fence: Option<String> = None;
-    for line in text.lines() {
-        let bare = line.trim_start();
-        if let Some(mark) = &fence {
-            if bare.starts_with(mark.as_str()) && bare.trim_matches(['`', '~']).trim().is_empty() {
-                fence = None;
-            }
+    let mut blocks = code_blocks(text).into_iter().peekable();
+    let mut at = 0;
+    for whole in text.split_inclusive('\n') {
+        let line = whole.trim_end_matches(['\n', '\r']);
+        at += whole.len();
+        while blocks.next_if(|block| block.end < at).is_some() {}
+        if blocks.peek().is_some_and(|block| block.start < at) {
             out.push(line.to_owned());
             continue;
         }
-        fence = fence_mark(bare);
+        let bare = line.trim_start();
         let marks = bare.len() - bare.trim_start_matches('#').len();
         let under = underlined(bare).filter(|_| out.last().is_some_and(|above| is_words(above)));
         if let Some(own) = under {
@@ -335,18 +341,11 @@ fn lowered(text: &str, level: u8) -> String {
             out.push(line.to_owned());
         }
     }
-    out.extend(fence);
-    out.join("\n")
+    closed(&out.join("\n"))
 }
 
 fn heading_marks(own: usize, level: u8) -> String {
     "#".repeat((own + usize::from(level)).min(usize::from(DEEPEST)))
-}
-
-fn fence_mark(line: &str) -> Option<String> {
-    let mark = line.chars().next().filter(|c| "`~".contains(*c))?;
-    let long = line.len() - line.trim_start_matches(mark).len();
-    (long >= 3).then(|| mark.to_string().repeat(long))
 }
 
 /// The level of a heading that is underlined by this line.
@@ -369,6 +368,7 @@ fn is_words(line: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use local_agent_text::markdown::{ChunkOptions, Scheme, parse};
 
     fn read_board(json: &str) -> String {
         text(json.as_bytes(), 1 << 20).unwrap()
@@ -429,6 +429,37 @@ mod tests {
             lowered("---\n- a\n---\n###### x", 2),
             "---\n- a\n---\n###### x"
         );
+    }
+
+    #[test]
+    fn no_card_swallows_the_next_one() {
+        for first in [
+            "```x```",
+            "    ```",
+            "- a\\n  ```\\n  b",
+            "```\\nopen",
+            "<!-- open",
+            "<pre>\\nopen",
+            "50 %% of",
+            "a %% b %% c %%",
+        ] {
+            for kind in ["text", "group", "link", "file"] {
+                let board = format!(
+                    r#"{{"nodes":[
+                        {{"type":"{kind}","text":"{first}","label":"{first}","url":"{first}","file":"{first}"}},
+                        {{"type":"text","text":"Next #tagged %% x","x":9}}]}}"#
+                );
+                let text = read_board(&board);
+                let options = ChunkOptions {
+                    scheme: Scheme::ObsidianV2,
+                    max_tokens: 1000,
+                    max_chars: 1000,
+                    overlap: 0,
+                };
+                let document = parse(&text, &options, &str::len);
+                assert_eq!(document.tags, ["tagged"], "{kind}: {text}");
+            }
+        }
     }
 
     #[test]

@@ -89,8 +89,7 @@ fn printable(c: char) -> char {
 }
 
 /// A line that is not read as markup.
-#[cfg(any(feature = "html", feature = "docx", feature = "pdf"))]
-fn disarmed(line: &str) -> String {
+pub(crate) fn disarmed(line: &str) -> String {
     let behind = line.trim_start_matches('#');
     let is_heading = behind.len() < line.len() && (behind.is_empty() || behind.starts_with(' '));
     let is_fence = line.starts_with("```") || line.starts_with("~~~");

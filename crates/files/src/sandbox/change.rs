@@ -12,8 +12,7 @@ use cap_fs_ext::{DirExt as _, FollowSymlinks, OpenOptionsFollowExt as _};
 use cap_std::fs::{Dir, OpenOptions};
 
 use super::place::{open_file, read_to_cap};
-use super::policy::Denied;
-use super::policy::MAX_NAME_BYTES;
+use super::policy::{Denied, MAX_NAME_BYTES};
 use super::refusal::{Refusal, denied};
 use super::request;
 use super::{Address, FileBytes, Sandbox};

@@ -1,6 +1,9 @@
 //! Compares files with the index: which are new, changed or gone. Writes nothing; uses the same
 //! rule as the `index` job.
 
+use std::collections::HashSet;
+
+use foldhash::fast::RandomState;
 use rayon::prelude::*;
 
 use super::emptied::{self, Was};
@@ -10,8 +13,8 @@ use local_agent_files::sandbox::{Address, Entry, Sandbox, What};
 use local_agent_text::error::Result;
 use local_agent_text::types::{FileStamp, Sha256, SkipReason};
 
-/// A file written this shortly before a scan may change again without a new stamp, as in the
-/// `index` job.
+/// A file modified this shortly before the scan may change again without a change to its stamp: FAT
+/// has a resolution of two seconds, others are finer.
 const STAMP_GRAIN_NS: i64 = 2_000_000_000;
 
 /// An indexed document whose file has not changed since it was indexed.
@@ -91,11 +94,16 @@ pub fn compare(
         })
         .collect();
     out.files += entries.len();
+    let gone = gone(&entries, &known);
+    let gone = gone
+        .into_iter()
+        .map(|(path, _)| format!("{}:{path}", source.name));
+    let mut gone: Vec<String> = gone.collect();
+    gone.sort();
     for (entry, state) in entries.iter().zip(states) {
         let was = known.remove(entry.path.as_str());
         out.add(source, entry, state, was);
     }
-    let mut gone = gone(source, &entries, known);
     let device = sandbox.device(&source.name);
     match emptied::suspicion(&source.name, was, emptied::shown(&entries), device)
         .filter(|_| !gone.is_empty())
@@ -106,26 +114,38 @@ pub fn compare(
     Ok(())
 }
 
-/// The indexed documents for which the walk found no entry, sorted. If a folder cannot be listed,
-/// the files below it are unknown, so they do not count as gone.
-fn gone(source: &Source, entries: &[Entry], not_shown: KnownDocuments) -> Vec<String> {
+/// Whether a stamp proves that a file has the bytes that were read before the last scan.
+pub(super) fn proves(known: &KnownDocument, stamp: &FileStamp, last_scan_ns: i64) -> bool {
+    known.stamp == *stamp && stamp.mtime_ns < last_scan_ns.saturating_sub(STAMP_GRAIN_NS)
+}
+
+/// The known documents for which the walk found no entry. If a folder cannot be listed, the files
+/// below it are unknown, so they do not count as gone.
+pub(super) fn gone<'k>(
+    entries: &[Entry],
+    known: &'k KnownDocuments,
+) -> Vec<(&'k str, &'k KnownDocument)> {
+    let mut seen: HashSet<&str, RandomState> =
+        HashSet::with_capacity_and_hasher(entries.len(), RandomState::default());
+    seen.extend(entries.iter().map(|entry| entry.path.as_str()));
     let closed: Vec<String> = entries
         .iter()
         .filter(|entry| entry.what == What::Skipped(SkipReason::Unreadable))
         .map(|entry| format!("{}/", entry.path))
         .collect();
-    let is_open = |path: &String| {
-        !closed
+    known
+        .iter()
+        .map(|(path, known)| (path.as_str(), known))
+        .filter(|(path, _)| is_gone(&seen, &closed, path))
+        .collect()
+}
+
+/// Whether a document was not found although its folder could be read.
+fn is_gone(seen: &HashSet<&str, RandomState>, closed: &[String], path: &str) -> bool {
+    !seen.contains(path)
+        && !closed
             .iter()
             .any(|folder| path.starts_with(folder.as_str()))
-    };
-    let mut gone: Vec<String> = not_shown
-        .into_keys()
-        .filter(is_open)
-        .map(|path| format!("{}:{path}", source.name))
-        .collect();
-    gone.sort();
-    gone
 }
 
 /// The document as up to date, if it is indexed.
@@ -170,7 +190,7 @@ fn state(
         }
         What::Found(stamp) => stamp,
     };
-    if known.stamp == stamp && stamp.mtime_ns < last_scan.saturating_sub(STAMP_GRAIN_NS) {
+    if proves(known, &stamp, last_scan) {
         return State::Same;
     }
     let at = Address {

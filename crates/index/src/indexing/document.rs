@@ -137,17 +137,17 @@ fn link(link: &markdown::Link) -> LinkRow {
     }
 }
 
-/// The ISO date at the start of frontmatter `date`, otherwise of `created`; `None` if that day does
-/// not exist.
+/// The ISO date at the start of frontmatter `date`, otherwise of `created`, in any case; `None` if
+/// that day does not exist.
 fn note_date(document: &Document) -> Option<String> {
     ["date", "created"]
         .iter()
-        .find_map(|key| document.frontmatter.json.get(*key).and_then(iso_day))
+        .find_map(|key| iso_day(&document.frontmatter.text(key)?))
 }
 
 /// The day that a property begins with, if it is written as `YYYY-MM-DD` and exists.
-fn iso_day(value: &serde_json::Value) -> Option<String> {
-    let day = value.as_str()?.get(..10)?;
+fn iso_day(value: &str) -> Option<String> {
+    let day = value.get(..10)?;
     let dashes = day.as_bytes()[4] == b'-' && day.as_bytes()[7] == b'-';
     if !(day.is_ascii()
         && dashes
@@ -169,4 +169,29 @@ fn number_in(day: &str, range: std::ops::Range<usize>) -> Option<u32> {
 /// Whether this part of the day has only digits.
 fn is_all_digits(day: &str, range: std::ops::Range<usize>) -> bool {
     day[range].bytes().all(|b| b.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use local_agent_text::markdown::{ChunkOptions, Scheme};
+
+    fn day_of(note: &str) -> Option<String> {
+        let options = ChunkOptions {
+            scheme: Scheme::ObsidianV2,
+            max_tokens: 100,
+            max_chars: 100,
+            overlap: 0,
+        };
+        note_date(&markdown::parse(note, &options, &str::len))
+    }
+
+    #[test]
+    fn the_date_of_a_note_may_be_written_in_any_case() {
+        for key in ["date", "Date", "DATE", "created", "Created"] {
+            let note = format!("---\n{key}: 2026-01-10\n---\nx");
+            assert_eq!(day_of(&note).as_deref(), Some("2026-01-10"), "{key}");
+        }
+        assert_eq!(day_of("---\nDate: 2026-02-30\n---\nx"), None);
+    }
 }

@@ -5,12 +5,11 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use foldhash::fast::RandomState;
 use rayon::prelude::*;
 
 use super::document::{self, DocumentPlace};
 use super::emptied::{self, Was};
-use super::{OnProgress, Progress, lexical};
+use super::{OnProgress, Progress, compare, lexical};
 use crate::indexing::Source;
 use crate::store::{
     self, Batch, Database, DocumentRow, IndexReader, IndexWriter, JobLock, KnownDocument,
@@ -25,10 +24,6 @@ use local_agent_text::types::{FileStamp, RelPath, Sha256, SkipReason, SourceName
 /// Limits for one publishing transaction, so that memory does not grow with the corpus.
 const BATCH_FILES: usize = 2_000;
 const BATCH_BYTES: u64 = 4 << 20;
-
-/// A file modified this shortly before the scan may change again without a change to its stamp: FAT
-/// has a resolution of two seconds, others are finer.
-const STAMP_GRAIN: Duration = Duration::from_secs(2);
 
 /// The options of a run.
 pub struct IndexOptions<'a> {
@@ -61,7 +56,7 @@ pub struct IndexOptions<'a> {
 }
 
 /// A file that is listed but not indexed, or could not be read this time.
-#[derive(Debug, Clone, PartialEq, Eq, schemars::JsonSchema, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, schemars::JsonSchema, serde::Serialize)]
 pub struct Skipped {
     /// `source:rel/path`.
     pub path: String,
@@ -99,6 +94,9 @@ pub struct IndexSummary {
     /// The same errors with their codes.
     #[serde(skip)]
     pub failures: Vec<Failure>,
+    /// The same files as `skipped`, to list each once.
+    #[serde(skip)]
+    listed: HashSet<Skipped>,
     /// The new path of a foreign database that was moved aside.
     pub moved_aside: Option<PathBuf>,
 }
@@ -108,6 +106,13 @@ impl IndexSummary {
     fn fail(&mut self, failure: Failure) {
         self.errors.push(failure.message.clone());
         self.failures.push(failure);
+    }
+
+    /// Lists a skipped file once: the walk has already listed the ones it refused.
+    fn list(&mut self, skipped: Skipped) {
+        if self.listed.insert(skipped.clone()) {
+            self.skipped.push(skipped);
+        }
     }
 }
 
@@ -466,7 +471,7 @@ impl<'a> Scan<'a> {
             let path = &entry.path;
             match entry.what {
                 What::Skipped(reason) => {
-                    summary.skipped.push(self.skipped(path.as_str(), reason));
+                    summary.list(self.skipped(path.as_str(), reason));
                     if self
                         .known
                         .get(path.as_str())
@@ -480,7 +485,7 @@ impl<'a> Scan<'a> {
                 }
                 What::Found(stamp) if self.gives_no_text(path, &stamp) => {
                     let reason = SkipReason::NotExtracted;
-                    summary.skipped.push(self.skipped(path.as_str(), reason));
+                    summary.list(self.skipped(path.as_str(), reason));
                 }
                 What::Found(_) => work.push((entry, path)),
             }
@@ -514,21 +519,10 @@ impl<'a> Scan<'a> {
         Ok(())
     }
 
-    /// Row ids of the documents for which the walk found no entry. If a folder cannot be listed,
-    /// the files below it are unknown, so they do not count as gone.
+    /// Row ids of the documents whose files are gone.
     fn gone(&self) -> Vec<i64> {
-        let mut seen: HashSet<&str, RandomState> =
-            HashSet::with_capacity_and_hasher(self.entries.len(), RandomState::default());
-        seen.extend(self.entries.iter().map(|entry| entry.path.as_str()));
-        let closed: Vec<String> = self
-            .entries
-            .iter()
-            .filter(|entry| entry.what == What::Skipped(SkipReason::Unreadable))
-            .map(|entry| format!("{}/", entry.path))
-            .collect();
-        self.known
-            .iter()
-            .filter(|(path, _)| is_gone(&seen, &closed, path))
+        compare::gone(&self.entries, &self.known)
+            .into_iter()
             .map(|(_, known)| known.id)
             .collect()
     }
@@ -547,7 +541,7 @@ impl<'a> Scan<'a> {
             && self.known.get(path.as_str()).is_some_and(|known| {
                 known.status == "indexed"
                     && known.chunker_sig == self.options.chunker_sig
-                    && self.proves(known, stamp)
+                    && compare::proves(known, stamp, self.last_scan_ns)
             })
     }
 
@@ -556,14 +550,9 @@ impl<'a> Scan<'a> {
     fn gives_no_text(&self, path: &RelPath, stamp: &FileStamp) -> bool {
         !self.options.verify
             && self.known.get(path.as_str()).is_some_and(|known| {
-                known.status == SkipReason::NotExtracted.as_str() && self.proves(known, stamp)
+                known.status == SkipReason::NotExtracted.as_str()
+                    && compare::proves(known, stamp, self.last_scan_ns)
             })
-    }
-
-    /// Whether a stamp proves that the file has the bytes that were read.
-    fn proves(&self, known: &KnownDocument, stamp: &FileStamp) -> bool {
-        let grain = i64::try_from(STAMP_GRAIN.as_nanos()).unwrap_or(i64::MAX);
-        known.stamp == *stamp && stamp.mtime_ns < self.last_scan_ns.saturating_sub(grain)
     }
 
     /// One thread writes a batch while the others read, hash and cut the next; if it finishes
@@ -621,7 +610,7 @@ impl<'a> Scan<'a> {
             match outcome {
                 Outcome::Row(row) => {
                     if let Some(reason) = row.skipped {
-                        list(self.skipped(row.path.as_str(), reason), summary);
+                        summary.list(self.skipped(row.path.as_str(), reason));
                     } else {
                         summary.docs_changed += 1;
                     }
@@ -632,7 +621,7 @@ impl<'a> Scan<'a> {
                     batch.restamped.push((id, stamp));
                 }
                 Outcome::Unchanged => summary.docs_unchanged += 1,
-                Outcome::StillSkipped(listed) => list(listed, summary),
+                Outcome::StillSkipped(listed) => summary.list(listed),
             }
         }
         let published = writer.publish(&batch)?;
@@ -709,27 +698,12 @@ impl<'a> Scan<'a> {
     }
 }
 
-/// Whether a document was not found although its folder could be read.
-fn is_gone(seen: &HashSet<&str, RandomState>, closed: &[String], path: &str) -> bool {
-    !seen.contains(path)
-        && !closed
-            .iter()
-            .any(|folder| path.starts_with(folder.as_str()))
-}
-
 /// Nanoseconds since 1970.
 fn now_ns() -> i64 {
     let now = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default();
     i64::try_from(now.as_nanos()).unwrap_or(i64::MAX)
-}
-
-/// Lists a skipped file once: the walk has already listed the ones it refused.
-fn list(skipped: Skipped, summary: &mut IndexSummary) {
-    if !summary.skipped.contains(&skipped) {
-        summary.skipped.push(skipped);
-    }
 }
 
 /// Why a file that the walk found could not be read afterwards.
@@ -769,5 +743,25 @@ fn size_of_entry(entry: &Entry) -> u64 {
     match entry.what {
         What::Found(stamp) => stamp.size,
         What::Skipped(_) => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_of_many_skipped_files_is_listed_once() {
+        // With a search through the list for each file, this would take many minutes.
+        let mut summary = IndexSummary::default();
+        for _ in 0..2 {
+            for n in 0..200_000 {
+                summary.list(Skipped {
+                    path: format!("notes:{n}.md"),
+                    reason: "unreadable".to_owned(),
+                });
+            }
+        }
+        assert_eq!(summary.skipped.len(), 200_000);
     }
 }

@@ -20,10 +20,6 @@ const QUESTIONS: usize = 48;
 /// With fewer passages nothing is measured, because an estimate is just as good.
 const FEWEST_PASSAGES: usize = 16;
 
-/// A profile is measured again when the index has grown by this ratio (a quarter), because new
-/// notes may be in another language.
-const GROWTH: (usize, usize) = (5, 4);
-
 /// Number of words of a passage without a heading that are used as a question.
 const FIRST_WORDS: usize = 8;
 
@@ -44,11 +40,11 @@ pub(super) fn is_wanted(dir: &Path, fingerprint: &Fingerprint) -> Result<bool> {
         return Ok(false);
     };
     let measured = Measured::read(dir, fingerprint)?;
-    Ok(matrix.len() >= FEWEST_PASSAGES
-        && measured.is_none_or(|one| one.chunks.saturating_mul(GROWTH.0) < matrix.len() * GROWTH.1))
+    Ok(matrix.len() >= FEWEST_PASSAGES && measured.is_none_or(|one| one.is_outdated(matrix.len())))
 }
 
-/// Measures the model on the vectors in `dir` and stores the profile next to them.
+/// Measures the model on the vectors in `dir` and stores the profile next to them, or that it cannot
+/// be measured.
 ///
 /// Errors: those of the databases and of the embedder; `WRITE_ERROR`.
 pub(super) fn measure(index_db: &Path, dir: &Path, embedder: &Embedder) -> Result<()> {
@@ -75,12 +71,11 @@ pub(super) fn measure(index_db: &Path, dir: &Path, embedder: &Embedder) -> Resul
             }
         }
     }
-    let Some(unrelated) = Cosines::of(&far) else {
-        return Ok(());
-    };
-    let mut profile = Profile::new(Origin::Measured, unrelated, separation(&near, &far));
-    profile.latin_only = embedder.reads_latin_only();
-    profile.languages = languages;
+    let profile = Cosines::of(&far).map(|unrelated| Profile {
+        latin_only: embedder.reads_latin_only(),
+        languages,
+        ..Profile::new(Origin::Measured, unrelated, separation(&near, &far))
+    });
     let measured = Measured {
         fingerprint: embedder.fingerprint(),
         chunks: matrix.len(),

@@ -31,6 +31,8 @@ pub(super) struct QueryPlan {
     pub(super) terms: BTreeMap<(Form, String), QueryTerm>,
     pub(super) phrases: Vec<Vec<String>>,
     pub(super) excluded_stems: Vec<String>,
+    /// The stems of excluded words in the other languages of the index.
+    pub(super) excluded_locals: BTreeSet<String>,
     pub(super) excluded_phrases: Vec<Vec<String>>,
 }
 
@@ -58,7 +60,7 @@ impl QueryPlan {
             .map(|text| sequence(&mut analyzer, text))
             .collect();
         for word in &query.excluded {
-            plan.exclude(&mut analyzer, word);
+            plan.exclude(&mut analyzer, word, languages);
         }
         plan.add_locals(&mut analyzer, query, languages);
         plan.phrases.retain(|phrase| !phrase.is_empty());
@@ -83,20 +85,34 @@ impl QueryPlan {
 
     /// Excludes a word: a single word in all its forms; a compound as a whole, or if its parts are
     /// adjacent.
-    fn exclude(&mut self, analyzer: &mut Analyzer, word: &str) {
-        let (mut stems, mut words) = (Vec::new(), 0);
+    fn exclude(&mut self, analyzer: &mut Analyzer, word: &str, languages: &[Language]) {
+        let (mut stems, mut single, mut words) = (Vec::new(), None, 0);
         analyzer.analyze(word, &mut |token| match token {
             Token::Whole { stem, .. } => stems.push(stem.to_owned()),
-            Token::Word { stem, part, .. } => {
+            Token::Word {
+                exact, stem, part, ..
+            } => {
                 words += 1;
                 stems.extend((!part).then(|| stem.to_owned()));
+                single = (!part).then(|| exact.to_owned());
             }
             Token::Char { .. } | Token::Pair(_) => {}
         });
         if words == 1 || stems.len() == 1 {
             self.excluded_stems.append(&mut stems);
         }
+        if let Some(exact) = single.filter(|_| words == 1) {
+            let local = |language: &Language| analyzer.local(*language, &exact).to_owned();
+            self.excluded_locals.extend(languages.iter().map(local));
+        }
         self.excluded_phrases.push(sequence(analyzer, word));
+    }
+
+    /// Whether any document may be excluded.
+    pub(super) fn excludes(&self) -> bool {
+        !(self.excluded_stems.is_empty()
+            && self.excluded_locals.is_empty()
+            && self.excluded_phrases.is_empty())
     }
 
     fn weigh(&mut self, token: &Token<'_>, stops: &mut Vec<String>) {

@@ -110,13 +110,14 @@ impl Query {
 
 /// The text between quotation marks at the start of `text`, and the rest.
 fn quoted(text: &str) -> Option<(&str, &str)> {
-    let close = match text.chars().next()? {
-        '"' => '"',
-        '\u{201c}' | '\u{201e}' => '\u{201d}',
+    let mut inner = text.chars();
+    let close: &[char] = match inner.next()? {
+        '"' => &['"'],
+        '\u{201c}' => &['\u{201d}'],
+        // German ends with the mark with which English begins.
+        '\u{201e}' => &['\u{201c}', '\u{201d}'],
         _ => return None,
     };
-    let mut inner = text.chars();
-    inner.next();
     inner.as_str().split_once(close)
 }
 
@@ -211,6 +212,11 @@ mod tests {
             parse("\u{201c}smart quotes\u{201d} x").phrases,
             ["smart quotes"]
         );
+        for close in ["\u{201c}", "\u{201d}"] {
+            let text = format!("x \u{201e}zwei Worte{close} -\u{201e}nicht diese{close}");
+            assert_eq!(parse(&text).phrases, ["zwei Worte"]);
+            assert_eq!(parse(&text).excluded_phrases, ["nicht diese"]);
+        }
     }
 
     #[test]

@@ -52,6 +52,29 @@ impl Reader {
         })
     }
 
+    /// The documents that `query` excludes. [`Self::search`] leaves out the same ones.
+    pub fn excluded(&self, query: &Query) -> Result<IdSet> {
+        guarded(|| {
+            self.documents_without(&QueryPlan::new(query, &self.languages))
+                .map_err(|error| failure(&error))
+        })
+    }
+
+    fn documents_without(&self, plan: &QueryPlan) -> tantivy::Result<IdSet> {
+        let mut documents = IdSet::default();
+        for segment in &self.segments {
+            let Some(excluded) = self.excluded_in(segment, plan)? else {
+                continue;
+            };
+            for (at, _) in (0..).zip(&excluded).filter(|(_, excluded)| **excluded) {
+                if !segment.reader.is_deleted(at) {
+                    documents.insert(segment.doc_id(at));
+                }
+            }
+        }
+        Ok(documents)
+    }
+
     /// For each of `terms` (stems), how many documents contain it in any field.
     pub(super) fn doc_freqs(&self, terms: &[String]) -> tantivy::Result<Vec<u64>> {
         let mut all = self.scores();
@@ -194,10 +217,8 @@ impl Reader {
         segment: &LexicalSegment,
         plan: &QueryPlan,
     ) -> tantivy::Result<Option<Vec<bool>>> {
-        if plan.phrases.is_empty()
-            && plan.excluded_phrases.is_empty()
-            && plan.excluded_stems.is_empty()
-        {
+        let excluded = self.excluded_in(segment, plan)?;
+        if plan.phrases.is_empty() && excluded.is_none() {
             return Ok(None);
         }
         let entries = segment.back.len();
@@ -210,9 +231,28 @@ impl Reader {
                 allowed[at as usize] &= holds[at as usize] || holds[doc_of(at)];
             }
         }
-        let mut excluded = vec![false; entries];
+        if let Some(excluded) = excluded {
+            for at in 0..entries as u32 {
+                allowed[at as usize] &= !excluded[doc_of(at)];
+            }
+        }
+        Ok(Some(allowed))
+    }
+
+    /// For each entry of a document, whether the document is excluded; always `false` for a chunk.
+    /// `None`: nothing is excluded.
+    fn excluded_in(
+        &self,
+        segment: &LexicalSegment,
+        plan: &QueryPlan,
+    ) -> tantivy::Result<Option<Vec<bool>>> {
+        if !plan.excludes() {
+            return Ok(None);
+        }
+        let mut excluded = vec![false; segment.back.len()];
+        let mut exclude = |at: u32| excluded[(at - segment.back[at as usize]) as usize] = true;
         for phrase in &plan.excluded_phrases {
-            self.each_phrase(segment, phrase, |at| excluded[doc_of(at)] = true)?;
+            self.each_phrase(segment, phrase, &mut exclude)?;
         }
         let f = &self.fields.stems;
         for stem in &plan.excluded_stems {
@@ -226,13 +266,13 @@ impl Reader {
                 f.tags,
                 f.anchors,
             ] {
-                each(segment, field, stem, |at, _| excluded[doc_of(at)] = true)?;
+                each(segment, field, stem, |at, _| exclude(at))?;
             }
         }
-        for at in 0..entries as u32 {
-            allowed[at as usize] &= !excluded[doc_of(at)];
+        for stem in &plan.excluded_locals {
+            each(segment, self.fields.local, stem, |at, _| exclude(at))?;
         }
-        Ok(Some(allowed))
+        Ok(Some(excluded))
     }
 
     /// Every entry in which the words of `phrase` are adjacent and in order.
@@ -318,7 +358,7 @@ struct Most {
 }
 
 /// A chunk that may be among the best.
-struct DocumentCandidate<'a> {
+struct ChunkCandidate<'a> {
     segment: &'a LexicalSegment,
     at: u32,
     score: f32,
@@ -387,7 +427,7 @@ impl<'a> Scores<'a> {
         &self,
         filter: Option<&IdSet>,
         allowed: Option<&[bool]>,
-        found: &mut Vec<DocumentCandidate<'a>>,
+        found: &mut Vec<ChunkCandidate<'a>>,
     ) {
         let segment = self.segment;
         let entries = segment.back.len() as u32;
@@ -409,7 +449,7 @@ impl<'a> Scores<'a> {
                 if passes && chunk_score > 0.0 {
                     let score = chunk_score + WEIGHTS.doc_share * doc_score;
                     let chunk_covered = self.covered[at as usize];
-                    found.push(DocumentCandidate {
+                    found.push(ChunkCandidate {
                         segment,
                         at,
                         score,
@@ -422,7 +462,7 @@ impl<'a> Scores<'a> {
                 at += 1;
             }
             if let Some(at) = first.filter(|_| found.len() == before) {
-                found.push(DocumentCandidate {
+                found.push(ChunkCandidate {
                     segment,
                     at,
                     score: WEIGHTS.doc_share * doc_score,
@@ -436,7 +476,7 @@ impl<'a> Scores<'a> {
     }
 }
 
-fn best(mut found: Vec<DocumentCandidate<'_>>, k: usize, most: &Most) -> Vec<LexicalHit> {
+fn best(mut found: Vec<ChunkCandidate<'_>>, k: usize, most: &Most) -> Vec<LexicalHit> {
     // Keys are read only for candidates that can still be among the best.
     if found.len() > k {
         let (_, last, _) = found.select_nth_unstable_by(k - 1, |a, b| b.score.total_cmp(&a.score));

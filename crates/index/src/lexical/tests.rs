@@ -402,6 +402,41 @@ fn exclusions_take_out_whole_documents() {
 }
 
 #[test]
+fn what_a_query_excludes_is_what_a_search_leaves_out() {
+    let dir = tempfile::tempdir().unwrap();
+    let german =
+        "Die Häuser an der Straße sind alt, und die Dächer wurden nicht mit neuen Ziegeln gedeckt.";
+    let reader = index(
+        dir.path(),
+        &[
+            ("", &[german, "Ein Garten wird im Frühling nicht gegossen."]),
+            (
+                "",
+                &["Wir waren im Sommer in 京都 und haben Straße um Straße gesehen."],
+            ),
+            ("", &["Wir waren in 東京都, in der Straße der alten Leute."]),
+            ("", &["Die Straße steht in der mail an alle."]),
+            ("", &["Die Straße steht in der e-mail an alle."]),
+        ],
+    );
+    let all = BTreeSet::from([1, 2, 3, 4, 5]);
+    for (word, out) in [
+        ("Haus", &[1][..]),
+        ("東京都", &[3]),
+        ("e-mail", &[5]),
+        ("Zebra", &[]),
+        ("\"der mail\"", &[4]),
+    ] {
+        let query = Query::parse(&format!("Straße -{word}"), &BTreeSet::new());
+        let excluded: Vec<i64> = reader.excluded(&query).unwrap().iter().collect();
+        assert_eq!(excluded, out, "{word}");
+        let left: BTreeSet<i64> = docs(&reader, &query).into_iter().collect();
+        let kept: BTreeSet<i64> = all.iter().copied().filter(|id| !out.contains(id)).collect();
+        assert_eq!(left, kept, "{word}");
+    }
+}
+
+#[test]
 fn a_query_of_stop_words_still_searches() {
     let texts = ["To be or not to be, that is the question.", "Gardens."];
     assert_eq!(found(&texts, "to be or not to be"), [1]);

@@ -169,10 +169,13 @@ impl Profile {
             return Ok(one.profile.clone());
         }
         let measured = Measured::read(dir, fingerprint)?;
+        let measured = measured.and_then(|one| Some((one.chunks, one.profile?)));
         match (shipped, measured) {
-            (Some(one), Some(measured)) => return Ok(one.profile.with_measured(&measured)),
+            (Some(one), Some((chunks, measured))) => {
+                return Ok(one.profile.with_measured(chunks, &measured));
+            }
             (Some(one), None) => return Ok(one.profile.clone()),
-            (None, Some(measured)) => return Ok(measured.profile),
+            (None, Some((_, measured))) => return Ok(measured),
             (None, None) => {}
         }
         let sample = matrix.sample(ESTIMATED_FROM);
@@ -189,20 +192,20 @@ impl Profile {
         Ok(Self::new(Origin::Estimated, unrelated, None))
     }
 
-    /// Combines this profile with the values measured on an index. The larger the index, the more
-    /// they count.
-    fn with_measured(&self, measured: &Measured) -> Self {
-        let share = measured.chunks as f32 / (measured.chunks as f32 + EVEN_AT);
+    /// Combines this profile with the values measured on an index with this number of chunks. The
+    /// larger the index, the more they count.
+    fn with_measured(&self, chunks: usize, measured: &Self) -> Self {
+        let share = chunks as f32 / (chunks as f32 + EVEN_AT);
         let between = |shipped: f32, measured: f32| shipped + (measured - shipped) * share;
-        let (own, found) = (self.unrelated, measured.profile.unrelated);
+        let (own, found) = (self.unrelated, measured.unrelated);
         Self {
             origin: Origin::Measured,
             unrelated: Cosines {
                 mean: between(own.mean, found.mean),
                 spread: between(own.spread, found.spread),
             },
-            separation: measured.profile.separation,
-            languages: measured.profile.languages.clone(),
+            separation: measured.separation,
+            languages: measured.languages.clone(),
             ..self.clone()
         }
     }
@@ -299,21 +302,13 @@ mod tests {
     #[test]
     fn what_an_index_says_counts_with_its_size() {
         let shipped = profile(0.75, 0.02);
-        let of = |chunks| Measured {
-            fingerprint: shipped_fingerprint(),
-            chunks,
-            profile: profile(0.95, 0.01),
-        };
-        let small = shipped.with_measured(&of(2)).unrelated.mean;
-        let large = shipped.with_measured(&of(5000)).unrelated.mean;
+        let measured = profile(0.95, 0.01);
+        let small = shipped.with_measured(2, &measured).unrelated.mean;
+        let large = shipped.with_measured(5000, &measured).unrelated.mean;
         assert!(
             (0.75..0.76).contains(&small) && large > 0.94,
             "{small} {large}"
         );
-    }
-
-    fn shipped_fingerprint() -> Fingerprint {
-        *shipped()[0].fingerprints.first().unwrap()
     }
 
     #[test]

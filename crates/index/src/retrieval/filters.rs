@@ -24,7 +24,7 @@ pub(super) fn documents(index: &IndexReader, scope: &Scope) -> Result<Option<IdS
     }
     if let Some(prefix) = &scope.path_prefix {
         values.push(prefix.as_str().to_owned());
-        conditions.push(below(values.len()));
+        conditions.push(below("rel_path", &format!("?{}", values.len())));
     }
     for filter in &scope.filters {
         values.push(filter.value.clone());
@@ -43,35 +43,36 @@ pub(super) fn documents(index: &IndexReader, scope: &Scope) -> Result<Option<IdS
     ))
 }
 
-/// A condition for the document itself, or for everything in the folder of that name. It is never a
-/// plain string prefix: `pub` does not match `public`.
-fn below(n: usize) -> String {
+/// A condition for the document itself, or for everything in the folder of that name, both SQL. It
+/// is never a plain string prefix: `pub` does not match `public`.
+fn below(path: &str, folder: &str) -> String {
     format!(
-        "(rel_path = ?{n} OR substr(rel_path, 1, length(rtrim(?{n}, '/')) + 1) = rtrim(?{n}, '/') || '/')"
+        "({path} = {folder} OR substr({path}, 1, length(rtrim({folder}, '/')) + 1) = rtrim({folder}, '/') || '/')"
     )
 }
 
-/// The SQL for one filter, whose value is the last of `values`.
+/// The SQL for one filter, whose value is the last of `values`. Case and composition are ignored.
 fn condition(filter: &Filter, values: &mut Vec<String>) -> String {
     let n = values.len();
+    let value = format!("folded(?{n})");
     match filter.key.as_str() {
-        "source" => format!("sources.name = ?{n}"),
-        "path" if filter.value.contains(['*', '?']) => format!("lower(rel_path) GLOB lower(?{n})"),
-        "path" => below(n),
+        "source" => format!("folded(sources.name) = {value}"),
+        "path" if filter.value.contains(['*', '?']) => format!("folded(rel_path) GLOB {value}"),
+        "path" => below("folded(rel_path)", &value),
         "tag" => format!(
-            "EXISTS (SELECT 1 FROM tags WHERE document_id = documents.id AND (lower(tag) = lower(ltrim(?{n}, '#'))
-                 OR substr(lower(tag), 1, length(ltrim(?{n}, '#')) + 1) = lower(ltrim(?{n}, '#')) || '/'))"
+            "EXISTS (SELECT 1 FROM tags WHERE document_id = documents.id AND {})",
+            below("folded(tag)", &format!("ltrim({value}, '#')"))
         ),
         "after" => format!("{NOTE_DATE} >= ?{n}"),
         "before" => format!("{NOTE_DATE} < ?{n}"),
         key => {
-            values.push(key.to_lowercase());
+            values.push(key.to_owned());
             let key = values.len();
             let (top, one) = (as_written("top"), as_written("one"));
             format!(
                 "EXISTS (SELECT 1 FROM json_each(frontmatter_json) AS top
-                     WHERE lower(top.key) = ?{key} AND ({top} = lower(?{n}) OR (top.type = 'array'
-                         AND EXISTS (SELECT 1 FROM json_each(top.value) AS one WHERE {one} = lower(?{n})))))"
+                     WHERE folded(top.key) = folded(?{key}) AND ({top} = {value} OR (top.type = 'array'
+                         AND EXISTS (SELECT 1 FROM json_each(top.value) AS one WHERE {one} = {value}))))"
             )
         }
     }
@@ -80,7 +81,8 @@ fn condition(filter: &Filter, values: &mut Vec<String>) -> String {
 /// The SQL for a JSON value in lower case. SQLite gives 1 and 0 for `true` and `false`.
 fn as_written(table: &str) -> String {
     format!(
-        "CASE {table}.type WHEN 'true' THEN 'true' WHEN 'false' THEN 'false' ELSE lower({table}.value) END"
+        "CASE {table}.type WHEN 'true' THEN 'true' WHEN 'false' THEN 'false'
+             ELSE folded(CAST({table}.value AS TEXT)) END"
     )
 }
 

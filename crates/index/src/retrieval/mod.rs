@@ -543,21 +543,7 @@ impl Engine {
                 None => held,
             });
         }
-        let words = (!query.excluded.is_empty()).then(|| Query {
-            words: query.excluded.clone(),
-            ..Query::default()
-        });
-        let phrases = query.excluded_phrases.iter().map(|phrase| Query {
-            phrases: vec![phrase.clone()],
-            ..Query::default()
-        });
-        let mut excluded = IdSet::default();
-        for one in words.into_iter().chain(phrases) {
-            reader
-                .search(&one, all, documents)?
-                .iter()
-                .for_each(|hit| excluded.insert(hit.doc_id));
-        }
+        let excluded = reader.excluded(query)?;
         if !excluded.is_empty() {
             let gone = self.index.chunks_of(&excluded)?;
             let from = scope.map_or_else(|| self.index.all_chunk_ids(), Ok)?;
@@ -648,7 +634,7 @@ fn by_words(
         }
         None if request.mode == Mode::Lexical => Err(Failure::new(
             ErrorCode::IndexMissing,
-            "there is no lexical projection to search",
+            "there is no word index to search",
         )
         .with_hint("local-agent index")),
         _ => Ok(Vec::new()),

@@ -95,9 +95,9 @@ impl Projections {
 /// Why the lexical projection does not show the state of `commit`; `None` if it does.
 fn why_stale(lexical: Option<&lexical::Reader>, commit: Option<CommitId>) -> Option<&'static str> {
     match lexical {
-        None => Some("there is no lexical projection, so words are not searched"),
+        None => Some("there is no word index, so words are not searched"),
         Some(reader) if reader.stamp().map(|stamp| stamp.index_commit) != commit => {
-            Some("the lexical projection was made from another state of the index")
+            Some("the word index is older than the notes' index")
         }
         Some(_) => None,
     }

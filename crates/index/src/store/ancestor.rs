@@ -101,7 +101,7 @@ pub fn import_ancestor(path: &Path, stamp: &str) -> Result<(PathBuf, usize)> {
 /// The failure for a file that is not a memory of the ancestor.
 fn foreign(path: &Path, why: &str) -> Failure {
     let message = format!(
-        "{} is no memory of the ancestor's: {why}; it was not touched",
+        "{} is not a memory of the Python predecessor: {why}; it was not touched",
         path.display()
     );
     Failure::new(ErrorCode::DbForeign, message).with_hint(Database::Durable.way_out(path, false))

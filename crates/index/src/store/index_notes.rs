@@ -122,7 +122,7 @@ impl IndexReader {
             "SELECT tag, count(DISTINCT document_id) AS notes FROM tags
              JOIN documents ON documents.id = document_id
              WHERE status = 'indexed' AND document_id NOT IN (SELECT value FROM json_each(?1))
-             GROUP BY lower(tag) ORDER BY notes DESC, lower(tag)",
+             GROUP BY folded(tag) ORDER BY notes DESC, folded(tag)",
         )?;
         let hidden = serde_json::Value::from(hidden).to_string();
         let rows = statement.query_map([hidden], |row| {

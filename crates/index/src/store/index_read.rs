@@ -14,6 +14,11 @@ use local_agent_text::types::{
     ByteSpan, ChunkKey, CommitId, HeadingPath, IdSet, LineSpan, RelPath, Sha256, SourceName,
 };
 
+/// The chunks of some documents, in file order.
+const CHUNKS_BY_DOCUMENT: &str = "SELECT document_id, id FROM chunks
+     WHERE document_id IN (SELECT value FROM json_each(?1))
+     ORDER BY document_id, ordinal";
+
 /// A view of the index at one moment. Later writes are not seen until it is opened again.
 #[derive(Debug)]
 pub struct IndexReader {
@@ -382,12 +387,10 @@ impl IndexReader {
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
-    /// All chunks of these documents: document, then chunk, ordered by both row ids.
+    /// All chunks of these documents, by row ids: document, then chunk. Ordered by document, and in
+    /// file order.
     pub fn chunks_by_document(&self, documents: &[i64]) -> Result<Vec<(i64, i64)>> {
-        let sql = "SELECT document_id, id FROM chunks
-             WHERE document_id IN (SELECT value FROM json_each(?1))
-             ORDER BY document_id, id";
-        let mut statement = self.conn.prepare_cached(sql)?;
+        let mut statement = self.conn.prepare_cached(CHUNKS_BY_DOCUMENT)?;
         let rows = statement
             .query_map([serde_json::Value::from(documents).to_string()], |row| {
                 Ok((row.get(0)?, row.get(1)?))
@@ -430,7 +433,7 @@ impl IndexReader {
     pub fn frontmatter_keys(&self) -> Result<BTreeSet<String>> {
         let mut statement = self.conn.prepare(
             "SELECT DISTINCT key FROM documents, json_each(frontmatter_json)
-             WHERE yaml_parse_ok = 1 ORDER BY 1",
+             WHERE yaml_parse_ok IS NOT 0 ORDER BY 1",
         )?;
         let rows = statement.query_map([], |row| row.get(0))?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
@@ -653,4 +656,53 @@ pub(super) fn damage(conn: &Connection) -> Result<Option<String>> {
         }
     }
     Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reader() -> IndexReader {
+        let conn = Connection::open_in_memory().unwrap();
+        conn.execute_batch(&Database::Index.schema()).unwrap();
+        IndexReader { conn }
+    }
+
+    #[test]
+    fn the_chunks_of_documents_stand_in_file_order_whatever_was_written_first() {
+        let reader = reader();
+        let chunks = [(1, 7, 1), (2, 7, 0), (3, 5, 2), (4, 5, 0), (5, 5, 1)];
+        reader
+            .conn
+            .execute_batch("PRAGMA foreign_keys = OFF")
+            .unwrap();
+        for (id, document, ordinal) in chunks {
+            let sql = "INSERT INTO chunks VALUES
+                (?1, ?2, ?3, unhex(printf('%032x', ?1)), 0, 0, 0, 0, '', 0, 0, '',
+                 zeroblob(32), zeroblob(32), 0)";
+            let values = params![id, document, ordinal];
+            reader.conn.execute(sql, values).unwrap();
+        }
+        let found = reader.chunks_by_document(&[7, 5]).unwrap();
+        assert_eq!(found, [(5, 4), (5, 5), (5, 3), (7, 2), (7, 1)]);
+    }
+
+    #[test]
+    fn the_chunks_of_documents_are_read_from_an_index() {
+        let reader = reader();
+        let plan: Vec<String> = reader
+            .conn
+            .prepare(&format!("EXPLAIN QUERY PLAN {CHUNKS_BY_DOCUMENT}"))
+            .unwrap()
+            .query_map(["[1]"], |row| row.get(3))
+            .unwrap()
+            .collect::<rusqlite::Result<_>>()
+            .unwrap();
+        let plan = plan.join("\n");
+        assert!(
+            plan.contains("chunks USING COVERING INDEX chunks_document"),
+            "{plan}"
+        );
+        assert!(!plan.contains("TEMP B-TREE"), "{plan}");
+    }
 }

@@ -25,6 +25,7 @@ mod durable;
 mod embeddings;
 mod error;
 mod filesystem;
+mod folded;
 mod index_checks;
 mod index_notes;
 mod index_read;
@@ -447,6 +448,7 @@ fn open_read_once(path: &Path, database: Database) -> Result<Option<Connection>>
     // part.
     conn.pragma_update(None, "mmap_size", 1_i64 << 24)?;
     keep_plans(&conn)?;
+    folded::register(&conn)?;
     conn.set_prepared_statement_cache_capacity(64);
     Ok(Some(conn))
 }

@@ -1,5 +1,6 @@
 //! The output of the `index` job for one file, ready to be written.
 
+use local_agent_files::sandbox::NOTE_EXTENSIONS;
 use local_agent_text::types::{
     ByteSpan, ChunkKey, FileStamp, LineSpan, RelPath, Sha256, SkipReason,
 };
@@ -58,20 +59,21 @@ pub struct LinkRow {
     pub text: String,
 }
 
-/// The last segment of a link's target, lower-case, without extension.
+/// The last segment of a link's target or of a document's path, in lower case and without the
+/// extension of notes. Other extensions stay: a link must name them (`[[plan.pdf]]`).
 pub fn target_key(target: &str) -> String {
     let last = target.rsplit(['/', '\\']).next().unwrap_or_default();
-    let stem = last
-        .strip_suffix(".md")
-        .or_else(|| last.strip_suffix(".markdown"))
-        .unwrap_or(last);
-    stem.to_lowercase()
+    let last = last.to_lowercase();
+    let stem = NOTE_EXTENSIONS
+        .iter()
+        .find_map(|extension| last.strip_suffix(extension));
+    stem.map(str::to_owned).unwrap_or(last)
 }
 
 impl DocumentRow {
-    /// The key with which a wikilink refers to this document.
+    /// The key with which a wikilink refers to this document; see [`target_key`].
     pub fn stem_key(&self) -> String {
-        self.path.stem().to_lowercase()
+        target_key(self.path.file_name())
     }
 }
 
@@ -96,4 +98,25 @@ pub struct ChunkRow {
     pub text_sha256: Sha256,
     /// Hash of its embedding input.
     pub input_sha256: Sha256,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_and_its_document_have_the_same_key() {
+        for (path, target) in [
+            ("a/Plan.md", "Plan"),
+            ("a/Plan.md", "../a/plan.md"),
+            ("Plan.MD", "plan.markdown"),
+            ("a/Board.canvas", "Board.canvas"),
+            ("scan.PDF", "a\\Scan.pdf"),
+            ("todo.org", "todo.org"),
+            ("Node.js.md", "Node.js"),
+        ] {
+            assert_eq!(target_key(path), target_key(target), "{path} {target}");
+        }
+        assert_ne!(target_key("plan.md"), target_key("plan.pdf"));
+    }
 }

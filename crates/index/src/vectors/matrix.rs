@@ -56,7 +56,7 @@ impl Matrix {
             }
         }
         Err(failed.map_or_else(
-            || corrupt("The vector manifest never held still."),
+            || corrupt("The list of vector files kept changing while it was opened."),
             |(_, failure)| failure,
         ))
     }

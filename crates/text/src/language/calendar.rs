@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use foldhash::fast::RandomState;
 
 use super::Language;
-use super::lexicon::{Section, all_items, items_without_false_friends};
+use super::lexicon::{Section, items_without_false_friends};
 use super::script::is_unspaced;
 
 /// Word → number, for all languages, without words that mean something else in another language.
@@ -35,12 +35,6 @@ pub fn any_month(word: &str) -> Option<u32> {
     MONTHS.get(word).copied()
 }
 
-/// Whether `word` (lower case) also has another meaning ("may", "march"). Then it is a month only
-/// with a capital letter or next to a number.
-pub fn is_ambiguous_month(word: &str) -> bool {
-    all_items(Section::AmbiguousMonths).any(|(_, item)| item == word)
-}
-
 /// The number of the day, 0 (Monday) to 6, that `word` (lower case) names in `language`.
 pub fn weekday(language: Language, word: &str) -> Option<u32> {
     place(language, Section::Weekdays, word)
@@ -49,13 +43,6 @@ pub fn weekday(language: Language, word: &str) -> Option<u32> {
 /// The number of the day, 0 (Monday) to 6, that `word` (lower case) names in any language.
 pub fn any_weekday(word: &str) -> Option<u32> {
     WEEKDAYS.get(word).copied()
-}
-
-/// The number of days from today to the day that `phrase` (lower case) names in `language`: -1 for
-/// "yesterday".
-pub fn relative_day(language: Language, phrase: &str) -> Option<i32> {
-    let (key, _) = language.lexicon().row_of(Section::RelativeDays, phrase)?;
-    key.parse().ok()
 }
 
 /// The days from today to the day that a phrase for the day before yesterday or the day after
@@ -103,17 +90,6 @@ pub fn days_in_month(year: Option<i32>, month: u32) -> u32 {
 /// Whether a day of the month exists; without a year, whether it exists in any.
 pub fn is_day(year: Option<i32>, month: u32, day: u32) -> bool {
     (1..=days_in_month(year, month)).contains(&day)
-}
-
-/// The weekday of a date in the Gregorian calendar, 0 (Monday) to 6; `None` for an invalid month.
-/// Sakamoto's method.
-pub fn weekday_of(year: i32, month: u32, day: u32) -> Option<u32> {
-    const SHIFT: [i32; 12] = [0, 3, 2, 5, 0, 3, 5, 1, 4, 6, 2, 4];
-    let shift = SHIFT.get(usize::try_from(month).ok()?.checked_sub(1)?)?;
-    let year = year - i32::from(month < 3);
-    let day = i32::try_from(day).ok()?;
-    let sum = year + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400) + shift + day;
-    u32::try_from((sum + 6).rem_euclid(7)).ok()
 }
 
 #[cfg(test)]
@@ -198,17 +174,5 @@ mod tests {
             assert_eq!(weekday(language, sunday), Some(6), "{sunday}");
             assert_eq!((any_month(first), any_weekday(sunday)), (Some(1), Some(6)));
         }
-        assert!(is_ambiguous_month("may") && !is_ambiguous_month("february"));
-        assert_eq!(relative_day(Language::German, "übermorgen"), Some(2));
-        assert_eq!(relative_day(Language::English, "yesterday"), Some(-1));
-    }
-
-    #[test]
-    fn a_date_has_its_day_of_the_week() {
-        assert_eq!(weekday_of(2026, 11, 24), Some(1));
-        assert_eq!(weekday_of(2000, 2, 29), Some(1));
-        assert_eq!(weekday_of(1970, 1, 1), Some(3));
-        assert_eq!(weekday_of(2026, 13, 1), None);
-        assert_eq!(weekday_of(2026, 0, 1), None);
     }
 }

@@ -99,11 +99,6 @@ languages! {
 }
 
 impl Language {
-    /// The language with this ISO 639-1 code, in lower case.
-    pub fn from_code(code: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|one| one.code() == code)
-    }
-
     /// The word lists of the language.
     pub fn lexicon(self) -> &'static Lexicon {
         lexicon::of(self)

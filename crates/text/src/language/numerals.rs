@@ -12,9 +12,6 @@ use super::lexicon::{Section, items_without_false_friends};
 type Values = HashMap<&'static str, f64, RandomState>;
 
 static CARDINALS: LazyLock<Values> = LazyLock::new(|| values(Section::Numerals));
-static ORDINALS: LazyLock<Values> = LazyLock::new(|| values(Section::Ordinals));
-static FRACTIONS: LazyLock<Values> = LazyLock::new(|| values(Section::Fractions));
-static MAGNITUDES: LazyLock<Values> = LazyLock::new(|| values(Section::Magnitudes));
 
 fn values(section: Section) -> Values {
     let mut values = Values::default();
@@ -88,21 +85,6 @@ pub fn ordinal(language: Language, word: &str) -> Option<f64> {
     value(language, Section::Ordinals, word)
 }
 
-/// The value of an ordinal number (lower case) in any language; see [`any_cardinal`].
-pub fn any_ordinal(word: &str) -> Option<f64> {
-    ORDINALS.get(word).copied()
-}
-
-/// The value of a fraction (lower case) in any language: "half", "drittel"; see [`any_cardinal`].
-pub fn any_fraction(word: &str) -> Option<f64> {
-    FRACTIONS.get(word).copied()
-}
-
-/// The factor of a word after a number (lower case), in any language: "thousand", "mio".
-pub fn any_magnitude(word: &str) -> Option<f64> {
-    MAGNITUDES.get(word).copied()
-}
-
 /// Whether `word` (lower case) is a numeral of `language` with another meaning: "one".
 pub fn is_ambiguous(language: Language, word: &str) -> bool {
     language
@@ -168,12 +150,6 @@ mod tests {
         ] {
             assert_eq!(any_cardinal(word), Some(value), "{word}");
         }
-        assert_eq!(any_ordinal("third"), Some(3.0));
-        assert_eq!(any_fraction("half"), Some(0.5));
-        assert_eq!(
-            (any_magnitude("mio"), any_magnitude("thousand")),
-            (Some(1e6), Some(1e3))
-        );
         assert_eq!(cardinal(Language::German, "eine"), Some(1.0));
         assert_eq!(ordinal(Language::German, "dritten"), Some(3.0));
         assert!(is_ambiguous(Language::English, "one"));
@@ -209,7 +185,6 @@ mod tests {
         assert_eq!(cardinal(Language::Danish, "fire"), Some(4.0));
         for word in ["once", "fire", "on", "to", "bin", "eine"] {
             assert_eq!(any_cardinal(word), None, "{word}");
-            assert_eq!(any_magnitude(word), None, "{word}");
         }
     }
 

@@ -3,6 +3,7 @@
 
 mod ancestor;
 mod blocks;
+mod closed;
 mod comments;
 mod document;
 mod fit;
@@ -17,6 +18,7 @@ mod shallow;
 mod types;
 
 pub use blocks::{Block, BlockKind, blocks};
+pub use closed::{closed, code_blocks};
 pub(crate) use document::of_outline;
 pub use document::{chunker_sig, heading_list, parse};
 pub(crate) use frontmatter::unread_frontmatter;
