@@ -503,3 +503,31 @@ fn a_list_of_links_takes_no_place_in_the_evidence() {
         .collect();
     assert_eq!(files, ["contents.md"]);
 }
+
+#[test]
+fn tasks_are_counted_in_every_note_that_the_question_covers() {
+    let note = |n: u32| {
+        let folder = if n.is_multiple_of(4) {
+            "garden"
+        } else {
+            "house"
+        };
+        let text = format!("# Note {n}\n\n- [ ] thing {n} 📅 2026-06-01\n");
+        (format!("{folder}/note {n}.md"), text)
+    };
+    let notes: Vec<(String, String)> = (0..40).map(note).collect();
+    let notes: Vec<(&str, &str)> = notes
+        .iter()
+        .map(|(p, t)| (p.as_str(), t.as_str()))
+        .collect();
+    let world = World::with(&notes);
+    world.ok(&["index"]);
+    let question = "How many tasks are overdue?";
+    let run = world.ok(&["ask", question, "--now", "2026-06-20"]);
+    let first = run.stdout.lines().next().unwrap();
+    assert_eq!(first, "40 = 40 overdue tasks in 40 notes");
+    let below = ["ask", question, "--now", "2026-06-20", "--path", "garden"];
+    assert_eq!(world.json(&below)["computed"]["value"], "10");
+    let scoped = world.json(&["ask", question, "--now", "2026-06-20", "--source", "notes"]);
+    assert_eq!(scoped["computed"]["value"], "40");
+}

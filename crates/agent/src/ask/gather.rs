@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::extractive::{Lookup, NoteSource};
+use super::extractive::{Lookup, MoreNotes, NoteSource};
 use local_agent_files::sandbox::{Address, Sandbox};
 use local_agent_index::lexical::Query;
 use local_agent_index::retrieval::{Engine, Fusion, Hit, Mode, Request, Scope};
@@ -15,7 +15,7 @@ const MOST_NOTES: usize = 14;
 /// Maximum number of notes that a name or a day may add.
 const MOST_ADDED: usize = 4;
 const MOST_OF_DAYS: usize = 31;
-const MOST_WITH_TASKS: usize = 100;
+const MOST_WITH_TASKS: usize = 500;
 
 /// The stores in which notes are searched.
 pub(super) struct OpenStores<'a> {
@@ -63,12 +63,14 @@ impl OpenStores<'_> {
     ///
     /// # Errors
     /// Those of the index.
-    pub(super) fn more(&self, lookup: &Lookup<'_>) -> Result<Vec<NoteSource>> {
-        match lookup {
-            Lookup::Named(name) => self.named(name),
-            Lookup::InPath(parts) => self.in_path(parts),
-            Lookup::WithTasks => self.with_tasks(),
-        }
+    pub(super) fn more(&self, lookup: &Lookup<'_>) -> Result<MoreNotes> {
+        let notes = match lookup {
+            Lookup::Named(name) => self.named(name)?,
+            Lookup::InPath(parts) => self.in_path(parts)?,
+            Lookup::WithTasks => return self.with_tasks(),
+        };
+        let all = notes.len();
+        Ok(MoreNotes { notes, all })
     }
 
     fn named(&self, name: &str) -> Result<Vec<NoteSource>> {
@@ -113,20 +115,27 @@ impl OpenStores<'_> {
         Ok(out)
     }
 
-    /// The notes with open tasks, if the question covers all notes.
-    fn with_tasks(&self) -> Result<Vec<NoteSource>> {
-        if self.is_limited() {
-            return Ok(Vec::new());
-        }
+    /// The notes with tasks that the question covers, at most [`MOST_WITH_TASKS`]. A file that
+    /// cannot be read is neither among them nor counted.
+    fn with_tasks(&self) -> Result<MoreNotes> {
         let index = self.engine.index();
-        let documents: IdSet = index.documents_with_tasks()?;
-        let mut out = Vec::new();
-        for document in documents.iter().take(MOST_WITH_TASKS) {
+        let allowed = self.engine.allowed(self.scope)?;
+        let documents: Vec<i64> = index
+            .documents_with_tasks()?
+            .iter()
+            .filter(|id| allowed.as_ref().is_none_or(|ids| ids.contains(*id)))
+            .collect();
+        let mut found = MoreNotes {
+            notes: Vec::new(),
+            all: documents.len().saturating_sub(MOST_WITH_TASKS),
+        };
+        for document in documents.into_iter().take(MOST_WITH_TASKS) {
             if let Some(chunk) = index.chunk_at(document, 0)? {
-                out.extend(self.read(&chunk.source, &chunk.path)?);
+                found.notes.extend(self.read(&chunk.source, &chunk.path)?);
             }
         }
-        Ok(out)
+        found.all += found.notes.len();
+        Ok(found)
     }
 
     /// Whether the question is limited to some notes.

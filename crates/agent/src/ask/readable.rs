@@ -82,14 +82,14 @@ pub fn readable(answer: &Answer) -> Option<Readable> {
 
 /// The value and how it was computed.
 fn computed_line(computed: &Computed) -> TextLine {
-    let what = match computed.operation {
-        Operation::Sum => "rows added up",
-        Operation::Average => "rows averaged",
-        Operation::Minimum | Operation::Maximum => "rows compared",
-        Operation::Count => "counted",
-        Operation::Days => "dates",
-        Operation::Years => "date",
+    let (one, several) = match computed.operation {
+        Operation::Sum => ("row added up", "rows added up"),
+        Operation::Average => ("row averaged", "rows averaged"),
+        Operation::Minimum | Operation::Maximum => ("row compared", "rows compared"),
+        Operation::Count => ("counted", "counted"),
+        Operation::Days | Operation::Years => ("date", "dates"),
     };
+    let what = if computed.count == 1 { one } else { several };
     let value = TextRun {
         text: computed.value.clone(),
         bold: true,
@@ -600,6 +600,29 @@ mod tests {
         assert_eq!(property_line("phone: \"+49 30 1\""), "phone: +49 30 1");
         assert_eq!(property_line("owner: \"[[people/Ann|Ann]]\""), "owner: Ann");
         assert_eq!(property_line("  - Bo"), "  Bo");
+    }
+
+    #[test]
+    fn one_row_and_one_date_are_in_the_singular() {
+        let line = |operation, count| {
+            let computed = Computed {
+                operation,
+                value: "1".to_owned(),
+                arithmetic: "1".to_owned(),
+                count,
+                notes: 1,
+            };
+            let line = computed_line(&computed);
+            line.iter().map(|run| run.text.as_str()).collect::<String>()
+        };
+        assert_eq!(line(Operation::Sum, 1), "1 = 1 (1 row added up, 1 note)");
+        assert_eq!(line(Operation::Sum, 2), "1 = 1 (2 rows added up, 1 note)");
+        assert_eq!(
+            line(Operation::Maximum, 1),
+            "1 = 1 (1 row compared, 1 note)"
+        );
+        assert_eq!(line(Operation::Years, 1), "1 = 1 (1 date, 1 note)");
+        assert_eq!(line(Operation::Days, 2), "1 = 1 (2 dates, 1 note)");
     }
 
     #[test]

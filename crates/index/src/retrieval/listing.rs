@@ -2,8 +2,17 @@
 
 use super::{Engine, Hit, Scope, Trace, filters};
 use local_agent_text::error::Result;
+use local_agent_text::types::IdSet;
 
 impl Engine {
+    /// The documents that a scope allows; `None`: all of them.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn allowed(&self, scope: &Scope) -> Result<Option<IdSet>> {
+        filters::documents(&self.index, scope)
+    }
+
     /// The first chunk of each document that the scope allows, by source and path, at most `limit`;
     /// and the number of documents. They are not ranked, because each of them matches. A document
     /// without

@@ -104,9 +104,10 @@ impl IndexReader {
         )
     }
 
-    /// Row ids of the indexed documents with an open task.
+    /// Row ids of the indexed documents with a task, open or completed.
     pub fn documents_with_tasks(&self) -> Result<IdSet> {
-        let condition = "documents.id IN (SELECT document_id FROM chunks WHERE text LIKE '%[ ] %')";
+        let condition = "documents.id IN (SELECT document_id FROM chunks
+             WHERE text LIKE '%[ ] %' OR text LIKE '%[x] %')";
         self.documents_where(condition, &[])
     }
 

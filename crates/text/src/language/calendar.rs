@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use foldhash::fast::RandomState;
 
 use super::Language;
-use super::lexicon::{Section, items_without_false_friends};
+use super::lexicon::{Section, all_items, items_without_false_friends};
 use super::script::is_unspaced;
 
 /// Word → number, for all languages, without words that mean something else in another language.
@@ -33,6 +33,12 @@ pub fn month(language: Language, word: &str) -> Option<u32> {
 /// The number of the month, 1 to 12, that `word` (lower case, no dot) names in any language.
 pub fn any_month(word: &str) -> Option<u32> {
     MONTHS.get(word).copied()
+}
+
+/// Whether `word` (lower case) also has another meaning ("may", "march"). Then it is a month only
+/// with a capital letter or next to a number.
+pub fn is_ambiguous_month(word: &str) -> bool {
+    all_items(Section::AmbiguousMonths).any(|(_, item)| item == word)
 }
 
 /// The number of the day, 0 (Monday) to 6, that `word` (lower case) names in `language`.
@@ -174,5 +180,6 @@ mod tests {
             assert_eq!(weekday(language, sunday), Some(6), "{sunday}");
             assert_eq!((any_month(first), any_weekday(sunday)), (Some(1), Some(6)));
         }
+        assert!(is_ambiguous_month("may") && !is_ambiguous_month("february"));
     }
 }

@@ -2,6 +2,10 @@
 
 use std::fmt;
 
+use super::calendar;
+use super::cues;
+use local_agent_verify::UnitKind;
+
 /// An amount is stored as a multiple of 1/10,000.
 const PARTS: i64 = 10_000;
 const DIGITS: u32 = 4;
@@ -28,16 +32,50 @@ impl Amount {
             unit: unit.to_owned(),
         }
     }
+}
 
+/// The amounts of a column, one for each cell; `None` if a cell is not an amount, or if it is not
+/// certain which mark is the decimal sign: `1.250` alone is either 1250 or 1.25.
+pub(super) fn of_column(cells: &[&str]) -> Option<Vec<Amount>> {
+    let written: Option<Vec<WrittenAmount<'_>>> = cells
+        .iter()
+        .map(|cell| WrittenAmount::of_cell(cell))
+        .collect();
+    let written = written?;
+    let numbers: Vec<&str> = written.iter().map(|amount| amount.number).collect();
+    let decimal = decimal_sign(&numbers)?;
+    written
+        .into_iter()
+        .map(|amount| amount.value(decimal))
+        .collect()
+}
+
+/// A cell with one number, before it is known which of its marks is the decimal sign.
+struct WrittenAmount<'a> {
+    number: &'a str,
+    is_negative: bool,
+    unit: String,
+}
+
+/// Signs of a negative number.
+const MINUS: [char; 4] = ['-', '−', '–', '—'];
+
+impl<'a> WrittenAmount<'a> {
     /// Reads a table cell: one number with at most three words of unit around it. Dates, clock
-    /// times and ranges are not amounts.
-    pub(super) fn of_cell(cell: &str) -> Option<Self> {
+    /// times, ranges, bounds and numbers in parentheses are not amounts.
+    fn of_cell(cell: &'a str) -> Option<Self> {
         let cell = cell.trim().trim_matches('*');
         let numbers = runs(cell);
         let [(start, end)] = numbers.as_slice() else {
             return None;
         };
-        let around = format!("{} {}", &cell[..*start], &cell[*end..]);
+        let (before, after) = (cell.get(..*start)?, cell.get(*end..)?);
+        let is_cut = after.starts_with(MINUS) || after.starts_with(['.', ',']);
+        if is_cut || before.contains(['(', '<', '>', '≤', '≥', '±']) || names_date(cell) {
+            return None;
+        }
+        let (is_negative, before) = without_minus(before)?;
+        let around = format!("{before} {after}");
         let unit = around
             .trim()
             .trim_matches(['~', '+', '≈'])
@@ -46,51 +84,182 @@ impl Amount {
         if unit.split_whitespace().count() > 3 || unit.contains(':') {
             return None;
         }
-        let negative = cell[..*start].trim_end().ends_with(['-', '−']);
-        let mut amount = Self::of_number(cell.get(*start..*end)?)?;
-        if negative {
-            amount.parts = -amount.parts;
-        }
-        amount.unit = unit.trim_start_matches(['-', '−']).trim().to_owned();
-        Some(amount)
-    }
-
-    /// Reads digits with separators: `1,234.50`, `1.234,50`, `12,5`, `1 234`.
-    fn of_number(text: &str) -> Option<Self> {
-        let marks: Vec<(usize, char)> = text
-            .char_indices()
-            .filter(|(_, c)| matches!(c, '.' | ','))
-            .collect();
-        let decimal = match marks.as_slice() {
-            [] => None,
-            [(at, _)] => {
-                let after = text.len() - at - 1;
-                // One separator before exactly three digits separates thousands, unless the number
-                // begins with 0.
-                (after != 3 || text.starts_with('0')).then_some(*at)
-            }
-            [.., (before, a), (at, b)] => (a != b && before < at).then_some(*at),
-        };
-        let whole = ascii_digits(&text[..decimal.unwrap_or(text.len())]);
-        let rest = decimal.map_or_else(String::new, |at| ascii_digits(&text[at + 1..]));
-        if rest.len() > DIGITS as usize {
-            return None;
-        }
-        let decimals = u32::try_from(rest.len()).ok()?;
-        let fraction: i64 = if rest.is_empty() {
-            0
-        } else {
-            rest.parse().ok()?
-        };
-        let scale = 10_i64.pow(DIGITS - decimals);
-        let whole: i64 = whole.parse().ok()?;
-        let parts = whole.checked_mul(PARTS)?.checked_add(fraction * scale)?;
         Some(Self {
-            parts,
-            decimals,
-            unit: String::new(),
+            number: cell.get(*start..*end)?,
+            is_negative,
+            unit,
         })
     }
+
+    /// The amount, if `decimal` is the decimal sign; `None` if its groups of digits are not those
+    /// of a number.
+    fn value(self, decimal: char) -> Option<Amount> {
+        let (whole, fraction) = self.number.split_once(decimal).unwrap_or((self.number, ""));
+        let is_number = is_grouped(whole) && fraction.bytes().all(|b| b.is_ascii_digit());
+        if !is_number || fraction.len() > DIGITS as usize {
+            return None;
+        }
+        let decimals = u32::try_from(fraction.len()).ok()?;
+        let scale = 10_i64.pow(DIGITS - decimals);
+        let fraction: i64 = match fraction {
+            "" => 0,
+            digits => digits.parse().ok()?,
+        };
+        let whole: i64 = ascii_digits(whole).parse().ok()?;
+        let parts = whole.checked_mul(PARTS)?.checked_add(fraction * scale)?;
+        Some(Amount {
+            parts: if self.is_negative { -parts } else { parts },
+            decimals,
+            unit: self.unit,
+        })
+    }
+}
+
+/// Whether the cell names a day or a month.
+fn names_date(cell: &str) -> bool {
+    let lower = cell.to_lowercase();
+    let mut words = cues::split(&lower);
+    !calendar::all(cell).is_empty() || words.any(|word| cues::month(word).is_some())
+}
+
+/// The text before a number without its minus, and whether there is one. Only a currency may stand
+/// between the minus and the number, or before the minus; `None` if other words do.
+fn without_minus(before: &str) -> Option<(bool, &str)> {
+    let bare = before.trim().trim_start_matches(['~', '≈']).trim_start();
+    if !bare.contains(MINUS) {
+        return Some((false, before));
+    }
+    let rest = bare
+        .strip_prefix(MINUS)
+        .or_else(|| bare.strip_suffix(MINUS))?
+        .trim();
+    let is_currency = rest.chars().all(|c| cues::MONEY_MARKS.contains(c))
+        || local_agent_verify::unit(rest).is_some();
+    is_currency.then_some((true, rest))
+}
+
+/// Whether the digits are whole, or in groups of three after the first.
+fn is_grouped(whole: &str) -> bool {
+    let mut groups = whole.split(|c: char| !c.is_ascii_digit());
+    let first = groups.next().map_or(0, str::len);
+    let rest: Vec<usize> = groups.map(str::len).collect();
+    rest.is_empty() || (1..=3).contains(&first) && rest.iter().all(|length| *length == 3)
+}
+
+/// What one number shows about the marks of its column.
+enum MarkProof {
+    /// It has no mark.
+    Nothing,
+    /// This mark is the decimal sign.
+    Decimal(char),
+    /// This mark is either.
+    Either,
+}
+
+/// The decimal sign of a column; `None` if its numbers contradict each other, or none of those with
+/// a mark decides.
+fn decimal_sign(numbers: &[&str]) -> Option<char> {
+    let mut decimal = None;
+    let mut is_open = false;
+    for number in numbers {
+        match proof(number)? {
+            MarkProof::Nothing => {}
+            MarkProof::Either => is_open = true,
+            MarkProof::Decimal(mark) if decimal.is_none_or(|known| known == mark) => {
+                decimal = Some(mark);
+            }
+            MarkProof::Decimal(_) => return None,
+        }
+    }
+    match (decimal, is_open) {
+        (None, true) => None,
+        (known, _) => Some(known.unwrap_or('.')),
+    }
+}
+
+/// What a number shows; `None` if it is no number: `1.2,3.4`.
+fn proof(number: &str) -> Option<MarkProof> {
+    let marks: Vec<(usize, char)> = number
+        .char_indices()
+        .filter(|(_, c)| matches!(c, '.' | ','))
+        .collect();
+    let other = |mark: char| if mark == '.' { ',' } else { '.' };
+    let (at, last) = match marks.as_slice() {
+        [] => return Some(MarkProof::Nothing),
+        [one] => *one,
+        [.., last] => {
+            let (_, mark) = *last;
+            let same = marks.iter().filter(|(_, c)| *c == mark).count();
+            return match (same == marks.len(), same) {
+                (true, _) => Some(MarkProof::Decimal(other(mark))),
+                (false, 1) => Some(MarkProof::Decimal(mark)),
+                (false, _) => None,
+            };
+        }
+    };
+    let whole = number.get(..at)?;
+    let is_plain = whole.bytes().all(|b| b.is_ascii_digit());
+    let may_group =
+        is_plain && number.len() - at == 4 && whole.len() <= 3 && !whole.starts_with('0');
+    Some(match may_group {
+        true => MarkProof::Either,
+        false => MarkProof::Decimal(last),
+    })
+}
+
+/// The amounts in one unit; `None` if their units cannot be added. Amounts in different units of
+/// one kind are converted to the smallest of these units.
+pub(super) fn in_one_unit(amounts: &[Amount]) -> Option<Vec<Amount>> {
+    let first = amounts.first()?;
+    if amounts.iter().all(|amount| amount.unit == first.unit) {
+        return Some(amounts.to_vec());
+    }
+    let units: Option<Vec<(UnitKind, f64)>> = amounts
+        .iter()
+        .map(|amount| single_unit(&amount.unit))
+        .collect();
+    let units = units?;
+    let (kind, _) = *units.first()?;
+    let (smallest, (_, size)) = amounts
+        .iter()
+        .zip(&units)
+        .min_by(|(_, (_, a)), (_, (_, b))| a.total_cmp(b))?;
+    if units.iter().any(|(other, _)| *other != kind) {
+        return None;
+    }
+    let converted = amounts.iter().zip(&units);
+    converted
+        .map(|(amount, (_, one))| multiplied(amount, one / size, &smallest.unit))
+        .collect()
+}
+
+/// The kind and the size of a unit that has only one meaning.
+fn single_unit(name: &str) -> Option<(UnitKind, f64)> {
+    match local_agent_verify::unit(name)? {
+        // Several countries have a currency of this name.
+        [(UnitKind::Krone | UnitKind::Franc | UnitKind::Rupee, _)] => None,
+        [unit] => Some(*unit),
+        _ => None,
+    }
+}
+
+/// The amount times a whole factor, in another unit.
+fn multiplied(amount: &Amount, factor: f64, unit: &str) -> Option<Amount> {
+    let whole = factor.round();
+    if (factor - whole).abs() > 1e-9 * whole || !(1.0..1e12).contains(&whole) {
+        return None;
+    }
+    let parts = amount.parts.checked_mul(whole as i64)?;
+    let is_exact = |decimals: &u32| parts % 10_i64.pow(DIGITS - decimals) == 0;
+    let decimals = match whole > 1.0 {
+        true => (0..=DIGITS).find(is_exact)?,
+        false => amount.decimals,
+    };
+    Some(Amount {
+        parts,
+        decimals,
+        unit: unit.to_owned(),
+    })
 }
 
 /// The digits of the text.
@@ -135,7 +304,7 @@ impl fmt::Display for Amount {
     }
 }
 
-/// The sum; `None` on overflow.
+/// The sum of amounts in one unit; `None` on overflow.
 pub(super) fn sum(amounts: &[Amount]) -> Option<Amount> {
     let parts = amounts
         .iter()
@@ -143,7 +312,7 @@ pub(super) fn sum(amounts: &[Amount]) -> Option<Amount> {
     Some(Amount {
         parts,
         decimals: amounts.iter().map(|a| a.decimals).max()?,
-        unit: common_unit(amounts),
+        unit: amounts.first()?.unit.clone(),
     })
 }
 
@@ -153,22 +322,14 @@ pub(super) fn mean(amounts: &[Amount]) -> Option<Amount> {
     let count = i64::try_from(amounts.len()).ok().filter(|n| *n > 0)?;
     let decimals = (sum.decimals + 2).min(DIGITS);
     let step = 10_i64.pow(DIGITS - decimals);
-    let parts = (sum.parts as f64 / count as f64 / step as f64).round() as i64 * step;
+    let divisor = count.checked_mul(step)?;
+    let half = (divisor / 2) * sum.parts.signum();
+    let parts = sum.parts.checked_add(half)? / divisor * step;
     Some(Amount {
         parts,
         decimals,
         ..sum
     })
-}
-
-fn common_unit(amounts: &[Amount]) -> String {
-    let first = amounts.first().map_or("", |a| a.unit.as_str());
-    let same = amounts.iter().all(|a| a.unit == first);
-    if same {
-        first.to_owned()
-    } else {
-        String::new()
-    }
 }
 
 #[cfg(test)]
@@ -177,7 +338,18 @@ mod tests {
     use proptest::prelude::*;
 
     fn amount(text: &str) -> Option<(String, String)> {
-        Amount::of_cell(text).map(|a| (a.to_string(), a.unit))
+        let amounts = of_column(&[text])?;
+        amounts.first().map(|a| (a.to_string(), a.unit.clone()))
+    }
+
+    fn column(cells: &[&str]) -> Option<Vec<String>> {
+        let amounts = of_column(cells)?;
+        Some(amounts.iter().map(Amount::to_string).collect())
+    }
+
+    fn total(cells: &[&str]) -> Option<String> {
+        let sum = sum(&in_one_unit(&of_column(cells)?)?)?;
+        Some(format!("{sum} {}", sum.unit))
     }
 
     #[test]
@@ -187,9 +359,11 @@ mod tests {
             ("€1,234.50", "1234.50", "€"),
             ("1.234,50 EUR", "1234.50", "EUR"),
             ("12,5 %", "12.5", "%"),
-            ("1,200 kWh", "1200", "kWh"),
+            ("1,200,000 kWh", "1200000", "kWh"),
+            ("1 200 kWh", "1200", "kWh"),
             ("**310**", "310", ""),
             ("-5.00", "-5.00", ""),
+            ("0.875 kg", "0.875", "kg"),
         ] {
             let wanted = Some((number.to_owned(), unit.to_owned()));
             assert_eq!(amount(text), wanted, "{text}");
@@ -200,21 +374,75 @@ mod tests {
     }
 
     #[test]
+    fn a_minus_before_a_currency_sign_counts() {
+        for text in ["-$50.00", "−$50.00", "$-50.00", "- $ 50.00", "–50.00 $"] {
+            let wanted = ("-50.00".to_owned(), "$".to_owned());
+            assert_eq!(amount(text), Some(wanted), "{text}");
+        }
+        for text in ["($50.00)", "(50.00)", "50.00-", "top-up 50", "<50", "50,-"] {
+            assert_eq!(amount(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn one_cell_decides_the_decimal_sign_of_its_column() {
+        let read = |cells: &[&str]| column(cells).map(|numbers| numbers.join(" "));
+        let some = |text: &str| Some(text.to_owned());
+        assert_eq!(read(&["1.250 kg", "0.875 kg"]), some("1.250 0.875"));
+        assert_eq!(read(&["1.250 €", "12,50 €"]), some("1250 12.50"));
+        assert_eq!(read(&["1,250", "12.50"]), some("1250 12.50"));
+        assert_eq!(read(&["1,250", "2,000", "900"]), None, "either is possible");
+        assert_eq!(read(&["1.5", "1,5"]), None, "they contradict each other");
+    }
+
+    #[test]
+    fn dates_and_odd_groups_are_no_amounts() {
+        for text in [
+            "12.05.2026",
+            "12.05.",
+            "1.12.2026",
+            "5 May",
+            "May 2026",
+            "1.23.456",
+            "12,34,567",
+        ] {
+            assert_eq!(amount(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn only_amounts_of_one_kind_are_added() {
+        let some = |text: &str| Some(text.to_owned());
+        assert_eq!(total(&["1.5 kg", "300 g"]), some("1800 g"));
+        assert_eq!(total(&["20 €", "5 EUR"]), some("25 €"));
+        assert_eq!(total(&["1 h", "30 min"]), some("90 min"));
+        for mixed in [
+            ["100 €", "$300"],
+            ["100 €", "300"],
+            ["5 kg", "5 l"],
+            ["5 SEK", "5 NOK"],
+            ["5 €/month", "5 €/year"],
+            ["1.2k", "900"],
+        ] {
+            assert_eq!(total(&mixed), None, "{mixed:?}");
+        }
+    }
+
+    #[test]
     fn sums_and_means_are_exact() {
-        let amounts: Vec<Amount> = ["0.10 €", "0.20 €", "1.00 €"]
-            .iter()
-            .filter_map(|t| Amount::of_cell(t))
-            .collect();
+        let amounts = of_column(&["0.10 €", "0.20 €", "1.00 €"]).unwrap();
         let sum = sum(&amounts).unwrap();
         assert_eq!((sum.to_string().as_str(), sum.unit.as_str()), ("1.30", "€"));
         assert_eq!(mean(&amounts).unwrap().to_string(), "0.4333");
+        let below = of_column(&["-1", "-1", "0"]).unwrap();
+        assert_eq!(mean(&below).unwrap().to_string(), "-0.67");
     }
 
     proptest! {
         #[test]
         fn reading_never_panics_and_whole_numbers_come_back(n in 0_u32..1_000_000, any in any::<String>()) {
-            let _ = Amount::of_cell(&any);
-            prop_assert_eq!(Amount::of_cell(&n.to_string()).map(|a| a.to_string()), Some(n.to_string()));
+            let _ = of_column(&[&any]).and_then(|amounts| mean(&in_one_unit(&amounts)?));
+            prop_assert_eq!(amount(&n.to_string()).map(|(number, _)| number), Some(n.to_string()));
         }
     }
 }

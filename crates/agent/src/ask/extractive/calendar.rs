@@ -1,8 +1,10 @@
 //! Dates and periods: those that a text names, and those that a question means by "last week".
 
 use std::fmt;
+use std::ops::Range;
 
 use super::cues;
+use super::periods::{self, NamedTime};
 use local_agent_text::language::calendar::{days_in_month, distant_day};
 
 /// A day; month or day are 0 when they are not given.
@@ -96,22 +98,7 @@ impl Period {
     /// Whether the period contains at least part of a day, or of the month or year if only that is
     /// known.
     pub(super) fn holds(&self, day: Day) -> bool {
-        let (first, last) = match (day.month, day.day) {
-            (0, _) => (
-                Day {
-                    year: day.year,
-                    month: 1,
-                    day: 1,
-                },
-                Day {
-                    year: day.year,
-                    month: 12,
-                    day: 31,
-                },
-            ),
-            (month, 0) => month_of(day.year, month),
-            _ => (day, day),
-        };
+        let (first, last) = span_of(day);
         first <= self.last && self.first <= last
     }
 }
@@ -166,10 +153,18 @@ pub(super) fn period(question: &str, today: Day) -> Option<Period> {
     if cues::LAST_YEAR.are_in(&lower) {
         return of(year_of(today.year - 1));
     }
-    let day = latest(question)?;
-    match day.day {
-        0 => of(month_of(day.year, day.month)),
-        _ => of((day, day)),
+    match periods::named_time(question, today) {
+        NamedTime::Days(period) => Some(period),
+        NamedTime::Simple | NamedTime::Unclear => of(span_of(latest(question)?)),
+    }
+}
+
+/// The first and the last day of a date, which may lack its day or its month.
+pub(super) fn span_of(day: Day) -> (Day, Day) {
+    match (day.month, day.day) {
+        (0, _) => year_of(day.year),
+        (month, 0) => month_of(day.year, month),
+        _ => (day, day),
     }
 }
 
@@ -194,39 +189,54 @@ fn month_before(today: Day, back: u32) -> (Day, Day) {
 /// The latest occurrence, today included, of the month or day that `question` names: "in March",
 /// "on 8 November".
 pub(super) fn named_days(question: &str, today: Day) -> Option<Period> {
-    let lower = question.to_lowercase();
-    if let Some((month, day)) = month_and_day(&lower) {
-        let of = |year: u32| Day::new(year, month, day).filter(|day| *day <= today);
-        let day = (today.year.saturating_sub(5)..=today.year)
-            .rev()
-            .find_map(of)?;
-        return Some(Period {
-            first: day,
-            last: day,
-        });
+    if let Some(period) = periods::named_months(question, today) {
+        return Some(period);
     }
-    let month = cues::split(&lower).find_map(cues::month)?;
-    let year = today.year - u32::from(month > today.month);
-    let (first, last) = month_of(year, month);
+    let lower = question.to_lowercase();
+    let (month, day) = match month_and_day(&lower) {
+        Some(named) => named,
+        None => (cues::split(&lower).find_map(cues::month)?, 0),
+    };
+    let (first, last) = span_of(occurrence(today, month, day)?);
     Some(Period { first, last })
+}
+
+/// The latest occurrence, today included, of a month, or of a day if `day` is not 0.
+pub(super) fn occurrence(today: Day, month: u32, day: u32) -> Option<Day> {
+    if day == 0 {
+        let year = today.year - u32::from(month > today.month);
+        return Some(Day { year, month, day });
+    }
+    let years = (today.year.saturating_sub(5)..=today.year).rev();
+    let mut days = years.filter_map(|year| Day::new(year, month, day));
+    days.find(|day| *day <= today)
 }
 
 /// The first day from `today` on that `text` names by month and day, without a year: "18 November",
 /// "November 18".
 pub(super) fn next_without_year(text: &str, today: Day) -> Option<Day> {
-    let (month, day) = month_and_day(&text.to_lowercase())?;
-    coming(today, month, day)
+    let lower = text.to_lowercase();
+    let tokens = tokens(&lower);
+    let dates = dated_tokens(&tokens);
+    let has_year = |i: usize| dates.iter().any(|(range, _)| range.contains(&i));
+    let months = (0..tokens.len()).filter(|i| !has_year(*i));
+    let days = months.filter_map(|i| day_beside_month(&tokens, i));
+    days.filter_map(|(month, day)| coming(today, month, day))
+        .min()
 }
 
 /// The first month that has a day next to it.
 fn month_and_day(lower: &str) -> Option<(u32, u32)> {
     let tokens = tokens(lower);
-    tokens.iter().enumerate().find_map(|(i, token)| {
-        let month = cues::month(token)?;
-        let number = day_of_month(&tokens, i.checked_sub(1))
-            .or_else(|| day_of_month(&tokens, Some(i + 1)))?;
-        Some((month, number))
-    })
+    (0..tokens.len()).find_map(|i| day_beside_month(&tokens, i))
+}
+
+/// The month that token `i` names, with the day next to it.
+fn day_beside_month(tokens: &[&str], i: usize) -> Option<(u32, u32)> {
+    let month = month_at(tokens, Some(i))?;
+    let day =
+        day_of_month(tokens, i.checked_sub(1)).or_else(|| day_of_month(tokens, Some(i + 1)))?;
+    Some((month, day))
 }
 
 /// The day of a month that a token names.
@@ -255,41 +265,51 @@ pub(super) fn latest(text: &str) -> Option<Day> {
     all(text).into_iter().max()
 }
 
-/// All dates in `text`, in the order in which their years appear.
+/// All dates in `text` that exist, in the order in which their years appear.
 pub(super) fn all(text: &str) -> Vec<Day> {
     if !text.bytes().any(|b| b.is_ascii_digit()) {
         return Vec::new();
     }
     let lower = text.to_lowercase();
-    let tokens: Vec<&str> = tokens(&lower);
+    let dates = dated_tokens(&tokens(&lower));
+    dates.into_iter().map(|(_, day)| day).collect()
+}
+
+/// The dates among the tokens of a text, each with the range of its tokens.
+pub(super) fn dated_tokens(tokens: &[&str]) -> Vec<(Range<usize>, Day)> {
     let mut out = Vec::new();
-    for (i, token) in tokens.iter().enumerate() {
-        let year =
-            number_at(&tokens, Some(i)).filter(|y| token.len() == 4 && (1000..3000).contains(y));
-        let Some(year) = year else { continue };
-        let (one, two) = (i.checked_sub(1), i.checked_sub(2));
-        let forward = from_one_to(number_at(&tokens, Some(i + 1)), 12)
-            .zip(from_one_to(number_at(&tokens, Some(i + 2)), 31));
-        let backward =
-            from_one_to(number_at(&tokens, one), 12).zip(from_one_to(number_at(&tokens, two), 31));
-        let (month, day) = match (
-            month_at(&tokens, one),
-            month_at(&tokens, two),
-            forward,
-            backward,
-        ) {
-            (Some(month), ..) => (month, from_one_to(number_at(&tokens, two), 31).unwrap_or(0)),
-            (_, Some(month), _, _)
-                if number_at(&tokens, one).is_some_and(|d| (1..=31).contains(&d)) =>
-            {
-                (month, number_at(&tokens, one).unwrap_or(0))
-            }
-            (_, _, Some((month, day)), _) | (_, _, _, Some((month, day))) => (month, day),
-            _ => continue,
-        };
-        out.push(Day { year, month, day });
+    for i in 0..tokens.len() {
+        if let Some((range, day)) = date_around_year(tokens, i)
+            && (day.day == 0 || Day::new(day.year, day.month, day.day).is_some())
+        {
+            out.push((range, day));
+        }
     }
     out
+}
+
+/// The date whose year is token `i`. The day may not exist.
+fn date_around_year(tokens: &[&str], i: usize) -> Option<(Range<usize>, Day)> {
+    let is_long = tokens.get(i).is_some_and(|token| token.len() == 4);
+    let year = number_at(tokens, Some(i)).filter(|year| is_long && (1000..3000).contains(year))?;
+    let (one, two) = (i.checked_sub(1), i.checked_sub(2));
+    let day_at = |at: Option<usize>| from_one_to(number_at(tokens, at), 31);
+    let from = |at: Option<usize>| at.unwrap_or(i)..i + 1;
+    if let Some(month) = month_at(tokens, one) {
+        let day = day_at(two);
+        let first = if day.is_some() { two } else { one };
+        let day = day.unwrap_or(0);
+        return Some((from(first), Day { year, month, day }));
+    }
+    if let Some((month, day)) = month_at(tokens, two).zip(day_at(one)) {
+        return Some((from(two), Day { year, month, day }));
+    }
+    let month_of = |at: Option<usize>| from_one_to(number_at(tokens, at), 12);
+    if let Some((month, day)) = month_of(Some(i + 1)).zip(day_at(Some(i + 2))) {
+        return Some((i..i + 3, Day { year, month, day }));
+    }
+    let (month, day) = month_of(one).zip(day_at(two))?;
+    Some((from(two), Day { year, month, day }))
 }
 
 /// The number, if it is at least 1 and at most `most`.
@@ -298,18 +318,18 @@ fn from_one_to(n: Option<u32>, most: u32) -> Option<u32> {
 }
 
 /// The month that a token names.
-fn month_at(tokens: &[&str], i: Option<usize>) -> Option<u32> {
+pub(super) fn month_at(tokens: &[&str], i: Option<usize>) -> Option<u32> {
     i.and_then(|i| tokens.get(i)).and_then(|t| cues::month(t))
 }
 
 /// The number that a token contains.
-fn number_at(tokens: &[&str], i: Option<usize>) -> Option<u32> {
+pub(super) fn number_at(tokens: &[&str], i: Option<usize>) -> Option<u32> {
     i.and_then(|i| tokens.get(i))
         .and_then(|t| t.parse::<u32>().ok())
 }
 
 /// Runs of digits and runs of other letters.
-fn tokens(text: &str) -> Vec<&str> {
+pub(super) fn tokens(text: &str) -> Vec<&str> {
     let mut out = Vec::new();
     for word in cues::split(text) {
         let mut rest = word;
@@ -319,8 +339,12 @@ fn tokens(text: &str) -> Vec<&str> {
                 .find(|c: char| c.is_ascii_digit() != digit)
                 .unwrap_or(rest.len());
             let (run, after) = rest.split_at(end);
-            // The characters in a Japanese or Chinese date come between its numbers.
-            if !matches!(run, "年" | "月" | "日" | "st" | "nd" | "rd" | "th") {
+            // The characters in a Japanese or Chinese date come between its numbers, and "de" in a
+            // Spanish one.
+            if !matches!(
+                run,
+                "年" | "月" | "日" | "st" | "nd" | "rd" | "th" | "de" | "del"
+            ) {
                 out.push(run);
             }
             rest = after;
@@ -348,6 +372,7 @@ mod tests {
             "am 1. Februar 2026",
             "01.02.2026",
             "2026年2月1日から",
+            "1 de febrero de 2026",
             "1 Feb 2026",
         ] {
             assert_eq!(latest(text), Some(day("2026-02-01")), "{text}");
@@ -363,6 +388,14 @@ mod tests {
             Some(day("2026-03-03"))
         );
         assert_eq!(latest("in 1998 we paid 2026 euros"), None);
+    }
+
+    #[test]
+    fn a_day_that_does_not_exist_is_no_date() {
+        for text in ["2026-04-31", "31.04.2026", "31 April 2026", "2026-02-29"] {
+            assert_eq!(all(text), [], "{text}");
+        }
+        assert_eq!(latest("29.02.2028"), Some(day("2028-02-29")));
     }
 
     #[test]
@@ -397,6 +430,8 @@ mod tests {
         assert_eq!(next("March 2nd at noon"), Some(day("2027-03-02")));
         assert_eq!(next("29 February"), Some(day("2028-02-29")));
         assert_eq!(next("31 November"), None);
+        assert_eq!(next("3 March or 5 December"), Some(day("2026-12-05")));
+        assert_eq!(next("on 12 July 2025"), None, "that day is over");
     }
 
     #[test]

@@ -35,6 +35,8 @@ pub(super) struct Choice {
     pub passages: Vec<Passage>,
     /// Whether they answer the question; otherwise they are only the closest.
     pub certain: bool,
+    /// What the passages leave out: one plain sentence.
+    pub cut: Option<String>,
 }
 
 impl Choice {
@@ -42,6 +44,19 @@ impl Choice {
         Self {
             passages,
             certain: true,
+            cut: None,
+        }
+    }
+
+    /// The answer when only `shown` of `all` things are in `passages`; `what` names the things.
+    pub(super) fn part_of(
+        passages: Vec<Passage>,
+        (shown, all): (usize, usize),
+        what: &str,
+    ) -> Self {
+        Self {
+            cut: (shown < all).then(|| format!("{shown} of {all} {what} are shown.")),
+            ..Self::certain(passages)
         }
     }
 }
@@ -97,6 +112,7 @@ pub(super) fn closest(ranked: &Ranked<'_>) -> Choice {
     Choice {
         passages,
         certain: false,
+        cut: None,
     }
 }
 

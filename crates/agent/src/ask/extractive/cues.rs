@@ -28,10 +28,14 @@ impl Cues {
         self.0
             .split('|')
             .any(|cue| spaced.contains(&format!(" {cue} ")))
-            || self
-                .1
-                .split('|')
-                .any(|cue| !cue.is_empty() && lower.contains(cue))
+            || self.is_in_unspaced(lower)
+    }
+
+    /// Whether `lower` contains one of the phrases for scripts without spaces.
+    pub(super) fn is_in_unspaced(&self, lower: &str) -> bool {
+        self.1
+            .split('|')
+            .any(|cue| !cue.is_empty() && lower.contains(cue))
     }
 }
 
@@ -227,8 +231,80 @@ pub(super) const THIS_MONTH: Cues =
     Cues(list(DATA, "this-month"), list(DATA, "this-month.unspaced"));
 pub(super) const LAST_YEAR: Cues = Cues(list(DATA, "last-year"), list(DATA, "last-year.unspaced"));
 
+/// All phrases that name a time as seen from today.
+pub(super) const RELATIVE_TIMES: [&Cues; 8] = [
+    &YESTERDAY,
+    &TODAY,
+    &LAST_WEEK,
+    &THIS_WEEK,
+    &NEXT_WEEK,
+    &LAST_MONTH,
+    &THIS_MONTH,
+    &LAST_YEAR,
+];
+
+/// Whether a word such as "since" or "before" stands before a time as seen from today.
+pub(super) fn opens_relative_time(lower: &str) -> bool {
+    let spaced = format!(" {} ", split(lower).collect::<Vec<_>>().join(" "));
+    let phrases = RELATIVE_TIMES.iter().flat_map(|cue| cue.0.split('|'));
+    let mut places = phrases.flat_map(|phrase| spaced.match_indices(phrase));
+    places.any(|(at, _)| {
+        let before = spaced.get(..at).unwrap_or("");
+        let last = split(before).filter(|word| !holds(ARTICLES, word)).last();
+        last.is_some_and(|word| holds(OPEN_TIME.0, word))
+    })
+}
+
+/// Words before the first of two things: "from the start to the end".
+pub(super) const RANGE_FROM: WordList = list(DATA, "range-from");
+/// Words between a thing and what it belongs to.
+pub(super) const BELONGS_TO: WordList = list(DATA, "belongs-to");
+/// Words before the first date of a time.
+pub(super) const RANGE_BETWEEN: WordList = list(DATA, "range-between");
+/// Words between the two dates of a time, such as "to" …
+pub(super) const RANGE_TO: WordList = list(DATA, "range-to");
+/// … or, after "between", "and".
+pub(super) const RANGE_AND: WordList = list(DATA, "range-and");
+/// Words before the beginning of a time that is still going on.
+pub(super) const SINCE: WordList = list(DATA, "since");
+/// Words before a date that begins or ends a time.
+pub(super) const OPEN_TIME: Cues = Cues(list(DATA, "open-time"), list(DATA, "open-time.unspaced"));
+/// Articles, and words between them and a noun, that may stand before a date.
+pub(super) const ARTICLES: WordList = list(DATA, "articles");
+
 /// Phrases that ask for tasks.
 pub(super) const TASKS: Cues = Cues(list(DATA, "tasks"), list(DATA, "tasks.unspaced"));
+/// Names of tasks, in a question for their number, and words between "how many" and such a name.
+const COUNTED_TASKS: WordList = list(DATA, "counted-tasks");
+const BEFORE_TASKS: WordList = list(DATA, "before-tasks");
+
+/// Whether `lower` asks for a number of tasks: "how many open tasks", "how many garden tasks". It
+/// does not if another thing is counted, as in "how many hours does the task take".
+pub(super) fn counts_tasks(lower: &str) -> bool {
+    let spaced = format!(" {} ", split(lower).collect::<Vec<_>>().join(" "));
+    let mut counts = COUNT.0.split('|').flat_map(|cue| {
+        let places = spaced.match_indices(cue);
+        places.map(move |(at, found)| at + found.len())
+    });
+    counts.any(|at| begins_with_tasks(spaced.get(at..).unwrap_or("")))
+        || COUNT.is_in_unspaced(lower) && TASKS.is_in_unspaced(lower)
+}
+
+/// Whether a text begins with a name of tasks, with at most one word before it that says which.
+fn begins_with_tasks(text: &str) -> bool {
+    let mut others = 0;
+    for word in split(text) {
+        if holds(COUNTED_TASKS, word) {
+            return true;
+        }
+        others += usize::from(!holds(BEFORE_TASKS, word));
+        if others > 1 {
+            return false;
+        }
+    }
+    false
+}
+
 /// Phrases that ask for overdue tasks.
 pub(super) const OVERDUE: Cues = Cues(list(DATA, "overdue"), list(DATA, "overdue.unspaced"));
 /// Phrases for a day by which something must be done.
@@ -238,6 +314,9 @@ pub(super) const NEXT_WEEK: Cues = Cues(list(DATA, "next-week"), list(DATA, "nex
 pub(super) const TASK_WORDS: WordList = list(DATA, "task-words");
 /// Phrases that ask for completed tasks.
 pub(super) const DONE: Cues = Cues(list(DATA, "done"), list(DATA, "done.unspaced"));
+
+/// Phrases that ask for tasks that are not completed.
+pub(super) const NOT_DONE: Cues = Cues(list(DATA, "not-done"), list(DATA, "not-done.unspaced"));
 
 pub(super) const SUM: Cues = Cues(list(DATA, "sum"), list(DATA, "sum.unspaced"));
 pub(super) const MINIMUM: Cues = Cues(list(DATA, "minimum"), list(DATA, "minimum.unspaced"));
@@ -254,6 +333,20 @@ pub(super) const UNTIL: Cues = Cues(list(DATA, "until"), list(DATA, "until.unspa
 
 /// Phrases that ask for an age.
 pub(super) const AGE: Cues = Cues(list(DATA, "age"), list(DATA, "age.unspaced"));
+/// Words of a question for an age at another time than today.
+pub(super) const AGE_THEN: WordList = list(DATA, "age-then");
+/// Words for a birth, unlike a birthday.
+pub(super) const BIRTH: WordList = list(DATA, "birth");
+/// Words for a death.
+pub(super) const DEATH: WordList = list(DATA, "death");
+/// Words that may stand before a name without changing who is meant.
+pub(super) const BEFORE_NAME: WordList = list(DATA, "before-name");
+/// Words without content between a name, a birth and its day.
+pub(super) const BETWEEN_NAME_AND_BIRTH: WordList = list(DATA, "between-name-and-birth");
+/// Words for a date in the name of a property.
+pub(super) const DATE_KEY_WORDS: WordList = list(DATA, "date-key-words");
+/// Names of properties with the day of a birth.
+pub(super) const BIRTHDAY_KEYS: WordList = list(DATA, "birthday-keys");
 /// Words for a date that recurs every year.
 pub(super) const YEARLY: Cues = Cues(list(DATA, "yearly"), list(DATA, "yearly.unspaced"));
 /// Words of a question that asks for everything from certain days.
@@ -268,6 +361,10 @@ pub(super) const MONEY: Cues = Cues(list(DATA, "money"), list(DATA, "money.unspa
 pub(super) const PRICE: Cues = Cues(list(DATA, "price"), list(DATA, "price.unspaced"));
 /// Holidays and forms of address. English capitalises them, but they do not name one thing.
 pub(super) const NOT_NAMES: WordList = list(DATA, "not-names");
+/// Names of columns with dates and numbers of days, months and years.
+pub(super) const DATE_COLUMNS: WordList = list(DATA, "date-columns");
+/// Names of rows with the total of other rows.
+pub(super) const TOTAL_ROWS: WordList = list(DATA, "total-rows");
 /// Names of columns with amounts of money.
 pub(super) const MONEY_COLUMNS: WordList = list(DATA, "money-columns");
 /// Currency signs.

@@ -8,7 +8,7 @@
 //! | --- | --- |
 //! | `parts` | splits a question of two parts into two questions |
 //! | `question` | parses the question: weighted words, the kind of answer |
-//! | `constraints`, `calendar` | the time or number that the answer must have |
+//! | `constraints`, `calendar`, `periods` | the time or number that the answer must have |
 //! | `note` | the current content of a file: properties, sections, blocks, date |
 //! | `units` | quotable units: sentences, items, rows, properties, each with its context |
 //! | `score`, `rank` | rate how well each unit answers the question |
@@ -16,23 +16,27 @@
 //! | `passage` | the text shown around a unit |
 //! | `choose` | chooses the passages of the answer |
 //! | `steps`, `lists`, `sides`, `times`, `tasks`, `totals`, `hops`, `summary`, `properties` | one kind of question each |
+//! | `ages`, `distances` | the age of a person, the days between two things |
 //! | `amounts` | exact arithmetic |
 //! | `draft` | passages → a draft over a snapshot that contains them |
 //! | `cues` | function words and question words |
 //! | `synonyms` | everyday words that mean the same |
 
+mod ages;
 mod amounts;
 mod calendar;
 mod choose;
 mod confidence;
 mod constraints;
 mod cues;
+mod distances;
 mod draft;
 mod hops;
 mod lists;
 mod note;
 mod parts;
 mod passage;
+mod periods;
 mod properties;
 mod question;
 mod rank;
@@ -53,6 +57,7 @@ use parts::Part;
 use passage::Passage;
 use question::{ParsedQuestion, QuestionKind};
 use rank::{Found, Ranked};
+use units::Unit;
 
 pub use calendar::Day;
 pub(super) use draft::draft;
@@ -74,7 +79,7 @@ pub(super) struct Evidence<'a> {
     /// Compares the question with texts, if a model is available.
     pub meaning: Option<&'a dyn Meaning>,
     /// Gets the notes for a name or a day that a first answer leads to.
-    pub more: &'a dyn Fn(&Lookup<'_>) -> Result<Vec<NoteSource>>,
+    pub more: &'a dyn Fn(&Lookup<'_>) -> Result<MoreNotes>,
     /// The day on which the question is asked.
     pub today: Day,
 }
@@ -86,8 +91,16 @@ pub(super) enum Lookup<'a> {
     Named(&'a str),
     /// Notes whose path contains one of these.
     InPath(&'a [String]),
-    /// Notes with open tasks.
+    /// Notes with tasks.
     WithTasks,
+}
+
+/// Additional notes.
+#[derive(Debug, Default)]
+pub(super) struct MoreNotes {
+    pub notes: Vec<NoteSource>,
+    /// How many there are. More than `notes` holds if there are too many to read.
+    pub all: usize,
 }
 
 /// The extracted answer.
@@ -118,55 +131,36 @@ pub(super) fn extract(question: &str, evidence: Evidence<'_>) -> Result<Extracte
     } = evidence;
     let mut sources = notes;
     let asked = ParsedQuestion::read(question, today, rarity);
-    if let Some(period) = asked.period {
-        let days = days_in_paths(&period);
-        add_new(&mut sources, more(&Lookup::InPath(&days))?);
-    }
-    if asked.is_about_all_tasks() {
-        add_new(&mut sources, more(&Lookup::WithTasks)?);
-    }
-    let mut notes: Vec<NoteText> = sources.into_iter().map(NoteText::read).collect();
-    let mut units = units::of_notes(&notes);
-    if asked.kind != QuestionKind::Summary {
-        // A first pass, without the model, to find the notes that two hops would need.
-        let first = rank::rank(
-            asked.clone(),
-            Found {
-                notes: &notes,
-                units: &units,
-            },
-            None,
-        )?;
-        let leads = hops::leads(&first);
-        let names: Vec<String> = hops::unknown(first.found, &leads)
-            .into_iter()
-            .map(str::to_owned)
-            .collect();
-        let mut found = Vec::new();
-        for name in &names {
-            let new = more(&Lookup::Named(name))?;
-            found.extend(new.into_iter().map(NoteText::read));
-        }
-        found.retain(|new| {
-            !is_known_note(&notes, new) && names.iter().any(|name| hops::is_called(new, name))
-        });
-        if !found.is_empty() {
-            notes.extend(found);
-            units = units::of_notes(&notes);
-        }
-    }
-    let found = Found {
-        notes: &notes,
-        units: &units,
-    };
     let parts = match asked.kind {
         QuestionKind::Difference | QuestionKind::Summary => Vec::new(),
         _ => parts::of(question),
     };
-    let answer = match parts.as_slice() {
+    let mut questions: Vec<ParsedQuestion> = vec![asked.clone()];
+    if parts.len() > 1 {
+        let of_parts = parts.iter();
+        questions.extend(of_parts.map(|part| ParsedQuestion::read(&part.text, today, rarity)));
+    }
+    let unread_tasks = add_asked(&mut sources, &questions, more)?;
+    let read: fn(NoteSource) -> NoteText = match questions.iter().any(ParsedQuestion::is_computed) {
+        true => NoteText::read_for_computing,
+        false => NoteText::read,
+    };
+    let mut notes: Vec<NoteText> = sources.into_iter().map(read).collect();
+    let units = match asked.kind {
+        QuestionKind::Summary => units::of_notes(&notes),
+        _ => add_named(&mut notes, &asked, read, more)?,
+    };
+    let found = Found {
+        notes: &notes,
+        units: &units,
+    };
+    let mut answer = match parts.as_slice() {
         [_, _] => in_parts(&parts, found, (rarity, meaning, today))?,
         _ => one(&rank::rank(asked, found, meaning)?),
     };
+    if let Some(unread) = unread_tasks {
+        answer.without_count(unread);
+    }
     Ok(Extracted {
         passages: answer.choice.passages,
         certain: answer.choice.certain,
@@ -174,6 +168,64 @@ pub(super) fn extract(question: &str, evidence: Evidence<'_>) -> Result<Extracte
         why: answer.why,
         notes,
     })
+}
+
+/// The sentence that says how many of the notes with tasks were read, if not all of them.
+fn unread_notes(read: usize, all: usize) -> Option<String> {
+    (read < all).then(|| format!("Only {read} of {all} notes with tasks were read."))
+}
+
+/// Adds the notes that the questions ask for by a day or by tasks; gives the sentence that says
+/// that not all notes with tasks were read.
+fn add_asked(
+    sources: &mut Vec<NoteSource>,
+    questions: &[ParsedQuestion],
+    more: &dyn Fn(&Lookup<'_>) -> Result<MoreNotes>,
+) -> Result<Option<String>> {
+    for period in questions.iter().filter_map(|question| question.period) {
+        let days = days_in_paths(&period);
+        add_new(sources, more(&Lookup::InPath(&days))?.notes);
+    }
+    if !questions.iter().any(ParsedQuestion::is_about_tasks) {
+        return Ok(None);
+    }
+    let found = more(&Lookup::WithTasks)?;
+    let unread = unread_notes(found.notes.len(), found.all);
+    add_new(sources, found.notes);
+    Ok(unread)
+}
+
+/// Adds the notes that two hops would need, found by a first pass without the model. Gives the units
+/// of all notes.
+fn add_named(
+    notes: &mut Vec<NoteText>,
+    asked: &ParsedQuestion,
+    read: fn(NoteSource) -> NoteText,
+    more: &dyn Fn(&Lookup<'_>) -> Result<MoreNotes>,
+) -> Result<Vec<Unit>> {
+    let units = units::of_notes(notes);
+    let found = Found {
+        notes,
+        units: &units,
+    };
+    let first = rank::rank(asked.clone(), found, None)?;
+    let leads = hops::leads(&first);
+    let names: Vec<String> = hops::unknown(first.found, &leads)
+        .into_iter()
+        .map(str::to_owned)
+        .collect();
+    let mut new = Vec::new();
+    for name in &names {
+        new.extend(more(&Lookup::Named(name))?.notes.into_iter().map(read));
+    }
+    new.retain(|new| {
+        !is_known_note(notes, new) && names.iter().any(|name| hops::is_called(new, name))
+    });
+    if new.is_empty() {
+        return Ok(units);
+    }
+    notes.extend(new);
+    Ok(units::of_notes(notes))
 }
 
 /// Whether the search had already found the note.
@@ -190,12 +242,29 @@ struct Single {
     why: Option<String>,
 }
 
+impl Single {
+    /// Removes a count and says why there is none.
+    fn without_count(&mut self, why: String) {
+        let counts = |computed: &Computed| computed.operation == Operation::Count;
+        self.computed = self.computed.take().filter(|computed| !counts(computed));
+        self.why = Some(with_sentence(self.why.take(), why));
+    }
+}
+
+/// The text with one more sentence.
+fn with_sentence(text: Option<String>, sentence: String) -> String {
+    match text {
+        Some(text) => format!("{text} {sentence}"),
+        None => sentence,
+    }
+}
+
 impl From<Choice> for Single {
     fn from(choice: Choice) -> Self {
         Self {
+            why: choice.cut.clone(),
             choice,
             computed: None,
-            why: None,
         }
     }
 }
@@ -221,6 +290,11 @@ fn one(ranked: &Ranked<'_>) -> Single {
         QuestionKind::List => {
             if let Some(choice) = properties::choose(ranked) {
                 return choice.into();
+            }
+        }
+        QuestionKind::Total(_) if ranked.question.counts_tasks() => {
+            if let Some(answer) = counted_tasks(ranked) {
+                return answer;
             }
         }
         QuestionKind::Total(operation) => {
@@ -253,6 +327,15 @@ fn one(ranked: &Ranked<'_>) -> Single {
     choose::choose(ranked).into()
 }
 
+/// The tasks that the question counts, with their number if it is certain.
+fn counted_tasks(ranked: &Ranked<'_>) -> Option<Single> {
+    let tasks::CountedTasks { choice, computed } = tasks::count(ranked)?;
+    Some(Single {
+        computed,
+        ..Single::from(choice)
+    })
+}
+
 /// The rarity of terms, the model and the day for one question.
 type Means<'a> = (&'a dyn Fn(&str) -> Rarity, Option<&'a dyn Meaning>, Day);
 
@@ -267,6 +350,7 @@ fn in_parts(parts: &[Part], found: Found<'_>, means: Means<'_>) -> Result<Single
     let mut missing = Vec::new();
     let mut closest = Vec::new();
     let mut computed = None;
+    let mut why: Vec<String> = Vec::new();
     for part in parts {
         let question = ParsedQuestion::read(&part.text, today, rarity);
         let mut ranked = rank::rank(question, found, meaning)?;
@@ -278,9 +362,17 @@ fn in_parts(parts: &[Part], found: Found<'_>, means: Means<'_>) -> Result<Single
             let new = answer.choice.passages.into_iter();
             let new: Vec<Passage> = new.filter(|p| !is_shown(&passages, p)).collect();
             passages.extend(new);
-            computed = computed.or(answer.computed);
+            why.extend(answer.why);
+            match computed {
+                None => computed = answer.computed,
+                Some(_) if answer.computed.is_some() => why.push(format!(
+                    "One value is computed for a question; ask “{}” alone.",
+                    without_mark(&part.text)
+                )),
+                Some(_) => {}
+            }
         } else {
-            missing.push(part.text.trim_end_matches(['?', '？', ' ']).to_owned());
+            missing.push(without_mark(&part.text).to_owned());
             closest.extend(answer.choice.passages);
         }
     }
@@ -289,21 +381,25 @@ fn in_parts(parts: &[Part], found: Found<'_>, means: Means<'_>) -> Result<Single
         return Ok(Choice {
             passages: closest,
             certain: false,
+            cut: None,
         }
         .into());
     }
-    let why = (!missing.is_empty()).then(|| {
+    if !missing.is_empty() {
         let named: Vec<String> = missing.iter().map(|m| format!("“{m}”")).collect();
-        format!(
-            "No sentence was found that answers {}.",
-            named.join(" and ")
-        )
-    });
+        let named = named.join(" and ");
+        why.push(format!("No sentence was found that answers {named}."));
+    }
     Ok(Single {
         choice: Choice::certain(passages),
         computed,
-        why,
+        why: (!why.is_empty()).then(|| why.join(" ")),
     })
+}
+
+/// A question without the mark at its end.
+fn without_mark(question: &str) -> &str {
+    question.trim_end_matches(['?', '？', ' '])
 }
 
 /// Whether other passages show all of this one.

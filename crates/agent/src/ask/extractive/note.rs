@@ -11,6 +11,9 @@ use super::calendar::{self, Day};
 /// hits is read.
 const WHOLE: usize = 128 * 1024;
 
+/// The same for a question whose answer is computed, because a total needs every row.
+const WHOLE_IF_COMPUTED: usize = 2 * 1024 * 1024;
+
 /// Bytes read on each side of a hit in a file that is too long to read whole.
 const AROUND: usize = 2048;
 
@@ -45,6 +48,8 @@ pub(in crate::ask) struct NoteText {
     pub blocks: Vec<Block>,
     /// The parts of the body that were read.
     pub parts: Vec<Range<usize>>,
+    /// Whether all of the body was read.
+    pub is_whole: bool,
     pub hits: Vec<(Range<usize>, f32)>,
 }
 
@@ -73,6 +78,16 @@ pub(in crate::ask) struct Section {
 impl NoteText {
     /// Parses a note. Never fails: invalid Markdown is read as plain text.
     pub(crate) fn read(from: NoteSource) -> Self {
+        Self::read_up_to(from, WHOLE)
+    }
+
+    /// Parses a note for a question whose answer is computed.
+    pub(crate) fn read_for_computing(from: NoteSource) -> Self {
+        Self::read_up_to(from, WHOLE_IF_COMPUTED)
+    }
+
+    /// Parses a note; of a body with more than `most` bytes, only the text around the hits.
+    fn read_up_to(from: NoteSource, most: usize) -> Self {
         let options = ChunkOptions {
             scheme: Scheme::ObsidianV2,
             max_tokens: 256,
@@ -84,7 +99,8 @@ impl NoteText {
         let base = matter.map_or(0, ByteSpan::end);
         let properties = matter.map_or_else(Vec::new, |span| properties(&from.text, span));
         let sections = sections(&from.text, base, &document.headings);
-        let parts = parts(&from.text, base, &from.hits);
+        let parts = parts((&from.text, base), &from.hits, most);
+        let is_whole = parts.first() == Some(&(base..from.text.len()));
         let mut blocks = Vec::new();
         for part in &parts {
             add_blocks(&from.text, part, &mut blocks);
@@ -107,6 +123,7 @@ impl NoteText {
             sections,
             blocks,
             parts,
+            is_whole,
             hits: from.hits,
         }
     }
@@ -223,11 +240,15 @@ fn add_blocks(text: &str, part: &Range<usize>, out: &mut Vec<Block>) {
     }
 }
 
-/// The parts of the body that are read: all of it, or whole lines around the hits. Adjacent parts
-/// are joined.
-fn parts(text: &str, base: usize, hits: &[(Range<usize>, f32)]) -> Vec<Range<usize>> {
+/// The parts of the body, from `base` on, that are read: all of it if it has at most `most` bytes,
+/// otherwise whole lines around the hits. Adjacent parts are joined.
+fn parts(
+    (text, base): (&str, usize),
+    hits: &[(Range<usize>, f32)],
+    most: usize,
+) -> Vec<Range<usize>> {
     let whole = base..text.len();
-    if whole.len() <= WHOLE || hits.is_empty() {
+    if whole.len() <= most || hits.is_empty() {
         return vec![whole];
     }
     let mut wanted: Vec<Range<usize>> = hits

@@ -1,5 +1,7 @@
 //! Finds notes by a property: "which recipes have a rating of 5".
 
+use std::collections::BTreeSet;
+
 use super::choose::Choice;
 use super::cues;
 use super::passage::{self, Passage, Piece, PieceForm};
@@ -19,8 +21,9 @@ pub(super) fn choose(ranked: &Ranked<'_>) -> Option<Choice> {
         return None;
     }
     let mut out: Vec<Passage> = Vec::new();
+    let mut notes = BTreeSet::new();
     for unit in ranked.found.units.iter().filter(|u| has_it(ranked, u)) {
-        if out.len() >= MOST || out.iter().any(|p| p.note == unit.note) {
+        if !notes.insert(unit.note) || out.len() >= MOST {
             continue;
         }
         let note = ranked.found.note_of(unit)?;
@@ -33,7 +36,8 @@ pub(super) fn choose(ranked: &Ranked<'_>) -> Option<Choice> {
         passage.keys.push(unit.span.clone());
         out.push(passage);
     }
-    (!out.is_empty()).then(|| Choice::certain(out))
+    let counts = (out.len(), notes.len());
+    (!out.is_empty()).then(|| Choice::part_of(out, counts, "notes"))
 }
 
 /// Whether a property matches the question: its whole value is in the question, and the other terms

@@ -7,6 +7,7 @@ use std::collections::{HashMap, HashSet};
 use super::calendar::{self, Day, Period};
 use super::constraints::{self, Constraint};
 use super::cues;
+use super::periods::{self, NamedTime};
 use super::synonyms;
 use local_agent_index::lexical;
 
@@ -115,6 +116,8 @@ pub(super) struct ParsedQuestion {
     pub constraints: Vec<Constraint>,
     /// The days that the answer must match.
     pub period: Option<Period>,
+    /// Whether it names several dates, or an open time, and does not say which days it means.
+    pub has_unclear_time: bool,
     /// Whether it asks for everything of these days: "What did I do last week?"
     pub is_about_days_alone: bool,
     /// The day on which it is asked.
@@ -145,6 +148,12 @@ impl ParsedQuestion {
             true => QuestionKind::Tasks,
             false => QuestionKind::of(&lower, &wants, content),
         };
+        let since = || {
+            matches!(kind, QuestionKind::Total(_))
+                .then(|| periods::since_month(text, today))
+                .flatten()
+        };
+        let period = period.or_else(since);
         let quiet = quiet_words(kind, period.is_some());
         if terms.iter().any(|term| !is_quiet(&quiet, term)) {
             terms.retain(|term| !is_quiet(&quiet, term));
@@ -160,6 +169,7 @@ impl ParsedQuestion {
             wants,
             constraints: constraints::of(text),
             period,
+            has_unclear_time: periods::named_time(text, today) == NamedTime::Unclear,
             is_about_days_alone: days_alone && period.is_some(),
             today,
             attribute,
@@ -172,11 +182,22 @@ impl ParsedQuestion {
         self.terms.iter().map(|t| t.weight).sum()
     }
 
-    /// Whether it asks for tasks from any note: those of some days, or overdue ones.
-    pub(super) fn is_about_all_tasks(&self) -> bool {
-        let lower = self.text.to_lowercase();
-        let of_days = self.period.is_some() || cues::OVERDUE.are_in(&lower);
-        self.kind == QuestionKind::Tasks && of_days
+    /// Whether it asks for tasks, which may be in any note, or for their number.
+    pub(super) fn is_about_tasks(&self) -> bool {
+        self.kind == QuestionKind::Tasks || self.counts_tasks()
+    }
+
+    /// Whether it asks how many tasks there are.
+    pub(super) fn counts_tasks(&self) -> bool {
+        let counts = self.kind == QuestionKind::Total(Operation::Count);
+        counts && cues::counts_tasks(&self.text.to_lowercase())
+    }
+
+    /// Whether its answer is a value computed from whole notes.
+    pub(super) fn is_computed(&self) -> bool {
+        matches!(self.kind, QuestionKind::Total(_))
+            || self.is_about_tasks()
+            || self.is_about_spending()
     }
 
     /// Whether it asks how much money was spent in some time: "How much did we pay the vet last
@@ -523,11 +544,15 @@ impl Operation {
         if cues::DAYS_ASKED.are_in(lower) && dates {
             return Some(Self::Days);
         }
+        if cues::counts_tasks(lower) {
+            return Some(Self::Count);
+        }
+        // "Spent" may be in a question for the most or the mean, so sums come after them.
         [
-            (&cues::SUM, Self::Sum),
-            (&cues::AVERAGE, Self::Average),
             (&cues::MINIMUM, Self::Minimum),
             (&cues::MAXIMUM, Self::Maximum),
+            (&cues::AVERAGE, Self::Average),
+            (&cues::SUM, Self::Sum),
             (&cues::COUNT, Self::Count),
         ]
         .into_iter()
@@ -581,6 +606,19 @@ mod tests {
             let question = read(text);
             let counted = question.counted.and_then(|at| question.terms.get(at));
             assert_eq!(counted.map(|t| t.word.as_str()), word, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_most_comes_before_the_sum() {
+        for (text, operation) in [
+            ("At which shop did I spend the most?", Operation::Maximum),
+            ("What did we spend on average?", Operation::Average),
+            ("In which month did I spend the least?", Operation::Minimum),
+            ("How much did I spend so far?", Operation::Sum),
+            ("How many tasks are there in total?", Operation::Count),
+        ] {
+            assert_eq!(read(text).kind, QuestionKind::Total(operation), "{text}");
         }
     }
 

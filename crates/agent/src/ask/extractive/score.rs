@@ -74,7 +74,7 @@ const IN_PROPERTIES: f32 = 0.55;
 const BESIDE: usize = 24;
 const IN_BEFORE: f32 = 0.5;
 /// The share for a related word (`deliver`, `delivery`).
-const RELATED: f32 = 0.8;
+pub(super) const RELATED: f32 = 0.8;
 /// The share for a synonym (`car`, `automobile`).
 const SYNONYM: f32 = 0.7;
 /// The share for a word that differs by one letter from a word of the question that no note

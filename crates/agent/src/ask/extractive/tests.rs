@@ -37,6 +37,16 @@ fn sources(notes: &[(&str, &str)]) -> Vec<NoteSource> {
 
 /// Extracts with every term weighing the same, as asked on 2026-06-20.
 fn extracted(question: &str, notes: &[(&str, &str)], meaning: Option<&dyn Meaning>) -> Extracted {
+    extracted_with(question, notes, meaning, &|_| Ok(MoreNotes::default()))
+}
+
+/// Like [`extracted`], with a lookup of more notes.
+fn extracted_with(
+    question: &str,
+    notes: &[(&str, &str)],
+    meaning: Option<&dyn Meaning>,
+    more: &dyn Fn(&Lookup<'_>) -> Result<MoreNotes>,
+) -> Extracted {
     let evidence = Evidence {
         notes: sources(notes),
         rarity: &|_| Rarity {
@@ -44,7 +54,7 @@ fn extracted(question: &str, notes: &[(&str, &str)], meaning: Option<&dyn Meanin
             known: true,
         },
         meaning,
-        more: &|_| Ok(Vec::new()),
+        more,
         today: Day::parse("2026-06-20").unwrap(),
     };
     extract(question, evidence).unwrap()
@@ -396,7 +406,7 @@ fn an_error_of_the_model_is_passed_on() {
             known: true,
         },
         meaning: Some(&Broken),
-        more: &|_| Ok(Vec::new()),
+        more: &|_| Ok(MoreNotes::default()),
         today: Day::parse("2026-06-20").unwrap(),
     };
     let error = extract("When does the dog eat?", evidence).unwrap_err();
@@ -1026,4 +1036,332 @@ fn an_age_is_no_other_number() {
     let table =
         "# Contacts\n\n| Name | Phone |\n| --- | --- |\n| Ottilie Brandt | 01632 960 248 |\n";
     abstains("How old is Ottilie Brandt?", &[("contacts.md", table)]);
+}
+
+/// The value that is computed, if any.
+fn computed(question: &str, notes: &[(&str, &str)]) -> Option<String> {
+    extracted(question, notes, None).computed.map(|c| c.value)
+}
+
+/// A lookup that gives these notes for tasks, of `all` notes.
+fn with_tasks(lookup: &Lookup<'_>, notes: &[(&str, &str)], all: usize) -> MoreNotes {
+    let mut found = sources(notes);
+    for note in &mut found {
+        note.hits.clear();
+    }
+    match lookup {
+        Lookup::WithTasks => MoreNotes { notes: found, all },
+        _ => MoreNotes::default(),
+    }
+}
+
+#[test]
+fn tasks_are_counted_in_all_notes_with_tasks() {
+    let question = "How many tasks are overdue?";
+    let found = [("a.md", "# A\n\n- [ ] sweep the yard 📅 2026-06-01\n")];
+    let others = [
+        (
+            "b.md",
+            "# B\n\n- [ ] oil the gate 📅 2026-06-02\n- [x] mow 📅 2026-06-02\n",
+        ),
+        ("c.md", "# C\n\n- [ ] paint the door 📅 2026-07-02\n"),
+    ];
+    let all = |lookup: &Lookup<'_>| Ok(with_tasks(lookup, &others, 2));
+    let answer = extracted_with(question, &found, None, &all)
+        .computed
+        .unwrap();
+    assert_eq!(answer.arithmetic, "2 overdue tasks");
+    assert_eq!((answer.count, answer.notes), (2, 2));
+    let some = |lookup: &Lookup<'_>| Ok(with_tasks(lookup, &others, 600));
+    let answer = extracted_with(question, &found, None, &some);
+    assert_eq!(answer.computed, None, "not all notes were read");
+    assert_eq!(
+        answer.why.as_deref(),
+        Some("Only 2 of 600 notes with tasks were read.")
+    );
+}
+
+#[test]
+fn only_tasks_with_every_word_of_the_question_are_counted() {
+    let shed = ("projects/Shed.md", "# Shed\n\n- [ ] buy nails\n");
+    let gate = (
+        "projects/Gate.md",
+        "# Gate\n\n- [ ] oil it\n- [ ] paint it\n",
+    );
+    let both = [shed, gate];
+    let question = "How many open tasks are in the shed project?";
+    let answer = extracted(question, &both, None).computed.unwrap();
+    assert_eq!(answer.arithmetic, "1 open task");
+    assert_eq!(
+        computed("How many minutes does the shed task take?", &both),
+        None
+    );
+    let done = [(
+        "Shed.md",
+        "# Shed\n\n- [x] a plan\n- [x] a door\n- [ ] a roof\n",
+    )];
+    let counts = |question: &str| {
+        extracted(question, &done, None)
+            .computed
+            .map(|c| c.arithmetic)
+    };
+    let completed = Some("2 completed tasks".to_owned());
+    assert_eq!(counts("How many shed tasks are completed?"), completed);
+    let open = Some("1 open task".to_owned());
+    assert_eq!(counts("How many shed tasks are not completed?"), open);
+}
+
+#[test]
+fn a_long_list_of_tasks_says_how_many_are_shown() {
+    let list: String = (0..60).map(|n| format!("- [ ] step {n}\n")).collect();
+    let text = format!("# Fence\n\n{list}");
+    let notes = [("Fence.md", text.as_str())];
+    let found = extracted("What are the open tasks of the fence?", &notes, None);
+    assert_eq!(found.why.as_deref(), Some("40 of 60 tasks are shown."));
+    let found = extracted("How many open tasks has the fence?", &notes, None);
+    assert_eq!(found.computed.unwrap().value, "60");
+    assert_eq!(found.why.as_deref(), Some("40 of 60 tasks are shown."));
+}
+
+#[test]
+fn notes_that_are_left_out_are_counted() {
+    let day = |n: u32| {
+        (
+            format!("daily/2026-06-{n:02}.md"),
+            format!("# Log\n\nDay {n} was dry.\n"),
+        )
+    };
+    let days: Vec<(String, String)> = (1..=10).map(day).collect();
+    let notes: Vec<(&str, &str)> = days.iter().map(|(p, t)| (p.as_str(), t.as_str())).collect();
+    let found = extracted("what did I do in June", &notes, None);
+    assert_eq!(found.why.as_deref(), Some("7 of 10 notes are shown."));
+    let plant = |n: u32| {
+        let text = format!("---\nstatus: thirsty\n---\n# Plant {n}\n\nGreen.\n");
+        (format!("Plants/{n}.md"), text)
+    };
+    let plants: Vec<(String, String)> = (1..=13).map(plant).collect();
+    let notes: Vec<(&str, &str)> = plants
+        .iter()
+        .map(|(p, t)| (p.as_str(), t.as_str()))
+        .collect();
+    let found = extracted("Which plants are thirsty?", &notes, None);
+    assert_eq!(found.why.as_deref(), Some("12 of 13 notes are shown."));
+}
+
+#[test]
+fn an_age_is_that_of_the_person_in_question() {
+    let family = "# Family\n\n- Anna Schmidt was born on 1980-05-03.\n- Tom Schmidt was born on 2015-08-01.\n\
+        - Anna's birthday party was on 2026-05-03.\n- Bob Schmidt's brother was born on 1970-01-01.\n\
+        - The wife of Karl Schmidt was born on 1950-01-01.\n- Annas Bruder wurde am 1961-02-03 geboren.\n\
+        - Ida Schmidt was born on 1920-01-01 and died in 1990.\n\
+        - Eva Schmidt wurde am 7. Mai 2000 geboren.\n";
+    let notes = [("family.md", family)];
+    let age = |question: &str| computed(question, &notes);
+    assert_eq!(age("How old is Tom Schmidt?").as_deref(), Some("10 years"));
+    assert_eq!(age("How old is Tom?").as_deref(), Some("10 years"));
+    assert_eq!(age("How old is Anna Schmidt?").as_deref(), Some("46 years"));
+    assert_eq!(
+        age("Wie alt ist Anna Schmidt?").as_deref(),
+        Some("46 years")
+    );
+    assert_eq!(age("Wie alt ist Eva Schmidt?").as_deref(), Some("26 years"));
+    for question in [
+        "How old is Bob Schmidt?",
+        "How old is the Schmidt house?",
+        "How old is Schmidt?",
+        "How old is Karl Schmidt?",
+        "How old is Ida Schmidt?",
+        "How old was Anna Schmidt in 2010?",
+        "Wie alt ist das Haus der Schmidts?",
+    ] {
+        assert_eq!(age(question), None, "{question}");
+    }
+}
+
+#[test]
+fn a_birthday_is_no_day_of_birth_unless_a_property_says_so() {
+    let party = [(
+        "anna.md",
+        "# Anna\n\nAnna's birthday party was on 2026-05-03.\n",
+    )];
+    assert_eq!(computed("How old is Anna?", &party), None);
+    let property = |line: &str| format!("---\n{line}\n---\n# Anna\n\nShe likes tea.\n");
+    let age = |line: &str| computed("How old is Anna?", &[("anna.md", &property(line))]);
+    assert_eq!(age("date_of_birth: 2025-05-03").as_deref(), Some("1 year"));
+    assert_eq!(age("birthday: 2026-05-03"), None, "it may be the next one");
+    assert_eq!(age("wife_birthday: 1990-05-03"), None);
+}
+
+/// A table of costs with one amount a row.
+fn costs(amounts: &[&str]) -> String {
+    let rows = amounts.iter().enumerate();
+    let rows: String = rows
+        .map(|(n, a)| format!("| Thing{} | 2 | {a} |\n", ["a", "b", "c"][n % 3]))
+        .collect();
+    format!("# Hive costs\n\n| Item | Pieces | Cost |\n| --- | --- | --- |\n{rows}")
+}
+
+fn total(amounts: &[&str]) -> Option<String> {
+    computed(
+        "What are the hive costs in total?",
+        &[("Hive costs.md", &costs(amounts))],
+    )
+}
+
+#[test]
+fn a_total_needs_one_kind_of_unit() {
+    assert_eq!(total(&["100 €", "$300", "20000 ¥"]), None);
+    assert_eq!(total(&["100 €", "300 €"]).as_deref(), Some("400 €"));
+    assert_eq!(total(&["100 €", "20 EUR"]).as_deref(), Some("120 €"));
+    let text = costs(&["100 €", "$300", "20000 ¥"]);
+    let most = "What is the highest hive cost?";
+    assert_eq!(computed(most, &[("Hive costs.md", &text)]), None);
+}
+
+#[test]
+fn a_negative_amount_is_subtracted() {
+    assert_eq!(total(&["$80.00", "-$50.00"]).as_deref(), Some("30.00 $"));
+    assert_eq!(total(&["80.00 €", "−50.00 €"]).as_deref(), Some("30.00 €"));
+    assert_eq!(total(&["$80.00", "($50.00)"]), None);
+}
+
+#[test]
+fn a_column_that_cannot_be_read_gives_no_total_of_another_column() {
+    assert_eq!(total(&["1.250", "2.500"]), None, "1250 or 1.25");
+    assert_eq!(total(&["1.250", "0.875"]).as_deref(), Some("2.125"));
+    assert_eq!(total(&["12.05.2026", "13.06.2026"]), None);
+    let paid = "# Hive costs\n\n| Item | Cost | Paid |\n| --- | --- | --- |\n| Wax | 5 | 12.05.2026 |\n| Frame | 7 | 13.06.2026 |\n";
+    let question = "What are the hive costs in total?";
+    assert_eq!(
+        computed(question, &[("Hive costs.md", paid)]).as_deref(),
+        Some("12")
+    );
+    let summed = "# Hive costs\n\n| Date | Item | Cost |\n| --- | --- | --- |\n| 2026-05-01 | Wax | 5 |\n| 2026-05-02 | Frame | 7 |\n|  | Gesamt | 12 |\n";
+    assert_eq!(
+        computed(question, &[("Hive costs.md", summed)]).as_deref(),
+        Some("12")
+    );
+}
+
+#[test]
+fn a_time_between_two_dates_has_all_its_days() {
+    let table = "# Costs of the yard\n\n| Date | Paid to | EUR |\n| --- | --- | --- |\n\
+        | 2025-12-20 | Lindner | 1000 |\n| 2026-01-02 | Lindner | 100 |\n| 2026-02-15 | Lindner | 20 |\n\
+        | 2026-03-12 | Lindner | 3 |\n| 2026-04-01 | Lindner | 5000 |\n";
+    let notes = [("costs.md", table)];
+    for question in [
+        "How much was paid to Lindner from January 2026 to March 2026?",
+        "How much was paid to Lindner from January to March 2026?",
+        "How much was paid to Lindner between 2026-01-01 and 2026-03-12?",
+        "Wie viel EUR gingen von Januar 2026 bis März 2026 insgesamt an Lindner?",
+    ] {
+        assert_eq!(
+            computed(question, &notes).as_deref(),
+            Some("123"),
+            "{question}"
+        );
+    }
+    for question in [
+        "How much was paid to Lindner in January 2026 and March 2026?",
+        "How much was paid to Lindner in total before March 2026?",
+    ] {
+        assert_eq!(computed(question, &notes), None, "{question}");
+    }
+}
+
+#[test]
+fn a_total_reads_the_whole_of_a_long_note() {
+    let filler = "Nothing to see here, only words about the weather.\n\n".repeat(4000);
+    let rows: String = (0..50)
+        .map(|n| format!("| Part{n} {} | 10.50 |\n", "x".repeat(120)))
+        .collect();
+    let text = format!(
+        "# Hive costs\n\n{filler}\n## Hive costs\n\n| Item | Cost |\n| --- | --- |\n{rows}"
+    );
+    let at = text.rfind("| Part0").unwrap();
+    let mut notes = sources(&[("Hive costs.md", &text)]);
+    notes[0].hits = vec![(at..at + 10, 1.0)];
+    let evidence = Evidence {
+        notes,
+        rarity: &|_| Rarity {
+            idf: 1.0,
+            known: true,
+        },
+        meaning: None,
+        more: &|_| Ok(MoreNotes::default()),
+        today: Day::parse("2026-06-20").unwrap(),
+    };
+    let found = extract("What are the hive costs in total?", evidence).unwrap();
+    assert_eq!(found.computed.map(|c| c.value).as_deref(), Some("525.00"));
+}
+
+#[test]
+fn days_between_two_things_need_the_date_of_each() {
+    let moved = "# Falcon\n\nThe kickoff of Falcon moved from 2026-03-01 to 2026-03-08. The launch of Falcon is on 2026-06-01.\n";
+    let question = "How many days are between kickoff and launch of Falcon?";
+    assert_eq!(computed(question, &[("falcon.md", moved)]), None);
+    let fixed = "# Falcon\n\nThe kickoff of Falcon is on 2026-03-01. The launch of Falcon is on 2026-06-01.\n";
+    assert_eq!(
+        computed(question, &[("falcon.md", fixed)]).as_deref(),
+        Some("92 days")
+    );
+    let one = "# Falcon\n\nFalcon: kickoff on 2026-03-01, launch on 2026-03-02.\n";
+    assert_eq!(
+        computed(question, &[("falcon.md", one)]).as_deref(),
+        Some("1 day")
+    );
+    let other = "# Falcon\n\nThe kickoff and the launch of Falcon were planned from 2026-03-01 to 2026-03-02.\n";
+    assert_eq!(computed(question, &[("falcon.md", other)]), None);
+}
+
+#[test]
+fn the_next_day_is_the_nearest_and_exists() {
+    let notes = [(
+        "fair.md",
+        "# Fair\n\nThe fair opens on 2027-03-01 and 2026-06-29.\n",
+    )];
+    let question = "How many days until the fair opens?";
+    assert_eq!(computed(question, &notes).as_deref(), Some("9 days"));
+    let notes = [("fair.md", "# Fair\n\nThe fair opens on 2026-06-31.\n")];
+    assert_eq!(computed(question, &notes), None);
+    let notes = [("fair.md", "# Fair\n\nThe fair opened on 12 July 2025.\n")];
+    assert_eq!(computed(question, &notes), None);
+}
+
+#[test]
+fn the_most_that_was_spent_is_no_sum() {
+    let table =
+        "# Shopping\n\n| Shop | Cost |\n| --- | --- |\n| Miller | 30 € |\n| Baker | 50 € |\n";
+    let question = "At which shop did I spend the most for shopping?";
+    let found = extracted(question, &[("shopping.md", table)], None);
+    assert_eq!(
+        found.computed.as_ref().map(|c| c.value.as_str()),
+        Some("50 €")
+    );
+    assert!(shown(question, &[("shopping.md", table)], &found).contains("Baker"));
+    let twice = format!("{table}| Miller | 40 € |\n");
+    assert_eq!(computed(question, &[("shopping.md", &twice)]), None);
+}
+
+#[test]
+fn the_second_value_of_a_question_is_named() {
+    let wax = "# Wax costs\n\n| Item | Cost |\n| --- | --- |\n| Block | 5 € |\n| Sheet | 7 € |\n";
+    let notes = [
+        ("wax.md", wax),
+        (
+            "Anna.md",
+            "---\nbirthday: 1990-07-01\n---\n# Anna\n\nShe likes tea.\n",
+        ),
+    ];
+    let found = extracted(
+        "How old is Anna and what are the wax costs in total?",
+        &notes,
+        None,
+    );
+    assert_eq!(found.computed.map(|c| c.value).as_deref(), Some("35 years"));
+    let why = found.why.unwrap();
+    assert!(
+        why.contains("ask “what are the wax costs in total” alone"),
+        "{why}"
+    );
 }

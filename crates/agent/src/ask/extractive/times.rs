@@ -101,7 +101,7 @@ pub(super) fn in_period(ranked: &Ranked<'_>) -> Option<Choice> {
     let mut out: Vec<Passage> = Vec::new();
     for (candidate, day) in within {
         let unit = ranked.unit(candidate.index)?;
-        if out.len() >= MOST || out.iter().any(|p| p.shows(unit.note, &unit.span)) {
+        if out.iter().any(|p| p.shows(unit.note, &unit.span)) {
             continue;
         }
         if let Some(mut passage) = around(ranked, candidate.index) {
@@ -109,7 +109,7 @@ pub(super) fn in_period(ranked: &Ranked<'_>) -> Option<Choice> {
             out.push(passage);
         }
     }
-    (!out.is_empty()).then(|| Choice::certain(out))
+    first(out, MOST, "passages")
 }
 
 /// Maximum number of notes when the question asks for everything from a period.
@@ -126,9 +126,17 @@ fn everything(ranked: &Ranked<'_>, period: &Period) -> Option<Choice> {
     let out: Vec<Passage> = within
         .into_iter()
         .filter_map(|(note, day)| dated_summary(ranked, (note, day)))
-        .take(MOST_NOTES)
         .collect();
-    (!out.is_empty()).then(|| Choice::certain(out))
+    first(out, MOST_NOTES, "notes")
+}
+
+/// The answer with at most `most` of the passages; `what` names what they are. `None` if there are
+/// no passages.
+fn first(mut passages: Vec<Passage>, most: usize, what: &str) -> Option<Choice> {
+    let all = passages.len();
+    passages.truncate(most);
+    let counts = (passages.len(), all);
+    (all > 0).then(|| Choice::part_of(passages, counts, what))
 }
 
 /// The summary of a note with its date.

@@ -2,16 +2,20 @@
 //!
 //! All operands are shown and cited, with the arithmetic.
 
+use std::collections::HashSet;
+
+use super::ages;
 use super::amounts::{self, Amount};
 use super::calendar;
 use super::confidence;
 use super::cues;
+use super::distances;
 use super::lists;
 use super::passage::{self, Passage};
+use super::periods;
 use super::question::{Operation, ParsedQuestion, Term};
 use super::rank::{Candidate, Found, Ranked};
 use super::score;
-use super::tasks;
 use super::units::{Form, Unit};
 
 /// The rows of a list or table match the question if they and the text above them cover this share
@@ -44,7 +48,7 @@ pub(super) fn compute(
 ) -> Option<(Computed, Vec<Passage>)> {
     match operation {
         Operation::Days => days(ranked),
-        Operation::Years => age(ranked),
+        Operation::Years => ages::age(ranked),
         Operation::Count => count(ranked),
         _ => of_table(ranked, operation),
     }
@@ -54,7 +58,12 @@ pub(super) fn compute(
 struct Column {
     header: Option<usize>,
     rows: Vec<usize>,
+    /// The amounts in one unit.
     amounts: Vec<Amount>,
+    /// The amounts as they are in the calculation.
+    written: Vec<String>,
+    /// The position of the column.
+    at: usize,
 }
 
 /// The best row of a table that fits the question.
@@ -65,37 +74,24 @@ fn table_row<'r>(ranked: &'r Ranked<'_>) -> Option<&'r Candidate> {
 
 fn of_table(ranked: &Ranked<'_>, operation: Operation) -> Option<(Computed, Vec<Passage>)> {
     let candidate = table_row(ranked)?;
-    let column = column(ranked, candidate)?;
     let unit = ranked.unit(candidate.index)?;
-    let written = |a: &Amount| format!("{a}");
+    let is_whole = ranked.found.note_of(unit).is_some_and(|note| note.is_whole);
+    if !is_whole || ranked.question.has_unclear_time {
+        return None;
+    }
+    let column = column(ranked, candidate)?;
     let (value, arithmetic, rows) = match operation {
-        Operation::Minimum | Operation::Maximum => {
-            let order = |a: &Amount| match operation {
-                Operation::Minimum => -a.parts,
-                _ => a.parts,
-            };
-            let all = column.rows.iter().zip(&column.amounts);
-            let (row, amount) = all.max_by_key(|(_, a)| order(a))?;
-            let name = match operation {
-                Operation::Minimum => "smallest",
-                _ => "largest",
-            };
-            let list: Vec<String> = column.amounts.iter().map(written).collect();
-            let arithmetic = format!("the {name} of {}", list.join(", "));
-            (with_unit(amount), arithmetic, vec![*row])
-        }
-        _ => {
-            let list: Vec<String> = column.amounts.iter().map(written).collect();
-            let sum = amounts::sum(&column.amounts)?;
-            let (value, arithmetic) = match operation {
-                Operation::Average => (
-                    amounts::mean(&column.amounts)?,
-                    format!("({}) / {}", list.join(" + "), list.len()),
-                ),
-                _ => (sum, list.join(" + ")),
-            };
-            (with_unit(&value), arithmetic, column.rows.clone())
-        }
+        Operation::Minimum | Operation::Maximum => extreme(ranked, &column, operation)?,
+        Operation::Average => (
+            with_unit(&amounts::mean(&column.amounts)?),
+            format!("({}) / {}", column.written.join(" + "), column.rows.len()),
+            column.rows.clone(),
+        ),
+        _ => (
+            with_unit(&amounts::sum(&column.amounts)?),
+            column.written.join(" + "),
+            column.rows.clone(),
+        ),
     };
     let mut shown = Passage::new(unit.note, passage::rows(ranked.found, column.header, &rows));
     shown.keys.extend(keys(ranked, &rows));
@@ -107,6 +103,47 @@ fn of_table(ranked: &Ranked<'_>, operation: Operation) -> Option<(Computed, Vec<
         notes: 1,
     };
     Some((computed, vec![shown]))
+}
+
+/// The smallest or largest amount, the calculation, and the rows that have it; `None` if several
+/// rows may be about one of the things that are compared.
+fn extreme(
+    ranked: &Ranked<'_>,
+    column: &Column,
+    operation: Operation,
+) -> Option<(String, String, Vec<usize>)> {
+    if has_groups(ranked, column) {
+        return None;
+    }
+    let of = column.amounts.iter();
+    let (name, amount) = match operation {
+        Operation::Minimum => ("smallest", of.min_by_key(|a| a.parts)?),
+        _ => ("largest", of.max_by_key(|a| a.parts)?),
+    };
+    let rows = column.rows.iter().zip(&column.amounts);
+    let rows = rows.filter(|(_, a)| a.parts == amount.parts);
+    let arithmetic = format!("the {name} of {}", column.written.join(", "));
+    Some((
+        with_unit(amount),
+        arithmetic,
+        rows.map(|(row, _)| *row).collect(),
+    ))
+}
+
+/// Whether things that the question compares have more than one row each: the shops of "at which
+/// shop did I spend the most", if one of them is in two rows.
+fn has_groups(ranked: &Ranked<'_>, column: &Column) -> bool {
+    let header = column.header.and_then(|h| ranked.unit(h));
+    let names = header.map(cells).unwrap_or_default();
+    let spends = cues::SUM.are_in(&ranked.question.text.to_lowercase());
+    let others = (0..names.len()).filter(|at| *at != column.at);
+    let mut compared = others.filter(|at| spends || is_asked_column(&ranked.question, &names, *at));
+    compared.any(|at| {
+        let mut seen = HashSet::new();
+        let values = column.rows.iter().filter_map(|row| ranked.unit(*row));
+        let mut values = values.filter_map(|unit| cells(unit).get(at).map(|c| c.to_lowercase()));
+        values.any(|value| !value.is_empty() && !seen.insert(value))
+    })
 }
 
 /// The amount and its unit.
@@ -141,48 +178,95 @@ fn column(ranked: &Ranked<'_>, candidate: &Candidate) -> Option<Column> {
         .into_iter()
         .filter(|i| found.unit(*i).is_some_and(|u| !is_total(u)))
         .collect();
+    if ranked.question.period.is_some() && are_partly_dated(found, &all) {
+        return None;
+    }
     let rows = asked_rows(ranked, &names, all);
+    let at = asked_column(ranked, &names, &rows)?;
     // An empty cell has no amount of its column's kind, such as income or expense.
-    let numeric: Vec<usize> = (0..names.len())
-        .filter(|c| rows.iter().any(|r| amount_at(found, *r, *c).is_some()))
-        .filter(|c| {
-            rows.iter()
-                .all(|r| amount_at(found, *r, *c).is_some() || is_blank_cell(found, *r, *c))
-        })
-        .collect();
-    let lower = ranked.question.text.to_lowercase();
-    let money = cues::MONEY.are_in(&lower);
-    let column = numeric
-        .iter()
-        .copied()
-        .find(|column| goes_out(&lower, &names, *column))
-        .or_else(|| {
-            numeric
-                .iter()
-                .copied()
-                .find(|column| is_asked_column(&ranked.question, &names, *column))
-        })
-        .or_else(|| {
-            numeric
-                .iter()
-                .copied()
-                .find(|c| money && is_money(names.get(*c)))
-        })
-        .or_else(|| numeric.last().copied())?;
     let rows: Vec<usize> = rows
         .into_iter()
-        .filter(|r| !is_blank_cell(found, *r, column))
+        .filter(|r| !is_blank_cell(found, *r, at))
         .collect();
-    let amounts: Vec<Amount> = rows
-        .iter()
-        .filter_map(|r| amount_at(found, *r, column))
-        .collect();
-    let usable = !amounts.is_empty() && amounts.len() <= MOST_ROWS && amounts.len() == rows.len();
-    usable.then_some(Column {
+    if rows.is_empty() || rows.len() > MOST_ROWS {
+        return None;
+    }
+    let written: Vec<&str> = rows.iter().filter_map(|r| cell_at(found, *r, at)).collect();
+    let read = amounts::of_column(&written).filter(|amounts| amounts.len() == rows.len())?;
+    let amounts = amounts::in_one_unit(&read)?;
+    let written = match amounts == read {
+        true => read.iter().map(Amount::to_string).collect(),
+        false => read.iter().map(with_unit).collect(),
+    };
+    Some(Column {
         header,
         rows,
         amounts,
+        written,
+        at,
     })
+}
+
+/// The column that the question means, of those that mostly have numbers. It may turn out not to
+/// have amounts; another one is not what the question asks for.
+fn asked_column(ranked: &Ranked<'_>, names: &[&str], rows: &[usize]) -> Option<usize> {
+    let numeric: Vec<usize> = (0..names.len())
+        .filter(|at| has_numbers(ranked.found, (names, *at), rows))
+        .collect();
+    let lower = ranked.question.text.to_lowercase();
+    let money = cues::MONEY.are_in(&lower);
+    let first = |wanted: &dyn Fn(usize) -> bool| numeric.iter().copied().find(|at| wanted(*at));
+    first(&|at| goes_out(&lower, names, at))
+        .or_else(|| first(&|at| is_asked_column(&ranked.question, names, at)))
+        .or_else(|| first(&|at| money && is_money(names.get(at))))
+        .or_else(|| numeric.last().copied())
+}
+
+/// Whether at least half of a column's cells have digits, and they are not dates or years.
+fn has_numbers(found: Found<'_>, (names, at): (&[&str], usize), rows: &[usize]) -> bool {
+    let filled: Vec<&str> = rows
+        .iter()
+        .filter(|row| !is_blank_cell(found, **row, at))
+        .filter_map(|row| cell_at(found, *row, at))
+        .collect();
+    let with_digits = |cell: &&&str| cell.contains(|c: char| c.is_ascii_digit());
+    let numbers = filled.iter().filter(with_digits).count();
+    let name = names.get(at).unwrap_or(&"").to_lowercase();
+    let mut words = cues::split(&name);
+    let is_of_dates = words.any(|word| cues::holds(cues::DATE_COLUMNS, word))
+        || !is_money(names.get(at)) && filled.iter().all(|cell| is_date_cell(cell));
+    numbers > 0 && 2 * numbers >= filled.len() && !is_of_dates
+}
+
+/// Whether a cell has only a date or a year.
+fn is_date_cell(cell: &str) -> bool {
+    let cell = cell.trim_matches(['*', ' ']);
+    let number: Option<u32> = cell.parse().ok();
+    let compact = cell.len() == 8 && number.is_some_and(is_compact_date);
+    let year = cell.len() == 4 && number.is_some_and(|year| (1900..2100).contains(&year));
+    compact || year || !calendar::all(cell).is_empty()
+}
+
+/// Whether a number is a date such as 20260512.
+fn is_compact_date(number: u32) -> bool {
+    let (year, month, day) = (number / 10_000, number / 100 % 100, number % 100);
+    (1900..2100).contains(&year) && calendar::Day::new(year, month, day).is_some()
+}
+
+/// Whether all rows have a day of their own.
+fn are_dated(found: Found<'_>, rows: &[usize]) -> bool {
+    let mut units = rows.iter().filter_map(|row| found.unit(*row));
+    units.all(|unit| !calendar::all(&unit.plain).is_empty())
+}
+
+/// Whether some rows have a day of their own and others have none.
+fn are_partly_dated(found: Found<'_>, rows: &[usize]) -> bool {
+    let is_dated = |row: &&usize| {
+        let unit = found.unit(**row);
+        unit.is_some_and(|u| !calendar::all(&u.plain).is_empty())
+    };
+    let dated = rows.iter().filter(is_dated).count();
+    dated > 0 && dated < rows.len()
 }
 
 /// Whether the column is one of costs and the question asks for that.
@@ -194,7 +278,7 @@ fn goes_out(lower: &str, names: &[&str], column: usize) -> bool {
 
 /// Whether the question contains a word of the column's name.
 fn is_asked_column(question: &ParsedQuestion, names: &[&str], column: usize) -> bool {
-    let stems: std::collections::HashSet<String> =
+    let stems: HashSet<String> =
         local_agent_index::lexical::terms(names.get(column).unwrap_or(&""))
             .into_iter()
             .collect();
@@ -212,10 +296,9 @@ fn is_blank_cell(found: Found<'_>, row: usize, column: usize) -> bool {
     })
 }
 
-/// The amount in a cell.
-fn amount_at(found: Found<'_>, row: usize, column: usize) -> Option<Amount> {
-    let unit = found.unit(row)?;
-    Amount::of_cell(cells(unit).get(column)?)
+/// The text of a cell.
+fn cell_at(found: Found<'_>, row: usize, column: usize) -> Option<&str> {
+    cells(found.unit(row)?).get(column).copied()
 }
 
 /// Whether a column has a name for money.
@@ -231,26 +314,39 @@ fn is_money(name: Option<&&str>) -> bool {
 
 /// Whether a row is already the total of the others.
 fn is_total(unit: &Unit) -> bool {
-    let first = cells(unit)
-        .first()
-        .map_or(String::new(), |c| c.to_lowercase());
-    cues::SUM.are_in(&first) || cues::AVERAGE.are_in(&first)
+    let cells = cells(unit);
+    let first = cells.first().map_or(String::new(), |c| c.to_lowercase());
+    cues::SUM.are_in(&first)
+        || cues::AVERAGE.are_in(&first)
+        || cells.iter().any(|cell| is_total_name(cell))
+}
+
+/// Whether a cell names a total and little else.
+fn is_total_name(cell: &str) -> bool {
+    let lower = cell.to_lowercase();
+    let mut words = cues::split(&lower);
+    cues::split(&lower).count() <= 2 && words.any(|word| cues::holds(cues::TOTAL_ROWS, word))
 }
 
 /// The rows with the question's words that are in cells and not in the header or above; all rows if
 /// there are no such words. Rows for another time than the question's are excluded.
 fn asked_rows(ranked: &Ranked<'_>, names: &[&str], all: Vec<usize>) -> Vec<usize> {
     let found = ranked.found;
-    let header: std::collections::HashSet<String> =
-        local_agent_index::lexical::terms(&names.join(" "))
-            .into_iter()
-            .collect();
+    let header: HashSet<String> = local_agent_index::lexical::terms(&names.join(" "))
+        .into_iter()
+        .collect();
     // A word in the headings identifies the table, not one of its rows.
     let place = all.first().and_then(|i| found.unit(*i)).map(|u| &u.place);
+    // The period already says which of the dated rows are meant.
+    let dates = match ranked.question.period.is_some() && are_dated(found, &all) {
+        true => periods::date_words(&ranked.question.text),
+        false => HashSet::new(),
+    };
     let deciding: Vec<_> = ranked
         .question
         .terms
         .iter()
+        .filter(|t| !dates.contains(&t.word.to_lowercase()))
         .filter(|t| score::covers(&header, t) == 0.0)
         .filter(|t| !place.is_some_and(|p| score::covers(&p.stems, t) > 0.0))
         .filter(|t| {
@@ -273,6 +369,7 @@ fn asked_rows(ranked: &Ranked<'_>, names: &[&str], all: Vec<usize>) -> Vec<usize
         .collect();
     if let [first, last] = months.as_slice()
         && months.len() == deciding.len()
+        && periods::joins_months(&ranked.question.text, ranked.question.today)
     {
         let (first, last) = (first.min(last), first.max(last));
         return rows.get(*first..=*last).unwrap_or(&rows).to_vec();
@@ -329,13 +426,8 @@ fn is_in_row(found: Found<'_>, i: usize, t: &Term) -> bool {
         .is_some_and(|u| score::covers(&u.stems, t) > 0.0)
 }
 
-/// Counts tasks, rows or items of a list. A count that a note states in a sentence is preferred.
+/// Counts rows or items of a list. A count that a note states in a sentence is preferred.
 fn count(ranked: &Ranked<'_>) -> Option<(Computed, Vec<Passage>)> {
-    if tasks::are_counted(ranked) {
-        let (number, passages) = tasks::count(ranked)?;
-        let notes = passages.len();
-        return Some((counted(number, "tasks", notes), passages));
-    }
     let best = ranked.best()?;
     // Numbers in a row are rarely the number of rows.
     let says = ranked.unit(best.index).is_some_and(|u| u.form != Form::Row);
@@ -350,6 +442,10 @@ fn count(ranked: &Ranked<'_>) -> Option<(Computed, Vec<Passage>)> {
         listed && about && lists_counted(ranked, c)
     })?;
     let unit = ranked.unit(candidate.index)?;
+    let note = ranked.found.note_of(unit)?;
+    if !note.is_whole || ranked.question.has_unclear_time {
+        return None;
+    }
     if unit.form == Form::Row {
         let header = ranked.unit(unit.lead?)?;
         let all = passage::rows_beside(ranked.found, candidate.index);
@@ -359,21 +455,22 @@ fn count(ranked: &Ranked<'_>) -> Option<(Computed, Vec<Passage>)> {
             .collect();
         let rows = asked_rows(ranked, &cells(header), all);
         let shown = Passage::new(unit.note, passage::rows(ranked.found, unit.lead, &rows));
-        return Some((counted(rows.len(), "rows", 1), vec![shown]));
+        let noun = if rows.len() == 1 { "row" } else { "rows" };
+        return Some((counted(rows.len(), noun, 1), vec![shown]));
     }
     let outer = unit.outer?;
     let shown = lists::list(ranked, unit, outer)?;
-    let note = ranked.found.note_of(unit)?;
     let items = note
         .blocks
         .iter()
         .filter(|b| b.parent == Some(outer))
         .count();
-    Some((counted(items, "items", 1), vec![shown]))
+    let noun = if items == 1 { "item" } else { "items" };
+    Some((counted(items, noun, 1), vec![shown]))
 }
 
 /// A count, with the word for the counted things.
-fn counted(count: usize, what: &str, notes: usize) -> Computed {
+pub(super) fn counted(count: usize, what: &str, notes: usize) -> Computed {
     Computed {
         operation: Operation::Count,
         value: Amount::whole(count, "").to_string(),
@@ -404,7 +501,7 @@ fn days_until(ranked: &Ranked<'_>) -> Option<(Computed, Vec<Passage>)> {
     let days = to.number() - today.number();
     let computed = Computed {
         operation: Operation::Days,
-        value: format!("{days} days"),
+        value: days_of(days),
         arithmetic: format!("from {today} (today) to {to}"),
         count: 2,
         notes: 1,
@@ -423,7 +520,8 @@ fn coming_day(asked: &str, today: calendar::Day, unit: &Unit) -> Option<calendar
         .filter(|day| day.day > 0);
     let full = days
         .filter_map(|day| next_time(yearly, today, day))
-        .find(|day| *day >= today);
+        .filter(|day| *day >= today)
+        .min();
     full.or_else(|| calendar::next_without_year(&unit.plain, today))
 }
 
@@ -435,101 +533,18 @@ fn next_time(yearly: bool, today: calendar::Day, day: calendar::Day) -> Option<c
     }
 }
 
-/// The whole years since the birth of the person in question.
-fn age(ranked: &Ranked<'_>) -> Option<(Computed, Vec<Passage>)> {
-    let today = ranked.question.today;
-    let units = ranked.found.units.iter().enumerate();
-    let about = units.filter(|(_, unit)| unit.sayable && is_asked_unit(&ranked.question, unit));
-    let (index, from) = about
-        .into_iter()
-        .find_map(|(i, unit)| Some((i, birthday(today, unit)?)))?;
-    let years = calendar::years_between(from, today)?;
-    let computed = Computed {
-        operation: Operation::Years,
-        value: format!("{years} years"),
-        arithmetic: format!("from {from} to {today} (today)"),
-        count: 1,
-        notes: 1,
-    };
-    Some((computed, vec![passage::around(ranked.found, index)?]))
-}
-
-/// Whether the unit or the names of its note contain a word of the question.
-fn is_asked_unit(question: &ParsedQuestion, unit: &Unit) -> bool {
-    let mut terms = question.terms.iter();
-    terms.any(|t| score::covers(&unit.place.names, t) > 0.0 || score::covers(&unit.stems, t) > 0.0)
-}
-
-/// The past day that recurs every year.
-fn birthday(today: calendar::Day, unit: &Unit) -> Option<calendar::Day> {
-    let says = cues::YEARLY.are_in(&unit.plain.to_lowercase());
-    let mut days = calendar::all(&unit.plain).into_iter();
-    days.find(|day| says && day.day > 0 && *day <= today)
-}
-
-/// The days between the dates of two things.
+/// The days between the dates of two things, or from today to the next date of one.
 fn days(ranked: &Ranked<'_>) -> Option<(Computed, Vec<Passage>)> {
     let asked = ranked.question.text.to_lowercase();
-    if cues::UNTIL.are_in(&asked) && !cues::BETWEEN.are_in(&asked) {
-        return days_until(ranked);
+    let is_between = cues::BETWEEN.are_in(&asked) || distances::names_two_things(&ranked.question);
+    match cues::UNTIL.are_in(&asked) && !is_between {
+        true => days_until(ranked),
+        false => distances::between(ranked),
     }
-    let first = ranked.order.iter().find(|c| has_day(ranked, c))?;
-    let mut found: Vec<(usize, calendar::Day)> = Vec::new();
-    let both = calendar::all(&ranked.unit(first.index)?.plain);
-    match both.as_slice() {
-        [a, b] if a.day > 0 && b.day > 0 => {
-            found.push((first.index, *a));
-            found.push((first.index, *b));
-        }
-        _ => {
-            let second = ranked
-                .order
-                .iter()
-                .filter(|c| has_day(ranked, c))
-                .find(|c| adds_to(ranked, first, c))?;
-            found.push((first.index, first_day(ranked, first)?));
-            found.push((second.index, first_day(ranked, second)?));
-        }
-    }
-    let [(one, a), (two, b)] = found.as_slice() else {
-        return None;
-    };
-    let (from, to) = if a <= b { (a, b) } else { (b, a) };
-    let days = to.number() - from.number();
-    let mut passages = vec![passage::around(ranked.found, *one)?];
-    if one != two {
-        passages.extend(passage::around(ranked.found, *two));
-    }
-    let notes: std::collections::HashSet<usize> = passages.iter().map(|p| p.note).collect();
-    let computed = Computed {
-        operation: Operation::Days,
-        value: format!("{days} days"),
-        arithmetic: format!("from {from} to {to}"),
-        count: 2,
-        notes: notes.len(),
-    };
-    Some((computed, passages))
 }
 
-/// The first full day that a candidate names.
-fn first_day(ranked: &Ranked<'_>, c: &Candidate) -> Option<calendar::Day> {
-    let unit = ranked.unit(c.index)?;
-    calendar::all(&unit.plain)
-        .into_iter()
-        .find(|day| day.day > 0)
-}
-
-/// Whether a candidate covers words of the question that the first does not.
-fn adds_to(ranked: &Ranked<'_>, first: &Candidate, c: &Candidate) -> bool {
-    let new = first.credits.own.iter().zip(&c.credits.own);
-    let gain: Vec<f32> = new.map(|(had, c)| (c - had).max(0.0)).collect();
-    c.index != first.index && score::share(&ranked.question, &gain) > 0.15
-}
-
-/// Whether a candidate names a day and lacks no name of the question.
-fn has_day(ranked: &Ranked<'_>, c: &Candidate) -> bool {
-    c.features.unknown_name == 0.0
-        && ranked
-            .unit(c.index)
-            .is_some_and(|u| calendar::all(&u.plain).iter().any(|day| day.day > 0))
+/// A number of days.
+pub(super) fn days_of(days: i64) -> String {
+    let noun = if days == 1 { "day" } else { "days" };
+    format!("{days} {noun}")
 }

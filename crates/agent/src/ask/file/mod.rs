@@ -325,7 +325,7 @@ fn extracted(
         notes: notes.collect(),
         rarity: &rarity,
         meaning: meaning.as_ref().map(|m| m as &dyn extractive::Meaning),
-        more: &|_| Ok(Vec::new()),
+        more: &|_| Ok(extractive::MoreNotes::default()),
         today: question.today,
     };
     let extracted = extractive::extract(asked, evidence)?;
