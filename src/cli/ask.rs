@@ -100,15 +100,12 @@ fn say_run(context: &Context, run: &Finished) {
         let fix = why.hint.as_deref().unwrap_or("local-agent doctor");
         talk(&format!(
             "runs: the ledger's head is not kept: {} (fix: {fix})",
-            context.out.shown(&why.message)
+            why.message
         ));
     }
     if !context.out.json && std::io::stderr().is_terminal() {
-        talk(
-            &context
-                .out
-                .dim(&format!("run {} (local-agent runs show last)", run.id)),
-        );
+        let text = format!("run {} (local-agent runs show last)", run.id);
+        context.out.talk_dimly(&text);
     }
 }
 

@@ -11,9 +11,10 @@ use serde::Serialize;
 
 use super::args::Clean;
 use super::context::Context;
+use super::output::talk;
 use local_agent_agent::config::Config;
 use local_agent_agent::operations::holder;
-use local_agent_index::store::JobLock;
+use local_agent_index::store::{self, Database, FoundDatabase, JobLock};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
 /// What `clean --json` prints, without the roots.
@@ -23,6 +24,16 @@ pub(super) struct CleanView {
     removed: bool,
     bytes: u64,
     items: Vec<Item>,
+    /// Databases that this version did not make, which stay.
+    left: Vec<LeftDatabase>,
+}
+
+/// A database that stays.
+#[derive(Debug, Serialize, JsonSchema)]
+struct LeftDatabase {
+    path: PathBuf,
+    /// Why it stays.
+    why: String,
 }
 
 /// One file or folder that can be made again.
@@ -42,8 +53,18 @@ pub(super) fn run(context: &Context, args: &Clean) -> Result<ExitCode> {
     } else {
         None
     };
+    let mut left = Vec::new();
     if args.all {
-        items.extend(projections(&config));
+        for database in [Database::Index, Database::Embeddings] {
+            let path = path_of(&config, database);
+            match why_left(path, database) {
+                None => items.extend(made_from_files(&config, database)),
+                Some(why) => left.push(LeftDatabase {
+                    path: path.to_owned(),
+                    why,
+                }),
+            }
+        }
     }
     if args.yes {
         items.iter().try_for_each(|item| remove(&item.path))?;
@@ -52,6 +73,7 @@ pub(super) fn run(context: &Context, args: &Clean) -> Result<ExitCode> {
         removed: args.yes,
         bytes: items.iter().map(|item| item.bytes).sum(),
         items,
+        left,
     };
     if context.out.json {
         context.out.json(context.body(&view)?);
@@ -63,6 +85,9 @@ pub(super) fn run(context: &Context, args: &Clean) -> Result<ExitCode> {
 
 fn print(context: &Context, args: &Clean, view: &CleanView) {
     let out = context.out;
+    for one in &view.left {
+        talk(&format!("left: {} {}", one.path.display(), one.why));
+    }
     if view.items.is_empty() {
         out.line("There is nothing to remove.");
         return;
@@ -111,21 +136,43 @@ fn caches(context: &Context) -> Result<Vec<Item>> {
     Ok(items.collect())
 }
 
-/// Index, vectors and their projections of this configuration.
-fn projections(config: &Config) -> Vec<Item> {
-    let mut items: Vec<Item> = Vec::new();
-    for (database, what) in [
-        (&config.index.db_path, "the index"),
-        (&config.embed.db_path, "the vectors"),
-    ] {
-        for suffix in ["", "-wal", "-shm"] {
-            let mut name = database.file_name().unwrap_or_default().to_owned();
-            name.push(suffix);
-            items.extend(item(&database.with_file_name(name), what));
-        }
+fn path_of(config: &Config, database: Database) -> &Path {
+    match database {
+        Database::Embeddings => &config.embed.db_path,
+        _ => &config.index.db_path,
     }
-    items.extend(item(&config.lexical_dir(), "the word index"));
-    items.extend(item(&config.vectors_dir(), "the vector index"));
+}
+
+/// Why a database stays, as the end of a sentence; `None` if it can be made again, or is missing.
+fn why_left(path: &Path, database: Database) -> Option<String> {
+    match store::examine(path, database) {
+        Ok(FoundDatabase::Ours | FoundDatabase::Older(_) | FoundDatabase::Nothing) => None,
+        Ok(FoundDatabase::Newer(version)) => Some(format!(
+            "is of a newer local-agent: it has schema {version}"
+        )),
+        Ok(FoundDatabase::Foreign(..)) => Some("is a database of another program".to_owned()),
+        Ok(FoundDatabase::NotADatabase) => Some("is no database of this program".to_owned()),
+        Err(failure) => Some(format!(
+            "cannot be examined: {}",
+            Failure::from(failure).message
+        )),
+    }
+}
+
+/// A database that can be made again, and its projection.
+fn made_from_files(config: &Config, database: Database) -> Vec<Item> {
+    let (what, projection, of) = match database {
+        Database::Embeddings => ("the vectors", config.vectors_dir(), "the vector index"),
+        _ => ("the index", config.lexical_dir(), "the word index"),
+    };
+    let path = path_of(config, database);
+    let mut items = Vec::new();
+    for suffix in ["", "-wal", "-shm"] {
+        let mut name = path.file_name().unwrap_or_default().to_owned();
+        name.push(suffix);
+        items.extend(item(&path.with_file_name(name), what));
+    }
+    items.extend(item(&projection, of));
     items
 }
 

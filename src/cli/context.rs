@@ -2,14 +2,18 @@
 //! the model.
 
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use std::sync::OnceLock;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::args::Global;
 use super::output::{Output, set_link_template, talk};
-use local_agent_agent::config::{self, ApiKeyUse, Config, FlagValue, Inputs, LayerKind, Loaded};
+use local_agent_agent::config::{
+    self, ApiKeyUse, Config, EditedFile, FlagValue, Inputs, LayerKind, Loaded,
+};
 use local_agent_agent::operations::{self, EmbeddingModel};
 use local_agent_embed::models::{ModelFiles, PreparedFolder, RerankerFiles};
 use local_agent_files::sandbox::Sandbox;
@@ -24,6 +28,8 @@ pub(super) use local_agent_agent::operations::{file_stamp, now, roots};
 pub(super) struct Environment {
     /// The caller's current folder.
     pub cwd: PathBuf,
+    /// The folder in which the process was started, before `-C` was applied.
+    pub started_in: Option<PathBuf>,
     /// Whether NO_COLOR is set.
     pub no_color: bool,
     inputs: Inputs,
@@ -38,7 +44,7 @@ impl Environment {
     /// Reads LOCAL_AGENT_WORKROOT, LOCAL_AGENT_CONFIG, LOCAL_AGENT_OLLAMA_BASE_URL,
     /// OLLAMA_BASE_URL, LOCAL_AGENT_API_KEY, LOCAL_AGENT_SERVER_TOKEN, LOCAL_AGENT_LINK, NO_COLOR
     /// and the standard folders. Nothing else in the environment is ever read.
-    pub(super) fn read() -> Result<Self> {
+    pub(super) fn read(started_in: Option<PathBuf>) -> Result<Self> {
         let cwd = std::env::current_dir().map_err(|e| {
             Failure::new(
                 ErrorCode::ConfigError,
@@ -69,6 +75,7 @@ impl Environment {
             .and_then(|exe| exe.parent().map(Path::to_path_buf));
         Ok(Self {
             cwd,
+            started_in,
             no_color: std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty()),
             inputs,
             package_root,
@@ -164,6 +171,12 @@ fn no_folder(which: &str) -> Failure {
     .with_hint("set HOME")
 }
 
+/// What a command prints with `--json` if its output is a text, without the roots.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct TextView {
+    text: String,
+}
+
 /// One run of one command.
 #[derive(Debug, Clone)]
 pub(super) struct Context {
@@ -253,6 +266,14 @@ impl Context {
         config::load_lenient(&self.inputs())
     }
 
+    /// As [`Self::load_lenient`], with a text in place of what is in a file.
+    pub(super) fn load_with(&self, edited: EditedFile) -> Result<Loaded> {
+        config::load_lenient(&Inputs {
+            edited: Some(edited),
+            ..self.inputs()
+        })
+    }
+
     /// Whether any source is configured; `None` if the configuration has not been read yet.
     pub(super) fn has_sources(&self) -> Option<bool> {
         self.has_sources.get().copied()
@@ -299,6 +320,23 @@ impl Context {
         options
             .flat_map(|(name, path)| [name.to_owned(), path.to_string_lossy().into_owned()])
             .collect()
+    }
+
+    /// The option that names the model server, if it was given, for a process started later.
+    pub(super) fn server_option(&self) -> Vec<String> {
+        let url = self.global.ollama_base_url.iter();
+        url.flat_map(|url| ["--ollama-base-url".to_owned(), url.clone()])
+            .collect()
+    }
+
+    /// Prints a text as it is or, with `--json`, as the field `text`.
+    pub(super) fn print_text(&self, text: String) -> Result<ExitCode> {
+        if self.out.json {
+            self.out.json(self.body(&TextView { text })?);
+        } else {
+            self.out.raw(&text);
+        }
+        Ok(ExitCode::SUCCESS)
     }
 
     /// See [`operations::sandbox`].

@@ -6,9 +6,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::args::ContextCommand;
+use super::config_draft::ConfigDraft;
 use super::context::Context;
-use super::source::{Rewritten, rewrite};
-use local_agent_agent::config::{self, FolderContext, unknown_source};
+use local_agent_agent::config::{FolderContext, unknown_source};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
 /// What these commands print with `--json`, without the roots.
@@ -95,25 +95,12 @@ fn wrong(why: String) -> Failure {
 }
 
 /// Writes the whole list, and prints the result.
-fn write(context: &Context, contexts: &[FolderContext]) -> Result<ExitCode> {
-    apply(context, contexts)?;
-    list(context)
-}
-
-/// Writes the whole list.
 ///
 /// # Errors
 /// `CONFIG_ERROR` without a configuration; those of changing it.
-pub(super) fn apply(context: &Context, contexts: &[FolderContext]) -> Result<()> {
-    let rewritten = rewrite(context, &|target, _, text| {
-        config::edit_contexts(target, text, contexts)
-    })?;
-    match rewritten {
-        Rewritten::Changed { .. } => Ok(()),
-        Rewritten::Missing(_) => Err(Failure::new(
-            ErrorCode::ConfigError,
-            "no sources are configured",
-        )
-        .with_hint("local-agent source add DIR")),
-    }
+fn write(context: &Context, contexts: &[FolderContext]) -> Result<ExitCode> {
+    let mut draft = ConfigDraft::open(context)?;
+    draft.set_contexts(contexts)?;
+    draft.write(context)?;
+    list(context)
 }

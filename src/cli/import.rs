@@ -7,8 +7,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::args::{Import, ImportFrom};
+use super::config_draft::ConfigDraft;
 use super::context::Context;
-use super::{folder_context, source};
+use super::source;
 use local_agent_agent::config::{self, Imported, NewSource, OtherProgram, SourceEdit};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
@@ -37,9 +38,10 @@ pub(super) fn run(context: &Context, args: &Import) -> Result<ExitCode> {
     };
     let text = super::read::read_text(&file)?;
     let mut imported = config::import(program, &file, &text)?;
+    let mut draft = ConfigDraft::open(context)?;
     let mut added = Vec::new();
     for new in std::mem::take(&mut imported.sources) {
-        match add(context, &file, new) {
+        match add(context, &mut draft, &file, new) {
             Ok(name) => added.push(name),
             Err(failure) if failure.code == ErrorCode::InvalidArgs => {
                 imported.left_out.push(failure.message);
@@ -47,7 +49,10 @@ pub(super) fn run(context: &Context, args: &Import) -> Result<ExitCode> {
             Err(failure) => return Err(failure),
         }
     }
-    let contexts = add_contexts(context, &mut imported)?;
+    let contexts = add_contexts(context, &mut draft, &mut imported)?;
+    if !added.is_empty() || contexts > 0 {
+        draft.write(context)?;
+    }
     say(context, &file, added, contexts, imported.left_out)
 }
 
@@ -72,7 +77,7 @@ fn usual_file(context: &Context, program: OtherProgram) -> Result<PathBuf> {
 }
 
 /// Adds one source; its folder must exist.
-fn add(context: &Context, file: &Path, new: NewSource) -> Result<String> {
+fn add(context: &Context, draft: &mut ConfigDraft, file: &Path, new: NewSource) -> Result<String> {
     let home = dirs::home_dir();
     let root = match (new.root.strip_prefix("~/"), home) {
         (Some(rest), Some(home)) => home.join(rest),
@@ -84,13 +89,17 @@ fn add(context: &Context, file: &Path, new: NewSource) -> Result<String> {
         root: root.to_string_lossy().into_owned(),
         ..new
     });
-    source::apply(context, &edit)?;
+    draft.edit_sources(&edit)?;
     Ok(name)
 }
 
 /// Adds the contexts of existing sources; returns their number.
-fn add_contexts(context: &Context, imported: &mut Imported) -> Result<usize> {
-    let loaded = context.load()?.config;
+fn add_contexts(
+    context: &Context,
+    draft: &mut ConfigDraft,
+    imported: &mut Imported,
+) -> Result<usize> {
+    let loaded = draft.checked(context)?.config;
     let mut contexts = loaded.contexts.clone();
     let before = contexts.len();
     for new in std::mem::take(&mut imported.contexts) {
@@ -107,7 +116,7 @@ fn add_contexts(context: &Context, imported: &mut Imported) -> Result<usize> {
     }
     let added = contexts.len() - before;
     if added > 0 {
-        folder_context::apply(context, &contexts)?;
+        draft.set_contexts(&contexts)?;
     }
     Ok(added)
 }

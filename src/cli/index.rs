@@ -209,7 +209,7 @@ fn print(context: &Context, summary: &IndexSummary, took: Duration) {
             skipped.reason
         ));
     }
-    say_failures(context, &summary.failures);
+    say_failures(&summary.failures);
 }
 
 /// A short summary of the changes in a run.
@@ -235,14 +235,10 @@ fn changes(summary: &IndexSummary) -> String {
 }
 
 /// Prints which sources could not be scanned, and how to fix it.
-pub(super) fn say_failures(context: &Context, failures: &[Failure]) {
+pub(super) fn say_failures(failures: &[Failure]) {
     let mut fixes: Vec<&str> = Vec::new();
     for failure in failures {
-        talk(&format!(
-            "error[{}]: {}",
-            failure.code,
-            context.out.shown(&failure.message)
-        ));
+        talk(&format!("error[{}]: {}", failure.code, failure.message));
         if !fixes.contains(&way_out(failure)) {
             fixes.push(way_out(failure));
         }

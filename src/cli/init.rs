@@ -1,7 +1,7 @@
 //! `init`.
 
 use std::borrow::Cow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use schemars::JsonSchema;
@@ -10,8 +10,8 @@ use serde::Serialize;
 use super::args::Init;
 use super::context::Context;
 use super::source::{existing_folder, name_of};
-use super::write::{back_up, write_whole};
-use local_agent_agent::config::{self, Template, WORKROOT_FILE};
+use super::write::{back_up, rewrite, write_whole};
+use local_agent_agent::config::{self, EditedFile, Template, WORKROOT_FILE};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::SourceName;
 
@@ -49,12 +49,14 @@ pub(super) fn run(context: &Context, args: &Init) -> Result<ExitCode> {
     if target.exists() && !args.force {
         return Err(exists_already(&target, args));
     }
-    let backup = if target.exists() {
-        Some(back_up(&target)?)
-    } else {
-        None
+    let text = config::template(&template);
+    let backup = match target.exists() {
+        true => Some(replaced(context, &target, &text)?),
+        false => {
+            write_whole(&target, text.as_bytes())?;
+            None
+        }
     };
-    write_whole(&target, config::template(&template).as_bytes())?;
     if args.here {
         config::trust(environment.trust_file()?, &target)?;
     }
@@ -84,6 +86,24 @@ pub(super) fn run(context: &Context, args: &Init) -> Result<ExitCode> {
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Replaces a configuration after a copy, unless the new one has more problems; returns the copy.
+fn replaced(context: &Context, target: &Path, text: &str) -> Result<PathBuf> {
+    let before = context.load_lenient()?.problems.len();
+    let edited = EditedFile {
+        path: target.to_owned(),
+        bytes: text.as_bytes().to_vec(),
+    };
+    let problems = context.load_with(edited)?.problems;
+    if problems.len() > before
+        && let Some(problem) = problems.into_iter().next()
+    {
+        return Err(problem);
+    }
+    let backup = back_up(target)?;
+    rewrite(target, text.as_bytes())?;
+    Ok(backup)
 }
 
 /// A configuration inside a folder: without `--source`, the folder itself is the only source.

@@ -44,10 +44,8 @@ pub(super) fn install(context: &Context, args: &McpInstall) -> Result<ExitCode> 
         .entry(&way)?
         .ok_or_else(|| takes_no_address(format, args.http.as_deref().unwrap_or_default()))?;
     if args.print {
-        context
-            .out
-            .line(&format.syntax.alone(format.section, &entry));
-        return Ok(ExitCode::SUCCESS);
+        let text = format.syntax.alone(format.section, &entry);
+        return context.print_text(format!("{text}\n"));
     }
     let file = place(context, format, args.place.file.as_deref())?;
     let before = content(&file)?;

@@ -435,7 +435,7 @@ fn begin_anew(context: &Context, config: &Config) -> Result<ExitCode> {
     {
         talk(&format!(
             "the ledger of runs is not vouched for yet: {}",
-            context.out.shown(&failure.message)
+            failure.message
         ));
     }
     let words = if begun {

@@ -15,6 +15,7 @@ mod client_toml;
 mod client_yaml;
 mod completions;
 mod config;
+mod config_draft;
 mod conflicts;
 mod context;
 mod docs;
@@ -60,7 +61,7 @@ mod verify;
 mod watch;
 mod write;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Parser as _;
@@ -82,14 +83,13 @@ pub fn main() -> ExitCode {
         Err(e) => return usage::say(&e, &std::env::args_os().skip(1).collect::<Vec<_>>()),
     };
     let json = wants_json(&cli);
-    let environment =
-        match stand_in(cli.global.directory.as_deref()).and_then(|()| Environment::read()) {
-            Ok(environment) => environment,
-            Err(failure) => {
-                return Output::new(json, cli.global.color, true)
-                    .failure(&failure, &context::roots(None, None));
-            }
-        };
+    let environment = match stand_in(cli.global.directory.as_deref()).and_then(Environment::read) {
+        Ok(environment) => environment,
+        Err(failure) => {
+            return Output::new(json, cli.global.color, true)
+                .failure(&failure, &context::roots(None, None));
+        }
+    };
     let out = Output::new(json, cli.global.color, environment.no_color);
     let mut context = Context::new(environment, cli.global, out);
     match run(&mut context, cli.command) {
@@ -114,16 +114,18 @@ fn outlive_file_limits() {
 }
 
 /// Applies `-C`: all relative paths start from that folder, and the search for a configuration goes
-/// up from it.
-fn stand_in(dir: Option<&Path>) -> Result<()> {
-    let Some(dir) = dir else { return Ok(()) };
+/// up from it. Returns the folder before.
+fn stand_in(dir: Option<&Path>) -> Result<Option<PathBuf>> {
+    let before = std::env::current_dir().ok();
+    let Some(dir) = dir else { return Ok(before) };
     std::env::set_current_dir(dir).map_err(|e| {
         Failure::new(
             ErrorCode::ConfigError,
             format!("{} cannot be changed to: {e}", dir.display()),
         )
         .with_hint("name a folder that exists with -C")
-    })
+    })?;
+    Ok(before)
 }
 
 /// Silences the panics of a library on damaged search files. They are caught and reported once, as

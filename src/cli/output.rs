@@ -110,6 +110,11 @@ impl Output {
         format!("\x1b]8;;{target}\x1b\\{text}\x1b]8;;\x1b\\")
     }
 
+    /// Prints a message like [`talk`], dim if colour is on.
+    pub(super) fn talk_dimly(&self, text: &str) {
+        write_stderr(&self.dim(&visible(text)));
+    }
+
     fn paint(&self, code: &str, text: &str) -> String {
         if self.color {
             format!("\x1b[{code}m{text}\x1b[0m")
@@ -131,7 +136,7 @@ impl Output {
                 code
             };
             // The message is on one line, so that a log has one line per failure.
-            talk(&format!("{code} {}", one_line(&failure.message)));
+            write_stderr(&format!("{code} {}", one_line(&failure.message)));
             if let Some(hint) = &failure.hint {
                 talk(&format!("fix: {}", one_line(hint)));
             }
@@ -229,8 +234,13 @@ pub(super) fn pace(n: u64, what: &str, took: Duration) -> String {
     text
 }
 
-/// Prints a message on stderr; a closed stderr is ignored.
+/// Prints a message on stderr; a closed stderr is ignored. Text from files in it is made safe for a
+/// terminal, wherever stdout goes.
 pub(super) fn talk(text: &str) {
+    write_stderr(&visible(text));
+}
+
+fn write_stderr(text: &str) {
     let _ = writeln!(io::stderr(), "{text}");
 }
 

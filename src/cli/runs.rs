@@ -544,7 +544,7 @@ fn prune(context: &Context, archive: &Archive, which: &Which, dry_run: bool) -> 
     if let Some(why) = &unanchored {
         talk(&format!(
             "runs: the ledger's head is not kept: {}",
-            context.out.shown(&why.message)
+            why.message
         ));
     }
     if context.out.json {

@@ -9,6 +9,7 @@ use super::chat::ChatView;
 use super::clean::CleanView;
 use super::config::{CheckedView, SettingsView, TrustedView};
 use super::conflicts::ConflictsView;
+use super::context::TextView;
 use super::doctor::DoctorView;
 use super::embed::EmbedView;
 use super::eval::EvalView;
@@ -68,8 +69,8 @@ fn schemas_of_views() -> Vec<(&'static str, Value)> {
         ("config show", of::<SettingsView<'_>>()),
         ("config trust", of::<TrustedView<'_>>()),
         ("conflicts", of::<ConflictsView<'_>>()),
-        ("context add", of::<ChangedView>()),
-        ("context remove", of::<ChangedView>()),
+        ("context add", of::<ContextsView>()),
+        ("context remove", of::<ContextsView>()),
         ("context list", of::<ContextsView>()),
         ("doctor", of::<DoctorView<'_>>()),
         ("embed", of::<EmbedView<'_>>()),
@@ -88,6 +89,7 @@ fn schemas_of_views() -> Vec<(&'static str, Value)> {
         ("links", of::<LinksView<'_>>()),
         ("ls", of::<NotesView<'_>>()),
         ("mcp install", of::<ChangeView>()),
+        ("mcp install --print", of::<TextView>()),
         ("mcp uninstall", of::<ChangeView>()),
         ("mcp status", of::<ClientsView>()),
         ("memory add", of::<MemoryView<'_, AddedView<'_>>>()),
@@ -114,6 +116,7 @@ fn schemas_of_views() -> Vec<(&'static str, Value)> {
         ("runs verify", of::<VerifyView<'_>>()),
         ("search", of::<QueryView<'_>>()),
         ("serve", of::<ListeningView<'_>>()),
+        ("serve --print-unit", of::<TextView>()),
         ("serve status", of::<ServerStateView<'_>>()),
         ("serve stop", of::<StoppedView>()),
         ("serve token", of::<OwnTokenView<'_>>()),
@@ -122,6 +125,7 @@ fn schemas_of_views() -> Vec<(&'static str, Value)> {
         ("serve token remove", of::<RemovedTokenView<'_>>()),
         ("similar", of::<SimilarView<'_>>()),
         ("skill install", of::<InstalledView>()),
+        ("skill show", of::<TextView>()),
         ("source add", of::<ChangedView>()),
         ("source remove", of::<ChangedView>()),
         ("source rename", of::<ChangedView>()),
@@ -135,6 +139,7 @@ fn schemas_of_views() -> Vec<(&'static str, Value)> {
         ("try", of::<TryView<'_>>()),
         ("vsearch", of::<QueryView<'_>>()),
         ("verify", of::<JudgedView<'_>>()),
+        ("watch --print-unit", of::<TextView>()),
     ]
 }
 

@@ -28,10 +28,7 @@ const SEAL: (&str, &str) = (
 
 pub(super) fn run(context: &Context, command: &SkillCommand) -> Result<ExitCode> {
     match command {
-        SkillCommand::Show => {
-            context.out.raw(TEXT);
-            Ok(ExitCode::SUCCESS)
-        }
+        SkillCommand::Show => context.print_text(TEXT.to_owned()),
         SkillCommand::Install { dir, force } => install(context, dir.as_deref(), *force),
     }
 }

@@ -7,11 +7,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::args::{SourceAdd, SourceCommand};
+use super::config_draft::ConfigDraft;
 use super::context::Context;
-use super::write::{back_up, write_whole};
-use local_agent_agent::config::{
-    self, Layer, LayerKind, Loaded, NewSource, Origin, SourceEdit, Template, unknown_source,
-};
+use local_agent_agent::config::{self, NewSource, SourceEdit, unknown_source};
 use local_agent_files::sandbox::Selection;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::SourceName;
@@ -165,132 +163,10 @@ pub(super) fn name_of(dir: &Path) -> Result<SourceName> {
 }
 
 fn change(context: &Context, edit: &SourceEdit) -> Result<ExitCode> {
-    let (target, backup) = apply(context, edit)?;
-    say(context, &target, backup.as_deref())
-}
-
-/// Changes the file with the sources; creates a configuration if none exists. Returns the file and
-/// the copy of its earlier state.
-pub(super) fn apply(context: &Context, edit: &SourceEdit) -> Result<(PathBuf, Option<PathBuf>)> {
-    let rewritten = rewrite(context, &|target, layer, text| {
-        config::edit_sources(target, text, &relative_to(edit, target, layer)?)
-    })?;
-    match rewritten {
-        Rewritten::Changed { target, backup } => Ok((target, Some(backup))),
-        Rewritten::Missing(target) => {
-            begin(context, &target, edit)?;
-            Ok((target, None))
-        }
-    }
-}
-
-/// The result of changing a configuration file.
-pub(super) enum Rewritten {
-    Changed {
-        target: PathBuf,
-        backup: PathBuf,
-    },
-    /// The file does not exist yet; this would be its path.
-    Missing(PathBuf),
-}
-
-/// Computes the new text of a file from its path, layer and text.
-type Change<'a> = dyn Fn(&Path, &Layer, &str) -> Result<String> + 'a;
-
-/// Changes the file with the sources, and keeps a copy of it.
-///
-/// # Errors
-/// `CONFIG_UNTRUSTED` for an untrusted file; those of the change, of reading and writing.
-pub(super) fn rewrite(context: &Context, change: &Change<'_>) -> Result<Rewritten> {
-    let loaded = context.load_lenient()?;
-    let (target, layer) = target(context, &loaded)?;
-    let Some(layer) = layer else {
-        return Ok(Rewritten::Missing(target));
-    };
-    if layer.kind == LayerKind::Found && layer.needs_trust && !layer.trusted {
-        let message = format!("{} is not trusted", target.display());
-        return Err(
-            Failure::new(ErrorCode::ConfigUntrusted, message).with_hint("local-agent config trust")
-        );
-    }
-    let text = super::read::read_text(&target)?;
-    let changed = change(&target, layer, &text)?;
-    let backup = back_up(&target)?;
-    write_whole(&target, changed.as_bytes())?;
-    if matches!(layer.kind, LayerKind::Found | LayerKind::Workroot) {
-        config::trust(context.environment.trust_file()?, &target)?;
-    }
-    Ok(Rewritten::Changed { target, backup })
-}
-
-/// The file with the effective sources; otherwise the last one that was read; otherwise the user's
-/// own, which does not exist yet.
-fn target<'a>(context: &Context, loaded: &'a Loaded) -> Result<(PathBuf, Option<&'a Layer>)> {
-    let setting = loaded.origins.iter().find(|one| one.key == "sources");
-    let named = match setting.map(|setting| &setting.origin) {
-        Some(Origin::File { path, .. }) => loaded.layers.iter().find(|layer| layer.path == *path),
-        _ => None,
-    };
-    Ok(match named.or(loaded.layers.last()) {
-        Some(layer) => (layer.path.clone(), Some(layer)),
-        None => (context.environment.user_config()?.to_path_buf(), None),
-    })
-}
-
-/// Writes this user's first configuration.
-fn begin(context: &Context, target: &Path, edit: &SourceEdit) -> Result<()> {
-    let SourceEdit::Add(new) = edit else {
-        return Err(
-            Failure::new(ErrorCode::ConfigError, "no sources are configured")
-                .with_hint("local-agent source add DIR"),
-        );
-    };
-    let state = context.environment.data_dir()?;
-    let template = config::template(&Template {
-        sources: Vec::new(),
-        state_dir: Some(state.to_string_lossy().into_owned()),
-        sources_anywhere: true,
-    });
-    let text = config::edit_sources(target, &template, &SourceEdit::Add(new.clone()))?;
-    write_whole(target, text.as_bytes())
-}
-
-/// The change with a path that the file may contain. A configuration in a folder may only name
-/// paths below that folder.
-fn relative_to(edit: &SourceEdit, target: &Path, layer: &Layer) -> Result<SourceEdit> {
-    let SourceEdit::Add(new) = edit else {
-        return Ok(edit.clone());
-    };
-    let folder = target.parent().unwrap_or(Path::new("/"));
-    let inside = config::within(Path::new(&new.root), folder);
-    let root = match (layer.kind, inside) {
-        (LayerKind::Found | LayerKind::Workroot, None) => {
-            let message = format!(
-                "{} lies outside of {}, the folder that this configuration is for",
-                new.root,
-                folder.display()
-            );
-            return Err(
-                Failure::new(ErrorCode::InvalidArgs, message).with_hint(format!(
-                    "local-agent -C / source add '{}', which changes your own configuration",
-                    new.root
-                )),
-            );
-        }
-        (LayerKind::Found | LayerKind::Workroot, Some(inside)) => {
-            let text = inside.to_string_lossy().into_owned();
-            if text.is_empty() {
-                ".".to_owned()
-            } else {
-                text
-            }
-        }
-        (LayerKind::User | LayerKind::Named, _) => new.root.clone(),
-    };
-    Ok(SourceEdit::Add(NewSource {
-        root,
-        ..new.clone()
-    }))
+    let mut draft = ConfigDraft::open(context)?;
+    draft.edit_sources(edit)?;
+    let written = draft.write(context)?;
+    say(context, &written.target, written.backup.as_deref())
 }
 
 /// Prints what was written, and the resulting configuration.

@@ -236,11 +236,7 @@ fn snapshot(context: &Context, file: &Path) -> Result<EvidenceSnapshot> {
 fn print(context: &Context, judged: &Judged) {
     let out = context.out;
     for one in &judged.unresolved {
-        talk(&format!(
-            "{}: {}",
-            out.shown(&one.citation),
-            out.shown(&one.why)
-        ));
+        talk(&format!("{}: {}", one.citation, one.why));
     }
     let report = &judged.report;
     for claim in &report.claims {

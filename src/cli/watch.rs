@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
-use super::args::{Unit, Watch as Args};
+use super::args::{USUAL_DEBOUNCE, Unit, Watch as Args};
 use super::context::Context;
 use super::enter::Needs;
 use super::output::{Output, talk};
@@ -14,8 +14,7 @@ use local_agent_text::error::{ErrorCode, Failure, Result};
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
     let loaded = context.load()?;
     if let Some(unit) = args.print_unit {
-        print_unit(context, &loaded, unit)?;
-        return Ok(ExitCode::SUCCESS);
+        return print_unit(context, &loaded, unit, args);
     }
     let config = loaded.config;
     if config.sources.is_empty() {
@@ -56,7 +55,7 @@ fn report(out: Output, args: &Args, event: &WatchEvent) {
         WatchEvent::Watching { why: None, .. } if args.quiet => {}
         WatchEvent::Watching { by, why: None } => talk(&format!("watching by {by}")),
         WatchEvent::Watching { by, why: Some(why) } => {
-            talk(&format!("watching by {by}: {}", out.shown(why)));
+            talk(&format!("watching by {by}: {why}"));
         }
         WatchEvent::Updated { .. } if args.quiet => {}
         WatchEvent::Updated {
@@ -73,27 +72,24 @@ fn report(out: Output, args: &Args, event: &WatchEvent) {
                 index.total_chunks,
             ));
             for error in &index.errors {
-                talk(&format!("error: {}", out.shown(error)));
+                talk(&format!("error: {error}"));
             }
         }
-        WatchEvent::PutOff { why } => talk(&format!("put off: {}", out.shown(why))),
+        WatchEvent::PutOff { why } => talk(&format!("put off: {why}")),
         WatchEvent::Failed {
             error_code,
             error_message,
             hint,
         } => {
-            talk(&format!(
-                "error[{error_code}]: {}",
-                out.shown(error_message)
-            ));
+            talk(&format!("error[{error_code}]: {error_message}"));
             if let Some(hint) = hint {
-                talk(&format!("fix: {}", out.shown(hint)));
+                talk(&format!("fix: {hint}"));
             }
         }
     }
 }
 
-fn print_unit(context: &Context, loaded: &Loaded, unit: Unit) -> Result<()> {
+fn print_unit(context: &Context, loaded: &Loaded, unit: Unit, args: &Args) -> Result<ExitCode> {
     let program = std::env::current_exe().map_err(|e| {
         Failure::new(
             ErrorCode::ConfigError,
@@ -101,17 +97,38 @@ fn print_unit(context: &Context, loaded: &Loaded, unit: Unit) -> Result<()> {
         )
     })?;
     let program = program.to_string_lossy().into_owned();
-    let named = context.again(loaded);
+    let mut named = context.again(loaded);
+    named.extend(context.server_option());
     let command: Vec<String> = [program.clone()]
         .into_iter()
         .chain(named.clone())
         .chain(["watch".to_owned()])
+        .chain(options(args))
         .collect();
-    context.out.raw(&match unit {
+    context.print_text(match unit {
         Unit::Systemd => systemd(&WATCH, &command),
         Unit::Launchd => launchd(&WATCH, &command),
         Unit::Task => task(&WATCH, &command),
-        Unit::Cron => cron(&[program], &named),
-    });
-    Ok(())
+        // cron decides itself when to look, and its jobs are quiet.
+        Unit::Cron => cron(&[program], &named, !args.no_embed),
+    })
+}
+
+/// The options of `watch` that differ from their defaults.
+fn options(args: &Args) -> Vec<String> {
+    let mut words = Vec::new();
+    if args.debounce != USUAL_DEBOUNCE {
+        words.extend(["--debounce".to_owned(), args.debounce.to_string()]);
+    }
+    if let Some(seconds) = args.poll {
+        words.extend(["--poll".to_owned(), seconds.to_string()]);
+    }
+    for (is_set, name) in [
+        (args.no_notifications, "--no-notifications"),
+        (args.no_embed, "--no-embed"),
+        (args.quiet, "--quiet"),
+    ] {
+        words.extend(is_set.then(|| name.to_owned()));
+    }
+    words
 }

@@ -2,8 +2,10 @@
 //! vault in the cache.
 
 use std::fs::Permissions;
-use std::io::Write as _;
+use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
 
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
@@ -12,7 +14,7 @@ pub(super) fn write_whole(file: &Path, bytes: &[u8]) -> Result<()> {
     write_with(file, bytes, None)
 }
 
-/// Rewrites a file of another program. If it is a link, its target is replaced, with the target's
+/// Rewrites a file that a person or another program keeps. If it is a link, its target is replaced, with the target's
 /// permissions.
 ///
 /// # Errors
@@ -30,16 +32,7 @@ fn write_with(file: &Path, bytes: &[u8], permissions: Option<Permissions>) -> Re
             format!("{} cannot be written: {e}", file.display()),
         )
     };
-    let folder = file
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty())
-        .unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder).map_err(fail)?;
-    let mut temporary = tempfile::NamedTempFile::new_in(folder).map_err(fail)?;
-    temporary
-        .write_all(bytes)
-        .and_then(|()| temporary.as_file().sync_all())
-        .map_err(fail)?;
+    let temporary = temporary_beside(file, bytes).map_err(fail)?;
     if let Some(permissions) = permissions {
         temporary
             .as_file()
@@ -50,22 +43,88 @@ fn write_with(file: &Path, bytes: &[u8], permissions: Option<Permissions>) -> Re
     Ok(())
 }
 
-/// Copies a file that is about to be changed to a backup next to it, replacing an earlier backup;
-/// returns the backup's path.
+/// Copies a file that is about to be changed to a backup next to it, with the same permissions;
+/// returns the backup's path. Earlier backups stay: the name is the first free one of `.bak`,
+/// `.bak.1` and so on.
 ///
 /// # Errors
 /// `WRITE_ERROR`.
 pub(super) fn back_up(file: &Path) -> Result<PathBuf> {
-    let mut name = file.file_name().unwrap_or_default().to_owned();
-    name.push(".bak");
-    let copy = file.with_file_name(name);
-    let bytes = std::fs::read(file).map_err(|e| {
+    let fail = |e: std::io::Error| {
         Failure::new(
             ErrorCode::WriteError,
             format!("{} cannot be copied: {e}", file.display()),
         )
         .with_hint("allow reading and writing there")
-    })?;
-    write_whole(&copy, &bytes)?;
-    Ok(copy)
+    };
+    let bytes = std::fs::read(file).map_err(fail)?;
+    let permissions = std::fs::metadata(file).map_err(fail)?.permissions();
+    let mut number = 0_u32;
+    loop {
+        let copy = backup_name(file, number);
+        let mut temporary = temporary_beside(&copy, &bytes).map_err(fail)?;
+        temporary
+            .as_file_mut()
+            .set_permissions(permissions.clone())
+            .map_err(fail)?;
+        match temporary.persist_noclobber(&copy) {
+            Ok(_) => return Ok(copy),
+            Err(e) if e.error.kind() == ErrorKind::AlreadyExists => number += 1,
+            Err(e) => return Err(fail(e.error)),
+        }
+    }
+}
+
+/// The name of a backup: `.bak` for the first, `.bak.1` for the second.
+fn backup_name(file: &Path, number: u32) -> PathBuf {
+    let mut name = file.file_name().unwrap_or_default().to_owned();
+    name.push(".bak");
+    if number > 0 {
+        name.push(format!(".{number}"));
+    }
+    file.with_file_name(name)
+}
+
+/// A file without a final name in the folder of `file`, with these bytes on the disk.
+fn temporary_beside(file: &Path, bytes: &[u8]) -> std::io::Result<NamedTempFile> {
+    let folder = file
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder)?;
+    let mut temporary = NamedTempFile::new_in(folder)?;
+    temporary.write_all(bytes)?;
+    temporary.as_file().sync_all()?;
+    Ok(temporary)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn a_rewritten_file_keeps_its_link_its_mode_and_every_earlier_state() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        let (real, link) = (folder.path().join("real"), folder.path().join("link"));
+        std::fs::write(&real, "0").unwrap();
+        std::fs::set_permissions(&real, Permissions::from_mode(0o644)).unwrap();
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        for number in 0..3 {
+            let backup = back_up(&link).unwrap();
+            assert_eq!(backup, backup_name(&link, number));
+            rewrite(&link, (number + 1).to_string().as_bytes()).unwrap();
+            assert_eq!(
+                std::fs::read_to_string(&backup).unwrap(),
+                number.to_string()
+            );
+            for file in [&backup, &real] {
+                let mode = std::fs::metadata(file).unwrap().permissions().mode();
+                assert_eq!(mode & 0o777, 0o644, "{}", file.display());
+            }
+        }
+        assert!(link.is_symlink());
+        assert_eq!(std::fs::read_to_string(&real).unwrap(), "3");
+    }
 }

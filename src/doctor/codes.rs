@@ -36,7 +36,7 @@ doctor_codes! {
     AllowedRootOutside "DOCTOR_ALLOWED_ROOT_OUTSIDE_SECURITY_ROOT" "A folder of `security.allowed_roots` lies outside the security root, and roots must lie inside."
     SecurityPolicyOk "DOCTOR_SECURITY_POLICY_OK" "Every folder that may be read is there and can be opened."
 
-    Confinement "DOCTOR_CONFINEMENT" "Whether the kernel confines `index`, `tool run` and `mcp` to the folders they need (Landlock). Never a failure."
+    Confinement "DOCTOR_CONFINEMENT" "Whether the kernel confines the commands that read notes to the folders they need (Landlock). Never a failure."
 
     Phase2ConfigInvalid "DOCTOR_PHASE2_CONFIG_INVALID" "No source can be indexed: none is configured, or `sources` or `index` hold a mistake."
     SourceRootMissing "DOCTOR_SOURCE_ROOT_MISSING" "The folder of a source is not there or cannot be opened."
@@ -44,7 +44,7 @@ doctor_codes! {
     Phase3ConfigInvalid "DOCTOR_PHASE3_CONFIG_INVALID" "`embed`, `retrieve` or `ask` hold a mistake."
 
     IndexDbMissing "DOCTOR_INDEX_DB_MISSING" "Nothing was ever indexed."
-    IndexDbForeign "DOCTOR_INDEX_DB_FOREIGN" "The index database belongs to another program or to the ancestor; it was not touched."
+    IndexDbForeign "DOCTOR_INDEX_DB_FOREIGN" "The index database belongs to another program or to the earlier Python version; it was not touched."
     IndexDbError "DOCTOR_INDEX_DB_ERROR" "The index database is damaged or cannot be read."
     IndexSchemaVersion "DOCTOR_INDEX_SCHEMA_VERSION" "The index database has an older or newer schema than this program writes."
     IndexSchemaOk "DOCTOR_INDEX_SCHEMA_OK" "The index database is ours and of this version."
@@ -99,7 +99,7 @@ doctor_codes! {
 
     EmbedDbMissing "DOCTOR_PHASE3_EMBEDDINGS_DB_MISSING" "Nothing was ever embedded, and `--require-phase3` asks for it."
     EmbedDbMissingWarn "DOCTOR_PHASE3_EMBEDDINGS_DB_MISSING_WARN" "Nothing was ever embedded; search goes by words alone. Never a failure."
-    EmbedDbForeign "DOCTOR_EMBED_DB_FOREIGN" "The embeddings database belongs to another program or to the ancestor; it was not touched."
+    EmbedDbForeign "DOCTOR_EMBED_DB_FOREIGN" "The embeddings database belongs to another program or to the earlier Python version; it was not touched."
     EmbedDbError "DOCTOR_EMBED_DB_ERROR" "The embeddings database is damaged or cannot be read."
     EmbedSchemaVersion "DOCTOR_EMBED_SCHEMA_VERSION" "The embeddings database has an older or newer schema than this program writes."
     EmbedSchemaOk "DOCTOR_EMBED_SCHEMA_OK" "The embeddings database is ours and of this version."

@@ -60,7 +60,7 @@ pub(super) fn look(path: &Path, database: Database, codes: &Codes, checks: &mut 
         }
         Ok(FoundDatabase::Foreign(application_id, version)) => {
             let whose = if application_id == 0 {
-                "the ancestor or another program"
+                "the earlier Python version, or of another program"
             } else {
                 "another program"
             };

@@ -1,8 +1,9 @@
 //! Checks everything that the other commands rely on.
 //!
 //! One file per group of checks. A check is a value: a stable code, a finding, and the command that
-//! fixes it. Doctor creates and changes nothing (except SQLite's own shared memory, `-shm`, which
-//! the first process that opens a database sets up): databases are recognised by their headers and
+//! fixes it. Doctor changes nothing, and creates only the cache folder for packed weights, if the
+//! configuration wants them, and SQLite's own shared memory (`-shm`), which the first process that
+//! opens a database sets up. Databases are recognised by their headers and
 //! opened for reading, files are read through the sandbox. If a group cannot be checked, a check of
 //! an earlier group says why. So later groups still run as far as possible, and none is skipped
 //! silently.

@@ -198,11 +198,11 @@ where
                     }
                 }
             };
-            // Added before the first await, so that the next writer sends it if this future is
-            // dropped here.
             let writer = Arc::clone(&self.writer);
             let mut out = writer.lock().await;
             let message = JsonRpcMessage::error(refusal.0, refusal.1);
+            // Added before it is written, so that the next writer sends it if this future is dropped
+            // meanwhile.
             if out.add(&message).is_err() || out.flush().await.is_err() {
                 return None;
             }

@@ -18,7 +18,8 @@ use local_agent_text::error::{ErrorCode, Failure, Result};
 /// The file in the state folder with the token, readable only by its owner.
 pub(crate) const TOKEN_FILE: &str = "serve.token";
 
-/// The cookie of an admitted browser.
+/// The beginning of the name of an admitted browser's cookie. The port follows it, because a browser
+/// sends the cookies of a machine to each of its servers.
 const COOKIE: &str = "local_agent_session";
 
 /// Lifetime of a one-time link.
@@ -106,14 +107,17 @@ pub(super) struct Access {
     state_dir: PathBuf,
     /// Whether cookies are sent only over TLS.
     is_secure: bool,
+    /// The name of the cookie.
+    cookie: String,
     guests: Mutex<Guests>,
 }
 
 impl Access {
-    pub(super) fn new(state_dir: PathBuf, is_secure: bool) -> Self {
+    pub(super) fn new(state_dir: PathBuf, is_secure: bool, port: u16) -> Self {
         Self {
             state_dir,
             is_secure,
+            cookie: format!("{COOKIE}_{port}"),
             guests: Mutex::default(),
         }
     }
@@ -154,7 +158,8 @@ impl Access {
             guests.browsers.remove(0);
         }
         let cookie = format!(
-            "{COOKIE}={}; HttpOnly; SameSite=Strict; Path=/{}",
+            "{}={}; HttpOnly; SameSite=Strict; Path=/{}",
+            self.cookie,
             given.secret,
             if self.is_secure { "; Secure" } else { "" }
         );
@@ -177,7 +182,7 @@ impl Access {
             let tokens = named_tokens(&self.state_dir)?;
             return Ok(named(&tokens, given).map(Visitor::from));
         }
-        let Some(cookie) = cookie(headers) else {
+        let Some(cookie) = cookie(headers, &self.cookie) else {
             return Ok(None);
         };
         let guests = self.guests();
@@ -244,13 +249,13 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 
-fn cookie(headers: &HeaderMap) -> Option<&str> {
+fn cookie<'h>(headers: &'h HeaderMap, wanted: &str) -> Option<&'h str> {
     let lists = headers.get_all(header::COOKIE).iter();
     lists
         .filter_map(|list| list.to_str().ok())
         .flat_map(|list| list.split(';'))
         .filter_map(|pair| pair.trim().split_once('='))
-        .find(|(name, _)| *name == COOKIE)
+        .find(|(name, _)| *name == wanted)
         .map(|(_, value)| value)
 }
 
@@ -263,9 +268,36 @@ mod tests {
     }
 
     #[test]
+    fn a_browser_stays_in_at_two_servers_of_one_machine() {
+        let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+        let servers = [8377, 8378].map(|port| {
+            let folder = &folders[usize::from(port - 8377)];
+            Access::new(folder.path().to_owned(), false, port)
+        });
+        let mut kept = Vec::new();
+        for server in &servers {
+            let key = server.invite().unwrap();
+            let cookie = server.enter(&key).unwrap().unwrap();
+            let (name, value) = cookie.split_once('=').unwrap();
+            // The browser replaces a cookie of the same name.
+            kept.retain(|(known, _)| known != name);
+            let value = value.split(';').next().unwrap().to_owned();
+            kept.push((name.to_owned(), value));
+        }
+        let sent: Vec<String> = kept
+            .iter()
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect();
+        let headers = with(header::COOKIE, &sent.join("; "));
+        for server in &servers {
+            assert_eq!(server.admits(&headers).unwrap(), Some(Visitor::owner()));
+        }
+    }
+
+    #[test]
     fn a_link_lets_one_browser_in_once_and_a_new_token_puts_everybody_out() {
         let folder = tempfile::tempdir().unwrap();
-        let access = Access::new(folder.path().to_owned(), false);
+        let access = Access::new(folder.path().to_owned(), false, 8377);
         let old = token(folder.path(), false).unwrap();
         assert_eq!(token(folder.path(), false).unwrap(), old);
         let bearing = with(header::AUTHORIZATION, &format!("Bearer {old}"));

@@ -57,7 +57,7 @@ use local_agent_agent::operations::Limits;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
 pub(crate) use access::{TOKEN_FILE, Visitor, kept_token, token};
-pub(crate) use running::{RunningServer, is_running, running};
+pub(crate) use running::{RunningServer, is_running, refuse_second, running};
 pub(crate) use tls::TlsIdentity;
 pub(crate) use tokens::{VisitorRole, add_token, named_tokens, remove_token};
 
@@ -273,9 +273,10 @@ pub(crate) fn serve(
             )
         })?;
         let tls = settings.tls.clone();
-        let access = Access::new(settings.state_dir.clone(), tls.is_some());
+        let own = names::own_address(address);
+        let access = Access::new(settings.state_dir.clone(), tls.is_some(), own.port());
         let scheme = if tls.is_some() { "https" } else { "http" };
-        let url = format!("{scheme}://{address}");
+        let url = format!("{scheme}://{own}");
         let link = settings
             .open
             .then(|| access.invite())

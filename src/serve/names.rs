@@ -1,7 +1,7 @@
 //! The host names of this server. A page of another site whose name resolves to this machine (DNS
 //! rebinding) still sends its own name as `Host`.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use super::{Settings, TlsIdentity};
 use local_agent_text::error::{ErrorCode, Failure, Result};
@@ -17,7 +17,11 @@ pub(super) struct Names {
 
 impl Names {
     pub(super) fn new(address: SocketAddr, proxy: Option<&str>, tls: Option<TlsIdentity>) -> Self {
-        let mut hosts = vec![address.to_string(), format!("localhost:{}", address.port())];
+        let port = address.port();
+        let mut hosts = vec![address.to_string(), format!("localhost:{port}")];
+        if address.ip().is_unspecified() {
+            hosts.extend([format!("127.0.0.1:{port}"), format!("[::1]:{port}")]);
+        }
         let scheme = if tls.is_some() { "https" } else { "http" };
         let own = hosts.iter().map(|host| format!("{scheme}://{host}"));
         let mut origins: Vec<String> = own.collect();
@@ -27,7 +31,7 @@ impl Names {
             hosts.push(proxy);
         }
         Self {
-            port: address.port(),
+            port,
             hosts,
             origins,
             tls,
@@ -66,6 +70,17 @@ impl Names {
     }
 }
 
+/// The address under which programs on this machine reach the server. One that listens at every
+/// address of the machine cannot be called by the address that stands for all of them.
+pub(super) fn own_address(listening: SocketAddr) -> SocketAddr {
+    let ip = match listening.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        ip => ip,
+    };
+    SocketAddr::new(ip, listening.port())
+}
+
 /// Refuses to listen for other machines without TLS, either by a certificate or by a proxy.
 pub(super) fn check(settings: &Settings) -> Result<()> {
     if let Some(name) = &settings.behind_proxy
@@ -93,6 +108,22 @@ pub(super) fn check(settings: &Settings) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_server_at_every_address_can_be_called_at_the_one_that_it_names() {
+        for (listening, own) in [
+            ("0.0.0.0:8377", "127.0.0.1:8377"),
+            ("[::]:8377", "[::1]:8377"),
+            ("192.168.0.2:8377", "192.168.0.2:8377"),
+        ] {
+            let listening: SocketAddr = listening.parse().unwrap();
+            let address = own_address(listening).to_string();
+            assert_eq!(address, own);
+            let names = Names::new(listening, None, None);
+            assert!(names.is_host(&address), "{address}");
+            assert!(names.is_origin(&format!("http://{address}")), "{address}");
+        }
+    }
 
     #[test]
     fn only_its_own_names_and_origins_are_its() {

@@ -13,7 +13,8 @@ use local_agent_text::types::percent_encode;
 /// The style of all pages.
 pub(super) const STYLE: &str = include_str!("style.css");
 
-/// A script that moves the cursor to the search field on `/`. Everything else works without it.
+/// The script of all pages: it moves the cursor to the search field on `/`, searches while words are
+/// typed, and shows an answer in steps. Everything works without it.
 pub(super) const SCRIPT: &str = include_str!("script.js");
 
 /// Characters with a special meaning in a URL's query or in an attribute.
@@ -112,7 +113,7 @@ pub(super) fn failed(shell: &Shell, failure: &Failure) -> Markup {
 pub(super) fn failure_content(failure: &Failure) -> Markup {
     html! {
         p class="failed" role="alert" { strong { (failure.code.as_str()) } ": " (failure.message) }
-        @if let Some(hint) = &failure.hint { p { "What mends it: " code { (hint) } } }
+        @if let Some(hint) = &failure.hint { p { "To fix it: " code { (hint) } } }
     }
 }
 

@@ -83,7 +83,7 @@ fn problem(check: &Value, class: &str) -> Markup {
     html! {
         article {
             p class=(class) { strong { (text(check, "error_code")) } ": " (text(check, "message")) }
-            @if let Some(fix) = check["suggested_fix"].as_str() { p { "What mends it: " code { (fix) } } }
+            @if let Some(fix) = check["suggested_fix"].as_str() { p { "To fix it: " code { (fix) } } }
         }
     }
 }

@@ -57,7 +57,7 @@ pub(super) fn object(status: StatusCode, body: &Value) -> Sent {
 }
 
 /// The HTTP status for a failure.
-const fn status(code: ErrorCode) -> StatusCode {
+pub(super) const fn status(code: ErrorCode) -> StatusCode {
     match code {
         ErrorCode::InvalidArgs | ErrorCode::InvalidQuery => StatusCode::BAD_REQUEST,
         ErrorCode::AccessDenied | ErrorCode::PathDenied => StatusCode::FORBIDDEN,

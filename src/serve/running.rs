@@ -50,6 +50,27 @@ pub(crate) fn is_running(state_dir: &Path) -> bool {
     folder.is_ok_and(|folder| folder.is_some_and(|folder| is_held(&folder)))
 }
 
+/// Checks that no server runs on this state folder.
+///
+/// # Errors
+/// `LOCKED` with the address of the server that runs already; `WRITE_ERROR`.
+pub(crate) fn refuse_second(state_dir: &Path) -> Result<()> {
+    let folder = StateDirectory::open_configured(state_dir);
+    let folder = folder.map_err(|e| lost(state_dir, FILE, &e))?;
+    folder.map_or(Ok(()), |folder| refuse_second_in(&folder))
+}
+
+fn refuse_second_in(folder: &StateDirectory) -> Result<()> {
+    if !is_held(folder) {
+        return Ok(());
+    }
+    let at = named(folder)?.map_or_else(String::new, |one| {
+        format!(" at {} (process {})", one.url, one.pid)
+    });
+    let message = format!("a server of this state folder runs already{at}");
+    Err(Failure::new(ErrorCode::Locked, message).with_hint("local-agent serve stop"))
+}
+
 fn is_held(folder: &StateDirectory) -> bool {
     JobLock::holder_in(folder, LOCK).is_some()
 }
@@ -75,15 +96,7 @@ impl Claim {
     pub(super) fn make(state_dir: &Path) -> Result<Self> {
         let failed = |e: std::io::Error| lost(state_dir, FILE, &e);
         let folder = StateDirectory::make_configured(state_dir).map_err(failed)?;
-        if is_held(&folder) {
-            let at = named(&folder)?.map_or_else(String::new, |one| {
-                format!(" at {} (process {})", one.url, one.pid)
-            });
-            let message = format!("a server of this state folder runs already{at}");
-            return Err(
-                Failure::new(ErrorCode::Locked, message).with_hint("local-agent serve stop")
-            );
-        }
+        refuse_second_in(&folder)?;
         let holder = format!("pid {}, `local-agent serve`", std::process::id());
         let lock = JobLock::take_in(&folder, LOCK, &holder, Duration::ZERO)?;
         // The file of a killed server.

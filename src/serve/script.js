@@ -3,6 +3,9 @@
 const field = document.getElementById("q");
 const form = document.getElementById("search");
 const main = document.getElementById("main");
+// What the page shows, without the place in it, and the answer that is still coming.
+const here = () => location.pathname + location.search;
+let shown = here(), answer = null;
 const address = (path) => path + "?" + new URLSearchParams(new FormData(form));
 
 addEventListener("keydown", (event) => {
@@ -15,6 +18,7 @@ addEventListener("keydown", (event) => {
 let timer = 0, latest = 0;
 field.addEventListener("input", () => {
   clearTimeout(timer);
+  answer?.end("Cancelled.");
   if (field.value.trim().length > 2) timer = setTimeout(search, 300);
 });
 async function search() {
@@ -30,15 +34,21 @@ form.addEventListener("submit", (event) => {
   event.preventDefault();
   clearTimeout(timer);
   latest++;
-  ask(address("/ask"), new EventSource(address("/ask/stream")));
+  answer?.end("");
+  answer = ask(address("/ask"), new EventSource(address("/ask/stream")));
 });
 function ask(page, events) {
   const state = document.createElement("p"), cancel = document.createElement("button");
-  const list = document.createElement("ul");
+  const list = document.createElement("ul"), mine = { end };
   list.className = "claims";
   cancel.textContent = "Cancel";
   state.textContent = "Searching …";
-  const end = (text) => { events.close(); cancel.remove(); state.textContent = text; };
+  function end(text) {
+    events.close();
+    cancel.remove();
+    state.textContent = text;
+    if (answer === mine) answer = null;
+  }
   cancel.addEventListener("click", () => end("Cancelled."));
   events.onerror = () => end("The server ended the answer.");
   events.addEventListener("step", (event) => {
@@ -56,8 +66,11 @@ function ask(page, events) {
     end("");
     main.innerHTML = JSON.parse(event.data).html;
     history.pushState(null, "", page);
+    shown = here();
     main.focus();
   });
   main.replaceChildren(state, cancel, list);
+  return mine;
 }
-addEventListener("popstate", () => location.reload());
+// A link to a place in this page loads nothing.
+addEventListener("popstate", () => { if (here() !== shown) location.reload(); });

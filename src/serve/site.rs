@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::api::{in_query, not_so, nothing_here, run};
 use super::guard::Visit;
 use super::page::{self, Shell};
-use super::reply::{Sent, refused};
+use super::reply::{Sent, refused, status};
 use super::{Bodies, WantedAnswer, WantedSearch, Within, page_runs, page_state, stream};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
@@ -236,12 +236,16 @@ async fn replay(visit: &Visit, request: &Request<Bytes>) -> Sent {
     shown(&shell(visit, request.uri()), done, page_runs::replayed)
 }
 
-/// A result as a page, or its failure as one.
+/// A result as a page, or its failure as one, with the status that `/api` gives.
 fn shown(shell: &Shell, done: Result<Value>, show: impl FnOnce(&Shell, &Value) -> Markup) -> Sent {
-    html(match &done {
-        Ok(body) => show(shell, body),
-        Err(failure) => page::failed(shell, failure),
-    })
+    match &done {
+        Ok(body) => html(show(shell, body)),
+        Err(failure) => {
+            let mut response = html(page::failed(shell, failure));
+            *response.status_mut() = status(failure.code);
+            response
+        }
+    }
 }
 
 fn html(markup: Markup) -> Sent {

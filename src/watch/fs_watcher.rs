@@ -12,7 +12,10 @@ use notify::{Event, RecommendedWatcher, RecursiveMode, Watcher as _};
 
 use super::WatchEvent;
 use local_agent_agent::config::Config;
+use local_agent_files::sandbox::NOTE_EXTENSIONS;
+use local_agent_index::indexing::Source;
 use local_agent_index::store::on_network;
+use local_agent_text::documents::CODE_EXTENSIONS;
 
 /// Poll interval while file-system events arrive, and without them.
 const POLL_WITH_EVENTS: Duration = Duration::from_secs(60);
@@ -26,6 +29,9 @@ const MAX_DEBOUNCE_PERIODS: u32 = 10;
 
 /// Files that determine which other files are indexed.
 const IGNORE_FILES: [&str; 3] = [".gitignore", ".ignore", ".local-agentignore"];
+
+/// Folders of other programs that are never indexed, even if hidden ones are.
+const NEVER_INDEXED: [&str; 4] = [".obsidian", ".trash", ".trash-local-agent", ".git"];
 
 /// Reports that something changed, but not what.
 pub(super) struct FsWatcher {
@@ -58,8 +64,9 @@ impl FsWatcher {
         // One slot is enough, because many changes cause one check.
         let (send, changed) = sync_channel(1);
         let filter = EventFilter {
-            roots: roots.clone(),
+            roots: config.sources.iter().map(WatchedRoot::of).collect(),
             protected: config.protected.clone(),
+            takes_hidden: !config.security.deny_hidden_paths,
         };
         let handler = handler(filter, send, Arc::clone(&degraded));
         let notify_watcher = match RecommendedWatcher::new(
@@ -214,11 +221,38 @@ fn handler(
     }
 }
 
+/// A root, and the kinds of its documents.
+struct WatchedRoot {
+    path: PathBuf,
+    /// In lower case, with their dots.
+    extensions: Vec<String>,
+}
+
+impl WatchedRoot {
+    fn of(source: &Source) -> Self {
+        let code: &[&str] = if source.code { &CODE_EXTENSIONS } else { &[] };
+        let known = NOTE_EXTENSIONS.iter().chain(code);
+        let named = source.selection.extensions().iter().cloned();
+        Self {
+            path: source.root.clone(),
+            extensions: known.map(|ext| (*ext).to_owned()).chain(named).collect(),
+        }
+    }
+
+    /// Whether a file with this name can be a document of this root.
+    fn takes(&self, name: &str) -> bool {
+        let name = name.to_lowercase();
+        self.extensions.iter().any(|ext| name.ends_with(ext))
+    }
+}
+
 /// Decides which events cause a check.
 struct EventFilter {
-    roots: Vec<PathBuf>,
+    roots: Vec<WatchedRoot>,
     /// The program's own files.
     protected: Vec<PathBuf>,
+    /// Whether hidden files and folders are indexed.
+    takes_hidden: bool,
 }
 
 impl EventFilter {
@@ -243,37 +277,42 @@ impl EventFilter {
                 .any(|path| self.path_counts(path, by_name))
     }
 
-    /// Whether a change of `path` counts. With `by_name`, only files with names of notes do.
+    /// Whether a change of `path` counts. With `by_name`, only files with names of documents do.
     fn path_counts(&self, path: &Path, by_name: bool) -> bool {
-        let name = path
-            .file_name()
-            .and_then(|name| name.to_str())
-            .unwrap_or_default();
         if self.protected.iter().any(|own| path.starts_with(own)) {
             return false;
         }
-        if self.roots.iter().any(|root| path == root) {
-            return true;
+        let mut is_known = false;
+        for root in &self.roots {
+            if let Ok(rest) = path.strip_prefix(&root.path) {
+                is_known = true;
+                if self.counts_below(root, rest, by_name) {
+                    return true;
+                }
+            }
         }
-        let below = self
-            .roots
-            .iter()
-            .find_map(|root| path.strip_prefix(root).ok())
-            .unwrap_or(path);
-        let mut folders = below.parent().into_iter().flat_map(Path::components);
-        if folders.any(|part| part.as_os_str().to_string_lossy().starts_with('.')) {
+        // Some systems report a path by its real name, which may differ from that of the root.
+        let any_root = |root| self.counts_below(root, path, by_name);
+        !is_known && self.roots.iter().any(any_root)
+    }
+
+    /// Whether a change of the path `rest` below a root counts.
+    fn counts_below(&self, root: &WatchedRoot, rest: &Path, by_name: bool) -> bool {
+        let Some(name) = rest.file_name() else {
+            // The root itself.
+            return true;
+        };
+        let name = name.to_string_lossy();
+        let mut folders = rest.parent().into_iter().flat_map(Path::components);
+        if folders.any(|part| self.passes_by(&part.as_os_str().to_string_lossy())) {
             return false;
         }
-        if IGNORE_FILES.contains(&name) {
-            return true;
-        }
-        if name.starts_with('.') {
-            return false;
-        }
-        let is_note = path.extension().is_some_and(|ext| {
-            ext.eq_ignore_ascii_case("md") || ext.eq_ignore_ascii_case("markdown")
-        });
-        is_note || !by_name
+        IGNORE_FILES.contains(&&*name) || !self.passes_by(&name) && (!by_name || root.takes(&name))
+    }
+
+    /// Whether what has this name is not indexed, because it is hidden.
+    fn passes_by(&self, name: &str) -> bool {
+        name.starts_with('.') && (!self.takes_hidden || NEVER_INDEXED.contains(&name))
     }
 }
 
@@ -284,9 +323,17 @@ mod tests {
 
     #[test]
     fn only_what_can_change_the_index_is_a_reason_to_look() {
-        let filter = EventFilter {
-            roots: vec!["/notes".into()],
+        let root = |path: &str, extensions: &[&str]| WatchedRoot {
+            path: path.into(),
+            extensions: extensions.iter().map(|ext| (*ext).to_owned()).collect(),
+        };
+        let mut filter = EventFilter {
+            roots: vec![
+                root("/notes", &[".md", ".markdown"]),
+                root("/notes/code", &[".md", ".rs", ".docx"]),
+            ],
             protected: vec!["/notes/state".into()],
+            takes_hidden: false,
         };
         let written = EventKind::Modify(ModifyKind::Data(DataChange::Any));
         let renamed = EventKind::Modify(ModifyKind::Name(RenameMode::Any));
@@ -296,6 +343,10 @@ mod tests {
             (written, "/notes/.gitignore", true),
             (written, "/notes/deep/.local-agentignore", true),
             (written, "/notes/a.png", false),
+            (written, "/notes/a.docx", false),
+            (written, "/notes/code/a.DOCX", true),
+            (written, "/notes/code/deep/b.rs", true),
+            (written, "/notes/code/deep/b.png", false),
             (written, "/notes/.a.md.swp", false),
             (written, "/notes/.obsidian/x.md", false),
             (written, "/notes/.local-agent/index.sqlite", false),
@@ -323,5 +374,15 @@ mod tests {
             );
         }
         assert!(filter.counts(&Event::new(EventKind::Other).set_flag(Flag::Rescan)));
+        filter.takes_hidden = true;
+        for (path, counts) in [
+            ("/notes/.drafts/x.md", true),
+            ("/notes/.x.md", true),
+            ("/notes/.obsidian/x.md", false),
+            ("/notes/.drafts/x.png", false),
+        ] {
+            let event = Event::new(written).add_path(path.into());
+            assert_eq!(filter.counts(&event), counts, "{path}");
+        }
     }
 }

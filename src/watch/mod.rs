@@ -8,7 +8,7 @@
 //! | file | contents |
 //! | --- | --- |
 //! | `fs_watcher` | waits for changes: by notifications, or by polling without them |
-//! | `unit` | a systemd unit and a cron line |
+//! | `unit` | units of systemd and launchd, a Windows task, lines of a crontab |
 
 mod fs_watcher;
 mod unit;

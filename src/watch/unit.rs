@@ -96,16 +96,23 @@ fn windows_word(word: &str) -> String {
 
 /// Two lines for `crontab -e`. One runs `index` and `embed` every ten minutes; the other runs
 /// `doctor` every morning, which prints only problems. cron mails the output. `before` and `after`
-/// are the words around the name of the command.
-pub(crate) fn cron(before: &[String], after: &[String]) -> String {
+/// are the words around the name of the command. Without `embeds`, vectors are neither made nor
+/// missed.
+pub(crate) fn cron(before: &[String], after: &[String], embeds: bool) -> String {
     let index = cron_command(before, after, &["index", "--quiet", "--wait", "300"]);
     let embed = cron_command(before, after, &["embed", "--quiet", "--wait", "300"]);
-    let doctor = cron_command(
-        before,
-        after,
-        &["doctor", "--require-phase3", "--offline", "--quiet"],
-    );
-    let lines = format!("*/10 * * * * {index} && {embed}\n0 7 * * * {doctor}\n");
+    let jobs = match embeds {
+        true => format!("{index} && {embed}"),
+        false => index,
+    };
+    let needs = embeds.then_some("--require-phase3");
+    let doctor: Vec<&str> = ["doctor"]
+        .into_iter()
+        .chain(needs)
+        .chain(["--offline", "--quiet"])
+        .collect();
+    let doctor = cron_command(before, after, &doctor);
+    let lines = format!("*/10 * * * * {jobs}\n0 7 * * * {doctor}\n");
     // cron reads a percent sign as a line break.
     lines.replace('%', "\\%")
 }
@@ -170,10 +177,15 @@ mod tests {
             ["--config".to_owned(), "/a b/it's 50%.yaml".to_owned()],
         );
         assert_eq!(
-            cron(&before, &after),
+            cron(&before, &after, true),
             "*/10 * * * * /bin/local-agent index --quiet --wait 300 --config '/a b/it'\\''s 50\\%.yaml' && \
              /bin/local-agent embed --quiet --wait 300 --config '/a b/it'\\''s 50\\%.yaml'\n\
              0 7 * * * /bin/local-agent doctor --require-phase3 --offline --quiet --config '/a b/it'\\''s 50\\%.yaml'\n"
+        );
+        assert_eq!(
+            cron(&before, &[], false),
+            "*/10 * * * * /bin/local-agent index --quiet --wait 300\n\
+             0 7 * * * /bin/local-agent doctor --offline --quiet\n"
         );
     }
 }

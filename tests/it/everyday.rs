@@ -365,6 +365,51 @@ fn similar_notes_are_compared_by_their_vectors() {
 }
 
 #[test]
+fn a_change_that_makes_a_wrong_configuration_is_not_written() {
+    let world = World::example();
+    world.ok(&["index"]);
+    let file = world.vault().join("local-agent.yaml");
+    let before = fs::read_to_string(&file).unwrap();
+    let state = world.state().to_string_lossy().into_owned();
+    let failed = world.fails(&["source", "add", &state, "--name", "own"]);
+    assert_eq!(failed["error_code"], "CONFIG_ERROR", "{failed}");
+    let said = failed["error_message"].as_str().unwrap();
+    assert!(said.contains("this program's own records"), "{said}");
+    assert_eq!(fs::read_to_string(&file).unwrap(), before);
+    assert!(!world.vault().join("local-agent.yaml.bak").exists());
+}
+
+#[cfg(unix)]
+#[test]
+fn the_configuration_stays_a_link_and_every_earlier_state_is_kept() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let world = World::empty();
+    let real = world.root().join("dotfiles.yaml");
+    let folder = world.home().join(".config/local-agent");
+    fs::create_dir_all(&folder).unwrap();
+    let link = folder.join("config.yaml");
+    let text = "sources: []\nsecurity: {roots_must_be_within_security_root: false}\n";
+    fs::write(&real, text).unwrap();
+    fs::set_permissions(&real, fs::Permissions::from_mode(0o644)).unwrap();
+    std::os::unix::fs::symlink(&real, &link).unwrap();
+    for name in ["a", "b", "c"] {
+        let dir = world.root().join(name);
+        fs::create_dir_all(&dir).unwrap();
+        world.ok(&["-C", "/", "source", "add", dir.to_str().unwrap()]);
+    }
+    world.ok(&["-C", "/", "init", "--force"]);
+    assert!(link.is_symlink());
+    let mode = fs::metadata(&real).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o644);
+    let count = |name: &str| {
+        let text = fs::read_to_string(folder.join(name)).unwrap();
+        text.matches("- name:").count()
+    };
+    let names = [".bak", ".bak.1", ".bak.2", ".bak.3"].map(|end| format!("config.yaml{end}"));
+    assert_eq!(names.each_ref().map(|name| count(name)), [0, 1, 2, 3]);
+}
+
+#[test]
 fn sources_are_added_renamed_and_removed_without_losing_others() {
     let world = World::empty();
     world.write("a/x.md", "# Zebra\n\nThe zebra.\n");
@@ -457,6 +502,30 @@ fn roots_are_named_by_a_confined_process_too() {
     for root in crate::harness::ROOTS {
         assert_eq!(failure[root], before[root], "{root}");
     }
+}
+
+#[test]
+fn clean_leaves_databases_that_this_program_did_not_make() {
+    let world = World::example();
+    world.ok(&["index"]);
+    let foreign = world.state().join("index.sqlite");
+    let mut bytes = fs::read(&foreign).unwrap();
+    // The application id of the file's header.
+    bytes[68..72].copy_from_slice(b"XXXX");
+    fs::write(&foreign, &bytes).unwrap();
+    let vectors = world.state().join("embeddings.sqlite");
+    fs::write(&vectors, "my own words, not a database\n").unwrap();
+    for args in [&["clean", "--all"][..], &["clean", "--all", "--yes"]] {
+        let said = world.json(args);
+        let left = said["left"].as_array().unwrap();
+        assert_eq!(left.len(), 2, "{said}");
+        let state = world.state().to_string_lossy().into_owned();
+        assert!(!said["items"].to_string().contains(&state), "{said}");
+        let told = world.ok(args).stderr;
+        assert!(told.contains("another program"), "{told}");
+    }
+    assert_eq!(fs::read(&foreign).unwrap(), bytes);
+    assert!(world.state().join("lexical").exists() && vectors.exists());
 }
 
 #[test]

@@ -91,6 +91,13 @@ fn folders_of_qmd_become_sources_with_their_contexts() {
     world.ok(&["index"]);
     let hits = world.json(&["query", "kites", "--source", "more", "--min-score", "0"]);
     assert_eq!(hits["hits"][0]["rel_path"], "two.txt", "{hits}");
+    // All of it is one change of the configuration.
+    let backups = std::fs::read_dir(world.vault()).unwrap();
+    let backups = backups.filter(|one| {
+        let name = one.as_ref().unwrap().file_name();
+        name.to_string_lossy().contains(".bak")
+    });
+    assert_eq!(backups.count(), 1);
     // The second time nothing is duplicated and nothing is lost.
     let again = world.json(&["import", "qmd"]);
     assert_eq!(again["added"].as_array().unwrap().len(), 0, "{again}");

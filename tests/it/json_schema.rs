@@ -147,6 +147,15 @@ fn command_of(args: &[&str]) -> Option<&'static str> {
     if args.contains(&"--begin-anew") {
         return Some("memory repair --begin-anew");
     }
+    for (option, command) in [
+        ("--print", "mcp install --print"),
+        ("--print-unit", "serve --print-unit"),
+        ("--print-unit", "watch --print-unit"),
+    ] {
+        if args.contains(&option) && words.first() == command.split(' ').next().as_ref() {
+            return Some(command);
+        }
+    }
     if words.len() > 1 && words[0] == "tags" {
         return Some("tags TAG");
     }

@@ -564,6 +564,8 @@ fn the_pages_show_what_was_found_and_the_proof_of_each_sentence() {
     );
     let gone = served.get("/note?address=gone.md");
     assert!(gone.body.contains("FILE_NOT_FOUND"), "{}", gone.body);
+    let by_api = served.get("/api/get?address=gone.md");
+    assert_eq!((gone.status, by_api.status), (404, 404));
     let state = served.get("/status");
     assert!(
         state.body.contains("1 document in 1 chunk;"),
@@ -594,7 +596,8 @@ fn nothing_that_a_note_or_a_question_holds_is_markup_of_a_page() {
         "/status",
     ] {
         let page = served.get(path);
-        assert_eq!(page.status, 200, "{path}");
+        let status = if path.contains("gone.md") { 404 } else { 200 };
+        assert_eq!(page.status, status, "{path}");
         assert_eq!(
             page.header("content-type"),
             Some("text/html; charset=utf-8")

@@ -59,6 +59,11 @@ fn a_server_without_a_terminal_is_started_asked_and_ended() {
         assert_eq!(failure["hint"], "local-agent serve stop");
     }
     assert_eq!(world.json(&["serve", "status"])["pid"], status["pid"]);
+    // What the server says stays, also beyond its end.
+    let log = world.state().join("serve.log");
+    std::fs::write(&log, "said before\n").unwrap();
+    world.fails(&["serve", "--daemon", "--listen", "127.0.0.1:0"]);
+    assert_eq!(std::fs::read_to_string(&log).unwrap(), "said before\n");
     let stopped = world.json(&["serve", "stop"]);
     assert_eq!(
         (&stopped["stopped"], &stopped["pid"]),
@@ -66,6 +71,25 @@ fn a_server_without_a_terminal_is_started_asked_and_ended() {
     );
     assert!(!world.state().join("serve.running.json").exists());
     assert_eq!(world.code(&["serve", "status"]), "SERVER_UNREACHABLE");
+    world.json(&["serve", "--daemon", "--listen", "127.0.0.1:0"]);
+    let text = std::fs::read_to_string(&log).unwrap();
+    assert!(text.starts_with("said before\n"), "{text}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_server_without_a_terminal_starts_in_a_folder_named_from_here() {
+    let world = World::example();
+    let output = world
+        .command()
+        .current_dir(world.root())
+        .args(["-C", "vault", "serve", "--daemon", "--json"])
+        .args(["--listen", "127.0.0.1:0"])
+        .output()
+        .unwrap();
+    let _stopped = Stopped(&world);
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(world.json(&["serve", "status"])["healthy"], true);
 }
 
 #[cfg(unix)]
@@ -138,4 +162,47 @@ fn the_units_start_this_server_with_its_configuration() {
         "{task}"
     );
     world.usage(&["serve", "--print-unit", "cron"]);
+}
+
+#[test]
+fn a_unit_has_every_option_that_was_given() {
+    let world = World::example();
+    let unit = |args: &[&str]| {
+        let shown = world.ok(args).stdout;
+        let line = shown.lines().find(|line| line.starts_with("ExecStart="));
+        world.stable(line.unwrap())
+    };
+    assert_snapshot!(unit(&[
+        "serve", "--print-unit", "systemd", "--listen", "0.0.0.0:9000", "--tls-cert", "cert.pem",
+        "--tls-key", "key.pem", "--behind-proxy", "notes.example.org", "--requests-per-minute", "60",
+        "--ollama-base-url", "http://127.0.0.1:9",
+    ]), @"ExecStart=<package>/local-agent -C <vault> --ollama-base-url http://127.0.0.1:9 serve --listen 0.0.0.0:9000 --tls-cert <vault>/cert.pem --tls-key <vault>/key.pem --behind-proxy notes.example.org --requests-per-minute 60");
+    assert_snapshot!(unit(&[
+        "watch", "--print-unit", "systemd", "--debounce", "50", "--poll", "9", "--no-notifications",
+        "--no-embed", "--quiet",
+    ]), @"ExecStart=<package>/local-agent -C <vault> watch --debounce 50 --poll 9 --no-notifications --no-embed --quiet");
+    world.usage(&["serve", "--print-unit", "systemd", "--open"]);
+    let cron = world
+        .ok(&["watch", "--print-unit", "cron", "--no-embed"])
+        .stdout;
+    assert!(
+        !cron.contains(" embed ") && !cron.contains("phase3"),
+        "{cron}"
+    );
+}
+
+#[test]
+fn every_text_that_a_command_prints_comes_in_an_object_too() {
+    let world = World::example();
+    for args in [
+        &["skill", "show"][..],
+        &["mcp", "install", "--client", "cursor", "--print"],
+        &["serve", "--print-unit", "systemd"],
+        &["watch", "--print-unit", "cron"],
+    ] {
+        assert_eq!(world.json(args)["text"], world.ok(args).stdout, "{args:?}");
+    }
+    // The object is that of the published schema.
+    world.json(&["context", "add", "/", "Words."]);
+    world.json(&["context", "remove", "/"]);
 }

@@ -266,3 +266,20 @@ fn a_connection_that_is_closed_cancels_the_answer() {
     }
     assert_eq!(record["error_code"], "CANCELLED", "{record}");
 }
+
+/// The script of the pages, if Node.js is installed.
+#[test]
+fn one_answer_at_a_time_and_a_link_into_the_page_asks_nothing_again() {
+    use std::io::Write as _;
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let done = std::process::Command::new("node")
+        .arg(folder.join("tests/peers/pages.mjs"))
+        .arg(folder.join("src/serve/script.js"))
+        .output();
+    let Ok(done) = done else {
+        let why = "NOT RUN: serve_pages::one_answer_at_a_time_and_a_link_into_the_page_asks_nothing_again: there is no `node`\n";
+        std::io::stderr().write_all(why.as_bytes()).unwrap();
+        return;
+    };
+    assert!(done.status.success(), "{done:?}");
+}

@@ -237,7 +237,7 @@ fn the_counts_of_a_limited_token_are_those_of_what_it_sees() {
 }
 
 #[test]
-fn status_and_notes_name_no_folder_of_this_machine_to_a_limited_token() {
+fn a_limited_token_learns_no_folder_of_this_machine() {
     let world = world();
     let served = Served::start(&world, &[]);
     let here = world.root().to_str().unwrap();
@@ -260,6 +260,15 @@ fn status_and_notes_name_no_folder_of_this_machine_to_a_limited_token() {
         let status = served.get_as(&token, "/api/status").json();
         assert_eq!(status["model_reason"], Value::Null, "{status}");
         assert_eq!(status["vectors_without_say"], Value::Null, "{status}");
+    }
+    let asker = add(&world, "asker", "ask", &[]);
+    let question = json!({"question": "How many apples does the zebra eat a day?"});
+    for answer in [
+        served.post_as(&asker, "/api/ask", &question),
+        served.get_as(&asker, "/api/run?id=last"),
+    ] {
+        assert_eq!(answer.status, 200, "{}", answer.body);
+        assert!(!answer.body.contains(here), "{}", answer.body);
     }
     world.ok(&["runs", "verify"]);
 }

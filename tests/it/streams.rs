@@ -89,6 +89,22 @@ fn s27_control_characters_reach_a_pipe_as_they_are() {
     assert!(text.contains(body["hits"][0]["text"].as_str().unwrap().trim_end()));
 }
 
+#[test]
+fn what_is_told_on_stderr_is_safe_for_a_terminal_wherever_stdout_goes() {
+    let world = World::example();
+    let answer = "The oven is hot [gone\x1bc.md:1-2], and wide [a\u{202e}b.md:3].\n";
+    let file = world.root().join("answer.md");
+    std::fs::write(&file, answer).unwrap();
+    let run = world.run(&["verify", file.to_str().unwrap()]);
+    assert!(
+        run.stderr.contains("gone"),
+        "the test looks for nothing: {}",
+        run.stderr
+    );
+    let unsafe_ones = |c: char| c == '\u{202e}' || c.is_control() && c != '\n';
+    assert!(!run.stderr.contains(unsafe_ones), "{:?}", run.stderr);
+}
+
 /// Regression: a program that asked for JSON got a page of usage on stderr, and nothing to parse.
 #[test]
 fn a_command_line_that_cannot_be_understood_is_an_envelope_when_json_is_asked_for() {

@@ -231,7 +231,7 @@ pub(crate) struct Ask {
     /// Use the fast model when a chat model answers
     #[arg(long)]
     pub fast: bool,
-    /// Accepted for the ancestor's sake: the evidence is always as full as its budget allows
+    /// Has no effect; accepted for scripts of the Python version
     #[arg(long)]
     pub full: bool,
     /// Answer from this one file, read whole

@@ -30,7 +30,7 @@ pub(crate) struct Index {
     /// Exit 0 although some source could not be read
     #[arg(long)]
     pub allow_partial: bool,
-    /// Believe a source that shows none of its files any more, and forget them
+    /// If a source is empty now, remove its documents from the index
     #[arg(long)]
     pub allow_empty: bool,
     /// Make the index anew beside the old one, which is read until then; a foreign database is
@@ -56,7 +56,7 @@ pub(crate) struct Embed {
     /// Embed everything again, row by row; a foreign database is moved aside first
     #[arg(long)]
     pub rebuild: bool,
-    /// Texts between two commits of the ancestor; here it bounds one forward pass to N × 64 tokens
+    /// At most N × 64 tokens per model call (kept for scripts of the Python version)
     #[arg(long, value_name = "N")]
     pub batch_size: Option<usize>,
     /// Embed at most N missing chunks; removes nothing
@@ -76,10 +76,13 @@ pub(crate) struct Embed {
     pub quiet: bool,
 }
 
+/// How long `watch` waits after a change when nothing else is said, in milliseconds.
+pub(crate) const USUAL_DEBOUNCE: u64 = 400;
+
 #[derive(Debug, Args)]
 pub(crate) struct Watch {
     /// Milliseconds without a change before anything is done
-    #[arg(long, value_name = "MS", default_value_t = 400)]
+    #[arg(long, value_name = "MS", default_value_t = USUAL_DEBOUNCE)]
     pub debounce: u64,
     /// Seconds between two walks that look for changes nobody told of [default: 60; 5 where the
     /// system tells nothing]

@@ -16,12 +16,12 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(super) use asking::{Ask, Chat, CitationForm, FusionArg, ModeArg, Query, QueryFormat, Verify};
 pub(super) use eval::{EvalArgs, EvalCommand, EvalModeArg};
-pub(super) use jobs::{Embed, Index, ModelsCommand, SchemeArg, Unit, Watch};
+pub(super) use jobs::{Embed, Index, ModelsCommand, SchemeArg, USUAL_DEBOUNCE, Unit, Watch};
 pub(super) use notes::{Conflicts, Get, Ls, MultiGet, NoteArgs, Similar, Tags};
 pub(super) use records::{Doctor, MemoryCommand, MemoryKind, MemorySource, RunsCommand, Status};
 pub(super) use serving::{
     Client, ClientPlace, Mcp, McpCommand, McpInstall, OWN_SERVER, Serve, ServeCommand, ServeUnit,
-    SkillCommand, TokenCommand, TokenRole,
+    SkillCommand, TokenCommand, TokenRole, USUAL_ADDRESS, USUAL_REQUESTS,
 };
 pub(super) use setup::{
     Clean, Completions, ConfigCommand, ContextCommand, Import, ImportFrom, Init, Man, SourceAdd,

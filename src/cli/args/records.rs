@@ -133,7 +133,7 @@ pub(crate) enum MemoryCommand {
         /// Say what would be done and stop
         #[arg(long)]
         dry_run: bool,
-        /// Begin a new memory where one was lost and there is no backup; removes nothing
+        /// Create an empty memory database after the old one was lost
         #[arg(long, conflicts_with_all = ["accept_changed", "drop", "dry_run"])]
         begin_anew: bool,
     },
@@ -141,7 +141,7 @@ pub(crate) enum MemoryCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct Doctor {
-    /// Fail on anything that would make a hybrid ask untrue
+    /// Also fail if chunks lack vectors or vectors are out of date
     #[arg(long)]
     pub require_phase3: bool,
     /// Contact no server

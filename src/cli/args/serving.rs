@@ -17,6 +17,12 @@ pub(crate) struct Mcp {
     pub via_server: Option<String>,
 }
 
+/// The address at which `serve` listens when none is named.
+pub(crate) const USUAL_ADDRESS: &str = "127.0.0.1:8377";
+
+/// The number of requests that one visitor may make in a minute when none is named.
+pub(crate) const USUAL_REQUESTS: &str = "600";
+
 /// In place of an address: the server that runs on the state folder, wherever it listens.
 pub(crate) const OWN_SERVER: &str = "";
 
@@ -105,7 +111,7 @@ pub(crate) struct Serve {
     #[command(subcommand)]
     pub command: Option<ServeCommand>,
     /// Where to listen; port 0 takes a free one
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8377")]
+    #[arg(long, value_name = "ADDRESS", default_value = USUAL_ADDRESS)]
     pub listen: SocketAddr,
     /// Speak TLS with this certificate (PEM, with those that vouch for it)
     #[arg(long, value_name = "FILE", requires = "tls_key")]
@@ -118,7 +124,7 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "HOST")]
     pub behind_proxy: Option<String>,
     /// Also print a link that lets one browser in, once, within ten minutes
-    #[arg(long)]
+    #[arg(long, conflicts_with = "print_unit")]
     pub open: bool,
     /// Start it without a terminal, and return when it listens
     #[arg(long, conflicts_with = "print_unit")]
@@ -127,7 +133,7 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "KIND")]
     pub print_unit: Option<ServeUnit>,
     /// How many requests one visitor may make in a minute
-    #[arg(long, value_name = "N", default_value = "600", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value = USUAL_REQUESTS, value_parser = clap::value_parser!(u32).range(1..))]
     pub requests_per_minute: u32,
 }
 

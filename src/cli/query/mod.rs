@@ -110,7 +110,7 @@ fn refresh(context: &mut Context, config: &Config, sandbox: &Sandbox) -> Result<
     };
     let summary = jobs::run_index(config, sandbox, &files, &run, &|_| ())?;
     // The indexed content of such a source is still searched.
-    say_failures(context, &summary.failures);
+    say_failures(&summary.failures);
     Ok(())
 }
 

@@ -158,6 +158,17 @@ fn outline_line(heading: HeadingAt) -> OutlineLine {
     }
 }
 
+impl Served {
+    /// The result without the path of the record, if the client is limited: it learns no folder of
+    /// this machine, and finds the record by its id.
+    fn without_path(&self, mut body: Value, field: &str) -> Value {
+        if self.config().client.is_some() {
+            body[field] = Value::Null;
+        }
+        body
+    }
+}
+
 impl Bodies for Served {
     fn search(&self, wanted: &WantedSearch) -> Result<Value> {
         let config = self.config();
@@ -220,7 +231,7 @@ impl Bodies for Served {
         let view = AnswerView::new(config, &wanted.question, &answer, &trail, &recalled);
         let mut body = to_value(&view)?;
         extend(&mut body, run_log::fields(run.as_ref()));
-        Ok(body)
+        Ok(self.without_path(body, "run_record"))
     }
 
     fn get(&self, address: &str) -> Result<Value> {
@@ -274,7 +285,7 @@ impl Bodies for Served {
 
     fn run(&self, id: &str) -> Result<Value> {
         let (archive, id) = self.found(id)?;
-        runs::shown(&archive, &id)
+        Ok(self.without_path(runs::shown(&archive, &id)?, "record_path"))
     }
 
     fn compare(&self, a: &str, b: &str) -> Result<Value> {

@@ -3,6 +3,7 @@
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader};
+use std::path::PathBuf;
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
@@ -11,7 +12,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::ListeningView;
-use crate::cli::args::ServeUnit;
+use crate::cli::args::{Serve, ServeUnit, USUAL_ADDRESS, USUAL_REQUESTS};
 use crate::cli::context::Context;
 use crate::cli::enter::Needs;
 use crate::serve::{self, RunningServer};
@@ -59,7 +60,8 @@ pub(in crate::cli) struct StoppedView {
 pub(super) fn start(context: &Context) -> Result<ExitCode> {
     let config = context.load()?.config;
     context.make_state(&config)?;
-    let mut child = again(&config)?;
+    serve::refuse_second(&config.state_dir)?;
+    let mut child = again(context, &config)?;
     let mut line = String::new();
     if let Some(stdout) = child.stdout.take() {
         let _ = BufReader::new(stdout).read_line(&mut line);
@@ -77,7 +79,9 @@ pub(super) fn start(context: &Context) -> Result<ExitCode> {
     super::show(context, &view)
 }
 
-fn again(config: &Config) -> Result<Child> {
+/// Starts this command again in the folder in which it was started, from which its relative paths
+/// start.
+fn again(context: &Context, config: &Config) -> Result<Child> {
     let program = std::env::current_exe().map_err(|e| unstarted(&e))?;
     let args = std::env::args_os().skip(1);
     let mut command = Command::new(program);
@@ -87,6 +91,9 @@ fn again(config: &Config) -> Result<Child> {
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(log_file(config)?);
+    if let Some(folder) = &context.environment.started_in {
+        command.current_dir(folder);
+    }
     // The interrupt key of this terminal must not reach it.
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
@@ -101,7 +108,7 @@ fn unstarted(e: &std::io::Error) -> Failure {
     .with_hint("local-agent serve")
 }
 
-/// An empty file for the server's messages.
+/// The file for the server's messages, which come after those of earlier servers.
 fn log_file(config: &Config) -> Result<File> {
     let failed = |e: std::io::Error| {
         local_agent_files::state::refusal(&e).unwrap_or_else(|| {
@@ -111,9 +118,7 @@ fn log_file(config: &Config) -> Result<File> {
         })
     };
     let folder = StateDirectory::make_configured(&config.state_dir).map_err(failed)?;
-    let file = folder.update(LOG).map_err(failed)?;
-    file.set_len(0).map_err(failed)?;
-    Ok(file)
+    folder.append(LOG).map_err(failed)
 }
 
 /// The failure that the server printed instead of its address.
@@ -227,18 +232,48 @@ fn is_healthy(server: &RunningServer) -> Result<Option<bool>> {
     Ok(Some(reply.is_ok_and(|reply| reply.status == 200)))
 }
 
-/// Prints a unit that keeps the server running.
-pub(super) fn print_unit(context: &Context, loaded: &Loaded, unit: ServeUnit) -> Result<ExitCode> {
+/// Prints a unit that keeps the server running with the given options.
+pub(super) fn print_unit(
+    context: &Context,
+    loaded: &Loaded,
+    unit: ServeUnit,
+    args: &Serve,
+) -> Result<ExitCode> {
     let program = std::env::current_exe().map_err(|e| unstarted(&e))?;
     let command: Vec<String> = [program.to_string_lossy().into_owned()]
         .into_iter()
         .chain(context.again(loaded))
+        .chain(context.server_option())
         .chain(["serve".to_owned()])
+        .chain(options(context, args))
         .collect();
-    context.out.raw(&match unit {
+    let text = match unit {
         ServeUnit::Systemd => systemd(&SERVICE, &command),
         ServeUnit::Launchd => launchd(&SERVICE, &command),
         ServeUnit::Windows => task(&SERVICE, &command),
-    });
-    Ok(ExitCode::SUCCESS)
+    };
+    context.print_text(text)
+}
+
+/// The options of `serve` that differ from their defaults; every path is absolute.
+fn options(context: &Context, args: &Serve) -> Vec<String> {
+    let cwd = &context.environment.cwd;
+    let file = |path: &PathBuf| cwd.join(path).to_string_lossy().into_owned();
+    let listen = args.listen.to_string();
+    let often = args.requests_per_minute.to_string();
+    let given = [
+        ("--listen", (listen != USUAL_ADDRESS).then_some(listen)),
+        ("--tls-cert", args.tls_cert.as_ref().map(file)),
+        ("--tls-key", args.tls_key.as_ref().map(file)),
+        ("--behind-proxy", args.behind_proxy.clone()),
+        (
+            "--requests-per-minute",
+            (often != USUAL_REQUESTS).then_some(often),
+        ),
+    ];
+    given
+        .into_iter()
+        .filter_map(|(name, value)| Some([name.to_owned(), value?]))
+        .flatten()
+        .collect()
 }

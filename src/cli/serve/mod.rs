@@ -32,7 +32,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
         Some(ServeCommand::Stop) => daemon::stop(context),
         Some(ServeCommand::Status) => daemon::status(context),
         None => match args.print_unit {
-            Some(unit) => daemon::print_unit(context, &context.load()?, unit),
+            Some(unit) => daemon::print_unit(context, &context.load()?, unit, args),
             None if args.daemon => daemon::start(context),
             None => start(context, args),
         },

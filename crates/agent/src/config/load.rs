@@ -54,6 +54,26 @@ pub struct Inputs {
     pub home: Option<PathBuf>,
     /// The file that records which found configurations are trusted; without it, none is.
     pub trust_file: Option<PathBuf>,
+    /// A text in place of what is in one of the files.
+    pub edited: Option<EditedFile>,
+}
+
+/// The text that a configuration file is about to get. It counts as trusted, because the person's
+/// own command makes it; the file need not exist.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EditedFile {
+    /// The file, as in [`Layer::path`].
+    pub path: PathBuf,
+    /// Its new content.
+    pub bytes: Vec<u8>,
+}
+
+impl Inputs {
+    /// The new content of a file, if it is the edited one.
+    fn edited_bytes(&self, path: &Path) -> Option<&[u8]> {
+        let edited = self.edited.as_ref().filter(|edited| edited.path == path)?;
+        Some(&edited.bytes)
+    }
 }
 
 /// A flag that sets a key for this run. A relative path in it is relative to the current folder.
@@ -174,19 +194,14 @@ pub fn load_lenient(inputs: &Inputs) -> Result<Loaded> {
     let defaults = default_values()?;
     let mut files = Vec::new();
     let home = inputs.home.as_deref();
-    if let Some(path) = inputs
-        .user_config
-        .as_deref()
-        .filter(|p| p.exists() || p.is_symlink())
-    {
-        files.extend(read(
-            &places::normalise(&inputs.cwd.join(path)),
-            LayerKind::User,
-            &mut findings,
-        ));
+    if let Some(path) = inputs.user_config.as_deref() {
+        let path = places::normalise(&inputs.cwd.join(path));
+        if path.exists() || path.is_symlink() || inputs.edited_bytes(&path).is_some() {
+            files.extend(read(&path, LayerKind::User, inputs, &mut findings));
+        }
     }
     let named = named_config(inputs, &mut findings);
-    let named = named.and_then(|path| read(&path, LayerKind::Named, &mut findings));
+    let named = named.and_then(|path| read(&path, LayerKind::Named, inputs, &mut findings));
     let workroot = workroot(inputs, named.as_ref(), files.first(), &mut findings);
     if let Some((root, origin)) = &workroot {
         let kind = if matches!(origin, Origin::Found(_)) {
@@ -194,9 +209,13 @@ pub fn load_lenient(inputs: &Inputs) -> Result<Loaded> {
         } else {
             LayerKind::Workroot
         };
-        if let Some(mut file) =
-            workroot_file(root, kind, named.as_ref(), files.first(), &mut findings)
-        {
+        if let Some(mut file) = workroot_file(
+            root,
+            kind,
+            inputs,
+            [named.as_ref(), files.first()],
+            &mut findings,
+        ) {
             let below = merge(defaults.clone(), &files, Vec::new()).0;
             let server = server_in_force(inputs, named.as_ref(), &file, &below);
             let faults = trust::faults(&JudgedFile {
@@ -287,8 +306,12 @@ pub(super) fn default_values() -> Result<Values> {
     }
 }
 
-fn read(path: &Path, kind: LayerKind, findings: &mut Findings) -> Option<Read> {
-    let parsed = raw::read_file(path, raw::MAX_FILE_BYTES)
+fn read(path: &Path, kind: LayerKind, inputs: &Inputs, findings: &mut Findings) -> Option<Read> {
+    let bytes = match inputs.edited_bytes(path) {
+        Some(bytes) => Ok(bytes.to_vec()),
+        None => raw::read_file(path, raw::MAX_FILE_BYTES),
+    };
+    let parsed = bytes
         .map_err(|why| raw::unreadable(path, &why))
         .and_then(|bytes| Ok((raw::parse(&path.display().to_string(), &bytes)?, bytes)));
     let (map, bytes) = match parsed {
@@ -323,8 +346,8 @@ fn read(path: &Path, kind: LayerKind, findings: &mut Findings) -> Option<Read> {
 fn workroot_file(
     root: &Path,
     kind: LayerKind,
-    named: Option<&Read>,
-    user: Option<&Read>,
+    inputs: &Inputs,
+    known: [Option<&Read>; 2],
     findings: &mut Findings,
 ) -> Option<Read> {
     let path = root.join(WORKROOT_FILE);
@@ -332,10 +355,10 @@ fn workroot_file(
         return None;
     }
     let same = |other: &Read| other.layer.path.canonicalize().ok() == path.canonicalize().ok();
-    if [named, user].into_iter().flatten().any(same) {
+    if known.into_iter().flatten().any(same) {
         return None;
     }
-    read(&path, kind, findings)
+    read(&path, kind, inputs, findings)
 }
 
 /// The address of the model server that would be in force with this file.
@@ -379,6 +402,7 @@ fn check_trust(file: &mut Read, faults: &[Fault], inputs: &Inputs, findings: &mu
             Err(problem) => findings.warnings.push(problem.message),
         }
     }
+    file.layer.trusted |= inputs.edited_bytes(&file.layer.path).is_some();
     if file.layer.needs_trust && !file.layer.trusted {
         findings
             .problems

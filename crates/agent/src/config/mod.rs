@@ -48,7 +48,8 @@ pub use findings::Origin;
 pub use folder_context::{FolderContext, context_of};
 pub use import::{Imported, OtherProgram, import};
 pub use load::{
-    FlagValue, Inputs, Layer, LayerKind, Loaded, Setting, WORKROOT_FILE, load, load_lenient,
+    EditedFile, FlagValue, Inputs, Layer, LayerKind, Loaded, Setting, WORKROOT_FILE, load,
+    load_lenient,
 };
 pub use places::within;
 pub use show::{Template, reference_markdown, template};

@@ -162,7 +162,19 @@ impl StateDirectory {
     pub fn update(&self, name: &str) -> io::Result<fs::File> {
         let mut how = OpenOptions::new();
         how.read(true).write(true).create(true);
-        let file = cap_std::fs::File::from_std(self.open_file(name, private(&mut how))?);
+        self.open_alone(name, &mut how)
+    }
+
+    /// Opens the file `name` for writing at its end. It is created and refused as by
+    /// [`Self::update`].
+    pub fn append(&self, name: &str) -> io::Result<fs::File> {
+        let mut how = OpenOptions::new();
+        how.append(true).create(true);
+        self.open_alone(name, &mut how)
+    }
+
+    fn open_alone(&self, name: &str, how: &mut OpenOptions) -> io::Result<fs::File> {
+        let file = cap_std::fs::File::from_std(self.open_file(name, private(how))?);
         if name_count(&file.metadata()?) > 1 {
             return Err(refused(Refused::SecondName, &self.path.join(name)));
         }

@@ -1,0 +1,61 @@
+// The script of the pages in a small stand-in for a browser: what closes a running answer, and what
+// loads a page again. The first argument is the script's file.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import vm from "node:vm";
+
+class Element {
+  listeners = {};
+  children = [];
+  value = "";
+  addEventListener(name, listener) { this.listeners[name] = listener; }
+  replaceChildren(...children) { this.children = children; }
+  append(child) { this.children.push(child); }
+  remove() { this.isRemoved = true; }
+  focus() {}
+}
+
+const elements = { q: new Element(), search: new Element(), main: new Element() };
+const page = new Element(), streams = [];
+let reloads = 0;
+const location = { pathname: "/", search: "", reload: () => reloads++ };
+class EventSource extends Element {
+  constructor(address) { super(); this.address = address; streams.push(this); }
+  close() { this.isClosed = true; }
+}
+const browser = {
+  location, EventSource, URLSearchParams,
+  document: { getElementById: (id) => elements[id], createElement: () => new Element() },
+  addEventListener: (name, listener) => page.addEventListener(name, listener),
+  history: { pushState: (_state, _title, address) => { [location.pathname, location.search] = [address.split("?")[0], "?" + address.split("?")[1]]; } },
+  FormData: class { *[Symbol.iterator]() { yield ["q", elements.q.value]; } },
+  setTimeout: () => 1, clearTimeout() {},
+};
+vm.runInNewContext(readFileSync(process.argv[2], "utf8"), browser);
+
+function ask(words) {
+  elements.q.value = words;
+  elements.search.listeners.submit({ submitter: { id: "ask" }, preventDefault() {} });
+  return streams.at(-1);
+}
+
+// A second question ends the first one, and typing ends either.
+const first = ask("one");
+const second = ask("two");
+assert.equal(first.isClosed, true);
+assert.equal(second.isClosed, undefined);
+assert.equal(elements.main.children.length, 3);
+elements.q.listeners.input();
+assert.equal(second.isClosed, true);
+
+// A link to a place in the page that is shown loads nothing; another page is loaded.
+const third = ask("three");
+third.listeners.page({ data: JSON.stringify({ html: "" }) });
+assert.equal(third.isClosed, true);
+assert.equal(location.search, "?q=three");
+page.listeners.popstate();
+assert.equal(reloads, 0);
+location.search = "?q=one";
+page.listeners.popstate();
+assert.equal(reloads, 1);
+console.log("ok");
