@@ -161,6 +161,42 @@ fn a_chat_model_on_another_machine_gets_no_private_note_and_the_person_is_told()
 }
 
 #[test]
+fn a_private_note_outside_all_sources_is_read_to_no_model_on_another_machine() {
+    let world = world();
+    let diary = format!("---\nprivate: true\n---\n# Falcon diary\n\n{SECRET}\n");
+    world.write("../outside/diary.md", &diary);
+    world.write("../outside/open.md", "# Open\n\nThe owl code is 9.\n");
+    world.write("../outside/link.txt", "");
+    let outside = world.root().join("outside");
+    std::fs::remove_file(outside.join("link.txt")).unwrap();
+    std::os::unix::fs::symlink(outside.join("diary.md"), outside.join("link.txt")).unwrap();
+    let config = world.root().join("any.yaml");
+    let text = "security: {allow_any_path: true}\nask: {provider: ollama}\nllm: {model: m, timeout_s: 20}\n";
+    std::fs::write(&config, text).unwrap();
+    for (host, name, gets) in [
+        ("127.0.0.1", "diary.md", true),
+        ("0.0.0.0", "diary.md", false),
+        ("0.0.0.0", "link.txt", false),
+        ("0.0.0.0", "open.md", true),
+    ] {
+        let server = ChatServer::ollama(vec![say("INSUFFICIENT_EVIDENCE")]);
+        let url = server.url().replace("127.0.0.1", host);
+        let file = outside.join(name);
+        let args = ["ask", "What is the code?", "--ollama-base-url", &url];
+        let more = [
+            "--config",
+            config.to_str().unwrap(),
+            "--read",
+            file.to_str().unwrap(),
+        ];
+        let run = world.run(&[&args[..], &more].concat());
+        let prompts: String = server.prompts().iter().map(Value::to_string).collect();
+        let told = prompts.contains("4711") || prompts.contains("owl code");
+        assert_eq!(told, gets, "{host} {name}: {prompts} {}", run.stderr);
+    }
+}
+
+#[test]
 fn tools_give_no_private_note_to_a_chat_model_on_another_machine() {
     let world = world();
     for (host, gets) in [("127.0.0.1", true), ("0.0.0.0", false)] {

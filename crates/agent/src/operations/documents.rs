@@ -4,7 +4,7 @@ use globset::GlobBuilder;
 
 use super::address;
 use crate::config::Config;
-use local_agent_files::sandbox::{Address, Sandbox, What, read_any};
+use local_agent_files::sandbox::{Address, Sandbox, What};
 use local_agent_index::store::IndexReader;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::{ChunkKey, RelPath, Sha256, SkipReason};
@@ -251,7 +251,7 @@ fn document(config: &Config, sandbox: &Sandbox, address: &str) -> Result<Documen
     let (shown, bytes) = match resolved {
         Err(_) if config.security.allow_any_path && std::path::Path::new(path).is_absolute() => (
             path.to_owned(),
-            read_any(std::path::Path::new(path), sandbox.policy())?.bytes,
+            sandbox.read_any(std::path::Path::new(path))?.bytes,
         ),
         _ => return named(config, sandbox, path, from, count),
     };

@@ -9,6 +9,7 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
+use super::named::read_any;
 use super::policy::tests::security;
 use super::*;
 use crate::sandbox::{FollowLinks, HardLinks, Security};

@@ -38,7 +38,6 @@ use local_agent_text::types::{FileStamp, RelPath, SkipReason, SourceName};
 pub use confine::{Confinement, Places, confine, confinement_offered, run_confined};
 pub use list::{Folder, Listed};
 pub use local_agent_extract::readable;
-pub use named::read_any;
 pub use policy::{FollowLinks, HardLinks, Policy, Security};
 pub use private::PrivateNotes;
 pub use refusal::Why;

@@ -5,16 +5,18 @@
 //! sandbox.
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
 
+use super::named::read_any;
 use super::refusal::{Refusal, Why};
 use super::request::Candidate;
 use super::walk::{Entry, What};
 use super::{Address, FileBytes, Sandbox, Security};
 use local_agent_text::documents;
-use local_agent_text::error::ErrorCode;
+use local_agent_text::error::{ErrorCode, Result};
 use local_agent_text::types::{FileStamp, RelPath, SourceName};
 
 /// The rules for recognising private notes, and a cache of the result for each file while its stamp
@@ -94,8 +96,35 @@ impl Sandbox {
         }
     }
 
+    /// Reads a file that a person named with its absolute path, in any folder. Only with
+    /// `security.allow_any_path`; every other rule holds as for files in the roots.
+    ///
+    /// # Errors
+    /// `PATH_DENIED` (also when `allow_any_path` is off), `FILE_NOT_FOUND` (also for a private note,
+    /// if these are withheld), `PATH_IS_DIRECTORY`, `FILE_TOO_LARGE`, `FILE_READ_ERROR`.
+    pub fn read_any(&self, path: &Path) -> Result<FileBytes> {
+        let file = read_any(path, self.policy())?;
+        let Some(notes) = &self.private else {
+            return Ok(file);
+        };
+        let real = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        // Without a name, nobody can say which kind of document it is.
+        let is_private = [path, &real]
+            .iter()
+            .any(|name| address_of(name).is_none_or(|at| notes.is_private(&at, &file)));
+        if is_private {
+            let refusal = Refusal::Unseen(Why::Private);
+            return Err(refusal.into_failure(&path.to_string_lossy()));
+        }
+        Ok(file)
+    }
+
     /// Rejects a private note that was just read.
-    pub(super) fn keep_private(&self, at: &Address, file: FileBytes) -> Result<FileBytes, Refusal> {
+    pub(super) fn keep_private(
+        &self,
+        at: &Address,
+        file: FileBytes,
+    ) -> std::result::Result<FileBytes, Refusal> {
         match &self.private {
             Some(notes) if notes.is_private(at, &file) => Err(Refusal::Unseen(Why::Private)),
             _ => Ok(file),
@@ -136,4 +165,13 @@ impl Sandbox {
             Err(failure) => failure.code == ErrorCode::FileTooLarge,
         }
     }
+}
+
+/// The address of a file outside all roots.
+fn address_of(path: &Path) -> Option<Address> {
+    let text = path.to_str()?.replace('\\', "/");
+    Some(Address {
+        source: SourceName::new("file").ok()?,
+        path: RelPath::new(text.trim_start_matches('/')).ok()?,
+    })
 }

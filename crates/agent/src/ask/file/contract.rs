@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use local_agent_files::sandbox::{Address, Sandbox, read_any};
+use local_agent_files::sandbox::{Address, Sandbox};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::evidence::Excerpt;
 use local_agent_text::types::{
@@ -130,7 +130,7 @@ fn open(sandbox: &Sandbox, request: &str) -> Result<Text> {
     let any = std::path::Path::new(request);
     let (at, bytes) = match sandbox.resolve(request) {
         Err(_) if sandbox.policy().allows_any_path() && any.is_absolute() => {
-            let bytes = read_any(any, sandbox.policy())?.bytes;
+            let bytes = sandbox.read_any(any)?.bytes;
             let path = request.trim_start_matches(['/', '\\']).replace('\\', "/");
             let source = SourceName::new("file").map_err(|_| not_citable(request))?;
             (
