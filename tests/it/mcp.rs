@@ -1996,6 +1996,7 @@ fn operations_are_offered_as_configured_and_every_call_is_in_the_ledger() {
             .replace("[search, status]", "[find]"),
     )
     .unwrap();
+    world.ok(&["config", "trust"]);
     let output = world
         .command()
         .arg("mcp")

@@ -197,6 +197,29 @@ fn a_private_note_outside_all_sources_is_read_to_no_model_on_another_machine() {
 }
 
 #[test]
+fn a_configuration_that_came_with_a_folder_opens_no_private_note() {
+    let world = world();
+    let file = world.vault().join("local-agent.yaml");
+    let own = std::fs::read_to_string(&file).unwrap();
+    for (more, says) in [
+        ("mcp: {private_notes: true}\n", "`mcp.private_notes` is on"),
+        (
+            "mcp: {tools: [grep, read_text_file]}\n",
+            "`mcp.tools` adds `read_text_file`",
+        ),
+    ] {
+        std::fs::write(&file, format!("{own}{more}")).unwrap();
+        let run = world.run(&["mcp"]);
+        assert_eq!(run.code, 1, "{}", run.stderr);
+        assert!(
+            run.stderr.contains("CONFIG_UNTRUSTED") && run.stderr.contains(says),
+            "{}",
+            run.stderr
+        );
+    }
+}
+
+#[test]
 fn tools_give_no_private_note_to_a_chat_model_on_another_machine() {
     let world = world();
     for (host, gets) in [("127.0.0.1", true), ("0.0.0.0", false)] {

@@ -10,6 +10,7 @@ use serde::Serialize;
 use super::findings::{Findings, Origin};
 use super::keys::Key;
 use super::raw::{self, Node, Value};
+use super::trust::{Fault, JudgedFile};
 use super::typed::{self, Typed, Val};
 use super::values::Values;
 use super::workroot::{config_root, given, ignored_workroot, named_config, workroot};
@@ -18,6 +19,9 @@ use local_agent_text::error::{Failure, Result};
 
 /// The file that marks a workroot.
 pub const WORKROOT_FILE: &str = "local-agent.yaml";
+
+/// The key with the address of the model server.
+const SERVER: &str = "llm.base_url";
 
 /// The lowest layer, compiled in.
 pub(super) const DEFAULT_YAML: &str = include_str!("../../../../configs/default.yaml");
@@ -194,7 +198,16 @@ pub fn load_lenient(inputs: &Inputs) -> Result<Loaded> {
             workroot_file(root, kind, named.as_ref(), files.first(), &mut findings)
         {
             let below = merge(defaults.clone(), &files, Vec::new()).0;
-            check_trust(&mut file, root, &below, inputs, &mut findings);
+            let server = server_in_force(inputs, named.as_ref(), &file, &below);
+            let faults = trust::faults(&JudgedFile {
+                layer: &file.typed,
+                below: &below,
+                folder: root,
+                home,
+                found: kind == LayerKind::Found,
+                is_server_far: server.is_some_and(trust::is_far),
+            });
+            check_trust(&mut file, &faults, inputs, &mut findings);
             ignored_workroot(&file, root, home, &mut findings);
             files.push(file);
         }
@@ -325,17 +338,38 @@ fn workroot_file(
     read(&path, kind, findings)
 }
 
-/// Finds the keys of a workroot's file that reach beyond its folder. Without trust they are left
-/// out and reported.
-fn check_trust(
-    file: &mut Read,
-    root: &Path,
-    below: &Values,
-    inputs: &Inputs,
-    findings: &mut Findings,
-) {
-    let found = file.layer.kind == LayerKind::Found;
-    let faults = trust::faults(&file.typed, below, root, inputs.home.as_deref(), found);
+/// The address of the model server that would be in force with this file.
+fn server_in_force<'a>(
+    inputs: &'a Inputs,
+    named: Option<&'a Read>,
+    file: &'a Read,
+    below: &'a Values,
+) -> Option<&'a str> {
+    let [first, second] = &inputs.env_ollama_urls;
+    let flags = inputs.flags.iter().rev();
+    let flag = flags
+        .filter(|flag| flag.key == SERVER)
+        .find_map(|flag| given(Some(&flag.value)));
+    flag.or_else(|| given(inputs.ollama_url_flag.as_deref()))
+        .or_else(|| given(first.as_deref()))
+        .or_else(|| given(second.as_deref()))
+        .or_else(|| server_of(named?))
+        .or_else(|| server_of(file))
+        .or_else(|| below.opt_text(SERVER))
+}
+
+/// The address of the model server in one file.
+fn server_of(file: &Read) -> Option<&str> {
+    let typed = file.typed.iter().find(|typed| typed.key.path == SERVER);
+    match typed.map(|typed| &typed.val) {
+        Some(Val::Text(url)) => Some(url),
+        _ => None,
+    }
+}
+
+/// Leaves out the keys of a workroot's file that are at fault, and reports them, unless the file is
+/// trusted.
+fn check_trust(file: &mut Read, faults: &[Fault], inputs: &Inputs, findings: &mut Findings) {
     file.layer.needs_trust = !faults.is_empty();
     if let Some(store) = &inputs.trust_file {
         match trust::holds(store, &file.layer.path, &file.bytes) {
@@ -348,7 +382,7 @@ fn check_trust(
     if file.layer.needs_trust && !file.layer.trusted {
         findings
             .problems
-            .push(trust::untrusted(&file.layer.path, &faults));
+            .push(trust::untrusted(&file.layer.path, faults));
         file.typed
             .retain(|t| !faults.iter().any(|f| f.key == t.key.path));
     }
@@ -366,7 +400,7 @@ fn overlays(inputs: &Inputs, findings: &mut Findings) -> Result<Vec<Typed>> {
     let mut out = Vec::new();
     for (origin, text) in urls {
         if let Some(text) = given(text.as_deref()) {
-            let key = Key::find("llm.base_url")
+            let key = Key::find(SERVER)
                 .ok_or_else(|| Failure::internal("there is no key `llm.base_url`"))?;
             out.push(Typed {
                 key,

@@ -38,6 +38,7 @@ mod table;
 mod trust;
 mod typed;
 mod unknown_source;
+mod untrusted;
 mod validate;
 mod values;
 mod workroot;

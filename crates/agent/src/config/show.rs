@@ -125,7 +125,9 @@ pub fn reference_markdown() -> String {
          Relative paths join the security root: the workroot, else the configuration file's folder, else the current\n\
          folder. An unknown key or a value of the wrong type is an error that names the line.\n\n\
          A `local-agent.yaml` that was found by walking up from the current folder may not reach outside its folder,\n\
-         loosen `security`, or name a server on another machine, until `local-agent config trust` has recorded it.\n",
+         loosen `security`, show agents more (`mcp`), or send text to another machine, until `local-agent config trust`\n\
+         has recorded it. It may tune the search, name sources inside its folder, and forbid more than you do. While\n\
+         `llm.base_url` is another machine, it may choose no model and no provider but yours.\n",
     );
     for (section, doc) in SECTIONS {
         let title = if section.is_empty() {

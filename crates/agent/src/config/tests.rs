@@ -989,10 +989,139 @@ mod trusting {
     }
 
     #[test]
+    fn a_found_file_may_not_show_private_notes_or_offer_agents_more() {
+        needs_trust("mcp: {private_notes: true}\n", "`mcp.private_notes` is on");
+        needs_trust(
+            "mcp: {tools: [grep, read_text_file]}\n",
+            "`mcp.tools` adds `read_text_file`",
+        );
+        needs_trust(
+            "mcp: {operations: [search, invented]}\n",
+            "`mcp.operations` adds `invented`",
+        );
+        needs_trust(
+            "security: {private_tags: [none]}\n",
+            "`security.private_tags` lacks `private`",
+        );
+        needs_trust(
+            "security: {max_file_bytes: 100000000000}\n",
+            "`security.max_file_bytes` is raised",
+        );
+        needs_trust(
+            "llm: {model: \"big:120b-cloud\"}\n",
+            "`llm.model` sends text to another machine",
+        );
+        let world = TestConfiguration::new();
+        world.write(
+            "w/local-agent.yaml",
+            "mcp: {private_notes: false, tools: [grep], operations: [search]}\n\
+             security: {private_tags: [diary, PRIVATE], max_file_bytes: 1000}\n",
+        );
+        assert!(load(&world.inputs()).is_ok(), "less is never refused");
+    }
+
+    /// The keys that decide whether a server gets text, and which.
+    #[test]
+    fn a_found_file_may_not_send_text_to_the_users_server_on_another_machine() {
+        let texts = [
+            "ask: {provider: ollama}\n",
+            "ask: {provider: auto}\n",
+            "llm: {model: m}\n",
+            "llm: {model_fast: m}\n",
+            "llm: {model_big: m}\n",
+            "model: m\n",
+            "embed: {provider: openai, model: m}\n",
+            "verify: {judge: {model: m}}\n",
+            "verify: {judge: {provider: openai}}\n",
+        ];
+        let far = "http://far.example:11434";
+        for text in texts {
+            let world = TestConfiguration::new();
+            let own = format!("llm: {{base_url: \"{far}\"}}\nask: {{provider: extractive}}\n");
+            world.write("home/.config/local-agent/config.yaml", &own);
+            world.write("w/local-agent.yaml", text);
+            let failure = load(&world.inputs()).unwrap_err();
+            assert_eq!(failure.code, ErrorCode::ConfigUntrusted, "{text}");
+            assert!(
+                failure.message.contains("sends text to another machine"),
+                "{text}: {failure}"
+            );
+        }
+        let near = "llm: {base_url: \"http://127.0.0.1:9\", model: m}\n";
+        let world = TestConfiguration::new();
+        world.write("w/local-agent.yaml", near);
+        assert!(load(&world.inputs()).is_ok());
+        let by_variable = Inputs {
+            env_ollama_urls: [None, Some(far.to_owned())],
+            ..world.inputs()
+        };
+        let by_flag = Inputs {
+            ollama_url_flag: Some(far.to_owned()),
+            ..world.inputs()
+        };
+        let file = world.write("cfg/far.yaml", &format!("llm: {{base_url: \"{far}\"}}\n"));
+        let by_file = Inputs {
+            config_flag: Some(file),
+            ..world.inputs()
+        };
+        for inputs in [by_variable, by_flag, by_file] {
+            assert_eq!(
+                load(&inputs).unwrap_err().code,
+                ErrorCode::ConfigUntrusted,
+                "the address in force counts, not the one of the file: {inputs:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_found_file_may_repeat_what_the_user_chose_and_choose_no_server() {
+        let world = TestConfiguration::new();
+        world.write(
+            "home/.config/local-agent/config.yaml",
+            "llm: {base_url: \"http://far.example\", model: m}\nask: {provider: ollama}\n",
+        );
+        for text in [
+            "llm: {model: m}\nask: {provider: ollama}\n",
+            "ask: {provider: extractive}\nembed: {provider: candle, model: multilingual-e5-small}\n",
+        ] {
+            world.write("w/local-agent.yaml", text);
+            assert!(load(&world.inputs()).is_ok(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_found_file_says_nothing_about_the_users_own_sources() {
+        let world = TestConfiguration::new();
+        let own = "security: {roots_must_be_within_security_root: false}\n\
+                   sources: [{name: mine, root: /}]\nstate_dir: ~/state\n";
+        for (text, says) in [
+            ("contexts: [\"mine: all false\"]\n", "`contexts` adds"),
+            ("security: {allowed_exts: [.csv]}\n", "adds `.csv`"),
+        ] {
+            std::fs::create_dir_all(world.path("home/.config/local-agent")).unwrap();
+            let user = world.path("home/.config/local-agent/config.yaml");
+            let _ = std::fs::remove_file(&user);
+            world.write("w/local-agent.yaml", text);
+            assert!(load(&world.inputs()).is_ok(), "there are no other sources");
+            std::fs::write(&user, own).unwrap();
+            let failure = load(&world.inputs()).unwrap_err();
+            assert!(
+                failure.code == ErrorCode::ConfigUntrusted && failure.message.contains(says),
+                "{failure}"
+            );
+            let with_sources = format!("{text}sources: [{{name: notes, root: notes}}]\n");
+            world.write("w/local-agent.yaml", &with_sources);
+            let loaded = load_lenient(&world.inputs()).unwrap();
+            assert!(!loaded.layers.last().unwrap().needs_trust, "{text}");
+        }
+    }
+
+    #[test]
     fn a_found_file_may_not_take_back_what_the_user_tightened() {
         let world = TestConfiguration::new();
         let user = "security: {deny_names: [\"*.secret\"], allowed_exts: [.md]}\nask: {strict: true}\n\
-                    tools: {delete: deny, grep: ask, max_writes: 3}\n";
+                    tools: {delete: deny, grep: ask, max_writes: 3}\nmemory: {enabled: false}\n\
+                    runs: {log_evidence_excerpts: false, max_excerpt_chars: 9}\n";
         world.write("home/.config/local-agent/config.yaml", user);
         for (text, says) in [
             ("security: {deny_names: [.env]}\n", "lacks `*.secret`"),
@@ -1001,6 +1130,16 @@ mod trusting {
             ("tools: {delete: ask}\n", "`tools.delete` is `ask`"),
             ("tools: {grep: allow}\n", "`tools.grep` is `allow`"),
             ("tools: {max_writes: 4}\n", "`tools.max_writes` is raised"),
+            ("tools: {max_turns: 32}\n", "`tools.max_turns` is raised"),
+            ("memory: {enabled: true}\n", "`memory.enabled` is on"),
+            (
+                "runs: {log_evidence_excerpts: true}\n",
+                "`runs.log_evidence_excerpts` is on",
+            ),
+            (
+                "runs: {max_excerpt_chars: 240}\n",
+                "`runs.max_excerpt_chars` is raised",
+            ),
         ] {
             world.write("w/local-agent.yaml", text);
             let failure = load(&world.inputs()).unwrap_err();

@@ -2,8 +2,9 @@
 //! an untrusted file must not make.
 //!
 //! A file that came with somebody else's folder is data. It may name sources below itself and tune
-//! the search. It must not open anything outside its folder, loosen the sandbox, or send text to
-//! another machine. Trust applies to the exact bytes: after every edit the user must give it again.
+//! the search. It must not open anything outside its folder, loosen the sandbox, show private notes
+//! to agents, or send text to another machine. `untrusted` lists all keys that it may set. Trust
+//! applies to the exact bytes: after every edit the user must give it again.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -12,11 +13,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::findings::Origin;
-use super::keys::Kind;
+use super::places;
 use super::raw;
 use super::typed::{Item, Typed, Val};
+use super::untrusted::{self, Leave};
 use super::values::Values;
-use super::{keys, places};
 use local_agent_files::state::quoted;
 use local_agent_net::ServerUrl;
 use local_agent_text::error::{ErrorCode, Failure, Result};
@@ -150,131 +151,199 @@ pub(super) struct Fault {
     pub what: String,
 }
 
+/// The keys that name folders whose files may be read.
+const SOURCES: &str = "sources";
+const ROOTS: &str = "security.allowed_roots";
+
+/// A file that was found in a workroot, and what it is judged by.
+pub(super) struct JudgedFile<'a> {
+    /// The keys of the file.
+    pub layer: &'a [Typed],
+    /// The values without this file: the defaults and the user's own.
+    pub below: &'a Values,
+    /// The folder of the file.
+    pub folder: &'a Path,
+    /// The meaning of `~`.
+    pub home: Option<&'a Path>,
+    /// Whether the file was found by walking up. A file whose folder the operator named may reach
+    /// further, but must not disable the two outermost restrictions.
+    pub found: bool,
+    /// Whether the model server in force, with this file, is on another machine.
+    pub is_server_far: bool,
+}
+
 /// The requests of an untrusted file that go beyond its own folder, and beyond the layers below it.
-/// With `found`, the file was found by walking up. A file whose folder the operator named may reach
-/// further, but must not disable the two outermost restrictions.
-pub(super) fn faults(
-    layer: &[Typed],
-    below: &Values,
-    folder: &Path,
-    home: Option<&Path>,
-    found: bool,
-) -> Vec<Fault> {
+pub(super) fn faults(file: &JudgedFile<'_>) -> Vec<Fault> {
     let mut out = Vec::new();
-    for typed in layer {
+    for typed in file.layer {
         let line = if let Origin::File { line, .. } = typed.origin {
             line
         } else {
             0
         };
-        let mut fault = |line: u32, what: String| {
-            out.push(Fault {
-                key: typed.key.path,
-                line,
-                what,
-            });
-        };
-        match (typed.key.path, &typed.val) {
+        let key = typed.key.path;
+        let whats = match (key, &typed.val) {
             ("security.roots_must_be_within_security_root", Val::Bool(false))
             | ("security.allow_any_path", Val::Bool(true)) => {
-                fault(line, format!("sets `{}`", typed.key.path));
+                vec![(line, format!("sets `{key}`"))]
             }
-            _ if found => {
-                for (line, what) in reaches_out(typed, line, below, folder, home) {
-                    fault(line, what);
-                }
-            }
-            _ => {}
-        }
+            _ if file.found => file.reaches_out(typed, line),
+            _ => Vec::new(),
+        };
+        out.extend(
+            whats
+                .into_iter()
+                .map(|(line, what)| Fault { key, line, what }),
+        );
     }
     out
 }
 
-/// All ways in which one key reaches outside `folder`, with its line.
-fn reaches_out(
-    typed: &Typed,
-    line: u32,
-    below: &Values,
-    folder: &Path,
-    home: Option<&Path>,
-) -> Vec<(u32, String)> {
-    let key = typed.key.path;
-    match (key, &typed.val) {
-        // The location of the workroot is decided before this file is read.
-        ("workroot", _) => Vec::new(),
-        (_, Val::Text(text))
-            if typed.key.kind.is_place(text) && leads_outside(folder, home, text) =>
-        {
-            vec![(line, format!("`{key}` is outside its folder"))]
+impl JudgedFile<'_> {
+    /// All ways in which one key opens more than an untrusted file may, each with its line.
+    fn reaches_out(&self, typed: &Typed, line: u32) -> Vec<(u32, String)> {
+        let key = typed.key.path;
+        let Some(leave) = untrusted::leave(key) else {
+            return vec![(line, format!("sets `{key}`"))];
+        };
+        if leave == Leave::Inside {
+            return self.places_outside(typed, line);
         }
-        (_, Val::List(items)) if typed.key.kind == Kind::Paths => items
-            .iter()
-            .filter(|item| leads_outside(folder, home, &item.text))
-            .map(|item| {
-                (
-                    item.line,
-                    format!("an entry of `{key}` is outside its folder"),
-                )
-            })
-            .collect(),
-        (_, Val::Sources(sources)) => sources
-            .iter()
-            .filter(|source| leads_outside(folder, home, &source.root.text))
-            .map(source_outside)
-            .collect(),
-        ("llm.base_url", Val::Text(url))
-            if ServerUrl::parse(url).is_ok_and(|url| !url.is_loopback()) =>
-        {
-            vec![(line, "`llm.base_url` is another machine".to_owned())]
+        let what = match &typed.val {
+            Val::Bool(on) => self.switch(key, *on, leave),
+            Val::Int(number) => self.number(key, *number, leave),
+            Val::Text(word) => self.word(key, word, leave),
+            Val::List(items) => self.entries(key, items, leave),
+            Val::Float(_) | Val::Sources(_) if leave == Leave::Any => None,
+            Val::Float(_) | Val::Sources(_) => Some(format!("sets `{key}`")),
+        };
+        what.map(|what| (line, what)).into_iter().collect()
+    }
+
+    /// The places of a key that are outside the folder.
+    fn places_outside(&self, typed: &Typed, line: u32) -> Vec<(u32, String)> {
+        let key = typed.key.path;
+        match &typed.val {
+            Val::Text(text) if typed.key.kind.is_place(text) && self.is_outside(text) => {
+                vec![(line, format!("`{key}` is outside its folder"))]
+            }
+            Val::List(items) => items
+                .iter()
+                .filter(|item| self.is_outside(&item.text))
+                .map(|item| {
+                    let what = format!("an entry of `{key}` is outside its folder");
+                    (item.line, what)
+                })
+                .collect(),
+            Val::Sources(sources) => sources
+                .iter()
+                .filter(|source| self.is_outside(&source.root.text))
+                .map(source_outside)
+                .collect(),
+            _ => Vec::new(),
         }
-        (_, Val::Text(word)) if typed.key.kind == keys::RULES => {
-            let looser = below
-                .text(key)
-                .is_ok_and(|before| strictness_of(word) < strictness_of(before));
-            Vec::from_iter(looser.then(|| (line, format!("`{key}` is `{word}`"))))
+    }
+
+    /// What is wrong with a switch.
+    fn switch(&self, key: &str, on: bool, leave: Leave) -> Option<String> {
+        let is_as_below = self.below.bool(key).is_ok_and(|below| below == on);
+        let may = match leave {
+            Leave::Any => true,
+            Leave::Switch(safe) => on == safe || is_as_below,
+            Leave::SwitchUnlessTyped(safe) => on == safe || is_as_below || !self.is_typed(key),
+            _ => false,
+        };
+        let state = if on { "on" } else { "off" };
+        (!may).then(|| format!("`{key}` is {state}"))
+    }
+
+    /// What is wrong with a number.
+    fn number(&self, key: &str, number: i64, leave: Leave) -> Option<String> {
+        let is_more = !self.below.int(key).is_ok_and(|below: i64| number <= below);
+        let may = match leave {
+            Leave::Any => true,
+            Leave::NotMore => !is_more,
+            Leave::NotMoreUnlessTyped => !is_more || !self.is_typed(key),
+            _ => false,
+        };
+        (!may).then(|| format!("`{key}` is raised"))
+    }
+
+    /// What is wrong with a word.
+    fn word(&self, key: &str, word: &str, leave: Leave) -> Option<String> {
+        let below = self.below.opt_text(key);
+        let is_as_below = below == Some(word);
+        let may = match leave {
+            Leave::Any => true,
+            Leave::Word(safe) => word == safe || is_as_below,
+            Leave::Stricter => {
+                below.is_some_and(|before| strictness_of(word) >= strictness_of(before))
+            }
+            Leave::ThisMachine => {
+                let is_far = is_far(word);
+                return is_far.then(|| format!("`{key}` is another machine"));
+            }
+            Leave::NearModel => is_as_below || !is_run_elsewhere(word),
+            Leave::NearServer(safe) => {
+                let is_near = !self.is_server_far && !is_run_elsewhere(word);
+                if is_near || safe == Some(word) || is_as_below {
+                    return None;
+                }
+                return Some(format!("`{key}` sends text to another machine"));
+            }
+            _ => false,
+        };
+        (!may).then(|| format!("`{key}` is `{}`", raw::shown(word)))
+    }
+
+    /// What is wrong with a list.
+    fn entries(&self, key: &str, items: &[Item], leave: Leave) -> Option<String> {
+        let below = self.below.list(key);
+        if leave == Leave::More {
+            let missing = absent(below, items);
+            return (!missing.is_empty()).then(|| format!("`{key}` lacks {missing}"));
         }
-        ("tools.max_writes", Val::Int(most))
-            if below.int(key).is_ok_and(|before: i64| *most > before) =>
-        {
-            vec![(line, format!("`{key}` is raised"))]
-        }
-        ("security.deny_names", Val::List(items)) => {
-            let missing = absent(below.list(key), items);
-            let lacks = !missing.is_empty();
-            Vec::from_iter(lacks.then(|| (line, format!("`{key}` lacks {missing}"))))
-        }
-        // A default is the program's choice; a value that the user typed is the user's choice.
-        ("security.allowed_exts", Val::List(items)) if below.origin(key) != Origin::Default => {
-            let added = absent(items, below.list(key));
-            let adds = !added.is_empty();
-            Vec::from_iter(adds.then(|| (line, format!("`{key}` adds {added}"))))
-        }
-        (_, Val::Bool(false)) if protects(key, below) => {
-            vec![(line, format!("`{key}` is off"))]
-        }
-        (_, Val::Text(word)) if follows_links(key, word) => {
-            vec![(line, format!("`{key}` is `{word}`"))]
-        }
-        _ => Vec::new(),
+        let may = match leave {
+            Leave::Any => true,
+            Leave::OwnSources => self.has_only_own(SOURCES),
+            Leave::OwnFilesUnlessTyped => {
+                let only_own = self.has_only_own(SOURCES) && self.has_only_own(ROOTS);
+                only_own && !self.is_typed(key)
+            }
+            _ => false,
+        };
+        let added = absent(items, below);
+        (!may && !added.is_empty()).then(|| format!("`{key}` adds {added}"))
+    }
+
+    /// Whether the user typed a value. A default is the program's choice.
+    fn is_typed(&self, key: &str) -> bool {
+        self.below.origin(key) != Origin::Default
+    }
+
+    /// Whether no folders of the user's own configuration are in force under this key.
+    fn has_only_own(&self, key: &str) -> bool {
+        self.layer.iter().any(|typed| typed.key.path == key) || !self.is_typed(key)
+    }
+
+    /// Whether a place is not below the folder.
+    fn is_outside(&self, text: &str) -> bool {
+        !places::expand(text, self.folder, self.home)
+            .is_ok_and(|path| places::is_inside(&path, self.folder))
     }
 }
 
-/// Whether a switch protects the user while it is on.
-fn protects(key: &str, below: &Values) -> bool {
-    match key {
-        "ask.strict" => below.bool(key).is_ok_and(|strict| strict),
-        "security.deny_hidden_paths" | "security.deny_absolute_paths" | "runs.enabled" => true,
-        _ => false,
-    }
+/// Whether an address is a server on another machine. An address that is none is asked by nobody.
+pub(super) fn is_far(url: &str) -> bool {
+    ServerUrl::parse(url).is_ok_and(|url| !url.is_loopback())
 }
 
-/// Whether a value lets links lead to other files.
-fn follows_links(key: &str, word: &str) -> bool {
-    match key {
-        "security.hard_links" => word != "deny",
-        "security.follow_links" => word != "never",
-        _ => false,
-    }
+/// Whether an Ollama on this machine hands the text for this model to its maker's machines, as its
+/// models with the tag `cloud` or `…-cloud` do.
+fn is_run_elsewhere(model: &str) -> bool {
+    let tag = model.rsplit_once(':').map_or(model, |(_, tag)| tag);
+    let tag = tag.to_ascii_lowercase();
+    tag == "cloud" || tag.ends_with("-cloud")
 }
 
 /// The fault of a source outside the file's folder.
@@ -286,11 +355,6 @@ fn source_outside(source: &super::sources::TypedSource) -> (u32, String) {
 /// The strictness of a rule; a greater number is stricter.
 fn strictness_of(word: &str) -> Option<usize> {
     ["allow", "ask", "deny"].iter().position(|w| *w == word)
-}
-
-/// Whether a place is not below the folder.
-fn leads_outside(folder: &Path, home: Option<&Path>, text: &str) -> bool {
-    !places::expand(text, folder, home).is_ok_and(|path| places::is_inside(&path, folder))
 }
 
 /// The entries of `wanted` that are not in `items`, ignoring case, as text.
