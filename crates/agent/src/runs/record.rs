@@ -487,10 +487,11 @@ fn redact_strings(value: &mut Value) -> u64 {
             count
         }
         Value::Array(items) => items.iter_mut().map(redact_strings).sum(),
-        // A source's name is a short word of the configuration, and must stay unchanged.
+        // A source's name is a short word of the configuration, and must stay unchanged. A claim's
+        // `source` is a sentence of the notes.
         Value::Object(fields) => fields
             .iter_mut()
-            .filter(|(name, _)| *name != "source")
+            .filter(|(name, value)| *name != "source" || !value.is_string())
             .map(|(_, value)| redact_strings(value))
             .sum(),
         _ => 0,
@@ -572,6 +573,37 @@ mod tests {
             },
         );
         assert!(none.items.iter().all(|item| item.excerpt.is_none()));
+    }
+
+    #[test]
+    fn s30_the_quoted_sentence_of_a_rejected_claim_is_redacted_and_a_sources_name_is_not() {
+        let secret = format!("ghp_{}", "a1B2c3".repeat(6));
+        let note = ClaimNote {
+            sentence: format!("The token is {secret}."),
+            verdict: "rejected".to_owned(),
+            codes: vec!["NUMBER".to_owned()],
+            reason: "it differs".to_owned(),
+            source: Some(crate::ask::SourceSentence {
+                label: "E1".to_owned(),
+                address: "notes:a.md".to_owned(),
+                lines: "1".to_owned(),
+                text: format!("The token is {secret}."),
+            }),
+        };
+        let call = RecordedCall {
+            refused_claims: vec![note],
+            ..RecordedCall::default()
+        };
+        let mut value = serde_json::json!({"calls": [call], "items": [{"source": secret}]});
+        let count = redact_strings(&mut value);
+        assert_eq!(count, 2);
+        assert!(!value["calls"].to_string().contains("ghp_"), "{value}");
+        assert_eq!(value["items"][0]["source"], secret.as_str());
+        let back: Vec<RecordedCall> = serde_json::from_value(value["calls"].clone()).unwrap();
+        assert_eq!(
+            back[0].refused_claims[0].source.as_ref().unwrap().lines,
+            "1"
+        );
     }
 
     #[test]
