@@ -18,6 +18,10 @@ use super::unknown_source::unknown_source;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::SourceName;
 
+/// The keys that are changed.
+const SOURCES: &str = "sources";
+const CONTEXTS: &str = "contexts";
+
 /// A source to be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewSource {
@@ -61,20 +65,17 @@ pub fn edit_sources(file: &Path, text: &str, edit: &SourceEdit) -> Result<String
     let wanted = applied(&before.sources, edit)?;
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let changed = match &before.list {
-        None => append(text, &rendered(&wanted)),
-        Some(list) if list.is_block => in_block(&lines, list, edit),
-        Some(list) => replace(&lines, list, &wanted),
+        ListPlace::Absent => Some(append(text, &rendered(&wanted))),
+        ListPlace::Unclear => None,
+        ListPlace::At(list) if list.is_block => Some(in_block(&lines, list, edit)),
+        ListPlace::At(list) => Some(replace(&lines, list, &wanted)),
     };
-    let after = read(file, &changed).ok();
-    if after.is_some_and(|after| after.sources == wanted) {
-        return Ok(changed);
-    }
-    let message = format!(
-        "the sources of {} are written in a way that this command cannot change safely",
-        file.display()
-    );
-    Err(Failure::new(ErrorCode::ConfigError, message)
-        .with_hint("change `sources:` in that file by hand, then run `local-agent config check`"))
+    changed
+        .filter(|changed| {
+            let after = read(file, changed);
+            after.is_ok_and(|after| after.sources == wanted && same_rest(&before, &after, SOURCES))
+        })
+        .ok_or_else(|| unusual_layout(file, SOURCES))
 }
 
 /// The text of a configuration file with `contexts` as its whole list of contexts.
@@ -83,31 +84,61 @@ pub fn edit_sources(file: &Path, text: &str, edit: &SourceEdit) -> Result<String
 /// `CONFIG_ERROR` when the file cannot be read, or its layout cannot be changed without touching
 /// other lines.
 pub fn edit_contexts(file: &Path, text: &str, contexts: &[FolderContext]) -> Result<String> {
-    let name = file.display().to_string();
-    let sources = read(file, text)?.sources;
+    let before = read(file, text)?;
     let block = rendered_contexts(contexts);
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
-    let has_list = raw::parse(&name, text.as_bytes())?
-        .iter()
-        .any(|(key, _)| key == "contexts");
-    let changed = if has_list {
-        let (key, end) = extent(&text.lines().collect::<Vec<_>>(), "contexts");
-        format!("{}{block}{}", lines[..key].concat(), lines[end..].concat())
+    let changed = if before.tree.iter().any(|(key, _)| key == CONTEXTS) {
+        extent(&lines, CONTEXTS)
+            .map(|(key, end)| format!("{}{block}{}", lines[..key].concat(), lines[end..].concat()))
     } else {
-        append(text, &block)
+        Some(append(text, &block))
     };
     let wanted: Vec<String> = contexts.iter().map(ToString::to_string).collect();
-    let is_right = read(file, &changed).is_ok_and(|after| after.sources == sources)
-        && written_contexts(&raw::parse(&name, changed.as_bytes())?) == wanted;
-    if is_right {
-        return Ok(changed);
-    }
+    changed
+        .filter(|changed| {
+            read(file, changed).is_ok_and(|after| {
+                written_contexts(&after.tree) == wanted && same_rest(&before, &after, CONTEXTS)
+            })
+        })
+        .ok_or_else(|| unusual_layout(file, CONTEXTS))
+}
+
+/// The failure for a layout that is not changed because other lines could be lost.
+fn unusual_layout(file: &Path, key: &str) -> Failure {
     let message = format!(
-        "the contexts of {} are written in a way that this command cannot change safely",
+        "the {key} of {} are written in a way that this command cannot change safely",
         file.display()
     );
-    Err(Failure::new(ErrorCode::ConfigError, message)
-        .with_hint("change `contexts:` in that file by hand, then run `local-agent config check`"))
+    let hint = format!("change `{key}:` in that file by hand, then run `local-agent config check`");
+    Failure::new(ErrorCode::ConfigError, message).with_hint(hint)
+}
+
+/// Whether two files say the same under every key but this one.
+fn same_rest(before: &Before, after: &Before, key: &str) -> bool {
+    let rest = |file: &Before| -> Vec<(String, Value)> {
+        let kept = file.tree.iter().filter(|(name, _)| name != key);
+        kept.map(|(name, node)| (name.clone(), without_lines(&node.value)))
+            .collect()
+    };
+    rest(before) == rest(after)
+}
+
+/// The value with all line numbers as 0.
+fn without_lines(value: &Value) -> Value {
+    let node = |node: &Node| Node {
+        line: 0,
+        value: without_lines(&node.value),
+    };
+    match value {
+        Value::Scalar { .. } => value.clone(),
+        Value::List(nodes) => Value::List(nodes.iter().map(node).collect()),
+        Value::Map(entries) => Value::Map(
+            entries
+                .iter()
+                .map(|(key, value)| (key.clone(), node(value)))
+                .collect(),
+        ),
+    }
 }
 
 fn rendered_contexts(contexts: &[FolderContext]) -> String {
@@ -123,7 +154,7 @@ fn rendered_contexts(contexts: &[FolderContext]) -> String {
 }
 
 fn written_contexts(map: &[(String, Node)]) -> Vec<String> {
-    let list = map.iter().find(|(key, _)| key == "contexts");
+    let list = map.iter().find(|(key, _)| key == CONTEXTS);
     let Some(Value::List(nodes)) = list.map(|(_, node)| &node.value) else {
         return Vec::new();
     };
@@ -138,10 +169,21 @@ fn scalar_text(node: &Node) -> String {
     }
 }
 
-/// The `sources` of a file, and their position.
+/// The content of a file, its `sources`, and their position.
 struct Before {
+    tree: Vec<(String, Node)>,
     sources: Vec<NewSource>,
-    list: Option<List>,
+    list: ListPlace,
+}
+
+/// Where the list of sources is.
+enum ListPlace {
+    /// The file has no such key.
+    Absent,
+    /// The file has the key, but not at the start of a line.
+    Unclear,
+    /// On these lines.
+    At(List),
 }
 
 /// The position of the list, in lines from 0.
@@ -157,11 +199,12 @@ struct List {
 }
 
 fn read(file: &Path, text: &str) -> Result<Before> {
-    let map = raw::parse(&file.display().to_string(), text.as_bytes())?;
-    let Some((_, node)) = map.iter().find(|(name, _)| name == "sources") else {
+    let tree = raw::parse(&file.display().to_string(), text.as_bytes())?;
+    let Some((_, node)) = tree.iter().find(|(name, _)| name == SOURCES) else {
         return Ok(Before {
+            tree,
             sources: Vec::new(),
-            list: None,
+            list: ListPlace::Absent,
         });
     };
     let sources = if node.is_unset() {
@@ -170,13 +213,14 @@ fn read(file: &Path, text: &str) -> Result<Before> {
         typed(file, node)?
     };
     Ok(Before {
-        list: Some(list(text, node, sources.len())),
+        list: list(text, node, sources.len()).map_or(ListPlace::Unclear, ListPlace::At),
         sources,
+        tree,
     })
 }
 
 fn typed(file: &Path, node: &Node) -> Result<Vec<NewSource>> {
-    let key = Key::find("sources").ok_or_else(|| Failure::internal("there is no key `sources`"))?;
+    let key = Key::find(SOURCES).ok_or_else(|| Failure::internal("there is no key `sources`"))?;
     let origin = Origin::File {
         path: file.to_owned(),
         line: node.line,
@@ -206,9 +250,9 @@ impl From<TypedSource> for NewSource {
     }
 }
 
-fn list(text: &str, node: &Node, count: usize) -> List {
+fn list(text: &str, node: &Node, count: usize) -> Option<List> {
     let lines: Vec<&str> = text.lines().collect();
-    let (key, end) = extent(&lines, "sources");
+    let (key, end) = extent(&lines, SOURCES)?;
     let entries: Vec<usize> = match &node.value {
         Value::List(nodes) => nodes
             .iter()
@@ -217,12 +261,12 @@ fn list(text: &str, node: &Node, count: usize) -> List {
         _ => Vec::new(),
     };
     let is_block = count > 0 && entries.iter().all(|at| begins_entry(&lines, *at));
-    List {
+    Some(List {
         key,
         end,
         entries,
         is_block,
-    }
+    })
 }
 
 /// Whether the line begins an entry of a list.
@@ -232,19 +276,17 @@ fn begins_entry(lines: &[&str], at: usize) -> bool {
         .is_some_and(|line| line.trim_start().starts_with('-'))
 }
 
-/// The line of a top-level key, and the first line after its value, from 0.
-fn extent(lines: &[&str], name: &str) -> (usize, usize) {
-    let key = lines
-        .iter()
-        .position(|line| is_key_line(name, line))
-        .unwrap_or(0);
+/// The line of a top-level key, and the first line after its value, from 0. `None`: no line begins
+/// with the key.
+fn extent(lines: &[&str], name: &str) -> Option<(usize, usize)> {
+    let key = lines.iter().position(|line| is_key_line(name, line))?;
     let end = lines[key + 1..].iter().position(|line| is_next_key(line));
     let mut end = end.map_or(lines.len(), |at| key + 1 + at);
     // Blank lines and comments above the next key belong to it.
     while end > key + 1 && is_remark(lines[end - 1]) {
         end -= 1;
     }
-    (key, end)
+    Some((key, end))
 }
 
 /// Whether the line begins another key.
@@ -254,7 +296,8 @@ fn is_next_key(line: &str) -> bool {
 
 /// Whether the line begins with the key.
 fn is_key_line(name: &str, line: &str) -> bool {
-    line.strip_prefix(name)
+    line.trim_start_matches('\u{feff}')
+        .strip_prefix(name)
         .is_some_and(|rest| rest.trim_start().starts_with(':'))
 }
 
@@ -526,6 +569,33 @@ mod tests {
             &SourceEdit::Remove(name("a")),
         );
         assert_eq!(last.unwrap(), "sources: []\n");
+    }
+
+    #[test]
+    fn a_layout_whose_other_settings_would_be_lost_is_refused() {
+        for text in [
+            "{\"sources\": [{\"name\": \"a\", \"root\": \"a\"}], \"ask\": {\"top_n\": 3}, \"contexts\": []}\n",
+            "{\n  \"security\": {\"follow_links\": \"never\"},\n  \"sources\": [\n    {\"name\": \"a\", \"root\": \"a\"}\n  ],\n  \"contexts\": []\n}\n",
+            "{ask: {top_n: 3}}\n",
+            "  ask: {top_n: 3}\n  sources:\n    - {name: a, root: a}\n  contexts: []\n",
+            "ask: {top_n: 3}\n\"sources\": [{name: a, root: a}]\n\"contexts\": []\n",
+        ] {
+            let refused = edited(text, &SourceEdit::Add(source("b", "b"))).unwrap_err();
+            assert_eq!(refused.code, ErrorCode::ConfigError, "{text}");
+            assert!(refused.hint.is_some());
+            let one = [FolderContext::new("a", "papers").unwrap()];
+            let contexts = edit_contexts(Path::new("x.yaml"), text, &one);
+            assert_eq!(contexts.unwrap_err().code, ErrorCode::ConfigError, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_byte_order_mark_before_the_key_is_no_hindrance() {
+        let text = "\u{feff}sources: [{name: a, root: .}]\nask: {top_n: 3}\n";
+        let out = edited(text, &SourceEdit::Add(source("b", "b"))).unwrap();
+        let after = read(Path::new("x"), &out).unwrap();
+        assert_eq!(after.sources, [source("a", "."), source("b", "b")]);
+        assert!(out.ends_with("ask: {top_n: 3}\n"), "{out}");
     }
 
     #[test]
