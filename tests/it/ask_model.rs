@@ -462,6 +462,30 @@ fn auto_asks_an_ollama_that_has_the_model_and_says_why_not() {
 }
 
 #[test]
+fn a_model_that_answers_in_place_of_the_one_asked_is_named_to_the_person_and_in_the_record() {
+    let world = zoo();
+    let config = world.root().join("other.yaml");
+    let text = "ask: {provider: openai}\nllm: {model: n, timeout_s: 20}\n";
+    std::fs::write(&config, text).unwrap();
+    let server = ChatServer::openai(vec![say("The zebra eats 14 apples a day [E1].")]);
+    let url = server.url();
+    let args = ["ask", QUESTION, "--ollama-base-url", &url];
+    let run = world.ok(&[&args[..], &["--config", config.to_str().unwrap()]].concat());
+    let host = url.replace("http://", "");
+    let warning =
+        format!("warning: `n` was asked, and the server at {host} says that `m` answered");
+    assert!(run.stderr.contains(&warning), "{}", run.stderr);
+    let record = world.json(&["runs", "show", "last"]);
+    let call = &record["record"]["calls"][0];
+    assert_eq!(
+        (&call["model"], &call["served_model"]),
+        (&json!("n"), &json!("m")),
+        "{record}"
+    );
+    crate::schema::fits(&record["record"]);
+}
+
+#[test]
 fn a_server_below_a_path_is_asked_there_with_or_without_the_version_at_its_end() {
     let world = zoo();
     let config = set_up(&world, "openai");

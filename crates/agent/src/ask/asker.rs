@@ -45,6 +45,7 @@ impl Asker<'_, '_> {
             return Err(failure);
         }
         let call = Call::new(model, messages, start, &outcome);
+        self.trail.notes_answering_model(&call);
         self.trail.timings.push(Timing {
             step: "model",
             took_ms: call.took_ms,

@@ -203,6 +203,25 @@ impl Trail {
         out
     }
 
+    /// Adds a warning about the model to those that the person sees, once.
+    fn warns(&mut self, warning: String) {
+        if let Some(model) = &mut self.model
+            && !model.warnings.contains(&warning)
+        {
+            model.warnings.push(warning);
+        }
+    }
+
+    /// Notes that another model than the one that was asked has answered.
+    pub(super) fn notes_answering_model(&mut self, call: &Call) {
+        if let Some(other) = call.answering_model() {
+            self.warns(format!(
+                "`{}` was asked, and the server at {} says that `{other}` answered",
+                call.model.name, call.model.endpoint
+            ));
+        }
+    }
+
     pub(super) fn sends_to(&mut self, endpoint: &str) {
         if !self.sent_to.iter().any(|e| e == endpoint) {
             self.sent_to.push(endpoint.to_owned());
@@ -215,6 +234,11 @@ pub(super) fn millis(since: Instant) -> u64 {
 }
 
 impl Call {
+    /// The model that answered, if the server names another one than the one that was asked.
+    pub fn answering_model(&self) -> Option<String> {
+        self.reply.as_ref()?.other_model(&self.model.name)
+    }
+
     /// The record of one call of a model.
     pub(super) fn new(
         model: &Model,

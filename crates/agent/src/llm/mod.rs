@@ -161,6 +161,23 @@ pub struct Reply {
 }
 
 impl Reply {
+    /// The model that answered, if the server names another one than `asked`: on one line, at most
+    /// 200 characters. Some servers have one model and ignore the name in a request. A server may
+    /// also name the same model by its file, or add the date of its version.
+    pub fn other_model(&self, asked: &str) -> Option<String> {
+        let served = self.served_model.as_deref()?.trim();
+        if served.is_empty() || is_same_model(asked, served) {
+            return None;
+        }
+        Some(
+            served
+                .chars()
+                .filter(|c| !c.is_control())
+                .take(200)
+                .collect(),
+        )
+    }
+
     /// Whether the model cannot have read the whole prompt of `bytes` bytes: its prompt tokens fill
     /// the window to 95 %, or are fewer than one per six bytes. If the server reports no counts,
     /// the prompt is assumed to be complete.
@@ -227,8 +244,11 @@ impl Chat {
 
     /// Sends `messages` and waits for the whole reply; the text is returned only at the end.
     ///
+    /// A server with an OpenAI-compatible interface may answer with another model than the one that
+    /// was asked: [`Reply::other_model`].
+    ///
     /// Errors: those of `on_progress`; `SERVER_UNREACHABLE`; `SERVER_ERROR` for a reply that breaks
-    /// off, is too long, is invalid, or comes from another model; `MODEL_NOT_FOUND`;
+    /// off, is too long, is invalid, or comes from another model of an Ollama; `MODEL_NOT_FOUND`;
     /// `LLM_CONTEXT_TRUNCATED` when the server says that the prompt is too long.
     pub fn ask(
         &self,
@@ -304,6 +324,30 @@ impl Wait {
             _ => failure,
         }
     }
+}
+
+/// Whether two names mean the same model: without folder, `.gguf` and `:latest`, in any case of
+/// letters, with or without the date of a version (`gpt-4o-2024-08-06`).
+fn is_same_model(asked: &str, served: &str) -> bool {
+    let (asked, served) = (bare_model(asked), bare_model(served));
+    let dated = |long: &str, short: &str| {
+        long.strip_prefix(short)
+            .is_some_and(|rest| rest.starts_with('-') && rest.len() >= 5 && is_date(rest))
+    };
+    asked == served || dated(&served, &asked)
+}
+
+/// The last part of a model's name, in lower case.
+fn bare_model(name: &str) -> String {
+    let name = name.trim().to_lowercase();
+    let name = name.rsplit(['/', '\\']).next().unwrap_or(&name);
+    let name = name.strip_suffix(".gguf").unwrap_or(name);
+    name.strip_suffix(":latest").unwrap_or(name).to_owned()
+}
+
+/// Whether a text has only digits and hyphens.
+fn is_date(text: &str) -> bool {
+    text.chars().all(|c| c.is_ascii_digit() || c == '-')
 }
 
 /// Number of bytes in all messages together.

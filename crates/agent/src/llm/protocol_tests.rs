@@ -361,6 +361,41 @@ fn s41_a_prompt_is_not_carried_to_another_server() {
 }
 
 #[test]
+fn another_model_than_the_one_asked_is_named() {
+    let reply = |served: Option<&str>| Reply {
+        text: String::new(),
+        had_thinking: false,
+        served_model: served.map(str::to_owned),
+        finish: Finish::Stop,
+        prompt_tokens: None,
+        reply_tokens: None,
+        window: None,
+        attempts: 1,
+        calls: Vec::new(),
+    };
+    for (asked, served) in [
+        ("m", None),
+        ("m", Some("m")),
+        ("m", Some("M:latest")),
+        ("qwen3-8b", Some("/models/Qwen3-8B.gguf")),
+        ("Qwen/Qwen3-8B", Some("qwen3-8b")),
+        ("gpt-4o", Some("gpt-4o-2024-08-06")),
+        ("m", Some(" ")),
+    ] {
+        assert_eq!(reply(served).other_model(asked), None, "{asked} {served:?}");
+    }
+    for (asked, served) in [
+        ("m", "n"),
+        ("gpt-4o", "gpt-4o-mini"),
+        ("llama-3", "llama-3-8b"),
+        ("m:7b", "m:1b"),
+    ] {
+        let other = reply(Some(served)).other_model(asked);
+        assert_eq!(other.as_deref(), Some(served), "{asked}");
+    }
+}
+
+#[test]
 fn what_the_server_counts_tells_whether_the_prompt_was_cut() {
     let reply = |tokens, window| Reply {
         text: String::new(),

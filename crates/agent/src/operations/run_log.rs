@@ -155,6 +155,7 @@ fn call(round: &Round) -> RecordedCall {
     RecordedCall {
         provider: call.model.provider.to_owned(),
         model: call.model.name.clone(),
+        served_model: call.answering_model(),
         digest: call.model.digest.clone(),
         endpoint: call.model.endpoint.clone(),
         purpose: purpose.as_str().to_owned(),

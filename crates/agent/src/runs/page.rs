@@ -532,7 +532,7 @@ fn show_call(out: &mut String, n: usize, call: &RecordedCall) {
                 .as_ref()
                 .map_or_else(|| "taken".to_owned(), |codes| format!("refused: {codes}"))
         ),
-        escape(&call.model),
+        escape(&answering_model(call)),
         escape(&call.endpoint),
         call.prompt_bytes,
         call.prompt_sha256
@@ -559,6 +559,14 @@ fn refused_sentences(out: &mut String, notes: &[ClaimNote]) {
             .codes
             .iter()
             .map(|code| format!(" <code>{}</code>", escape(code)))
+/// The model of a call, with the one that answered if that is another.
+fn answering_model(call: &RecordedCall) -> String {
+    match &call.served_model {
+        Some(other) => format!("{} (answered by {other})", call.model),
+        None => call.model.clone(),
+    }
+}
+
             .collect();
         let source = note.source.as_ref().map_or_else(String::new, |source| {
             format!(

@@ -221,6 +221,9 @@ pub struct RecordedCall {
     pub provider: String,
     /// The name of the model as its server lists it.
     pub model: String,
+    /// The model that answered, if the server names another one than `model`; absent: no other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub served_model: Option<String>,
     /// Digest of the model's files, as the server reports it.
     pub digest: Option<String>,
     /// The request's URL without user, password and query.
