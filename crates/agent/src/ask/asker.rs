@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::trail::{Call, Event, Observe, Purpose, Round, Timing, Trail};
-use crate::llm::{Chat, Message, Offer, Reply, Sampling, bytes_of};
+use crate::llm::{Chat, Message, Offer, Reply, Sampling, bytes_to_read};
 use local_agent_index::retrieval::Packed;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
@@ -67,7 +67,7 @@ impl Asker<'_, '_> {
     ) -> Result<(Call, Reply)> {
         let (call, outcome) = self.send(purpose, messages.to_vec(), tools, sampling)?;
         let outcome = outcome.and_then(|reply| {
-            if reply.is_truncated(bytes_of(messages)) {
+            if reply.is_truncated(bytes_to_read(messages)) {
                 Err(not_seen(self.chat))
             } else {
                 Ok(reply)

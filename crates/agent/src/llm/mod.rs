@@ -178,7 +178,7 @@ impl Reply {
         )
     }
 
-    /// Whether the model cannot have read the whole prompt of `bytes` bytes: its prompt tokens fill
+    /// Whether the model cannot have read the whole prompt of [`bytes_to_read`] `bytes`: its prompt tokens fill
     /// the window to 95 %, or are fewer than one per six bytes. If the server reports no counts,
     /// the prompt is assumed to be complete.
     pub fn is_truncated(&self, bytes: usize) -> bool {
@@ -324,6 +324,27 @@ impl Wait {
             _ => failure,
         }
     }
+}
+
+/// Number of bytes of all messages, in which a run of one sign or of spaces counts once: tokenizers
+/// make few tokens of it. The columns of a wide table are mostly such runs.
+pub fn bytes_to_read(messages: &[Message]) -> usize {
+    messages
+        .iter()
+        .map(|m| bytes_without_runs(&m.content))
+        .sum()
+}
+
+fn bytes_without_runs(text: &str) -> usize {
+    let mut last = None;
+    let mut bytes = 0;
+    for c in text.chars() {
+        if c.is_alphanumeric() || last != Some(c) {
+            bytes += c.len_utf8();
+        }
+        last = Some(c);
+    }
+    bytes
 }
 
 /// Whether two names mean the same model: without folder, `.gguf` and `:latest`, in any case of

@@ -360,6 +360,36 @@ fn s41_a_prompt_is_not_carried_to_another_server() {
     assert!(seen.lock().unwrap().is_empty());
 }
 
+/// A tokenizer makes one token of many spaces or hyphens, so such a table has more than six bytes
+/// per token although it was read.
+#[test]
+fn a_wide_table_padded_with_spaces_counts_as_read() {
+    let row = format!("| {:<60} | {:<60} |\n", "Oak", "12 metres");
+    let rule = format!("|{}|{}|\n", "-".repeat(62), "-".repeat(62));
+    let table = format!("{row}{rule}{}", row.repeat(40));
+    let prompt = [Message::new(Role::User, table.clone())];
+    let tokens = 42 * 14;
+    let reply = |tokens| Reply {
+        text: String::new(),
+        had_thinking: false,
+        served_model: None,
+        finish: Finish::Stop,
+        prompt_tokens: Some(tokens),
+        reply_tokens: None,
+        window: None,
+        attempts: 1,
+        calls: Vec::new(),
+    };
+    assert!(reply(tokens).is_truncated(table.len()));
+    assert!(!reply(tokens).is_truncated(bytes_to_read(&prompt)));
+    assert!(reply(tokens / 8).is_truncated(bytes_to_read(&prompt)));
+    let words = "The oak grows. Aa 1100 läääuft.";
+    assert_eq!(
+        bytes_to_read(&[Message::new(Role::User, words)]),
+        words.len()
+    );
+}
+
 #[test]
 fn another_model_than_the_one_asked_is_named() {
     let reply = |served: Option<&str>| Reply {
