@@ -4,12 +4,11 @@
 //! read as the name in a link: the end of its path, its title or one of its aliases. A heading
 //! comes after `#`, a block after `#^`.
 
-use std::collections::BTreeSet;
 use std::ops::Range;
 
+use super::anchors;
 use crate::config::Config;
 use crate::tools::link_target::{bare, means};
-use crate::tools::notes;
 use local_agent_files::sandbox::{Address, Sandbox, What};
 use local_agent_index::store::IndexReader;
 use local_agent_text::error::{ErrorCode, Failure, Result};
@@ -80,18 +79,12 @@ pub fn find(
 /// `SYMBOL_NOT_FOUND` with the nearest headings, or the existing blocks.
 pub fn place(text: &str, anchor: &NoteAnchor, at: &Address) -> Result<Range<usize>> {
     match anchor {
-        NoteAnchor::Heading(title) => heading(text, title, at),
-        NoteAnchor::Block(name) => block(text, name).ok_or_else(|| {
-            let names = block_names(text);
-            let have = if names.is_empty() {
-                "it has no block with a name".to_owned()
-            } else {
-                format!("its blocks are: {}", joined(names.iter().take(NEAREST)))
-            };
-            let message = format!("{at} has no block `^{name}`; {have}");
-            Failure::new(ErrorCode::SymbolNotFound, message)
-                .with_hint(format!("local-agent get '{at}'"))
-        }),
+        NoteAnchor::Heading(title) => {
+            anchors::section(text, title).ok_or_else(|| no_heading(text, title, at))
+        }
+        NoteAnchor::Block(name) => {
+            anchors::block(text, name).ok_or_else(|| no_block(text, name, at))
+        }
     }
 }
 
@@ -298,20 +291,9 @@ fn joined<T: AsRef<str>>(names: impl Iterator<Item = T>) -> String {
     quoted.join(", ")
 }
 
-fn heading(text: &str, title: &str, at: &Address) -> Result<Range<usize>> {
-    let document = notes::parse(text);
-    let found = document
-        .headings
-        .iter()
-        .position(|one| fold(&one.title) == fold(title));
-    if let Some(range) = found.and_then(|n| notes::section(&document, n, text)) {
-        return Ok(range);
-    }
-    let titles: Vec<String> = document
-        .headings
-        .iter()
-        .map(|one| one.title.clone())
-        .collect();
+/// The failure for a heading that the note does not have.
+fn no_heading(text: &str, title: &str, at: &Address) -> Failure {
+    let titles = anchors::titles(text);
     let none = Vec::new();
     let near = nearest(
         title,
@@ -329,70 +311,19 @@ fn heading(text: &str, title: &str, at: &Address) -> Result<Range<usize>> {
     } else {
         format!("{at} has no heading `{title}`; it has {have}")
     };
-    Err(Failure::new(ErrorCode::SymbolNotFound, message)
-        .with_hint(format!("local-agent get '{at}'")))
+    Failure::new(ErrorCode::SymbolNotFound, message).with_hint(format!("local-agent get '{at}'"))
 }
 
-/// A heading as links compare it: in lower case, with single spaces, without emphasis.
-fn fold(title: &str) -> String {
-    let plain: String = title
-        .chars()
-        .filter(|c| !matches!(c, '*' | '_' | '`'))
-        .collect();
-    let words: Vec<String> = plain.split_whitespace().map(str::to_lowercase).collect();
-    words.join(" ")
-}
-
-/// The names of all blocks, in order.
-fn block_names(text: &str) -> BTreeSet<&str> {
-    text.lines().filter_map(block_name).collect()
-}
-
-/// The name of the block that this line ends.
-fn block_name(line: &str) -> Option<&str> {
-    let (before, name) = line.trim_end().rsplit_once('^')?;
-    let fits = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
-    let apart = before.is_empty() || before.ends_with(char::is_whitespace);
-    (fits && apart).then_some(name)
-}
-
-/// The bytes of the block that ends in `^name`: for a list item, its own line; otherwise everything
-/// up to the blank line before it. A name on a separate line belongs to the block above.
-fn block(text: &str, name: &str) -> Option<Range<usize>> {
-    let mut lines = Vec::new();
-    let mut start = 0;
-    for line in text.split_inclusive('\n') {
-        lines.push((start, line));
-        start += line.len();
-    }
-    let last = lines
-        .iter()
-        .position(|(_, line)| block_name(line).is_some_and(|own| own.eq_ignore_ascii_case(name)))?;
-    let alone = lines[last].1.trim_start().starts_with('^');
-    let mut first = last;
-    if alone {
-        while first > 0 && (first == last || is_blank(lines[first].1)) {
-            first -= 1;
-        }
-    }
-    while !is_item(lines[first].1) && first > 0 && !is_blank(lines[first - 1].1) {
-        first -= 1;
-    }
-    let end = lines[last].0 + lines[last].1.len();
-    Some(lines[first].0..end)
-}
-
-fn is_blank(line: &str) -> bool {
-    line.trim().is_empty()
-}
-
-/// Whether a line begins an item of a list.
-fn is_item(line: &str) -> bool {
-    let line = line.trim_start();
-    let digits = line.trim_start_matches(|c: char| c.is_ascii_digit());
-    let numbered = digits.len() < line.len() && digits.starts_with([')', '.']);
-    let bullet = ["- ", "* ", "+ "].iter().any(|mark| line.starts_with(mark));
-    bullet || (numbered && digits.get(1..).is_some_and(|rest| rest.starts_with(' ')))
+/// The failure for a block that the note does not have.
+fn no_block(text: &str, name: &str, at: &Address) -> Failure {
+    let names = anchors::block_names(text);
+    let have = if names.is_empty() {
+        "it has no block with a name".to_owned()
+    } else {
+        format!("its blocks are: {}", joined(names.iter().take(NEAREST)))
+    };
+    let message = format!("{at} has no block `^{name}`; {have}");
+    Failure::new(ErrorCode::SymbolNotFound, message).with_hint(format!("local-agent get '{at}'"))
 }
 
 #[cfg(test)]
@@ -413,23 +344,6 @@ mod tests {
             ("Note", Some(NoteAnchor::Block("sum-1".to_owned())))
         );
         assert_eq!(split_anchor("Note#"), ("Note", None));
-    }
-
-    #[test]
-    fn a_block_is_its_paragraph_its_item_or_what_stands_above() {
-        let text = "# T\n\nOne\ntwo ^para\n\n- a\n- b ^item\n\n| x |\n| - |\n\n^table\n2^10\n";
-        let cut = |name: &str| block(text, name).map(|range| &text[range]);
-        assert_eq!(cut("para"), Some("One\ntwo ^para\n"));
-        assert_eq!(cut("ITEM"), Some("- b ^item\n"));
-        assert_eq!(cut("table"), Some("| x |\n| - |\n\n^table\n"));
-        assert_eq!(cut("10"), None);
-        assert_eq!(block_names(text).len(), 3);
-    }
-
-    #[test]
-    fn headings_are_compared_without_case_and_emphasis() {
-        assert_eq!(fold("The  *Big*   One"), fold("the big one"));
-        assert_ne!(fold("One"), fold("Ones"));
     }
 
     #[test]

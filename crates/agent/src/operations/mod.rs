@@ -15,6 +15,7 @@
 //! | `recency` | the day of a note, and ranking by it |
 //! | `conflicts` | notes that give different values for the same thing |
 //! | `address` | a name for a note → a file and a position in it |
+//! | `anchors` | the sections and blocks of a note by the names that links use |
 //! | `privacy` | who may see private notes |
 //! | `memories` | memories for clients that may not see private notes |
 //! | `freshness` | checks whether index and projections match the files |
@@ -23,6 +24,7 @@
 //! | `jobs` | `index` and `embed` |
 
 pub mod address;
+mod anchors;
 pub mod ask;
 pub mod conflicts;
 pub mod corrections;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use super::super::anchors::{block, section};
 use super::Unresolved;
-use super::sections::{block, section};
 use local_agent_files::sandbox::{Address, Sandbox};
 use local_agent_text::error::{ErrorCode, Failure};
 use local_agent_text::evidence::{Excerpt, Segment, UnresolvedProblem};

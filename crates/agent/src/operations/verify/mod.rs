@@ -8,7 +8,6 @@
 //! | --- | --- |
 //! | `parts` | an answer as segments, and where each of them is in the answer |
 //! | `cited_files` | finds and reads the cited files |
-//! | `sections` | sections and blocks of a note |
 //! | `passage` | a cited passage, found again in its file |
 //! | `lock` | how the passages that a document cites have changed |
 
@@ -16,7 +15,6 @@ mod cited_files;
 pub mod lock;
 mod parts;
 mod passage;
-mod sections;
 
 use schemars::JsonSchema;
 use serde::Serialize;
