@@ -1,6 +1,6 @@
 //! Uses the embedding model to measure the similarity of words and texts to a question.
 
-use local_agent_embed::embedding::{Embedder, TokenStates};
+use local_agent_embed::embedding::{Embedder, Encoder, TokenStates};
 use local_agent_index::profile::{Alignment, Profile};
 use local_agent_text::error::Result;
 use local_agent_text::language::script::{self, Script};
@@ -11,18 +11,27 @@ use super::extractive::{Comparison, Meaning};
 /// characters is not understood at all.
 const READ_WELL: f32 = 3.0;
 
-/// A loaded model, and the scale of its cosines.
+/// A model of this process, and the scale of its cosines.
 pub(super) struct ModelMeaning<'a> {
     model: &'a Embedder,
+    encoder: &'a Encoder,
     alignment: Alignment,
 }
 
 impl<'a> ModelMeaning<'a> {
-    /// `None` for a model whose cosines of single words were not measured, because it may give
-    /// unrelated words a high cosine. Then only the words themselves count.
+    /// `None` for a model on a server, which gives no vectors of words, and for a model whose
+    /// cosines of single words were not measured, because it may give unrelated words a high
+    /// cosine. Then only the words themselves count.
     pub(super) fn of(model: &'a Embedder) -> Option<Self> {
+        let Embedder::Candle(encoder) = model else {
+            return None;
+        };
         let alignment = Profile::alignment(&model.fingerprint())?;
-        Some(Self { model, alignment })
+        Some(Self {
+            model,
+            encoder,
+            alignment,
+        })
     }
 
     fn legible(&self, word: &str, tokens: usize) -> f32 {
@@ -40,15 +49,8 @@ impl Meaning for ModelMeaning<'_> {
         let asked = self.model.embed_query(question)?.vector;
         let is_latin = script::of_text(question) == Some(Script::Latin);
         let of_text = |vector: &[f32]| self.alignment.text(dot(vector, &asked), is_latin);
-        let Embedder::Candle(encoder) = self.model else {
-            let embedded = self.model.embed_passages(texts, threads, 1024, &|_| ())?;
-            return Ok(Comparison {
-                cosines: embedded.iter().map(|e| of_text(&e.vector)).collect(),
-                ..Comparison::default()
-            });
-        };
-        let states = encoder.token_states(texts, threads)?;
-        let words = encoder.word_states(words)?;
+        let states = self.encoder.token_states(texts, threads)?;
+        let words = self.encoder.word_states(words)?;
         let of_words = |state: &TokenStates| -> Vec<f32> {
             let best = words.iter().map(|w| state.best_cosine(&w.vector));
             best.map(|c| self.alignment.word(c, is_latin)).collect()

@@ -1265,9 +1265,7 @@ mod trusting {
         world.write("home/.config/local-agent/config.yaml", text);
         world.write("w/local-agent.yaml", "ask: {top_n: 2}\n");
         let config = load(&world.inputs()).unwrap().config;
-        assert!(
-            config.security.allow_any_path && !config.security.roots_must_be_within_security_root
-        );
+        assert!(config.security.allow_any_path);
     }
 
     #[cfg(unix)]

@@ -464,7 +464,6 @@ fn security(
         max_file_bytes: values.int("security.max_file_bytes")?,
         private_tags: values.words("security.private_tags"),
         allow_any_path: values.bool("security.allow_any_path")?,
-        roots_must_be_within_security_root: must,
     })
 }
 

@@ -217,10 +217,12 @@ fn recorded(
         }
     };
     add_limits(&mut asked, desk, question, subject, kept)?;
+    // A question about one file compares words only, if the model is on a server.
     let to_server = library
         .model()
         .is_some_and(super::EmbeddingModel::is_server)
-        && embedder.was_needed();
+        && embedder.was_needed()
+        && matches!(subject, Subject::Notes(_));
     let run = log.end(config, &asked, to_server, &recalled)?;
     Ok(Done {
         asked,

@@ -1,12 +1,11 @@
 //! Memories for clients that may not see private notes.
 
-use super::privacy::may_see_memory;
+use super::privacy::{may_see_memory, shows_link};
 use crate::config::Config;
 use crate::memory;
-use local_agent_files::sandbox::{Address, Sandbox};
-use local_agent_index::store::{MemoryLink, MemoryRow};
+use local_agent_files::sandbox::Sandbox;
+use local_agent_index::store::MemoryRow;
 use local_agent_text::error::{ErrorCode, Failure, Result};
-use local_agent_text::types::{RelPath, SourceName};
 
 /// The memories with words of `text`, best first. A sandbox without private notes also hides
 /// memories that are linked to them.
@@ -27,16 +26,5 @@ pub fn remembered(config: &Config, sandbox: &Sandbox, text: &str) -> Result<Vec<
 
 /// Whether the sandbox shows every note that the memory is linked to.
 pub(super) fn may_see(sandbox: &Sandbox, row: &MemoryRow) -> bool {
-    !sandbox.keeps_private() || row.links.iter().all(|link| is_shown(sandbox, link))
-}
-
-/// Whether the sandbox shows the note of a link. A link without a place may lead to a private note,
-/// so it is hidden.
-fn is_shown(sandbox: &Sandbox, link: &MemoryLink) -> bool {
-    let source = link.source.as_deref().map(SourceName::new);
-    let path = link.path.as_deref().map(RelPath::new);
-    match (source, path) {
-        (Some(Ok(source)), Some(Ok(path))) => sandbox.shows(&Address { source, path }),
-        _ => false,
-    }
+    !sandbox.keeps_private() || row.links.iter().all(|link| shows_link(sandbox, link))
 }

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::address;
 use super::library::Library;
+use super::privacy::{address_of, shows_note};
 use crate::config::Config;
 use crate::tools::link_target::{bare, means, relative, same};
 use local_agent_files::sandbox::{Address, Sandbox, readable};
@@ -205,7 +206,7 @@ pub fn links(
         let external = is_external(&link.target);
         let found = notes
             .iter()
-            .filter(|note| !external && leads_to(&link, &at, note) && shows(sandbox, note))
+            .filter(|note| !external && leads_to(&link, &at, note) && shows_note(sandbox, note))
             .map(|note| format!("{}:{}", note.source, note.path))
             .collect();
         let one = OutgoingLink {
@@ -270,7 +271,7 @@ pub fn tags(config: &Config, sandbox: &Sandbox) -> Result<Vec<TagCount>> {
     let hidden: Vec<i64> = if sandbox.keeps_private() {
         let notes = index.notes()?.into_iter();
         notes
-            .filter(|note| !shows(sandbox, note))
+            .filter(|note| !shows_note(sandbox, note))
             .map(|note| note.id)
             .collect()
     } else {
@@ -278,10 +279,6 @@ pub fn tags(config: &Config, sandbox: &Sandbox) -> Result<Vec<TagCount>> {
     };
     let tags = index.tags_without(&hidden)?.into_iter();
     Ok(tags.map(|(tag, notes)| TagCount { tag, notes }).collect())
-}
-
-fn shows(sandbox: &Sandbox, note: &NoteRow) -> bool {
-    address_of(note).is_some_and(|at| sandbox.shows(&at))
 }
 
 /// The notes whose vectors are most similar to those of a note, most similar first.
@@ -334,13 +331,6 @@ pub fn left_out(config: &Config, sandbox: &Sandbox) -> Vec<KindCount> {
         .collect();
     kinds.sort_by_key(|kind| std::cmp::Reverse(kind.files));
     kinds
-}
-
-fn address_of(note: &NoteRow) -> Option<Address> {
-    Some(Address {
-        source: SourceName::new(note.source.as_str()).ok()?,
-        path: RelPath::new(note.path.as_str()).ok()?,
-    })
 }
 
 fn is_external(target: &str) -> bool {

@@ -91,13 +91,7 @@ pub(super) fn is_elsewhere(url: &str) -> bool {
 /// Those of the database.
 pub(super) fn shown_notes(index: &IndexReader, sandbox: &Sandbox) -> Result<Vec<NoteRow>> {
     let mut notes = index.notes()?;
-    notes.retain(|note| {
-        let at = SourceName::new(note.source.as_str())
-            .ok()
-            .zip(RelPath::new(note.path.as_str()).ok())
-            .map(|(source, path)| Address { source, path });
-        at.is_some_and(|at| sandbox.shows(&at))
-    });
+    notes.retain(|note| shows_note(sandbox, note));
     Ok(notes)
 }
 
@@ -148,15 +142,29 @@ pub fn may_see_memory(config: &Config, memory: &MemoryRow, sandbox: &Sandbox) ->
     !memory.links.is_empty() && memory.links.iter().all(|link| shows_link(sandbox, link))
 }
 
-/// Whether the reader may see the note of a link.
-fn shows_link(sandbox: &Sandbox, link: &MemoryLink) -> bool {
-    let source = link.source.as_deref().and_then(|s| SourceName::new(s).ok());
-    let path = link
-        .path
-        .as_deref()
-        .and_then(|path| RelPath::new(path).ok());
-    let at = source.zip(path);
-    at.is_some_and(|(source, path)| sandbox.shows(&Address { source, path }))
+/// Whether the sandbox shows the note of a link. A link without a place may lead to a private note,
+/// so it is hidden.
+pub(super) fn shows_link(sandbox: &Sandbox, link: &MemoryLink) -> bool {
+    let at = link.source.as_deref().zip(link.path.as_deref());
+    at.and_then(|(source, path)| address(source, path))
+        .is_some_and(|at| sandbox.shows(&at))
+}
+
+/// Whether the sandbox shows an indexed document.
+pub(super) fn shows_note(sandbox: &Sandbox, note: &NoteRow) -> bool {
+    address_of(note).is_some_and(|at| sandbox.shows(&at))
+}
+
+/// The address of an indexed document; `None` if the index holds no valid one.
+pub(super) fn address_of(note: &NoteRow) -> Option<Address> {
+    address(&note.source, &note.path)
+}
+
+fn address(source: &str, path: &str) -> Option<Address> {
+    Some(Address {
+        source: SourceName::new(source).ok()?,
+        path: RelPath::new(path).ok()?,
+    })
 }
 
 /// The chunks of documents that the sandbox hides.
@@ -166,11 +174,7 @@ fn shows_link(sandbox: &Sandbox, link: &MemoryLink) -> bool {
 pub(super) fn kept_chunks(index: &IndexReader, sandbox: &Sandbox) -> Result<IdSet> {
     let mut kept = IdSet::default();
     for note in index.notes()? {
-        let at = SourceName::new(note.source.as_str())
-            .ok()
-            .zip(RelPath::new(note.path.as_str()).ok())
-            .map(|(source, path)| Address { source, path });
-        if !at.is_some_and(|at| sandbox.shows(&at)) {
+        if !shows_note(sandbox, &note) {
             kept.insert(note.id);
         }
     }

@@ -92,7 +92,7 @@ impl RunLog {
     }
 
     /// Ends the record with the result; `None`: no record is kept. `embeds` says whether a server
-    /// computed vectors.
+    /// computed the vector of the question.
     pub fn end(
         self,
         config: &Config,
@@ -256,7 +256,7 @@ fn sent(config: &Config, trail: &Trail, embeds: bool) -> Vec<Sent> {
         local,
     });
     let embedded = embeds.then(|| Sent {
-        what: "the question, and sentences that were weighed, to be embedded".to_owned(),
+        what: "the question, to be embedded".to_owned(),
         to: server
             .as_ref()
             .map_or_else(|| config.llm.base_url.clone(), ServerUrl::to_string),

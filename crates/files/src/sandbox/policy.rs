@@ -42,8 +42,6 @@ pub struct Security {
     /// Whether a person's `get` and `ask --read` may name any file. Only `--config` or the user's
     /// configuration can set it.
     pub allow_any_path: bool,
-    /// Whether a root outside the security root is a configuration error.
-    pub roots_must_be_within_security_root: bool,
 }
 
 /// Whether files with hard links are opened.
@@ -375,7 +373,6 @@ pub(super) mod tests {
             private_tags: vec!["private".to_owned()],
             max_file_bytes: 1 << 20,
             allow_any_path: false,
-            roots_must_be_within_security_root: false,
         }
     }
 
