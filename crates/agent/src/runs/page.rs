@@ -124,14 +124,13 @@ struct View<'a> {
 impl View<'_> {
     fn facts(&self, state: RunState) -> String {
         let record = self.record;
-        let outcome = match (state, &record.outcome) {
-            (RunState::Ended, Some(outcome)) => outcome.clone(),
-            (RunState::Running, _) => "still running".to_owned(),
-            (RunState::Interrupted, _) => "interrupted: it never came to its end".to_owned(),
-            (_, outcome) => format!(
-                "{} (not in the ledger)",
-                outcome.as_deref().unwrap_or("unknown")
-            ),
+        let outcome = record.outcome.as_deref().unwrap_or("unknown");
+        let outcome = match state {
+            RunState::Ended | RunState::Missing => outcome.to_owned(),
+            RunState::Running => "still running".to_owned(),
+            RunState::Interrupted => "interrupted: it never came to its end".to_owned(),
+            RunState::Pruned => format!("{outcome} (pruned)"),
+            RunState::Unlisted => format!("{outcome} (not in the ledger)"),
         };
         let sent = match record.sent.as_slice() {
             [] => "nothing left this program".to_owned(),
