@@ -20,6 +20,14 @@ const STYLE: &str = include_str!("page.css");
 const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
+/// What the verdicts mean.
+const LEGEND: &str = "<p class=\"small\"><span class=\"badge verified\">✓ verified</span> whole \
+    sentences of the evidence, word for word · <span class=\"badge derived\">= derived</span> \
+    computed from the evidence · <span class=\"badge checked\">○ checked</span> nothing was found \
+    against it; the wording was not proven · <span class=\"badge doubtful\">? doubtful</span> \
+    something speaks against it; see the reasons · <span class=\"badge rejected\">✗ rejected</span> \
+    see the reasons</p>\n";
+
 /// The parts of the verifier's report that the page needs.
 #[derive(Debug, Default, Deserialize)]
 struct ReportView {
@@ -33,10 +41,23 @@ struct ClaimView {
     span: ByteSpan,
     verdict: Verdict,
     codes: Vec<String>,
+    /// Absent in records of earlier versions.
+    #[serde(default)]
+    doubts: Vec<String>,
     remarks: Vec<String>,
     citations: Vec<CitationView>,
     evidence: Option<PlaceView>,
     why: String,
+}
+
+impl ClaimView {
+    /// The codes of all its reasons.
+    fn shown_codes(&self) -> String {
+        let codes = self.codes.iter().chain(&self.doubts).chain(&self.remarks);
+        codes
+            .map(|code| format!(" <code>{}</code>", escape(code)))
+            .collect()
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -166,11 +187,7 @@ impl View<'_> {
         };
         let _ = writeln!(out, "<section id=\"answer\">\n<h2>{heading}</h2>");
         if !self.report.claims.is_empty() {
-            out.push_str(
-                "<p class=\"small\"><span class=\"badge verified\">✓ verified</span> whole sentences of the evidence, word \
-                 for word · <span class=\"badge checked\">○ checked</span> nothing was found against it; the wording was \
-                 not proven · <span class=\"badge rejected\">✗ rejected</span> see the reasons</p>\n",
-            );
+            out.push_str(LEGEND);
         }
         // A draft that was never shown is rendered again from its evidence.
         let laid_out = self
@@ -249,12 +266,7 @@ impl View<'_> {
         out.push_str("<section id=\"claims\">\n<h2>Each claim beside its evidence</h2>\n<ol class=\"claims\">\n");
         for (n, claim) in self.report.claims.iter().enumerate() {
             let (class, sign, word) = claim.verdict.words();
-            let codes: String = claim
-                .codes
-                .iter()
-                .chain(&claim.remarks)
-                .map(|c| format!(" <code>{}</code>", escape(c)))
-                .collect();
+            let codes = claim.shown_codes();
             let _ = writeln!(
                 out,
                 "<li id=\"claim-{}\">\n<div>\n<span class=\"badge {class}\">{sign} {word}</span>{codes}\n\
@@ -265,7 +277,7 @@ impl View<'_> {
             );
             match &claim.evidence {
                 Some(place) => self.slice(out, place),
-                None => out.push_str("<div class=\"slice soft\">No evidence carries it.</div>\n"),
+                None => out.push_str("<div class=\"slice soft\">No passage of the notes supports this sentence.</div>\n"),
             }
             out.push_str("</li>\n");
         }
@@ -547,6 +559,14 @@ fn show_call(out: &mut String, n: usize, call: &RecordedCall) {
     refused_sentences(out, &call.refused_claims);
 }
 
+/// The model of a call, with the one that answered if that is another.
+fn answering_model(call: &RecordedCall) -> String {
+    match &call.served_model {
+        Some(other) => format!("{} (answered by {other})", call.model),
+        None => call.model.clone(),
+    }
+}
+
 /// The rejected sentences of one reply, each with its reason and what the source says.
 fn refused_sentences(out: &mut String, notes: &[ClaimNote]) {
     if notes.is_empty() {
@@ -558,14 +578,6 @@ fn refused_sentences(out: &mut String, notes: &[ClaimNote]) {
             .codes
             .iter()
             .map(|code| format!(" <code>{}</code>", escape(code)))
-/// The model of a call, with the one that answered if that is another.
-fn answering_model(call: &RecordedCall) -> String {
-    match &call.served_model {
-        Some(other) => format!("{} (answered by {other})", call.model),
-        None => call.model.clone(),
-    }
-}
-
             .collect();
         let source = note.source.as_ref().map_or_else(String::new, |source| {
             format!(
@@ -714,6 +726,31 @@ mod tests {
         }
         let attribute = plain(bad);
         assert!(!attribute.contains(['<', '>', '"', '\'']), "{attribute}");
+    }
+
+    #[test]
+    fn a_doubtful_claim_shows_its_codes_and_the_legend_explains_every_verdict() {
+        let claim = |more: &str| -> ClaimView {
+            let json = format!(
+                "{{\"text\": \"x\", \"span\": {{\"start\": 0, \"end\": 1}}, \"verdict\": \"doubtful\", \"codes\": [], \
+                 {more} \"remarks\": [\"SHORT\"], \"citations\": [], \"evidence\": null, \"why\": \"\"}}"
+            );
+            serde_json::from_str(&json).unwrap()
+        };
+        let doubtful = claim("\"doubts\": [\"NUMBER\"],").shown_codes();
+        assert_eq!(doubtful, " <code>NUMBER</code> <code>SHORT</code>");
+        assert_eq!(claim("").shown_codes(), " <code>SHORT</code>");
+        for verdict in [
+            Verdict::Verified,
+            Verdict::Derived,
+            Verdict::Checked,
+            Verdict::Doubtful,
+            Verdict::Rejected,
+        ] {
+            let (class, sign, word) = verdict.words();
+            let badge = format!("<span class=\"badge {class}\">{sign} {word}</span>");
+            assert!(LEGEND.contains(&badge), "{word}");
+        }
     }
 
     #[test]
