@@ -92,7 +92,7 @@ pub fn add(durable: &Path, index_db: &Path, new: &New<'_>) -> Result<MemoryRow> 
         ));
     }
     if new.source == DERIVED && new.chunk_keys.is_empty() {
-        let why = "what is derived from evidence names the chunks it was derived from";
+        let why = format!("A memory of the kind `{DERIVED}` needs at least one `--chunk-key`.");
         return Err(refused(
             why,
             "give --chunk-key KEY; `local-agent query` shows keys",
@@ -217,6 +217,23 @@ fn uuid() -> Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_memory_from_evidence_without_a_chunk_is_refused_and_told_what_it_needs() {
+        let nowhere = Path::new("/nowhere");
+        let new = New {
+            kind: "user_fact",
+            source: DERIVED,
+            content: "The oak is old.",
+            chunk_keys: &[],
+            now: "2026-01-01T00:00:00Z",
+        };
+        let failure = add(nowhere, nowhere, &new).unwrap_err();
+        assert_eq!(failure.code, ErrorCode::MemoryError);
+        let words =
+            "A memory of the kind `derived_from_evidence` needs at least one `--chunk-key`.";
+        assert_eq!(failure.message, words);
+    }
 
     #[test]
     fn names_are_version_4_uuids_and_never_repeat() {

@@ -86,11 +86,11 @@ fn value_violation(name: &str, schema: &Value, value: &Value) -> Option<String> 
     };
     if !types.is_empty() && !types.iter().any(|kind| is_of_kind(value, kind)) {
         return Some(format!(
-            "`{name}` is to be a {}",
+            "`{name}` must be {}",
             types
                 .iter()
                 .filter(|t| **t != "null")
-                .copied()
+                .map(|kind| with_article(kind))
                 .collect::<Vec<_>>()
                 .join(" or ")
         ));
@@ -120,6 +120,16 @@ fn value_violation(name: &str, schema: &Value, value: &Value) -> Option<String> 
     None
 }
 
+/// The name of a type with `a` or `an`.
+fn with_article(kind: &str) -> String {
+    let article = if kind.starts_with(['a', 'e', 'i', 'o', 'u']) {
+        "an"
+    } else {
+        "a"
+    };
+    format!("{article} {kind}")
+}
+
 /// Whether the value has this type of JSON Schema.
 fn is_of_kind(value: &Value, kind: &str) -> bool {
     match kind {
@@ -129,5 +139,27 @@ fn is_of_kind(value: &Value, kind: &str) -> bool {
         "boolean" => value.is_boolean(),
         "null" => value.is_null(),
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_value_of_another_type_is_refused_in_good_english() {
+        let said = |kind: Value| value_violation("n", &json!({"type": kind}), &json!({}));
+        for (kind, words) in [
+            (json!("integer"), "`n` must be an integer"),
+            (json!(["string", "null"]), "`n` must be a string"),
+            (
+                json!(["integer", "string"]),
+                "`n` must be an integer or a string",
+            ),
+        ] {
+            assert_eq!(said(kind).as_deref(), Some(words));
+        }
     }
 }
