@@ -342,8 +342,8 @@ pub struct Llm {
     /// Longest wait in seconds for a reply of the big model, and with `--big`. If it is less than
     /// `timeout_s`, `timeout_s` is used.
     pub timeout_s_big_second: u64,
-    /// Number of characters of a file that `ask --read` reads at first, 200 to 200,000. A longer
-    /// file is read again, up to 200,000.
+    /// Maximum number of characters of a file that `ask --read` reads, 200 to 200,000; a longer file
+    /// is refused.
     pub max_chars_full_read: usize,
 }
 

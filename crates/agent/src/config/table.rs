@@ -6,7 +6,7 @@ use super::keys::{Effect, Key, Kind};
 /// The sections in their written order, with one sentence for each. The blank section contains the
 /// top-level keys.
 pub const SECTIONS: &[(&str, &str)] = &[
-    ("", "Where things stand."),
+    ("", "Folders of the program."),
     ("security", "What may be opened."),
     (
         "sources",
@@ -442,7 +442,7 @@ pub const KEYS: &[Key] = &[
         "llm.max_chars_full_read",
         int(200, 200_000),
         "200000",
-        "Most characters of a file that `ask --read` reads; a longer file is refused.",
+        "Maximum number of characters of a file that `ask --read` reads; a longer file is refused.",
     ),
     key(
         "tools.read_text_file",
@@ -587,7 +587,7 @@ pub const KEYS: &[Key] = &[
         "memory.enabled",
         Kind::Bool,
         "true",
-        "Whether the `memory` commands work.",
+        "Whether the `memory` commands work, and whether memories are shown with answers.",
     ),
     // The ancestor's keys.
     moved("model", Kind::Text, "llm.model", "Read as `llm.model`."),
@@ -660,12 +660,12 @@ pub const KEYS: &[Key] = &[
     kept(
         "read_full_on_thorough",
         Kind::Bool,
-        "has no effect, as in the ancestor; `ask --full` asks for a full read",
+        "has no effect; `ask --read FILE` reads a file whole",
     ),
     kept(
         "full_evidence_triggers",
         Kind::Words,
-        "has no effect, as in the ancestor; `ask --full` asks for a full read",
+        "has no effect; `ask --read FILE` reads a file whole",
     ),
     kept(
         "security.auto_create_allowed_roots",

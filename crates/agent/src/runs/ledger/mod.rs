@@ -230,7 +230,7 @@ impl Ledger {
     /// Whether a line of `run` is in the ledger.
     ///
     /// # Errors
-    /// `READ_ERROR`, `LEDGER_BROKEN`: the ledger cannot be read.
+    /// `FILE_READ_ERROR`, `LEDGER_BROKEN`: the ledger cannot be read.
     pub(super) fn knows(&self, run: &RunId) -> Result<bool> {
         let chain = self.read()?;
         Ok(chain.is_some_and(|chain| {
