@@ -15,7 +15,6 @@ use local_agent_index::retrieval::with_spare;
 use local_agent_index::store::{IndexReader, NoteRow, StoredLink, target_key};
 use local_agent_text::documents::{CODE_EXTENSIONS, extracted};
 use local_agent_text::error::{ErrorCode, Failure, Result};
-use local_agent_text::types::{RelPath, SourceName};
 
 /// One document in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -350,6 +349,8 @@ fn leads_to(link: &StoredLink, here: &Address, there: &NoteRow) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use local_agent_text::types::{RelPath, SourceName};
+
     use super::*;
 
     fn note(source: &str, path: &str) -> NoteRow {
