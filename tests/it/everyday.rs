@@ -256,6 +256,10 @@ fn notes_are_read_by_name_link_heading_and_block() {
     let block = world.json(&["get", "[[Conflicts#^mend]]"]);
     assert_eq!(block["text"], "Open both files and delete one. ^mend\n");
     assert_eq!(block["first_line"], 11);
+    assert_eq!(
+        world.json(&["get", "Conflicts#^Mend"])["text"],
+        block["text"]
+    );
     for (request, code) in [
         ("Conflicts#Nosuch", "SYMBOL_NOT_FOUND"),
         ("Conflicts#^nosuch", "SYMBOL_NOT_FOUND"),

@@ -976,6 +976,20 @@ fn the_page_loads_nothing_runs_nothing_and_escapes_everything() {
 }
 
 #[test]
+fn the_page_of_a_pruned_run_whose_folder_remained_says_that_it_was_pruned() {
+    let world = zoo();
+    let (id, file) = ask(&world);
+    let folder = file.parent().unwrap();
+    let kept = world.root().join("kept");
+    crate::harness::copy(folder, &kept);
+    world.ok(&["runs", "prune", &id]);
+    crate::harness::copy(&kept, folder);
+    let page = world.ok(&["runs", "show", &id, "--html"]).stdout;
+    assert!(page.contains("(pruned)"), "{page}");
+    assert!(!page.contains("not in the ledger"), "{page}");
+}
+
+#[test]
 fn the_page_shows_answer_verdicts_evidence_and_where_text_went() {
     let world = zoo();
     ask(&world);

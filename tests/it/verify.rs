@@ -225,6 +225,7 @@ fn every_form_of_a_citation_is_judged_against_what_it_names() {
         "[[Budget]]",
         "[[budget#Costs of 2026|budget]]",
         "[[Budget#^costs]]",
+        "[[Budget#^Costs]]",
         "[^1]",
     ] {
         let note = "\n\n[^1]: work/Budget.md:5\n";

@@ -178,9 +178,9 @@ impl Reply {
         )
     }
 
-    /// Whether the model cannot have read the whole prompt of `bytes` bytes (see
-    /// [`bytes_to_read`]): its prompt tokens fill the window to 95 %, or are fewer than one per six
-    /// bytes. If the server reports no counts, the prompt is assumed to be complete.
+    /// Whether the model cannot have read the whole prompt of `bytes` bytes, as [`bytes_to_read`]
+    /// counts them: its prompt tokens fill the window to 95 %, or are fewer than one per six bytes.
+    /// If the server reports no counts, the prompt is assumed to be complete.
     pub fn is_truncated(&self, bytes: usize) -> bool {
         let Some(read) = self.prompt_tokens.map(u64::from) else {
             return false;

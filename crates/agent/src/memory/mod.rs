@@ -219,6 +219,23 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_memory_from_evidence_without_a_chunk_is_refused_and_told_what_it_needs() {
+        let nowhere = Path::new("/nowhere");
+        let new = New {
+            kind: "user_fact",
+            source: DERIVED,
+            content: "The oak is old.",
+            chunk_keys: &[],
+            now: "2026-01-01T00:00:00Z",
+        };
+        let failure = add(nowhere, nowhere, &new).unwrap_err();
+        assert_eq!(failure.code, ErrorCode::MemoryError);
+        let words =
+            "A memory of the kind `derived_from_evidence` needs at least one `--chunk-key`.";
+        assert_eq!(failure.message, words);
+    }
+
+    #[test]
     fn names_are_version_4_uuids_and_never_repeat() {
         let (one, two) = (uuid().unwrap(), uuid().unwrap());
         assert_ne!(one, two);

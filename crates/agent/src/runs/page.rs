@@ -20,6 +20,10 @@ const STYLE: &str = include_str!("page.css");
 const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
+/// In place of the evidence of a claim without any.
+const NO_PASSAGE: &str =
+    "<div class=\"slice soft\">No passage of the notes supports this sentence.</div>\n";
+
 /// What the verdicts mean.
 const LEGEND: &str = "<p class=\"small\"><span class=\"badge verified\">✓ verified</span> whole \
     sentences of the evidence, word for word · <span class=\"badge derived\">= derived</span> \
@@ -277,7 +281,7 @@ impl View<'_> {
             );
             match &claim.evidence {
                 Some(place) => self.slice(out, place),
-                None => out.push_str("<div class=\"slice soft\">No passage of the notes supports this sentence.</div>\n"),
+                None => out.push_str(NO_PASSAGE),
             }
             out.push_str("</li>\n");
         }

@@ -582,7 +582,7 @@ mod tests {
     fn s30_the_quoted_sentence_of_a_rejected_claim_is_redacted_and_a_sources_name_is_not() {
         let secret = format!("ghp_{}", "a1B2c3".repeat(6));
         let note = ClaimNote {
-            sentence: format!("The token is {secret}x."),
+            sentence: format!("The token is {secret}."),
             verdict: "rejected".to_owned(),
             codes: vec!["NUMBER".to_owned()],
             reason: "it differs".to_owned(),

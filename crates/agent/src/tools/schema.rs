@@ -141,3 +141,25 @@ fn is_of_kind(value: &Value, kind: &str) -> bool {
         _ => false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_value_of_another_type_is_refused_in_good_english() {
+        let said = |kind: Value| value_violation("n", &json!({"type": kind}), &json!({}));
+        for (kind, words) in [
+            (json!("integer"), "`n` must be an integer"),
+            (json!(["string", "null"]), "`n` must be a string"),
+            (
+                json!(["integer", "string"]),
+                "`n` must be an integer or a string",
+            ),
+        ] {
+            assert_eq!(said(kind).as_deref(), Some(words));
+        }
+    }
+}
