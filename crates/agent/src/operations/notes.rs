@@ -349,8 +349,6 @@ fn leads_to(link: &StoredLink, here: &Address, there: &NoteRow) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use local_agent_text::types::{RelPath, SourceName};
-
     use super::*;
     use local_agent_text::types::{RelPath, SourceName};
 
