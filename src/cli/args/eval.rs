@@ -44,7 +44,7 @@ pub(crate) enum EvalCommand {
     Passages {
         #[command(flatten)]
         args: EvalArgs,
-        /// Score the first so many passages
+        /// Numbers of best passages to score
         #[arg(
             long,
             value_delimiter = ',',

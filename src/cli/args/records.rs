@@ -44,7 +44,7 @@ pub(crate) enum RunsCommand {
         /// All but the newest N
         #[arg(long, value_name = "N", conflicts_with = "older_than")]
         keep: Option<usize>,
-        /// Those that began more than so many days ago
+        /// Those that began more than DAYS days ago
         #[arg(long, value_name = "DAYS")]
         older_than: Option<u32>,
         /// Say what would be removed and stop

@@ -15,7 +15,7 @@ pub(crate) enum ToolCommand {
     Run(ToolRun),
     /// The latest calls of tools, as the ledger holds them
     Log {
-        /// At most so many, newest first
+        /// Maximum number of calls, newest first
         #[arg(long, value_name = "N", default_value_t = 20)]
         limit: usize,
     },

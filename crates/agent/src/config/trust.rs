@@ -333,7 +333,7 @@ impl JudgedFile<'_> {
     }
 }
 
-/// Whether an address is a server on another machine. An address that is none is asked by nobody.
+/// Whether an address is a server on another machine. One that cannot be parsed is never contacted.
 pub(super) fn is_far(url: &str) -> bool {
     ServerUrl::parse(url).is_ok_and(|url| !url.is_loopback())
 }
