@@ -50,34 +50,12 @@ const LONGEST: usize = 1024;
 
 /// Finds them all. Linear in the length of the text.
 pub fn file_citations(text: &str) -> FileCitations {
-    let scan = Scan {
-        text,
-        hidden: hidden(text),
-    };
+    let scan = Scan::of(text);
     let footnotes = scan.footnotes();
-    let mut found = FileCitations::default();
-    let mut at = 0;
-    while let Some(next) = scan.next_opening(at) {
-        at = next + 1;
-        if let Some(end) = scan.hidden_until(next) {
-            at = end;
-            continue;
-        }
-        if let Some(footnote) = footnotes.iter().find(|f| f.line.contains(&next)) {
-            at = footnote.line.end;
-            continue;
-        }
-        match scan.citation(next, &footnotes) {
-            Step::Cite(citation) => {
-                at = citation.span.end;
-                found.citations.push(citation);
-            }
-            Step::Skip(end) => at = end,
-            Step::Nothing => {}
-        }
+    FileCitations {
+        citations: scan.citations(&footnotes),
+        footnotes: footnotes.into_iter().map(|f| f.line).collect(),
     }
-    found.footnotes = footnotes.into_iter().map(|f| f.line).collect();
-    found
 }
 
 /// The blocks of code, HTML and comments of a text, in order, without overlap.
@@ -130,13 +108,54 @@ struct Scan<'t> {
     hidden: Vec<Range<usize>>,
 }
 
-impl Scan<'_> {
+impl<'t> Scan<'t> {
+    fn of(text: &'t str) -> Self {
+        Self {
+            text,
+            hidden: hidden(text),
+        }
+    }
+
+    /// All citations, in order, without overlap, but not those in the definitions of footnotes.
+    fn citations(&self, footnotes: &[Footnote]) -> Vec<FileCitation> {
+        let mut found = Vec::new();
+        let mut at = 0;
+        while let Some(next) = self.next_opening(at) {
+            at = next + 1;
+            if let Some(end) = self.hidden_until(next) {
+                at = end;
+                continue;
+            }
+            let following = footnotes.partition_point(|footnote| footnote.line.end <= next);
+            if let Some(footnote) = footnotes.get(following)
+                && footnote.line.contains(&next)
+            {
+                at = footnote.line.end;
+                continue;
+            }
+            match self.citation(next, footnotes) {
+                Step::Cite(citation) => {
+                    at = citation.span.end;
+                    found.push(citation);
+                }
+                Step::Skip(end) => at = end,
+                Step::Nothing => {}
+            }
+        }
+        found
+    }
+
     fn get(&self, range: Range<usize>) -> &str {
         self.text.get(range).unwrap_or("")
     }
 
     fn rest(&self, at: usize) -> &str {
         self.text.get(at..).unwrap_or("")
+    }
+
+    /// The text from byte `at` to the end of its line, cut after the longest citation.
+    fn line_from(&self, at: usize) -> &str {
+        line_start(self.rest(at), LONGEST + 2)
     }
 
     fn next_opening(&self, at: usize) -> Option<usize> {
@@ -235,7 +254,8 @@ impl Scan<'_> {
         match end {
             Some(target) => Step::Skip(target.end + 1),
             None if self.rest(at + 1).starts_with("[[") => {
-                let end = self.rest(at).find("]]").map_or(at + 3, |end| at + end + 2);
+                let end = self.line_from(at).find("]]");
+                let end = end.map_or(at + 3, |end| at + end + 2);
                 Step::Skip(end)
             }
             None => Step::Nothing,
@@ -245,8 +265,7 @@ impl Scan<'_> {
     /// Reads `[[Note#Heading|alias]]`.
     fn wiki_link(&self, at: usize) -> Step {
         let inner_start = at + 2;
-        let line = self.rest(inner_start).split('\n').next().unwrap_or("");
-        let Some(length) = line.find("]]").filter(|length| *length <= LONGEST) else {
+        let Some(length) = self.line_from(inner_start).find("]]") else {
             return Step::Nothing;
         };
         let inner = self.get(inner_start..inner_start + length);
@@ -349,8 +368,7 @@ impl Scan<'_> {
 
 /// Where the code that `fence` opened ends: at the same number of back-ticks, on the same line.
 fn closing_ticks(rest: &str, fence: &str) -> Option<usize> {
-    let line = rest.split('\n').next().unwrap_or("");
-    let line = line.get(..floor(line, LONGEST)).unwrap_or("");
+    let line = line_start(rest, LONGEST);
     let mut at = 0;
     while let Some(found) = line.get(at..)?.find('`').map(|i| at + i) {
         let run = line.get(found..)?;
@@ -361,6 +379,12 @@ fn closing_ticks(rest: &str, fence: &str) -> Option<usize> {
         at = found + ticks;
     }
     None
+}
+
+/// The first line of a text, at most `most` bytes of it. Nothing behind them is read.
+fn line_start(text: &str, most: usize) -> &str {
+    let start = text.get(..floor(text, most)).unwrap_or("");
+    start.split('\n').next().unwrap_or("")
 }
 
 /// The largest character boundary of `text` that is at most `most`.
@@ -384,18 +408,15 @@ fn cited_by_footnote(body: &str) -> Vec<FileTarget> {
     if let Some(targets) = places(body.trim().trim_end_matches('.')) {
         return targets;
     }
-    let found = file_citations(body);
+    // A footnote has no footnotes of its own.
+    let found = Scan::of(body).citations(&[]);
     let mut rest = body.to_owned();
-    for citation in found.citations.iter().rev() {
+    for citation in found.iter().rev() {
         rest.replace_range(citation.span.clone(), " ");
     }
     let only_cites = !rest.chars().any(char::is_alphanumeric);
     match only_cites {
-        true => found
-            .citations
-            .into_iter()
-            .flat_map(|c| c.targets)
-            .collect(),
+        true => found.into_iter().flat_map(|c| c.targets).collect(),
         false => Vec::new(),
     }
 }

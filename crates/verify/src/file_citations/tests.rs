@@ -141,3 +141,12 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn footnotes_inside_footnotes_and_endless_openings_are_read_in_linear_time() {
+    // Each of these overflowed the stack, or took a minute.
+    for opening in ["[^a]:", "[[", "![[", "`` ` ", "[^a] "] {
+        let text = opening.repeat(300_000);
+        assert_eq!(file_citations(&text), FileCitations::default(), "{opening}");
+    }
+}
