@@ -14,6 +14,7 @@ mod question_words;
 mod reader;
 mod replace;
 mod schema;
+mod scores;
 mod search;
 mod stats;
 mod vocabulary;

@@ -9,8 +9,10 @@ use super::{Query, Reader};
 /// The pairs of adjacent stems of a query. Stop words and question words are skipped.
 #[derive(Default)]
 pub struct Neighbours {
-    /// Each pair once.
-    pairs: Vec<(String, String)>,
+    /// The stems of the pairs, in ascending order.
+    stems: Vec<String>,
+    /// Each pair once, as indices of `stems`.
+    pairs: Vec<(usize, usize)>,
 }
 
 impl Reader {
@@ -23,14 +25,21 @@ impl Reader {
 impl Neighbours {
     /// The pairs of a query. `languages` are the languages of the index besides English.
     fn of(query: &Query, languages: &[Language]) -> Self {
-        let mut pairs = Vec::new();
         let words = searched_words(query, languages);
-        for text in std::iter::once(&words).chain(&query.phrases) {
-            each_pair(text, |a, b| pairs.push((a.to_owned(), b.to_owned())));
+        let texts = std::iter::once(&words).chain(&query.phrases);
+        let sequences: Vec<Vec<String>> = texts.map(|text| content_stems(text)).collect();
+        let mut stems = sequences.concat();
+        stems.sort_unstable();
+        stems.dedup();
+        let mut pairs: Vec<(usize, usize)> = Vec::new();
+        for sequence in &sequences {
+            let places = sequence.iter().map(|stem| place_of(&stems, stem));
+            let places: Vec<usize> = places.flatten().collect();
+            pairs.extend(places.windows(2).map(|pair| (pair[0], pair[1])));
         }
         pairs.sort_unstable();
         pairs.dedup();
-        Self { pairs }
+        Self { stems, pairs }
     }
 
     /// Whether the query has no pairs.
@@ -41,31 +50,35 @@ impl Neighbours {
     /// The share of the pairs that are adjacent in `text`, 0 to 1; 0 without pairs.
     pub fn share_in(&self, text: &str) -> f32 {
         let mut found = vec![false; self.pairs.len()];
-        each_pair(text, |a, b| {
-            let at = self
-                .pairs
-                .iter()
-                .position(|pair| pair.0 == a && pair.1 == b);
-            if let Some(at) = at {
+        let mut before: Option<usize> = None;
+        let mut look = |stem: &str| {
+            let place = place_of(&self.stems, stem);
+            if let (Some(first), Some(second)) = (before, place)
+                && let Ok(at) = self.pairs.binary_search(&(first, second))
+            {
                 found[at] = true;
             }
-        });
+            before = place;
+        };
+        with_analyzer(|analyzer| analyzer.each_content_stem(text, &mut look));
         let count = found.iter().filter(|found| **found).count();
         count as f32 / self.pairs.len().max(1) as f32
     }
 }
 
-/// Passes every two adjacent stems of `text` to `take`, skipping stop words.
-fn each_pair(text: &str, mut take: impl FnMut(&str, &str)) {
-    let mut last = String::new();
-    let mut pair_up = |stem: &str| {
-        if !last.is_empty() {
-            take(&last, stem);
-        }
-        last.clear();
-        last.push_str(stem);
-    };
-    with_analyzer(|analyzer| analyzer.each_content_stem(text, &mut pair_up));
+/// The index of `stem` in the ascending `stems`.
+fn place_of(stems: &[String], stem: &str) -> Option<usize> {
+    stems
+        .binary_search_by(|known| known.as_str().cmp(stem))
+        .ok()
+}
+
+/// The stems of `text` in order, without stop words.
+fn content_stems(text: &str) -> Vec<String> {
+    let mut stems = Vec::new();
+    let mut keep = |stem: &str| stems.push(stem.to_owned());
+    with_analyzer(|analyzer| analyzer.each_content_stem(text, &mut keep));
+    stems
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Opens the projection for searching. Writes and creates nothing.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tantivy::columnar::ColumnValues;
@@ -12,6 +12,7 @@ use super::directory::COMMIT_FILE;
 use super::directory::ProjectionDirectory;
 use super::replace::beside;
 use super::schema::{Fields, mark, schema};
+use super::scores::ScoreBuffers;
 use super::weights::WEIGHTS;
 use super::writer::read_stamp;
 use super::{LexicalStamp, corrupt, failure, guarded};
@@ -43,6 +44,8 @@ pub(super) struct LexicalSegment {
     doc_id: Arc<dyn ColumnValues<i64>>,
     chunk_id: Arc<dyn ColumnValues<i64>>,
     key: [Arc<dyn ColumnValues<u64>>; 2],
+    /// Buffers of searches that ended.
+    idle_buffers: Mutex<Vec<ScoreBuffers>>,
 }
 
 /// Totals over all live entries.
@@ -283,6 +286,13 @@ impl<E: Into<TantivyError>> From<E> for Attempt {
 }
 
 impl LexicalSegment {
+    /// Buffers that a search may take, and give back.
+    pub(super) fn idle_buffers(&self) -> MutexGuard<'_, Vec<ScoreBuffers>> {
+        self.idle_buffers
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Opens the segment; returns it with the length of each entry (see [`Fields::length`]).
     fn open(reader: SegmentReader) -> tantivy::Result<(Self, Vec<u32>)> {
         let fast = reader.fast_fields();
@@ -296,6 +306,7 @@ impl LexicalSegment {
             doc_id: i64s("doc_id")?,
             chunk_id: i64s("chunk_id")?,
             key: [u64s("key_first")?, u64s("key_last")?],
+            idle_buffers: Mutex::default(),
             reader,
         };
         Ok((segment, length))

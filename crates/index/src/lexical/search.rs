@@ -14,24 +14,11 @@ use tantivy::{DocSet as _, TERMINATED, Term};
 
 use super::plan::{Form, QueryPlan, QueryTerm};
 use super::reader::{LexicalSegment, Reader};
+use super::scores::{Finalists, Most, Scores, best};
 use super::weights::WEIGHTS;
 use super::{LexicalHit, Query, failure, guarded};
 use local_agent_text::error::Result;
 use local_agent_text::types::IdSet;
-
-/// The scoring state for one segment; all vectors are indexed by entry.
-struct Scores<'a> {
-    segment: &'a LexicalSegment,
-    /// Weighted frequency of the current term; 0 elsewhere.
-    frequency: Vec<f32>,
-    /// Entries whose `frequency` is not 0.
-    touched: Vec<u32>,
-    score: Vec<f32>,
-    /// Documents whose `score` is not 0.
-    matched: Vec<u32>,
-    /// Weight of the terms that an entry contains, counting each once.
-    covered: Vec<f32>,
-}
 
 impl Reader {
     /// The `k` best chunks, best first; for equal scores, the smaller chunk key first. If there is
@@ -108,12 +95,12 @@ impl Reader {
         for ((form, text), wanted) in &plan.terms {
             self.score_term(&mut scores, *form, text, wanted, &mut most)?;
         }
-        let mut found = Vec::new();
+        let mut found = Finalists::new(k);
         for scores in &scores {
             let allowed = self.allowed(scores.segment, plan)?;
             scores.collect(filter, allowed.as_deref(), &mut found);
         }
-        Ok(best(found, k, &most))
+        Ok(best(found, &most))
     }
 
     fn score_term(
@@ -155,7 +142,7 @@ impl Reader {
             each(segment, self.fields.local, text, |at, frequency| {
                 let doc = at - segment.back[at as usize];
                 let norm = segment.norm[at as usize];
-                let more = frequency / norm - scores.frequency[at as usize];
+                let more = frequency / norm - scores.frequency(at);
                 if more > 0.0 && doc != at {
                     scores.touch(at, more);
                     scores.touch(doc, more * norm / segment.norm[doc as usize]);
@@ -348,164 +335,4 @@ fn each(
 pub(super) fn idf(with: u64, of: u64) -> f32 {
     let (with, of) = (with as f32, of.max(with) as f32);
     (1.0 + (of - with + 0.5) / (with + 0.5)).ln()
-}
-
-/// The total weight of all terms, for a document and for a chunk.
-#[derive(Default)]
-struct Most {
-    doc: f32,
-    chunk: f32,
-}
-
-/// A chunk that may be among the best.
-struct ChunkCandidate<'a> {
-    segment: &'a LexicalSegment,
-    at: u32,
-    score: f32,
-    chunk_score: f32,
-    doc_score: f32,
-    chunk_covered: f32,
-    doc_covered: f32,
-}
-
-impl<'a> Scores<'a> {
-    fn new(segment: &'a LexicalSegment) -> Self {
-        let entries = segment.back.len();
-        Self {
-            segment,
-            frequency: vec![0.0; entries],
-            touched: Vec::new(),
-            score: vec![0.0; entries],
-            matched: Vec::new(),
-            covered: vec![0.0; entries],
-        }
-    }
-
-    fn touch(&mut self, at: u32, frequency: f32) {
-        let sum = &mut self.frequency[at as usize];
-        if *sum == 0.0 && frequency > 0.0 {
-            self.touched.push(at);
-        }
-        *sum += frequency;
-    }
-
-    /// The number of documents and chunks touched.
-    fn count(&self) -> (u64, u64) {
-        let chunks = self
-            .touched
-            .iter()
-            .filter(|at| self.segment.is_chunk(**at))
-            .count();
-        ((self.touched.len() - chunks) as u64, chunks as u64)
-    }
-
-    /// Adds the gathered term to the scores.
-    fn add_up(&mut self, doc_idf: f32, chunk_idf: f32) {
-        let k1 = WEIGHTS.k1;
-        for &at in &self.touched {
-            let frequency = self.frequency[at as usize];
-            let is_chunk = self.segment.is_chunk(at);
-            let idf = if is_chunk { chunk_idf } else { doc_idf };
-            let score = &mut self.score[at as usize];
-            let more = idf * ((k1 + 1.0) * frequency / (k1 + frequency) + WEIGHTS.delta);
-            if !is_chunk && *score == 0.0 && more > 0.0 {
-                self.matched.push(at);
-            }
-            *score += more;
-            self.covered[at as usize] += idf;
-        }
-    }
-
-    fn reset(&mut self) {
-        for at in self.touched.drain(..) {
-            self.frequency[at as usize] = 0.0;
-        }
-    }
-
-    /// Chunks that match; for documents that match only outside their chunks, the first chunk.
-    fn collect(
-        &self,
-        filter: Option<&IdSet>,
-        allowed: Option<&[bool]>,
-        found: &mut Vec<ChunkCandidate<'a>>,
-    ) {
-        let segment = self.segment;
-        let entries = segment.back.len() as u32;
-        for &doc in self
-            .matched
-            .iter()
-            .filter(|doc| filter.is_none_or(|ids| ids.contains(segment.doc_id(**doc))))
-        {
-            let mut at = doc + 1;
-            let mut first = None;
-            let before = found.len();
-            let (doc_score, doc_covered) = (self.score[doc as usize], self.covered[doc as usize]);
-            while at < entries && segment.back[at as usize] > 0 {
-                let chunk_score = self.score[at as usize];
-                let passes = allowed.is_none_or(|a| a[at as usize]);
-                if passes {
-                    first = first.or(Some(at));
-                }
-                if passes && chunk_score > 0.0 {
-                    let score = chunk_score + WEIGHTS.doc_share * doc_score;
-                    let chunk_covered = self.covered[at as usize];
-                    found.push(ChunkCandidate {
-                        segment,
-                        at,
-                        score,
-                        chunk_score,
-                        doc_score,
-                        chunk_covered,
-                        doc_covered,
-                    });
-                }
-                at += 1;
-            }
-            if let Some(at) = first.filter(|_| found.len() == before) {
-                found.push(ChunkCandidate {
-                    segment,
-                    at,
-                    score: WEIGHTS.doc_share * doc_score,
-                    chunk_score: 0.0,
-                    doc_score,
-                    chunk_covered: 0.0,
-                    doc_covered,
-                });
-            }
-        }
-    }
-}
-
-fn best(mut found: Vec<ChunkCandidate<'_>>, k: usize, most: &Most) -> Vec<LexicalHit> {
-    // Keys are read only for candidates that can still be among the best.
-    if found.len() > k {
-        let (_, last, _) = found.select_nth_unstable_by(k - 1, |a, b| b.score.total_cmp(&a.score));
-        let least = last.score;
-        found.retain(|candidate| candidate.score >= least);
-    }
-    let mut hits: Vec<LexicalHit> = found
-        .into_iter()
-        .map(|c| LexicalHit {
-            chunk_id: c.segment.chunk_id(c.at),
-            doc_id: c.segment.doc_id(c.at),
-            key: c.segment.key(c.at),
-            score: c.score,
-            chunk_score: c.chunk_score,
-            doc_score: c.doc_score,
-            chunk_share: share_of_most(c.chunk_covered, most.chunk),
-            doc_share: share_of_most(c.doc_covered, most.doc),
-        })
-        .collect();
-    hits.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.key.cmp(&b.key)));
-    hits.truncate(k);
-    hits
-}
-
-/// The score as a share of the greatest one; 0 if `most` is 0.
-fn share_of_most(score: f32, most: f32) -> f32 {
-    if most > 0.0 {
-        (score / most).clamp(0.0, 1.0)
-    } else {
-        0.0
-    }
 }

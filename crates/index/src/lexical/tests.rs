@@ -168,6 +168,25 @@ fn equal_scores_are_ordered_by_chunk_key() {
 }
 
 #[test]
+fn few_hits_are_the_first_of_many_whatever_was_searched_before() {
+    let dir = tempfile::tempdir().unwrap();
+    let texts: Vec<String> = (0..120)
+        .map(|n| format!("{} {}", "tide ".repeat(1 + n % 7), "water ".repeat(n % 11)))
+        .collect();
+    let chunks: Vec<[&str; 1]> = texts.iter().map(|text| [text.as_str()]).collect();
+    let notes: Vec<(&str, &[&str])> = chunks.iter().map(|chunks| ("", &chunks[..])).collect();
+    let reader = index(dir.path(), &notes);
+    for text in ["tide", "water", "tide water", "absent"] {
+        let query = Query::plain(text);
+        let all = reader.search(&query, 1_000, None).unwrap();
+        for k in [1, 2, 3, 10, 29, 30, 119] {
+            let few = reader.search(&query, k, None).unwrap();
+            assert_eq!(few, all[..k.min(all.len())], "{k} for {text}");
+        }
+    }
+}
+
+#[test]
 fn a_chunk_is_helped_by_its_document() {
     let dir = tempfile::tempdir().unwrap();
     let reader = index(
