@@ -3,10 +3,9 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::snippet::snippet;
+use super::snippet::Highlighter;
 use super::view::line_of_match;
 use local_agent_agent::operations::search::Searched;
-use local_agent_index::lexical::Query;
 use local_agent_index::retrieval::Hit;
 use local_agent_text::error::{Failure, Result};
 
@@ -39,42 +38,48 @@ struct QmdHit {
 /// # Errors
 /// `INTERNAL_ERROR` when it cannot be serialized as JSON.
 pub(super) fn qmd(searched: &Searched, full: bool) -> Result<String> {
+    let mut highlighter = Highlighter::new(&searched.query);
     let hits: Vec<QmdHit> = searched
         .found
         .hits
         .iter()
         .zip(&searched.contexts)
-        .map(|(hit, context)| qmd_hit(searched, full, (hit, context)))
+        .map(|(hit, context)| qmd_hit(&mut highlighter, full, (hit, context)))
         .collect();
     serde_json::to_string_pretty(&hits)
         .map_err(|e| Failure::internal(format!("the hits cannot be written as JSON: {e}")))
 }
 
 /// A hit in the format of qmd.
-fn qmd_hit(searched: &Searched, full: bool, (hit, context): (&Hit, &Option<String>)) -> QmdHit {
+fn qmd_hit<'t>(
+    highlighter: &mut Highlighter<'t>,
+    full: bool,
+    (hit, context): (&'t Hit, &Option<String>),
+) -> QmdHit {
     QmdHit {
         docid: docid(hit),
         score: (f64::from(hit.chance) * 100.0).round() / 100.0,
         file: format!("qmd://{}/{}", hit.chunk.source, hit.chunk.path),
-        line: line_of_match(hit, &searched.query),
+        line: line_of_match(hit, highlighter),
         title: hit.chunk.title.clone(),
         context: context.clone(),
         body: full.then(|| hit.chunk.text.clone()),
-        snippet: (!full).then(|| shown(hit, &searched.query, false)),
+        snippet: (!full).then(|| shown(hit, highlighter, false)),
     }
 }
 
 /// A header and one record per hit (RFC 4180).
 pub(super) fn csv(searched: &Searched, full: bool, file: &dyn Fn(&Hit) -> String) -> String {
     let mut out = String::from("docid,score,file,title,line,snippet\r\n");
+    let mut highlighter = Highlighter::new(&searched.query);
     for hit in &searched.found.hits {
         let fields = [
             docid(hit),
             format!("{:.4}", hit.chance),
             file(hit),
             hit.chunk.title.clone(),
-            line_of_match(hit, &searched.query).to_string(),
-            shown(hit, &searched.query, full),
+            line_of_match(hit, &mut highlighter).to_string(),
+            shown(hit, &mut highlighter, full),
         ];
         out.push_str(&fields.map(|field| csv_field(&field)).join(","));
         out.push_str("\r\n");
@@ -84,45 +89,47 @@ pub(super) fn csv(searched: &Searched, full: bool, file: &dyn Fn(&Hit) -> String
 
 /// One section per hit.
 pub(super) fn markdown(searched: &Searched, full: bool, file: &dyn Fn(&Hit) -> String) -> String {
+    let mut highlighter = Highlighter::new(&searched.query);
     let all: Vec<String> = searched
         .found
         .hits
         .iter()
-        .map(|hit| markdown_hit(searched, full, file, hit))
+        .map(|hit| markdown_hit(&mut highlighter, full, file, hit))
         .collect();
     all.join("\n")
 }
 
 /// A hit as a section of markdown.
-fn markdown_hit(
-    searched: &Searched,
+fn markdown_hit<'t>(
+    highlighter: &mut Highlighter<'t>,
     full: bool,
     file: &dyn Fn(&Hit) -> String,
-    hit: &Hit,
+    hit: &'t Hit,
 ) -> String {
     format!(
         "## {}\n\n`{}:{}` · `{}` · {:.2}\n\n{}\n",
         hit.chunk.title,
         file(hit),
-        line_of_match(hit, &searched.query),
+        line_of_match(hit, highlighter),
         docid(hit),
         hit.chance,
-        shown(hit, &searched.query, full),
+        shown(hit, highlighter, full),
     )
 }
 
 /// One element per hit.
 pub(super) fn xml(searched: &Searched, full: bool, file: &dyn Fn(&Hit) -> String) -> String {
     let mut out = String::new();
+    let mut highlighter = Highlighter::new(&searched.query);
     for hit in &searched.found.hits {
         out.push_str(&format!(
             "<file docid=\"{}\" name=\"{}\" line=\"{}\" title=\"{}\" score=\"{:.2}\">\n{}\n</file>\n",
             docid(hit),
             xml_text(&file(hit)),
-            line_of_match(hit, &searched.query),
+            line_of_match(hit, &mut highlighter),
             xml_text(&hit.chunk.title),
             hit.chance,
-            xml_text(&shown(hit, &searched.query, full)),
+            xml_text(&shown(hit, &mut highlighter, full)),
         ));
     }
     out
@@ -133,11 +140,11 @@ fn docid(hit: &Hit) -> String {
     format!("#{}", key.get(..KEY_DIGITS).unwrap_or(&key))
 }
 
-fn shown(hit: &Hit, query: &Query, full: bool) -> String {
+fn shown<'t>(hit: &'t Hit, highlighter: &mut Highlighter<'t>, full: bool) -> String {
     if full {
         hit.chunk.text.clone()
     } else {
-        snippet(&hit.chunk.text, query).text
+        highlighter.snippet(&hit.chunk.text).text
     }
 }
 

@@ -25,7 +25,7 @@ use local_agent_index::retrieval::{Coverage, Fusion, Hit, Mode, Stale};
 use local_agent_text::documents::{headings_at, line_in_file};
 use local_agent_text::error::Result;
 use local_agent_text::types::HeadingPath;
-use snippet::{Snippet, snippet};
+use snippet::{Highlighter, Snippet};
 use view::QueryView;
 
 /// Number of hits for `--all`: every candidate that a search considers.
@@ -198,9 +198,11 @@ impl Shown<'_> {
         if searched.found.hits.is_empty() {
             out.line(&nothing(self.args, searched));
         }
+        let mut highlighter = Highlighter::new(&searched.query);
         let hits = searched.found.hits.iter().zip(&searched.fresh);
         for ((hit, fresh), context) in hits.zip(&searched.contexts) {
-            self.print_hit(hit, *fresh, context.as_deref());
+            let found = highlighter.snippet(&hit.chunk.text);
+            self.print_hit(hit, &found, *fresh, context.as_deref());
         }
         let shown = searched.found.hits.len();
         if let Some(more) = searched.documents.and_then(|all| all.checked_sub(shown))
@@ -210,9 +212,8 @@ impl Shown<'_> {
         }
     }
 
-    fn print_hit(&self, hit: &Hit, fresh: bool, context: Option<&str>) {
+    fn print_hit(&self, hit: &Hit, found: &Snippet, fresh: bool, context: Option<&str>) {
         let (out, chunk) = (self.out, &hit.chunk);
-        let found = snippet(&chunk.text, &self.searched.query);
         let line = chunk.lines.first() as usize + found.line;
         let place = out.bold(&out.shown(&format!("{}:{line}", self.file(hit))));
         let before = chunk.text.split_inclusive('\n').take(found.line);
@@ -248,7 +249,7 @@ impl Shown<'_> {
                 out.line(&format!("    {}", out.shown(text)));
             }
         } else {
-            for text in wrapped(&found, out) {
+            for text in wrapped(found, out) {
                 out.line(&format!("    {text}"));
             }
         }
@@ -451,7 +452,7 @@ mod tests {
             terminal: false,
             color: true,
         };
-        let found = snippet("the (oven), two", &Query::plain("oven two"));
+        let found = Highlighter::new(&Query::plain("oven two")).snippet("the (oven), two");
         assert_eq!(
             wrapped(&found, out),
             ["the (\x1b[1;33moven\x1b[0m), \x1b[1;33mtwo\x1b[0m"]

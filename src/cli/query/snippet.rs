@@ -3,9 +3,12 @@
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
+use foldhash::fast::RandomState;
+
 use local_agent_agent::operations::search::words_of;
 use local_agent_index::lexical::Query;
 use local_agent_text::language::terms;
+use local_agent_text::language::tokenize::with_analyzer;
 
 /// Maximum length of a snippet, in characters: two lines of a terminal.
 const LENGTH: usize = 190;
@@ -27,61 +30,112 @@ pub(super) struct Snippet {
     pub cut: (bool, bool),
 }
 
-/// The part of `text` with the most different words of `query`; on a tie, the first.
-pub(super) fn snippet(text: &str, query: &Query) -> Snippet {
-    let found = matches(text, query);
-    let window = best_window(text, &found);
-    let first = found
-        .iter()
-        .find(|found| found.range.start >= window.start)
-        .map_or(window.start, |found| found.range.start);
-    let line = text.get(..first).unwrap_or_default().matches('\n').count();
-    let cut = (
-        !text[..window.start].trim().is_empty(),
-        !text[window.end..].trim().is_empty(),
-    );
-    let inside = found.iter().map(|found| found.range.clone());
-    let inside = inside.filter(|range| range.start >= window.start && range.end <= window.end);
-    let (text, marks) = one_line(text, window.clone(), inside.collect());
-    Snippet {
-        text,
-        marks,
-        line,
-        cut,
-    }
+/// Finds the words of one query in texts. It remembers which words of the texts match, because the
+/// texts of one answer share most of their words.
+pub(super) struct Highlighter<'t> {
+    /// The search terms of the query, in ascending order.
+    wanted: Vec<String>,
+    /// Whether the query has words other than stop words and characters of unspaced scripts.
+    has_content_stems: bool,
+    /// Word of a text → the index in `wanted` of the search term that it contains.
+    known: HashMap<&'t str, Option<usize>, RandomState>,
 }
 
 /// One search term in a text.
 #[derive(Debug)]
 struct Match {
     range: Range<usize>,
-    /// The matched word of the query; words with the same stem count as one.
-    term: String,
+    /// The index of the search term; words with the same stem count as one.
+    term: usize,
 }
 
-/// Every word of `text` that is a word of the query in any form.
-fn matches(text: &str, query: &Query) -> Vec<Match> {
-    let wanted: BTreeSet<String> = terms(&words_of(query)).into_iter().collect();
-    let mut known: HashMap<&str, Option<String>> = HashMap::new();
-    let mut found = Vec::new();
-    for range in words(text) {
-        let word = &text[range.clone()];
-        let term = known
-            .entry(word)
-            .or_insert_with(|| terms(word).into_iter().find(|term| wanted.contains(term)))
-            .clone();
-        let Some(term) = term else { continue };
-        // In scripts without spaces a run is a whole sentence: only the search term is marked.
-        match word.find(term.as_str()).filter(|_| !word.is_ascii()) {
-            Some(at) => {
-                let start = range.start + at;
-                let range = start..start + term.len();
-                found.push(Match { range, term });
-            }
-            None => found.push(Match { range, term }),
+impl<'t> Highlighter<'t> {
+    pub(super) fn new(query: &Query) -> Self {
+        let words = words_of(query);
+        let mut wanted = terms(&words);
+        wanted.sort_unstable();
+        wanted.dedup();
+        let mut has_content_stems = false;
+        with_analyzer(|analyzer| {
+            analyzer.each_content_stem(&words, &mut |_| has_content_stems = true);
+        });
+        Self {
+            wanted,
+            has_content_stems,
+            known: HashMap::default(),
         }
     }
-    found
+
+    /// The part of `text` with the most different words of the query; on a tie, the first.
+    pub(super) fn snippet(&mut self, text: &'t str) -> Snippet {
+        let found = self.matches(text);
+        let (window, line) = best_part(text, &found);
+        let cut = (
+            !text[..window.start].trim().is_empty(),
+            !text[window.end..].trim().is_empty(),
+        );
+        let inside = found.into_iter().map(|found| found.range);
+        let inside = inside.filter(|range| range.start >= window.start && range.end <= window.end);
+        let (text, marks) = one_line(text, window.clone(), inside.collect());
+        Snippet {
+            text,
+            marks,
+            line,
+            cut,
+        }
+    }
+
+    /// [`Snippet::line`] of the snippet of `text`.
+    pub(super) fn line(&mut self, text: &'t str) -> usize {
+        best_part(text, &self.matches(text)).1
+    }
+
+    /// Every word of `text` that is a word of the query in any form.
+    fn matches(&mut self, text: &'t str) -> Vec<Match> {
+        let mut found = Vec::new();
+        for range in words(text) {
+            let word = &text[range.clone()];
+            let Some(term) = self.term_of(word) else {
+                continue;
+            };
+            // In scripts without spaces a run is a whole sentence: only the search term is marked.
+            let wanted = self.wanted[term].as_str();
+            let part = word.find(wanted).filter(|_| !word.is_ascii());
+            let range = part.map_or(range.clone(), |at| {
+                let start = range.start + at;
+                start..start + wanted.len()
+            });
+            found.push(Match { range, term });
+        }
+        found
+    }
+
+    /// The index of the first search term that `word` contains.
+    fn term_of(&mut self, word: &'t str) -> Option<usize> {
+        if let Some(known) = self.known.get(word) {
+            return *known;
+        }
+        let term = if word.is_ascii() && self.has_content_stems {
+            self.content_term_of(word)
+        } else {
+            terms(word)
+                .iter()
+                .find_map(|term| self.wanted.binary_search(term).ok())
+        };
+        self.known.insert(word, term);
+        term
+    }
+
+    /// Like [`Self::term_of`], for an ASCII word: its stems are probably known to the analyzer.
+    fn content_term_of(&self, word: &str) -> Option<usize> {
+        let mut found = None;
+        let mut look = |stem: &str| {
+            let place = self.wanted.binary_search_by(|term| term.as_str().cmp(stem));
+            found = found.or(place.ok());
+        };
+        with_analyzer(|analyzer| analyzer.each_content_stem(word, &mut look));
+        found
+    }
 }
 
 /// Runs of letters and digits.
@@ -98,13 +152,24 @@ fn words(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
     })
 }
 
+/// The window of a snippet, and [`Snippet::line`].
+fn best_part(text: &str, found: &[Match]) -> (Range<usize>, usize) {
+    let window = best_window(text, found);
+    let first = found
+        .iter()
+        .find(|found| found.range.start >= window.start)
+        .map_or(window.start, |found| found.range.start);
+    let line = text.get(..first).unwrap_or_default().matches('\n').count();
+    (window, line)
+}
+
 fn best_window(text: &str, found: &[Match]) -> Range<usize> {
     let mut best = ((0, false), 0..end_of(text, 0));
     for (at, first) in found.iter().enumerate() {
         let start = start_before(text, first.range.start);
         let end = end_of(text, start);
         let inside = found[at..].iter().take_while(|one| one.range.end <= end);
-        let terms: BTreeSet<&str> = inside.map(|one| one.term.as_str()).collect();
+        let terms: BTreeSet<usize> = inside.map(|one| one.term).collect();
         // Headings are shown separately, so text below them is more informative.
         let worth = (terms.len(), !is_heading(text, first.range.start));
         if worth > best.0 {
@@ -147,15 +212,16 @@ fn end_of(text: &str, start: usize) -> usize {
     start + whole
 }
 
-/// The window with each run of white space as one space, and the marks adjusted.
+/// The window with each run of white space as one space, and the marks adjusted. `marks` are in
+/// order, and none begins with white space.
 fn one_line(
     text: &str,
     window: Range<usize>,
     marks: Vec<Range<usize>>,
 ) -> (String, Vec<Range<usize>>) {
     let mut out = String::new();
-    // The new position of each byte of the window.
-    let mut moved = HashMap::new();
+    let mut moved = Vec::with_capacity(marks.len());
+    let mut marks = marks.into_iter().peekable();
     let mut pending_space = false;
     for (at, c) in text[window.clone()].char_indices() {
         if c.is_whitespace() {
@@ -165,14 +231,12 @@ fn one_line(
         if std::mem::take(&mut pending_space) {
             out.push(' ');
         }
-        moved.insert(window.start + at, out.len());
+        if let Some(mark) = marks.next_if(|mark| mark.start == window.start + at) {
+            moved.push(out.len()..out.len() + mark.len());
+        }
         out.push(c);
     }
-    let moved = |mark: Range<usize>| {
-        let start = *moved.get(&mark.start)?;
-        Some(start..start + mark.len())
-    };
-    (out, marks.into_iter().filter_map(moved).collect())
+    (out, moved)
 }
 
 #[cfg(test)]
@@ -187,7 +251,7 @@ mod tests {
             "x ".repeat(200),
             "y ".repeat(200)
         );
-        let found = snippet(&text, &Query::plain("oven cost"));
+        let found = Highlighter::new(&Query::plain("oven cost")).snippet(&text);
         assert_eq!(found.line, 2);
         assert_eq!(found.cut, (true, true));
         assert!(
@@ -200,21 +264,37 @@ mod tests {
 
     #[test]
     fn without_a_word_the_beginning_is_shown() {
-        let found = snippet("one two", &Query::plain("three"));
+        let found = Highlighter::new(&Query::plain("three")).snippet("one two");
         assert_eq!((found.text.as_str(), found.line), ("one two", 0));
         assert!(found.marks.is_empty() && found.cut == (false, false));
     }
 
     #[test]
     fn a_part_of_an_unspaced_run_is_marked() {
-        let found = snippet("美味しい食パンの作り方", &Query::plain("食パン"));
+        let found = Highlighter::new(&Query::plain("食パン")).snippet("美味しい食パンの作り方");
         assert!(!found.marks.is_empty());
     }
 
     proptest! {
         #[test]
+        fn the_marked_term_is_the_first_of_the_word_that_the_query_has(
+            text in "((the|Ovens?|costs?|COST-2|e-mail|Überzüge|食パン屋|don't)[ \n]){0,12}",
+            query in "((the|oven|cost|mail|uberzug|食パン)[ ]){0,3}",
+        ) {
+            let query = Query::plain(&query);
+            let mut highlighter = Highlighter::new(&query);
+            for range in words(&text) {
+                let word = &text[range];
+                let all = terms(word);
+                let first = all.iter().find(|term| terms(&words_of(&query)).contains(term));
+                let found = highlighter.term_of(word).map(|term| &highlighter.wanted[term]);
+                prop_assert_eq!(found, first, "{}", word);
+            }
+        }
+
+        #[test]
         fn marks_lie_in_the_text_whatever_it_is(text in "\\PC{0,400}", query in "\\PC{0,30}") {
-            let found = snippet(&text, &Query::plain(&query));
+            let found = Highlighter::new(&Query::plain(&query)).snippet(&text);
             for mark in &found.marks {
                 prop_assert!(found.text.get(mark.clone()).is_some());
             }

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::snippet::snippet;
+use super::snippet::Highlighter;
 use local_agent_agent::operations::corrections::Correction;
 use local_agent_agent::operations::search::Searched;
 use local_agent_index::lexical::Query;
@@ -116,19 +116,26 @@ impl<'a> QueryView<'a> {
 
 /// The hits of a search, best first.
 pub(super) fn hits(searched: &Searched, explain: bool) -> Vec<HitView<'_>> {
+    let mut highlighter = Highlighter::new(&searched.query);
     let found = searched.found.hits.iter().zip(&searched.fresh);
     found
         .zip(&searched.contexts)
         .enumerate()
         .map(|(at, ((hit, fresh), context))| HitView {
             context: context.as_deref(),
-            ..HitView::new(at + 1, hit, *fresh, &searched.query, explain)
+            ..HitView::new(at + 1, hit, *fresh, &mut highlighter, explain)
         })
         .collect()
 }
 
 impl<'a> HitView<'a> {
-    fn new(rank: usize, hit: &'a Hit, fresh: bool, query: &Query, explain: bool) -> Self {
+    fn new(
+        rank: usize,
+        hit: &'a Hit,
+        fresh: bool,
+        highlighter: &mut Highlighter<'a>,
+        explain: bool,
+    ) -> Self {
         let chunk = &hit.chunk;
         let (yaml_present, yaml_parse_ok, yaml_error, typed) = &chunk.yaml;
         Self {
@@ -140,7 +147,7 @@ impl<'a> HitView<'a> {
             heading_path: chunk.heading.to_string(),
             chunk_key: chunk.key.to_string(),
             lines: chunk.lines,
-            line: line_of_match(hit, query),
+            line: line_of_match(hit, highlighter),
             start_byte: chunk.span.start(),
             end_byte: chunk.span.end(),
             fresh,
@@ -160,8 +167,8 @@ impl<'a> HitView<'a> {
 }
 
 /// The line of the file with the first search term.
-pub(super) fn line_of_match(hit: &Hit, query: &Query) -> usize {
-    hit.chunk.lines.first() as usize + snippet(&hit.chunk.text, query).line
+pub(super) fn line_of_match<'t>(hit: &'t Hit, highlighter: &mut Highlighter<'t>) -> usize {
+    hit.chunk.lines.first() as usize + highlighter.line(&hit.chunk.text)
 }
 
 /// All numbers that determined the rank.
