@@ -13,5 +13,6 @@ pub mod indexing;
 pub mod lexical;
 pub mod profile;
 pub mod retrieval;
+mod search_load;
 pub mod store;
 pub mod vectors;

@@ -321,17 +321,7 @@ fn run(
         vector_weight: config.retrieve.vector_weight,
     };
     let meanings = &understood.meanings;
-    // The question is embedded in a separate thread while the words are searched.
-    let mut found = std::thread::scope(|threads| {
-        let meant = engine.has_vectors() && understood.mode != Mode::Lexical;
-        let embedding = meant.then(|| threads.spawn(|| embed(library, meanings)));
-        engine.search(&request, || match embedding {
-            Some(thread) => thread
-                .join()
-                .unwrap_or_else(|_| Err(Failure::internal("embedding the query panicked"))),
-            None => Err(Failure::internal("vectors are searched without a model")),
-        })
-    })?;
+    let mut found = engine.search(&request, || embed(library, meanings))?;
     let is_shown = wanted.min_score.is_some() || found.is_relevant;
     if let Some(reranker) = reranker.filter(|_| is_shown) {
         reranker.rerank(&mut found, &meanings.join(" "))?;

@@ -27,6 +27,7 @@ use serde::Serialize;
 
 use crate::lexical::{self, Query};
 use crate::profile::{JUDGED, NeutralQuestion, Profile, default_calibration};
+use crate::search_load::{RunningSearch, threads_of_a_search};
 use crate::store::{self, ChunkRecord, Database, IndexReader};
 use crate::vectors::{self, Matrix};
 use local_agent_embed::embedding::QueryVector;
@@ -300,6 +301,7 @@ impl Engine {
         per: Per,
         embed: impl FnOnce() -> Result<QueryVector>,
     ) -> Result<Found> {
+        let _running = RunningSearch::begin();
         let documents = filters::documents(&self.index, &request.scope)?;
         let chunks = self.chunk_scope(request, documents.as_ref())?;
         let sides = self.both(request, documents.as_ref(), chunks.as_ref(), embed)?;
@@ -435,8 +437,8 @@ impl Engine {
             .map(|(id, _)| id)
     }
 
-    /// Searches words and vectors at once: words on a separate thread while the question is
-    /// embedded and the vectors are scanned.
+    /// Searches words and vectors. If a core is free, at once: words on a separate thread while the
+    /// question is embedded and the vectors are scanned.
     fn both(
         &self,
         request: &Request<'_>,
@@ -445,7 +447,8 @@ impl Engine {
         embed: impl FnOnce() -> Result<QueryVector>,
     ) -> Result<Sides> {
         let reader = self.projections.lexical.as_ref();
-        if self.projections.matrix.is_none() || request.mode != Mode::Hybrid {
+        let is_hybrid = self.projections.matrix.is_some() && request.mode == Mode::Hybrid;
+        if !is_hybrid || threads_of_a_search() < 2 {
             let words = by_words(reader, request, documents)?;
             let (vectors, question) = self.by_vectors(request, chunks, embed)?;
             return Ok(Sides {

@@ -48,10 +48,7 @@ impl JobLock {
                 Err(TryLockError::Error(e)) => return Err(fail(e).into()),
             }
         }
-        file.set_len(0)
-            .and_then(|()| file.seek(SeekFrom::Start(0)))
-            .map_err(fail)?;
-        writeln!(file, "{holder}").map_err(fail)?;
+        name_holder(&mut file, holder).map_err(fail)?;
         Ok(Self { _file: file })
     }
 
@@ -94,6 +91,19 @@ impl JobLock {
     pub fn path_beside(database: &Path, name: &str) -> PathBuf {
         database.with_file_name(name)
     }
+}
+
+/// Writes the holder's description over the one before.
+fn name_holder(file: &mut File, holder: &str) -> std::io::Result<()> {
+    let line = format!("{holder}\n");
+    let length = u64::try_from(line.len()).unwrap_or(u64::MAX);
+    // Most descriptions are as long as the one before, and a file that keeps its length need not be
+    // cut.
+    if file.metadata()?.len() > length {
+        file.set_len(length)?;
+    }
+    file.seek(SeekFrom::Start(0))?;
+    file.write_all(line.as_bytes())
 }
 
 fn unusable(path: &Path, error: &std::io::Error) -> Failure {

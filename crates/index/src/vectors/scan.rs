@@ -6,12 +6,12 @@
 
 use std::cmp::Ordering;
 use std::ops::Range;
-use std::sync::OnceLock;
 
 use super::kernels::Kernel;
 use super::quant::{self, QuantQuery};
 use super::segment::Segment;
 use super::{Matrix, VectorHit, corrupt};
+use crate::search_load::threads_of_a_search;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::{ChunkKey, IdSet};
 
@@ -339,13 +339,10 @@ impl Matrix {
 
 /// How many threads are worthwhile.
 fn threads(items: usize, per_thread: usize) -> usize {
-    // Asking the system reads files every time, so the answer is cached.
-    static CORES: OnceLock<usize> = OnceLock::new();
-    let cores = *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from));
     items
         .div_ceil(per_thread)
         .min(MAX_THREADS)
-        .min(cores)
+        .min(threads_of_a_search())
         .max(1)
 }
 
