@@ -1,8 +1,9 @@
 //! The endpoints: `/health`, `/enter`, `/mcp`, and those below `/api`. The ledger records each
 //! call.
 
-use std::sync::Arc;
+use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock};
 
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Bytes;
@@ -10,6 +11,7 @@ use hyper::header::{self, HeaderValue};
 use hyper::{Method, Request, StatusCode, Uri};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
+use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::Instant;
 
 use super::guard::{LONGEST, Visit};
@@ -24,6 +26,9 @@ const RUNS: (usize, usize) = (20, 1000);
 
 /// Maximum number of characters of a call's subject in the ledger, as for agents.
 const SUBJECT: usize = 200;
+
+/// The name of the operation that may wait for a chat model.
+pub(super) const ASK: &str = "ask";
 
 /// Whether an address can be used without a token.
 pub(super) fn is_for_anybody(path: &str) -> bool {
@@ -151,7 +156,7 @@ async fn search(visit: &Visit, body: &Bytes) -> Result<Value> {
 async fn ask(visit: &Visit, body: &Bytes) -> Result<Value> {
     let wanted: WantedAnswer = parsed(body)?;
     let subject = wanted.question.clone();
-    run(visit, "ask", &subject, move |bodies, cancelled| {
+    run(visit, ASK, &subject, move |bodies, cancelled| {
         bodies.ask(&wanted, cancelled, &|_| {})
     })
     .await
@@ -240,6 +245,25 @@ impl Drop for Waiting {
     }
 }
 
+/// The smallest number of operations without a chat model that work at once.
+const FEWEST_TURNS: usize = 4;
+
+/// Turns of operations that wait for no chat model. With more of them at work than two for each
+/// core, all would only be slower and need more memory.
+static TURNS: LazyLock<Semaphore> = LazyLock::new(|| {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    Semaphore::new((cores * 2).max(FEWEST_TURNS))
+});
+
+/// Waits until the operation may work; `None`: it needs no turn, because it may wait for a chat
+/// model for minutes.
+async fn turn_of(name: &str) -> Option<SemaphorePermit<'static>> {
+    if name == ASK {
+        return None;
+    }
+    TURNS.acquire().await.ok()
+}
+
 /// Runs an operation on a separate thread, enters it in the ledger and returns its result. The
 /// permits are held until the operation has ended, even if the client stops waiting.
 pub(super) async fn run(
@@ -252,9 +276,12 @@ pub(super) async fn run(
     let cancelled = Arc::clone(&waiting.0);
     let inside = visit.clone();
     let subject = subject_of(subject);
+    let turn = turn_of(name).await;
     let work = tokio::task::spawn_blocking(move || {
         let done = operation(&*inside.view.bodies, &cancelled);
-        entered(&inside.view, name, &subject, done)
+        let entered = entered(&inside.view, name, &subject, done);
+        drop(turn);
+        entered
     });
     let done = work.await;
     drop(waiting);
@@ -282,9 +309,30 @@ pub(super) fn entered(
             .map_or("ok", |failure| failure.code.as_str())
             .to_owned(),
         why: None,
-        bytes: done
-            .as_ref()
-            .map_or(0, |body| body.to_string().len() as u64),
+        bytes: done.as_ref().map_or(0, length_as_json),
     })?;
     done
+}
+
+/// The length of a value as JSON, in bytes.
+fn length_as_json(body: &Value) -> u64 {
+    let mut count = CountedBytes(0);
+    match serde_json::to_writer(&mut count, body) {
+        Ok(()) => count.0,
+        Err(_) => 0,
+    }
+}
+
+/// Counts what is written to it.
+struct CountedBytes(u64);
+
+impl Write for CountedBytes {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0 += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
 }

@@ -8,7 +8,7 @@ use hyper::{Method, Request, Response, StatusCode, Uri};
 use maud::Markup;
 use serde_json::Value;
 
-use super::api::{in_query, not_so, nothing_here, run};
+use super::api::{ASK, in_query, not_so, nothing_here, run};
 use super::guard::Visit;
 use super::page::{self, Shell};
 use super::reply::{Sent, refused, status};
@@ -145,7 +145,7 @@ fn wanted_answer(shell: &Shell) -> WantedAnswer {
 
 async fn ask(visit: &Visit, shell: &Shell) -> Sent {
     let wanted = wanted_answer(shell);
-    let done = run(visit, "ask", &shell.text, move |bodies, cancelled| {
+    let done = run(visit, ASK, &shell.text, move |bodies, cancelled| {
         with_passages(bodies, bodies.ask(&wanted, cancelled, &|_| {})?)
     })
     .await;

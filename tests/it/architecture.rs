@@ -36,10 +36,14 @@ const MAY_USE: &[(&str, Modules)] = &[
         &[
             ("store", &[]),
             ("lexical", &[]),
-            ("vectors", &[]),
+            ("search_load", &[]),
+            ("vectors", &["search_load"]),
             ("profile", &["vectors"]),
             ("indexing", &["store", "lexical", "vectors", "profile"]),
-            ("retrieval", &["store", "lexical", "vectors", "profile"]),
+            (
+                "retrieval",
+                &["store", "lexical", "search_load", "vectors", "profile"],
+            ),
         ],
     ),
     (

@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | [`store`] | SQLite: index, embeddings, durable data; locks |
 //! | [`lexical`] | the tantivy projection |
+//! | `search_load` | how many threads one search may use |
 //! | [`vectors`] | the matrix projection |
 //! | [`profile`] | how the cosines of a model are interpreted |
 //! | [`indexing`] | the `index` and `embed` jobs |
