@@ -350,8 +350,9 @@ impl<'t> Reader<'t> {
     /// ("per second") are not ordinals.
     fn ordinal(&self, i: usize, lower: &str, value: f64) -> Option<Value> {
         let before = self.lower_before(i, 1);
-        if lower == "third" && (before == "one" || before == "a" && !self.counts_a_noun(i)) {
-            return Some(Value::words(1.0 / 3.0, i + 1));
+        let is_part = before == "one" || before == "a" && !self.counts_a_noun(i);
+        if value >= 3.0 && is_part {
+            return Some(Value::words(1.0 / value, i + 1));
         }
         if lower == "second" && matches!(&*before, "a" | "per" | "each" | "every") {
             return None;
