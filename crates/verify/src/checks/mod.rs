@@ -3,11 +3,14 @@
 
 mod affinity;
 mod align;
+mod arithmetic;
 mod atoms;
 mod binding;
+mod bounds;
 mod clauses;
 mod code;
 mod contrast;
+mod counts;
 mod crossed;
 mod derive;
 mod direction;
@@ -22,12 +25,15 @@ mod negation;
 mod novelty;
 mod numbers;
 mod order;
+mod ordinals;
 mod pairs;
 mod quantity;
 mod referent;
 mod rejection;
 mod status;
 mod strange;
+mod things;
+mod totals;
 
 use std::ops::Range;
 
