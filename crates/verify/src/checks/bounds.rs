@@ -55,7 +55,7 @@ pub(super) fn is_within_bound(case: &Case<'_>, n: &Number) -> bool {
 pub(super) fn otherwise(case: &Case<'_>, n: &Number) -> Option<String> {
     let (reading, at) = near_a_bound(case, n, n.bound?).next()?;
     let said = reading.shown_amount(reading.atoms.get(at)?);
-    Some(format!("The cited text bounds “{said}” in another way."))
+    Some(format!("The cited text sets another limit with “{said}”."))
 }
 
 /// The amounts of the text that are within the bound of `n`, and near it: their readings and atoms.

@@ -53,7 +53,7 @@ pub(super) fn check(
                 return Some((
                     Effect::Rejects,
                     Code::Unit,
-                    format!("The cited text counts “{shown}” by another unit."),
+                    format!("The cited text gives “{shown}” per another unit."),
                 ));
             }
             let near = alignment.best().filter(|_| verbatim);
@@ -62,7 +62,7 @@ pub(super) fn check(
                 (
                     Effect::Rejects,
                     Code::Quantifier,
-                    format!("The cited text bounds “{shown}” in another way."),
+                    format!("The cited text sets another limit with “{shown}”."),
                 )
             })
         }
@@ -71,7 +71,7 @@ pub(super) fn check(
 
 /// The doubt about a count of things that the cited text does not count.
 fn uncounted(shown: &str) -> (Effect, Code, String) {
-    let why = format!("The cited text does not say that there are “{shown}”.");
+    let why = format!("The cited text does not list “{shown}” of these.");
     (Effect::Doubts, Code::Number, why)
 }
 
@@ -91,26 +91,25 @@ fn missing(
     let possible = derive::possible(case, number).or_else(|| share_of_an_amount(case, n));
     if let Some(from) = possible {
         let (x, y) = (&from[0], &from[1]);
-        let why = format!(
-            "“{shown}” does not stand in the cited text; it may be computed from “{x}” and “{y}”."
-        );
+        let why =
+            format!("“{shown}” is not in the cited text. It may be computed from “{x}” and “{y}”.");
         return (Effect::Doubts, Code::Number, why);
     }
     if is_asked(case, n) {
-        let why = format!("“{shown}” stands in the question, not in the cited text.");
+        let why = format!("“{shown}” is in the question, but not in the cited text.");
         return (Effect::Doubts, Code::Number, why);
     }
     if derive::numbers_an_item(case, n) {
-        let why = format!("“{shown}” is only the number of an item in the cited text.");
+        let why = format!("In the cited text “{shown}” is only the number of an item.");
         return (Effect::Doubts, Code::Number, why);
     }
     if other_unit.is_none() && derive::infers(case.claim) {
-        let why = format!("“{shown}” is a conclusion; it does not stand in the cited text.");
+        let why = format!("“{shown}” is a conclusion and is not in the cited text.");
         return (Effect::Doubts, Code::Number, why);
     }
     match other_unit {
         Some(said) => {
-            let why = format!("The cited text says “{said}”, not “{shown}”.");
+            let why = format!("The claim says “{shown}”, but the cited text says “{said}”.");
             (Effect::Rejects, Code::Unit, why)
         }
         None => (Effect::Rejects, Code::Number, nearest(alignment, n, shown)),
@@ -485,7 +484,7 @@ fn nearest(alignment: &Alignment<'_>, n: &Number, shown: &str) -> String {
         _ => None,
     });
     match said.into_iter().next() {
-        Some(said) => format!("“{shown}” does not stand in the cited text, which says “{said}”."),
-        None => format!("“{shown}” does not stand in the cited text."),
+        Some(said) => format!("“{shown}” is not in the cited text. It says “{said}”."),
+        None => format!("“{shown}” is not in the cited text."),
     }
 }

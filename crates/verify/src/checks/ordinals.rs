@@ -36,7 +36,7 @@ pub(super) fn check(
     let other = other_ordinal(alignment, number.number, noun);
     if let Some(said) = other {
         let shown = shown(case.claim, number, noun);
-        let why = format!("The cited text says “{said}” where the claim says “{shown}”.");
+        let why = format!("The claim says “{shown}”, but the cited text says “{said}”.");
         return Some((Effect::Rejects, Code::Number, why));
     }
     listed_elsewhere(case, number, noun)
@@ -134,7 +134,7 @@ fn listed_elsewhere(
     let said = crate::identity::shorten(best.text);
     let shown = shown(case.claim, number, noun);
     let why = format!(
-        "The cited text lists “{said}” as number {}, and the claim says “{shown}”.",
+        "The claim says “{shown}”, but the cited text lists “{said}” as number {}.",
         best.place
     );
     Some((effect, Code::Number, why))
