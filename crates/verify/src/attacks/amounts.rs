@@ -389,3 +389,29 @@ fn a_bound_of_the_note_bounds_the_claim() {
         ),
     ]);
 }
+
+#[test]
+fn units_are_compared_in_every_language() {
+    refused(&[
+        ("Le voyage dure 3 heures.", "Le voyage dure 3 jours"),
+        ("La ruta dura 5 horas.", "La ruta dura 5 semanas"),
+        ("Поездка длится 3 часа.", "Поездка длится 3 дня"),
+        ("会議は3時間です。", "会議は3週間です"),
+        ("会议需要30分钟。", "会议需要30小时"),
+        ("تستغرق الرحلة 3 ساعات.", "تستغرق الرحلة 3 أيام"),
+        ("Resan tar 3 timmar.", "Resan tar 3 dagar"),
+    ]);
+    accepted(&[
+        ("Le voyage dure 2 heures.", "Le voyage dure 120 minutes"),
+        ("La ruta mide 5 kilómetros.", "La ruta mide 5000 m"),
+        ("Поездка длится 2 часа.", "Поездка длится 120 минут"),
+        ("会議は2時間です。", "会議は120分です"),
+        ("会议需要2小时。", "会议需要120分钟"),
+        ("Мост построили в 1998 году.", "Мост 1998 года"),
+        ("这座桥建于1998年。", "桥建于1998年"),
+        (
+            "The first time it took 2 men.",
+            "It took 2 men the first time",
+        ),
+    ]);
+}
