@@ -38,7 +38,7 @@ fn another_tools_answer_passes_when_its_lines_carry_it() {
     verified  The harbour budget is 5 million euros in 2026.
               Word for word in E1 (plan.md, line 3).
     checked   Alice is the one who leads the project ().
-              Properly cited to E2 (plan.md, line 6); the wording is the answer's own and was not proven.
+              Properly cited to E2 (plan.md, line 6). The wording is the answer's own and is not proven.
     passed: every claim is cited, and nothing was found against it
     (missing=0, path_mismatches=0, sha_mismatches=0, not_in_snapshot=0)
     ");

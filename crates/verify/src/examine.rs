@@ -340,5 +340,5 @@ fn is_act_of_a_thing(claim: &Reading, content: &[&Token], token: &Token) -> bool
 
 /// What is wrong with a line without a citation that says `word`.
 fn stands_nowhere(word: &str) -> String {
-    format!("“{word}” stands in nothing that this answer cites, and this line carries no citation.")
+    format!("No text that this answer cites contains “{word}”, and this line has no citation.")
 }

@@ -109,12 +109,10 @@ pub enum Detail {
         /// Another item that seems to support it.
         better: Option<Label>,
     },
-    /// Another item contradicts it about the same thing.
+    /// Another item, which is not cited, says something else about the same thing.
     Contradicted {
         /// That item.
         by: Label,
-        /// Whether the claim cites it.
-        cited: bool,
     },
 }
 
@@ -157,12 +155,12 @@ impl Detail {
         match self {
             Self::Pointer { why } => why.clone(),
             Self::Absent { said } => match code {
-                Code::Name => format!("The cited text does not have the name “{said}”."),
-                Code::Cause => format!("The cited text gives no such reason: “{said}”."),
-                _ => format!("The cited text does not have “{said}”."),
+                Code::Name => format!("The cited text does not contain the name “{said}”."),
+                Code::Cause => format!("The cited text does not give this reason: “{said}”."),
+                _ => format!("The cited text does not contain “{said}”."),
             },
             Self::Differs { said, found } => {
-                format!("The cited text has “{found}” where the claim has “{said}”.")
+                format!("The claim says “{said}”, but the cited text says “{found}”.")
             }
             Self::Elsewhere {
                 said,
@@ -171,29 +169,26 @@ impl Detail {
                 found,
             } => elsewhere(said, of, belongs_to.as_deref(), found.as_deref()),
             Self::ClaimNegates { said } => {
-                format!("The claim negates “{said}”; the cited text does not.")
+                format!("The claim negates “{said}”, but the cited text does not.")
             }
             Self::TextNegates { said } => {
-                format!("The cited text negates “{said}”; the claim does not.")
+                format!("The cited text negates “{said}”, but the claim does not.")
             }
             Self::Opposite { said, found } => {
-                format!("The claim says “{said}”; the cited text says the opposite, “{found}”.")
+                format!("The claim says “{said}”, but the cited text says the opposite: “{found}”.")
             }
             Self::Reversed { first, second } => {
-                format!("The cited text has “{first}” and “{second}” the other way round.")
+                format!("The cited text has “{first}” and “{second}” in the opposite order.")
             }
             Self::LeftOut { found } => {
-                format!("The cited text says “{found}”, and the claim leaves it out.")
+                format!("The cited text says “{found}”, but the claim leaves it out.")
             }
             Self::Added { said } => {
-                format!("The claim says “{said}”, and the cited text does not.")
+                format!("The claim says “{said}”, but the cited text does not.")
             }
             Self::Unsupported { cited, better } => unsupported(cited, *better),
-            Self::Contradicted { by, cited: true } => {
-                format!("{by}, which is cited too, says otherwise.")
-            }
-            Self::Contradicted { by, cited: false } => {
-                format!("{by} says otherwise, and is not cited here.")
+            Self::Contradicted { by } => {
+                format!("{by} says something else, and is not cited here.")
             }
         }
     }
@@ -201,24 +196,27 @@ impl Detail {
 
 fn elsewhere(said: &str, of: &str, belongs_to: Option<&str>, found: Option<&str>) -> String {
     let mut out = match belongs_to {
-        Some(other) => format!("In the cited text “{said}” belongs to “{other}”, not to “{of}”"),
-        None => format!("In the cited text “{said}” does not belong to “{of}”"),
+        Some(other) => format!("In the cited text “{said}” belongs to “{other}”, not to “{of}”."),
+        None => format!("In the cited text “{said}” does not belong to “{of}”."),
     };
     if let Some(found) = found {
-        out.push_str(&format!(", which has “{found}”"));
+        out.push_str(&format!(" It has “{found}” for “{of}”."));
     }
-    out.push('.');
     out
 }
 
 fn unsupported(cited: &[Label], better: Option<Label>) -> String {
     let names: Vec<String> = cited.iter().map(Label::to_string).collect();
-    let names = names.join(", ");
-    match better {
-        Some(label) => {
-            format!("{names} does not carry this; {label} seems to, and is not cited here.")
+    let (names, is_one) = (names.join(", "), cited.len() == 1);
+    match (better, is_one) {
+        (Some(label), true) => {
+            format!("{names} does not say this. {label} seems to say it, but is not cited here.")
         }
-        None => format!("Too little of this is in {names}."),
+        (Some(label), false) => {
+            format!("{names} do not say this. {label} seems to say it, but is not cited here.")
+        }
+        (None, true) => format!("{names} contains too few of this sentence's words."),
+        (None, false) => format!("{names} contain too few of this sentence's words."),
     }
 }
 
@@ -262,6 +260,34 @@ impl Objection {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_the_cited_items_do_not_say_is_said_plainly() {
+        let label = |n| Label::new(n).unwrap();
+        let sentence = |cited: &[u32], better: Option<u32>| {
+            let detail = Detail::Unsupported {
+                cited: cited.iter().copied().map(label).collect(),
+                better: better.map(label),
+            };
+            detail.sentence(Code::LowSupport)
+        };
+        assert_eq!(
+            sentence(&[1], None),
+            "E1 contains too few of this sentence's words."
+        );
+        assert_eq!(
+            sentence(&[1, 3], None),
+            "E1, E3 contain too few of this sentence's words."
+        );
+        assert_eq!(
+            sentence(&[1], Some(2)),
+            "E1 does not say this. E2 seems to say it, but is not cited here."
+        );
+        assert_eq!(
+            Detail::Contradicted { by: label(2) }.sentence(Code::Conflict),
+            "E2 says something else, and is not cited here."
+        );
+    }
 
     #[test]
     fn every_detail_is_one_plain_sentence() {

@@ -81,7 +81,7 @@ impl<'a> Resolver<'a> {
             MarkKind::Broken(SegmentProblem::NoSuchItem(label)) => self.labels(&[*label]),
             MarkKind::Broken(SegmentProblem::OutOfRange(label)) => Resolved::problem(
                 Code::SpanOutOfRange,
-                format!("{label} does not hold the quoted bytes."),
+                format!("{label} does not contain the quoted bytes."),
             ),
             MarkKind::Unresolved(problem, why) => {
                 let code = match problem {
@@ -97,7 +97,7 @@ impl<'a> Resolver<'a> {
         };
         if let Some(place) = mark.hidden.filter(|_| mark.is_citation()) {
             let why =
-                format!("A citation inside {place} does not count; put it after the sentence.");
+                format!("A citation inside {place} does not count. Put it after the sentence.");
             resolved.problems.push((Code::HiddenContext, why));
         }
         resolved
@@ -110,8 +110,7 @@ impl<'a> Resolver<'a> {
             MarkerKind::Source(citation) => {
                 let mut resolved = self.source(citation);
                 if self.planted.contains(raw) {
-                    let why =
-                        "This citation stands in the text of a note and was copied from there.";
+                    let why = "This citation was copied from the text of a note.";
                     resolved.problems.push((Code::Laundered, why.to_owned()));
                 }
                 resolved
@@ -119,7 +118,7 @@ impl<'a> Resolver<'a> {
             MarkerKind::Number => Resolved::problem(
                 Code::Lookalike,
                 format!(
-                    "“{raw}” looks like a citation and names no evidence; citations are written `[E1]`."
+                    "“{raw}” looks like a citation, but names no evidence. Citations are written like `[E1]`."
                 ),
             ),
             MarkerKind::Malformed(why) => Resolved::problem(
@@ -158,7 +157,7 @@ impl<'a> Resolver<'a> {
         let problem = match self.freshness.of(item.label) {
             Freshness::Stale => (
                 Code::Stale,
-                format!("{} no longer holds the cited text.", item.path),
+                format!("{} no longer contains the cited text.", item.path),
             ),
             Freshness::Gone => (Code::Gone, format!("{} no longer exists.", item.path)),
             Freshness::Fresh | Freshness::Moved { .. } | Freshness::Unknown => return,
@@ -215,7 +214,7 @@ impl<'a> Resolver<'a> {
                 (
                     Code::Lookalike,
                     format!(
-                        "The path only looks like {}: some characters are others.",
+                        "The path looks like {}, but some characters differ.",
                         item.path
                     ),
                 )
@@ -249,9 +248,7 @@ impl<'a> Resolver<'a> {
                 .push(if skeleton(&cited) == skeleton(&stored) {
                     (
                         Code::Lookalike,
-                        format!(
-                            "The heading only looks like “{stored}”: some characters are others."
-                        ),
+                        format!("The heading looks like “{stored}”, but some characters differ."),
                     )
                 } else {
                     (

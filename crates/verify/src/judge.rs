@@ -188,7 +188,7 @@ fn add_coverage_problems(
     match kind {
         Kind::Claim | Kind::LeadIn => {
             if refused {
-                let why = "The answer says that it cannot answer, and claims this all the same.";
+                let why = "The answer says that it cannot answer, but claims this anyway.";
                 problems.push((Code::AbstainWithClaims, why.to_owned()));
             }
             let is_marked = problems
@@ -196,7 +196,7 @@ fn add_coverage_problems(
                 .any(|(code, _)| matches!(code.layer(), "L0" | "L1"));
             if !is_cited && !is_marked {
                 let what = what(unit.role);
-                problems.push((Code::Uncited, format!("This {what} carries no citation.")));
+                problems.push((Code::Uncited, format!("This {what} has no citation.")));
             }
         }
         // "I found no owner, but the budget is 5 million [E1]": a gap next to a cited claim.
@@ -205,8 +205,7 @@ fn add_coverage_problems(
             extent: Abstention::Gap,
         } if is_cited => {}
         Kind::Refusal { claims: true, .. } => {
-            let why =
-                "This sentence says that it cannot answer, and claims something all the same.";
+            let why = "This sentence says that it cannot answer, but claims something anyway.";
             problems.push((Code::AbstainWithClaims, why.to_owned()));
         }
         _ => {}
@@ -599,7 +598,7 @@ impl Court<'_> {
             (Verdict::Verified, Some(place), why)
         } else if let Some(place) = quoted {
             let why = format!(
-                "The quoted words are in {}; the sentence around them was not proven.",
+                "The quoted words are in {}. The sentence around them is not proven.",
                 shown(&place)
             );
             (Verdict::Checked, Some(place), why)
@@ -609,13 +608,13 @@ impl Court<'_> {
             match derivation {
                 Some(derivation) => {
                     let why = format!(
-                        "Computed from {at}: {derivation}; the words around it were not proven."
+                        "Computed from {at}: {derivation}. The words around it are not proven."
                     );
                     (Verdict::Derived, place, why)
                 }
                 None => {
                     let why = format!(
-                        "Properly cited to {at}; the wording is the answer's own and was not proven."
+                        "Properly cited to {at}. The wording is the answer's own and is not proven."
                     );
                     (Verdict::Checked, place, why)
                 }

@@ -64,7 +64,7 @@ impl<'a> Judge<'a> {
             .filter(|t| !cited.contains(&t.item.label))
             .find_map(|t| verbatim(t, bare));
         if let Some(QuoteMatch::In(label, _)) = elsewhere {
-            let why = format!("These words stand in {label}, which is not cited here.");
+            let why = format!("These words are in {label}, which is not cited here.");
             return QuoteMatch::Rejected(Code::QuoteMisattributed, why);
         }
         let pieces = pieces(bare);
@@ -97,15 +97,14 @@ impl<'a> Judge<'a> {
             }
         }
         if let Some(word) = hidden {
-            let why =
-                format!("What the ellipsis leaves out holds “{word}”, which turns the meaning.");
+            let why = format!("The ellipsis leaves out “{word}”, which changes the meaning.");
             return QuoteMatch::Rejected(Code::QuoteStitched, why);
         }
         if pieces
             .iter()
             .all(|p| self.texts.iter().any(|t| verbatim(t, p).is_some()))
         {
-            let why = "Its pieces do not stand in this order in one cited item.".to_owned();
+            let why = "No cited item contains its pieces in this order.".to_owned();
             return QuoteMatch::Rejected(Code::QuoteStitched, why);
         }
         let odd = pieces
@@ -147,12 +146,12 @@ impl<'a> Judge<'a> {
             }
         }
         if self.is_joined(&words) {
-            let why = "Its parts stand in the evidence, but not as one run.".to_owned();
+            let why = "The evidence contains its parts, but not next to each other.".to_owned();
             return QuoteMatch::Rejected(Code::QuoteStitched, why);
         }
         QuoteMatch::Rejected(
             Code::QuoteFabricated,
-            "These words stand nowhere in the evidence.".to_owned(),
+            "These words are nowhere in the evidence.".to_owned(),
         )
     }
 

@@ -294,6 +294,34 @@ impl Reading {
         self.normal.get(atom.bytes.clone()).unwrap_or("")
     }
 
+    /// An amount as written, with the sign of its unit: `20 %`, `€ 50`.
+    pub(crate) fn shown_amount(&self, atom: &Atom) -> &str {
+        let What::Number(number) = &atom.what else {
+            return self.shown_atom(atom);
+        };
+        if number.unit.is_none() {
+            return self.shown_atom(atom);
+        }
+        let Range { start, end } = atom.bytes;
+        let before = self.normal.get(..start).unwrap_or("");
+        let bare = before.trim_end_matches(' ');
+        let start = match bare.chars().next_back() {
+            Some(sign @ ('$' | '€' | '£' | '¥' | '₹' | '₽')) => {
+                bare.len() - sign.len_utf8()
+            }
+            _ => start,
+        };
+        let behind = self.normal.get(end..).unwrap_or("");
+        let sign = behind.trim_start_matches(' ');
+        let end = match sign.chars().next() {
+            Some(one @ ('%' | '‰' | '°' | '$' | '€' | '£' | '¥')) if start == atom.bytes.start => {
+                end + behind.len() - sign.len() + one.len_utf8()
+            }
+            _ => end,
+        };
+        self.normal.get(start..end).unwrap_or("")
+    }
+
     /// The atoms that begin in sentence `n`.
     pub(crate) fn atoms_of(&self, n: usize) -> &[Atom] {
         let Some(sentence) = self.sentence(n) else {

@@ -568,7 +568,11 @@ fn mark_negation(tokens: &mut [Token], text: &str) {
             negate_what_is_kept_from(tokens, i, text);
             continue;
         }
-        if !(cue.negates() || cue.turns()) || hollow || abbreviation {
+        if !(cue.negates() || cue.turns())
+            || hollow
+            || abbreviation
+            || is_of_a_bound(tokens, i, text)
+        {
             continue;
         }
         // "lacks tests" and "prevents loss" govern a noun that both sides may express in many ways;
@@ -581,6 +585,17 @@ fn mark_negation(tokens: &mut [Token], text: &str) {
         let behind = tokens.get_mut(i + 1 + skipped..).unwrap_or(&mut []);
         negate_governed(behind, clause, firm);
     }
+}
+
+/// Whether the negation at `i` is part of the bound of a number: "no more than 20".
+fn is_of_a_bound(tokens: &[Token], i: usize, text: &str) -> bool {
+    let next = tokens.get(i + 1..i + 4).unwrap_or(&[]);
+    let [_, than, number] = next else {
+        return false;
+    };
+    let cue = tokens.get(i).map_or("", |t| shown_token(t, text));
+    let negates = matches!(&*lower_case(cue), "no" | "not");
+    negates && shown_token(than, text) == "than" && number.number
 }
 
 /// Negates the next content words up to the end of `clause`; `firm`: the first is the head.

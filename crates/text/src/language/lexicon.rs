@@ -11,7 +11,6 @@ use std::sync::OnceLock;
 use foldhash::fast::RandomState;
 
 use super::Language;
-use super::scan::split;
 
 macro_rules! sections {
     ($($(#[$doc:meta])+ $name:ident = $key:literal,)+) => {
@@ -42,33 +41,12 @@ sections! {
     Common = "common",
     /// Words without content.
     Stop = "stop",
-    /// Words with little content: for the speaker, an amount, a direction.
-    Light = "light",
     /// Function words of questions, which do not describe the subject.
     QuestionStop = "question-stop",
-    /// Verbs with little meaning in a question. A note on the servings of a dish need not "make"
-    /// them.
-    LightVerbs = "light-verbs",
     /// Words that the search index leaves out of its stems.
     SearchStop = "search-stop",
-    /// Characters that are mostly grammar, in scripts without blanks.
-    GrammarCharacters = "grammar-characters",
-    /// Words at the start of a sentence that refer to an earlier sentence.
-    PointsBack = "points-back",
-    /// Personal and possessive pronouns, and other words that may replace a name.
-    Pronouns = "pronouns",
     /// Pronouns for a person.
     PersonPronouns = "person-pronouns",
-    /// Prepositions that may come before a name.
-    Prepositions = "prepositions",
-    /// Conjunctions that begin a clause.
-    ClauseOpeners = "clause-openers",
-    /// Finite verbs that make a clause or a heading a statement.
-    FiniteVerbs = "finite-verbs",
-    /// Irregular forms. Key: the base form.
-    IrregularForms = "irregular-forms",
-    /// Opposites. Key: the words of one side.
-    Opposites = "opposites",
 
     // Sentences.
 
@@ -91,18 +69,10 @@ sections! {
     Months = "months",
     /// Months that have another meaning if they are not capitalised.
     AmbiguousMonths = "ambiguous-months",
-    /// Words before the name of a month.
-    BeforeMonth = "before-month",
     /// The days of the week, seven rows, Monday first.
     Weekdays = "weekdays",
     /// Days by their distance from today. Key: the number of days.
     RelativeDays = "relative-days",
-    /// Words for a quarter of a year.
-    Quarters = "quarters",
-    /// Words that mark a time of day.
-    Clock = "clock",
-    /// Spans of time in one word.
-    TimeSpans = "time-spans",
 
     // Numbers.
 
@@ -110,151 +80,14 @@ sections! {
     Numerals = "numerals",
     /// Numerals with another meaning, which count only with a numbered thing.
     AmbiguousNumerals = "ambiguous-numerals",
-    /// Ordinal numbers written out. Key: the value.
-    Ordinals = "ordinals",
-    /// Fractions written out. Key: the value.
-    Fractions = "fractions",
     /// Words that multiply a number. Key: the factor.
     Magnitudes = "magnitudes",
     /// Names of units. Key: the symbol in `units.txt`.
     Units = "units",
-    /// Bounds of a number. Key: at-least, at-most, more-than, less-than, exactly, about.
-    Bounds = "bounds",
-    /// Amounts without a number.
-    IndefiniteAmounts = "indefinite-amounts",
-    /// Words for a part of something.
-    Shares = "shares",
-    /// Characters for numbers and counting, in scripts without blanks.
-    CountingCharacters = "counting-characters",
 
-    // The claim of a statement.
-
-    /// Words that negate what follows.
-    Negation = "negation",
-    /// Verbs and nouns that negate what follows: "fails to".
-    ImplicitNegation = "implicit-negation",
-    /// Words before which a negation does not negate: "not only".
-    NonNegating = "non-negating",
-    /// Words for absence or scarcity.
-    Scarcity = "scarcity",
-    /// Words that change the meaning of a quote when they are left out.
-    QuoteNegation = "quote-negation",
-    /// All, every, always.
-    Universal = "universal",
-    /// Most, usually, often.
-    Mostly = "mostly",
-    /// Some, sometimes.
-    Partial = "partial",
-    /// Rarely.
-    Rare = "rare",
-    /// None, never.
-    Nothing = "nothing",
-    /// Words for how often something happens.
-    Frequency = "frequency",
-    /// Must, required.
-    Must = "must",
-    /// Should, recommended.
-    Should = "should",
-    /// May, might.
-    May = "may",
-    /// Can.
-    Can = "can",
-    /// Will, certainly.
-    Will = "will",
-    /// Likely, reportedly.
-    Hedge = "hedge",
-    /// Still to be decided.
-    Proposed = "proposed",
-    /// Decided.
-    Decided = "decided",
-    /// Turned down.
-    Rejected = "rejected",
-    /// On its way out.
-    Deprecated = "deprecated",
-    /// In force.
-    Active = "active",
-    /// Finished.
-    Done = "done",
-    /// Not finished.
-    Ongoing = "ongoing",
-    /// Words for something that is not, or no longer, valid.
-    NotInForce = "not-in-force",
-    /// Words of order: before, above.
-    Order = "order",
-    /// Words that give a reason.
-    Causal = "causal",
-
-    // Questions.
-
-    /// Question words.
-    QuestionWords = "question-words",
-    /// Words that ask for an amount after a word like "how".
-    Degrees = "degrees",
-    /// Words before one of the degrees, such as "how".
-    DegreeQuestion = "degree-question",
-    /// Words that ask for a time.
-    AsksTime = "asks-time",
-    /// Words that ask for a number.
-    AsksNumber = "asks-number",
-    /// Words that ask for an amount of time or length.
-    AsksExtent = "asks-extent",
-    /// Words that ask for a person.
-    AsksPerson = "asks-person",
-    /// Words that ask for a place.
-    AsksPlace = "asks-place",
-    /// Words that ask for a reason.
-    AsksReason = "asks-reason",
-    /// Words that ask for steps.
-    AsksSteps = "asks-steps",
-    /// Words that ask for a definition.
-    AsksDefinition = "asks-definition",
-    /// Words that ask for a command or code.
-    AsksCode = "asks-code",
-    /// Words that ask for the newest or last of several things.
-    AsksLatest = "asks-latest",
-    /// Words that ask for a list.
-    AsksList = "asks-list",
-
-    // What an answer says about itself.
-
-    /// Phrases that decline to answer the whole question.
-    RefusesWhole = "refuses-whole",
-    /// Phrases that name a gap.
-    RefusesGap = "refuses-gap",
-    /// Phrases that name a gap when a word for the evidence follows.
-    AbsentFrom = "absent-from",
-    /// Words for a speaker who talks about the evidence and not the world.
-    Speakers = "speakers",
-    /// Such words as the first word of a sentence.
-    FirstWordsOfRefusal = "first-words-of-refusal",
-    /// Words for notes.
-    EvidenceWords = "evidence-words",
-    /// Verbs of saying.
-    SayingVerbs = "saying-verbs",
-    /// How advice begins.
-    Advice = "advice",
-    /// How an offer begins.
-    Offers = "offers",
-    /// Words for what is offered.
-    Offered = "offered",
-    /// Words used in announcements.
-    AnnouncementWords = "announcement-words",
-    /// How an announcement begins.
-    AnnouncementOpeners = "announcement-openers",
-    /// How a polite phrase begins.
-    Courtesies = "courtesies",
-    /// Words after which a different statement begins.
-    Contrasts = "contrasts",
-    /// Such words that count only at the start of a clause.
-    ContrastsInFront = "contrasts-in-front",
-    /// Such words in scripts without blanks.
-    ContrastsWithin = "contrasts-within",
-    /// Words that begin an indirect question.
-    IndirectQuestions = "indirect-questions",
-    /// Words that make a clause part of another one.
-    Subordinate = "subordinate",
-    /// Phrases in a note that are addressed to the answerer.
-    Instructions = "instructions",
+    /// Words that mean something else than a number, a month or a unit, as which another language
+    /// has them.
+    OtherWords = "other-words",
 }
 
 // A set of sections as one number.
@@ -327,14 +160,9 @@ const AMOUNTS: &[Section] = &[
     Section::AbbreviationsBeforeNumber,
     Section::AmbiguousMonths,
     Section::AmbiguousNumerals,
-    Section::CountingCharacters,
-    Section::Fractions,
     Section::Magnitudes,
     Section::Months,
     Section::Numerals,
-    Section::Ordinals,
-    Section::Quarters,
-    Section::Shares,
     Section::Units,
     Section::Weekdays,
 ];
@@ -427,29 +255,6 @@ impl Lexicon {
         let at = rows.iter().position(|row| row.items.contains(&word))?;
         Some((rows.get(at)?.key, at))
     }
-
-    /// Whether `lower`, a text in lower case, contains an item of `section`: as whole words, or
-    /// anywhere when the item is in a script without blanks.
-    pub fn occurs_in(&self, section: Section, lower: &str) -> bool {
-        let spaced = format!(" {} ", split(lower).collect::<Vec<_>>().join(" "));
-        self.items(section).any(|item| {
-            if item.contains(super::script::is_unspaced_or_hangul) {
-                lower.contains(item)
-            } else {
-                spaced.contains(&format!(" {item} "))
-            }
-        })
-    }
-
-    /// Whether `lower`, a text in lower case, begins with an item of `section` as whole words.
-    pub fn begins(&self, section: Section, lower: &str) -> bool {
-        self.items(section).any(|item| {
-            lower.strip_prefix(item).is_some_and(|rest| {
-                item.ends_with(super::script::is_unspaced_or_hangul)
-                    || !rest.starts_with(char::is_alphanumeric)
-            })
-        })
-    }
 }
 
 fn lines(data: &'static str) -> impl Iterator<Item = &'static str> {
@@ -498,11 +303,7 @@ mod tests {
                     let place = format!("{item:?} in [{}] of {}", section.key(), language.code());
                     assert!(is_nfc(item), "{place}");
                     assert_eq!(item.to_lowercase(), item, "{place}");
-                    // A word may be on one side of several opposites.
-                    assert!(
-                        seen.insert(item) || *section == Section::Opposites,
-                        "{place}"
-                    );
+                    assert!(seen.insert(item), "{place}");
                 }
             }
         }
@@ -521,17 +322,7 @@ mod tests {
     fn every_language_has_what_it_is_detected_and_asked_by() {
         for language in Language::ALL {
             let lexicon = language.lexicon();
-            for section in [
-                Section::Stop,
-                Section::Negation,
-                Section::QuestionWords,
-                Section::AsksTime,
-                Section::AsksNumber,
-                Section::AsksPerson,
-                Section::AsksReason,
-                Section::Numerals,
-                Section::Causal,
-            ] {
+            for section in [Section::Stop, Section::Numerals] {
                 assert!(
                     lexicon.items(section).next().is_some(),
                     "[{}] of {language:?}",
@@ -539,16 +330,5 @@ mod tests {
                 );
             }
         }
-    }
-
-    #[test]
-    fn phrases_are_found_as_whole_words_or_anywhere_without_blanks() {
-        let english = Language::English.lexicon();
-        assert!(english.occurs_in(Section::AsksNumber, "so, how many are there?"));
-        assert!(!english.occurs_in(Section::AsksNumber, "show manyfold"));
-        let japanese = Language::Japanese.lexicon();
-        assert!(japanese.occurs_in(Section::AsksTime, "会議はいつですか"));
-        assert!(english.begins(Section::AnnouncementOpeners, "here is what i found"));
-        assert!(!english.begins(Section::AnnouncementOpeners, "here island"));
     }
 }

@@ -11,8 +11,8 @@
 //! | [`tokenize`] | text → words, compounds and their parts |
 //! | [`segment`] | text → sentences |
 //! | [`calendar`] | months, weekdays, "tomorrow" |
-//! | [`numerals`] | numbers in words and in digits |
-//! | [`units`] | units, currencies, magnitudes |
+//! | [`numerals`] | numbers in words |
+//! | [`units`] | units and currencies |
 //! | [`vocabulary`] | whether an English word is a common one |
 //! | [`reference`] | the page `docs/languages.md` |
 //!

@@ -1,4 +1,4 @@
-//! Numbers written out, and numbers in digits.
+//! Numbers written out.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -80,11 +80,6 @@ fn part(language: Language, word: &str, missing: f64) -> Option<f64> {
     }
 }
 
-/// The value of an ordinal number (lower case) in `language`: "third", "dritte".
-pub fn ordinal(language: Language, word: &str) -> Option<f64> {
-    value(language, Section::Ordinals, word)
-}
-
 /// Whether `word` (lower case) is a numeral of `language` with another meaning: "one".
 pub fn is_ambiguous(language: Language, word: &str) -> bool {
     language
@@ -95,40 +90,6 @@ pub fn is_ambiguous(language: Language, word: &str) -> bool {
 fn value(language: Language, section: Section, word: &str) -> Option<f64> {
     let (key, _) = language.lexicon().row_of(section, word)?;
     key.parse().ok()
-}
-
-/// The value of digits with separators; `None` when they are not a number. Read as English if both
-/// readings are possible ("1,500" is 1500, "1.500" is 1.5): a comma that cannot separate thousands
-/// is a decimal comma, and two dots separate thousands.
-pub fn digits_value(digits: &str) -> Option<f64> {
-    // The common case.
-    if digits.len() < 10 && digits.bytes().all(|b| b.is_ascii_digit()) {
-        return digits.parse::<u32>().ok().map(f64::from);
-    }
-    let dots = digits.matches('.').count();
-    let commas = digits.matches(',').count();
-    let last_dot = digits.rfind('.');
-    let plain = match (dots, commas) {
-        (0 | 1, 0) => digits.to_owned(),
-        (_, 0) if parts_thousands(digits, '.') => digits.replace('.', ""),
-        (0 | 1, _) if parts_thousands(digits, ',') && last_dot >= digits.rfind(',') => {
-            digits.replace(',', "")
-        }
-        (0, _) if parts_thousands(digits, ',') => digits.replace(',', ""),
-        (0, 1) => digits.replace(',', "."),
-        (_, 1) if digits.rfind(',') > last_dot => digits.replace('.', "").replace(',', "."),
-        _ => return None,
-    };
-    plain.parse().ok().filter(|value: &f64| value.is_finite())
-}
-
-/// Whether `by` splits the digits into groups of three.
-fn parts_thousands(digits: &str, by: char) -> bool {
-    let mut groups = digits.split(by);
-    let first = groups
-        .next()
-        .is_some_and(|group| (1..=3).contains(&group.len()));
-    first && groups.all(|group| group.split('.').next().is_some_and(|g| g.len() == 3))
 }
 
 #[cfg(test)]
@@ -151,7 +112,6 @@ mod tests {
             assert_eq!(any_cardinal(word), Some(value), "{word}");
         }
         assert_eq!(cardinal(Language::German, "eine"), Some(1.0));
-        assert_eq!(ordinal(Language::German, "dritten"), Some(3.0));
         assert!(is_ambiguous(Language::English, "one"));
     }
 
@@ -185,23 +145,6 @@ mod tests {
         assert_eq!(cardinal(Language::Danish, "fire"), Some(4.0));
         for word in ["once", "fire", "on", "to", "bin", "eine"] {
             assert_eq!(any_cardinal(word), None, "{word}");
-        }
-    }
-
-    #[test]
-    fn separators_are_read() {
-        for (digits, value) in [
-            ("15", Some(15.0)),
-            ("1,500", Some(1500.0)),
-            ("1.5", Some(1.5)),
-            ("1,5", Some(1.5)),
-            ("1.234.567", Some(1_234_567.0)),
-            ("1.234,5", Some(1234.5)),
-            ("1,234.5", Some(1234.5)),
-            ("2.8.3", None),
-            ("", None),
-        ] {
-            assert_eq!(digits_value(digits), value, "{digits}");
         }
     }
 }

@@ -7,71 +7,14 @@ use super::lexicon::Section;
 
 /// The columns of the page, and the sections that each counts.
 const COLUMNS: &[(&str, &[Section])] = &[
-    (
-        "questions",
-        &[
-            Section::AsksTime,
-            Section::AsksNumber,
-            Section::AsksPerson,
-            Section::AsksPlace,
-            Section::AsksReason,
-            Section::AsksSteps,
-            Section::AsksDefinition,
-            Section::QuestionWords,
-        ],
-    ),
-    ("reasons", &[Section::Causal]),
+    ("common", &[Section::Common]),
+    ("questions", &[Section::QuestionStop]),
     (
         "dates",
         &[Section::Months, Section::Weekdays, Section::RelativeDays],
     ),
-    (
-        "numbers",
-        &[
-            Section::Numerals,
-            Section::Ordinals,
-            Section::Fractions,
-            Section::Magnitudes,
-            Section::Bounds,
-        ],
-    ),
+    ("numbers", &[Section::Numerals, Section::Magnitudes]),
     ("units", &[Section::Units]),
-    ("negation", &[Section::Negation, Section::ImplicitNegation]),
-    (
-        "quantity",
-        &[
-            Section::Universal,
-            Section::Mostly,
-            Section::Partial,
-            Section::Rare,
-            Section::Nothing,
-        ],
-    ),
-    (
-        "mood",
-        &[
-            Section::Must,
-            Section::Should,
-            Section::May,
-            Section::Can,
-            Section::Will,
-            Section::Hedge,
-        ],
-    ),
-    (
-        "status",
-        &[
-            Section::Proposed,
-            Section::Decided,
-            Section::Rejected,
-            Section::Deprecated,
-            Section::Active,
-            Section::Done,
-            Section::Ongoing,
-            Section::NotInForce,
-        ],
-    ),
-    ("direction", &[Section::Opposites]),
     (
         "sentence ends",
         &[
@@ -80,23 +23,30 @@ const COLUMNS: &[(&str, &[Section])] = &[
             Section::AbbreviationsAtEnd,
         ],
     ),
-    ("refusals", &[Section::RefusesWhole, Section::RefusesGap]),
 ];
 
 const INTRODUCTION: &str = "# Languages
 
 This page is generated from the word lists in `crates/text/src/language/data/`.
 
-Notes in any language are indexed, found and cited. What the table counts is understood beyond
-that. A number is how many words and phrases of a kind the list of a language has; `-` means none.
+Notes in any language are indexed, found and cited. A number in the table is how many words and
+phrases of a kind the list of a language has; `-` means none.
 
 - **search**: `stems` when inflected forms of a word find each other; `pairs` when text without
   blanks is found by pairs of characters; `words` when only equal words find each other.
-- **questions**: what kind of answer is asked for (a time, a number, a person, a reason, steps).
-- **negation**, **quantity**, **mood**, **status**, **direction**: what the verifier can see a claim
-  change. In a language with `-` it compares words, numbers, names and quotes only.
+- **common**: words by which the language of a text is recognised.
+- **questions**: words of a question that are not searched for.
+- **dates** and **numbers**: months, weekdays, distant days and written numbers that `ask` reads in
+  notes and questions.
+- **units**: names of units that the verifier and `ask` read behind a number. A name that is another
+  word in English or in another list is left out.
+- **sentence ends**: abbreviations after which a dot does not always end a sentence.
 
-The verifier and `ask` still keep a part of their words of English and German in lists of their own.
+The verifier compares words, numbers, units, names and quotes in every language. It sees negation,
+quantity, mood, status and direction in English, and a part of them in German, French and Spanish.
+It reads written numbers and months in English and German. Its own word lists are in
+`crates/verify/src/data/`; those that `ask` has for questions are in
+`crates/agent/src/ask/extractive/data/`.
 
 ";
 

@@ -7,7 +7,8 @@ use std::sync::LazyLock;
 use foldhash::fast::RandomState;
 
 use super::Language;
-use super::lexicon::Section;
+use super::lexicon::{Section, items_without_false_friends};
+use super::vocabulary::is_common_english_word;
 
 macro_rules! kinds {
     ($($(#[$doc:meta])+ $name:ident = $key:literal,)+) => {
@@ -67,6 +68,8 @@ kinds! {
     Frequency = "frequency",
     /// In kilometres per hour.
     Speed = "speed",
+    /// In pascals.
+    Pressure = "pressure",
     /// In pixels.
     Pixels = "pixels",
     /// In multiples ("3 times").
@@ -107,19 +110,23 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
         longest_name: 0,
     };
     table.read(include_str!("data/units.txt"));
-    for language in Language::ALL {
-        for row in language.lexicon().rows(Section::Units) {
-            let Some(unit) = table.symbol(row.key) else {
-                continue;
-            };
-            for name in &row.items {
-                table.longest_name = table.longest_name.max(name.len());
-                table.any_case.entry(name).or_insert(unit);
-            }
+    for (language, row, name) in items_without_false_friends(Section::Units) {
+        let Some(unit) = table.symbol(row.key) else {
+            continue;
+        };
+        if !is_english_word(language, name) {
+            table.longest_name = table.longest_name.max(name.len());
+            table.any_case.entry(name).or_insert(unit);
         }
     }
     table
 });
+
+/// Whether a unit of a language is another word in English: Danish "time", an hour. All units of
+/// German are read, whatever the language of a text.
+fn is_english_word(language: Language, name: &str) -> bool {
+    !matches!(language, Language::English | Language::German) && is_common_english_word(name)
+}
 
 impl Table {
     fn read(&mut self, data: &'static str) {
@@ -236,6 +243,33 @@ mod tests {
         assert!(!equal(12.0, "MB", 12.0, "MiB") && !equal(5.0, "€", 5.0, "$"));
         assert!(!equal(43.0, "°C", 43.0, "°F") && !equal(0.7, "%", 0.7, "pp"));
         assert!(equal(35.0, "£", 35.0, "pounds") && !equal(1.0, "MW", 1.0, "mW"));
+        assert!(equal(1.0, "bar", 100.0, "kPa") && equal(3.0, "times", 3.0, "fold"));
         assert!(unit("a").is_none() && unit("X").is_none() && unit("x").is_some());
+    }
+
+    #[test]
+    fn a_unit_is_known_by_its_name_in_every_language() {
+        for (name, symbol) in [
+            ("Stunden", "h"),
+            ("heures", "h"),
+            ("kilómetros", "km"),
+            ("часов", "h"),
+            ("分钟", "min"),
+            ("天", "d"),
+            ("秒", "s"),
+            ("円", "¥"),
+            ("ساعات", "h"),
+            ("시간", "h"),
+        ] {
+            assert_eq!(unit(name), unit(symbol), "{name}");
+            assert!(unit(name).is_some(), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_unit_that_is_another_word_elsewhere_is_none() {
+        for word in ["time", "nap", "ore", "an", "mes", "metro"] {
+            assert_eq!(unit(word), None, "{word}");
+        }
     }
 }

@@ -136,16 +136,17 @@ fn in_identifier(r: &Reader<'_>, i: usize) -> bool {
         && r.word(i).starts_with(|c: char| c.is_ascii_digit())
 }
 
-/// Reads four digits without a unit as a year.
+/// Reads four digits without a unit as a year. "2026年" and "2026 года" name a year too.
 fn lone_year(r: &Reader<'_>, i: usize) -> Option<(What, usize)> {
     let year = dates::year(r.word(i))?;
     let (number, next) = r.number(i)?;
+    let is_named = next == i + 2 && !r.word(i + 1).is_ascii() && number.unit == unit("year");
     let counts = number.unit.is_some() || next > i + 1 || number.per.is_some();
-    (!counts).then_some((
+    (is_named || !counts).then_some((
         What::Date(Date {
             year: Some(year),
             ..Date::default()
         }),
-        i + 1,
+        if is_named { next } else { i + 1 },
     ))
 }

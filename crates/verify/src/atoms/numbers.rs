@@ -164,6 +164,9 @@ const TIMES: MeasureUnit = &[
     (units::UnitKind::Calendar, 1.0),
 ];
 
+/// Maximum number of letters of a unit in a script without blanks.
+const MOST_LETTERS: usize = 6;
+
 fn is_dash(gap: &str) -> bool {
     matches!(gap.trim(), "-" | "–" | "—" | "‑" | "−")
 }
@@ -350,8 +353,9 @@ impl<'t> Reader<'t> {
     /// ("per second") are not ordinals.
     fn ordinal(&self, i: usize, lower: &str, value: f64) -> Option<Value> {
         let before = self.lower_before(i, 1);
-        if lower == "third" && (before == "one" || before == "a" && !self.counts_a_noun(i)) {
-            return Some(Value::words(1.0 / 3.0, i + 1));
+        let is_part = before == "one" || before == "a" && !self.counts_a_noun(i);
+        if value >= 3.0 && is_part {
+            return Some(Value::words(1.0 / value, i + 1));
         }
         if lower == "second" && matches!(&*before, "a" | "per" | "each" | "every") {
             return None;
@@ -471,6 +475,9 @@ impl<'t> Reader<'t> {
         if let Some(name) = self.unit_of_two_words(next) {
             return (units::unit(name), next + 2);
         }
+        if let Some(found) = self.unit_of_letters(next) {
+            return found;
+        }
         // "in" and "a" are words, not units; a single letter is a unit only when nothing is
         // attached after it.
         let word = self.word(next);
@@ -511,6 +518,20 @@ impl<'t> Reader<'t> {
             units::unit(sign.encode_utf8(&mut [0; 4]))
         };
         Some((unit, next))
+    }
+
+    /// The unit that the letters from token `next` write together, in a script without blanks:
+    /// "3時間".
+    fn unit_of_letters(&self, next: usize) -> Option<(Option<MeasureUnit>, usize)> {
+        let start = self.token(next)?.start;
+        let letters =
+            (next..next + MOST_LETTERS).take_while(|i| *i == next || self.before(*i).is_empty());
+        let ends = letters.filter_map(|i| Some((i + 1, self.token(i)?.end)));
+        let ends: Vec<(usize, usize)> = ends.collect();
+        ends.into_iter().skip(1).rev().find_map(|(after, end)| {
+            let unit = units::unit(self.text.get(start..end)?)?;
+            Some((Some(unit), after))
+        })
     }
 
     /// The name of the unit that the words `next` and `next + 1` write together.

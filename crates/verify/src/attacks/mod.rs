@@ -1,6 +1,7 @@
 //! Attacks and honest answers, named after the list they come from. Each appears in several
 //! wordings.
 
+mod amounts;
 mod coverage;
 mod drafts;
 mod free_wording;

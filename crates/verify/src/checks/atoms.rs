@@ -75,7 +75,7 @@ fn replaced(
             continue;
         }
         if let Some(code) = code_of_replaced(case, (c, ours), (e, theirs)) {
-            let why = format!("The cited text says “{theirs}” where the claim says “{ours}”.");
+            let why = format!("The claim says “{ours}”, but the cited text says “{theirs}”.");
             return Some((code, why));
         }
     }
@@ -134,7 +134,7 @@ fn follows_number(case: &Case<'_>, token: &Token) -> bool {
 
 fn missing(code: Code, shown: &str) -> (Code, String) {
     let shown = crate::identity::shorten(shown);
-    (code, format!("“{shown}” does not stand in the cited text."))
+    (code, format!("“{shown}” is not in the cited text."))
 }
 
 fn absent(code: Code, shown: &str) -> (Effect, Code, String) {
@@ -151,12 +151,12 @@ fn missing_date(case: &Case<'_>, date: &Date, shown: &str) -> (Effect, Code, Str
     });
     if asked {
         let shown = crate::identity::shorten(shown);
-        let why = format!("“{shown}” stands in the question, not in the cited text.");
+        let why = format!("“{shown}” is in the question, but not in the cited text.");
         return (Effect::Doubts, Code::Date, why);
     }
     if derive::infers(case.claim) {
         let shown = crate::identity::shorten(shown);
-        let why = format!("“{shown}” is a conclusion; it does not stand in the cited text.");
+        let why = format!("“{shown}” is a conclusion and is not in the cited text.");
         return (Effect::Doubts, Code::Date, why);
     }
     absent(Code::Date, shown)
@@ -364,7 +364,7 @@ fn version(case: &Case<'_>, key: &str, compare: &str, shown: &str) -> Option<(Co
     Some(if found {
         (
             Code::Number,
-            format!("The cited text compares “{shown}” in another way."),
+            format!("The cited text sets another limit for “{shown}”."),
         )
     } else {
         missing(Code::Number, shown)

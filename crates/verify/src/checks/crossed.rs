@@ -88,7 +88,7 @@ pub(super) fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<(Effec
             let [taken, of] = [found.taken, found.of].map(|t| other.reading.word(t));
             let [said, put_to] = [found.said, found.put_to].map(|t| nearest.reading.word(t));
             let why = format!(
-                "The cited text has “{taken}” together with “{of}”; with “{put_to}” it has “{said}”."
+                "The cited text says “{taken}” about “{of}” and “{said}” about “{put_to}”."
             );
             // A number can be computed by the claim itself; `referent` and `numbers` check it.
             let counts = [found.taken, found.of, found.said, found.put_to];

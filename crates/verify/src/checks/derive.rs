@@ -3,132 +3,280 @@
 use std::ops::Range;
 
 use super::Case;
-use super::numbers::{PERCENT, comparable, scaled};
-use crate::atoms::{self as a, Atom, Date, Number, What};
+use super::arithmetic::{self, PERCENT, ResultWording};
+use super::numbers::equal;
+use super::things::{belongs_to_one, is_word_of_computing, is_word_of_difference};
+use crate::atoms::{self as a, Atom, Bound, Date, Number, What};
 use crate::derivation::{Derivation, Operation};
 use crate::reading::Reading;
+use crate::tables::Role;
 
 use local_agent_text::markdown::BlockRole;
 
+/// A number of the claim, and where it stands there.
+#[derive(Clone, Copy)]
+pub(super) struct ClaimNumber<'c> {
+    /// Where.
+    pub atom: &'c Atom,
+    /// The number.
+    pub number: &'c Number,
+}
+
+/// An amount of the cited text.
+#[derive(Clone, Copy)]
+pub(super) struct Operand<'t> {
+    pub reading: &'t Reading,
+    pub atom: &'t Atom,
+    pub number: Number,
+    /// As people may read it.
+    pub shown: &'t str,
+}
+
+/// Maximum number of amounts of one claim, row or sentence that are combined with each other.
+const MOST_AMOUNTS: usize = 6;
+
+/// Whether a number may be the result of a computation: a bound ("over 5") and an ordinal are none.
+pub(super) fn may_be_computed(n: &Number) -> bool {
+    !n.ordinal && matches!(n.bound, None | Some(Bound::About | Bound::Exactly))
+}
+
 /// Computes a number of the claim from two others that are in both the claim and the cited text.
-pub(super) fn computed(case: &Case<'_>, n: &Number) -> Option<Derivation> {
-    let claim = case.claim;
-    let named: Vec<(&Atom, &Number)> = claim
-        .atoms
-        .iter()
-        .filter_map(|atom| match &atom.what {
-            What::Number(m) if !a::same(m.value, n.value) && comparable(n, m) => Some((atom, m)),
-            _ => None,
-        })
-        .filter(|(_, m)| has_number(case, m))
-        .take(6)
-        .collect();
-    for (i, (x, p)) in named.iter().enumerate() {
-        for (y, q) in named.iter().skip(i + 1) {
-            let Some(operation) = operation(p, q, n) else {
-                continue;
-            };
-            let in_order = operation == Operation::Sum || p.value >= q.value;
-            let from = if in_order { [*x, *y] } else { [*y, *x] };
-            return Some(derivation(case, n, operation, claim, &from));
+pub(super) fn computed(case: &Case<'_>, result: ClaimNumber<'_>) -> Option<Derivation> {
+    if !may_be_computed(result.number) {
+        return None;
+    }
+    let operands = operands(case, result.number);
+    let wording = wording(case.claim, result);
+    for (i, x) in operands.iter().enumerate() {
+        for y in operands.iter().skip(i + 1) {
+            if let Some(operation) = follows(case, result, wording, [x, y]) {
+                return Some(derivation(case, result.number, operation, [x, y]));
+            }
         }
     }
-    duration(case, n)
+    duration(case, result.number)
 }
 
-/// How `n` follows from two numbers, if it does.
-fn operation(p: &Number, q: &Number, n: &Number) -> Option<Operation> {
-    if a::same((p.value - q.value).abs(), n.value) {
-        return Some(Operation::Difference);
-    }
-    if a::same(p.value + q.value, n.value) {
-        return Some(Operation::Sum);
-    }
-    let ratio = (p.value / q.value).max(q.value / p.value);
-    let is_ratio = q.value != 0.0 && p.value != 0.0 && a::same(ratio, n.value) && ratio > 1.0;
-    is_ratio.then_some(Operation::Ratio)
+/// The other numbers of the claim that the cited text has too.
+fn operands<'t>(case: &Case<'t>, n: &Number) -> Vec<Operand<'t>> {
+    let numbers = case.claim.atoms.iter().filter_map(|atom| match &atom.what {
+        What::Number(m) if !m.ordinal && !is_same_amount(n, m) => Some((atom, m)),
+        _ => None,
+    });
+    numbers
+        .filter_map(|(atom, m)| cited(case, atom, m))
+        .take(MOST_AMOUNTS)
+        .collect()
 }
 
-/// The derivation of `n` from atoms of a text.
+fn is_same_amount(n: &Number, m: &Number) -> bool {
+    arithmetic::in_unit_of(n, m).is_some_and(|value| a::same(value, n.value))
+}
+
+/// A number of the claim as the cited text has it. Either may leave out the unit.
+fn cited<'t>(case: &Case<'t>, own: &'t Atom, m: &Number) -> Option<Operand<'t>> {
+    let mut first: Option<Operand<'t>> = None;
+    for source in case.cited {
+        let reading = source.reading;
+        for atom in &reading.atoms {
+            let What::Number(e) = &atom.what else {
+                continue;
+            };
+            if e.ordinal || !equal(m, e, reading) {
+                continue;
+            }
+            let taken = e.unit.is_some() || m.unit.is_none();
+            let found = Operand {
+                reading,
+                atom,
+                number: if taken { *e } else { *m },
+                shown: match taken {
+                    true => reading.shown_amount(atom),
+                    false => case.claim.shown_amount(own),
+                },
+            };
+            if e.unit.is_some() == m.unit.is_some() {
+                return Some(found);
+            }
+            first = first.or(Some(found));
+        }
+    }
+    first
+}
+
+/// How the claim words a number that it may have computed.
+pub(super) fn wording(claim: &Reading, result: ClaimNumber<'_>) -> ResultWording {
+    const RATIOS: &[&str] = list!("derive.ratios");
+    const OF: &[&str] = list!("derive.of");
+    let tokens = &claim.text.tokens;
+    let before = tokens.get(..result.atom.tokens.start).unwrap_or(&[]);
+    let mut before = before.iter().rev().take(NEAR_A_RATIO);
+    let behind = tokens.get(result.atom.tokens.end);
+    ResultWording {
+        is_bare: noun(claim, result.atom).is_none(),
+        is_ratio: before.any(|t| RATIOS.contains(&&*claim.lower_word(t))),
+        is_share: behind.is_some_and(|t| OF.contains(&&*claim.lower_word(t))),
+    }
+}
+
+/// Maximum number of words from "ratio" to its number.
+const NEAR_A_RATIO: usize = 3;
+
+/// What a number without a unit counts: the noun directly behind it.
+fn noun(reading: &Reading, atom: &Atom) -> Option<u32> {
+    let last = reading.text.tokens.get(atom.tokens.end.checked_sub(1)?)?;
+    let noun = reading.text.tokens.get(atom.tokens.end)?;
+    let joined = reading.normal.get(last.end..noun.start) == Some(" ");
+    let counts = noun.is_content() && !noun.number && !noun.does(Role::Everyday);
+    (joined && counts && !is_word_of_computing(reading, noun)).then_some(noun.id)
+}
+
+/// How the result follows from two amounts, if it does and the claim does not give it to only one
+/// of the things that they belong to.
+fn follows(
+    case: &Case<'_>,
+    result: ClaimNumber<'_>,
+    wording: ResultWording,
+    from: [&Operand<'_>; 2],
+) -> Option<(Operation, bool)> {
+    let [x, y] = from;
+    let found = arithmetic::operation(&x.number, &y.number, result.number, wording)?;
+    let adds = matches!(found.0, Operation::Sum | Operation::Difference);
+    let fits = counts_alike(case.claim, result.atom, from) && !belongs_to_one(case, result, from);
+    (fits || !adds).then_some(found)
+}
+
+/// Whether a count is of what both others count, or of something else than each of them: "6 members
+/// and 2 rooms" are not "8 members".
+fn counts_alike(claim: &Reading, result: &Atom, [x, y]: [&Operand<'_>; 2]) -> bool {
+    let own = noun(claim, result);
+    let others = [x, y].map(|operand| noun(operand.reading, operand.atom));
+    match (own, others) {
+        (Some(own), [Some(x), Some(y)]) => (own == x) == (own == y),
+        _ => true,
+    }
+}
+
+/// The derivation of `n` from two amounts of the cited text.
 fn derivation(
     case: &Case<'_>,
     n: &Number,
-    operation: Operation,
-    reading: &Reading,
-    from: &[&Atom],
+    (operation, second_first): (Operation, bool),
+    [x, y]: [&Operand<'_>; 2],
 ) -> Derivation {
+    let from = match second_first {
+        true => [y.shown, x.shown],
+        false => [x.shown, y.shown],
+    };
     Derivation {
         operation,
-        from: from
-            .iter()
-            .map(|atom| reading.shown_atom(atom).to_owned())
-            .collect(),
-        result: result(case.claim, n),
+        from: from.map(str::to_owned).to_vec(),
+        result: shown_result(case.claim, n),
     }
 }
 
-/// Maximum number of amounts of one row or sentence that are compared with each other.
-const MOST_AMOUNTS: usize = 6;
-
-/// Computes `n` as the difference of two amounts of one row or sentence that the claim is about:
-/// "2,400 above the goal", where the row has the goal and the result.
-pub(super) fn difference_in_a_row(case: &Case<'_>, n: &Number) -> Option<Derivation> {
-    const DIFFERENCES: &[&str] = list!("derive.differences");
+/// Computes a number as the difference of two amounts of one row or sentence that the claim is
+/// about: "2,400 above the goal", where the row has the goal and the result.
+pub(super) fn difference_in_a_row(case: &Case<'_>, result: ClaimNumber<'_>) -> Option<Derivation> {
     let claim = case.claim;
     let mut tokens = claim.text.tokens.iter();
-    if !tokens.any(|t| DIFFERENCES.contains(&&*claim.lower_word(t))) {
+    if !may_be_computed(result.number) || !tokens.any(|t| is_word_of_difference(claim, t)) {
         return None;
     }
     case.cited.iter().find_map(|source| {
         let rows = 0..source.reading.text.sentences.len();
         rows.into_iter()
-            .find_map(|row| difference(case, source.reading, row, n))
+            .find_map(|row| difference(case, source.reading, row, result))
     })
 }
 
-/// The two amounts of one row whose difference is `n`.
-fn difference(case: &Case<'_>, reading: &Reading, row: usize, n: &Number) -> Option<Derivation> {
-    let amounts: Vec<(&Atom, f64)> = amounts(reading, row, n).take(MOST_AMOUNTS).collect();
-    for (i, (x, p)) in amounts.iter().enumerate() {
-        for (y, q) in amounts.iter().skip(i + 1) {
-            if a::same((p - q).abs(), n.value) {
-                let from = if p >= q { [*x, *y] } else { [*y, *x] };
-                let operation = Operation::Difference;
-                return Some(derivation(case, n, operation, reading, &from));
+/// The two amounts of one row whose difference is the result.
+fn difference(
+    case: &Case<'_>,
+    reading: &Reading,
+    row: usize,
+    result: ClaimNumber<'_>,
+) -> Option<Derivation> {
+    let wording = wording(case.claim, result);
+    let amounts: Vec<Operand<'_>> = amounts(reading, row).take(MOST_AMOUNTS).collect();
+    for (i, x) in amounts.iter().enumerate() {
+        for y in amounts.iter().skip(i + 1) {
+            let found = follows(case, result, wording, [x, y]);
+            if let Some(operation) = found.filter(|(how, _)| *how == Operation::Difference) {
+                return Some(derivation(case, result.number, operation, [x, y]));
             }
         }
     }
     None
 }
 
-/// The amounts of a sentence that can be compared with `n`.
-fn amounts<'r>(
+/// The amounts of a sentence.
+pub(super) fn amounts<'r>(
     reading: &'r Reading,
     sentence: usize,
-    n: &Number,
-) -> impl Iterator<Item = (&'r Atom, f64)> {
+) -> impl Iterator<Item = Operand<'r>> {
     let atoms = reading.atoms_of(sentence).iter();
     atoms.filter_map(move |atom| match &atom.what {
-        What::Number(m) if comparable(n, m) => Some((atom, m.value)),
+        What::Number(m) if !m.ordinal => Some(Operand {
+            reading,
+            atom,
+            number: *m,
+            shown: reading.shown_amount(atom),
+        }),
         _ => None,
     })
 }
 
-/// Two amounts of one sentence, list or table of the cited text that may give `n`, as written
-/// there: by their sum, by their difference, as a rate times a duration, or as the days between two
-/// dates. The claim does not show the computation, and the result may agree by chance.
-pub(super) fn possible(case: &Case<'_>, n: &Number) -> Option<[String; 2]> {
+/// Two amounts of one sentence, list or table of the cited text that may give the result, as
+/// written there: by their sum, by their difference, as a rate times a duration, or as the days
+/// between two dates. The claim does not show the computation, and the result may agree by chance.
+pub(super) fn possible(case: &Case<'_>, result: ClaimNumber<'_>) -> Option<[String; 2]> {
     let mut cited = case.cited.iter();
-    cited.find_map(|source| {
-        blocks(source.reading).find_map(|rows| possible_in(source.reading, rows, n))
-    })
+    let found = cited.find_map(|source| {
+        blocks(source.reading).find_map(|rows| possible_in(case, source.reading, rows, result))
+    });
+    found.or_else(|| quotient(case, result))
 }
 
-fn possible_in(reading: &Reading, rows: Range<usize>, n: &Number) -> Option<[String; 2]> {
+fn possible_in(
+    case: &Case<'_>,
+    reading: &Reading,
+    rows: Range<usize>,
+    result: ClaimNumber<'_>,
+) -> Option<[String; 2]> {
     let atoms = rows.flat_map(|row| reading.atoms_of(row));
     let atoms: Vec<&Atom> = atoms.take(MOST_AMOUNTS).collect();
-    let (x, y) = pair(&atoms, n)?;
-    Some([x, y].map(|atom| reading.shown_atom(atom).to_owned()))
+    let (x, y) = pair(case, reading, &atoms, result)?;
+    Some([x, y].map(|atom| reading.shown_amount(atom).to_owned()))
+}
+
+/// Two amounts that the claim names and whose quotient may be the result: "6 members in 2 rooms, 3 in
+/// each room", "40 of 50, that is 80 %".
+fn quotient(case: &Case<'_>, result: ClaimNumber<'_>) -> Option<[String; 2]> {
+    const EACH: &[&str] = list!("derive.each");
+    let (claim, n) = (case.claim, result.number);
+    let mut tokens = claim.text.tokens.iter();
+    let is_percentage = arithmetic::is_measured_in(n, PERCENT);
+    if !is_percentage && !tokens.any(|t| EACH.contains(&&*claim.lower_word(t))) {
+        return None;
+    }
+    let operands = operands(case, n);
+    for (i, x) in operands.iter().enumerate() {
+        for y in operands.iter().skip(i + 1) {
+            let is_quotient = match is_percentage {
+                true => arithmetic::is_percentage_of(&x.number, &y.number, n),
+                false => is_quotient(&x.number, &y.number, n),
+            };
+            if is_quotient {
+                return Some([x, y].map(|operand| operand.shown.to_owned()));
+            }
+        }
+    }
+    None
+}
+
+fn is_quotient(p: &Number, q: &Number, n: &Number) -> bool {
+    a::same(p.value / q.value, n.value) || a::same(q.value / p.value, n.value)
 }
 
 /// Maximum number of numbers, dates and names in a claim that is read as a conclusion.
@@ -180,13 +328,26 @@ fn blocks(reading: &Reading) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// The first two of these atoms that may give `n`.
-fn pair<'t>(atoms: &[&'t Atom], n: &Number) -> Option<(&'t Atom, &'t Atom)> {
+/// The first two of these atoms that may give the result.
+fn pair<'t>(
+    case: &Case<'_>,
+    reading: &'t Reading,
+    atoms: &[&'t Atom],
+    result: ClaimNumber<'_>,
+) -> Option<(&'t Atom, &'t Atom)> {
     for (i, x) in atoms.iter().enumerate() {
         for y in atoms.iter().skip(i + 1) {
             let gives = match (&x.what, &y.what) {
-                (What::Number(p), What::Number(q)) => give(p, q, n),
-                (What::Date(p), What::Date(q)) => are_apart(p, q, n),
+                (What::Number(p), What::Number(q)) => {
+                    let [x, y] = [(*x, p), (*y, q)].map(|(atom, number)| Operand {
+                        reading,
+                        atom,
+                        number: *number,
+                        shown: "",
+                    });
+                    give(&x, &y, result.number) && !belongs_to_one(case, result, [&x, &y])
+                }
+                (What::Date(p), What::Date(q)) => are_apart(p, q, result.number),
                 _ => false,
             };
             if gives {
@@ -197,49 +358,22 @@ fn pair<'t>(atoms: &[&'t Atom], n: &Number) -> Option<(&'t Atom, &'t Atom)> {
     None
 }
 
-/// "18 percentage points" is the difference of two percentages.
-const POINTS: a::MeasureUnit = &[(a::UnitKind::Points, 1.0)];
-
 /// Whether `n` is the sum or the difference of two amounts, or a rate times a duration.
-fn give(p: &Number, q: &Number, n: &Number) -> bool {
-    let (x, y) = (scaled(n, p), scaled(n, q));
-    let apart = (x - y).abs();
-    let alike = n.unit.is_some() && comparable(n, p) && comparable(n, q);
-    let points = is_measured_in(n, POINTS) && is_measured_in(p, PERCENT);
-    (alike || points && is_measured_in(q, PERCENT)) && a::same(apart, n.value)
-        || alike && a::same(x + y, n.value)
-        || accrues(p, q, n)
-        || accrues(q, p, n)
+fn give(x: &Operand<'_>, y: &Operand<'_>, n: &Number) -> bool {
+    let (p, q) = (&x.number, &y.number);
+    let computed = arithmetic::operation(p, q, n, ResultWording::default());
+    n.unit.is_some() && computed.is_some()
+        || arithmetic::accrues(p, q, n)
+        || arithmetic::accrues(q, p, n)
 }
 
-fn is_measured_in(n: &Number, unit: a::MeasureUnit) -> bool {
-    n.unit.is_some_and(|own| a::same_kind(own, unit))
-}
-
-/// Whether `n` is a rate times a duration: "$350K/month" for "14 months".
-fn accrues(rate: &Number, duration: &Number, n: &Number) -> bool {
-    let (Some(per), Some(unit)) = (rate.per, duration.unit) else {
-        return false;
-    };
-    let same = a::equal_amounts(1.0, per, 1.0, unit) && n.unit.is_some() && comparable(n, rate);
-    same && a::same(rate.value * duration.value, n.value)
-}
-
-fn result(claim: &Reading, n: &Number) -> String {
+/// The number as the claim writes it.
+pub(super) fn shown_result(claim: &Reading, n: &Number) -> String {
     let own = claim.atoms.iter().find(|atom| match &atom.what {
         What::Number(m) => a::same(m.value, n.value) && m.unit == n.unit,
         _ => false,
     });
-    own.map_or("", |atom| claim.shown_atom(atom)).to_owned()
-}
-
-fn has_number(case: &Case<'_>, m: &Number) -> bool {
-    case.cited.iter().any(|source| {
-        source.reading.atoms.iter().any(|atom| match &atom.what {
-            What::Number(e) => a::same(e.value, m.value),
-            _ => false,
-        })
-    })
+    own.map_or("", |atom| claim.shown_amount(atom)).to_owned()
 }
 
 /// Computes the days, weeks or months between two dates that the claim names.
@@ -257,8 +391,12 @@ fn duration(case: &Case<'_>, n: &Number) -> Option<Derivation> {
     for (i, (x, p)) in dates.iter().enumerate() {
         for (y, q) in dates.iter().skip(i + 1) {
             if are_apart(p, q, n) {
-                let (operation, claim) = (Operation::Duration, case.claim);
-                return Some(derivation(case, n, operation, claim, &[*x, *y]));
+                let from = [*x, *y].map(|atom| case.claim.shown_amount(atom).to_owned());
+                return Some(Derivation {
+                    operation: Operation::Duration,
+                    from: from.to_vec(),
+                    result: shown_result(case.claim, n),
+                });
             }
         }
     }
@@ -276,91 +414,3 @@ fn are_apart(p: &Date, q: &Date, n: &Number) -> bool {
 
 const DAYS: a::MeasureUnit = &[(a::UnitKind::Time, 86_400.0)];
 const MONTHS: a::MeasureUnit = &[(a::UnitKind::Calendar, 1.0)];
-
-/// How many things a claim lists after a colon that follows token `from`: "three kinds: a, b and
-/// c". `None` when it lists nothing.
-pub(super) fn own_list(claim: &Reading, from: usize) -> Option<usize> {
-    let start = claim.text.tokens.get(from.checked_sub(1)?)?.end;
-    let rest = claim.normal.get(start..)?;
-    let colon = rest.find(": ").or_else(|| rest.find(" – "))?;
-    if rest.get(..colon)?.contains([',', ';', '.']) {
-        return None;
-    }
-    let list = rest.get(colon + 2..)?;
-    let list = list.split(['.', ';']).next()?;
-    let (before, last) = list
-        .rsplit_once(" and ")
-        .or_else(|| list.rsplit_once(" or "))?;
-    let items: Vec<&str> = before.split(", ").collect();
-    let plain = items
-        .iter()
-        .all(|item| is_short(item.trim_end_matches(',')))
-        && is_short(last);
-    plain.then_some(items.len() + 1)
-}
-
-/// Whether an item has few enough words to be one of a list within a sentence.
-fn is_short(item: &str) -> bool {
-    (1..=4).contains(&item.split_whitespace().count())
-}
-
-/// Maximum number of rows of one table or list that are added up.
-const MOST_ROWS: usize = 200;
-
-/// Computes a number of the claim as the total of a list or table in the cited text: of all its
-/// rows, or of those that the claim names.
-pub(super) fn total(case: &Case<'_>, n: &Number) -> Option<Derivation> {
-    let mut cited = case.cited.iter();
-    cited.find_map(|source| total_in(case, source.reading, n))
-}
-
-fn total_in(case: &Case<'_>, reading: &Reading, n: &Number) -> Option<Derivation> {
-    let count = reading.text.sentences.len();
-    let mut s = 0;
-    while s < count {
-        let end = (s..count)
-            .find(|s| !is_row_or_item(reading, *s))
-            .unwrap_or(count);
-        let rows: Vec<usize> = (s..end).take(MOST_ROWS).collect();
-        let mut named = rows.clone();
-        named.retain(|row| names(case, reading, *row));
-        let found = sum(case, reading, &rows, n).or_else(|| sum(case, reading, &named, n));
-        if found.is_some() {
-            return found;
-        }
-        s = end + 1;
-    }
-    None
-}
-
-fn is_row_or_item(reading: &Reading, sentence: usize) -> bool {
-    let role = reading.sentence(sentence).map(|s| s.role);
-    matches!(role, Some(BlockRole::TableRow | BlockRole::ListItem))
-}
-
-/// Whether the claim contains the first word of a row.
-fn names(case: &Case<'_>, reading: &Reading, row: usize) -> bool {
-    let first = reading
-        .tokens_of(row)
-        .iter()
-        .find(|t| t.is_content_or_number());
-    first.is_some_and(|t| case.claim.has(t.id))
-}
-
-/// The sum of the numbers in one column of these rows, when it equals `n`.
-fn sum(case: &Case<'_>, reading: &Reading, rows: &[usize], n: &Number) -> Option<Derivation> {
-    if rows.len() < 2 {
-        return None;
-    }
-    let all: Vec<Vec<(&Atom, f64)>> = rows
-        .iter()
-        .map(|row| amounts(reading, *row, n).collect())
-        .collect();
-    let places = all.iter().map(Vec::len).min().unwrap_or(0);
-    (0..places).find_map(|place| {
-        let column: Vec<&(&Atom, f64)> = all.iter().filter_map(|row| row.get(place)).collect();
-        let total: f64 = column.iter().map(|(_, value)| value).sum();
-        let atoms: Vec<&Atom> = column.iter().map(|(atom, _)| *atom).collect();
-        a::same(total, n.value).then(|| derivation(case, n, Operation::Sum, reading, &atoms))
-    })
-}

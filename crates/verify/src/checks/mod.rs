@@ -3,11 +3,14 @@
 
 mod affinity;
 mod align;
+mod arithmetic;
 mod atoms;
 mod binding;
+mod bounds;
 mod clauses;
 mod code;
 mod contrast;
+mod counts;
 mod crossed;
 mod derive;
 mod direction;
@@ -22,12 +25,15 @@ mod negation;
 mod novelty;
 mod numbers;
 mod order;
+mod ordinals;
 mod pairs;
 mod quantity;
 mod referent;
 mod rejection;
 mod status;
 mod strange;
+mod things;
+mod totals;
 
 use std::ops::Range;
 
@@ -179,7 +185,7 @@ pub(crate) fn check(case: &Case<'_>) -> Findings {
     low_support(case, &readings, window, foreign, &mut out);
     rejection::settle(case, &mut out.objections, &pairings, &alignment, foreign);
     if case.extent == Extent::Sentence {
-        out.worded(Effect::Remarks, referent::conflict(case));
+        out.objections.extend(referent::conflict(case));
     }
     out
 }
@@ -187,7 +193,7 @@ pub(crate) fn check(case: &Case<'_>) -> Findings {
 /// Checks a claim that appears word for word in the evidence only against the other items.
 pub(crate) fn conflicts(case: &Case<'_>) -> Findings {
     let mut out = Findings::default();
-    out.worded(Effect::Remarks, referent::conflict(case));
+    out.objections.extend(referent::conflict(case));
     out
 }
 
@@ -282,33 +288,23 @@ fn low_support(
     } else {
         weights().supported
     };
-    let cited: Vec<String> = case
-        .cited
-        .iter()
-        .map(|s| s.item.label.to_string())
-        .collect();
-    let cited = cited.join(", ");
     let says_little = support::counted(case.claim).len() < LEAST_WORDS;
-    match better_item(case, &window, wanted) {
-        Some(label) => {
-            let why =
-                format!("{cited} does not carry this; {label} seems to, and is not cited here.");
-            let effect = match says_little {
-                true => Effect::Doubts,
-                false => Effect::Rejects,
-            };
-            out.worded(effect, [(Code::BetterSpan, why)]);
-        }
+    let better = better_item(case, &window, wanted);
+    // The cited text has some of the words: the claim may be a paraphrase, or lack support.
+    let computed = out.derivation.is_some();
+    let (code, is_unsure) = match better {
+        Some(_) => (Code::BetterSpan, says_little),
         None if low => {
-            // The cited text has some of the words: the claim may be a paraphrase, or lack support.
-            let computed = out.derivation.is_some();
-            let effect = match computed || window.share > 0.0 || says_little {
-                true => Effect::Doubts,
-                false => Effect::Rejects,
-            };
-            let why = format!("Too little of this stands in {cited}.");
-            out.worded(effect, [(Code::LowSupport, why)]);
+            let is_unsure = computed || window.share > 0.0 || says_little;
+            (Code::LowSupport, is_unsure)
         }
-        None => {}
-    }
+        None => return,
+    };
+    let effect = match is_unsure {
+        true => Effect::Doubts,
+        false => Effect::Rejects,
+    };
+    let cited = case.cited.iter().map(|s| s.item.label).collect();
+    let detail = Detail::Unsupported { cited, better };
+    out.objections.push(Objection::new(code, effect, detail));
 }

@@ -1,16 +1,14 @@
 //! L4: a number in a claim appears in the cited text, counts the same thing and has the same bound.
 
-use super::align::{Aligned, Alignment};
+use super::align::Alignment;
+use super::arithmetic::{self, PERCENT};
 use super::atoms::{all, readings};
-use super::{Case, Effect, Extent, derive, names};
-use crate::atoms::{self as a, Atom, Bound, Literal, Number, What};
+use super::derive::ClaimNumber;
+use super::{Case, Effect, bounds, counts, derive, names, ordinals, totals};
+use crate::atoms::{self as a, Atom, Literal, Number, What};
 use crate::reading::Reading;
 use crate::text::{Token, has_stem};
 use crate::{Code, Derivation};
-
-/// The tolerance of "about", and the most by which a number may exceed a bound to support "more
-/// than".
-const ABOUT: f64 = 0.1;
 
 /// The objection to number `n` of the claim. With `verbatim`, the claim is nearly the same as the
 /// nearest sentence, so that sentence's number decides.
@@ -22,18 +20,28 @@ pub(super) fn check(
     verbatim: bool,
 ) -> Option<(Effect, Code, String)> {
     let shown = case.claim.shown_atom(atom);
+    let number = ClaimNumber { atom, number: n };
     match find(case, n, shown) {
         NumberMatch::Otherwise => None,
+        NumberMatch::Missing { .. } if n.ordinal && n.words => {
+            ordinals::check(case, alignment, number)
+        }
         NumberMatch::Missing { other_unit } => {
-            let excused = !verbatim && (derived(case, n) || approximate(case, n))
-                || is_count(case, atom, n)
+            let excused = !verbatim && (bounds::is_within_bound(case, n) || approximate(case, n))
                 || is_assigned(case, shown)
                 || is_in_code(case, shown)
                 || is_compared(case, atom, n)
                 || is_put_in(case, atom, n)
-                || is_share(case, n)
-                || derivation_of(case, n).is_some();
-            (!excused).then(|| missing(case, alignment, n, shown, other_unit))
+                || is_named_share(case, n)
+                || derivation_of(case, number).is_some();
+            if excused {
+                return None;
+            }
+            match counts::count(case, number) {
+                counts::Count::Fits => None,
+                counts::Count::Unknown => Some(uncounted(shown)),
+                counts::Count::IsNone => Some(missing(case, alignment, number, other_unit)),
+            }
         }
         NumberMatch::As(matched) => {
             if let Some(per) = n.per
@@ -45,20 +53,26 @@ pub(super) fn check(
                 return Some((
                     Effect::Rejects,
                     Code::Unit,
-                    format!("The cited text counts “{shown}” by another unit."),
+                    format!("The cited text gives “{shown}” per another unit."),
                 ));
             }
             let near = alignment.best().filter(|_| verbatim);
-            let bounded = bounded_alike(alignment, n, matched, near);
+            let bounded = bounds::agree(alignment, n, matched, near);
             (!bounded).then(|| {
                 (
                     Effect::Rejects,
                     Code::Quantifier,
-                    format!("The cited text bounds “{shown}” in another way."),
+                    format!("The cited text sets another limit with “{shown}”."),
                 )
             })
         }
     }
+}
+
+/// The doubt about a count of things that the cited text does not count.
+fn uncounted(shown: &str) -> (Effect, Code, String) {
+    let why = format!("The cited text does not list “{shown}” of these.");
+    (Effect::Doubts, Code::Number, why)
 }
 
 /// The objection to a number that is not in the cited text. It is only a doubt if nothing disproves
@@ -67,32 +81,35 @@ pub(super) fn check(
 fn missing(
     case: &Case<'_>,
     alignment: &Alignment<'_>,
-    n: &Number,
-    shown: &str,
+    number: ClaimNumber<'_>,
     other_unit: Option<&str>,
 ) -> (Effect, Code, String) {
-    if let Some(from) = derive::possible(case, n) {
+    let (n, shown) = (number.number, case.claim.shown_amount(number.atom));
+    if let Some(bounded) = bounds::otherwise(case, n) {
+        return (Effect::Rejects, Code::Quantifier, bounded);
+    }
+    let possible = derive::possible(case, number).or_else(|| share_of_an_amount(case, n));
+    if let Some(from) = possible {
         let (x, y) = (&from[0], &from[1]);
-        let why = format!(
-            "“{shown}” does not stand in the cited text; it may be computed from “{x}” and “{y}”."
-        );
+        let why =
+            format!("“{shown}” is not in the cited text. It may be computed from “{x}” and “{y}”.");
         return (Effect::Doubts, Code::Number, why);
     }
     if is_asked(case, n) {
-        let why = format!("“{shown}” stands in the question, not in the cited text.");
+        let why = format!("“{shown}” is in the question, but not in the cited text.");
         return (Effect::Doubts, Code::Number, why);
     }
     if derive::numbers_an_item(case, n) {
-        let why = format!("“{shown}” is only the number of an item in the cited text.");
+        let why = format!("In the cited text “{shown}” is only the number of an item.");
         return (Effect::Doubts, Code::Number, why);
     }
     if other_unit.is_none() && derive::infers(case.claim) {
-        let why = format!("“{shown}” is a conclusion; it does not stand in the cited text.");
+        let why = format!("“{shown}” is a conclusion and is not in the cited text.");
         return (Effect::Doubts, Code::Number, why);
     }
     match other_unit {
         Some(said) => {
-            let why = format!("The cited text says “{said}”, not “{shown}”.");
+            let why = format!("The claim says “{shown}”, but the cited text says “{said}”.");
             (Effect::Rejects, Code::Unit, why)
         }
         None => (Effect::Rejects, Code::Number, nearest(alignment, n, shown)),
@@ -110,13 +127,13 @@ fn is_asked(case: &Case<'_>, n: &Number) -> bool {
 const MOST_ATOMS: usize = 64;
 
 /// The computation of a number of the claim from numbers of the cited text.
-fn derivation_of(case: &Case<'_>, n: &Number) -> Option<Derivation> {
+fn derivation_of(case: &Case<'_>, number: ClaimNumber<'_>) -> Option<Derivation> {
     if case.claim.atoms.len() > MOST_ATOMS {
         return None;
     }
-    derive::computed(case, n)
-        .or_else(|| derive::difference_in_a_row(case, n))
-        .or_else(|| derive::total(case, n))
+    derive::computed(case, number)
+        .or_else(|| derive::difference_in_a_row(case, number))
+        .or_else(|| totals::total(case, number))
 }
 
 /// The computation of the first number of the claim that follows from the cited text and is not in
@@ -131,7 +148,7 @@ fn derivation_of_missing(case: &Case<'_>, atom: &Atom) -> Option<Derivation> {
         return None;
     };
     match find(case, n, case.claim.shown_atom(atom)) {
-        NumberMatch::Missing { .. } => derivation_of(case, n),
+        NumberMatch::Missing { .. } => derivation_of(case, ClaimNumber { atom, number: n }),
         NumberMatch::As(_) | NumberMatch::Otherwise => None,
     }
 }
@@ -161,7 +178,7 @@ fn find<'a>(case: &Case<'a>, n: &Number, shown: &str) -> NumberMatch<'a> {
                 }
                 What::Number(m) if is_part_of_a_name(n, m, e, reading) => false,
                 What::Number(m) if counts_something_else(n, m, e, reading) => {
-                    other_unit = other_unit.or(reading.normal.get(e.bytes.clone()));
+                    other_unit = other_unit.or(Some(reading.shown_amount(e)));
                     false
                 }
                 What::Number(m) => {
@@ -169,7 +186,7 @@ fn find<'a>(case: &Case<'a>, n: &Number, shown: &str) -> NumberMatch<'a> {
                         matched.push(m);
                         is_exact |= m.unit.is_some() || n.unit.is_none_or(|u| named(reading, u));
                     } else if a::same(n.value, m.value) && n.unit.is_some() {
-                        other_unit = reading.normal.get(e.bytes.clone());
+                        other_unit = Some(reading.shown_amount(e));
                         same_kind |= n.unit.zip(m.unit).is_some_and(|(x, y)| a::same_kind(x, y));
                     }
                     false
@@ -260,37 +277,8 @@ fn follows_a_name(reading: &Reading, atom: &Atom) -> bool {
     names::is_name(before) && !before.first && own.start == before.end + 1
 }
 
-/// Whether one of the numbers that match `n` has the same bound. In nearly the same sentence
-/// (`near`), that sentence's number decides.
-fn bounded_alike(
-    alignment: &Alignment<'_>,
-    n: &Number,
-    matched: Vec<&Number>,
-    near: Option<&Aligned<'_>>,
-) -> bool {
-    let own: Vec<&Number> = near
-        .map(|near| {
-            let reading = near.source.reading;
-            numbers(reading.atoms_of(near.sentence).iter())
-                .filter(|m| equal(n, m, reading))
-                .collect()
-        })
-        .unwrap_or_default();
-    if own.iter().any(|m| m.bound.is_some()) && n.bound == Some(Bound::Exactly) {
-        return false;
-    }
-    let matched = if own.is_empty() { matched } else { own };
-    let close = alignment.best().is_some_and(|b| b.share >= 0.8);
-    matched.iter().any(|m| match (n.bound, m.bound) {
-        (None | Some(Bound::About), _) => true,
-        (Some(Bound::Exactly), None) => true,
-        (Some(own), Some(theirs)) => own == theirs,
-        (Some(_), None) => !close,
-    })
-}
-
 /// Whether two numbers are the same amount.
-fn equal(n: &Number, m: &Number, reading: &Reading) -> bool {
+pub(super) fn equal(n: &Number, m: &Number, reading: &Reading) -> bool {
     match (n.unit, m.unit) {
         (Some(a_), Some(b)) => a::equal_amounts(n.value, a_, m.value, b),
         (None, None) => a::same(n.value, m.value),
@@ -306,35 +294,16 @@ fn equal(n: &Number, m: &Number, reading: &Reading) -> bool {
     }
 }
 
-pub(super) const PERCENT: a::MeasureUnit = &[(a::UnitKind::Percent, 1.0)];
-
 /// Whether the text names such a unit anywhere: in a table header, or after the second of two
 /// numbers.
 fn named(reading: &Reading, unit: a::MeasureUnit) -> bool {
     reading.units().iter().any(|u| a::same_kind(u, unit))
 }
 
-/// Whether the number follows from a larger one: "more than 5 million" where the text has 5.4
-/// million.
-fn derived(case: &Case<'_>, n: &Number) -> bool {
-    let Some(bound) = n.bound else { return false };
-    numbers(all(case)).any(|m| comparable(n, m) && holds(bound, n.value, scaled(n, m)))
-}
-
-/// Whether an amount of the text is within the bound of the claim, and near it.
-fn holds(bound: Bound, limit: f64, x: f64) -> bool {
-    match bound {
-        Bound::AtLeast => x >= limit && x <= limit * 1.5,
-        Bound::MoreThan => x > limit && x <= limit * 1.5,
-        Bound::AtMost => x <= limit && x * 1.5 >= limit,
-        Bound::LessThan => x < limit && x * 1.5 >= limit,
-        Bound::About => (x - limit).abs() <= ABOUT * limit.abs(),
-        Bound::Exactly => false,
-    }
-}
-
 /// The numbers among these atoms.
-fn numbers<'a>(atoms: impl Iterator<Item = &'a Atom>) -> impl Iterator<Item = &'a Number> {
+pub(super) fn numbers<'a>(
+    atoms: impl Iterator<Item = &'a Atom>,
+) -> impl Iterator<Item = &'a Number> {
     atoms.filter_map(|atom| match &atom.what {
         What::Number(m) => Some(m),
         _ => None,
@@ -349,17 +318,9 @@ pub(super) fn comparable(n: &Number, m: &Number) -> bool {
     }
 }
 
-/// `m` in the unit of `n`.
+/// `m` in the unit of `n`, if that has one.
 pub(super) fn scaled(n: &Number, m: &Number) -> f64 {
-    if n.unit.is_some() {
-        m.value * size_of_unit(m.unit) / size_of_unit(n.unit)
-    } else {
-        m.value
-    }
-}
-
-fn size_of_unit(unit: Option<a::MeasureUnit>) -> f64 {
-    unit.and_then(|u| u.first()).map_or(1.0, |(_, one)| *one)
+    arithmetic::in_unit_of(n, m).unwrap_or(m.value)
 }
 
 /// Whether the text has a number that rounds to `n`: "5.4 million" for 5,412,300.
@@ -464,109 +425,50 @@ fn counts_by_letter(reading: &Reading, nouns: &[Token]) -> bool {
     })
 }
 
-/// Whether the number is a share of an amount, both from the cited text: "about 7.5 million" for
-/// half of 15 million.
-fn is_share(case: &Case<'_>, n: &Number) -> bool {
-    let amounts: Vec<&Number> = numbers(all(case).take(MOST_ATOMS))
-        .filter(|m| comparable(n, m) && !is_percentage(m))
-        .collect();
-    let shares: Vec<f64> = numbers(all(case).take(MOST_ATOMS))
-        .filter(|m| is_percentage(m))
-        .map(|m| m.value)
-        .collect();
-    n.unit.is_some()
-        && amounts.iter().any(|m| {
-            let whole = scaled(n, m) / 100.0;
-            shares.iter().any(|share| a::same(whole * share, n.value))
+/// Whether the number is a share of an amount, both from the cited text, and the claim names one of
+/// them or draws a conclusion: "that would be 7.5 million" for 50 % of 15 million.
+fn is_named_share(case: &Case<'_>, n: &Number) -> bool {
+    let concludes = derive::infers(case.claim);
+    shares(case, n).any(|(_, parts)| concludes || parts.iter().any(|part| is_claimed(case, part)))
+}
+
+/// Whether the claim has the same amount.
+fn is_claimed(case: &Case<'_>, n: &Number) -> bool {
+    numbers(case.claim.atoms.iter()).any(|m| is_same_amount(n, m))
+}
+
+/// The amount and the percentage of the cited text that may give the number.
+fn share_of_an_amount(case: &Case<'_>, n: &Number) -> Option<[String; 2]> {
+    shares(case, n).next().map(|(shown, _)| shown)
+}
+
+/// The amounts and percentages of the cited text whose product is the number, as written there.
+fn shares<'a>(
+    case: &Case<'a>,
+    n: &Number,
+) -> impl Iterator<Item = ([String; 2], [&'a Number; 2])> + use<'a> {
+    let n = *n;
+    let measured = n.unit.is_some();
+    let found = readings(case).flat_map(|reading| {
+        let atoms = reading.atoms.iter();
+        atoms.filter_map(move |atom| match &atom.what {
+            What::Number(m) => Some((reading.shown_amount(atom), m)),
+            _ => None,
         })
+    });
+    let found = found.take(if measured { MOST_ATOMS } else { 0 });
+    let (shares, amounts): (Vec<_>, Vec<_>) = found.partition(|(_, m)| is_percentage(m));
+    amounts.into_iter().flat_map(move |(whole, amount)| {
+        let of = arithmetic::in_unit_of(&n, amount).map(|value| value / 100.0);
+        let own = shares.clone().into_iter();
+        own.filter(move |(_, share)| of.is_some_and(|of| a::same(of * share.value, n.value)))
+            .map(move |(part, share)| ([part.to_owned(), whole.to_owned()], [share, amount]))
+    })
 }
 
 fn is_percentage(m: &Number) -> bool {
     m.unit
         .is_some_and(|unit| a::unit("%").is_some_and(|p| a::equal_amounts(1.0, unit, 1.0, p)))
-}
-
-/// Highest number that people count at a glance.
-const MOST_COUNTED: f64 = 12.0;
-
-/// Whether a number counts or orders things and does not come from the text: "two methods", "the
-/// first one", "all four". It must then agree with the length of the list in the claim, or of the
-/// list that the claim introduces.
-fn is_count(case: &Case<'_>, atom: &Atom, n: &Number) -> bool {
-    if n.ordinal {
-        return n.words;
-    }
-    let whole = n.value.fract() == 0.0 && (1.0..=MOST_COUNTED).contains(&n.value);
-    // A count of table rows may leave out the header.
-    let listed = has_value(n, case.listed) || has_value(n, case.listed.saturating_sub(1));
-    if case.listed > 1 && listed && n.value.fract() == 0.0 {
-        return true;
-    }
-    let counted = case.claim.text.tokens.get(atom.tokens.end);
-    let sources = counted.map(|t| case.claim.word(t));
-    if matches!(
-        sources,
-        Some("notes" | "sources" | "documents" | "files" | "passages")
-    ) {
-        return has_value(n, case.cited.len());
-    }
-    let measured = n.unit.is_some() || n.per.is_some() || n.bound.is_some();
-    if measured || !whole || !n.words || case.extent == Extent::Row {
-        return false;
-    }
-    if case.listed > 1 && case.extent == Extent::LeadIn {
-        return false;
-    }
-    let other = counts_otherwise(case, atom, n);
-    !other
-        && (is_whole(case, atom)
-            || derive::own_list(case.claim, atom.tokens.end)
-                .is_none_or(|items| has_value(n, items)))
-}
-
-fn has_value(n: &Number, count: usize) -> bool {
-    u32::try_from(count).is_ok_and(|c| a::same(f64::from(c), n.value))
-}
-
-/// Whether the list that follows has as many items as the number says: "three of the seven".
-fn is_whole(case: &Case<'_>, atom: &Atom) -> bool {
-    let before = case
-        .claim
-        .text
-        .tokens
-        .get(..atom.tokens.start)
-        .unwrap_or(&[]);
-    let mut words = before.iter().rev().take(2).map(|t| case.claim.word(t));
-    words.any(|w| w == "of")
-}
-
-/// Maximum number of words from a number to what it counts: "5 decimal digits".
-const NOUN_WITHIN: usize = 2;
-
-/// Whether the cited text gives another number for the same things: "five boats" where it says
-/// "three boats".
-fn counts_otherwise(case: &Case<'_>, atom: &Atom, n: &Number) -> bool {
-    let Some(noun) = case.claim.text.tokens.get(atom.tokens.end) else {
-        return false;
-    };
-    noun.is_content()
-        && case
-            .cited
-            .iter()
-            .any(|s| has_other_count(s.reading, noun, n))
-}
-
-/// Whether the text has another number directly before the noun.
-fn has_other_count(reading: &Reading, noun: &Token, n: &Number) -> bool {
-    reading.atoms.iter().any(|e| match &e.what {
-        What::Number(m) => {
-            let next = reading.text.tokens.get(e.tokens.end..).unwrap_or(&[]);
-            let mut next = next.iter().take(NOUN_WITHIN);
-            let same = next.any(|t| t.id == noun.id);
-            same && !m.ordinal && !a::same(m.value, n.value)
-        }
-        _ => false,
-    })
 }
 
 fn nearest(alignment: &Alignment<'_>, n: &Number, shown: &str) -> String {
@@ -578,11 +480,11 @@ fn nearest(alignment: &Alignment<'_>, n: &Number, shown: &str) -> String {
             .map(move |e| (b, e))
     });
     let said = numbers.filter_map(|(b, e)| match &e.what {
-        What::Number(m) if comparable(n, m) => b.source.reading.normal.get(e.bytes.clone()),
+        What::Number(m) if comparable(n, m) => Some(b.source.reading.shown_amount(e)),
         _ => None,
     });
     match said.into_iter().next() {
-        Some(said) => format!("“{shown}” does not stand in the cited text, which says “{said}”."),
-        None => format!("“{shown}” does not stand in the cited text."),
+        Some(said) => format!("“{shown}” is not in the cited text. It says “{said}”."),
+        None => format!("“{shown}” is not in the cited text."),
     }
 }

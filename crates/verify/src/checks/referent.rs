@@ -2,9 +2,10 @@
 //! different number.
 
 use super::align::{Aligned, Alignment};
-use super::{Case, Extent, names};
+use super::{Case, Effect, Extent, names};
 use crate::Code;
 use crate::atoms::{self as a, What};
+use crate::finding::{Detail, Objection};
 use crate::reading::Reading;
 use crate::text::Token;
 
@@ -109,7 +110,7 @@ pub(super) fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<(Code,
             let shown = case.claim.shown(own.clone());
             let said = rival.reading.shown(rival.own.clone());
             let why = format!(
-                "In the cited text “{shown}” belongs to something else; what the claim names has “{said}”."
+                "In the cited text “{shown}” belongs to something else. The thing in the claim has “{said}”."
             );
             return Some((Code::Referent, why));
         }
@@ -352,7 +353,7 @@ fn is_one_name(place: &CandidatePlace<'_>) -> bool {
 }
 
 /// The remark that another item gives a different number for the same thing. It does not reject.
-pub(super) fn conflict(case: &Case<'_>) -> Option<(Code, String)> {
+pub(super) fn conflict(case: &Case<'_>) -> Option<Objection> {
     if case.extent != Extent::Sentence
         || !case
             .claim
@@ -375,11 +376,10 @@ pub(super) fn conflict(case: &Case<'_>) -> Option<(Code, String)> {
     for other in case.others {
         for n in sentences_about(other.reading, &counted) {
             if says_otherwise(case.claim, other.reading, n) {
-                let label = other.item.label;
-                return Some((
-                    Code::Conflict,
-                    format!("{label} says otherwise, and is not cited here."),
-                ));
+                let detail = Detail::Contradicted {
+                    by: other.item.label,
+                };
+                return Some(Objection::new(Code::Conflict, Effect::Remarks, detail));
             }
         }
     }

@@ -1,0 +1,132 @@
+//! L4: the bound of a number ("at least 5") is that of the cited text, or follows from it.
+
+use super::Case;
+use super::align::{Aligned, Alignment};
+use super::atoms::readings;
+use super::numbers::{comparable, equal, numbers, scaled};
+use crate::atoms::{Atom, Bound, Number, What};
+use crate::reading::Reading;
+
+/// The tolerance of "about".
+const ABOUT: f64 = 0.1;
+
+/// The most by which an amount of the text may exceed a bound of the claim, as a factor.
+const NEAR: f64 = 1.5;
+
+/// Whether one of the numbers that match `n` has the same bound. In nearly the same sentence
+/// (`near`), that sentence's number decides.
+pub(super) fn agree(
+    alignment: &Alignment<'_>,
+    n: &Number,
+    matched: Vec<&Number>,
+    near: Option<&Aligned<'_>>,
+) -> bool {
+    let own: Vec<&Number> = near
+        .map(|near| {
+            let reading = near.source.reading;
+            numbers(reading.atoms_of(near.sentence).iter())
+                .filter(|m| equal(n, m, reading))
+                .collect()
+        })
+        .unwrap_or_default();
+    if own.iter().any(|m| m.bound.is_some()) && n.bound == Some(Bound::Exactly) {
+        return false;
+    }
+    let matched = if own.is_empty() { matched } else { own };
+    let close = alignment.best().is_some_and(|b| b.share >= 0.8);
+    matched.iter().any(|m| match (n.bound, m.bound) {
+        (None | Some(Bound::About), _) => true,
+        (Some(Bound::Exactly), None) => true,
+        (Some(own), Some(theirs)) => own == theirs,
+        (Some(_), None) => !close,
+    })
+}
+
+/// Whether an amount of the text is within the bound of the number: "more than 5 million" where the
+/// text has 5.4 million.
+pub(super) fn is_within_bound(case: &Case<'_>, n: &Number) -> bool {
+    let Some(bound) = n.bound else { return false };
+    let mut found = near_a_bound(case, n, bound);
+    found.any(|(reading, at)| allows_only(reading, at, n, bound))
+}
+
+/// What is wrong with a bound that the text has on the other side: "over 15 mg" where it has "up to
+/// 20 mg" or "10–20 mg".
+pub(super) fn otherwise(case: &Case<'_>, n: &Number) -> Option<String> {
+    let (reading, at) = near_a_bound(case, n, n.bound?).next()?;
+    let said = reading.shown_amount(reading.atoms.get(at)?);
+    Some(format!("The cited text sets another limit with “{said}”."))
+}
+
+/// The amounts of the text that are within the bound of `n`, and near it: their readings and atoms.
+fn near_a_bound<'a>(
+    case: &Case<'a>,
+    n: &Number,
+    bound: Bound,
+) -> impl Iterator<Item = (&'a Reading, usize)> + use<'a> {
+    let n = *n;
+    let all = readings(case).flat_map(|reading| {
+        let atoms = reading.atoms.iter().enumerate();
+        atoms.map(move |(at, atom)| (reading, at, atom))
+    });
+    all.filter(move |(_, _, atom)| {
+        number(atom).is_some_and(|m| comparable(&n, m) && is_near(bound, n.value, scaled(&n, m)))
+    })
+    .map(|(reading, at, _)| (reading, at))
+}
+
+fn number(atom: &Atom) -> Option<&Number> {
+    match &atom.what {
+        What::Number(m) => Some(m),
+        _ => None,
+    }
+}
+
+/// Whether an amount is within a bound, and near it.
+fn is_near(bound: Bound, limit: f64, x: f64) -> bool {
+    let near = match bound {
+        Bound::AtLeast | Bound::MoreThan => x <= limit * NEAR,
+        Bound::AtMost | Bound::LessThan => x * NEAR >= limit,
+        Bound::About | Bound::Exactly => true,
+    };
+    near && is_within(bound, limit, x)
+}
+
+fn is_within(bound: Bound, limit: f64, x: f64) -> bool {
+    match bound {
+        Bound::AtLeast => x >= limit,
+        Bound::MoreThan => x > limit,
+        Bound::AtMost => x <= limit,
+        Bound::LessThan => x < limit,
+        Bound::About => (x - limit).abs() <= ABOUT * limit.abs(),
+        Bound::Exactly => false,
+    }
+}
+
+/// Whether everything that the amount at `at` allows is within the claim's bound: "up to 20 mg" may
+/// be less than 15, and so may "10–20 mg".
+fn allows_only(reading: &Reading, at: usize, n: &Number, bound: Bound) -> bool {
+    let Some(m) = reading.atoms.get(at).and_then(number) else {
+        return false;
+    };
+    let other_side = match bound {
+        Bound::AtLeast | Bound::MoreThan => {
+            matches!(m.bound, Some(Bound::AtMost | Bound::LessThan))
+        }
+        Bound::AtMost | Bound::LessThan => {
+            matches!(m.bound, Some(Bound::AtLeast | Bound::MoreThan))
+        }
+        Bound::About | Bound::Exactly => false,
+    };
+    let ends = [at.checked_sub(1), at.checked_add(1)].into_iter().flatten();
+    let ends = ends
+        .filter(|_| m.range && bound != Bound::About)
+        .filter_map(|end| reading.atoms.get(end).and_then(number))
+        .filter(|end| end.range);
+    // "10–20 kg": the first end has the unit of the second.
+    let mut ends = ends.map(|end| Number {
+        unit: end.unit.or(m.unit),
+        ..*end
+    });
+    !other_side && ends.all(|end| is_within(bound, n.value, scaled(n, &end)))
+}
