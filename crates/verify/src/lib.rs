@@ -8,7 +8,7 @@
 //! | --- | --- | --- |
 //! | L0 grammar | is everything that looks like a citation one? | `answer`, `context`, `identity` (scanning: [`local_agent_text::evidence`]) |
 //! | L1 identity | does it mean one item of the snapshot, still on disk? | `identity` |
-//! | L2 coverage | is every claim cited? | `coverage`, `phrases` |
+//! | L2 coverage | is every claim cited? | `coverage`, `phrases`, `told` |
 //! | L3 quotes | are the quoted words there? | `quotes` |
 //! | L4 atoms | are its numbers, dates, names and code there, about the same thing? | `atoms`, `checks::{atoms, numbers, names, code, pairs, binding, labels, referent, crossed, exchanged}` |
 //! | L5 polarity | is it negated, directed, ordered, bounded, decided and reasoned alike? | `checks::{governed, negation, direction, order, contrast, quantity, modality, status, clauses, strange}`, words in `data/` |
@@ -63,6 +63,7 @@ mod tables;
 mod tally;
 mod terms;
 mod text;
+mod told;
 
 #[cfg(test)]
 mod attacks;

@@ -10,6 +10,7 @@ mod markup;
 mod pairs;
 mod pointers;
 mod quotes;
+mod refusals;
 
 use super::*;
 use local_agent_testing::fixture::{excerpt, snapshot};
