@@ -7,6 +7,7 @@ mod free_wording;
 mod honest;
 mod hostile;
 mod markup;
+mod names;
 mod pairs;
 mod pointers;
 mod quotes;

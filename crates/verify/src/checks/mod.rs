@@ -13,9 +13,11 @@ mod derive;
 mod direction;
 mod exchanged;
 mod governed;
+mod initials;
 mod labels;
 mod language;
 mod modality;
+mod name_forms;
 mod names;
 mod nearest;
 mod negation;
@@ -141,20 +143,7 @@ pub(crate) fn check(case: &Case<'_>) -> Findings {
     out.objections
         .extend(names::check(case, &alignment, foreign));
     out.objections.extend(pairs::check(case));
-    if out.objections.is_empty() {
-        out.objections.extend(binding::check(case));
-    }
-    if out.objections.is_empty() {
-        out.add(referent::check(case, &alignment));
-    }
-    if out.objections.is_empty()
-        && let Some((effect, code, why)) = crossed::check(case, &alignment)
-    {
-        out.worded(effect, [(code, why)]);
-    }
-    if out.objections.is_empty() {
-        out.objections.extend(labels::check(case));
-    }
+    belonging(case, &alignment, &mut out);
     out.objections.extend(exchanged::check(case));
     out.objections.extend(governed::check(case));
     let pairings = nearest::pairings(case);
@@ -182,6 +171,25 @@ pub(crate) fn check(case: &Case<'_>) -> Findings {
         out.worded(Effect::Remarks, referent::conflict(case));
     }
     out
+}
+
+/// L4: whether values and words belong to what the claim says them about. A later check is asked only
+/// if the earlier ones found nothing.
+fn belonging(case: &Case<'_>, alignment: &Alignment<'_>, out: &mut Findings) {
+    if out.objections.is_empty() {
+        out.objections.extend(binding::check(case));
+    }
+    if out.objections.is_empty() {
+        out.add(referent::check(case, alignment));
+    }
+    if out.objections.is_empty()
+        && let Some((effect, code, why)) = crossed::check(case, alignment)
+    {
+        out.worded(effect, [(code, why)]);
+    }
+    if out.objections.is_empty() {
+        out.objections.extend(labels::check(case));
+    }
 }
 
 /// Checks a claim that appears word for word in the evidence only against the other items.
