@@ -12,6 +12,7 @@ mod pairs;
 mod pointers;
 mod quotes;
 mod refusals;
+mod swaps;
 
 use super::*;
 use local_agent_testing::fixture::{excerpt, snapshot};

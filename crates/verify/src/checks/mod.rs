@@ -25,7 +25,9 @@ mod novelty;
 mod numbers;
 mod order;
 mod pairs;
+mod parallel;
 mod quantity;
+mod recombined;
 mod referent;
 mod rejection;
 mod status;
@@ -114,6 +116,11 @@ impl Findings {
         );
     }
 
+    /// Whether an objection rejects the claim.
+    fn rejects(&self) -> bool {
+        self.objections.iter().any(|o| o.effect == Effect::Rejects)
+    }
+
     fn add(&mut self, found: impl IntoIterator<Item = (Code, String)>) {
         self.worded(Effect::Rejects, found);
     }
@@ -182,8 +189,18 @@ fn belonging(case: &Case<'_>, alignment: &Alignment<'_>, out: &mut Findings) {
     if out.objections.is_empty() {
         out.add(referent::check(case, alignment));
     }
+    if !out.rejects()
+        && let Some((effect, code, why)) = parallel::check(case)
+    {
+        out.worded(effect, [(code, why)]);
+    }
     if out.objections.is_empty()
         && let Some((effect, code, why)) = crossed::check(case, alignment)
+    {
+        out.worded(effect, [(code, why)]);
+    }
+    if out.objections.is_empty()
+        && let Some((effect, code, why)) = recombined::check(case, alignment)
     {
         out.worded(effect, [(code, why)]);
     }
