@@ -9,6 +9,7 @@ mod hostile;
 mod markup;
 mod names;
 mod pairs;
+mod parties;
 mod pointers;
 mod quotes;
 mod refusals;

@@ -26,6 +26,7 @@ mod numbers;
 mod order;
 mod pairs;
 mod parallel;
+mod parties;
 mod quantity;
 mod recombined;
 mod referent;
@@ -158,7 +159,10 @@ pub(crate) fn check(case: &Case<'_>) -> Findings {
         out.objections
             .extend(negation::check(case, &pairings, &alignment));
         out.objections.extend(direction::check(case, &pairings));
-        out.objections.extend(order::check(case, &pairings));
+        let turned = order::check(case, &pairings);
+        let parties = turned.is_empty().then(|| parties::check(case, &pairings));
+        out.objections.extend(turned);
+        out.objections.extend(parties.flatten());
         out.objections.extend(contrast::check(case));
         if case.extent == Extent::Sentence {
             out.objections.extend(quantity::check(case, &pairings));
