@@ -3,6 +3,7 @@
 
 mod coverage;
 mod drafts;
+mod examples;
 mod free_wording;
 mod honest;
 mod hostile;
