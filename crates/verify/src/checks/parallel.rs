@@ -16,9 +16,9 @@ use crate::text::{Token, has_stem};
 
 /// Maximum number of values of a claim, of places of such a value and of parts of one item that are
 /// compared; all bound the work on hostile text.
-const MOST_VALUES: usize = 12;
-const MOST_PLACES: usize = 24;
-const MOST_RIVALS: usize = 64;
+const MOST_VALUES: usize = 8;
+const MOST_PLACES: usize = 6;
+const MOST_RIVALS: usize = 12;
 
 /// Maximum number of words of a part, and of its own words in one place.
 const LONGEST: usize = 40;

@@ -1,8 +1,8 @@
 //! Which sentences make no claim: announcements, questions, labels, abstentions.
 //!
 //! The word lists are closed, so that everyone can see here which sentences pass without a
-//! citation. They are mainly English; other languages only have the phrases for declining to
-//! answer.
+//! citation. They are mainly English; other languages only have the phrases for declining to answer
+//! and for advice about the notes.
 
 mod abstention;
 mod advice;
