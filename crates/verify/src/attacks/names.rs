@@ -136,6 +136,14 @@ fn a_name_in_another_form_is_the_same_name() {
             ("今天Tim来了。", "今天来的人是 Tim"),
             ("The yard is run by Noël.", "The yard is run by Noel"),
             (
+                "The Joneses run the yard.",
+                "The Jones family runs the yard",
+            ),
+            (
+                "The butter is Chinese, says Karl.",
+                "The butter is from China, says Karl",
+            ),
+            (
                 "Thatcher closed the yard.",
                 "It was Thatcherism that closed the yard",
             ),

@@ -77,6 +77,27 @@ fn an_uncited_denial_about_a_thing_of_the_world_needs_a_citation() {
 }
 
 #[test]
+fn a_denial_that_the_evidence_makes_itself_needs_a_citation() {
+    let note = "The notes of Otto do not mention the fee. We found no leak in the attic.";
+    for answer in [
+        "The notes do not mention the fee.",
+        "The notes mention no fee.",
+        "We found no leak in the notes.",
+    ] {
+        assert_eq!(outcome(note, answer), Outcome::Rejected, "{answer}");
+    }
+    for answer in [
+        "Your notes do not mention the owner.",
+        "The provided notes do not mention the owner.",
+        "The notes do not say who owns it.",
+        "I found no note on the owner.",
+        "There's no mention of an owner.",
+    ] {
+        assert_eq!(outcome(note, answer), Outcome::Abstained, "{answer}");
+    }
+}
+
+#[test]
 fn a_cited_refusal_is_doubted_when_the_text_speaks_of_what_it_denies() {
     for (note, answer) in [
         (RECIPE, "Your notes do not mention walnuts [E1]."),

@@ -175,7 +175,11 @@ fn is_inflected(word: &str, name: &str, rule: &Inflection) -> bool {
         name.get(shared..).unwrap_or(""),
     );
     let is_ending = |tail: &str| tail.is_empty() || rule.endings.contains(&tail);
-    if is_ending(one) && is_ending(other) {
+    let before = word.get(..shared).unwrap_or("");
+    // "The Joneses": an English name takes a longer plural behind a hiss.
+    let is_plural =
+        matches!((one, other), ("es", "") | ("", "es")) && before.ends_with(['s', 'x', 'z', 'h']);
+    if is_ending(one) && is_ending(other) || is_plural {
         return true;
     }
     let (short, long) = if one.len() < other.len() {
@@ -183,9 +187,8 @@ fn is_inflected(word: &str, name: &str, rule: &Inflection) -> bool {
     } else {
         (other, one)
     };
-    let stem = word.get(..shared).unwrap_or("").chars().count();
     rule.changes
-        && stem >= LONG
+        && before.chars().count() >= LONG
         && short.chars().count() <= 2
         && long.chars().count() <= LONG
         && rule
@@ -208,8 +211,8 @@ fn is_compound_of(word: &str, name: &str) -> bool {
         && (long.starts_with(short) || long.ends_with(short))
 }
 
-/// Whether the text has a word from which the name is derived, or the reverse: "Danish" and
-/// "Dane", "Chinese" and "China"; "Thatcherism" and "Thatcher".
+/// Whether the text has a word from which the name is derived, or the reverse: "Norwegian" and
+/// "Norway", "Chinese" and "China"; "Thatcherism" and "Thatcher".
 fn derived(reading: &Reading, lower: &str) -> bool {
     let root: String = lower.chars().take(4).collect();
     let words = &reading.capitals().words;

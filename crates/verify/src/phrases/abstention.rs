@@ -233,9 +233,9 @@ fn silent<'t>(all: &[&'t str]) -> Option<Found<'t>> {
     let pronoun = all
         .first()
         .is_some_and(|w| matches!(*w, "it" | "they" | "this" | "none"));
-    let (subject, end) = match name {
-        Some(name) => (name.word, name.words),
-        None if pronoun => ("", 1),
+    let (subject, end, pointed) = match name {
+        Some(name) => (name.word, name.words, name.pointed),
+        None if pronoun => ("", 1, false),
         None => return None,
     };
     let near = all.get(end..).unwrap_or(&[]);
@@ -245,6 +245,8 @@ fn silent<'t>(all: &[&'t str]) -> Option<Found<'t>> {
         return None;
     }
     let worldly = HOLDING.contains(&verb) && !EVIDENCE.contains(&subject);
+    // "Your notes" are never those that a note speaks of.
+    let subject = if pointed { "" } else { subject };
     Some((worldly, (subject, verb)))
 }
 

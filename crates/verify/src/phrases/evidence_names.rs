@@ -34,6 +34,8 @@ pub(super) struct EvidenceName<'t> {
     pub word: &'t str,
     /// How many words it has.
     pub words: usize,
+    /// Whether a word points at the evidence: "your notes".
+    pub pointed: bool,
 }
 
 /// Whether a word means the evidence; `pointed`: a word that points at it stands before.
@@ -47,7 +49,11 @@ pub(super) fn name_of_evidence<'t>(all: &[&'t str], pointed: bool) -> Option<Evi
     let mut strange = 0;
     for (i, word) in all.iter().copied().enumerate().take(LONGEST) {
         if is_name_of_evidence(word, pointed) {
-            return Some(EvidenceName { word, words: i + 1 });
+            return Some(EvidenceName {
+                word,
+                words: i + 1,
+                pointed,
+            });
         }
         pointed |= POINTING.contains(&word);
         // "Bob found no evidence" is about Bob.
