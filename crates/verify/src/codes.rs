@@ -58,7 +58,7 @@ codes! {
     NoCitations "NO_CITATIONS" "L2" "The answer carries no citation at all." "The budget is 5 million."
     AbstainWithClaims "ABSTAIN_WITH_CLAIMS" "L2" "The answer says that it cannot answer, and claims something all the same." "I cannot answer, but the budget is 5 million."
     QuoteFabricated "QUOTE_FABRICATED" "L3" "The quoted words stand nowhere in the evidence." "\"The budget was doubled overnight\" [E1]"
-    QuoteStitched "QUOTE_STITCHED" "L3" "The quoted words stand in the evidence, but not as one run: pieces were joined, or the part left out turns their meaning." "\"The plan … was approved\" [E1] where the note says: The plan was not approved"
+    QuoteStitched "QUOTE_STITCHED" "L3" "The quoted words stand in the evidence, but not as one run: pieces were joined, or the part left out turns their meaning." "\"The plan was … approved\" [E1] where the note says: The plan was not approved"
     QuoteMisattributed "QUOTE_MISATTRIBUTED" "L3" "The quoted words stand in another item than the cited one." "\"The sky is green\" [E1] where E2 says so"
     QuoteAltered "QUOTE_ALTERED" "L3" "One or two quoted words differ from the evidence." "\"The budget is 6 million\" [E1] where the note says 5"
     Number "NUMBER" "L4" "A number or a version of the claim does not stand in the cited text." "The budget is 50 million [E1]. where the note says 5"

@@ -11,13 +11,18 @@ use super::coverage::Kind;
 use super::finding::Place;
 use super::finding::{Detail, Effect, Finding, Objection};
 use super::judge::Court;
-use super::phrases::{asks, says_nothing_new};
+use super::phrases::{
+    asks, denied_topics, is_advice, plain_lower, says_nothing_new, without_refusals,
+};
 use super::reading::Reading;
-use super::text::{Lexicon, Token};
+use super::text::{Lexicon, Token, has_stem};
 use super::{Code, Derivation};
 use local_agent_text::evidence::Normal;
 use local_agent_text::markdown::BlockRole;
 use local_agent_text::types::{ByteSpan, Label};
+
+/// Maximum number of sentences of one item that are searched for a topic.
+const MOST_SENTENCES: usize = 40;
 
 /// The result of the layers for one claim.
 #[derive(Default)]
@@ -42,14 +47,21 @@ impl<'a> Court<'a> {
         let extent = match (unit.role, covered.kind) {
             (BlockRole::Code, _) => return self.code(unit, labels),
             (_, Kind::LeadIn) => Extent::LeadIn,
-            // "I found no owner, but the budget is 5": its negations are the answerer's own.
-            (_, Kind::Refusal { .. }) => Extent::Row,
+            (_, Kind::Refusal { claims: true, .. }) => Extent::Sentence,
             (BlockRole::TableRow | BlockRole::TableHeader, _) => Extent::Row,
             (_, Kind::Claim) => Extent::Sentence,
             _ => return Examined::default(),
         };
         let normal = Normal::of(&unit.words);
-        let claim = Reading::claim(normal.as_str(), &mut self.texts.lexicon().borrow_mut());
+        // "I found no owner, but the budget is 5": the refusal is the answerer's own.
+        let is_refusal = matches!(covered.kind, Kind::Refusal { .. });
+        let rest = is_refusal.then(|| without_refusals(normal.as_str()));
+        let (stated, extent) = match &rest {
+            Some(Some(rest)) => (rest.as_str(), extent),
+            Some(None) => (normal.as_str(), Extent::Row),
+            None => (normal.as_str(), extent),
+        };
+        let claim = Reading::claim(stated, &mut self.texts.lexicon().borrow_mut());
         let (cited, others) = self.sources(labels);
         let around = self.around(&cited);
         let asked = self.asked();
@@ -85,6 +97,46 @@ impl<'a> Court<'a> {
             derivation,
             near,
         }
+    }
+
+    /// The doubt about a refusal that cites a text: one sentence of the text has everything that it is
+    /// said not to mention.
+    pub(super) fn denied_topic(
+        &self,
+        unit: &Unit,
+        kind: Kind,
+        labels: &[Label],
+    ) -> Option<Finding> {
+        if !matches!(kind, Kind::Refusal { .. }) || labels.is_empty() {
+            return None;
+        }
+        let lower = plain_lower(&unit.words);
+        let mut topics = denied_topics(&lower).into_iter();
+        topics.find_map(|topic| self.spoken_of(&topic, labels))
+    }
+
+    /// The doubt about a topic that one sentence of these items has.
+    fn spoken_of(&self, topic: &str, labels: &[Label]) -> Option<Finding> {
+        let topic = Reading::claim(topic, &mut self.texts.lexicon().borrow_mut());
+        let tokens = topic.text.tokens.iter();
+        let words: Vec<&Token> = tokens.filter(|t| t.is_content_or_number()).collect();
+        let first = words.first()?;
+        let mut texts = labels.iter().filter_map(|label| self.texts.get(*label));
+        let place = texts.find_map(|text| {
+            let reading = self.texts.reading(text);
+            let mut sentences = reading.sentences_with(first.id).iter().take(MOST_SENTENCES);
+            let found = sentences.find(|n| {
+                let tokens = reading.tokens_of(**n as usize);
+                words.iter().all(|w| has_stem(tokens, w.id))
+            })?;
+            text.place(reading.sentence(*found as usize)?.bytes.clone())
+        })?;
+        let why = format!("The cited text speaks of “{}”.", topic.normal);
+        Some(Finding {
+            effect: Effect::Doubts,
+            evidence: Some(place),
+            ..Finding::pointer(Code::Negation, why)
+        })
     }
 
     /// An objection with its places in the answer and in the files.
@@ -216,7 +268,10 @@ impl<'a> Court<'a> {
     pub(super) fn title(&self, unit: &Unit) -> Option<(Code, String)> {
         let titled = matches!(unit.role, BlockRole::Heading | BlockRole::TableHeader)
             || unit.words.starts_with("**");
-        if says_nothing_new(&unit.words) || !(titled || asks(&unit.words)) {
+        if says_nothing_new(&unit.words)
+            || is_advice(&plain_lower(&unit.words))
+            || !(titled || asks(&unit.words))
+        {
             return None;
         }
         let question = Reading::claim(

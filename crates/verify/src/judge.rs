@@ -14,6 +14,7 @@ use super::phrases::Abstention;
 use super::quotes::{Judge, QuoteMatch, SHORTEST, quoted_ranges};
 use super::report::{CitationReport, Claim, Report, Verdict};
 use super::source_text::{SourceTexts, content_words};
+use super::told::Told;
 use super::{Code, Derivation, Scope, VerifyOptions, laundering};
 use local_agent_text::documents::said_lines;
 use local_agent_text::evidence::{
@@ -68,10 +69,11 @@ pub(super) fn judge(
         .collect();
     let quotes = find_quotes(&answer);
     let ranges: Vec<Range<usize>> = quotes.iter().map(|q| q.range.clone()).collect();
-    let covered = cover(&answer, snapshot.question(), &ranges, |mark| {
+    let texts = SourceTexts::new(snapshot);
+    let mut told = Told::new(&texts);
+    let covered = cover(&answer, snapshot.question(), &ranges, &mut told, |mark| {
         resolved.get(mark).is_some_and(Resolved::is_good)
     });
-    let texts = SourceTexts::new(snapshot);
     let excused = BTreeSet::new();
     let suspects = laundering::suspects(&texts);
     let texts = &texts;
@@ -472,7 +474,8 @@ impl Court<'_> {
             covered.kind,
             Kind::Claim | Kind::LeadIn | Kind::Refusal { claims: true, .. }
         );
-        if problems.is_empty() && !is_claim {
+        let denied = self.denied_topic(unit, covered.kind, &labels);
+        if problems.is_empty() && !is_claim && denied.is_none() {
             return None;
         }
         let exact = self.find_exact(i, &labels);
@@ -491,6 +494,7 @@ impl Court<'_> {
             .map(|(code, why)| Finding::pointer(code, why))
             .collect();
         findings.extend(examined.findings);
+        findings.extend(denied);
         let source = exact.as_ref().or(quoted.as_ref());
         let citations = self.citations(covered, &unit.words, &labels, source);
         let carriers = Carriers {

@@ -4,13 +4,18 @@
 mod amounts;
 mod coverage;
 mod drafts;
+mod examples;
 mod free_wording;
 mod honest;
 mod hostile;
 mod markup;
+mod names;
 mod pairs;
+mod parties;
 mod pointers;
 mod quotes;
+mod refusals;
+mod swaps;
 
 use super::*;
 use local_agent_testing::fixture::{excerpt, snapshot};

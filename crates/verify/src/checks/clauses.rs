@@ -178,6 +178,18 @@ fn holds(reading: &Reading, token: &Token) -> Option<bool> {
     }
 }
 
+/// A claim with at most this many words with content says little.
+const LITTLE: usize = 3;
+
+fn says_little(claim: &Reading) -> bool {
+    let tokens = claim.text.tokens.iter();
+    tokens
+        .filter(|t| t.is_content_or_number())
+        .take(LITTLE + 1)
+        .count()
+        <= LITTLE
+}
+
 fn unsupported(case: &Case<'_>, at: usize, code: Code) -> Option<Objection> {
     let tokens = &case.claim.text.tokens;
     let range = extent(case, at);
@@ -186,12 +198,10 @@ fn unsupported(case: &Case<'_>, at: usize, code: Code) -> Option<Objection> {
         .iter()
         .filter(|t| t.is_content_or_number())
         .collect();
-    if words.len() < ENOUGH {
-        return None;
-    }
     let found = words.iter().filter(|t| is_cited(case, t.id));
     let share = super::ratio(found.count(), words.len());
-    if share >= LEAST {
+    // A single word can mean what other words of the text say, unless the claim says little else.
+    if words.len() < ENOUGH && !(words.len() == 1 && says_little(case.claim)) || share >= LEAST {
         return None;
     }
     let effect = if code == Code::Cause && share <= NOTHING && words.len() > ENOUGH {

@@ -156,17 +156,27 @@ fn rest_share(pairing: &Pairing<'_>, near: &Near<'_>, token: &Token) -> f64 {
         .filter(|t| t.id != token.id && t.is_content_or_number())
         .map(|t| t.id)
         .collect();
-    if rest.len() < 2 {
+    let few = is_short(near) && pairing.own.tokens.len() <= SHORT;
+    if rest.is_empty() || rest.len() < 2 && !few {
         return 0.0;
     }
     let held = rest
         .iter()
         .filter(|id| near.statement.tokens.iter().any(|e| e.id == **id))
         .count();
-    if held < 2 {
+    if held < 2 && !few {
         return 0.0;
     }
-    super::ratio(held, rest.len())
+    let share = super::ratio(held, rest.len());
+    // A single other word raises no more than a doubt.
+    if held < 2 { share.min(ALIKE) } else { share }
+}
+
+/// Statements of at most this many words are compared by a single other word: "Costs rose".
+const SHORT: usize = 4;
+
+fn is_short(near: &Near<'_>) -> bool {
+    near.statement.tokens.len() <= SHORT
 }
 
 /// Whether both words have the same meaning, negations included.

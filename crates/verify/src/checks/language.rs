@@ -8,6 +8,7 @@ use foldhash::fast::RandomState;
 
 use crate::reading::Reading;
 use crate::text::lower_case;
+use local_agent_text::language::is_common_english_word;
 
 const ENGLISH: &[&str] = list!("language.english");
 const GERMAN: &[&str] = list!("language.german");
@@ -53,13 +54,58 @@ pub(super) fn differ(claim: &Reading, answer: Option<Language>, evidence: &[&Rea
     theirs.peek().is_some() && theirs.all(|l| l != own)
 }
 
-/// Whether a claim is English. Its own words decide, then those of the answer; if both are too
-/// short, the language of everything that it cites.
+/// Whether a claim is English.
 pub(super) fn is_english(claim: &Reading, answer: Option<Language>, evidence: &[&Reading]) -> bool {
-    match of(claim).or(answer) {
-        Some(language) => language == Language::English,
-        None => !evidence.is_empty() && evidence.iter().all(|r| of(r) == Some(Language::English)),
+    decided(claim, answer, evidence) == Some(Language::English)
+}
+
+/// The language of a claim. Its own words decide, then those of the answer; if both are too short,
+/// the language of everything that it cites.
+fn decided(claim: &Reading, answer: Option<Language>, evidence: &[&Reading]) -> Option<Language> {
+    let own = of(claim).or(answer);
+    own.or_else(|| {
+        let first = of(evidence.first()?)?;
+        evidence
+            .iter()
+            .all(|r| of(r) == Some(first))
+            .then_some(first)
+    })
+}
+
+/// Whether a text that is too short to identify looks English: it has one of the most common English
+/// words, which few other languages write, or a dictionary of English has at least half of its
+/// words, and no other language has one of them.
+fn looks_english(reading: &Reading) -> bool {
+    let tokens = reading.text.tokens.iter().take(MOST_WORDS);
+    let small = tokens.filter(|t| !t.capital && !t.number && t.end - t.start >= SHORTEST);
+    let words: Vec<&str> = small.map(|t| reading.word(t)).collect();
+    let sure = ["the", "and", "are", "was"];
+    if words.iter().any(|w| sure.contains(w)) {
+        return true;
     }
+    let known = words.iter().filter(|w| is_common_english_word(w)).count();
+    known > 0 && known * 2 >= words.len() && !words.iter().any(|w| is_foreign(w))
+}
+
+/// A shorter word is in the dictionaries of many languages.
+const SHORTEST: usize = 3;
+
+/// Whether another language lists a word, and English does not.
+fn is_foreign(word: &str) -> bool {
+    let lists = LISTS_OF.get(word);
+    lists.is_some_and(|lists| !lists.contains(&0))
+}
+
+/// The language of a claim like [`decided`], or English if the claim or what it cites looks so.
+pub(super) fn supposed(
+    claim: &Reading,
+    answer: Option<Language>,
+    evidence: &[&Reading],
+) -> Option<Language> {
+    decided(claim, answer, evidence).or_else(|| {
+        let mut all = evidence.iter().chain([&claim]);
+        all.any(|r| looks_english(r)).then_some(Language::English)
+    })
 }
 
 /// The language of a whole answer.

@@ -16,9 +16,11 @@ mod derive;
 mod direction;
 mod exchanged;
 mod governed;
+mod initials;
 mod labels;
 mod language;
 mod modality;
+mod name_forms;
 mod names;
 mod nearest;
 mod negation;
@@ -27,7 +29,10 @@ mod numbers;
 mod order;
 mod ordinals;
 mod pairs;
+mod parallel;
+mod parties;
 mod quantity;
+mod recombined;
 mod referent;
 mod rejection;
 mod status;
@@ -118,6 +123,11 @@ impl Findings {
         );
     }
 
+    /// Whether an objection rejects the claim.
+    fn rejects(&self) -> bool {
+        self.objections.iter().any(|o| o.effect == Effect::Rejects)
+    }
+
     fn add(&mut self, found: impl IntoIterator<Item = (Code, String)>) {
         self.worded(Effect::Rejects, found);
     }
@@ -147,20 +157,7 @@ pub(crate) fn check(case: &Case<'_>) -> Findings {
     out.objections
         .extend(names::check(case, &alignment, foreign));
     out.objections.extend(pairs::check(case));
-    if out.objections.is_empty() {
-        out.objections.extend(binding::check(case));
-    }
-    if out.objections.is_empty() {
-        out.add(referent::check(case, &alignment));
-    }
-    if out.objections.is_empty()
-        && let Some((effect, code, why)) = crossed::check(case, &alignment)
-    {
-        out.worded(effect, [(code, why)]);
-    }
-    if out.objections.is_empty() {
-        out.objections.extend(labels::check(case));
-    }
+    belonging(case, &alignment, &mut out);
     out.objections.extend(exchanged::check(case));
     out.objections.extend(governed::check(case));
     let pairings = nearest::pairings(case);
@@ -168,7 +165,10 @@ pub(crate) fn check(case: &Case<'_>) -> Findings {
         out.objections
             .extend(negation::check(case, &pairings, &alignment));
         out.objections.extend(direction::check(case, &pairings));
-        out.objections.extend(order::check(case, &pairings));
+        let turned = order::check(case, &pairings);
+        let parties = turned.is_empty().then(|| parties::check(case, &pairings));
+        out.objections.extend(turned);
+        out.objections.extend(parties.flatten());
         out.objections.extend(contrast::check(case));
         if case.extent == Extent::Sentence {
             out.objections.extend(quantity::check(case, &pairings));
@@ -188,6 +188,35 @@ pub(crate) fn check(case: &Case<'_>) -> Findings {
         out.objections.extend(referent::conflict(case));
     }
     out
+}
+
+/// L4: whether values and words belong to what the claim says them about. A later check is asked only
+/// if the earlier ones found nothing.
+fn belonging(case: &Case<'_>, alignment: &Alignment<'_>, out: &mut Findings) {
+    if out.objections.is_empty() {
+        out.objections.extend(binding::check(case));
+    }
+    if out.objections.is_empty() {
+        out.add(referent::check(case, alignment));
+    }
+    if !out.rejects()
+        && let Some((effect, code, why)) = parallel::check(case)
+    {
+        out.worded(effect, [(code, why)]);
+    }
+    if out.objections.is_empty()
+        && let Some((effect, code, why)) = crossed::check(case, alignment)
+    {
+        out.worded(effect, [(code, why)]);
+    }
+    if out.objections.is_empty()
+        && let Some((effect, code, why)) = recombined::check(case, alignment)
+    {
+        out.worded(effect, [(code, why)]);
+    }
+    if out.objections.is_empty() {
+        out.objections.extend(labels::check(case));
+    }
 }
 
 /// Checks a claim that appears word for word in the evidence only against the other items.

@@ -9,7 +9,9 @@ use std::collections::HashSet;
 
 use super::align::{Aligned, Alignment};
 use super::atoms::readings;
-use super::language::is_english;
+use super::initials::{initials, spelled_out};
+use super::language::{Language, is_english, supposed};
+use super::name_forms::{has_form_of_name, has_stem_of_name, is_part_of_a_word, unaccented};
 use super::{Case, Effect};
 use crate::Code;
 use crate::finding::{Detail, Objection};
@@ -74,6 +76,7 @@ fn is_capital_by_place(case: &Case<'_>, alignment: &Alignment<'_>, token: &Token
         && !is_abbreviation(case.claim.word(token))
         && !named_elsewhere(case, token)
         && !replaces_a_name(case, alignment, token)
+        && !replaces_a_likely_name(case, alignment, token)
         && !is_no_common_word(case, token)
 }
 
@@ -99,7 +102,9 @@ fn objection(
 ) -> Objection {
     let word = case.claim.word(token);
     let elsewhere = case.others.iter().any(|s| s.reading.has(token.id));
+    let lower = word.to_lowercase();
     let mild = elsewhere
+        || readings(case).any(|r| is_part_of_a_word(r, &lower))
         || token.first && !replaces_a_name(case, alignment, token)
         || !is_listed(case, token)
             && missing == 1
@@ -212,18 +217,26 @@ fn in_title_case(reading: &Reading, tokens: &[Token]) -> bool {
     words.len() >= 4 && words.iter().filter(|t| t.capital).count() * 10 > words.len() * 8
 }
 
+/// Whether the cited text has the name at token `i`, in any form.
 fn carried(case: &Case<'_>, i: usize) -> bool {
     let Some(token) = case.claim.text.tokens.get(i) else {
         return true;
     };
     let word = case.claim.word(token);
-    if readings(case).any(|r| r.has(token.id)) {
+    let lower = word.to_lowercase();
+    if readings(case).any(|r| has_stem_of_name(r, token.id, &lower)) {
         return true;
     }
-    let lower = word.to_lowercase();
+    let language = language_of(case);
     readings(case).any(|r| {
-        stands_inside(r, &lower) || derived(r, &lower) || initials(r, word) || unaccented(r, &lower)
+        has_form_of_name(r, &lower, language) || unaccented(r, &lower) || initials(r, word)
     }) || spelled_out(case, i)
+}
+
+/// The language of the claim and of what it cites, if it is known.
+fn language_of(case: &Case<'_>) -> Option<Language> {
+    let cited: Vec<&Reading> = case.cited.iter().map(|s| s.reading).collect();
+    supposed(case.claim, case.language, &cited)
 }
 
 /// Whether the word is a given name that the text never has with that surname: "Robin Singh" where
@@ -257,7 +270,7 @@ fn last_of_full_name(tokens: &[Token], i: usize) -> Option<&Token> {
 }
 
 /// Whether at most one character is between two words.
-fn is_next_to(word: &Token, next: &Token) -> bool {
+pub(super) fn is_next_to(word: &Token, next: &Token) -> bool {
     next.start <= word.end + 1
 }
 
@@ -302,22 +315,6 @@ fn explained(case: &Case<'_>, i: usize) -> bool {
 fn begins_with_capital(word: &str, letter: char) -> bool {
     let first = word.chars().next();
     first.is_some_and(|f| f.to_uppercase().eq([letter]))
-}
-
-/// Whether the text has the name with other accents: "Noel" for "Noël", or the reverse.
-fn unaccented(reading: &Reading, lower: &str) -> bool {
-    let mut words = reading.capitals().words.iter();
-    lower.chars().count() >= 4 && words.any(|word| differs_in_accents(word, lower))
-}
-
-/// Whether two words have the same letters except for accents, which only one of them has.
-fn differs_in_accents(word: &str, other: &str) -> bool {
-    let count = other.chars().count();
-    let mut letters = word.chars().zip(other.chars());
-    word.chars().count() == count
-        && word.is_ascii() != other.is_ascii()
-        && letters.clone().filter(|(a, b)| a == b).count() * 2 >= count
-        && letters.all(|(a, b)| a == b || a.is_ascii() != b.is_ascii())
 }
 
 /// Whether the name is the subject of the claim where the nearest sentence begins with a pronoun or
@@ -398,95 +395,6 @@ fn is_person(word: &str) -> bool {
         .any(|person| person.eq_ignore_ascii_case(word))
 }
 
-/// Whether the name is part of a longer word or identifier: "Postgres" in "PostgreSQL", "harbour"
-/// in `harbour_plan`.
-fn stands_inside(reading: &Reading, lower: &str) -> bool {
-    lower.chars().count() >= 3 && reading.lower().contains(lower)
-}
-
-/// Whether the text has a word from which the name is derived, or the reverse: "Danish" and
-/// "Denmark", "Chinese" and "China"; "Thatcherism" and "Thatcher".
-fn derived(reading: &Reading, lower: &str) -> bool {
-    const LONG: usize = 5;
-    let root: String = lower.chars().take(4).collect();
-    let words = &reading.capitals().words;
-    let from = words.partition_point(|w| *w < root);
-    root.chars().count() == 4
-        && words
-            .iter()
-            .skip(from)
-            .take_while(|w| w.starts_with(&root))
-            .any(|w| {
-                has_ending_of_derived_name(lower)
-                    || has_ending_of_derived_name(w)
-                    || w.chars().count() >= LONG && lower.starts_with(w.as_str())
-            })
-}
-
-fn has_ending_of_derived_name(word: &str) -> bool {
-    const ENDINGS: [&str; 8] = *list!("names.endings");
-    ENDINGS.iter().any(|ending| word.ends_with(ending))
-}
-
-/// Whether the word is the initials of words of the text: "NFL" for "National Football League".
-fn initials(reading: &Reading, word: &str) -> bool {
-    let letters: Vec<char> = word.chars().filter(|c| c.is_alphabetic()).collect();
-    if letters.len() < 2 || !letters.iter().all(|c| c.is_uppercase()) {
-        return false;
-    }
-    let long = letters.len() > 2;
-    let mut places = 0..reading.text.tokens.len();
-    long && reading
-        .capitals()
-        .letters
-        .windows(letters.len())
-        .any(|w| w == letters)
-        || !long && places.any(|at| stands_for(reading, at, &letters))
-}
-
-/// Whether the words from token `at` on begin with these letters, in order.
-fn stands_for(reading: &Reading, at: usize, letters: &[char]) -> bool {
-    let words = reading
-        .text
-        .tokens
-        .get(at..at + letters.len())
-        .unwrap_or(&[]);
-    let joined = words.windows(2).all(|pair| is_next_to(&pair[0], &pair[1]));
-    !words.is_empty()
-        && joined
-        && words
-            .iter()
-            .zip(letters)
-            .all(|(t, letter)| reading.word(t).starts_with(*letter))
-}
-
-/// Whether the text has the initials of the name: "NFL" for "National Football League".
-fn spelled_out(case: &Case<'_>, i: usize) -> bool {
-    let tokens = &case.claim.text.tokens;
-    let mut from = i;
-    while from > 0 && tokens.get(from - 1).is_some_and(|t| t.capital) {
-        from -= 1;
-    }
-    let letters: String = tokens
-        .get(from..)
-        .unwrap_or(&[])
-        .iter()
-        .take_while(|t| t.capital)
-        .filter_map(|t| case.claim.word(t).chars().next())
-        .collect();
-    letters.chars().count() >= 2
-        && case
-            .cited
-            .iter()
-            .any(|s| has_abbreviation(s.reading, &letters))
-}
-
-/// Whether a word of the text is these letters, with or without full stops.
-fn has_abbreviation(reading: &Reading, letters: &str) -> bool {
-    let mut words = reading.text.tokens.iter().map(|t| reading.word(t));
-    words.any(|word| word.chars().filter(|c| *c != '.').eq(letters.chars()))
-}
-
 /// Whether the first word of the claim is in the place where the nearest sentence has a name that
 /// the claim does not mention: the same words follow, or the rest of the sentence is the same.
 fn replaces_a_name(case: &Case<'_>, alignment: &Alignment<'_>, token: &Token) -> bool {
@@ -522,6 +430,29 @@ fn has_unmentioned_name_before(claim: &[Token], best: &Aligned<'_>, next: &Token
             && is_unmentioned_name(claim, &pair[0])
             && (!pair[0].first || looks_like_a_name(reading, &pair[0]))
     })
+}
+
+/// Whether the claim begins with this word where the nearest sentence begins with a word that no
+/// dictionary has, and the same words follow: "Carol leads" and "Alice leads".
+fn replaces_a_likely_name(case: &Case<'_>, alignment: &Alignment<'_>, token: &Token) -> bool {
+    let Some(best) = alignment.best().filter(|best| best.share >= NEAR) else {
+        return false;
+    };
+    let claim = &case.claim.text.tokens;
+    let (Some(first), Some(next)) = (best.tokens().first(), best.tokens().get(1)) else {
+        return false;
+    };
+    let follows = claim.iter().find(|t| t.start > token.start);
+    follows.is_some_and(|t| t.id == next.id)
+        && is_unmentioned_name(claim, first)
+        && is_in_no_dictionary(best.source.reading, first)
+        && looks_like_a_name_here(case, token)
+}
+
+/// Whether a word of letters is in no dictionary of English.
+fn is_in_no_dictionary(reading: &Reading, token: &Token) -> bool {
+    let word = reading.word(token);
+    word.chars().all(|c| c.is_ascii_alphabetic()) && !is_common_english_word(word)
 }
 
 /// Whether the first word of an English claim is in no dictionary of the language. Words with digits

@@ -72,7 +72,7 @@ fn near<'a>(case: &Case<'a>, own: &Statement) -> Vec<Near<'a>> {
         }
     }
     let total: f64 = words.iter().map(|(_, w)| w).sum();
-    if words.len() < 2 {
+    if words.is_empty() || words.len() < 2 && !says_one_word(case.claim) {
         return Vec::new();
     }
     let mut out: Vec<Near<'a>> = Vec::new();
@@ -107,6 +107,12 @@ fn near<'a>(case: &Case<'a>, own: &Statement) -> Vec<Near<'a>> {
     out.retain(|n| n.share >= ALMOST * best);
     out.truncate(MOST_NEAR);
     out
+}
+
+/// Whether a claim has one word with content: "You must sign".
+fn says_one_word(claim: &Reading) -> bool {
+    let tokens = claim.text.tokens.iter();
+    tokens.filter(|t| t.is_content_or_number()).take(2).count() == 1
 }
 
 /// How well a statement matches a word: 1 for the word or its opposite, less for a similar one, or

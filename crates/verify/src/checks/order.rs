@@ -28,7 +28,7 @@ pub(super) fn check(case: &Case<'_>, pairings: &[Pairing<'_>]) -> Vec<Objection>
         out.extend(found.and_then(|found| found.into_iter().next()));
     }
     if out.is_empty() {
-        out.extend(steps(case));
+        out.extend(steps(case).or_else(|| sequence(case)));
     }
     out.truncate(1);
     out
@@ -75,6 +75,79 @@ fn steps(case: &Case<'_>) -> Option<Objection> {
         }
     }
     None
+}
+
+/// Maximum number of sentences of one source with a word of the first step.
+const MOST_SENTENCES: usize = 12;
+
+/// The objection to steps that one sentence of the cited text has in a different order: "Rinse, then
+/// soak" where it says "Soak, then rinse".
+fn sequence(case: &Case<'_>) -> Option<Objection> {
+    let tokens = &case.claim.text.tokens;
+    let own = steps_of(case.claim, tokens);
+    let first = tokens.get(own.first()?.clone())?;
+    let word = first
+        .iter()
+        .find(|t| t.is_content() && !is_sequence(case.claim, t))?;
+    for source in case.cited {
+        let reading = source.reading;
+        for n in reading.sentences_with(word.id).iter().take(MOST_SENTENCES) {
+            let sentence = reading.tokens_of(*n as usize);
+            let parts = steps_of(reading, sentence);
+            let places: Vec<(usize, &Range<usize>)> = own
+                .iter()
+                .filter_map(|step| Some((part_with(case.claim, step, sentence, &parts)?, step)))
+                .collect();
+            let Some([one, other]) = places.windows(2).find(|pair| pair[0].0 > pair[1].0) else {
+                continue;
+            };
+            let detail = Detail::Reversed {
+                first: case.claim.shown(one.1.clone()).to_owned(),
+                second: case.claim.shown(other.1.clone()).to_owned(),
+            };
+            let found = Objection::new(Code::Order, Effect::Rejects, detail);
+            let bytes = reading.sentence(*n as usize)?.bytes.clone();
+            return Some(found.against(source.item.label, bytes));
+        }
+    }
+    None
+}
+
+/// The steps of a sentence with "then" or its like, as ranges of its tokens; empty without two.
+fn steps_of(reading: &Reading, tokens: &[Token]) -> Vec<Range<usize>> {
+    let is_turned = tokens
+        .iter()
+        .any(|t| matches!(&*reading.lower_word(t), "before" | "after"));
+    let is_ordered = tokens.iter().skip(1).any(|t| t.does(Role::Sequence));
+    let parts = match is_ordered && !is_turned {
+        true => parts_in_sequence(tokens),
+        false => Vec::new(),
+    };
+    if parts.len() < 2 { Vec::new() } else { parts }
+}
+
+/// The one part of a sentence that has most of a step of the claim.
+fn part_with(
+    claim: &Reading,
+    step: &Range<usize>,
+    sentence: &[Token],
+    parts: &[Range<usize>],
+) -> Option<usize> {
+    let tokens = claim.text.tokens.get(step.clone())?.iter();
+    let words: Vec<&Token> = tokens
+        .filter(|t| t.is_content() && !is_sequence(claim, t))
+        .collect();
+    if words.is_empty() {
+        return None;
+    }
+    let shares = parts.iter().map(|part| {
+        let tokens = sentence.get(part.clone()).unwrap_or(&[]);
+        share_of_words(&words, tokens)
+    });
+    let shares: Vec<f64> = shares.collect();
+    let mut held = (0..shares.len()).filter(|n| shares.get(*n).is_some_and(|s| *s >= HELD));
+    let only = held.next()?;
+    held.next().is_none().then_some(only)
 }
 
 /// How many lines of a text begin with a number and a full stop.

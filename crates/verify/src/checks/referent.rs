@@ -200,7 +200,7 @@ impl Thing {
 }
 
 /// The numbers, dates and names of a text with their tokens; computed once per text.
-fn things(reading: &Reading) -> &[(std::ops::Range<usize>, Thing)] {
+pub(super) fn things(reading: &Reading) -> &[(std::ops::Range<usize>, Thing)] {
     reading.things.get_or_init(|| find_things(reading))
 }
 
@@ -251,7 +251,7 @@ fn mentioned(claim: &Reading, other: &Thing) -> bool {
 }
 
 /// The clause of an item: its tokens up to the next clause on both sides, in its sentence.
-fn segment(reading: &Reading, own: &std::ops::Range<usize>) -> std::ops::Range<usize> {
+pub(super) fn segment(reading: &Reading, own: &std::ops::Range<usize>) -> std::ops::Range<usize> {
     let sentence = reading.sentence_of(own.start);
     let Some(bounds) = reading.sentence(sentence).map(|s| s.tokens.clone()) else {
         return own.clone();
@@ -279,7 +279,7 @@ fn segment(reading: &Reading, own: &std::ops::Range<usize>) -> std::ops::Range<u
 }
 
 /// Whether a sentence is a row of a table.
-fn is_row(reading: &Reading, sentence: usize) -> bool {
+pub(super) fn is_row(reading: &Reading, sentence: usize) -> bool {
     let own = reading
         .sentence(sentence)
         .and_then(|s| reading.normal.get(s.bytes.clone()));

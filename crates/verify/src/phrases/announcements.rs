@@ -1,6 +1,6 @@
 //! Recognizes polite phrases, and sentences that only announce what follows.
 
-use super::{ends_with_colon, plain_lower, starts_with_any, words};
+use super::{FINITE, ends_with_colon, plain_lower, starts_with_any, words};
 
 /// Words used in announcements.
 const META: &[&str] = list!("announcements.meta");
@@ -23,18 +23,34 @@ pub(crate) fn is_meta(lower: &str, question_lower: &str) -> bool {
             .all(|word| META.contains(&word) || topic && words(question_lower).any(|q| q == word))
 }
 
-/// Whether the sentence is a polite phrase ("Let me know if you need more details!").
+/// What somebody is invited to feel free to do: to go on with the conversation.
+const INVITED: &[&str] = list!("announcements.invited");
+
+/// Whether the sentence is a polite phrase ("Let me know if you need more details!"). It has one
+/// clause, and no verb that would state something.
 pub(crate) fn is_courtesy(lower: &str) -> bool {
     let polite = [
         "let me know",
-        "feel free",
+        "please let me know",
         "i hope this",
         "hope this helps",
-        "please let me know",
     ];
-    starts_with_any(lower, &polite)
-        && lower.len() < 120
-        && !lower.contains(|c: char| c.is_numeric() || c == ':')
+    let invites = lower.strip_prefix("feel free to ");
+    let invited = invites.and_then(|rest| words(rest).next());
+    let is_polite =
+        starts_with_any(lower, &polite) || invited.is_some_and(|w| INVITED.contains(&w));
+    is_polite && lower.len() < 120 && !lower.contains(is_number_or_break) && !states(lower)
+}
+
+fn is_number_or_break(c: char) -> bool {
+    c.is_numeric() || matches!(c, ':' | ',' | ';' | '(' | '—' | '–')
+}
+
+/// Whether a text has a verb by which a statement is made. "If you would like" states nothing.
+fn states(lower: &str) -> bool {
+    words(lower).any(|word| {
+        FINITE.contains(&word) && !matches!(word, "can" | "could" | "would" | "may" | "have")
+    })
 }
 
 /// Whether an opener announces what follows, whatever the topic.
@@ -51,6 +67,27 @@ pub fn says_nothing_new(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_polite_phrase_states_nothing() {
+        for polite in [
+            "Let me know if you need more details!",
+            "Please let me know if you would like the other steps of the setup.",
+            "Feel free to ask about the harbour.",
+            "I hope this helps!",
+        ] {
+            assert!(is_courtesy(&plain_lower(polite)), "{polite}");
+        }
+        for claim in [
+            "Feel free to mix bleach with vinegar.",
+            "Feel free to take two tablets a day.",
+            "Let me know if you need the dose, which is two tablets.",
+            "I hope this is clear: the pier was closed.",
+            "Let me know when the boiler is at nine bar.",
+        ] {
+            assert!(!is_courtesy(&plain_lower(claim)), "{claim}");
+        }
+    }
 
     #[test]
     fn c48_announcements_claim_nothing_and_claims_are_no_announcements() {

@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use super::abstention::{ADVICE, WHOLE, abstention, far_eastern};
+use super::abstention::{WHOLE, abstention, far_eastern, is_answerer};
+use super::advice::{is_advice, is_without_content, sends_to_somebody};
 use super::{FINITE, is_meta, starts_with_any, words};
 
 /// Words after which a different statement begins.
@@ -25,7 +26,7 @@ const OFFERS: &[&str] = list!("beside.offers");
 const OFFERED: &[&str] = list!("beside.offered");
 
 /// Words that make a clause part of the refusal and not a separate claim.
-const SUBORDINATE: &[&str] = list!("beside.subordinate");
+pub(super) const SUBORDINATE: &[&str] = list!("beside.subordinate");
 
 /// Whether a sentence that refuses also makes a claim. After a contrast, the rest is a claim,
 /// whatever its verb, unless it refuses too, asks, advises or offers; elsewhere a clause is a claim
@@ -54,6 +55,34 @@ pub(crate) fn refuses_and_claims(lower: &str) -> bool {
     false
 }
 
+/// Whether a sentence that names a gap also says something else in a clause of its own: any other
+/// clause if it cites something, otherwise one before a contrast with the gap. A clause that tells
+/// where the answerer looked is none.
+pub(crate) fn says_more(lower: &str, cites: bool) -> bool {
+    let clauses = clauses(lower);
+    let first_gap = clauses.iter().position(|clause| refuses(clause.text));
+    clauses.iter().enumerate().any(|(n, clause)| {
+        let is_before = first_gap.is_some_and(|gap| n < gap && is_apart(lower, &clauses, gap));
+        (cites || is_before) && states_more(clause)
+    })
+}
+
+/// Whether a clause stands behind a contrast or a strong sign.
+fn is_apart(lower: &str, clauses: &[Clause<'_>], at: usize) -> bool {
+    clauses.get(at).is_some_and(|clause| {
+        let before = lower.get(..clause.range.start).unwrap_or("").trim_end();
+        clause.contrast || before.ends_with([';', '；', '—', '–', ':', '：'])
+    })
+}
+
+fn states_more(clause: &Clause<'_>) -> bool {
+    let mut all = words(clause.text).skip_while(|w| matches!(*w, "and" | "so" | "that"));
+    let head = all.next().unwrap_or("");
+    let is_search = is_answerer(head) || SUBORDINATE.contains(&head);
+    let enough = all.count() >= 2 || far_eastern(clause.text);
+    enough && !is_search && !refuses(clause.text) && !is_free(clause.text)
+}
+
 /// Whether a clause has enough words for a statement: three, two after a contrast, or four
 /// characters in scripts without blanks.
 fn says_enough(clause: &str, words: &[&str], contrast: bool) -> bool {
@@ -64,32 +93,78 @@ fn says_enough(clause: &str, words: &[&str], contrast: bool) -> bool {
 fn claims(clause: &str, words: &[&str], contrast: bool) -> bool {
     let head = words.first().copied().unwrap_or("");
     let numeric = clause.contains(|c: char| c.is_numeric());
-    let phrase = clause.trim_start().trim_start_matches("still ");
-    let refuses =
-        abstention(clause).is_some() || WHOLE.iter().any(|refusal| phrase.starts_with(refusal));
-    if refuses || starts_with_any(clause.trim_start(), ADVICE) || is_meta(clause, "") {
+    if refuses(clause) || is_free(clause) {
         return false;
     }
     if !contrast {
         return !SUBORDINATE.contains(&head)
             && (numeric || words.iter().any(|w| FINITE.contains(w)));
     }
-    let offer = starts_with_any(clause.trim_start(), OFFERS)
-        && words.iter().take(5).any(|w| OFFERED.contains(w));
     let short = matches!(head, "not" | "no" | "none" | "nothing" | "only" | "for")
         && (words.len() <= 4 || words.get(1).is_some_and(|w| ASKING.contains(w)));
-    numeric || !(offer || short || ASKING.contains(&head))
+    numeric || !(short || ASKING.contains(&head))
+}
+
+/// Whether a clause declines to answer.
+fn refuses(clause: &str) -> bool {
+    let phrase = clause.trim_start().trim_start_matches("still ");
+    abstention(clause).is_some() || WHOLE.iter().any(|refusal| phrase.starts_with(refusal))
+}
+
+/// Whether a clause only announces, advises or offers.
+fn is_free(clause: &str) -> bool {
+    let offers = starts_with_any(clause.trim_start(), OFFERS)
+        && words(clause).take(5).any(|w| OFFERED.contains(&w))
+        && is_without_content(clause);
+    offers || is_advice(clause) || sends_to_somebody(clause) || is_meta(clause, "")
+}
+
+/// A sentence that refuses and claims, with blanks in the place of its clauses that refuse. `None`
+/// if nothing else is left.
+pub(crate) fn without_refusals(normal: &str) -> Option<String> {
+    let lower = normal.to_lowercase();
+    // A few letters have another length in lower case.
+    if lower.len() != normal.len() {
+        return None;
+    }
+    let mut out = normal.to_owned();
+    let mut after = false;
+    for clause in clauses(&lower) {
+        let mut range = clause.range.clone();
+        let was_refusal = std::mem::replace(&mut after, refuses(clause.text));
+        if !after {
+            range.end = range.start + opening_of_rest(clause.text, was_refusal);
+        }
+        let blank = " ".repeat(range.len());
+        out.get(range.clone())?;
+        out.replace_range(range, &blank);
+    }
+    out.contains(char::is_alphanumeric).then_some(out)
+}
+
+/// The length of the word that ties a clause to the refusal before it: "…, only that it is closed".
+fn opening_of_rest(clause: &str, was_refusal: bool) -> usize {
+    let body = clause.trim_start();
+    let is_tied = ["only ", "just ", "except "]
+        .iter()
+        .any(|word| body.starts_with(word));
+    match body.find(' ') {
+        Some(end) if was_refusal && is_tied => clause.len() - body.len() + end,
+        _ => 0,
+    }
 }
 
 /// A part of a sentence.
-struct Clause<'t> {
-    text: &'t str,
+pub(super) struct Clause<'t> {
+    pub(super) text: &'t str,
+    /// Its bytes.
+    range: Range<usize>,
     /// Whether a contrast word opens it.
     contrast: bool,
 }
 
 /// Splits a sentence at commas, semicolons, dashes, colons and contrasts.
-fn clauses(lower: &str) -> Vec<Clause<'_>> {
+pub(super) fn clauses(lower: &str) -> Vec<Clause<'_>> {
     let mut cutter = ClauseCutter {
         lower,
         out: Vec::new(),
@@ -151,6 +226,7 @@ impl ClauseCutter<'_> {
         let text = self.lower.get(self.start..between.start).unwrap_or("");
         self.out.push(Clause {
             text,
+            range: self.start..self.start + text.len(),
             contrast: self.contrast,
         });
         // "However, …": the contrast applies to what follows the comma.
