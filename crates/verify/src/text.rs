@@ -605,9 +605,10 @@ fn is_of_a_bound(tokens: &[Token], i: usize, text: &str) -> bool {
     let [_, than, number] = next else {
         return false;
     };
+    const NOT: &[&str] = list!("bounds.not");
+    const THAN: &[&str] = list!("bounds.than");
     let cue = tokens.get(i).map_or("", |t| shown_token(t, text));
-    let negates = matches!(&*lower_case(cue), "no" | "not");
-    negates && shown_token(than, text) == "than" && number.number
+    NOT.contains(&&*lower_case(cue)) && THAN.contains(&shown_token(than, text)) && number.number
 }
 
 /// Negates the next content words up to the end of `clause`; `firm`: the first is the head.

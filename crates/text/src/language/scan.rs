@@ -1,11 +1,5 @@
 //! Helpers for scanning a text.
 
-/// The runs of letters and digits of `text`.
-pub fn split(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| !c.is_alphanumeric())
-        .filter(|word| !word.is_empty())
-}
-
 /// The first position from `at` on whose character fails `test`.
 pub fn skip(text: &str, mut at: usize, test: impl Fn(char) -> bool) -> usize {
     let bytes = text.as_bytes();

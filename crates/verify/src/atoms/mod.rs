@@ -6,6 +6,7 @@
 mod dates;
 mod literal;
 mod numbers;
+mod phrases;
 mod units;
 
 pub(crate) use dates::{Date, Time};

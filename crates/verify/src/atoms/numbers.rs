@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 
+use super::phrases;
 use super::units::{self, MeasureUnit};
 use crate::text::{Text, Token, lower_case};
 
@@ -591,7 +592,17 @@ impl<'t> Reader<'t> {
             .unwrap_or_default()
     }
 
+    /// The bound of the number from token `i` to `next`, in any language.
     fn bound(&self, i: usize, next: usize) -> Option<Bound> {
+        self.english_bound(i, next).or_else(|| {
+            let start = self.token(i).map_or(0, |t| t.start);
+            let end = self.token(next.checked_sub(1)?)?.end;
+            let before = phrases::bound_before(self.text.get(..start)?);
+            before.or_else(|| phrases::bound_behind(self.text.get(end..)?))
+        })
+    }
+
+    fn english_bound(&self, i: usize, next: usize) -> Option<Bound> {
         let sign = self.before(i).trim_end_matches(['$', '€', '£', ' ']);
         for (mark, bound) in [
             (">=", Bound::AtLeast),

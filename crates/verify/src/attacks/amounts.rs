@@ -415,3 +415,45 @@ fn units_are_compared_in_every_language() {
         ),
     ]);
 }
+
+#[test]
+fn bounds_are_read_in_other_languages() {
+    refused(&[
+        (
+            "Die Pumpe braucht bis zu 20 Liter Öl.",
+            "Die Pumpe braucht mehr als 15 Liter Öl",
+        ),
+        (
+            "Die Pumpe braucht höchstens 20 Liter Öl.",
+            "Die Pumpe braucht mindestens 20 Liter Öl",
+        ),
+        (
+            "La pompe utilise au plus 20 litres.",
+            "La pompe utilise au moins 20 litres",
+        ),
+        (
+            "La bomba usa al menos 20 litros.",
+            "La bomba usa como máximo 20 litros",
+        ),
+        (
+            "Насос берёт не менее 20 литров.",
+            "Насос берёт не более 20 литров",
+        ),
+        ("这台泵用油最多20升。", "这台泵用油至少20升"),
+        ("部屋は20人以上です。", "部屋は20人以下です"),
+    ]);
+    accepted(&[
+        (
+            "Die Pumpe braucht bis zu 20 Liter Öl.",
+            "Die Pumpe braucht höchstens 20 Liter Öl",
+        ),
+        (
+            "Die Pumpe braucht höchstens 20 Liter Öl.",
+            "Die Pumpe braucht nicht mehr als 20 Liter Öl",
+        ),
+        (
+            "La bomba usa al menos 20 litros.",
+            "La bomba usa por lo menos 20 litros",
+        ),
+    ]);
+}
