@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::answer::{Answer, MarkKind, Unit};
-use super::checks::{Language, has_all_words, of_answer};
+use super::checks::{Language, has_all_words, has_line, of_answer};
 use super::coverage::{Covered, Kind, cover};
 use super::examine::Examined;
 use super::finding::Place;
@@ -174,7 +174,7 @@ fn quotes_in_citations(answer: &Answer) -> impl Iterator<Item = Quote> {
 
 /// Whether the line, or each of its words, is in these texts.
 fn is_line_known(line: &str, known: &[&str]) -> bool {
-    known.iter().any(|text| text.contains(line)) || has_all_words(line, known)
+    known.iter().any(|text| has_line(text, line)) || has_all_words(line, known)
 }
 
 /// What is wrong with the coverage of a unit: a claim without a citation, or beside a refusal.

@@ -9,7 +9,7 @@ mod numbers;
 mod units;
 
 pub(crate) use dates::{Date, Time};
-pub(crate) use literal::{Literal, code_spans};
+pub(crate) use literal::{Literal, code_spans, has_file_extension};
 pub(crate) use numbers::{Bound, Number, digits_value};
 pub(crate) use units::{MeasureUnit, equal_amounts, magnitude, same, same_kind};
 pub use units::{UnitKind, unit};

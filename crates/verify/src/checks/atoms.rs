@@ -2,7 +2,8 @@
 //! `numbers`).
 
 use super::align::{Alignment, Edit};
-use super::{Case, Effect, Source, derive, numbers};
+use super::literals::Standing;
+use super::{Case, Effect, Source, addresses, derive, literals, numbers};
 use crate::Code;
 use crate::atoms::{self as a, Atom, Date, Literal, Time, What};
 use crate::reading::Reading;
@@ -27,26 +28,30 @@ pub(super) fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Vec<(Effect, 
                 wrong.map(|(code, why)| (Effect::Rejects, code, why))
             }
             // Code between back-ticks is compared as a whole by the check `code`.
-            What::Literal(_) => {
-                (!in_code(case, shown) && !stands(case, shown)).then(|| absent(Code::Code, shown))
-            }
+            What::Literal(_) if in_code(case, shown) => None,
+            What::Literal(_) => objection_to_code(literals::standing(case, shown), shown),
         };
         out.extend(wrong);
     }
     for constant in constants(&case.claim.normal) {
-        let folded = constant.to_lowercase();
-        let mut cited = case.cited.iter();
-        if !in_code(case, constant) && !cited.any(|s| s.reading.lower().contains(&folded)) {
+        if !in_code(case, constant) && !has_constant(case, constant) {
             out.push(absent(Code::Number, constant));
         }
     }
-    for hidden in hidden_addresses(case.raw) {
-        if !case.cited.iter().any(|source| has_address(source, &hidden)) {
-            out.push(absent(Code::Code, hidden.address));
-        }
-    }
+    out.extend(check_addresses(case));
     out.dedup();
     out
+}
+
+/// The objections to the addresses of the claim's links and pictures.
+pub(super) fn check_addresses<'a>(
+    case: &'a Case<'_>,
+) -> impl Iterator<Item = (Effect, Code, String)> + use<'a> {
+    let hidden = addresses::hidden_addresses(case.raw).into_iter();
+    hidden.filter_map(|hidden| {
+        let standing = addresses::standing_of(case, &hidden);
+        objection_to_code(standing, hidden.address)
+    })
 }
 
 /// Whether the time is there, or its hour as a number.
@@ -142,6 +147,20 @@ fn absent(code: Code, shown: &str) -> (Effect, Code, String) {
     (Effect::Rejects, code, why)
 }
 
+/// The objection to code, a path or an address that the cited text does not have as a whole.
+fn objection_to_code(standing: Standing, shown: &str) -> Option<(Effect, Code, String)> {
+    match standing {
+        Standing::Whole => None,
+        Standing::Absent => Some(absent(Code::Code, shown)),
+        Standing::Part => {
+            let shown = crate::identity::shorten(shown);
+            let why =
+                format!("“{shown}” stands in the cited text only as a part of something longer.");
+            Some((Effect::Doubts, Code::Code, why))
+        }
+    }
+}
+
 /// The objection to a date that is not in the cited text: only a doubt if the question has it, or
 /// the claim draws a conclusion.
 fn missing_date(case: &Case<'_>, date: &Date, shown: &str) -> (Effect, Code, String) {
@@ -178,21 +197,11 @@ fn in_code(case: &Case<'_>, literal: &str) -> bool {
     case.code.iter().any(|span| span.contains(literal))
 }
 
-/// Whether a literal appears in a cited item, its heading or its path. Plain words and camelCase
-/// may differ in case.
-pub(super) fn stands(case: &Case<'_>, literal: &str) -> bool {
-    let bare = literal.trim_end_matches("()");
-    if readings(case).any(|r| r.normal.contains(bare))
-        || case
-            .cited
-            .iter()
-            .any(|s| s.item.text.contains(bare) || s.item.path.as_str().contains(bare))
-    {
-        return true;
-    }
-    let plain = bare.chars().all(|c| c.is_alphanumeric() || c == ' ');
-    let lower = bare.to_lowercase();
-    plain && readings(case).any(|r| r.lower().contains(&lower))
+/// Whether a cited item has this number in program notation.
+fn has_constant(case: &Case<'_>, constant: &str) -> bool {
+    let folded = constant.to_lowercase();
+    let mut cited = case.cited.iter();
+    cited.any(|s| literals::standing_in(s.reading.lower(), &folded) > Standing::Absent)
 }
 
 /// Numbers in program notation (`0xFE`, `0b10`) in prose, outside code.
@@ -202,78 +211,6 @@ fn constants(normal: &str) -> impl Iterator<Item = &str> {
         let digits = word.strip_prefix("0x").or(word.strip_prefix("0b"));
         digits.is_some_and(|d| !d.is_empty() && d.chars().all(|c| c.is_ascii_hexdigit()))
     })
-}
-
-/// The address of a link or a picture.
-#[derive(PartialEq, Eq)]
-struct HiddenAddress<'a> {
-    address: &'a str,
-    is_picture: bool,
-}
-
-/// Whether a cited item has the address. A picture must be a picture there, too: a short address
-/// may be part of any word.
-fn has_address(source: &Source<'_>, hidden: &HiddenAddress<'_>) -> bool {
-    let text = source.item.text.as_str();
-    match hidden.is_picture {
-        true => hidden_addresses(text).contains(hidden),
-        false => text.contains(hidden.address) || source.item.path.as_str() == hidden.address,
-    }
-}
-
-/// Addresses of links and pictures, which the normalised text does not show. Nested markup is part
-/// of the address. The address of a link without a scheme is a place among the notes themselves and
-/// is left out; a picture is part of the claim, wherever it is stored.
-fn hidden_addresses(raw: &str) -> Vec<HiddenAddress<'_>> {
-    const LINKS: [&str; 3] = ["](", "href=\"", "href='"];
-    const PICTURES: [&str; 3] = ["src=\"", "src='", "![["];
-    let descriptions = ends_of_descriptions(raw);
-    let mut out = Vec::new();
-    for opening in LINKS.iter().chain(&PICTURES) {
-        let mut at = 0;
-        while let Some(found) = raw.get(at..).and_then(|rest| rest.find(opening)) {
-            let from = at + found + opening.len();
-            let address = address_at(raw, from, *opening == "![[");
-            let is_picture =
-                PICTURES.contains(opening) || descriptions.binary_search(&(at + found)).is_ok();
-            at = from + address.len();
-            let scheme = address.split(['/', '#', '?']).next().unwrap_or("");
-            if is_picture || scheme.contains(':') || address.starts_with("//") {
-                out.push(HiddenAddress {
-                    address,
-                    is_picture,
-                });
-            }
-        }
-    }
-    out
-}
-
-/// The address that begins at `from`; the name of an embedded file may hold spaces.
-fn address_at(raw: &str, from: usize, embedded: bool) -> &str {
-    let rest = raw.get(from..).unwrap_or("");
-    let end = if embedded {
-        rest.find(['|', '#', ']', '\n'])
-    } else {
-        rest.find([')', ' ', '\n', '"', '\'', '>'])
-    };
-    &rest[..end.unwrap_or(rest.len())]
-}
-
-/// The positions of the `]` that end the descriptions of pictures, `![…]`, in order.
-fn ends_of_descriptions(raw: &str) -> Vec<usize> {
-    let mut open = Vec::new();
-    let mut ends = Vec::new();
-    let mut before = 0;
-    for (at, mark) in raw.bytes().enumerate() {
-        match mark {
-            b'[' => open.push(before == b'!'),
-            b']' if open.pop() == Some(true) => ends.push(at),
-            _ => {}
-        }
-        before = mark;
-    }
-    ends
 }
 
 /// Whether the cited text does **not** have the date.

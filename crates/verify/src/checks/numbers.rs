@@ -2,6 +2,7 @@
 
 use super::align::{Aligned, Alignment};
 use super::atoms::{all, readings};
+use super::literals::{Standing, standing};
 use super::{Case, Effect, Extent, derive, names};
 use crate::atoms::{self as a, Atom, Bound, Literal, Number, What};
 use crate::reading::Reading;
@@ -413,7 +414,7 @@ fn is_in_code(case: &Case<'_>, shown: &str) -> bool {
     case.code
         .iter()
         .take(MOST_SPANS)
-        .any(|span| has_before_letter(span, shown) && super::atoms::stands(case, span))
+        .any(|span| has_before_letter(span, shown) && standing(case, span) == Standing::Whole)
 }
 
 /// Whether a span has the digits somewhere with a letter directly behind them.
