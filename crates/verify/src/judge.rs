@@ -11,7 +11,7 @@ use super::finding::Place;
 use super::finding::{Effect, Finding};
 use super::identity::{Resolved, Resolver};
 use super::phrases::Abstention;
-use super::quotes::{Judge, QuoteMatch, SHORTEST, quoted_ranges};
+use super::quotes::{Judge, QuoteMatch, SHORTEST, has_marks, quoted_ranges};
 use super::report::{CitationReport, Claim, Report, Verdict};
 use super::source_text::{SourceTexts, content_words};
 use super::{Code, Derivation, Scope, VerifyOptions, laundering};
@@ -119,7 +119,7 @@ fn quotes_in_marks(answer: &Answer) -> Vec<Quote> {
         }
         let base = first.range.start;
         let text = answer.masked.get(base..last.range.end).unwrap_or("");
-        if !text.contains(['"', '“', '„', '«', '「', '『']) {
+        if !has_marks(text) {
             continue;
         }
         for found in quoted_ranges(text, |at| answer.contexts.name_at(base + at).is_some()) {
