@@ -12,6 +12,7 @@ mod outcomes;
 mod pairs;
 mod pointers;
 mod quotes;
+mod years;
 
 use super::*;
 use local_agent_testing::fixture::{excerpt, snapshot};

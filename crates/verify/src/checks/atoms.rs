@@ -3,7 +3,7 @@
 
 use super::align::{Alignment, Edit};
 use super::literals::Standing;
-use super::{Case, Effect, Source, addresses, derive, literals, numbers};
+use super::{Case, Effect, Source, addresses, derive, literals, numbers, years};
 use crate::Code;
 use crate::atoms::{self as a, Atom, Date, Literal, Time, What};
 use crate::reading::Reading;
@@ -178,7 +178,24 @@ fn missing_date(case: &Case<'_>, date: &Date, shown: &str) -> (Effect, Code, Str
         let why = format!("“{shown}” is a conclusion; it does not stand in the cited text.");
         return (Effect::Doubts, Code::Date, why);
     }
+    if adds_a_year(case, date) {
+        let shown = crate::identity::shorten(shown);
+        let why = format!("“{shown}” has a year; the cited text names none.");
+        return (Effect::Doubts, Code::Date, why);
+    }
     absent(Code::Date, shown)
+}
+
+/// Whether the cited text has the day or month of a date, but no year at all.
+fn adds_a_year(case: &Case<'_>, date: &Date) -> bool {
+    let rest = Date {
+        year: None,
+        ..*date
+    };
+    date.year.is_some()
+        && date.month.is_some()
+        && years::names_no_year(case)
+        && dates(case).any(|e| rest.is_part_of(e))
 }
 
 /// Where a claim's atoms may appear: the cited items, their headings and paths.
@@ -242,10 +259,7 @@ fn date(case: &Case<'_>, d: &Date) -> bool {
         return false;
     }
 
-    let no_year = there.iter().all(|e| e.year.is_none());
-    let year_ok = parts
-        .year
-        .is_none_or(|y| has_year(case, y) || no_year && parts.month.is_some());
+    let year_ok = parts.year.is_none_or(|y| years::has_year(case, y));
     let rest = Date {
         year: None,
         ..parts
@@ -264,16 +278,6 @@ fn dates<'a>(case: &Case<'a>) -> impl Iterator<Item = &'a Date> {
         What::Date(date) => Some(date),
         _ => None,
     })
-}
-
-/// Whether the year is there, in a date or as a number.
-fn has_year(case: &Case<'_>, year: i32) -> bool {
-    dates(case).any(|date| date.year == Some(year))
-        || all(case).any(|e| match &e.what {
-            What::Number(m) => m.unit.is_none() && a::same(m.value, f64::from(year)),
-            _ => false,
-        })
-        || readings(case).any(|r| r.normal.contains(&year.to_string()))
 }
 
 fn version(case: &Case<'_>, key: &str, compare: &str, shown: &str) -> Option<(Code, String)> {

@@ -30,6 +30,7 @@ mod referent;
 mod rejection;
 mod status;
 mod strange;
+mod years;
 
 use std::ops::Range;
 
