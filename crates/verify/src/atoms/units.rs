@@ -8,6 +8,8 @@ use std::sync::LazyLock;
 use foldhash::fast::RandomState;
 
 use crate::text::lower_case;
+use local_agent_text::language::Language;
+use local_agent_text::language::lexicon::Section;
 
 /// What is measured. Two numbers can be equal only within one kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -271,7 +273,7 @@ const UNITS: &[(&[&str], MeasureUnit)] = &[
 
 const MAGNITUDES: &[(&[&str], f64)] = &[
     (&["hundred", "hundert"], 1e2),
-    (&["thousand", "thousands", "tausend", "k"], 1e3),
+    (&["thousand", "thousands", "tausend", "tsd", "k"], 1e3),
     (&["lakh"], 1e5),
     (
         &["million", "millions", "mn", "mln", "mio", "millionen"],
@@ -306,8 +308,23 @@ fn by_name<T: Copy>(list: &[(&[&'static str], T)]) -> HashMap<&'static str, T, R
 
 static UNIT_OF: LazyLock<HashMap<&'static str, MeasureUnit, RandomState>> =
     LazyLock::new(|| by_name(UNITS));
-static MAGNITUDE_OF: LazyLock<HashMap<&'static str, f64, RandomState>> =
-    LazyLock::new(|| by_name(MAGNITUDES));
+static MAGNITUDE_OF: LazyLock<HashMap<&'static str, f64, RandomState>> = LazyLock::new(|| {
+    let mut known = by_name(MAGNITUDES);
+    for (name, value) in foreign_magnitudes() {
+        known.entry(name).or_insert(value);
+    }
+    known
+});
+
+/// The magnitudes of all languages from a thousand on. Short words in Latin letters are left out:
+/// they have other meanings elsewhere.
+fn foreign_magnitudes() -> impl Iterator<Item = (&'static str, f64)> {
+    let languages = Language::ALL.iter();
+    let rows = languages.flat_map(|language| language.lexicon().rows(Section::Magnitudes));
+    rows.filter_map(|row| Some((row, row.key.parse::<f64>().ok().filter(|by| *by >= 1e3)?)))
+        .flat_map(|(row, by)| row.items.iter().map(move |name| (*name, by)))
+        .filter(|(name, _)| !name.is_ascii() || name.len() > 3)
+}
 
 /// The unit with this name. Only `MW` and `mW` differ by case.
 pub fn unit(name: &str) -> Option<MeasureUnit> {
@@ -327,9 +344,12 @@ pub fn unit(name: &str) -> Option<MeasureUnit> {
     UNIT_OF.get(&*lower_case(name)).copied()
 }
 
+/// Maximum length of the word for a magnitude, in bytes.
+const LONGEST_MAGNITUDE: usize = 24;
+
 /// The factor that a word after a number multiplies it by.
 pub(crate) fn magnitude(word: &str) -> Option<f64> {
-    if word.len() > 10 {
+    if word.len() > LONGEST_MAGNITUDE {
         return None;
     }
     MAGNITUDE_OF.get(&*lower_case(word)).copied()

@@ -8,6 +8,7 @@ mod honest;
 mod hostile;
 mod literals;
 mod markup;
+mod notations;
 mod outcomes;
 mod pairs;
 mod pointers;

@@ -3,7 +3,7 @@
 
 use super::align::{Alignment, Edit};
 use super::literals::Standing;
-use super::{Case, Effect, Source, addresses, derive, literals, numbers, years};
+use super::{Case, Effect, Source, addresses, derive, literals, notations, numbers, years};
 use crate::Code;
 use crate::atoms::{self as a, Atom, Date, Literal, Time, What};
 use crate::reading::Reading;
@@ -21,10 +21,12 @@ pub(super) fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Vec<(Effect, 
         let shown = case.claim.shown_atom(atom);
         let wrong = match &atom.what {
             What::Number(n) => numbers::check(case, alignment, atom, n, verbatim),
+            What::Date(d) if notations::counts_like(case, atom, d) => None,
             What::Date(d) => date(case, d).then(|| missing_date(case, d, shown)),
             What::Time(t) => (!has_time(case, *t)).then(|| absent(Code::Date, shown)),
             What::Literal(Literal::Version { key, compare }) => {
                 let wrong = version(case, key, compare, shown);
+                let wrong = wrong.filter(|_| !notations::has_day(case, shown));
                 wrong.map(|(code, why)| (Effect::Rejects, code, why))
             }
             // Code between back-ticks is compared as a whole by the check `code`.
@@ -56,11 +58,12 @@ pub(super) fn check_addresses<'a>(
 
 /// Whether the time is there, or its hour as a number.
 fn has_time(case: &Case<'_>, t: Time) -> bool {
-    all(case).any(|e| match &e.what {
-        What::Time(other) => *other == t,
-        What::Number(n) => t.0.is_multiple_of(60) && a::same(n.value, f64::from(t.0 / 60)),
-        _ => false,
-    })
+    let hour = t.minutes.is_multiple_of(60).then_some(t.minutes / 60);
+    notations::times(case).any(|other| other.agrees(t))
+        || all(case).any(|e| match &e.what {
+            What::Number(n) => hour.is_some_and(|hour| a::same(n.value, f64::from(hour))),
+            _ => false,
+        })
 }
 
 /// The objection to a number, unit, month or weekday that replaces another one in an otherwise
@@ -76,7 +79,7 @@ fn replaced(
             continue;
         };
         let (ours, theirs) = (case.claim.word(c), best.source.reading.word(e));
-        if c.id == e.id {
+        if c.id == e.id || notations::are_one((case.claim, c), (best.source.reading, e)) {
             continue;
         }
         if let Some(code) = code_of_replaced(case, (c, ours), (e, theirs)) {
@@ -101,8 +104,8 @@ fn code_of_replaced(
         let dated = is_part_of_a_date_or_time(case.claim, c) || is_year(ours) && is_year(theirs);
         return Some(if dated { Code::Date } else { Code::Number });
     }
-    if a::is_calendar(ours) && a::is_calendar(theirs) {
-        return Some(Code::Date);
+    if let (Some(x), Some(y)) = (a::calendar_place(ours), a::calendar_place(theirs)) {
+        return (x != y).then_some(Code::Date);
     }
     let (x, y) = (a::unit(ours)?, a::unit(theirs)?);
     let same = a::equal_amounts(1.0, x, 1.0, y);
@@ -195,7 +198,7 @@ fn adds_a_year(case: &Case<'_>, date: &Date) -> bool {
     date.year.is_some()
         && date.month.is_some()
         && years::names_no_year(case)
-        && dates(case).any(|e| rest.is_part_of(e))
+        && notations::dates(case).any(|e| rest.is_part_of(&e))
 }
 
 /// Where a claim's atoms may appear: the cited items, their headings and paths.
@@ -232,7 +235,7 @@ fn constants(normal: &str) -> impl Iterator<Item = &str> {
 
 /// Whether the cited text does **not** have the date.
 fn date(case: &Case<'_>, d: &Date) -> bool {
-    let there: Vec<&Date> = dates(case).collect();
+    let there: Vec<Date> = notations::dates(case).collect();
     if let (Some(weekday), Some(computed)) = (d.weekday, d.computed_weekday())
         && weekday != computed
     {
@@ -242,7 +245,7 @@ fn date(case: &Case<'_>, d: &Date) -> bool {
         let said = there.iter().any(|e| {
             e.weekday == Some(weekday) && e.agrees(d)
                 || e.computed_weekday() == Some(weekday) && e.agrees(d)
-        });
+        }) || notations::names_weekday(case, weekday);
         let right = d.computed_weekday() == Some(weekday);
         if !(said || right) {
             return true;
@@ -266,18 +269,10 @@ fn date(case: &Case<'_>, d: &Date) -> bool {
     };
     let rest_ok = rest.month.is_none()
         || there.iter().any(|e| {
-            rest.is_part_of(&Date { year: None, ..**e })
+            rest.is_part_of(&Date { year: None, ..*e })
                 && (e.year.is_none() || parts.year.is_none() || e.year == parts.year)
         });
     !(year_ok && rest_ok)
-}
-
-/// The dates among the atoms that a claim is compared with.
-fn dates<'a>(case: &Case<'a>) -> impl Iterator<Item = &'a Date> {
-    all(case).filter_map(|e| match &e.what {
-        What::Date(date) => Some(date),
-        _ => None,
-    })
 }
 
 fn version(case: &Case<'_>, key: &str, compare: &str, shown: &str) -> Option<(Code, String)> {

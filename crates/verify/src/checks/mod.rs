@@ -21,6 +21,7 @@ mod modality;
 mod names;
 mod nearest;
 mod negation;
+mod notations;
 mod novelty;
 mod numbers;
 mod order;

@@ -3,7 +3,7 @@
 use super::align::{Aligned, Alignment};
 use super::atoms::{all, readings};
 use super::literals::{Standing, standing};
-use super::{Case, Effect, Extent, derive, names};
+use super::{Case, Effect, Extent, derive, names, notations};
 use crate::atoms::{self as a, Atom, Bound, Literal, Number, What};
 use crate::reading::Reading;
 use crate::text::{Token, has_stem};
@@ -189,7 +189,10 @@ fn find<'a>(case: &Case<'a>, n: &Number, shown: &str) -> NumberMatch<'a> {
     }
     // "8-bit" where the text has "8-byte" and a bare "8" in a table.
     if matched.is_empty() || same_kind && !is_exact {
-        NumberMatch::Missing { other_unit }
+        match notations::stands(case, n, shown) {
+            true => NumberMatch::Otherwise,
+            false => NumberMatch::Missing { other_unit },
+        }
     } else {
         NumberMatch::As(matched)
     }
@@ -291,7 +294,7 @@ fn bounded_alike(
 }
 
 /// Whether two numbers are the same amount.
-fn equal(n: &Number, m: &Number, reading: &Reading) -> bool {
+pub(super) fn equal(n: &Number, m: &Number, reading: &Reading) -> bool {
     match (n.unit, m.unit) {
         (Some(a_), Some(b)) => a::equal_amounts(n.value, a_, m.value, b),
         (None, None) => a::same(n.value, m.value),

@@ -1,9 +1,9 @@
 //! L4: a year of a claim is in the cited text, its heading or its path: as a year, and not within a
 //! longer number.
 
-use super::Case;
-use super::atoms::{all, readings};
-use crate::atoms::{Date, What};
+use super::atoms::readings;
+use super::{Case, notations};
+use crate::atoms::{Atom, What, same};
 use crate::reading::Reading;
 
 /// Whether the cited text, its heading or its path has the year.
@@ -14,12 +14,18 @@ pub(super) fn has_year(case: &Case<'_>, year: i32) -> bool {
 /// Whether the cited text, its heading and its path have no year at all, so that a date with one
 /// says more than they do.
 pub(super) fn names_no_year(case: &Case<'_>) -> bool {
-    all(case).all(|e| !matches!(&e.what, What::Date(Date { year: Some(_), .. })))
+    notations::dates(case).all(|date| date.year.is_none())
 }
 
 fn has_year_in(reading: &Reading, year: i32) -> bool {
-    let mut dates = reading.atoms.iter();
-    dates.any(|e| matches!(&e.what, What::Date(date) if date.year == Some(year)))
+    let mut atoms = reading.atoms.iter();
+    let has = |e: &Atom| match &e.what {
+        What::Date(date) => date.year == Some(year),
+        // "二〇一九".
+        What::Number(n) => n.words && n.unit.is_none() && same(n.value, f64::from(year)),
+        _ => false,
+    };
+    atoms.any(has)
         || states_in_full(reading, &year.to_string())
         || states_in_short(&reading.normal, &format!("{:02}", year.rem_euclid(100)))
 }
