@@ -160,7 +160,6 @@ fn c13_altered_numbers() {
         &[
             ("The team has 15 members.", "The team has 50 members"),
             ("The ratio is 1.5 in summer.", "The ratio is 15 in summer"),
-            ("They sold 1,500 tickets.", "They sold 1.500 tickets"),
             (
                 "The loan is 3 million euros.",
                 "The loan is 3 billion euros",

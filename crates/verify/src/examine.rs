@@ -236,7 +236,8 @@ impl<'a> Court<'a> {
             .lines()
             .map(str::trim)
             .filter(|l| l.chars().any(char::is_alphanumeric));
-        let mut strange = lines.filter(|line| !cited.iter().any(|text| text.contains(line)));
+        let mut strange =
+            lines.filter(|line| !cited.iter().any(|text| checks::has_line(text, line)));
         let Some(first) = strange.next() else {
             return Examined::default();
         };

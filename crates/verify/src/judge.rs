@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::answer::{Answer, MarkKind, Unit};
-use super::checks::{Language, has_all_words, of_answer};
+use super::checks::{Language, has_all_words, has_line, of_answer};
 use super::coverage::{Covered, Kind, cover};
 use super::examine::Examined;
 use super::finding::Place;
 use super::finding::{Effect, Finding};
 use super::identity::{Resolved, Resolver};
 use super::phrases::Abstention;
-use super::quotes::{Judge, QuoteMatch, SHORTEST, quoted_ranges};
+use super::quotes::{Judge, QuoteMatch, SHORTEST, has_marks, quoted_ranges};
 use super::report::{CitationReport, Claim, Report, Verdict};
 use super::source_text::{SourceTexts, content_words};
 use super::told::Told;
@@ -121,7 +121,7 @@ fn quotes_in_marks(answer: &Answer) -> Vec<Quote> {
         }
         let base = first.range.start;
         let text = answer.masked.get(base..last.range.end).unwrap_or("");
-        if !text.contains(['"', '“', '„', '«', '「', '『']) {
+        if !has_marks(text) {
             continue;
         }
         for found in quoted_ranges(text, |at| answer.contexts.name_at(base + at).is_some()) {
@@ -176,7 +176,7 @@ fn quotes_in_citations(answer: &Answer) -> impl Iterator<Item = Quote> {
 
 /// Whether the line, or each of its words, is in these texts.
 fn is_line_known(line: &str, known: &[&str]) -> bool {
-    known.iter().any(|text| text.contains(line)) || has_all_words(line, known)
+    known.iter().any(|text| has_line(text, line)) || has_all_words(line, known)
 }
 
 /// What is wrong with the coverage of a unit: a claim without a citation, or beside a refusal.

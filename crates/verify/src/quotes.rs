@@ -6,6 +6,10 @@
 //! was left out must not contain a negation. A quote that fails is examined further, within a fixed
 //! budget, to give the reason.
 
+mod marks;
+
+pub(crate) use marks::{has_marks, quoted_ranges};
+
 use std::cell::Cell;
 use std::ops::Range;
 
@@ -317,100 +321,11 @@ fn is_negation(word: &str) -> bool {
         )
 }
 
-/// The texts between quote marks in `block`, marks excluded, outermost first found, not
-/// overlapping. `skip` tells which bytes are not prose.
-pub(crate) fn quoted_ranges(block: &str, skip: impl Fn(usize) -> bool) -> Vec<Range<usize>> {
-    let mut out = Vec::new();
-    let mut straight: Option<usize> = None;
-    let mut hopeless: Vec<char> = Vec::new();
-    let mut before = ' ';
-    let mut until = 0;
-    for (at, c) in block.char_indices() {
-        let previous = std::mem::replace(&mut before, c);
-        if at < until || skip(at) {
-            continue;
-        }
-        if c == '"' {
-            let next = block.get(at + 1..).and_then(|r| r.chars().next());
-            let closes = !previous.is_whitespace() && !next.is_some_and(char::is_alphanumeric);
-            let opens = !previous.is_alphanumeric() && next.is_some_and(|n| !n.is_whitespace());
-            match straight {
-                Some(start) if closes => {
-                    out.push(start..at);
-                    straight = None;
-                }
-                _ if opens => straight = Some(at + 1),
-                _ => {}
-            }
-            continue;
-        }
-        let closers: &[char] = match c {
-            '“' => &['”', '“'],
-            '„' => &['“', '”'],
-            '«' => &['»'],
-            '「' => &['」'],
-            '『' => &['』'],
-            _ => continue,
-        };
-        if hopeless.contains(&c) || straight.is_some() {
-            continue;
-        }
-        let from = at + c.len_utf8();
-        match block.get(from..).and_then(|rest| rest.find(closers)) {
-            Some(len) => {
-                out.push(from..from + len);
-                until = from + len + 3;
-            }
-            None => hopeless.push(c),
-        }
-    }
-    out.retain(|r| {
-        block
-            .get(r.clone())
-            .is_some_and(|q| q.chars().count() >= SHORTEST)
-    });
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use local_agent_testing::fixture::snapshot;
     use proptest::prelude::*;
-
-    fn quotes(text: &str) -> Vec<&str> {
-        quoted_ranges(text, |_| false)
-            .into_iter()
-            .map(|r| &text[r])
-            .collect()
-    }
-
-    #[test]
-    fn quotes_are_found_between_their_marks() {
-        assert_eq!(
-            quotes("He said \"one two three\" and “four five six”."),
-            ["one two three", "four five six"]
-        );
-        assert_eq!(
-            quotes("„eins zwei drei“ «un deux trois» 「一二三四五六七八九十一二」").len(),
-            3
-        );
-        assert_eq!(
-            quotes("a 5\" pipe and a 6\" pipe of steel"),
-            Vec::<&str>::new()
-        );
-        assert_eq!(
-            quotes("(\"in brackets here\") \"x\" “never closed at all"),
-            ["in brackets here"]
-        );
-    }
-
-    #[test]
-    fn c26_a_two_word_quote_is_no_quote() {
-        for text in ["the \"fast path\" is", "“so called” x", "«deux mots» y"] {
-            assert!(quotes(text).is_empty(), "{text}");
-        }
-    }
 
     #[test]
     fn ellipses_cut_a_quote_into_pieces() {

@@ -133,7 +133,7 @@ impl ComparableValue {
     fn contradicts(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Thing(a), Self::Thing(b)) => a.is_rival(b) && !a.same(b) && same_form(a, b),
-            (Self::Time(a), Self::Time(b)) => a != b,
+            (Self::Time(a), Self::Time(b)) => !a.agrees(*b),
             (Self::Version(a, above), Self::Version(b, below)) => {
                 above == below && !a.starts_with(b.as_str()) && !b.starts_with(a.as_str())
             }

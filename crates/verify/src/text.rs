@@ -9,6 +9,7 @@ use foldhash::fast::RandomState;
 
 use local_agent_text::markdown::BlockRole;
 
+use super::atoms::fraction_sign;
 use super::tables::{Entry, Mood, Quantity, Role, Status, tables};
 
 /// Stems as numbers; shared by all texts of one verification.
@@ -108,8 +109,8 @@ impl Lexicon {
 
     /// A word in any case, or a number with its separators of thousands.
     fn word_as_written(&mut self, shown: &str) -> Known {
-        if begins_with_digit(shown) && shown.contains(',') {
-            self.word(&shown.replace(',', ""))
+        if begins_with_digit(shown) && shown.contains([',', '\'']) {
+            self.word(&shown.replace([',', '\''], ""))
         } else {
             self.word(&lower_case(shown))
         }
@@ -368,6 +369,10 @@ impl Text {
             self.push_number(text, range, (clause, first), lexicon);
             return;
         }
+        if word.starts_with(|c: char| fraction_sign(c).is_some()) {
+            self.push_fraction(text, range, (clause, first), lexicon);
+            return;
+        }
         let Some(apostrophe) = word.find('\'') else {
             return self.push_token(text, range, (clause, first), lexicon);
         };
@@ -395,10 +400,30 @@ impl Text {
         lexicon: &mut Lexicon,
     ) {
         let word = text.get(range.clone()).unwrap_or("");
-        let rest = word.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | ','));
+        let rest =
+            word.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | ',' | '\''));
         let cut = range.start + word.len() - rest.len();
         self.push_token(text, range.start..cut, (clause, first), lexicon);
         if !rest.is_empty() && !matches!(rest, "st" | "nd" | "rd" | "th" | "s") {
+            self.push_fraction(text, cut..range.end, (clause, false), lexicon);
+        }
+    }
+
+    /// Adds a word that may begin with a fraction in one character: "½cup".
+    fn push_fraction(
+        &mut self,
+        text: &str,
+        range: Range<usize>,
+        (clause, first): (u32, bool),
+        lexicon: &mut Lexicon,
+    ) {
+        let word = text.get(range.clone()).unwrap_or("");
+        let sign = word.chars().next().filter(|c| fraction_sign(*c).is_some());
+        let cut = range.start + sign.map_or(0, char::len_utf8);
+        if cut > range.start {
+            self.push_token(text, range.start..cut, (clause, first), lexicon);
+        }
+        if cut < range.end {
             self.push_token(text, cut..range.end, (clause, false), lexicon);
         }
     }
@@ -450,7 +475,7 @@ impl Text {
 }
 
 fn begins_with_digit(word: &str) -> bool {
-    word.starts_with(|c: char| c.is_ascii_digit())
+    word.starts_with(|c: char| c.is_ascii_digit() || fraction_sign(c).is_some())
 }
 
 /// A token as written.
@@ -516,6 +541,7 @@ fn word_end(text: &str, at: usize, first: char) -> usize {
             .get(end + c.len_utf8()..)
             .and_then(|r| r.chars().next());
         let joins = match c {
+            '\'' if before.is_ascii_digit() => parts_thousands(text, end + 1),
             '\'' => {
                 before.is_alphabetic() && next.is_some_and(char::is_alphabetic) && apostrophes == 0
             }
@@ -525,11 +551,18 @@ fn word_end(text: &str, at: usize, first: char) -> usize {
         if !joins {
             break;
         }
-        apostrophes += usize::from(c == '\'');
+        apostrophes += usize::from(c == '\'' && before.is_alphabetic());
         before = c;
         end += c.len_utf8();
     }
     end
+}
+
+/// Whether exactly three digits begin at `at`, as behind the mark of thousands: "1'200".
+fn parts_thousands(text: &str, at: usize) -> bool {
+    let rest = text.as_bytes().get(at..).unwrap_or(&[]);
+    let digits = rest.iter().take(4).take_while(|b| b.is_ascii_digit());
+    digits.count() == 3
 }
 
 /// How many content words a negation governs.

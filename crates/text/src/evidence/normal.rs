@@ -2,9 +2,10 @@
 //!
 //! The rules: canonical composition (NFC); every run of white space, including line breaks and `>`
 //! marks of quoted lines, becomes one space; curly and angled quote marks become straight; hyphens
-//! that differ only in breaking become `-`; soft hyphens and zero-width spaces are removed;
+//! that differ only in breaking become `-`; the digits of every script become ASCII digits, and
+//! Arabic and full-width signs beside them become plain; soft hyphens and zero-width spaces are removed;
 //! emphasis, code ticks, highlight marks, backslash escapes and the addresses of links are removed.
-//! Words, case, digits and punctuation do not change. The result records, for every byte, the
+//! Words, case, values and punctuation do not change. The result records, for every byte, the
 //! original bytes.
 
 use std::ops::Range;
@@ -233,13 +234,31 @@ fn plain_run(raw: &str, at: usize, end: usize) -> usize {
     if alone { len } else { len.saturating_sub(1) }
 }
 
+/// The digit zero of each script whose digits have values; the others follow it. Smaller characters
+/// need no lookup.
+const ZEROS: &[char] = &[
+    '\u{660}', '\u{6f0}', '\u{7c0}', '\u{966}', '\u{9e6}', '\u{a66}', '\u{ae6}', '\u{b66}',
+    '\u{be6}', '\u{c66}', '\u{ce6}', '\u{d66}', '\u{e50}', '\u{ed0}', '\u{f20}', '\u{1040}',
+    '\u{17e0}', '\u{1810}', '\u{ff10}',
+];
+
+/// The ASCII digit with the value of a digit of another script.
+fn ascii_digit(c: char) -> Option<char> {
+    let last = ZEROS.partition_point(|zero| *zero <= c).checked_sub(1)?;
+    let value = u32::from(c) - u32::from(*ZEROS.get(last)?);
+    char::from_digit(value, 10)
+}
+
 /// The plain form of typographic variants with the same meaning.
-const fn straight(c: char) -> char {
+fn straight(c: char) -> char {
     match c {
+        '٪' | '％' => '%',
+        '٫' => '.',
+        '٬' => ',',
         '“' | '”' | '„' | '‟' | '«' | '»' | '″' => '"',
         '‘' | '’' | '‚' | '‛' | '′' => '\'',
         '\u{2010}' | '\u{2011}' => '-',
-        other => other,
+        other => ascii_digit(other).unwrap_or(other),
     }
 }
 
@@ -398,6 +417,14 @@ mod tests {
         ] {
             assert_eq!(n(other), plain, "{other:?}");
         }
+    }
+
+    #[test]
+    fn digits_of_every_script_are_digits() {
+        for other in ["١٢٫٥٪", "۱۲.۵%", "१२.५%", "１２.５％", "๑๒.๕%"] {
+            assert_eq!(n(other), "12.5%", "{other}");
+        }
+        assert_eq!(n("½ ² Ⅳ 三 ९a"), "½ ² Ⅳ 三 9a");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Parses dates and times in many notations and compares the parts that each of them gives.
+//! Parses dates in many notations and compares the parts that each of them gives.
 
 use super::numbers::Reader;
 use crate::text::lower_case;
@@ -93,10 +93,6 @@ fn are_compatible<T: PartialEq>(a: Option<T>, b: Option<T>) -> bool {
     a.is_none() || b.is_none() || a == b
 }
 
-/// A time of day, in minutes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Time(pub u32);
-
 const MONTHS: &[&[&str]] = &[
     &["january", "jan", "januar", "jänner"],
     &["february", "feb", "februar"],
@@ -150,6 +146,45 @@ pub(super) fn weekday(word: &str) -> Option<u32> {
     place(WEEKDAYS, &lower_case(word))
 }
 
+/// The weekday that an English word names in short: "Mon", "Thurs".
+pub(super) fn short_weekday(word: &str) -> Option<u32> {
+    const SHORT: &[&str] = list!("dates.short-weekdays");
+    if word.len() > 5 || !word.starts_with(|c: char| c.is_ascii_uppercase()) {
+        return None;
+    }
+    let lower = lower_case(word);
+    let start = lower.get(..3).filter(|_| SHORT.contains(&&*lower))?;
+    let mut days = WEEKDAYS.iter();
+    let place = days.position(|names| names.first().is_some_and(|day| day.starts_with(start)))?;
+    u32::try_from(place).ok()
+}
+
+/// Whether the short name of a weekday at token `i` is one, and no other word: it is beside another
+/// weekday, a day or a month, or behind a word that comes before days.
+fn is_among_days(r: &Reader<'_>, i: usize) -> bool {
+    const BEFORE: &[&str] = list!("dates.before-weekday");
+    let next = r.word(i + 1);
+    let numbered = day(next).is_some() || month(next).is_some();
+    let is_near = |gap: &str| matches!(gap.trim(), "-" | "–" | "/" | ",") || gap == " – ";
+    let is_day = |word: &str| weekday(word).or_else(|| short_weekday(word)).is_some();
+    let last = i.checked_sub(1).map(|p| r.word(p)).unwrap_or_default();
+    numbered && matches!(r.gap(i), " " | ", " | ". ")
+        || is_day(next) && is_near(r.gap(i))
+        || is_day(last) && is_near(r.before(i))
+        || BEFORE.contains(&&*lower_case(last))
+}
+
+/// The month that a word behind a day names, in any language.
+fn month_behind_a_day(word: &str) -> Option<u32> {
+    const SHORTEST: usize = 4;
+    month(word).or_else(|| {
+        let is_long = word.chars().count() >= SHORTEST || !word.is_ascii();
+        let foreign = is_long && word.starts_with(char::is_alphabetic);
+        let is_lower = !word.starts_with(char::is_uppercase);
+        calendar::any_month(word).filter(|_| foreign && is_lower)
+    })
+}
+
 /// Four digits that can be a year.
 pub(super) fn year(word: &str) -> Option<i32> {
     let four = word.len() == 4 && word.bytes().all(|b| b.is_ascii_digit());
@@ -158,7 +193,7 @@ pub(super) fn year(word: &str) -> Option<i32> {
         .filter(|y| four && (1000..2200).contains(y))
 }
 
-fn day(word: &str) -> Option<u32> {
+pub(super) fn day(word: &str) -> Option<u32> {
     let short = word.len() <= 2 && word.bytes().all(|b| b.is_ascii_digit());
     word.parse().ok().filter(|d| short && (1..=31).contains(d))
 }
@@ -177,7 +212,8 @@ pub(super) fn date(r: &Reader<'_>, i: usize) -> Option<(Date, usize)> {
 
 /// Reads a date like [`date`], but does not check that the day exists.
 fn written_date(r: &Reader<'_>, i: usize) -> Option<(Date, usize)> {
-    if let Some(weekday) = weekday(r.word(i)) {
+    let short = short_weekday(r.word(i)).filter(|_| is_among_days(r, i));
+    if let Some(weekday) = weekday(r.word(i)).or(short) {
         let near = matches!(r.gap(i), ", " | " " | ". ");
         let rest = near
             .then(|| date(r, i + 1).filter(|(d, _)| d.weekday.is_none() && d.day.is_some()))
@@ -202,12 +238,15 @@ fn written_date(r: &Reader<'_>, i: usize) -> Option<(Date, usize)> {
     if let Some(m) = month(r.word(i)) {
         return Some(after_month(r, i, m));
     }
+    if let Some(found) = in_ideographs(r, i) {
+        return Some(found);
+    }
     let word = r.word(i);
     if let Some(y) = year(word)
-        && r.gap(i) == "-"
+        && matches!(r.gap(i), "-" | "/")
         && let Some(month) = day(r.word(i + 1)).filter(|m| *m <= 12 && r.word(i + 1).len() == 2)
     {
-        let day = day(r.word(i + 2)).filter(|_| r.gap(i + 1) == "-");
+        let day = day(r.word(i + 2)).filter(|_| r.gap(i + 1) == r.gap(i));
         let full = Date {
             year: Some(y),
             month: Some(month),
@@ -258,21 +297,65 @@ fn day_first(r: &Reader<'_>, i: usize) -> Option<(Date, usize)> {
     let d = day(r.word(i)).or_else(|| day_word(&r.lower(i)))?;
     let gap = r.gap(i);
     let close = matches!(gap, " " | ". " | "-" | "st " | "nd " | "rd " | "th ");
-    let of = usize::from(r.lower(i + 1) == "of");
-    let m = month(r.word(i + 1 + of)).filter(|_| close)?;
+    let of = usize::from(matches!(&*r.lower(i + 1), "of" | "de"));
+    let m = month_behind_a_day(r.word(i + 1 + of)).filter(|_| close)?;
     let mut next = i + 2 + of;
     let mut out = Date {
         month: Some(m),
         day: Some(d),
         ..Date::default()
     };
-    if matches!(r.before(next), " " | ", " | ". " | "-")
-        && let Some(y) = year(r.word(next))
+    let of = usize::from(r.before(next) == " " && r.lower(next) == "de");
+    if matches!(r.before(next + of), " " | ", " | ". " | "-")
+        && let Some(y) = year(r.word(next + of))
     {
         out.year = Some(y);
-        next += 1;
+        next += 1 + of;
     }
     Some((out, next))
+}
+
+/// Reads "2024年1月3日", "1月3日" or "2024년 1월 3일".
+fn in_ideographs(r: &Reader<'_>, i: usize) -> Option<(Date, usize)> {
+    let close = |at: usize| matches!(r.before(at), "" | " ");
+    let year = year(r.word(i)).filter(|_| matches!(r.word(i + 1), "年" | "년"));
+    let at = i + if year.is_some() { 2 } else { 0 };
+    let is_month = close(at) && matches!(r.word(at + 1), "月" | "월");
+    let month = day(r.word(at)).filter(|m| *m <= 12 && is_month && r.gap(at).is_empty())?;
+    let is_day = close(at + 2) && matches!(r.word(at + 3), "日" | "号" | "號" | "일");
+    let day = day(r.word(at + 2)).filter(|_| is_day && r.gap(at + 2).is_empty());
+    let found = Date {
+        year,
+        month: Some(month),
+        day,
+        ..Date::default()
+    };
+    Some((found, at + if day.is_some() { 4 } else { 2 }))
+}
+
+/// The day that digits with dots may mean, without a year ("03.01") or with a short one
+/// ("03.01.24").
+pub(super) fn day_and_month(digits: &str) -> Option<Date> {
+    let mut parts = digits.split('.');
+    let (day, month) = (day(parts.next()?)?, day(parts.next()?)?);
+    let year = match parts.next() {
+        None | Some("") => None,
+        Some(short) => Some(short_year(short)?),
+    };
+    let date = Date {
+        year,
+        month: Some(month).filter(|m| *m <= 12),
+        day: Some(day),
+        ..Date::default()
+    };
+    (date.month.is_some() && parts.next().is_none() && date.exists()).then_some(date)
+}
+
+/// The year of two digits: of this century up to 2050.
+fn short_year(digits: &str) -> Option<i32> {
+    let two = digits.len() == 2 && digits.bytes().all(|b| b.is_ascii_digit());
+    let year: i32 = digits.parse().ok().filter(|_| two)?;
+    Some(if year <= 50 { 2000 + year } else { 1900 + year })
 }
 
 /// Reads "03.04.2026" or "25/12/2026". Only the dotted form can be a single token.
@@ -317,39 +400,4 @@ fn numeric(r: &Reader<'_>, i: usize) -> Option<(Date, usize)> {
 
 fn is_slash(gap: &str) -> bool {
     matches!(gap, "/" | "-")
-}
-
-/// Reads "14:30", "2:30 pm" or "2 pm".
-pub(super) fn time(r: &Reader<'_>, i: usize) -> Option<(Time, usize)> {
-    let hour = day(r.word(i))
-        .or_else(|| (r.word(i) == "0" || r.word(i) == "00").then_some(0))
-        .filter(|h| *h < 25)?;
-    let (minute, mut next) = match minutes(r.word(i + 1)).filter(|_| r.gap(i) == ":") {
-        Some(minute) => (Some(minute), i + 2),
-        None => (None, i + 1),
-    };
-    if minute.is_some() && r.before(next) == ":" && minutes(r.word(next)).is_some() {
-        next += 1;
-    }
-    let half = match (&*r.lower(next), &*r.lower(next + 1)) {
-        ("am" | "pm", _) if matches!(r.before(next), "" | " ") => {
-            Some((r.lower(next) == "pm", next + 1))
-        }
-        ("a" | "p", "m") if r.gap(next) == "." => Some((r.lower(next) == "p", next + 2)),
-        _ => None,
-    };
-    match (minute, half) {
-        (None, None) => None,
-        (_, None) => Some((Time(hour * 60 + minute.unwrap_or(0)), next)),
-        (_, Some((pm, next))) => {
-            let hour = hour % 12 + if pm { 12 } else { 0 };
-            Some((Time(hour * 60 + minute.unwrap_or(0)), next))
-        }
-    }
-}
-
-/// Two digits below 60: minutes, or seconds.
-fn minutes(word: &str) -> Option<u32> {
-    let number = word.parse::<u32>().ok()?;
-    (word.len() == 2 && number < 60).then_some(number)
 }

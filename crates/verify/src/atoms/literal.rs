@@ -210,12 +210,12 @@ fn is_code(bare: &str) -> bool {
     if bare.contains('/') {
         let parts: Vec<&str> = bare.split('/').collect();
         let rooted = bare.starts_with(['/', '.', '~']);
-        let named = parts.last().is_some_and(|last| extension(last));
+        let named = parts.last().is_some_and(|last| has_file_extension(last));
         return parts.len() > 1
             && (rooted && bare.len() > 3 || named || parts.len() > 3)
             && !bare.contains("//");
     }
-    if extension(bare) {
+    if has_file_extension(bare) {
         return true;
     }
     let hex = bare.len() >= 7 && bytes.iter().all(u8::is_ascii_hexdigit);
@@ -229,7 +229,7 @@ fn is_code(bare: &str) -> bool {
 }
 
 /// `name.ext` with a known file extension.
-fn extension(bare: &str) -> bool {
+pub(crate) fn has_file_extension(bare: &str) -> bool {
     const KNOWN: &[&str] = &[
         "md", "txt", "rs", "py", "js", "ts", "json", "yaml", "yml", "toml", "html", "css", "csv",
         "pdf", "png", "jpg", "sh", "c", "h", "cpp", "java", "go", "log", "sql", "db", "sqlite",

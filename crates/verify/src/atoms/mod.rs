@@ -5,13 +5,17 @@
 
 mod dates;
 mod literal;
+mod notations;
 mod numbers;
 mod phrases;
+mod times;
 mod units;
 
-pub(crate) use dates::{Date, Time};
-pub(crate) use literal::{Literal, code_spans};
+pub(crate) use dates::Date;
+pub(crate) use literal::{Literal, code_spans, has_file_extension};
+pub(crate) use notations::{OtherReading, clock, day, fraction_sign};
 pub(crate) use numbers::{Bound, Number, digits_value};
+pub(crate) use times::Time;
 pub(crate) use units::{MeasureUnit, equal_amounts, magnitude, same, same_kind};
 pub use units::{UnitKind, unit};
 
@@ -46,7 +50,21 @@ pub(crate) struct Atom {
 
 /// Whether a word names a month or a weekday.
 pub(crate) fn is_calendar(word: &str) -> bool {
-    dates::month(word).is_some() || dates::weekday(word).is_some()
+    calendar_place(word).is_some()
+}
+
+/// Which month or weekday a word names, in full or in short.
+pub(crate) fn calendar_place(word: &str) -> Option<CalendarPlace> {
+    let day = dates::weekday(word).or_else(|| dates::short_weekday(word));
+    let month = dates::month(word).map(CalendarPlace::Month);
+    month.or(day.map(CalendarPlace::Weekday))
+}
+
+/// A month, 1 to 12, or a weekday, 0 is Monday.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CalendarPlace {
+    Month(u32),
+    Weekday(u32),
 }
 
 /// Reads all atoms of a text.
@@ -101,7 +119,7 @@ fn sentence_atoms(
         }
         let found = dates::date(&reader, i)
             .map(|(d, next)| (What::Date(d), next))
-            .or_else(|| dates::time(&reader, i).map(|(t, next)| (What::Time(t), next)))
+            .or_else(|| times::time(&reader, i).map(|(t, next)| (What::Time(t), next)))
             .or_else(|| lone_year(&reader, i))
             .or_else(|| {
                 (!in_identifier(&reader, i))

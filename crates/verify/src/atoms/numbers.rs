@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 
+use super::notations::{Magnitude, OtherReading, other_value};
 use super::phrases;
 use super::units::{self, MeasureUnit};
 use crate::text::{Text, Token, lower_case};
@@ -35,6 +36,8 @@ pub(crate) struct Number {
     pub words: bool,
     /// Whether it is one end of a range ("5–10").
     pub range: bool,
+    /// Another way to read what is written.
+    pub also: Option<OtherReading>,
 }
 
 /// The value of one number word.
@@ -92,7 +95,7 @@ fn ordinal_value(word: &str) -> Option<f64> {
     u32::try_from(n + 1).ok().map(f64::from)
 }
 
-fn fraction_value(word: &str) -> Option<f64> {
+pub(super) fn fraction_value(word: &str) -> Option<f64> {
     Some(match word {
         "half" => 0.5,
         "third" | "thirds" => 1.0 / 3.0,
@@ -103,12 +106,16 @@ fn fraction_value(word: &str) -> Option<f64> {
     })
 }
 
-/// The value of digits with separators, read as in English. A comma that cannot separate thousands
+/// The value of digits with separators, read as in English; an apostrophe separates thousands. A comma that cannot separate thousands
 /// is a decimal comma, and two dots separate thousands.
 pub(crate) fn digits_value(digits: &str) -> Option<f64> {
     // The common case.
     if digits.len() < 10 && digits.bytes().all(|b| b.is_ascii_digit()) {
         return digits.parse::<u32>().ok().map(f64::from);
+    }
+    if digits.contains('\'') {
+        let plain = digits.replace('\'', "");
+        return plain.parse().ok().filter(|v: &f64| v.is_finite());
     }
     let dots = digits.matches('.').count();
     let commas = digits.matches(',').count();
@@ -140,22 +147,33 @@ fn separates_thousands(digits: &str, separator: char) -> bool {
 }
 
 /// A number before its magnitude and unit.
-struct Value {
+pub(super) struct Value {
     value: f64,
     /// The token after it.
     next: usize,
     ordinal: bool,
     /// Whether it was written in words.
     words: bool,
+    /// Another way to read the digits.
+    also: Option<OtherReading>,
 }
 
 impl Value {
-    fn words(value: f64, next: usize) -> Self {
+    pub(super) fn words(value: f64, next: usize) -> Self {
         Self {
             value,
             next,
             ordinal: false,
             words: true,
+            also: None,
+        }
+    }
+
+    /// The same, written in digits.
+    pub(super) fn in_digits(self) -> Self {
+        Self {
+            words: false,
+            ..self
         }
     }
 }
@@ -228,28 +246,25 @@ impl<'t> Reader<'t> {
             mut next,
             ordinal,
             words,
+            mut also,
         } = self.value(i)?;
-        let mut unit = self.currency_before(i);
-        let last = next - 1;
-        let attached = self.gap(last).is_empty() && self.token(next).is_some();
-        if self.joined(last) {
-            let word = self.word(next);
-            let big = match word {
-                "M" if attached => Some(1e6),
-                "m" | "b" | "B" if attached && unit.is_some() => {
-                    Some(if word == "m" { 1e6 } else { 1e9 })
-                }
-                "K" if attached => Some(1e3),
-                "k" if !attached => None,
-                _ => units::magnitude(word),
-            };
-            if let Some(by) = big.filter(|_| !ordinal) {
-                value *= by;
-                next += 1;
+        if let Some((part, behind)) = self.fraction_behind(next).filter(|_| !ordinal) {
+            (value, next, also) = (value + part, behind, None);
+        }
+        let mut unit = self.unit_before(i);
+        match self.magnitude_behind(next, unit.is_some()) {
+            _ if ordinal => {}
+            Magnitude::None => {}
+            Magnitude::Sure { by, behind } => {
+                (value, next) = (value * by, behind);
+                also = also.map(|also| also.times(by));
             }
+            Magnitude::Perhaps(by) => also = also.or(Some(OtherReading::Count(value * by))),
         }
         if unit.is_none() && !ordinal {
-            (unit, next) = self.unit_after(next);
+            (unit, next) = self
+                .currency_behind_of(next)
+                .unwrap_or_else(|| self.unit_after(next));
         }
         let sign = self.before(i).ends_with(['-', '−'])
             && !self
@@ -265,6 +280,7 @@ impl<'t> Reader<'t> {
             ordinal,
             words,
             range: self.in_range(i, next),
+            also,
         };
         Some((number, next))
     }
@@ -274,6 +290,9 @@ impl<'t> Reader<'t> {
         let word = self.word(i);
         if word.starts_with(|c: char| c.is_ascii_digit()) {
             return self.in_digits(i);
+        }
+        if let Some(found) = self.in_signs(i) {
+            return Some(found);
         }
         if !word
             .bytes()
@@ -308,25 +327,21 @@ impl<'t> Reader<'t> {
             .iter()
             .filter_map(|ending| rest.strip_prefix(ending));
         let ordinal = behind.any(|rest| !rest.starts_with(char::is_alphanumeric));
-        if let Some((value, next)) = self.in_groups(i) {
-            return Some(Value {
-                value,
-                next,
-                ordinal: false,
-                words: false,
-            });
+        if let Some(found) = self.in_groups(i) {
+            return Some(found);
         }
         Some(Value {
             value,
             next: i + 1,
             ordinal,
             words: false,
+            also: other_value(self.word(i)).map(OtherReading::Amount),
         })
     }
 
     /// Reads "350 000": groups of thousands separated by blanks. Two separate numbers look the
-    /// same, so the last group must be round.
-    fn in_groups(&self, i: usize) -> Option<(f64, usize)> {
+    /// same, unless the last group is round.
+    fn in_groups(&self, i: usize) -> Option<Value> {
         let first = self.only_digits(i);
         let mut whole = first.filter(|w| (1..=3).contains(&w.len()))?.to_owned();
         let mut next = i + 1;
@@ -337,11 +352,17 @@ impl<'t> Reader<'t> {
             whole.push_str(group);
             next += 1;
         }
-        let round = next > i + 1 && whole.ends_with("000") && !whole.starts_with('0');
-        round
-            .then(|| whole.parse().ok())
-            .flatten()
-            .map(|value| (value, next))
+        if next == i + 1 || whole.starts_with('0') {
+            return None;
+        }
+        let is_round = whole.ends_with("000");
+        Some(Value {
+            value: whole.parse().ok()?,
+            next,
+            ordinal: false,
+            words: false,
+            also: (!is_round).then_some(OtherReading::Parts),
+        })
     }
 
     /// A token that has nothing but digits.
@@ -438,13 +459,14 @@ impl<'t> Reader<'t> {
             next += 1;
         }
         // "one" alone is a pronoun more often than a number.
-        if lower == "one" && next == i + 1 && self.unit_after(next).0.is_none() {
+        let alone = next == i + 1 && self.fraction_behind(next).is_none();
+        if lower == "one" && alone && self.unit_after(next).0.is_none() {
             return None;
         }
         Some(Value::words(value + total, next))
     }
 
-    fn currency_before(&self, i: usize) -> Option<MeasureUnit> {
+    pub(super) fn currency_before(&self, i: usize) -> Option<MeasureUnit> {
         let before = self.before(i);
         let sign = before
             .trim_end()
@@ -464,7 +486,7 @@ impl<'t> Reader<'t> {
 
     /// The unit that begins at token `next`, or the sign just before it (`%`, `°`, `€`); and the
     /// index after the unit.
-    fn unit_after(&self, next: usize) -> (Option<MeasureUnit>, usize) {
+    pub(super) fn unit_after(&self, next: usize) -> (Option<MeasureUnit>, usize) {
         let gap = self.text_before(next);
         if let Some(found) = self.sign_unit(gap.trim_start(), next) {
             return found;
@@ -489,7 +511,7 @@ impl<'t> Reader<'t> {
     }
 
     /// The text between the token before `next` and `next`, or the end of the text.
-    fn text_before(&self, next: usize) -> &str {
+    pub(super) fn text_before(&self, next: usize) -> &str {
         if self.token(next).is_some() {
             return self.before(next);
         }

@@ -12,10 +12,12 @@ pub(crate) use local_agent_text::language::units::{
 pub use local_agent_text::language::units::{UnitKind, unit};
 
 use crate::text::lower_case;
+use local_agent_text::language::Language;
+use local_agent_text::language::lexicon::Section;
 
 const MAGNITUDES: &[(&[&str], f64)] = &[
     (&["hundred", "hundert"], 1e2),
-    (&["thousand", "thousands", "tausend", "k"], 1e3),
+    (&["thousand", "thousands", "tausend", "tsd", "k"], 1e3),
     (&["lakh"], 1e5),
     (
         &["million", "millions", "mn", "mln", "mio", "millionen"],
@@ -39,14 +41,31 @@ const MAGNITUDES: &[(&[&str], f64)] = &[
 
 static MAGNITUDE_OF: LazyLock<HashMap<&'static str, f64, RandomState>> = LazyLock::new(|| {
     let lists = MAGNITUDES.iter();
-    lists
+    let mut known: HashMap<&'static str, f64, RandomState> = lists
         .flat_map(|(names, value)| names.iter().map(|name| (*name, *value)))
-        .collect()
+        .collect();
+    for (name, value) in foreign_magnitudes() {
+        known.entry(name).or_insert(value);
+    }
+    known
 });
+
+/// The magnitudes of all languages from a thousand on. Short words in Latin letters are left out:
+/// they have other meanings elsewhere.
+fn foreign_magnitudes() -> impl Iterator<Item = (&'static str, f64)> {
+    let languages = Language::ALL.iter();
+    let rows = languages.flat_map(|language| language.lexicon().rows(Section::Magnitudes));
+    rows.filter_map(|row| Some((row, row.key.parse::<f64>().ok().filter(|by| *by >= 1e3)?)))
+        .flat_map(|(row, by)| row.items.iter().map(move |name| (*name, by)))
+        .filter(|(name, _)| !name.is_ascii() || name.len() > 3)
+}
+
+/// Maximum length of the word for a magnitude, in bytes.
+const LONGEST_MAGNITUDE: usize = 24;
 
 /// The factor that a word after a number multiplies it by.
 pub(crate) fn magnitude(word: &str) -> Option<f64> {
-    if word.len() > 10 {
+    if word.len() > LONGEST_MAGNITUDE {
         return None;
     }
     MAGNITUDE_OF.get(&*lower_case(word)).copied()

@@ -8,14 +8,18 @@ mod examples;
 mod free_wording;
 mod honest;
 mod hostile;
+mod literals;
 mod markup;
 mod names;
+mod notations;
+mod outcomes;
 mod pairs;
 mod parties;
 mod pointers;
 mod quotes;
 mod refusals;
 mod swaps;
+mod years;
 
 use super::*;
 use local_agent_testing::fixture::{excerpt, snapshot};

@@ -81,3 +81,58 @@ fn a_long_quote_is_covered_by_the_citation_after_it() {
     let report = check_in(&format!("\"{}\" [E1]", long.trim()), &frozen);
     assert!(report.ok, "{:?}", report.codes);
 }
+
+#[test]
+fn a_quotation_in_any_marks_is_compared_word_for_word() {
+    const MARKS: [(&str, &str); 14] = [
+        ("»", "«"),
+        ("›", "‹"),
+        ("« ", " »"),
+        ("‹", "›"),
+        ("‘", "’"),
+        ("‚", "‘"),
+        ("‚", "’"),
+        ("„", "“"),
+        ("„", "”"),
+        ("”", "”"),
+        ("»", "»"),
+        ("《", "》"),
+        ("〈", "〉"),
+        ("「", "」"),
+    ];
+    for (open, close) in MARKS {
+        let says = |words: &str| format!("The note says {open}{words}{close} about it [E1].");
+        for (words, code) in [
+            ("The harbour budget is 6 million euros", Code::QuoteAltered),
+            (
+                "all invoices were burned last summer",
+                Code::QuoteFabricated,
+            ),
+            (
+                "The sky over the harbour is green",
+                Code::QuoteMisattributed,
+            ),
+        ] {
+            rejected_with(&says(words), code);
+        }
+        passes(&says("The harbour budget is 5 million euros"));
+        passes(&says("The “old” pier's roof will be repaired"));
+    }
+}
+
+#[test]
+fn an_apostrophe_opens_no_quotation() {
+    for answer in [
+        "Alice doesn’t leave the project, and the project’s lead isn’t Bob’s [E1].",
+        "The pier’s roof will be repaired in the project’s spring [E1].",
+        "At five o’clock the harbour’s sky is green, it’s said [E2].",
+        "The council’s ’26 budget wasn’t approved, and the pier’s isn’t either [E1].",
+    ] {
+        let report = check(answer);
+        assert!(
+            !report.codes.iter().any(|c| c.layer() == "L3"),
+            "{answer}: {:?}",
+            report.codes
+        );
+    }
+}

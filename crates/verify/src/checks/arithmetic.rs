@@ -141,6 +141,7 @@ mod tests {
     fn number(value: f64, unit: &str) -> Number {
         Number {
             value,
+            also: None,
             unit: a::unit(unit),
             per: None,
             bound: None,

@@ -2,7 +2,8 @@
 //! `numbers`).
 
 use super::align::{Alignment, Edit};
-use super::{Case, Effect, Source, derive, numbers};
+use super::literals::Standing;
+use super::{Case, Effect, Source, addresses, derive, literals, notations, numbers, years};
 use crate::Code;
 use crate::atoms::{self as a, Atom, Date, Literal, Time, What};
 use crate::reading::Reading;
@@ -20,42 +21,49 @@ pub(super) fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Vec<(Effect, 
         let shown = case.claim.shown_atom(atom);
         let wrong = match &atom.what {
             What::Number(n) => numbers::check(case, alignment, atom, n, verbatim),
+            What::Date(d) if notations::counts_like(case, atom, d) => None,
             What::Date(d) => date(case, d).then(|| missing_date(case, d, shown)),
             What::Time(t) => (!has_time(case, *t)).then(|| absent(Code::Date, shown)),
             What::Literal(Literal::Version { key, compare }) => {
                 let wrong = version(case, key, compare, shown);
+                let wrong = wrong.filter(|_| !notations::has_day(case, shown));
                 wrong.map(|(code, why)| (Effect::Rejects, code, why))
             }
             // Code between back-ticks is compared as a whole by the check `code`.
-            What::Literal(_) => {
-                (!in_code(case, shown) && !stands(case, shown)).then(|| absent(Code::Code, shown))
-            }
+            What::Literal(_) if in_code(case, shown) => None,
+            What::Literal(_) => objection_to_code(literals::standing(case, shown), shown),
         };
         out.extend(wrong);
     }
     for constant in constants(&case.claim.normal) {
-        let folded = constant.to_lowercase();
-        let mut cited = case.cited.iter();
-        if !in_code(case, constant) && !cited.any(|s| s.reading.lower().contains(&folded)) {
+        if !in_code(case, constant) && !has_constant(case, constant) {
             out.push(absent(Code::Number, constant));
         }
     }
-    for hidden in hidden_addresses(case.raw) {
-        if !case.cited.iter().any(|source| has_address(source, &hidden)) {
-            out.push(absent(Code::Code, hidden.address));
-        }
-    }
+    out.extend(check_addresses(case));
     out.dedup();
     out
 }
 
+/// The objections to the addresses of the claim's links and pictures.
+pub(super) fn check_addresses<'a>(
+    case: &'a Case<'_>,
+) -> impl Iterator<Item = (Effect, Code, String)> + use<'a> {
+    let hidden = addresses::hidden_addresses(case.raw).into_iter();
+    hidden.filter_map(|hidden| {
+        let standing = addresses::standing_of(case, &hidden);
+        objection_to_code(standing, hidden.address)
+    })
+}
+
 /// Whether the time is there, or its hour as a number.
 fn has_time(case: &Case<'_>, t: Time) -> bool {
-    all(case).any(|e| match &e.what {
-        What::Time(other) => *other == t,
-        What::Number(n) => t.0.is_multiple_of(60) && a::same(n.value, f64::from(t.0 / 60)),
-        _ => false,
-    })
+    let hour = t.minutes.is_multiple_of(60).then_some(t.minutes / 60);
+    notations::times(case).any(|other| other.agrees(t))
+        || all(case).any(|e| match &e.what {
+            What::Number(n) => hour.is_some_and(|hour| a::same(n.value, f64::from(hour))),
+            _ => false,
+        })
 }
 
 /// The objection to a number, unit, month or weekday that replaces another one in an otherwise
@@ -71,7 +79,7 @@ fn replaced(
             continue;
         };
         let (ours, theirs) = (case.claim.word(c), best.source.reading.word(e));
-        if c.id == e.id {
+        if c.id == e.id || notations::are_one((case.claim, c), (best.source.reading, e)) {
             continue;
         }
         if let Some(code) = code_of_replaced(case, (c, ours), (e, theirs)) {
@@ -96,8 +104,8 @@ fn code_of_replaced(
         let dated = is_part_of_a_date_or_time(case.claim, c) || is_year(ours) && is_year(theirs);
         return Some(if dated { Code::Date } else { Code::Number });
     }
-    if a::is_calendar(ours) && a::is_calendar(theirs) {
-        return Some(Code::Date);
+    if let (Some(x), Some(y)) = (a::calendar_place(ours), a::calendar_place(theirs)) {
+        return (x != y).then_some(Code::Date);
     }
     let (x, y) = (a::unit(ours)?, a::unit(theirs)?);
     let same = a::equal_amounts(1.0, x, 1.0, y);
@@ -142,6 +150,20 @@ fn absent(code: Code, shown: &str) -> (Effect, Code, String) {
     (Effect::Rejects, code, why)
 }
 
+/// The objection to code, a path or an address that the cited text does not have as a whole.
+fn objection_to_code(standing: Standing, shown: &str) -> Option<(Effect, Code, String)> {
+    match standing {
+        Standing::Whole => None,
+        Standing::Absent => Some(absent(Code::Code, shown)),
+        Standing::Part => {
+            let shown = crate::identity::shorten(shown);
+            let why =
+                format!("“{shown}” stands in the cited text only as a part of something longer.");
+            Some((Effect::Doubts, Code::Code, why))
+        }
+    }
+}
+
 /// The objection to a date that is not in the cited text: only a doubt if the question has it, or
 /// the claim draws a conclusion.
 fn missing_date(case: &Case<'_>, date: &Date, shown: &str) -> (Effect, Code, String) {
@@ -159,7 +181,24 @@ fn missing_date(case: &Case<'_>, date: &Date, shown: &str) -> (Effect, Code, Str
         let why = format!("“{shown}” is a conclusion and is not in the cited text.");
         return (Effect::Doubts, Code::Date, why);
     }
+    if adds_a_year(case, date) {
+        let shown = crate::identity::shorten(shown);
+        let why = format!("“{shown}” has a year; the cited text names none.");
+        return (Effect::Doubts, Code::Date, why);
+    }
     absent(Code::Date, shown)
+}
+
+/// Whether the cited text has the day or month of a date, but no year at all.
+fn adds_a_year(case: &Case<'_>, date: &Date) -> bool {
+    let rest = Date {
+        year: None,
+        ..*date
+    };
+    date.year.is_some()
+        && date.month.is_some()
+        && years::names_no_year(case)
+        && notations::dates(case).any(|e| rest.is_part_of(&e))
 }
 
 /// Where a claim's atoms may appear: the cited items, their headings and paths.
@@ -178,21 +217,11 @@ fn in_code(case: &Case<'_>, literal: &str) -> bool {
     case.code.iter().any(|span| span.contains(literal))
 }
 
-/// Whether a literal appears in a cited item, its heading or its path. Plain words and camelCase
-/// may differ in case.
-pub(super) fn stands(case: &Case<'_>, literal: &str) -> bool {
-    let bare = literal.trim_end_matches("()");
-    if readings(case).any(|r| r.normal.contains(bare))
-        || case
-            .cited
-            .iter()
-            .any(|s| s.item.text.contains(bare) || s.item.path.as_str().contains(bare))
-    {
-        return true;
-    }
-    let plain = bare.chars().all(|c| c.is_alphanumeric() || c == ' ');
-    let lower = bare.to_lowercase();
-    plain && readings(case).any(|r| r.lower().contains(&lower))
+/// Whether a cited item has this number in program notation.
+fn has_constant(case: &Case<'_>, constant: &str) -> bool {
+    let folded = constant.to_lowercase();
+    let mut cited = case.cited.iter();
+    cited.any(|s| literals::standing_in(s.reading.lower(), &folded) > Standing::Absent)
 }
 
 /// Numbers in program notation (`0xFE`, `0b10`) in prose, outside code.
@@ -204,81 +233,9 @@ fn constants(normal: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The address of a link or a picture.
-#[derive(PartialEq, Eq)]
-struct HiddenAddress<'a> {
-    address: &'a str,
-    is_picture: bool,
-}
-
-/// Whether a cited item has the address. A picture must be a picture there, too: a short address
-/// may be part of any word.
-fn has_address(source: &Source<'_>, hidden: &HiddenAddress<'_>) -> bool {
-    let text = source.item.text.as_str();
-    match hidden.is_picture {
-        true => hidden_addresses(text).contains(hidden),
-        false => text.contains(hidden.address) || source.item.path.as_str() == hidden.address,
-    }
-}
-
-/// Addresses of links and pictures, which the normalised text does not show. Nested markup is part
-/// of the address. The address of a link without a scheme is a place among the notes themselves and
-/// is left out; a picture is part of the claim, wherever it is stored.
-fn hidden_addresses(raw: &str) -> Vec<HiddenAddress<'_>> {
-    const LINKS: [&str; 3] = ["](", "href=\"", "href='"];
-    const PICTURES: [&str; 3] = ["src=\"", "src='", "![["];
-    let descriptions = ends_of_descriptions(raw);
-    let mut out = Vec::new();
-    for opening in LINKS.iter().chain(&PICTURES) {
-        let mut at = 0;
-        while let Some(found) = raw.get(at..).and_then(|rest| rest.find(opening)) {
-            let from = at + found + opening.len();
-            let address = address_at(raw, from, *opening == "![[");
-            let is_picture =
-                PICTURES.contains(opening) || descriptions.binary_search(&(at + found)).is_ok();
-            at = from + address.len();
-            let scheme = address.split(['/', '#', '?']).next().unwrap_or("");
-            if is_picture || scheme.contains(':') || address.starts_with("//") {
-                out.push(HiddenAddress {
-                    address,
-                    is_picture,
-                });
-            }
-        }
-    }
-    out
-}
-
-/// The address that begins at `from`; the name of an embedded file may hold spaces.
-fn address_at(raw: &str, from: usize, embedded: bool) -> &str {
-    let rest = raw.get(from..).unwrap_or("");
-    let end = if embedded {
-        rest.find(['|', '#', ']', '\n'])
-    } else {
-        rest.find([')', ' ', '\n', '"', '\'', '>'])
-    };
-    &rest[..end.unwrap_or(rest.len())]
-}
-
-/// The positions of the `]` that end the descriptions of pictures, `![…]`, in order.
-fn ends_of_descriptions(raw: &str) -> Vec<usize> {
-    let mut open = Vec::new();
-    let mut ends = Vec::new();
-    let mut before = 0;
-    for (at, mark) in raw.bytes().enumerate() {
-        match mark {
-            b'[' => open.push(before == b'!'),
-            b']' if open.pop() == Some(true) => ends.push(at),
-            _ => {}
-        }
-        before = mark;
-    }
-    ends
-}
-
 /// Whether the cited text does **not** have the date.
 fn date(case: &Case<'_>, d: &Date) -> bool {
-    let there: Vec<&Date> = dates(case).collect();
+    let there: Vec<Date> = notations::dates(case).collect();
     if let (Some(weekday), Some(computed)) = (d.weekday, d.computed_weekday())
         && weekday != computed
     {
@@ -288,7 +245,7 @@ fn date(case: &Case<'_>, d: &Date) -> bool {
         let said = there.iter().any(|e| {
             e.weekday == Some(weekday) && e.agrees(d)
                 || e.computed_weekday() == Some(weekday) && e.agrees(d)
-        });
+        }) || notations::names_weekday(case, weekday);
         let right = d.computed_weekday() == Some(weekday);
         if !(said || right) {
             return true;
@@ -305,38 +262,17 @@ fn date(case: &Case<'_>, d: &Date) -> bool {
         return false;
     }
 
-    let no_year = there.iter().all(|e| e.year.is_none());
-    let year_ok = parts
-        .year
-        .is_none_or(|y| has_year(case, y) || no_year && parts.month.is_some());
+    let year_ok = parts.year.is_none_or(|y| years::has_year(case, y));
     let rest = Date {
         year: None,
         ..parts
     };
     let rest_ok = rest.month.is_none()
         || there.iter().any(|e| {
-            rest.is_part_of(&Date { year: None, ..**e })
+            rest.is_part_of(&Date { year: None, ..*e })
                 && (e.year.is_none() || parts.year.is_none() || e.year == parts.year)
         });
     !(year_ok && rest_ok)
-}
-
-/// The dates among the atoms that a claim is compared with.
-fn dates<'a>(case: &Case<'a>) -> impl Iterator<Item = &'a Date> {
-    all(case).filter_map(|e| match &e.what {
-        What::Date(date) => Some(date),
-        _ => None,
-    })
-}
-
-/// Whether the year is there, in a date or as a number.
-fn has_year(case: &Case<'_>, year: i32) -> bool {
-    dates(case).any(|date| date.year == Some(year))
-        || all(case).any(|e| match &e.what {
-            What::Number(m) => m.unit.is_none() && a::same(m.value, f64::from(year)),
-            _ => false,
-        })
-        || readings(case).any(|r| r.normal.contains(&year.to_string()))
 }
 
 fn version(case: &Case<'_>, key: &str, compare: &str, shown: &str) -> Option<(Code, String)> {

@@ -3,7 +3,8 @@
 //! A command that the claim builds from a pattern in the cited text ("`tool add NAME`") is compared
 //! word by word: a word that appears nowhere rejects; words that are never adjacent raise a doubt.
 
-use super::{Case, Effect, atoms};
+use super::literals::{Standing, standing, standing_at, standing_in};
+use super::{Case, Effect};
 use crate::Code;
 use crate::finding::{Detail, Objection};
 use local_agent_text::evidence::Normal;
@@ -19,10 +20,12 @@ pub(super) fn check(case: &Case<'_>) -> Vec<Objection> {
     for span in case.code.iter().copied() {
         let normal = Normal::of(span);
         let shown = normal.as_str();
-        if shown.is_empty() || atoms::stands(case, shown) {
+        let standing = standing(case, shown);
+        if shown.is_empty() || standing == Standing::Whole {
             continue;
         }
-        let Some(effect) = weigh(case, shown) else {
+        let is_part = standing == Standing::Part;
+        let Some(effect) = weigh(case, shown).or(is_part.then_some(Effect::Doubts)) else {
             continue;
         };
         let said = crate::identity::shorten(shown);
@@ -118,6 +121,11 @@ pub(crate) fn has_all_words(line: &str, texts: &[&str]) -> bool {
     words.peek().is_some() && words.all(|word| texts.iter().any(|text| holds(text, word)))
 }
 
+/// Whether a text has a line of code that does not end within a word.
+pub(crate) fn has_line(text: &str, line: &str) -> bool {
+    standing_in(text, line) == Standing::Whole
+}
+
 /// Whether another passage has the word.
 fn elsewhere_word(case: &Case<'_>, word: &str) -> bool {
     let word = folded(word);
@@ -166,30 +174,15 @@ fn folded(text: &str) -> String {
     text.to_lowercase()
 }
 
-/// Whether `word` is in `text` and not part of a longer word.
+/// Whether `word` is in `text` and not within another word.
 fn holds(text: &str, word: &str) -> bool {
-    places(text, word).next().is_some()
+    standing_in(text, word) > Standing::Absent
 }
 
 fn places<'t>(text: &'t str, word: &'t str) -> impl Iterator<Item = usize> + 't {
     text.match_indices(word)
         .map(|(at, _)| at)
-        .filter(move |at| is_whole_word(text, *at, word))
-}
-
-/// Whether the word at `at` is not part of a longer one.
-fn is_whole_word(text: &str, at: usize, word: &str) -> bool {
-    let before = text.get(..at).and_then(|t| t.chars().next_back());
-    let after = text.get(at + word.len()..).and_then(|t| t.chars().next());
-    let joined_before =
-        word.starts_with(char::is_alphanumeric) && before.is_some_and(is_part_of_a_word);
-    let joined_after =
-        word.ends_with(char::is_alphanumeric) && after.is_some_and(is_part_of_a_word);
-    !(joined_before || joined_after)
-}
-
-fn is_part_of_a_word(c: char) -> bool {
-    c.is_alphanumeric() || c == '_'
+        .filter(move |at| standing_at(text, *at, word) > Standing::Absent)
 }
 
 /// Maximum number of characters between two adjacent words: brackets, quote marks.

@@ -1,6 +1,7 @@
 //! L4–L6: does the cited text say what the claim says? Each check has its own file; this module
 //! combines them.
 
+mod addresses;
 mod affinity;
 mod align;
 mod arithmetic;
@@ -19,11 +20,13 @@ mod governed;
 mod initials;
 mod labels;
 mod language;
+mod literals;
 mod modality;
 mod name_forms;
 mod names;
 mod nearest;
 mod negation;
+mod notations;
 mod novelty;
 mod numbers;
 mod order;
@@ -39,6 +42,7 @@ mod status;
 mod strange;
 mod things;
 mod totals;
+mod years;
 
 use std::ops::Range;
 
@@ -51,7 +55,7 @@ use local_agent_text::evidence::EvidenceItem;
 use local_agent_text::types::Label;
 
 use self::align::Alignment;
-pub(crate) use self::code::has_all_words;
+pub(crate) use self::code::{has_all_words, has_line};
 pub(crate) use self::labels::{Family, families};
 pub(crate) use self::language::{Language, of_answer};
 pub(crate) use self::names::is_name;
@@ -219,9 +223,13 @@ fn belonging(case: &Case<'_>, alignment: &Alignment<'_>, out: &mut Findings) {
     }
 }
 
-/// Checks a claim that appears word for word in the evidence only against the other items.
+/// Checks a claim that appears word for word in the evidence only against the other items, and the
+/// addresses that its words do not show.
 pub(crate) fn conflicts(case: &Case<'_>) -> Findings {
     let mut out = Findings::default();
+    for (effect, code, why) in atoms::check_addresses(case) {
+        out.worded(effect, [(code, why)]);
+    }
     out.objections.extend(referent::conflict(case));
     out
 }

@@ -4,7 +4,8 @@ use super::align::Alignment;
 use super::arithmetic::{self, PERCENT};
 use super::atoms::{all, readings};
 use super::derive::ClaimNumber;
-use super::{Case, Effect, bounds, counts, derive, names, ordinals, totals};
+use super::literals::{Standing, standing};
+use super::{Case, Effect, bounds, counts, derive, names, notations, ordinals, totals};
 use crate::atoms::{self as a, Atom, Literal, Number, What};
 use crate::reading::Reading;
 use crate::text::{Token, has_stem};
@@ -205,7 +206,10 @@ fn find<'a>(case: &Case<'a>, n: &Number, shown: &str) -> NumberMatch<'a> {
     }
     // "8-bit" where the text has "8-byte" and a bare "8" in a table.
     if matched.is_empty() || same_kind && !is_exact {
-        NumberMatch::Missing { other_unit }
+        match notations::stands(case, n, shown) {
+            true => NumberMatch::Otherwise,
+            false => NumberMatch::Missing { other_unit },
+        }
     } else {
         NumberMatch::As(matched)
     }
@@ -374,7 +378,7 @@ fn is_in_code(case: &Case<'_>, shown: &str) -> bool {
     case.code
         .iter()
         .take(MOST_SPANS)
-        .any(|span| has_before_letter(span, shown) && super::atoms::stands(case, span))
+        .any(|span| has_before_letter(span, shown) && standing(case, span) == Standing::Whole)
 }
 
 /// Whether a span has the digits somewhere with a letter directly behind them.

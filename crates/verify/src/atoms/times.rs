@@ -1,0 +1,141 @@
+//! Parses times of day in many notations.
+
+use super::dates::day;
+use super::numbers::Reader;
+
+/// A time of day.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Time {
+    /// Since midnight.
+    pub minutes: u32,
+    /// Whether it may be before or after noon: "2:30".
+    pub either_half: bool,
+}
+
+impl Time {
+    fn new(hour: u32, minute: u32, either_half: bool) -> Self {
+        Self {
+            minutes: hour * 60 + minute,
+            either_half,
+        }
+    }
+
+    /// Whether both can be the same time.
+    pub(crate) fn agrees(self, other: Self) -> bool {
+        const HALF: u32 = 12 * 60;
+        let free = self.either_half || other.either_half;
+        self.minutes == other.minutes || free && self.minutes % HALF == other.minutes % HALF
+    }
+}
+
+/// Reads "14:30", "14h30", "2.30 Uhr", "2:30 pm" or "2 pm".
+pub(super) fn time(r: &Reader<'_>, i: usize) -> Option<(Time, usize)> {
+    let Clock {
+        hour,
+        minute,
+        is_marked,
+        next,
+    } = clock(r, i)?;
+    let (either_half, minutes) = (may_be_either(hour, r.word(i)), minute.unwrap_or(0));
+    match half_of_day(r, next) {
+        Some((is_after_noon, next)) => {
+            let hour = hour % 12 + if is_after_noon { 12 } else { 0 };
+            Some((Time::new(hour, minutes, false), next))
+        }
+        None if is_marked || minute.is_some() => {
+            let (is_named, next) = match matches!(&*r.lower(next), "uhr") && r.before(next) == " " {
+                true => (true, next + 1),
+                false => (is_marked, next),
+            };
+            is_named.then(|| (Time::new(hour, minutes, either_half), next))
+        }
+        None => None,
+    }
+}
+
+/// A time before what names the half of the day.
+struct Clock {
+    hour: u32,
+    minute: Option<u32>,
+    /// Whether something other than a dot marks it as a time.
+    is_marked: bool,
+    next: usize,
+}
+
+/// The hour and minute that begin at token `i`.
+fn clock(r: &Reader<'_>, i: usize) -> Option<Clock> {
+    if let Some((hour, minute)) = r.word(i).split_once('.') {
+        let Time { minutes, .. } = hour_and_minute(hour, minute)?;
+        return Some(Clock {
+            hour: minutes / 60,
+            minute: Some(minutes % 60),
+            is_marked: false,
+            next: i + 1,
+        });
+    }
+    let hour = hour(r.word(i))?;
+    let (minute, is_marked, next) = minute_behind(r, i).unwrap_or((None, false, i + 1));
+    Some(Clock {
+        hour,
+        minute,
+        is_marked,
+        next,
+    })
+}
+
+/// The minute behind the hour at token `i`, whether a word names the hour, and the index behind.
+fn minute_behind(r: &Reader<'_>, i: usize) -> Option<(Option<u32>, bool, usize)> {
+    if let Some(minute) = minutes(r.word(i + 1)).filter(|_| matches!(r.gap(i), ":" | "：")) {
+        let seconds = r.before(i + 2) == ":" && minutes(r.word(i + 2)).is_some();
+        return Some((Some(minute), true, i + 2 + usize::from(seconds)));
+    }
+    if let Some(minute) = r.word(i + 1).strip_prefix(['h', 'H']).and_then(minutes) {
+        return Some((Some(minute), true, i + 2)).filter(|_| r.gap(i).is_empty());
+    }
+    let name = r.lower(i + 1);
+    let is_close = matches!(r.gap(i), "" | " ");
+    let is_hour = matches!(&*name, "h" | "uhr" | "点" | "點" | "时" | "時" | "시");
+    let minute = minutes(r.word(i + 2)).filter(|_| matches!(r.before(i + 2), "" | " "));
+    let is_duration = name == "h" && super::unit(r.word(i + 3)).is_some();
+    match minute {
+        Some(minute) if is_close && is_hour && !is_duration => {
+            let named = matches!(r.word(i + 3), "分" | "분") && r.before(i + 3).is_empty();
+            Some((Some(minute), true, i + 3 + usize::from(named)))
+        }
+        _ if is_close && name == "uhr" => Some((None, true, i + 2)),
+        _ => None,
+    }
+}
+
+/// Whether token `next` says that a time is after noon, and the index behind it.
+fn half_of_day(r: &Reader<'_>, next: usize) -> Option<(bool, usize)> {
+    match (&*r.lower(next), &*r.lower(next + 1)) {
+        ("am" | "pm", _) if matches!(r.before(next), "" | " ") => {
+            Some((r.lower(next) == "pm", next + 1))
+        }
+        ("a" | "p", "m") if r.gap(next) == "." => Some((r.lower(next) == "p", next + 2)),
+        _ => None,
+    }
+}
+
+/// Whether an hour may be before or after noon.
+fn may_be_either(hour: u32, written: &str) -> bool {
+    (1..=12).contains(&hour) && !written.starts_with('0')
+}
+
+fn hour(word: &str) -> Option<u32> {
+    let midnight = (word == "0" || word == "00").then_some(0);
+    day(word).or(midnight).filter(|h| *h < 25)
+}
+
+/// The time that an hour and two digits of minutes mean.
+pub(super) fn hour_and_minute(hour_word: &str, minute: &str) -> Option<Time> {
+    let (hour, minute) = (hour(hour_word)?, minutes(minute)?);
+    Some(Time::new(hour, minute, may_be_either(hour, hour_word)))
+}
+
+/// Two digits below 60: minutes, or seconds.
+fn minutes(word: &str) -> Option<u32> {
+    let number = word.parse::<u32>().ok()?;
+    (word.len() == 2 && number < 60).then_some(number)
+}
