@@ -255,6 +255,10 @@ fn possible_in(
 fn quotient(case: &Case<'_>, result: ClaimNumber<'_>) -> Option<[String; 2]> {
     const EACH: &[&str] = list!("derive.each");
     let (claim, n) = (case.claim, result.number);
+    // This runs for every number; the limit bounds the work on hostile text.
+    if claim.atoms.len() > MOST_NUMBERS {
+        return None;
+    }
     let mut tokens = claim.text.tokens.iter();
     let is_percentage = arithmetic::is_measured_in(n, PERCENT);
     if !is_percentage && !tokens.any(|t| EACH.contains(&&*claim.lower_word(t))) {
@@ -279,7 +283,7 @@ fn is_quotient(p: &Number, q: &Number, n: &Number) -> bool {
     a::same(p.value / q.value, n.value) || a::same(q.value / p.value, n.value)
 }
 
-/// Maximum number of numbers, dates and names in a claim that is read as a conclusion.
+/// Maximum number of numbers, dates and names in a claim that is read as a conclusion or computes.
 const MOST_NUMBERS: usize = 64;
 
 /// Whether words of the claim show that it draws a conclusion or makes up an example.
