@@ -53,9 +53,9 @@ fn what_the_cited_lines_do_not_say_is_rejected_with_reasons() {
     assert_eq!(run.code, 1);
     assert_snapshot!(world.stable(&run.stdout), @r"
     REJECTED  The harbour budget is 6 million euros in 2026.
-              NUMBER: The cited text says “5” where the claim says “6”.
+              NUMBER: The claim says “6”, but the cited text says “5”.
     REJECTED  It was approved by the council.
-              NEGATION: The cited text negates “approved”; the claim does not.
+              NEGATION: The cited text negates “approved”, but the claim does not.
     rejected: NUMBER, NEGATION
     (missing=0, path_mismatches=0, sha_mismatches=0, not_in_snapshot=0)
     ");
