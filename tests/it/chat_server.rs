@@ -48,6 +48,17 @@ impl ChatServer {
         })
     }
 
+    /// An Ollama server that hands the text for its model `m:8b-cloud` to another machine.
+    pub(crate) fn ollama_cloud(script: Vec<Say>) -> Self {
+        Self::start(script, |path| match path {
+            "/api/tags" => {
+                Some(r#"{"models":[{"name":"m:8b-cloud","digest":"0123abcd"}]}"#.to_owned())
+            }
+            "/api/show" => Some(r#"{"model_info":{"llama.context_length":8192}}"#.to_owned()),
+            _ => None,
+        })
+    }
+
     /// An Ollama server with a model that supports tool calls.
     pub(crate) fn ollama_with_tools(script: Vec<Say>) -> Self {
         Self::start(script, |path| match path {

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 
-use crate::chat_server::{ChatServer, say};
+use crate::chat_server::{ChatServer, Say, say};
 use crate::harness::World;
 use crate::mcp::Session;
 use local_agent_testing::server::{Step, ok_json, serve};
@@ -173,6 +173,42 @@ fn a_chat_model_on_another_machine_gets_no_private_note_and_the_person_is_told()
     let run = body["run_id"].as_str().unwrap();
     let record = world.ok(&["runs", "show", run, "--json"]).stdout;
     assert!(record.contains("\"private_kept_back\":true"), "{record}");
+}
+
+/// The server is on this machine, but passes the text on to its maker's.
+#[test]
+fn a_model_in_the_cloud_of_a_local_server_gets_no_private_note() {
+    let world = world();
+    let lines = [
+        json!({"model": "m:8b-cloud", "message": {"content": "INSUFFICIENT_EVIDENCE"}, "done": false}),
+        json!({"model": "m:8b-cloud", "done": true, "done_reason": "stop", "prompt_eval_count": 1000}),
+    ];
+    let reply = format!(
+        "HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n{}\n{}\n",
+        lines[0], lines[1]
+    );
+    let server = ChatServer::ollama_cloud(vec![Say::Bytes(reply.into_bytes())]);
+    let config = world.root().join("llm.yaml");
+    let text = "ask: {provider: ollama}\nllm: {model: 'm:8b-cloud', timeout_s: 20}\n";
+    std::fs::write(&config, text).unwrap();
+    let args = ["ask", "What is the falcon code of the zoo?", "--json"];
+    let more = [
+        "--ollama-base-url",
+        &server.url(),
+        "--config",
+        config.to_str().unwrap(),
+    ];
+    let body = world.run(&[&args[..], &more].concat()).json();
+    let prompts: String = server.prompts().iter().map(Value::to_string).collect();
+    assert!(prompts.contains("zebra"), "{prompts} {body}");
+    assert!(!prompts.contains("4711"), "{prompts}");
+    let told = body["stale"].to_string();
+    assert!(told.contains("private notes were not used"), "{body}");
+    let run = body["run_id"].as_str().unwrap();
+    let record = world.ok(&["runs", "show", run, "--json"]).stdout;
+    let record: Value = serde_json::from_str(&record).unwrap();
+    let sent = record["record"]["sent"].to_string();
+    assert!(sent.contains("\"local\":false"), "{record}");
 }
 
 #[test]

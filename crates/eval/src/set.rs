@@ -115,7 +115,7 @@ pub fn judgments(text: &str, questions: &[Question]) -> Result<Judgments> {
 }
 
 /// Parses `spans.jsonl`: one object per line with `id` and `refs`. Every question must be among
-/// `questions`.
+/// `questions`. Questions without a mark are left out.
 ///
 /// `EVAL_ERROR`: an invalid line, an unknown question, a mark without a position, or no mark at
 /// all.
@@ -124,7 +124,7 @@ pub fn evidence(text: &str, questions: &[Question]) -> Result<Vec<Evidence>> {
         .iter()
         .map(|question| question.id.as_str())
         .collect();
-    let all: Vec<Evidence> = lines(text, "spans.jsonl")?;
+    let mut all: Vec<Evidence> = lines(text, "spans.jsonl")?;
     let mut seen = HashSet::new();
     for one in &all {
         if !known.contains(one.id.as_str()) {
@@ -146,7 +146,8 @@ pub fn evidence(text: &str, questions: &[Question]) -> Result<Vec<Evidence>> {
             )));
         }
     }
-    if all.iter().all(|one| one.refs.is_empty()) {
+    all.retain(|one| !one.refs.is_empty());
+    if all.is_empty() {
         return Err(invalid(
             "spans.jsonl marks nothing, so there is nothing to measure",
         ));
@@ -181,6 +182,17 @@ mod tests {
         let failure = result.unwrap_err();
         assert_eq!(failure.code.as_str(), "EVAL_ERROR");
         failure.message
+    }
+
+    /// It used to count as a question of which nothing was found.
+    #[test]
+    fn a_question_without_a_mark_is_left_out() {
+        let asked = "{\"id\":\"1\",\"text\":\"a\"}\n{\"id\":\"2\",\"text\":\"b\"}\n";
+        let marked = "{\"id\":\"1\",\"refs\":[]}\n\
+            {\"id\":\"2\",\"refs\":[{\"path\":\"a.md\",\"start\":0,\"end\":1}]}\n";
+        let found = evidence(marked, &questions(asked).unwrap()).unwrap();
+        let ids: Vec<&str> = found.iter().map(|one| one.id.as_str()).collect();
+        assert_eq!(ids, ["2"]);
     }
 
     #[test]

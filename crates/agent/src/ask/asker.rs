@@ -31,7 +31,7 @@ impl Asker<'_, '_> {
     ) -> Result<(Call, Result<Reply>)> {
         let model = self.chat.model();
         (self.observe)(&Event::Asking { model, purpose })?;
-        self.trail.sends_to(&model.endpoint);
+        self.trail.sends_to(model);
         let start = Instant::now();
         let mut stopped = None;
         let outcome = self

@@ -169,6 +169,8 @@ pub struct Trail {
     pub timings: Vec<Timing>,
     /// `host:port` of the servers that received text; empty if no text left this program.
     pub sent_to: Vec<String>,
+    /// Those of them from which text went to another machine.
+    pub sent_away: Vec<String>,
     /// Number of claims about which the model of `verify.judge` was not asked, because there were
     /// too many or its server failed.
     pub claims_without_opinion: usize,
@@ -188,6 +190,7 @@ impl Trail {
             rounds: Vec::new(),
             timings: Vec::new(),
             sent_to: Vec::new(),
+            sent_away: Vec::new(),
             claims_without_opinion: 0,
         }
     }
@@ -222,10 +225,18 @@ impl Trail {
         }
     }
 
-    pub(super) fn sends_to(&mut self, endpoint: &str) {
-        if !self.sent_to.iter().any(|e| e == endpoint) {
-            self.sent_to.push(endpoint.to_owned());
+    /// Records that text is sent to a model.
+    pub(super) fn sends_to(&mut self, model: &Model) {
+        add_once(&mut self.sent_to, &model.endpoint);
+        if !model.is_on_this_machine() {
+            add_once(&mut self.sent_away, &model.endpoint);
         }
+    }
+}
+
+fn add_once(list: &mut Vec<String>, text: &str) {
+    if !list.iter().any(|other| other == text) {
+        list.push(text.to_owned());
     }
 }
 

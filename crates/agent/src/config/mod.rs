@@ -53,7 +53,7 @@ pub use load::{
 };
 pub use places::within;
 pub use show::{Template, reference_markdown, template};
-pub use trust::{is_trusted, trust};
+pub use trust::{is_run_elsewhere, is_trusted, trust};
 pub use unknown_source::unknown_source;
 
 /// The validated configuration for all commands; all paths are absolute.

@@ -338,9 +338,9 @@ pub(super) fn is_far(url: &str) -> bool {
     ServerUrl::parse(url).is_ok_and(|url| !url.is_loopback())
 }
 
-/// Whether an Ollama on this machine hands the text for this model to its maker's machines, as its
-/// models with the tag `cloud` or `…-cloud` do.
-fn is_run_elsewhere(model: &str) -> bool {
+/// Whether an Ollama on this machine sends the text for this model to its maker's machines, as it
+/// does for models with the tag `cloud` or `…-cloud`.
+pub fn is_run_elsewhere(model: &str) -> bool {
     let tag = model.rsplit_once(':').map_or(model, |(_, tag)| tag);
     let tag = tag.to_ascii_lowercase();
     tag == "cloud" || tag.ends_with("-cloud")

@@ -37,6 +37,8 @@ pub use ollama::OllamaChat;
 pub use openai::OpenAiChat;
 pub use route::{BudgetKeys, Route, Speed, route};
 
+use crate::config::is_run_elsewhere;
+use local_agent_net::ServerUrl;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::Sha256;
 
@@ -207,6 +209,16 @@ pub struct Model {
     pub window: Option<u32>,
     /// Warnings for the user about this server: plain sentences.
     pub warnings: Vec<String>,
+}
+
+impl Model {
+    /// Whether the text for this model stays on this machine: its server is here and runs the model
+    /// itself.
+    pub fn is_on_this_machine(&self) -> bool {
+        let url = format!("http://{}", self.endpoint);
+        let is_here = ServerUrl::parse(&url).is_ok_and(|url| url.is_loopback());
+        is_here && !is_run_elsewhere(&self.name)
+    }
 }
 
 /// Receives the number of bytes of the reply so far: with every piece, and several times a second

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::ask::{Answerer, Chosen};
 use crate::config::Config;
+use crate::llm::Chat;
 use crate::runs::Record;
 use crate::tools::ToolFactory;
 use local_agent_files::sandbox::{Address, PrivateNotes, Sandbox};
@@ -18,7 +19,7 @@ pub fn kept_from_agents(config: &Config) -> Option<Arc<PrivateNotes>> {
     (!config.mcp.private_notes).then(|| Arc::new(PrivateNotes::new(&config.security)))
 }
 
-/// The host that receives an answer's text, if it is not this machine.
+/// The server that receives an answer's text, or passes it on, if it does not stay on this machine.
 fn elsewhere(chosen: &Chosen) -> Option<String> {
     let Answerer::Chat(answerer) = &chosen.answerer else {
         return None;
@@ -27,8 +28,9 @@ fn elsewhere(chosen: &Chosen) -> Option<String> {
     std::iter::once(&answerer.chat)
         .chain(&answerer.first)
         .chain(judge)
-        .map(|chat| chat.model().endpoint.clone())
-        .find(|endpoint| is_elsewhere(&format!("http://{endpoint}")))
+        .map(Chat::model)
+        .find(|model| !model.is_on_this_machine())
+        .map(|model| model.endpoint.clone())
 }
 
 /// The tools for a chat model: those of `factory`, without private notes if the model is on another

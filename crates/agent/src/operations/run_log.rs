@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use super::privacy::KEPT_BACK;
 use super::setting::fields_of;
 use crate::ask::{Asked, Chatted, Round, ToolStep, Trail};
-use crate::config::{Config, Loaded};
+use crate::config::{Config, Loaded, is_run_elsewhere};
 use crate::llm::bytes_of;
 use crate::memory::Recalled;
 use crate::runs::{
@@ -244,7 +244,8 @@ fn config_sha256(loaded: &Loaded) -> Sha256 {
 /// The data that left this program on the way to the answer.
 fn sent(config: &Config, trail: &Trail, embeds: bool) -> Vec<Sent> {
     let server = config.llm.server().ok();
-    let local = server.as_ref().is_some_and(ServerUrl::is_loopback);
+    let is_embedded_here = server.as_ref().is_some_and(ServerUrl::is_loopback)
+        && !is_run_elsewhere(&config.embed.model);
     let purposes: Vec<&str> = trail
         .rounds
         .iter()
@@ -253,14 +254,14 @@ fn sent(config: &Config, trail: &Trail, embeds: bool) -> Vec<Sent> {
     let chat = trail.sent_to.iter().map(|to| Sent {
         what: format!("to a chat model: {}", purposes.join(", ")),
         to: to.clone(),
-        local,
+        local: !trail.sent_away.contains(to),
     });
     let embedded = embeds.then(|| Sent {
         what: "the question, to be embedded".to_owned(),
         to: server
             .as_ref()
             .map_or_else(|| config.llm.base_url.clone(), ServerUrl::to_string),
-        local,
+        local: is_embedded_here,
     });
     embedded.into_iter().chain(chat).collect()
 }

@@ -206,27 +206,39 @@ impl ServerEmbedder {
     }
 
     fn ollama(&self, texts: &[String]) -> Result<Vec<Value>> {
-        let ServerSpec { base, model, .. } = &self.spec;
-        if !self.older.load(Ordering::Relaxed) {
-            let url = format!("{base}/api/embed");
-            let request = json!({"model": model, "input": texts, "truncate": false});
-            let reply = self.client.post(&url, &request, None)?;
-            if reply.status != 404 {
-                let vectors = reply.json(&url)?["embeddings"].as_array().cloned();
-                return vectors.ok_or_else(|| server_error(&url, "sent no vectors"));
-            }
-            self.older.store(true, Ordering::Relaxed);
+        if self.older.load(Ordering::Relaxed) {
+            return self.older_ollama(texts);
         }
-        let url = format!("{base}/api/embeddings");
-        let one = |text: &String| {
-            // Indexing a JSON value to read it never panics, whatever its type; indexing it to
-            // write would.
-            let reply = self
-                .client
-                .post_json(&url, &json!({"model": model, "prompt": text}))?;
-            Ok(reply["embedding"].clone())
-        };
-        texts.iter().map(one).collect()
+        let ServerSpec { base, model, .. } = &self.spec;
+        let url = format!("{base}/api/embed");
+        let request = json!({"model": model, "input": texts, "truncate": false});
+        let reply = self.client.post(&url, &request, None)?;
+        if reply.status != 404 {
+            let vectors = reply.json(&url)?["embeddings"].as_array().cloned();
+            return vectors.ok_or_else(|| server_error(&url, "sent no vectors"));
+        }
+        // A newer server answers 404, too, when it lacks the model; it has both interfaces. Only a
+        // server whose older interface works is taken to be an older one.
+        let vectors = self.older_ollama(texts)?;
+        self.older.store(true, Ordering::Relaxed);
+        Ok(vectors)
+    }
+
+    /// The vectors of an Ollama from before `/api/embed`, one request per text.
+    fn older_ollama(&self, texts: &[String]) -> Result<Vec<Value>> {
+        let url = format!("{}/api/embeddings", self.spec.base);
+        texts
+            .iter()
+            .map(|text| self.older_vector(&url, text))
+            .collect()
+    }
+
+    fn older_vector(&self, url: &str, text: &str) -> Result<Value> {
+        let request = json!({"model": self.spec.model, "prompt": text});
+        let reply = self.client.post_json(url, &request)?;
+        // Indexing a JSON value to read it never panics, whatever its type; indexing it to write
+        // would.
+        Ok(reply["embedding"].clone())
     }
 
     fn openai(&self, texts: &[String]) -> Result<Vec<Value>> {
@@ -313,6 +325,8 @@ fn unit(url: &str, vector: &Value) -> Result<Vec<f32>> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::AtomicUsize;
+
     use super::*;
     use local_agent_testing::server::{Seen, Server, Step, ok_json, serve};
 
@@ -435,6 +449,24 @@ mod tests {
         );
         // Tags, the refused batch, the probe, two single requests.
         assert_eq!((server.hits(), embedder.dim()), (5, 2));
+    }
+
+    /// The first 404 used to make it an older server for the rest of the process.
+    #[test]
+    fn a_server_that_lacks_the_model_for_a_moment_is_no_older_one() {
+        let asked = AtomicUsize::new(0);
+        let server = serve(move |seen| match seen.path.as_str() {
+            "/api/tags" => vec![Step::Bytes(ok_json(
+                r#"{"models":[{"name":"m","digest":"d"}]}"#,
+            ))],
+            "/api/embed" if asked.fetch_add(1, Ordering::Relaxed) == 1 => missing(),
+            "/api/embed" => vec![Step::Bytes(ok_json(r#"{"embeddings":[[1,0]]}"#))],
+            _ => missing(),
+        });
+        let embedder = ServerEmbedder::connect(spec(Wire::Ollama, &server, "m")).unwrap();
+        let refused = embedder.request(&["a".to_owned()]).unwrap_err();
+        assert_eq!(refused.code, ErrorCode::ServerError);
+        assert_eq!(embedder.embed_query("a").unwrap(), [1.0, 0.0]);
     }
 
     #[test]

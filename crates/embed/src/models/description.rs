@@ -146,16 +146,23 @@ impl Modules {
     /// Reads `modules.json`.
     ///
     /// Errors: `MODEL_INVALID` for a module that this program would silently compute in another
-    /// way, and for a dense layer that is not after the pooling.
+    /// way, and for a dense layer that is not after the pooling or is after the normalisation.
     pub(super) fn parse(id: &str, bytes: &[u8]) -> Result<Self> {
         let modules: Vec<RawModule> = json(id, "modules.json", bytes)?;
         let mut found = Self::default();
-        let mut is_pooled = false;
+        let (mut is_pooled, mut is_normalized) = (false, false);
         for module in modules {
             match short_name(&module.kind) {
-                "Transformer" | "Normalize" => {}
+                "Transformer" => {}
+                // Vectors are normalised once, at the end.
+                "Normalize" => is_normalized = true,
                 "Pooling" => is_pooled = true,
                 "StaticEmbedding" => (found.is_table, is_pooled) = (true, true),
+                "Dense" if is_normalized => {
+                    let reason = "it has a module `Dense` behind `Normalize`, but vectors are \
+                                  normalised only at the end";
+                    return Err(invalid(id, reason));
+                }
                 "Dense" if is_pooled => found.dense.push(folder_name(id, &module.path)?),
                 kind => {
                     let reason = format!(

@@ -77,8 +77,11 @@ fn what_would_be_computed_wrongly_is_refused() {
     let before_pooling = r#"[{"type":"sentence_transformers.models.Dense","path":"1_Dense"}]"#;
     let unknown = r#"[{"type":"sentence_transformers.models.CNN"}]"#;
     let outside = r#"[{"type":"a.Pooling"},{"type":"a.Dense","path":"../x"}]"#;
+    let after_normalize =
+        r#"[{"type":"a.Pooling"},{"type":"a.Normalize"},{"type":"a.Dense","path":"2_Dense"}]"#;
     for (modules, word) in [
         (before_pooling, "`Dense`"),
+        (after_normalize, "behind `Normalize`"),
         (unknown, "`CNN`"),
         (outside, "../x"),
     ] {
