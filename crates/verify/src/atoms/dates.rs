@@ -238,6 +238,9 @@ fn written_date(r: &Reader<'_>, i: usize) -> Option<(Date, usize)> {
     if let Some(m) = month(r.word(i)) {
         return Some(after_month(r, i, m));
     }
+    if let Some(found) = weekday_of_month(r, i) {
+        return Some(found);
+    }
     if let Some(found) = in_ideographs(r, i) {
         return Some(found);
     }
@@ -259,6 +262,30 @@ fn written_date(r: &Reader<'_>, i: usize) -> Option<(Date, usize)> {
         return Some(found);
     }
     numeric(r, i)
+}
+
+/// Reads "first Monday of May 2026": the day that a calendar has there.
+fn weekday_of_month(r: &Reader<'_>, i: usize) -> Option<(Date, usize)> {
+    const OF: &[&str] = list!("dates.of");
+    const DAYS: u32 = 7;
+    let which = day_word(&r.lower(i)).filter(|which| *which <= 5)?;
+    let weekday = weekday(r.word(i + 1))?;
+    let month = month(r.word(i + 3)).filter(|_| OF.contains(&&*r.lower(i + 2)))?;
+    let year = year(r.word(i + 4))?;
+    let first = Date {
+        year: Some(year),
+        month: Some(month),
+        day: Some(1),
+        ..Date::default()
+    };
+    let ahead = (weekday + DAYS - first.computed_weekday()?) % DAYS;
+    let day = 1 + ahead + DAYS * (which - 1);
+    let found = Date {
+        day: Some(day),
+        weekday: Some(weekday),
+        ..first
+    };
+    Some((found, i + 5))
 }
 
 /// Reads "March 3rd, 2026", "March 2026" or "March".

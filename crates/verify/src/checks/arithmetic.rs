@@ -147,7 +147,7 @@ mod tests {
             bound: None,
             ordinal: false,
             words: false,
-            range: false,
+            range: None,
         }
     }
 

@@ -3,7 +3,10 @@
 
 use super::align::{Alignment, Edit};
 use super::literals::Standing;
-use super::{Case, Effect, Source, addresses, derive, literals, notations, numbers, years};
+use super::{
+    Case, Effect, Source, addresses, derive, frequencies, literals, month_parts, notations, numbers,
+    ordinals, years,
+};
 use crate::Code;
 use crate::atoms::{self as a, Atom, Date, Literal, Time, What};
 use crate::reading::Reading;
@@ -22,7 +25,10 @@ pub(super) fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Vec<(Effect, 
         let wrong = match &atom.what {
             What::Number(n) => numbers::check(case, alignment, atom, n, verbatim),
             What::Date(d) if notations::counts_like(case, atom, d) => None,
-            What::Date(d) => date(case, d).then(|| missing_date(case, d, shown)),
+            What::Date(d) => match date(case, d) {
+                true => Some(missing_date(case, d, shown)),
+                false => month_parts::check(case, atom, d),
+            },
             What::Time(t) => (!has_time(case, *t)).then(|| absent(Code::Date, shown)),
             What::Literal(Literal::Version { key, compare }) => {
                 let wrong = version(case, key, compare, shown);
@@ -35,6 +41,8 @@ pub(super) fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Vec<(Effect, 
         };
         out.extend(wrong);
     }
+    out.extend(ordinals::check_last(case));
+    out.extend(frequencies::check(case, alignment));
     for constant in constants(&case.claim.normal) {
         if !in_code(case, constant) && !has_constant(case, constant) {
             out.push(absent(Code::Number, constant));
@@ -61,7 +69,9 @@ fn has_time(case: &Case<'_>, t: Time) -> bool {
     let hour = t.minutes.is_multiple_of(60).then_some(t.minutes / 60);
     notations::times(case).any(|other| other.agrees(t))
         || all(case).any(|e| match &e.what {
-            What::Number(n) => hour.is_some_and(|hour| a::same(n.value, f64::from(hour))),
+            What::Number(n) => {
+                n.unit.is_none() && hour.is_some_and(|hour| a::same(n.value, f64::from(hour)))
+            }
             _ => false,
         })
 }

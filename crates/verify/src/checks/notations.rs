@@ -104,7 +104,7 @@ fn amounts(n: &Number) -> [Option<(f64, Option<MeasureUnit>)>; 2] {
 
 /// The values of the groups of digits.
 fn parts(shown: &str) -> impl Iterator<Item = f64> {
-    shown.split(' ').filter_map(a::digits_value)
+    shown.split(' ').filter_map(a::simple_value)
 }
 
 fn has_value(case: &Case<'_>, value: f64) -> bool {

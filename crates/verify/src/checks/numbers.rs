@@ -5,7 +5,9 @@ use super::arithmetic::{self, PERCENT};
 use super::atoms::{all, readings};
 use super::derive::ClaimNumber;
 use super::literals::{Standing, standing};
-use super::{Case, Effect, bounds, counts, derive, names, notations, ordinals, totals};
+use super::{
+    Case, Effect, bounds, counts, derive, frequencies, names, notations, ordinals, totals,
+};
 use crate::atoms::{self as a, Atom, Literal, Number, What};
 use crate::reading::Reading;
 use crate::text::{Token, has_stem};
@@ -22,11 +24,11 @@ pub(super) fn check(
 ) -> Option<(Effect, Code, String)> {
     let shown = case.claim.shown_atom(atom);
     let number = ClaimNumber { atom, number: n };
+    if n.ordinal && n.words && !has_ordinal(case, n) {
+        return ordinals::check(case, alignment, number);
+    }
     match find(case, n, shown) {
         NumberMatch::Otherwise => None,
-        NumberMatch::Missing { .. } if n.ordinal && n.words => {
-            ordinals::check(case, alignment, number)
-        }
         NumberMatch::Missing { other_unit } => {
             let excused = !verbatim && (bounds::is_within_bound(case, n) || approximate(case, n))
                 || is_assigned(case, shown)
@@ -34,6 +36,7 @@ pub(super) fn check(
                 || is_compared(case, atom, n)
                 || is_put_in(case, atom, n)
                 || is_named_share(case, n)
+                || frequencies::agrees(case, atom)
                 || derivation_of(case, number).is_some();
             if excused {
                 return None;
@@ -68,6 +71,11 @@ pub(super) fn check(
             })
         }
     }
+}
+
+/// Whether the cited text has the ordinal: "third", and not "3 kg".
+fn has_ordinal(case: &Case<'_>, n: &Number) -> bool {
+    numbers(all(case)).any(|m| m.ordinal && a::same(m.value, n.value))
 }
 
 /// The doubt about a count of things that the cited text does not count.
@@ -197,7 +205,9 @@ fn find<'a>(case: &Case<'a>, n: &Number, shown: &str) -> NumberMatch<'a> {
                         || n.ordinal && d.day.is_some_and(|d| a::same(f64::from(d), n.value))
                 }
                 What::Literal(Literal::Version { key: v, .. }) => v == key,
-                What::Literal(_) | What::Time(_) => false,
+                // "2 in the morning" counts something, or is a time.
+                What::Time(t) => n.unit.is_none() && a::same(t.hours(), n.value),
+                What::Literal(_) => false,
             };
             if there {
                 return NumberMatch::Otherwise;
@@ -232,7 +242,7 @@ fn counts_a_unit(n: &Number, m: &Number, atom: &Atom, reading: &Reading) -> bool
 /// Whether the words after a number without a unit show that it counts something else: "72 degrees
 /// and 4 bar" does not support "72 bar".
 fn counts_something_else(n: &Number, m: &Number, atom: &Atom, reading: &Reading) -> bool {
-    let same = m.unit.is_none() && !m.range && a::same(n.value, m.value);
+    let same = m.unit.is_none() && m.range.is_none() && a::same(n.value, m.value);
     let Some(unit) = n.unit.filter(|_| same) else {
         return false;
     };
@@ -257,7 +267,7 @@ const UNIT_WITHIN: usize = 3;
 /// 12 and Ben 8 kg", every name has a number, so the 12 does not belong to a name.
 fn is_part_of_a_name(n: &Number, m: &Number, atom: &Atom, reading: &Reading) -> bool {
     let Some(unit) = n.unit else { return false };
-    if m.unit.is_some() || m.range || !follows_a_name(reading, atom) {
+    if m.unit.is_some() || m.range.is_some() || !follows_a_name(reading, atom) {
         return false;
     }
     let sentence = reading.sentence_of(atom.tokens.start);
@@ -292,10 +302,18 @@ pub(super) fn equal(n: &Number, m: &Number, reading: &Reading) -> bool {
                 || a::same_kind(unit, PERCENT) && a::same(n.value * 100.0, m.value)
         }
         (Some(unit), None) => {
-            a::same(n.value, m.value) && (named(reading, unit) || m.range || !m.words)
-                || a::same_kind(unit, PERCENT) && a::same(n.value, m.value * 100.0) && m.words
+            a::same(n.value, m.value) && (named(reading, unit) || m.range.is_some() || !m.words)
+                || a::same_kind(unit, PERCENT) && is_rounded_share(n.value, m)
         }
     }
+}
+
+/// Whether a percentage is a share in words, or is rounded from it: "67 %" and "two thirds".
+fn is_rounded_share(percent: f64, m: &Number) -> bool {
+    const HALF_A_POINT: f64 = 0.5;
+    let exact = m.value * 100.0;
+    let rounds = percent.fract() == 0.0 && (exact - percent).abs() < HALF_A_POINT;
+    m.words && m.value < 1.0 && (rounds || a::same(percent, exact))
 }
 
 /// Whether the text names such a unit anywhere: in a table header, or after the second of two
@@ -318,13 +336,23 @@ pub(super) fn comparable(n: &Number, m: &Number) -> bool {
     match (n.unit, m.unit) {
         (Some(x), Some(y)) => a::same_kind(x, y),
         (None, _) => true,
-        (Some(_), None) => false,
+        (Some(unit), None) => a::same_kind(unit, PERCENT) && is_share(m),
     }
+}
+
+/// Whether a number is a share in words: "a quarter", "two thirds".
+fn is_share(m: &Number) -> bool {
+    m.unit.is_none() && m.words && m.value < 1.0
 }
 
 /// `m` in the unit of `n`, if that has one.
 pub(super) fn scaled(n: &Number, m: &Number) -> f64 {
-    arithmetic::in_unit_of(n, m).unwrap_or(m.value)
+    match arithmetic::in_unit_of(n, m) {
+        Some(value) => value,
+        None if is_share(m) => m.value * 100.0,
+        None if is_share(n) => m.value / 100.0,
+        None => m.value,
+    }
 }
 
 /// Whether the text has a number that rounds to `n`: "5.4 million" for 5,412,300.
