@@ -4,7 +4,7 @@
 use super::align::{Alignment, Edit};
 use super::literals::Standing;
 use super::{
-    Case, Effect, Source, addresses, derive, frequencies, literals, month_parts, notations, numbers,
+    Case, Effect, Source, addresses, derive, equations, frequencies, literals, month_parts, notations, numbers,
     ordinals, years,
 };
 use crate::Code;
@@ -41,6 +41,7 @@ pub(super) fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Vec<(Effect, 
         };
         out.extend(wrong);
     }
+    out.extend(equations::check(case));
     out.extend(ordinals::check_last(case));
     out.extend(frequencies::check(case, alignment));
     for constant in constants(&case.claim.normal) {

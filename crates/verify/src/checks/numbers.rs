@@ -6,7 +6,7 @@ use super::atoms::{all, readings};
 use super::derive::ClaimNumber;
 use super::literals::{Standing, standing};
 use super::{
-    Case, Effect, bounds, counts, derive, frequencies, names, notations, ordinals, totals,
+    Case, Effect, bounds, counts, derive, durations, equations, formulas, frequencies, names, notations, ordinals, totals,
 };
 use crate::atoms::{self as a, Atom, Literal, Number, What};
 use crate::reading::Reading;
@@ -97,7 +97,10 @@ fn missing(
     if let Some(bounded) = bounds::otherwise(case, n) {
         return (Effect::Rejects, Code::Quantifier, bounded);
     }
-    let possible = derive::possible(case, number).or_else(|| share_of_an_amount(case, n));
+    let possible = derive::possible(case, number)
+        .or_else(|| share_of_an_amount(case, n))
+        .or_else(|| formulas::possible(case, number))
+        .or_else(|| durations::possible(case, number));
     if let Some(from) = possible {
         let (x, y) = (&from[0], &from[1]);
         let why =
@@ -143,6 +146,9 @@ fn derivation_of(case: &Case<'_>, number: ClaimNumber<'_>) -> Option<Derivation>
     derive::computed(case, number)
         .or_else(|| derive::difference_in_a_row(case, number))
         .or_else(|| totals::total(case, number))
+        .or_else(|| formulas::derived(case, number))
+        .or_else(|| durations::derived(case, number))
+        .or_else(|| equations::derived(case, number))
 }
 
 /// The computation of the first number of the claim that follows from the cited text and is not in
@@ -177,6 +183,7 @@ fn find<'a>(case: &Case<'a>, n: &Number, shown: &str) -> NumberMatch<'a> {
     let mut other_unit = None;
     let mut is_exact = false;
     let mut same_kind = false;
+    let mut is_hour = false;
     let key = shown.split(' ').next().unwrap_or(shown);
     for reading in readings(case) {
         for e in &reading.atoms {
@@ -205,8 +212,10 @@ fn find<'a>(case: &Case<'a>, n: &Number, shown: &str) -> NumberMatch<'a> {
                         || n.ordinal && d.day.is_some_and(|d| a::same(f64::from(d), n.value))
                 }
                 What::Literal(Literal::Version { key: v, .. }) => v == key,
-                // "2 in the morning" counts something, or is a time.
-                What::Time(t) => n.unit.is_none() && a::same(t.hours(), n.value),
+                What::Time(t) => {
+                    is_hour |= n.unit.is_none() && counts_hours(*t, reading.shown_atom(e), n);
+                    false
+                }
                 What::Literal(_) => false,
             };
             if there {
@@ -216,13 +225,18 @@ fn find<'a>(case: &Case<'a>, n: &Number, shown: &str) -> NumberMatch<'a> {
     }
     // "8-bit" where the text has "8-byte" and a bare "8" in a table.
     if matched.is_empty() || same_kind && !is_exact {
-        match notations::stands(case, n, shown) {
+        match is_hour || notations::stands(case, n, shown) {
             true => NumberMatch::Otherwise,
             false => NumberMatch::Missing { other_unit },
         }
     } else {
         NumberMatch::As(matched)
     }
+}
+
+/// Whether a time in whole hours may count something: "2 in the morning".
+fn counts_hours(time: a::Time, shown: &str, n: &Number) -> bool {
+    a::same(time.hours() % 12.0, n.value % 12.0) && !shown.contains([':', '.'])
 }
 
 /// Whether the unit comes before the number: "Week 1" supports "one week in".
