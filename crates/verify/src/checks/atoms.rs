@@ -4,7 +4,7 @@
 use super::align::{Alignment, Edit};
 use super::literals::Standing;
 use super::{
-    Case, Effect, Source, addresses, derive, equations, frequencies, literals, month_parts, notations, numbers,
+    Case, Effect, Source, addresses, compared, derive, equations, frequencies, limits, literals, month_parts, notations, numbers,
     ordinals, years,
 };
 use crate::Code;
@@ -42,6 +42,8 @@ pub(super) fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Vec<(Effect, 
         out.extend(wrong);
     }
     out.extend(equations::check(case));
+    out.extend(compared::check(case));
+    out.extend(limits::check(case));
     out.extend(ordinals::check_last(case));
     out.extend(frequencies::check(case, alignment));
     for constant in constants(&case.claim.normal) {
@@ -66,7 +68,7 @@ pub(super) fn check_addresses<'a>(
 }
 
 /// Whether the time is there, or its hour as a number.
-fn has_time(case: &Case<'_>, t: Time) -> bool {
+pub(super) fn has_time(case: &Case<'_>, t: Time) -> bool {
     let hour = t.minutes.is_multiple_of(60).then_some(t.minutes / 60);
     notations::times(case).any(|other| other.agrees(t))
         || all(case).any(|e| match &e.what {

@@ -56,6 +56,9 @@ fn own_terms(case: &Case<'_>, affinities: &mut Affinities<'_>) -> Vec<Term> {
         if out.len() >= MOST_TERMS {
             break;
         }
+        if claim.is_explained(term.tokens.start) {
+            continue;
+        }
         affinities.look_up(term.id);
         let single = term.tokens.len() == 1;
         if term.is_compound {

@@ -10,6 +10,7 @@ use super::things::thing;
 use crate::atoms::{self as a, Atom, Bound, Date, MeasureUnit, Number, Time, UnitKind, What};
 use crate::derivation::{Derivation, Operation};
 use crate::reading::Reading;
+use crate::text::Token;
 
 const SECONDS: MeasureUnit = &[(UnitKind::Time, 1.0)];
 const MONTHS: MeasureUnit = &[(UnitKind::Calendar, 1.0)];
@@ -36,8 +37,6 @@ struct Point<'t> {
     place: (usize, usize),
     is_named: bool,
     shown: &'t str,
-    reading: &'t Reading,
-    atom: &'t Atom,
 }
 
 /// Computes a duration from two dates or times that the claim names, or of one sentence.
@@ -82,9 +81,19 @@ fn is_time(unit: MeasureUnit) -> bool {
 
 /// Whether the claim gives an age.
 fn is_age(claim: &Reading) -> bool {
-    const AGE: &[&str] = list!("formulas.age");
     let mut tokens = claim.text.tokens.iter();
-    tokens.any(|t| AGE.contains(&&*claim.lower_word(t)))
+    tokens.any(|t| is_age_word(claim, t))
+}
+
+/// Whether a word only says that a claim gives a duration: "lasts".
+pub(super) fn is_cue(claim: &Reading, token: &Token) -> bool {
+    const LASTING: &[&str] = list!("durations.lasting");
+    LASTING.contains(&&*claim.lower_word(token)) || is_age_word(claim, token)
+}
+
+fn is_age_word(claim: &Reading, token: &Token) -> bool {
+    const AGE: &[&str] = list!("formulas.age");
+    AGE.contains(&&*claim.lower_word(token))
 }
 
 /// The dates and times of the cited text: those that the claim names, and others of their sentences
@@ -114,8 +123,6 @@ fn points_of<'t>(
         place: (item, reading.sentence_of(atom.tokens.start)),
         is_named: is_claimed(case.claim, moment) || names(reading, atom, words),
         shown: reading.shown_atom(atom),
-        reading,
-        atom,
     });
     points.collect()
 }

@@ -12,6 +12,7 @@ use super::things::{is_word_of_computing, is_word_of_difference};
 use crate::atoms::{self as a, Bound, Number};
 use crate::derivation::{Derivation, Operation};
 use crate::reading::Reading;
+use crate::text::Token;
 
 /// Maximum number of numbers, dates and names in a claim that computes.
 const MOST_ATOMS: usize = 64;
@@ -47,6 +48,14 @@ fn cues(claim: &Reading) -> Cues {
     }
     out.total |= TOTALS.iter().any(|phrase| claim.lower().contains(phrase));
     out
+}
+
+/// Whether a word only says that or how a claim computes: "together", "left".
+pub(super) fn is_cue(claim: &Reading, token: &Token) -> bool {
+    const LEFT: &[&str] = list!("formulas.left");
+    const AVERAGE: &[&str] = list!("formulas.average");
+    let word = &*claim.lower_word(token);
+    is_word_of_computing(claim, token) || LEFT.contains(&word) || AVERAGE.contains(&word)
 }
 
 /// A way to compute the result.

@@ -50,6 +50,12 @@ pub(super) fn agrees(case: &Case<'_>, atom: &Atom) -> bool {
     own.any(|f| has(case, f))
 }
 
+/// The tokens of the frequencies of the claim that the cited text has.
+pub(super) fn explained(case: &Case<'_>) -> Vec<Range<usize>> {
+    let own = frequencies(case.claim).into_iter();
+    own.filter(|f| has(case, f)).map(|f| f.tokens).collect()
+}
+
 fn has(case: &Case<'_>, own: &Frequency) -> bool {
     readings(case).any(|reading| frequencies(reading).iter().any(|f| f.equals(own)))
 }

@@ -9,6 +9,7 @@ mod atoms;
 mod binding;
 mod bounds;
 mod clauses;
+mod compared;
 mod code;
 mod contrast;
 mod counts;
@@ -18,12 +19,14 @@ mod direction;
 mod durations;
 mod equations;
 mod exchanged;
+mod explained;
 mod formulas;
 mod frequencies;
 mod governed;
 mod initials;
 mod labels;
 mod language;
+mod limits;
 mod literals;
 mod modality;
 mod month_parts;
@@ -154,6 +157,7 @@ pub(crate) fn check(case: &Case<'_>) -> Findings {
     let mut out = Findings::default();
     let readings: Vec<&Reading> = case.cited.iter().map(|s| s.reading).collect();
     let alignment = Alignment::of(case);
+    out.derivation = explained::explain(case);
     let window = best_window(case.claim, &readings, case.lexicon);
     if let Some(place) = window.and_then(|w| place(case.cited, w)) {
         out.place = Some(place);
@@ -162,7 +166,6 @@ pub(crate) fn check(case: &Case<'_>) -> Findings {
     for (effect, code, why) in atoms::check(case, &alignment) {
         out.worded(effect, [(code, why)]);
     }
-    out.derivation = numbers::derivation(case);
     out.objections.extend(code::check(case));
     out.objections
         .extend(names::check(case, &alignment, foreign));

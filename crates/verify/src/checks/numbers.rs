@@ -151,14 +151,8 @@ fn derivation_of(case: &Case<'_>, number: ClaimNumber<'_>) -> Option<Derivation>
         .or_else(|| equations::derived(case, number))
 }
 
-/// The computation of the first number of the claim that follows from the cited text and is not in
-/// it.
-pub(super) fn derivation(case: &Case<'_>) -> Option<Derivation> {
-    let mut atoms = case.claim.atoms.iter();
-    atoms.find_map(|atom| derivation_of_missing(case, atom))
-}
-
-fn derivation_of_missing(case: &Case<'_>, atom: &Atom) -> Option<Derivation> {
+/// The computation of a number of the claim that is not in the cited text and follows from it.
+pub(super) fn derivation(case: &Case<'_>, atom: &Atom) -> Option<Derivation> {
     let What::Number(n) = &atom.what else {
         return None;
     };
@@ -308,7 +302,9 @@ fn follows_a_name(reading: &Reading, atom: &Atom) -> bool {
 /// Whether two numbers are the same amount.
 pub(super) fn equal(n: &Number, m: &Number, reading: &Reading) -> bool {
     match (n.unit, m.unit) {
-        (Some(a_), Some(b)) => a::equal_amounts(n.value, a_, m.value, b),
+        (Some(a_), Some(b)) => {
+            a::equal_amounts(n.value, a_, m.value, b) || arithmetic::is_converted(n, m)
+        }
         (None, None) => a::same(n.value, m.value),
         // "half" and "50 %".
         (None, Some(unit)) => {
