@@ -49,9 +49,15 @@ impl Date {
 
     /// The number of days between two days; days without a year are taken to be in the same year.
     pub(crate) fn days_to(&self, other: &Self) -> Option<f64> {
+        self.days_after(other).map(f64::abs)
+    }
+
+    /// The number of days by which this day is after another; days without a year are taken to be
+    /// in the same year.
+    pub(crate) fn days_after(&self, other: &Self) -> Option<f64> {
         let year = self.year.or(other.year).unwrap_or(2001);
         let apart = self.day_number(year)? - other.day_number(year)?;
-        u32::try_from(apart.unsigned_abs()).ok().map(f64::from)
+        i32::try_from(apart).ok().map(f64::from)
     }
 
     /// The number of days of the Gregorian calendar since March of the year 0; without a year, in

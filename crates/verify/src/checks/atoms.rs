@@ -5,7 +5,7 @@ use super::align::{Alignment, Edit};
 use super::literals::Standing;
 use super::{
     Case, Effect, Source, addresses, compared, derive, equations, frequencies, limits, literals, month_parts, notations, numbers,
-    ordinals, years,
+    ordinals, sequence, years,
 };
 use crate::Code;
 use crate::atoms::{self as a, Atom, Date, Literal, Time, What};
@@ -44,6 +44,7 @@ pub(super) fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Vec<(Effect, 
     out.extend(equations::check(case));
     out.extend(compared::check(case));
     out.extend(limits::check(case));
+    out.extend(sequence::check(case));
     out.extend(ordinals::check_last(case));
     out.extend(frequencies::check(case, alignment));
     for constant in constants(&case.claim.normal) {

@@ -32,11 +32,23 @@ enum Moment {
 }
 
 /// A date or time of the cited text.
-struct Point<'t> {
+pub(super) struct Point<'t> {
     moment: Moment,
     place: (usize, usize),
     is_named: bool,
-    shown: &'t str,
+    pub shown: &'t str,
+    /// The stems of what it belongs to.
+    pub thing: Vec<u32>,
+}
+
+impl Point<'_> {
+    /// The days by which it is after another date; `None` for times.
+    pub(super) fn days_after(&self, other: &Self) -> Option<f64> {
+        match (self.moment, other.moment) {
+            (Moment::Day(own), Moment::Day(other)) => own.days_after(&other),
+            _ => None,
+        }
+    }
 }
 
 /// Computes a duration from two dates or times that the claim names, or of one sentence.
@@ -74,7 +86,7 @@ fn between(case: &Case<'_>, result: ClaimNumber<'_>, sure: bool) -> Option<[Stri
     None
 }
 
-fn is_time(unit: MeasureUnit) -> bool {
+pub(super) fn is_time(unit: MeasureUnit) -> bool {
     let mut kinds = unit.iter();
     kinds.all(|(kind, _)| matches!(kind, UnitKind::Time | UnitKind::Calendar))
 }
@@ -98,7 +110,7 @@ fn is_age_word(claim: &Reading, token: &Token) -> bool {
 
 /// The dates and times of the cited text: those that the claim names, and others of their sentences
 /// before the rest.
-fn points<'t>(case: &Case<'t>) -> Vec<Point<'t>> {
+pub(super) fn points<'t>(case: &Case<'t>) -> Vec<Point<'t>> {
     let words = content(case.claim);
     let cited = case.cited.iter().enumerate();
     let all = cited.flat_map(|(item, source)| points_of(case, item, source.reading, &words));
@@ -118,18 +130,18 @@ fn points_of<'t>(
 ) -> Vec<Point<'t>> {
     let atoms = reading.atoms.iter().take(MOST_SEEN * 4);
     let found = atoms.filter_map(|atom| Some((atom, moment(reading, atom)?)));
-    let points = found.map(|(atom, moment)| Point {
-        moment,
-        place: (item, reading.sentence_of(atom.tokens.start)),
-        is_named: is_claimed(case.claim, moment) || names(reading, atom, words),
-        shown: reading.shown_atom(atom),
+    let points = found.map(|(atom, moment)| {
+        let thing = thing(reading, atom);
+        let is_named = thing.iter().any(|id| words.contains(id));
+        Point {
+            moment,
+            place: (item, reading.sentence_of(atom.tokens.start)),
+            is_named: is_named || is_claimed(case.claim, moment),
+            shown: reading.shown_atom(atom),
+            thing,
+        }
     });
     points.collect()
-}
-
-/// Whether the claim names what a date or time belongs to.
-fn names(reading: &Reading, atom: &Atom, words: &HashSet<u32>) -> bool {
-    thing(reading, atom).iter().any(|id| words.contains(id))
 }
 
 /// The date or time of an atom. An hour in digits before a time is one too: "from 8 to 20 Uhr".

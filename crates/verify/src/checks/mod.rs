@@ -47,6 +47,7 @@ mod quantity;
 mod recombined;
 mod referent;
 mod rejection;
+mod sequence;
 mod status;
 mod strange;
 mod things;
