@@ -7,8 +7,8 @@
 use super::Case;
 use super::arithmetic::{self, PERCENT, ResultWording};
 use super::derive::{ClaimNumber, may_be_computed, shown_result, wording};
-use super::operands::{Candidate, amounts, candidates};
-use super::things::{is_word_of_computing, is_word_of_difference};
+use super::operands::{Candidate, are_told_apart, candidates, unnamed};
+use super::things::{belongs_to_one, is_word_of_computing, is_word_of_difference};
 use crate::atoms::{self as a, Bound, Number};
 use crate::derivation::{Derivation, Operation};
 use crate::reading::Reading;
@@ -74,7 +74,11 @@ pub(super) fn derived(case: &Case<'_>, result: ClaimNumber<'_>) -> Option<Deriva
     let all = candidates(case, result);
     let found = pairs(&all)
         .filter(|[x, y]| x.goes_with(y))
-        .find_map(|[x, y]| of_two(n, cues, wording, x, y))
+        .find_map(|[x, y]| {
+            let found = of_two(n, cues, wording, x, y)?;
+            let fits = found.operation != Operation::Sum || are_told_apart(&all, &[x, y]);
+            fits.then_some(found)
+        })
         .or_else(|| of_many(n, cues, wording, &all))
         .or_else(|| all.iter().find_map(|x| of_rate(n, x)))?;
     Some(Derivation {
@@ -101,6 +105,10 @@ pub(super) fn possible(case: &Case<'_>, result: ClaimNumber<'_>) -> Option<[Stri
     };
     let found = pairs(&named)
         .filter(|[x, y]| x.goes_with(y))
+        // "9 of the people": a part of what one of them counts.
+        .filter(|[x, y]| {
+            wording.is_share || !belongs_to_one(case, result, [&x.operand, &y.operand])
+        })
         .find_map(|[x, y]| of_two(n, anyhow, wording, x, y))
         .or_else(|| of_many(n, anyhow, wording, &named));
     let found = found.or_else(|| {
@@ -111,19 +119,6 @@ pub(super) fn possible(case: &Case<'_>, result: ClaimNumber<'_>) -> Option<[Stri
     })?;
     let mut from = found.from.into_iter();
     Some([from.next()?, from.next()?])
-}
-
-fn unnamed<'t>(case: &Case<'t>) -> impl Iterator<Item = Candidate<'t>> + use<'t> {
-    amounts(case).map(|(place, reading, atom, number)| Candidate {
-        operand: super::derive::Operand {
-            reading,
-            atom,
-            number: *number,
-            shown: reading.shown_amount(atom),
-        },
-        place,
-        is_named: false,
-    })
 }
 
 fn pairs<'c, 't>(
@@ -231,7 +226,10 @@ fn of_many(
     wording: ResultWording,
     all: &[Candidate<'_>],
 ) -> Option<Formula> {
-    all.chunk_by(|x, y| x.place == y.place)
+    let mut sorted = all.to_vec();
+    sorted.sort_by_key(|c| c.place);
+    sorted
+        .chunk_by(|x, y| x.place == y.place)
         .find_map(|own| of_a_group(n, cues, wording, own))
         .or_else(|| {
             let named: Vec<Candidate<'_>> = all.iter().filter(|c| c.is_named).copied().collect();

@@ -50,10 +50,18 @@ pub(super) fn agrees(case: &Case<'_>, atom: &Atom) -> bool {
     own.any(|f| has(case, f))
 }
 
-/// The tokens of the frequencies of the claim that the cited text has.
+/// The tokens of the frequencies of the claim that the cited text has in other words.
 pub(super) fn explained(case: &Case<'_>) -> Vec<Range<usize>> {
     let own = frequencies(case.claim).into_iter();
-    own.filter(|f| has(case, f)).map(|f| f.tokens).collect()
+    own.filter(|f| has(case, f) && !stands(case, f))
+        .map(|f| f.tokens)
+        .collect()
+}
+
+/// Whether the cited text has a frequency in the same words.
+fn stands(case: &Case<'_>, own: &Frequency) -> bool {
+    let shown = case.claim.shown(own.tokens.clone()).to_lowercase();
+    readings(case).any(|reading| reading.lower().contains(&shown))
 }
 
 fn has(case: &Case<'_>, own: &Frequency) -> bool {

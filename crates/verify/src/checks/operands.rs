@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use super::Case;
+use super::arithmetic;
 use super::derive::{ClaimNumber, Operand};
 use super::numbers::{equal, numbers};
 use super::things::thing;
@@ -23,6 +24,8 @@ pub(super) struct Candidate<'t> {
     pub place: (usize, usize),
     /// Whether the claim names what it belongs to, or has the amount itself.
     pub is_named: bool,
+    /// How many words the claim has for it.
+    strength: usize,
 }
 
 impl Candidate<'_> {
@@ -43,16 +46,7 @@ pub(super) fn candidates<'t>(case: &Case<'t>, result: ClaimNumber<'_>) -> Vec<Ca
     let words = content(case.claim);
     let all: Vec<Candidate<'t>> = amounts(case)
         .take(MOST_SEEN)
-        .map(|(place, reading, atom, number)| Candidate {
-            is_named: is_named(case, reading, atom, number, &words, result),
-            operand: Operand {
-                reading,
-                atom,
-                number: *number,
-                shown: reading.shown_amount(atom),
-            },
-            place,
-        })
+        .map(|found| candidate(found, strength(case, found, &words, result)))
         .collect();
     let places: HashSet<(usize, usize)> =
         all.iter().filter(|c| c.is_named).map(|c| c.place).collect();
@@ -61,19 +55,66 @@ pub(super) fn candidates<'t>(case: &Case<'t>, result: ClaimNumber<'_>) -> Vec<Ca
     named.into_iter().chain(beside).take(MOST).collect()
 }
 
-/// Whether the claim names what an amount belongs to, or has the amount beside the result.
-fn is_named(
+/// Amounts of the cited text, whether or not the claim names them.
+pub(super) fn unnamed<'t>(case: &Case<'t>) -> impl Iterator<Item = Candidate<'t>> + use<'t> {
+    amounts(case).map(|found| candidate(found, 0))
+}
+
+fn candidate((place, reading, atom, number): Found<'_>, strength: usize) -> Candidate<'_> {
+    Candidate {
+        operand: Operand {
+            reading,
+            atom,
+            number: *number,
+            shown: reading.shown_amount(atom),
+        },
+        place,
+        is_named: strength > 0,
+        strength,
+    }
+}
+
+/// How many words of the claim name what an amount belongs to. An amount that the claim has beside
+/// the result is named best.
+fn strength(
     case: &Case<'_>,
-    reading: &Reading,
-    atom: &Atom,
-    number: &Number,
+    (_, reading, atom, number): Found<'_>,
     words: &HashSet<u32>,
     result: ClaimNumber<'_>,
-) -> bool {
+) -> usize {
+    const BEST: usize = 100;
     let own = case.claim.atoms.iter();
     let others = own.filter(|own| own.bytes != result.atom.bytes);
-    thing(reading, atom).iter().any(|id| words.contains(id))
-        || numbers(others).any(|n| equal(n, number, reading))
+    if numbers(others).any(|n| equal(n, number, reading)) {
+        return BEST;
+    }
+    let thing: HashSet<u32> = thing(reading, atom).into_iter().collect();
+    thing.iter().filter(|id| words.contains(id)).count()
+}
+
+/// Whether the claim names these amounts better than the others of their sentences that could be
+/// added to them: "together they cost 60 euros" is about all prices of a sentence.
+pub(super) fn are_told_apart(all: &[Candidate<'_>], chosen: &[&Candidate<'_>]) -> bool {
+    let Some(weakest) = chosen.iter().map(|c| c.strength).min() else {
+        return false;
+    };
+    let is_chosen = |c: &Candidate<'_>| {
+        let mut chosen = chosen.iter();
+        chosen.any(|other| std::ptr::eq(other.operand.atom, c.operand.atom))
+    };
+    let mut rest = all.iter().filter(|c| {
+        let near = chosen.iter().any(|other| other.place == c.place);
+        let alike = chosen
+            .iter()
+            .any(|other| other.number().unit.is_some() == c.number().unit.is_some());
+        near && alike && !is_chosen(c)
+    });
+    rest.all(|c| c.strength < weakest || !comparable(chosen, c))
+}
+
+fn comparable(chosen: &[&Candidate<'_>], c: &Candidate<'_>) -> bool {
+    let mut chosen = chosen.iter();
+    chosen.any(|other| arithmetic::in_unit_of(other.number(), c.number()).is_some())
 }
 
 /// The content words of a claim.
@@ -83,10 +124,11 @@ pub(super) fn content(claim: &Reading) -> HashSet<u32> {
     words.map(|t| t.id).collect()
 }
 
+/// An amount, with its place.
 type Found<'t> = ((usize, usize), &'t Reading, &'t Atom, &'t Number);
 
 /// All amounts of the cited items, with their places.
-pub(super) fn amounts<'t>(case: &Case<'t>) -> impl Iterator<Item = Found<'t>> + use<'t> {
+fn amounts<'t>(case: &Case<'t>) -> impl Iterator<Item = Found<'t>> + use<'t> {
     let cited = case.cited;
     cited.iter().enumerate().flat_map(|(item, source)| {
         let reading = source.reading;
