@@ -56,9 +56,6 @@ fn own_terms(case: &Case<'_>, affinities: &mut Affinities<'_>) -> Vec<Term> {
         if out.len() >= MOST_TERMS {
             break;
         }
-        if claim.is_explained(term.tokens.start) {
-            continue;
-        }
         affinities.look_up(term.id);
         let single = term.tokens.len() == 1;
         if term.is_compound {
@@ -276,7 +273,8 @@ fn replaced(case: &Case<'_>, terms: &[Term], affinities: &mut Affinities<'_>) ->
         let opens = i == 0 || x.tokens.start < named;
         let value = x.kind == TermKind::Number || x.kind == TermKind::Code;
         let name = is_name(case, x);
-        if !affinities.has(x.id) || !(label && opens || value || name) {
+        let explained = claim.is_explained(x.tokens.start);
+        if explained || !affinities.has(x.id) || !(label && opens || value || name) {
             continue;
         }
         let own = OwnThing {
