@@ -107,8 +107,8 @@ fn ordinal_value(word: &str) -> Option<f64> {
 pub(super) fn fraction_value(word: &str) -> Option<f64> {
     Some(match word {
         "half" => 0.5,
-        "third" | "thirds" => 1.0 / 3.0,
-        "quarter" | "quarters" => 0.25,
+        "third" | "thirds" | "drittel" => 1.0 / 3.0,
+        "quarter" | "quarters" | "viertel" => 0.25,
         "fifth" | "fifths" => 0.2,
         "tenth" | "tenths" => 0.1,
         _ => return None,
@@ -186,6 +186,9 @@ impl Value {
         }
     }
 }
+
+/// The longest word for a number, in bytes.
+const LONGEST_WORD: usize = 16;
 
 const TIMES: MeasureUnit = &[
     (units::UnitKind::Time, 1.0),
@@ -282,6 +285,7 @@ impl<'t> Reader<'t> {
         if unit.is_none() && !ordinal {
             (unit, next) = self
                 .currency_behind_of(next)
+                .or_else(|| self.unit_of_a_part(value, next))
                 .unwrap_or_else(|| self.unit_after(next));
         }
         if let Some((part, behind)) = unit.and_then(|unit| self.smaller_part(unit, value, next)) {
@@ -319,17 +323,22 @@ impl<'t> Reader<'t> {
             .bytes()
             .next()
             .is_some_and(|b| b.is_ascii_alphabetic() || b >= 0x80)
-            || word.len() > 9
+            || word.len() > LONGEST_WORD
         {
             return None;
         }
         let lower = self.lower(i);
+        if let Some(found) = self.half_in_words(i, &lower) {
+            return Some(found);
+        }
         if let Some(value) = ordinal_value(&lower) {
             return self.ordinal(i, &lower, value);
         }
         match &*lower {
             "half" | "quarter" if self.is_one_of_several(i) => None,
-            "half" | "quarter" | "quarters" | "thirds" => self.fraction(i, &lower),
+            "half" | "quarter" | "quarters" | "thirds" | "viertel" | "drittel" => {
+                self.fraction(i, &lower)
+            }
             "a" | "an" => {
                 if let Some(found) = self.one_and_a_half(i) {
                     return Some(found);
@@ -417,7 +426,8 @@ impl<'t> Reader<'t> {
     fn counts_a_noun(&self, i: usize) -> bool {
         let next = self.lower(i + 1);
         let share = matches!(&*next, "" | "of" | "more" | "less" | "fewer" | "as" | "the");
-        !share && self.joined(i)
+        let is_stop = self.token(i + 1).is_some_and(Token::is_stop);
+        !share && !is_stop && self.joined(i)
     }
 
     /// Whether "half" or "quarter" names one of several parts, as in "the upper half" and "every
@@ -450,7 +460,14 @@ impl<'t> Reader<'t> {
         let mut next = i + 1;
         if matches!(
             &*self.lower(next),
-            "third" | "thirds" | "quarter" | "quarters" | "fifths" | "tenths"
+            "third"
+                | "thirds"
+                | "quarter"
+                | "quarters"
+                | "fifths"
+                | "tenths"
+                | "drittel"
+                | "viertel"
         ) && self.joined(i)
         {
             return Some(Value::words(
@@ -672,7 +689,7 @@ impl<'t> Reader<'t> {
             return Some(Bound::AtMost);
         }
         let [one, two, three] = [1, 2, 3].map(|n| self.lower_before(i, n));
-        let negated = matches!(&*three, "no" | "not");
+        let negated = matches!(&*three, "no" | "not" | "never");
         Some(match (&*two, &*one) {
             ("at", "least") => Bound::AtLeast,
             ("at" | "the", "most") => Bound::AtMost,

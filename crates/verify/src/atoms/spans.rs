@@ -20,6 +20,51 @@ const MOST_BETWEEN: usize = 3;
 const MOST_OF_A_SHARE: f64 = 1000.0;
 
 impl Reader<'_> {
+    /// Reads "Hälfte", "halbe Stunde", "anderthalb" or "achteinhalb".
+    pub(super) fn half_in_words(&self, i: usize, lower: &str) -> Option<Value> {
+        const HALVES: &[&str] = list!("numbers.halves");
+        const HALVES_OF: &[&str] = list!("numbers.halves-of");
+        const AND_A_HALF: &[&str] = list!("numbers.and-a-half");
+        if lower == "anderthalb" {
+            return Some(Value::words(1.5, i + 1));
+        }
+        let has_unit = || self.unit_after(i + 1).0.is_some();
+        if HALVES.contains(&lower) || HALVES_OF.contains(&lower) && has_unit() {
+            return Some(Value::words(0.5, i + 1));
+        }
+        let whole = AND_A_HALF.iter().find_map(|end| lower.strip_suffix(end))?;
+        let whole = match whole {
+            "ein" => 1.0,
+            _ => word_value(whole)?,
+        };
+        Some(Value::words(whole + 0.5, i + 1))
+    }
+
+    /// The unit of "half an hour" and "a quarter of an hour" behind the fraction, and of "two more
+    /// hours" behind the number; and the index behind it.
+    pub(super) fn unit_of_a_part(
+        &self,
+        value: f64,
+        next: usize,
+    ) -> Option<(Option<MeasureUnit>, usize)> {
+        const OF_ONE: &[&str] = list!("numbers.of-one");
+        const MORE: &[&str] = list!("numbers.more");
+        if self.before(next) != " " {
+            return None;
+        }
+        let rest = self.rest_from(next).get(1..)?;
+        let phrases = match value < 1.0 {
+            true => OF_ONE,
+            false => MORE,
+        };
+        let phrase = phrases.iter().find(|phrase| {
+            let behind = rest.strip_prefix(**phrase);
+            behind.is_some_and(|behind| behind.starts_with(' '))
+        })?;
+        let (unit, behind) = self.unit_after(next + phrase.split(' ').count());
+        unit.map(|unit| (Some(unit), behind))
+    }
+
     /// Which end of a range the number from token `i` to `next` is: "5–10", "5 to 10", "between 5
     /// and 10".
     pub(super) fn range_end(&self, i: usize, next: usize) -> Option<RangeEnd> {

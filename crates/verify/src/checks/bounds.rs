@@ -62,7 +62,12 @@ pub(super) fn is_within_bound(case: &Case<'_>, n: &Number) -> bool {
 /// What is wrong with a bound that the text has on the other side: "over 15 mg" where it has "up to
 /// 20 mg" or "10–20 mg".
 pub(super) fn otherwise(case: &Case<'_>, n: &Number) -> Option<String> {
-    let (reading, at) = near_a_bound(case, n, n.bound?).next()?;
+    let mut near = near_a_bound(case, n, n.bound?);
+    // "at least two hours' work" has nothing to do with "2.2 m".
+    let (reading, at) = near.find(|(reading, at)| {
+        let m = reading.atoms.get(*at).and_then(number);
+        m.is_some_and(|m| m.unit.is_some() == n.unit.is_some())
+    })?;
     let said = reading.shown_amount(reading.atoms.get(at)?);
     Some(format!("The cited text sets another limit with “{said}”."))
 }

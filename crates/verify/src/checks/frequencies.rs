@@ -143,6 +143,8 @@ fn times(reading: &Reading, at: usize) -> Option<Frequency> {
         (1.0, at + 1)
     } else if TWICE.contains(&&*first) {
         (2.0, at + 1)
+    } else if let Some(count) = first.strip_suffix("mal").and_then(simple_value) {
+        (count, at + 1)
     } else {
         let count = simple_value(&first).filter(|count| *count > 0.0)?;
         TIMES.contains(&&*word(reading, at + 1)).then_some((count, at + 2))?

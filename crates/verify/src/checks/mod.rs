@@ -20,6 +20,7 @@ mod durations;
 mod equations;
 mod exchanged;
 mod explained;
+mod foreign;
 mod formulas;
 mod frequencies;
 mod governed;
