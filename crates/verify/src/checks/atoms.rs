@@ -5,7 +5,7 @@ use super::align::{Alignment, Edit};
 use super::literals::Standing;
 use super::{
     Case, Effect, Source, addresses, compared, derive, equations, frequencies, limits, literals, month_parts, notations, numbers,
-    ordinals, sequence, years,
+    ordinals, sequence, shifted, years,
 };
 use crate::Code;
 use crate::atoms::{self as a, Atom, Date, Literal, Time, What};
@@ -29,7 +29,10 @@ pub(super) fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Vec<(Effect, 
                 true => Some(missing_date(case, d, shown)),
                 false => month_parts::check(case, atom, d),
             },
-            What::Time(t) => (!has_time(case, *t)).then(|| absent(Code::Date, shown)),
+            What::Time(t) => match has_time(case, *t) {
+                true => shifted::other_half(case, *t, shown),
+                false => Some(shifted::time(case, *t, shown).unwrap_or(absent(Code::Date, shown))),
+            },
             What::Literal(Literal::Version { key, compare }) => {
                 let wrong = version(case, key, compare, shown);
                 let wrong = wrong.filter(|_| !notations::has_day(case, shown));
@@ -194,6 +197,9 @@ fn missing_date(case: &Case<'_>, date: &Date, shown: &str) -> (Effect, Code, Str
         let shown = crate::identity::shorten(shown);
         let why = format!("“{shown}” is a conclusion and is not in the cited text.");
         return (Effect::Doubts, Code::Date, why);
+    }
+    if let Some(doubt) = shifted::date(case, date, shown) {
+        return doubt;
     }
     if adds_a_year(case, date) {
         let shown = crate::identity::shorten(shown);

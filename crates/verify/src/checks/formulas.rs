@@ -9,7 +9,7 @@ use super::arithmetic::{self, PERCENT, ResultWording};
 use super::derive::{ClaimNumber, may_be_computed, shown_result, wording};
 use super::operands::{Candidate, are_told_apart, candidates, unnamed};
 use super::things::{belongs_to_one, is_word_of_computing, is_word_of_difference};
-use crate::atoms::{self as a, Bound, Number};
+use crate::atoms::{self as a, Bound, Number, UnitKind};
 use crate::derivation::{Derivation, Operation};
 use crate::reading::Reading;
 use crate::text::Token;
@@ -36,16 +36,24 @@ fn cues(claim: &Reading) -> Cues {
     const EACH: &[&str] = list!("derive.each");
     const PRODUCTS: &[&str] = list!("formulas.products");
     const TOTALS: &[&str] = list!("derive.total-phrases");
+    const CHANGES: &[&str] = list!("formulas.changes");
+    const ONE: &[&str] = list!("formulas.one");
     let mut out = Cues::default();
     for token in &claim.text.tokens {
         let word = &*claim.lower_word(token);
         let difference = is_word_of_difference(claim, token);
-        out.difference |= difference || LEFT.contains(&word);
+        out.difference |= difference || LEFT.contains(&word) || CHANGES.contains(&word);
         out.total |= is_word_of_computing(claim, token) && !difference;
         out.each |= EACH.contains(&word);
         out.average |= AVERAGE.contains(&word);
         out.product |= PRODUCTS.contains(&word);
     }
+    let mut pairs = claim.text.tokens.windows(2);
+    // "a litre costs 2 euros".
+    out.each |= pairs.any(|two| {
+        let [one, unit] = two else { return false };
+        ONE.contains(&&*claim.lower_word(one)) && a::unit(&claim.lower_word(unit)).is_some()
+    });
     out.total |= TOTALS.iter().any(|phrase| claim.lower().contains(phrase));
     out
 }
@@ -70,7 +78,8 @@ pub(super) fn derived(case: &Case<'_>, result: ClaimNumber<'_>) -> Option<Deriva
     if !may_be_computed(n) || case.claim.atoms.len() > MOST_ATOMS {
         return None;
     }
-    let (cues, wording) = (cues(case.claim), wording(case.claim, result));
+    let (mut cues, wording) = (cues(case.claim), wording(case.claim, result));
+    cues.difference |= is_behind_by(case.claim, result);
     let all = candidates(case, result);
     let found = pairs(&all)
         .filter(|[x, y]| x.goes_with(y))
@@ -95,7 +104,8 @@ pub(super) fn possible(case: &Case<'_>, result: ClaimNumber<'_>) -> Option<[Stri
         return None;
     }
     let mut cues = cues(case.claim);
-    let wording = wording(case.claim, result);
+    cues.difference |= is_behind_by(case.claim, result);
+    let mut wording = wording(case.claim, result);
     let named = candidates(case, result);
     let anyhow = Cues {
         total: true,
@@ -114,11 +124,27 @@ pub(super) fn possible(case: &Case<'_>, result: ClaimNumber<'_>) -> Option<[Stri
     let found = found.or_else(|| {
         cues.product = cues.total;
         let all: Vec<Candidate<'_>> = unnamed(case).take(MOST_UNNAMED).collect();
-        let mut found = pairs(&all).filter(|_| n.unit.is_some());
-        found.find_map(|[x, y]| of_two(n, cues, wording, x, y))
+        wording.is_bare = true;
+        let mut found = pairs(&all).filter(|[x, y]| n.unit.is_some() || x.place == y.place);
+        found.find_map(|[x, y]| of_two(n, cues, wording, &in_unit(x, n), &in_unit(y, n)))
     })?;
     let mut from = found.from.into_iter();
     Some([from.next()?, from.next()?])
+}
+
+/// An amount without a unit in the unit of the result: "we have done 4 of the 6 hours".
+fn in_unit<'t>(c: &Candidate<'t>, n: &Number) -> Candidate<'t> {
+    let mut out = *c;
+    out.operand.number.unit = c.number().unit.or(n.unit);
+    out
+}
+
+/// Whether "by" is directly before the result: "it went down by 8".
+fn is_behind_by(claim: &Reading, result: ClaimNumber<'_>) -> bool {
+    const BY: &[&str] = list!("formulas.by");
+    let before = result.atom.tokens.start.checked_sub(1);
+    let before = before.and_then(|at| claim.text.tokens.get(at));
+    before.is_some_and(|t| BY.contains(&&*claim.lower_word(t)))
 }
 
 fn pairs<'c, 't>(
@@ -158,6 +184,9 @@ fn of_two<'t>(
     if let Some((small, large)) = both.into_iter().find(|(s, l)| is_share(n, s, l)) {
         return Some(formula(Operation::Ratio, [small, large]));
     }
+    if let Some(found) = of_two_lengths(n, x, y) {
+        return Some(found);
+    }
     let is_each = cues.each || cues.average;
     both.into_iter().find_map(|(count, amount)| {
         let by = as_count(count.number())?;
@@ -168,6 +197,20 @@ fn of_two<'t>(
         (is_each && is_result(n, of / by, ROUNDING))
             .then(|| formula(Operation::Ratio, [amount, count]))
     })
+}
+
+/// An area as the product of two lengths of one sentence.
+fn of_two_lengths(n: &Number, x: &Candidate<'_>, y: &Candidate<'_>) -> Option<Formula> {
+    let metres = |m: &Number| match m.unit {
+        Some([(UnitKind::Length, size)]) => Some(m.value * size),
+        _ => None,
+    };
+    let Some([(UnitKind::Area, size)]) = n.unit else {
+        return None;
+    };
+    let area = metres(x.number())? * metres(y.number())? / size;
+    let fits = x.place == y.place && is_result(n, area, ROUNDING);
+    fits.then(|| formula(Operation::Product, [x, y]))
 }
 
 /// A share of a number that is rounded to whole numbers may be off by this much.
@@ -280,14 +323,23 @@ fn of_three(
     if cues.total && is_result(n, sum, 0.0) {
         return Some(formula(Operation::Sum, three));
     }
-    // One amount without the two others.
-    let first = values
-        .iter()
-        .position(|whole| is_result(n, 2.0 * whole - sum, 0.0));
+    // One amount without the two others, or two without the third.
+    let first = values.iter().position(|other| {
+        is_result(n, 2.0 * other - sum, 0.0) || is_result(n, sum - 2.0 * other, 0.0)
+    });
     let whole = first.filter(|_| cues.difference && n.value > 0.0)?;
     let mut from = three;
-    from.swap(0, whole);
-    Some(formula(Operation::Difference, from))
+    let one = values.get(whole).copied().unwrap_or(0.0);
+    if is_result(n, 2.0 * one - sum, 0.0) {
+        from.swap(0, whole);
+        return Some(formula(Operation::Difference, from));
+    }
+    from.swap(2, whole);
+    let [x, y, z] = from.map(|c| c.operand.shown.to_owned());
+    Some(Formula {
+        operation: Operation::Difference,
+        from: vec![format!("{x} + {y}"), z],
+    })
 }
 
 fn is_average(n: &Number, wording: ResultWording, all: &[&Candidate<'_>]) -> bool {

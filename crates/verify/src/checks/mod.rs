@@ -49,6 +49,7 @@ mod recombined;
 mod referent;
 mod rejection;
 mod sequence;
+mod shifted;
 mod status;
 mod strange;
 mod things;

@@ -499,11 +499,15 @@ fn shares<'a>(
         })
     });
     let found = found.take(if measured { MOST_ATOMS } else { 0 });
-    let (shares, amounts): (Vec<_>, Vec<_>) = found.partition(|(_, m)| is_percentage(m));
+    let (shares, amounts): (Vec<_>, Vec<_>) =
+        found.partition(|(_, m)| is_percentage(m) || is_share(m));
     amounts.into_iter().flat_map(move |(whole, amount)| {
         let of = arithmetic::in_unit_of(&n, amount).map(|value| value / 100.0);
         let own = shares.clone().into_iter();
-        own.filter(move |(_, share)| of.is_some_and(|of| a::same(of * share.value, n.value)))
+        own.filter(move |(_, share)| {
+            let percent = share.value * if is_share(share) { 100.0 } else { 1.0 };
+            of.is_some_and(|of| a::same(of * percent, n.value))
+        })
             .map(move |(part, share)| ([part.to_owned(), whole.to_owned()], [share, amount]))
     })
 }

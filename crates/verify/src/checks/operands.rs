@@ -7,7 +7,7 @@ use super::arithmetic;
 use super::derive::{ClaimNumber, Operand};
 use super::numbers::{equal, numbers};
 use super::things::thing;
-use crate::atoms::{Atom, Number, What};
+use crate::atoms::{Atom, Date, Number, OtherReading, What};
 use crate::reading::Reading;
 
 /// Maximum number of amounts that are combined; bounds the work on hostile text.
@@ -44,9 +44,14 @@ impl Candidate<'_> {
 /// The amounts that the claim names, then those in the same sentences.
 pub(super) fn candidates<'t>(case: &Case<'t>, result: ClaimNumber<'_>) -> Vec<Candidate<'t>> {
     let words = content(case.claim);
+    let dated = dated_sentences(case);
     let all: Vec<Candidate<'t>> = amounts(case)
         .take(MOST_SEEN)
-        .map(|found| candidate(found, strength(case, found, &words, result)))
+        .map(|found| {
+            let named = strength(case, found, &words, result);
+            candidate(found, named + usize::from(dated.contains(&found.0)))
+        })
+        .flat_map(readings_of)
         .collect();
     let places: HashSet<(usize, usize)> =
         all.iter().filter(|c| c.is_named).map(|c| c.place).collect();
@@ -57,7 +62,43 @@ pub(super) fn candidates<'t>(case: &Case<'t>, result: ClaimNumber<'_>) -> Vec<Ca
 
 /// Amounts of the cited text, whether or not the claim names them.
 pub(super) fn unnamed<'t>(case: &Case<'t>) -> impl Iterator<Item = Candidate<'t>> + use<'t> {
-    amounts(case).map(|found| candidate(found, 0))
+    let all = amounts(case).map(|found| candidate(found, 0));
+    all.flat_map(readings_of)
+}
+
+/// The candidate, and the same with the other amount that its digits can mean: "3.120 €".
+fn readings_of(candidate: Candidate<'_>) -> impl Iterator<Item = Candidate<'_>> {
+    let other = match candidate.operand.number.also {
+        Some(OtherReading::Amount(value)) => Some(value),
+        _ => None,
+    };
+    let other = other.map(|value| {
+        let mut other = candidate;
+        other.operand.number.value = value;
+        other
+    });
+    [Some(candidate), other].into_iter().flatten()
+}
+
+/// The sentences and rows with a date of the claim.
+fn dated_sentences(case: &Case<'_>) -> HashSet<(usize, usize)> {
+    let own = case.claim.atoms.iter().filter_map(|atom| match &atom.what {
+        What::Date(date) if date.month.is_some() && date.day.is_some() => Some(date),
+        _ => None,
+    });
+    let own: Vec<&Date> = own.take(MOST).collect();
+    let cited = case.cited.iter().enumerate();
+    let atoms = cited.flat_map(|(item, source)| {
+        let atoms = source.reading.atoms.iter();
+        atoms.map(move |atom| (item, source.reading, atom))
+    });
+    let dated = atoms.filter(|(_, _, atom)| match &atom.what {
+        What::Date(date) => own.iter().any(|own| own.is_part_of(date)),
+        _ => false,
+    });
+    dated
+        .map(|(item, reading, atom)| (item, reading.sentence_of(atom.tokens.start)))
+        .collect()
 }
 
 fn candidate((place, reading, atom, number): Found<'_>, strength: usize) -> Candidate<'_> {
