@@ -187,6 +187,9 @@ impl Value {
     }
 }
 
+/// Words that count days.
+const NIGHTS: &[&str] = list!("numbers.nights");
+
 /// The longest word for a number, in bytes.
 const LONGEST_WORD: usize = 16;
 
@@ -549,6 +552,7 @@ impl<'t> Reader<'t> {
         let word = self.word(next);
         match units::unit(word) {
             Some(unit) if word != "in" => (Some(unit), next + 1),
+            None if NIGHTS.contains(&&*self.lower(next)) => (units::unit("day"), next + 1),
             _ => (None, next),
         }
     }

@@ -4,7 +4,7 @@
 use super::align::{Alignment, Edit};
 use super::literals::Standing;
 use super::{
-    Case, Effect, Source, addresses, compared, derive, equations, frequencies, limits, literals, month_parts, notations, numbers,
+    Case, Effect, Source, addresses, averages, compared, derive, equations, frequencies, limits, literals, month_parts, notations, numbers,
     ordinals, sequence, shifted, years,
 };
 use crate::Code;
@@ -45,6 +45,7 @@ pub(super) fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Vec<(Effect, 
         out.extend(wrong);
     }
     out.extend(equations::check(case));
+    out.extend(averages::check(case));
     out.extend(compared::check(case));
     out.extend(limits::check(case));
     out.extend(sequence::check(case));

@@ -38,22 +38,39 @@ fn turned_round(case: &Case<'_>, number: ClaimNumber<'_>) -> Option<(Effect, Cod
         let found = all.iter().filter(|c| belongs_only_to(&c.operand, words, others));
         found.map(|c| c.operand).collect::<Vec<Operand<'_>>>()
     };
-    let first = of(&comparison.first, &comparison.second);
+    let mut first = of(&comparison.first, &comparison.second);
+    if comparison.first.is_empty() {
+        // "£3,664, which is £664 above the reserve".
+        let claimed = all.iter().filter(|c| c.is_claimed());
+        first = claimed.map(|c| c.operand).collect();
+    }
     let second = of(&comparison.second, &comparison.first);
     for x in &first {
         for y in &second {
-            let Some(is_greater) = is_greater_by(number.number, &x.number, &y.number) else {
-                continue;
-            };
-            if is_greater != comparison.is_more {
-                let (x, y) = (x.shown, y.shown);
-                let why = format!("The claim compares “{x}” and “{y}” the wrong way round.");
-                return Some((Effect::Doubts, Code::Number, why));
+            let is_greater = is_greater_by(number.number, &x.number, &y.number);
+            if let Some(is_greater) = is_greater {
+                let why = turned(x.shown, y.shown);
+                return (is_greater != comparison.is_more)
+                    .then_some((Effect::Doubts, Code::Number, why));
             }
-            return None;
         }
     }
-    None
+    let ([x], [y]) = (first.as_slice(), second.as_slice()) else {
+        return None;
+    };
+    // The difference of the only two amounts is another one.
+    let both = [number.number, &x.number, &y.number];
+    let exact = both.iter().all(|n| n.bound.is_none() && n.range.is_none());
+    let alike = arithmetic::in_one_unit(number.number, true, &[&x.number, &y.number]).is_some();
+    (exact && alike && number.number.unit.is_some()).then(|| {
+        let shown = case.claim.shown_amount(number.atom);
+        let why = format!("“{shown}” is not the difference of “{}” and “{}”.", x.shown, y.shown);
+        (Effect::Doubts, Code::Number, why)
+    })
+}
+
+fn turned(x: &str, y: &str) -> String {
+    format!("The claim compares “{x}” and “{y}” the wrong way round.")
 }
 
 /// Whether the first amount is the greater one, if `n` is their difference.
@@ -82,10 +99,17 @@ fn comparison(claim: &Reading, number: ClaimNumber<'_>) -> Option<Comparison> {
     let behind = tokens.get(at.end..)?;
     let is_in = |list: &[&str], token: &Token| list.contains(&&*claim.lower_word(token));
     let near = behind.get(..behind.len().min(NEAR))?;
+    let denied = tokens.iter().any(Token::negates);
+    if let Some(is_more) = above_or_below(claim, near.first()?).filter(|_| !denied) {
+        return Some(Comparison {
+            first: HashSet::new(),
+            second: ids(behind.get(1..)?),
+            is_more,
+        });
+    }
     let than = near.iter().position(|t| is_in(THAN, t))?;
     let words = near.get(..than)?;
     let [more, less] = [MORE, LESS].map(|list| words.iter().any(|t| is_in(list, t)));
-    let denied = tokens.iter().any(Token::negates);
     if more == less || denied {
         return None;
     }
@@ -94,6 +118,15 @@ fn comparison(claim: &Reading, number: ClaimNumber<'_>) -> Option<Comparison> {
         second: ids(behind.get(than + 1..)?),
         is_more: more,
     })
+}
+
+/// Whether "above" or "below" is directly behind a difference; `None` for other words.
+fn above_or_below(claim: &Reading, token: &Token) -> Option<bool> {
+    const ABOVE: &[&str] = list!("compared.above");
+    const BELOW: &[&str] = list!("compared.below");
+    let word = claim.lower_word(token);
+    let below = BELOW.contains(&&*word);
+    (below || ABOVE.contains(&&*word)).then_some(!below)
 }
 
 fn ids(tokens: &[Token]) -> HashSet<u32> {

@@ -97,10 +97,22 @@ pub(super) fn derived(case: &Case<'_>, result: ClaimNumber<'_>) -> Option<Deriva
     })
 }
 
+/// Whether the result is an average or a quotient of amounts of the cited text.
+pub(super) fn is_average_of_cited(case: &Case<'_>, result: ClaimNumber<'_>) -> bool {
+    let (n, wording) = (result.number, wording(case.claim, result));
+    let cues = Cues {
+        average: true,
+        ..Cues::default()
+    };
+    let all: Vec<Candidate<'_>> = unnamed(case).take(MOST_UNNAMED).collect();
+    pairs(&all).any(|[x, y]| of_two(n, cues, wording, x, y).is_some())
+        || of_a_group(n, cues, wording, &all).is_some()
+}
+
 /// Two amounts that may give the result, although the claim does not name both.
 pub(super) fn possible(case: &Case<'_>, result: ClaimNumber<'_>) -> Option<[String; 2]> {
     let n = result.number;
-    if !may_be_computed(n) || case.claim.atoms.len() > MOST_ATOMS {
+    if n.ordinal || case.claim.atoms.len() > MOST_ATOMS {
         return None;
     }
     let mut cues = cues(case.claim);
@@ -126,7 +138,9 @@ pub(super) fn possible(case: &Case<'_>, result: ClaimNumber<'_>) -> Option<[Stri
         let all: Vec<Candidate<'_>> = unnamed(case).take(MOST_UNNAMED).collect();
         wording.is_bare = true;
         let mut found = pairs(&all).filter(|[x, y]| n.unit.is_some() || x.place == y.place);
-        found.find_map(|[x, y]| of_two(n, cues, wording, &in_unit(x, n), &in_unit(y, n)))
+        found
+            .find_map(|[x, y]| of_two(n, cues, wording, &in_unit(x, n), &in_unit(y, n)))
+            .or_else(|| of_a_group(n, cues, wording, n.unit.map_or(&[], |_| &all)))
     })?;
     let mut from = found.from.into_iter();
     Some([from.next()?, from.next()?])
@@ -327,7 +341,7 @@ fn of_three(
     let first = values.iter().position(|other| {
         is_result(n, 2.0 * other - sum, 0.0) || is_result(n, sum - 2.0 * other, 0.0)
     });
-    let whole = first.filter(|_| cues.difference && n.value > 0.0)?;
+    let whole = first.filter(|_| cues.difference && n.value > 0.0 && n.unit.is_some())?;
     let mut from = three;
     let one = values.get(whole).copied().unwrap_or(0.0);
     if is_result(n, 2.0 * one - sum, 0.0) {

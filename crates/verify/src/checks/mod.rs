@@ -6,6 +6,7 @@ mod affinity;
 mod align;
 mod arithmetic;
 mod atoms;
+mod averages;
 mod binding;
 mod bounds;
 mod clauses;

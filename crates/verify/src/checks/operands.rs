@@ -28,7 +28,15 @@ pub(super) struct Candidate<'t> {
     strength: usize,
 }
 
+/// The strength of an amount that the claim has.
+const BEST: usize = 100;
+
 impl Candidate<'_> {
+    /// Whether the claim has the amount itself.
+    pub(super) fn is_claimed(&self) -> bool {
+        self.strength >= BEST
+    }
+
     pub(super) fn number(&self) -> &Number {
         &self.operand.number
     }
@@ -123,7 +131,6 @@ fn strength(
     words: &HashSet<u32>,
     result: ClaimNumber<'_>,
 ) -> usize {
-    const BEST: usize = 100;
     let own = case.claim.atoms.iter();
     let others = own.filter(|own| own.bytes != result.atom.bytes);
     if numbers(others).any(|n| equal(n, number, reading)) {
