@@ -47,10 +47,7 @@ impl std::fmt::Display for Derivation {
             Operation::Product => " × ",
             Operation::Ratio => " ÷ ",
             Operation::Duration => " to ",
-            Operation::Count
-            | Operation::Average
-            | Operation::Minimum
-            | Operation::Maximum => ", ",
+            Operation::Count | Operation::Average | Operation::Minimum | Operation::Maximum => ", ",
         });
         let result = &self.result;
         match self.operation {

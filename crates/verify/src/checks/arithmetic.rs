@@ -150,7 +150,9 @@ pub(super) fn is_converted(n: &Number, m: &Number) -> bool {
         _ => return false,
     };
     let places = [1.0, 10.0, 100.0];
-    let by = places.into_iter().find(|by| a::same((n.value * by).fract(), 0.0));
+    let by = places
+        .into_iter()
+        .find(|by| a::same((n.value * by).fract(), 0.0));
     let off = match n.bound {
         Some(Bound::About) => ABOUT * n.value.abs(),
         _ => 0.5 / by.unwrap_or(1000.0),

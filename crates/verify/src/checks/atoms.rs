@@ -4,8 +4,8 @@
 use super::align::{Alignment, Edit};
 use super::literals::Standing;
 use super::{
-    Case, Effect, Source, addresses, averages, compared, derive, equations, frequencies, limits, literals, month_parts, notations, numbers,
-    ordinals, sequence, shifted, years,
+    Case, Effect, Source, addresses, averages, compared, derive, equations, frequencies, limits,
+    literals, month_parts, notations, numbers, ordinals, sequence, shifted, years,
 };
 use crate::Code;
 use crate::atoms::{self as a, Atom, Date, Literal, Time, What};

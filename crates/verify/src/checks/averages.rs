@@ -54,7 +54,9 @@ fn shared(case: &Case<'_>, number: ClaimNumber<'_>) -> Option<(Effect, Code, Str
     let mut other = None;
     for reading in readings(case) {
         for atom in &reading.atoms {
-            let What::Number(m) = &atom.what else { continue };
+            let What::Number(m) = &atom.what else {
+                continue;
+            };
             if !is_same(number.number, m, reading) {
                 continue;
             }

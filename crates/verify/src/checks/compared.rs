@@ -35,7 +35,9 @@ fn turned_round(case: &Case<'_>, number: ClaimNumber<'_>) -> Option<(Effect, Cod
     let comparison = comparison(case.claim, number)?;
     let all = candidates(case, number);
     let of = |words: &HashSet<u32>, others: &HashSet<u32>| {
-        let found = all.iter().filter(|c| belongs_only_to(&c.operand, words, others));
+        let found = all
+            .iter()
+            .filter(|c| belongs_only_to(&c.operand, words, others));
         found.map(|c| c.operand).collect::<Vec<Operand<'_>>>()
     };
     let mut first = of(&comparison.first, &comparison.second);
@@ -50,8 +52,11 @@ fn turned_round(case: &Case<'_>, number: ClaimNumber<'_>) -> Option<(Effect, Cod
             let is_greater = is_greater_by(number.number, &x.number, &y.number);
             if let Some(is_greater) = is_greater {
                 let why = turned(x.shown, y.shown);
-                return (is_greater != comparison.is_more)
-                    .then_some((Effect::Doubts, Code::Number, why));
+                return (is_greater != comparison.is_more).then_some((
+                    Effect::Doubts,
+                    Code::Number,
+                    why,
+                ));
             }
         }
     }
@@ -64,7 +69,10 @@ fn turned_round(case: &Case<'_>, number: ClaimNumber<'_>) -> Option<(Effect, Cod
     let alike = arithmetic::in_one_unit(number.number, true, &[&x.number, &y.number]).is_some();
     (exact && alike && number.number.unit.is_some()).then(|| {
         let shown = case.claim.shown_amount(number.atom);
-        let why = format!("“{shown}” is not the difference of “{}” and “{}”.", x.shown, y.shown);
+        let why = format!(
+            "“{shown}” is not the difference of “{}” and “{}”.",
+            x.shown, y.shown
+        );
         (Effect::Doubts, Code::Number, why)
     })
 }
@@ -84,7 +92,9 @@ fn belongs_only_to(operand: &Operand<'_>, words: &HashSet<u32>, others: &HashSet
     let thing = thing(operand.reading, operand.atom);
     let mut ids = thing.iter();
     ids.any(|id| words.contains(id) && !others.contains(id))
-        && !thing.iter().any(|id| others.contains(id) && !words.contains(id))
+        && !thing
+            .iter()
+            .any(|id| others.contains(id) && !words.contains(id))
 }
 
 /// Maximum number of words from a difference to "than".

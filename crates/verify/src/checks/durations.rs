@@ -155,7 +155,9 @@ fn moment(reading: &Reading, atom: &Atom) -> Option<Moment> {
 }
 
 fn hour_before_a_time(reading: &Reading, atom: &Atom, n: &Number) -> Option<Moment> {
-    let next = reading.atoms.partition_point(|e| e.bytes.end <= atom.bytes.end);
+    let next = reading
+        .atoms
+        .partition_point(|e| e.bytes.end <= atom.bytes.end);
     let next = reading.atoms.get(next)?;
     let near = next.tokens.start <= atom.tokens.end + 1;
     let is_time = matches!(next.what, What::Time(_));

@@ -31,7 +31,9 @@ struct Equation<'c> {
 /// The objection to a computation of the claim that is wrong.
 pub(super) fn check(case: &Case<'_>) -> Option<(Effect, Code, String)> {
     let claim = case.claim;
-    let wrong = equations(claim).into_iter().find(|e| is_right(e) == Some(false))?;
+    let wrong = equations(claim)
+        .into_iter()
+        .find(|e| is_right(e) == Some(false))?;
     let (first, last) = (wrong.from.first()?.0, wrong.result.0);
     let shown = claim.normal.get(first.bytes.start..last.bytes.end)?;
     let shown = crate::identity::shorten(shown);
@@ -51,7 +53,9 @@ pub(super) fn derived(case: &Case<'_>, result: ClaimNumber<'_>) -> Option<Deriva
     let from = found.from.iter();
     Some(Derivation {
         operation: found.operation,
-        from: from.map(|(atom, _)| claim.shown_amount(atom).to_owned()).collect(),
+        from: from
+            .map(|(atom, _)| claim.shown_amount(atom).to_owned())
+            .collect(),
         result: claim.shown_amount(result.atom).to_owned(),
     })
 }
@@ -71,7 +75,9 @@ fn equations(claim: &Reading) -> Vec<Equation<'_>> {
             (open, operation) = (Vec::new(), None);
             continue;
         };
-        let gap = open.last().map(|(last, _)| last.bytes.end..atom.bytes.start);
+        let gap = open
+            .last()
+            .map(|(last, _)| last.bytes.end..atom.bytes.start);
         let gap = gap.and_then(|gap| claim.normal.get(gap)).unwrap_or("");
         if is_equals(gap)
             && let Some(operation) = operation.filter(|_| open.len() > 1)
@@ -161,9 +167,12 @@ fn in_one_unit(result: &Number, all: &[&Number]) -> Option<Vec<f64>> {
 fn in_plain_units(result: &Number, all: &[&Number]) -> Option<impl Iterator<Item = f64>> {
     let measured = all.iter().filter(|n| n.unit.is_some());
     let plain = measured.clone().count() <= 1
-        && measured
-            .clone()
-            .all(|n| result.unit.is_none_or(|unit| n.unit.is_some_and(|own| a::equal_amounts(1.0, unit, 1.0, own))));
+        && measured.clone().all(|n| {
+            result.unit.is_none_or(|unit| {
+                n.unit
+                    .is_some_and(|own| a::equal_amounts(1.0, unit, 1.0, own))
+            })
+        });
     let values: Vec<f64> = all.iter().map(|n| n.value).collect();
     plain.then(|| values.into_iter())
 }

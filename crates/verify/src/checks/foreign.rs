@@ -36,7 +36,13 @@ fn month_at(reading: &Reading, at: usize, token: &Token) -> Option<Date> {
     let is_name = !token.number && !token.capital && is_long(word);
     let month = is_name.then(|| calendar::any_month(word)).flatten()?;
     let known = calendar::is_ambiguous_month(word);
-    let next = |n: usize| reading.text.tokens.get(at + n).map_or("", |t| reading.word(t));
+    let next = |n: usize| {
+        reading
+            .text
+            .tokens
+            .get(at + n)
+            .map_or("", |t| reading.word(t))
+    };
     let of = usize::from(matches!(next(1), "de" | "del"));
     let year = next(1 + of).parse().ok();
     let year = year.filter(|year| next(1 + of).len() == 4 && (1000..2200).contains(year));
@@ -79,7 +85,8 @@ fn has_numeral_in(reading: &Reading, n: &Number) -> bool {
             return false;
         };
         let value = numerals::any_cardinal(&reading.lower_word(token));
-        value.is_some_and(|value| a::same(value, n.value)) && has_unit(reading, tokens.get(at + 1), n)
+        value.is_some_and(|value| a::same(value, n.value))
+            && has_unit(reading, tokens.get(at + 1), n)
     })
 }
 

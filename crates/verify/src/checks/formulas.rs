@@ -238,7 +238,9 @@ fn is_result(n: &Number, value: f64, rounding: f64) -> bool {
         return (value - n.value).abs() <= ABOUT * n.value.abs();
     }
     let digits = [1.0, 10.0, 100.0];
-    let place = digits.into_iter().find(|by| a::same((n.value * by).fract(), 0.0));
+    let place = digits
+        .into_iter()
+        .find(|by| a::same((n.value * by).fract(), 0.0));
     let off = match place {
         Some(by) if rounding > 0.0 && (by > 1.0 || n.value.abs() >= 10.0) => rounding / by,
         _ => 0.0,

@@ -69,10 +69,7 @@ fn has(case: &Case<'_>, own: &Frequency) -> bool {
 }
 
 /// The doubts about frequencies of the claim, where the nearest sentence has only another one.
-pub(super) fn check(
-    case: &Case<'_>,
-    alignment: &Alignment<'_>,
-) -> Option<(Effect, Code, String)> {
+pub(super) fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<(Effect, Code, String)> {
     let own = frequencies(case.claim);
     let best = alignment.best()?;
     let wrong = own.iter().find(|f| !has(case, f))?;
@@ -147,7 +144,9 @@ fn times(reading: &Reading, at: usize) -> Option<Frequency> {
         (count, at + 1)
     } else {
         let count = simple_value(&first).filter(|count| *count > 0.0)?;
-        TIMES.contains(&&*word(reading, at + 1)).then_some((count, at + 2))?
+        TIMES
+            .contains(&&*word(reading, at + 1))
+            .then_some((count, at + 2))?
     };
     let period = every(reading, next).or_else(|| {
         let unit = time_unit(reading, next + 1)?;

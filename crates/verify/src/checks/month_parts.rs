@@ -17,11 +17,7 @@ const PARTS: [(&[&str], RangeInclusive<u32>); 3] = [
 ];
 
 /// The objection to a part of a month.
-pub(super) fn check(
-    case: &Case<'_>,
-    atom: &Atom,
-    date: &Date,
-) -> Option<(Effect, Code, String)> {
+pub(super) fn check(case: &Case<'_>, atom: &Atom, date: &Date) -> Option<(Effect, Code, String)> {
     let (phrase, days) = part_before(case.claim, atom, date)?;
     let mut said: Option<&str> = None;
     for reading in readings(case) {

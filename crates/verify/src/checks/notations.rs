@@ -1,8 +1,8 @@
 //! Values that can be read in more than one way: "1.500", "3 m people", "14.30", "03.01.". A claim
 //! has the value of the cited text if one reading of both is the same.
 
-use super::{Case, foreign};
 use super::atoms::readings;
+use super::{Case, foreign};
 use crate::atoms::{
     self as a, Atom, CalendarPlace, Date, Literal, MeasureUnit, Number, OtherReading, Time, What,
 };

@@ -6,7 +6,8 @@ use super::atoms::{all, readings};
 use super::derive::ClaimNumber;
 use super::literals::{Standing, standing};
 use super::{
-    Case, Effect, bounds, counts, derive, durations, equations, formulas, frequencies, names, notations, ordinals, totals,
+    Case, Effect, bounds, counts, derive, durations, equations, formulas, frequencies, names,
+    notations, ordinals, totals,
 };
 use crate::atoms::{self as a, Atom, Literal, Number, What};
 use crate::reading::Reading;
@@ -508,7 +509,7 @@ fn shares<'a>(
             let percent = share.value * if is_share(share) { 100.0 } else { 1.0 };
             of.is_some_and(|of| a::same(of * percent, n.value))
         })
-            .map(move |(part, share)| ([part.to_owned(), whole.to_owned()], [share, amount]))
+        .map(move |(part, share)| ([part.to_owned(), whole.to_owned()], [share, amount]))
     })
 }
 

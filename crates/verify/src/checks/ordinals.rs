@@ -68,10 +68,7 @@ fn relates_two_things(claim: &Reading, number: ClaimNumber<'_>) -> bool {
 fn relates_with(claim: &Reading) -> bool {
     let mut tokens = claim.text.tokens.iter();
     tokens.any(|t| {
-        t.does(Role::Placing)
-            || t.does(Role::Ordering)
-            || t.does(Role::Conditional)
-            || t.negates()
+        t.does(Role::Placing) || t.does(Role::Ordering) || t.does(Role::Conditional) || t.negates()
     })
 }
 

@@ -43,8 +43,14 @@ fn only_of<'p, 't>(
     others: &HashSet<u32>,
 ) -> Option<&'p Point<'t>> {
     let mut found = all.iter().filter(|point| {
-        let own = point.thing.iter().any(|id| words.contains(id) && !others.contains(id));
-        let other = point.thing.iter().any(|id| others.contains(id) && !words.contains(id));
+        let own = point
+            .thing
+            .iter()
+            .any(|id| words.contains(id) && !others.contains(id));
+        let other = point
+            .thing
+            .iter()
+            .any(|id| others.contains(id) && !words.contains(id));
         own && !other
     });
     let first = found.next();

@@ -32,8 +32,10 @@ pub(super) fn date(case: &Case<'_>, own: &Date, shown: &str) -> Option<(Effect, 
         let apart = date.days_to(own);
         let same_day = date.day == own.day;
         let in_months = date.months_to(own).filter(|_| same_day);
-        apart.is_some_and(|apart| days.iter().any(|d| (apart * DAY - d).abs() < 1.0 && *d > 0.0))
-            || in_months.is_some_and(|m| months.iter().any(|d| (m - d).abs() < 0.01 && m > 0.0))
+        apart.is_some_and(|apart| {
+            days.iter()
+                .any(|d| (apart * DAY - d).abs() < 1.0 && *d > 0.0)
+        }) || in_months.is_some_and(|m| months.iter().any(|d| (m - d).abs() < 0.01 && m > 0.0))
     });
     (is_apart || stands_apart(case, own, &dates)).then(|| doubt(shown))
 }
@@ -47,7 +49,9 @@ fn doubt(shown: &str) -> (Effect, Code, String) {
 /// Whether the cited text has the day as a number by itself, and the month in a date: "on 10 March
 /// it was moved to the 21st".
 fn stands_apart(case: &Case<'_>, own: &Date, dates: &[Date]) -> bool {
-    let month = dates.iter().any(|date| date.month.is_some() && date.month == own.month);
+    let month = dates
+        .iter()
+        .any(|date| date.month.is_some() && date.month == own.month);
     let mut atoms = readings(case).flat_map(|reading| reading.atoms.iter());
     month
         && atoms.any(|atom| match &atom.what {
