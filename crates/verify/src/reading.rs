@@ -32,6 +32,9 @@ pub(crate) struct Reading {
     pub things: OnceCell<Vec<(Range<usize>, Thing)>>,
     /// Its language, if it is known.
     pub language: OnceCell<Option<Language>>,
+    /// Of a claim: tokens of values that follow from the cited text in other words. They need no
+    /// support by its words.
+    pub explained: OnceCell<Vec<Range<usize>>>,
     lower: OnceCell<String>,
     units: OnceCell<Vec<MeasureUnit>>,
     capitals: OnceCell<Capitals>,
@@ -184,6 +187,12 @@ impl Reading {
     /// The sentences that contain a similar stem.
     pub(crate) fn sentences_like(&self, id: u32, lexicon: &Lexicon) -> &[u32] {
         lexicon.alike(id).map_or(&[], |like| self.alike.get(like))
+    }
+
+    /// Whether the token at `at` is of a value that follows from the cited text in other words.
+    pub(crate) fn is_explained(&self, at: usize) -> bool {
+        let explained = self.explained.get();
+        explained.is_some_and(|ranges| ranges.iter().any(|range| range.contains(&at)))
     }
 
     /// Whether the stem appears anywhere.

@@ -49,9 +49,15 @@ impl Date {
 
     /// The number of days between two days; days without a year are taken to be in the same year.
     pub(crate) fn days_to(&self, other: &Self) -> Option<f64> {
+        self.days_after(other).map(f64::abs)
+    }
+
+    /// The number of days by which this day is after another; days without a year are taken to be
+    /// in the same year.
+    pub(crate) fn days_after(&self, other: &Self) -> Option<f64> {
         let year = self.year.or(other.year).unwrap_or(2001);
         let apart = self.day_number(year)? - other.day_number(year)?;
-        u32::try_from(apart.unsigned_abs()).ok().map(f64::from)
+        i32::try_from(apart).ok().map(f64::from)
     }
 
     /// The number of days of the Gregorian calendar since March of the year 0; without a year, in
@@ -238,6 +244,9 @@ fn written_date(r: &Reader<'_>, i: usize) -> Option<(Date, usize)> {
     if let Some(m) = month(r.word(i)) {
         return Some(after_month(r, i, m));
     }
+    if let Some(found) = weekday_of_month(r, i) {
+        return Some(found);
+    }
     if let Some(found) = in_ideographs(r, i) {
         return Some(found);
     }
@@ -259,6 +268,30 @@ fn written_date(r: &Reader<'_>, i: usize) -> Option<(Date, usize)> {
         return Some(found);
     }
     numeric(r, i)
+}
+
+/// Reads "first Monday of May 2026": the day that a calendar has there.
+fn weekday_of_month(r: &Reader<'_>, i: usize) -> Option<(Date, usize)> {
+    const OF: &[&str] = list!("dates.of");
+    const DAYS: u32 = 7;
+    let which = day_word(&r.lower(i)).filter(|which| *which <= 5)?;
+    let weekday = weekday(r.word(i + 1))?;
+    let month = month(r.word(i + 3)).filter(|_| OF.contains(&&*r.lower(i + 2)))?;
+    let year = year(r.word(i + 4))?;
+    let first = Date {
+        year: Some(year),
+        month: Some(month),
+        day: Some(1),
+        ..Date::default()
+    };
+    let ahead = (weekday + DAYS - first.computed_weekday()?) % DAYS;
+    let day = 1 + ahead + DAYS * (which - 1);
+    let found = Date {
+        day: Some(day),
+        weekday: Some(weekday),
+        ..first
+    };
+    Some((found, i + 5))
 }
 
 /// Reads "March 3rd, 2026", "March 2026" or "March".

@@ -4,17 +4,20 @@
 //! Names, and what each atom refers to, are examined in `checks`, which sees both sides.
 
 mod dates;
+mod hours;
 mod literal;
 mod notations;
 mod numbers;
 mod phrases;
+mod spans;
 mod times;
 mod units;
 
 pub(crate) use dates::Date;
 pub(crate) use literal::{Literal, code_spans, has_file_extension};
 pub(crate) use notations::{OtherReading, clock, day, fraction_sign};
-pub(crate) use numbers::{Bound, Number, digits_value};
+pub(crate) use numbers::{Bound, Number, RangeEnd, digits_value};
+pub(crate) use spans::simple_value;
 pub(crate) use times::Time;
 pub(crate) use units::{MeasureUnit, equal_amounts, magnitude, same, same_kind};
 pub use units::{UnitKind, unit};

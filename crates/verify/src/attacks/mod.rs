@@ -2,6 +2,7 @@
 //! wordings.
 
 mod amounts;
+mod computed;
 mod coverage;
 mod drafts;
 mod examples;
@@ -19,6 +20,7 @@ mod pointers;
 mod quotes;
 mod refusals;
 mod swaps;
+mod values;
 mod years;
 
 use super::*;

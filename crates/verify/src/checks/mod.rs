@@ -6,22 +6,32 @@ mod affinity;
 mod align;
 mod arithmetic;
 mod atoms;
+mod averages;
 mod binding;
 mod bounds;
 mod clauses;
 mod code;
+mod compared;
 mod contrast;
 mod counts;
 mod crossed;
 mod derive;
 mod direction;
+mod durations;
+mod equations;
 mod exchanged;
+mod explained;
+mod foreign;
+mod formulas;
+mod frequencies;
 mod governed;
 mod initials;
 mod labels;
 mod language;
+mod limits;
 mod literals;
 mod modality;
+mod month_parts;
 mod name_forms;
 mod names;
 mod nearest;
@@ -29,6 +39,7 @@ mod negation;
 mod notations;
 mod novelty;
 mod numbers;
+mod operands;
 mod order;
 mod ordinals;
 mod pairs;
@@ -38,6 +49,8 @@ mod quantity;
 mod recombined;
 mod referent;
 mod rejection;
+mod sequence;
+mod shifted;
 mod status;
 mod strange;
 mod things;
@@ -148,6 +161,7 @@ pub(crate) fn check(case: &Case<'_>) -> Findings {
     let mut out = Findings::default();
     let readings: Vec<&Reading> = case.cited.iter().map(|s| s.reading).collect();
     let alignment = Alignment::of(case);
+    out.derivation = explained::explain(case);
     let window = best_window(case.claim, &readings, case.lexicon);
     if let Some(place) = window.and_then(|w| place(case.cited, w)) {
         out.place = Some(place);
@@ -156,7 +170,6 @@ pub(crate) fn check(case: &Case<'_>) -> Findings {
     for (effect, code, why) in atoms::check(case, &alignment) {
         out.worded(effect, [(code, why)]);
     }
-    out.derivation = numbers::derivation(case);
     out.objections.extend(code::check(case));
     out.objections
         .extend(names::check(case, &alignment, foreign));

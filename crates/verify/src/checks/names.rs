@@ -45,6 +45,7 @@ fn missing_names<'c>(case: &Case<'c>, alignment: &Alignment<'_>) -> Vec<&'c Toke
         let roman = word.chars().all(|c| matches!(c, 'I' | 'V' | 'X'));
         let skipped = roman
             || in_atom.get(i) == Some(&true)
+            || case.claim.is_explained(i)
             || titled && !is_abbreviation(word)
             || coded.contains(word);
         if is_name(token)

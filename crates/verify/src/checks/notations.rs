@@ -1,8 +1,8 @@
 //! Values that can be read in more than one way: "1.500", "3 m people", "14.30", "03.01.". A claim
 //! has the value of the cited text if one reading of both is the same.
 
-use super::Case;
 use super::atoms::readings;
+use super::{Case, foreign};
 use crate::atoms::{
     self as a, Atom, CalendarPlace, Date, Literal, MeasureUnit, Number, OtherReading, Time, What,
 };
@@ -13,6 +13,7 @@ use crate::text::Token;
 pub(super) fn stands(case: &Case<'_>, n: &Number, shown: &str) -> bool {
     let is_grouped = n.also == Some(OtherReading::Parts);
     atoms(case).any(|(reading, e)| is_other_reading(n, shown, reading, e))
+        || foreign::has_numeral(case, n)
         || is_grouped && parts(shown).all(|part| has_value(case, part))
 }
 
@@ -104,7 +105,7 @@ fn amounts(n: &Number) -> [Option<(f64, Option<MeasureUnit>)>; 2] {
 
 /// The values of the groups of digits.
 fn parts(shown: &str) -> impl Iterator<Item = f64> {
-    shown.split(' ').filter_map(a::digits_value)
+    shown.split(' ').filter_map(a::simple_value)
 }
 
 fn has_value(case: &Case<'_>, value: f64) -> bool {
@@ -113,7 +114,10 @@ fn has_value(case: &Case<'_>, value: f64) -> bool {
 
 /// The dates of the cited text, also in digits that may be one.
 pub(super) fn dates<'a>(case: &Case<'a>) -> impl Iterator<Item = Date> {
-    atoms(case).filter_map(|(reading, e)| date_of(reading, e))
+    let written = atoms(case).filter_map(|(reading, e)| date_of(reading, e));
+    let slashed = atoms(case).flat_map(|(reading, e)| foreign::slashed_days(reading, e));
+    let months = readings(case).flat_map(foreign::months);
+    written.chain(slashed).chain(months)
 }
 
 fn date_of(reading: &Reading, e: &Atom) -> Option<Date> {
@@ -151,7 +155,10 @@ pub(super) fn names_weekday(case: &Case<'_>, weekday: u32) -> bool {
     let wanted = Some(CalendarPlace::Weekday(weekday));
     readings(case).any(|reading| {
         let mut tokens = reading.text.tokens.iter();
-        tokens.any(|t| t.capital && a::calendar_place(reading.word(t)) == wanted)
+        tokens.any(|t| {
+            t.capital && a::calendar_place(reading.word(t)) == wanted
+                || foreign::weekday(&reading.lower_word(t)) == Some(weekday)
+        })
     })
 }
 
