@@ -609,6 +609,11 @@ fn mark_negation(tokens: &mut [Token], text: &str) {
         let abbreviation = text.get(cue.end..).is_some_and(|r| r.starts_with('.'))
             && next.is_some_and(|n| n.number);
         let hollow = next.is_some_and(|n| n.hollow());
+        if is_denying_phrase(cue, next, text) {
+            let behind = tokens.get_mut(i + 2..).unwrap_or(&mut []);
+            negate_governed(behind, cue.clause, false);
+            continue;
+        }
         if keeps_from(tokens, i, text) {
             negate_what_is_kept_from(tokens, i, text);
             continue;
@@ -630,6 +635,17 @@ fn mark_negation(tokens: &mut [Token], text: &str) {
         let behind = tokens.get_mut(i + 1 + skipped..).unwrap_or(&mut []);
         negate_governed(behind, clause, firm);
     }
+}
+
+/// Whether two words deny what follows them, as in "free of" or "refrain from".
+fn is_denying_phrase(cue: Token, next: Option<Token>, text: &str) -> bool {
+    const PHRASES: &[&str] = list!("negation.phrases");
+    let Some(next) = next.filter(|n| n.clause == cue.clause) else {
+        return false;
+    };
+    let (first, second) = (shown_token(&cue, text), shown_token(&next, text));
+    matches!(second, "of" | "from" | "out" | "without")
+        && PHRASES.contains(&&*format!("{} {second}", lower_case(first)))
 }
 
 /// Whether the negation at `i` is part of the bound of a number: "no more than 20".

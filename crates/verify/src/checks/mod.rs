@@ -3,6 +3,7 @@
 
 mod addresses;
 mod affinity;
+mod agreed;
 mod align;
 mod arithmetic;
 mod atoms;
@@ -34,6 +35,7 @@ mod ordinals;
 mod pairs;
 mod parallel;
 mod parties;
+mod passages;
 mod quantity;
 mod recombined;
 mod referent;
@@ -165,9 +167,10 @@ pub(crate) fn check(case: &Case<'_>) -> Findings {
     out.objections.extend(exchanged::check(case));
     out.objections.extend(governed::check(case));
     let pairings = nearest::pairings(case);
+    let passages = passages::Passages::of(case);
     if case.extent != Extent::Row {
         out.objections
-            .extend(negation::check(case, &pairings, &alignment));
+            .extend(negation::check(case, &pairings, &alignment, &passages));
         out.objections.extend(direction::check(case, &pairings));
         let turned = order::check(case, &pairings);
         let parties = turned.is_empty().then(|| parties::check(case, &pairings));

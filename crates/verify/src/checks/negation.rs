@@ -4,15 +4,17 @@
 //! statements share decide; if the nearest statements disagree with each other, nothing is
 //! reported.
 
+use super::agreed;
 use super::align::{Aligned, Alignment};
 use super::nearest::{Near, Pairing, sentence};
+use super::passages::Passages;
 use super::{Case, Effect, Extent, Source};
 use crate::Code;
 use crate::finding::{Detail, Objection};
 use crate::reading::Reading;
 use crate::statements::CellVerdict;
 use crate::tables::{Quantity, Role, Status};
-use crate::text::{Token, keeps_something_from};
+use crate::text::{Token, has_stem, keeps_something_from};
 
 /// Two statements with this share in common are the same except for their negation.
 const SAME: f64 = 0.65;
@@ -25,24 +27,35 @@ pub(super) fn check(
     case: &Case<'_>,
     pairings: &[Pairing<'_>],
     alignment: &Alignment<'_>,
+    passages: &Passages<'_>,
 ) -> Vec<Objection> {
-    if let Some(found) = edited(case, alignment).or_else(|| cell(case)) {
+    let edited = edited(case, alignment).filter(|found| !is_agreed(case, found, passages));
+    if let Some(found) = edited.or_else(|| cell(case)) {
         return vec![found];
     }
-    let mut found = pairings.iter().filter_map(|pairing| compare(case, pairing));
+    let found = pairings.iter().filter_map(|pairing| compare(case, pairing));
+    let mut found = found.filter(|found| !is_agreed(case, found, passages));
     found
         .next()
-        .or_else(|| by_words(case))
+        .or_else(|| by_words(case, passages))
         .into_iter()
         .collect()
 }
 
+/// Whether only the claim denies something, and the cited text does so in other words.
+fn is_agreed(case: &Case<'_>, found: &Objection, passages: &Passages<'_>) -> bool {
+    matches!(found.detail, Detail::ClaimNegates { .. }) && agreed::denies_too(case, passages)
+}
+
 /// What single words of a whole sentence say.
-fn by_words(case: &Case<'_>) -> Option<Objection> {
+fn by_words(case: &Case<'_>, passages: &Passages<'_>) -> Option<Objection> {
     if case.extent != Extent::Sentence {
         return None;
     }
-    left_out(case).or_else(|| denied_alone(case))
+    left_out(case).or_else(|| {
+        let found = denied_alone(case).filter(|_| !agreed::waits(case.claim));
+        found.filter(|found| !is_agreed(case, found, passages))
+    })
 }
 
 /// The objection to "The free plan has encryption" if its row says "No" below "Encryption", or the
@@ -134,22 +147,29 @@ fn is_without(claim: &Reading, token: &Token) -> bool {
     WITHOUT.contains(&&*claim.lower_word(token))
 }
 
-/// Whether the cited text has a word, and only in sentences without anything negative.
+/// Whether the cited text has a word, and only in sentences without anything negative. Sentences
+/// without another word of the claim are about something else.
 fn is_only_asserted(case: &Case<'_>, token: &Token) -> bool {
     let mut found = false;
     for source in case.cited {
         let reading = source.reading;
         for n in reading.sentences_with(token.id).iter().take(MOST_SENTENCES) {
-            let mut tokens = reading.tokens_of(*n as usize).iter();
-            if tokens.any(|t| {
+            let tokens = reading.tokens_of(*n as usize);
+            if tokens.iter().any(|t| {
                 is_negative(reading, t) || t.does(Role::Bending) || t.does(Role::Excepting)
             }) {
                 return false;
             }
-            found = true;
+            found |= has_another_word(case.claim, token, tokens);
         }
     }
     found
+}
+
+/// Whether a sentence has a word of the claim besides this one.
+fn has_another_word(claim: &Reading, token: &Token, sentence: &[Token]) -> bool {
+    let mut others = sentence.iter().filter(|t| t.id != token.id);
+    others.any(|t| t.is_content_or_number() && claim.has(t.id))
 }
 
 /// Whether the cited text has a word only under a negation; with `head`, only as the first word
@@ -265,11 +285,22 @@ fn stand(case: &Case<'_>, pairing: &Pairing<'_>, near: &Near<'_>) -> Comparison 
         Comparison::ClaimDenies(_) => (near.source.reading, theirs),
         _ => (case.claim, &pairing.own.tokens),
     };
-    if tokens.iter().any(|t| is_negative(reading, t)) {
+    let is_denied = tokens.iter().any(|t| t.negated || is_negative(reading, t));
+    if is_denied || is_about_the_opposite(&pairing.own.tokens, theirs) {
         Comparison::Unclear
     } else {
         found
     }
+}
+
+/// Whether both statements have opposites besides what one of them denies: "not in the first year"
+/// and "from the second year".
+fn is_about_the_opposite(own: &[Token], theirs: &[Token]) -> bool {
+    let mut opposed = own.iter().filter(|t| !t.pairs().is_empty());
+    opposed.any(|t| {
+        let opposite = theirs.iter().any(|e| t.is_opposite_of(e));
+        opposite && !has_stem(theirs, t.id)
+    })
 }
 
 /// Maximum number of words between a negation and the "than" of the comparison that it reverses.

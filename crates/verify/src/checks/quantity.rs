@@ -88,7 +88,8 @@ fn strict_quantity<'t>(claim: &Reading, tokens: &'t [Token]) -> Option<&'t Token
         let before = i.checked_sub(1).and_then(|i| tokens.get(i));
         let word = claim.lower_word(t);
         let at_all = word == "all" && before.is_some_and(|b| claim.lower_word(b) == "at");
-        is_strict(t) && !t.negated && !t.negates() && word != "both" && !at_all
+        let is_denied = before.is_some_and(Token::negates);
+        is_strict(t) && !t.negated && !t.negates() && word != "both" && !at_all && !is_denied
     });
     found.map(|(_, token)| token)
 }
