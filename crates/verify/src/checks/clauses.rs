@@ -222,7 +222,7 @@ fn is_cited(case: &Case<'_>, id: u32) -> bool {
 }
 
 /// The words of the clause that begins at token `at`, up to the next punctuation that ends it.
-fn extent(case: &Case<'_>, at: usize) -> Range<usize> {
+pub(super) fn extent(case: &Case<'_>, at: usize) -> Range<usize> {
     let tokens = &case.claim.text.tokens;
     let mut end = at + 1;
     while end < tokens.len().min(at + MOST_WORDS) {

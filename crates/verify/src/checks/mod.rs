@@ -1,6 +1,7 @@
 //! L4–L6: does the cited text say what the claim says? Each check has its own file; this module
 //! combines them.
 
+mod actors;
 mod addresses;
 mod affinity;
 mod agreed;
@@ -9,18 +10,22 @@ mod arithmetic;
 mod atoms;
 mod binding;
 mod bounds;
+mod boxes;
 mod clauses;
 mod code;
+mod consequences;
 mod contrast;
 mod counts;
 mod crossed;
 mod derive;
 mod direction;
 mod exchanged;
+mod former;
 mod governed;
 mod initials;
 mod labels;
 mod language;
+mod left_out;
 mod literals;
 mod modality;
 mod name_forms;
@@ -37,9 +42,11 @@ mod parallel;
 mod parties;
 mod passages;
 mod quantity;
+mod reasons;
 mod recombined;
 mod referent;
 mod rejection;
+mod small_words;
 mod status;
 mod strange;
 mod things;
@@ -186,6 +193,7 @@ pub(crate) fn check(case: &Case<'_>) -> Findings {
                 out.objections
                     .extend(novelty::check(case, &pairings, &alignment));
                 out.objections.extend(strange::check(case));
+                everyday(case, &passages, &mut out);
             }
         }
     }
@@ -196,6 +204,30 @@ pub(crate) fn check(case: &Case<'_>) -> Findings {
     }
     out
 }
+
+/// L4 and L5: what everyday notes say of tasks, people, reasons, exceptions and earlier times. A check
+/// is asked only if nothing was found before.
+fn everyday(case: &Case<'_>, passages: &passages::Passages<'_>, out: &mut Findings) {
+    let checks: [EverydayCheck; 8] = [
+        boxes::check,
+        boxes::person,
+        actors::check,
+        small_words::check,
+        consequences::check,
+        former::check,
+        reasons::check,
+        left_out::check,
+    ];
+    for check in checks {
+        if out.rejects() {
+            return;
+        }
+        out.objections.extend(check(case, passages));
+    }
+}
+
+/// A check of everyday notes.
+type EverydayCheck = fn(&Case<'_>, &passages::Passages<'_>) -> Option<Objection>;
 
 /// L4: whether values and words belong to what the claim says them about. A later check is asked only
 /// if the earlier ones found nothing.

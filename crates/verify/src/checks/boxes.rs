@@ -1,0 +1,156 @@
+//! L5: a task of a list with boxes is as done, and has the same person, as the list says: "- [ ]
+//! Repair the fence (Olu)".
+
+use super::passages::{Passage, Passages};
+use super::{Case, Effect, names};
+use crate::Code;
+use crate::finding::{Detail, Objection};
+use crate::reading::Reading;
+use crate::tables::Status;
+use crate::text::{Token, has_stem};
+
+/// A claim speaks of a task if it has this share of the task's words.
+const ABOUT: f64 = 0.75;
+
+/// Maximum number of tokens of a task.
+const LONGEST: usize = 40;
+
+/// Words of a claim about a task that is still open, and about one that is done.
+const OPEN: &[&str] = list!("boxes.open");
+const DONE: &[&str] = list!("boxes.done");
+const PASSIVE: &[&str] = list!("boxes.passive");
+
+/// The objection to a task that the claim says is done and the list leaves open, or the reverse.
+pub(super) fn check(case: &Case<'_>, passages: &Passages<'_>) -> Option<Objection> {
+    let mut tasks = passages
+        .with(1)
+        .filter_map(|passage| Some((passage, is_ticked(passage)?)))
+        .filter(|(passage, _)| is_about(case.claim, passage));
+    let (passage, ticked) = tasks.next()?;
+    if tasks.next().is_some() {
+        return None;
+    }
+    let said = state(case.claim, passage)?;
+    if said == ticked {
+        return None;
+    }
+    let words = |done: bool| if done { "done" } else { "not done" };
+    let detail = Detail::Differs {
+        said: words(said).to_owned(),
+        found: words(ticked).to_owned(),
+    };
+    let found = Objection::new(Code::Status, Effect::Rejects, detail);
+    Some(found.against(passage.source.item.label, passage.bytes()))
+}
+
+/// Whether the box before a sentence is ticked; `None` without a box.
+pub(super) fn is_ticked(passage: &Passage<'_>) -> Option<bool> {
+    let normal = passage.reading().normal.as_str();
+    let bytes = passage.bytes();
+    let own = normal.get(bytes.clone()).unwrap_or("").trim_start();
+    let own = own.trim_start_matches(['-', '*', '+', ' ']);
+    let before = normal.get(..bytes.start).unwrap_or("").trim_end();
+    let has = |mark: &str| own.starts_with(mark) || before.ends_with(mark);
+    if has("[ ]") {
+        Some(false)
+    } else if has("[x]") || has("[X]") {
+        Some(true)
+    } else {
+        None
+    }
+}
+
+/// The words of a task with content, without names.
+fn task_words(tokens: &[Token]) -> Vec<&Token> {
+    let counted = tokens.iter().filter(|t| t.is_content_or_number());
+    counted
+        .filter(|t| !names::is_name(t) || t.first)
+        .take(LONGEST)
+        .collect()
+}
+
+fn is_about(claim: &Reading, passage: &Passage<'_>) -> bool {
+    let words = task_words(passage.tokens());
+    let held = words.iter().filter(|t| claim.has(t.id)).count();
+    words.len() >= 2 && super::ratio(held, words.len()) >= ABOUT
+}
+
+/// Whether the claim says that a task is done; `None` if it does not say.
+fn state(claim: &Reading, passage: &Passage<'_>) -> Option<bool> {
+    let tokens = claim.text.tokens.as_slice();
+    let is = |t: &Token, list: &[&str]| list.contains(&&*claim.lower_word(t));
+    let denied = tokens.iter().any(Token::negates);
+    if tokens.iter().any(|t| is(t, OPEN)) {
+        return (!denied).then_some(false);
+    }
+    let is_done = tokens
+        .iter()
+        .any(|t| is(t, DONE) || t.status() == Some(Status::Done));
+    let verb = passage.tokens().iter().find(|t| t.is_content())?;
+    let verb = tokens.iter().find(|t| t.id == verb.id);
+    let is_past = verb.is_some_and(|verb| {
+        let word = claim.lower_word(verb);
+        let before = tokens.iter().take_while(|t| t.start < verb.start);
+        let near = before.collect::<Vec<_>>();
+        let near = near.iter().rev().take(NEAR);
+        let passive = near.clone().any(|t| is(t, PASSIVE));
+        let future = near.clone().any(|t| t.mood().is_some());
+        (word.ends_with("ed") || passive) && !future && near.clone().all(|t| !is(t, &["be", "to"]))
+    });
+    (is_done || is_past).then_some(!denied)
+}
+
+/// How many words before a verb show its tense.
+const NEAR: usize = 4;
+
+/// The objection to a person that the list gives another task to.
+pub(super) fn person(case: &Case<'_>, passages: &Passages<'_>) -> Option<Objection> {
+    let mut tasks = passages
+        .with(1)
+        .filter(|p| is_item(p) && is_about(case.claim, p));
+    let task = tasks.next().filter(|_| tasks.next().is_none())?;
+    let theirs = last_name(task)?;
+    if case.claim.has(theirs.id) {
+        return None;
+    }
+    let own = case.claim.text.tokens.iter().find(|t| {
+        t.capital && t.is_content() && !has_stem(task.tokens(), t.id) && owns_a_task(case, t)
+    })?;
+    let detail = Detail::Differs {
+        said: case.claim.word(own).to_owned(),
+        found: task.reading().word(theirs).to_owned(),
+    };
+    let found = Objection::new(Code::Referent, Effect::Rejects, detail).at(own.start..own.end);
+    Some(found.against(task.source.item.label, task.bytes()))
+}
+
+fn is_item(passage: &Passage<'_>) -> bool {
+    let sentence = passage.reading().sentence(passage.sentence);
+    sentence.is_some_and(|s| s.role == local_agent_text::markdown::BlockRole::ListItem)
+}
+
+/// The name in brackets at the end of an item: "Repair the fence (Olu)".
+fn last_name<'a>(passage: &Passage<'a>) -> Option<&'a Token> {
+    let last = passage.tokens().last()?;
+    name_in_brackets(passage.reading(), last).then_some(last)
+}
+
+fn name_in_brackets(reading: &Reading, token: &Token) -> bool {
+    let before = reading.normal.get(..token.start).unwrap_or("");
+    let behind = reading.normal.get(token.end..).unwrap_or("");
+    token.capital && before.ends_with('(') && behind.starts_with(')')
+}
+
+/// Maximum number of sentences in which a name is looked up.
+const MOST_SENTENCES: usize = 12;
+
+/// Whether a name stands in brackets behind an item of the cited text.
+fn owns_a_task(case: &Case<'_>, name: &Token) -> bool {
+    case.cited.iter().any(|source| {
+        let sentences = source.reading.sentences_with(name.id).iter();
+        sentences.take(MOST_SENTENCES).any(|n| {
+            let last = source.reading.tokens_of(*n as usize).last();
+            last.is_some_and(|t| t.id == name.id && name_in_brackets(source.reading, t))
+        })
+    })
+}
