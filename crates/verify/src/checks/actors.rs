@@ -30,7 +30,9 @@ pub(super) fn check(case: &Case<'_>, passages: &Passages<'_>) -> Option<Objectio
             .filter(|t| is_person(case.claim, t))
             .take(MOST_NAMES)
             .collect();
-        let [own] = people.as_slice() else { continue };
+        let Some(own) = one_name(case.claim, &people) else {
+            continue;
+        };
         let act: Vec<&Token> = clause
             .iter()
             .filter(|t| t.is_content_or_number() && !names::is_name(t) && t.start != own.start)
@@ -43,6 +45,18 @@ pub(super) fn check(case: &Case<'_>, passages: &Passages<'_>) -> Option<Objectio
         }
     }
     None
+}
+
+const TITLES: &[&str] = list!("actors.titles");
+
+/// The last word of the only name among these words: "Ms. Ortiz", "Greta Holm".
+fn one_name<'t>(reading: &Reading, people: &[&'t Token]) -> Option<&'t Token> {
+    let is_split = people.windows(2).any(|pair| {
+        let gap = reading.normal.get(pair[0].end..pair[1].start);
+        !gap.is_some_and(|gap| matches!(gap, " " | ". "))
+    });
+    let last = people.last().copied().filter(|_| !is_split)?;
+    (!TITLES.contains(&&*reading.lower_word(last))).then_some(last)
 }
 
 /// Whether a word is the name of a person or thing, at the beginning of a sentence too.
@@ -77,7 +91,7 @@ fn belongs_to_another(
         }
         let other = clause
             .iter()
-            .find(|t| is_person(passage.reading(), t) && !case.claim.has(t.id))?;
+            .rfind(|t| is_person(passage.reading(), t) && !case.claim.has(t.id))?;
         let is_near = has_stem(passage.tokens(), own.id);
         found = found.or(Some((passage, other, is_near)));
     }

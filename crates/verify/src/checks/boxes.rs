@@ -2,7 +2,7 @@
 //! Repair the fence (Olu)".
 
 use super::passages::{Passage, Passages};
-use super::{Case, Effect, names};
+use super::{Case, Effect};
 use crate::Code;
 use crate::finding::{Detail, Objection};
 use crate::reading::Reading;
@@ -60,19 +60,32 @@ pub(super) fn is_ticked(passage: &Passage<'_>) -> Option<bool> {
     }
 }
 
-/// The words of a task with content, without names.
-fn task_words(tokens: &[Token]) -> Vec<&Token> {
-    let counted = tokens.iter().filter(|t| t.is_content_or_number());
+/// The words of a task with content, without those in brackets behind it.
+fn task_words<'a>(passage: &Passage<'a>) -> Vec<&'a Token> {
+    let inside = in_brackets(passage.reading(), passage.sentence);
+    let end = inside.first().map_or(usize::MAX, |t| t.start);
+    let counted = passage.tokens().iter().filter(|t| t.start < end);
     counted
-        .filter(|t| !names::is_name(t) || t.first)
+        .filter(|t| t.is_content_or_number())
         .take(LONGEST)
         .collect()
 }
 
 fn is_about(claim: &Reading, passage: &Passage<'_>) -> bool {
-    let words = task_words(passage.tokens());
-    let held = words.iter().filter(|t| claim.has(t.id)).count();
+    let words = task_words(passage);
+    let reading = passage.reading();
+    let held = words.iter().filter(|t| said_in(claim, reading, t).is_some());
+    let held = held.count();
     words.len() >= 2 && super::ratio(held, words.len()) >= ABOUT
+}
+
+/// The claim's word for a word of a task: the word itself, or a longer form of it.
+fn said_in<'c>(claim: &'c Reading, reading: &Reading, word: &Token) -> Option<&'c Token> {
+    let written = reading.lower_word(word);
+    claim.text.tokens.iter().find(|t| {
+        let is_form = written.len() >= 4 && claim.lower_word(t).starts_with(&*written);
+        t.id == word.id || is_form
+    })
 }
 
 /// Whether the claim says that a task is done; `None` if it does not say.
@@ -87,7 +100,7 @@ fn state(claim: &Reading, passage: &Passage<'_>) -> Option<bool> {
         .iter()
         .any(|t| is(t, DONE) || t.status() == Some(Status::Done));
     let verb = passage.tokens().iter().find(|t| t.is_content())?;
-    let verb = tokens.iter().find(|t| t.id == verb.id);
+    let verb = said_in(claim, passage.reading(), verb);
     let is_past = verb.is_some_and(|verb| {
         let word = claim.lower_word(verb);
         let before = tokens.iter().take_while(|t| t.start < verb.start);
@@ -109,16 +122,17 @@ pub(super) fn person(case: &Case<'_>, passages: &Passages<'_>) -> Option<Objecti
         .with(1)
         .filter(|p| is_item(p) && is_about(case.claim, p));
     let task = tasks.next().filter(|_| tasks.next().is_none())?;
-    let theirs = last_name(task)?;
-    if case.claim.has(theirs.id) {
+    let theirs = in_brackets(task.reading(), task.sentence);
+    let first = theirs.first()?;
+    if theirs.iter().any(|t| case.claim.has(t.id)) {
         return None;
     }
     let own = case.claim.text.tokens.iter().find(|t| {
-        t.capital && t.is_content() && !has_stem(task.tokens(), t.id) && owns_a_task(case, t)
+        t.is_content() && !has_stem(task.tokens(), t.id) && owns_a_task(case, task, t)
     })?;
     let detail = Detail::Differs {
         said: case.claim.word(own).to_owned(),
-        found: task.reading().word(theirs).to_owned(),
+        found: task.reading().word(first).to_owned(),
     };
     let found = Objection::new(Code::Referent, Effect::Rejects, detail).at(own.start..own.end);
     Some(found.against(task.source.item.label, task.bytes()))
@@ -129,28 +143,36 @@ fn is_item(passage: &Passage<'_>) -> bool {
     sentence.is_some_and(|s| s.role == local_agent_text::markdown::BlockRole::ListItem)
 }
 
-/// The name in brackets at the end of an item: "Repair the fence (Olu)".
-fn last_name<'a>(passage: &Passage<'a>) -> Option<&'a Token> {
-    let last = passage.tokens().last()?;
-    name_in_brackets(passage.reading(), last).then_some(last)
-}
-
-fn name_in_brackets(reading: &Reading, token: &Token) -> bool {
-    let before = reading.normal.get(..token.start).unwrap_or("");
-    let behind = reading.normal.get(token.end..).unwrap_or("");
-    token.capital && before.ends_with('(') && behind.starts_with(')')
+/// The words in brackets at the end of an item: "Repair the fence (Olu)", "games (the children)".
+fn in_brackets(reading: &Reading, sentence: usize) -> Vec<&Token> {
+    let tokens = reading.tokens_of(sentence);
+    let Some(last) = tokens.last() else {
+        return Vec::new();
+    };
+    let behind = reading.normal.get(last.end..).unwrap_or("");
+    let opens = |t: &&Token| {
+        let before = reading.normal.get(..t.start).unwrap_or("");
+        before.ends_with('(')
+    };
+    let first = tokens.iter().rev().take(NEAR).find(opens);
+    let Some(first) = first.filter(|_| behind.starts_with(')')) else {
+        return Vec::new();
+    };
+    let inside = tokens.iter().filter(|t| t.start >= first.start);
+    inside.filter(|t| t.is_content()).collect()
 }
 
 /// Maximum number of sentences in which a name is looked up.
 const MOST_SENTENCES: usize = 12;
 
-/// Whether a name stands in brackets behind an item of the cited text.
-fn owns_a_task(case: &Case<'_>, name: &Token) -> bool {
+/// Whether a word stands alone in brackets behind another item of the same text.
+fn owns_a_task(case: &Case<'_>, task: &Passage<'_>, name: &Token) -> bool {
     case.cited.iter().any(|source| {
+        let same = std::ptr::eq(source.reading, task.reading());
         let sentences = source.reading.sentences_with(name.id).iter();
-        sentences.take(MOST_SENTENCES).any(|n| {
-            let last = source.reading.tokens_of(*n as usize).last();
-            last.is_some_and(|t| t.id == name.id && name_in_brackets(source.reading, t))
+        same && sentences.take(MOST_SENTENCES).any(|n| {
+            let inside = in_brackets(source.reading, *n as usize);
+            matches!(inside.as_slice(), [one] if one.id == name.id)
         })
     })
 }

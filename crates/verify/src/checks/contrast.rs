@@ -5,6 +5,7 @@ use super::{Case, Effect};
 use crate::Code;
 use crate::finding::{Detail, Objection};
 use crate::reading::Reading;
+use crate::tables::Role;
 use crate::text::Token;
 
 /// Maximum number of sentences per source, among those that contain a word, that are checked.
@@ -65,7 +66,7 @@ fn side(tokens: &[Token], is_before: bool) -> Vec<&Token> {
     } else {
         tokens.iter().take(REACH).collect()
     };
-    near.retain(|t| t.is_content_or_number());
+    near.retain(|t| t.is_content_or_number() && !t.does(Role::Everyday));
     near
 }
 

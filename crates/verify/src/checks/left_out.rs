@@ -65,9 +65,12 @@ fn restriction(case: &Case<'_>, passage: &Passage<'_>) -> Option<Range<usize>> {
     let reading = passage.reading();
     let tokens = passage.tokens();
     let offset = reading.sentence(passage.sentence)?.tokens.start;
+    if let Some(condition) = condition(case.claim, reading, tokens) {
+        return Some(offset + condition.start..offset + condition.end);
+    }
     for (at, token) in tokens.iter().enumerate() {
         let word = reading.lower_word(token);
-        let restricts = RESTRICTING.contains(&&*word);
+        let restricts = RESTRICTING.contains(&&*word) || begins_late(reading, tokens, at);
         if !restricts && !EXCEPTING.contains(&&*word) {
             continue;
         }
@@ -97,6 +100,37 @@ fn restriction(case: &Case<'_>, passage: &Passage<'_>) -> Option<Range<usize>> {
         }
     }
     None
+}
+
+/// "From the second year": a time behind "from" or "until".
+fn begins_late(reading: &Reading, tokens: &[Token], at: usize) -> bool {
+    let is_cue = tokens
+        .get(at)
+        .is_some_and(|t| matches!(&*reading.lower_word(t), "from" | "until"));
+    let mut behind = tokens.iter().skip(at + 1).take(2);
+    let mut times = tokens.iter().skip(at + 1).take(TIME);
+    let is_numbered = behind.any(|t| t.number || t.may_be_amount() && t.is_content());
+    is_cue && is_numbered && times.any(|t| TIMES.contains(&&*reading.lower_word(t)))
+}
+
+/// Maximum number of words of such a time.
+const TIME: usize = 3;
+const TIMES: &[&str] = list!("left-out.times");
+
+/// The condition that a sentence begins with, if the claim has less than half of its words.
+fn condition(claim: &Reading, reading: &Reading, tokens: &[Token]) -> Option<Range<usize>> {
+    let first = tokens.first()?;
+    if !matches!(&*reading.lower_word(first), "if" | "unless") {
+        return None;
+    }
+    let end = tokens.partition_point(|t| t.clause <= first.clause);
+    let words: Vec<&Token> = tokens
+        .get(1..end)?
+        .iter()
+        .filter(|t| t.is_content_or_number())
+        .collect();
+    let held = words.iter().filter(|t| claim.has(t.id)).count();
+    (!words.is_empty() && held * 2 <= words.len()).then_some(0..end)
 }
 
 /// The objection to "even on seedlings" where the text has "except on seedlings".

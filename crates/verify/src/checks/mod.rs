@@ -7,12 +7,14 @@ mod affinity;
 mod agreed;
 mod align;
 mod arithmetic;
+mod asserted;
 mod atoms;
 mod binding;
 mod bounds;
 mod boxes;
 mod clauses;
 mod code;
+mod compared;
 mod consequences;
 mod contrast;
 mod counts;
@@ -46,6 +48,7 @@ mod reasons;
 mod recombined;
 mod referent;
 mod rejection;
+mod slots;
 mod small_words;
 mod status;
 mod strange;
@@ -208,15 +211,18 @@ pub(crate) fn check(case: &Case<'_>) -> Findings {
 /// L4 and L5: what everyday notes say of tasks, people, reasons, exceptions and earlier times. A check
 /// is asked only if nothing was found before.
 fn everyday(case: &Case<'_>, passages: &passages::Passages<'_>, out: &mut Findings) {
-    let checks: [EverydayCheck; 8] = [
+    let checks: [EverydayCheck; 11] = [
         boxes::check,
         boxes::person,
         actors::check,
         small_words::check,
+        compared::check,
+        asserted::check,
         consequences::check,
         former::check,
         reasons::check,
         left_out::check,
+        slots::check,
     ];
     for check in checks {
         if out.rejects() {
