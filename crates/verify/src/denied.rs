@@ -40,7 +40,7 @@ impl Court<'_> {
         let topic = Reading::claim(topic, &mut self.texts.lexicon().borrow_mut());
         let tokens = topic.text.tokens.iter();
         let words: Vec<&Token> = tokens.filter(|t| t.is_content_or_number()).collect();
-        if words.is_empty() || asked == Asked::Whether && words.len() < 2 {
+        if words.is_empty() || matches!(asked, Asked::Whether) && words.len() < 2 {
             return None;
         }
         let mut texts = self
@@ -93,7 +93,7 @@ fn has_answer(reading: &Reading, n: usize, asked: Asked, words: &[&Token]) -> bo
             atoms.any(|a| matches!(a.what, What::Date(_) | What::Time(_)))
                 || tokens.iter().any(|t| is_one_of(t, TIMES))
         }
-        Asked::Amount => {
+        Asked::Amount | Asked::What => {
             let mut atoms = reading.atoms_of(n).iter();
             atoms.any(|a| matches!(a.what, What::Number(_)))
         }

@@ -628,6 +628,9 @@ fn mark_negation(tokens: &mut [Token], text: &str) {
         // "lacks tests" and "prevents loss" govern a noun that both sides may express in many ways;
         // "failed to start" does not.
         let firm = cue.negates() || next.is_some_and(|n| text.get(n.start..n.end) == Some("to"));
+        if is_second_of_neither(tokens, i, text) {
+            continue;
+        }
         let clause = governed_clause(tokens.get(i..).unwrap_or(&[]), text).unwrap_or(cue.clause);
         // "no longer supported" negates "supported".
         let is_longer = next.is_some_and(|n| shown_token(&n, text) == "longer");
@@ -637,6 +640,16 @@ fn mark_negation(tokens: &mut [Token], text: &str) {
     }
 }
 
+/// Whether the token is the "nor" of "neither ibuprofen nor aspirin", whose word is denied already.
+fn is_second_of_neither(tokens: &[Token], i: usize, text: &str) -> bool {
+    let is_nor = tokens
+        .get(i)
+        .is_some_and(|t| lower_case(shown_token(t, text)) == "nor");
+    let next = tokens.get(i + 1..).unwrap_or(&[]);
+    let word = next.iter().find(|t| t.is_content());
+    is_nor && word.is_some_and(|t| t.negated)
+}
+
 /// Whether two words deny what follows them, as in "free of" or "refrain from".
 fn is_denying_phrase(cue: Token, next: Option<Token>, text: &str) -> bool {
     const PHRASES: &[&str] = list!("negation.phrases");
@@ -644,7 +657,7 @@ fn is_denying_phrase(cue: Token, next: Option<Token>, text: &str) -> bool {
         return false;
     };
     let (first, second) = (shown_token(&cue, text), shown_token(&next, text));
-    matches!(second, "of" | "from" | "out" | "without")
+    matches!(second, "of" | "from" | "out" | "without" | "than")
         && PHRASES.contains(&&*format!("{} {second}", lower_case(first)))
 }
 

@@ -12,11 +12,14 @@ const PERMISSIONS: &[&str] = list!("asserted.permissions");
 const OPEN: &[&str] = list!("asserted.open");
 const NOT_YET: &[&str] = list!("asserted.not-yet");
 const PERFECT: &[&str] = list!("asserted.perfect");
+const ALONE: &[&str] = list!("asserted.alone");
+const FOR: &[&str] = list!("asserted.for");
 const EVERYBODY: &[&str] = list!("asserted.everybody");
 
 /// A sentence is about the claim if it has this share of its words.
 const ABOUT: f64 = 0.6;
 const MOST: f64 = 0.99;
+const HALF: f64 = 0.5;
 
 /// Least number of shared words.
 const LEAST: usize = 2;
@@ -31,6 +34,7 @@ pub(super) fn check(case: &Case<'_>, passages: &Passages<'_>) -> Option<Objectio
     found
         .or_else(|| asked(case, passages))
         .or_else(|| any_of_only(case, passages))
+        .or_else(|| one_of_several(case, passages))
         .or_else(|| everybody(case, passages))
 }
 
@@ -79,7 +83,7 @@ fn permitted(case: &Case<'_>, passages: &Passages<'_>) -> Option<Objection> {
     }
     let mut found = None;
     for passage in passages.with(1) {
-        if Passages::share(&rest, passage.tokens()) < MOST {
+        if Passages::share(&rest, passage.tokens()) < HALF {
             continue;
         }
         let mut same = passage.tokens().iter();
@@ -185,11 +189,35 @@ fn any_of_only(case: &Case<'_>, passages: &Passages<'_>) -> Option<Objection> {
     Some(found.against(passage.source.item.label, passage.bytes()))
 }
 
+/// "One of several causes" where the text blames one alone.
+fn one_of_several(case: &Case<'_>, passages: &Passages<'_>) -> Option<Objection> {
+    let claim = case.claim;
+    let mut pairs = claim.text.tokens.windows(2);
+    let pair = pairs.find(|w| {
+        claim.lower_word(&w[0]) == "one" && claim.lower_word(&w[1]) == "of"
+            || claim.lower_word(&w[0]) == "among" && claim.lower_word(&w[1]) == "others"
+    })?;
+    let word = pair.first()?;
+    let passage = passages.with(LEAST).next()?;
+    let reading = passage.reading();
+    let mut tokens = passage.tokens().iter();
+    let alone = tokens.find(|t| is_one_of(reading, t, ALONE))?;
+    let detail = Detail::Differs {
+        said: claim.normal.get(word.start..pair.get(1)?.end)?.to_owned(),
+        found: reading.word(alone).to_owned(),
+    };
+    let found = Objection::new(Code::Quantifier, Effect::Doubts, detail);
+    let found = found.at(word.start..word.end);
+    Some(found.against(passage.source.item.label, passage.bytes()))
+}
+
 /// "Free for everyone" where no sentence about it says that of everybody.
 fn everybody(case: &Case<'_>, passages: &Passages<'_>) -> Option<Objection> {
     let claim = case.claim;
-    let mut tokens = claim.text.tokens.iter();
-    let word = tokens.find(|t| is_one_of(claim, t, EVERYBODY))?;
+    // "Anyone who joins" is not everybody.
+    let mut pairs = claim.text.tokens.windows(2);
+    let pair = pairs.find(|w| is_one_of(claim, &w[0], FOR) && is_one_of(claim, &w[1], EVERYBODY))?;
+    let word = pair.get(1)?;
     let first = passages.with(1).next()?;
     let backed = passages
         .with(LEAST)

@@ -22,18 +22,10 @@ const PASSIVE: &[&str] = list!("boxes.passive");
 
 /// The objection to a task that the claim says is done and the list leaves open, or the reverse.
 pub(super) fn check(case: &Case<'_>, passages: &Passages<'_>) -> Option<Objection> {
-    let mut tasks = passages
-        .with(1)
-        .filter_map(|passage| Some((passage, is_ticked(passage)?)))
-        .filter(|(passage, _)| is_about(case.claim, passage));
-    let (passage, ticked) = tasks.next()?;
-    if tasks.next().is_some() {
-        return None;
-    }
-    let said = state(case.claim, passage)?;
-    if said == ticked {
-        return None;
-    }
+    let tokens = case.claim.text.tokens.as_slice();
+    let clauses = tokens.chunk_by(|a, b| a.clause == b.clause);
+    let mut parts = clauses.chain(std::iter::once(tokens));
+    let (passage, said, ticked) = parts.find_map(|own| differs(case.claim, own, passages))?;
     let words = |done: bool| if done { "done" } else { "not done" };
     let detail = Detail::Differs {
         said: words(said).to_owned(),
@@ -41,6 +33,25 @@ pub(super) fn check(case: &Case<'_>, passages: &Passages<'_>) -> Option<Objectio
     };
     let found = Objection::new(Code::Status, Effect::Rejects, detail);
     Some(found.against(passage.source.item.label, passage.bytes()))
+}
+
+/// The task that a part of the claim speaks of, whether it is done there, and in the list; `None` if
+/// these agree.
+fn differs<'p, 'a>(
+    claim: &Reading,
+    own: &[Token],
+    passages: &'p Passages<'a>,
+) -> Option<(&'p Passage<'a>, bool, bool)> {
+    let mut tasks = passages
+        .with(1)
+        .filter_map(|passage| Some((passage, is_ticked(passage)?)))
+        .filter(|(passage, _)| is_about(claim, own, passage));
+    let (passage, ticked) = tasks.next()?;
+    if tasks.next().is_some() {
+        return None;
+    }
+    let said = state(claim, own, passage)?;
+    (said != ticked).then_some((passage, said, ticked))
 }
 
 /// Whether the box before a sentence is ticked; `None` without a box.
@@ -71,26 +82,30 @@ fn task_words<'a>(passage: &Passage<'a>) -> Vec<&'a Token> {
         .collect()
 }
 
-fn is_about(claim: &Reading, passage: &Passage<'_>) -> bool {
+fn is_about(claim: &Reading, own: &[Token], passage: &Passage<'_>) -> bool {
     let words = task_words(passage);
     let reading = passage.reading();
-    let held = words.iter().filter(|t| said_in(claim, reading, t).is_some());
+    let held = words.iter().filter(|t| said_in(claim, own, reading, t).is_some());
     let held = held.count();
     words.len() >= 2 && super::ratio(held, words.len()) >= ABOUT
 }
 
 /// The claim's word for a word of a task: the word itself, or a longer form of it.
-fn said_in<'c>(claim: &'c Reading, reading: &Reading, word: &Token) -> Option<&'c Token> {
+fn said_in<'c>(
+    claim: &Reading,
+    own: &'c [Token],
+    reading: &Reading,
+    word: &Token,
+) -> Option<&'c Token> {
     let written = reading.lower_word(word);
-    claim.text.tokens.iter().find(|t| {
+    own.iter().find(|t| {
         let is_form = written.len() >= 4 && claim.lower_word(t).starts_with(&*written);
         t.id == word.id || is_form
     })
 }
 
 /// Whether the claim says that a task is done; `None` if it does not say.
-fn state(claim: &Reading, passage: &Passage<'_>) -> Option<bool> {
-    let tokens = claim.text.tokens.as_slice();
+fn state(claim: &Reading, tokens: &[Token], passage: &Passage<'_>) -> Option<bool> {
     let is = |t: &Token, list: &[&str]| list.contains(&&*claim.lower_word(t));
     let denied = tokens.iter().any(Token::negates);
     if tokens.iter().any(|t| is(t, OPEN)) {
@@ -100,7 +115,7 @@ fn state(claim: &Reading, passage: &Passage<'_>) -> Option<bool> {
         .iter()
         .any(|t| is(t, DONE) || t.status() == Some(Status::Done));
     let verb = passage.tokens().iter().find(|t| t.is_content())?;
-    let verb = said_in(claim, passage.reading(), verb);
+    let verb = said_in(claim, tokens, passage.reading(), verb);
     let is_past = verb.is_some_and(|verb| {
         let word = claim.lower_word(verb);
         let before = tokens.iter().take_while(|t| t.start < verb.start);
@@ -120,7 +135,7 @@ const NEAR: usize = 4;
 pub(super) fn person(case: &Case<'_>, passages: &Passages<'_>) -> Option<Objection> {
     let mut tasks = passages
         .with(1)
-        .filter(|p| is_item(p) && is_about(case.claim, p));
+        .filter(|p| is_item(p) && is_about(case.claim, &case.claim.text.tokens, p));
     let task = tasks.next().filter(|_| tasks.next().is_none())?;
     let theirs = in_brackets(task.reading(), task.sentence);
     let first = theirs.first()?;

@@ -21,6 +21,7 @@ mod counts;
 mod crossed;
 mod derive;
 mod direction;
+mod elliptic;
 mod exchanged;
 mod former;
 mod governed;
@@ -50,6 +51,7 @@ mod referent;
 mod rejection;
 mod slots;
 mod small_words;
+mod stance;
 mod status;
 mod strange;
 mod things;
@@ -211,11 +213,13 @@ pub(crate) fn check(case: &Case<'_>) -> Findings {
 /// L4 and L5: what everyday notes say of tasks, people, reasons, exceptions and earlier times. A check
 /// is asked only if nothing was found before.
 fn everyday(case: &Case<'_>, passages: &passages::Passages<'_>, out: &mut Findings) {
-    let checks: [EverydayCheck; 11] = [
+    let checks: [EverydayCheck; 13] = [
         boxes::check,
         boxes::person,
         actors::check,
         small_words::check,
+        elliptic::check,
+        stance::check,
         compared::check,
         asserted::check,
         consequences::check,

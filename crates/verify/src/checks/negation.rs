@@ -104,14 +104,45 @@ fn left_out(case: &Case<'_>) -> Option<Objection> {
     if keeps_something_from(tokens, &case.claim.normal) {
         return None;
     }
+    if tokens.iter().any(|t| denies_by_itself(case.claim, t)) {
+        return None;
+    }
     let asserted = tokens
         .iter()
-        .filter(|t| t.is_content() && !t.negated && !is_denied(tokens, t.clause));
+        .filter(|t| t.is_content() && !t.negated && !is_denied(tokens, t.clause))
+        .filter(|t| says_something(case.claim, t));
     let mut asserted = asserted.take(MOST_WORDS);
-    let token = asserted.find(|t| is_only_denied(case, t, true))?;
+    let token = asserted.find(|t| is_only_denied(case, t, true) && is_denied_beside(case, t))?;
     let said = case.claim.word(token).to_owned();
     let found = Objection::new(Code::Negation, Effect::Doubts, Detail::TextNegates { said });
     Some(found.at(token.start..token.end))
+}
+
+/// Words that deny what stands before or behind them.
+const DENYING: &[&str] = list!("negation.denying");
+
+/// Whether a word denies without a "not": "bonfires are banned", "only in an emergency".
+fn denies_by_itself(claim: &Reading, token: &Token) -> bool {
+    token.does(Role::Restricting) || token.turns() || DENYING.contains(&&*claim.lower_word(token))
+}
+
+/// Titles of persons.
+const TITLES: &[&str] = list!("actors.titles");
+
+/// Whether a word says what is denied: no number, title or everyday word.
+fn says_something(claim: &Reading, token: &Token) -> bool {
+    let is_amount = token.number || token.may_be_amount();
+    !is_amount && !token.does(Role::Everyday) && !TITLES.contains(&&*claim.lower_word(token))
+}
+
+/// Whether a sentence that denies a word has another word of the claim.
+fn is_denied_beside(case: &Case<'_>, token: &Token) -> bool {
+    case.cited.iter().any(|source| {
+        let sentences = source.reading.sentences_with(token.id).iter();
+        sentences
+            .take(MOST_SENTENCES)
+            .any(|n| has_another_word(case.claim, token, source.reading.tokens_of(*n as usize)))
+    })
 }
 
 /// "Nothing is stored": the denial stands anywhere in the clause.
@@ -411,6 +442,7 @@ pub(super) fn is_negative(reading: &Reading, token: &Token) -> bool {
     let word = reading.lower_word(token);
     token.negates()
         || token.turns()
+        || DENYING.contains(&&*word)
         || matches!(token.quantity(), Some(Quantity::Rare | Quantity::Nothing))
         || matches!(token.status(), Some(Status::Rejected | Status::Deprecated))
         || token.does(Role::Scarce)

@@ -35,6 +35,9 @@ pub(super) fn check(case: &Case<'_>, passages: &Passages<'_>) -> Option<Objectio
         .with(1)
         .filter(|p| Passages::share(&fact, p.tokens()) >= ABOUT);
     let first = about.next()?;
+    if let Some(found) = denied(case, first, &reason) {
+        return Some(found);
+    }
     let mut found = std::iter::once(first).chain(about);
     if found.any(|p| has_some(case, p, &reason)) || !gives_a_reason(first) {
         return None;
@@ -43,6 +46,20 @@ pub(super) fn check(case: &Case<'_>, passages: &Passages<'_>) -> Option<Objectio
     let bytes = tokens.get(range.start)?.start..tokens.get(range.end - 1)?.end;
     let found = Objection::new(Code::Cause, Effect::Doubts, Detail::Absent { said }).at(bytes);
     Some(found.against(first.source.item.label, first.bytes()))
+}
+
+/// The objection to a reason that the text denies: "not because of the floods".
+fn denied(case: &Case<'_>, passage: &Passage<'_>, reason: &[&Token]) -> Option<Objection> {
+    let tokens = passage.tokens().iter();
+    let same = tokens.filter(|t| reason.iter().any(|r| r.id == t.id && !r.negated));
+    let mut same = same.peekable();
+    let word = *same.peek()?;
+    let is_reason = gives_a_reason(passage) && same.all(|t| t.negated);
+    let said = passage.reading().word(word).to_owned();
+    let own = case.claim.text.tokens.iter().find(|t| t.id == word.id)?;
+    let found = Objection::new(Code::Cause, Effect::Rejects, Detail::TextNegates { said });
+    let found = found.at(own.start..own.end);
+    is_reason.then(|| found.against(passage.source.item.label, passage.bytes()))
 }
 
 fn words(tokens: &[Token], range: Range<usize>) -> Vec<&Token> {

@@ -17,6 +17,8 @@ pub(crate) enum Asked {
     Amount,
     /// Whether it is so.
     Whether,
+    /// A value.
+    What,
 }
 
 /// Verbs by which a text speaks.
@@ -41,8 +43,43 @@ pub(crate) fn open_questions(lower: &str) -> Vec<(Asked, String)> {
         };
         let behind = near.get(verb + 1..).unwrap_or(&[]);
         out.extend(question(behind));
+        out.extend(in_front(all.get(..at).unwrap_or(&[])));
     }
+    out.extend(no_such_thing(&all));
+    out.extend(left_open(&all));
     out
+}
+
+const FRONTED: &[&str] = list!("open-questions.fronted");
+
+/// "How long the ice stays on is not mentioned": the question stands before the verb.
+fn in_front(before: &[&str]) -> Option<(Asked, String)> {
+    let (verb, rest) = before.split_last()?;
+    let is_passive = matches!(*verb, "is" | "are" | "was" | "were");
+    let first = rest.first().filter(|_| is_passive)?;
+    if *first == "what" {
+        let topic = rest.get(1..)?.join(" ");
+        return Some((Asked::What, topic));
+    }
+    FRONTED.contains(first).then(|| question(rest)).flatten()
+}
+
+/// "No bedtime is given".
+fn no_such_thing(all: &[&str]) -> Option<(Asked, String)> {
+    let first = all.first().filter(|w| **w == "no");
+    let verb = all
+        .windows(2)
+        .position(|w| matches!(w[0], "is" | "are") && SAYING.contains(&w[1]))?;
+    let topic = all.get(1..verb).filter(|_| first.is_some())?;
+    (!topic.is_empty()).then(|| (Asked::What, topic.join(" ")))
+}
+
+/// "The notes leave open who pays".
+fn left_open(all: &[&str]) -> Option<(Asked, String)> {
+    let at = all
+        .windows(2)
+        .position(|w| matches!(w[0], "leave" | "leaves") && w[1] == "open")?;
+    question(all.get(at + 2..)?)
 }
 
 /// The question that these words begin with, one word may stand before it: "say exactly when".
