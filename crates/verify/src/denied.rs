@@ -8,6 +8,7 @@ use super::finding::{Effect, Finding};
 use super::judge::Court;
 use super::phrases::{Asked, open_questions, plain_lower};
 use super::reading::Reading;
+use super::tables::Role;
 use super::text::{Token, has_stem};
 use local_agent_text::language::is_common_english_word;
 use local_agent_text::types::Label;
@@ -39,7 +40,10 @@ impl Court<'_> {
     fn answer_to(&self, asked: Asked, topic: &str, labels: &[Label]) -> Option<Finding> {
         let topic = Reading::claim(topic, &mut self.texts.lexicon().borrow_mut());
         let tokens = topic.text.tokens.iter();
-        let words: Vec<&Token> = tokens.filter(|t| t.is_content_or_number()).collect();
+        let mut words: Vec<&Token> = tokens.filter(|t| t.is_content_or_number()).collect();
+        if words.iter().any(|t| !t.does(Role::Everyday)) {
+            words.retain(|t| !t.does(Role::Everyday));
+        }
         if words.is_empty() || matches!(asked, Asked::Whether) && words.len() < 2 {
             return None;
         }
@@ -104,8 +108,8 @@ fn has_answer(reading: &Reading, n: usize, asked: Asked, words: &[&Token]) -> bo
         Asked::Where => tokens.windows(3).any(|w| {
             let object = w.iter().skip(1).find(|t| t.is_content());
             is_one_of(&w[0], PLACES) && object.is_some_and(|t| is_new(t) && !t.number)
-        }),
-        Asked::Whether => true,
+        }) || follows_by(reading, tokens, &is_new),
+        Asked::Whether | Asked::Topic => true,
     }
 }
 

@@ -611,7 +611,7 @@ fn mark_negation(tokens: &mut [Token], text: &str) {
         let hollow = next.is_some_and(|n| n.hollow());
         if is_denying_phrase(cue, next, text) {
             let behind = tokens.get_mut(i + 2..).unwrap_or(&mut []);
-            negate_governed(behind, cue.clause, false);
+            negate_governed(behind, (cue.clause, false), text);
             continue;
         }
         if keeps_from(tokens, i, text) {
@@ -636,7 +636,7 @@ fn mark_negation(tokens: &mut [Token], text: &str) {
         let is_longer = next.is_some_and(|n| shown_token(&n, text) == "longer");
         let skipped = usize::from(cue.negates() && is_longer);
         let behind = tokens.get_mut(i + 1 + skipped..).unwrap_or(&mut []);
-        negate_governed(behind, clause, firm);
+        negate_governed(behind, (clause, firm), text);
     }
 }
 
@@ -674,7 +674,7 @@ fn is_of_a_bound(tokens: &[Token], i: usize, text: &str) -> bool {
 }
 
 /// Negates the next content words up to the end of `clause`; `firm`: the first is the head.
-fn negate_governed(behind: &mut [Token], clause: u32, firm: bool) {
+fn negate_governed(behind: &mut [Token], (clause, firm): (u32, bool), text: &str) {
     let mut left = GOVERNED;
     for token in behind.iter_mut().take(REACH) {
         if token.clause > clause || left == 0 {
@@ -687,9 +687,19 @@ fn negate_governed(behind: &mut [Token], clause: u32, firm: bool) {
             continue;
         }
         token.negated = !token.negated;
+        // "Not to Mrs Poole": the name is denied.
+        if left == GOVERNED && is_title(token, text) {
+            continue;
+        }
         token.head = token.head || left == GOVERNED && firm;
         left -= 1;
     }
+}
+
+/// Whether a word is the title of a person.
+fn is_title(token: &Token, text: &str) -> bool {
+    const TITLES: &[&str] = list!("actors.titles");
+    token.capital && TITLES.contains(&&*lower_case(shown_token(token, text)))
 }
 
 /// Maximum number of words between "keep" and "from": "keeps the old command from".

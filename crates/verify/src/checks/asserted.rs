@@ -27,7 +27,7 @@ const LEAST: usize = 2;
 /// Finds a denial, an open state or a question of the text that the claim states as a fact.
 pub(super) fn check(case: &Case<'_>, passages: &Passages<'_>) -> Option<Objection> {
     let tokens = case.claim.text.tokens.as_slice();
-    let denies = tokens.iter().any(|t| t.negates() || t.turns());
+    let denies = tokens.iter().any(|t| t.negates() || t.turns() || t.negated);
     let found = repeated(case, passages).filter(|_| !denies);
     let found = found.or_else(|| permitted(case, passages).filter(|_| !denies));
     let found = found.or_else(|| done(case, passages).filter(|_| !denies));

@@ -27,10 +27,12 @@ pub(super) fn check(case: &Case<'_>) -> Option<Objection> {
     let tokens = case.claim.text.tokens.as_slice();
     let cues = (0..tokens.len()).filter_map(|at| Some((at, is_cue(case.claim, tokens, at)?)));
     for (cue, skip) in cues.take(MOST_CUES) {
-        let (chosen, aside) = (
+        let (chosen, mut aside) = (
             side(tokens.get(..cue)?, true),
             side(tokens.get(cue + skip..)?, false),
         );
+        // "Rather than contacting Owen": words that the text does not have are the answerer's own.
+        aside.retain(|t| case.cited.iter().any(|s| s.reading.has(t.id)));
         for source in case.cited {
             let reading = source.reading;
             let Some(first) = aside.first() else { continue };

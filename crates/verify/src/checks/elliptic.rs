@@ -10,6 +10,8 @@ use crate::text::{Token, has_stem};
 
 /// Words that end such a clause, and words behind its negation.
 const AUXILIARY: &[&str] = list!("elliptic.auxiliary");
+const ALLOWING: &[&str] = list!("asserted.permissions");
+const NOT: &[&str] = list!("elliptic.not");
 const TAIL: &[&str] = list!("elliptic.tail");
 
 /// Maximum number of words of a subject, and of clauses.
@@ -65,6 +67,12 @@ fn turned(
         .filter(|a| !a.is_elliptic)
         .flat_map(|a| a.words.iter())
         .any(|t| t.id != word.id && has_stem(&case.claim.text.tokens, t.id));
+    let counts = case.claim.text.tokens.iter().any(|t| {
+        ALLOWING.contains(&&*case.claim.lower_word(t)) || t.id == word.id && said.is_elliptic
+    });
+    if !verb && !counts {
+        return None;
+    }
     let effect = if verb { Effect::Rejects } else { Effect::Doubts };
     let said = passage.reading().word(word).to_owned();
     let detail = match answer.denied {
@@ -98,7 +106,8 @@ fn answer<'t>(reading: &Reading, clause: &'t [Token]) -> Option<Answer<'t>> {
     if words.is_empty() {
         return None;
     }
-    let denied = clause.iter().filter(|t| t.negates()).count() % 2 == 1;
+    let is_not = |t: &&Token| NOT.contains(&&*reading.lower_word(t));
+    let denied = clause.iter().filter(is_not).count() % 2 == 1;
     let is_tail = |t: &&Token| TAIL.contains(&&*reading.lower_word(t));
     let mut ends = clause.iter().rev().skip_while(is_tail);
     let last = ends.next()?;

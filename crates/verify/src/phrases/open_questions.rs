@@ -19,6 +19,8 @@ pub(crate) enum Asked {
     Whether,
     /// A value.
     What,
+    /// Anything about it.
+    Topic,
 }
 
 /// Verbs by which a text speaks.
@@ -47,6 +49,7 @@ pub(crate) fn open_questions(lower: &str) -> Vec<(Asked, String)> {
     }
     out.extend(no_such_thing(&all));
     out.extend(left_open(&all));
+    out.extend(nothing_about(lower));
     out
 }
 
@@ -73,6 +76,17 @@ fn no_such_thing(all: &[&str]) -> Option<(Asked, String)> {
     let topic = all.get(1..verb).filter(|_| first.is_some())?;
     (!topic.is_empty()).then(|| (Asked::What, topic.join(" ")))
 }
+
+/// "As for bikes, the handbook says nothing".
+fn nothing_about(lower: &str) -> Option<(Asked, String)> {
+    let opener = OPENERS.iter().find_map(|word| lower.strip_prefix(word))?;
+    let (topic, rest) = opener.split_once(',')?;
+    let says_nothing = NOTHING.iter().any(|phrase| rest.contains(phrase));
+    (says_nothing && words(topic).count() <= NEAR).then(|| (Asked::Topic, topic.to_owned()))
+}
+
+const OPENERS: &[&str] = list!("open-questions.openers");
+const NOTHING: &[&str] = list!("open-questions.nothing");
 
 /// "The notes leave open who pays".
 fn left_open(all: &[&str]) -> Option<(Asked, String)> {
