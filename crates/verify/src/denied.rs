@@ -101,14 +101,18 @@ fn has_answer(reading: &Reading, n: usize, asked: Asked, words: &[&Token]) -> bo
             let mut atoms = reading.atoms_of(n).iter();
             atoms.any(|a| matches!(a.what, What::Number(_)))
         }
-        Asked::Who => tokens.iter().any(|t| {
-            let known = is_common_english_word(reading.word(t));
-            t.capital && t.is_content() && is_new(t) && !(t.first && known) && !t.number
-        }) || follows_by(reading, tokens, &is_new),
-        Asked::Where => tokens.windows(3).any(|w| {
-            let object = w.iter().skip(1).find(|t| t.is_content());
-            is_one_of(&w[0], PLACES) && object.is_some_and(|t| is_new(t) && !t.number)
-        }) || follows_by(reading, tokens, &is_new),
+        Asked::Who => {
+            tokens.iter().any(|t| {
+                let known = is_common_english_word(reading.word(t));
+                t.capital && t.is_content() && is_new(t) && !(t.first && known) && !t.number
+            }) || follows_by(reading, tokens, &is_new)
+        }
+        Asked::Where => {
+            tokens.windows(3).any(|w| {
+                let object = w.iter().skip(1).find(|t| t.is_content());
+                is_one_of(&w[0], PLACES) && object.is_some_and(|t| is_new(t) && !t.number)
+            }) || follows_by(reading, tokens, &is_new)
+        }
         Asked::Whether | Asked::Topic => true,
     }
 }

@@ -4,6 +4,7 @@
 mod amounts;
 mod coverage;
 mod drafts;
+mod everyday;
 mod examples;
 mod free_wording;
 mod honest;

@@ -109,7 +109,11 @@ fn done(case: &Case<'_>, passages: &Passages<'_>) -> Option<Objection> {
     if tokens.iter().any(|t| is_one_of(claim, t, OPEN)) {
         return None;
     }
-    let subject: Vec<&Token> = tokens.get(..at)?.iter().filter(|t| t.is_content()).collect();
+    let subject: Vec<&Token> = tokens
+        .get(..at)?
+        .iter()
+        .filter(|t| t.is_content())
+        .collect();
     if subject.is_empty() {
         return None;
     }
@@ -126,7 +130,11 @@ fn done(case: &Case<'_>, passages: &Passages<'_>) -> Option<Objection> {
         found = found.or(Some((passage, reading.word(open).to_owned())));
     }
     let (passage, word) = found?;
-    let found = Objection::new(Code::Status, Effect::Doubts, Detail::LeftOut { found: word });
+    let found = Objection::new(
+        Code::Status,
+        Effect::Doubts,
+        Detail::LeftOut { found: word },
+    );
     Some(found.against(passage.source.item.label, passage.bytes()))
 }
 
@@ -162,7 +170,10 @@ fn any_of_only(case: &Case<'_>, passages: &Passages<'_>) -> Option<Objection> {
         let free = w[0].quantity() == Some(Quantity::Universal) || w[0].does(Role::Freeing);
         (free && w[1].is_content()).then_some((&w[0], &w[1]))
     })?;
-    if tokens.iter().any(|t| t.negates() || t.does(Role::Restricting)) {
+    if tokens
+        .iter()
+        .any(|t| t.negates() || t.does(Role::Restricting))
+    {
         return None;
     }
     let mut found = None;
@@ -216,7 +227,8 @@ fn everybody(case: &Case<'_>, passages: &Passages<'_>) -> Option<Objection> {
     let claim = case.claim;
     // "Anyone who joins" is not everybody.
     let mut pairs = claim.text.tokens.windows(2);
-    let pair = pairs.find(|w| is_one_of(claim, &w[0], FOR) && is_one_of(claim, &w[1], EVERYBODY))?;
+    let pair =
+        pairs.find(|w| is_one_of(claim, &w[0], FOR) && is_one_of(claim, &w[1], EVERYBODY))?;
     let word = pair.get(1)?;
     let first = passages.with(1).next()?;
     let backed = passages
@@ -233,10 +245,5 @@ fn everybody(case: &Case<'_>, passages: &Passages<'_>) -> Option<Objection> {
 
 fn says_of_all(passage: &Passage<'_>) -> bool {
     let mut tokens = passage.tokens().iter();
-    tokens.any(|t| {
-        matches!(
-            t.quantity(),
-            Some(Quantity::Universal | Quantity::Nothing)
-        )
-    })
+    tokens.any(|t| matches!(t.quantity(), Some(Quantity::Universal | Quantity::Nothing)))
 }

@@ -85,7 +85,9 @@ fn task_words<'a>(passage: &Passage<'a>) -> Vec<&'a Token> {
 fn is_about(claim: &Reading, own: &[Token], passage: &Passage<'_>) -> bool {
     let words = task_words(passage);
     let reading = passage.reading();
-    let held = words.iter().filter(|t| said_in(claim, own, reading, t).is_some());
+    let held = words
+        .iter()
+        .filter(|t| said_in(claim, own, reading, t).is_some());
     let held = held.count();
     words.len() >= 2 && super::ratio(held, words.len()) >= ABOUT
 }
@@ -142,9 +144,10 @@ pub(super) fn person(case: &Case<'_>, passages: &Passages<'_>) -> Option<Objecti
     if theirs.iter().any(|t| case.claim.has(t.id)) {
         return None;
     }
-    let own = case.claim.text.tokens.iter().find(|t| {
-        t.is_content() && !has_stem(task.tokens(), t.id) && owns_a_task(case, task, t)
-    })?;
+    let own =
+        case.claim.text.tokens.iter().find(|t| {
+            t.is_content() && !has_stem(task.tokens(), t.id) && owns_a_task(case, task, t)
+        })?;
     let detail = Detail::Differs {
         said: case.claim.word(own).to_owned(),
         found: task.reading().word(first).to_owned(),

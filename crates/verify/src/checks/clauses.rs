@@ -60,7 +60,7 @@ const WISH: usize = 3;
 
 /// Whether a condition only says for whom something is meant and requires nothing: "If you want
 /// more room", "unless told otherwise".
-fn is_wish(reading: &Reading, tokens: &[Token], at: usize) -> bool {
+pub(super) fn is_wish(reading: &Reading, tokens: &[Token], at: usize) -> bool {
     let behind = tokens.iter().skip(at + 1).take(WISH);
     let mut words = behind.map(|t| reading.lower_word(t));
     let begins = words.next();
@@ -99,7 +99,9 @@ fn condition<'n, 'a>(near: &'n Near<'a>) -> Option<(&'n Near<'a>, &'a Token, boo
     let reading = near.source.reading;
     let start = near.statement.own.start;
     let first = reading.text.tokens.get(start)?;
-    let before = start.checked_sub(1).and_then(|at| reading.text.tokens.get(at));
+    let before = start
+        .checked_sub(1)
+        .and_then(|at| reading.text.tokens.get(at));
     // "Except if" means "unless".
     let excepts = before.is_some_and(|t| t.does(Role::Excepting));
     Some((near, first, holds(reading, first)? != excepts))

@@ -110,9 +110,9 @@ fn comparison(claim: &Reading) -> Option<Comparison<'_>> {
         return None;
     }
     let is = |t: &Token, list: &[&str]| list.contains(&&*claim.lower_word(t));
-    let at = tokens.iter().position(|t| {
-        is(t, LESS) || is(t, MORE) || is(t, LESS_MONEY) || is(t, MORE_MONEY)
-    })?;
+    let at = tokens
+        .iter()
+        .position(|t| is(t, LESS) || is(t, MORE) || is(t, LESS_MONEY) || is(t, MORE_MONEY))?;
     let word = tokens.get(at)?;
     // "The cheaper one is the aquarium".
     let turned = tokens.iter().skip(at + 1).take(3);
@@ -127,9 +127,8 @@ fn comparison(claim: &Reading) -> Option<Comparison<'_>> {
         None => words(tokens.get(..at)?.iter().rev().take(SUBJECT)),
     };
     let next = tokens.get(at + 1).map(|t| claim.lower_word(t));
-    let of_money = is(word, LESS_MONEY)
-        || is(word, MORE_MONEY)
-        || next.as_deref() == Some("expensive");
+    let of_money =
+        is(word, LESS_MONEY) || is(word, MORE_MONEY) || next.as_deref() == Some("expensive");
     Some(Comparison {
         word,
         is_less: is(word, LESS) || is(word, LESS_MONEY),

@@ -108,7 +108,11 @@ fn opposite(case: &Case<'_>, pairing: &Pairing<'_>, token: &Token) -> Option<Obj
     let mut behind = near.sentence_tokens().iter();
     let excepts = behind.any(|t| t.does(Role::Excepting));
     // "Only after the rinse does it stay closed": the claim speaks of the exception.
-    if excepts && behind.find(|t| t.is_content()).is_some_and(|t| case.claim.has(t.id)) {
+    if excepts
+        && behind
+            .find(|t| t.is_content())
+            .is_some_and(|t| case.claim.has(t.id))
+    {
         return None;
     }
     let rest = rest_share(pairing, near, token);
@@ -132,7 +136,12 @@ fn opposite(case: &Case<'_>, pairing: &Pairing<'_>, token: &Token) -> Option<Obj
 /// Whether the cited text has the word itself, with the word that follows it in the claim: "first
 /// year" somewhere beside "second year".
 fn is_beside_its_neighbour(case: &Case<'_>, token: &Token) -> bool {
-    let mut behind = case.claim.text.tokens.iter().filter(|t| t.start > token.start);
+    let mut behind = case
+        .claim
+        .text
+        .tokens
+        .iter()
+        .filter(|t| t.start > token.start);
     let Some(next) = behind.next().filter(|next| is_beside(token, next)) else {
         return false;
     };

@@ -30,10 +30,14 @@ pub(super) fn check(case: &Case<'_>, passages: &Passages<'_>) -> Option<Objectio
     let own = answers(case.claim, &case.claim.text.tokens);
     passages.with(1).find_map(|passage| {
         let theirs = answers(passage.reading(), passage.tokens());
-        if !theirs.iter().any(|a| a.is_elliptic) || theirs.len() < 2 {
-            return None;
-        }
-        own.iter().find_map(|said| turned(case, passage, said, &theirs))
+        // A clause without a verb of its own takes that of the clause before it.
+        let mut pairs = theirs
+            .windows(2)
+            .filter(|pair| matches!(pair, [main, other] if other.is_elliptic && !main.is_elliptic));
+        pairs.find_map(|pair| {
+            own.iter()
+                .find_map(|said| turned(case, passage, said, pair))
+        })
     })
 }
 
@@ -73,7 +77,11 @@ fn turned(
     if !verb && !counts {
         return None;
     }
-    let effect = if verb { Effect::Rejects } else { Effect::Doubts };
+    let effect = if verb {
+        Effect::Rejects
+    } else {
+        Effect::Doubts
+    };
     let said = passage.reading().word(word).to_owned();
     let detail = match answer.denied {
         true => Detail::TextNegates { said },
@@ -91,7 +99,8 @@ fn only_in<'t>(answers: &[Answer<'t>], n: usize) -> Vec<&'t Token> {
     let others = answers.iter().enumerate().filter(|(i, _)| *i != n);
     let others: Vec<&&Token> = others.flat_map(|(_, a)| &a.words).collect();
     let own = own.words.iter().copied();
-    own.filter(|t| !others.iter().any(|o| o.id == t.id)).collect()
+    own.filter(|t| !others.iter().any(|o| o.id == t.id))
+        .collect()
 }
 
 /// The clauses of a sentence with their answers.

@@ -71,7 +71,10 @@ fn used_to<'t>(reading: &Reading, tokens: &'t [Token]) -> Option<&'t Token> {
             return false;
         };
         let is_passive = PAST.contains(&&*reading.lower_word(before))
-            || matches!(&*reading.lower_word(before), "is" | "are" | "be" | "been" | "at");
+            || matches!(
+                &*reading.lower_word(before),
+                "is" | "are" | "be" | "been" | "at"
+            );
         match &*reading.lower_word(word) {
             "used" => !is_passive && reading.lower_word(behind) == "to",
             "first" => is_passive,
@@ -101,8 +104,8 @@ fn taken_back(passage: &Passage<'_>) -> Option<String> {
     let continues = next
         .first()
         .is_some_and(|t| CONTINUES.contains(&&*reading.lower_word(t)));
-    let turned = next.iter().find(|t| {
-        matches!(t.status(), Some(Status::Rejected | Status::Removed)) && !t.negated
-    })?;
+    let turned = next
+        .iter()
+        .find(|t| matches!(t.status(), Some(Status::Rejected | Status::Removed)) && !t.negated)?;
     (is_past && continues).then(|| reading.word(turned).to_owned())
 }

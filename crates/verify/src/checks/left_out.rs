@@ -120,7 +120,8 @@ const TIMES: &[&str] = list!("left-out.times");
 /// The condition that a sentence begins with, if the claim has less than half of its words.
 fn condition(claim: &Reading, reading: &Reading, tokens: &[Token]) -> Option<Range<usize>> {
     let first = tokens.first()?;
-    if !matches!(&*reading.lower_word(first), "if" | "unless") {
+    let begins = matches!(&*reading.lower_word(first), "if" | "unless");
+    if !begins || super::clauses::is_wish(reading, tokens, 0) {
         return None;
     }
     let end = tokens.partition_point(|t| t.clause <= first.clause);

@@ -88,8 +88,8 @@ fn strict_quantity<'t>(claim: &Reading, tokens: &'t [Token]) -> Option<&'t Token
     let found = tokens.iter().enumerate().find(|(i, t)| {
         let before = i.checked_sub(1).and_then(|i| tokens.get(i));
         let word = claim.lower_word(t);
-        let at_all = word == "all"
-            && before.is_some_and(|b| matches!(&*claim.lower_word(b), "at" | "in"));
+        let at_all =
+            word == "all" && before.is_some_and(|b| matches!(&*claim.lower_word(b), "at" | "in"));
         let next = tokens.get(i + 1).map(|t| claim.lower_word(t));
         let at_all = at_all || next.as_deref() == Some("else");
         let is_denied = before.is_some_and(Token::negates);

@@ -69,7 +69,10 @@ fn words(tokens: &[Token], range: Range<usize>) -> Vec<&Token> {
 }
 
 fn words_outside<'t>(tokens: &'t [Token], range: &Range<usize>) -> Vec<&'t Token> {
-    let outside = tokens.iter().enumerate().filter(|(i, _)| !range.contains(i));
+    let outside = tokens
+        .iter()
+        .enumerate()
+        .filter(|(i, _)| !range.contains(i));
     outside
         .map(|(_, t)| t)
         .filter(|t| t.is_content_or_number())

@@ -77,11 +77,16 @@ fn replaced(case: &Case<'_>, passages: &Passages<'_>, at: usize) -> Option<Objec
             continue;
         }
         let around = passage.sentence.saturating_sub(1)..passage.sentence + 2;
-        if own.iter().any(|t| around.clone().any(|n| has_stem(reading.tokens_of(n), t.id))) {
+        if own
+            .iter()
+            .any(|t| around.clone().any(|n| has_stem(reading.tokens_of(n), t.id)))
+        {
             return None;
         }
         let other = (0..clause.len()).find_map(|i| {
-            let cue = clause.get(i).filter(|t| list.contains(&&*reading.lower_word(t)))?;
+            let cue = clause
+                .get(i)
+                .filter(|t| list.contains(&&*reading.lower_word(t)))?;
             let theirs = object(reading, clause, i);
             let last = theirs.last()?;
             let is_new = theirs.iter().all(|t| !case.claim.has(t.id) && !t.number);

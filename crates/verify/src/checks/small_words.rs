@@ -12,6 +12,9 @@ use crate::text::Token;
 const BEFORE_NOUNS: &[&str] = list!("small-words.before-nouns");
 const BEHIND_VERBS: &[&str] = list!("small-words.behind-verbs");
 
+/// Words for no thing in particular.
+const INDEFINITE: &[&str] = list!("small-words.indefinite");
+
 /// A sentence with this many words of the claim is about the same thing.
 const ABOUT: usize = 2;
 
@@ -21,7 +24,9 @@ const NEAR: usize = 3;
 /// Finds such a word whose opposite the text has in its place.
 pub(super) fn check(case: &Case<'_>, passages: &Passages<'_>) -> Option<Objection> {
     let tokens = case.claim.text.tokens.as_slice();
-    let is_denied = tokens.iter().any(|t| t.negates() && !is_word(case.claim, t, "without"));
+    let is_denied = tokens
+        .iter()
+        .any(|t| t.negates() && !is_word(case.claim, t, "without"));
     if is_denied {
         return None;
     }
@@ -43,7 +48,7 @@ fn turned(case: &Case<'_>, passages: &Passages<'_>, at: usize) -> Option<Objecti
     let own = tokens.get(at)?;
     let word = case.claim.lower_word(own);
     let (opposite, neighbour, is_ahead) = match opposite_in(BEFORE_NOUNS, &word) {
-        Some(opposite) => (opposite, noun(tokens, at)?, true),
+        Some(opposite) => (opposite, noun(case.claim, tokens, at)?, true),
         None => (opposite_in(BEHIND_VERBS, &word)?, verb(tokens, at)?, false),
     };
     let mut found: Option<(&Passage<'_>, &Token)> = None;
@@ -51,7 +56,7 @@ fn turned(case: &Case<'_>, passages: &Passages<'_>, at: usize) -> Option<Objecti
         let (reading, theirs) = (passage.reading(), passage.tokens());
         for (i, other) in theirs.iter().enumerate() {
             let beside = match is_ahead {
-                true => noun(theirs, i),
+                true => noun(reading, theirs, i),
                 false => verb(theirs, i),
             };
             if beside.is_none_or(|t| t.id != neighbour.id) {
@@ -80,9 +85,12 @@ fn turned(case: &Case<'_>, passages: &Passages<'_>, at: usize) -> Option<Objecti
 }
 
 /// The first word with content behind a token.
-fn noun(tokens: &[Token], at: usize) -> Option<&Token> {
+fn noun<'t>(reading: &Reading, tokens: &'t [Token], at: usize) -> Option<&'t Token> {
     let mut behind = tokens.iter().skip(at + 1).take(NEAR);
-    behind.find(|t| t.is_content())
+    behind.find(|t| {
+        let is_open = t.quantity().is_some() || INDEFINITE.contains(&&*reading.lower_word(t));
+        t.is_content() && !is_open
+    })
 }
 
 /// The word with content directly before a token.

@@ -61,7 +61,10 @@ fn other_side<'p, 'a>(
     for passage in passages.with(1) {
         let clauses = passage.tokens().chunk_by(|a, b| a.clause == b.clause);
         for clause in clauses {
-            if !clause.iter().any(|t| t.id == person.id && (t.first || names::is_name(t))) {
+            if !clause
+                .iter()
+                .any(|t| t.id == person.id && (t.first || names::is_name(t)))
+            {
                 continue;
             }
             let Some((word, theirs)) = stance(passage.reading(), clause) else {
