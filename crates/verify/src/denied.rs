@@ -77,6 +77,10 @@ impl Court<'_> {
 /// its neighbours have the others.
 fn answers(reading: &Reading, n: usize, asked: Asked, words: &[&Token]) -> bool {
     let own = reading.tokens_of(n);
+    // "It was not approved by the council" does not say who approved it.
+    if own.iter().any(Token::negates) && asked != Asked::Why {
+        return false;
+    }
     let held = words.iter().filter(|w| has_stem(own, w.id)).count();
     if held * 2 < words.len() || held < words.len() && asked == Asked::Whether {
         return false;

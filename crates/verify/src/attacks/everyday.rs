@@ -48,7 +48,6 @@ fn a_denial_in_other_words_is_no_contradiction() {
     all_rejected(
         &[Code::Negation, Code::Direction],
         &[
-            (MACHINE, "The child lock is switched on by default."),
             (
                 BREAD,
                 "It should be put in the fridge, because it goes hard there.",
@@ -57,8 +56,9 @@ fn a_denial_in_other_words_is_no_contradiction() {
         ],
     );
     all_objected(
-        &[Code::Negation, Code::Status],
+        &[Code::Negation, Code::Status, Code::Direction],
         &[
+            (MACHINE, "The child lock is switched on by default."),
             (WATER, "The tap near the compost bays has been repaired."),
             (MACHINE, "A little washing-up liquid is fine."),
         ],
@@ -95,15 +95,16 @@ fn an_act_belongs_to_the_person_who_does_it() {
         &[(TASKS_AND_WATER, "Tomas offered to ask a plumber.")],
     );
     all_objected(
-        &[Code::Referent, Code::Direction],
+        &[Code::Referent, Code::Direction, Code::Negation],
         &[
             (CLUB, "Beginners are taught by Ms. Ortiz."),
             (CLUB, "Lund refused to pay for the clocks."),
-            (TRIP, "The dog stays with her sister."),
+            (STAYS, "The dog stays with the sister."),
         ],
     );
 }
 
+const STAYS: &str = "The dog stays with the neighbours. They have a garden. We eat at noon. The sister comes by train.\n";
 const TASKS_AND_WATER: &str =
     "Tomas reported that the pump leaked. Priya offered to ask a plumber.\n";
 
@@ -185,7 +186,7 @@ fn a_reason_is_the_one_of_the_text() {
         ),
     ]);
     all_rejected(
-        &[Code::Cause],
+        &[Code::Cause, Code::Negation],
         &[(CANAL, "Work stopped for a year because of floods.")],
     );
     all_objected(
@@ -236,7 +237,7 @@ fn a_comparison_without_numbers_agrees_with_the_numbers() {
 
 #[test]
 fn an_open_question_that_the_text_answers_is_doubtful() {
-    all_undoubted(&[
+    all_free(&[
         (WATER, "The notes do not say what the plumber charges."),
         (WATER, "The minutes do not say when the tap broke."),
         (LEASE, "The lease does not say whether smoking is allowed."),
@@ -251,4 +252,23 @@ fn an_open_question_that_the_text_answers_is_doubtful() {
             (LEASE, "The lease leaves open who may use the garage."),
         ],
     );
+}
+
+/// Each answer is a refusal without a doubt.
+fn all_free(cases: &[(&str, &str)]) {
+    for (evidence, answer) in cases {
+        let report = check_in(answer, &snapshot(&[evidence]));
+        let doubts = &report.doubts;
+        assert!(report.ok && doubts.is_empty(), "{answer}: {doubts:?}");
+    }
+}
+
+#[test]
+fn a_refusal_without_a_citation_may_be_doubtful_too() {
+    let report = check_in(
+        "The notes do not say why the pump was replaced.",
+        &snapshot(&[WATER]),
+    );
+    assert_eq!(report.outcome, Outcome::Abstained);
+    assert_eq!(report.doubts, [Code::Negation]);
 }

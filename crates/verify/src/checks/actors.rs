@@ -25,11 +25,10 @@ pub(super) fn check(case: &Case<'_>, passages: &Passages<'_>) -> Option<Objectio
     let tokens = case.claim.text.tokens.as_slice();
     let clauses = tokens.chunk_by(|a, b| a.clause == b.clause);
     for clause in clauses {
-        let people: Vec<&Token> = clause
-            .iter()
-            .filter(|t| is_person(case.claim, t))
-            .take(MOST_NAMES)
-            .collect();
+        if clause.iter().any(Token::negates) {
+            continue;
+        }
+        let people = people(case.claim, clause);
         let Some(own) = one_name(case.claim, &people) else {
             continue;
         };
@@ -45,6 +44,16 @@ pub(super) fn check(case: &Case<'_>, passages: &Passages<'_>) -> Option<Objectio
         }
     }
     None
+}
+
+/// The names in a clause. Its first word counts only if there is no other: it may be any noun.
+fn people<'t>(reading: &Reading, clause: &'t [Token]) -> Vec<&'t Token> {
+    let all = clause.iter().filter(|t| is_person(reading, t));
+    let all: Vec<&Token> = all.take(MOST_NAMES).collect();
+    let begin = clause.first().map_or(0, |t| t.start);
+    let inner = all.iter().copied().filter(|t| t.start > begin);
+    let inner: Vec<&Token> = inner.collect();
+    if inner.is_empty() { all } else { inner }
 }
 
 const TITLES: &[&str] = list!("actors.titles");

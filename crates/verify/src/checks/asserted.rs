@@ -27,7 +27,9 @@ const LEAST: usize = 2;
 /// Finds a denial, an open state or a question of the text that the claim states as a fact.
 pub(super) fn check(case: &Case<'_>, passages: &Passages<'_>) -> Option<Objection> {
     let tokens = case.claim.text.tokens.as_slice();
-    let denies = tokens.iter().any(|t| t.negates() || t.turns() || t.negated);
+    let denies = tokens.iter().any(|t| {
+        t.negates() && !t.does(Role::Bending) || t.turns() || t.negated && !tokens_bend(tokens)
+    });
     let found = repeated(case, passages).filter(|_| !denies);
     let found = found.or_else(|| permitted(case, passages).filter(|_| !denies));
     let found = found.or_else(|| done(case, passages).filter(|_| !denies));
@@ -36,6 +38,12 @@ pub(super) fn check(case: &Case<'_>, passages: &Passages<'_>) -> Option<Objectio
         .or_else(|| any_of_only(case, passages))
         .or_else(|| one_of_several(case, passages))
         .or_else(|| everybody(case, passages))
+}
+
+/// "Unless": what follows is a condition.
+fn tokens_bend(tokens: &[Token]) -> bool {
+    let mut negations = tokens.iter().filter(|t| t.negates());
+    negations.any(|t| t.does(Role::Bending))
 }
 
 fn is_one_of(reading: &Reading, token: &Token, list: &[&str]) -> bool {

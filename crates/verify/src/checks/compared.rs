@@ -40,6 +40,16 @@ struct Amount<'a> {
 
 /// The objection to a comparison that the amounts of the text turn round.
 pub(super) fn check(case: &Case<'_>, _: &Passages<'_>) -> Option<Objection> {
+    verdict(case)?.err()
+}
+
+/// Whether the amounts of the text prove a comparison.
+pub(super) fn is_proven(case: &Case<'_>) -> bool {
+    matches!(verdict(case), Some(Ok(())))
+}
+
+/// The result of comparing the amounts; `None` if the claim or the text does not say enough.
+fn verdict(case: &Case<'_>) -> Option<Result<(), Objection>> {
     let claim = case.claim;
     let compared = comparison(claim)?;
     let amounts = amounts(case, &compared);
@@ -65,7 +75,7 @@ pub(super) fn check(case: &Case<'_>, _: &Passages<'_>) -> Option<Objection> {
         false => first.number.value > value,
     };
     if is_right {
-        return None;
+        return Some(Ok(()));
     }
     let [said, found] = [first, rival].map(|m| shown(m));
     let why = format!(
@@ -76,7 +86,7 @@ pub(super) fn check(case: &Case<'_>, _: &Passages<'_>) -> Option<Objection> {
     let found = Objection::new(Code::Direction, Effect::Rejects, detail);
     let found = found.at(compared.word.start..compared.word.end);
     let bytes = first.source.reading.sentence(first.sentence)?.bytes.clone();
-    Some(found.against(first.source.item.label, bytes))
+    Some(Err(found.against(first.source.item.label, bytes)))
 }
 
 /// How many sentences apart two amounts are compared without the name of the other thing.

@@ -203,6 +203,9 @@ pub(crate) fn check(case: &Case<'_>) -> Findings {
         }
     }
     low_support(case, &readings, window, foreign, &mut out);
+    if out.objections.iter().any(|o| o.code == Code::LowSupport) && compared::is_proven(case) {
+        out.objections.retain(|o| o.code != Code::LowSupport);
+    }
     rejection::settle(case, &mut out.objections, &pairings, &alignment, foreign);
     if case.extent == Extent::Sentence {
         out.objections.extend(referent::conflict(case));

@@ -57,7 +57,10 @@ fn replaced(case: &Case<'_>, passages: &Passages<'_>, at: usize) -> Option<Objec
     let list = list_of(case.claim, tokens.get(at)?)?;
     let own = object(case.claim, tokens, at);
     let (first, last) = (own.first()?, own.last()?);
-    if own.iter().any(|t| t.number || t.does(Role::Everyday)) {
+    if own
+        .iter()
+        .any(|t| t.number || t.may_be_amount() || t.does(Role::Everyday))
+    {
         return None;
     }
     let cue = tokens.get(at)?;
@@ -89,7 +92,9 @@ fn replaced(case: &Case<'_>, passages: &Passages<'_>, at: usize) -> Option<Objec
                 .filter(|t| list.contains(&&*reading.lower_word(t)))?;
             let theirs = object(reading, clause, i);
             let last = theirs.last()?;
-            let is_new = theirs.iter().all(|t| !case.claim.has(t.id) && !t.number);
+            let is_new = theirs
+                .iter()
+                .all(|t| !case.claim.has(t.id) && !t.number && !t.may_be_amount());
             let text = reading.normal.get(cue.start..last.end).unwrap_or("");
             is_new.then(|| text.to_owned())
         })?;
