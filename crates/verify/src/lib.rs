@@ -42,6 +42,7 @@ mod checks;
 mod codes;
 mod context;
 mod coverage;
+mod denied;
 mod derivation;
 mod examine;
 mod file_citations;

@@ -609,6 +609,11 @@ fn mark_negation(tokens: &mut [Token], text: &str) {
         let abbreviation = text.get(cue.end..).is_some_and(|r| r.starts_with('.'))
             && next.is_some_and(|n| n.number);
         let hollow = next.is_some_and(|n| n.hollow());
+        if is_denying_phrase(cue, next, text) {
+            let behind = tokens.get_mut(i + 2..).unwrap_or(&mut []);
+            negate_governed(behind, (cue.clause, false), text);
+            continue;
+        }
         if keeps_from(tokens, i, text) {
             negate_what_is_kept_from(tokens, i, text);
             continue;
@@ -623,13 +628,37 @@ fn mark_negation(tokens: &mut [Token], text: &str) {
         // "lacks tests" and "prevents loss" govern a noun that both sides may express in many ways;
         // "failed to start" does not.
         let firm = cue.negates() || next.is_some_and(|n| text.get(n.start..n.end) == Some("to"));
+        if is_second_of_neither(tokens, i, text) {
+            continue;
+        }
         let clause = governed_clause(tokens.get(i..).unwrap_or(&[]), text).unwrap_or(cue.clause);
         // "no longer supported" negates "supported".
         let is_longer = next.is_some_and(|n| shown_token(&n, text) == "longer");
         let skipped = usize::from(cue.negates() && is_longer);
         let behind = tokens.get_mut(i + 1 + skipped..).unwrap_or(&mut []);
-        negate_governed(behind, clause, firm);
+        negate_governed(behind, (clause, firm), text);
     }
+}
+
+/// Whether the token is the "nor" of "neither ibuprofen nor aspirin", whose word is denied already.
+fn is_second_of_neither(tokens: &[Token], i: usize, text: &str) -> bool {
+    let is_nor = tokens
+        .get(i)
+        .is_some_and(|t| lower_case(shown_token(t, text)) == "nor");
+    let next = tokens.get(i + 1..).unwrap_or(&[]);
+    let word = next.iter().find(|t| t.is_content());
+    is_nor && word.is_some_and(|t| t.negated)
+}
+
+/// Whether two words deny what follows them, as in "free of" or "refrain from".
+fn is_denying_phrase(cue: Token, next: Option<Token>, text: &str) -> bool {
+    const PHRASES: &[&str] = list!("negation.phrases");
+    let Some(next) = next.filter(|n| n.clause == cue.clause) else {
+        return false;
+    };
+    let (first, second) = (shown_token(&cue, text), shown_token(&next, text));
+    matches!(second, "of" | "from" | "out" | "without" | "than")
+        && PHRASES.contains(&&*format!("{} {second}", lower_case(first)))
 }
 
 /// Whether the negation at `i` is part of the bound of a number: "no more than 20".
@@ -645,7 +674,7 @@ fn is_of_a_bound(tokens: &[Token], i: usize, text: &str) -> bool {
 }
 
 /// Negates the next content words up to the end of `clause`; `firm`: the first is the head.
-fn negate_governed(behind: &mut [Token], clause: u32, firm: bool) {
+fn negate_governed(behind: &mut [Token], (clause, firm): (u32, bool), text: &str) {
     let mut left = GOVERNED;
     for token in behind.iter_mut().take(REACH) {
         if token.clause > clause || left == 0 {
@@ -658,9 +687,19 @@ fn negate_governed(behind: &mut [Token], clause: u32, firm: bool) {
             continue;
         }
         token.negated = !token.negated;
+        // "Not to Mrs Poole": the name is denied.
+        if left == GOVERNED && is_title(token, text) {
+            continue;
+        }
         token.head = token.head || left == GOVERNED && firm;
         left -= 1;
     }
+}
+
+/// Whether a word is the title of a person.
+fn is_title(token: &Token, text: &str) -> bool {
+    const TITLES: &[&str] = list!("actors.titles");
+    token.capital && TITLES.contains(&&*lower_case(shown_token(token, text)))
 }
 
 /// Maximum number of words between "keep" and "from": "keeps the old command from".

@@ -19,7 +19,7 @@ pub(crate) use notations::{OtherReading, clock, day, fraction_sign};
 pub(crate) use numbers::{Bound, Number, RangeEnd, digits_value};
 pub(crate) use spans::simple_value;
 pub(crate) use times::Time;
-pub(crate) use units::{MeasureUnit, equal_amounts, magnitude, same, same_kind};
+pub(crate) use units::{MeasureUnit, equal_amounts, is_currency, magnitude, same, same_kind};
 pub use units::{UnitKind, unit};
 
 use std::ops::Range;

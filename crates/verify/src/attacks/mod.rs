@@ -5,6 +5,7 @@ mod amounts;
 mod computed;
 mod coverage;
 mod drafts;
+mod everyday;
 mod examples;
 mod free_wording;
 mod honest;

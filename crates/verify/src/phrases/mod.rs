@@ -9,6 +9,7 @@ mod advice;
 mod announcements;
 mod beside;
 mod evidence_names;
+mod open_questions;
 mod titles;
 
 pub(crate) use abstention::{Abstention, abstention, denied_topics};
@@ -16,6 +17,7 @@ pub(crate) use advice::is_advice;
 pub use announcements::says_nothing_new;
 pub(crate) use announcements::{announces, is_courtesy, is_meta};
 pub(crate) use beside::{refuses_and_claims, says_more, without_refusals};
+pub(crate) use open_questions::{Asked, open_questions};
 pub(crate) use titles::title_claims;
 
 use local_agent_text::evidence::Normal;
