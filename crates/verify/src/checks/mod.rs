@@ -166,8 +166,11 @@ pub(crate) fn check(case: &Case<'_>) -> Findings {
     out.objections.extend(governed::check(case));
     let pairings = nearest::pairings(case);
     if case.extent != Extent::Row {
-        out.objections
-            .extend(negation::check(case, &pairings, &alignment));
+        // Two languages deny with different words, in different places.
+        if !foreign {
+            out.objections
+                .extend(negation::check(case, &pairings, &alignment));
+        }
         out.objections.extend(direction::check(case, &pairings));
         let turned = order::check(case, &pairings);
         let parties = turned.is_empty().then(|| parties::check(case, &pairings));
