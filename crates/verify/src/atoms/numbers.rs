@@ -7,6 +7,7 @@ use super::notations::{Magnitude, OtherReading, other_value};
 use super::phrases;
 use super::units::{self, MeasureUnit};
 use crate::text::{Text, Token, lower_case};
+use local_agent_text::language::Language;
 
 /// How a number is bounded by the words before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,7 +42,7 @@ pub(crate) struct Number {
 }
 
 /// The value of one number word.
-fn word_value(word: &str) -> Option<f64> {
+pub(super) fn word_value(word: &str) -> Option<f64> {
     const WORDS: &[(&str, f64)] = &[
         ("zero", 0.0),
         ("one", 1.0),
@@ -169,6 +170,12 @@ impl Value {
         }
     }
 
+    /// A whole number below a thousand, and the index behind it.
+    pub(super) fn small(&self) -> Option<(u32, usize)> {
+        let mut whole = (0..1000_u32).filter(|n| f64::from(*n) == self.value);
+        Some((whole.next()?, self.next))
+    }
+
     /// The same, written in digits.
     pub(super) fn in_digits(self) -> Self {
         Self {
@@ -196,6 +203,8 @@ pub(super) struct Reader<'t> {
     pub text: &'t str,
     /// Its words.
     pub words: &'t Text,
+    /// The language of the text, if it is known.
+    pub language: Option<Language>,
 }
 
 impl<'t> Reader<'t> {
@@ -266,6 +275,9 @@ impl<'t> Reader<'t> {
                 .currency_behind_of(next)
                 .unwrap_or_else(|| self.unit_after(next));
         }
+        if let Some(behind) = self.half_behind_a_unit(next).filter(|_| unit.is_some()) {
+            (value, next) = (value + 0.5, behind);
+        }
         let sign = self.before(i).ends_with(['-', '−'])
             && !self
                 .before(i)
@@ -292,6 +304,11 @@ impl<'t> Reader<'t> {
             return self.in_digits(i);
         }
         if let Some(found) = self.in_signs(i) {
+            return Some(found);
+        }
+        if self.language != Some(Language::English)
+            && let Some(found) = self.spelled(i)
+        {
             return Some(found);
         }
         if !word
