@@ -28,7 +28,7 @@ const PHRASE_LISTS: &str = include_str!("data/phrases.txt");
 
 /// A list of `data/phrases.txt`: its phrases as `&'static [&'static str; N]`.
 macro_rules! list {
-    ($name:literal) => {{
+    ($name:expr) => {{
         use local_agent_text::language::lists;
         const LIST: &str = lists::list($crate::PHRASE_LISTS, $name);
         const PHRASES: [&str; lists::count(LIST)] = lists::split(LIST);

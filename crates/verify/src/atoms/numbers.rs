@@ -7,6 +7,7 @@ use super::notations::{Magnitude, OtherReading, other_value};
 use super::phrases;
 use super::units::{self, MeasureUnit};
 use crate::text::{Text, Token, lower_case};
+use local_agent_text::language::Language;
 
 /// How a number is bounded by the words before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -178,6 +179,12 @@ impl Value {
         }
     }
 
+    /// A whole number below a thousand, and the index behind it.
+    pub(super) fn small(&self) -> Option<(u32, usize)> {
+        let mut whole = (0..1000_u32).filter(|n| f64::from(*n) == self.value);
+        Some((whole.next()?, self.next))
+    }
+
     /// The same, written in digits.
     pub(super) fn in_digits(self) -> Self {
         Self {
@@ -211,6 +218,8 @@ pub(super) struct Reader<'t> {
     pub text: &'t str,
     /// Its words.
     pub words: &'t Text,
+    /// The language of the text, if it is known.
+    pub language: Option<Language>,
 }
 
 impl<'t> Reader<'t> {
@@ -293,6 +302,8 @@ impl<'t> Reader<'t> {
         }
         if let Some((part, behind)) = unit.and_then(|unit| self.smaller_part(unit, value, next)) {
             (value, next, also) = (value + part, behind, Some(OtherReading::Parts));
+        } else if let Some(behind) = self.half_behind_a_unit(next).filter(|_| unit.is_some()) {
+            (value, next) = (value + 0.5, behind);
         }
         let sign = self.before(i).ends_with(['-', '−'])
             && !self
@@ -320,6 +331,11 @@ impl<'t> Reader<'t> {
             return self.in_digits(i);
         }
         if let Some(found) = self.in_signs(i) {
+            return Some(found);
+        }
+        if self.language != Some(Language::English)
+            && let Some(found) = self.spelled(i)
+        {
             return Some(found);
         }
         if !word

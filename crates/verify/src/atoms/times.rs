@@ -27,6 +27,21 @@ impl Time {
         f64::from(self.minutes) / 60.0
     }
 
+    /// A time from its minutes since midnight.
+    pub(super) fn of(minutes: u32, either_half: bool) -> Self {
+        Self {
+            minutes,
+            either_half,
+        }
+    }
+
+    /// The time in one half of the day.
+    pub(super) fn in_half(self, after_noon: bool) -> Self {
+        const HALF: u32 = 12 * 60;
+        let minutes = self.minutes % HALF + if after_noon { HALF } else { 0 };
+        Self::of(minutes, false)
+    }
+
     /// Whether both can be the same time.
     pub(crate) fn agrees(self, other: Self) -> bool {
         const HALF: u32 = 12 * 60;

@@ -194,8 +194,11 @@ pub(crate) fn check(case: &Case<'_>) -> Findings {
     let pairings = nearest::pairings(case);
     let passages = passages::Passages::of(case);
     if case.extent != Extent::Row {
-        out.objections
-            .extend(negation::check(case, &pairings, &alignment, &passages));
+        // Two languages deny with different words, in different places.
+        if !foreign {
+            out.objections
+                .extend(negation::check(case, &pairings, &alignment, &passages));
+        }
         out.objections.extend(direction::check(case, &pairings));
         let turned = order::check(case, &pairings);
         let parties = turned.is_empty().then(|| parties::check(case, &pairings));

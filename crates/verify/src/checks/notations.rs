@@ -36,9 +36,20 @@ fn is_other_reading(n: &Number, shown: &str, reading: &Reading, e: &Atom) -> boo
             is_day || year_alone(d).is_some_and(|year| means(n, year))
         }
         What::Date(_) => false,
-        What::Time(t) => n.unit.is_none() && a::clock(shown).is_some_and(|own| own.agrees(*t)),
+        What::Time(t) => {
+            let clock = a::clock(shown).is_some_and(|own| own.agrees(*t));
+            n.unit.is_none() && (clock || is_hour_of(n, *t))
+        }
         What::Literal(_) => false,
     }
+}
+
+/// Whether a number is the full hour of a time: "at eight", "8:00".
+fn is_hour_of(n: &Number, time: Time) -> bool {
+    let hour = f64::from(time.minutes / 60);
+    let is_same =
+        a::same(n.value, hour) || time.either_half && a::same(n.value % 12.0, hour % 12.0);
+    time.minutes.is_multiple_of(60) && is_same
 }
 
 /// Whether two pairs of digits are one day: "03.01" and "3.1". Digits that begin with a zero are no

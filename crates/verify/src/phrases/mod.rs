@@ -1,14 +1,15 @@
 //! Which sentences make no claim: announcements, questions, labels, abstentions.
 //!
 //! The word lists are closed, so that everyone can see here which sentences pass without a
-//! citation. They are mainly English; other languages only have the phrases for declining to answer
-//! and for advice about the notes.
+//! citation. They are mainly English; other languages have the phrases for declining to answer, for
+//! advice about the notes and for announcements.
 
 mod abstention;
 mod advice;
 mod announcements;
 mod beside;
 mod evidence_names;
+mod foreign_gaps;
 mod open_questions;
 mod titles;
 
