@@ -10,7 +10,7 @@
 //! | L1 identity | does it mean one item of the snapshot, still on disk? | `identity` |
 //! | L2 coverage | is every claim cited? | `coverage`, `phrases`, `told` |
 //! | L3 quotes | are the quoted words there? | `quotes` |
-//! | L4 atoms | are its numbers, dates, names and code there, about the same thing? | `atoms`, `checks::{atoms, literals, addresses, numbers, notations, years, bounds, counts, ordinals, derive, totals, names, code, pairs, binding, labels, referent, parallel, crossed, recombined, exchanged}` |
+//! | L4 atoms | are its numbers, dates, names and code there, about the same thing? | `atoms`, `checks::{atoms, literals, addresses, numbers, notations, years, bounds, limits, counts, ordinals, derive, formulas, totals, equations, durations, sequence, shifted, month_parts, frequencies, averages, compared, names, code, pairs, binding, labels, referent, parallel, crossed, recombined, exchanged}` |
 //! | L5 polarity | is it negated, directed, ordered, bounded, decided and reasoned alike? | `checks::{governed, negation, direction, order, parties, contrast, quantity, modality, status, clauses, strange}`, words in `data/` |
 //! | L6 support | are enough of its words there? | `support`, `checks::novelty`, weights in `data/support.txt` |
 //! | L7 laundering | was the citation made by this program? | `identity` (planted citations), `laundering` (notes that give orders) |

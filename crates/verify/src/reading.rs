@@ -32,9 +32,9 @@ pub(crate) struct Reading {
     pub things: OnceCell<Vec<(Range<usize>, Thing)>>,
     /// Its language, if it is known.
     pub language: OnceCell<Option<Language>>,
-    /// Of a claim: tokens of values that follow from the cited text in other words. They need no
-    /// support by its words.
-    pub explained: OnceCell<Vec<Range<usize>>>,
+    /// Of a claim: for each token, whether it is of a value that follows from the cited text in other
+    /// words. Such a token needs no support by words.
+    pub explained: OnceCell<Vec<bool>>,
     lower: OnceCell<String>,
     units: OnceCell<Vec<MeasureUnit>>,
     capitals: OnceCell<Capitals>,
@@ -192,7 +192,7 @@ impl Reading {
     /// Whether the token at `at` is of a value that follows from the cited text in other words.
     pub(crate) fn is_explained(&self, at: usize) -> bool {
         let explained = self.explained.get();
-        explained.is_some_and(|ranges| ranges.iter().any(|range| range.contains(&at)))
+        explained.and_then(|all| all.get(at)).is_some_and(|is| *is)
     }
 
     /// Whether the stem appears anywhere.

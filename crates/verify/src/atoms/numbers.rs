@@ -674,7 +674,9 @@ impl<'t> Reader<'t> {
             let start = self.token(i).map_or(0, |t| t.start);
             let end = self.token(next.checked_sub(1)?)?.end;
             let before = phrases::bound_before(self.text.get(..start)?);
-            before.or_else(|| phrases::bound_behind(self.text.get(end..)?))
+            before
+                .or_else(|| phrases::bound_behind(self.text.get(end..)?))
+                .or_else(|| phrases::bound_after(self.text.get(end..)?))
         })
     }
 

@@ -21,6 +21,7 @@ mod parties;
 mod pointers;
 mod quotes;
 mod refusals;
+mod reworded;
 mod swaps;
 mod values;
 mod years;

@@ -256,7 +256,7 @@ fn constants(normal: &str) -> impl Iterator<Item = &str> {
 
 /// Whether the cited text does **not** have the date.
 fn date(case: &Case<'_>, d: &Date) -> bool {
-    let there: Vec<Date> = notations::dates(case).collect();
+    let there: Vec<Date> = notations::dates_for(case, d).collect();
     if let (Some(weekday), Some(computed)) = (d.weekday, d.computed_weekday())
         && weekday != computed
     {

@@ -91,7 +91,7 @@ fn are_same_amount(n: &Number, m: &Number) -> bool {
 }
 
 /// Whether one reading of a number is one of the other; `bare`: also if only one has a unit.
-fn share_a_reading(n: &Number, m: &Number, bare: bool) -> bool {
+pub(super) fn share_a_reading(n: &Number, m: &Number, bare: bool) -> bool {
     let (own, other) = (amounts(n), amounts(m));
     let mut own = own.iter().flatten();
     own.any(|(x, unit)| {
@@ -126,9 +126,17 @@ fn has_value(case: &Case<'_>, value: f64) -> bool {
 /// The dates of the cited text, also in digits that may be one.
 pub(super) fn dates<'a>(case: &Case<'a>) -> impl Iterator<Item = Date> {
     let written = atoms(case).filter_map(|(reading, e)| date_of(reading, e));
-    let slashed = atoms(case).flat_map(|(reading, e)| foreign::slashed_days(reading, e));
-    let months = readings(case).flat_map(foreign::months);
-    written.chain(slashed).chain(months)
+    written.chain(readings(case).flat_map(foreign::months))
+}
+
+/// The dates of the cited text that can agree with a date of the claim: for a day, also digits with
+/// a slash, in either order.
+pub(super) fn dates_for<'a>(case: &Case<'a>, own: &Date) -> impl Iterator<Item = Date> {
+    let slashed = own.day.is_some().then(|| {
+        let days = atoms(case).flat_map(|(reading, e)| foreign::slashed_days(reading, e));
+        days.collect::<Vec<Date>>()
+    });
+    dates(case).chain(slashed.into_iter().flatten())
 }
 
 fn date_of(reading: &Reading, e: &Atom) -> Option<Date> {

@@ -333,6 +333,19 @@ fn named(reading: &Reading, unit: a::MeasureUnit) -> bool {
     reading.units().iter().any(|u| a::same_kind(u, unit))
 }
 
+/// Whether the cited text has the amount only in another unit: "half an hour" for 30 minutes.
+pub(super) fn stands_in_another_unit(case: &Case<'_>, n: &Number) -> bool {
+    let mut found = false;
+    for reading in readings(case).filter(|_| n.unit.is_some()) {
+        let mut same = numbers(reading.atoms.iter()).filter(|m| equal(n, m, reading));
+        if same.any(|m| a::same(n.value, m.value)) {
+            return false;
+        }
+        found |= numbers(reading.atoms.iter()).any(|m| m.unit.is_some() && equal(n, m, reading));
+    }
+    found
+}
+
 /// The numbers among these atoms.
 pub(super) fn numbers<'a>(
     atoms: impl Iterator<Item = &'a Atom>,

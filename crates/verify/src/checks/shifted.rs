@@ -26,7 +26,7 @@ pub(super) fn time(case: &Case<'_>, own: Time, shown: &str) -> Option<(Effect, C
 pub(super) fn date(case: &Case<'_>, own: &Date, shown: &str) -> Option<(Effect, Code, String)> {
     const DAY: f64 = 86_400.0;
     own.day?;
-    let dates: Vec<Date> = notations::dates(case).take(MOST).collect();
+    let dates: Vec<Date> = notations::dates_for(case, own).take(MOST).collect();
     let [days, months] = [UnitKind::Time, UnitKind::Calendar].map(|kind| durations(case, kind));
     let is_apart = dates.iter().any(|date| {
         let apart = date.days_to(own);
