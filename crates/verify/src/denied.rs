@@ -78,7 +78,8 @@ impl Court<'_> {
 fn answers(reading: &Reading, n: usize, asked: Asked, words: &[&Token]) -> bool {
     let own = reading.tokens_of(n);
     // "It was not approved by the council" does not say who approved it.
-    if own.iter().any(Token::negates) && asked != Asked::Why {
+    let is_denied = |t: &Token| t.negated && words.iter().any(|w| w.id == t.id);
+    if own.iter().any(is_denied) {
         return false;
     }
     let held = words.iter().filter(|w| has_stem(own, w.id)).count();

@@ -34,7 +34,8 @@ pub(super) fn check(case: &Case<'_>, passages: &Passages<'_>) -> Option<Objectio
         };
         let act: Vec<&Token> = clause
             .iter()
-            .filter(|t| t.is_content_or_number() && !names::is_name(t) && t.start != own.start)
+            .filter(|t| t.is_content_or_number() && !people.iter().any(|p| p.start == t.start))
+            .filter(|t| !TITLES.contains(&&*case.claim.lower_word(t)))
             .collect();
         if act.len() < ENOUGH || !is_told(case, own) {
             continue;

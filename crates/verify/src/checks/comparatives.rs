@@ -116,7 +116,7 @@ fn names(amount: &Amount<'_>, words: &[&Token]) -> bool {
 /// What a claim without numbers compares.
 fn comparison(claim: &Reading) -> Option<Comparative<'_>> {
     let tokens = claim.text.tokens.as_slice();
-    if tokens.iter().any(|t| t.negates()) || claim.atoms.iter().any(is_number) {
+    if tokens.iter().any(Token::negates) || claim.atoms.iter().any(is_number) {
         return None;
     }
     let is = |t: &Token, list: &[&str]| list.contains(&&*claim.lower_word(t));
