@@ -9,7 +9,7 @@ use foldhash::fast::RandomState;
 
 use local_agent_text::markdown::BlockRole;
 
-use super::atoms::fraction_sign;
+use super::atoms::{digits_of_numeral, fraction_sign};
 use super::tables::{Entry, Mood, Quantity, Role, Status, tables};
 
 /// Stems as numbers; shared by all texts of one verification.
@@ -95,10 +95,9 @@ impl Lexicon {
             return *known;
         }
         let number = NUMBERS.iter().find(|(word, _)| *word == lower);
-        let stem = number.map_or_else(
-            || tables().stem_of(lower),
-            |(_, digits)| (*digits).to_owned(),
-        );
+        let digits = number.map(|(_, digits)| (*digits).to_owned());
+        let digits = digits.or_else(|| digits_of_numeral(lower));
+        let stem = digits.unwrap_or_else(|| tables().stem_of(lower));
         let known = Known {
             id: self.intern(&stem),
             entry: tables().entry(lower, &stem),

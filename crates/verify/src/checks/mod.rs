@@ -13,6 +13,7 @@ mod code;
 mod contrast;
 mod counts;
 mod crossed;
+mod denials;
 mod derive;
 mod direction;
 mod exchanged;
@@ -27,6 +28,7 @@ mod names;
 mod nearest;
 mod negation;
 mod notations;
+mod nouns;
 mod novelty;
 mod numbers;
 mod order;
@@ -170,6 +172,7 @@ pub(crate) fn check(case: &Case<'_>) -> Findings {
         if !foreign {
             out.objections
                 .extend(negation::check(case, &pairings, &alignment));
+            out.objections.extend(denials::check(case));
         }
         out.objections.extend(direction::check(case, &pairings));
         let turned = order::check(case, &pairings);
