@@ -197,6 +197,9 @@ fn is_dash(gap: &str) -> bool {
     matches!(gap.trim(), "-" | "–" | "—" | "‑" | "−")
 }
 
+/// Words before the second unit of a rate.
+const PER: &[&str] = list!("numbers.per");
+
 /// Reads numbers at a position of a text.
 pub(super) struct Reader<'t> {
     /// The normalised text.
@@ -603,7 +606,7 @@ impl<'t> Reader<'t> {
             if before.contains([',', ';', ':', '.', '(']) {
                 return None;
             }
-            if matches!(&*word, "per" | "a" | "an" | "each" | "every") {
+            if PER.contains(&&*word) {
                 let unit = units::unit(self.word(i + 1));
                 return unit.filter(|unit| units::same_kind(unit, TIMES));
             }

@@ -276,7 +276,10 @@ impl Reader<'_> {
         let is_small = word.starts_with(char::is_lowercase);
         let is_first = self.words.tokens.get(i).is_some_and(|t| t.first);
         let allowed = is_small || is_first || self.language == Some(Language::German);
-        known.or_else(free).filter(|_| allowed).map(|day| (day, i + 1))
+        known
+            .or_else(free)
+            .filter(|_| allowed)
+            .map(|day| (day, i + 1))
     }
 
     /// Reads "水曜日" or "周二".

@@ -76,6 +76,7 @@ fn foreign_names(case: &Case<'_>) -> Vec<Objection> {
         let is_word = word.starts_with(|c: char| c.is_alphabetic() && (c as u32) < 0x250);
         is_word
             && is_name(token)
+            && word.chars().count() > USUAL_LETTERS
             && !token.first
             && in_atom.get(*i) != Some(&true)
             && !coded.contains(word)

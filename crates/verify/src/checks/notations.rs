@@ -46,7 +46,8 @@ fn is_other_reading(n: &Number, shown: &str, reading: &Reading, e: &Atom) -> boo
 /// Whether a number is the full hour of a time: "at eight", "8:00".
 fn is_hour_of(n: &Number, time: Time) -> bool {
     let hour = f64::from(time.minutes / 60);
-    let is_same = a::same(n.value, hour) || time.either_half && a::same(n.value % 12.0, hour % 12.0);
+    let is_same =
+        a::same(n.value, hour) || time.either_half && a::same(n.value % 12.0, hour % 12.0);
     time.minutes.is_multiple_of(60) && is_same
 }
 

@@ -44,11 +44,11 @@ pub(crate) fn is_meta(lower: &str, question_lower: &str) -> bool {
 /// Whether a sentence has only words by which another language announces, and begins as an
 /// announcement or names the notes or the answer.
 fn announces_in_another_language(lower: &str) -> bool {
+    if far_eastern(lower) {
+        return OPENERS.iter().any(|o| lower.starts_with(o)) && consists_of_signs(lower);
+    }
     if !starts_with_any(lower, OPENERS) {
         return false;
-    }
-    if far_eastern(lower) {
-        return consists_of_signs(lower);
     }
     let all: Vec<&str> = lower
         .split(|c: char| !(c.is_alphanumeric() || c == '-'))
