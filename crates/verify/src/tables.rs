@@ -180,6 +180,7 @@ static TABLES: LazyLock<Tables> = LazyLock::new(|| {
         &[
             include_str!("data/pairs.txt"),
             include_str!("data/antonyms.txt"),
+            include_str!("data/opposites.txt"),
         ],
     )
 });

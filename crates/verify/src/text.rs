@@ -9,7 +9,8 @@ use foldhash::fast::RandomState;
 
 use local_agent_text::markdown::BlockRole;
 
-use super::atoms::fraction_sign;
+use super::atoms::{digits_of_numeral, fraction_sign};
+use super::checks::{Language, of_answer};
 use super::tables::{Entry, Mood, Quantity, Role, Status, tables};
 
 /// Stems as numbers; shared by all texts of one verification.
@@ -95,10 +96,9 @@ impl Lexicon {
             return *known;
         }
         let number = NUMBERS.iter().find(|(word, _)| *word == lower);
-        let stem = number.map_or_else(
-            || tables().stem_of(lower),
-            |(_, digits)| (*digits).to_owned(),
-        );
+        let digits = number.map(|(_, digits)| (*digits).to_owned());
+        let digits = digits.or_else(|| digits_of_numeral(lower));
+        let stem = digits.unwrap_or_else(|| tables().stem_of(lower));
         let known = Known {
             id: self.intern(&stem),
             entry: tables().entry(lower, &stem),
@@ -289,9 +289,14 @@ impl Text {
             tokens: Vec::with_capacity(text.len() / 5 + 1),
             sentences: Vec::with_capacity(cuts.len()),
         };
+        let is_portuguese = looks_portuguese(text);
         for Cut { bytes, role, block } in cuts {
             let from = this.tokens.len();
             this.sentence(text, bytes.clone(), lexicon);
+            if is_portuguese {
+                let tokens = this.tokens.get_mut(from..).unwrap_or(&mut []);
+                read_no_as_in(tokens, text, lexicon);
+            }
             if this.tokens.len() > from {
                 mark_negation(this.tokens.get_mut(from..).unwrap_or(&mut []), text);
                 this.sentences.push(Sentence {
@@ -471,6 +476,24 @@ impl Text {
             month: shown == "May" && !first && before.is_some_and(comes_before_a_month),
             entry: known.entry,
         });
+    }
+}
+
+/// Whether a text is Portuguese, where "no" means "in the".
+fn looks_portuguese(text: &str) -> bool {
+    const SIGNS: [&str; 5] = ["ã", "õ", " é ", " às ", " ao "];
+    let mut signs = SIGNS.iter();
+    !text.is_ascii() && signs.any(|sign| text.contains(sign))
+        || of_answer(text) == Some(Language::Portuguese)
+}
+
+/// Makes every "no" a preposition.
+fn read_no_as_in(tokens: &mut [Token], text: &str, lexicon: &mut Lexicon) {
+    let preposition = lexicon.word("nos");
+    for token in tokens {
+        if shown_token(token, text).eq_ignore_ascii_case("no") {
+            (token.id, token.entry) = (preposition.id, preposition.entry);
+        }
     }
 }
 

@@ -212,6 +212,9 @@ pub(super) fn is_dash(gap: &str) -> bool {
     matches!(gap.trim(), "-" | "–" | "—" | "‑" | "−")
 }
 
+/// Words before the second unit of a rate.
+const PER: &[&str] = list!("numbers.per");
+
 /// Reads numbers at a position of a text.
 pub(super) struct Reader<'t> {
     /// The normalised text.
@@ -649,7 +652,7 @@ impl<'t> Reader<'t> {
             if before.contains([',', ';', ':', '.', '(']) {
                 return None;
             }
-            if matches!(&*word, "per" | "a" | "an" | "each" | "every") {
+            if PER.contains(&&*word) {
                 let unit = units::unit(self.word(i + 1));
                 return unit.filter(|unit| units::same_kind(unit, TIMES));
             }
@@ -674,10 +677,25 @@ impl<'t> Reader<'t> {
             let start = self.token(i).map_or(0, |t| t.start);
             let end = self.token(next.checked_sub(1)?)?.end;
             let before = phrases::bound_before(self.text.get(..start)?);
+            let before = before.map(|bound| match bound {
+                Bound::MoreThan if self.is_denied_before(i) => Bound::AtMost,
+                Bound::LessThan if self.is_denied_before(i) => Bound::AtLeast,
+                other => other,
+            });
             before
                 .or_else(|| phrases::bound_behind(self.text.get(end..)?))
                 .or_else(|| phrases::bound_after(self.text.get(end..)?))
         })
+    }
+
+    /// Whether a word before the bound of the number at token `i` denies it: "no pueden durar más de
+    /// siete semanas".
+    fn is_denied_before(&self, i: usize) -> bool {
+        const REACH: usize = 6;
+        let clause = self.token(i).map(|t| t.clause);
+        let before = self.words.tokens.get(i.saturating_sub(REACH)..i);
+        let mut before = before.unwrap_or(&[]).iter();
+        before.any(|t| Some(t.clause) == clause && t.negates())
     }
 
     fn english_bound(&self, i: usize, next: usize) -> Option<Bound> {

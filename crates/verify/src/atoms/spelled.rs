@@ -102,9 +102,12 @@ pub(crate) fn words_of_amounts() -> Vec<&'static str> {
     }
     for language in LANGUAGES {
         for section in [Section::Months, Section::Weekdays] {
-            out.extend(language.lexicon().items(section));
+            // The words of "segunda-feira" are tokens of their own.
+            let items = language.lexicon().items(section);
+            out.extend(items.filter_map(|item| item.split('-').next()));
         }
     }
+    out.extend(SIGNS_OF_WEEKDAYS);
     out.extend(HALVES);
     out.extend(super::spoken::OPENERS.iter().copied().flatten());
     out
@@ -131,6 +134,11 @@ pub(super) fn language_of(text: &str) -> Option<Language> {
     })
 }
 
+/// The signs with which a weekday begins in Chinese and Japanese.
+const SIGNS_OF_WEEKDAYS: &[&str] = &[
+    "月", "火", "水", "木", "金", "土", "日", "周", "週", "星", "礼",
+];
+
 /// The least letters of a word in Latin letters that is read without its language.
 const SHORTEST_FREE: usize = 4;
 
@@ -149,6 +157,13 @@ pub(super) fn numeral(lower: &str, language: Option<Language>, anyway: bool) -> 
     let is_free = !lower.is_ascii() || lower.len() >= SHORTEST_FREE;
     let is_one = known.iter().all(|(_, value)| value == first);
     (is_free && is_one && !is_common_english_word(lower)).then_some(*first)
+}
+
+/// The digits of a numeral in lower case that is one in any text: "vier", "doce", "двенадцать".
+pub(crate) fn digits_of_numeral(lower: &str) -> Option<String> {
+    let value = numeral(lower, None, false)?;
+    let is_safe = value >= 2.0 && value.fract() == 0.0 && lower != "otto";
+    is_safe.then(|| value.to_string())
 }
 
 /// The day of the month that an ordinal names: "dritten", "третьего".
@@ -270,10 +285,7 @@ impl Reader<'_> {
     /// Reads "水曜日" or "周二".
     fn weekday_in_signs(&self, i: usize) -> Option<(u32, usize)> {
         let first = self.word(i).chars().next().filter(|c| !c.is_ascii())?;
-        if !matches!(
-            first,
-            '月' | '火' | '水' | '木' | '金' | '土' | '日' | '周' | '週' | '星' | '礼'
-        ) {
+        if !SIGNS_OF_WEEKDAYS.iter().any(|sign| sign.starts_with(first)) {
             return None;
         }
         let rest = self.text.get(self.words.tokens.get(i)?.start..)?;

@@ -21,6 +21,7 @@ mod consequences;
 mod contrast;
 mod counts;
 mod crossed;
+mod denials;
 mod derive;
 mod direction;
 mod durations;
@@ -46,6 +47,7 @@ mod names;
 mod nearest;
 mod negation;
 mod notations;
+mod nouns;
 mod novelty;
 mod numbers;
 mod operands;
@@ -198,6 +200,7 @@ pub(crate) fn check(case: &Case<'_>) -> Findings {
         if !foreign {
             out.objections
                 .extend(negation::check(case, &pairings, &alignment, &passages));
+            out.objections.extend(denials::check(case));
         }
         out.objections.extend(direction::check(case, &pairings));
         let turned = order::check(case, &pairings);

@@ -93,6 +93,13 @@ const NEAR_NEGATION: usize = 4;
 const NEAR_EVIDENCE: usize = 7;
 const MOST_WORDS: usize = 40;
 
+/// Verbs that say so only of what stands in a text, and words for "in" before it.
+const WEAK: &[&str] = list!("gaps.weak");
+const IN: &[&str] = list!("gaps.in");
+
+/// Maximum number of words from "in" to the evidence: "in Ihren Notizen".
+const MOST_LEADS: usize = 2;
+
 /// What a clause that names a gap speaks of.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ForeignGap<'t> {
@@ -160,10 +167,14 @@ fn in_words<'t>(tongue: &Tongue, all: &[&'t str]) -> Option<ForeignGap<'t>> {
 /// The verb of saying that is denied of the evidence.
 fn said(tongue: &Tongue, all: &[&str], negation: usize, evidence: Option<usize>) -> Option<usize> {
     let evidence = evidence?;
+    let from = evidence.saturating_sub(MOST_LEADS);
+    let before = all.get(from..evidence).unwrap_or(&[]);
+    let is_placed = before.iter().any(|w| IN.contains(w));
     let mut verbs = all.iter().enumerate();
     verbs
         .find(|(at, w)| {
             tongue.saying.contains(w)
+                && (is_placed || !WEAK.contains(w))
                 && at.abs_diff(negation) <= NEAR_NEGATION
                 && at.abs_diff(evidence) <= NEAR_EVIDENCE
         })
@@ -277,6 +288,9 @@ mod tests {
             "мария не нашла ключи",
             "駐車場は有料ではありません",
             "周一不营业",
+            "a nota não está assinada",
+            "la note n'a pas été payée",
+            "die quelle enthält kein nitrat",
         ] {
             assert!(foreign_gap(claim).is_none(), "{claim}");
         }
