@@ -14,7 +14,9 @@ pub(super) fn stands(case: &Case<'_>, n: &Number, shown: &str) -> bool {
     let is_grouped = n.also == Some(OtherReading::Parts);
     atoms(case).any(|(reading, e)| is_other_reading(n, shown, reading, e))
         || foreign::has_numeral(case, n)
-        || is_grouped && parts(shown).all(|part| has_value(case, part))
+        || is_grouped
+            && parts(shown).nth(1).is_some()
+            && parts(shown).all(|part| has_value(case, part))
 }
 
 /// The atoms of the cited items, their headings and paths, with their texts.
