@@ -206,7 +206,7 @@ impl Reader<'_> {
             let Some(part) = self.numeral_at(at, true) else {
                 break;
             };
-            if part == 1000.0 && !tied && value < 1000.0 && value >= 1.0 {
+            if part == 1000.0 && !tied && (1.0..1000.0).contains(&value) {
                 (total, value) = (total + value * 1000.0, 0.0);
             } else if let Some(sum) = put_together(value, part, tied) {
                 value = sum;

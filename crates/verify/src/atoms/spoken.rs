@@ -4,6 +4,7 @@
 use super::numbers::Reader;
 use super::spelled::{HALVES, TIES, hour_by_ordinal, numeral};
 use super::times::Time;
+use crate::text::Token;
 use local_agent_text::language::Language;
 
 const QUARTERS: &[&str] = list!("spelled.quarters");
@@ -162,10 +163,9 @@ fn hour_first(r: &Reader<'_>, i: usize) -> Option<Found> {
         let is_time = headed || certain || pointed && !named || is_half_of_day(r, behind);
         return is_time.then_some((at(hour, minutes), behind, hour));
     }
-    if headed || named && name.starts_with("heure") {
-        if let Some((minutes, behind)) = minutes_behind(r, next) {
-            return Some((at(hour, minutes), behind, hour));
-        }
+    let takes_minutes = headed || named && name.starts_with("heure");
+    if let Some((minutes, behind)) = minutes_behind(r, next).filter(|_| takes_minutes) {
+        return Some((at(hour, minutes), behind, hour));
     }
     let is_alone = certain && !named && (ends_here(r, next) || is_half_of_day(r, next));
     let is_time = in_words && (clock || headed || is_alone);
@@ -215,7 +215,7 @@ fn minutes_behind(r: &Reader<'_>, next: usize) -> Option<(i32, usize)> {
 /// Whether nothing that could be counted follows.
 fn ends_here(r: &Reader<'_>, next: usize) -> bool {
     let token = r.words.tokens.get(next);
-    token.is_none_or(|t| t.is_stop()) || !matches!(r.before(next), " " | "-")
+    token.is_none_or(Token::is_stop) || !matches!(r.before(next), " " | "-")
 }
 
 fn is_half_of_day(r: &Reader<'_>, next: usize) -> bool {
@@ -225,8 +225,7 @@ fn is_half_of_day(r: &Reader<'_>, next: usize) -> bool {
 /// Whether the words from token `next` name the half of the day after noon, and the index behind
 /// them: "de la tarde", "abends".
 fn half_of_day(r: &Reader<'_>, next: usize) -> Option<(bool, usize)> {
-    let mut at = next;
-    for _ in 0..3 {
+    for at in next..next + 3 {
         if !matches!(r.before(at), " " | "'") {
             return None;
         }
@@ -240,7 +239,6 @@ fn half_of_day(r: &Reader<'_>, next: usize) -> Option<(bool, usize)> {
         if !OF_THE_DAY.contains(&&*word) {
             return None;
         }
-        at += 1;
     }
     None
 }
