@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use foldhash::fast::RandomState;
 
-use super::numbers::{Reader, Value};
+use super::numbers::{Reader, Value, fraction_value};
 use crate::checks::{Language as Known, of_answer};
 use local_agent_text::language::Language;
 use local_agent_text::language::lexicon::Section;
@@ -193,6 +193,10 @@ impl Reader<'_> {
     pub(super) fn spelled(&self, i: usize) -> Option<Value> {
         if let Some(half) = self.half_of_a_unit(i) {
             return Some(half);
+        }
+        // "Drei Viertel" is a fraction.
+        if fraction_value(&self.lower(i + 1)).is_some() && self.joined(i) {
+            return None;
         }
         let ambiguous = AMBIGUOUS.contains(&&*self.lower(i));
         let mut value = self.numeral_at(i, ambiguous)?;

@@ -12,10 +12,10 @@ use crate::tables::Role;
 use crate::text::Token;
 
 /// Words that say which of two amounts is smaller or greater; those of prices are only about money.
-const LESS: &[&str] = list!("compared.less");
-const MORE: &[&str] = list!("compared.more");
-const LESS_MONEY: &[&str] = list!("compared.less-money");
-const MORE_MONEY: &[&str] = list!("compared.more-money");
+const LESS: &[&str] = list!("comparatives.less");
+const MORE: &[&str] = list!("comparatives.more");
+const LESS_MONEY: &[&str] = list!("comparatives.less-money");
+const MORE_MONEY: &[&str] = list!("comparatives.more-money");
 
 /// Maximum number of sentences with a word, and of amounts, that are compared.
 const MOST_SENTENCES: usize = 12;

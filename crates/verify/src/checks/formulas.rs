@@ -132,7 +132,8 @@ pub(super) fn possible(case: &Case<'_>, result: ClaimNumber<'_>) -> Option<[Stri
             wording.is_share || !belongs_to_one(case, result, [&x.operand, &y.operand])
         })
         .find_map(|[x, y]| of_two(n, anyhow, wording, x, y))
-        .or_else(|| of_many(n, anyhow, wording, &named));
+        .or_else(|| of_many(n, anyhow, wording, &named))
+        .or_else(|| pairs(&named).find_map(|[x, y]| quotient_of_counts(n, x, y)));
     let found = found.or_else(|| {
         cues.product = cues.total;
         let all: Vec<Candidate<'_>> = unnamed(case).take(MOST_UNNAMED).collect();
@@ -211,6 +212,17 @@ fn of_two<'t>(
         (is_each && is_result(n, of / by, ROUNDING))
             .then(|| formula(Operation::Ratio, [amount, count]))
     })
+}
+
+/// A count that is the quotient of two counts which the claim names: 10 cakes for 120 guests, where one
+/// is enough for 12.
+fn quotient_of_counts(n: &Number, x: &Candidate<'_>, y: &Candidate<'_>) -> Option<Formula> {
+    let result = as_count(n).filter(|_| x.is_named && y.is_named)?;
+    let (p, q) = (as_count(x.number())?, as_count(y.number())?);
+    if a::same(result * q, p) {
+        return Some(formula(Operation::Ratio, [x, y]));
+    }
+    a::same(result * p, q).then(|| formula(Operation::Ratio, [y, x]))
 }
 
 /// An area as the product of two lengths of one sentence.

@@ -2,6 +2,7 @@
 //! has the value of the cited text if one reading of both is the same.
 
 use super::atoms::readings;
+use super::numbers::equal;
 use super::{Case, foreign};
 use crate::atoms::{
     self as a, Atom, CalendarPlace, Date, Literal, MeasureUnit, Number, OtherReading, Time, What,
@@ -191,7 +192,7 @@ pub(super) fn are_one(ours: (&Reading, &Token), theirs: (&Reading, &Token)) -> b
     match (&x.what, &y.what) {
         (What::Number(n), What::Number(m)) => {
             let shown = (ours.0.shown_atom(x), theirs.0.shown_atom(y));
-            share_a_reading(n, m, true) || are_one_day(shown.0, shown.1)
+            share_a_reading(n, m, true) || are_one_day(shown.0, shown.1) || equal(n, m, theirs.0)
         }
         (What::Number(n), What::Date(d)) | (What::Date(d), What::Number(n)) => {
             year_alone(d).is_some_and(|year| means(n, year))
