@@ -36,7 +36,7 @@ pub(super) fn spoken_time(r: &Reader<'_>, i: usize) -> Option<(Time, usize)> {
 }
 
 /// The minutes since midnight, the index behind, and the hour as said.
-type Found = (i32, usize, u32);
+type ClockReading = (i32, usize, u32);
 
 /// The hour at token `i`, and the index behind it; whether it is in words.
 fn hour_at(r: &Reader<'_>, i: usize) -> Option<(u32, usize, bool)> {
@@ -72,7 +72,7 @@ fn at(hour: u32, minute: i32) -> i32 {
 }
 
 /// Reads "halb acht", "half acht", "половина восьмого", "half past seven".
-fn half_to(r: &Reader<'_>, i: usize) -> Option<Found> {
+fn half_to(r: &Reader<'_>, i: usize) -> Option<ClockReading> {
     let lower = r.lower(i);
     if let Some(hour) = lower.strip_prefix("пол").and_then(hour_by_ordinal) {
         return Some((at(hour, -30), i + 1, hour));
@@ -101,7 +101,7 @@ fn half_to(r: &Reader<'_>, i: usize) -> Option<Found> {
 }
 
 /// Reads "zwanzig nach sieben", "kwart over acht", "без четверти восемь", "четверть восьмого".
-fn minutes_first(r: &Reader<'_>, i: usize) -> Option<Found> {
+fn minutes_first(r: &Reader<'_>, i: usize) -> Option<ClockReading> {
     if r.lower(i) == "без" {
         let (minutes, next) = minutes_at(r, i + 1)?;
         let (hour, next, _) = hour_at(r, next)?;
@@ -147,7 +147,7 @@ fn minutes_at(r: &Reader<'_>, i: usize) -> Option<(i32, usize)> {
 }
 
 /// Reads "à huit heures et demie", "las siete y media", "alle otto meno un quarto", "acht Uhr".
-fn hour_first(r: &Reader<'_>, i: usize) -> Option<Found> {
+fn hour_first(r: &Reader<'_>, i: usize) -> Option<ClockReading> {
     let (hour, mut next, in_words) = hour_at(r, i)?;
     let head = i.checked_sub(1).map(|p| r.lower(p)).unwrap_or_default();
     let name = r.lower(next);
@@ -266,7 +266,7 @@ fn in_half_before(r: &Reader<'_>, time: Time, i: usize) -> Time {
 }
 
 /// Reads "七時半", "八点三十分", "8点一刻".
-fn in_signs(r: &Reader<'_>, i: usize) -> Option<Found> {
+fn in_signs(r: &Reader<'_>, i: usize) -> Option<ClockReading> {
     let written = r.ideographs(i);
     let (hour, name) = match written {
         Some(found) => found,

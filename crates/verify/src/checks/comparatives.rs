@@ -31,7 +31,7 @@ struct Comparative<'t> {
 }
 
 /// An amount of the cited text and what it belongs to.
-struct Amount<'a> {
+struct ComparedAmount<'a> {
     number: &'a Number,
     of: Vec<u32>,
     source: Source<'a>,
@@ -92,24 +92,24 @@ fn verdict(case: &Case<'_>) -> Option<Result<(), Objection>> {
 /// How many sentences apart two amounts are compared without the name of the other thing.
 const NEAR: usize = 2;
 
-fn shown(amount: &Amount<'_>) -> String {
+fn shown(amount: &ComparedAmount<'_>) -> String {
     let reading = amount.source.reading;
     let mut atoms = reading.atoms_of(amount.sentence).iter();
     let atom = atoms.find(|a| matches!(&a.what, What::Number(n) if std::ptr::eq(n, amount.number)));
     atom.map_or_else(String::new, |a| reading.shown_amount(a).to_owned())
 }
 
-fn is_same(one: &Amount<'_>, other: &Amount<'_>) -> bool {
+fn is_same(one: &ComparedAmount<'_>, other: &ComparedAmount<'_>) -> bool {
     let value = super::arithmetic::in_unit_of(one.number, other.number);
     value.is_some_and(|value| a::same(value, one.number.value))
 }
 
-fn comparable(one: &Amount<'_>, other: &Amount<'_>) -> bool {
+fn comparable(one: &ComparedAmount<'_>, other: &ComparedAmount<'_>) -> bool {
     super::arithmetic::in_unit_of(one.number, other.number).is_some()
 }
 
 /// Whether an amount belongs to a thing with all these words.
-fn names(amount: &Amount<'_>, words: &[&Token]) -> bool {
+fn names(amount: &ComparedAmount<'_>, words: &[&Token]) -> bool {
     !words.is_empty() && words.iter().all(|t| amount.of.contains(&t.id))
 }
 
@@ -162,7 +162,7 @@ fn words<'t>(tokens: impl Iterator<Item = &'t Token>) -> Vec<&'t Token> {
 }
 
 /// The amounts of the text in sentences with a word of the claim's subject, and near them.
-fn amounts<'a>(case: &Case<'a>, compared: &Comparative<'_>) -> Vec<Amount<'a>> {
+fn amounts<'a>(case: &Case<'a>, compared: &Comparative<'_>) -> Vec<ComparedAmount<'a>> {
     let mut out = Vec::new();
     let Some(first) = compared.subject.first() else {
         return out;
@@ -187,7 +187,7 @@ fn amounts<'a>(case: &Case<'a>, compared: &Comparative<'_>) -> Vec<Amount<'a>> {
                 let is_money = number.unit.is_some_and(a::is_currency);
                 let fits = number.unit.is_some() && is_money == compared.of_money;
                 if fits && !number.ordinal && out.len() < MOST_AMOUNTS {
-                    out.push(Amount {
+                    out.push(ComparedAmount {
                         number,
                         of: thing(reading, atom),
                         source: *source,

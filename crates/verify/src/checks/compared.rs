@@ -14,7 +14,7 @@ use crate::text::Token;
 
 /// A comparison with "than": what is before the difference, what is behind "than", and whether the
 /// first is said to be the greater one.
-struct Comparison {
+struct DifferenceClaim {
     first: HashSet<u32>,
     second: HashSet<u32>,
     is_more: bool,
@@ -100,7 +100,7 @@ fn belongs_only_to(operand: &Operand<'_>, words: &HashSet<u32>, others: &HashSet
 /// Maximum number of words from a difference to "than".
 const NEAR: usize = 4;
 
-fn comparison(claim: &Reading, number: ClaimNumber<'_>) -> Option<Comparison> {
+fn comparison(claim: &Reading, number: ClaimNumber<'_>) -> Option<DifferenceClaim> {
     const MORE: &[&str] = list!("compared.more");
     const LESS: &[&str] = list!("compared.less");
     const THAN: &[&str] = list!("compared.than");
@@ -111,7 +111,7 @@ fn comparison(claim: &Reading, number: ClaimNumber<'_>) -> Option<Comparison> {
     let near = behind.get(..behind.len().min(NEAR))?;
     let denied = tokens.iter().any(Token::negates);
     if let Some(is_more) = above_or_below(claim, near.first()?).filter(|_| !denied) {
-        return Some(Comparison {
+        return Some(DifferenceClaim {
             first: HashSet::new(),
             second: ids(behind.get(1..)?),
             is_more,
@@ -123,7 +123,7 @@ fn comparison(claim: &Reading, number: ClaimNumber<'_>) -> Option<Comparison> {
     if more == less || denied {
         return None;
     }
-    Some(Comparison {
+    Some(DifferenceClaim {
         first: ids(tokens.get(..at.start)?),
         second: ids(behind.get(than + 1..)?),
         is_more: more,

@@ -19,7 +19,7 @@ const LONGEST: usize = 6;
 const MOST: usize = 8;
 
 /// A clause, and whether it denies.
-struct Answer<'t> {
+struct OwnAnswer<'t> {
     words: Vec<&'t Token>,
     denied: bool,
     is_elliptic: bool,
@@ -44,8 +44,8 @@ pub(super) fn check(case: &Case<'_>, passages: &Passages<'_>) -> Option<Objectio
 fn turned(
     case: &Case<'_>,
     passage: &Passage<'_>,
-    said: &Answer<'_>,
-    theirs: &[Answer<'_>],
+    said: &OwnAnswer<'_>,
+    theirs: &[OwnAnswer<'_>],
 ) -> Option<Objection> {
     // The one answer whose own words the clause of the claim has.
     let mut named = (0..theirs.len()).filter(|n| {
@@ -92,7 +92,7 @@ fn turned(
 }
 
 /// The words of one answer that no other has.
-fn only_in<'t>(answers: &[Answer<'t>], n: usize) -> Vec<&'t Token> {
+fn only_in<'t>(answers: &[OwnAnswer<'t>], n: usize) -> Vec<&'t Token> {
     let Some(own) = answers.get(n) else {
         return Vec::new();
     };
@@ -104,13 +104,13 @@ fn only_in<'t>(answers: &[Answer<'t>], n: usize) -> Vec<&'t Token> {
 }
 
 /// The clauses of a sentence with their answers.
-fn answers<'t>(reading: &Reading, tokens: &'t [Token]) -> Vec<Answer<'t>> {
+fn answers<'t>(reading: &Reading, tokens: &'t [Token]) -> Vec<OwnAnswer<'t>> {
     let clauses = tokens.chunk_by(|a, b| a.clause == b.clause);
     let answers = clauses.filter_map(|clause| answer(reading, clause));
     answers.take(MOST).collect()
 }
 
-fn answer<'t>(reading: &Reading, clause: &'t [Token]) -> Option<Answer<'t>> {
+fn answer<'t>(reading: &Reading, clause: &'t [Token]) -> Option<OwnAnswer<'t>> {
     let words: Vec<&Token> = clause.iter().filter(|t| t.is_content()).collect();
     if words.is_empty() {
         return None;
@@ -123,7 +123,7 @@ fn answer<'t>(reading: &Reading, clause: &'t [Token]) -> Option<Answer<'t>> {
     let is_aux = |t: &Token| AUXILIARY.contains(&&*reading.lower_word(t));
     let is_elliptic = words.len() <= LONGEST
         && (is_aux(last) || last.negates() && ends.next().is_some_and(is_aux));
-    Some(Answer {
+    Some(OwnAnswer {
         words,
         denied,
         is_elliptic,

@@ -11,7 +11,7 @@ use crate::reading::Reading;
 const NEAR: usize = 3;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Limit {
+enum EndOfTime {
     Begin,
     End,
 }
@@ -36,8 +36,8 @@ fn on_the_other_side(case: &Case<'_>, atom: &Atom) -> Option<(Effect, Code, Stri
     let (reading, e) = said?;
     let shown = reading.shown_atom(e);
     let why = match own {
-        Limit::End => format!("In the cited text “{shown}” is a beginning and no end."),
-        Limit::Begin => format!("In the cited text “{shown}” is an end and no beginning."),
+        EndOfTime::End => format!("In the cited text “{shown}” is a beginning and no end."),
+        EndOfTime::Begin => format!("In the cited text “{shown}” is an end and no beginning."),
     };
     Some((Effect::Doubts, Code::Date, why))
 }
@@ -52,7 +52,7 @@ fn are_one(own: &Atom, other: &Atom) -> bool {
 }
 
 /// Whether the words before a date or time say that something begins or ends then.
-fn limit(reading: &Reading, atom: &Atom) -> Option<Limit> {
+fn limit(reading: &Reading, atom: &Atom) -> Option<EndOfTime> {
     const BEGIN: &[&str] = list!("limits.begin");
     const END: &[&str] = list!("limits.end");
     const BETWEEN: &[&str] = list!("limits.between");
@@ -62,8 +62,8 @@ fn limit(reading: &Reading, atom: &Atom) -> Option<Limit> {
     let word = near.find(|t| !BETWEEN.contains(&&*reading.lower_word(t)))?;
     let word = reading.lower_word(word.clause.eq(&clause).then_some(word)?);
     match (BEGIN.contains(&&*word), END.contains(&&*word)) {
-        (true, _) => Some(Limit::Begin),
-        (_, true) => Some(Limit::End),
+        (true, _) => Some(EndOfTime::Begin),
+        (_, true) => Some(EndOfTime::End),
         _ => None,
     }
 }

@@ -109,7 +109,7 @@ fn dated_sentences(case: &Case<'_>) -> HashSet<(usize, usize)> {
         .collect()
 }
 
-fn candidate((place, reading, atom, number): Found<'_>, strength: usize) -> Candidate<'_> {
+fn candidate((place, reading, atom, number): AmountAt<'_>, strength: usize) -> Candidate<'_> {
     Candidate {
         operand: Operand {
             reading,
@@ -127,7 +127,7 @@ fn candidate((place, reading, atom, number): Found<'_>, strength: usize) -> Cand
 /// the result is named best.
 fn strength(
     case: &Case<'_>,
-    (_, reading, atom, number): Found<'_>,
+    (_, reading, atom, number): AmountAt<'_>,
     words: &HashSet<u32>,
     result: ClaimNumber<'_>,
 ) -> usize {
@@ -173,10 +173,10 @@ pub(super) fn content(claim: &Reading) -> HashSet<u32> {
 }
 
 /// An amount, with its place.
-type Found<'t> = ((usize, usize), &'t Reading, &'t Atom, &'t Number);
+type AmountAt<'t> = ((usize, usize), &'t Reading, &'t Atom, &'t Number);
 
 /// All amounts of the cited items, with their places.
-fn amounts<'t>(case: &Case<'t>) -> impl Iterator<Item = Found<'t>> + use<'t> {
+fn amounts<'t>(case: &Case<'t>) -> impl Iterator<Item = AmountAt<'t>> + use<'t> {
     let cited = case.cited;
     cited.iter().enumerate().flat_map(|(item, source)| {
         let reading = source.reading;
