@@ -68,9 +68,13 @@ pub(super) fn possible(case: &Case<'_>, result: ClaimNumber<'_>) -> Option<[Stri
 
 fn between(case: &Case<'_>, result: ClaimNumber<'_>, sure: bool) -> Option<[String; 2]> {
     let n = result.number;
+    // This runs for every number.
+    if case.claim.atoms.len() > MOST_ATOMS {
+        return None;
+    }
     let is_time = n.unit.is_some_and(is_time) || n.unit.is_none() && is_age(case.claim);
     let fits = is_time && may_be_computed(n) && n.per.is_none();
-    if !fits || case.claim.atoms.len() > MOST_ATOMS {
+    if !fits {
         return None;
     }
     let points = points(case);

@@ -41,18 +41,28 @@ impl Frequency {
     }
 }
 
+/// Maximum number of numbers, dates and names in a claim, and of its frequencies, that are looked at;
+/// bounds the work on hostile text.
+const MOST_ATOMS: usize = 64;
+const MOST: usize = 16;
+
 /// Whether a number of the claim belongs to a frequency that the cited text has in other words.
 pub(super) fn agrees(case: &Case<'_>, atom: &Atom) -> bool {
+    // This runs for every number.
+    if case.claim.atoms.len() > MOST_ATOMS {
+        return false;
+    }
     let own = frequencies(case.claim);
     let mut own = own
         .iter()
+        .take(MOST)
         .filter(|f| f.tokens.start < atom.tokens.end && atom.tokens.start < f.tokens.end);
     own.any(|f| has(case, f))
 }
 
 /// The tokens of the frequencies of the claim that the cited text has in other words.
 pub(super) fn explained(case: &Case<'_>) -> Vec<Range<usize>> {
-    let own = frequencies(case.claim).into_iter();
+    let own = frequencies(case.claim).into_iter().take(MOST);
     own.filter(|f| has(case, f) && !stands(case, f))
         .map(|f| f.tokens)
         .collect()
@@ -72,7 +82,7 @@ fn has(case: &Case<'_>, own: &Frequency) -> bool {
 pub(super) fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<(Effect, Code, String)> {
     let own = frequencies(case.claim);
     let best = alignment.best()?;
-    let wrong = own.iter().find(|f| !has(case, f))?;
+    let wrong = own.iter().take(MOST).find(|f| !has(case, f))?;
     let reading = best.source.reading;
     let within = reading.sentence(best.sentence)?.tokens.clone();
     let theirs = frequencies(reading);
