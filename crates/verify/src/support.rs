@@ -134,10 +134,9 @@ pub(crate) fn counted(claim: &Reading) -> Vec<Token> {
         .text
         .tokens
         .iter()
-        .enumerate()
-        .filter(|(at, t)| (!t.is_stop() || t.is_light()) && !claim.is_explained(*at))
-        .map(|(_, t)| *t)
+        .filter(|t| !t.is_stop() || t.is_light())
         .take(MOST_WORDS)
+        .copied()
         .collect()
 }
 

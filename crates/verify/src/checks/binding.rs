@@ -273,8 +273,7 @@ fn replaced(case: &Case<'_>, terms: &[Term], affinities: &mut Affinities<'_>) ->
         let opens = i == 0 || x.tokens.start < named;
         let value = x.kind == TermKind::Number || x.kind == TermKind::Code;
         let name = is_name(case, x);
-        let explained = claim.is_explained(x.tokens.start);
-        if explained || !affinities.has(x.id) || !(label && opens || value || name) {
+        if !affinities.has(x.id) || !(label && opens || value || name) {
             continue;
         }
         let own = OwnThing {
