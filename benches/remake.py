@@ -26,6 +26,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 DOCUMENTS = ["scifact_train", "cpp_index", "xquad_en", "xquad_zh", "qmd"]
 PASSAGES = ["chroma_chunking"]
 CALIBRATION = ["examples", "scifact_train", "xquad_en", "xquad_zh"]
+NATURAL = {"foam": "small_foam_docs", "qmd": "qmd", "cpp": "cpp_index"}
 CLAIMS = ["claims_wice", "claims_fever_symmetric", "claims_scifact_claims", "claims_begin"]
 
 
@@ -104,6 +105,14 @@ def verifier(remake, sets):
     remake.agent("eval", "claims", *claims)
     remake.agent("eval", "attacks", *(word for one in claims for word in ("--claims", one)))
     remake.agent("eval", "drafts")
+    vaults = [f"{name}={sets / folder / 'docs'}" for name, folder in NATURAL.items() if (sets / folder).exists()]
+    if len(vaults) == len(NATURAL):
+        remake.agent("eval", "natural", "benches/sets/natural.jsonl", *(w for one in vaults for w in ("--vault", one)))
+    else:
+        remake.say("not measured, because a vault is missing: benches/sets/natural.jsonl")
+    for half in ("dev", "closed"):
+        everyday = "benches/sets/everyday"
+        remake.agent("eval", "natural", f"{everyday}/{half}.jsonl", "--vault", f"blind={everyday}/vault")
     remake.bench("verify")
 
 

@@ -48,7 +48,7 @@ impl ChatServer {
         })
     }
 
-    /// An Ollama server that hands the text for its model `m:8b-cloud` to another machine.
+    /// An Ollama server that sends the text for its model `m:8b-cloud` to another machine.
     pub(crate) fn ollama_cloud(script: Vec<Say>) -> Self {
         Self::start(script, |path| match path {
             "/api/tags" => {

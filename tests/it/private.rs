@@ -204,6 +204,10 @@ fn a_model_in_the_cloud_of_a_local_server_gets_no_private_note() {
     assert!(!prompts.contains("4711"), "{prompts}");
     let told = body["stale"].to_string();
     assert!(told.contains("private notes were not used"), "{body}");
+    assert!(
+        told.contains("sends the text for `m:8b-cloud` on"),
+        "{body}"
+    );
     let run = body["run_id"].as_str().unwrap();
     let record = world.ok(&["runs", "show", run, "--json"]).stdout;
     let record: Value = serde_json::from_str(&record).unwrap();
@@ -296,8 +300,9 @@ fn tools_give_no_private_note_to_a_chat_model_on_another_machine() {
     }
 }
 
-#[test]
-fn an_embedding_server_on_another_machine_gets_no_private_note() {
+/// Runs `embed` with a model of a server at this host. Returns what the server received, and the
+/// result.
+fn embedded(host: &str, model: &'static str) -> (String, Value) {
     let world = world();
     let bodies = Arc::new(Mutex::new(String::new()));
     let seen = Arc::clone(&bodies);
@@ -306,20 +311,31 @@ fn an_embedding_server_on_another_machine_gets_no_private_note() {
         seen.lock().unwrap().push_str(&request.body);
         let inputs = body["input"].as_array().map_or(1, Vec::len);
         let vectors: Vec<Value> = (0..inputs).map(|_| json!([0.6, 0.8])).collect();
-        let models = json!([{"name": "m", "model": "m", "digest": "d"}]);
+        let models = json!([{"name": model, "model": model, "digest": "d"}]);
         let reply = json!({"embeddings": vectors, "models": models});
         vec![Step::Bytes(ok_json(&reply.to_string()))]
     });
-    let url = server.url("").replace("127.0.0.1", "0.0.0.0");
+    let url = server.url("").replace("127.0.0.1", host);
     let config = world.root().join("embed.yaml");
-    std::fs::write(&config, "embed: {provider: ollama, model: m}\n").unwrap();
+    let text = format!("embed: {{provider: ollama, model: '{model}'}}\n");
+    std::fs::write(&config, text).unwrap();
     let args = ["embed", "--json", "--ollama-base-url", &url];
     let run = world.run(&[&args[..], &["--config", config.to_str().unwrap()]].concat());
     let sent = bodies.lock().unwrap().clone();
     assert!(sent.contains("zebra"), "{}{}", run.stdout, run.stderr);
-    assert!(
-        !sent.contains("4711") && !sent.contains("Owl dream"),
-        "{sent}"
-    );
-    assert_eq!(run.json()["kept_back"], 2);
+    (sent, run.json())
+}
+
+#[test]
+fn an_embedding_model_on_another_machine_gets_no_private_note() {
+    for (host, model, kept) in [
+        ("127.0.0.1", "m", 0),
+        ("0.0.0.0", "m", 2),
+        ("127.0.0.1", "m:8b-cloud", 2),
+    ] {
+        let (sent, body) = embedded(host, model);
+        let told = sent.contains("4711") || sent.contains("Owl dream");
+        assert_eq!(told, kept == 0, "{host} {model}: {sent}");
+        assert_eq!(body["kept_back"], kept, "{host} {model}: {body}");
+    }
 }

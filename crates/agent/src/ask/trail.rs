@@ -169,7 +169,7 @@ pub struct Trail {
     pub timings: Vec<Timing>,
     /// `host:port` of the servers that received text; empty if no text left this program.
     pub sent_to: Vec<String>,
-    /// Those of them from which text went to another machine.
+    /// Those of `sent_to` that are on another machine or send the text on to one.
     pub sent_away: Vec<String>,
     /// Number of claims about which the model of `verify.judge` was not asked, because there were
     /// too many or its server failed.

@@ -10,6 +10,7 @@ use serde::Serialize;
 use super::findings::{Findings, Origin};
 use super::keys::Key;
 use super::raw::{self, Node, Value};
+use super::this_machine;
 use super::trust::{Fault, JudgedFile};
 use super::typed::{self, Typed, Val};
 use super::values::Values;
@@ -224,7 +225,7 @@ pub fn load_lenient(inputs: &Inputs) -> Result<Loaded> {
                 folder: root,
                 home,
                 found: kind == LayerKind::Found,
-                is_server_far: server.is_some_and(trust::is_far),
+                is_server_far: server.is_some_and(this_machine::is_far),
             });
             check_trust(&mut file, &faults, inputs, &mut findings);
             ignored_workroot(&file, root, home, &mut findings);

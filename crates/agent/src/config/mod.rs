@@ -35,6 +35,7 @@ mod raw;
 mod show;
 mod sources;
 mod table;
+mod this_machine;
 mod trust;
 mod typed;
 mod unknown_source;
@@ -53,7 +54,8 @@ pub use load::{
 };
 pub use places::within;
 pub use show::{Template, reference_markdown, template};
-pub use trust::{is_run_elsewhere, is_trusted, trust};
+pub use this_machine::{is_cloud_model, stays_on_this_machine};
+pub use trust::{is_trusted, trust};
 pub use unknown_source::unknown_source;
 
 /// The validated configuration for all commands; all paths are absolute.

@@ -15,11 +15,11 @@ use serde::{Deserialize, Serialize};
 use super::findings::Origin;
 use super::places;
 use super::raw;
+use super::this_machine::{is_cloud_model, is_far};
 use super::typed::{Item, Typed, Val};
 use super::untrusted::{self, Leave};
 use super::values::Values;
 use local_agent_files::state::quoted;
-use local_agent_net::ServerUrl;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::Sha256;
 
@@ -283,9 +283,9 @@ impl JudgedFile<'_> {
                 let is_far = is_far(word);
                 return is_far.then(|| format!("`{key}` is another machine"));
             }
-            Leave::NearModel => is_as_below || !is_run_elsewhere(word),
+            Leave::NearModel => is_as_below || !is_cloud_model(word),
             Leave::NearServer(safe) => {
-                let is_near = !self.is_server_far && !is_run_elsewhere(word);
+                let is_near = !self.is_server_far && !is_cloud_model(word);
                 if is_near || safe == Some(word) || is_as_below {
                     return None;
                 }
@@ -331,19 +331,6 @@ impl JudgedFile<'_> {
         !places::expand(text, self.folder, self.home)
             .is_ok_and(|path| places::is_inside(&path, self.folder))
     }
-}
-
-/// Whether an address is a server on another machine. One that cannot be parsed is never contacted.
-pub(super) fn is_far(url: &str) -> bool {
-    ServerUrl::parse(url).is_ok_and(|url| !url.is_loopback())
-}
-
-/// Whether an Ollama on this machine sends the text for this model to its maker's machines, as it
-/// does for models with the tag `cloud` or `…-cloud`.
-pub fn is_run_elsewhere(model: &str) -> bool {
-    let tag = model.rsplit_once(':').map_or(model, |(_, tag)| tag);
-    let tag = tag.to_ascii_lowercase();
-    tag == "cloud" || tag.ends_with("-cloud")
 }
 
 /// The fault of a source outside the file's folder.

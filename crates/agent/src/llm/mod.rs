@@ -37,8 +37,7 @@ pub use ollama::OllamaChat;
 pub use openai::OpenAiChat;
 pub use route::{BudgetKeys, Route, Speed, route};
 
-use crate::config::is_run_elsewhere;
-use local_agent_net::ServerUrl;
+use crate::config::stays_on_this_machine;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::Sha256;
 
@@ -215,9 +214,7 @@ impl Model {
     /// Whether the text for this model stays on this machine: its server is here and runs the model
     /// itself.
     pub fn is_on_this_machine(&self) -> bool {
-        let url = format!("http://{}", self.endpoint);
-        let is_here = ServerUrl::parse(&url).is_ok_and(|url| url.is_loopback());
-        is_here && !is_run_elsewhere(&self.name)
+        stays_on_this_machine(&format!("http://{}", self.endpoint), &self.name)
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::privacy;
 use super::setting::{Cutting, embedding_files, file_stamp, holder, now, seconds};
-use crate::config::{Config, is_run_elsewhere, unknown_source};
+use crate::config::{Config, stays_on_this_machine, unknown_source};
 use local_agent_embed::embedding::{
     self, Embedder, Encoder, QueryVector, ServerEmbedder, ServerSpec, TokenCounter,
 };
@@ -208,7 +208,7 @@ fn kept_back(config: &Config, model: &EmbeddingModel) -> Result<Option<IdSet>> {
     let EmbeddingModel::Server(server) = model else {
         return Ok(None);
     };
-    if !privacy::is_elsewhere(&server.base) && !is_run_elsewhere(&server.model) {
+    if stays_on_this_machine(&server.base, &server.model) {
         return Ok(None);
     }
     let private = Arc::new(PrivateNotes::new(&config.security));

@@ -3,14 +3,13 @@
 use std::sync::Arc;
 
 use crate::ask::{Answerer, Chosen};
-use crate::config::Config;
-use crate::llm::Chat;
+use crate::config::{Config, is_cloud_model};
+use crate::llm::{Chat, Model};
 use crate::runs::Record;
 use crate::tools::ToolFactory;
 use local_agent_files::sandbox::{Address, PrivateNotes, Sandbox};
 use local_agent_index::retrieval::{Coverage, Engine, Stale};
 use local_agent_index::store::{IndexReader, MemoryLink, MemoryRow, NoteRow};
-use local_agent_net::ServerUrl;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::{IdSet, RelPath, SourceName};
 
@@ -19,8 +18,8 @@ pub fn kept_from_agents(config: &Config) -> Option<Arc<PrivateNotes>> {
     (!config.mcp.private_notes).then(|| Arc::new(PrivateNotes::new(&config.security)))
 }
 
-/// The server that receives an answer's text, or passes it on, if it does not stay on this machine.
-fn elsewhere(chosen: &Chosen) -> Option<String> {
+/// The first chat model from which an answer's text goes to another machine.
+fn model_elsewhere(chosen: &Chosen) -> Option<&Model> {
     let Answerer::Chat(answerer) = &chosen.answerer else {
         return None;
     };
@@ -30,7 +29,6 @@ fn elsewhere(chosen: &Chosen) -> Option<String> {
         .chain(judge)
         .map(Chat::model)
         .find(|model| !model.is_on_this_machine())
-        .map(|model| model.endpoint.clone())
 }
 
 /// The tools for a chat model: those of `factory`, without private notes if the model is on another
@@ -39,7 +37,7 @@ fn elsewhere(chosen: &Chosen) -> Option<String> {
 /// # Errors
 /// Those of opening the sources.
 pub fn tools_for(config: &Config, chosen: &Chosen, factory: ToolFactory) -> Result<ToolFactory> {
-    if elsewhere(chosen).is_none() {
+    if model_elsewhere(chosen).is_none() {
         return Ok(factory);
     }
     let private = Arc::new(PrivateNotes::new(&config.security));
@@ -53,18 +51,27 @@ pub(super) const KEPT_BACK: &str = "private";
 pub(super) struct KeptBack {
     pub sandbox: Sandbox,
     private: Arc<PrivateNotes>,
-    host: String,
+    /// Where the text goes.
+    place: String,
+}
+
+/// Where the text for a model on another machine goes.
+fn place_of(model: &Model) -> String {
+    match is_cloud_model(&model.name) {
+        true => format!("{} sends the text for `{}` on", model.endpoint, model.name),
+        false => model.endpoint.clone(),
+    }
 }
 
 impl KeptBack {
     /// `None`: no text leaves this machine, or `sandbox` already hides private notes.
     pub(super) fn of(config: &Config, sandbox: &Sandbox, chosen: &Chosen) -> Option<Self> {
-        let host = elsewhere(chosen).filter(|_| !sandbox.keeps_private())?;
+        let model = model_elsewhere(chosen).filter(|_| !sandbox.keeps_private())?;
         let private = Arc::new(PrivateNotes::new(&config.security));
         Some(Self {
             sandbox: sandbox.clone().without_private(Arc::clone(&private)),
             private,
-            host,
+            place: place_of(model),
         })
     }
 
@@ -72,7 +79,7 @@ impl KeptBack {
     pub(super) fn said(&self) -> Option<Stale> {
         let why = format!(
             "private notes were not used: the chat model is on another machine ({})",
-            self.host
+            self.place
         );
         self.private.kept_any().then_some(Stale {
             what: KEPT_BACK,
@@ -80,11 +87,6 @@ impl KeptBack {
             fix: "local-agent config show",
         })
     }
-}
-
-/// Whether an address is another machine; an invalid one counts as another machine.
-pub(super) fn is_elsewhere(url: &str) -> bool {
-    !ServerUrl::parse(url).is_ok_and(|url| url.is_loopback())
 }
 
 /// The indexed documents that the sandbox shows.

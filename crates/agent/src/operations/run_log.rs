@@ -10,14 +10,13 @@ use serde_json::{Map, Value};
 use super::privacy::KEPT_BACK;
 use super::setting::fields_of;
 use crate::ask::{Asked, Chatted, Round, ToolStep, Trail};
-use crate::config::{Config, Loaded, is_run_elsewhere};
+use crate::config::{Config, Loaded, stays_on_this_machine};
 use crate::llm::bytes_of;
 use crate::memory::Recalled;
 use crate::runs::{
     Begin, CalledTool, Checking, ContextItem, End, Finished, Mode, RecordedCall, Run, RunId,
     RunPlace, Sent,
 };
-use local_agent_net::ServerUrl;
 use local_agent_text::error::Result;
 use local_agent_text::evidence::canonical_json;
 use local_agent_text::types::Sha256;
@@ -243,9 +242,6 @@ fn config_sha256(loaded: &Loaded) -> Sha256 {
 
 /// The data that left this program on the way to the answer.
 fn sent(config: &Config, trail: &Trail, embeds: bool) -> Vec<Sent> {
-    let server = config.llm.server().ok();
-    let is_embedded_here = server.as_ref().is_some_and(ServerUrl::is_loopback)
-        && !is_run_elsewhere(&config.embed.model);
     let purposes: Vec<&str> = trail
         .rounds
         .iter()
@@ -256,12 +252,14 @@ fn sent(config: &Config, trail: &Trail, embeds: bool) -> Vec<Sent> {
         to: to.clone(),
         local: !trail.sent_away.contains(to),
     });
-    let embedded = embeds.then(|| Sent {
-        what: "the question, to be embedded".to_owned(),
-        to: server
-            .as_ref()
-            .map_or_else(|| config.llm.base_url.clone(), ServerUrl::to_string),
-        local: is_embedded_here,
+    let embedded = embeds.then(|| {
+        let server = config.llm.server();
+        let to = server.map_or_else(|_| config.llm.base_url.clone(), |url| url.to_string());
+        Sent {
+            what: "the question, to be embedded".to_owned(),
+            local: stays_on_this_machine(&to, &config.embed.model),
+            to,
+        }
     });
     embedded.into_iter().chain(chat).collect()
 }

@@ -287,7 +287,7 @@ pub struct Sent {
     pub what: String,
     /// The receiving server.
     pub to: String,
-    /// Whether the server is on this machine.
+    /// Whether the text stays on this machine.
     pub local: bool,
 }
 

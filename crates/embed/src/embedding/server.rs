@@ -217,8 +217,8 @@ impl ServerEmbedder {
             let vectors = reply.json(&url)?["embeddings"].as_array().cloned();
             return vectors.ok_or_else(|| server_error(&url, "sent no vectors"));
         }
-        // A newer server answers 404, too, when it lacks the model; it has both interfaces. Only a
-        // server whose older interface works is taken to be an older one.
+        // A newer server answers 404, too, if it lacks the model. Only a server whose older
+        // interface works is taken to be an older one.
         let vectors = self.older_ollama(texts)?;
         self.older.store(true, Ordering::Relaxed);
         Ok(vectors)
@@ -234,8 +234,13 @@ impl ServerEmbedder {
     }
 
     fn older_vector(&self, url: &str, text: &str) -> Result<Value> {
-        let request = json!({"model": self.spec.model, "prompt": text});
-        let reply = self.client.post_json(url, &request)?;
+        let model = &self.spec.model;
+        let request = json!({"model": model, "prompt": text});
+        let reply = self.client.post(url, &request, None)?;
+        if reply.status == 404 {
+            return Err(no_such_model(model));
+        }
+        let reply = reply.json(url)?;
         // Indexing a JSON value to read it never panics, whatever its type; indexing it to write
         // would.
         Ok(reply["embedding"].clone())
@@ -288,19 +293,19 @@ fn refusal(failure: Failure, status: u16) -> Failure {
     }
 }
 
+/// The failure for a model that an Ollama does not have.
+fn no_such_model(model: &str) -> Failure {
+    let message = format!("The Ollama server has no model `{model}`.");
+    Failure::new(ErrorCode::ModelNotFound, message).with_hint(format!("ollama pull {model}"))
+}
+
 /// Name and digest of the model as an Ollama lists it.
 fn listed(base: &str, spec: &ServerSpec) -> Result<(String, String)> {
     let found = tags(base, spec.timeout.min(Duration::from_secs(10)))?.into_iter();
     let tag = found
         .into_iter()
         .find(|t| is_model(&t.name, &spec.model))
-        .ok_or_else(|| {
-            Failure::new(
-                ErrorCode::ModelNotFound,
-                format!("The Ollama server has no model `{}`.", spec.model),
-            )
-            .with_hint(format!("ollama pull {}", spec.model))
-        })?;
+        .ok_or_else(|| no_such_model(&spec.model))?;
     let digest = tag
         .digest
         .ok_or_else(|| server_error(base, "does not say the digest of its model"))?;
@@ -465,7 +470,8 @@ mod tests {
         });
         let embedder = ServerEmbedder::connect(spec(Wire::Ollama, &server, "m")).unwrap();
         let refused = embedder.request(&["a".to_owned()]).unwrap_err();
-        assert_eq!(refused.code, ErrorCode::ServerError);
+        assert_eq!(refused.code, ErrorCode::ModelNotFound);
+        assert_eq!(refused.hint.as_deref(), Some("ollama pull m"));
         assert_eq!(embedder.embed_query("a").unwrap(), [1.0, 0.0]);
     }
 
