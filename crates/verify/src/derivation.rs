@@ -13,8 +13,12 @@ pub enum Operation {
     Sum,
     /// The difference of two of them.
     Difference,
+    /// The product of two of them.
+    Product,
     /// The quotient of two of them.
     Ratio,
+    /// The average of all of them.
+    Average,
     /// The smallest of them.
     Minimum,
     /// The largest of them.
@@ -40,18 +44,22 @@ impl std::fmt::Display for Derivation {
         let list = self.from.join(match self.operation {
             Operation::Sum => " + ",
             Operation::Difference => " − ",
+            Operation::Product => " × ",
             Operation::Ratio => " ÷ ",
             Operation::Duration => " to ",
-            Operation::Count | Operation::Minimum | Operation::Maximum => ", ",
+            Operation::Count | Operation::Average | Operation::Minimum | Operation::Maximum => ", ",
         });
         let result = &self.result;
         match self.operation {
             Operation::Count => write!(f, "{result}: {list}"),
+            Operation::Average => write!(f, "{result} is the average of {list}"),
             Operation::Minimum => write!(f, "{result} is the least of {list}"),
             Operation::Maximum => write!(f, "{result} is the greatest of {list}"),
-            Operation::Sum | Operation::Difference | Operation::Ratio | Operation::Duration => {
-                write!(f, "{list} = {result}")
-            }
+            Operation::Sum
+            | Operation::Difference
+            | Operation::Product
+            | Operation::Ratio
+            | Operation::Duration => write!(f, "{list} = {result}"),
         }
     }
 }

@@ -22,7 +22,7 @@ use local_agent_text::markdown::BlockRole;
 use local_agent_text::types::{ByteSpan, Label};
 
 /// Maximum number of sentences of one item that are searched for a topic.
-const MOST_SENTENCES: usize = 40;
+pub(super) const MOST_SENTENCES: usize = 40;
 
 /// The result of the layers for one claim.
 #[derive(Default)]

@@ -475,6 +475,7 @@ impl Court<'_> {
             Kind::Claim | Kind::LeadIn | Kind::Refusal { claims: true, .. }
         );
         let denied = self.denied_topic(unit, covered.kind, &labels);
+        let denied = denied.or_else(|| self.answered_question(&unit.words, covered.kind, &labels));
         if problems.is_empty() && !is_claim && denied.is_none() {
             return None;
         }

@@ -8,10 +8,10 @@
 //! | --- | --- | --- |
 //! | L0 grammar | is everything that looks like a citation one? | `answer`, `context`, `identity` (scanning: [`local_agent_text::evidence`]) |
 //! | L1 identity | does it mean one item of the snapshot, still on disk? | `identity` |
-//! | L2 coverage | is every claim cited? | `coverage`, `phrases`, `told` |
+//! | L2 coverage | is every claim cited, and what is said to be missing not there? | `coverage`, `phrases`, `told`, `denied` |
 //! | L3 quotes | are the quoted words there? | `quotes` |
-//! | L4 atoms | are its numbers, dates, names and code there, about the same thing? | `atoms`, `checks::{atoms, literals, addresses, numbers, notations, years, bounds, counts, ordinals, derive, totals, names, code, pairs, binding, labels, referent, parallel, crossed, recombined, exchanged}` |
-//! | L5 polarity | is it negated, directed, ordered, bounded, decided and reasoned alike? | `checks::{governed, negation, direction, order, parties, contrast, quantity, modality, status, clauses, strange}`, words in `data/` |
+//! | L4 atoms | are its numbers, dates, names and code there, about the same thing? | `atoms`, `checks::{atoms, literals, addresses, numbers, notations, years, bounds, limits, counts, ordinals, derive, formulas, totals, equations, durations, sequence, shifted, month_parts, frequencies, averages, compared, names, code, pairs, binding, labels, referent, parallel, crossed, recombined, exchanged, actors, slots, comparatives}` |
+//! | L5 polarity | is it negated, directed, ordered, bounded, decided and reasoned alike? | `checks::{governed, negation, direction, order, parties, contrast, quantity, modality, status, clauses, strange, agreed, asserted, boxes, consequences, elliptic, former, left_out, reasons, small_words, stance}`, words in `data/` |
 //! | L6 support | are enough of its words there? | `support`, `checks::novelty`, weights in `data/support.txt` |
 //! | L7 laundering | was the citation made by this program? | `identity` (planted citations), `laundering` (notes that give orders) |
 //! | L8 verdict | `verified`, `derived`, `checked`, `doubtful` or `rejected` | `judge`; the whole answer: `tally` |
@@ -28,7 +28,7 @@ const PHRASE_LISTS: &str = include_str!("data/phrases.txt");
 
 /// A list of `data/phrases.txt`: its phrases as `&'static [&'static str; N]`.
 macro_rules! list {
-    ($name:literal) => {{
+    ($name:expr) => {{
         use local_agent_text::language::lists;
         const LIST: &str = lists::list($crate::PHRASE_LISTS, $name);
         const PHRASES: [&str; lists::count(LIST)] = lists::split(LIST);
@@ -42,6 +42,7 @@ mod checks;
 mod codes;
 mod context;
 mod coverage;
+mod denied;
 mod derivation;
 mod examine;
 mod file_citations;

@@ -32,6 +32,9 @@ pub(crate) struct Reading {
     pub things: OnceCell<Vec<(Range<usize>, Thing)>>,
     /// Its language, if it is known.
     pub language: OnceCell<Option<Language>>,
+    /// Of a claim: for each token, whether it is of a value that follows from the cited text in other
+    /// words. Such a token needs no support by words.
+    pub explained: OnceCell<Vec<bool>>,
     lower: OnceCell<String>,
     units: OnceCell<Vec<MeasureUnit>>,
     capitals: OnceCell<Capitals>,
@@ -184,6 +187,12 @@ impl Reading {
     /// The sentences that contain a similar stem.
     pub(crate) fn sentences_like(&self, id: u32, lexicon: &Lexicon) -> &[u32] {
         lexicon.alike(id).map_or(&[], |like| self.alike.get(like))
+    }
+
+    /// Whether the token at `at` is of a value that follows from the cited text in other words.
+    pub(crate) fn is_explained(&self, at: usize) -> bool {
+        let explained = self.explained.get();
+        explained.and_then(|all| all.get(at)).is_some_and(|is| *is)
     }
 
     /// Whether the stem appears anywhere.

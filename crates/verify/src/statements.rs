@@ -91,7 +91,11 @@ fn content(tokens: &[Token]) -> usize {
 
 /// Whether a part ends with a negation that governs nothing: "The other does not".
 fn is_elliptic(reading: &Reading, own: &[Token]) -> bool {
-    own.last().is_some_and(|token| {
+    let is_tail = own.last().is_some_and(|t| {
+        own.len() > 1 && matches!(&*reading.lower_word(t), "yet" | "either" | "anymore")
+    });
+    let cue = own.len().checked_sub(if is_tail { 2 } else { 1 });
+    cue.and_then(|at| own.get(at)).is_some_and(|token| {
         let word = reading.lower_word(token);
         token.negates() && (word == "not" || word.ends_with("'t") || word == "nicht")
     })

@@ -134,9 +134,10 @@ pub(crate) fn counted(claim: &Reading) -> Vec<Token> {
         .text
         .tokens
         .iter()
-        .filter(|t| !t.is_stop() || t.is_light())
+        .enumerate()
+        .filter(|(at, t)| (!t.is_stop() || t.is_light()) && !claim.is_explained(*at))
+        .map(|(_, t)| *t)
         .take(MOST_WORDS)
-        .copied()
         .collect()
 }
 

@@ -180,8 +180,15 @@ static TABLES: LazyLock<Tables> = LazyLock::new(|| {
         &[
             include_str!("data/pairs.txt"),
             include_str!("data/antonyms.txt"),
+            include_str!("data/opposites.txt"),
         ],
     )
+});
+
+/// A number in one word.
+static AMOUNT: LazyLock<Entry> = LazyLock::new(|| Entry {
+    amount: true,
+    ..Entry::default()
 });
 
 /// The lists of this program.
@@ -249,6 +256,9 @@ impl Tables {
                 }
             }
         }
+        for word in super::atoms::words_of_amounts() {
+            this.words.entry(word.to_owned()).or_default().amount = true;
+        }
         // What applies to every inflected form also applies to words that are listed themselves.
         let listed: Vec<String> = this.words.keys().cloned().collect();
         for word in listed {
@@ -270,9 +280,10 @@ impl Tables {
         stem(self.bases.get(word).copied().unwrap_or(word))
     }
 
-    /// The properties of a lower-case word with this stem, if it is listed.
-    pub(crate) fn entry(&self, word: &str, stem: &str) -> Option<&Entry> {
-        self.words.get(word).or_else(|| self.stems.get(stem))
+    /// The properties of a lower-case word with this stem, if it is listed or is a number.
+    pub(crate) fn entry(&'static self, word: &str, stem: &str) -> Option<&'static Entry> {
+        let listed = self.words.get(word).or_else(|| self.stems.get(stem));
+        listed.or_else(|| super::atoms::is_compound_numeral(word).then_some(&*AMOUNT))
     }
 }
 

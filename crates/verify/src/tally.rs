@@ -25,9 +25,11 @@ impl Court<'_> {
             .marks
             .iter()
             .any(|m| m.is_citation() && m.hidden.is_none());
+        // Without any citation, what is not rejected is a refusal that is doubtful.
+        let only_refuses = refuses && !citing && claims.iter().all(|c| c.codes.is_empty());
         let mut codes: BTreeSet<Code> = BTreeSet::new();
         if self.options.scope == Scope::Cited && !citing {
-            if refuses && !claims.is_empty() {
+            if refuses && !only_refuses {
                 codes.insert(Code::AbstainWithClaims);
                 claims
                     .iter_mut()
@@ -38,13 +40,13 @@ impl Court<'_> {
                         c.codes.dedup();
                     });
             }
-            if !(refuses && claims.is_empty()) {
+            if !only_refuses {
                 codes.insert(Code::NoCitations);
             }
         }
         codes.extend(claims.iter().flat_map(|c| c.codes.iter().copied()));
         let rejected = !codes.is_empty();
-        let abstained = !rejected && refuses && claims.is_empty();
+        let abstained = !rejected && refuses && (claims.is_empty() || only_refuses);
         let empty = claims.is_empty() && !abstained && self.options.scope == Scope::Cited;
         if empty {
             codes.insert(Code::NoCitations);

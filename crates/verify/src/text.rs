@@ -9,7 +9,8 @@ use foldhash::fast::RandomState;
 
 use local_agent_text::markdown::BlockRole;
 
-use super::atoms::fraction_sign;
+use super::atoms::{digits_of_numeral, fraction_sign};
+use super::checks::{Language, of_answer};
 use super::tables::{Entry, Mood, Quantity, Role, Status, tables};
 
 /// Stems as numbers; shared by all texts of one verification.
@@ -95,10 +96,9 @@ impl Lexicon {
             return *known;
         }
         let number = NUMBERS.iter().find(|(word, _)| *word == lower);
-        let stem = number.map_or_else(
-            || tables().stem_of(lower),
-            |(_, digits)| (*digits).to_owned(),
-        );
+        let digits = number.map(|(_, digits)| (*digits).to_owned());
+        let digits = digits.or_else(|| digits_of_numeral(lower));
+        let stem = digits.unwrap_or_else(|| tables().stem_of(lower));
         let known = Known {
             id: self.intern(&stem),
             entry: tables().entry(lower, &stem),
@@ -289,9 +289,14 @@ impl Text {
             tokens: Vec::with_capacity(text.len() / 5 + 1),
             sentences: Vec::with_capacity(cuts.len()),
         };
+        let is_portuguese = looks_portuguese(text);
         for Cut { bytes, role, block } in cuts {
             let from = this.tokens.len();
             this.sentence(text, bytes.clone(), lexicon);
+            if is_portuguese {
+                let tokens = this.tokens.get_mut(from..).unwrap_or(&mut []);
+                read_no_as_in(tokens, text, lexicon);
+            }
             if this.tokens.len() > from {
                 mark_negation(this.tokens.get_mut(from..).unwrap_or(&mut []), text);
                 this.sentences.push(Sentence {
@@ -474,6 +479,24 @@ impl Text {
     }
 }
 
+/// Whether a text is Portuguese, where "no" means "in the".
+fn looks_portuguese(text: &str) -> bool {
+    const SIGNS: [&str; 5] = ["ã", "õ", " é ", " às ", " ao "];
+    let mut signs = SIGNS.iter();
+    !text.is_ascii() && signs.any(|sign| text.contains(sign))
+        || of_answer(text) == Some(Language::Portuguese)
+}
+
+/// Makes every "no" a preposition.
+fn read_no_as_in(tokens: &mut [Token], text: &str, lexicon: &mut Lexicon) {
+    let preposition = lexicon.word("nos");
+    for token in tokens {
+        if shown_token(token, text).eq_ignore_ascii_case("no") {
+            (token.id, token.entry) = (preposition.id, preposition.entry);
+        }
+    }
+}
+
 fn begins_with_digit(word: &str) -> bool {
     word.starts_with(|c: char| c.is_ascii_digit() || fraction_sign(c).is_some())
 }
@@ -609,6 +632,11 @@ fn mark_negation(tokens: &mut [Token], text: &str) {
         let abbreviation = text.get(cue.end..).is_some_and(|r| r.starts_with('.'))
             && next.is_some_and(|n| n.number);
         let hollow = next.is_some_and(|n| n.hollow());
+        if is_denying_phrase(cue, next, text) {
+            let behind = tokens.get_mut(i + 2..).unwrap_or(&mut []);
+            negate_governed(behind, (cue.clause, false), text);
+            continue;
+        }
         if keeps_from(tokens, i, text) {
             negate_what_is_kept_from(tokens, i, text);
             continue;
@@ -623,13 +651,37 @@ fn mark_negation(tokens: &mut [Token], text: &str) {
         // "lacks tests" and "prevents loss" govern a noun that both sides may express in many ways;
         // "failed to start" does not.
         let firm = cue.negates() || next.is_some_and(|n| text.get(n.start..n.end) == Some("to"));
+        if is_second_of_neither(tokens, i, text) {
+            continue;
+        }
         let clause = governed_clause(tokens.get(i..).unwrap_or(&[]), text).unwrap_or(cue.clause);
         // "no longer supported" negates "supported".
         let is_longer = next.is_some_and(|n| shown_token(&n, text) == "longer");
         let skipped = usize::from(cue.negates() && is_longer);
         let behind = tokens.get_mut(i + 1 + skipped..).unwrap_or(&mut []);
-        negate_governed(behind, clause, firm);
+        negate_governed(behind, (clause, firm), text);
     }
+}
+
+/// Whether the token is the "nor" of "neither ibuprofen nor aspirin", whose word is denied already.
+fn is_second_of_neither(tokens: &[Token], i: usize, text: &str) -> bool {
+    let is_nor = tokens
+        .get(i)
+        .is_some_and(|t| lower_case(shown_token(t, text)) == "nor");
+    let next = tokens.get(i + 1..).unwrap_or(&[]);
+    let word = next.iter().find(|t| t.is_content());
+    is_nor && word.is_some_and(|t| t.negated)
+}
+
+/// Whether two words deny what follows them, as in "free of" or "refrain from".
+fn is_denying_phrase(cue: Token, next: Option<Token>, text: &str) -> bool {
+    const PHRASES: &[&str] = list!("negation.phrases");
+    let Some(next) = next.filter(|n| n.clause == cue.clause) else {
+        return false;
+    };
+    let (first, second) = (shown_token(&cue, text), shown_token(&next, text));
+    matches!(second, "of" | "from" | "out" | "without" | "than")
+        && PHRASES.contains(&&*format!("{} {second}", lower_case(first)))
 }
 
 /// Whether the negation at `i` is part of the bound of a number: "no more than 20".
@@ -645,7 +697,7 @@ fn is_of_a_bound(tokens: &[Token], i: usize, text: &str) -> bool {
 }
 
 /// Negates the next content words up to the end of `clause`; `firm`: the first is the head.
-fn negate_governed(behind: &mut [Token], clause: u32, firm: bool) {
+fn negate_governed(behind: &mut [Token], (clause, firm): (u32, bool), text: &str) {
     let mut left = GOVERNED;
     for token in behind.iter_mut().take(REACH) {
         if token.clause > clause || left == 0 {
@@ -658,9 +710,19 @@ fn negate_governed(behind: &mut [Token], clause: u32, firm: bool) {
             continue;
         }
         token.negated = !token.negated;
+        // "Not to Mrs Poole": the name is denied.
+        if left == GOVERNED && is_title(token, text) {
+            continue;
+        }
         token.head = token.head || left == GOVERNED && firm;
         left -= 1;
     }
+}
+
+/// Whether a word is the title of a person.
+fn is_title(token: &Token, text: &str) -> bool {
+    const TITLES: &[&str] = list!("actors.titles");
+    token.capital && TITLES.contains(&&*lower_case(shown_token(token, text)))
 }
 
 /// Maximum number of words between "keep" and "from": "keeps the old command from".

@@ -49,9 +49,15 @@ impl Date {
 
     /// The number of days between two days; days without a year are taken to be in the same year.
     pub(crate) fn days_to(&self, other: &Self) -> Option<f64> {
+        self.days_after(other).map(f64::abs)
+    }
+
+    /// The number of days by which this day is after another; days without a year are taken to be
+    /// in the same year.
+    pub(crate) fn days_after(&self, other: &Self) -> Option<f64> {
         let year = self.year.or(other.year).unwrap_or(2001);
         let apart = self.day_number(year)? - other.day_number(year)?;
-        u32::try_from(apart.unsigned_abs()).ok().map(f64::from)
+        i32::try_from(apart).ok().map(f64::from)
     }
 
     /// The number of days of the Gregorian calendar since March of the year 0; without a year, in
@@ -130,7 +136,7 @@ pub(super) fn month(word: &str) -> Option<u32> {
     if !word.starts_with(char::is_uppercase)
         && matches!(
             word,
-            "may" | "march" | "mar" | "mai" | "dec" | "sep" | "jun" | "jan" | "august"
+            "may" | "march" | "mar" | "mai" | "dec" | "sep" | "sept" | "jun" | "jan" | "august"
         )
     {
         return None;
@@ -213,10 +219,11 @@ pub(super) fn date(r: &Reader<'_>, i: usize) -> Option<(Date, usize)> {
 /// Reads a date like [`date`], but does not check that the day exists.
 fn written_date(r: &Reader<'_>, i: usize) -> Option<(Date, usize)> {
     let short = short_weekday(r.word(i)).filter(|_| is_among_days(r, i));
-    if let Some(weekday) = weekday(r.word(i)).or(short) {
-        let near = matches!(r.gap(i), ", " | " " | ". ");
+    let plain = weekday(r.word(i)).or(short).map(|day| (day, i + 1));
+    if let Some((weekday, behind)) = plain.or_else(|| r.weekday_in_words(i)) {
+        let near = matches!(r.before(behind), ", " | " " | ". ");
         let rest = near
-            .then(|| date(r, i + 1).filter(|(d, _)| d.weekday.is_none() && d.day.is_some()))
+            .then(|| date(r, behind).filter(|(d, _)| d.weekday.is_none() && d.day.is_some()))
             .flatten();
         return Some(match rest {
             Some((date, next)) => (
@@ -231,12 +238,18 @@ fn written_date(r: &Reader<'_>, i: usize) -> Option<(Date, usize)> {
                     weekday: Some(weekday),
                     ..Date::default()
                 },
-                i + 1,
+                behind,
             ),
         });
     }
     if let Some(m) = month(r.word(i)) {
         return Some(after_month(r, i, m));
+    }
+    if let Some(found) = weekday_of_month(r, i) {
+        return Some(found);
+    }
+    if let Some(m) = r.month_in_words(i) {
+        return Some(with_year_behind(r, i, m));
     }
     if let Some(found) = in_ideographs(r, i) {
         return Some(found);
@@ -259,6 +272,30 @@ fn written_date(r: &Reader<'_>, i: usize) -> Option<(Date, usize)> {
         return Some(found);
     }
     numeric(r, i)
+}
+
+/// Reads "first Monday of May 2026": the day that a calendar has there.
+fn weekday_of_month(r: &Reader<'_>, i: usize) -> Option<(Date, usize)> {
+    const OF: &[&str] = list!("dates.of");
+    const DAYS: u32 = 7;
+    let which = day_word(&r.lower(i)).filter(|which| *which <= 5)?;
+    let weekday = weekday(r.word(i + 1))?;
+    let month = month(r.word(i + 3)).filter(|_| OF.contains(&&*r.lower(i + 2)))?;
+    let year = year(r.word(i + 4))?;
+    let first = Date {
+        year: Some(year),
+        month: Some(month),
+        day: Some(1),
+        ..Date::default()
+    };
+    let ahead = (weekday + DAYS - first.computed_weekday()?) % DAYS;
+    let day = 1 + ahead + DAYS * (which - 1);
+    let found = Date {
+        day: Some(day),
+        weekday: Some(weekday),
+        ..first
+    };
+    Some((found, i + 5))
 }
 
 /// Reads "March 3rd, 2026", "March 2026" or "March".
@@ -292,20 +329,58 @@ fn after_month(r: &Reader<'_>, i: usize, month: u32) -> (Date, usize) {
     (out, next)
 }
 
-/// Reads "3 March 2026", "3rd of March" or "3. März".
+/// Reads "mars 2024" or "marzo de 2024".
+fn with_year_behind(r: &Reader<'_>, i: usize, month: u32) -> (Date, usize) {
+    let of = usize::from(matches!(&*r.lower(i + 1), "de" | "del"));
+    let found = year(r.word(i + 1 + of)).filter(|_| r.gap(i) == " ");
+    let out = Date {
+        month: Some(month),
+        year: found,
+        ..Date::default()
+    };
+    let next = if found.is_some() { i + 2 + of } else { i + 1 };
+    (out, next)
+}
+
+/// The day that begins at token `i`, in digits or in words, and the index behind it.
+fn day_at(r: &Reader<'_>, i: usize) -> Option<(u32, usize)> {
+    let lower = r.lower(i);
+    let known = day(r.word(i)).or_else(|| day_word(&lower));
+    if let Some(day) = known {
+        // "1er mars", "1º de mayo".
+        let ends = r.gap(i).is_empty() && matches!(&*r.lower(i + 1), "er" | "º" | "°" | "re" | "e");
+        return Some((day, i + 1 + usize::from(ends)));
+    }
+    if let Some(day) = super::spelled::day_by_ordinal(&lower) {
+        return Some((day, i + 1));
+    }
+    // "двадцать третьего".
+    if let Some(tens) = super::spelled::numeral(&lower, r.language, false)
+        && let Some(ones) = super::spelled::day_by_ordinal(&r.lower(i + 1))
+        && (tens == 20.0 && ones < 10 || tens == 30.0 && ones == 1)
+    {
+        return Some((if tens == 20.0 { 20 } else { 30 } + ones, i + 2));
+    }
+    let small = r.spelled(i).and_then(|value| value.small());
+    small.filter(|(day, _)| (1..=31).contains(day))
+}
+
+/// Reads "3 March 2026", "3rd of March", "3. März" or "tre ottobre".
 fn day_first(r: &Reader<'_>, i: usize) -> Option<(Date, usize)> {
-    let d = day(r.word(i)).or_else(|| day_word(&r.lower(i)))?;
-    let gap = r.gap(i);
+    let (d, behind) = day_at(r, i)?;
+    let gap = r.before(behind);
     let close = matches!(gap, " " | ". " | "-" | "st " | "nd " | "rd " | "th ");
-    let of = usize::from(matches!(&*r.lower(i + 1), "of" | "de"));
-    let m = month_behind_a_day(r.word(i + 1 + of)).filter(|_| close)?;
-    let mut next = i + 2 + of;
+    let of = usize::from(matches!(&*r.lower(behind), "of" | "de"));
+    let m = month_behind_a_day(r.word(behind + of))
+        .or_else(|| r.month_in_words(behind + of))
+        .filter(|_| close)?;
+    let mut next = behind + 1 + of;
     let mut out = Date {
         month: Some(m),
         day: Some(d),
         ..Date::default()
     };
-    let of = usize::from(r.before(next) == " " && r.lower(next) == "de");
+    let of = usize::from(r.before(next) == " " && matches!(&*r.lower(next), "de" | "del"));
     if matches!(r.before(next + of), " " | ", " | ". " | "-")
         && let Some(y) = year(r.word(next + of))
     {
@@ -315,22 +390,34 @@ fn day_first(r: &Reader<'_>, i: usize) -> Option<(Date, usize)> {
     Some((out, next))
 }
 
-/// Reads "2024年1月3日", "1月3日" or "2024년 1월 3일".
+/// The number at token `i` in digits or Chinese numerals, and the index behind it.
+fn counted(r: &Reader<'_>, i: usize) -> Option<(u32, usize)> {
+    match day(r.word(i)) {
+        Some(number) => Some((number, i + 1)),
+        None => r.ideographs(i).filter(|(n, _)| (1..=31).contains(n)),
+    }
+}
+
+/// Reads "2024年1月3日", "1月3日", "三月五日" or "2024년 1월 3일".
 fn in_ideographs(r: &Reader<'_>, i: usize) -> Option<(Date, usize)> {
-    let close = |at: usize| matches!(r.before(at), "" | " ");
     let year = year(r.word(i)).filter(|_| matches!(r.word(i + 1), "年" | "년"));
     let at = i + if year.is_some() { 2 } else { 0 };
-    let is_month = close(at) && matches!(r.word(at + 1), "月" | "월");
-    let month = day(r.word(at)).filter(|m| *m <= 12 && is_month && r.gap(at).is_empty())?;
-    let is_day = close(at + 2) && matches!(r.word(at + 3), "日" | "号" | "號" | "일");
-    let day = day(r.word(at + 2)).filter(|_| is_day && r.gap(at + 2).is_empty());
+    let (month, name) = counted(r, at)?;
+    let is_month = matches!(r.word(name), "月" | "월") && r.before(name).is_empty();
+    let day = counted(r, name + 1).filter(|(_, behind)| {
+        let is_near = matches!(r.before(name + 1), "" | " ") && r.before(*behind).is_empty();
+        is_near && matches!(r.word(*behind), "日" | "号" | "號" | "일")
+    });
+    if !is_month || month > 12 {
+        return None;
+    }
     let found = Date {
         year,
         month: Some(month),
-        day,
+        day: day.map(|(day, _)| day),
         ..Date::default()
     };
-    Some((found, at + if day.is_some() { 4 } else { 2 }))
+    Some((found, day.map_or(name, |(_, behind)| behind) + 1))
 }
 
 /// The day that digits with dots may mean, without a year ("03.01") or with a short one

@@ -4,19 +4,25 @@
 //! Names, and what each atom refers to, are examined in `checks`, which sees both sides.
 
 mod dates;
+mod hours;
 mod literal;
 mod notations;
 mod numbers;
 mod phrases;
+mod spans;
+mod spelled;
+mod spoken;
 mod times;
 mod units;
 
 pub(crate) use dates::Date;
 pub(crate) use literal::{Literal, code_spans, has_file_extension};
 pub(crate) use notations::{OtherReading, clock, day, fraction_sign};
-pub(crate) use numbers::{Bound, Number, digits_value};
+pub(crate) use numbers::{Bound, Number, RangeEnd, digits_value};
+pub(crate) use spans::simple_value;
+pub(crate) use spelled::{digits_of_numeral, is_compound_numeral, words_of_amounts};
 pub(crate) use times::Time;
-pub(crate) use units::{MeasureUnit, equal_amounts, magnitude, same, same_kind};
+pub(crate) use units::{MeasureUnit, equal_amounts, is_currency, magnitude, same, same_kind};
 pub use units::{UnitKind, unit};
 
 use std::ops::Range;
@@ -70,10 +76,14 @@ pub(crate) enum CalendarPlace {
 /// Reads all atoms of a text.
 pub(crate) fn atoms(text: &str, words: &Text) -> Vec<Atom> {
     let mut out: Vec<Atom> = Vec::new();
+    let reader = Reader {
+        text,
+        words,
+        language: spelled::language_of(text),
+    };
     for sentence in &words.sentences {
         sentence_atoms(
-            text,
-            words,
+            &reader,
             sentence.bytes.clone(),
             sentence.tokens.clone(),
             &mut out,
@@ -83,13 +93,12 @@ pub(crate) fn atoms(text: &str, words: &Text) -> Vec<Atom> {
 }
 
 fn sentence_atoms(
-    text: &str,
-    words: &Text,
+    reader: &Reader<'_>,
     bytes: Range<usize>,
     tokens: Range<usize>,
     out: &mut Vec<Atom>,
 ) {
-    let reader = Reader { text, words };
+    let (text, words) = (reader.text, reader.words);
     let mut literals = literal::literals(text, bytes).into_iter().peekable();
     let mut i = tokens.start;
     while i < tokens.end {
@@ -117,12 +126,13 @@ fn sentence_atoms(
             i += 1;
             continue;
         }
-        let found = dates::date(&reader, i)
-            .map(|(d, next)| (What::Date(d), next))
-            .or_else(|| times::time(&reader, i).map(|(t, next)| (What::Time(t), next)))
-            .or_else(|| lone_year(&reader, i))
+        let spoken = spoken::spoken_time(reader, i).map(|(t, next)| (What::Time(t), next));
+        let found = spoken
+            .or_else(|| dates::date(reader, i).map(|(d, next)| (What::Date(d), next)))
+            .or_else(|| times::time(reader, i).map(|(t, next)| (What::Time(t), next)))
+            .or_else(|| lone_year(reader, i))
             .or_else(|| {
-                (!in_identifier(&reader, i))
+                (!in_identifier(reader, i))
                     .then(|| reader.number(i))
                     .flatten()
                     .map(|(n, next)| (What::Number(n), next))

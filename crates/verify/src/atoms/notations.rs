@@ -203,6 +203,16 @@ impl Reader<'_> {
         self.in_ideographs(i)
     }
 
+    /// The small number in Chinese numerals or in digits from token `i`, and the index behind it.
+    pub(super) fn ideographs(&self, i: usize) -> Option<(u32, usize)> {
+        if let Some(value) = self.in_ideographs(i) {
+            return value.small();
+        }
+        // "一" alone.
+        let is_one = self.word(i) == "一" && ideograph_digit(self.word(i + 1)).is_none();
+        is_one.then_some((1, i + 1))
+    }
+
     /// Reads the Chinese numerals from token `i`: "三百五十", "二〇一九".
     fn in_ideographs(&self, i: usize) -> Option<Value> {
         ideograph_digit(self.word(i)).or_else(|| ideograph_magnitude(self.word(i)))?;

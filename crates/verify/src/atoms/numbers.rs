@@ -7,6 +7,7 @@ use super::notations::{Magnitude, OtherReading, other_value};
 use super::phrases;
 use super::units::{self, MeasureUnit};
 use crate::text::{Text, Token, lower_case};
+use local_agent_text::language::Language;
 
 /// How a number is bounded by the words before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,6 +18,15 @@ pub(crate) enum Bound {
     LessThan,
     Exactly,
     About,
+}
+
+/// An end of a range.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RangeEnd {
+    /// The first, which is the lower one.
+    Lower,
+    /// The second, which is the upper one.
+    Upper,
 }
 
 /// A number with its unit.
@@ -34,14 +44,14 @@ pub(crate) struct Number {
     pub ordinal: bool,
     /// Whether it was written in words: small ones often count listed things.
     pub words: bool,
-    /// Whether it is one end of a range ("5–10").
-    pub range: bool,
+    /// Which end of a range it is ("5–10", "between 5 and 10").
+    pub range: Option<RangeEnd>,
     /// Another way to read what is written.
     pub also: Option<OtherReading>,
 }
 
 /// The value of one number word.
-fn word_value(word: &str) -> Option<f64> {
+pub(super) fn word_value(word: &str) -> Option<f64> {
     const WORDS: &[(&str, f64)] = &[
         ("zero", 0.0),
         ("one", 1.0),
@@ -98,8 +108,8 @@ fn ordinal_value(word: &str) -> Option<f64> {
 pub(super) fn fraction_value(word: &str) -> Option<f64> {
     Some(match word {
         "half" => 0.5,
-        "third" | "thirds" => 1.0 / 3.0,
-        "quarter" | "quarters" => 0.25,
+        "third" | "thirds" | "drittel" => 1.0 / 3.0,
+        "quarter" | "quarters" | "viertel" => 0.25,
         "fifth" | "fifths" => 0.2,
         "tenth" | "tenths" => 0.1,
         _ => return None,
@@ -148,9 +158,9 @@ fn separates_thousands(digits: &str, separator: char) -> bool {
 
 /// A number before its magnitude and unit.
 pub(super) struct Value {
-    value: f64,
+    pub value: f64,
     /// The token after it.
-    next: usize,
+    pub next: usize,
     ordinal: bool,
     /// Whether it was written in words.
     words: bool,
@@ -169,6 +179,12 @@ impl Value {
         }
     }
 
+    /// A whole number below a thousand, and the index behind it.
+    pub(super) fn small(&self) -> Option<(u32, usize)> {
+        let mut whole = (0..1000_u32).filter(|n| f64::from(*n) == self.value);
+        Some((whole.next()?, self.next))
+    }
+
     /// The same, written in digits.
     pub(super) fn in_digits(self) -> Self {
         Self {
@@ -178,6 +194,12 @@ impl Value {
     }
 }
 
+/// Words that count days.
+const NIGHTS: &[&str] = list!("numbers.nights");
+
+/// The longest word for a number, in bytes.
+const LONGEST_WORD: usize = 16;
+
 const TIMES: MeasureUnit = &[
     (units::UnitKind::Time, 1.0),
     (units::UnitKind::Calendar, 1.0),
@@ -186,9 +208,12 @@ const TIMES: MeasureUnit = &[
 /// Maximum number of letters of a unit in a script without blanks.
 const MOST_LETTERS: usize = 6;
 
-fn is_dash(gap: &str) -> bool {
+pub(super) fn is_dash(gap: &str) -> bool {
     matches!(gap.trim(), "-" | "–" | "—" | "‑" | "−")
 }
+
+/// Words before the second unit of a rate.
+const PER: &[&str] = list!("numbers.per");
 
 /// Reads numbers at a position of a text.
 pub(super) struct Reader<'t> {
@@ -196,6 +221,8 @@ pub(super) struct Reader<'t> {
     pub text: &'t str,
     /// Its words.
     pub words: &'t Text,
+    /// The language of the text, if it is known.
+    pub language: Option<Language>,
 }
 
 impl<'t> Reader<'t> {
@@ -234,6 +261,12 @@ impl<'t> Reader<'t> {
         self.text.get(from..to).unwrap_or("")
     }
 
+    /// The text behind the token before `next`.
+    pub(super) fn rest_from(&self, next: usize) -> &'t str {
+        let end = next.checked_sub(1).and_then(|p| self.token(p));
+        self.text.get(end.map_or(0, |t| t.end)..).unwrap_or("")
+    }
+
     /// Whether only a blank, a hyphen or nothing separates token `i` from the next one.
     pub(super) fn joined(&self, i: usize) -> bool {
         matches!(self.gap(i), "" | " " | "-") && self.token(i + 1).is_some()
@@ -251,6 +284,9 @@ impl<'t> Reader<'t> {
         if let Some((part, behind)) = self.fraction_behind(next).filter(|_| !ordinal) {
             (value, next, also) = (value + part, behind, None);
         }
+        if let Some((share, behind)) = self.share_of(i, value, next).filter(|_| !ordinal) {
+            return Some((share, behind));
+        }
         let mut unit = self.unit_before(i);
         match self.magnitude_behind(next, unit.is_some()) {
             _ if ordinal => {}
@@ -264,7 +300,13 @@ impl<'t> Reader<'t> {
         if unit.is_none() && !ordinal {
             (unit, next) = self
                 .currency_behind_of(next)
+                .or_else(|| self.unit_of_a_part(value, next))
                 .unwrap_or_else(|| self.unit_after(next));
+        }
+        if let Some((part, behind)) = unit.and_then(|unit| self.smaller_part(unit, value, next)) {
+            (value, next, also) = (value + part, behind, Some(OtherReading::Parts));
+        } else if let Some(behind) = self.half_behind_a_unit(next).filter(|_| unit.is_some()) {
+            (value, next) = (value + 0.5, behind);
         }
         let sign = self.before(i).ends_with(['-', '−'])
             && !self
@@ -279,14 +321,14 @@ impl<'t> Reader<'t> {
             bound: self.bound(i, next),
             ordinal,
             words,
-            range: self.in_range(i, next),
+            range: self.range_end(i, next),
             also,
         };
         Some((number, next))
     }
 
     /// The value that begins at token `i`, before magnitudes and units.
-    fn value(&self, i: usize) -> Option<Value> {
+    pub(super) fn value(&self, i: usize) -> Option<Value> {
         let word = self.word(i);
         if word.starts_with(|c: char| c.is_ascii_digit()) {
             return self.in_digits(i);
@@ -294,22 +336,35 @@ impl<'t> Reader<'t> {
         if let Some(found) = self.in_signs(i) {
             return Some(found);
         }
+        if self.language != Some(Language::English)
+            && let Some(found) = self.spelled(i)
+        {
+            return Some(found);
+        }
         if !word
             .bytes()
             .next()
             .is_some_and(|b| b.is_ascii_alphabetic() || b >= 0x80)
-            || word.len() > 9
+            || word.len() > LONGEST_WORD
         {
             return None;
         }
         let lower = self.lower(i);
+        if let Some(found) = self.half_in_words(i, &lower) {
+            return Some(found);
+        }
         if let Some(value) = ordinal_value(&lower) {
             return self.ordinal(i, &lower, value);
         }
         match &*lower {
             "half" | "quarter" if self.is_one_of_several(i) => None,
-            "half" | "quarter" | "quarters" | "thirds" => self.fraction(i, &lower),
+            "half" | "quarter" | "quarters" | "thirds" | "viertel" | "drittel" => {
+                self.fraction(i, &lower)
+            }
             "a" | "an" => {
+                if let Some(found) = self.one_and_a_half(i) {
+                    return Some(found);
+                }
                 let next = self.lower(i + 1);
                 let big = units::magnitude(&next)
                     .filter(|_| next.len() > 1)
@@ -393,7 +448,8 @@ impl<'t> Reader<'t> {
     fn counts_a_noun(&self, i: usize) -> bool {
         let next = self.lower(i + 1);
         let share = matches!(&*next, "" | "of" | "more" | "less" | "fewer" | "as" | "the");
-        !share && self.joined(i)
+        let is_stop = self.token(i + 1).is_some_and(Token::is_stop);
+        !share && !is_stop && self.joined(i)
     }
 
     /// Whether "half" or "quarter" names one of several parts, as in "the upper half" and "every
@@ -426,7 +482,14 @@ impl<'t> Reader<'t> {
         let mut next = i + 1;
         if matches!(
             &*self.lower(next),
-            "third" | "thirds" | "quarter" | "quarters" | "fifths" | "tenths"
+            "third"
+                | "thirds"
+                | "quarter"
+                | "quarters"
+                | "fifths"
+                | "tenths"
+                | "drittel"
+                | "viertel"
         ) && self.joined(i)
         {
             return Some(Value::words(
@@ -459,7 +522,9 @@ impl<'t> Reader<'t> {
             next += 1;
         }
         // "one" alone is a pronoun more often than a number.
-        let alone = next == i + 1 && self.fraction_behind(next).is_none();
+        let alone = next == i + 1
+            && self.fraction_behind(next).is_none()
+            && self.share_of(i, value, next).is_none();
         if lower == "one" && alone && self.unit_after(next).0.is_none() {
             return None;
         }
@@ -506,6 +571,7 @@ impl<'t> Reader<'t> {
         let word = self.word(next);
         match units::unit(word) {
             Some(unit) if word != "in" => (Some(unit), next + 1),
+            None if NIGHTS.contains(&&*self.lower(next)) => (units::unit("day"), next + 1),
             _ => (None, next),
         }
     }
@@ -586,7 +652,7 @@ impl<'t> Reader<'t> {
             if before.contains([',', ';', ':', '.', '(']) {
                 return None;
             }
-            if matches!(&*word, "per" | "a" | "an" | "each" | "every") {
+            if PER.contains(&&*word) {
                 let unit = units::unit(self.word(i + 1));
                 return unit.filter(|unit| units::same_kind(unit, TIMES));
             }
@@ -594,34 +660,42 @@ impl<'t> Reader<'t> {
         None
     }
 
-    fn in_range(&self, i: usize, next: usize) -> bool {
-        i > 0 && is_dash(self.before(i)) && self.begins_with_digit(i - 1)
-            || is_dash(self.before(next)) && self.begins_with_digit(next)
-            || self.lower(next) == "to" && self.begins_with_digit(next + 1)
-            || i > 1
-                && self.lower(i - 1) == "to"
-                && (self.begins_with_digit(i - 2) || i > 2 && self.begins_with_digit(i - 3))
-    }
-
-    fn begins_with_digit(&self, i: usize) -> bool {
+    pub(super) fn begins_with_digit(&self, i: usize) -> bool {
         self.word(i).starts_with(|c: char| c.is_ascii_digit())
     }
 
     /// The word `n` tokens before token `i`, in lower case.
-    fn lower_before(&self, i: usize, n: usize) -> Cow<'t, str> {
+    pub(super) fn lower_before(&self, i: usize, n: usize) -> Cow<'t, str> {
         i.checked_sub(n)
             .map(|at| self.lower(at))
             .unwrap_or_default()
     }
 
     /// The bound of the number from token `i` to `next`, in any language.
-    fn bound(&self, i: usize, next: usize) -> Option<Bound> {
+    pub(super) fn bound(&self, i: usize, next: usize) -> Option<Bound> {
         self.english_bound(i, next).or_else(|| {
             let start = self.token(i).map_or(0, |t| t.start);
             let end = self.token(next.checked_sub(1)?)?.end;
             let before = phrases::bound_before(self.text.get(..start)?);
-            before.or_else(|| phrases::bound_behind(self.text.get(end..)?))
+            let before = before.map(|bound| match bound {
+                Bound::MoreThan if self.is_denied_before(i) => Bound::AtMost,
+                Bound::LessThan if self.is_denied_before(i) => Bound::AtLeast,
+                other => other,
+            });
+            before
+                .or_else(|| phrases::bound_behind(self.text.get(end..)?))
+                .or_else(|| phrases::bound_after(self.text.get(end..)?))
         })
+    }
+
+    /// Whether a word before the bound of the number at token `i` denies it: "no pueden durar más de
+    /// siete semanas".
+    fn is_denied_before(&self, i: usize) -> bool {
+        const REACH: usize = 6;
+        let clause = self.token(i).map(|t| t.clause);
+        let before = self.words.tokens.get(i.saturating_sub(REACH)..i);
+        let mut before = before.unwrap_or(&[]).iter();
+        before.any(|t| Some(t.clause) == clause && t.negates())
     }
 
     fn english_bound(&self, i: usize, next: usize) -> Option<Bound> {
@@ -655,7 +729,7 @@ impl<'t> Reader<'t> {
             return Some(Bound::AtMost);
         }
         let [one, two, three] = [1, 2, 3].map(|n| self.lower_before(i, n));
-        let negated = matches!(&*three, "no" | "not");
+        let negated = matches!(&*three, "no" | "not" | "never");
         Some(match (&*two, &*one) {
             ("at", "least") => Bound::AtLeast,
             ("at" | "the", "most") => Bound::AtMost,

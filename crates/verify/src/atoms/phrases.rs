@@ -1,6 +1,6 @@
 //! Phrases that bound a number, in other languages than English.
 
-use super::Bound;
+use super::{Bound, simple_value};
 use crate::text::lower_case;
 
 const AT_LEAST: &[&str] = list!("bounds.at-least");
@@ -60,6 +60,40 @@ pub(super) fn bound_behind(text: &str) -> Option<Bound> {
         .into_iter()
         .flatten()
         .find_map(bound_at)
+}
+
+/// Maximum number of words between a number and the bound behind it.
+const MOST_BETWEEN: usize = 3;
+
+/// The bound some words behind a number, in the same clause and before another number: "three per
+/// flat at most".
+pub(super) fn bound_after(text: &str) -> Option<Bound> {
+    const AT_MOST: &[&str] = list!("bounds.at-most-after");
+    const AT_LEAST: &[&str] = list!("bounds.at-least-after");
+    let mut rest = text;
+    for _ in 0..=MOST_BETWEEN {
+        rest = rest.strip_prefix(' ')?;
+        for (phrases, bound) in [(AT_MOST, Bound::AtMost), (AT_LEAST, Bound::AtLeast)] {
+            if phrases.iter().any(|phrase| is_whole_phrase(rest, phrase)) {
+                return Some(bound);
+            }
+        }
+        let end = rest.find(|c: char| !c.is_alphabetic())?;
+        rest = rest.get(end..)?;
+    }
+    None
+}
+
+/// Whether a text begins with a phrase that bounds no number behind it.
+fn is_whole_phrase(text: &str, phrase: &str) -> bool {
+    let Some(behind) = text.strip_prefix(phrase) else {
+        return false;
+    };
+    let next = behind.trim_start_matches(' ');
+    let word = next.split(|c: char| !c.is_alphanumeric()).next();
+    let is_number = word
+        .is_some_and(|word| matches!(word, "a" | "an" | "half") || simple_value(word).is_some());
+    !behind.starts_with(char::is_alphanumeric) && !is_number
 }
 
 fn bound_at(text: &str) -> Option<Bound> {

@@ -1,6 +1,7 @@
 //! Parses times of day in many notations.
 
 use super::dates::day;
+use super::hours;
 use super::numbers::Reader;
 
 /// A time of day.
@@ -13,11 +14,32 @@ pub(crate) struct Time {
 }
 
 impl Time {
-    fn new(hour: u32, minute: u32, either_half: bool) -> Self {
+    /// Hour 24 is midnight.
+    pub(super) fn new(hour: u32, minute: u32, either_half: bool) -> Self {
         Self {
-            minutes: hour * 60 + minute,
+            minutes: hour % 24 * 60 + minute,
             either_half,
         }
+    }
+
+    /// The hours as people read them, with the minutes as their part.
+    pub(crate) fn hours(self) -> f64 {
+        f64::from(self.minutes) / 60.0
+    }
+
+    /// A time from its minutes since midnight.
+    pub(super) fn of(minutes: u32, either_half: bool) -> Self {
+        Self {
+            minutes,
+            either_half,
+        }
+    }
+
+    /// The time in one half of the day.
+    pub(super) fn in_half(self, after_noon: bool) -> Self {
+        const HALF: u32 = 12 * 60;
+        let minutes = self.minutes % HALF + if after_noon { HALF } else { 0 };
+        Self::of(minutes, false)
     }
 
     /// Whether both can be the same time.
@@ -28,8 +50,12 @@ impl Time {
     }
 }
 
-/// Reads "14:30", "14h30", "2.30 Uhr", "2:30 pm" or "2 pm".
+/// Reads "14:30", "14h30", "2.30 Uhr", "2:30 pm", "2 pm", "half past two" or "2 in the afternoon".
 pub(super) fn time(r: &Reader<'_>, i: usize) -> Option<(Time, usize)> {
+    hours::in_words(r, i).or_else(|| in_digits(r, i))
+}
+
+fn in_digits(r: &Reader<'_>, i: usize) -> Option<(Time, usize)> {
     let Clock {
         hour,
         minute,
@@ -47,7 +73,8 @@ pub(super) fn time(r: &Reader<'_>, i: usize) -> Option<(Time, usize)> {
                 true => (true, next + 1),
                 false => (is_marked, next),
             };
-            is_named.then(|| (Time::new(hour, minutes, either_half), next))
+            let time = Time::new(hour, minutes, either_half);
+            is_named.then(|| hours::placed(r, time, next))
         }
         None => None,
     }
@@ -119,7 +146,7 @@ fn half_of_day(r: &Reader<'_>, next: usize) -> Option<(bool, usize)> {
 }
 
 /// Whether an hour may be before or after noon.
-fn may_be_either(hour: u32, written: &str) -> bool {
+pub(super) fn may_be_either(hour: u32, written: &str) -> bool {
     (1..=12).contains(&hour) && !written.starts_with('0')
 }
 

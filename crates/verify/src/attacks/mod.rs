@@ -2,12 +2,15 @@
 //! wordings.
 
 mod amounts;
+mod computed;
 mod coverage;
 mod drafts;
+mod everyday;
 mod examples;
 mod free_wording;
 mod honest;
 mod hostile;
+mod languages;
 mod literals;
 mod markup;
 mod names;
@@ -18,7 +21,9 @@ mod parties;
 mod pointers;
 mod quotes;
 mod refusals;
+mod reworded;
 mod swaps;
+mod values;
 mod years;
 
 use super::*;

@@ -1,7 +1,7 @@
 //! Arithmetic on amounts. Only amounts of one kind are put together, and each is converted to one
 //! unit first.
 
-use crate::atoms::{self as a, MeasureUnit, Number, UnitKind};
+use crate::atoms::{self as a, Bound, MeasureUnit, Number, UnitKind};
 use crate::derivation::Operation;
 
 pub(super) const PERCENT: MeasureUnit = &[(UnitKind::Percent, 1.0)];
@@ -134,6 +134,38 @@ pub(super) fn accrues(rate: &Number, duration: &Number, n: &Number) -> bool {
     amount.is_some_and(|amount| a::same(amount * duration.value * periods, n.value))
 }
 
+/// Whether `n` is `m` in a unit of another system, rounded to the digits of `n`: 428 °F for 220 °C,
+/// "44 lb" for 20 kg.
+pub(super) fn is_converted(n: &Number, m: &Number) -> bool {
+    const ABOUT: f64 = 0.05;
+    let (Some([own]), Some([other])) = (n.unit, m.unit) else {
+        return false;
+    };
+    let value = match (own.0, other.0) {
+        (UnitKind::Fahrenheit, UnitKind::Celsius) => m.value * 1.8 + 32.0,
+        (UnitKind::Celsius, UnitKind::Fahrenheit) => (m.value - 32.0) / 1.8,
+        (kind, same) if kind == same && are_of_two_systems(own.1, other.1) => {
+            m.value * other.1 / own.1
+        }
+        _ => return false,
+    };
+    let places = [1.0, 10.0, 100.0];
+    let by = places
+        .into_iter()
+        .find(|by| a::same((n.value * by).fract(), 0.0));
+    let off = match n.bound {
+        Some(Bound::About) => ABOUT * n.value.abs(),
+        _ => 0.5 / by.unwrap_or(1000.0),
+    };
+    same_rate(n.per, m.per) && (value - n.value).abs() <= off
+}
+
+/// Whether neither unit is a whole number of the other: pounds and kilograms.
+fn are_of_two_systems(x: f64, y: f64) -> bool {
+    let ratio = x.max(y) / x.min(y);
+    !a::same(ratio, ratio.round())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -147,7 +179,7 @@ mod tests {
             bound: None,
             ordinal: false,
             words: false,
-            range: false,
+            range: None,
         }
     }
 

@@ -3,7 +3,10 @@
 
 use super::align::{Alignment, Edit};
 use super::literals::Standing;
-use super::{Case, Effect, Source, addresses, derive, literals, notations, numbers, years};
+use super::{
+    Case, Effect, Source, addresses, averages, compared, derive, equations, frequencies, limits,
+    literals, month_parts, notations, numbers, ordinals, sequence, shifted, years,
+};
 use crate::Code;
 use crate::atoms::{self as a, Atom, Date, Literal, Time, What};
 use crate::reading::Reading;
@@ -22,8 +25,14 @@ pub(super) fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Vec<(Effect, 
         let wrong = match &atom.what {
             What::Number(n) => numbers::check(case, alignment, atom, n, verbatim),
             What::Date(d) if notations::counts_like(case, atom, d) => None,
-            What::Date(d) => date(case, d).then(|| missing_date(case, d, shown)),
-            What::Time(t) => (!has_time(case, *t)).then(|| absent(Code::Date, shown)),
+            What::Date(d) => match date(case, d) {
+                true => Some(missing_date(case, d, shown)),
+                false => month_parts::check(case, atom, d),
+            },
+            What::Time(t) => match has_time(case, *t) {
+                true => shifted::other_half(case, *t, shown),
+                false => Some(shifted::time(case, *t, shown).unwrap_or(absent(Code::Date, shown))),
+            },
             What::Literal(Literal::Version { key, compare }) => {
                 let wrong = version(case, key, compare, shown);
                 let wrong = wrong.filter(|_| !notations::has_day(case, shown));
@@ -35,6 +44,13 @@ pub(super) fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Vec<(Effect, 
         };
         out.extend(wrong);
     }
+    out.extend(equations::check(case));
+    out.extend(averages::check(case));
+    out.extend(compared::check(case));
+    out.extend(limits::check(case));
+    out.extend(sequence::check(case));
+    out.extend(ordinals::check_last(case));
+    out.extend(frequencies::check(case, alignment));
     for constant in constants(&case.claim.normal) {
         if !in_code(case, constant) && !has_constant(case, constant) {
             out.push(absent(Code::Number, constant));
@@ -57,11 +73,13 @@ pub(super) fn check_addresses<'a>(
 }
 
 /// Whether the time is there, or its hour as a number.
-fn has_time(case: &Case<'_>, t: Time) -> bool {
+pub(super) fn has_time(case: &Case<'_>, t: Time) -> bool {
     let hour = t.minutes.is_multiple_of(60).then_some(t.minutes / 60);
     notations::times(case).any(|other| other.agrees(t))
         || all(case).any(|e| match &e.what {
-            What::Number(n) => hour.is_some_and(|hour| a::same(n.value, f64::from(hour))),
+            What::Number(n) => {
+                n.unit.is_none() && hour.is_some_and(|hour| a::same(n.value, f64::from(hour)))
+            }
             _ => false,
         })
 }
@@ -181,6 +199,9 @@ fn missing_date(case: &Case<'_>, date: &Date, shown: &str) -> (Effect, Code, Str
         let why = format!("“{shown}” is a conclusion and is not in the cited text.");
         return (Effect::Doubts, Code::Date, why);
     }
+    if let Some(doubt) = shifted::date(case, date, shown) {
+        return doubt;
+    }
     if adds_a_year(case, date) {
         let shown = crate::identity::shorten(shown);
         let why = format!("“{shown}” has a year; the cited text names none.");
@@ -235,7 +256,7 @@ fn constants(normal: &str) -> impl Iterator<Item = &str> {
 
 /// Whether the cited text does **not** have the date.
 fn date(case: &Case<'_>, d: &Date) -> bool {
-    let there: Vec<Date> = notations::dates(case).collect();
+    let there: Vec<Date> = notations::dates_for(case, d).collect();
     if let (Some(weekday), Some(computed)) = (d.weekday, d.computed_weekday())
         && weekday != computed
     {

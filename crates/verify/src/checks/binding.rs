@@ -273,7 +273,8 @@ fn replaced(case: &Case<'_>, terms: &[Term], affinities: &mut Affinities<'_>) ->
         let opens = i == 0 || x.tokens.start < named;
         let value = x.kind == TermKind::Number || x.kind == TermKind::Code;
         let name = is_name(case, x);
-        if !affinities.has(x.id) || !(label && opens || value || name) {
+        let explained = claim.is_explained(x.tokens.start);
+        if explained || !affinities.has(x.id) || !(label && opens || value || name) {
             continue;
         }
         let own = OwnThing {

@@ -4,7 +4,7 @@ use super::Case;
 use super::align::{Aligned, Alignment};
 use super::atoms::readings;
 use super::numbers::{comparable, equal, numbers, scaled};
-use crate::atoms::{Atom, Bound, Number, What};
+use crate::atoms::{Atom, Bound, Number, RangeEnd, What};
 use crate::reading::Reading;
 
 /// The tolerance of "about".
@@ -34,12 +34,21 @@ pub(super) fn agree(
     }
     let matched = if own.is_empty() { matched } else { own };
     let close = alignment.best().is_some_and(|b| b.share >= 0.8);
-    matched.iter().any(|m| match (n.bound, m.bound) {
+    matched.iter().any(|m| match (n.bound, bound_of(m)) {
         (None | Some(Bound::About), _) => true,
         (Some(Bound::Exactly), None) => true,
         (Some(own), Some(theirs)) => own == theirs,
         (Some(_), None) => !close,
     })
+}
+
+/// The bound of a number of the text: an end of a range bounds it on one side.
+fn bound_of(m: &Number) -> Option<Bound> {
+    let end = m.range.map(|end| match end {
+        RangeEnd::Lower => Bound::AtLeast,
+        RangeEnd::Upper => Bound::AtMost,
+    });
+    m.bound.or(end)
 }
 
 /// Whether an amount of the text is within the bound of the number: "more than 5 million" where the
@@ -53,7 +62,12 @@ pub(super) fn is_within_bound(case: &Case<'_>, n: &Number) -> bool {
 /// What is wrong with a bound that the text has on the other side: "over 15 mg" where it has "up to
 /// 20 mg" or "10–20 mg".
 pub(super) fn otherwise(case: &Case<'_>, n: &Number) -> Option<String> {
-    let (reading, at) = near_a_bound(case, n, n.bound?).next()?;
+    let mut near = near_a_bound(case, n, n.bound?);
+    // "at least two hours' work" has nothing to do with "2.2 m".
+    let (reading, at) = near.find(|(reading, at)| {
+        let m = reading.atoms.get(*at).and_then(number);
+        m.is_some_and(|m| m.unit.is_some() == n.unit.is_some())
+    })?;
     let said = reading.shown_amount(reading.atoms.get(at)?);
     Some(format!("The cited text sets another limit with “{said}”."))
 }
@@ -120,9 +134,9 @@ fn allows_only(reading: &Reading, at: usize, n: &Number, bound: Bound) -> bool {
     };
     let ends = [at.checked_sub(1), at.checked_add(1)].into_iter().flatten();
     let ends = ends
-        .filter(|_| m.range && bound != Bound::About)
+        .filter(|_| m.range.is_some() && bound != Bound::About)
         .filter_map(|end| reading.atoms.get(end).and_then(number))
-        .filter(|end| end.range);
+        .filter(|end| end.range.is_some());
     // "10–20 kg": the first end has the unit of the second.
     let mut ends = ends.map(|end| Number {
         unit: end.unit.or(m.unit),

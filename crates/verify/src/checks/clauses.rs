@@ -60,7 +60,7 @@ const WISH: usize = 3;
 
 /// Whether a condition only says for whom something is meant and requires nothing: "If you want
 /// more room", "unless told otherwise".
-fn is_wish(reading: &Reading, tokens: &[Token], at: usize) -> bool {
+pub(super) fn is_wish(reading: &Reading, tokens: &[Token], at: usize) -> bool {
     let behind = tokens.iter().skip(at + 1).take(WISH);
     let mut words = behind.map(|t| reading.lower_word(t));
     let begins = words.next();
@@ -97,8 +97,14 @@ fn turned(case: &Case<'_>, pairing: &Pairing<'_>) -> Option<Objection> {
 /// The word that begins a statement, if it is a condition, and whether it must be true.
 fn condition<'n, 'a>(near: &'n Near<'a>) -> Option<(&'n Near<'a>, &'a Token, bool)> {
     let reading = near.source.reading;
-    let first = reading.text.tokens.get(near.statement.own.start)?;
-    Some((near, first, holds(reading, first)?))
+    let start = near.statement.own.start;
+    let first = reading.text.tokens.get(start)?;
+    let before = start
+        .checked_sub(1)
+        .and_then(|at| reading.text.tokens.get(at));
+    // "Except if" means "unless".
+    let excepts = before.is_some_and(|t| t.does(Role::Excepting));
+    Some((near, first, holds(reading, first)? != excepts))
 }
 
 /// The number of negations besides those that begin a condition.
@@ -222,7 +228,7 @@ fn is_cited(case: &Case<'_>, id: u32) -> bool {
 }
 
 /// The words of the clause that begins at token `at`, up to the next punctuation that ends it.
-fn extent(case: &Case<'_>, at: usize) -> Range<usize> {
+pub(super) fn extent(case: &Case<'_>, at: usize) -> Range<usize> {
     let tokens = &case.claim.text.tokens;
     let mut end = at + 1;
     while end < tokens.len().min(at + MOST_WORDS) {
@@ -258,7 +264,9 @@ fn tie(reading: &Reading, tokens: &[Token], at: usize) -> Option<Tie> {
     let own = reading.lower_word(token);
     let next = tokens.get(at + 1).map(|t| reading.lower_word(t));
     let due = matches!(&*own, "due" | "owing") && next.as_deref() == Some("to");
-    let (code, main, least) = if due || token.does(Role::Causal) {
+    // "As the sole cause", "as a gift": a role, no reason.
+    let is_role = own == "as" && matches!(next.as_deref(), Some("the" | "a" | "an"));
+    let (code, main, least) = if due || token.does(Role::Causal) && !is_role {
         (Code::Cause, 0.6, 0.5)
     } else if token.does(Role::Conditional) && !is_wish(reading, tokens, at) {
         (Code::Condition, 0.4, 0.5)

@@ -5,6 +5,7 @@ use super::{Case, Effect};
 use crate::Code;
 use crate::finding::{Detail, Objection};
 use crate::reading::Reading;
+use crate::tables::Role;
 use crate::text::Token;
 
 /// Maximum number of sentences per source, among those that contain a word, that are checked.
@@ -26,10 +27,12 @@ pub(super) fn check(case: &Case<'_>) -> Option<Objection> {
     let tokens = case.claim.text.tokens.as_slice();
     let cues = (0..tokens.len()).filter_map(|at| Some((at, is_cue(case.claim, tokens, at)?)));
     for (cue, skip) in cues.take(MOST_CUES) {
-        let (chosen, aside) = (
+        let (chosen, mut aside) = (
             side(tokens.get(..cue)?, true),
             side(tokens.get(cue + skip..)?, false),
         );
+        // "Rather than contacting Owen": words that the text does not have are the answerer's own.
+        aside.retain(|t| case.cited.iter().any(|s| s.reading.has(t.id)));
         for source in case.cited {
             let reading = source.reading;
             let Some(first) = aside.first() else { continue };
@@ -65,7 +68,7 @@ fn side(tokens: &[Token], is_before: bool) -> Vec<&Token> {
     } else {
         tokens.iter().take(REACH).collect()
     };
-    near.retain(|t| t.is_content_or_number());
+    near.retain(|t| t.is_content_or_number() && !t.does(Role::Everyday));
     near
 }
 

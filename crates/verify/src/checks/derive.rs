@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use super::Case;
 use super::arithmetic::{self, PERCENT, ResultWording};
 use super::numbers::equal;
 use super::things::{belongs_to_one, is_word_of_computing, is_word_of_difference};
+use super::{Case, notations};
 use crate::atoms::{self as a, Atom, Bound, Date, Number, What};
 use crate::derivation::{Derivation, Operation};
 use crate::reading::Reading;
@@ -82,10 +82,12 @@ fn cited<'t>(case: &Case<'t>, own: &'t Atom, m: &Number) -> Option<Operand<'t>> 
             let What::Number(e) = &atom.what else {
                 continue;
             };
-            if e.ordinal || !equal(m, e, reading) {
+            let is_equal = equal(m, e, reading);
+            if e.ordinal || !is_equal && !notations::share_a_reading(m, e, false) {
                 continue;
             }
-            let taken = e.unit.is_some() || m.unit.is_none();
+            // In another reading of its digits, the number is as the claim has it.
+            let taken = is_equal && (e.unit.is_some() || m.unit.is_none());
             let found = Operand {
                 reading,
                 atom,

@@ -94,6 +94,9 @@ fn opposite(case: &Case<'_>, pairing: &Pairing<'_>, token: &Token) -> Option<Obj
         opposed = opposed.or(other.map(|e| (near, e)));
     }
     let (near, other) = opposed?;
+    if is_beside_its_neighbour(case, token) {
+        return None;
+    }
     // "Anna sold it to Karl" means "Karl bought it from Anna": verb and order are both reversed.
     if token.is_converse() && super::order::is_exchanged(case.claim, token, near, other) {
         return None;
@@ -102,11 +105,16 @@ fn opposite(case: &Case<'_>, pairing: &Pairing<'_>, token: &Token) -> Option<Obj
     if case.claim.has(other.id) || near.share < ALIKE || near.share < 0.9 * best.share {
         return None;
     }
-    let excepts = near
-        .statement
-        .tokens
-        .iter()
-        .any(|t| t.does(Role::Excepting));
+    let mut behind = near.sentence_tokens().iter();
+    let excepts = behind.any(|t| t.does(Role::Excepting));
+    // "Only after the rinse does it stay closed": the claim speaks of the exception.
+    if excepts
+        && behind
+            .find(|t| t.is_content())
+            .is_some_and(|t| case.claim.has(t.id))
+    {
+        return None;
+    }
     let rest = rest_share(pairing, near, token);
     // Only a claim with a single statement is sure to be about one case.
     let one = case.claim.statements().len() == 1;
@@ -123,6 +131,27 @@ fn opposite(case: &Case<'_>, pairing: &Pairing<'_>, token: &Token) -> Option<Obj
     };
     let found = Objection::new(Code::Direction, effect, detail).at(token.start..token.end);
     Some(found.against(near.source.item.label, sentence(near)?))
+}
+
+/// Whether the cited text has the word itself, with the word that follows it in the claim: "first
+/// year" somewhere beside "second year".
+fn is_beside_its_neighbour(case: &Case<'_>, token: &Token) -> bool {
+    let mut behind = case
+        .claim
+        .text
+        .tokens
+        .iter()
+        .filter(|t| t.start > token.start);
+    let Some(next) = behind.next().filter(|next| is_beside(token, next)) else {
+        return false;
+    };
+    case.cited.iter().any(|source| {
+        let sentences = source.reading.sentences_with(token.id).iter();
+        sentences.take(MOST_SENTENCES).any(|n| {
+            let mut pairs = source.reading.tokens_of(*n as usize).windows(2);
+            pairs.any(|pair| pair[0].id == token.id && pair[1].id == next.id)
+        })
+    })
 }
 
 /// Whether both words have the same content word next to them.

@@ -14,6 +14,12 @@ const ENGLISH: &[&str] = list!("language.english");
 const GERMAN: &[&str] = list!("language.german");
 const FRENCH: &[&str] = list!("language.french");
 const SPANISH: &[&str] = list!("language.spanish");
+const ITALIAN: &[&str] = list!("language.italian");
+const DUTCH: &[&str] = list!("language.dutch");
+const PORTUGUESE: &[&str] = list!("language.portuguese");
+
+/// The number of languages with a list.
+const LISTED: usize = 7;
 
 /// A language that can be distinguished from others.
 #[derive(PartialEq, Eq, Clone, Copy)]
@@ -22,16 +28,22 @@ pub(crate) enum Language {
     German,
     French,
     Spanish,
+    Italian,
+    Dutch,
+    Portuguese,
     /// Another script, identified by one of its Unicode blocks.
     Script(u32),
 }
 
 /// The lists, each with its language.
-const LISTS: [(&[&str], Language); 4] = [
+const LISTS: [(&[&str], Language); LISTED] = [
     (ENGLISH, Language::English),
     (GERMAN, Language::German),
     (FRENCH, Language::French),
     (SPANISH, Language::Spanish),
+    (ITALIAN, Language::Italian),
+    (DUTCH, Language::Dutch),
+    (PORTUGUESE, Language::Portuguese),
 ];
 
 /// Word → the lists that contain it.
@@ -179,7 +191,7 @@ fn language(reading: &Reading) -> Option<Language> {
 }
 
 /// Counts a word for every language that lists it.
-fn count(word: &str, counts: &mut [(usize, Language); 4]) {
+fn count(word: &str, counts: &mut [(usize, Language); LISTED]) {
     if word.len() > LONGEST {
         return;
     }
@@ -192,17 +204,14 @@ fn count(word: &str, counts: &mut [(usize, Language); 4]) {
 }
 
 /// The language with the most words. Another language wins over English if English has less than
-/// half as many words; English wins if every other language has less than half as many.
-fn winner(counts: [(usize, Language); 4]) -> Option<Language> {
+/// half as many words; English wins if every other language has less than half as many. Of two other
+/// languages with equally many words, none wins: they share function words.
+fn winner(counts: [(usize, Language); LISTED]) -> Option<Language> {
     let (most, language) = counts.into_iter().max_by_key(|(n, _)| *n)?;
-    // French and Spanish share function words; English shares few of them.
-    let second = counts
-        .iter()
-        .filter(|(_, l)| {
-            *l != language && (language == Language::English || *l == Language::English)
-        })
-        .map(|(n, _)| *n)
-        .max()
-        .unwrap_or(0);
-    (most >= 2 && most > second * 2).then_some(language)
+    let mut others = counts.iter().filter(|(_, l)| *l != language);
+    let is_clear = others.all(|(n, other)| {
+        let is_english = [language, *other].contains(&Language::English);
+        most > if is_english { n * 2 } else { *n }
+    });
+    (most >= 2 && is_clear).then_some(language)
 }

@@ -1,43 +1,72 @@
 //! L4–L6: does the cited text say what the claim says? Each check has its own file; this module
 //! combines them.
 
+mod actors;
 mod addresses;
 mod affinity;
+mod agreed;
 mod align;
 mod arithmetic;
+mod asserted;
 mod atoms;
+mod averages;
 mod binding;
 mod bounds;
+mod boxes;
 mod clauses;
 mod code;
+mod comparatives;
+mod compared;
+mod consequences;
 mod contrast;
 mod counts;
 mod crossed;
+mod denials;
 mod derive;
 mod direction;
+mod durations;
+mod elliptic;
+mod equations;
 mod exchanged;
+mod explained;
+mod foreign;
+mod former;
+mod formulas;
+mod frequencies;
 mod governed;
 mod initials;
 mod labels;
 mod language;
+mod left_out;
+mod limits;
 mod literals;
 mod modality;
+mod month_parts;
 mod name_forms;
 mod names;
 mod nearest;
 mod negation;
 mod notations;
+mod nouns;
 mod novelty;
 mod numbers;
+mod operands;
 mod order;
 mod ordinals;
 mod pairs;
 mod parallel;
 mod parties;
+mod passages;
 mod quantity;
+mod reasons;
 mod recombined;
 mod referent;
 mod rejection;
+mod sequence;
+mod shifted;
+mod slots;
+mod small_words;
+mod stance;
 mod status;
 mod strange;
 mod things;
@@ -148,6 +177,7 @@ pub(crate) fn check(case: &Case<'_>) -> Findings {
     let mut out = Findings::default();
     let readings: Vec<&Reading> = case.cited.iter().map(|s| s.reading).collect();
     let alignment = Alignment::of(case);
+    out.derivation = explained::explain(case);
     let window = best_window(case.claim, &readings, case.lexicon);
     if let Some(place) = window.and_then(|w| place(case.cited, w)) {
         out.place = Some(place);
@@ -156,7 +186,6 @@ pub(crate) fn check(case: &Case<'_>) -> Findings {
     for (effect, code, why) in atoms::check(case, &alignment) {
         out.worded(effect, [(code, why)]);
     }
-    out.derivation = numbers::derivation(case);
     out.objections.extend(code::check(case));
     out.objections
         .extend(names::check(case, &alignment, foreign));
@@ -165,9 +194,14 @@ pub(crate) fn check(case: &Case<'_>) -> Findings {
     out.objections.extend(exchanged::check(case));
     out.objections.extend(governed::check(case));
     let pairings = nearest::pairings(case);
+    let passages = passages::Passages::of(case);
     if case.extent != Extent::Row {
-        out.objections
-            .extend(negation::check(case, &pairings, &alignment));
+        // Two languages deny with different words, in different places.
+        if !foreign {
+            out.objections
+                .extend(negation::check(case, &pairings, &alignment, &passages));
+            out.objections.extend(denials::check(case));
+        }
         out.objections.extend(direction::check(case, &pairings));
         let turned = order::check(case, &pairings);
         let parties = turned.is_empty().then(|| parties::check(case, &pairings));
@@ -183,16 +217,49 @@ pub(crate) fn check(case: &Case<'_>) -> Findings {
                 out.objections
                     .extend(novelty::check(case, &pairings, &alignment));
                 out.objections.extend(strange::check(case));
+                everyday(case, &passages, &mut out);
             }
         }
     }
     low_support(case, &readings, window, foreign, &mut out);
+    if out.objections.iter().any(|o| o.code == Code::LowSupport) && comparatives::is_proven(case) {
+        out.objections.retain(|o| o.code != Code::LowSupport);
+    }
     rejection::settle(case, &mut out.objections, &pairings, &alignment, foreign);
     if case.extent == Extent::Sentence {
         out.objections.extend(referent::conflict(case));
     }
     out
 }
+
+/// L4 and L5: what everyday notes say of tasks, people, reasons, exceptions and earlier times. A check
+/// is asked only if nothing was found before.
+fn everyday(case: &Case<'_>, passages: &passages::Passages<'_>, out: &mut Findings) {
+    let checks: [EverydayCheck; 13] = [
+        boxes::check,
+        boxes::person,
+        actors::check,
+        small_words::check,
+        elliptic::check,
+        stance::check,
+        comparatives::check,
+        asserted::check,
+        consequences::check,
+        former::check,
+        reasons::check,
+        left_out::check,
+        slots::check,
+    ];
+    for check in checks {
+        if out.rejects() {
+            return;
+        }
+        out.objections.extend(check(case, passages));
+    }
+}
+
+/// A check of everyday notes.
+type EverydayCheck = fn(&Case<'_>, &passages::Passages<'_>) -> Option<Objection>;
 
 /// L4: whether values and words belong to what the claim says them about. A later check is asked only
 /// if the earlier ones found nothing.

@@ -136,7 +136,17 @@ fn inflection(lower: &str, language: Option<Language>) -> Inflection {
         (0x370..=0x3ff, _) => (GREEK, 3, false),
         (0x400..=0x52f, _) => (CYRILLIC, 3, false),
         (_, Some(Language::German)) => (GERMAN, 3, false),
-        (_, Some(Language::English | Language::French | Language::Spanish)) => (GENITIVE, 3, false),
+        (
+            _,
+            Some(
+                Language::English
+                | Language::French
+                | Language::Spanish
+                | Language::Italian
+                | Language::Portuguese
+                | Language::Dutch,
+            ),
+        ) => (GENITIVE, 3, false),
         _ => (OTHERS, 4, true),
     };
     Inflection {

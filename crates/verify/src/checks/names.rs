@@ -12,7 +12,8 @@ use super::atoms::readings;
 use super::initials::{initials, spelled_out};
 use super::language::{Language, is_english, supposed};
 use super::name_forms::{has_form_of_name, has_stem_of_name, is_part_of_a_word, unaccented};
-use super::{Case, Effect};
+use super::nouns::is_german_noun;
+use super::{Case, Effect, Source};
 use crate::Code;
 use crate::finding::{Detail, Objection};
 use crate::reading::Reading;
@@ -23,7 +24,7 @@ use local_agent_text::language::is_common_english_word;
 /// than its evidence, only words that look the same in both are checked.
 pub(super) fn check(case: &Case<'_>, alignment: &Alignment<'_>, foreign: bool) -> Vec<Objection> {
     if foreign {
-        return Vec::new();
+        return foreign_names(case);
     }
     let missing = missing_names(case, alignment);
     missing
@@ -39,14 +40,17 @@ fn missing_names<'c>(case: &Case<'c>, alignment: &Alignment<'_>) -> Vec<&'c Toke
     let in_atom = tokens_in_atoms(case.claim);
     // Code is compared as a whole: see `code`.
     let coded = words_of_code(case);
+    let language = language_of(case);
     let mut missing: Vec<&Token> = Vec::new();
     for (i, token) in tokens.iter().enumerate() {
         let word = case.claim.word(token);
         let roman = word.chars().all(|c| matches!(c, 'I' | 'V' | 'X'));
         let skipped = roman
             || in_atom.get(i) == Some(&true)
+            || case.claim.is_explained(i)
             || titled && !is_abbreviation(word)
-            || coded.contains(word);
+            || coded.contains(word)
+            || is_german_noun(case.claim, i, language);
         if is_name(token)
             && !skipped
             && !is_capital_by_place(case, alignment, token)
@@ -57,6 +61,45 @@ fn missing_names<'c>(case: &Case<'c>, alignment: &Alignment<'_>) -> Vec<&'c Toke
         }
     }
     missing
+}
+
+/// The doubts about names in a claim of another language than the cited text, if both are in Latin
+/// script. Names of places and languages may differ, so nothing is sure.
+fn foreign_names(case: &Case<'_>) -> Vec<Objection> {
+    if language_of(case) == Some(Language::German) || !case.cited.iter().all(is_latin) {
+        return Vec::new();
+    }
+    let in_atom = tokens_in_atoms(case.claim);
+    let coded = words_of_code(case);
+    let tokens = case.claim.text.tokens.iter().enumerate();
+    let strange = tokens.filter(|(i, token)| {
+        let word = case.claim.word(token);
+        let is_word = word.starts_with(|c: char| c.is_alphabetic() && (c as u32) < 0x250);
+        is_word
+            && is_name(token)
+            && word.chars().count() > USUAL_LETTERS
+            && !token.first
+            && in_atom.get(*i) != Some(&true)
+            && !coded.contains(word)
+            && !is_common_english_word(word)
+            && !carried(case, *i)
+            && !case.asked.has(token.id)
+    });
+    let doubts = strange.map(|(_, token)| {
+        let said = case.claim.word(token).to_owned();
+        let found = Objection::new(Code::Name, Effect::Doubts, Detail::Absent { said });
+        found.at(token.start..token.end)
+    });
+    doubts.take(1).collect()
+}
+
+/// Whether a text is in Latin script.
+fn is_latin(source: &Source<'_>) -> bool {
+    let letters = source.reading.normal.chars().filter(|c| c.is_alphabetic());
+    let (all, latin) = letters.take(400).fold((0, 0), |(all, latin), c| {
+        (all + 1, latin + usize::from((c as u32) < 0x250))
+    });
+    latin * 2 >= all
 }
 
 /// For every token: whether it is part of a number, a date or another atom.

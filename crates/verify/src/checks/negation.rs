@@ -4,15 +4,17 @@
 //! statements share decide; if the nearest statements disagree with each other, nothing is
 //! reported.
 
+use super::agreed;
 use super::align::{Aligned, Alignment};
 use super::nearest::{Near, Pairing, sentence};
+use super::passages::Passages;
 use super::{Case, Effect, Extent, Source};
 use crate::Code;
 use crate::finding::{Detail, Objection};
 use crate::reading::Reading;
 use crate::statements::CellVerdict;
 use crate::tables::{Quantity, Role, Status};
-use crate::text::{Token, keeps_something_from};
+use crate::text::{Token, has_stem, keeps_something_from};
 
 /// Two statements with this share in common are the same except for their negation.
 const SAME: f64 = 0.65;
@@ -25,24 +27,35 @@ pub(super) fn check(
     case: &Case<'_>,
     pairings: &[Pairing<'_>],
     alignment: &Alignment<'_>,
+    passages: &Passages<'_>,
 ) -> Vec<Objection> {
-    if let Some(found) = edited(case, alignment).or_else(|| cell(case)) {
+    let edited = edited(case, alignment).filter(|found| !is_agreed(case, found, passages));
+    if let Some(found) = edited.or_else(|| cell(case)) {
         return vec![found];
     }
-    let mut found = pairings.iter().filter_map(|pairing| compare(case, pairing));
+    let found = pairings.iter().filter_map(|pairing| compare(case, pairing));
+    let mut found = found.filter(|found| !is_agreed(case, found, passages));
     found
         .next()
-        .or_else(|| by_words(case))
+        .or_else(|| by_words(case, passages))
         .into_iter()
         .collect()
 }
 
+/// Whether only the claim denies something, and the cited text does so in other words.
+fn is_agreed(case: &Case<'_>, found: &Objection, passages: &Passages<'_>) -> bool {
+    matches!(found.detail, Detail::ClaimNegates { .. }) && agreed::denies_too(case, passages)
+}
+
 /// What single words of a whole sentence say.
-fn by_words(case: &Case<'_>) -> Option<Objection> {
+fn by_words(case: &Case<'_>, passages: &Passages<'_>) -> Option<Objection> {
     if case.extent != Extent::Sentence {
         return None;
     }
-    left_out(case).or_else(|| denied_alone(case))
+    left_out(case).or_else(|| {
+        let found = denied_alone(case).filter(|_| !agreed::waits(case.claim));
+        found.filter(|found| !is_agreed(case, found, passages))
+    })
 }
 
 /// The objection to "The free plan has encryption" if its row says "No" below "Encryption", or the
@@ -91,14 +104,45 @@ fn left_out(case: &Case<'_>) -> Option<Objection> {
     if keeps_something_from(tokens, &case.claim.normal) {
         return None;
     }
+    if tokens.iter().any(|t| denies_by_itself(case.claim, t)) {
+        return None;
+    }
     let asserted = tokens
         .iter()
-        .filter(|t| t.is_content() && !t.negated && !is_denied(tokens, t.clause));
+        .filter(|t| t.is_content() && !t.negated && !is_denied(tokens, t.clause))
+        .filter(|t| says_something(case.claim, t));
     let mut asserted = asserted.take(MOST_WORDS);
-    let token = asserted.find(|t| is_only_denied(case, t, true))?;
+    let token = asserted.find(|t| is_only_denied(case, t, true) && is_denied_beside(case, t))?;
     let said = case.claim.word(token).to_owned();
     let found = Objection::new(Code::Negation, Effect::Doubts, Detail::TextNegates { said });
     Some(found.at(token.start..token.end))
+}
+
+/// Words that deny what stands before or behind them.
+const DENYING: &[&str] = list!("negation.denying");
+
+/// Whether a word denies without a "not": "bonfires are banned", "only in an emergency".
+fn denies_by_itself(claim: &Reading, token: &Token) -> bool {
+    token.does(Role::Restricting) || token.turns() || DENYING.contains(&&*claim.lower_word(token))
+}
+
+/// Titles of persons.
+const TITLES: &[&str] = list!("actors.titles");
+
+/// Whether a word says what is denied: no number, title or everyday word.
+fn says_something(claim: &Reading, token: &Token) -> bool {
+    let is_amount = token.number || token.may_be_amount();
+    !is_amount && !token.does(Role::Everyday) && !TITLES.contains(&&*claim.lower_word(token))
+}
+
+/// Whether a sentence that denies a word has another word of the claim.
+fn is_denied_beside(case: &Case<'_>, token: &Token) -> bool {
+    case.cited.iter().any(|source| {
+        let sentences = source.reading.sentences_with(token.id).iter();
+        sentences
+            .take(MOST_SENTENCES)
+            .any(|n| has_another_word(case.claim, token, source.reading.tokens_of(*n as usize)))
+    })
 }
 
 /// "Nothing is stored": the denial stands anywhere in the clause.
@@ -134,22 +178,29 @@ fn is_without(claim: &Reading, token: &Token) -> bool {
     WITHOUT.contains(&&*claim.lower_word(token))
 }
 
-/// Whether the cited text has a word, and only in sentences without anything negative.
+/// Whether the cited text has a word, and only in sentences without anything negative. Sentences
+/// without another word of the claim are about something else.
 fn is_only_asserted(case: &Case<'_>, token: &Token) -> bool {
     let mut found = false;
     for source in case.cited {
         let reading = source.reading;
         for n in reading.sentences_with(token.id).iter().take(MOST_SENTENCES) {
-            let mut tokens = reading.tokens_of(*n as usize).iter();
-            if tokens.any(|t| {
+            let tokens = reading.tokens_of(*n as usize);
+            if tokens.iter().any(|t| {
                 is_negative(reading, t) || t.does(Role::Bending) || t.does(Role::Excepting)
             }) {
                 return false;
             }
-            found = true;
+            found |= has_another_word(case.claim, token, tokens);
         }
     }
     found
+}
+
+/// Whether a sentence has a word of the claim besides this one.
+fn has_another_word(claim: &Reading, token: &Token, sentence: &[Token]) -> bool {
+    let mut others = sentence.iter().filter(|t| t.id != token.id);
+    others.any(|t| t.is_content_or_number() && claim.has(t.id))
 }
 
 /// Whether the cited text has a word only under a negation; with `head`, only as the first word
@@ -265,11 +316,22 @@ fn stand(case: &Case<'_>, pairing: &Pairing<'_>, near: &Near<'_>) -> Comparison 
         Comparison::ClaimDenies(_) => (near.source.reading, theirs),
         _ => (case.claim, &pairing.own.tokens),
     };
-    if tokens.iter().any(|t| is_negative(reading, t)) {
+    let is_denied = tokens.iter().any(|t| t.negated || is_negative(reading, t));
+    if is_denied || is_about_the_opposite(&pairing.own.tokens, theirs) {
         Comparison::Unclear
     } else {
         found
     }
+}
+
+/// Whether both statements have opposites besides what one of them denies: "not in the first year"
+/// and "from the second year".
+fn is_about_the_opposite(own: &[Token], theirs: &[Token]) -> bool {
+    let mut opposed = own.iter().filter(|t| !t.pairs().is_empty());
+    opposed.any(|t| {
+        let opposite = theirs.iter().any(|e| t.is_opposite_of(e));
+        opposite && !has_stem(theirs, t.id)
+    })
 }
 
 /// Maximum number of words between a negation and the "than" of the comparison that it reverses.
@@ -380,6 +442,7 @@ pub(super) fn is_negative(reading: &Reading, token: &Token) -> bool {
     let word = reading.lower_word(token);
     token.negates()
         || token.turns()
+        || DENYING.contains(&&*word)
         || matches!(token.quantity(), Some(Quantity::Rare | Quantity::Nothing))
         || matches!(token.status(), Some(Status::Rejected | Status::Deprecated))
         || token.does(Role::Scarce)

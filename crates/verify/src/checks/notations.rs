@@ -1,8 +1,9 @@
 //! Values that can be read in more than one way: "1.500", "3 m people", "14.30", "03.01.". A claim
 //! has the value of the cited text if one reading of both is the same.
 
-use super::Case;
 use super::atoms::readings;
+use super::numbers::equal;
+use super::{Case, foreign};
 use crate::atoms::{
     self as a, Atom, CalendarPlace, Date, Literal, MeasureUnit, Number, OtherReading, Time, What,
 };
@@ -13,7 +14,10 @@ use crate::text::Token;
 pub(super) fn stands(case: &Case<'_>, n: &Number, shown: &str) -> bool {
     let is_grouped = n.also == Some(OtherReading::Parts);
     atoms(case).any(|(reading, e)| is_other_reading(n, shown, reading, e))
-        || is_grouped && parts(shown).all(|part| has_value(case, part))
+        || foreign::has_numeral(case, n)
+        || is_grouped
+            && parts(shown).nth(1).is_some()
+            && parts(shown).all(|part| has_value(case, part))
 }
 
 /// The atoms of the cited items, their headings and paths, with their texts.
@@ -35,9 +39,20 @@ fn is_other_reading(n: &Number, shown: &str, reading: &Reading, e: &Atom) -> boo
             is_day || year_alone(d).is_some_and(|year| means(n, year))
         }
         What::Date(_) => false,
-        What::Time(t) => n.unit.is_none() && a::clock(shown).is_some_and(|own| own.agrees(*t)),
+        What::Time(t) => {
+            let clock = a::clock(shown).is_some_and(|own| own.agrees(*t));
+            n.unit.is_none() && (clock || is_hour_of(n, *t))
+        }
         What::Literal(_) => false,
     }
+}
+
+/// Whether a number is the full hour of a time: "at eight", "8:00".
+fn is_hour_of(n: &Number, time: Time) -> bool {
+    let hour = f64::from(time.minutes / 60);
+    let is_same =
+        a::same(n.value, hour) || time.either_half && a::same(n.value % 12.0, hour % 12.0);
+    time.minutes.is_multiple_of(60) && is_same
 }
 
 /// Whether two pairs of digits are one day: "03.01" and "3.1". Digits that begin with a zero are no
@@ -79,7 +94,7 @@ fn are_same_amount(n: &Number, m: &Number) -> bool {
 }
 
 /// Whether one reading of a number is one of the other; `bare`: also if only one has a unit.
-fn share_a_reading(n: &Number, m: &Number, bare: bool) -> bool {
+pub(super) fn share_a_reading(n: &Number, m: &Number, bare: bool) -> bool {
     let (own, other) = (amounts(n), amounts(m));
     let mut own = own.iter().flatten();
     own.any(|(x, unit)| {
@@ -104,7 +119,7 @@ fn amounts(n: &Number) -> [Option<(f64, Option<MeasureUnit>)>; 2] {
 
 /// The values of the groups of digits.
 fn parts(shown: &str) -> impl Iterator<Item = f64> {
-    shown.split(' ').filter_map(a::digits_value)
+    shown.split(' ').filter_map(a::simple_value)
 }
 
 fn has_value(case: &Case<'_>, value: f64) -> bool {
@@ -113,7 +128,18 @@ fn has_value(case: &Case<'_>, value: f64) -> bool {
 
 /// The dates of the cited text, also in digits that may be one.
 pub(super) fn dates<'a>(case: &Case<'a>) -> impl Iterator<Item = Date> {
-    atoms(case).filter_map(|(reading, e)| date_of(reading, e))
+    let written = atoms(case).filter_map(|(reading, e)| date_of(reading, e));
+    written.chain(readings(case).flat_map(foreign::months))
+}
+
+/// The dates of the cited text that can agree with a date of the claim: for a day, also digits with
+/// a slash, in either order.
+pub(super) fn dates_for<'a>(case: &Case<'a>, own: &Date) -> impl Iterator<Item = Date> {
+    let slashed = own.day.is_some().then(|| {
+        let days = atoms(case).flat_map(|(reading, e)| foreign::slashed_days(reading, e));
+        days.collect::<Vec<Date>>()
+    });
+    dates(case).chain(slashed.into_iter().flatten())
 }
 
 fn date_of(reading: &Reading, e: &Atom) -> Option<Date> {
@@ -151,7 +177,10 @@ pub(super) fn names_weekday(case: &Case<'_>, weekday: u32) -> bool {
     let wanted = Some(CalendarPlace::Weekday(weekday));
     readings(case).any(|reading| {
         let mut tokens = reading.text.tokens.iter();
-        tokens.any(|t| t.capital && a::calendar_place(reading.word(t)) == wanted)
+        tokens.any(|t| {
+            t.capital && a::calendar_place(reading.word(t)) == wanted
+                || foreign::weekday(&reading.lower_word(t)) == Some(weekday)
+        })
     })
 }
 
@@ -163,7 +192,7 @@ pub(super) fn are_one(ours: (&Reading, &Token), theirs: (&Reading, &Token)) -> b
     match (&x.what, &y.what) {
         (What::Number(n), What::Number(m)) => {
             let shown = (ours.0.shown_atom(x), theirs.0.shown_atom(y));
-            share_a_reading(n, m, true) || are_one_day(shown.0, shown.1)
+            share_a_reading(n, m, true) || are_one_day(shown.0, shown.1) || equal(n, m, theirs.0)
         }
         (What::Number(n), What::Date(d)) | (What::Date(d), What::Number(n)) => {
             year_alone(d).is_some_and(|year| means(n, year))

@@ -10,6 +10,7 @@ use super::align::Alignment;
 use super::nearest::Pairing;
 use super::{Case, Effect, Extent};
 use crate::Code;
+use crate::atoms::What;
 use crate::finding::{Detail, Objection};
 use crate::tables::Role;
 use crate::text::Token;
@@ -76,11 +77,14 @@ fn is_near(pairings: &[Pairing<'_>], alignment: &Alignment<'_>) -> bool {
 /// The objection to part of the claim if too many of its words are in no cited text.
 fn strange(case: &Case<'_>, range: Range<usize>, limit: &Limit) -> Option<Objection> {
     let own = case.claim.text.tokens.get(range.clone())?;
-    let telling = own
-        .iter()
-        .filter(|t| t.is_content_or_number() && !t.does(Role::Everyday));
+    let telling = (range.start..)
+        .zip(own)
+        .filter(|(_, t)| t.is_content_or_number() && !t.does(Role::Everyday));
     let words = telling.clone().count();
-    let strange: Vec<&Token> = telling.filter(|t| !is_known(case, t)).collect();
+    let strange: Vec<&Token> = telling
+        .filter(|(at, t)| !is_value(case, *at) && !is_known(case, t))
+        .map(|(_, t)| t)
+        .collect();
     let share = super::ratio(strange.len(), words);
     if strange.len() < limit.strange || share < limit.share {
         return None;
@@ -103,6 +107,15 @@ fn clauses(case: &Case<'_>) -> Vec<Range<usize>> {
         start..from
     })
     .collect()
+}
+
+/// Whether a token is of a number, date or time, which are compared by themselves.
+fn is_value(case: &Case<'_>, at: usize) -> bool {
+    let atoms = &case.claim.atoms;
+    let next = atoms.partition_point(|atom| atom.tokens.end <= at);
+    let atom = atoms.get(next).filter(|atom| atom.tokens.contains(&at));
+    let is_literal = atom.is_some_and(|atom| matches!(atom.what, What::Literal(_)));
+    case.claim.is_explained(at) || atom.is_some() && !is_literal
 }
 
 fn is_known(case: &Case<'_>, token: &Token) -> bool {

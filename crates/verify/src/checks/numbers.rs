@@ -5,7 +5,10 @@ use super::arithmetic::{self, PERCENT};
 use super::atoms::{all, readings};
 use super::derive::ClaimNumber;
 use super::literals::{Standing, standing};
-use super::{Case, Effect, bounds, counts, derive, names, notations, ordinals, totals};
+use super::{
+    Case, Effect, bounds, counts, derive, durations, equations, formulas, frequencies, names,
+    notations, ordinals, totals,
+};
 use crate::atoms::{self as a, Atom, Literal, Number, What};
 use crate::reading::Reading;
 use crate::text::{Token, has_stem};
@@ -22,11 +25,11 @@ pub(super) fn check(
 ) -> Option<(Effect, Code, String)> {
     let shown = case.claim.shown_atom(atom);
     let number = ClaimNumber { atom, number: n };
+    if n.ordinal && n.words && !has_ordinal(case, n) {
+        return ordinals::check(case, alignment, number);
+    }
     match find(case, n, shown) {
         NumberMatch::Otherwise => None,
-        NumberMatch::Missing { .. } if n.ordinal && n.words => {
-            ordinals::check(case, alignment, number)
-        }
         NumberMatch::Missing { other_unit } => {
             let excused = !verbatim && (bounds::is_within_bound(case, n) || approximate(case, n))
                 || is_assigned(case, shown)
@@ -34,6 +37,7 @@ pub(super) fn check(
                 || is_compared(case, atom, n)
                 || is_put_in(case, atom, n)
                 || is_named_share(case, n)
+                || frequencies::agrees(case, atom)
                 || derivation_of(case, number).is_some();
             if excused {
                 return None;
@@ -70,6 +74,11 @@ pub(super) fn check(
     }
 }
 
+/// Whether the cited text has the ordinal: "third", and not "3 kg".
+fn has_ordinal(case: &Case<'_>, n: &Number) -> bool {
+    numbers(all(case)).any(|m| m.ordinal && a::same(m.value, n.value))
+}
+
 /// The doubt about a count of things that the cited text does not count.
 fn uncounted(shown: &str) -> (Effect, Code, String) {
     let why = format!("The cited text does not list “{shown}” of these.");
@@ -89,7 +98,10 @@ fn missing(
     if let Some(bounded) = bounds::otherwise(case, n) {
         return (Effect::Rejects, Code::Quantifier, bounded);
     }
-    let possible = derive::possible(case, number).or_else(|| share_of_an_amount(case, n));
+    let possible = derive::possible(case, number)
+        .or_else(|| share_of_an_amount(case, n))
+        .or_else(|| formulas::possible(case, number))
+        .or_else(|| durations::possible(case, number));
     if let Some(from) = possible {
         let (x, y) = (&from[0], &from[1]);
         let why =
@@ -135,16 +147,13 @@ fn derivation_of(case: &Case<'_>, number: ClaimNumber<'_>) -> Option<Derivation>
     derive::computed(case, number)
         .or_else(|| derive::difference_in_a_row(case, number))
         .or_else(|| totals::total(case, number))
+        .or_else(|| formulas::derived(case, number))
+        .or_else(|| durations::derived(case, number))
+        .or_else(|| equations::derived(case, number))
 }
 
-/// The computation of the first number of the claim that follows from the cited text and is not in
-/// it.
-pub(super) fn derivation(case: &Case<'_>) -> Option<Derivation> {
-    let mut atoms = case.claim.atoms.iter();
-    atoms.find_map(|atom| derivation_of_missing(case, atom))
-}
-
-fn derivation_of_missing(case: &Case<'_>, atom: &Atom) -> Option<Derivation> {
+/// The computation of a number of the claim that is not in the cited text and follows from it.
+pub(super) fn derivation(case: &Case<'_>, atom: &Atom) -> Option<Derivation> {
     let What::Number(n) = &atom.what else {
         return None;
     };
@@ -169,6 +178,7 @@ fn find<'a>(case: &Case<'a>, n: &Number, shown: &str) -> NumberMatch<'a> {
     let mut other_unit = None;
     let mut is_exact = false;
     let mut same_kind = false;
+    let mut is_hour = false;
     let key = shown.split(' ').next().unwrap_or(shown);
     for reading in readings(case) {
         for e in &reading.atoms {
@@ -197,7 +207,11 @@ fn find<'a>(case: &Case<'a>, n: &Number, shown: &str) -> NumberMatch<'a> {
                         || n.ordinal && d.day.is_some_and(|d| a::same(f64::from(d), n.value))
                 }
                 What::Literal(Literal::Version { key: v, .. }) => v == key,
-                What::Literal(_) | What::Time(_) => false,
+                What::Time(t) => {
+                    is_hour |= n.unit.is_none() && counts_hours(*t, reading.shown_atom(e), n);
+                    false
+                }
+                What::Literal(_) => false,
             };
             if there {
                 return NumberMatch::Otherwise;
@@ -206,13 +220,18 @@ fn find<'a>(case: &Case<'a>, n: &Number, shown: &str) -> NumberMatch<'a> {
     }
     // "8-bit" where the text has "8-byte" and a bare "8" in a table.
     if matched.is_empty() || same_kind && !is_exact {
-        match notations::stands(case, n, shown) {
+        match is_hour || notations::stands(case, n, shown) {
             true => NumberMatch::Otherwise,
             false => NumberMatch::Missing { other_unit },
         }
     } else {
         NumberMatch::As(matched)
     }
+}
+
+/// Whether a time in whole hours may count something: "2 in the morning".
+fn counts_hours(time: a::Time, shown: &str, n: &Number) -> bool {
+    a::same(time.hours() % 12.0, n.value % 12.0) && !shown.contains([':', '.'])
 }
 
 /// Whether the unit comes before the number: "Week 1" supports "one week in".
@@ -232,7 +251,7 @@ fn counts_a_unit(n: &Number, m: &Number, atom: &Atom, reading: &Reading) -> bool
 /// Whether the words after a number without a unit show that it counts something else: "72 degrees
 /// and 4 bar" does not support "72 bar".
 fn counts_something_else(n: &Number, m: &Number, atom: &Atom, reading: &Reading) -> bool {
-    let same = m.unit.is_none() && !m.range && a::same(n.value, m.value);
+    let same = m.unit.is_none() && m.range.is_none() && a::same(n.value, m.value);
     let Some(unit) = n.unit.filter(|_| same) else {
         return false;
     };
@@ -257,7 +276,7 @@ const UNIT_WITHIN: usize = 3;
 /// 12 and Ben 8 kg", every name has a number, so the 12 does not belong to a name.
 fn is_part_of_a_name(n: &Number, m: &Number, atom: &Atom, reading: &Reading) -> bool {
     let Some(unit) = n.unit else { return false };
-    if m.unit.is_some() || m.range || !follows_a_name(reading, atom) {
+    if m.unit.is_some() || m.range.is_some() || !follows_a_name(reading, atom) {
         return false;
     }
     let sentence = reading.sentence_of(atom.tokens.start);
@@ -284,7 +303,9 @@ fn follows_a_name(reading: &Reading, atom: &Atom) -> bool {
 /// Whether two numbers are the same amount.
 pub(super) fn equal(n: &Number, m: &Number, reading: &Reading) -> bool {
     match (n.unit, m.unit) {
-        (Some(a_), Some(b)) => a::equal_amounts(n.value, a_, m.value, b),
+        (Some(a_), Some(b)) => {
+            a::equal_amounts(n.value, a_, m.value, b) || arithmetic::is_converted(n, m)
+        }
         (None, None) => a::same(n.value, m.value),
         // "half" and "50 %".
         (None, Some(unit)) => {
@@ -292,16 +313,37 @@ pub(super) fn equal(n: &Number, m: &Number, reading: &Reading) -> bool {
                 || a::same_kind(unit, PERCENT) && a::same(n.value * 100.0, m.value)
         }
         (Some(unit), None) => {
-            a::same(n.value, m.value) && (named(reading, unit) || m.range || !m.words)
-                || a::same_kind(unit, PERCENT) && a::same(n.value, m.value * 100.0) && m.words
+            a::same(n.value, m.value) && (named(reading, unit) || m.range.is_some() || !m.words)
+                || a::same_kind(unit, PERCENT) && is_rounded_share(n.value, m)
         }
     }
+}
+
+/// Whether a percentage is a share in words, or is rounded from it: "67 %" and "two thirds".
+fn is_rounded_share(percent: f64, m: &Number) -> bool {
+    const HALF_A_POINT: f64 = 0.5;
+    let exact = m.value * 100.0;
+    let rounds = percent.fract() == 0.0 && (exact - percent).abs() < HALF_A_POINT;
+    m.words && m.value < 1.0 && (rounds || a::same(percent, exact))
 }
 
 /// Whether the text names such a unit anywhere: in a table header, or after the second of two
 /// numbers.
 fn named(reading: &Reading, unit: a::MeasureUnit) -> bool {
     reading.units().iter().any(|u| a::same_kind(u, unit))
+}
+
+/// Whether the cited text has the amount only in another unit: "half an hour" for 30 minutes.
+pub(super) fn stands_in_another_unit(case: &Case<'_>, n: &Number) -> bool {
+    let mut found = false;
+    for reading in readings(case).filter(|_| n.unit.is_some()) {
+        let mut same = numbers(reading.atoms.iter()).filter(|m| equal(n, m, reading));
+        if same.any(|m| a::same(n.value, m.value)) {
+            return false;
+        }
+        found |= numbers(reading.atoms.iter()).any(|m| m.unit.is_some() && equal(n, m, reading));
+    }
+    found
 }
 
 /// The numbers among these atoms.
@@ -318,13 +360,23 @@ pub(super) fn comparable(n: &Number, m: &Number) -> bool {
     match (n.unit, m.unit) {
         (Some(x), Some(y)) => a::same_kind(x, y),
         (None, _) => true,
-        (Some(_), None) => false,
+        (Some(unit), None) => a::same_kind(unit, PERCENT) && is_share(m),
     }
+}
+
+/// Whether a number is a share in words: "a quarter", "two thirds".
+fn is_share(m: &Number) -> bool {
+    m.unit.is_none() && m.words && m.value < 1.0
 }
 
 /// `m` in the unit of `n`, if that has one.
 pub(super) fn scaled(n: &Number, m: &Number) -> f64 {
-    arithmetic::in_unit_of(n, m).unwrap_or(m.value)
+    match arithmetic::in_unit_of(n, m) {
+        Some(value) => value,
+        None if is_share(m) => m.value * 100.0,
+        None if is_share(n) => m.value / 100.0,
+        None => m.value,
+    }
 }
 
 /// Whether the text has a number that rounds to `n`: "5.4 million" for 5,412,300.
@@ -461,12 +513,16 @@ fn shares<'a>(
         })
     });
     let found = found.take(if measured { MOST_ATOMS } else { 0 });
-    let (shares, amounts): (Vec<_>, Vec<_>) = found.partition(|(_, m)| is_percentage(m));
+    let (shares, amounts): (Vec<_>, Vec<_>) =
+        found.partition(|(_, m)| is_percentage(m) || is_share(m));
     amounts.into_iter().flat_map(move |(whole, amount)| {
         let of = arithmetic::in_unit_of(&n, amount).map(|value| value / 100.0);
         let own = shares.clone().into_iter();
-        own.filter(move |(_, share)| of.is_some_and(|of| a::same(of * share.value, n.value)))
-            .map(move |(part, share)| ([part.to_owned(), whole.to_owned()], [share, amount]))
+        own.filter(move |(_, share)| {
+            let percent = share.value * if is_share(share) { 100.0 } else { 1.0 };
+            of.is_some_and(|of| a::same(of * percent, n.value))
+        })
+        .map(move |(part, share)| ([part.to_owned(), whole.to_owned()], [share, amount]))
     })
 }
 

@@ -2,6 +2,7 @@
 //! not be another one there.
 
 use std::collections::HashSet;
+use std::ops::Range;
 
 use super::align::Alignment;
 use super::counts::{is_bullet, item_number};
@@ -60,14 +61,15 @@ fn relates_two_things(claim: &Reading, number: ClaimNumber<'_>) -> bool {
         What::Number(m) => m.ordinal && atom.bytes != number.atom.bytes,
         _ => false,
     });
+    another || relates_with(claim)
+}
+
+/// Whether a word of the claim puts one thing before another, or denies or limits it.
+fn relates_with(claim: &Reading) -> bool {
     let mut tokens = claim.text.tokens.iter();
-    another
-        || tokens.any(|t| {
-            t.does(Role::Placing)
-                || t.does(Role::Ordering)
-                || t.does(Role::Conditional)
-                || t.negates()
-        })
+    tokens.any(|t| {
+        t.does(Role::Placing) || t.does(Role::Ordering) || t.does(Role::Conditional) || t.negates()
+    })
 }
 
 /// The other ordinal that the nearest sentence has for the same noun, and the noun.
@@ -111,7 +113,7 @@ fn listed_elsewhere(
     number: ClaimNumber<'_>,
     noun: &Token,
 ) -> Option<(Effect, Code, String)> {
-    let own = own_words(case, number, noun);
+    let own = own_words(case, &number.atom.tokens, noun);
     let items = case.cited.iter().flat_map(|s| items(&s.item.text));
     let items: Vec<ListedItem<'_>> = items
         .take(MOST_ITEMS)
@@ -140,11 +142,54 @@ fn listed_elsewhere(
     Some((effect, Code::Number, why))
 }
 
+/// The objection to "the last step" when a list of the cited text has the thing before its last
+/// item.
+pub(super) fn check_last(case: &Case<'_>) -> Option<(Effect, Code, String)> {
+    const LAST: &[&str] = list!("ordinals.last");
+    const DETERMINERS: &[&str] = list!("counts.determiners");
+    let claim = case.claim;
+    let mut windows = claim.text.tokens.windows(3).enumerate();
+    let (at, noun) = windows.find_map(|(at, three)| {
+        let [before, last, noun] = three else {
+            return None;
+        };
+        let named = DETERMINERS.contains(&&*claim.lower_word(before))
+            && LAST.contains(&&*claim.lower_word(last))
+            && noun.is_content()
+            && !noun.number;
+        named.then_some((at + 1, noun))
+    })?;
+    if relates_with(claim) {
+        return None;
+    }
+    let own = own_words(case, &(at..at + 2), noun);
+    let items = case.cited.iter().flat_map(|s| items(&s.item.text));
+    let items: Vec<ListedItem<'_>> = items.take(MOST_ITEMS).collect();
+    let shared = items.iter().map(|item| shared_words(item.text, &own));
+    let shared: Vec<usize> = shared.collect();
+    let (best, words) = (0..).zip(&shared).max_by_key(|(_, words)| **words)?;
+    let enough = super::ratio(*words, own.len()) >= MOSTLY && *words > 0;
+    let is_last = |at: usize| items.get(at + 1).is_none_or(|next| next.place == 1);
+    let mut lasts = (0..items.len()).filter(|at| is_last(*at));
+    let same = lasts.any(|at| shared.get(at).is_some_and(|other| other >= words));
+    let item = items.get(best).filter(|_| enough && !same)?;
+    let said = crate::identity::shorten(item.text);
+    let shown = claim.shown(at..at + 2);
+    let why = format!(
+        "The claim says “{shown}”, but the cited text lists “{said}” as number {}.",
+        item.place
+    );
+    let effect = match item.is_numbered {
+        true => Effect::Rejects,
+        false => Effect::Doubts,
+    };
+    Some((effect, Code::Number, why))
+}
+
 /// The stems of what the claim says of the thing that it orders.
-fn own_words<'c>(case: &'c Case<'_>, number: ClaimNumber<'_>, noun: &Token) -> HashSet<&'c str> {
+fn own_words<'c>(case: &'c Case<'_>, at: &Range<usize>, noun: &Token) -> HashSet<&'c str> {
     let tokens = case.claim.text.tokens.iter().enumerate();
-    let own = tokens
-        .filter(|(at, t)| t.is_content() && t.id != noun.id && !number.atom.tokens.contains(at));
+    let own = tokens.filter(|(i, t)| t.is_content() && t.id != noun.id && !at.contains(i));
     own.map(|(_, t)| case.lexicon.stem(t.id)).collect()
 }
 

@@ -47,7 +47,8 @@ pub(super) fn check(case: &Case<'_>, pairings: &[Pairing<'_>]) -> Option<Objecti
     // In German the order of the words is free, and names have no cases: nothing is sure there.
     let effect = match supposed(case.claim, case.language, &cited) {
         Some(Language::English | Language::French | Language::Spanish) => Effect::Rejects,
-        Some(Language::German) | None => Effect::Doubts,
+        Some(Language::German | Language::Italian | Language::Dutch | Language::Portuguese)
+        | None => Effect::Doubts,
         Some(Language::Script(_)) => return None,
     };
     pairings.iter().find_map(|pairing| {

@@ -1,6 +1,7 @@
 //! L5: the claim has the same quantity as the cited text: all, most, some, only, none.
 
 use super::nearest::{Near, Pairing, sentence};
+use super::strange::is_restricted_by_time;
 use super::{Case, Effect};
 use crate::Code;
 use crate::finding::{Detail, Objection};
@@ -87,8 +88,12 @@ fn strict_quantity<'t>(claim: &Reading, tokens: &'t [Token]) -> Option<&'t Token
     let found = tokens.iter().enumerate().find(|(i, t)| {
         let before = i.checked_sub(1).and_then(|i| tokens.get(i));
         let word = claim.lower_word(t);
-        let at_all = word == "all" && before.is_some_and(|b| claim.lower_word(b) == "at");
-        is_strict(t) && !t.negated && !t.negates() && word != "both" && !at_all
+        let at_all =
+            word == "all" && before.is_some_and(|b| matches!(&*claim.lower_word(b), "at" | "in"));
+        let next = tokens.get(i + 1).map(|t| claim.lower_word(t));
+        let at_all = at_all || next.as_deref() == Some("else");
+        let is_denied = before.is_some_and(Token::negates);
+        is_strict(t) && !t.negated && !t.negates() && word != "both" && !at_all && !is_denied
     });
     found.map(|(_, token)| token)
 }
@@ -128,6 +133,9 @@ fn restricted(case: &Case<'_>, pairing: &Pairing<'_>, best: &Near<'_>) -> Option
     let claimed = own(case, pairing).iter().find(|t| t.does(Role::Limiting));
     let close = best.share >= RESTRICTED;
     let token = claimed.filter(|_| close && !pairing.near.iter().any(has_limit))?;
+    if is_restricted_by_time(case, token) {
+        return None;
+    }
     let detail = Detail::Added {
         said: case.claim.word(token).to_owned(),
     };

@@ -14,7 +14,8 @@ use crate::text::Token;
 pub(super) fn check(case: &Case<'_>) -> Option<Objection> {
     let tokens = &case.claim.text.tokens;
     let mut changing = tokens.iter().filter_map(|t| Some((t, code(case, t)?)));
-    let (token, code) = changing.find(|(t, _)| !is_backed(case, t))?;
+    let (token, code) =
+        changing.find(|(t, _)| !is_backed(case, t) && !is_restricted_by_time(case, t))?;
     let detail = Detail::Added {
         said: case.claim.word(token).to_owned(),
     };
@@ -30,6 +31,24 @@ fn code(case: &Case<'_>, token: &Token) -> Option<Code> {
         "fully" | "completely" | "entirely" if quantity => Some(Code::Quantifier),
         _ => None,
     }
+}
+
+/// Words that begin a time or a condition.
+const TIMES: &[&str] = list!("strange.times");
+
+/// Maximum number of words between "only" and the time or condition.
+const NEAR: usize = 6;
+
+/// Whether the word before a time or condition says no more than the text: "needed from the fourth
+/// day" means "only from the fourth day".
+pub(super) fn is_restricted_by_time(case: &Case<'_>, token: &Token) -> bool {
+    if !token.does(Role::Restricting) {
+        return false;
+    }
+    let tokens = case.claim.text.tokens.iter();
+    let near = tokens.filter(|t| t.start > token.start).take(NEAR);
+    let mut times = near.filter(|t| TIMES.contains(&&*case.claim.lower_word(t)));
+    times.any(|time| case.cited.iter().any(|s| s.reading.has(time.id)))
 }
 
 /// Whether the cited text has the word, or one that goes equally far.

@@ -39,7 +39,7 @@ const MOST_AMOUNTS: usize = 12;
 
 /// The stems of what an amount belongs to: the words before it, back to the clause with the amount
 /// before it, and the words behind it in its clause. In a row or a list item: all words.
-fn thing(reading: &Reading, atom: &Atom) -> Vec<u32> {
+pub(super) fn thing(reading: &Reading, atom: &Atom) -> Vec<u32> {
     let at = &atom.tokens;
     let Some(sentence) = reading.sentence(reading.sentence_of(at.start)) else {
         return Vec::new();

@@ -8,6 +8,7 @@ use super::beside::clauses;
 use super::evidence_names::{
     EVIDENCE, PLACES, POINTING, is_name_of_evidence, name_of_evidence, points_at_evidence,
 };
+use super::foreign_gaps::foreign_gap;
 use super::words;
 
 /// How much of the question a sentence refuses to answer.
@@ -96,6 +97,18 @@ pub(crate) fn abstention(lower: &str) -> Option<Refusal<'_>> {
     whole(lower)
         .or_else(|| gap(lower))
         .or_else(|| trailing_gap(lower))
+        .or_else(|| gap_in_another_language(lower))
+}
+
+/// A clause of another language than English that names a gap.
+fn gap_in_another_language(lower: &str) -> Option<Refusal<'_>> {
+    let clauses = clauses(lower);
+    let found = clauses.iter().find_map(|clause| foreign_gap(clause.text))?;
+    Some(Refusal {
+        extent: Abstention::Gap,
+        worldly: false,
+        said: (found.evidence, found.verb),
+    })
 }
 
 /// A gap that is named behind a comma or a contrast: "It opens in May, but the notes do not say
@@ -287,7 +300,9 @@ pub(crate) fn denied_topics(lower: &str) -> Vec<String> {
     let clauses = clauses(lower);
     let topics = clauses.iter().filter_map(|clause| {
         let body = body(clause.text);
-        unmentioned(body).or_else(|| not_found(body))
+        let foreign = || foreign_gap(clause.text).map(|gap| gap.topic);
+        let found = unmentioned(body).or_else(|| not_found(body));
+        found.or_else(foreign)
     });
     topics.collect()
 }

@@ -1,9 +1,24 @@
 //! Recognizes polite phrases, and sentences that only announce what follows.
 
+use super::abstention::far_eastern;
 use super::{FINITE, ends_with_colon, plain_lower, starts_with_any, words};
 
 /// Words used in announcements.
 const META: &[&str] = list!("announcements.meta");
+
+/// The same in other languages: a sentence has words of one of them only.
+const IN_OTHER_LANGUAGES: [&[&str]; 7] = [
+    list!("announcements.german"),
+    list!("announcements.french"),
+    list!("announcements.spanish"),
+    list!("announcements.italian"),
+    list!("announcements.dutch"),
+    list!("announcements.portuguese"),
+    list!("announcements.russian"),
+];
+
+/// What a sentence in writing without blanks may consist of to announce only.
+const SIGNS: &[&str] = list!("announcements.signs");
 
 /// How an announcement about the topic begins ("Here is what I found about the budget:").
 const OPENERS: &[&str] = list!("announcements.openers");
@@ -15,12 +30,46 @@ pub(crate) fn is_meta(lower: &str, question_lower: &str) -> bool {
         return false;
     }
     let topic = ends_with_colon(lower) && starts_with_any(lower, OPENERS);
+    if lower.len() < 400 && announces_in_another_language(lower) {
+        return true;
+    }
     // Four words are enough to be sure, and a long sentence is not an announcement.
     let mut said = words(lower).take(40).peekable();
     said.peek().is_some()
         && lower.len() < 400
         && said
             .all(|word| META.contains(&word) || topic && words(question_lower).any(|q| q == word))
+}
+
+/// Whether a sentence has only words by which another language announces, and begins as an
+/// announcement or names the notes or the answer.
+fn announces_in_another_language(lower: &str) -> bool {
+    if far_eastern(lower) {
+        return OPENERS.iter().any(|o| lower.starts_with(o)) && consists_of_signs(lower);
+    }
+    if !starts_with_any(lower, OPENERS) {
+        return false;
+    }
+    let all: Vec<&str> = lower
+        .split(|c: char| !(c.is_alphanumeric() || c == '-'))
+        .filter(|w| !w.is_empty())
+        .collect();
+    let mut lists = IN_OTHER_LANGUAGES.iter();
+    !all.is_empty() && lists.any(|list| all.iter().all(|word| list.contains(word)))
+}
+
+/// Whether a text in writing without blanks has only words of announcements.
+fn consists_of_signs(lower: &str) -> bool {
+    let mut rest = lower;
+    while let Some(c) = rest.chars().next() {
+        let word = SIGNS.iter().find_map(|sign| rest.strip_prefix(sign));
+        rest = match (word, rest.get(c.len_utf8()..)) {
+            (Some(behind), _) => behind,
+            (None, Some(behind)) if !c.is_alphanumeric() => behind,
+            _ => return false,
+        };
+    }
+    true
 }
 
 /// What somebody is invited to feel free to do: to go on with the conversation.
@@ -93,6 +142,12 @@ mod tests {
     fn c48_announcements_claim_nothing_and_claims_are_no_announcements() {
         let question = "what is the budget for the harbour project?";
         for meta in [
+            "Hier ist eine Zusammenfassung der Notizen:",
+            "Voici ce que disent vos notes :",
+            "Esto es lo que dicen tus notas:",
+            "Ecco cosa dicono le note:",
+            "Вот что сказано в ваших заметках:",
+            "以下は要約です：",
             "Here is what I found:",
             "Here's a summary of the key points:",
             "Based on your notes:",
@@ -104,6 +159,8 @@ mod tests {
             assert!(is_meta(&plain_lower(meta), question), "{meta}");
         }
         for claim in [
+            "Hier ist der Hafen geschlossen.",
+            "Según el alcalde, el puerto está cerrado.",
             "Here is the answer: 5 million.",
             "The budget is for the harbour project.",
             "Here are 3 points:",

@@ -1,14 +1,16 @@
 //! Which sentences make no claim: announcements, questions, labels, abstentions.
 //!
 //! The word lists are closed, so that everyone can see here which sentences pass without a
-//! citation. They are mainly English; other languages only have the phrases for declining to answer
-//! and for advice about the notes.
+//! citation. They are mainly English; other languages have the phrases for declining to answer, for
+//! advice about the notes and for announcements.
 
 mod abstention;
 mod advice;
 mod announcements;
 mod beside;
 mod evidence_names;
+mod foreign_gaps;
+mod open_questions;
 mod titles;
 
 pub(crate) use abstention::{Abstention, abstention, denied_topics};
@@ -16,6 +18,7 @@ pub(crate) use advice::is_advice;
 pub use announcements::says_nothing_new;
 pub(crate) use announcements::{announces, is_courtesy, is_meta};
 pub(crate) use beside::{refuses_and_claims, says_more, without_refusals};
+pub(crate) use open_questions::{Asked, open_questions};
 pub(crate) use titles::title_claims;
 
 use local_agent_text::evidence::Normal;

@@ -1,0 +1,72 @@
+//! Answers in other languages than English: true sentences are shown, and false ones are not shown
+//! as if nothing were wrong with them. The sentences are in `languages.txt`.
+
+use super::*;
+
+const SENTENCES: &str = include_str!("languages.txt");
+
+/// The sentences of one kind, each with its note.
+fn sentences(kind: &str) -> Vec<(&'static str, &'static str)> {
+    let mut note = "";
+    let mut out = Vec::new();
+    for line in SENTENCES.lines().filter(|l| !l.starts_with('#')) {
+        match line.split_once(": ") {
+            Some((head, text)) if head.starts_with("note ") => note = text,
+            Some((head, text)) if head == kind => out.push((note, text)),
+            _ => {}
+        }
+    }
+    assert!(!out.is_empty(), "{kind}");
+    out
+}
+
+/// The report about a sentence and the note below it.
+fn report_of(note: &str, answer: &str) -> Report {
+    check_in(answer, &snapshot(&[note]))
+}
+
+/// The sentences of a kind whose report is not as it should be.
+fn missed(kind: &str, cites: bool, holds: impl Fn(&Report) -> bool) -> Vec<String> {
+    let cited = |text: &str| match cites {
+        true => format!("{} [E1].", text.trim_end_matches(['.', '。'])),
+        false => text.to_owned(),
+    };
+    let all = sentences(kind).into_iter();
+    let reports = all.map(|(note, text)| (text, report_of(note, &cited(text))));
+    let wrong = reports.filter(|(_, report)| !holds(report));
+    wrong
+        .map(|(text, report)| format!("{text} {:?} {:?}", report.codes, report.doubts))
+        .collect()
+}
+
+/// Whether nothing was found against an answer.
+fn is_clean(report: &Report) -> bool {
+    report.outcome == Outcome::Abstained
+        || report.outcome == Outcome::Passed && report.doubts.is_empty()
+}
+
+#[test]
+fn true_sentences_are_not_rejected() {
+    let missed = missed("true", true, |report| report.outcome != Outcome::Rejected);
+    assert!(missed.is_empty(), "{missed:#?}");
+}
+
+#[test]
+fn false_sentences_are_rejected_or_doubted() {
+    let missed = missed("false", true, |report| !is_clean(report));
+    assert!(missed.is_empty(), "{missed:#?}");
+}
+
+#[test]
+fn true_gaps_pass_without_a_citation_and_with_one() {
+    for cites in [false, true] {
+        let missed = missed("gap", cites, |report| report.outcome != Outcome::Rejected);
+        assert!(missed.is_empty(), "{cites} {missed:#?}");
+    }
+}
+
+#[test]
+fn a_cited_gap_that_the_note_fills_is_doubted() {
+    let missed = missed("denied", true, |report| !is_clean(report));
+    assert!(missed.is_empty(), "{missed:#?}");
+}

@@ -1,0 +1,403 @@
+//! L4: numbers of a claim that a short formula gives from amounts of the cited text. The claim says by
+//! a word what it computes ("together", "left", "each", "average"), or names all amounts.
+//!
+//! Many numbers are a sum or a difference of something. So a number is computed only if the claim
+//! names what the amounts belong to. Otherwise it is only possible, which is a doubt.
+
+use super::Case;
+use super::arithmetic::{self, PERCENT, ResultWording};
+use super::derive::{ClaimNumber, may_be_computed, shown_result, wording};
+use super::operands::{Candidate, are_told_apart, candidates, unnamed};
+use super::things::{belongs_to_one, is_word_of_computing, is_word_of_difference};
+use crate::atoms::{self as a, Bound, Number, UnitKind};
+use crate::derivation::{Derivation, Operation};
+use crate::reading::Reading;
+use crate::text::Token;
+
+/// Maximum number of numbers, dates and names in a claim that computes.
+const MOST_ATOMS: usize = 64;
+
+/// Maximum number of amounts that are combined without being named.
+const MOST_UNNAMED: usize = 16;
+
+/// What the words of a claim say about how it computes.
+#[derive(Debug, Clone, Copy, Default)]
+struct Cues {
+    total: bool,
+    difference: bool,
+    each: bool,
+    average: bool,
+    product: bool,
+}
+
+fn cues(claim: &Reading) -> Cues {
+    const LEFT: &[&str] = list!("formulas.left");
+    const AVERAGE: &[&str] = list!("formulas.average");
+    const EACH: &[&str] = list!("derive.each");
+    const PRODUCTS: &[&str] = list!("formulas.products");
+    const TOTALS: &[&str] = list!("derive.total-phrases");
+    const CHANGES: &[&str] = list!("formulas.changes");
+    const ONE: &[&str] = list!("formulas.one");
+    let mut out = Cues::default();
+    for token in &claim.text.tokens {
+        let word = &*claim.lower_word(token);
+        let difference = is_word_of_difference(claim, token);
+        out.difference |= difference || LEFT.contains(&word) || CHANGES.contains(&word);
+        out.total |= is_word_of_computing(claim, token) && !difference;
+        out.each |= EACH.contains(&word);
+        out.average |= AVERAGE.contains(&word);
+        out.product |= PRODUCTS.contains(&word);
+    }
+    let mut pairs = claim.text.tokens.windows(2);
+    // "a litre costs 2 euros".
+    out.each |= pairs.any(|two| {
+        let [one, unit] = two else { return false };
+        ONE.contains(&&*claim.lower_word(one)) && a::unit(&claim.lower_word(unit)).is_some()
+    });
+    out.total |= TOTALS.iter().any(|phrase| claim.lower().contains(phrase));
+    out
+}
+
+/// Whether a word only says that or how a claim computes: "together", "left".
+pub(super) fn is_cue(claim: &Reading, token: &Token) -> bool {
+    const LEFT: &[&str] = list!("formulas.left");
+    const AVERAGE: &[&str] = list!("formulas.average");
+    let word = &*claim.lower_word(token);
+    is_word_of_computing(claim, token) || LEFT.contains(&word) || AVERAGE.contains(&word)
+}
+
+/// A way to compute the result.
+struct Formula {
+    operation: Operation,
+    from: Vec<String>,
+}
+
+/// Computes a number of the claim from amounts of the cited text that the claim names.
+pub(super) fn derived(case: &Case<'_>, result: ClaimNumber<'_>) -> Option<Derivation> {
+    let n = result.number;
+    if !may_be_computed(n) || case.claim.atoms.len() > MOST_ATOMS {
+        return None;
+    }
+    let (mut cues, wording) = (cues(case.claim), wording(case.claim, result));
+    cues.difference |= is_behind_by(case.claim, result);
+    let all = candidates(case, result);
+    let found = pairs(&all)
+        .filter(|[x, y]| x.goes_with(y))
+        .find_map(|[x, y]| {
+            let found = of_two(n, cues, wording, x, y)?;
+            let fits = found.operation != Operation::Sum || are_told_apart(&all, &[x, y]);
+            fits.then_some(found)
+        })
+        .or_else(|| of_many(n, cues, wording, &all))
+        .or_else(|| all.iter().find_map(|x| of_rate(n, x)))?;
+    Some(Derivation {
+        operation: found.operation,
+        from: found.from,
+        result: shown_result(case.claim, n),
+    })
+}
+
+/// Whether the result is an average or a quotient of amounts of the cited text.
+pub(super) fn is_average_of_cited(case: &Case<'_>, result: ClaimNumber<'_>) -> bool {
+    let (n, wording) = (result.number, wording(case.claim, result));
+    let cues = Cues {
+        average: true,
+        ..Cues::default()
+    };
+    let all: Vec<Candidate<'_>> = unnamed(case).take(MOST_UNNAMED).collect();
+    pairs(&all).any(|[x, y]| of_two(n, cues, wording, x, y).is_some())
+        || of_a_group(n, cues, wording, &all).is_some()
+}
+
+/// Two amounts that may give the result, although the claim does not name both.
+pub(super) fn possible(case: &Case<'_>, result: ClaimNumber<'_>) -> Option<[String; 2]> {
+    let n = result.number;
+    if n.ordinal || case.claim.atoms.len() > MOST_ATOMS {
+        return None;
+    }
+    let mut cues = cues(case.claim);
+    cues.difference |= is_behind_by(case.claim, result);
+    let mut wording = wording(case.claim, result);
+    let named = candidates(case, result);
+    let anyhow = Cues {
+        total: true,
+        difference: true,
+        product: true,
+        ..cues
+    };
+    let found = pairs(&named)
+        .filter(|[x, y]| x.goes_with(y))
+        // "9 of the people": a part of what one of them counts.
+        .filter(|[x, y]| {
+            wording.is_share || !belongs_to_one(case, result, [&x.operand, &y.operand])
+        })
+        .find_map(|[x, y]| of_two(n, anyhow, wording, x, y))
+        .or_else(|| of_many(n, anyhow, wording, &named))
+        .or_else(|| pairs(&named).find_map(|[x, y]| quotient_of_counts(n, x, y)));
+    let found = found.or_else(|| {
+        cues.product = cues.total;
+        let all: Vec<Candidate<'_>> = unnamed(case).take(MOST_UNNAMED).collect();
+        wording.is_bare = true;
+        let mut found = pairs(&all).filter(|[x, y]| n.unit.is_some() || x.place == y.place);
+        found
+            .find_map(|[x, y]| of_two(n, cues, wording, &in_unit(x, n), &in_unit(y, n)))
+            .or_else(|| of_a_group(n, cues, wording, n.unit.map_or(&[], |_| &all)))
+    })?;
+    let mut from = found.from.into_iter();
+    Some([from.next()?, from.next()?])
+}
+
+/// An amount without a unit in the unit of the result: "we have done 4 of the 6 hours".
+fn in_unit<'t>(c: &Candidate<'t>, n: &Number) -> Candidate<'t> {
+    let mut out = *c;
+    out.operand.number.unit = c.number().unit.or(n.unit);
+    out
+}
+
+/// Whether "by" is directly before the result: "it went down by 8".
+fn is_behind_by(claim: &Reading, result: ClaimNumber<'_>) -> bool {
+    const BY: &[&str] = list!("formulas.by");
+    let before = result.atom.tokens.start.checked_sub(1);
+    let before = before.and_then(|at| claim.text.tokens.get(at));
+    before.is_some_and(|t| BY.contains(&&*claim.lower_word(t)))
+}
+
+fn pairs<'c, 't>(
+    all: &'c [Candidate<'t>],
+) -> impl Iterator<Item = [&'c Candidate<'t>; 2]> + use<'c, 't> {
+    let each = all.iter().enumerate();
+    each.flat_map(|(at, x)| all.iter().skip(at + 1).map(move |y| [x, y]))
+}
+
+fn formula<const N: usize>(operation: Operation, from: [&Candidate<'_>; N]) -> Formula {
+    Formula {
+        operation,
+        from: from.map(|c| c.operand.shown.to_owned()).to_vec(),
+    }
+}
+
+/// How the result follows from two amounts, if the claim says that it computes in this way.
+fn of_two<'t>(
+    n: &Number,
+    cues: Cues,
+    wording: ResultWording,
+    x: &Candidate<'t>,
+    y: &Candidate<'t>,
+) -> Option<Formula> {
+    let (p, q) = (x.number(), y.number());
+    if let Some(values) = arithmetic::in_one_unit(n, wording.is_bare, &[p, q]) {
+        let [p, q] = [values.first().copied()?, values.get(1).copied()?];
+        if cues.difference && is_result(n, (p - q).abs(), 0.0) && !a::same(p, q) {
+            let from = if p < q { [y, x] } else { [x, y] };
+            return Some(formula(Operation::Difference, from));
+        }
+        if cues.total && is_result(n, p + q, 0.0) {
+            return Some(formula(Operation::Sum, [x, y]));
+        }
+    }
+    let both = [(x, y), (y, x)];
+    if let Some((small, large)) = both.into_iter().find(|(s, l)| is_share(n, s, l)) {
+        return Some(formula(Operation::Ratio, [small, large]));
+    }
+    if let Some(found) = of_two_lengths(n, x, y) {
+        return Some(found);
+    }
+    let is_each = cues.each || cues.average;
+    both.into_iter().find_map(|(count, amount)| {
+        let by = as_count(count.number())?;
+        let of = same_unit(n, amount.number())?;
+        if (cues.total || cues.each || cues.product) && is_result(n, of * by, 0.0) {
+            return Some(formula(Operation::Product, [count, amount]));
+        }
+        (is_each && is_result(n, of / by, ROUNDING))
+            .then(|| formula(Operation::Ratio, [amount, count]))
+    })
+}
+
+/// A count that is the quotient of two counts which the claim names: 10 cakes for 120 guests, where one
+/// is enough for 12.
+fn quotient_of_counts(n: &Number, x: &Candidate<'_>, y: &Candidate<'_>) -> Option<Formula> {
+    let result = as_count(n).filter(|_| x.is_named && y.is_named)?;
+    let (p, q) = (as_count(x.number())?, as_count(y.number())?);
+    if a::same(result * q, p) {
+        return Some(formula(Operation::Ratio, [x, y]));
+    }
+    a::same(result * p, q).then(|| formula(Operation::Ratio, [y, x]))
+}
+
+/// An area as the product of two lengths of one sentence.
+fn of_two_lengths(n: &Number, x: &Candidate<'_>, y: &Candidate<'_>) -> Option<Formula> {
+    let metres = |m: &Number| match m.unit {
+        Some([(UnitKind::Length, size)]) => Some(m.value * size),
+        _ => None,
+    };
+    let Some([(UnitKind::Area, size)]) = n.unit else {
+        return None;
+    };
+    let area = metres(x.number())? * metres(y.number())? / size;
+    let fits = x.place == y.place && is_result(n, area, ROUNDING);
+    fits.then(|| formula(Operation::Product, [x, y]))
+}
+
+/// A share of a number that is rounded to whole numbers may be off by this much.
+const ROUNDING: f64 = 0.5;
+
+/// Whether a computed value is the result. A result with decimals is rounded to them; with whole
+/// numbers, by at most `rounding`.
+fn is_result(n: &Number, value: f64, rounding: f64) -> bool {
+    const ABOUT: f64 = 0.1;
+    if n.bound == Some(Bound::About) {
+        return (value - n.value).abs() <= ABOUT * n.value.abs();
+    }
+    let digits = [1.0, 10.0, 100.0];
+    let place = digits
+        .into_iter()
+        .find(|by| a::same((n.value * by).fract(), 0.0));
+    let off = match place {
+        Some(by) if rounding > 0.0 && (by > 1.0 || n.value.abs() >= 10.0) => rounding / by,
+        _ => 0.0,
+    };
+    a::same(value, n.value) || (value - n.value).abs() < off
+}
+
+/// The number of things that an amount without a unit counts.
+fn as_count(n: &Number) -> Option<f64> {
+    let counts = n.unit.is_none() && n.per.is_none() && n.value.fract() == 0.0;
+    (counts && n.value > 1.0).then_some(n.value)
+}
+
+/// `m` in the unit of `n`, if both have one.
+fn same_unit(n: &Number, m: &Number) -> Option<f64> {
+    let measured = n.unit.is_some() && m.unit.is_some();
+    arithmetic::in_unit_of(n, m).filter(|_| measured)
+}
+
+/// Whether `n` is the share that the first amount is of the second: "75 %", "three quarters".
+fn is_share(n: &Number, small: &Candidate<'_>, large: &Candidate<'_>) -> bool {
+    let (p, q) = (small.number(), large.number());
+    let is_percentage = arithmetic::is_measured_in(n, PERCENT);
+    let in_words = n.unit.is_none() && n.words && n.value < 1.0;
+    let Some(whole) = arithmetic::in_unit_of(p, q) else {
+        return false;
+    };
+    let fits = p.value > 0.0 && p.value < whole && p.value >= 1.0;
+    match (is_percentage, in_words) {
+        _ if !fits => false,
+        (true, _) => is_result(n, 100.0 * p.value / whole, ROUNDING),
+        (_, true) => is_result(n, p.value / whole, 0.0),
+        _ => false,
+    }
+}
+
+/// How the result follows from three amounts or more of one sentence, or that the claim names: their
+/// sum, their average, or one amount without two others.
+fn of_many(
+    n: &Number,
+    cues: Cues,
+    wording: ResultWording,
+    all: &[Candidate<'_>],
+) -> Option<Formula> {
+    let mut sorted = all.to_vec();
+    sorted.sort_by_key(|c| c.place);
+    sorted
+        .chunk_by(|x, y| x.place == y.place)
+        .find_map(|own| of_a_group(n, cues, wording, own))
+        .or_else(|| {
+            let named: Vec<Candidate<'_>> = all.iter().filter(|c| c.is_named).copied().collect();
+            of_a_group(n, cues, wording, &named)
+        })
+}
+
+/// Maximum number of amounts of which three are chosen.
+const MOST_OF_THREE: usize = 8;
+
+fn of_a_group(
+    n: &Number,
+    cues: Cues,
+    wording: ResultWording,
+    all: &[Candidate<'_>],
+) -> Option<Formula> {
+    let all = all.get(..MOST_OF_THREE).unwrap_or(all);
+    if cues.average {
+        let found = pairs(all).find(|[x, y]| is_average(n, wording, &[x, y]));
+        if let Some(two) = found {
+            return Some(formula(Operation::Average, two));
+        }
+    }
+    for (i, x) in all.iter().enumerate() {
+        for (j, y) in all.iter().enumerate().skip(i + 1) {
+            for z in all.iter().skip(j + 1) {
+                if let Some(found) = of_three(n, cues, wording, [x, y, z]) {
+                    return Some(found);
+                }
+            }
+        }
+    }
+    None
+}
+
+fn of_three(
+    n: &Number,
+    cues: Cues,
+    wording: ResultWording,
+    three: [&Candidate<'_>; 3],
+) -> Option<Formula> {
+    if cues.average && is_average(n, wording, &three) {
+        return Some(formula(Operation::Average, three));
+    }
+    let numbers = three.map(Candidate::number);
+    let values = arithmetic::in_one_unit(n, wording.is_bare, &numbers)?;
+    let sum: f64 = values.iter().sum();
+    if cues.total && is_result(n, sum, 0.0) {
+        return Some(formula(Operation::Sum, three));
+    }
+    // One amount without the two others, or two without the third.
+    let first = values.iter().position(|other| {
+        is_result(n, 2.0 * other - sum, 0.0) || is_result(n, sum - 2.0 * other, 0.0)
+    });
+    let whole = first.filter(|_| cues.difference && n.value > 0.0 && n.unit.is_some())?;
+    let mut from = three;
+    let one = values.get(whole).copied().unwrap_or(0.0);
+    if is_result(n, 2.0 * one - sum, 0.0) {
+        from.swap(0, whole);
+        return Some(formula(Operation::Difference, from));
+    }
+    from.swap(2, whole);
+    let [x, y, z] = from.map(|c| c.operand.shown.to_owned());
+    Some(Formula {
+        operation: Operation::Difference,
+        from: vec![format!("{x} + {y}"), z],
+    })
+}
+
+fn is_average(n: &Number, wording: ResultWording, all: &[&Candidate<'_>]) -> bool {
+    let numbers: Vec<&Number> = all.iter().map(|c| c.number()).collect();
+    let Some(values) = arithmetic::in_one_unit(n, wording.is_bare, &numbers) else {
+        return false;
+    };
+    let sum: f64 = values.iter().sum();
+    is_result(n, sum / super::as_float(all.len()), ROUNDING / 10.0)
+}
+
+/// The same rate per another unit: "5 euros a month" for 60 euros a year.
+fn of_rate(n: &Number, x: &Candidate<'_>) -> Option<Formula> {
+    let m = x.number();
+    let (own, other) = (n.per?, m.per?);
+    let amount = same_unit(n, m)?;
+    let periods = other
+        .iter()
+        .find_map(|(kind, size)| {
+            let same = own.iter().find(|(k, _)| k == kind)?;
+            Some(size / same.1)
+        })
+        .filter(|periods| !a::same(*periods, 1.0))?;
+    let divided = is_result(n, amount / periods, ROUNDING);
+    let (operation, by) = match periods > 1.0 {
+        true => (Operation::Ratio, periods),
+        false => (Operation::Product, 1.0 / periods),
+    };
+    divided.then(|| Formula {
+        operation,
+        from: vec![x.operand.shown.to_owned(), by.to_string()],
+    })
+}

@@ -1,0 +1,131 @@
+//! What a sentence says is not in the notes, although it is.
+
+use super::Code;
+use super::atoms::What;
+use super::coverage::Kind;
+use super::examine::MOST_SENTENCES;
+use super::finding::{Effect, Finding};
+use super::judge::Court;
+use super::phrases::{Asked, open_questions, plain_lower};
+use super::reading::Reading;
+use super::tables::Role;
+use super::text::{Token, has_stem};
+use local_agent_text::language::is_common_english_word;
+use local_agent_text::types::Label;
+
+const REASONS: &[&str] = list!("denied.reasons");
+const PLACES: &[&str] = list!("denied.places");
+const TIMES: &[&str] = list!("denied.times");
+
+/// Maximum number of sentences around an answer that may complete it.
+const AROUND: usize = 2;
+
+impl Court<'_> {
+    /// The doubt about "The notes do not say when …" if a sentence of the cited items, or without a
+    /// citation of any item, says it.
+    pub(super) fn answered_question(
+        &self,
+        words: &str,
+        kind: Kind,
+        labels: &[Label],
+    ) -> Option<Finding> {
+        if !matches!(kind, Kind::Refusal { .. } | Kind::Claim) {
+            return None;
+        }
+        let lower = plain_lower(words);
+        let mut questions = open_questions(&lower).into_iter();
+        questions.find_map(|(asked, topic)| self.answer_to(asked, &topic, labels))
+    }
+
+    fn answer_to(&self, asked: Asked, topic: &str, labels: &[Label]) -> Option<Finding> {
+        let topic = Reading::claim(topic, &mut self.texts.lexicon().borrow_mut());
+        let tokens = topic.text.tokens.iter();
+        let mut words: Vec<&Token> = tokens.filter(|t| t.is_content_or_number()).collect();
+        if words.iter().any(|t| !t.does(Role::Everyday)) {
+            words.retain(|t| !t.does(Role::Everyday));
+        }
+        if words.is_empty() || matches!(asked, Asked::Whether) && words.len() < 2 {
+            return None;
+        }
+        let mut texts = self
+            .texts
+            .iter()
+            .filter(|text| labels.is_empty() || labels.contains(&text.item.label));
+        let place = texts.find_map(|text| {
+            let reading = self.texts.reading(text);
+            let mut sentences: Vec<u32> = words
+                .iter()
+                .flat_map(|w| reading.sentences_with(w.id).iter().take(MOST_SENTENCES))
+                .copied()
+                .collect();
+            sentences.sort_unstable();
+            sentences.dedup();
+            let mut sentences = sentences.into_iter().map(|n| n as usize);
+            let found = sentences.find(|n| answers(reading, *n, asked, &words))?;
+            text.place(reading.sentence(found)?.bytes.clone())
+        })?;
+        let why = format!("The cited text speaks of “{}”.", topic.normal);
+        Some(Finding {
+            effect: Effect::Doubts,
+            evidence: Some(place),
+            ..Finding::pointer(Code::Negation, why)
+        })
+    }
+}
+
+/// Whether sentence `n` answers the question: it has most words of the topic and such an answer, and
+/// its neighbours have the others.
+fn answers(reading: &Reading, n: usize, asked: Asked, words: &[&Token]) -> bool {
+    let own = reading.tokens_of(n);
+    // "It was not approved by the council" does not say who approved it.
+    let is_denied = |t: &Token| t.negated && words.iter().any(|w| w.id == t.id);
+    if own.iter().any(is_denied) {
+        return false;
+    }
+    let held = words.iter().filter(|w| has_stem(own, w.id)).count();
+    if held * 2 < words.len() || held < words.len() && asked == Asked::Whether {
+        return false;
+    }
+    let around = n.saturating_sub(AROUND)..n + AROUND + 1;
+    let is_near = |w: &&&Token| around.clone().any(|n| has_stem(reading.tokens_of(n), w.id));
+    words.iter().all(|w| is_near(&w)) && has_answer(reading, n, asked, words)
+}
+
+fn has_answer(reading: &Reading, n: usize, asked: Asked, words: &[&Token]) -> bool {
+    let tokens = reading.tokens_of(n);
+    let is_new = |t: &Token| !words.iter().any(|w| w.id == t.id);
+    let is_one_of = |t: &Token, list: &[&str]| list.contains(&&*reading.lower_word(t));
+    match asked {
+        Asked::Why => tokens.iter().any(|t| is_one_of(t, REASONS)),
+        Asked::When => {
+            let mut atoms = reading.atoms_of(n).iter();
+            atoms.any(|a| matches!(a.what, What::Date(_) | What::Time(_)))
+                || tokens.iter().any(|t| is_one_of(t, TIMES))
+        }
+        Asked::Amount | Asked::What => {
+            let mut atoms = reading.atoms_of(n).iter();
+            atoms.any(|a| matches!(a.what, What::Number(_)))
+        }
+        Asked::Who => {
+            tokens.iter().any(|t| {
+                let known = is_common_english_word(reading.word(t));
+                t.capital && t.is_content() && is_new(t) && !(t.first && known) && !t.number
+            }) || follows_by(reading, tokens, &is_new)
+        }
+        Asked::Where => {
+            tokens.windows(3).any(|w| {
+                let object = w.iter().skip(1).find(|t| t.is_content());
+                is_one_of(&w[0], PLACES) && object.is_some_and(|t| is_new(t) && !t.number)
+            }) || follows_by(reading, tokens, &is_new)
+        }
+        Asked::Whether | Asked::Topic => true,
+    }
+}
+
+/// "Paid by the tenants": somebody without a name.
+fn follows_by(reading: &Reading, tokens: &[Token], is_new: &dyn Fn(&Token) -> bool) -> bool {
+    tokens.windows(3).any(|w| {
+        let object = w.iter().skip(1).find(|t| t.is_content());
+        reading.lower_word(&w[0]) == "by" && object.is_some_and(|t| is_new(t) && !t.number)
+    })
+}
