@@ -104,6 +104,22 @@ const DENSE: &[&str] = &[
     "\u{200b}",
     "a\u{ad}",
     "\u{202e}a",
+    "nor ",
+    "7 above ",
+    "7 EUR more than ",
+    "average 7 EUR ",
+    "7 each ",
+    "7 days before ",
+    "until 5 May ",
+    "every 7 days ",
+    "half past two ",
+    "twenty ",
+    "neither a nor ",
+    "no es ",
+    "não ",
+    "the 7th and last ",
+    "no longer ",
+    "because ",
 ];
 
 /// Combinations of two kinds of work, one in each half of the answer.

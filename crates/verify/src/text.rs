@@ -669,8 +669,8 @@ fn is_second_of_neither(tokens: &[Token], i: usize, text: &str) -> bool {
         .get(i)
         .is_some_and(|t| lower_case(shown_token(t, text)) == "nor");
     let next = tokens.get(i + 1..).unwrap_or(&[]);
-    let word = next.iter().find(|t| t.is_content());
-    is_nor && word.is_some_and(|t| t.negated)
+    let mut near = next.iter().take(REACH);
+    is_nor && near.find(|t| t.is_content()).is_some_and(|t| t.negated)
 }
 
 /// Whether two words deny what follows them, as in "free of" or "refrain from".

@@ -15,21 +15,22 @@ const NEAR: usize = 2;
 /// about a number that the cited text gives to all together and the claim to each, or the other way
 /// round.
 pub(super) fn check(case: &Case<'_>) -> Option<(Effect, Code, String)> {
+    let is_added = says_average(case.claim) && !readings(case).any(says_average);
     let mut atoms = case.claim.atoms.iter();
     atoms.find_map(|atom| match &atom.what {
         What::Number(n) if !n.ordinal => {
             let number = ClaimNumber { atom, number: n };
-            average(case, number).or_else(|| shared(case, number))
+            let average = is_added.then(|| average(case, number)).flatten();
+            average.or_else(|| shared(case, number))
         }
         _ => None,
     })
 }
 
+/// The objection to an amount of a claim that alone calls something an average.
 fn average(case: &Case<'_>, number: ClaimNumber<'_>) -> Option<(Effect, Code, String)> {
-    let is_average = says_average(case.claim)
-        && !readings(case).any(says_average)
-        && number.number.unit.is_some()
-        && !super::formulas::is_average_of_cited(case, number);
+    let is_average =
+        number.number.unit.is_some() && !super::formulas::is_average_of_cited(case, number);
     is_average.then(|| {
         let shown = case.claim.shown_amount(number.atom);
         let why = format!("The cited text does not say that “{shown}” is an average.");

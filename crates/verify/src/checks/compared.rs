@@ -22,6 +22,9 @@ struct DifferenceClaim {
 
 /// The doubt about a difference that is computed from two amounts in the wrong order.
 pub(super) fn check(case: &Case<'_>) -> Option<(Effect, Code, String)> {
+    if case.has_many_atoms() || case.claim.text.tokens.iter().any(Token::negates) {
+        return None;
+    }
     let mut atoms = case.claim.atoms.iter();
     atoms.find_map(|atom| match &atom.what {
         What::Number(n) if !n.ordinal && derive::may_be_computed(n) => {
@@ -109,8 +112,7 @@ fn comparison(claim: &Reading, number: ClaimNumber<'_>) -> Option<DifferenceClai
     let behind = tokens.get(at.end..)?;
     let is_in = |list: &[&str], token: &Token| list.contains(&&*claim.lower_word(token));
     let near = behind.get(..behind.len().min(NEAR))?;
-    let denied = tokens.iter().any(Token::negates);
-    if let Some(is_more) = above_or_below(claim, near.first()?).filter(|_| !denied) {
+    if let Some(is_more) = above_or_below(claim, near.first()?) {
         return Some(DifferenceClaim {
             first: HashSet::new(),
             second: ids(behind.get(1..)?),
@@ -120,7 +122,7 @@ fn comparison(claim: &Reading, number: ClaimNumber<'_>) -> Option<DifferenceClai
     let than = near.iter().position(|t| is_in(THAN, t))?;
     let words = near.get(..than)?;
     let [more, less] = [MORE, LESS].map(|list| words.iter().any(|t| is_in(list, t)));
-    if more == less || denied {
+    if more == less {
         return None;
     }
     Some(DifferenceClaim {

@@ -18,10 +18,6 @@ pub(super) enum Count {
     IsNone,
 }
 
-/// Maximum number of numbers, dates and names in a claim whose counts are looked for in the text;
-/// bounds the work on hostile text.
-const MOST_ATOMS: usize = 64;
-
 /// Highest number that people count at a glance.
 const MOST_COUNTED: f64 = 12.0;
 
@@ -56,7 +52,7 @@ pub(super) fn count(case: &Case<'_>, number: ClaimNumber<'_>) -> Count {
     match own_list(case.claim, atom.tokens.end) {
         Some(items) => fits(has_value(n, items)),
         None if !counts_a_noun(case, atom) => Count::Fits,
-        None if case.claim.atoms.len() > MOST_ATOMS => Count::Unknown,
+        None if case.has_many_atoms() => Count::Unknown,
         None if is_listed(case, atom, n) => Count::Fits,
         None => Count::Unknown,
     }

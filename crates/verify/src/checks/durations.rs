@@ -21,9 +21,6 @@ const MOST: usize = 12;
 /// Maximum number of dates and times that are looked at.
 const MOST_SEEN: usize = 100;
 
-/// Maximum number of numbers, dates and names in a claim that computes.
-const MOST_ATOMS: usize = 64;
-
 /// A date or a time of day.
 #[derive(Clone, Copy)]
 enum Moment {
@@ -69,7 +66,7 @@ pub(super) fn possible(case: &Case<'_>, result: ClaimNumber<'_>) -> Option<[Stri
 fn between(case: &Case<'_>, result: ClaimNumber<'_>, sure: bool) -> Option<[String; 2]> {
     let n = result.number;
     // This runs for every number.
-    if case.claim.atoms.len() > MOST_ATOMS {
+    if case.has_many_atoms() {
         return None;
     }
     let is_time = n.unit.is_some_and(is_time) || n.unit.is_none() && is_age(case.claim);

@@ -14,9 +14,6 @@ use crate::derivation::{Derivation, Operation};
 use crate::reading::Reading;
 use crate::text::Token;
 
-/// Maximum number of numbers, dates and names in a claim that computes.
-const MOST_ATOMS: usize = 64;
-
 /// Maximum number of amounts that are combined without being named.
 const MOST_UNNAMED: usize = 16;
 
@@ -75,7 +72,7 @@ struct Formula {
 /// Computes a number of the claim from amounts of the cited text that the claim names.
 pub(super) fn derived(case: &Case<'_>, result: ClaimNumber<'_>) -> Option<Derivation> {
     let n = result.number;
-    if !may_be_computed(n) || case.claim.atoms.len() > MOST_ATOMS {
+    if !may_be_computed(n) || case.has_many_atoms() {
         return None;
     }
     let (mut cues, wording) = (cues(case.claim), wording(case.claim, result));
@@ -112,7 +109,7 @@ pub(super) fn is_average_of_cited(case: &Case<'_>, result: ClaimNumber<'_>) -> b
 /// Two amounts that may give the result, although the claim does not name both.
 pub(super) fn possible(case: &Case<'_>, result: ClaimNumber<'_>) -> Option<[String; 2]> {
     let n = result.number;
-    if n.ordinal || case.claim.atoms.len() > MOST_ATOMS {
+    if n.ordinal || case.has_many_atoms() {
         return None;
     }
     let mut cues = cues(case.claim);

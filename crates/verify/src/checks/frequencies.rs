@@ -41,15 +41,13 @@ impl Frequency {
     }
 }
 
-/// Maximum number of numbers, dates and names in a claim, and of its frequencies, that are looked at;
-/// bounds the work on hostile text.
-const MOST_ATOMS: usize = 64;
+/// Maximum number of frequencies of a claim that are looked at; bounds the work on hostile text.
 const MOST: usize = 16;
 
 /// Whether a number of the claim belongs to a frequency that the cited text has in other words.
 pub(super) fn agrees(case: &Case<'_>, atom: &Atom) -> bool {
     // This runs for every number.
-    if case.claim.atoms.len() > MOST_ATOMS {
+    if case.has_many_atoms() {
         return false;
     }
     let own = frequencies(case.claim);

@@ -125,6 +125,17 @@ pub(crate) struct Case<'a> {
     pub lexicon: &'a Lexicon,
 }
 
+/// Maximum number of numbers, dates and names in a claim whose values are computed or looked for in
+/// lists, one by one; bounds the work on hostile text.
+const MOST_ATOMS: usize = 64;
+
+impl Case<'_> {
+    /// Whether the claim has so many numbers, dates and names that none of them is computed.
+    fn has_many_atoms(&self) -> bool {
+        self.claim.atoms.len() > MOST_ATOMS
+    }
+}
+
 /// How much of a claim is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Extent {

@@ -4,6 +4,8 @@
 //! statements share decide; if the nearest statements disagree with each other, nothing is
 //! reported.
 
+use std::collections::HashSet;
+
 use super::agreed;
 use super::align::{Aligned, Alignment};
 use super::nearest::{Near, Pairing, sentence};
@@ -107,9 +109,10 @@ fn left_out(case: &Case<'_>) -> Option<Objection> {
     if tokens.iter().any(|t| denies_by_itself(case.claim, t)) {
         return None;
     }
+    let denied = denied_clauses(tokens);
     let asserted = tokens
         .iter()
-        .filter(|t| t.is_content() && !t.negated && !is_denied(tokens, t.clause))
+        .filter(|t| t.is_content() && !t.negated && !denied.contains(&t.clause))
         .filter(|t| says_something(case.claim, t));
     let mut asserted = asserted.take(MOST_WORDS);
     let token = asserted.find(|t| is_only_denied(case, t, true) && is_denied_beside(case, t))?;
@@ -145,10 +148,12 @@ fn is_denied_beside(case: &Case<'_>, token: &Token) -> bool {
     })
 }
 
-/// "Nothing is stored": the denial stands anywhere in the clause.
-fn is_denied(tokens: &[Token], clause: u32) -> bool {
-    let mut words = tokens.iter().filter(|t| t.clause == clause);
-    words.any(|t| t.negates() || t.quantity() == Some(Quantity::Nothing))
+/// The clauses with a denial anywhere: "Nothing is stored".
+fn denied_clauses(tokens: &[Token]) -> HashSet<u32> {
+    let denying = tokens
+        .iter()
+        .filter(|t| t.negates() || t.quantity() == Some(Quantity::Nothing));
+    denying.map(|t| t.clause).collect()
 }
 
 /// Maximum number of words of a claim that are searched for in denials.

@@ -135,13 +135,9 @@ fn is_asked(case: &Case<'_>, n: &Number) -> bool {
         .any(|m| equal(n, m, case.asked) && n.unit.is_some() == m.unit.is_some())
 }
 
-/// Maximum number of numbers, dates and names in one claim that are tried as parts of a
-/// computation; bounds the work on hostile text.
-const MOST_ATOMS: usize = 64;
-
 /// The computation of a number of the claim from numbers of the cited text.
 fn derivation_of(case: &Case<'_>, number: ClaimNumber<'_>) -> Option<Derivation> {
-    if case.claim.atoms.len() > MOST_ATOMS {
+    if case.has_many_atoms() {
         return None;
     }
     derive::computed(case, number)
@@ -498,6 +494,9 @@ fn share_of_an_amount(case: &Case<'_>, n: &Number) -> Option<[String; 2]> {
     shares(case, n).next().map(|(shown, _)| shown)
 }
 
+/// Maximum number of amounts of the cited text that are tried as a share or its whole.
+const MOST_AMOUNTS: usize = 64;
+
 /// The amounts and percentages of the cited text whose product is the number, as written there.
 fn shares<'a>(
     case: &Case<'a>,
@@ -512,7 +511,7 @@ fn shares<'a>(
             _ => None,
         })
     });
-    let found = found.take(if measured { MOST_ATOMS } else { 0 });
+    let found = found.take(if measured { MOST_AMOUNTS } else { 0 });
     let (shares, amounts): (Vec<_>, Vec<_>) =
         found.partition(|(_, m)| is_percentage(m) || is_share(m));
     amounts.into_iter().flat_map(move |(whole, amount)| {

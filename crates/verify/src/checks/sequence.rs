@@ -68,8 +68,7 @@ fn sequence(claim: &Reading, atom: &Atom) -> Option<Sequence> {
     let word = claim.lower_word(tokens.get(atom.tokens.end)?);
     let is_before = BEFORE.contains(&&*word);
     let fits = n.unit.is_some_and(is_time) && (is_before || AFTER.contains(&&*word));
-    let denied = tokens.iter().any(Token::negates);
-    if !fits || denied {
+    if !fits || tokens.iter().any(Token::negates) {
         return None;
     }
     Some(Sequence {
