@@ -76,7 +76,7 @@ pub fn codes_reference() -> String {
         let _ = writeln!(out, "| `{code}` | {meaning} |");
     }
     out.push_str(
-        "\nCodes of the ancestor that another one says now:\n\n| code | now |\n| --- | --- |\n",
+        "\nCodes of the Python version that another one says now:\n\n| code | now |\n| --- | --- |\n",
     );
     for (code, now) in doctor::retired_codes() {
         let _ = writeln!(out, "| `{code}` | `{now}` |");

@@ -20,11 +20,11 @@ use local_agent_index::indexing::EmbedSummary;
 use local_agent_text::error::Result;
 use local_agent_text::types::Fingerprint;
 
-/// A text in the ancestor's batches counts as this many of our tokens.
+/// A text in the Python version's batches counts as this many of our tokens.
 const TOKENS_A_TEXT: usize = 64;
 
 pub(super) fn run(context: &mut Context, args: &Embed) -> Result<ExitCode> {
-    // The ancestor's model names included their owner.
+    // The Python version's model names included their owner.
     let id = args
         .model
         .as_deref()

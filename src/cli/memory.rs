@@ -457,7 +457,7 @@ fn repair(context: &Context, config: &Config, mend: Mend) -> Result<ExitCode> {
     {
         let (aside, count) = import_ancestor(path, &context::file_stamp())?;
         talk(&format!(
-            "imported {}; the ancestor's file is kept as {}",
+            "imported {}; the Python version's file is kept as {}",
             counted(count),
             aside.display()
         ));
@@ -465,7 +465,7 @@ fn repair(context: &Context, config: &Config, mend: Mend) -> Result<ExitCode> {
     }
     let mended = match IndexReader::open(&config.index.db_path) {
         Ok(Some(index)) => memory::repair(path, &index, mend)?,
-        // An ancestor's index at that path has no information on our links.
+        // A Python version's index at that path has no information on our links.
         Ok(None) => Vec::new(),
         Err(failure) if imported.is_some() && failure.code() == ErrorCode::DbForeign => Vec::new(),
         Err(failure) => return Err(failure.into()),

@@ -105,6 +105,9 @@ fn print_unit(context: &Context, loaded: &Loaded, unit: Unit, args: &Args) -> Re
         .chain(["watch".to_owned()])
         .chain(options(args))
         .collect();
+    if unit == Unit::Cron && (args.debounce != USUAL_DEBOUNCE || args.poll.is_some()) {
+        talk("cron decides when these jobs run; --debounce and --poll are not in them");
+    }
     context.print_text(match unit {
         Unit::Systemd => systemd(&WATCH, &command),
         Unit::Launchd => launchd(&WATCH, &command),

@@ -142,7 +142,7 @@ doctor_codes! {
     MemoryDisabledWarn "DOCTOR_MEMORY_DISABLED_WARN" "Durable memory is switched off. Never a failure."
     MemoryDbMissingWarn "DOCTOR_MEMORY_DB_MISSING_WARN" "There is no durable memory yet. Never a failure."
     DurableMissing "DOCTOR_DURABLE_MISSING" "The database of memory and of the ledger's head was begun once, and is gone or empty."
-    MemoryDbFound "DOCTOR_MEMORY_DB_FOUND" "A database of the ancestor, whose memory is not imported yet, or of another program is where durable memory is kept; it was not touched."
+    MemoryDbFound "DOCTOR_MEMORY_DB_FOUND" "A database of the Python version, whose memory is not imported yet, or of another program is where durable memory is kept; it was not touched."
     MemoryDbError "DOCTOR_MEMORY_DB_ERROR" "Durable memory is damaged or cannot be read."
     MemorySchemaVersion "DOCTOR_MEMORY_SCHEMA_VERSION" "Durable memory has an older or newer schema than this program writes."
     MemoryDbOk "DOCTOR_MEMORY_DB_OK" "SQLite finds durable memory whole."
@@ -165,8 +165,8 @@ doctor_codes! {
     StateReadOnlyWarn "DOCTOR_STATE_READ_ONLY_WARN" "A folder for the program's own files cannot be written, so jobs would fail. Never a failure."
 }
 
-/// Codes of the ancestor, each with the current code for the same problem. A fingerprint combines
-/// provider, text preparation and normalisation, so one comparison replaces five checks.
+/// Codes of the Python version, each with the current code for the same problem. A fingerprint
+/// combines provider, text preparation and normalisation, so one comparison replaces five checks.
 pub(super) const RETIRED: &[(&str, &str)] = &[
     (
         "DOCTOR_EMBED_PROVIDER_MISMATCH",

@@ -62,7 +62,7 @@ fn is_ours(path: &Path, checks: &mut Checks) -> bool {
         }
         Ok(FoundDatabase::Foreign(..)) if store::holds_ancestors_memory(path) => {
             let message = format!(
-                "at {shown} stands a memory of the ancestor, which is not brought over yet"
+                "at {shown} stands a memory of the Python version, which is not brought over yet"
             );
             checks.fail(Code::MemoryDbFound, message, "local-agent memory repair");
         }

@@ -42,7 +42,8 @@ pub(crate) fn codes() -> &'static [(&'static str, &'static str)] {
     codes::TABLE
 }
 
-/// Codes of the Python ancestor that no check uses any more: name, and the current code for it.
+/// Codes of the earlier Python version that no check uses any more: name, and the current code for
+/// it.
 pub(crate) fn retired_codes() -> &'static [(&'static str, &'static str)] {
     codes::RETIRED
 }

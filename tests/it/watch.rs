@@ -309,6 +309,10 @@ fn the_units_name_this_program_and_this_configuration() {
     );
     let cron = world.ok(&["watch", "--print-unit", "cron"]).stdout;
     let (jobs, check) = cron.split_once('\n').unwrap();
+    // What cron cannot do is said.
+    let told = world.ok(&["watch", "--print-unit", "cron", "--debounce", "3000"]);
+    assert_eq!(told.stdout, cron);
+    assert!(told.stderr.contains("--debounce"), "{}", told.stderr);
     let jobs = jobs.strip_prefix("*/10 * * * * ").unwrap();
     let check = check.trim_end().strip_prefix("0 7 * * * ").unwrap();
     // The command for cron works.

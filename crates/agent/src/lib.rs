@@ -2,7 +2,7 @@
 //!
 //! | module | contents |
 //! | --- | --- |
-//! | [`config`] | raw configuration → validated configuration; the ancestor's keys; trust |
+//! | [`config`] | raw configuration → validated configuration; the Python version's keys; trust |
 //! | [`llm`] | chat models on servers |
 //! | [`tools`] | tools that cannot escape, for people, models and agents |
 //! | [`ask`] | question → snapshot → draft → verification → answer or abstention |

@@ -60,7 +60,7 @@ error_codes! {
     MemoryDisabled "PHASE3_MEMORY_DISABLED" "Durable memory is switched off."
     MemoryError "PHASE3_MEMORY_ERROR" "A memory cannot be added, found or mended as asked."
     DurableMissing "DURABLE_MISSING" "The memory database existed before and is now missing or empty; no new one was created."
-    DbForeign "DB_FOREIGN" "A database file belongs to another program or to this program's ancestor; it was not touched."
+    DbForeign "DB_FOREIGN" "A database file belongs to another program or to this program's earlier Python version; it was not touched."
     DbNewer "DB_NEWER" "A database was written by a newer version; it was not touched."
     DbCorrupt "DB_CORRUPT" "A database or projection is damaged."
     DbError "DB_ERROR" "A database could not be opened, read or written."

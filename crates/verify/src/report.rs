@@ -110,7 +110,7 @@ pub struct Claim {
     pub why: String,
 }
 
-/// A citation that was parsed, named as in the ancestor's report.
+/// A citation that was parsed, named as in the Python version's report.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ParsedCitation {
     /// The cited chunk.
@@ -163,7 +163,7 @@ pub struct Report {
     pub version: u32,
     /// Whether the answer may be shown: it passed, or it is an honest abstention.
     pub ok: bool,
-    /// The same as `ok`, under the ancestor's name.
+    /// The same as `ok`, under the Python version's name.
     pub valid: bool,
     /// The overall result.
     pub outcome: Outcome,

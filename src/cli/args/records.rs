@@ -122,7 +122,7 @@ pub(crate) enum MemoryCommand {
     },
     /// Write everything into a new JSON file
     Export { path: PathBuf },
-    /// Mend links whose text moved; bring the memory of the Python ancestor over
+    /// Mend links whose text moved; bring the memory of the earlier Python version over
     Repair {
         /// Link a changed one to what stands under the same headings now
         #[arg(long)]

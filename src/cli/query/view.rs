@@ -182,7 +182,7 @@ pub(super) fn explanation(hit: &Hit) -> Value {
     all
 }
 
-/// `absent`, `present` or `unknown`, as shown by the ancestor.
+/// `absent`, `present` or `unknown`, as shown by the Python version.
 pub(super) fn metadata_state(yaml_present: bool, yaml_parse_ok: Option<bool>) -> &'static str {
     match (yaml_present, yaml_parse_ok) {
         (false, _) => "absent",

@@ -1,24 +1,25 @@
-//! The ancestor's keys. A configuration written for the ancestor loads. Every one of its keys is
-//! used, reported with a warning, or refused; none is ignored silently.
+//! The Python version's keys. A configuration written for the Python version loads. Every one of
+//! its keys is used, reported with a warning, or refused; none is ignored silently.
 
 use super::findings::{Findings, Origin};
 use super::keys::{Effect, Key};
 use super::typed::{Item, Typed, Val};
 
-/// The only ancestor key that has a separate effect: `false` prints answers under `UNVERIFIED`.
+/// The only key of the Python version that has a separate effect: `false` prints answers under
+/// `UNVERIFIED`.
 pub(super) const VALIDATION_ENABLED: &str = "phase3.ask.citation_validation.enabled";
 
 /// Window of the embedding model in tokens; longer windows are capped.
 const MINILM_WINDOW: i64 = 256;
 
-/// Whether a file was written for the ancestor: it contains the ancestor's sections.
+/// Whether a file was written for the Python version: it contains the Python version's sections.
 pub(super) fn is_ancestor<T>(top: &[(String, T)]) -> bool {
     top.iter()
         .any(|(name, _)| name == "phase2" || name == "phase3")
 }
 
-/// Replaces the ancestor's keys of one layer by ours. If the layer also has our key, ours wins,
-/// with a warning.
+/// Replaces the Python version's keys of one layer by ours. If the layer also has our key, ours
+/// wins, with a warning.
 pub(super) fn translate(layer: Vec<Typed>, findings: &mut Findings) -> Vec<Typed> {
     let (old, mut out): (Vec<_>, Vec<_>) = layer.into_iter().partition(|t| t.key.is_ancestor());
     let fixed_window = old
@@ -86,7 +87,7 @@ fn convert(
     Some(match (path, val) {
         ("phase2.chunking.scheme", Val::Text(scheme)) if scheme == "obsidian_v1" => {
             warn(
-                "is read as `obsidian_v2`; `index --scheme obsidian_v1` gives the ancestor's cut points",
+                "is read as `obsidian_v2`; `index --scheme obsidian_v1` gives the Python version's cut points",
             );
             Val::Text("obsidian_v2".into())
         }
@@ -167,7 +168,7 @@ fn remark(typed: &Typed, findings: &mut Findings) {
     }
 }
 
-/// Corrects a folder that the ancestor's shipped file names by the workroot's original name
+/// Corrects a folder that the Python version's shipped file names by the workroot's original name
 /// (`../local-agent-workroot/runs/`). That path was only right while the workroot had this name.
 /// Such an entry means "in the workroot".
 fn reanchor(typed: &mut Typed, workroot: &str, findings: &mut Findings) {

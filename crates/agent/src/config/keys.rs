@@ -66,9 +66,10 @@ impl Kind {
 pub enum Effect {
     /// A key of this program.
     Setting,
-    /// A key of the ancestor whose value goes into this key.
+    /// A key of the Python version whose value goes into this key.
     Moved(&'static str),
-    /// A key of the ancestor that is read but has no key here; its sentence says what it does.
+    /// A key of the Python version that is read but has no key here; its sentence says what it
+    /// does.
     Kept,
 }
 
@@ -83,7 +84,7 @@ pub struct Key {
     pub default: &'static str,
     /// One sentence for people.
     pub doc: &'static str,
-    /// Whether it is a key of this program or of the ancestor, and where its value goes.
+    /// Whether it is a key of this program or of the Python version, and where its value goes.
     pub effect: Effect,
 }
 
@@ -93,7 +94,7 @@ impl Key {
         KEYS.iter().find(|k| k.path == path)
     }
 
-    /// Whether it is one of the ancestor's.
+    /// Whether it is one of the Python version's.
     pub fn is_ancestor(&self) -> bool {
         self.effect != Effect::Setting
     }
@@ -141,8 +142,8 @@ pub(super) fn is_section(path: &str) -> bool {
     })
 }
 
-/// The known key or section closest to a misspelt one, if any is close. The ancestor's keys are
-/// suggested only inside the ancestor's sections.
+/// The known key or section closest to a misspelt one, if any is close. The Python version's keys
+/// are suggested only inside the Python version's sections.
 pub(super) fn nearest(path: &str) -> Option<&'static str> {
     let in_ancestor = path.starts_with("phase2") || path.starts_with("phase3");
     let typed_last = last_part(path);

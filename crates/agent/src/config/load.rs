@@ -127,7 +127,7 @@ pub struct Layer {
     pub trusted: bool,
     /// Whether the file must be trusted to be used in full.
     pub needs_trust: bool,
-    /// Whether it was written for the ancestor (it has `phase2` or `phase3`).
+    /// Whether it was written for the Python version (it has `phase2` or `phase3`).
     pub ancestor: bool,
 }
 
@@ -157,7 +157,7 @@ impl LayerKind {
     }
 }
 
-/// A file's typed keys, with the ancestor's already translated.
+/// A file's typed keys, with the Python version's already translated.
 pub(super) struct Read {
     pub layer: Layer,
     pub typed: Vec<Typed>,
@@ -259,8 +259,8 @@ pub(super) struct Ground<'a> {
     pub config_path: Option<PathBuf>,
     pub config_root: Option<PathBuf>,
     pub security_root: PathBuf,
-    /// Whether some file was written for the ancestor, so that the ancestor's locations are the
-    /// defaults.
+    /// Whether some file was written for the Python version, so that the Python version's locations
+    /// are the defaults.
     pub ancestor: bool,
     /// The workroot's file if it was found by walking up and is untrusted.
     pub untrusted: Option<PathBuf>,

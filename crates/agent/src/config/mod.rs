@@ -3,9 +3,9 @@
 //! Layers, lowest first: `configs/default.yaml` (compiled in), the user's configuration,
 //! `<workroot>/local-agent.yaml`, `--config`, environment and flags. Every value knows the line it
 //! was typed on. `raw` reads YAML, `typed` checks keys and types against the table in `keys`,
-//! `compat` replaces the ancestor's keys, `trust` checks what a found file requests, `validate`
-//! resolves paths, `show` prints everything for people, `edit` changes the list of sources in a
-//! file.
+//! `compat` replaces the Python version's keys, `trust` checks what a found file requests,
+//! `validate` resolves paths, `show` prints everything for people, `edit` changes the list of
+//! sources in a file.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -98,14 +98,14 @@ pub struct Config {
     pub runs: Runs,
     /// The location of the durable memory, and whether its commands are enabled.
     pub memory: Memory,
-    /// The folder for the program's own files. With the ancestor's locations it may be empty.
+    /// The folder for the program's own files. With the Python version's locations it may be empty.
     pub state_dir: PathBuf,
     /// The outermost folders that contain the program's own files.
     pub state_locations: Vec<StateLocation>,
     /// Folders whose content is never readable, even inside a root: state and run records. Earlier
     /// answers are not evidence.
     pub protected: Vec<PathBuf>,
-    /// Warnings about keys (the ancestor's) that have another meaning here.
+    /// Warnings about keys (the Python version's) that have another meaning here.
     pub warnings: Vec<String>,
     /// The client that this configuration is limited to; `None`: the owner's configuration.
     pub client: Option<LimitedClient>,
@@ -263,8 +263,8 @@ pub struct Ask {
     pub heading_match: HeadingMatch,
     /// Whether white space and closing punctuation are ignored when headings are compared.
     pub normalize_heading: bool,
-    /// `false` (from the ancestor's `citation_validation.enabled`): answers are still checked but
-    /// printed under `UNVERIFIED`.
+    /// `false` (from the Python version's `citation_validation.enabled`): answers are still checked
+    /// but printed under `UNVERIFIED`.
     pub show_as_verified: bool,
 }
 
@@ -345,8 +345,8 @@ pub struct Llm {
     /// Longest wait in seconds for a reply of the big model, and with `--big`. If it is less than
     /// `timeout_s`, `timeout_s` is used.
     pub timeout_s_big_second: u64,
-    /// Maximum number of characters of a file that `ask --read` reads, 200 to 200,000; a longer file
-    /// is refused.
+    /// Maximum number of characters of a file that `ask --read` reads, 200 to 200,000; a longer
+    /// file is refused.
     pub max_chars_full_read: usize,
 }
 

@@ -114,8 +114,8 @@ fn source(source: &TypedSource) -> Json {
     out
 }
 
-/// `docs/config.md`: every key with its type, its default and what it does; then the ancestor's
-/// keys.
+/// `docs/config.md`: every key with its type, its default and what it does; then the Python
+/// version's keys.
 pub fn reference_markdown() -> String {
     let mut out = String::from(
         "# Configuration\n\n\
@@ -158,10 +158,10 @@ pub fn reference_markdown() -> String {
         }
     }
     out.push_str(
-        "\n## Keys of the ancestor\n\n\
+        "\n## Keys of the Python version\n\n\
          A file with `phase2` or `phase3` loads as it is: its databases and run records keep their places, and its\n\
          sections accept yes, no, on, off, 1 and 0 for true and false. Where a key is not read exactly as it says, a\n\
-         warning says so. Beside our own key in the same file, the ancestor's is ignored, with a warning.\n\n\
+         warning says so. Beside our own key in the same file, the Python version's is ignored, with a warning.\n\n\
          | key | here |\n| --- | --- |\n",
     );
     for key in KEYS.iter().filter(|k| k.is_ancestor()) {

@@ -94,7 +94,7 @@ const SECONDS: Kind = int(1, 86_400);
 const TOKENS: Kind = int(1, 1_000_000);
 const CHARS: Kind = int(0, 100_000_000);
 
-/// All keys: first the program's own, in the order of [`SECTIONS`], then the ancestor's.
+/// All keys: first the program's own, in the order of [`SECTIONS`], then the Python version's.
 pub const KEYS: &[Key] = &[
     key(
         "workroot",
@@ -196,7 +196,7 @@ pub const KEYS: &[Key] = &[
         "index.scheme",
         SCHEMES,
         "obsidian_v2",
-        "How a document is cut; the others reproduce the ancestor's cut points, for comparison.",
+        "How a document is cut; the others reproduce the Python version's cut points, for comparison.",
     ),
     key(
         "index.max_tokens",
@@ -589,7 +589,7 @@ pub const KEYS: &[Key] = &[
         "true",
         "Whether the `memory` commands work, and whether memories are shown with answers.",
     ),
-    // The ancestor's keys.
+    // The Python version's keys.
     moved("model", Kind::Text, "llm.model", "Read as `llm.model`."),
     moved(
         "model_fast",
@@ -688,7 +688,7 @@ pub const KEYS: &[Key] = &[
         "phase2.chunking.scheme",
         Kind::OneOf(&["obsidian_v1", "fixed_window_v1", "obsidian_v2"]),
         "index.scheme",
-        "`obsidian_v1` is read as `obsidian_v2`; `index --scheme obsidian_v1` still gives the ancestor's cut points.",
+        "`obsidian_v1` is read as `obsidian_v2`; `index --scheme obsidian_v1` still gives the Python version's cut points.",
     ),
     moved(
         "phase2.chunking.max_chars",
@@ -756,7 +756,7 @@ pub const KEYS: &[Key] = &[
     kept(
         "phase3.embed.torch.dtype",
         Kind::OneOf(&["float16", "float32"]),
-        "is read as `float32`, as the ancestor did on a processor",
+        "is read as `float32`, as the Python version did on a processor",
     ),
     kept(
         "phase3.embed.torch.batch_size",

@@ -1335,7 +1335,7 @@ mod trusting {
 mod ancestor {
     use super::*;
 
-    /// A file like the ancestor's shipped one, with every key at its shipped value.
+    /// A file like the Python version's shipped one, with every key at its shipped value.
     const SHIPPED: &str = r#"
 model: gpt-oss:120b
 model_fast: qwen2.5:14b-instruct
@@ -1511,7 +1511,7 @@ phase3:
 
     const AGREES: Fate = Used("", "");
 
-    /// Every key of the ancestor with meaningful values; none may be ignored silently.
+    /// Every key of the Python version with meaningful values; none may be ignored silently.
     const FATES: &[(&str, &str, Fate)] = &[
         ("model", "m", Used("llm.model", "\"m\"")),
         ("model_fast", "m", Used("llm.model_fast", "\"m\"")),

@@ -33,8 +33,8 @@ pub(super) struct Typed {
     pub origin: Origin,
 }
 
-/// Reads every key below `map`. With `lenient`, the file was written for the ancestor, and the
-/// ancestor's sections accept its spellings of true and false.
+/// Reads every key below `map`. With `lenient`, the file was written for the Python version, and
+/// the Python version's sections accept its spellings of true and false.
 pub(super) fn read_map(
     map: &[(String, Node)],
     prefix: &str,
@@ -184,7 +184,7 @@ fn scalar(key: &Key, node: &Node, lenient: bool) -> Result<(Val, Remark), Option
     Ok((val, None))
 }
 
-/// Parses `true` and `false`, and the ancestor's other spellings where it accepted them.
+/// Parses `true` and `false`, and the Python version's other spellings where it accepted them.
 fn boolean(text: &str, plain: bool, lenient: bool) -> Result<(Val, Remark), Option<String>> {
     match text {
         "true" | "True" | "TRUE" if plain => return Ok((Val::Bool(true), None)),

@@ -82,8 +82,8 @@ struct State {
     runs: PathBuf,
 }
 
-/// The ancestor's locations below the security root. Each entry is the key, the ancestor's
-/// location, and our location below the state folder.
+/// The Python version's locations below the security root. Each entry is the key, the Python
+/// version's location, and our location below the state folder.
 const PLACES: [(&str, &str, &str); 4] = [
     ("index.db_path", "index/index.sqlite", "index.sqlite"),
     (
@@ -140,7 +140,8 @@ impl State {
 
     /// The outermost folders that contain the program's own files, each once.
     fn folders(&self, values: &Values, ground: &Ground) -> Vec<StateLocation> {
-        // The ancestor's locations come from a configuration and a workroot that the user named.
+        // The Python version's locations come from a configuration and a workroot that the user
+        // named.
         let named = ground.ancestor && ground.untrusted.is_none();
         let [index, embeddings, durable, runs] =
             PLACES.map(|(key, ..)| named || is_users_own(&values.origin(key), ground));

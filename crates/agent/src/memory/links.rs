@@ -43,7 +43,7 @@ impl LinkState {
 /// One link in its current state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Link {
-    /// The key of the chunk when it was linked; a link of the ancestor may have another form.
+    /// The key of the chunk when it was linked; a link of the Python version may have another form.
     pub chunk_key: String,
     /// The state of the chunk since it was linked.
     pub state: LinkState,

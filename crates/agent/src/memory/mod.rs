@@ -40,12 +40,12 @@ pub const DERIVED: &str = "derived_from_evidence";
 pub struct MemoryItem {
     /// The id used in commands; for a memory added here, a random UUID.
     pub memory_id: String,
-    /// One of [`KINDS`]; a memory of the ancestor may have another word.
+    /// One of [`KINDS`]; a memory of the Python version may have another word.
     #[serde(rename = "type")]
     pub kind: String,
     /// The remembered text, in the user's words.
     pub content: String,
-    /// [`MANUAL`] or [`DERIVED`]; a memory of the ancestor may have another word.
+    /// [`MANUAL`] or [`DERIVED`]; a memory of the Python version may have another word.
     pub source: String,
     /// RFC 3339, UTC.
     pub created_at: String,

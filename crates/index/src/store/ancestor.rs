@@ -1,4 +1,5 @@
-//! The memory of the Python ancestor: detected without modifying it, and imported completely.
+//! The memory of the earlier Python version: detected without modifying it, and imported
+//! completely.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,13 +17,13 @@ use super::{
 use local_agent_files::state::StateDirectory;
 use local_agent_text::error::{ErrorCode, Failure};
 
-/// Reads the ancestor's `memory`; of its `memory_evidence` only the chunk keys are used.
+/// Reads the Python version's `memory`; of its `memory_evidence` only the chunk keys are used.
 const ROWS: &str =
     "SELECT memory_id, type, content, source, created_at, updated_at FROM memory ORDER BY 1";
 const KEYS: &str = "SELECT chunk_key FROM memory_evidence WHERE memory_id = ?1 ORDER BY 1";
 
-/// Whether the database at `path` is a memory of the ancestor, which [`import_ancestor`] would
-/// import. Changes nothing, not even files next to it.
+/// Whether the database at `path` is a memory of the Python version, which [`import_ancestor`]
+/// would import. Changes nothing, not even files next to it.
 pub fn holds_ancestors_memory(path: &Path) -> bool {
     if !matches!(
         examine(path, Database::Durable),
@@ -46,18 +47,18 @@ pub fn holds_ancestors_memory(path: &Path) -> bool {
         .is_ok()
 }
 
-/// Imports an ancestor's memory: its file is copied byte for byte to `*.ancestor-<stamp>` and read
-/// into a new database next to it in one transaction, and that database replaces it. Returns the
-/// copy's path and the number of imported memories.
+/// Imports a Python version's memory: its file is copied byte for byte to `*.ancestor-<stamp>` and
+/// read into a new database next to it in one transaction, and that database replaces it. Returns
+/// the copy's path and the number of imported memories.
 ///
 /// # Errors
-/// `DB_FOREIGN` when the file is not a memory of the ancestor, or contains something that cannot be
-/// kept exactly.
+/// `DB_FOREIGN` when the file is not a memory of the Python version, or contains something that
+/// cannot be kept exactly.
 pub fn import_ancestor(path: &Path, stamp: &str) -> Result<(PathBuf, usize)> {
     let found = examine(path, Database::Durable)?;
     if !matches!(found, FoundDatabase::Foreign(0, 1)) {
         super::refuse_unless_ours(path, Database::Durable, &found)?;
-        return Err(Failure::internal("there is no memory of the ancestor to import").into());
+        return Err(Failure::internal("there is no memory of the Python version to import").into());
     }
     let unwritable = |e: io::Error| super::unwritable(path, "imported", &e);
     let (folder, name) = split(path)?;
@@ -98,7 +99,7 @@ pub fn import_ancestor(path: &Path, stamp: &str) -> Result<(PathBuf, usize)> {
     Ok((aside, rows.len()))
 }
 
-/// The failure for a file that is not a memory of the ancestor.
+/// The failure for a file that is not a memory of the Python version.
 fn foreign(path: &Path, why: &str) -> Failure {
     let message = format!(
         "{} is not a memory of the Python predecessor: {why}; it was not touched",
@@ -153,7 +154,7 @@ fn link_without_place(chunk_key: String) -> MemoryLink {
     }
 }
 
-/// The ancestor stores seconds since 1970 with a fraction; a text is kept as it is.
+/// The Python version stores seconds since 1970 with a fraction; a text is kept as it is.
 fn moment(row: &Row<'_>, column: usize) -> rusqlite::Result<String> {
     let value = row.get_ref(column)?;
     let text = match value {
@@ -196,7 +197,7 @@ fn stamp_of(seconds: i64, part: Option<&str>) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// The tables of the ancestor, as its own code creates them.
+    /// The tables of the Python version, as its own code creates them.
     const TABLES: &str = "PRAGMA user_version = 1;
         CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
         CREATE TABLE memory (

@@ -86,7 +86,7 @@ pub struct MemoryRow {
 /// A chunk that a memory refers to, as it was when it was linked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemoryLink {
-    /// 32 hexadecimal digits; links from the ancestor may contain anything.
+    /// 32 hexadecimal digits; links from the Python version may contain anything.
     pub chunk_key: String,
     /// Hash of the chunk's text; `None`: imported without one.
     pub text_sha256: Option<Sha256>,

@@ -444,9 +444,8 @@ fn open_read_once(path: &Path, database: Database) -> Result<Option<Connection>>
     conn.pragma_update(None, "temp_store", "memory")?;
     strangers::trust_nothing(&conn)?;
     strangers::refuse(&conn, &path, database, &found)?;
-    // Mapped pages count as memory of this process, so a job that reads everything maps only a
-    // part.
-    conn.pragma_update(None, "mmap_size", 1_i64 << 24)?;
+    // Pages are read, not mapped: a mapped page counts as memory of every connection that sees it.
+    conn.pragma_update(None, "mmap_size", 0_i64)?;
     keep_plans(&conn)?;
     folded::register(&conn)?;
     conn.set_prepared_statement_cache_capacity(64);

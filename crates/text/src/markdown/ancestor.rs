@@ -1,15 +1,16 @@
-//! The cut points of the Python ancestor, for comparison: `obsidian_v1` and `fixed_window_v1`.
+//! The cut points of the earlier Python version, for comparison: `obsidian_v1` and
+//! `fixed_window_v1`.
 //!
 //! All lengths are in code points of the text, with `\r\n` and lone `\r` counted as one line break,
-//! as in Python's text files. A heading inside a code fence counts as a heading, as in the
-//! ancestor. The ancestor joined its paragraphs with blank lines; here a chunk is the slice of the
-//! file from its first paragraph to its last.
+//! as in Python's text files. A heading inside a code fence counts as a heading, as in the Python
+//! version. The Python version joined its paragraphs with blank lines; here a chunk is the slice of
+//! the file from its first paragraph to its last.
 
 use std::ops::Range;
 
 use crate::types::{Heading, HeadingPath};
 
-/// A chunk as the ancestor cut it.
+/// A chunk as the Python version cut it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct AncestorChunk {
     /// Bytes of the body.
@@ -142,7 +143,7 @@ struct Packer<'a> {
     max_chars: usize,
     overlap: usize,
     out: Vec<AncestorChunk>,
-    /// The chunk being packed, and its length as the ancestor counts it.
+    /// The chunk being packed, and its length as the Python version counts it.
     current: Option<(AncestorChunk, usize)>,
 }
 

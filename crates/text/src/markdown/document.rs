@@ -16,7 +16,7 @@ use crate::types::{ByteSpan, Heading, HeadingPath, LineSpan, Sha256};
 /// that older indexes are recognised as out of date.
 const IMPLEMENTATION: &str = "obsidian_v2.4";
 
-/// The ancestor's name for its implementation.
+/// The Python version's name for its implementation.
 const ANCESTOR_IMPLEMENTATION: &str = "phase2_chunking_v1";
 
 /// The headings of a note. Its chunks are not used, so it is cut into one.
@@ -129,8 +129,8 @@ pub(crate) fn of_outline(
 /// The identity of everything that determines cut points: 32 hexadecimal digits that change
 /// whenever the cut points could.
 ///
-/// The ancestor's schemes use the ancestor's value: SHA-256 over compact JSON with sorted keys.
-/// They do not depend on a tokenizer.
+/// The Python version's schemes use the Python version's value: SHA-256 over compact JSON with
+/// sorted keys. They do not depend on a tokenizer.
 pub fn chunker_sig(options: &ChunkOptions, tokenizer_sha256: &Sha256) -> String {
     let facts = match options.scheme {
         Scheme::ObsidianV2 => json!({

@@ -1,5 +1,5 @@
 //! The frontmatter: found by our own scanner, parsed by `gray_matter`, and classified in the same
-//! way as in the ancestor.
+//! way as in the Python version.
 //!
 //! The scanner decides what is frontmatter, because only it knows bytes. The YAML parser sees only
 //! the lines between the fences, and never a text that could make it allocate or recurse without

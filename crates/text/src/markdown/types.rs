@@ -15,7 +15,7 @@ pub type CountTokens<'a> = &'a (dyn Fn(&str) -> usize + Sync);
 pub enum Scheme {
     /// Blocks kept whole, small sections packed under their parent: the default.
     ObsidianV2,
-    /// The ancestor's cut points, for comparison.
+    /// The Python version's cut points, for comparison.
     ObsidianV1,
     /// Windows of one length, without regard to the content.
     FixedWindowV1,
@@ -28,9 +28,9 @@ pub struct ChunkOptions {
     pub scheme: Scheme,
     /// Upper bound of a chunk in tokens (`obsidian_v2`); at least 1 is used.
     pub max_tokens: usize,
-    /// Upper bound of a chunk in characters (the ancestor's schemes); at least 1 is used.
+    /// Upper bound of a chunk in characters (the Python version's schemes); at least 1 is used.
     pub max_chars: usize,
-    /// Overlap in characters (the ancestor's schemes); at most `max_chars - 1` is used.
+    /// Overlap in characters (the Python version's schemes); at most `max_chars - 1` is used.
     pub overlap: usize,
 }
 
