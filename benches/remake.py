@@ -110,9 +110,10 @@ def verifier(remake, sets):
         remake.agent("eval", "natural", "benches/sets/natural.jsonl", *(w for one in vaults for w in ("--vault", one)))
     else:
         remake.say("not measured, because a vault is missing: benches/sets/natural.jsonl")
-    for half in ("dev", "closed"):
-        everyday = "benches/sets/everyday"
-        remake.agent("eval", "natural", f"{everyday}/{half}.jsonl", "--vault", f"blind={everyday}/vault")
+    for folder, vault in (("everyday", "blind"), ("strangers", "strangers")):
+        for half in ("dev", "closed"):
+            notes = f"benches/sets/{folder}"
+            remake.agent("eval", "natural", f"{notes}/{half}.jsonl", "--vault", f"{vault}={notes}/vault")
     remake.bench("verify")
 
 
