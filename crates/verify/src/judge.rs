@@ -31,7 +31,7 @@ pub(super) struct Quote {
     /// Its bytes in the answer.
     range: Range<usize>,
     /// Its words, normalised.
-    words: String,
+    pub(super) words: String,
     /// The only item that may contain the quotation, if the citation says so.
     bound: Option<Label>,
 }
@@ -464,6 +464,7 @@ impl Court<'_> {
         let (unit, covered) = (self.answer.units.get(i)?, self.covered.get(i)?);
         let labels = self.labels(i);
         let mut problems = self.marker_problems(&covered.own);
+        let introduces = self.only_introduces(unit, &quotes, &labels);
         let quoted = self.quoted_place(unit, quotes, &mut problems);
         if covered.kind == Kind::Free {
             problems.extend(self.title(unit));
@@ -475,7 +476,9 @@ impl Court<'_> {
             Kind::Claim | Kind::LeadIn | Kind::Refusal { claims: true, .. }
         );
         let denied = self.denied_topic(unit, covered.kind, &labels);
-        let denied = denied.or_else(|| self.answered_question(&unit.words, covered.kind, &labels));
+        let denied = denied
+            .or_else(|| self.answered_question(&unit.words, covered.kind, &labels))
+            .filter(|_| !introduces);
         if problems.is_empty() && !is_claim && denied.is_none() {
             return None;
         }
@@ -488,7 +491,7 @@ impl Court<'_> {
         let examined = if is_rejected || unit.role == BlockRole::Quote && quoted.is_some() {
             Examined::default()
         } else {
-            self.examine(i, &labels, exact.is_some())
+            self.examine(i, &labels, exact.is_some() || introduces)
         };
         let mut findings: Vec<Finding> = problems
             .into_iter()

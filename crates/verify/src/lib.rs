@@ -48,6 +48,7 @@ mod examine;
 mod file_citations;
 mod finding;
 mod identity;
+mod introduced;
 mod judge;
 mod laundering;
 mod opinion;

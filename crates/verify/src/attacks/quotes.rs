@@ -136,3 +136,39 @@ fn an_apostrophe_opens_no_quotation() {
         );
     }
 }
+
+#[test]
+fn a_whole_sentence_between_quotation_marks_has_no_objection() {
+    let note = "Copy the last decision and raise the number by one.\n\n\
+                Not: electric bicycles, phones, anything under a maker's warranty\n\n\
+                It costs nothing; there is a jar.\n\nKeine Nüsse, kein Sesam, auch nicht auf dem Blech.\n\n\
+                1. Copy the last decision\n2. Sign it\n3. File it\n";
+    for (quotation, ok) in [
+        (
+            "The note says “Copy the last decision and raise the number by one.”",
+            true,
+        ),
+        (
+            "The note says “Not: electric bicycles, phones, anything under a maker's warranty”",
+            true,
+        ),
+        ("The note says “It costs nothing; there is a jar.”", true),
+        (
+            "It says “Keine Nüsse, kein Sesam, auch nicht auf dem Blech.”",
+            true,
+        ),
+        // A denial outside the quotation is checked.
+        (
+            "The note never says “It costs nothing; there is a jar.”",
+            false,
+        ),
+    ] {
+        let report = check_in(&format!("{quotation} [E1]."), &snapshot(&[note]));
+        let clean = report.outcome == Outcome::Passed && report.doubts.is_empty();
+        assert_eq!(
+            clean, ok,
+            "{quotation} {:?} {:?}",
+            report.codes, report.doubts
+        );
+    }
+}

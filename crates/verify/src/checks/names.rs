@@ -50,7 +50,7 @@ fn missing_names<'c>(case: &Case<'c>, alignment: &Alignment<'_>) -> Vec<&'c Toke
             || case.claim.is_explained(i)
             || titled && !is_abbreviation(word)
             || coded.contains(word)
-            || is_german_noun(case.claim, i, language);
+            || is_german_noun(case.claim, i, language) && !replaces_a_noun(alignment, token);
         if is_name(token)
             && !skipped
             && !is_capital_by_place(case, alignment, token)
@@ -146,7 +146,13 @@ fn objection(
     let word = case.claim.word(token);
     let elsewhere = case.others.iter().any(|s| s.reading.has(token.id));
     let lower = word.to_lowercase();
+    let at = case
+        .claim
+        .text
+        .tokens
+        .partition_point(|t| t.start < token.start);
     let mild = elsewhere
+        || is_german_noun(case.claim, at, language_of(case))
         || readings(case).any(|r| is_part_of_a_word(r, &lower))
         || token.first && !replaces_a_name(case, alignment, token)
         || !is_listed(case, token)
@@ -165,6 +171,15 @@ fn objection(
         said: word.to_owned(),
     };
     Objection::new(Code::Name, effect, detail).at(token.start..token.end)
+}
+
+/// Whether a word stands in the place of another noun in an otherwise equal sentence.
+fn replaces_a_noun(alignment: &Alignment<'_>, token: &Token) -> bool {
+    let mut edits = alignment.edits().iter();
+    edits.any(|edit| {
+        let is_own = edit.claim.is_some_and(|t| t.start == token.start);
+        is_own && edit.evidence.is_some_and(is_name)
+    })
 }
 
 /// The words between back-ticks.

@@ -159,7 +159,7 @@ pub(super) fn check_last(case: &Case<'_>) -> Option<(Effect, Code, String)> {
             && !noun.number;
         named.then_some((at + 1, noun))
     })?;
-    if relates_with(claim) {
+    if relates_with(claim) || stands_in_the_text(case, at) {
         return None;
     }
     let own = own_words(case, &(at..at + 2), noun);
@@ -184,6 +184,18 @@ pub(super) fn check_last(case: &Case<'_>) -> Option<(Effect, Code, String)> {
         false => Effect::Doubts,
     };
     Some((effect, Code::Number, why))
+}
+
+/// Whether the cited text has the two words at token `at` of the claim beside each other: "copy the
+/// last decision" is no place in a list.
+fn stands_in_the_text(case: &Case<'_>, at: usize) -> bool {
+    let Some([last, noun]) = case.claim.text.tokens.get(at..at + 2) else {
+        return false;
+    };
+    case.cited.iter().any(|source| {
+        let mut pairs = source.reading.text.tokens.windows(2);
+        pairs.any(|pair| matches!(pair, [x, y] if x.id == last.id && y.id == noun.id))
+    })
 }
 
 /// The stems of what the claim says of the thing that it orders.
