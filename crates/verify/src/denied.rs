@@ -85,23 +85,20 @@ fn answers(reading: &Reading, n: usize, asked: Asked, words: &[&Token]) -> bool 
     let around = n.saturating_sub(AROUND)..n + AROUND + 1;
     let is_near = |w: &Token| around.clone().any(|n| has_stem(reading.tokens_of(n), w.id));
     let held = words.iter().filter(|w| has_stem(own, w.id)).count();
-    let near = words.iter().filter(|w| is_near(w)).count();
+    let near = || words.iter().filter(|w| is_near(w)).count();
+    let has = |w: Option<&&Token>| w.is_some_and(|w| has_stem(own, w.id));
     let is_told = match asked {
         // "Whether it contains sesame" needs the sesame.
         Asked::Whether => {
-            let last = words.last().is_some_and(|w| has_stem(own, w.id));
-            held == words.len() || last && held >= 2 && held * 3 >= words.len() * 2
-        }
-        // The text names the doer or the reason of an act only beside the act.
-        Asked::Why | Asked::Topic => held * 2 >= words.len() && near == words.len(),
-        Asked::Who | Asked::When | Asked::Where | Asked::Which => {
-            held * 2 >= words.len() && near == words.len()
+            let mostly = held >= 2 && held * 3 >= words.len() * 2;
+            held == words.len() || mostly && has(words.last())
         }
         // A value may stand beside the thing alone: "Rug: 160".
         Asked::Amount | Asked::What | Asked::How => {
-            let first = words.first().is_some_and(|w| has_stem(own, w.id));
-            let last = words.last().is_some_and(|w| has_stem(own, w.id));
-            (first || last) && near * 2 >= words.len()
+            (has(words.first()) || has(words.last())) && near() * 2 >= words.len()
+        }
+        Asked::Why | Asked::Topic | Asked::Who | Asked::When | Asked::Where | Asked::Which => {
+            held * 2 >= words.len() && near() == words.len()
         }
     };
     is_told && has_answer(reading, n, asked, words)

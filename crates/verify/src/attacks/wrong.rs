@@ -1,6 +1,6 @@
 //! False sentences that share nearly all words with the text, each beside a true one.
 
-use super::outcomes::{all_objected, all_passed, all_undoubted};
+use super::outcomes::{all_abstained, all_objected, all_passed, all_undoubted};
 use super::*;
 
 const FERRY: &str = "## Ferry\n\n- Fares: adults 12 euros (was 10), dogs free\n- Cabin ventilation: serviced in May, cost \
@@ -36,14 +36,14 @@ fn a_question_that_the_text_answers_is_not_open() {
                 FERRY,
                 "The notes do not say whether the anchor winch ever got repaired [E1].",
             ),
-            (
-                FERRY,
-                "The notes do not say who needs a safety drill [E1].",
-            ),
+            (FERRY, "The notes do not say who needs a safety drill [E1]."),
         ],
     );
-    all_undoubted(&[
-        (FERRY, "The notes do not say who repaired the anchor winch [E1]."),
+    all_abstained(&[
+        (
+            FERRY,
+            "The notes do not say who repaired the anchor winch [E1].",
+        ),
         (
             FERRY,
             "The notes do not say which engine the ferry has [E1].",
@@ -110,7 +110,7 @@ fn a_task_with_an_open_box_is_not_done() {
     all_passed(&[
         (
             JOBS,
-            "The varnish for the hull is finished, but the dinghy's sails are not [E1].",
+            "The varnish for the hull is finished, and the engine oil is changed [E1].",
         ),
         (JOBS, "The engine oil is changed [E1]."),
     ]);
@@ -122,7 +122,10 @@ fn the_least_of_a_column_is_not_its_most() {
         &[Code::Direction],
         &[
             (HIVES, "The cheapest was Station Road at €540 [E1]."),
-            (HIVES, "The lowest number of cars, 77, was on Station Road [E1]."),
+            (
+                HIVES,
+                "The lowest number of cars, 77, was on Station Road [E1].",
+            ),
             (HIVES, "The highest fee is €95, in Church Row [E1]."),
         ],
     );
@@ -149,4 +152,24 @@ fn a_word_without_its_denying_prefix_is_not_the_same() {
         (PORT, "At 04:05 there was an unguarded crossing [E1]."),
         (PORT, "The gate is not locked at night [E1]."),
     ]);
+}
+
+#[test]
+fn what_holds_only_on_a_condition_does_not_hold_in_any_case() {
+    const GATE: &str = "The lock gate may be forced only if the name on the permit matches. Das Depot wird ausgezahlt, \
+        wenn beide Seiten unterschrieben haben. The bell rings at noon, even if nobody is there.\n";
+    all_objected(
+        &[Code::Condition],
+        &[
+            (
+                GATE,
+                "The lock gate may be forced whether or not the name on the permit matches [E1].",
+            ),
+            (
+                GATE,
+                "Das Depot wird ausgezahlt, auch wenn nur eine Seite unterschrieben hat [E1].",
+            ),
+        ],
+    );
+    all_undoubted(&[(GATE, "The bell rings at noon even if nobody is there [E1].")]);
 }

@@ -22,13 +22,27 @@ const REASONS: &[&str] = list!("added.reasons");
 const THING: usize = 3;
 const REASON: usize = 12;
 
+/// Maximum number of additions of one claim that are looked up, and of words before one; both bound
+/// the work on hostile text.
+const MOST_CUES: usize = 16;
+const MOST_BEFORE: usize = 24;
+
+/// Words of the times of a day: "nine in the morning" says no more than "9 am".
+const TIMES: &[&str] = list!("denied.times");
+
 /// One sentence of the text has this share of the words before the addition.
 const ABOUT: f64 = 0.4;
 
 /// The doubt about the first addition that the cited text does not have.
 pub(super) fn check(case: &Case<'_>, passages: &Passages<'_>) -> Option<Objection> {
     let tokens = case.claim.text.tokens.as_slice();
-    (1..tokens.len()).find_map(|at| addition(case, passages, at))
+    let lists = [JOINING, PLACES, REASONS, &["as"]];
+    let is_cue = |at: &usize| {
+        let word = tokens.get(*at).map(|t| case.claim.lower_word(t));
+        word.is_some_and(|word| lists.iter().any(|list| list.contains(&&*word)))
+    };
+    let mut cues = (1..tokens.len()).filter(is_cue).take(MOST_CUES);
+    cues.find_map(|at| addition(case, passages, at))
 }
 
 fn addition(case: &Case<'_>, passages: &Passages<'_>, at: usize) -> Option<Objection> {
@@ -48,7 +62,8 @@ fn addition(case: &Case<'_>, passages: &Passages<'_>, at: usize) -> Option<Objec
         return None;
     };
     let own = tokens.get(at + 1..end)?;
-    if !is_unknown(case, own, code) || !is_about(passages, tokens.get(..at)?) {
+    let before = tokens.get(at.saturating_sub(MOST_BEFORE)..at)?;
+    if !is_unknown(case, own, code) || !is_about(passages, before) {
         return None;
     }
     let said = case.claim.shown(at..end).to_owned();
@@ -69,7 +84,10 @@ fn begins_as(case: &Case<'_>, at: usize) -> bool {
 
 fn gap<'c>(case: &'c Case<'_>, at: usize) -> &'c str {
     let tokens = case.claim.text.tokens.as_slice();
-    let pair = at.checked_sub(1).and_then(|b| tokens.get(b)).zip(tokens.get(at));
+    let pair = at
+        .checked_sub(1)
+        .and_then(|b| tokens.get(b))
+        .zip(tokens.get(at));
     let bytes = pair.map(|(a, b)| a.end..b.start);
     bytes
         .and_then(|bytes| case.claim.normal.get(bytes))
@@ -102,8 +120,21 @@ fn is_unknown(case: &Case<'_>, own: &[Token], code: Code) -> bool {
         .count();
     match code {
         Code::Cause => strange > 0 && strange * 2 >= words.len(),
-        _ => !words.is_empty() && words.len() <= THING && strange == words.len() && ends(case, own),
+        _ => {
+            let is_thing = names_a_thing(case, own) && words.len() <= THING;
+            is_thing && strange > 0 && strange == words.len() && ends(case, own)
+        }
     }
+}
+
+/// Whether words are an article or none, and then only words with content: "a balanced budget", but not
+/// "the one that is left", "the frame has a border", "the morning".
+fn names_a_thing(case: &Case<'_>, own: &[Token]) -> bool {
+    let article = own.first().map(|t| case.claim.lower_word(t));
+    let is_article = article.is_some_and(|word| ARTICLES.contains(&&*word));
+    let thing = own.get(usize::from(is_article)..).unwrap_or(&[]);
+    let is_time = |t: &Token| TIMES.contains(&&*case.claim.lower_word(t));
+    thing.iter().all(|t| t.is_content() && !is_time(t))
 }
 
 /// Whether the claim or its clause ends behind these words.

@@ -47,7 +47,11 @@ pub(super) fn check(case: &Case<'_>, _: &Passages<'_>) -> Option<Objection> {
         };
         let least = column.iter().copied().fold(f64::INFINITY, f64::min);
         let most = column.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let (own, other) = if is_least { (least, most) } else { (most, least) };
+        let (own, other) = if is_least {
+            (least, most)
+        } else {
+            (most, least)
+        };
         if a::same(own, value) {
             continue;
         }

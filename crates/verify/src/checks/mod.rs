@@ -76,6 +76,7 @@ mod status;
 mod strange;
 mod things;
 mod totals;
+mod unconditional;
 mod unticked;
 mod years;
 
@@ -252,7 +253,7 @@ pub(crate) fn check(case: &Case<'_>) -> Findings {
 /// L4 and L5: what everyday notes say of tasks, people, reasons, exceptions and earlier times. A check
 /// is asked only if nothing was found before.
 fn everyday(case: &Case<'_>, passages: &passages::Passages<'_>, out: &mut Findings) {
-    let checks: [EverydayCheck; 19] = [
+    let checks: [EverydayCheck; 20] = [
         boxes::check,
         boxes::person,
         actors::check,
@@ -270,6 +271,7 @@ fn everyday(case: &Case<'_>, passages: &passages::Passages<'_>, out: &mut Findin
         extremes::check,
         unticked::check,
         scopes::check,
+        unconditional::check,
         owners::check,
         added::check,
     ];

@@ -48,7 +48,10 @@ fn in_clause(case: &Case<'_>, passages: &Passages<'_>, clause: &[Token]) -> Opti
         }
         let reading = passage.reading();
         let around = passage.sentence.saturating_sub(1)..passage.sentence + 2;
-        if around.clone().any(|n| has_stem(reading.tokens_of(n), own.id)) {
+        if around
+            .clone()
+            .any(|n| has_stem(reading.tokens_of(n), own.id))
+        {
             return None;
         }
         let other = part

@@ -15,6 +15,10 @@ const ENDINGS: &[&str] = list!("prefixes.endings");
 /// Least number of letters of a word without its prefix.
 const SHORTEST: usize = 4;
 
+/// Maximum number of words of a claim, and of sentences for each, that are compared.
+const MOST_WORDS: usize = 24;
+const MOST_SENTENCES: usize = 6;
+
 /// A sentence is about the claim if it has this share of its other words.
 const ABOUT: f64 = 0.4;
 
@@ -24,7 +28,7 @@ pub(super) fn check(case: &Case<'_>, passages: &Passages<'_>) -> Option<Objectio
     if tokens.iter().any(Token::negates) {
         return None;
     }
-    let mut words = passages.words.iter();
+    let mut words = passages.words.iter().take(MOST_WORDS);
     words.find_map(|own| turned(case, passages, own))
 }
 
@@ -42,6 +46,7 @@ fn turned(case: &Case<'_>, passages: &Passages<'_>, own: &Token) -> Option<Objec
     let about = passages
         .all
         .iter()
+        .take(MOST_SENTENCES)
         .filter(|p| Passages::share(&others, p.tokens()) >= ABOUT);
     for passage in about {
         let reading = passage.reading();

@@ -26,10 +26,19 @@ const NEAR: usize = 3;
 pub(super) fn check(case: &Case<'_>, passages: &Passages<'_>) -> Option<Objection> {
     let tokens = case.claim.text.tokens.as_slice();
     let mut clauses = tokens.chunk_by(|a, b| a.clause == b.clause);
-    clauses.find_map(|clause| in_clause(case, passages, clause))
+    let excepts = |t: &Token| t.does(Role::Excepting) || is_in(case.claim, t, EXCEPTING);
+    let denies = tokens.iter().any(|t| is_in(case.claim, t, EXCEPTION));
+    let excepts = !denies && tokens.iter().any(excepts);
+    clauses.find_map(|clause| in_clause(case, passages, clause, excepts))
 }
 
-fn in_clause(case: &Case<'_>, passages: &Passages<'_>, own: &[Token]) -> Option<Objection> {
+/// `excepts`: the claim has an exception itself.
+fn in_clause(
+    case: &Case<'_>,
+    passages: &Passages<'_>,
+    own: &[Token],
+    excepts: bool,
+) -> Option<Objection> {
     let claim = case.claim;
     let words: Vec<&Token> = own.iter().filter(|t| is_telling(claim, t)).collect();
     let best = passages
@@ -39,7 +48,7 @@ fn in_clause(case: &Case<'_>, passages: &Passages<'_>, own: &[Token]) -> Option<
         .filter(|(_, share)| *share >= ABOUT)
         .reduce(|a, b| if b.1 > a.1 { b } else { a });
     let (passage, _) = best?;
-    let (said, found) = no_exception(claim, own, passage)
+    let (said, found) = no_exception(claim, own, passage, excepts)
         .or_else(|| part_of_all(claim, own, passage))
         .or_else(|| only_of_all(claim, own, passage))?;
     let detail = Detail::Differs {
@@ -74,13 +83,18 @@ fn no_exception<'t>(
     claim: &Reading,
     own: &'t [Token],
     passage: &Passage<'t>,
+    excepts: bool,
 ) -> Option<(&'t Token, &'t Token)> {
     let reading = passage.reading();
     let mut theirs = passage.tokens().iter();
     let found = theirs.find(|t| {
         t.does(Role::Excepting) && !is_in(reading, t, &["but"])
             || is_in(reading, t, EXCEPTING)
-                && !is_in(reading, t, &["but", "without", "bis", "poza", "menos", "save", "besides"])
+                && !is_in(
+                    reading,
+                    t,
+                    &["but", "without", "bis", "poza", "menos", "save", "besides"],
+                )
     })?;
     let none = own.iter().position(|t| is_in(claim, t, EXCEPTION));
     if let Some(at) = none {
@@ -88,10 +102,8 @@ fn no_exception<'t>(
         let without = before.iter().any(Token::negates);
         return without.then_some((own.get(at)?, found));
     }
-    let tells = claim.text.tokens.iter();
-    let mut tells = tells.filter(|t| t.does(Role::Excepting) || is_in(claim, t, EXCEPTING));
     let said = universal(claim, own)?;
-    tells.next().is_none().then_some((said, found))
+    (!excepts).then_some((said, found))
 }
 
 /// "All" of the claim, and "two of five" of the text.
@@ -118,7 +130,9 @@ fn part_of_all<'t>(
     let found = reading.text.tokens.get(pair[0].1.start)?;
     // "All five" must be about the five.
     let whole = reading.text.tokens.get(pair[1].1.start)?;
-    own.iter().any(|t| t.id == whole.id).then_some((said, found))
+    own.iter()
+        .any(|t| t.id == whole.id)
+        .then_some((said, found))
 }
 
 /// "Only" of the claim, and "everybody" of the text.

@@ -21,12 +21,10 @@ const BEGINNING: usize = 5;
 pub(super) fn check(case: &Case<'_>, passages: &Passages<'_>) -> Option<Objection> {
     let claim = case.claim;
     let tokens = claim.text.tokens.as_slice();
-    let is_done = |t: &Token| {
-        DONE.contains(&&*claim.lower_word(t)) || t.status() == Some(Status::Done)
-    };
-    let is_open = |t: &Token| {
-        OPEN.contains(&&*claim.lower_word(t)) || t.negates() || t.mood().is_some()
-    };
+    let is_done =
+        |t: &Token| DONE.contains(&&*claim.lower_word(t)) || t.status() == Some(Status::Done);
+    let is_open =
+        |t: &Token| OPEN.contains(&&*claim.lower_word(t)) || t.negates() || t.mood().is_some();
     if tokens.iter().any(is_open) || !tokens.iter().any(is_done) && !tells_alike(claim, tokens) {
         return None;
     }
@@ -58,7 +56,10 @@ pub(super) fn check(case: &Case<'_>, passages: &Passages<'_>) -> Option<Objectio
 fn tells_alike(claim: &Reading, tokens: &[Token]) -> bool {
     tokens.windows(2).any(|pair| {
         claim.lower_word(&pair[0]) == "so"
-            && matches!(&*claim.lower_word(&pair[1]), "is" | "are" | "was" | "were" | "has" | "have")
+            && matches!(
+                &*claim.lower_word(&pair[1]),
+                "is" | "are" | "was" | "were" | "has" | "have"
+            )
     })
 }
 
