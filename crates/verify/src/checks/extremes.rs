@@ -89,8 +89,9 @@ fn columns(text: &str) -> Vec<Vec<f64>> {
             if open.len() <= n {
                 open.push(Vec::new());
             }
-            let column = open.get_mut(n);
-            column.into_iter().for_each(|c| c.extend(cell_value(cell)));
+            if let Some(column) = open.get_mut(n) {
+                column.extend(cell_value(cell));
+            }
         }
     }
     out.append(&mut open);
