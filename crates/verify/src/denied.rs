@@ -73,8 +73,8 @@ impl Court<'_> {
     }
 }
 
-/// Whether sentence `n` answers the question: it has most words of the topic and such an answer, and
-/// its neighbours have the others.
+/// Whether sentence `n` answers the question: it and its neighbours have enough words of the topic,
+/// and it has such an answer.
 fn answers(reading: &Reading, n: usize, asked: Asked, words: &[&Token]) -> bool {
     let own = reading.tokens_of(n);
     // "It was not approved by the council" does not say who approved it.
@@ -82,13 +82,26 @@ fn answers(reading: &Reading, n: usize, asked: Asked, words: &[&Token]) -> bool 
     if own.iter().any(is_denied) {
         return false;
     }
-    let held = words.iter().filter(|w| has_stem(own, w.id)).count();
-    if held * 2 < words.len() || held < words.len() && asked == Asked::Whether {
-        return false;
-    }
     let around = n.saturating_sub(AROUND)..n + AROUND + 1;
-    let is_near = |w: &&&Token| around.clone().any(|n| has_stem(reading.tokens_of(n), w.id));
-    words.iter().all(|w| is_near(&w)) && has_answer(reading, n, asked, words)
+    let is_near = |w: &Token| around.clone().any(|n| has_stem(reading.tokens_of(n), w.id));
+    let held = words.iter().filter(|w| has_stem(own, w.id)).count();
+    let near = || words.iter().filter(|w| is_near(w)).count();
+    let has = |w: Option<&&Token>| w.is_some_and(|w| has_stem(own, w.id));
+    let is_told = match asked {
+        // "Whether it contains sesame" needs the sesame.
+        Asked::Whether => {
+            let mostly = held >= 2 && held * 3 >= words.len() * 2;
+            held == words.len() || mostly && has(words.last())
+        }
+        // A value may stand beside the thing alone: "Rug: 160".
+        Asked::Amount | Asked::What | Asked::How => {
+            (has(words.first()) || has(words.last())) && near() * 2 >= words.len()
+        }
+        Asked::Why | Asked::Topic | Asked::Who | Asked::When | Asked::Where | Asked::Which => {
+            held * 2 >= words.len() && near() == words.len()
+        }
+    };
+    is_told && has_answer(reading, n, asked, words)
 }
 
 fn has_answer(reading: &Reading, n: usize, asked: Asked, words: &[&Token]) -> bool {
@@ -102,10 +115,13 @@ fn has_answer(reading: &Reading, n: usize, asked: Asked, words: &[&Token]) -> bo
             atoms.any(|a| matches!(a.what, What::Date(_) | What::Time(_)))
                 || tokens.iter().any(|t| is_one_of(t, TIMES))
         }
-        Asked::Amount | Asked::What => {
+        Asked::Amount | Asked::What | Asked::How => {
             let mut atoms = reading.atoms_of(n).iter();
             atoms.any(|a| matches!(a.what, What::Number(_)))
         }
+        Asked::Which => tokens
+            .iter()
+            .any(|t| is_new(t) && (t.number || t.capital && t.is_content() && !t.first)),
         Asked::Who => {
             tokens.iter().any(|t| {
                 let known = is_common_english_word(reading.word(t));

@@ -24,6 +24,7 @@ mod refusals;
 mod reworded;
 mod swaps;
 mod values;
+mod wrong;
 mod years;
 
 use super::*;

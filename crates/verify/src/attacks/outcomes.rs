@@ -53,3 +53,10 @@ pub(super) fn all_undoubted(cases: &[(&str, &str)]) {
 pub(super) fn all_passed(cases: &[(&str, &str)]) {
     all(cases, |outcome, _, _| outcome == Outcome::Passed);
 }
+
+/// Each (evidence, answer) is a refusal without a doubt.
+pub(super) fn all_abstained(cases: &[(&str, &str)]) {
+    all(cases, |outcome, _, doubts| {
+        outcome == Outcome::Abstained && doubts.is_empty()
+    });
+}

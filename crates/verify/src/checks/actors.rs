@@ -48,7 +48,7 @@ pub(super) fn check(case: &Case<'_>, passages: &Passages<'_>) -> Option<Objectio
 }
 
 /// The names in a clause. Its first word counts only if there is no other: it may be any noun.
-fn people<'t>(reading: &Reading, clause: &'t [Token]) -> Vec<&'t Token> {
+pub(super) fn people<'t>(reading: &Reading, clause: &'t [Token]) -> Vec<&'t Token> {
     let all = clause.iter().filter(|t| is_person(reading, t));
     let all: Vec<&Token> = all.take(MOST_NAMES).collect();
     let begin = clause.first().map_or(0, |t| t.start);
@@ -60,7 +60,7 @@ fn people<'t>(reading: &Reading, clause: &'t [Token]) -> Vec<&'t Token> {
 const TITLES: &[&str] = list!("actors.titles");
 
 /// The last word of the only name among these words: "Ms. Ortiz", "Greta Holm".
-fn one_name<'t>(reading: &Reading, people: &[&'t Token]) -> Option<&'t Token> {
+pub(super) fn one_name<'t>(reading: &Reading, people: &[&'t Token]) -> Option<&'t Token> {
     let is_split = people.windows(2).any(|pair| {
         let gap = reading.normal.get(pair[0].end..pair[1].start);
         !gap.is_some_and(|gap| matches!(gap, " " | ". "))
@@ -70,7 +70,7 @@ fn one_name<'t>(reading: &Reading, people: &[&'t Token]) -> Option<&'t Token> {
 }
 
 /// Whether a word is the name of a person or thing, at the beginning of a sentence too.
-fn is_person(reading: &Reading, token: &Token) -> bool {
+pub(super) fn is_person(reading: &Reading, token: &Token) -> bool {
     let word = reading.word(token);
     let is_first = token.first && token.capital && !is_common_english_word(word);
     let is_word = word.len() > 1 && word.chars().skip(1).all(|c| c.is_lowercase() || c == '-');

@@ -2,6 +2,7 @@
 //! combines them.
 
 mod actors;
+mod added;
 mod addresses;
 mod affinity;
 mod agreed;
@@ -29,6 +30,7 @@ mod elliptic;
 mod equations;
 mod exchanged;
 mod explained;
+mod extremes;
 mod foreign;
 mod former;
 mod formulas;
@@ -53,15 +55,18 @@ mod numbers;
 mod operands;
 mod order;
 mod ordinals;
+mod owners;
 mod pairs;
 mod parallel;
 mod parties;
 mod passages;
+mod prefixes;
 mod quantity;
 mod reasons;
 mod recombined;
 mod referent;
 mod rejection;
+mod scopes;
 mod sequence;
 mod shifted;
 mod slots;
@@ -71,6 +76,8 @@ mod status;
 mod strange;
 mod things;
 mod totals;
+mod unconditional;
+mod unticked;
 mod years;
 
 use std::ops::Range;
@@ -246,7 +253,7 @@ pub(crate) fn check(case: &Case<'_>) -> Findings {
 /// L4 and L5: what everyday notes say of tasks, people, reasons, exceptions and earlier times. A check
 /// is asked only if nothing was found before.
 fn everyday(case: &Case<'_>, passages: &passages::Passages<'_>, out: &mut Findings) {
-    let checks: [EverydayCheck; 13] = [
+    let checks: [EverydayCheck; 20] = [
         boxes::check,
         boxes::person,
         actors::check,
@@ -260,6 +267,13 @@ fn everyday(case: &Case<'_>, passages: &passages::Passages<'_>, out: &mut Findin
         reasons::check,
         left_out::check,
         slots::check,
+        prefixes::check,
+        extremes::check,
+        unticked::check,
+        scopes::check,
+        unconditional::check,
+        owners::check,
+        added::check,
     ];
     for check in checks {
         if out.rejects() {

@@ -19,6 +19,10 @@ pub(crate) enum Asked {
     Whether,
     /// A value.
     What,
+    /// One of several: "which road is closed".
+    Which,
+    /// A way or a change: "how the fares were changed".
+    How,
     /// Anything about it.
     Topic,
 }
@@ -106,14 +110,19 @@ fn question(behind: &[&str]) -> Option<(Asked, String)> {
             "where" => Asked::Where,
             "whether" | "if" => Asked::Whether,
             "how" => Asked::Amount,
+            "what" => Asked::What,
+            "which" => Asked::Which,
             _ => return None,
         };
         Some((at, asked))
     })?;
     let mut rest = behind.get(at + 1..)?;
+    let mut asked = asked;
     if asked == Asked::Amount {
-        rest.first().filter(|w| AMOUNTS.contains(*w))?;
-        rest = rest.get(1..)?;
+        match rest.first().filter(|w| AMOUNTS.contains(*w)) {
+            Some(_) => rest = rest.get(1..)?,
+            None => asked = Asked::How,
+        }
     }
     let topic = rest.join(" ");
     (!topic.is_empty()).then_some((asked, topic))
