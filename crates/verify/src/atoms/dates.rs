@@ -373,6 +373,7 @@ fn day_first(r: &Reader<'_>, i: usize) -> Option<(Date, usize)> {
     let of = usize::from(matches!(&*r.lower(behind), "of" | "de"));
     let m = month_behind_a_day(r.word(behind + of))
         .or_else(|| r.month_in_words(behind + of))
+        .or_else(|| r.short_month(behind + of))
         .filter(|_| close)?;
     let mut next = behind + 1 + of;
     let mut out = Date {

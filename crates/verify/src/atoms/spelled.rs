@@ -256,6 +256,13 @@ impl Reader<'_> {
         }
     }
 
+    /// The month that token `i` names in short behind a day, in the language of the text: "5 out", in
+    /// a Portuguese text.
+    pub(super) fn short_month(&self, i: usize) -> Option<u32> {
+        let language = self.language.filter(|l| *l != Language::English)?;
+        calendar::month(language, &self.lower(i))
+    }
+
     /// The weekday that token `i` names in another language than English, and the index behind it.
     pub(super) fn weekday_in_words(&self, i: usize) -> Option<(u32, usize)> {
         if let Some(found) = self.weekday_in_signs(i) {

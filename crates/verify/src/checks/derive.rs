@@ -412,10 +412,14 @@ fn duration(case: &Case<'_>, n: &Number) -> Option<Derivation> {
 /// Whether the time between two dates is `n`.
 fn are_apart(p: &Date, q: &Date, n: &Number) -> bool {
     let Some(unit) = n.unit else { return false };
-    p.days_to(q)
-        .is_some_and(|days| a::equal_amounts(n.value, unit, days, DAYS))
-        || p.months_to(q)
-            .is_some_and(|months| a::equal_amounts(n.value, unit, months, MONTHS))
+    p.days_to(q).is_some_and(|days| {
+        // From the first to the third are three days, the first included.
+        let with_both_ends = a::equal_amounts(n.value, unit, days + 1.0, DAYS);
+        a::equal_amounts(n.value, unit, days, DAYS)
+            || with_both_ends && a::equal_amounts(1.0, unit, 1.0, DAYS)
+    }) || p
+        .months_to(q)
+        .is_some_and(|months| a::equal_amounts(n.value, unit, months, MONTHS))
 }
 
 const DAYS: a::MeasureUnit = &[(a::UnitKind::Time, 86_400.0)];

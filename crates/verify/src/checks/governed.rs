@@ -6,7 +6,8 @@
 //! says something else.
 
 use super::modality::Force;
-use super::negation::is_negative;
+use super::names::is_name;
+use super::negation::{is_negative, is_only_denied};
 use super::{Case, Effect, Source};
 use crate::Code;
 use crate::finding::{Detail, Objection};
@@ -34,9 +35,12 @@ const SHARED: usize = 1;
 const ABOUT_THE_SAME: usize = 2;
 
 /// Finds words of the claim that have an incompatible governor in the cited text.
-pub(super) fn check(case: &Case<'_>) -> Vec<Objection> {
+/// Two languages deny with different words, in different places: with `foreign`, denials are not
+/// compared.
+pub(super) fn check(case: &Case<'_>, foreign: bool) -> Vec<Objection> {
     let words = words(case);
-    let mut out: Vec<Objection> = denied(case, &words).into_iter().collect();
+    let denied = (!foreign).then(|| denied(case, &words)).flatten();
+    let mut out: Vec<Objection> = denied.into_iter().collect();
     out.extend(predicate(case));
     for (i, places) in &words {
         for find in [mood, quantity, modifier, little, behind] {
@@ -284,14 +288,14 @@ fn modifier(case: &Case<'_>, at: usize, places: &[Governed<'_>]) -> Option<Objec
     }
     let mut clash = None;
     for place in places {
-        let Some(other) = before(place.tokens(), place.at) else {
-            continue;
-        };
         // A sentence with both words does not contradict: "the first edition has 310 pages, the
         // second 348".
         if place.tokens().iter().any(|t| t.id == own.id) {
             return None;
         }
+        let Some(other) = before(place.tokens(), place.at) else {
+            continue;
+        };
         let contradicts = opposes(own, other) && own.negated == other.negated;
         if contradicts && !other.number && !case.claim.has(other.id) {
             clash = clash.or(Some((place, other)));
@@ -447,11 +451,14 @@ fn behind(case: &Case<'_>, at: usize, places: &[Governed<'_>]) -> Option<Objecti
 /// The objection to a word that the claim asserts and every sentence about the same thing negates.
 fn denied(case: &Case<'_>, words: &[(usize, Vec<Governed<'_>>)]) -> Option<Objection> {
     let tokens = case.claim.text.tokens.as_slice();
-    let negates = tokens.iter().any(|t| is_negative(case.claim, t));
+    // "It only works by hand" for "it does not work automatically, only by hand".
+    let negates = tokens
+        .iter()
+        .any(|t| is_negative(case.claim, t) || t.does(Role::Restricting));
     let mut count = 0;
     let mut found: Option<(Token, Label, std::ops::Range<usize>, bool)> = None;
     for (i, places) in words {
-        let Some(token) = tokens.get(*i).filter(|t| !t.negated) else {
+        let Some(token) = tokens.get(*i).filter(|t| !t.negated && may_be_denied(t)) else {
             continue;
         };
         let about = places
@@ -472,13 +479,19 @@ fn denied(case: &Case<'_>, words: &[(usize, Vec<Governed<'_>>)]) -> Option<Objec
     }
     let (token, label, bytes, head) = found?;
     let effect = match (negates, head, count) {
-        (false, true, _) => Effect::Rejects,
-        (false, false, _) | (true, true, 1) => Effect::Doubts,
+        (false, true, _) if is_only_denied(case, &token, true) => Effect::Rejects,
+        (false, _, _) | (true, true, 1) => Effect::Doubts,
         _ => return None,
     };
     let said = case.claim.word(&token).to_owned();
     let found = Objection::new(Code::Negation, effect, Detail::TextNegates { said });
     Some(found.at(token.start..token.end).against(label, bytes))
+}
+
+/// Whether the denial of a word denies a statement: an everyday verb is used of many things, and
+/// "not the witch" only tells her from another person.
+fn may_be_denied(token: &Token) -> bool {
+    !token.does(Role::Everyday) && (token.first || !is_name(token))
 }
 
 fn differs(

@@ -34,6 +34,7 @@ mod former;
 mod formulas;
 mod frequencies;
 mod governed;
+mod guessed;
 mod initials;
 mod labels;
 mod language;
@@ -203,7 +204,7 @@ pub(crate) fn check(case: &Case<'_>) -> Findings {
     out.objections.extend(pairs::check(case));
     belonging(case, &alignment, &mut out);
     out.objections.extend(exchanged::check(case));
-    out.objections.extend(governed::check(case));
+    out.objections.extend(governed::check(case, foreign));
     let pairings = nearest::pairings(case);
     let passages = passages::Passages::of(case);
     if case.extent != Extent::Row {

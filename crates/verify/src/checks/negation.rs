@@ -210,7 +210,7 @@ fn has_another_word(claim: &Reading, token: &Token, sentence: &[Token]) -> bool 
 
 /// Whether the cited text has a word only under a negation; with `head`, only as the first word
 /// under it.
-fn is_only_denied(case: &Case<'_>, token: &Token, head: bool) -> bool {
+pub(super) fn is_only_denied(case: &Case<'_>, token: &Token, head: bool) -> bool {
     let mut denied = false;
     for source in case.cited {
         let reading = source.reading;
@@ -254,7 +254,7 @@ impl Comparison {
 
 fn compare(case: &Case<'_>, pairing: &Pairing<'_>) -> Option<Objection> {
     let best = pairing.near.first()?;
-    if best.share < ALIKE {
+    if best.share < ALIKE || asks(best) {
         return None;
     }
     let stands: Vec<Comparison> = pairing
@@ -291,12 +291,20 @@ fn compare(case: &Case<'_>, pairing: &Pairing<'_>) -> Option<Objection> {
     Some(objection.against(best.source.item.label, sentence(best)?))
 }
 
+/// Whether a statement of the cited text is a question, which denies and asserts nothing.
+fn asks(near: &Near<'_>) -> bool {
+    let reading = near.source.reading;
+    let sentence = reading.sentence(near.statement.sentence);
+    let text = sentence.and_then(|s| reading.normal.get(s.bytes.clone()));
+    text.is_some_and(|text| text.trim_end().ends_with(['?', '？']))
+}
+
 fn stand(case: &Case<'_>, pairing: &Pairing<'_>, near: &Near<'_>) -> Comparison {
     let theirs = &near.statement.tokens;
     let mut agrees = false;
     let mut found = None;
     for (at, token) in pairing.own.tokens.iter().enumerate() {
-        if !token.is_content() {
+        if !token.is_content() || token.number {
             continue;
         }
         for e in theirs.iter().filter(|e| e.id == token.id) {

@@ -6,8 +6,8 @@ use super::atoms::{all, readings};
 use super::derive::ClaimNumber;
 use super::literals::{Standing, standing};
 use super::{
-    Case, Effect, bounds, counts, derive, durations, equations, formulas, frequencies, names,
-    notations, ordinals, totals,
+    Case, Effect, bounds, counts, derive, durations, equations, formulas, frequencies, guessed,
+    names, notations, ordinals, totals,
 };
 use crate::atoms::{self as a, Atom, Literal, Number, What};
 use crate::reading::Reading;
@@ -24,6 +24,8 @@ pub(super) fn check(
     verbatim: bool,
 ) -> Option<(Effect, Code, String)> {
     let shown = case.claim.shown_atom(atom);
+    let signed = with_sign(case.claim, atom, n);
+    let n = &signed;
     let number = ClaimNumber { atom, number: n };
     if n.ordinal && n.words && !has_ordinal(case, n) {
         return ordinals::check(case, alignment, number);
@@ -74,6 +76,16 @@ pub(super) fn check(
     }
 }
 
+/// The number below zero, if the word before it is a minus: "minus 20 %".
+fn with_sign(claim: &Reading, atom: &Atom, n: &Number) -> Number {
+    const MINUS: &[&str] = list!("numbers.minus");
+    let before = atom.tokens.start.checked_sub(1);
+    let before = before.and_then(|at| claim.text.tokens.get(at));
+    let is_minus = before.is_some_and(|t| MINUS.contains(&&*claim.lower_word(t)));
+    let value = if is_minus { -n.value.abs() } else { n.value };
+    Number { value, ..*n }
+}
+
 /// Whether the cited text has the ordinal: "third", and not "3 kg".
 fn has_ordinal(case: &Case<'_>, n: &Number) -> bool {
     numbers(all(case)).any(|m| m.ordinal && a::same(m.value, n.value))
@@ -101,7 +113,8 @@ fn missing(
     let possible = derive::possible(case, number)
         .or_else(|| share_of_an_amount(case, n))
         .or_else(|| formulas::possible(case, number))
-        .or_else(|| durations::possible(case, number));
+        .or_else(|| durations::possible(case, number))
+        .or_else(|| guessed::possible(case, number));
     if let Some(from) = possible {
         let (x, y) = (&from[0], &from[1]);
         let why =
@@ -497,6 +510,9 @@ fn share_of_an_amount(case: &Case<'_>, n: &Number) -> Option<[String; 2]> {
 /// Maximum number of amounts of the cited text that are tried as a share or its whole.
 const MOST_AMOUNTS: usize = 64;
 
+/// A smaller number without a unit is too often a share of something by chance.
+const FEWEST: f64 = 10.0;
+
 /// The amounts and percentages of the cited text whose product is the number, as written there.
 fn shares<'a>(
     case: &Case<'a>,
@@ -511,11 +527,16 @@ fn shares<'a>(
             _ => None,
         })
     });
-    let found = found.take(if measured { MOST_AMOUNTS } else { 0 });
+    let is_counted = measured || n.value >= FEWEST;
+    let found = found.take(if is_counted { MOST_AMOUNTS } else { 0 });
     let (shares, amounts): (Vec<_>, Vec<_>) =
         found.partition(|(_, m)| is_percentage(m) || is_share(m));
     amounts.into_iter().flat_map(move |(whole, amount)| {
-        let of = arithmetic::in_unit_of(&n, amount).map(|value| value / 100.0);
+        let of = match measured {
+            true => arithmetic::in_unit_of(&n, amount),
+            false => Some(amount.value),
+        };
+        let of = of.map(|value| value / 100.0);
         let own = shares.clone().into_iter();
         own.filter(move |(_, share)| {
             let percent = share.value * if is_share(share) { 100.0 } else { 1.0 };
