@@ -259,8 +259,15 @@ impl Reader<'_> {
     /// The month that token `i` names in short behind a day, in the language of the text: "5 out", in
     /// a Portuguese text.
     pub(super) fn short_month(&self, i: usize) -> Option<u32> {
+        const SHORT: &[&str] = list!("dates.short-months");
         let language = self.language.filter(|l| *l != Language::English)?;
-        calendar::month(language, &self.lower(i))
+        let lower = self.lower(i);
+        let own = SHORT.iter().find_map(|entry| {
+            let mut parts = entry.split(' ');
+            let is_own = parts.next() == Some(language.code()) && parts.next() == Some(&*lower);
+            parts.next().filter(|_| is_own)?.parse().ok()
+        });
+        own.or_else(|| calendar::month(language, &lower))
     }
 
     /// The weekday that token `i` names in another language than English, and the index behind it.

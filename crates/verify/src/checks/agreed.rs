@@ -1,8 +1,8 @@
 //! L5: the cited text denies in other words what the claim denies: "is not on" and "is off", "no
 //! longer meets there" and "met there until May", "not every" and "most".
 
-use super::Case;
 use super::passages::{Passage, Passages};
+use super::{Case, elliptic};
 use crate::reading::Reading;
 use crate::tables::Quantity;
 use crate::text::Token;
@@ -28,6 +28,7 @@ pub(super) fn denies_too(case: &Case<'_>, passages: &Passages<'_>) -> bool {
         || says_the_opposite(case, passages)
         || leaves_some_out(case, passages)
         || ended(case, passages)
+        || elliptic::denies_too(case, passages)
 }
 
 /// Whether a denial of the claim says when or on what condition something happens.

@@ -384,6 +384,34 @@ pub(super) fn shown_result(claim: &Reading, n: &Number) -> String {
 
 /// Computes the days, weeks or months between two dates that the claim names.
 fn duration(case: &Case<'_>, n: &Number) -> Option<Derivation> {
+    duration_of_days(case, n).or_else(|| duration_between(case, n))
+}
+
+/// The same for days of one month: "from 1 to 17 October".
+fn duration_of_days(case: &Case<'_>, n: &Number) -> Option<Derivation> {
+    let mut pairs = case.claim.atoms.windows(2);
+    pairs.find_map(|pair| {
+        let [x, y] = pair else { return None };
+        let (What::Number(first), What::Date(last)) = (&x.what, &y.what) else {
+            return None;
+        };
+        let day = a::day_of(first).filter(|_| last.day.is_some() && last.month.is_some())?;
+        let first = Date {
+            day: Some(day),
+            weekday: None,
+            ..*last
+        };
+        are_apart(&first, last, n).then(|| Derivation {
+            operation: Operation::Duration,
+            from: [x, y]
+                .map(|atom| case.claim.shown_amount(atom).to_owned())
+                .to_vec(),
+            result: shown_result(case.claim, n),
+        })
+    })
+}
+
+fn duration_between(case: &Case<'_>, n: &Number) -> Option<Derivation> {
     let dates: Vec<(&Atom, &Date)> = case
         .claim
         .atoms

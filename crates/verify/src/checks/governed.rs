@@ -458,7 +458,7 @@ fn denied(case: &Case<'_>, words: &[(usize, Vec<Governed<'_>>)]) -> Option<Objec
     let mut count = 0;
     let mut found: Option<(Token, Label, std::ops::Range<usize>, bool)> = None;
     for (i, places) in words {
-        let Some(token) = tokens.get(*i).filter(|t| !t.negated && may_be_denied(t)) else {
+        let Some(token) = tokens.get(*i).filter(|t| !t.negated) else {
             continue;
         };
         let about = places
@@ -473,7 +473,7 @@ fn denied(case: &Case<'_>, words: &[(usize, Vec<Governed<'_>>)]) -> Option<Objec
         count += 1;
         let place = places.first()?;
         let bytes = place.reading.sentence(place.sentence)?.bytes.clone();
-        if found.as_ref().is_none_or(|f| head && !f.3) {
+        if may_be_denied(token) && found.as_ref().is_none_or(|f| head && !f.3) {
             found = Some((*token, place.label, bytes, head));
         }
     }

@@ -371,6 +371,10 @@ fn edited(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<Objection> {
     {
         return None;
     }
+    // "Not by itself, only by hand": the claim has what is left.
+    if [own_tokens, theirs].iter().all(|tokens| restricts(tokens)) {
+        return None;
+    }
     let edits = alignment.edits();
     if edits.iter().any(|e| {
         e.claim.is_some_and(|t| denies_inside(case.claim, t))
@@ -405,6 +409,10 @@ fn edited(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<Objection> {
     };
     let sentence = best.source.reading.sentence(best.sentence)?.bytes.clone();
     Some(found.against(best.source.item.label, sentence))
+}
+
+fn restricts(tokens: &[Token]) -> bool {
+    tokens.iter().any(|t| t.does(Role::Restricting))
 }
 
 /// "Not uncommon" means "common": the changed word itself has a negation.
