@@ -464,6 +464,9 @@ fn numeric(r: &Reader<'_>, i: usize) -> Option<(Date, usize)> {
             i + 1,
         ));
     }
+    if let Some(found) = month_of_year(r, i) {
+        return Some(found);
+    }
     let (a, b, y) = (day(word)?, day(r.word(i + 1))?, year(r.word(i + 2))?);
     if !(is_slash(r.gap(i)) && is_slash(r.gap(i + 1))) {
         return None;
@@ -484,6 +487,18 @@ fn numeric(r: &Reader<'_>, i: usize) -> Option<(Date, usize)> {
         },
         i + 3,
     ))
+}
+
+/// Reads "11/2025".
+fn month_of_year(r: &Reader<'_>, i: usize) -> Option<(Date, usize)> {
+    let month = day(r.word(i)).filter(|month| *month <= 12)?;
+    let year = year(r.word(i + 1)).filter(|_| r.gap(i) == "/" && r.gap(i + 1) != "/")?;
+    let found = Date {
+        year: Some(year),
+        month: Some(month),
+        ..Date::default()
+    };
+    Some((found, i + 2))
 }
 
 fn is_slash(gap: &str) -> bool {

@@ -334,7 +334,9 @@ fn put_together(value: f64, part: f64, tied: bool) -> Option<f64> {
         return Some(80.0);
     }
     let french = matches!(value % 100.0, 60.0 | 80.0) && (10.0..20.0).contains(&part);
+    // "dix-huit".
+    let teens = value == 10.0 && (7.0..=9.0).contains(&part);
     let tens = (20.0..1000.0).contains(&value) && value % 100.0 != 0.0 && is_part(10.0);
     let hundreds = value >= 100.0 && is_part(100.0);
-    (part >= 1.0 && (french || tens || hundreds)).then_some(value + part)
+    (part >= 1.0 && (french || teens || tens || hundreds)).then_some(value + part)
 }

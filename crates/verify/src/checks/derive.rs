@@ -443,7 +443,10 @@ fn are_apart(p: &Date, q: &Date, n: &Number) -> bool {
     p.days_to(q).is_some_and(|days| {
         // From the first to the third are three days, the first included.
         let with_both_ends = a::equal_amounts(n.value, unit, days + 1.0, DAYS);
+        let in_weeks = a::equal_amounts(1.0, unit, 7.0, DAYS) && n.value >= 2.0;
+        let weeks = in_weeks && (days / 7.0 - n.value).abs() < 0.5;
         a::equal_amounts(n.value, unit, days, DAYS)
+            || weeks
             || with_both_ends && a::equal_amounts(1.0, unit, 1.0, DAYS)
     }) || p
         .months_to(q)

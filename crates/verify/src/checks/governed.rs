@@ -5,6 +5,7 @@
 //! in sentences about the same thing, but only with a governor that excludes the claim's, the claim
 //! says something else.
 
+use super::language::{Language, supposed};
 use super::modality::Force;
 use super::names::is_name;
 use super::negation::{is_negative, is_only_denied};
@@ -479,13 +480,21 @@ fn denied(case: &Case<'_>, words: &[(usize, Vec<Governed<'_>>)]) -> Option<Objec
     }
     let (token, label, bytes, head) = found?;
     let effect = match (negates, head, count) {
-        (false, true, _) if is_only_denied(case, &token, true) => Effect::Rejects,
+        (false, true, _) if is_sure(case, &token) => Effect::Rejects,
         (false, _, _) | (true, true, 1) => Effect::Doubts,
         _ => return None,
     };
     let said = case.claim.word(&token).to_owned();
     let found = Objection::new(Code::Negation, effect, Detail::TextNegates { said });
     Some(found.at(token.start..token.end).against(label, bytes))
+}
+
+/// Whether the cited text denies a word wherever it has it. Words that deny without a "not" are known
+/// well enough only in English.
+fn is_sure(case: &Case<'_>, token: &Token) -> bool {
+    let cited: Vec<&Reading> = case.cited.iter().map(|s| s.reading).collect();
+    is_only_denied(case, token, true)
+        && supposed(case.claim, case.language, &cited) == Some(Language::English)
 }
 
 /// Whether the denial of a word denies a statement: an everyday verb is used of many things, and

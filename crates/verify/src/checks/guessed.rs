@@ -3,10 +3,10 @@
 //! This proves nothing: it only keeps a number from being rejected because the words for its
 //! computation are unknown.
 
-use super::Case;
 use super::derive::{ClaimNumber, may_be_computed};
 use super::formulas::is_cue;
 use super::numbers::numbers;
+use super::{Case, arithmetic};
 use crate::atoms::{self as a, Atom, Number, OtherReading, What};
 use crate::reading::Reading;
 
@@ -16,6 +16,9 @@ const MOST_CITED: usize = 24;
 
 /// A smaller number agrees with too many computations by chance.
 const SMALLEST: f64 = 10.0;
+
+/// A number with decimals, or from this on, agrees with few computations by chance.
+const TELLING: f64 = 100.0;
 
 /// A quotient may be rounded to whole numbers.
 const ROUNDING: f64 = 0.5;
@@ -29,12 +32,17 @@ struct Amount<'t> {
     shown: &'t str,
     number: &'t Number,
     value: f64,
-    /// The sentence of the cited text.
-    place: Option<(usize, usize)>,
+    /// Whether the claim computes it from the cited text.
+    is_explained: bool,
+    /// Whether it is the value as written, and no other reading of the digits.
+    is_plain: bool,
+    /// The item of the cited text; `None` in the claim.
+    item: Option<usize>,
 }
 
 /// Two amounts that may give the result: one that the claim has beside it, and another of the claim
-/// or of the cited text; or two of one sentence of the cited text, if the claim says that it computes.
+/// or of the cited text; or any of the cited text, if the number is no small one or the claim says that it
+/// computes.
 pub(super) fn possible(case: &Case<'_>, result: ClaimNumber<'_>) -> Option<[String; 2]> {
     let n = result.number;
     if !may_be_computed(n) || case.has_many_atoms() {
@@ -45,13 +53,14 @@ pub(super) fn possible(case: &Case<'_>, result: ClaimNumber<'_>) -> Option<[Stri
 }
 
 fn of_value(case: &Case<'_>, result: ClaimNumber<'_>, wanted: f64) -> Option<[String; 2]> {
-    if wanted < SMALLEST {
+    let n = result.number;
+    if wanted < SMALLEST && is_whole(wanted) {
         return None;
     }
     let beside = case.claim.atoms.iter();
     let beside = beside.filter(|atom| atom.bytes != result.atom.bytes);
     let beside: Vec<Amount<'_>> = amounts(case.claim, beside, None).take(MOST_OWN).collect();
-    let is_known = |x: &&Amount<'_>| is_cited(case, x.number);
+    let is_known = |x: &&Amount<'_>| x.is_explained || is_cited(case, x.number);
     let own: Vec<Amount<'_>> = beside.iter().filter(is_known).copied().collect();
     let cited: Vec<Amount<'_>> = cited_amounts(case).take(MOST_CITED).collect();
     let mut with_own = own.iter().flat_map(|x| {
@@ -64,7 +73,12 @@ fn of_value(case: &Case<'_>, result: ClaimNumber<'_>, wanted: f64) -> Option<[St
     found
         .or_else(|| sum_of_products(&beside, wanted))
         .or_else(|| repeated(&own, wanted).filter(|_| computes()))
-        .or_else(|| of_one_sentence(&cited, wanted).filter(|_| computes()))
+        .or_else(|| {
+            let is_exact = wanted >= TELLING || !is_whole(wanted);
+            let may = (is_exact || computes()) && wanted > 1.0 && a::same(wanted, n.value.abs());
+            let plain: Vec<Amount<'_>> = cited.iter().filter(|x| x.is_plain).copied().collect();
+            may.then(|| anywhere((&plain, &own), n, wanted)).flatten()
+        })
 }
 
 /// The amounts that the digits of a number can mean.
@@ -86,13 +100,14 @@ fn amounts<'t>(
         _ => None,
     });
     numbers.flat_map(move |(atom, number)| {
-        let place = item.map(|item| (item, reading.sentence_of(atom.tokens.start)));
         let values = values(number).into_iter().flatten();
         values.map(move |value| Amount {
             shown: reading.shown_amount(atom),
             number,
             value: value.abs(),
-            place,
+            is_explained: reading.is_explained(atom.tokens.start),
+            is_plain: a::same(value, number.value),
+            item,
         })
     })
 }
@@ -109,12 +124,88 @@ fn is_cited(case: &Case<'_>, n: &Number) -> bool {
     cited.any(|s| numbers(s.reading.atoms.iter()).any(|m| a::same(n.value.abs(), m.value.abs())))
 }
 
-/// Two amounts of one sentence that are added or subtracted.
-fn of_one_sentence(cited: &[Amount<'_>], wanted: f64) -> Option<[String; 2]> {
-    cited.iter().enumerate().find_map(|(i, x)| {
-        let mut others = cited.iter().skip(i + 1).filter(|y| y.place == x.place);
-        let found = others.find(|y| is_added(x, y, wanted))?;
-        Some([x.shown, found.shown].map(str::to_owned))
+/// Any two amounts of one item, or three, that give the result.
+fn anywhere(
+    (cited, own): (&[Amount<'_>], &[Amount<'_>]),
+    n: &Number,
+    wanted: f64,
+) -> Option<[String; 2]> {
+    let all: Vec<Amount<'_>> = cited.iter().flat_map(|x| in_units(cited, n, x)).collect();
+    let mut pairs = all.iter().enumerate().flat_map(|(i, x)| {
+        let others = all.iter().skip(i + 1);
+        let others = others.filter(|y| y.item == x.item && !std::ptr::eq(x.number, y.number));
+        others.map(move |y| (x, y))
+    });
+    let found = pairs.find(|(x, y)| {
+        let product = x.value.min(y.value) >= 2.0 && a::same(x.value * y.value, wanted);
+        is_added(x, y, wanted) || product || is_share_of(x, y, wanted)
+    });
+    let found = found.map(|(x, y)| [x.shown, y.shown].map(str::to_owned));
+    found
+        .or_else(|| run(cited, wanted))
+        .or_else(|| half(cited, wanted))
+        .or_else(|| product_and_more(own, &all, wanted))
+}
+
+/// An amount in the unit of the result, and one without a unit in every unit that the text has.
+fn in_units<'t>(cited: &[Amount<'t>], n: &Number, x: &Amount<'t>) -> Vec<Amount<'t>> {
+    let factor = |m: &Number| arithmetic::in_unit_of(n, &Number { value: 1.0, ..*m });
+    let mut factors: Vec<f64> = vec![1.0];
+    match x.number.unit {
+        Some(_) => factors.extend(factor(x.number)),
+        None => factors.extend(cited.iter().filter_map(|y| factor(y.number)).take(2)),
+    }
+    factors.sort_by(f64::total_cmp);
+    factors.dedup();
+    let scaled = factors.into_iter().map(|by| Amount {
+        value: x.value * by,
+        ..*x
+    });
+    scaled.collect()
+}
+
+/// Whether the result is a share of an amount, or the amount with the share added or taken off:
+/// "7,200, and 21 % tax" gives 8,712.
+fn is_share_of(x: &Amount<'_>, y: &Amount<'_>, wanted: f64) -> bool {
+    [(x, y), (y, x)].into_iter().any(|(whole, share)| {
+        let by = share.value / 100.0;
+        let ways = [by, 1.0 + by, 1.0 - by];
+        let is_percentage = arithmetic::is_measured_in(share.number, arithmetic::PERCENT);
+        is_percentage && ways.iter().any(|by| a::same(whole.value * by, wanted))
+    })
+}
+
+/// The sum of amounts that follow each other.
+fn run(cited: &[Amount<'_>], wanted: f64) -> Option<[String; 2]> {
+    (0..cited.len()).find_map(|from| {
+        let mut sum = 0.0;
+        let mut rest = cited.get(from..).unwrap_or(&[]).iter();
+        let last = rest.find(|x| {
+            sum += x.value;
+            a::same(sum, wanted)
+        })?;
+        Some([cited.get(from)?.shown, last.shown].map(str::to_owned))
+    })
+}
+
+/// Half of an amount, if it is not a whole number.
+fn half(cited: &[Amount<'_>], wanted: f64) -> Option<[String; 2]> {
+    let mut halves = cited.iter().filter(|_| !is_whole(wanted));
+    let found = halves.find(|x| a::same(x.value / 2.0, wanted))?;
+    Some([found.shown.to_owned(), "2".to_owned()])
+}
+
+/// "2.5 hours at 78, and parts for 140": a product with a third amount, two of which the claim has.
+fn product_and_more(own: &[Amount<'_>], all: &[Amount<'_>], wanted: f64) -> Option<[String; 2]> {
+    own.iter().find_map(|x| {
+        let mut others = own.iter().filter(|z| !std::ptr::eq(x.number, z.number));
+        others.find_map(|z| {
+            let is_left = |y: &&Amount<'_>| a::same(x.value * y.value + z.value, wanted);
+            let y = all.iter().find(is_left)?;
+            let is_same = a::same(y.value, z.value) || a::same(y.value, x.value);
+            let shown = format!("{} × {}", x.shown, y.shown);
+            (!is_same).then(|| [shown, z.shown.to_owned()])
+        })
     })
 }
 
@@ -148,7 +239,7 @@ fn gives(x: &Amount<'_>, y: &Amount<'_>, wanted: f64) -> bool {
     let multiplied = a::same(p * q, wanted);
     let divided = [p / q, q / p]
         .iter()
-        .any(|quotient| (quotient - wanted).abs() < ROUNDING);
+        .any(|quotient| (quotient - wanted).abs() < rounding(wanted));
     is_part || counts && (multiplied || divided)
 }
 
@@ -159,6 +250,14 @@ fn is_added(x: &Amount<'_>, y: &Amount<'_>, wanted: f64) -> bool {
     let (p, q) = (x.value, y.value);
     let is_two = q > 0.0 && !a::same(p, q);
     alike && is_two && (a::same(p + q, wanted) || a::same((p - q).abs(), wanted))
+}
+
+/// By how much a quotient may differ that is rounded to the digits of the result.
+fn rounding(wanted: f64) -> f64 {
+    match is_whole(wanted) {
+        true => ROUNDING,
+        false => ROUNDING / 10.0,
+    }
 }
 
 fn is_whole(value: f64) -> bool {

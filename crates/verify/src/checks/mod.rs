@@ -407,7 +407,7 @@ fn low_support(
     let says_little = support::counted(case.claim).len() < LEAST_WORDS;
     let better = better_item(case, &window, wanted);
     // The cited text has some of the words: the claim may be a paraphrase, or lack support.
-    let computed = out.derivation.is_some();
+    let computed = out.derivation.is_some() || things::computes(case.claim);
     let (code, is_unsure) = match better {
         Some(_) => (Code::BetterSpan, says_little),
         None if low => {

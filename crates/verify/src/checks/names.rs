@@ -49,6 +49,7 @@ fn missing_names<'c>(case: &Case<'c>, alignment: &Alignment<'_>) -> Vec<&'c Toke
             || in_atom.get(i) == Some(&true)
             || case.claim.is_explained(i)
             || titled && !is_abbreviation(word)
+            || is_title(case.claim, token)
             || coded.contains(word)
             || is_german_noun(case.claim, i, language);
         if is_name(token)
@@ -61,6 +62,12 @@ fn missing_names<'c>(case: &Case<'c>, alignment: &Alignment<'_>) -> Vec<&'c Toke
         }
     }
     missing
+}
+
+/// Whether a word is only the title before a name: "Madame".
+fn is_title(claim: &Reading, token: &Token) -> bool {
+    const TITLES: &[&str] = list!("names.titles");
+    TITLES.contains(&&*claim.lower_word(token))
 }
 
 /// The doubts about names in a claim of another language than the cited text, if both are in Latin
@@ -148,7 +155,7 @@ fn objection(
     let lower = word.to_lowercase();
     let mild = elsewhere
         || readings(case).any(|r| is_part_of_a_word(r, &lower))
-        || token.first && !replaces_a_name(case, alignment, token)
+        || (token.first || is_german(case)) && !replaces_a_name(case, alignment, token)
         || !is_listed(case, token)
             && missing == 1
             && is_abbreviation(word)
@@ -165,6 +172,11 @@ fn objection(
         said: word.to_owned(),
     };
     Objection::new(Code::Name, effect, detail).at(token.start..token.end)
+}
+
+/// Whether the claim is German, where a capital shows a noun and not yet a name.
+fn is_german(case: &Case<'_>) -> bool {
+    language_of(case) == Some(Language::German)
 }
 
 /// The words between back-ticks.

@@ -7,7 +7,7 @@ use super::derive::ClaimNumber;
 use super::literals::{Standing, standing};
 use super::{
     Case, Effect, bounds, counts, derive, durations, equations, formulas, frequencies, guessed,
-    names, notations, ordinals, totals,
+    names, notations, operands, ordinals, totals,
 };
 use crate::atoms::{self as a, Atom, Literal, Number, What};
 use crate::reading::Reading;
@@ -33,7 +33,8 @@ pub(super) fn check(
     match find(case, n, shown) {
         NumberMatch::Otherwise => None,
         NumberMatch::Missing { other_unit } => {
-            let excused = !verbatim && (bounds::is_within_bound(case, n) || approximate(case, n))
+            let rounded = || approximate(case, n) || is_about(case, n);
+            let excused = !verbatim && (bounds::is_within_bound(case, n) || rounded())
                 || is_assigned(case, shown)
                 || is_in_code(case, shown)
                 || is_compared(case, atom, n)
@@ -114,7 +115,13 @@ fn missing(
         .or_else(|| share_of_an_amount(case, n))
         .or_else(|| formulas::possible(case, number))
         .or_else(|| durations::possible(case, number))
-        .or_else(|| guessed::possible(case, number));
+        .or_else(|| {
+            // The same value in another unit is no computation.
+            let guessed = other_unit
+                .is_none()
+                .then(|| guessed::possible(case, number));
+            guessed.flatten()
+        });
     if let Some(from) = possible {
         let (x, y) = (&from[0], &from[1]);
         let why =
@@ -136,10 +143,33 @@ fn missing(
     match other_unit {
         Some(said) => {
             let why = format!("The claim says “{shown}”, but the cited text says “{said}”.");
-            (Effect::Rejects, Code::Unit, why)
+            let effect = match is_about_the_same(case, n) {
+                true => Effect::Rejects,
+                false => Effect::Doubts,
+            };
+            (effect, Code::Unit, why)
         }
         None => (Effect::Rejects, Code::Number, nearest(alignment, n, shown)),
     }
+}
+
+/// Whether a sentence that has the value with another unit has a word of the claim too, or the claim
+/// has no word of the cited text.
+fn is_about_the_same(case: &Case<'_>, n: &Number) -> bool {
+    let words: Vec<u32> = operands::content(case.claim).into_iter().collect();
+    let is_shared = |id: &&u32| readings(case).any(|reading| reading.has(**id));
+    let shared: Vec<&u32> = words.iter().filter(is_shared).collect();
+    shared.is_empty()
+        || readings(case).any(|reading| {
+            let mut same = reading.atoms.iter().filter(|e| match &e.what {
+                What::Number(m) => a::same(n.value, m.value),
+                _ => false,
+            });
+            same.any(|e| {
+                let sentence = reading.tokens_of(reading.sentence_of(e.tokens.start));
+                shared.iter().any(|id| has_stem(sentence, **id))
+            })
+        })
 }
 
 /// Whether the question has the same amount.
@@ -403,6 +433,25 @@ fn approximate(case: &Case<'_>, n: &Number) -> bool {
                 && m.value.fract() == 0.0
                 && !is_rounded(m.value, step)
                 && a::same((m.value / step).round(), (n.value / step).round())
+        })
+}
+
+/// Whether the claim says "nearly" or "about" of a number that differs little from one of the text.
+fn is_about(case: &Case<'_>, n: &Number) -> bool {
+    const LITTLE: f64 = 0.015;
+    let is_near = |m: &Number| {
+        let apart = (scaled(n, m) - n.value).abs();
+        comparable(n, m) && apart <= LITTLE * n.value.abs()
+    };
+    let unsure = n.bound == Some(a::Bound::About);
+    unsure
+        && numbers(all(case)).any(|m| {
+            is_near(m)
+                || n.unit.is_some()
+                    && is_near(&Number {
+                        unit: m.unit.or(n.unit),
+                        ..*m
+                    })
         })
 }
 
