@@ -189,6 +189,10 @@ fn mood(case: &Case<'_>, at: usize, places: &[Governed<'_>]) -> Option<Objection
         }
     }
     let (place, theirs) = clash?;
+    // "Greenhouses need permission; sheds do not."
+    if are_denied(own_words) && place.tokens().iter().any(Token::negates) {
+        return None;
+    }
     let far = (own == Force::Must) != (theirs == Force::Must)
         && own != Force::Should
         && theirs != Force::Should;

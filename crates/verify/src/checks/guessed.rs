@@ -3,9 +3,10 @@
 //! This proves nothing: it only keeps a number from being rejected because the words for its
 //! computation are unknown.
 
-use super::derive::{ClaimNumber, may_be_computed};
+use super::derive::{ClaimNumber, Operand, may_be_computed};
 use super::formulas::is_cue;
 use super::numbers::numbers;
+use super::things::belongs_to_one;
 use super::{Case, arithmetic};
 use crate::atoms::{self as a, Atom, Number, OtherReading, What};
 use crate::reading::Reading;
@@ -29,6 +30,8 @@ const LARGEST_COUNT: f64 = 12.0;
 /// An amount, as people may read it and its value.
 #[derive(Clone, Copy)]
 struct Amount<'t> {
+    reading: &'t Reading,
+    atom: &'t Atom,
     shown: &'t str,
     number: &'t Number,
     value: f64,
@@ -67,7 +70,7 @@ fn of_value(case: &Case<'_>, result: ClaimNumber<'_>, wanted: f64) -> Option<[St
         let others = cited.iter().chain(&own);
         others.map(move |y| (x, y))
     });
-    let found = with_own.find(|(x, y)| gives(x, y, wanted));
+    let found = with_own.find(|(x, y)| gives(x, y, wanted) && fits(case, result, x, y));
     let found = found.map(|(x, y)| [x.shown, y.shown].map(str::to_owned));
     let computes = || case.claim.text.tokens.iter().any(|t| is_cue(case.claim, t));
     found
@@ -77,8 +80,20 @@ fn of_value(case: &Case<'_>, result: ClaimNumber<'_>, wanted: f64) -> Option<[St
             let is_exact = wanted >= TELLING || !is_whole(wanted);
             let may = (is_exact || computes()) && wanted > 1.0 && a::same(wanted, n.value.abs());
             let plain: Vec<Amount<'_>> = cited.iter().filter(|x| x.is_plain).copied().collect();
-            may.then(|| anywhere((&plain, &own), n, wanted)).flatten()
+            may.then(|| anywhere(case, (&plain, &own), result, wanted))
+                .flatten()
         })
+}
+
+/// Whether the claim does not give the result to a thing that has another number.
+fn fits(case: &Case<'_>, result: ClaimNumber<'_>, x: &Amount<'_>, y: &Amount<'_>) -> bool {
+    let [x, y] = [x, y].map(|amount| Operand {
+        reading: amount.reading,
+        atom: amount.atom,
+        number: *amount.number,
+        shown: amount.shown,
+    });
+    !belongs_to_one(case, result, [&x, &y])
 }
 
 /// The amounts that the digits of a number can mean.
@@ -102,6 +117,8 @@ fn amounts<'t>(
     numbers.flat_map(move |(atom, number)| {
         let values = values(number).into_iter().flatten();
         values.map(move |value| Amount {
+            reading,
+            atom,
             shown: reading.shown_amount(atom),
             number,
             value: value.abs(),
@@ -126,10 +143,12 @@ fn is_cited(case: &Case<'_>, n: &Number) -> bool {
 
 /// Any two amounts of one item, or three, that give the result.
 fn anywhere(
+    case: &Case<'_>,
     (cited, own): (&[Amount<'_>], &[Amount<'_>]),
-    n: &Number,
+    result: ClaimNumber<'_>,
     wanted: f64,
 ) -> Option<[String; 2]> {
+    let n = result.number;
     let all: Vec<Amount<'_>> = cited.iter().flat_map(|x| in_units(cited, n, x)).collect();
     let mut pairs = all.iter().enumerate().flat_map(|(i, x)| {
         let others = all.iter().skip(i + 1);
@@ -138,7 +157,8 @@ fn anywhere(
     });
     let found = pairs.find(|(x, y)| {
         let product = x.value.min(y.value) >= 2.0 && a::same(x.value * y.value, wanted);
-        is_added(x, y, wanted) || product || is_share_of(x, y, wanted)
+        let found = is_added(x, y, wanted) || product || is_share_of(x, y, wanted);
+        found && fits(case, result, x, y)
     });
     let found = found.map(|(x, y)| [x.shown, y.shown].map(str::to_owned));
     found

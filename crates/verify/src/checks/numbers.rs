@@ -82,7 +82,9 @@ fn with_sign(claim: &Reading, atom: &Atom, n: &Number) -> Number {
     const MINUS: &[&str] = list!("numbers.minus");
     let before = atom.tokens.start.checked_sub(1);
     let before = before.and_then(|at| claim.text.tokens.get(at));
-    let is_minus = before.is_some_and(|t| MINUS.contains(&&*claim.lower_word(t)));
+    // "Por lo menos 20" is a limit.
+    let plain = before.filter(|_| n.bound.is_none());
+    let is_minus = plain.is_some_and(|t| MINUS.contains(&&*claim.lower_word(t)));
     let value = if is_minus { -n.value.abs() } else { n.value };
     Number { value, ..*n }
 }
