@@ -369,7 +369,10 @@ fn day_at(r: &Reader<'_>, i: usize) -> Option<(u32, usize)> {
 fn day_first(r: &Reader<'_>, i: usize) -> Option<(Date, usize)> {
     let (d, behind) = day_at(r, i)?;
     let gap = r.before(behind);
-    let close = matches!(gap, " " | ". " | "-" | "st " | "nd " | "rd " | "th ");
+    let close = matches!(
+        gap,
+        " " | ". " | "-" | "st " | "nd " | "rd " | "th " | "° " | "º "
+    );
     let of = usize::from(matches!(&*r.lower(behind), "of" | "de"));
     let m = month_behind_a_day(r.word(behind + of))
         .or_else(|| r.month_in_words(behind + of))

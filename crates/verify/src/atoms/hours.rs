@@ -32,7 +32,8 @@ enum PartOfDay {
 /// Reads the time in words that begins at token `i`, and the index behind it.
 pub(super) fn in_words(r: &Reader<'_>, i: usize) -> Option<(Time, usize)> {
     let word = r.lower(i);
-    if NOON.contains(&&*word) {
+    // "Après-midi" is no noon.
+    if NOON.contains(&&*word) && r.before(i) != "-" {
         return Some((Time::new(12, 0, false), i + 1));
     }
     if MIDNIGHT.contains(&&*word) {

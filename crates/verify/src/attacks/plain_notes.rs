@@ -113,6 +113,47 @@ fn a_denial_of_something_else_does_not_refuse() {
     );
 }
 
+const WEDDING: &str = "## Mariage\n\nPas de DJ, le cousin Hugo fait la musique. Fleurs : pivoines si c'est la saison, sinon \
+    roses. Mairie samedi 14 h, église non.\n";
+const STICK: &str = "## Pai\n\n- andarilho em vez de bengala desde a queda\n- tensão 14/8 em jan., 13/7 em fev. e não mais\n";
+const PLAY: &str = "## Teatro\n\nProve martedì e giovedì, tranne il 1° nov. Hazel doesn't get on with Basil, keep apart.\n";
+const ROOF: &str =
+    "## Zolder\n\nOfferte Van Dijk 3.450, De Groot 3.980 maar die doet ook het dakraam.\n";
+
+#[test]
+fn replacements_alternatives_and_short_months_are_no_contradiction() {
+    all_passed(&[
+        (
+            WEDDING,
+            "C'est le cousin Hugo qui s'occupe de la musique à la place d'un DJ.",
+        ),
+        (
+            WEDDING,
+            "Il y aura des pivoines, ou des roses si ce n'est pas la saison.",
+        ),
+        (
+            WEDDING,
+            "La mairie est samedi à deux heures de l'après-midi.",
+        ),
+        (STICK, "Desde a queda usa andarilho e já não a bengala."),
+        (STICK, "A tensão baixou entre janeiro e fevereiro."),
+        (PLAY, "Il primo novembre non si prova."),
+        (
+            PLAY,
+            "Hazel and Basil must be kept separate because they do not get along.",
+        ),
+        (ROOF, "Alleen De Groot doet ook het dakraam."),
+    ]);
+    all_objected(
+        &[Code::Date, Code::Negation, Code::Name],
+        &[
+            (STICK, "A tensão baixou entre março e abril."),
+            (PLAY, "Il primo dicembre non si prova."),
+            (ROOF, "Alleen De Boer doet ook het dakraam."),
+        ],
+    );
+}
+
 #[test]
 fn a_limit_a_title_and_a_german_noun_are_no_contradiction() {
     all_passed(&[

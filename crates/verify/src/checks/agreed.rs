@@ -29,6 +29,29 @@ pub(super) fn denies_too(case: &Case<'_>, passages: &Passages<'_>) -> bool {
         || leaves_some_out(case, passages)
         || ended(case, passages)
         || elliptic::denies_too(case, passages)
+        || has_instead(case, passages)
+}
+
+const INSTEAD: &[&str] = list!("agreed.instead");
+
+/// Whether a text says that one thing takes the place of another: "a walker instead of the stick".
+pub(super) fn says_instead(reading: &Reading) -> bool {
+    INSTEAD
+        .iter()
+        .any(|phrase| reading.lower().contains(phrase))
+}
+
+/// Whether a sentence with a word that the claim denies says that another thing takes its place.
+fn has_instead(case: &Case<'_>, passages: &Passages<'_>) -> bool {
+    let tokens = case.claim.text.tokens.iter();
+    let denied = tokens.filter(|t| t.negated && t.is_content());
+    let ids: Vec<u32> = denied.map(|t| t.id).take(MOST_WORDS).collect();
+    let mut about = passages.with(ABOUT);
+    about.any(|p| {
+        let text = p.reading().lower().get(p.bytes()).unwrap_or("");
+        INSTEAD.iter().any(|phrase| text.contains(phrase))
+            && p.tokens().iter().any(|t| ids.contains(&t.id))
+    })
 }
 
 /// Whether a denial of the claim says when or on what condition something happens.

@@ -9,7 +9,7 @@ use super::language::{Language, supposed};
 use super::modality::Force;
 use super::names::is_name;
 use super::negation::{is_negative, is_only_denied};
-use super::{Case, Effect, Source};
+use super::{Case, Effect, Source, agreed};
 use crate::Code;
 use crate::finding::{Detail, Objection};
 use crate::reading::Reading;
@@ -457,9 +457,10 @@ fn behind(case: &Case<'_>, at: usize, places: &[Governed<'_>]) -> Option<Objecti
 fn denied(case: &Case<'_>, words: &[(usize, Vec<Governed<'_>>)]) -> Option<Objection> {
     let tokens = case.claim.text.tokens.as_slice();
     // "It only works by hand" for "it does not work automatically, only by hand".
-    let negates = tokens
-        .iter()
-        .any(|t| is_negative(case.claim, t) || t.does(Role::Restricting));
+    let negates = agreed::says_instead(case.claim)
+        || tokens
+            .iter()
+            .any(|t| is_negative(case.claim, t) || t.does(Role::Restricting));
     let mut count = 0;
     let mut found: Option<(Token, Label, std::ops::Range<usize>, bool)> = None;
     for (i, places) in words {

@@ -37,7 +37,7 @@ struct Amount<'t> {
     value: f64,
     /// Whether the claim computes it from the cited text.
     is_explained: bool,
-    /// Whether it is the value as written, and no other reading of the digits.
+    /// Whether it is the value as written, or the digits read as a whole number.
     is_plain: bool,
     /// The item of the cited text; `None` in the claim.
     item: Option<usize>,
@@ -78,7 +78,9 @@ fn of_value(case: &Case<'_>, result: ClaimNumber<'_>, wanted: f64) -> Option<[St
         .or_else(|| repeated(&own, wanted).filter(|_| computes()))
         .or_else(|| {
             let is_exact = wanted >= TELLING || !is_whole(wanted);
-            let may = (is_exact || computes()) && wanted > 1.0 && a::same(wanted, n.value.abs());
+            let may = (is_exact || computes())
+                && wanted > 1.0
+                && (is_whole(wanted) || a::same(wanted, n.value.abs()));
             let plain: Vec<Amount<'_>> = cited.iter().filter(|x| x.is_plain).copied().collect();
             may.then(|| anywhere(case, (&plain, &own), result, wanted))
                 .flatten()
@@ -123,7 +125,7 @@ fn amounts<'t>(
             number,
             value: value.abs(),
             is_explained: reading.is_explained(atom.tokens.start),
-            is_plain: a::same(value, number.value),
+            is_plain: is_whole(value) || a::same(value, number.value),
             item,
         })
     })

@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use super::align::{Aligned, Alignment};
 use super::atoms::readings;
 use super::initials::{initials, spelled_out};
-use super::language::{Language, is_english, supposed};
+use super::language::{Language, is_english, is_little_word, supposed};
 use super::name_forms::{has_form_of_name, has_stem_of_name, is_part_of_a_word, unaccented};
 use super::nouns::is_german_noun;
 use super::{Case, Effect, Source};
@@ -50,6 +50,9 @@ fn missing_names<'c>(case: &Case<'c>, alignment: &Alignment<'_>) -> Vec<&'c Toke
             || case.claim.is_explained(i)
             || titled && !is_abbreviation(word)
             || is_title(case.claim, token)
+            || token.first
+                && !is_abbreviation(word)
+                && is_little_word(&case.claim.lower_word(token))
             || coded.contains(word)
             || is_german_noun(case.claim, i, language);
         if is_name(token)

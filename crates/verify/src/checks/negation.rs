@@ -275,8 +275,11 @@ fn compare(case: &Case<'_>, pairing: &Pairing<'_>) -> Option<Objection> {
     let token = pairing.own.tokens.get(at)?;
     let said = case.claim.word(token).to_owned();
     let range = token.start..token.end;
-    let sure = best.share >= SAME && is_sure(pairing, best);
+    let sure = best.share >= SAME && is_sure(pairing, best) && !chooses(best);
+    // "Not the witch" may only tell her from another person.
+    let is_name = token.capital && !token.first;
     let effect = match (sure, first) {
+        (true, _) if is_name || agreed::says_instead(case.claim) => Effect::Doubts,
         (true, _) => Effect::Rejects,
         // Answerers who use their own words use more negations than a text does.
         (false, Comparison::ClaimDenies(_)) => return None,
@@ -450,6 +453,14 @@ fn is_followed_by_hollow(tokens: &[Token], token: &Token) -> bool {
     let at = tokens.iter().position(|t| std::ptr::eq(t, token));
     at.and_then(|at| tokens.get(at + 1))
         .is_some_and(Token::hollow)
+}
+
+/// Whether a sentence of the cited text says what happens otherwise: "if it rains, otherwise not".
+fn chooses(near: &Near<'_>) -> bool {
+    const OTHERWISE: &[&str] = list!("negation.otherwise");
+    let reading = near.source.reading;
+    let mut tokens = near.sentence_tokens().iter();
+    tokens.any(|t| OTHERWISE.contains(&&*reading.lower_word(t)))
 }
 
 /// Whether nothing else explains the difference, such as a condition, a contrast or a restriction.
