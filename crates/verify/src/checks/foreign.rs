@@ -47,7 +47,7 @@ fn month_at(reading: &Reading, at: usize, token: &Token) -> Option<Date> {
     let of = usize::from(matches!(next(1), "de" | "del"));
     let year = next(1 + of).parse().ok();
     let year = year.filter(|year| next(1 + of).len() == 4 && (1000..2200).contains(year));
-    (!known || year.is_some()).then_some(Date {
+    (!known || is_short || year.is_some()).then_some(Date {
         year,
         month: Some(month),
         ..Date::default()

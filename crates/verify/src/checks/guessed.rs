@@ -66,6 +66,10 @@ fn of_value(case: &Case<'_>, result: ClaimNumber<'_>, wanted: f64) -> Option<[St
     let is_known = |x: &&Amount<'_>| x.is_explained || is_cited(case, x.number);
     let own: Vec<Amount<'_>> = beside.iter().filter(is_known).copied().collect();
     let cited: Vec<Amount<'_>> = cited_amounts(case).take(MOST_CITED).collect();
+    // The same value in another unit is no computation.
+    if cited.iter().any(|x| a::same(x.value, wanted)) {
+        return None;
+    }
     let mut with_own = own.iter().flat_map(|x| {
         let others = cited.iter().chain(&own);
         others.map(move |y| (x, y))
@@ -159,8 +163,8 @@ fn anywhere(
     });
     let found = pairs.find(|(x, y)| {
         let product = x.value.min(y.value) >= 2.0 && a::same(x.value * y.value, wanted);
-        let found = is_added(x, y, wanted) || product || is_share_of(x, y, wanted);
-        found && fits(case, result, x, y)
+        let is_computed = is_added(x, y, wanted) || product;
+        is_share_of(x, y, wanted) || is_computed && fits(case, result, x, y)
     });
     let found = found.map(|(x, y)| [x.shown, y.shown].map(str::to_owned));
     found
