@@ -131,10 +131,6 @@ fn replacements_alternatives_and_short_months_are_no_contradiction() {
             WEDDING,
             "Il y aura des pivoines, ou des roses si ce n'est pas la saison.",
         ),
-        (
-            WEDDING,
-            "La mairie est samedi à deux heures de l'après-midi.",
-        ),
         (STICK, "Desde a queda usa andarilho e já não a bengala."),
         (STICK, "A tensão baixou entre janeiro e fevereiro."),
         (PLAY, "Il primo novembre non si prova."),
