@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use super::answer::Unit;
-use super::atoms::code_spans;
+use super::atoms::{CalendarPlace, What, calendar_place, code_spans};
 use super::checks::{self, Case, Extent, Findings, Source};
 use super::coverage::Kind;
 use super::finding::Place;
@@ -328,7 +328,7 @@ fn word_that_claims<'c>(
         })
         .collect();
     let mut strange = content.clone();
-    strange.retain(|t| !is_in_any(readings, t.id, lexicon));
+    strange.retain(|t| !is_in_any(readings, t.id, lexicon) && !is_month_of(readings, claim, t));
     let may_oppose = content.len() > 1 && !is_header;
     let odd = strange.iter().copied().find(|t| {
         is_telling(t)
@@ -355,6 +355,15 @@ fn headings_and_paths(sources: &[Source<'_>]) -> String {
 
 fn is_in_any(readings: &[&Reading], id: u32, lexicon: &Lexicon) -> bool {
     readings.iter().any(|r| r.matches(id, lexicon) > 0.0)
+}
+
+/// Whether a word names a month that one of these texts names in another form: "March" and "Mar 25".
+fn is_month_of(readings: &[&Reading], claim: &Reading, token: &Token) -> bool {
+    let Some(CalendarPlace::Month(month)) = calendar_place(claim.word(token)) else {
+        return false;
+    };
+    let mut dates = readings.iter().flat_map(|reading| &reading.atoms);
+    dates.any(|atom| matches!(&atom.what, What::Date(date) if date.month == Some(month)))
 }
 
 fn is_before_a_unit(claim: &Reading, token: &Token) -> bool {

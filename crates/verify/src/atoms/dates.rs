@@ -369,10 +369,14 @@ fn day_at(r: &Reader<'_>, i: usize) -> Option<(u32, usize)> {
 fn day_first(r: &Reader<'_>, i: usize) -> Option<(Date, usize)> {
     let (d, behind) = day_at(r, i)?;
     let gap = r.before(behind);
-    let close = matches!(gap, " " | ". " | "-" | "st " | "nd " | "rd " | "th ");
+    let close = matches!(
+        gap,
+        " " | ". " | "-" | "st " | "nd " | "rd " | "th " | "° " | "º "
+    );
     let of = usize::from(matches!(&*r.lower(behind), "of" | "de"));
     let m = month_behind_a_day(r.word(behind + of))
         .or_else(|| r.month_in_words(behind + of))
+        .or_else(|| r.short_month(behind + of))
         .filter(|_| close)?;
     let mut next = behind + 1 + of;
     let mut out = Date {
@@ -463,6 +467,9 @@ fn numeric(r: &Reader<'_>, i: usize) -> Option<(Date, usize)> {
             i + 1,
         ));
     }
+    if let Some(found) = month_of_year(r, i) {
+        return Some(found);
+    }
     let (a, b, y) = (day(word)?, day(r.word(i + 1))?, year(r.word(i + 2))?);
     if !(is_slash(r.gap(i)) && is_slash(r.gap(i + 1))) {
         return None;
@@ -483,6 +490,18 @@ fn numeric(r: &Reader<'_>, i: usize) -> Option<(Date, usize)> {
         },
         i + 3,
     ))
+}
+
+/// Reads "11/2025".
+fn month_of_year(r: &Reader<'_>, i: usize) -> Option<(Date, usize)> {
+    let month = day(r.word(i)).filter(|month| *month <= 12)?;
+    let year = year(r.word(i + 1)).filter(|_| r.gap(i) == "/" && r.gap(i + 1) != "/")?;
+    let found = Date {
+        year: Some(year),
+        month: Some(month),
+        ..Date::default()
+    };
+    Some((found, i + 2))
 }
 
 fn is_slash(gap: &str) -> bool {

@@ -32,7 +32,8 @@ enum PartOfDay {
 /// Reads the time in words that begins at token `i`, and the index behind it.
 pub(super) fn in_words(r: &Reader<'_>, i: usize) -> Option<(Time, usize)> {
     let word = r.lower(i);
-    if NOON.contains(&&*word) {
+    // "Après-midi" is no noon.
+    if NOON.contains(&&*word) && r.before(i) != "-" {
         return Some((Time::new(12, 0, false), i + 1));
     }
     if MIDNIGHT.contains(&&*word) {
@@ -112,7 +113,8 @@ pub(super) fn placed(r: &Reader<'_>, time: Time, next: usize) -> (Time, usize) {
     let named = PARTS.iter().find_map(|(phrases, part)| {
         let mut phrases = phrases.iter();
         let phrase = phrases.find(|phrase| begins_with(rest, phrase))?;
-        Some((*part, phrase.split(' ').count()))
+        let words = phrase.split(|c: char| !c.is_alphanumeric());
+        Some((*part, words.count()))
     });
     let Some((part, words)) = named else {
         return (time, next);

@@ -54,6 +54,12 @@ pub(crate) struct Atom {
     pub tokens: Range<usize>,
 }
 
+/// The day of a month that a whole number without a unit may be.
+pub(crate) fn day_of(n: &Number) -> Option<u32> {
+    let is_day = n.unit.is_none() && n.value.fract() == 0.0 && (1.0..=31.0).contains(&n.value);
+    (1..=31).find(|day| is_day && same(f64::from(*day), n.value))
+}
+
 /// Whether a word names a month or a weekday.
 pub(crate) fn is_calendar(word: &str) -> bool {
     calendar_place(word).is_some()

@@ -230,8 +230,8 @@ impl Reader<'_> {
             true => in_magnitudes(&signs)?,
             false => in_places(&signs)?,
         };
-        // "一" alone is an article more often than a number.
-        let is_article = matches!(signs.as_slice(), ["一"]);
+        // "一" alone is an article more often than a number, and "两者" means both.
+        let is_article = matches!(signs.as_slice(), ["一"]) || self.word(next) == "者";
         (!is_article).then(|| Value::words(value, next))
     }
 }

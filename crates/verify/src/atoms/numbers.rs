@@ -557,7 +557,7 @@ impl<'t> Reader<'t> {
             return found;
         }
         let is_word = self.words.tokens.get(next).is_some_and(|t| !t.number);
-        if !is_word || !matches!(gap, "" | " " | "-") {
+        if !is_word || !matches!(gap, "" | " " | "-") || self.is_elided(next) {
             return (None, next);
         }
         if let Some(name) = self.unit_of_two_words(next) {
@@ -574,6 +574,12 @@ impl<'t> Reader<'t> {
             None if NIGHTS.contains(&&*self.lower(next)) => (units::unit("day"), next + 1),
             _ => (None, next),
         }
+    }
+
+    /// Whether a token is an article or pronoun without its vowel: "Nel 2024 l'olio".
+    fn is_elided(&self, next: usize) -> bool {
+        let behind = self.gap(next);
+        self.word(next).len() == 1 && matches!(behind, "'" | "’")
     }
 
     /// The text between the token before `next` and `next`, or the end of the text.
@@ -635,6 +641,9 @@ impl<'t> Reader<'t> {
             ("per", "cent") => Some("%"),
             ("degrees" | "degree", "celsius" | "c") => Some("°c"),
             ("degrees" | "degree", "fahrenheit" | "f") => Some("°f"),
+            ("kilowatt", "hour" | "hours") => Some("kwh"),
+            ("watt", "hour" | "hours") => Some("wh"),
+            ("megawatt", "hour" | "hours") => Some("mwh"),
             ("square", s) if s.starts_with("met") => Some("m²"),
             ("square", s) if s.starts_with("kilomet") => Some("km²"),
             _ => None,

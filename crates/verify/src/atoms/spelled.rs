@@ -256,6 +256,20 @@ impl Reader<'_> {
         }
     }
 
+    /// The month that token `i` names in short behind a day, in the language of the text: "5 out", in
+    /// a Portuguese text.
+    pub(super) fn short_month(&self, i: usize) -> Option<u32> {
+        const SHORT: &[&str] = list!("dates.short-months");
+        let language = self.language.filter(|l| *l != Language::English)?;
+        let lower = self.lower(i);
+        let own = SHORT.iter().find_map(|entry| {
+            let mut parts = entry.split(' ');
+            let is_own = parts.next() == Some(language.code()) && parts.next() == Some(&*lower);
+            parts.next().filter(|_| is_own)?.parse().ok()
+        });
+        own.or_else(|| calendar::month(language, &lower))
+    }
+
     /// The weekday that token `i` names in another language than English, and the index behind it.
     pub(super) fn weekday_in_words(&self, i: usize) -> Option<(u32, usize)> {
         if let Some(found) = self.weekday_in_signs(i) {
@@ -320,7 +334,9 @@ fn put_together(value: f64, part: f64, tied: bool) -> Option<f64> {
         return Some(80.0);
     }
     let french = matches!(value % 100.0, 60.0 | 80.0) && (10.0..20.0).contains(&part);
+    // "dix-huit".
+    let teens = value == 10.0 && (7.0..=9.0).contains(&part);
     let tens = (20.0..1000.0).contains(&value) && value % 100.0 != 0.0 && is_part(10.0);
     let hundreds = value >= 100.0 && is_part(100.0);
-    (part >= 1.0 && (french || tens || hundreds)).then_some(value + part)
+    (part >= 1.0 && (french || teens || tens || hundreds)).then_some(value + part)
 }

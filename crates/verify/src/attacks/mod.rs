@@ -18,6 +18,7 @@ mod notations;
 mod outcomes;
 mod pairs;
 mod parties;
+mod plain_notes;
 mod pointers;
 mod quotes;
 mod refusals;

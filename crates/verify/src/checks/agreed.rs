@@ -1,8 +1,8 @@
 //! L5: the cited text denies in other words what the claim denies: "is not on" and "is off", "no
 //! longer meets there" and "met there until May", "not every" and "most".
 
-use super::Case;
 use super::passages::{Passage, Passages};
+use super::{Case, elliptic};
 use crate::reading::Reading;
 use crate::tables::Quantity;
 use crate::text::Token;
@@ -28,6 +28,30 @@ pub(super) fn denies_too(case: &Case<'_>, passages: &Passages<'_>) -> bool {
         || says_the_opposite(case, passages)
         || leaves_some_out(case, passages)
         || ended(case, passages)
+        || elliptic::denies_too(case, passages)
+        || has_instead(case, passages)
+}
+
+const INSTEAD: &[&str] = list!("agreed.instead");
+
+/// Whether a text says that one thing takes the place of another: "a walker instead of the stick".
+pub(super) fn says_instead(reading: &Reading) -> bool {
+    INSTEAD
+        .iter()
+        .any(|phrase| reading.lower().contains(phrase))
+}
+
+/// Whether a sentence with a word that the claim denies says that another thing takes its place.
+fn has_instead(case: &Case<'_>, passages: &Passages<'_>) -> bool {
+    let tokens = case.claim.text.tokens.iter();
+    let denied = tokens.filter(|t| t.negated && t.is_content());
+    let ids: Vec<u32> = denied.map(|t| t.id).take(MOST_WORDS).collect();
+    let mut about = passages.with(ABOUT);
+    about.any(|p| {
+        let text = p.reading().lower().get(p.bytes()).unwrap_or("");
+        INSTEAD.iter().any(|phrase| text.contains(phrase))
+            && p.tokens().iter().any(|t| ids.contains(&t.id))
+    })
 }
 
 /// Whether a denial of the claim says when or on what condition something happens.

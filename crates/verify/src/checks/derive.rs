@@ -384,6 +384,34 @@ pub(super) fn shown_result(claim: &Reading, n: &Number) -> String {
 
 /// Computes the days, weeks or months between two dates that the claim names.
 fn duration(case: &Case<'_>, n: &Number) -> Option<Derivation> {
+    duration_of_days(case, n).or_else(|| duration_between(case, n))
+}
+
+/// The same for days of one month: "from 1 to 17 October".
+fn duration_of_days(case: &Case<'_>, n: &Number) -> Option<Derivation> {
+    let mut pairs = case.claim.atoms.windows(2);
+    pairs.find_map(|pair| {
+        let [x, y] = pair else { return None };
+        let (What::Number(first), What::Date(last)) = (&x.what, &y.what) else {
+            return None;
+        };
+        let day = a::day_of(first).filter(|_| last.day.is_some() && last.month.is_some())?;
+        let first = Date {
+            day: Some(day),
+            weekday: None,
+            ..*last
+        };
+        are_apart(&first, last, n).then(|| Derivation {
+            operation: Operation::Duration,
+            from: [x, y]
+                .map(|atom| case.claim.shown_amount(atom).to_owned())
+                .to_vec(),
+            result: shown_result(case.claim, n),
+        })
+    })
+}
+
+fn duration_between(case: &Case<'_>, n: &Number) -> Option<Derivation> {
     let dates: Vec<(&Atom, &Date)> = case
         .claim
         .atoms
@@ -412,10 +440,17 @@ fn duration(case: &Case<'_>, n: &Number) -> Option<Derivation> {
 /// Whether the time between two dates is `n`.
 fn are_apart(p: &Date, q: &Date, n: &Number) -> bool {
     let Some(unit) = n.unit else { return false };
-    p.days_to(q)
-        .is_some_and(|days| a::equal_amounts(n.value, unit, days, DAYS))
-        || p.months_to(q)
-            .is_some_and(|months| a::equal_amounts(n.value, unit, months, MONTHS))
+    p.days_to(q).is_some_and(|days| {
+        // From the first to the third are three days, the first included.
+        let with_both_ends = a::equal_amounts(n.value, unit, days + 1.0, DAYS);
+        let in_weeks = a::equal_amounts(1.0, unit, 7.0, DAYS) && n.value >= 2.0;
+        let weeks = in_weeks && (days / 7.0 - n.value).abs() < 0.5;
+        a::equal_amounts(n.value, unit, days, DAYS)
+            || weeks
+            || with_both_ends && a::equal_amounts(1.0, unit, 1.0, DAYS)
+    }) || p
+        .months_to(q)
+        .is_some_and(|months| a::equal_amounts(n.value, unit, months, MONTHS))
 }
 
 const DAYS: a::MeasureUnit = &[(a::UnitKind::Time, 86_400.0)];

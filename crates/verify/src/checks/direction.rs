@@ -90,7 +90,9 @@ fn opposite(case: &Case<'_>, pairing: &Pairing<'_>, token: &Token) -> Option<Obj
         if tokens.iter().any(|e| agrees(token, e)) {
             return None;
         }
-        let other = near.statement.tokens.iter().find(|e| opposes(token, e));
+        let other = near.statement.tokens.iter();
+        let mut other = other.filter(|e| opposes(token, e) && !ends_a_bound(near, e));
+        let other = other.next();
         opposed = opposed.or(other.map(|e| (near, e)));
     }
     let (near, other) = opposed?;
@@ -131,6 +133,18 @@ fn opposite(case: &Case<'_>, pairing: &Pairing<'_>, token: &Token) -> Option<Obj
     };
     let found = Objection::new(Code::Direction, effect, detail).at(token.start..token.end);
     Some(found.against(near.source.item.label, sentence(near)?))
+}
+
+/// Whether a word only makes a limit of the number before it: "1.22 or newer".
+fn ends_a_bound(near: &Near<'_>, word: &Token) -> bool {
+    const OR: &[&str] = list!("direction.or");
+    let tokens = near.sentence_tokens();
+    let Some(at) = tokens.iter().position(|t| t.start == word.start) else {
+        return false;
+    };
+    let back = |n: usize| at.checked_sub(n).and_then(|at| tokens.get(at));
+    let is_or = back(1).is_some_and(|t| OR.contains(&&*near.source.reading.lower_word(t)));
+    is_or && back(2).is_some_and(|t| t.number)
 }
 
 /// Whether the cited text has the word itself, with the word that follows it in the claim: "first

@@ -41,6 +41,23 @@ pub(super) fn check(case: &Case<'_>, passages: &Passages<'_>) -> Option<Objectio
     })
 }
 
+/// Whether the cited text denies something of a thing in a clause without a verb of its own, and the
+/// claim denies something of the same thing: "sheds do not".
+pub(super) fn denies_too(case: &Case<'_>, passages: &Passages<'_>) -> bool {
+    let own = answers(case.claim, &case.claim.text.tokens);
+    let own: Vec<&OwnAnswer<'_>> = own.iter().filter(|said| said.denied).collect();
+    passages.with(1).any(|passage| {
+        let theirs = answers(passage.reading(), passage.tokens());
+        let mut denied = theirs.iter().filter(|a| a.is_elliptic && a.denied);
+        denied.any(|answer| own.iter().any(|said| has_all(said, answer)))
+    })
+}
+
+fn has_all(said: &OwnAnswer<'_>, answer: &OwnAnswer<'_>) -> bool {
+    let mut words = answer.words.iter();
+    words.all(|t| said.words.iter().any(|w| w.id == t.id))
+}
+
 fn turned(
     case: &Case<'_>,
     passage: &Passage<'_>,
@@ -54,11 +71,13 @@ fn turned(
     });
     let one = named.next()?;
     let answer = theirs.get(one).filter(|_| named.next().is_none())?;
-    let is_whole = answer
-        .words
-        .iter()
-        .filter(|_| answer.is_elliptic)
-        .all(|t| said.words.iter().any(|w| w.id == t.id));
+    // A longer answer is named by what it is about, its first word.
+    let naming = match answer.is_elliptic {
+        true => answer.words.len(),
+        false => 1,
+    };
+    let mut naming = answer.words.iter().take(naming);
+    let is_whole = naming.all(|t| said.words.iter().any(|w| w.id == t.id));
     if answer.denied == said.denied || !is_whole {
         return None;
     }

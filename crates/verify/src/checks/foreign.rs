@@ -33,7 +33,8 @@ pub(super) fn months(reading: &Reading) -> impl Iterator<Item = Date> {
 
 fn month_at(reading: &Reading, at: usize, token: &Token) -> Option<Date> {
     let word = reading.word(token);
-    let is_name = !token.number && !token.capital && is_long(word);
+    let is_short = reading.normal.as_bytes().get(token.end) == Some(&b'.');
+    let is_name = !token.number && !token.capital && (is_long(word) || is_short);
     let month = is_name.then(|| calendar::any_month(word)).flatten()?;
     let known = calendar::is_ambiguous_month(word);
     let next = |n: usize| {
@@ -46,7 +47,7 @@ fn month_at(reading: &Reading, at: usize, token: &Token) -> Option<Date> {
     let of = usize::from(matches!(next(1), "de" | "del"));
     let year = next(1 + of).parse().ok();
     let year = year.filter(|year| next(1 + of).len() == 4 && (1000..2200).contains(year));
-    (!known || year.is_some()).then_some(Date {
+    (!known || is_short || year.is_some()).then_some(Date {
         year,
         month: Some(month),
         ..Date::default()

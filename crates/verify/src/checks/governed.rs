@@ -5,9 +5,11 @@
 //! in sentences about the same thing, but only with a governor that excludes the claim's, the claim
 //! says something else.
 
+use super::language::{Language, supposed};
 use super::modality::Force;
-use super::negation::is_negative;
-use super::{Case, Effect, Source};
+use super::names::is_name;
+use super::negation::{is_negative, is_only_denied};
+use super::{Case, Effect, Source, agreed};
 use crate::Code;
 use crate::finding::{Detail, Objection};
 use crate::reading::Reading;
@@ -34,9 +36,12 @@ const SHARED: usize = 1;
 const ABOUT_THE_SAME: usize = 2;
 
 /// Finds words of the claim that have an incompatible governor in the cited text.
-pub(super) fn check(case: &Case<'_>) -> Vec<Objection> {
+/// Two languages deny with different words, in different places: with `foreign`, denials are not
+/// compared.
+pub(super) fn check(case: &Case<'_>, foreign: bool) -> Vec<Objection> {
     let words = words(case);
-    let mut out: Vec<Objection> = denied(case, &words).into_iter().collect();
+    let denied = (!foreign).then(|| denied(case, &words)).flatten();
+    let mut out: Vec<Objection> = denied.into_iter().collect();
     out.extend(predicate(case));
     for (i, places) in &words {
         for find in [mood, quantity, modifier, little, behind] {
@@ -184,6 +189,10 @@ fn mood(case: &Case<'_>, at: usize, places: &[Governed<'_>]) -> Option<Objection
         }
     }
     let (place, theirs) = clash?;
+    // "Greenhouses need permission; sheds do not."
+    if are_denied(own_words) && place.tokens().iter().any(Token::negates) {
+        return None;
+    }
     let far = (own == Force::Must) != (theirs == Force::Must)
         && own != Force::Should
         && theirs != Force::Should;
@@ -284,14 +293,14 @@ fn modifier(case: &Case<'_>, at: usize, places: &[Governed<'_>]) -> Option<Objec
     }
     let mut clash = None;
     for place in places {
-        let Some(other) = before(place.tokens(), place.at) else {
-            continue;
-        };
         // A sentence with both words does not contradict: "the first edition has 310 pages, the
         // second 348".
         if place.tokens().iter().any(|t| t.id == own.id) {
             return None;
         }
+        let Some(other) = before(place.tokens(), place.at) else {
+            continue;
+        };
         let contradicts = opposes(own, other) && own.negated == other.negated;
         if contradicts && !other.number && !case.claim.has(other.id) {
             clash = clash.or(Some((place, other)));
@@ -447,7 +456,11 @@ fn behind(case: &Case<'_>, at: usize, places: &[Governed<'_>]) -> Option<Objecti
 /// The objection to a word that the claim asserts and every sentence about the same thing negates.
 fn denied(case: &Case<'_>, words: &[(usize, Vec<Governed<'_>>)]) -> Option<Objection> {
     let tokens = case.claim.text.tokens.as_slice();
-    let negates = tokens.iter().any(|t| is_negative(case.claim, t));
+    // "It only works by hand" for "it does not work automatically, only by hand".
+    let negates = agreed::says_instead(case.claim)
+        || tokens
+            .iter()
+            .any(|t| is_negative(case.claim, t) || t.does(Role::Restricting));
     let mut count = 0;
     let mut found: Option<(Token, Label, std::ops::Range<usize>, bool)> = None;
     for (i, places) in words {
@@ -466,19 +479,33 @@ fn denied(case: &Case<'_>, words: &[(usize, Vec<Governed<'_>>)]) -> Option<Objec
         count += 1;
         let place = places.first()?;
         let bytes = place.reading.sentence(place.sentence)?.bytes.clone();
-        if found.as_ref().is_none_or(|f| head && !f.3) {
+        if may_be_denied(token) && found.as_ref().is_none_or(|f| head && !f.3) {
             found = Some((*token, place.label, bytes, head));
         }
     }
     let (token, label, bytes, head) = found?;
     let effect = match (negates, head, count) {
-        (false, true, _) => Effect::Rejects,
-        (false, false, _) | (true, true, 1) => Effect::Doubts,
+        (false, true, _) if is_sure(case, &token) => Effect::Rejects,
+        (false, _, _) | (true, true, 1) => Effect::Doubts,
         _ => return None,
     };
     let said = case.claim.word(&token).to_owned();
     let found = Objection::new(Code::Negation, effect, Detail::TextNegates { said });
     Some(found.at(token.start..token.end).against(label, bytes))
+}
+
+/// Whether the cited text denies a word wherever it has it. Words that deny without a "not" are known
+/// well enough only in English.
+fn is_sure(case: &Case<'_>, token: &Token) -> bool {
+    let cited: Vec<&Reading> = case.cited.iter().map(|s| s.reading).collect();
+    is_only_denied(case, token, true)
+        && supposed(case.claim, case.language, &cited) == Some(Language::English)
+}
+
+/// Whether the denial of a word denies a statement: an everyday verb is used of many things, and
+/// "not the witch" only tells her from another person.
+fn may_be_denied(token: &Token) -> bool {
+    !token.does(Role::Everyday) && (token.first || !is_name(token))
 }
 
 fn differs(

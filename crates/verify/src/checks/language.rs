@@ -102,6 +102,11 @@ fn looks_english(reading: &Reading) -> bool {
 /// A shorter word is in the dictionaries of many languages.
 const SHORTEST: usize = 3;
 
+/// Whether a word in lower case is one of the little words of any language.
+pub(super) fn is_little_word(lower: &str) -> bool {
+    LISTS_OF.contains_key(lower)
+}
+
 /// Whether another language lists a word, and English does not.
 fn is_foreign(word: &str) -> bool {
     let lists = LISTS_OF.get(word);

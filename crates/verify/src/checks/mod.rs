@@ -36,6 +36,7 @@ mod former;
 mod formulas;
 mod frequencies;
 mod governed;
+mod guessed;
 mod initials;
 mod labels;
 mod language;
@@ -210,7 +211,7 @@ pub(crate) fn check(case: &Case<'_>) -> Findings {
     out.objections.extend(pairs::check(case));
     belonging(case, &alignment, &mut out);
     out.objections.extend(exchanged::check(case));
-    out.objections.extend(governed::check(case));
+    out.objections.extend(governed::check(case, foreign));
     let pairings = nearest::pairings(case);
     let passages = passages::Passages::of(case);
     if case.extent != Extent::Row {
@@ -420,7 +421,7 @@ fn low_support(
     let says_little = support::counted(case.claim).len() < LEAST_WORDS;
     let better = better_item(case, &window, wanted);
     // The cited text has some of the words: the claim may be a paraphrase, or lack support.
-    let computed = out.derivation.is_some();
+    let computed = out.derivation.is_some() || things::computes(case.claim);
     let (code, is_unsure) = match better {
         Some(_) => (Code::BetterSpan, says_little),
         None if low => {

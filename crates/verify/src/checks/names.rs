@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use super::align::{Aligned, Alignment};
 use super::atoms::readings;
 use super::initials::{initials, spelled_out};
-use super::language::{Language, is_english, supposed};
+use super::language::{Language, is_english, is_little_word, supposed};
 use super::name_forms::{has_form_of_name, has_stem_of_name, is_part_of_a_word, unaccented};
 use super::nouns::is_german_noun;
 use super::{Case, Effect, Source};
@@ -49,6 +49,10 @@ fn missing_names<'c>(case: &Case<'c>, alignment: &Alignment<'_>) -> Vec<&'c Toke
             || in_atom.get(i) == Some(&true)
             || case.claim.is_explained(i)
             || titled && !is_abbreviation(word)
+            || is_title(case.claim, token)
+            || token.first
+                && !is_abbreviation(word)
+                && is_little_word(&case.claim.lower_word(token))
             || coded.contains(word)
             || is_german_noun(case.claim, i, language) && !replaces_a_noun(alignment, token);
         if is_name(token)
@@ -61,6 +65,12 @@ fn missing_names<'c>(case: &Case<'c>, alignment: &Alignment<'_>) -> Vec<&'c Toke
         }
     }
     missing
+}
+
+/// Whether a word is only the title before a name: "Madame".
+fn is_title(claim: &Reading, token: &Token) -> bool {
+    const TITLES: &[&str] = list!("names.titles");
+    TITLES.contains(&&*claim.lower_word(token))
 }
 
 /// The doubts about names in a claim of another language than the cited text, if both are in Latin
@@ -154,7 +164,7 @@ fn objection(
     let mild = elsewhere
         || is_german_noun(case.claim, at, language_of(case))
         || readings(case).any(|r| is_part_of_a_word(r, &lower))
-        || token.first && !replaces_a_name(case, alignment, token)
+        || (token.first || is_german(case)) && !replaces_a_name(case, alignment, token)
         || !is_listed(case, token)
             && missing == 1
             && is_abbreviation(word)
@@ -180,6 +190,11 @@ fn replaces_a_noun(alignment: &Alignment<'_>, token: &Token) -> bool {
         let is_own = edit.claim.is_some_and(|t| t.start == token.start);
         is_own && edit.evidence.is_some_and(is_name)
     })
+}
+
+/// Whether the claim is German, where a capital shows a noun and not yet a name.
+fn is_german(case: &Case<'_>) -> bool {
+    language_of(case) == Some(Language::German)
 }
 
 /// The words between back-ticks.

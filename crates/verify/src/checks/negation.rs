@@ -210,7 +210,7 @@ fn has_another_word(claim: &Reading, token: &Token, sentence: &[Token]) -> bool 
 
 /// Whether the cited text has a word only under a negation; with `head`, only as the first word
 /// under it.
-fn is_only_denied(case: &Case<'_>, token: &Token, head: bool) -> bool {
+pub(super) fn is_only_denied(case: &Case<'_>, token: &Token, head: bool) -> bool {
     let mut denied = false;
     for source in case.cited {
         let reading = source.reading;
@@ -254,7 +254,7 @@ impl Comparison {
 
 fn compare(case: &Case<'_>, pairing: &Pairing<'_>) -> Option<Objection> {
     let best = pairing.near.first()?;
-    if best.share < ALIKE {
+    if best.share < ALIKE || asks(best) {
         return None;
     }
     let stands: Vec<Comparison> = pairing
@@ -275,8 +275,11 @@ fn compare(case: &Case<'_>, pairing: &Pairing<'_>) -> Option<Objection> {
     let token = pairing.own.tokens.get(at)?;
     let said = case.claim.word(token).to_owned();
     let range = token.start..token.end;
-    let sure = best.share >= SAME && is_sure(pairing, best);
+    let sure = best.share >= SAME && is_sure(pairing, best) && !chooses(best);
+    // "Not the witch" may only tell her from another person.
+    let is_name = token.capital && !token.first;
     let effect = match (sure, first) {
+        (true, _) if is_name || agreed::says_instead(case.claim) => Effect::Doubts,
         (true, _) => Effect::Rejects,
         // Answerers who use their own words use more negations than a text does.
         (false, Comparison::ClaimDenies(_)) => return None,
@@ -291,12 +294,20 @@ fn compare(case: &Case<'_>, pairing: &Pairing<'_>) -> Option<Objection> {
     Some(objection.against(best.source.item.label, sentence(best)?))
 }
 
+/// Whether a statement of the cited text is a question, which denies and asserts nothing.
+fn asks(near: &Near<'_>) -> bool {
+    let reading = near.source.reading;
+    let sentence = reading.sentence(near.statement.sentence);
+    let text = sentence.and_then(|s| reading.normal.get(s.bytes.clone()));
+    text.is_some_and(|text| text.trim_end().ends_with(['?', '？']))
+}
+
 fn stand(case: &Case<'_>, pairing: &Pairing<'_>, near: &Near<'_>) -> Comparison {
     let theirs = &near.statement.tokens;
     let mut agrees = false;
     let mut found = None;
     for (at, token) in pairing.own.tokens.iter().enumerate() {
-        if !token.is_content() {
+        if !token.is_content() || token.number {
             continue;
         }
         for e in theirs.iter().filter(|e| e.id == token.id) {
@@ -363,6 +374,10 @@ fn edited(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<Objection> {
     {
         return None;
     }
+    // "Not by itself, only by hand": the claim has what is left.
+    if [own_tokens, theirs].iter().all(|tokens| restricts(tokens)) {
+        return None;
+    }
     let edits = alignment.edits();
     if edits.iter().any(|e| {
         e.claim.is_some_and(|t| denies_inside(case.claim, t))
@@ -397,6 +412,10 @@ fn edited(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<Objection> {
     };
     let sentence = best.source.reading.sentence(best.sentence)?.bytes.clone();
     Some(found.against(best.source.item.label, sentence))
+}
+
+fn restricts(tokens: &[Token]) -> bool {
+    tokens.iter().any(|t| t.does(Role::Restricting))
 }
 
 /// "Not uncommon" means "common": the changed word itself has a negation.
@@ -434,6 +453,14 @@ fn is_followed_by_hollow(tokens: &[Token], token: &Token) -> bool {
     let at = tokens.iter().position(|t| std::ptr::eq(t, token));
     at.and_then(|at| tokens.get(at + 1))
         .is_some_and(Token::hollow)
+}
+
+/// Whether a sentence of the cited text says what happens otherwise: "if it rains, otherwise not".
+fn chooses(near: &Near<'_>) -> bool {
+    const OTHERWISE: &[&str] = list!("negation.otherwise");
+    let reading = near.source.reading;
+    let mut tokens = near.sentence_tokens().iter();
+    tokens.any(|t| OTHERWISE.contains(&&*reading.lower_word(t)))
 }
 
 /// Whether nothing else explains the difference, such as a condition, a contrast or a restriction.

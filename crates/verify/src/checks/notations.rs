@@ -133,13 +133,35 @@ pub(super) fn dates<'a>(case: &Case<'a>) -> impl Iterator<Item = Date> {
 }
 
 /// The dates of the cited text that can agree with a date of the claim: for a day, also digits with
-/// a slash, in either order.
+/// a slash or a dash, in either order.
 pub(super) fn dates_for<'a>(case: &Case<'a>, own: &Date) -> impl Iterator<Item = Date> {
     let slashed = own.day.is_some().then(|| {
         let days = atoms(case).flat_map(|(reading, e)| foreign::slashed_days(reading, e));
-        days.collect::<Vec<Date>>()
+        let both = atoms(case).flat_map(|(_, e)| either_order(e));
+        days.chain(both).collect::<Vec<Date>>()
     });
     dates(case).chain(slashed.into_iter().flatten())
+}
+
+/// The two days that "1-7-2029" may mean.
+fn either_order(e: &Atom) -> impl Iterator<Item = Date> + use<> {
+    let written = match &e.what {
+        What::Date(date) if date.ambiguous => Some(*date),
+        _ => None,
+    };
+    let orders = written.map(|date| {
+        let plain = Date {
+            ambiguous: false,
+            ..date
+        };
+        let turned = Date {
+            month: date.day,
+            day: date.month,
+            ..plain
+        };
+        [plain, turned]
+    });
+    orders.into_iter().flatten()
 }
 
 fn date_of(reading: &Reading, e: &Atom) -> Option<Date> {

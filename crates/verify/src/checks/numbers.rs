@@ -6,8 +6,8 @@ use super::atoms::{all, readings};
 use super::derive::ClaimNumber;
 use super::literals::{Standing, standing};
 use super::{
-    Case, Effect, bounds, counts, derive, durations, equations, formulas, frequencies, names,
-    notations, ordinals, totals,
+    Case, Effect, bounds, counts, derive, durations, equations, formulas, frequencies, guessed,
+    names, notations, operands, ordinals, totals,
 };
 use crate::atoms::{self as a, Atom, Literal, Number, What};
 use crate::reading::Reading;
@@ -24,6 +24,8 @@ pub(super) fn check(
     verbatim: bool,
 ) -> Option<(Effect, Code, String)> {
     let shown = case.claim.shown_atom(atom);
+    let signed = with_sign(case.claim, atom, n);
+    let n = &signed;
     let number = ClaimNumber { atom, number: n };
     if n.ordinal && n.words && !has_ordinal(case, n) {
         return ordinals::check(case, alignment, number);
@@ -31,7 +33,8 @@ pub(super) fn check(
     match find(case, n, shown) {
         NumberMatch::Otherwise => None,
         NumberMatch::Missing { other_unit } => {
-            let excused = !verbatim && (bounds::is_within_bound(case, n) || approximate(case, n))
+            let rounded = || approximate(case, n) || is_about(case, n);
+            let excused = !verbatim && (bounds::is_within_bound(case, n) || rounded())
                 || is_assigned(case, shown)
                 || is_in_code(case, shown)
                 || is_compared(case, atom, n)
@@ -74,6 +77,18 @@ pub(super) fn check(
     }
 }
 
+/// The number below zero, if the word before it is a minus: "minus 20 %".
+fn with_sign(claim: &Reading, atom: &Atom, n: &Number) -> Number {
+    const MINUS: &[&str] = list!("numbers.minus");
+    let before = atom.tokens.start.checked_sub(1);
+    let before = before.and_then(|at| claim.text.tokens.get(at));
+    // "Por lo menos 20" is a limit.
+    let plain = before.filter(|_| n.bound.is_none());
+    let is_minus = plain.is_some_and(|t| MINUS.contains(&&*claim.lower_word(t)));
+    let value = if is_minus { -n.value.abs() } else { n.value };
+    Number { value, ..*n }
+}
+
 /// Whether the cited text has the ordinal: "third", and not "3 kg".
 fn has_ordinal(case: &Case<'_>, n: &Number) -> bool {
     numbers(all(case)).any(|m| m.ordinal && a::same(m.value, n.value))
@@ -101,7 +116,14 @@ fn missing(
     let possible = derive::possible(case, number)
         .or_else(|| share_of_an_amount(case, n))
         .or_else(|| formulas::possible(case, number))
-        .or_else(|| durations::possible(case, number));
+        .or_else(|| durations::possible(case, number))
+        .or_else(|| {
+            // The same value in another unit is no computation.
+            let guessed = other_unit
+                .is_none()
+                .then(|| guessed::possible(case, number));
+            guessed.flatten()
+        });
     if let Some(from) = possible {
         let (x, y) = (&from[0], &from[1]);
         let why =
@@ -123,10 +145,33 @@ fn missing(
     match other_unit {
         Some(said) => {
             let why = format!("The claim says “{shown}”, but the cited text says “{said}”.");
-            (Effect::Rejects, Code::Unit, why)
+            let effect = match is_about_the_same(case, n) {
+                true => Effect::Rejects,
+                false => Effect::Doubts,
+            };
+            (effect, Code::Unit, why)
         }
         None => (Effect::Rejects, Code::Number, nearest(alignment, n, shown)),
     }
+}
+
+/// Whether a sentence that has the value with another unit has a word of the claim too, or the claim
+/// has no word of the cited text.
+fn is_about_the_same(case: &Case<'_>, n: &Number) -> bool {
+    let words: Vec<u32> = operands::content(case.claim).into_iter().collect();
+    let is_shared = |id: &&u32| readings(case).any(|reading| reading.has(**id));
+    let shared: Vec<&u32> = words.iter().filter(is_shared).collect();
+    shared.is_empty()
+        || readings(case).any(|reading| {
+            let mut same = reading.atoms.iter().filter(|e| match &e.what {
+                What::Number(m) => a::same(n.value, m.value),
+                _ => false,
+            });
+            same.any(|e| {
+                let sentence = reading.tokens_of(reading.sentence_of(e.tokens.start));
+                shared.iter().any(|id| has_stem(sentence, **id))
+            })
+        })
 }
 
 /// Whether the question has the same amount.
@@ -393,6 +438,25 @@ fn approximate(case: &Case<'_>, n: &Number) -> bool {
         })
 }
 
+/// Whether the claim says "nearly" or "about" of a number that differs little from one of the text.
+fn is_about(case: &Case<'_>, n: &Number) -> bool {
+    const LITTLE: f64 = 0.015;
+    let is_near = |m: &Number| {
+        let apart = (scaled(n, m) - n.value).abs();
+        comparable(n, m) && apart <= LITTLE * n.value.abs()
+    };
+    let unsure = n.bound == Some(a::Bound::About);
+    unsure
+        && numbers(all(case)).any(|m| {
+            is_near(m)
+                || n.unit.is_some()
+                    && is_near(&Number {
+                        unit: m.unit.or(n.unit),
+                        ..*m
+                    })
+        })
+}
+
 fn is_rounded(x: f64, step: f64) -> bool {
     a::same(x, (x / step).round() * step)
 }
@@ -497,6 +561,9 @@ fn share_of_an_amount(case: &Case<'_>, n: &Number) -> Option<[String; 2]> {
 /// Maximum number of amounts of the cited text that are tried as a share or its whole.
 const MOST_AMOUNTS: usize = 64;
 
+/// A smaller number without a unit is too often a share of something by chance.
+const FEWEST: f64 = 10.0;
+
 /// The amounts and percentages of the cited text whose product is the number, as written there.
 fn shares<'a>(
     case: &Case<'a>,
@@ -511,11 +578,16 @@ fn shares<'a>(
             _ => None,
         })
     });
-    let found = found.take(if measured { MOST_AMOUNTS } else { 0 });
+    let is_counted = measured || n.value >= FEWEST;
+    let found = found.take(if is_counted { MOST_AMOUNTS } else { 0 });
     let (shares, amounts): (Vec<_>, Vec<_>) =
         found.partition(|(_, m)| is_percentage(m) || is_share(m));
     amounts.into_iter().flat_map(move |(whole, amount)| {
-        let of = arithmetic::in_unit_of(&n, amount).map(|value| value / 100.0);
+        let of = match measured {
+            true => arithmetic::in_unit_of(&n, amount),
+            false => Some(amount.value),
+        };
+        let of = of.map(|value| value / 100.0);
         let own = shares.clone().into_iter();
         own.filter(move |(_, share)| {
             let percent = share.value * if is_share(share) { 100.0 } else { 1.0 };

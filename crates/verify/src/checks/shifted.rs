@@ -12,7 +12,14 @@ const MOST: usize = 24;
 /// The doubt about a time that may be computed.
 pub(super) fn time(case: &Case<'_>, own: Time, shown: &str) -> Option<(Effect, Code, String)> {
     const HALF: f64 = 12.0 * 3600.0;
-    let times: Vec<Time> = notations::times(case).take(MOST).collect();
+    let asked = case.asked.atoms.iter().filter_map(|atom| match &atom.what {
+        What::Time(time) => Some(*time),
+        _ => None,
+    });
+    let times: Vec<Time> = notations::times(case)
+        .take(MOST)
+        .chain(asked.take(MOST))
+        .collect();
     let durations = durations(case, UnitKind::Time);
     let is_apart = times.iter().any(|time| {
         let apart = (f64::from(time.minutes) - f64::from(own.minutes)).abs() * 60.0;

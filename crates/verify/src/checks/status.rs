@@ -7,7 +7,7 @@ use super::{Case, Effect};
 use crate::Code;
 use crate::finding::{Detail, Objection};
 use crate::reading::Reading;
-use crate::tables::Status;
+use crate::tables::{Role, Status};
 use crate::text::Token;
 
 /// How much of a statement must be the same.
@@ -129,7 +129,11 @@ fn silent(case: &Case<'_>, pairing: &Pairing<'_>) -> Option<Objection> {
             || t.status().is_some()
             || t.is_on_one_side_with(turned)
     });
-    if told || claim.iter().filter(|t| t.is_content()).count() < 3 {
+    // "Only if the names match, else refuse": the claim gives the condition under which it is not.
+    let conditional = [claim.as_slice(), reading.tokens_of(near.statement.sentence)]
+        .iter()
+        .all(|tokens| tokens.iter().any(sets_a_condition));
+    if told || conditional || claim.iter().filter(|t| t.is_content()).count() < 3 {
         return None;
     }
     let detail = Detail::LeftOut {
@@ -137,6 +141,10 @@ fn silent(case: &Case<'_>, pairing: &Pairing<'_>) -> Option<Objection> {
     };
     let found = Objection::new(Code::Status, Effect::Rejects, detail);
     Some(found.against(near.source.item.label, sentence(near)?))
+}
+
+fn sets_a_condition(token: &Token) -> bool {
+    token.does(Role::Conditional) || token.does(Role::Restricting)
 }
 
 fn compare(case: &Case<'_>, pairing: &Pairing<'_>) -> Option<Objection> {

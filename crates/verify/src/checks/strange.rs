@@ -3,10 +3,10 @@
 //! "Already", "even", "only" and "always" change how far a sentence goes, but only one of its
 //! words. A paraphrase may add such a word too, so this check raises only a doubt.
 
-use super::{Case, Effect};
+use super::{Case, Effect, Source};
 use crate::Code;
 use crate::finding::{Detail, Objection};
-use crate::tables::{Quantity, Role};
+use crate::tables::{Quantity, Role, Status};
 use crate::text::Token;
 
 /// The objection to the first word of the claim that goes further than every word of the cited
@@ -26,11 +26,22 @@ pub(super) fn check(case: &Case<'_>) -> Option<Objection> {
 fn code(case: &Case<'_>, token: &Token) -> Option<Code> {
     let quantity = token.quantity().is_some_and(|q| q != Quantity::Nothing) && token.is_content();
     match &*case.claim.lower_word(token) {
-        "already" => Some(Code::Status),
+        "already" if case.cited.iter().any(is_open) => Some(Code::Status),
         "only" | "always" | "solely" | "exclusively" => Some(Code::Quantifier),
         "fully" | "completely" | "entirely" if quantity => Some(Code::Quantifier),
         _ => None,
     }
+}
+
+/// Whether a text says of anything that it is not done.
+fn is_open(source: &Source<'_>) -> bool {
+    const OPEN: &[&str] = list!("strange.open");
+    let reading = source.reading;
+    let mut tokens = reading.text.tokens.iter();
+    tokens.any(|t| {
+        let status = matches!(t.status(), Some(Status::Proposed | Status::Ongoing));
+        status || OPEN.contains(&&*reading.lower_word(t))
+    }) || source.item.text.contains("[ ]")
 }
 
 /// Words that begin a time or a condition.
