@@ -272,3 +272,26 @@ fn a_refusal_without_a_citation_may_be_doubtful_too() {
     assert_eq!(report.outcome, Outcome::Abstained);
     assert_eq!(report.doubts, [Code::Negation]);
 }
+
+#[test]
+fn a_copied_sentence_with_a_denial_more_is_not_excused_by_the_rest_of_it() {
+    let note = "The bakery is open from Tuesday to Sunday, 07:00 to 14:00, and closed on Monday. \
+                The cargo bike was bought second-hand and has no warranty.";
+    for (answer, outcome) in [
+        (
+            "The bakery is not open from Tuesday to Sunday, 07:00 to 14:00, and closed on Monday [E1].",
+            Outcome::Rejected,
+        ),
+        (
+            "The cargo bike was not bought second-hand and has no warranty [E1].",
+            Outcome::Rejected,
+        ),
+        (
+            "The cargo bike was bought second-hand and has no warranty [E1].",
+            Outcome::Passed,
+        ),
+    ] {
+        let report = check_in(answer, &snapshot(&[note]));
+        assert_eq!(report.outcome, outcome, "{answer} {:?}", report.doubts);
+    }
+}

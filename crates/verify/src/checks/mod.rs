@@ -16,6 +16,7 @@ mod bounds;
 mod boxes;
 mod clauses;
 mod code;
+mod combinations;
 mod comparatives;
 mod compared;
 mod consequences;
@@ -36,7 +37,7 @@ mod former;
 mod formulas;
 mod frequencies;
 mod governed;
-mod guessed;
+
 mod initials;
 mod labels;
 mod language;
@@ -56,7 +57,6 @@ mod numbers;
 mod operands;
 mod order;
 mod ordinals;
-mod owners;
 mod pairs;
 mod parallel;
 mod parties;
@@ -254,7 +254,7 @@ pub(crate) fn check(case: &Case<'_>) -> Findings {
 /// L4 and L5: what everyday notes say of tasks, people, reasons, exceptions and earlier times. A check
 /// is asked only if nothing was found before.
 fn everyday(case: &Case<'_>, passages: &passages::Passages<'_>, out: &mut Findings) {
-    let checks: [EverydayCheck; 20] = [
+    let checks: [EverydayCheck; 19] = [
         boxes::check,
         boxes::person,
         actors::check,
@@ -273,7 +273,6 @@ fn everyday(case: &Case<'_>, passages: &passages::Passages<'_>, out: &mut Findin
         unticked::check,
         scopes::check,
         unconditional::check,
-        owners::check,
         added::check,
     ];
     for check in checks {

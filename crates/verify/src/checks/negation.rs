@@ -31,7 +31,9 @@ pub(super) fn check(
     alignment: &Alignment<'_>,
     passages: &Passages<'_>,
 ) -> Vec<Objection> {
-    let edited = edited(case, alignment).filter(|found| !is_agreed(case, found, passages));
+    let edited = edited(case, alignment);
+    let edited = edited
+        .filter(|found| only_a_denial_differs(alignment) || !is_agreed(case, found, passages));
     if let Some(found) = edited.or_else(|| cell(case)) {
         return vec![found];
     }
@@ -375,7 +377,7 @@ fn edited(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<Objection> {
         return None;
     }
     // "Not by itself, only by hand": the claim has what is left.
-    if [own_tokens, theirs].iter().all(|tokens| restricts(tokens)) {
+    if !only_a_denial_differs(alignment) && [own_tokens, theirs].into_iter().all(restricts) {
         return None;
     }
     let edits = alignment.edits();
@@ -412,6 +414,14 @@ fn edited(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<Objection> {
     };
     let sentence = best.source.reading.sentence(best.sentence)?.bytes.clone();
     Some(found.against(best.source.item.label, sentence))
+}
+
+/// Whether a claim is a sentence of the cited text, except for a denial. Then nothing else in that
+/// text can excuse it.
+fn only_a_denial_differs(alignment: &Alignment<'_>) -> bool {
+    let edits = alignment.edits().iter();
+    let mut changed = edits.flat_map(|e| [e.claim, e.evidence]).flatten();
+    changed.all(|t| !t.is_content_or_number() || t.negates())
 }
 
 fn restricts(tokens: &[Token]) -> bool {

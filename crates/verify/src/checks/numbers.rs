@@ -6,8 +6,8 @@ use super::atoms::{all, readings};
 use super::derive::ClaimNumber;
 use super::literals::{Standing, standing};
 use super::{
-    Case, Effect, bounds, counts, derive, durations, equations, formulas, frequencies, guessed,
-    names, notations, operands, ordinals, totals,
+    Case, Effect, bounds, combinations, counts, derive, durations, equations, formulas,
+    frequencies, names, notations, operands, ordinals, totals,
 };
 use crate::atoms::{self as a, Atom, Literal, Number, What};
 use crate::reading::Reading;
@@ -121,7 +121,7 @@ fn missing(
             // The same value in another unit is no computation.
             let guessed = other_unit
                 .is_none()
-                .then(|| guessed::possible(case, number));
+                .then(|| combinations::possible(case, number));
             guessed.flatten()
         });
     if let Some(from) = possible {

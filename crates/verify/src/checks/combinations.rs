@@ -29,7 +29,7 @@ const LARGEST_COUNT: f64 = 12.0;
 
 /// An amount, as people may read it and its value.
 #[derive(Clone, Copy)]
-struct Amount<'t> {
+struct CombinedAmount<'t> {
     reading: &'t Reading,
     atom: &'t Atom,
     shown: &'t str,
@@ -62,10 +62,11 @@ fn of_value(case: &Case<'_>, result: ClaimNumber<'_>, wanted: f64) -> Option<[St
     }
     let beside = case.claim.atoms.iter();
     let beside = beside.filter(|atom| atom.bytes != result.atom.bytes);
-    let beside: Vec<Amount<'_>> = amounts(case.claim, beside, None).take(MOST_OWN).collect();
-    let is_known = |x: &&Amount<'_>| x.is_explained || is_cited(case, x.number);
-    let own: Vec<Amount<'_>> = beside.iter().filter(is_known).copied().collect();
-    let cited: Vec<Amount<'_>> = cited_amounts(case).take(MOST_CITED).collect();
+    let beside: Vec<CombinedAmount<'_>> =
+        amounts(case.claim, beside, None).take(MOST_OWN).collect();
+    let is_known = |x: &&CombinedAmount<'_>| x.is_explained || is_cited(case, x.number);
+    let own: Vec<CombinedAmount<'_>> = beside.iter().filter(is_known).copied().collect();
+    let cited: Vec<CombinedAmount<'_>> = cited_amounts(case).take(MOST_CITED).collect();
     // The same value in another unit is no computation.
     if cited.iter().any(|x| a::same(x.value, wanted)) {
         return None;
@@ -85,14 +86,20 @@ fn of_value(case: &Case<'_>, result: ClaimNumber<'_>, wanted: f64) -> Option<[St
             let may = (is_exact || computes())
                 && wanted > 1.0
                 && (is_whole(wanted) || a::same(wanted, n.value.abs()));
-            let plain: Vec<Amount<'_>> = cited.iter().filter(|x| x.is_plain).copied().collect();
+            let plain: Vec<CombinedAmount<'_>> =
+                cited.iter().filter(|x| x.is_plain).copied().collect();
             may.then(|| anywhere(case, (&plain, &own), result, wanted))
                 .flatten()
         })
 }
 
 /// Whether the claim does not give the result to a thing that has another number.
-fn fits(case: &Case<'_>, result: ClaimNumber<'_>, x: &Amount<'_>, y: &Amount<'_>) -> bool {
+fn fits(
+    case: &Case<'_>,
+    result: ClaimNumber<'_>,
+    x: &CombinedAmount<'_>,
+    y: &CombinedAmount<'_>,
+) -> bool {
     let [x, y] = [x, y].map(|amount| Operand {
         reading: amount.reading,
         atom: amount.atom,
@@ -115,14 +122,14 @@ fn amounts<'t>(
     reading: &'t Reading,
     atoms: impl Iterator<Item = &'t Atom>,
     item: Option<usize>,
-) -> impl Iterator<Item = Amount<'t>> {
+) -> impl Iterator<Item = CombinedAmount<'t>> {
     let numbers = atoms.filter_map(move |atom| match &atom.what {
         What::Number(m) if !m.ordinal => Some((atom, m)),
         _ => None,
     });
     numbers.flat_map(move |(atom, number)| {
         let values = values(number).into_iter().flatten();
-        values.map(move |value| Amount {
+        values.map(move |value| CombinedAmount {
             reading,
             atom,
             shown: reading.shown_amount(atom),
@@ -135,7 +142,7 @@ fn amounts<'t>(
     })
 }
 
-fn cited_amounts<'t>(case: &Case<'t>) -> impl Iterator<Item = Amount<'t>> {
+fn cited_amounts<'t>(case: &Case<'t>) -> impl Iterator<Item = CombinedAmount<'t>> {
     let cited = case.cited.iter().enumerate();
     cited
         .flat_map(|(item, source)| amounts(source.reading, source.reading.atoms.iter(), Some(item)))
@@ -150,12 +157,12 @@ fn is_cited(case: &Case<'_>, n: &Number) -> bool {
 /// Any two amounts of one item, or three, that give the result.
 fn anywhere(
     case: &Case<'_>,
-    (cited, own): (&[Amount<'_>], &[Amount<'_>]),
+    (cited, own): (&[CombinedAmount<'_>], &[CombinedAmount<'_>]),
     result: ClaimNumber<'_>,
     wanted: f64,
 ) -> Option<[String; 2]> {
     let n = result.number;
-    let all: Vec<Amount<'_>> = cited.iter().flat_map(|x| in_units(cited, n, x)).collect();
+    let all: Vec<CombinedAmount<'_>> = cited.iter().flat_map(|x| in_units(cited, n, x)).collect();
     let mut pairs = all.iter().enumerate().flat_map(|(i, x)| {
         let others = all.iter().skip(i + 1);
         let others = others.filter(|y| y.item == x.item && !std::ptr::eq(x.number, y.number));
@@ -174,7 +181,11 @@ fn anywhere(
 }
 
 /// An amount in the unit of the result, and one without a unit in every unit that the text has.
-fn in_units<'t>(cited: &[Amount<'t>], n: &Number, x: &Amount<'t>) -> Vec<Amount<'t>> {
+fn in_units<'t>(
+    cited: &[CombinedAmount<'t>],
+    n: &Number,
+    x: &CombinedAmount<'t>,
+) -> Vec<CombinedAmount<'t>> {
     let factor = |m: &Number| arithmetic::in_unit_of(n, &Number { value: 1.0, ..*m });
     let mut factors: Vec<f64> = vec![1.0];
     match x.number.unit {
@@ -183,7 +194,7 @@ fn in_units<'t>(cited: &[Amount<'t>], n: &Number, x: &Amount<'t>) -> Vec<Amount<
     }
     factors.sort_by(f64::total_cmp);
     factors.dedup();
-    let scaled = factors.into_iter().map(|by| Amount {
+    let scaled = factors.into_iter().map(|by| CombinedAmount {
         value: x.value * by,
         ..*x
     });
@@ -192,7 +203,7 @@ fn in_units<'t>(cited: &[Amount<'t>], n: &Number, x: &Amount<'t>) -> Vec<Amount<
 
 /// Whether the result is a share of an amount, or the amount with the share added or taken off:
 /// "7,200, and 21 % tax" gives 8,712.
-fn is_share_of(x: &Amount<'_>, y: &Amount<'_>, wanted: f64) -> bool {
+fn is_share_of(x: &CombinedAmount<'_>, y: &CombinedAmount<'_>, wanted: f64) -> bool {
     [(x, y), (y, x)].into_iter().any(|(whole, share)| {
         let by = share.value / 100.0;
         let ways = [by, 1.0 + by, 1.0 - by];
@@ -202,7 +213,7 @@ fn is_share_of(x: &Amount<'_>, y: &Amount<'_>, wanted: f64) -> bool {
 }
 
 /// The sum of amounts that follow each other.
-fn run(cited: &[Amount<'_>], wanted: f64) -> Option<[String; 2]> {
+fn run(cited: &[CombinedAmount<'_>], wanted: f64) -> Option<[String; 2]> {
     (0..cited.len()).find_map(|from| {
         let mut sum = 0.0;
         let mut rest = cited.get(from..).unwrap_or(&[]).iter();
@@ -215,18 +226,22 @@ fn run(cited: &[Amount<'_>], wanted: f64) -> Option<[String; 2]> {
 }
 
 /// Half of an amount, if it is not a whole number.
-fn half(cited: &[Amount<'_>], wanted: f64) -> Option<[String; 2]> {
+fn half(cited: &[CombinedAmount<'_>], wanted: f64) -> Option<[String; 2]> {
     let mut halves = cited.iter().filter(|_| !is_whole(wanted));
     let found = halves.find(|x| a::same(x.value / 2.0, wanted))?;
     Some([found.shown.to_owned(), "2".to_owned()])
 }
 
 /// "2.5 hours at 78, and parts for 140": a product with a third amount, two of which the claim has.
-fn product_and_more(own: &[Amount<'_>], all: &[Amount<'_>], wanted: f64) -> Option<[String; 2]> {
+fn product_and_more(
+    own: &[CombinedAmount<'_>],
+    all: &[CombinedAmount<'_>],
+    wanted: f64,
+) -> Option<[String; 2]> {
     own.iter().find_map(|x| {
         let mut others = own.iter().filter(|z| !std::ptr::eq(x.number, z.number));
         others.find_map(|z| {
-            let is_left = |y: &&Amount<'_>| a::same(x.value * y.value + z.value, wanted);
+            let is_left = |y: &&CombinedAmount<'_>| a::same(x.value * y.value + z.value, wanted);
             let y = all.iter().find(is_left)?;
             let is_same = a::same(y.value, z.value) || a::same(y.value, x.value);
             let shown = format!("{} × {}", x.shown, y.shown);
@@ -236,7 +251,7 @@ fn product_and_more(own: &[Amount<'_>], all: &[Amount<'_>], wanted: f64) -> Opti
 }
 
 /// A small multiple of an amount whose count stands in words that are not read.
-fn repeated(own: &[Amount<'_>], wanted: f64) -> Option<[String; 2]> {
+fn repeated(own: &[CombinedAmount<'_>], wanted: f64) -> Option<[String; 2]> {
     own.iter().find_map(|x| {
         let count = wanted / x.value;
         let is_count = is_whole(count) && (2.0..=LARGEST_COUNT).contains(&count);
@@ -245,17 +260,18 @@ fn repeated(own: &[Amount<'_>], wanted: f64) -> Option<[String; 2]> {
 }
 
 /// "16 adults at 38 and 4 children at 19": two products, added up.
-fn sum_of_products(own: &[Amount<'_>], wanted: f64) -> Option<[String; 2]> {
+fn sum_of_products(own: &[CombinedAmount<'_>], wanted: f64) -> Option<[String; 2]> {
     own.windows(4).find_map(|four| {
         let [p, q, r, s] = four else { return None };
         let sum = p.value * q.value + r.value * s.value;
-        let shown = |x: &Amount<'_>, y: &Amount<'_>| format!("{} × {}", x.shown, y.shown);
+        let shown =
+            |x: &CombinedAmount<'_>, y: &CombinedAmount<'_>| format!("{} × {}", x.shown, y.shown);
         a::same(sum, wanted).then(|| [shown(p, q), shown(r, s)])
     })
 }
 
 /// Whether two different amounts give the result, whatever their units are called.
-fn gives(x: &Amount<'_>, y: &Amount<'_>, wanted: f64) -> bool {
+fn gives(x: &CombinedAmount<'_>, y: &CombinedAmount<'_>, wanted: f64) -> bool {
     if is_added(x, y, wanted) {
         return true;
     }
@@ -270,7 +286,7 @@ fn gives(x: &Amount<'_>, y: &Amount<'_>, wanted: f64) -> bool {
 }
 
 /// Whether two amounts of one kind have this sum or difference.
-fn is_added(x: &Amount<'_>, y: &Amount<'_>, wanted: f64) -> bool {
+fn is_added(x: &CombinedAmount<'_>, y: &CombinedAmount<'_>, wanted: f64) -> bool {
     let units = x.number.unit.zip(y.number.unit);
     let alike = units.is_none_or(|(p, q)| a::same_kind(p, q));
     let (p, q) = (x.value, y.value);
