@@ -100,7 +100,11 @@ fn whoever_asks_during_a_rebuild_gets_what_the_old_index_held() {
     let query = ["query", "Leyla repairs", "--mode", "lexical"];
     assert_eq!(found(&query), json!("oven.md"));
     let mut looks = 0;
-    for _ in 0..3 {
+    // On a busy machine a rebuild is over after one look.
+    for round in 0..30 {
+        if round >= 3 && looks > 3 {
+            break;
+        }
         let mut rebuild = world.command();
         rebuild.args(["index", "--rebuild", "--quiet"]);
         let mut rebuild = rebuild.spawn().unwrap();
