@@ -4,7 +4,7 @@ use super::Code;
 use super::atoms::What;
 use super::coverage::Kind;
 use super::examine::MOST_SENTENCES;
-use super::finding::{Effect, Finding};
+use super::finding::{Effect, Finding, Place};
 use super::judge::Court;
 use super::phrases::{Asked, open_questions, plain_lower};
 use super::reading::Reading;
@@ -64,12 +64,17 @@ impl Court<'_> {
             let found = sentences.find(|n| answers(reading, *n, asked, &words))?;
             text.place(reading.sentence(found)?.bytes.clone())
         })?;
-        let why = format!("The cited text speaks of “{}”.", topic.normal);
-        Some(Finding {
-            effect: Effect::Doubts,
-            evidence: Some(place),
-            ..Finding::pointer(Code::Negation, why)
-        })
+        Some(speaks_of(&topic, place))
+    }
+}
+
+/// The doubt about a sentence that says that nothing is said of a topic, for this place says something.
+pub(super) fn speaks_of(topic: &Reading, place: Place) -> Finding {
+    let why = format!("The cited text speaks of “{}”.", topic.normal);
+    Finding {
+        effect: Effect::Doubts,
+        evidence: Some(place),
+        ..Finding::pointer(Code::Negation, why)
     }
 }
 

@@ -8,6 +8,7 @@ use super::answer::Unit;
 use super::atoms::{CalendarPlace, What, calendar_place, code_spans};
 use super::checks::{self, Case, Extent, Findings, Source};
 use super::coverage::Kind;
+use super::denied::speaks_of;
 use super::finding::Place;
 use super::finding::{Detail, Effect, Finding, Objection};
 use super::judge::Court;
@@ -131,12 +132,7 @@ impl<'a> Court<'a> {
             })?;
             text.place(reading.sentence(*found as usize)?.bytes.clone())
         })?;
-        let why = format!("The cited text speaks of “{}”.", topic.normal);
-        Some(Finding {
-            effect: Effect::Doubts,
-            evidence: Some(place),
-            ..Finding::pointer(Code::Negation, why)
-        })
+        Some(speaks_of(&topic, place))
     }
 
     /// An objection with its places in the answer and in the files.

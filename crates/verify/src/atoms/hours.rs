@@ -113,8 +113,7 @@ pub(super) fn placed(r: &Reader<'_>, time: Time, next: usize) -> (Time, usize) {
     let named = PARTS.iter().find_map(|(phrases, part)| {
         let mut phrases = phrases.iter();
         let phrase = phrases.find(|phrase| begins_with(rest, phrase))?;
-        let words = phrase.split(|c: char| !c.is_alphanumeric());
-        Some((*part, words.count()))
+        Some((*part, phrase.split(' ').count()))
     });
     let Some((part, words)) = named else {
         return (time, next);

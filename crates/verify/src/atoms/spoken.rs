@@ -233,10 +233,6 @@ fn half_of_day(r: &Reader<'_>, next: usize) -> Option<(bool, usize)> {
         if AFTERNOON.contains(&&*word) {
             return Some((true, at + 1));
         }
-        // "Après-midi" is two words with a hyphen.
-        if r.gap(at) == "-" && AFTERNOON.contains(&&*format!("{word}-{}", r.lower(at + 1))) {
-            return Some((true, at + 2));
-        }
         if MORNING.contains(&&*word) {
             return Some((false, at + 1));
         }

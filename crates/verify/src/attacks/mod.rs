@@ -10,6 +10,7 @@ mod examples;
 mod free_wording;
 mod honest;
 mod hostile;
+mod household;
 mod languages;
 mod literals;
 mod markup;

@@ -133,6 +133,11 @@ fn the_least_of_a_column_is_not_its_most() {
         (HIVES, "The dearest was Station Road at €540 [E1]."),
         (HIVES, "The highest fee is €540, in Station Road [E1]."),
         (HIVES, "The lowest fee is €95, in Church Row [E1]."),
+        // The cheapest of them all, although its notice is the longest.
+        (
+            "| Plan | Price | Notice in months |\n|---|---|---|\n| Basic | €4 | 24 |\n| Plus | €9 | 12 |\n| Pro | €19 | 3 |\n",
+            "The cheapest plan has a notice of 24 months [E1].",
+        ),
     ]);
 }
 

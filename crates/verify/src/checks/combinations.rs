@@ -44,8 +44,8 @@ struct CombinedAmount<'t> {
 }
 
 /// Two amounts that may give the result: one that the claim has beside it, and another of the claim
-/// or of the cited text; or any of the cited text, if the number is no small one or the claim says that it
-/// computes.
+/// or of the cited text; or any of the cited text, if the number is no small one or the claim
+/// says that it computes.
 pub(super) fn possible(case: &Case<'_>, result: ClaimNumber<'_>) -> Option<[String; 2]> {
     let n = result.number;
     if !may_be_computed(n) || case.has_many_atoms() {
@@ -175,7 +175,7 @@ fn anywhere(
     });
     let found = found.map(|(x, y)| [x.shown, y.shown].map(str::to_owned));
     found
-        .or_else(|| run(cited, wanted))
+        .or_else(|| sum_in_a_row(cited, wanted))
         .or_else(|| half(cited, wanted))
         .or_else(|| product_and_more(own, &all, wanted))
 }
@@ -213,7 +213,7 @@ fn is_share_of(x: &CombinedAmount<'_>, y: &CombinedAmount<'_>, wanted: f64) -> b
 }
 
 /// The sum of amounts that follow each other.
-fn run(cited: &[CombinedAmount<'_>], wanted: f64) -> Option<[String; 2]> {
+fn sum_in_a_row(cited: &[CombinedAmount<'_>], wanted: f64) -> Option<[String; 2]> {
     (0..cited.len()).find_map(|from| {
         let mut sum = 0.0;
         let mut rest = cited.get(from..).unwrap_or(&[]).iter();

@@ -18,7 +18,10 @@ const MOST_ROWS: usize = 400;
 const MOST_COLUMNS: usize = 24;
 const MOST_NUMBERS: usize = 8;
 
-/// The objection to a superlative beside the other end of a column.
+/// A table of the cited text: its rows, each with the numbers of its cells.
+type Rows = Vec<Vec<Option<f64>>>;
+
+/// The doubt about a superlative beside a number of a row that has it in no column.
 pub(super) fn check(case: &Case<'_>, _: &Passages<'_>) -> Option<Objection> {
     let claim = case.claim;
     let tokens = claim.text.tokens.as_slice();
@@ -29,73 +32,86 @@ pub(super) fn check(case: &Case<'_>, _: &Passages<'_>) -> Option<Objection> {
         return None;
     }
     let is_least = is(word, LEAST);
-    let columns: Vec<Vec<f64>> = case
-        .cited
-        .iter()
-        .flat_map(|source| columns(&source.item.text))
-        .collect();
+    let texts = case.cited.iter().map(|source| source.item.text.as_str());
+    let tables: Vec<Rows> = texts.flat_map(tables).collect();
     let numbers = claim.atoms.iter().filter_map(|atom| match &atom.what {
         What::Number(n) => Some((n.value, atom)),
         _ => None,
     });
-    for (value, atom) in numbers.take(MOST_NUMBERS) {
-        let mut holding = columns
-            .iter()
-            .filter(|column| column.iter().any(|v| a::same(*v, value)));
-        let Some(column) = holding.next().filter(|_| holding.next().is_none()) else {
-            continue;
-        };
-        let least = column.iter().copied().fold(f64::INFINITY, f64::min);
-        let most = column.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let (own, other) = if is_least {
-            (least, most)
-        } else {
-            (most, least)
-        };
-        if a::same(own, value) {
-            continue;
-        }
-        let effect = match a::same(other, value) {
-            true => Effect::Rejects,
-            false => Effect::Doubts,
-        };
+    let mut numbers = numbers.take(MOST_NUMBERS);
+    numbers.find_map(|(value, atom)| {
+        let extreme = other_extreme(&tables, value, is_least)?;
         let why = format!(
-            "The claim says “{}” of {}, but that column of the cited text has {own}.",
+            "The claim says “{}” of {}, but that column of the cited text has {extreme}.",
             claim.word(word),
             claim.shown_amount(atom),
         );
-        let found = Objection::new(Code::Direction, effect, Detail::Pointer { why });
-        return Some(found.at(word.start..word.end));
-    }
-    None
+        let detail = Detail::Pointer { why };
+        let found = Objection::new(Code::Direction, Effect::Doubts, detail);
+        Some(found.at(word.start..word.end))
+    })
 }
 
-/// The numbers of each column of the tables of a text.
-fn columns(text: &str) -> Vec<Vec<f64>> {
-    let mut out: Vec<Vec<f64>> = Vec::new();
-    let mut open: Vec<Vec<f64>> = Vec::new();
-    let rows = text.lines().take(MOST_ROWS * 8);
-    let mut count = 0;
-    for line in rows {
-        let Some(row) = line.trim().strip_prefix('|') else {
-            out.append(&mut open);
-            continue;
-        };
-        count += 1;
-        if count > MOST_ROWS {
-            break;
+/// The extreme of the only column that has a value, if it is another one, and the row of the value has
+/// the extreme of no other column either: "the cheapest plan has 24 months of notice".
+fn other_extreme(tables: &[Rows], value: f64, is_least: bool) -> Option<f64> {
+    let mut places = tables.iter().flat_map(|rows| places_of(rows, value));
+    let (rows, row, column) = places.next().filter(|_| places.next().is_none())?;
+    let extremes = (0..row.len()).map(|n| (n, extreme(rows, n, is_least)));
+    let mut own = None;
+    for (n, extreme) in extremes {
+        let Some(extreme) = extreme else { continue };
+        if row
+            .get(n)
+            .copied()
+            .flatten()
+            .is_some_and(|v| a::same(v, extreme))
+        {
+            return None;
         }
-        for (n, cell) in row.split('|').take(MOST_COLUMNS).enumerate() {
-            if open.len() <= n {
-                open.push(Vec::new());
-            }
-            if let Some(column) = open.get_mut(n) {
-                column.extend(cell_value(cell));
-            }
+        if n == column {
+            own = Some(extreme);
         }
     }
-    out.append(&mut open);
-    out.retain(|column| column.len() >= FEWEST);
+    own
+}
+
+/// The cells of a table that have a value: all rows, the row, and the column.
+fn places_of(rows: &Rows, value: f64) -> impl Iterator<Item = (&Rows, &Vec<Option<f64>>, usize)> {
+    rows.iter().flat_map(move |row| {
+        let cells = row.iter().enumerate();
+        let same = cells.filter(move |(_, cell)| cell.is_some_and(|v| a::same(v, value)));
+        same.map(move |(column, _)| (rows, row, column))
+    })
+}
+
+/// The least or the greatest number of a column with enough of them.
+fn extreme(rows: &Rows, column: usize, is_least: bool) -> Option<f64> {
+    let cells = rows
+        .iter()
+        .filter_map(|row| row.get(column).copied().flatten());
+    let cells: Vec<f64> = cells.collect();
+    let least = cells.iter().copied().reduce(f64::min);
+    let most = cells.iter().copied().reduce(f64::max);
+    let found = if is_least { least } else { most };
+    found.filter(|_| cells.len() >= FEWEST)
+}
+
+/// The tables of a text.
+fn tables(text: &str) -> Vec<Rows> {
+    let mut out: Vec<Rows> = vec![Vec::new()];
+    let mut count = 0;
+    for line in text.lines() {
+        let row = line.trim().strip_prefix('|').filter(|_| count < MOST_ROWS);
+        match (row, out.last_mut()) {
+            (Some(row), Some(open)) => {
+                count += 1;
+                open.push(row.split('|').take(MOST_COLUMNS).map(cell_value).collect());
+            }
+            (None, Some(open)) if !open.is_empty() => out.push(Vec::new()),
+            _ => {}
+        }
+    }
     out
 }
 

@@ -64,7 +64,7 @@ fn turned(case: &Case<'_>, passages: &Passages<'_>, own: &Token) -> Option<Objec
             said: case.claim.word(own).to_owned(),
             found: reading.word(other).to_owned(),
         };
-        let found = Objection::new(Code::Direction, Effect::Rejects, detail);
+        let found = Objection::new(Code::Direction, Effect::Doubts, detail);
         let found = found.at(own.start..own.end);
         return Some(found.against(passage.source.item.label, passage.bytes()));
     }

@@ -12,8 +12,12 @@ use crate::text::Token;
 
 const UNIVERSAL: &[&str] = list!("scopes.universal");
 const EXCEPTING: &[&str] = list!("scopes.excepting");
+/// Those of them that often mean something else.
+const UNSURE: &[&str] = list!("scopes.unsure");
 const EXCEPTION: &[&str] = list!("scopes.exception");
 const ONLY: &[&str] = list!("scopes.only");
+/// Words for all of two, or at all times.
+const PAIRS_AND_TIMES: &[&str] = list!("scopes.pairs-and-times");
 const OF: &[&str] = list!("scopes.of");
 
 /// A sentence is about a clause of the claim if it has this share of its words.
@@ -88,13 +92,7 @@ fn no_exception<'t>(
     let reading = passage.reading();
     let mut theirs = passage.tokens().iter();
     let found = theirs.find(|t| {
-        t.does(Role::Excepting) && !is_in(reading, t, &["but"])
-            || is_in(reading, t, EXCEPTING)
-                && !is_in(
-                    reading,
-                    t,
-                    &["but", "without", "bis", "poza", "menos", "save", "besides"],
-                )
+        (t.does(Role::Excepting) || is_in(reading, t, EXCEPTING)) && !is_in(reading, t, UNSURE)
     })?;
     let none = own.iter().position(|t| is_in(claim, t, EXCEPTION));
     if let Some(at) = none {
@@ -149,7 +147,7 @@ fn only_of_all<'t>(
         return None;
     }
     let found = theirs.find(|t| {
-        t.quantity() == Some(Quantity::Universal) && !is_in(reading, t, &["both", "always"])
+        t.quantity() == Some(Quantity::Universal) && !is_in(reading, t, PAIRS_AND_TIMES)
             || is_in(reading, t, UNIVERSAL)
     })?;
     (!own.iter().any(|t| t.id == found.id)).then_some((said, found))
