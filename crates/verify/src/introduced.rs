@@ -1,4 +1,4 @@
-//! Whether a unit only introduces quotations: "The note says “…”".
+//! Whether a unit only introduces a quotation: "The note says “…”".
 
 use local_agent_text::evidence::Normal;
 use local_agent_text::types::Label;
@@ -10,33 +10,28 @@ use super::reading::Reading;
 use super::tables::Role;
 use super::text::Token;
 
-/// Maximum number of words that introduce quotations.
+/// Maximum number of words that introduce a quotation.
 const MOST_WORDS: usize = 8;
 
-/// Maximum number of quotations in such a unit; bounds the work on hostile text.
-const MOST_QUOTATIONS: usize = 4;
-
 impl Court<'_> {
-    /// Whether the unit has nothing but whole sentences of the cited items between quotation marks,
-    /// and words that introduce them. The sentences were compared letter by letter, so their words
-    /// need no other check.
+    /// Whether the unit has nothing but whole sentences of a cited item between quotation marks, and
+    /// words that introduce them. The sentences were compared letter by letter, so their words need
+    /// no other check. Several quotations may be joined wrongly, so they are checked.
     pub(super) fn only_introduces(
         &self,
         unit: &Unit,
         quotes: &[(&Quote, &QuoteMatch)],
         labels: &[Label],
     ) -> bool {
-        if quotes.is_empty() || quotes.len() > MOST_QUOTATIONS {
+        let [(quote, _)] = quotes else { return false };
+        let normal = Normal::of(&unit.words);
+        let Some((before, behind)) = normal.as_str().split_once(&quote.words) else {
+            return false;
+        };
+        if !self.is_sentence_of(&quote.words, labels) {
             return false;
         }
-        let normal = Normal::of(&unit.words);
-        let mut rest = normal.as_str().to_owned();
-        for (quote, _) in quotes {
-            if !rest.contains(&quote.words) || !self.is_sentence_of(&quote.words, labels) {
-                return false;
-            }
-            rest = rest.replacen(&quote.words, " ", 1);
-        }
+        let rest = format!("{before} {behind}");
         let rest = Reading::claim(&rest, &mut self.texts.lexicon().borrow_mut());
         let tokens = &rest.text.tokens;
         tokens.len() <= MOST_WORDS && tokens.iter().all(introduces)
@@ -52,5 +47,12 @@ impl Court<'_> {
 /// Whether a word says nothing of its own: "the", "note", "says".
 fn introduces(token: &Token) -> bool {
     let is_hollow = !token.is_content() || token.does(Role::Textual) || token.does(Role::Everyday);
-    is_hollow && !token.negates() && !token.number && token.quantity().is_none()
+    let changes = token.negates() || token.quantity().is_some() || token.mood().is_some();
+    let relates = [
+        Role::Causal,
+        Role::Conditional,
+        Role::Restricting,
+        Role::Excepting,
+    ];
+    is_hollow && !changes && !token.number && !relates.iter().any(|role| token.does(*role))
 }

@@ -157,7 +157,11 @@ fn a_whole_sentence_between_quotation_marks_has_no_objection() {
             "It says “Keine Nüsse, kein Sesam, auch nicht auf dem Blech.”",
             true,
         ),
-        // A denial outside the quotation is checked.
+        // What stands outside the quotation is checked.
+        (
+            "Only if the note says so: “It costs nothing; there is a jar.”",
+            false,
+        ),
         (
             "The note never says “It costs nothing; there is a jar.”",
             false,
