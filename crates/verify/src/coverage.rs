@@ -9,11 +9,11 @@
 use std::ops::Range;
 
 use super::answer::{Answer, Unit};
+use super::evidence_statements::EvidenceStatements;
 use super::phrases::{
     Abstention, abstention, announces, answers_in_short, ends_with_colon, is_advice, is_courtesy,
     is_meta, is_question, plain_lower, refuses_and_claims, says_more, title_claims,
 };
-use super::told::Told;
 use local_agent_text::markdown::BlockRole;
 
 /// Maximum number of citations that one unit takes over from others; bounds the work on hostile
@@ -54,18 +54,18 @@ pub(crate) struct Covered {
 }
 
 /// Decides for every unit what it is and which markers cover it. `quotes` are the ranges of
-/// quotations in the text, in order; `told` is what the evidence says itself; `cites` tells whether
+/// quotations in the text, in order; `statements` looks up what the evidence says itself; `cites` tells whether
 /// a marker may cover something.
 pub(crate) fn cover(
     answer: &Answer,
     question: &str,
     quotes: &[Range<usize>],
-    told: &mut Told<'_, '_>,
+    statements: &mut EvidenceStatements<'_, '_>,
     cites: impl Fn(usize) -> bool,
 ) -> Vec<Covered> {
     let question = plain_lower(question);
     let lower: Vec<String> = answer.units.iter().map(|u| plain_lower(&u.words)).collect();
-    let kinds = kinds(&answer.units, &lower, &question, told);
+    let kinds = kinds(&answer.units, &lower, &question, statements);
     let mut out: Vec<Covered> = kinds
         .into_iter()
         .zip(&answer.units)
@@ -84,11 +84,16 @@ pub(crate) fn cover(
     out
 }
 
-fn kinds(units: &[Unit], lower: &[String], question: &str, told: &mut Told<'_, '_>) -> Vec<Kind> {
+fn kinds(
+    units: &[Unit],
+    lower: &[String],
+    question: &str,
+    statements: &mut EvidenceStatements<'_, '_>,
+) -> Vec<Kind> {
     let mut kinds: Vec<Kind> = Vec::with_capacity(units.len());
     let mut next = None;
     for (unit, lower) in units.iter().zip(lower).rev() {
-        kinds.push(kind(unit, lower, question, next, told));
+        kinds.push(kind(unit, lower, question, next, statements));
         next = if unit.says_something() {
             Some(unit)
         } else {
@@ -111,7 +116,7 @@ fn kind(
     lower: &str,
     question: &str,
     next: Option<&Unit>,
-    told: &mut Told<'_, '_>,
+    statements: &mut EvidenceStatements<'_, '_>,
 ) -> Kind {
     if !unit.says_something() {
         return Kind::Empty;
@@ -129,7 +134,7 @@ fn kind(
         let cites = !unit.marks.is_empty();
         let is_gap = refusal.extent == Abstention::Gap;
         let claims = refuses_and_claims(lower) || is_gap && says_more(lower, cites);
-        let worldly = cites && !claims && refusal.worldly || told.says(refusal.said);
+        let worldly = cites && !claims && refusal.worldly || statements.says(refusal.said);
         if !worldly {
             let extent = refusal.extent;
             return Kind::Refusal { extent, claims };

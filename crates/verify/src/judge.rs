@@ -6,6 +6,7 @@ use std::ops::Range;
 use super::answer::{Answer, MarkKind, Unit};
 use super::checks::{Language, has_all_words, has_line, of_answer};
 use super::coverage::{Covered, Kind, cover};
+use super::evidence_statements::EvidenceStatements;
 use super::examine::Examined;
 use super::finding::Place;
 use super::finding::{Effect, Finding};
@@ -14,7 +15,6 @@ use super::phrases::Abstention;
 use super::quotes::{Judge, QuoteMatch, SHORTEST, has_marks, quoted_ranges};
 use super::report::{CitationReport, Claim, Report, Verdict};
 use super::source_text::{SourceTexts, content_words};
-use super::told::Told;
 use super::{Code, Derivation, Scope, VerifyOptions, laundering};
 use local_agent_text::documents::said_lines;
 use local_agent_text::evidence::{
@@ -70,10 +70,14 @@ pub(super) fn judge(
     let quotes = find_quotes(&answer);
     let ranges: Vec<Range<usize>> = quotes.iter().map(|q| q.range.clone()).collect();
     let texts = SourceTexts::new(snapshot);
-    let mut told = Told::new(&texts);
-    let covered = cover(&answer, snapshot.question(), &ranges, &mut told, |mark| {
-        resolved.get(mark).is_some_and(Resolved::is_good)
-    });
+    let mut statements = EvidenceStatements::new(&texts);
+    let covered = cover(
+        &answer,
+        snapshot.question(),
+        &ranges,
+        &mut statements,
+        |mark| resolved.get(mark).is_some_and(Resolved::is_good),
+    );
     let excused = BTreeSet::new();
     let suspects = laundering::suspects(&texts);
     let texts = &texts;

@@ -10,9 +10,9 @@
 //! | L1 identity | does it mean one item of the snapshot, still on disk? | `identity` |
 //! | L2 coverage | is every claim cited, and what is said to be missing not there? | `coverage`, `phrases`, `told`, `denied` |
 //! | L3 quotes | are the quoted words there? | `quotes` |
-//! | L4 atoms | are its numbers, dates, names and code there, about the same thing? | `atoms`, `checks::{atoms, literals, addresses, numbers, notations, years, bounds, limits, counts, ordinals, derive, formulas, totals, equations, durations, sequence, shifted, month_parts, frequencies, averages, compared, names, code, pairs, binding, labels, referent, parallel, crossed, recombined, exchanged, actors, slots, comparatives, extremes}` |
-//! | L5 polarity | is it negated, directed, ordered, bounded, decided and reasoned alike? | `checks::{governed, negation, direction, order, parties, contrast, quantity, modality, status, clauses, strange, agreed, asserted, boxes, consequences, elliptic, former, left_out, reasons, small_words, stance, prefixes, scopes, unconditional, unticked}`, words in `data/` |
-//! | L6 support | are enough of its words there? | `support`, `checks::{novelty, added}`, weights in `data/support.txt` |
+//! | L4 atoms | are its numbers, dates, names and code there, about the same thing? | `atoms`, `checks::{atoms, literals, addresses, numbers, notations, years, bounds, limits, counts, ordinals, derive, formulas, totals, equations, durations, sequence, shifted, month_parts, frequencies, averages, compared, names, code, pairs, binding, labels, referent, parallel, crossed, recombined, exchanged, actors, circumstances, comparatives, extremes}` |
+//! | L5 polarity | is it negated, directed, ordered, bounded, decided and reasoned alike? | `checks::{governed, negation, direction, order, parties, contrast, quantity, modality, status, clauses, added_modifiers, agreed, asserted, boxes, consequences, elliptic, former, left_out, reasons, opposite_prepositions, support_or_opposition, prefixes, scopes, unconditional, unticked}`, words in `data/` |
+//! | L6 support | are enough of its words there? | `support`, `checks::{novelty, added_details}`, weights in `data/support.txt` |
 //! | L7 laundering | was the citation made by this program? | `identity` (planted citations), `laundering` (notes that give orders) |
 //! | L8 verdict | `verified`, `derived`, `checked`, `doubtful` or `rejected` | `judge`; the whole answer: `tally` |
 //!
@@ -44,6 +44,7 @@ mod context;
 mod coverage;
 mod denied;
 mod derivation;
+mod evidence_statements;
 mod examine;
 mod file_citations;
 mod finding;
@@ -65,7 +66,6 @@ mod tables;
 mod tally;
 mod terms;
 mod text;
-mod told;
 
 #[cfg(test)]
 mod attacks;

@@ -186,3 +186,23 @@ fn code_without_a_citation_may_use_words_of_the_question() {
     let unnamed = asked("How do I rename a tag?").unwrap();
     assert_eq!(check_in(answer, &unnamed).codes, [Code::Uncited]);
 }
+
+#[test]
+fn a_number_is_not_taken_for_a_day_a_time_or_an_amount_of_another_unit() {
+    let rates = "Payments for the boat shed. Three of £40 each: 2 May and 30 May and 27 June. June's payment was late.";
+    let barge = "Barge, Ottilie: left Saturday 19:05, tied up 21:40. Fuel for 2019: 300 litres.";
+    without(
+        Code::Referent,
+        &[
+            (rates, "There are three payments of £40 each"),
+            (barge, "Ottilie tied up at 21:40"),
+            (
+                barge,
+                "Ottilie left on Saturday at 19:05 and tied up at 21:40",
+            ),
+        ],
+    );
+    let vats = "Vat Rosa was filled in 2017. Vat Lina was filled in 2019.";
+    let (codes, doubts) = found(vats, "Vat Lina was filled in 2017");
+    assert!(codes.contains(&Code::Referent) || doubts.contains(&Code::Referent));
+}

@@ -9,7 +9,7 @@
 use super::affinity::Affinities;
 use super::{Case, Effect, Extent};
 use crate::Code;
-use crate::atoms::{self as a, What};
+use crate::atoms::{self as a, Atom, What};
 use crate::finding::{Detail, Objection};
 use crate::reading::Reading;
 use crate::terms::{Term, TermKind};
@@ -317,8 +317,14 @@ fn voters(claim: &Reading, terms: &[Term], i: usize, named: usize) -> Vec<u32> {
     others
         .map(|(_, t)| t)
         .filter(|t| part_of(claim, t) == part_of(claim, x) || t.tokens.start < named)
+        .filter(|t| x.kind != TermKind::Number || can_have_a_number(claim, t))
         .map(|t| t.id)
         .collect()
+}
+
+/// Whether a number can be the number of this term: it is a thing, or a day, month or year.
+fn can_have_a_number(claim: &Reading, term: &Term) -> bool {
+    term.kind != TermKind::Number || matches!(what_is_at(claim, term), Some(What::Date(_)))
 }
 
 /// The votes for a rival of a thing of the claim, and the objection that follows from them.
@@ -468,7 +474,10 @@ fn rivals(case: &Case<'_>, terms: &[Term], x: &Term, voters: &[u32]) -> Vec<Riva
                     .get(term.tokens.start)
                     .is_some_and(|t| t.capital);
                 let is_name = capital && term.kind != TermKind::Number;
-                let alike = term.kind == x.kind || same_kind(case.claim, x, reading, term);
+                let alike = match x.kind {
+                    TermKind::Number => same_kind(case.claim, x, reading, term),
+                    kind => term.kind == kind || same_kind(case.claim, x, reading, term),
+                };
                 if new && (alike || is_name && name) {
                     let text = shown(reading, term);
                     out.push(Rival {
@@ -494,7 +503,8 @@ fn same_kind(r: &Reading, x: &Term, s: &Reading, y: &Term) -> bool {
     }
 }
 
-/// Whether both are numbers with the same unit, or dates, or plain numbers.
+/// Whether both are numbers with the same unit, the same part of dates or of times, or plain
+/// numbers.
 fn numbers_alike(r: &Reading, x: &Term, s: &Reading, y: &Term) -> bool {
     match (what_is_at(r, x), what_is_at(s, y)) {
         (Some(What::Number(n)), Some(What::Number(m))) => match (n.unit, m.unit) {
@@ -502,20 +512,48 @@ fn numbers_alike(r: &Reading, x: &Term, s: &Reading, y: &Term) -> bool {
             (None, None) => n.ordinal == m.ordinal,
             _ => false,
         },
-        (Some(What::Date(_)), Some(What::Date(_))) => true,
+        (Some(What::Date(_)), Some(What::Date(_))) => date_part(r, x) == date_part(s, y),
+        (Some(What::Time(_)), Some(What::Time(_))) => opens_its_atom(r, x) && opens_its_atom(s, y),
         (Some(What::Literal(_)), Some(What::Literal(_))) => true,
         _ => false,
     }
 }
 
+/// What a word of a date gives.
+#[derive(PartialEq, Eq)]
+enum DatePart {
+    Year,
+    /// A day, or a month in digits.
+    Day,
+    /// The name of a month or weekday.
+    Name,
+}
+
+fn date_part(reading: &Reading, term: &Term) -> DatePart {
+    let word = reading.shown(term.tokens.clone());
+    match word.chars().take_while(char::is_ascii_digit).count() {
+        0 => DatePart::Name,
+        1 | 2 => DatePart::Day,
+        _ => DatePart::Year,
+    }
+}
+
+/// Whether a term is the first word of its atom: of a time, the hour.
+fn opens_its_atom(reading: &Reading, term: &Term) -> bool {
+    atom_at(reading, term).is_some_and(|atom| atom.tokens.start == term.tokens.start)
+}
+
 /// The number, date or other atom that a term is part of.
-fn what_is_at<'r>(reading: &'r Reading, term: &Term) -> Option<&'r What> {
+fn atom_at<'r>(reading: &'r Reading, term: &Term) -> Option<&'r Atom> {
     let at = reading
         .atoms
         .partition_point(|a| a.tokens.end <= term.tokens.start);
     let atom = reading.atoms.get(at);
     atom.filter(|a| a.tokens.start <= term.tokens.start)
-        .map(|a| &a.what)
+}
+
+fn what_is_at<'r>(reading: &'r Reading, term: &Term) -> Option<&'r What> {
+    atom_at(reading, term).map(|atom| &atom.what)
 }
 
 fn shown(reading: &Reading, term: &Term) -> String {

@@ -2,7 +2,7 @@
 //! combines them.
 
 mod actors;
-mod added;
+mod added_details;
 mod addresses;
 mod affinity;
 mod agreed;
@@ -38,6 +38,8 @@ mod formulas;
 mod frequencies;
 mod governed;
 
+mod added_modifiers;
+mod circumstances;
 mod initials;
 mod labels;
 mod language;
@@ -55,6 +57,7 @@ mod nouns;
 mod novelty;
 mod numbers;
 mod operands;
+mod opposite_prepositions;
 mod order;
 mod ordinals;
 mod pairs;
@@ -70,11 +73,8 @@ mod rejection;
 mod scopes;
 mod sequence;
 mod shifted;
-mod slots;
-mod small_words;
-mod stance;
 mod status;
-mod strange;
+mod support_or_opposition;
 mod things;
 mod totals;
 mod unconditional;
@@ -235,7 +235,7 @@ pub(crate) fn check(case: &Case<'_>) -> Findings {
                 out.objections.extend(clauses::check(case, &pairings));
                 out.objections
                     .extend(novelty::check(case, &pairings, &alignment));
-                out.objections.extend(strange::check(case));
+                out.objections.extend(added_modifiers::check(case));
                 everyday(case, &passages, &mut out);
             }
         }
@@ -258,22 +258,22 @@ fn everyday(case: &Case<'_>, passages: &passages::Passages<'_>, out: &mut Findin
         boxes::check,
         boxes::person,
         actors::check,
-        small_words::check,
+        opposite_prepositions::check,
         elliptic::check,
-        stance::check,
+        support_or_opposition::check,
         comparatives::check,
         asserted::check,
         consequences::check,
         former::check,
         reasons::check,
         left_out::check,
-        slots::check,
+        circumstances::check,
         prefixes::check,
         extremes::check,
         unticked::check,
         scopes::check,
         unconditional::check,
-        added::check,
+        added_details::check,
     ];
     for check in checks {
         if out.rejects() {

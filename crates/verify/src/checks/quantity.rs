@@ -1,7 +1,7 @@
 //! L5: the claim has the same quantity as the cited text: all, most, some, only, none.
 
+use super::added_modifiers::is_restricted_by_time;
 use super::nearest::{Near, Pairing, sentence};
-use super::strange::is_restricted_by_time;
 use super::{Case, Effect};
 use crate::Code;
 use crate::finding::{Detail, Objection};

@@ -8,8 +8,8 @@ use crate::reading::Reading;
 use crate::text::Token;
 
 /// Words of those who are for something, and of those who are against it; base forms.
-const FOR: &[&str] = list!("stance.for");
-const AGAINST: &[&str] = list!("stance.against");
+const FOR: &[&str] = list!("support-or-opposition.for");
+const AGAINST: &[&str] = list!("support-or-opposition.against");
 
 /// Finds a person of the claim whom the text has on the other side.
 pub(super) fn check(case: &Case<'_>, passages: &Passages<'_>) -> Option<Objection> {

@@ -6,12 +6,12 @@ use super::reading::Reading;
 use super::source_text::SourceTexts;
 
 /// Looks up whether the evidence says something of a subject; each pair of words is looked up once.
-pub(crate) struct Told<'t, 'a> {
+pub(crate) struct EvidenceStatements<'t, 'a> {
     texts: &'t SourceTexts<'a>,
     known: HashMap<(String, String), bool>,
 }
 
-impl<'t, 'a> Told<'t, 'a> {
+impl<'t, 'a> EvidenceStatements<'t, 'a> {
     /// Nothing is looked up yet.
     pub(crate) fn new(texts: &'t SourceTexts<'a>) -> Self {
         Self {
@@ -21,7 +21,7 @@ impl<'t, 'a> Told<'t, 'a> {
     }
 
     /// Whether one sentence of the evidence has both words, or both behind each other if the second
-    /// is a phrase. An empty subject or verb is never told.
+    /// is a phrase. An empty subject or verb is said nowhere.
     pub(crate) fn says(&mut self, (subject, verb): (&str, &str)) -> bool {
         if subject.is_empty() || verb.is_empty() {
             return false;

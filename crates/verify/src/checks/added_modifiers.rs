@@ -35,7 +35,7 @@ fn code(case: &Case<'_>, token: &Token) -> Option<Code> {
 
 /// Whether a text says of anything that it is not done.
 fn is_open(source: &Source<'_>) -> bool {
-    const OPEN: &[&str] = list!("strange.open");
+    const OPEN: &[&str] = list!("added-modifiers.open");
     let reading = source.reading;
     let mut tokens = reading.text.tokens.iter();
     tokens.any(|t| {
@@ -45,7 +45,7 @@ fn is_open(source: &Source<'_>) -> bool {
 }
 
 /// Words that begin a time or a condition.
-const TIMES: &[&str] = list!("strange.times");
+const TIMES: &[&str] = list!("added-modifiers.times");
 
 /// Maximum number of words between "only" and the time or condition.
 const NEAR: usize = 6;

@@ -12,11 +12,11 @@ use crate::tables::Role;
 use crate::text::Token;
 
 /// Words that join a further thing, that begin a place, and that stand before a thing.
-const JOINING: &[&str] = list!("added.joining");
-const PLACES: &[&str] = list!("added.places");
-const ARTICLES: &[&str] = list!("added.articles");
+const JOINING: &[&str] = list!("added-details.joining");
+const PLACES: &[&str] = list!("added-details.places");
+const ARTICLES: &[&str] = list!("added-details.articles");
 /// Words that begin a reason.
-const REASONS: &[&str] = list!("added.reasons");
+const REASONS: &[&str] = list!("added-details.reasons");
 
 /// Maximum number of words of a thing or a place, and of a reason.
 const THING: usize = 3;

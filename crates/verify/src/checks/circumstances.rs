@@ -10,12 +10,12 @@ use crate::tables::Role;
 use crate::text::{Token, has_stem};
 
 /// Words that begin such a phrase; those of one list stand for each other.
-const PLACES: &[&str] = list!("slots.places");
-const COMPANY: &[&str] = list!("slots.company");
-const DOERS: &[&str] = list!("slots.doers");
+const PLACES: &[&str] = list!("circumstances.places");
+const COMPANY: &[&str] = list!("circumstances.company");
+const DOERS: &[&str] = list!("circumstances.doers");
 
 /// Words inside such a phrase that carry no content.
-const INSIDE: &[&str] = list!("slots.inside");
+const INSIDE: &[&str] = list!("circumstances.inside");
 
 /// A clause is about the same thing if it has this share of the claim's other words, and at least
 /// this many of them.

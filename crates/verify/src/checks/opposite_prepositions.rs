@@ -9,11 +9,11 @@ use crate::reading::Reading;
 use crate::text::Token;
 
 /// The words, each followed by its opposite.
-const BEFORE_NOUNS: &[&str] = list!("small-words.before-nouns");
-const BEHIND_VERBS: &[&str] = list!("small-words.behind-verbs");
+const BEFORE_NOUNS: &[&str] = list!("opposite-prepositions.before-nouns");
+const BEHIND_VERBS: &[&str] = list!("opposite-prepositions.behind-verbs");
 
 /// Words for no thing in particular.
-const INDEFINITE: &[&str] = list!("small-words.indefinite");
+const INDEFINITE: &[&str] = list!("opposite-prepositions.indefinite");
 
 /// A sentence with this many words of the claim is about the same thing.
 const ABOUT: usize = 2;
