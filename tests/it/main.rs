@@ -44,6 +44,7 @@ mod languages;
 mod mcp;
 mod memory;
 mod models;
+mod moved_notes;
 mod packaging;
 mod private;
 mod properties;

@@ -12,7 +12,7 @@ use local_agent_index::indexing::Source;
 use local_agent_index::indexing::{IndexOptions, IndexSummary, index};
 use local_agent_index::store::{ChunkRecord, IndexReader};
 use local_agent_text::markdown::Scheme;
-use local_agent_text::markdown::{self, ChunkOptions};
+use local_agent_text::markdown::{self, ChunkOptions, CountTokens};
 use local_agent_text::types::SourceName;
 use proptest::prelude::*;
 use tempfile::TempDir;
@@ -22,28 +22,28 @@ use super::churn::{State, assert_same};
 const BUDGET: usize = 40;
 
 /// A folder of notes and a folder for an index, without running the program.
-struct Folder {
+pub(crate) struct Folder {
     dir: TempDir,
 }
 
 impl Folder {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir(dir.path().join("notes")).unwrap();
         Self { dir }
     }
 
-    fn notes(&self) -> PathBuf {
+    pub(crate) fn notes(&self) -> PathBuf {
         self.dir.path().join("notes")
     }
 
-    fn state(&self, name: &str) -> State {
+    pub(crate) fn state(&self, name: &str) -> State {
         State(self.dir.path().join(name))
     }
 
     /// Writes a note. If `old`, its time stamp is far in the past, so that only size, inode and
     /// change time show a change.
-    fn write(&self, path: &str, text: &str, old: bool) {
+    pub(crate) fn write(&self, path: &str, text: &str, old: bool) {
         let file = self.notes().join(path);
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         fs::write(&file, text).unwrap();
@@ -58,7 +58,12 @@ impl Folder {
         }
     }
 
-    fn index(&self, state: &State) -> IndexSummary {
+    pub(crate) fn index(&self, state: &State) -> IndexSummary {
+        self.index_with(state, &words)
+    }
+
+    /// Like [`Self::index`]; `count` is called with every text that is cut.
+    pub(crate) fn index_with(&self, state: &State, count: CountTokens<'_>) -> IndexSummary {
         let name = SourceName::new("notes").unwrap();
         let sources = [Source {
             name: name.clone(),
@@ -90,19 +95,19 @@ impl Folder {
             wait: Duration::ZERO,
             holder: "a test",
         };
-        let summary = index(&options, &sandbox, &|| Ok(Box::new(words)), &|_| ()).unwrap();
+        let summary = index(&options, &sandbox, &|| Ok(Box::new(count)), &|_| ()).unwrap();
         assert_eq!(summary.errors, Vec::<String>::new());
         summary
     }
 
-    fn chunks(&self, state: &State) -> Vec<ChunkRecord> {
+    pub(crate) fn chunks(&self, state: &State) -> Vec<ChunkRecord> {
         let index = IndexReader::required(&state.index_db()).unwrap();
         let ids: Vec<i64> = index.all_chunk_ids().unwrap().iter().collect();
         index.chunks(&ids).unwrap()
     }
 }
 
-fn words(text: &str) -> usize {
+pub(crate) fn words(text: &str) -> usize {
     text.split_whitespace().count()
 }
 

@@ -15,16 +15,17 @@ mod document;
 mod embed;
 mod emptied;
 mod index;
+mod job;
 mod lexical;
 mod matrix;
 mod measure;
+mod scan;
 
 pub use compare::{Compared, compare};
 pub use embed::{EmbedOptions, EmbedSummary, embed};
 pub use emptied::WAY_OUT as EMPTIED_WAY_OUT;
-pub use index::{
-    Counter, FindDefinitions, IndexOptions, IndexSummary, LoadCounter, Skipped, index,
-};
+pub use index::index;
+pub use job::{Counter, FindDefinitions, IndexOptions, IndexSummary, LoadCounter, Skipped};
 
 /// One entry of `sources`.
 #[derive(Debug, Clone, PartialEq, Eq)]
