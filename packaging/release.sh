@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Makes the archive of one target: program, manual pages, completions, units, licences, and its SHA-256.
 #
-#   packaging/release.sh --binary target/release/local-agent --target x86_64-unknown-linux-gnu --out dist
+#   packaging/release.sh --binary target/dist/local-agent --target x86_64-unknown-linux-gnu --out dist
 #
 # The program must run on this machine: manual pages and completions are what it prints. LEVEL (1 to 9, usually 9)
 # is how hard gzip tries.
