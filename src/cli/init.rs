@@ -33,10 +33,10 @@ pub(super) fn run(context: &Context, args: &Init) -> Result<ExitCode> {
         None => environment.cwd.clone(),
     };
     let (target, template) = if args.here {
-        (folder.join(WORKROOT_FILE), here(&folder, &args.source)?)
+        (folder.join(WORKROOT_FILE), here(&folder, &args.named())?)
     } else {
         let state = environment.data_dir()?.to_string_lossy().into_owned();
-        let sources = sources(&args.source, &folder, |dir| {
+        let sources = sources(&args.named(), &folder, |dir| {
             Ok(folder.join(dir).to_string_lossy().into_owned())
         })?;
         let template = Template {
@@ -106,7 +106,7 @@ fn replaced(context: &Context, target: &Path, text: &str) -> Result<PathBuf> {
     Ok(backup)
 }
 
-/// A configuration inside a folder: without `--source`, the folder itself is the only source.
+/// A configuration inside a folder: if none is named, the folder itself is the only source.
 fn here(folder: &Path, given: &[String]) -> Result<Template> {
     let mut sources = sources(given, folder, |dir| root_below(folder, dir))?;
     if sources.is_empty() {
@@ -139,14 +139,15 @@ fn outside(dir: &Path, folder: &Path) -> Failure {
         folder.display()
     );
     Failure::new(ErrorCode::InvalidArgs, message).with_hint(format!(
-        "local-agent init --source NAME={}, which writes your own configuration",
+        "local-agent init NAME={}, which writes your own configuration",
         dir.display()
     ))
 }
 
 /// The failure if a configuration exists. Sources are added to it; it is not replaced.
 fn exists_already(target: &Path, args: &Init) -> Failure {
-    let first = args.source.first().map(|text| match text.split_once('=') {
+    let named = args.named();
+    let first = named.first().map(|text| match text.split_once('=') {
         Some((name, dir)) => format!("'{dir}' --name '{name}'"),
         None => format!("'{text}'"),
     });
@@ -161,7 +162,7 @@ fn exists_already(target: &Path, args: &Init) -> Failure {
     .with_hint(hint)
 }
 
-/// Parses `--source`: `NAME=DIR`, or `DIR`, whose name is then used in citations.
+/// Parses the named folders: `NAME=DIR`, or `DIR`, whose name is then used in citations.
 fn sources(
     given: &[String],
     folder: &Path,
@@ -189,11 +190,11 @@ fn sources(
     given.iter().map(one).collect()
 }
 
-/// The failure for an argument `--source` that cannot be used.
+/// The failure for the name of a folder that cannot be used.
 fn bad_source(text: &str) -> Failure {
     Failure::new(
         ErrorCode::InvalidArgs,
         format!("`{text}` is neither DIR nor NAME=DIR"),
     )
-    .with_hint("local-agent init --source notes=path/to/notes")
+    .with_hint("local-agent init notes=path/to/notes")
 }

@@ -135,6 +135,25 @@ fn sources_are_name_and_folder() {
     assert!(!world.vault().join("local-agent.yaml").exists());
 }
 
+/// Regression: `init notes` was an unexpected argument.
+#[test]
+fn folders_are_named_with_and_without_the_option() {
+    let world = World::empty();
+    world.write("notes/a.md", "# A\n\nOne.\n");
+    world.write("more/b.md", "# B\n\nTwo.\n");
+    let run = world.ok(&["init", "--here", "notes", "--source", "rest=more"]);
+    assert!(
+        run.stdout
+            .contains("source: notes = notes\nsource: rest = more\n"),
+        "{}",
+        run.stdout
+    );
+    assert_eq!(world.json(&["index"])["total_docs"], 2);
+    let again = world.fails(&["init", "--here", "more"]);
+    assert_eq!(again["hint"], "local-agent source add 'more'");
+    assert_eq!(world.code(&["init", "nosuch"]), "INVALID_ARGS");
+}
+
 #[test]
 fn a_folder_that_cannot_be_written_is_a_write_error() {
     let world = World::empty();

@@ -17,15 +17,25 @@ pub(crate) struct Try {
 
 #[derive(Debug, Args)]
 pub(crate) struct Init {
+    /// Folders of notes, each with the name it is cited by (else its own)
+    #[arg(value_name = "[NAME=]DIR")]
+    pub folders: Vec<String>,
     /// Write local-agent.yaml into this folder instead of the user's configuration
     #[arg(long)]
     pub here: bool,
-    /// A folder of notes, and the name it is cited by (else its own); may be given again
+    /// The same, as an option; may be given again
     #[arg(long, value_name = "[NAME=]DIR")]
     pub source: Vec<String>,
     /// Replace an existing configuration
     #[arg(long)]
     pub force: bool,
+}
+
+impl Init {
+    /// All folders that were named, in both ways.
+    pub(crate) fn named(&self) -> Vec<String> {
+        [self.folders.as_slice(), self.source.as_slice()].concat()
+    }
 }
 
 #[derive(Debug, Subcommand)]
