@@ -149,7 +149,7 @@ impl Reader<'_> {
     fn is_before_a_currency(&self, i: usize) -> bool {
         let gap = self.gap(i);
         let sign = gap.trim_start().chars().next();
-        let signed = sign.is_some_and(|c| matches!(c, '$' | '€' | '£' | '¥' | '₹' | '₽'));
+        let signed = sign.is_some_and(|c| units::CURRENCY_SIGNS.contains(&c));
         signed || matches!(gap, "" | " ") && self.currency(i + 1).is_some()
     }
 
@@ -199,6 +199,11 @@ impl Reader<'_> {
         let first = self.word(i).chars().next()?;
         if let Some(value) = fraction_sign(first) {
             return Some(Value::words(value, i + 1).in_digits());
+        }
+        // "半年"; behind a number it is a part of that.
+        let is_half = self.word(i) == "半" && self.before(i + 1).is_empty();
+        if is_half && self.unit_after(i + 1).0.is_some() {
+            return Some(Value::words(0.5, i + 1));
         }
         self.in_ideographs(i)
     }

@@ -35,6 +35,7 @@ mod extremes;
 mod foreign;
 mod former;
 mod formulas;
+mod fractions;
 mod frequencies;
 mod governed;
 
@@ -78,6 +79,7 @@ mod support_or_opposition;
 mod things;
 mod totals;
 mod unconditional;
+mod units_left_out;
 mod unticked;
 mod years;
 

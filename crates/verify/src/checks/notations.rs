@@ -202,8 +202,21 @@ pub(super) fn names_weekday(case: &Case<'_>, weekday: u32) -> bool {
         tokens.any(|t| {
             t.capital && a::calendar_place(reading.word(t)) == wanted
                 || foreign::weekday(&reading.lower_word(t)) == Some(weekday)
+                || is_cut_weekday(reading, t, weekday)
         })
     })
+}
+
+/// Whether a word is the weekday without its end, which the next word has: "Sonn- und Feiertage".
+fn is_cut_weekday(reading: &Reading, token: &Token, weekday: u32) -> bool {
+    const ENDINGS: &[&str] = list!("dates.weekday-endings");
+    let behind = reading.normal.get(token.end..).unwrap_or("");
+    let is_cut = behind.starts_with("- ");
+    let full = |ending: &&str| format!("{}{ending}", reading.lower_word(token));
+    is_cut
+        && ENDINGS
+            .iter()
+            .any(|ending| foreign::weekday(&full(ending)) == Some(weekday))
 }
 
 /// Whether two tokens belong to one value in two notations.

@@ -1,0 +1,34 @@
+//! L4: a number of the cited text whose unit stands only at an earlier number of its sentence: "30 h
+//! needed, 34 done", "0.4 l/s in July, 0.15 end of August".
+
+use crate::atoms::{self as a, Atom, MeasureUnit, What};
+use crate::reading::Reading;
+use crate::text::Token;
+
+/// Whether a number without a unit has that of an earlier number of its sentence, which is of this
+/// kind: both are followed by the same word, or what follows is no noun that the number counts.
+pub(super) fn leaves_out_its_unit(reading: &Reading, atom: &Atom, unit: MeasureUnit) -> bool {
+    let sentence = reading.sentence_of(atom.tokens.start);
+    let earlier = reading.atoms_of(sentence).iter();
+    let mut earlier = earlier.filter(|e| e.tokens.end <= atom.tokens.start && measures(e, unit));
+    let Some(next) = reading.text.tokens.get(atom.tokens.end) else {
+        return false;
+    };
+    let says_no_noun = a::is_calendar(reading.word(next)) || says_what_happened(reading, next);
+    earlier.any(|e| {
+        let behind = reading.text.tokens.get(e.tokens.end);
+        says_no_noun || behind.is_some_and(|t| t.id == next.id)
+    })
+}
+
+fn measures(atom: &Atom, unit: MeasureUnit) -> bool {
+    match &atom.what {
+        What::Number(n) => n.unit.is_some_and(|own| a::same_kind(own, unit)),
+        _ => false,
+    }
+}
+
+/// Whether a word says what became of something: "done", "used".
+fn says_what_happened(reading: &Reading, token: &Token) -> bool {
+    token.status().is_some() || reading.word(token).ends_with("ed")
+}
