@@ -42,6 +42,19 @@ pub(super) fn other_value(digits: &str) -> Option<f64> {
     digits_value(&other)
 }
 
+/// The value of digits whose dots part thousands: "2.000", "1.250.000".
+pub(crate) fn grouped_value(digits: &str) -> Option<f64> {
+    let mut groups = digits.split('.');
+    let first = groups
+        .next()
+        .filter(|g| (1..=3).contains(&g.len()) && !g.starts_with('0'))?;
+    let rest: Vec<&str> = groups.collect();
+    let is_grouped = !rest.is_empty() && rest.iter().all(|g| g.len() == 3);
+    let all = [first].into_iter().chain(rest.iter().copied());
+    let plain = all.collect::<String>();
+    plain.parse().ok().filter(|_| is_grouped)
+}
+
 /// The time of day that digits with a dot may mean: "14.30".
 pub(crate) fn clock(digits: &str) -> Option<Time> {
     let (hour, minute) = digits.split_once('.')?;

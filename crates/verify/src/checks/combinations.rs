@@ -74,7 +74,11 @@ fn of_value(case: &Case<'_>, result: ClaimNumber<'_>, wanted: f64) -> Option<[St
         let others = cited.iter().chain(&own);
         others.map(move |y| (x, y))
     });
-    let found = with_own.find(|(x, y)| gives(x, y, wanted) && fits(case, result, x, y));
+    // What the claim computes from its own amounts, it shows.
+    let is_shown = |x: &CombinedAmount<'_>| x.item.is_none();
+    let found = with_own.find(|(x, y)| {
+        gives(x, y, wanted) && (is_shown(x) && is_shown(y) || fits(case, result, x, y))
+    });
     let found = found.map(|(x, y)| [x.shown, y.shown].map(str::to_owned));
     let computes = || case.claim.text.tokens.iter().any(|t| is_cue(case.claim, t));
     found
@@ -259,16 +263,26 @@ fn is_share_of(x: &CombinedAmount<'_>, y: &CombinedAmount<'_>, wanted: f64) -> b
     })
 }
 
-/// The sum of amounts that follow each other.
+/// The sum of amounts that follow each other; all in their first reading, or in the other one where
+/// they have two.
 fn sum_in_a_row(cited: &[CombinedAmount<'_>], wanted: f64) -> Option<[String; 2]> {
-    (0..cited.len()).find_map(|from| {
+    let readings = cited.chunk_by(|x, y| std::ptr::eq(x.number, y.number));
+    let readings: Vec<&[CombinedAmount<'_>]> = readings.collect();
+    let first = readings.iter().filter_map(|same| same.first());
+    let other = readings.iter().filter_map(|same| same.last());
+    let (first, other): (Vec<_>, Vec<_>) = (first.collect(), other.collect());
+    sum_of_neighbours(&first, wanted).or_else(|| sum_of_neighbours(&other, wanted))
+}
+
+fn sum_of_neighbours(amounts: &[&CombinedAmount<'_>], wanted: f64) -> Option<[String; 2]> {
+    (0..amounts.len()).find_map(|from| {
         let mut sum = 0.0;
-        let mut rest = cited.get(from..).unwrap_or(&[]).iter();
+        let mut rest = amounts.get(from..).unwrap_or(&[]).iter();
         let last = rest.find(|x| {
             sum += x.value;
             a::same(sum, wanted)
         })?;
-        Some([cited.get(from)?.shown, last.shown].map(str::to_owned))
+        Some([amounts.get(from)?.shown, last.shown].map(str::to_owned))
     })
 }
 

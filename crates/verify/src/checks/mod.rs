@@ -49,6 +49,7 @@ mod limits;
 mod literals;
 mod modality;
 mod month_parts;
+mod name_codes;
 mod name_forms;
 mod names;
 mod nearest;

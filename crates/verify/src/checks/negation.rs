@@ -8,6 +8,7 @@ use std::collections::HashSet;
 
 use super::agreed;
 use super::align::{Aligned, Alignment};
+use super::language::is_little_word;
 use super::nearest::{Near, Pairing, sentence};
 use super::passages::Passages;
 use super::{Case, Effect, Extent, Source};
@@ -108,7 +109,8 @@ fn left_out(case: &Case<'_>) -> Option<Objection> {
     if keeps_something_from(tokens, &case.claim.normal) {
         return None;
     }
-    if tokens.iter().any(|t| denies_by_itself(case.claim, t)) {
+    let denies = tokens.iter().any(|t| denies_by_itself(case.claim, t));
+    if denies || denies_in_two_words(case.claim, tokens) {
         return None;
     }
     let denied = denied_clauses(tokens);
@@ -137,7 +139,11 @@ const TITLES: &[&str] = list!("actors.titles");
 /// Whether a word says what is denied: no number, title or everyday word.
 fn says_something(claim: &Reading, token: &Token) -> bool {
     let is_amount = token.number || token.may_be_amount();
-    !is_amount && !token.does(Role::Everyday) && !TITLES.contains(&&*claim.lower_word(token))
+    let lower = claim.lower_word(token);
+    !is_amount
+        && !is_little_word(&lower)
+        && !token.does(Role::Everyday)
+        && !TITLES.contains(&&*claim.lower_word(token))
 }
 
 /// Whether a sentence that denies a word has another word of the claim.
@@ -334,7 +340,8 @@ fn stand(case: &Case<'_>, pairing: &Pairing<'_>, near: &Near<'_>) -> Comparison 
         Comparison::ClaimDenies(_) => (near.source.reading, theirs),
         _ => (case.claim, &pairing.own.tokens),
     };
-    let is_denied = tokens.iter().any(|t| t.negated || is_negative(reading, t));
+    let is_denied = tokens.iter().any(|t| t.negated || is_negative(reading, t))
+        || denies_in_two_words(reading, tokens);
     if is_denied || is_about_the_opposite(&pairing.own.tokens, theirs) {
         Comparison::Unclear
     } else {
@@ -490,6 +497,21 @@ pub(super) fn is_negative(reading: &Reading, token: &Token) -> bool {
         || token.does(Role::Scarce)
         || has_negative_prefix(&word)
         || word.len() > 5 && word.ends_with("less")
+}
+
+/// Maximum number of words from such a verb to its end.
+const PARTED: usize = 8;
+
+/// Whether a verb denies together with a word further behind: "turned the offer down".
+pub(super) fn denies_in_two_words(reading: &Reading, tokens: &[Token]) -> bool {
+    const VERBS: &[&str] = list!("negation.parted-verbs");
+    const ENDS: &[&str] = list!("negation.parted-ends");
+    let verbs = tokens.iter().enumerate();
+    let mut verbs = verbs.filter(|(_, t)| VERBS.contains(&&*reading.lower_word(t)));
+    verbs.any(|(at, _)| {
+        let mut behind = tokens.iter().skip(at + 1).take(PARTED);
+        behind.any(|t| ENDS.contains(&&*reading.lower_word(t)))
+    })
 }
 
 /// Whether a word has a negative prefix: "unable", "inactive"; not "increase", "united",

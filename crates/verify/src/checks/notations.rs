@@ -5,7 +5,8 @@ use super::atoms::readings;
 use super::numbers::equal;
 use super::{Case, foreign};
 use crate::atoms::{
-    self as a, Atom, CalendarPlace, Date, Literal, MeasureUnit, Number, OtherReading, Time, What,
+    self as a, Atom, Bound, CalendarPlace, Date, Literal, MeasureUnit, Number, OtherReading, Time,
+    What,
 };
 use crate::reading::Reading;
 use crate::text::Token;
@@ -42,6 +43,15 @@ fn is_other_reading(n: &Number, shown: &str, reading: &Reading, e: &Atom) -> boo
         What::Time(t) => {
             let clock = a::clock(shown).is_some_and(|own| own.agrees(*t));
             n.unit.is_none() && (clock || is_hour_of(n, *t))
+        }
+        // "≥ 2.000" looks like a version.
+        What::Literal(Literal::Version { key, compare }) => {
+            let grouped = a::grouped_value(key);
+            let is_below = matches!(n.bound, Some(Bound::AtMost | Bound::LessThan));
+            let is_above = matches!(n.bound, Some(Bound::AtLeast | Bound::MoreThan));
+            let is_turned =
+                is_below && compare.starts_with('>') || is_above && compare.starts_with('<');
+            !is_turned && grouped.is_some_and(|value| means(n, value))
         }
         What::Literal(_) => false,
     }

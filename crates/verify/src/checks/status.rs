@@ -7,7 +7,7 @@ use super::{Case, Effect};
 use crate::Code;
 use crate::finding::{Detail, Objection};
 use crate::reading::Reading;
-use crate::tables::{Role, Status};
+use crate::tables::{Quantity, Role, Status};
 use crate::text::Token;
 
 /// How much of a statement must be the same.
@@ -58,7 +58,10 @@ fn early(case: &Case<'_>) -> Option<Objection> {
 fn still_to_come(case: &Case<'_>, at: usize) -> Option<Objection> {
     let tokens = &case.claim.text.tokens;
     let token = tokens.get(at)?;
-    if !token.is_content() || tense(case.claim, tokens, at) != Tense::Done {
+    let denies = tokens
+        .iter()
+        .any(|t| t.clause == token.clause && says_none(t));
+    if !token.is_content() || denies || tense(case.claim, tokens, at) != Tense::Done {
         return None;
     }
     let mut future: Option<Objection> = None;
@@ -82,6 +85,11 @@ fn still_to_come(case: &Case<'_>, at: usize) -> Option<Objection> {
         }
     }
     future
+}
+
+/// Whether a word denies the statement: "nothing has been spent".
+fn says_none(token: &Token) -> bool {
+    token.negates() || token.quantity() == Some(Quantity::Nothing)
 }
 
 /// Maximum number of sentences of one source that contain a word and are checked.
