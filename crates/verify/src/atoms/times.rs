@@ -73,7 +73,9 @@ fn in_digits(r: &Reader<'_>, i: usize) -> Option<(Time, usize)> {
                 true => (true, next + 1),
                 false => (is_marked, next),
             };
-            let time = Time::new(hour, minutes, either_half);
+            // "12 Uhr" is noon: midnight is called 0 or 24.
+            let is_noon = hour == 12 && r.lower_before(next, 1) == "uhr";
+            let time = Time::new(hour, minutes, either_half && !is_noon);
             is_named.then(|| hours::placed(r, time, next))
         }
         None => None,

@@ -74,10 +74,11 @@ fn of_value(case: &Case<'_>, result: ClaimNumber<'_>, wanted: f64) -> Option<[St
         let others = cited.iter().chain(&own);
         others.map(move |y| (x, y))
     });
-    // What the claim computes from its own amounts, it shows.
-    let is_shown = |x: &CombinedAmount<'_>| x.item.is_none();
+    // "2,900 came in and 380 went out, so 2,520 are left": amounts that the claim computed itself.
+    let is_shown = |x: &CombinedAmount<'_>| x.item.is_none() && !is_cited(case, x.number);
     let found = with_own.find(|(x, y)| {
-        gives(x, y, wanted) && (is_shown(x) && is_shown(y) || fits(case, result, x, y))
+        gives(x, y, wanted)
+            && (fits(case, result, x, y) || (is_shown(x) || is_shown(y)) && is_added(x, y, wanted))
     });
     let found = found.map(|(x, y)| [x.shown, y.shown].map(str::to_owned));
     let computes = || case.claim.text.tokens.iter().any(|t| is_cue(case.claim, t));
@@ -282,7 +283,12 @@ fn sum_of_neighbours(amounts: &[&CombinedAmount<'_>], wanted: f64) -> Option<[St
             sum += x.value;
             a::same(sum, wanted)
         })?;
-        Some([amounts.get(from)?.shown, last.shown].map(str::to_owned))
+        let first = amounts.get(from)?;
+        let is_pair = amounts
+            .get(from + 1)
+            .is_some_and(|x| std::ptr::eq(x.atom, last.atom));
+        let more = if is_pair { "" } else { " + …" };
+        Some([format!("{}{more}", first.shown), last.shown.to_owned()])
     })
 }
 

@@ -46,6 +46,7 @@ mod labels;
 mod language;
 mod left_out;
 mod limits;
+mod listed_parts;
 mod literals;
 mod modality;
 mod month_parts;

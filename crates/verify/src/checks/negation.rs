@@ -9,6 +9,7 @@ use std::collections::HashSet;
 use super::agreed;
 use super::align::{Aligned, Alignment};
 use super::language::is_little_word;
+use super::names::is_name;
 use super::nearest::{Near, Pairing, sentence};
 use super::passages::Passages;
 use super::{Case, Effect, Extent, Source};
@@ -117,7 +118,9 @@ fn left_out(case: &Case<'_>) -> Option<Objection> {
     let asserted = tokens
         .iter()
         .filter(|t| t.is_content() && !t.negated && !denied.contains(&t.clause))
-        .filter(|t| says_something(case.claim, t));
+        .filter(|t| says_something(case.claim, t))
+        // What is denied is said of a name, and no denial of it.
+        .filter(|t| t.first || !is_name(t));
     let mut asserted = asserted.take(MOST_WORDS);
     let token = asserted.find(|t| is_only_denied(case, t, true) && is_denied_beside(case, t))?;
     let said = case.claim.word(token).to_owned();
@@ -285,9 +288,9 @@ fn compare(case: &Case<'_>, pairing: &Pairing<'_>) -> Option<Objection> {
     let range = token.start..token.end;
     let sure = best.share >= SAME && is_sure(pairing, best) && !chooses(best);
     // "Not the witch" may only tell her from another person.
-    let is_name = token.capital && !token.first;
+    let is_named = token.capital && !token.first;
     let effect = match (sure, first) {
-        (true, _) if is_name || agreed::says_instead(case.claim) => Effect::Doubts,
+        (true, _) if is_named || agreed::says_instead(case.claim) => Effect::Doubts,
         (true, _) => Effect::Rejects,
         // Answerers who use their own words use more negations than a text does.
         (false, Comparison::ClaimDenies(_)) => return None,
@@ -369,6 +372,17 @@ fn compares(claim: &Reading, tokens: &[Token], negation: &Token) -> bool {
     behind.take(COMPARISON).any(|t| is_than(claim, t))
 }
 
+/// Whether a negation is part of the bound of a number: "not under 400".
+fn bounds_a_number(reading: &Reading, tokens: &[Token], negation: &Token) -> bool {
+    const SIDES: &[&str] = list!("bounds.sides");
+    let at = tokens.iter().position(|t| std::ptr::eq(t, negation));
+    let behind = at.and_then(|at| tokens.get(at + 1..)).unwrap_or(&[]);
+    match behind {
+        [side, number, ..] => SIDES.contains(&&*reading.lower_word(side)) && number.may_be_amount(),
+        _ => false,
+    }
+}
+
 fn is_than(reading: &Reading, token: &Token) -> bool {
     matches!(&*reading.lower_word(token), "than" | "als" | "que")
 }
@@ -447,6 +461,8 @@ fn negates_in_edit(case: &Case<'_>, best: &Aligned<'_>, token: &Token) -> bool {
     let is_hollow = is_followed_by_hollow(own, token)
         || is_followed_by_hollow(theirs, token)
         || is_answer(case.claim, own, token)
+        || bounds_a_number(case.claim, own, token)
+        || bounds_a_number(reading, theirs, token)
         || compares(case.claim, own, token) && theirs.iter().any(|t| is_than(reading, t));
     (token.negates() || token.turns()) && !is_hollow
 }

@@ -7,13 +7,14 @@ use super::derive::ClaimNumber;
 use super::literals::{Standing, standing};
 use super::{
     Case, Effect, bounds, combinations, counts, derive, durations, equations, formulas,
-    frequencies, language, month_parts, names, notations, operands, ordinals, totals,
+    frequencies, language, listed_parts, month_parts, names, notations, operands, ordinals, totals,
     units_left_out,
 };
 use crate::atoms::{self as a, Atom, Literal, Number, What};
 use crate::reading::Reading;
 use crate::text::{Token, has_stem};
 use crate::{Code, Derivation};
+use local_agent_text::markdown::BlockRole;
 
 /// The objection to number `n` of the claim. With `verbatim`, the claim is nearly the same as the
 /// nearest sentence, so that sentence's number decides.
@@ -197,6 +198,7 @@ fn derivation_of(case: &Case<'_>, number: ClaimNumber<'_>) -> Option<Derivation>
         .or_else(|| formulas::derived(case, number))
         .or_else(|| durations::derived(case, number))
         .or_else(|| equations::derived(case, number))
+        .or_else(|| listed_parts::sum(case, number))
 }
 
 /// The computation of a number of the claim that is not in the cited text and follows from it.
@@ -253,6 +255,7 @@ fn find<'a>(case: &Case<'a>, number: ClaimNumber<'_>) -> NumberMatch<'a> {
                 }
                 What::Date(d) => {
                     n.unit.is_none() && d.year.is_some_and(|y| a::same(f64::from(y), n.value))
+                        || n.unit.is_some() && is_amount_in_a_row(n, d, e, reading)
                         || (n.ordinal || is_day)
                             && d.day.is_some_and(|d| a::same(f64::from(d), n.value))
                 }
@@ -277,6 +280,13 @@ fn find<'a>(case: &Case<'a>, number: ClaimNumber<'_>) -> NumberMatch<'a> {
     } else {
         NumberMatch::As(matched)
     }
+}
+
+/// Whether four digits in a row of a table, which look like a year, are the amount: "1340".
+fn is_amount_in_a_row(n: &Number, date: &a::Date, atom: &Atom, reading: &Reading) -> bool {
+    let row = reading.sentence(reading.sentence_of(atom.tokens.start));
+    let is_row = row.is_some_and(|row| row.role == BlockRole::TableRow);
+    is_row && date.month.is_none() && date.year.is_some_and(|y| a::same(f64::from(y), n.value))
 }
 
 /// Whether a time in whole hours may count something: "2 in the morning".

@@ -20,8 +20,8 @@ pub(super) fn leaves_out_its_unit(reading: &Reading, atom: &Atom, unit: MeasureU
     earlier.any(|e| says_no_noun || has_stem(behind(reading, e, UNIT), first.id))
 }
 
-/// Maximum number of words behind a number that begin a date: "fin août".
-const DATE: usize = 2;
+/// Maximum number of words behind a number that begin a date: "end of August".
+const DATE: usize = 3;
 
 /// Maximum number of words behind a number with the rest of its unit and the word after that: "l/s
 /// fin".
