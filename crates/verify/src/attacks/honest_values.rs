@@ -219,3 +219,19 @@ fn a_wish_may_be_said_in_other_words() {
         "You may not meet the later owner even if he or she wants that [E1].",
     )]);
 }
+
+#[test]
+fn a_computation_that_the_claim_shows_is_checked() {
+    passes_only_the_first(&[
+        (
+            "# Garden\n\nBeans: sown on 3 April in 3 rows of 25.\n",
+            "The beans were sown on 3 April in three rows of 25, so 75 in all [E1].",
+            "The beans were sown on 3 April in three rows of 25, so 80 in all [E1].",
+        ),
+        (
+            "# Kosten\n\n- Saal 300 €, Musik 450 €, Blumen 120 €\n",
+            "Das Fest kostet 870 €: Saal 300 €, Musik 450 € und Blumen 120 € [E1].",
+            "Das Fest kostet 890 €: Saal 300 €, Musik 450 € und Blumen 120 € [E1].",
+        ),
+    ]);
+}

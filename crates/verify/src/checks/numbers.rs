@@ -199,6 +199,7 @@ fn derivation_of(case: &Case<'_>, number: ClaimNumber<'_>) -> Option<Derivation>
         .or_else(|| durations::derived(case, number))
         .or_else(|| equations::derived(case, number))
         .or_else(|| listed_parts::sum(case, number))
+        .or_else(|| listed_parts::product(case, number))
 }
 
 /// The computation of a number of the claim that is not in the cited text and follows from it.
