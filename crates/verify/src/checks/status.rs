@@ -58,10 +58,14 @@ fn early(case: &Case<'_>) -> Option<Objection> {
 fn still_to_come(case: &Case<'_>, at: usize) -> Option<Objection> {
     let tokens = &case.claim.text.tokens;
     let token = tokens.get(at)?;
-    let denies = tokens
+    if !token.is_content() || tense(case.claim, tokens, at) != Tense::Done {
+        return None;
+    }
+    let near = tokens.get(at.saturating_sub(NEAR)..at).unwrap_or(&[]);
+    if near
         .iter()
-        .any(|t| t.clause == token.clause && says_none(t));
-    if !token.is_content() || denies || tense(case.claim, tokens, at) != Tense::Done {
+        .any(|t| t.clause == token.clause && says_none(t))
+    {
         return None;
     }
     let mut future: Option<Objection> = None;
@@ -86,6 +90,9 @@ fn still_to_come(case: &Case<'_>, at: usize) -> Option<Objection> {
     }
     future
 }
+
+/// Maximum number of words from a denial to the word whose tense it is.
+const NEAR: usize = 8;
 
 /// Whether a word denies the statement: "nothing has been spent".
 fn says_none(token: &Token) -> bool {
