@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::ops::Range;
 
-use super::atoms::{Atom, MeasureUnit, What, atoms, unit};
+use super::atoms::{Atom, CURRENCY_SIGNS, MeasureUnit, What, atoms, unit};
 use super::checks::{Family, Language, Thing, families};
 use super::statements::{CellVerdict, Statement, statements, verdicts};
 use super::terms::{Term, parts, terms};
@@ -315,15 +315,19 @@ impl Reading {
         let before = self.normal.get(..start).unwrap_or("");
         let bare = before.trim_end_matches(' ');
         let start = match bare.chars().next_back() {
-            Some(sign @ ('$' | '€' | '£' | '¥' | '₹' | '₽')) => {
-                bare.len() - sign.len_utf8()
+            Some(sign) if CURRENCY_SIGNS.contains(&sign) => {
+                let bare = bare.len() - sign.len_utf8();
+                bare - letters_of_a_currency(before.get(..bare).unwrap_or(""))
             }
             _ => start,
         };
         let behind = self.normal.get(end..).unwrap_or("");
         let sign = behind.trim_start_matches(' ');
         let end = match sign.chars().next() {
-            Some(one @ ('%' | '‰' | '°' | '$' | '€' | '£' | '¥')) if start == atom.bytes.start => {
+            Some(one)
+                if start == atom.bytes.start
+                    && (matches!(one, '%' | '‰' | '°') || CURRENCY_SIGNS.contains(&one)) =>
+            {
                 end + behind.len() - sign.len() + one.len_utf8()
             }
             _ => end,
@@ -395,6 +399,14 @@ impl Reading {
             .sentences
             .partition_point(|s| s.tokens.end <= token)
     }
+}
+
+/// The length of the capitals before a dollar sign that are a part of it: "R$", "US$".
+fn letters_of_a_currency(before_sign: &str) -> usize {
+    let rest = before_sign.trim_end_matches(|c: char| c.is_ascii_uppercase());
+    let letters = before_sign.get(rest.len()..).unwrap_or("");
+    let is_known = (1..=2).contains(&letters.len()) && unit(&format!("{letters}$")).is_some();
+    if is_known { letters.len() } else { 0 }
 }
 
 #[cfg(test)]

@@ -95,9 +95,28 @@ fn is_elliptic(reading: &Reading, own: &[Token]) -> bool {
         own.len() > 1 && matches!(&*reading.lower_word(t), "yet" | "either" | "anymore")
     });
     let cue = own.len().checked_sub(if is_tail { 2 } else { 1 });
-    cue.and_then(|at| own.get(at)).is_some_and(|token| {
+    let Some(at) = cue.filter(|at| ends_with_not(reading, own.get(*at))) else {
+        return false;
+    };
+    let verb = at.checked_sub(1).and_then(|before| own.get(before));
+    let is_auxiliary = verb.is_some_and(|t| AUXILIARY.contains(&&*reading.lower_word(t)));
+    let is_contracted = own.get(at).is_some_and(|t| t.end - t.start > NOT.len());
+    let is_placed = own
+        .first()
+        .is_some_and(|t| PLACING.contains(&&*reading.lower_word(t)));
+    is_auxiliary || is_contracted || !is_placed && content(own) < ENOUGH
+}
+
+const NOT: &str = "not";
+const AUXILIARY: &[&str] = list!("elliptic.auxiliary");
+
+/// "May go out on exercise, on service not": such a part denies only what it says itself.
+const PLACING: &[&str] = list!("statements.placing");
+
+fn ends_with_not(reading: &Reading, token: Option<&Token>) -> bool {
+    token.is_some_and(|token| {
         let word = reading.lower_word(token);
-        token.negates() && (word == "not" || word.ends_with("'t") || word == "nicht")
+        token.negates() && (word == NOT || word.ends_with("'t") || word == "nicht")
     })
 }
 

@@ -686,11 +686,20 @@ fn is_denying_phrase(cue: Token, next: Option<Token>, text: &str) -> bool {
 
 /// Whether the negation at `i` is part of the bound of a number: "no more than 20".
 fn is_of_a_bound(tokens: &[Token], i: usize, text: &str) -> bool {
+    const NOT: &[&str] = list!("bounds.not");
+    const SIDES: &[&str] = list!("bounds.sides");
+    // "Not under 400".
+    if let [side, number, ..] = tokens.get(i + 1..).unwrap_or(&[]) {
+        let is_side = SIDES.contains(&shown_token(side, text)) && number.may_be_amount();
+        let cue = tokens.get(i).map_or("", |t| shown_token(t, text));
+        if is_side && NOT.contains(&&*lower_case(cue)) {
+            return true;
+        }
+    }
     let next = tokens.get(i + 1..i + 4).unwrap_or(&[]);
     let [_, than, number] = next else {
         return false;
     };
-    const NOT: &[&str] = list!("bounds.not");
     const THAN: &[&str] = list!("bounds.than");
     let cue = tokens.get(i).map_or("", |t| shown_token(t, text));
     NOT.contains(&&*lower_case(cue)) && THAN.contains(&shown_token(than, text)) && number.number

@@ -92,6 +92,26 @@ kinds! {
     Yuan = "yuan",
     /// A currency.
     Ruble = "ruble",
+    /// A currency.
+    Real = "real",
+    /// A currency.
+    Zloty = "zloty",
+    /// A currency.
+    Koruna = "koruna",
+    /// A currency.
+    Forint = "forint",
+    /// A currency.
+    Leu = "leu",
+    /// A currency.
+    Lira = "lira",
+    /// A currency.
+    Won = "won",
+    /// A currency.
+    Hryvnia = "hryvnia",
+    /// A currency.
+    Shekel = "shekel",
+    /// A currency.
+    Baht = "baht",
 }
 
 /// A unit: the kinds that its name can mean, each with the size of one unit.
@@ -183,15 +203,32 @@ pub fn unit(name: &str) -> Option<Unit> {
         .flatten()
 }
 
+/// The kinds that are currencies.
+const CURRENCIES: [UnitKind; 19] = [
+    UnitKind::Dollar,
+    UnitKind::Euro,
+    UnitKind::Pound,
+    UnitKind::Yen,
+    UnitKind::Franc,
+    UnitKind::Krone,
+    UnitKind::Rupee,
+    UnitKind::Yuan,
+    UnitKind::Ruble,
+    UnitKind::Real,
+    UnitKind::Zloty,
+    UnitKind::Koruna,
+    UnitKind::Forint,
+    UnitKind::Leu,
+    UnitKind::Lira,
+    UnitKind::Won,
+    UnitKind::Hryvnia,
+    UnitKind::Shekel,
+    UnitKind::Baht,
+];
+
 /// Whether the unit is a currency.
 pub fn is_currency(unit: Unit) -> bool {
-    use UnitKind::{Dollar, Euro, Franc, Krone, Pound, Ruble, Rupee, Yen, Yuan};
-    unit.iter().any(|(kind, _)| {
-        matches!(
-            kind,
-            Dollar | Euro | Pound | Yen | Franc | Krone | Rupee | Yuan | Ruble
-        )
-    })
+    unit.iter().any(|(kind, _)| CURRENCIES.contains(kind))
 }
 
 /// Whether two names can mean units of one kind.
@@ -260,6 +297,8 @@ mod tests {
             ("円", "¥"),
             ("ساعات", "h"),
             ("시간", "h"),
+            ("wks", "week"),
+            ("zł", "pln"),
         ] {
             assert_eq!(unit(name), unit(symbol), "{name}");
             assert!(unit(name).is_some(), "{name}");

@@ -147,7 +147,14 @@ fn at_part_of_day(time: Time, part: PartOfDay) -> Time {
 
 /// The hour at token `i`, in digits or in words.
 fn hour(r: &Reader<'_>, i: usize) -> Option<u32> {
-    let written = day(r.word(i)).or_else(|| whole(word_value(&r.lower(i))?));
+    let lower = r.lower(i);
+    if NOON.contains(&&*lower) {
+        return Some(12);
+    }
+    if MIDNIGHT.contains(&&*lower) {
+        return Some(24);
+    }
+    let written = day(r.word(i)).or_else(|| whole(word_value(&lower)?));
     written.filter(|hour| (1..=24).contains(hour))
 }
 

@@ -17,12 +17,14 @@ mod units;
 
 pub(crate) use dates::Date;
 pub(crate) use literal::{Literal, code_spans, has_file_extension};
-pub(crate) use notations::{OtherReading, clock, day, fraction_sign};
+pub(crate) use notations::{OtherReading, clock, day, fraction_sign, grouped_value};
 pub(crate) use numbers::{Bound, Number, RangeEnd, digits_value};
 pub(crate) use spans::simple_value;
-pub(crate) use spelled::{digits_of_numeral, is_compound_numeral, words_of_amounts};
+pub(crate) use spelled::{digits_of_numeral, is_compound_numeral, numeral_in, words_of_amounts};
 pub(crate) use times::Time;
-pub(crate) use units::{MeasureUnit, equal_amounts, is_currency, magnitude, same, same_kind};
+pub(crate) use units::{
+    CURRENCY_SIGNS, MeasureUnit, equal_amounts, is_currency, magnitude, same, same_kind,
+};
 pub use units::{UnitKind, unit};
 
 use std::ops::Range;

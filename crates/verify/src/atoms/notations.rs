@@ -42,6 +42,19 @@ pub(super) fn other_value(digits: &str) -> Option<f64> {
     digits_value(&other)
 }
 
+/// The value of digits whose dots part thousands: "2.000", "1.250.000".
+pub(crate) fn grouped_value(digits: &str) -> Option<f64> {
+    let mut groups = digits.split('.');
+    let first = groups
+        .next()
+        .filter(|g| (1..=3).contains(&g.len()) && !g.starts_with('0'))?;
+    let rest: Vec<&str> = groups.collect();
+    let is_grouped = !rest.is_empty() && rest.iter().all(|g| g.len() == 3);
+    let all = [first].into_iter().chain(rest.iter().copied());
+    let plain = all.collect::<String>();
+    plain.parse().ok().filter(|_| is_grouped)
+}
+
 /// The time of day that digits with a dot may mean: "14.30".
 pub(crate) fn clock(digits: &str) -> Option<Time> {
     let (hour, minute) = digits.split_once('.')?;
@@ -149,7 +162,7 @@ impl Reader<'_> {
     fn is_before_a_currency(&self, i: usize) -> bool {
         let gap = self.gap(i);
         let sign = gap.trim_start().chars().next();
-        let signed = sign.is_some_and(|c| matches!(c, '$' | '€' | '£' | '¥' | '₹' | '₽'));
+        let signed = sign.is_some_and(|c| units::CURRENCY_SIGNS.contains(&c));
         signed || matches!(gap, "" | " ") && self.currency(i + 1).is_some()
     }
 
@@ -199,6 +212,11 @@ impl Reader<'_> {
         let first = self.word(i).chars().next()?;
         if let Some(value) = fraction_sign(first) {
             return Some(Value::words(value, i + 1).in_digits());
+        }
+        // "半年"; behind a number it is a part of that.
+        let is_half = self.word(i) == "半" && self.before(i + 1).is_empty();
+        if is_half && self.unit_after(i + 1).0.is_some() {
+            return Some(Value::words(0.5, i + 1));
         }
         self.in_ideographs(i)
     }

@@ -537,9 +537,11 @@ impl<'t> Reader<'t> {
             .trim_end()
             .chars()
             .next_back()
-            .filter(|c| matches!(c, '$' | '€' | '£' | '¥' | '₹' | '₽'));
+            .filter(|c| units::CURRENCY_SIGNS.contains(c));
         if let Some(sign) = sign {
-            return units::unit(sign.encode_utf8(&mut [0; 4]));
+            let letters = i.checked_sub(1).filter(|_| before.starts_with('$'));
+            let named = letters.and_then(|p| units::unit(&format!("{}$", self.word(p))));
+            return named.or_else(|| units::unit(sign.encode_utf8(&mut [0; 4])));
         }
         let word = i
             .checked_sub(1)
@@ -603,7 +605,7 @@ impl<'t> Reader<'t> {
             });
         }
         let sign = sign.chars().next()?;
-        if !matches!(sign, '%' | '‰' | '€' | '$' | '£' | '¥') {
+        if !matches!(sign, '%' | '‰') && !units::CURRENCY_SIGNS.contains(&sign) {
             return None;
         }
         let is_point = sign == '%' && self.lower(next).starts_with("point");
@@ -708,7 +710,9 @@ impl<'t> Reader<'t> {
     }
 
     fn english_bound(&self, i: usize, next: usize) -> Option<Bound> {
-        let sign = self.before(i).trim_end_matches(['$', '€', '£', ' ']);
+        let sign = self
+            .before(i)
+            .trim_end_matches(|c| c == ' ' || units::CURRENCY_SIGNS.contains(&c));
         for (mark, bound) in [
             (">=", Bound::AtLeast),
             ("≥", Bound::AtLeast),
@@ -759,6 +763,8 @@ impl<'t> Reader<'t> {
             ("less" | "fewer" | "smaller" | "lower" | "shorter" | "younger", "than") => {
                 Bound::LessThan
             }
+            ("not" | "no" | "never", "over" | "above" | "exceeding" | "beyond") => Bound::AtMost,
+            ("not" | "no" | "never", "under" | "below") => Bound::AtLeast,
             (_, "over" | "above" | "exceeding" | "exceeds" | "beyond") => Bound::MoreThan,
             (_, "under" | "below") => Bound::LessThan,
             (_, "minimum" | "min") => Bound::AtLeast,

@@ -1,6 +1,6 @@
 //! Phrases that bound a number, in other languages than English.
 
-use super::{Bound, simple_value};
+use super::{Bound, CURRENCY_SIGNS, simple_value};
 use crate::text::lower_case;
 
 const AT_LEAST: &[&str] = list!("bounds.at-least");
@@ -30,7 +30,7 @@ const LONGEST: usize = 40;
 
 /// The bound at the end of the text before a number.
 pub(super) fn bound_before(text: &str) -> Option<Bound> {
-    let text = text.trim_end_matches([' ', '$', '€', '£', '¥']);
+    let text = text.trim_end_matches(|c| c == ' ' || CURRENCY_SIGNS.contains(&c));
     let mut from = text.len().saturating_sub(LONGEST);
     while !text.is_char_boundary(from) {
         from += 1;

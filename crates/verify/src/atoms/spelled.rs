@@ -121,7 +121,18 @@ pub(crate) fn is_compound_numeral(word: &str) -> bool {
 
 /// The language of a text, as far as its numerals are concerned.
 pub(super) fn language_of(text: &str) -> Option<Language> {
-    Some(match of_answer(text)? {
+    language_with_numerals(of_answer(text)?)
+}
+
+/// The value of a numeral in lower case in a text of this language: "sei" is 6 in Italian.
+pub(crate) fn numeral_in(lower: &str, language: Option<Known>) -> Option<f64> {
+    let language = language_with_numerals(language?)?;
+    numeral(lower, Some(language), true)
+}
+
+/// The language of the numerals.
+fn language_with_numerals(known: Known) -> Option<Language> {
+    Some(match known {
         Known::English => Language::English,
         Known::German => Language::German,
         Known::French => Language::French,
@@ -232,6 +243,9 @@ impl Reader<'_> {
 
     /// The index behind "and a half" that follows a unit: "deux heures et demie".
     pub(super) fn half_behind_a_unit(&self, next: usize) -> Option<usize> {
+        if self.word(next) == "半" && self.before(next).is_empty() {
+            return Some(next + 1);
+        }
         let tied = TIES.contains(&&*self.lower(next)) && self.joined(next);
         let is_half = tied && HALVES.contains(&&*self.lower(next + 1));
         (is_half && next > 0 && self.joined(next - 1)).then_some(next + 2)

@@ -73,7 +73,9 @@ fn in_digits(r: &Reader<'_>, i: usize) -> Option<(Time, usize)> {
                 true => (true, next + 1),
                 false => (is_marked, next),
             };
-            let time = Time::new(hour, minutes, either_half);
+            // "12 Uhr" is noon: midnight is called 0 or 24.
+            let is_noon = hour == 12 && r.lower_before(next, 1) == "uhr";
+            let time = Time::new(hour, minutes, either_half && !is_noon);
             is_named.then(|| hours::placed(r, time, next))
         }
         None => None,
@@ -136,7 +138,10 @@ fn minute_behind(r: &Reader<'_>, i: usize) -> Option<(Option<u32>, bool, usize)>
 
 /// Whether token `next` says that a time is after noon, and the index behind it.
 fn half_of_day(r: &Reader<'_>, next: usize) -> Option<(bool, usize)> {
+    // "12 Uhr am Montag".
+    let is_german = r.lower_before(next, 1) == "uhr";
     match (&*r.lower(next), &*r.lower(next + 1)) {
+        ("am" | "pm", _) if is_german => None,
         ("am" | "pm", _) if matches!(r.before(next), "" | " ") => {
             Some((r.lower(next) == "pm", next + 1))
         }

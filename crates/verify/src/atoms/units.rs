@@ -15,6 +15,10 @@ use crate::text::lower_case;
 use local_agent_text::language::Language;
 use local_agent_text::language::lexicon::Section;
 
+/// The signs of currencies.
+pub(crate) const CURRENCY_SIGNS: [char; 11] =
+    ['$', '€', '£', '¥', '₹', '₽', '₺', '₩', '₴', '₪', '฿'];
+
 const MAGNITUDES: &[(&[&str], f64)] = &[
     (&["hundred", "hundert"], 1e2),
     (&["thousand", "thousands", "tausend", "tsd", "k"], 1e3),

@@ -9,6 +9,7 @@ mod everyday;
 mod examples;
 mod free_wording;
 mod honest;
+mod honest_values;
 mod hostile;
 mod household;
 mod languages;

@@ -27,9 +27,25 @@ fn code(case: &Case<'_>, token: &Token) -> Option<Code> {
     let quantity = token.quantity().is_some_and(|q| q != Quantity::Nothing) && token.is_content();
     match &*case.claim.lower_word(token) {
         "already" if case.cited.iter().any(is_open) => Some(Code::Status),
+        _ if is_idiom(case, token) => None,
         "only" | "always" | "solely" | "exclusively" => Some(Code::Quantifier),
         "fully" | "completely" | "entirely" if quantity => Some(Code::Quantifier),
         _ => None,
+    }
+}
+
+/// Whether a word means no quantity together with the word beside it: "every other week", "in all".
+pub(super) fn is_idiom(case: &Case<'_>, token: &Token) -> bool {
+    const BEFORE_ALL: &[&str] = list!("added-modifiers.before-all");
+    const BEHIND_EVERY: &[&str] = list!("added-modifiers.behind-every");
+    let claim = case.claim;
+    let at = claim.text.tokens.partition_point(|t| t.start < token.start);
+    let near = |at: Option<usize>| at.and_then(|at| claim.text.tokens.get(at));
+    let [before, behind] = [at.checked_sub(1), Some(at + 1)].map(near);
+    match &*claim.lower_word(token) {
+        "all" => before.is_some_and(|t| BEFORE_ALL.contains(&&*claim.lower_word(t))),
+        "every" => behind.is_some_and(|t| BEHIND_EVERY.contains(&&*claim.lower_word(t))),
+        _ => false,
     }
 }
 

@@ -53,7 +53,8 @@ fn same_rate(x: Option<MeasureUnit>, y: Option<MeasureUnit>) -> bool {
 pub(super) fn in_one_unit(n: &Number, is_bare: bool, amounts: &[&Number]) -> Option<Vec<f64>> {
     let first = amounts.first()?;
     let rates = amounts.iter().all(|m| same_rate(first.per, m.per));
-    if !rates || n.per.is_some() && !same_rate(n.per, first.per) {
+    // "66 a year: 54 for the rent and 12 for the water": the parts need not say it again.
+    if !rates || n.per.is_some() && first.per.is_some() && !same_rate(n.per, first.per) {
         return None;
     }
     if n.unit.is_some() || first.unit.is_none() {

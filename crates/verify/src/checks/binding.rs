@@ -7,12 +7,14 @@
 //! against it.
 
 use super::affinity::Affinities;
+use super::language::is_little_word;
 use super::{Case, Effect, Extent};
 use crate::Code;
 use crate::atoms::{self as a, Atom, What};
 use crate::finding::{Detail, Objection};
 use crate::reading::Reading;
 use crate::terms::{Term, TermKind};
+use local_agent_text::language::is_unspaced;
 
 /// A term votes for a thing if its affinity to that thing is greater by at least this much.
 const CLOSER: f64 = 0.3;
@@ -55,6 +57,9 @@ fn own_terms(case: &Case<'_>, affinities: &mut Affinities<'_>) -> Vec<Term> {
     for term in &claim.terms {
         if out.len() >= MOST_TERMS {
             break;
+        }
+        if says_too_little(claim, term) {
+            continue;
         }
         affinities.look_up(term.id);
         let single = term.tokens.len() == 1;
@@ -201,6 +206,9 @@ fn exchange_votes(
     let mut votes = [Votes::default(), Votes::default()];
     for (k, t) in terms.iter().enumerate().filter(|(k, _)| *k != i && *k != j) {
         if is_phrase(t, x) || is_phrase(t, y) {
+            continue;
+        }
+        if are_in_one_atom(case.claim, t, x) || are_in_one_atom(case.claim, t, y) {
             continue;
         }
         let (side, own, other) = match group(case.claim, t) {
@@ -465,7 +473,8 @@ fn rivals(case: &Case<'_>, terms: &[Term], x: &Term, voters: &[u32]) -> Vec<Riva
                 if out.len() >= MOST_RIVALS {
                     return out;
                 }
-                let new = !terms.iter().any(|t| t.id == term.id)
+                let new = !are_one_place_of_the_calendar(case.claim, x, reading, term)
+                    && !terms.iter().any(|t| t.id == term.id)
                     && !out.iter().any(|r| r.id == term.id)
                     && !case.claim.has(term.id);
                 let capital = reading
@@ -490,6 +499,28 @@ fn rivals(case: &Case<'_>, terms: &[Term], x: &Term, voters: &[u32]) -> Vec<Riva
         }
     }
     out
+}
+
+/// Whether both terms name the same month or weekday: "Sept" and "September".
+fn are_one_place_of_the_calendar(r: &Reading, x: &Term, s: &Reading, y: &Term) -> bool {
+    let place =
+        |reading: &Reading, term: &Term| a::calendar_place(reading.shown(term.tokens.clone()));
+    let own = place(r, x);
+    own.is_some() && own == place(s, y)
+}
+
+/// Whether two terms are parts of one date, time or amount.
+fn are_in_one_atom(reading: &Reading, x: &Term, y: &Term) -> bool {
+    let own = atom_at(reading, x).map(|atom| &atom.bytes);
+    own.is_some() && own == atom_at(reading, y).map(|atom| &atom.bytes)
+}
+
+/// Whether a term is one sign of a script in which words have several, or a little word of a language.
+fn says_too_little(claim: &Reading, term: &Term) -> bool {
+    let word = claim.shown(term.tokens.clone());
+    let mut signs = word.chars();
+    let is_sign = signs.next().is_some_and(is_unspaced) && signs.next().is_none();
+    is_sign || term.kind == TermKind::Word && is_little_word(&word.to_lowercase())
 }
 
 /// Whether one term can replace the other.

@@ -42,6 +42,15 @@ pub(super) fn agree(
     })
 }
 
+/// Whether the word before a number of the claim may bound it or only say how much: "an invoice over
+/// 300", "eine Rechnung über 300".
+pub(super) fn may_be_no_bound(claim: &Reading, atom: &Atom) -> bool {
+    const OPEN: &[&str] = list!("bounds.open");
+    let before = atom.tokens.start.checked_sub(1);
+    let before = before.and_then(|at| claim.text.tokens.get(at));
+    before.is_some_and(|t| OPEN.contains(&&*claim.lower_word(t)))
+}
+
 /// The bound of a number of the text: an end of a range bounds it on one side.
 fn bound_of(m: &Number) -> Option<Bound> {
     let end = m.range.map(|end| match end {

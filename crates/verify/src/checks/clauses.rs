@@ -270,6 +270,9 @@ fn tie(reading: &Reading, tokens: &[Token], at: usize) -> Option<Tie> {
         (Code::Cause, 0.6, 0.5)
     } else if token.does(Role::Conditional) && !is_wish(reading, tokens, at) {
         (Code::Condition, 0.4, 0.5)
+    } else if is_before_a_value(tokens, at) && matches!(&*own, "before" | "after" | "to") {
+        // "After 14 December", "from 4 to 18": dates and numbers are compared as values.
+        return None;
     } else if matches!(&*own, "before" | "after") {
         (Code::Order, 0.4, 0.5)
     } else if own == "to" && at > 0 {
@@ -278,6 +281,14 @@ fn tie(reading: &Reading, tokens: &[Token], at: usize) -> Option<Tie> {
         return None;
     };
     Some(Tie { code, main, least })
+}
+
+/// Whether the first word with content behind a word is a number or may begin a date.
+fn is_before_a_value(tokens: &[Token], at: usize) -> bool {
+    const NEAR: usize = 3;
+    let mut behind = tokens.iter().skip(at + 1).take(NEAR);
+    let first = behind.find(|t| t.is_content_or_number());
+    first.is_some_and(|t| t.number || t.may_be_amount())
 }
 
 /// The objection to a clause that the cited text does not have near the statement to which the

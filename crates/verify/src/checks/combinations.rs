@@ -7,7 +7,7 @@ use super::derive::{ClaimNumber, Operand, may_be_computed};
 use super::formulas::is_cue;
 use super::numbers::numbers;
 use super::things::belongs_to_one;
-use super::{Case, arithmetic};
+use super::{Case, arithmetic, foreign, fractions};
 use crate::atoms::{self as a, Atom, Number, OtherReading, What};
 use crate::reading::Reading;
 
@@ -57,16 +57,15 @@ pub(super) fn possible(case: &Case<'_>, result: ClaimNumber<'_>) -> Option<[Stri
 
 fn of_value(case: &Case<'_>, result: ClaimNumber<'_>, wanted: f64) -> Option<[String; 2]> {
     let n = result.number;
-    if wanted < SMALLEST && is_whole(wanted) {
-        return None;
-    }
     let beside = case.claim.atoms.iter();
     let beside = beside.filter(|atom| atom.bytes != result.atom.bytes);
     let beside: Vec<CombinedAmount<'_>> =
         amounts(case.claim, beside, None).take(MOST_OWN).collect();
-    let is_known = |x: &&CombinedAmount<'_>| x.is_explained || is_cited(case, x.number);
-    let own: Vec<CombinedAmount<'_>> = beside.iter().filter(is_known).copied().collect();
     let cited: Vec<CombinedAmount<'_>> = cited_amounts(case).take(MOST_CITED).collect();
+    let own = known(case, &beside, &cited, n);
+    if wanted < SMALLEST && is_whole(wanted) {
+        return product_before(&own, result, wanted);
+    }
     // The same value in another unit is no computation.
     if cited.iter().any(|x| a::same(x.value, wanted)) {
         return None;
@@ -75,10 +74,22 @@ fn of_value(case: &Case<'_>, result: ClaimNumber<'_>, wanted: f64) -> Option<[St
         let others = cited.iter().chain(&own);
         others.map(move |y| (x, y))
     });
-    let found = with_own.find(|(x, y)| gives(x, y, wanted) && fits(case, result, x, y));
+    // "2,900 came in and 380 went out, so 2,520 are left": amounts that the claim computed itself.
+    let is_shown = |x: &CombinedAmount<'_>| x.item.is_none() && !is_cited(case, x.number);
+    let found = with_own.find(|(x, y)| {
+        gives(x, y, wanted)
+            && (fits(case, result, x, y) || (is_shown(x) || is_shown(y)) && is_added(x, y, wanted))
+    });
     let found = found.map(|(x, y)| [x.shown, y.shown].map(str::to_owned));
     let computes = || case.claim.text.tokens.iter().any(|t| is_cue(case.claim, t));
     found
+        .or_else(|| {
+            fractions::part(
+                case,
+                cited.iter().chain(&own).map(|x| (x.shown, x.value)),
+                wanted,
+            )
+        })
         .or_else(|| sum_of_products(&beside, wanted))
         .or_else(|| repeated(&own, wanted).filter(|_| computes()))
         .or_else(|| {
@@ -91,6 +102,47 @@ fn of_value(case: &Case<'_>, result: ClaimNumber<'_>, wanted: f64) -> Option<[St
             may.then(|| anywhere(case, (&plain, &own), result, wanted))
                 .flatten()
         })
+}
+
+/// The amounts of the claim that the cited text or the question has, or whose sum the cited text has,
+/// and the amounts of the question; in their own unit and in that of the result.
+fn known<'t>(
+    case: &Case<'t>,
+    beside: &[CombinedAmount<'t>],
+    cited: &[CombinedAmount<'t>],
+    n: &Number,
+) -> Vec<CombinedAmount<'t>> {
+    let asked = amounts(case.asked, case.asked.atoms.iter(), None);
+    let asked: Vec<CombinedAmount<'t>> = asked.take(MOST_OWN).collect();
+    let is_known = |x: &&CombinedAmount<'t>| {
+        x.is_explained
+            || is_cited(case, x.number)
+            || foreign::has_numeral(case, x.number)
+            || asked.iter().any(|y| a::same(x.value, y.value))
+            || asked
+                .iter()
+                .any(|y| cited.iter().any(|z| is_added(y, z, x.value)))
+            || x.value >= TELLING && sum_in_a_row(cited, x.value).is_some()
+    };
+    let own = beside.iter().filter(is_known);
+    let all: Vec<CombinedAmount<'t>> = own.chain(&asked).copied().collect();
+    all.iter().flat_map(|x| in_units(&all, n, x)).collect()
+}
+
+/// Two amounts before a small result whose product it is: "ten miles at 60 p make £6". A small number
+/// agrees with other computations by chance.
+fn product_before(
+    own: &[CombinedAmount<'_>],
+    result: ClaimNumber<'_>,
+    wanted: f64,
+) -> Option<[String; 2]> {
+    let is_measured = result.number.unit.is_some();
+    let is_before = |x: &&CombinedAmount<'_>| x.atom.bytes.end <= result.atom.bytes.start;
+    let mut pairs = own.windows(2).filter(|_| is_measured);
+    let found = pairs.find(|pair| {
+        pair.iter().filter(is_before).count() == 2 && a::same(pair[0].value * pair[1].value, wanted)
+    })?;
+    Some([found[0].shown, found[1].shown].map(str::to_owned))
 }
 
 /// Whether the claim does not give the result to a thing that has another number.
@@ -212,16 +264,31 @@ fn is_share_of(x: &CombinedAmount<'_>, y: &CombinedAmount<'_>, wanted: f64) -> b
     })
 }
 
-/// The sum of amounts that follow each other.
+/// The sum of amounts that follow each other; all in their first reading, or in the other one where
+/// they have two.
 fn sum_in_a_row(cited: &[CombinedAmount<'_>], wanted: f64) -> Option<[String; 2]> {
-    (0..cited.len()).find_map(|from| {
+    let readings = cited.chunk_by(|x, y| std::ptr::eq(x.number, y.number));
+    let readings: Vec<&[CombinedAmount<'_>]> = readings.collect();
+    let first = readings.iter().filter_map(|same| same.first());
+    let other = readings.iter().filter_map(|same| same.last());
+    let (first, other): (Vec<_>, Vec<_>) = (first.collect(), other.collect());
+    sum_of_neighbours(&first, wanted).or_else(|| sum_of_neighbours(&other, wanted))
+}
+
+fn sum_of_neighbours(amounts: &[&CombinedAmount<'_>], wanted: f64) -> Option<[String; 2]> {
+    (0..amounts.len()).find_map(|from| {
         let mut sum = 0.0;
-        let mut rest = cited.get(from..).unwrap_or(&[]).iter();
+        let mut rest = amounts.get(from..).unwrap_or(&[]).iter();
         let last = rest.find(|x| {
             sum += x.value;
             a::same(sum, wanted)
         })?;
-        Some([cited.get(from)?.shown, last.shown].map(str::to_owned))
+        let first = amounts.get(from)?;
+        let is_pair = amounts
+            .get(from + 1)
+            .is_some_and(|x| std::ptr::eq(x.atom, last.atom));
+        let more = if is_pair { "" } else { " + …" };
+        Some([format!("{}{more}", first.shown), last.shown.to_owned()])
     })
 }
 

@@ -16,6 +16,7 @@ const MAIN: f64 = 0.75;
 const REACH: usize = 2;
 
 const CONDITIONS: &[&str] = list!("consequences.begin");
+const WISHES: &[&str] = list!("consequences.wishes");
 
 /// Finds a consequence that the text ties to another condition.
 pub(super) fn check(case: &Case<'_>, passages: &Passages<'_>) -> Option<Objection> {
@@ -60,8 +61,18 @@ pub(super) fn check(case: &Case<'_>, passages: &Passages<'_>) -> Option<Objectio
         belongs_to: None,
         found: None,
     };
+    // "If he wants that", "if he wishes": a wish can be said in many words, and so can one word.
+    let wishes = |reading: &Reading, tokens: &[Token]| {
+        let mut tokens = tokens.iter();
+        tokens.any(|t| WISHES.contains(&&*reading.lower_word(t)))
+    };
+    if wishes(claim, tokens.get(range.clone()).unwrap_or(&[]))
+        && wishes(passage.reading(), passage.tokens())
+    {
+        return None;
+    }
     let effect = match Passages::share(&main, passage.tokens()) {
-        1.0.. => Effect::Rejects,
+        1.0.. if condition.len() > 1 => Effect::Rejects,
         _ => Effect::Doubts,
     };
     let found = Objection::new(Code::Condition, effect, detail).at(bytes);

@@ -60,7 +60,7 @@ pub(super) fn derived(case: &Case<'_>, result: ClaimNumber<'_>) -> Option<Deriva
     })
 }
 
-fn is_cited(case: &Case<'_>, n: &Number) -> bool {
+pub(super) fn is_cited(case: &Case<'_>, n: &Number) -> bool {
     let mut cited = case.cited.iter();
     cited.any(|s| numbers(s.reading.atoms.iter()).any(|m| equal(n, m, s.reading)))
 }
@@ -150,7 +150,7 @@ fn is_right(equation: &Equation<'_>) -> Option<bool> {
 }
 
 /// The amounts in the unit of the result. Amounts without a unit take it.
-fn in_one_unit(result: &Number, all: &[&Number]) -> Option<Vec<f64>> {
+pub(super) fn in_one_unit(result: &Number, all: &[&Number]) -> Option<Vec<f64>> {
     if all.iter().all(|n| n.unit.is_none()) {
         return Some(all.iter().map(|n| n.value).collect());
     }

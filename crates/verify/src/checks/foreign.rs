@@ -2,8 +2,8 @@
 
 use local_agent_text::language::{calendar, numerals};
 
-use super::Case;
 use super::atoms::readings;
+use super::{Case, language};
 use crate::atoms::{self as a, Atom, Date, Number, What};
 use crate::reading::Reading;
 use crate::text::Token;
@@ -85,7 +85,10 @@ fn has_numeral_in(reading: &Reading, n: &Number) -> bool {
         let Some(token) = tokens.get(at).filter(|t| !t.number) else {
             return false;
         };
-        let value = numerals::any_cardinal(&reading.lower_word(token));
+        let word = reading.lower_word(token);
+        // "Sei" is six in an Italian text and another word elsewhere.
+        let own = || a::numeral_in(&word, language::of(reading));
+        let value = numerals::any_cardinal(&word).or_else(own);
         value.is_some_and(|value| a::same(value, n.value))
             && has_unit(reading, tokens.get(at + 1), n)
     })

@@ -8,7 +8,7 @@
 use super::language::{Language, supposed};
 use super::modality::Force;
 use super::names::is_name;
-use super::negation::{is_negative, is_only_denied};
+use super::negation::{denies_in_two_words, is_negative, is_only_denied};
 use super::{Case, Effect, Source, agreed};
 use crate::Code;
 use crate::finding::{Detail, Objection};
@@ -458,6 +458,7 @@ fn denied(case: &Case<'_>, words: &[(usize, Vec<Governed<'_>>)]) -> Option<Objec
     let tokens = case.claim.text.tokens.as_slice();
     // "It only works by hand" for "it does not work automatically, only by hand".
     let negates = agreed::says_instead(case.claim)
+        || denies_in_two_words(case.claim, tokens)
         || tokens
             .iter()
             .any(|t| is_negative(case.claim, t) || t.does(Role::Restricting));

@@ -66,6 +66,11 @@ pub(super) fn differ(claim: &Reading, answer: Option<Language>, evidence: &[&Rea
     theirs.peek().is_some() && theirs.all(|l| l != own)
 }
 
+/// Whether a text is German, where every noun has a capital.
+pub(super) fn is_german(reading: &Reading) -> bool {
+    of(reading) == Some(Language::German)
+}
+
 /// Whether a claim is English.
 pub(super) fn is_english(claim: &Reading, answer: Option<Language>, evidence: &[&Reading]) -> bool {
     decided(claim, answer, evidence) == Some(Language::English)
@@ -139,7 +144,7 @@ pub(crate) fn of_answer(text: &str) -> Option<Language> {
 const MOST_WORDS: usize = 300;
 
 /// The language of a text; computed once.
-fn of(reading: &Reading) -> Option<Language> {
+pub(super) fn of(reading: &Reading) -> Option<Language> {
     *reading
         .language
         .get_or_init(|| script(&reading.normal).or_else(|| language(reading)))

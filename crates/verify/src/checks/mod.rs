@@ -35,6 +35,7 @@ mod extremes;
 mod foreign;
 mod former;
 mod formulas;
+mod fractions;
 mod frequencies;
 mod governed;
 
@@ -45,9 +46,11 @@ mod labels;
 mod language;
 mod left_out;
 mod limits;
+mod listed_parts;
 mod literals;
 mod modality;
 mod month_parts;
+mod name_codes;
 mod name_forms;
 mod names;
 mod nearest;
@@ -78,6 +81,7 @@ mod support_or_opposition;
 mod things;
 mod totals;
 mod unconditional;
+mod units_left_out;
 mod unticked;
 mod years;
 

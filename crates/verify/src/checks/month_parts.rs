@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use super::atoms::readings;
 use super::{Case, Effect};
 use crate::Code;
-use crate::atoms::{Atom, Date, What};
+use crate::atoms::{Atom, Date, What, day_of};
 use crate::reading::Reading;
 
 /// Phrases before a month, and the days that they can mean.
@@ -66,6 +66,22 @@ fn part_before(
         let phrase = phrases.find(|phrase| ends_with_words(before, phrase))?;
         Some((phrase, days.clone()))
     })
+}
+
+/// Whether a whole number from 1 to 31 stands for a day: "el día 15", "am 15.", "dal 3 al 9". No noun
+/// that it may count is behind it.
+pub(super) fn names_a_day(reading: &Reading, atom: &Atom) -> bool {
+    const HEADS: &[&str] = list!("dates.before-day");
+    let What::Number(n) = &atom.what else {
+        return false;
+    };
+    let before = atom.tokens.start.checked_sub(1);
+    let before = before.and_then(|at| reading.text.tokens.get(at));
+    let is_headed = before.is_some_and(|t| HEADS.contains(&&*reading.lower_word(t)));
+    let behind = reading.text.tokens.get(atom.tokens.end);
+    let counts =
+        behind.is_some_and(|t| t.is_content() && t.start == atom.bytes.end + 1 && t.capital);
+    is_headed && !counts && !n.words && day_of(n).is_some()
 }
 
 /// Whether a text ends with these whole words.

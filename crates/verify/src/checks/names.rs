@@ -13,7 +13,7 @@ use super::initials::{initials, spelled_out};
 use super::language::{Language, is_english, is_little_word, supposed};
 use super::name_forms::{has_form_of_name, has_stem_of_name, is_part_of_a_word, unaccented};
 use super::nouns::is_german_noun;
-use super::{Case, Effect, Source};
+use super::{Case, Effect, Source, name_codes};
 use crate::Code;
 use crate::finding::{Detail, Objection};
 use crate::reading::Reading;
@@ -161,7 +161,11 @@ fn objection(
         .text
         .tokens
         .partition_point(|t| t.start < token.start);
+    // "In Britain", where the text has only towns: the answerer may simply know it.
+    let is_known_place = name_codes::is_known(&lower)
+        && !readings(case).any(|r| r.capitals().words.iter().any(|w| name_codes::is_known(w)));
     let mild = elsewhere
+        || is_known_place
         || is_german_noun(case.claim, at, language_of(case))
         || readings(case).any(|r| is_part_of_a_word(r, &lower))
         || (token.first || is_german(case)) && !replaces_a_name(case, alignment, token)
@@ -302,7 +306,11 @@ fn carried(case: &Case<'_>, i: usize) -> bool {
     }
     let language = language_of(case);
     readings(case).any(|r| {
-        has_form_of_name(r, &lower, language) || unaccented(r, &lower) || initials(r, word)
+        has_form_of_name(r, &lower, language)
+            || unaccented(r, &lower)
+            || initials(r, word)
+            || name_codes::has_in_the_other_number(r, word)
+            || name_codes::has_other_form(r, word)
     }) || spelled_out(case, i)
 }
 

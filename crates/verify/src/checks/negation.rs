@@ -8,6 +8,8 @@ use std::collections::HashSet;
 
 use super::agreed;
 use super::align::{Aligned, Alignment};
+use super::language::is_little_word;
+use super::names::is_name;
 use super::nearest::{Near, Pairing, sentence};
 use super::passages::Passages;
 use super::{Case, Effect, Extent, Source};
@@ -108,14 +110,17 @@ fn left_out(case: &Case<'_>) -> Option<Objection> {
     if keeps_something_from(tokens, &case.claim.normal) {
         return None;
     }
-    if tokens.iter().any(|t| denies_by_itself(case.claim, t)) {
+    let denies = tokens.iter().any(|t| denies_by_itself(case.claim, t));
+    if denies || denies_in_two_words(case.claim, tokens) {
         return None;
     }
     let denied = denied_clauses(tokens);
     let asserted = tokens
         .iter()
         .filter(|t| t.is_content() && !t.negated && !denied.contains(&t.clause))
-        .filter(|t| says_something(case.claim, t));
+        .filter(|t| says_something(case.claim, t))
+        // What is denied is said of a name, and no denial of it.
+        .filter(|t| t.first || !is_name(t));
     let mut asserted = asserted.take(MOST_WORDS);
     let token = asserted.find(|t| is_only_denied(case, t, true) && is_denied_beside(case, t))?;
     let said = case.claim.word(token).to_owned();
@@ -137,7 +142,11 @@ const TITLES: &[&str] = list!("actors.titles");
 /// Whether a word says what is denied: no number, title or everyday word.
 fn says_something(claim: &Reading, token: &Token) -> bool {
     let is_amount = token.number || token.may_be_amount();
-    !is_amount && !token.does(Role::Everyday) && !TITLES.contains(&&*claim.lower_word(token))
+    let lower = claim.lower_word(token);
+    !is_amount
+        && !is_little_word(&lower)
+        && !token.does(Role::Everyday)
+        && !TITLES.contains(&&*claim.lower_word(token))
 }
 
 /// Whether a sentence that denies a word has another word of the claim.
@@ -279,9 +288,9 @@ fn compare(case: &Case<'_>, pairing: &Pairing<'_>) -> Option<Objection> {
     let range = token.start..token.end;
     let sure = best.share >= SAME && is_sure(pairing, best) && !chooses(best);
     // "Not the witch" may only tell her from another person.
-    let is_name = token.capital && !token.first;
+    let is_named = token.capital && !token.first;
     let effect = match (sure, first) {
-        (true, _) if is_name || agreed::says_instead(case.claim) => Effect::Doubts,
+        (true, _) if is_named || agreed::says_instead(case.claim) => Effect::Doubts,
         (true, _) => Effect::Rejects,
         // Answerers who use their own words use more negations than a text does.
         (false, Comparison::ClaimDenies(_)) => return None,
@@ -334,7 +343,8 @@ fn stand(case: &Case<'_>, pairing: &Pairing<'_>, near: &Near<'_>) -> Comparison 
         Comparison::ClaimDenies(_) => (near.source.reading, theirs),
         _ => (case.claim, &pairing.own.tokens),
     };
-    let is_denied = tokens.iter().any(|t| t.negated || is_negative(reading, t));
+    let is_denied = tokens.iter().any(|t| t.negated || is_negative(reading, t))
+        || denies_in_two_words(reading, tokens);
     if is_denied || is_about_the_opposite(&pairing.own.tokens, theirs) {
         Comparison::Unclear
     } else {
@@ -360,6 +370,17 @@ const COMPARISON: usize = 3;
 fn compares(claim: &Reading, tokens: &[Token], negation: &Token) -> bool {
     let behind = tokens.iter().skip_while(|t| t.start <= negation.start);
     behind.take(COMPARISON).any(|t| is_than(claim, t))
+}
+
+/// Whether a negation is part of the bound of a number: "not under 400".
+fn bounds_a_number(reading: &Reading, tokens: &[Token], negation: &Token) -> bool {
+    const SIDES: &[&str] = list!("bounds.sides");
+    let at = tokens.iter().position(|t| std::ptr::eq(t, negation));
+    let behind = at.and_then(|at| tokens.get(at + 1..)).unwrap_or(&[]);
+    match behind {
+        [side, number, ..] => SIDES.contains(&&*reading.lower_word(side)) && number.may_be_amount(),
+        _ => false,
+    }
 }
 
 fn is_than(reading: &Reading, token: &Token) -> bool {
@@ -440,6 +461,8 @@ fn negates_in_edit(case: &Case<'_>, best: &Aligned<'_>, token: &Token) -> bool {
     let is_hollow = is_followed_by_hollow(own, token)
         || is_followed_by_hollow(theirs, token)
         || is_answer(case.claim, own, token)
+        || bounds_a_number(case.claim, own, token)
+        || bounds_a_number(reading, theirs, token)
         || compares(case.claim, own, token) && theirs.iter().any(|t| is_than(reading, t));
     (token.negates() || token.turns()) && !is_hollow
 }
@@ -490,6 +513,21 @@ pub(super) fn is_negative(reading: &Reading, token: &Token) -> bool {
         || token.does(Role::Scarce)
         || has_negative_prefix(&word)
         || word.len() > 5 && word.ends_with("less")
+}
+
+/// Maximum number of words from such a verb to its end.
+const PARTED: usize = 8;
+
+/// Whether a verb denies together with a word further behind: "turned the offer down".
+pub(super) fn denies_in_two_words(reading: &Reading, tokens: &[Token]) -> bool {
+    const VERBS: &[&str] = list!("negation.parted-verbs");
+    const ENDS: &[&str] = list!("negation.parted-ends");
+    let verbs = tokens.iter().enumerate();
+    let mut verbs = verbs.filter(|(_, t)| VERBS.contains(&&*reading.lower_word(t)));
+    verbs.any(|(at, _)| {
+        let mut behind = tokens.iter().skip(at + 1).take(PARTED);
+        behind.any(|t| ENDS.contains(&&*reading.lower_word(t)))
+    })
 }
 
 /// Whether a word has a negative prefix: "unable", "inactive"; not "increase", "united",

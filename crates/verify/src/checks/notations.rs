@@ -5,7 +5,8 @@ use super::atoms::readings;
 use super::numbers::equal;
 use super::{Case, foreign};
 use crate::atoms::{
-    self as a, Atom, CalendarPlace, Date, Literal, MeasureUnit, Number, OtherReading, Time, What,
+    self as a, Atom, Bound, CalendarPlace, Date, Literal, MeasureUnit, Number, OtherReading, Time,
+    What,
 };
 use crate::reading::Reading;
 use crate::text::Token;
@@ -42,6 +43,15 @@ fn is_other_reading(n: &Number, shown: &str, reading: &Reading, e: &Atom) -> boo
         What::Time(t) => {
             let clock = a::clock(shown).is_some_and(|own| own.agrees(*t));
             n.unit.is_none() && (clock || is_hour_of(n, *t))
+        }
+        // "≥ 2.000" looks like a version.
+        What::Literal(Literal::Version { key, compare }) => {
+            let grouped = a::grouped_value(key);
+            let is_below = matches!(n.bound, Some(Bound::AtMost | Bound::LessThan));
+            let is_above = matches!(n.bound, Some(Bound::AtLeast | Bound::MoreThan));
+            let is_turned =
+                is_below && compare.starts_with('>') || is_above && compare.starts_with('<');
+            !is_turned && grouped.is_some_and(|value| means(n, value))
         }
         What::Literal(_) => false,
     }
@@ -202,8 +212,21 @@ pub(super) fn names_weekday(case: &Case<'_>, weekday: u32) -> bool {
         tokens.any(|t| {
             t.capital && a::calendar_place(reading.word(t)) == wanted
                 || foreign::weekday(&reading.lower_word(t)) == Some(weekday)
+                || is_cut_weekday(reading, t, weekday)
         })
     })
+}
+
+/// Whether a word is the weekday without its end, which the next word has: "Sonn- und Feiertage".
+fn is_cut_weekday(reading: &Reading, token: &Token, weekday: u32) -> bool {
+    const ENDINGS: &[&str] = list!("dates.weekday-endings");
+    let behind = reading.normal.get(token.end..).unwrap_or("");
+    let is_cut = behind.starts_with("- ");
+    let full = |ending: &&str| format!("{}{ending}", reading.lower_word(token));
+    is_cut
+        && ENDINGS
+            .iter()
+            .any(|ending| foreign::weekday(&full(ending)) == Some(weekday))
 }
 
 /// Whether two tokens belong to one value in two notations.

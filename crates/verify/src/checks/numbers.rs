@@ -7,12 +7,14 @@ use super::derive::ClaimNumber;
 use super::literals::{Standing, standing};
 use super::{
     Case, Effect, bounds, combinations, counts, derive, durations, equations, formulas,
-    frequencies, names, notations, operands, ordinals, totals,
+    frequencies, language, listed_parts, month_parts, names, notations, operands, ordinals, totals,
+    units_left_out,
 };
 use crate::atoms::{self as a, Atom, Literal, Number, What};
 use crate::reading::Reading;
 use crate::text::{Token, has_stem};
 use crate::{Code, Derivation};
+use local_agent_text::markdown::BlockRole;
 
 /// The objection to number `n` of the claim. With `verbatim`, the claim is nearly the same as the
 /// nearest sentence, so that sentence's number decides.
@@ -30,7 +32,7 @@ pub(super) fn check(
     if n.ordinal && n.words && !has_ordinal(case, n) {
         return ordinals::check(case, alignment, number);
     }
-    match find(case, n, shown) {
+    match find(case, number) {
         NumberMatch::Otherwise => None,
         NumberMatch::Missing { other_unit } => {
             let rounded = || approximate(case, n) || is_about(case, n);
@@ -65,10 +67,15 @@ pub(super) fn check(
                 ));
             }
             let near = alignment.best().filter(|_| verbatim);
+            let is_open = matched.iter().all(|m| m.bound.is_none());
             let bounded = bounds::agree(alignment, n, matched, near);
+            let effect = match is_open && bounds::may_be_no_bound(case.claim, atom) {
+                true => Effect::Doubts,
+                false => Effect::Rejects,
+            };
             (!bounded).then(|| {
                 (
-                    Effect::Rejects,
+                    effect,
                     Code::Quantifier,
                     format!("The cited text sets another limit with “{shown}”."),
                 )
@@ -191,6 +198,8 @@ fn derivation_of(case: &Case<'_>, number: ClaimNumber<'_>) -> Option<Derivation>
         .or_else(|| formulas::derived(case, number))
         .or_else(|| durations::derived(case, number))
         .or_else(|| equations::derived(case, number))
+        .or_else(|| listed_parts::sum(case, number))
+        .or_else(|| listed_parts::product(case, number))
 }
 
 /// The computation of a number of the claim that is not in the cited text and follows from it.
@@ -198,7 +207,7 @@ pub(super) fn derivation(case: &Case<'_>, atom: &Atom) -> Option<Derivation> {
     let What::Number(n) = &atom.what else {
         return None;
     };
-    match find(case, n, case.claim.shown_atom(atom)) {
+    match find(case, ClaimNumber { atom, number: n }) {
         NumberMatch::Missing { .. } => derivation_of(case, ClaimNumber { atom, number: n }),
         NumberMatch::As(_) | NumberMatch::Otherwise => None,
     }
@@ -214,7 +223,9 @@ enum NumberMatch<'a> {
     Missing { other_unit: Option<&'a str> },
 }
 
-fn find<'a>(case: &Case<'a>, n: &Number, shown: &str) -> NumberMatch<'a> {
+fn find<'a>(case: &Case<'a>, number: ClaimNumber<'_>) -> NumberMatch<'a> {
+    let (n, shown) = (number.number, case.claim.shown_atom(number.atom));
+    let is_day = n.unit.is_none() && month_parts::names_a_day(case.claim, number.atom);
     let mut matched: Vec<&Number> = Vec::new();
     let mut other_unit = None;
     let mut is_exact = false;
@@ -245,7 +256,9 @@ fn find<'a>(case: &Case<'a>, n: &Number, shown: &str) -> NumberMatch<'a> {
                 }
                 What::Date(d) => {
                     n.unit.is_none() && d.year.is_some_and(|y| a::same(f64::from(y), n.value))
-                        || n.ordinal && d.day.is_some_and(|d| a::same(f64::from(d), n.value))
+                        || n.unit.is_some() && is_amount_in_a_row(n, d, e, reading)
+                        || (n.ordinal || is_day)
+                            && d.day.is_some_and(|d| a::same(f64::from(d), n.value))
                 }
                 What::Literal(Literal::Version { key: v, .. }) => v == key,
                 What::Time(t) => {
@@ -268,6 +281,13 @@ fn find<'a>(case: &Case<'a>, n: &Number, shown: &str) -> NumberMatch<'a> {
     } else {
         NumberMatch::As(matched)
     }
+}
+
+/// Whether four digits in a row of a table, which look like a year, are the amount: "1340".
+fn is_amount_in_a_row(n: &Number, date: &a::Date, atom: &Atom, reading: &Reading) -> bool {
+    let row = reading.sentence(reading.sentence_of(atom.tokens.start));
+    let is_row = row.is_some_and(|row| row.role == BlockRole::TableRow);
+    is_row && date.month.is_none() && date.year.is_some_and(|y| a::same(f64::from(y), n.value))
 }
 
 /// Whether a time in whole hours may count something: "2 in the morning".
@@ -302,7 +322,9 @@ fn counts_something_else(n: &Number, m: &Number, atom: &Atom, reading: &Reading)
         noun.is_content() && !noun.number && noun.start == number.end + 1
     });
     let mut near = behind.iter().take(UNIT_WITHIN);
-    joined && !near.any(|t| is_unit_of_kind(reading.word(t), unit))
+    joined
+        && !near.any(|t| is_unit_of_kind(reading.word(t), unit))
+        && !units_left_out::leaves_out_its_unit(reading, atom, unit)
 }
 
 fn is_unit_of_kind(word: &str, kind: a::MeasureUnit) -> bool {
@@ -317,7 +339,11 @@ const UNIT_WITHIN: usize = 3;
 /// 12 and Ben 8 kg", every name has a number, so the 12 does not belong to a name.
 fn is_part_of_a_name(n: &Number, m: &Number, atom: &Atom, reading: &Reading) -> bool {
     let Some(unit) = n.unit else { return false };
-    if m.unit.is_some() || m.range.is_some() || !follows_a_name(reading, atom) {
+    // A price and a measure have decimals, "Debian 12" has none. In German every noun has a capital.
+    let may_be_named = m.value.fract() == 0.0
+        && !reading.shown_atom(atom).contains([',', '.'])
+        && !language::is_german(reading);
+    if m.unit.is_some() || m.range.is_some() || !may_be_named || !follows_a_name(reading, atom) {
         return false;
     }
     let sentence = reading.sentence_of(atom.tokens.start);

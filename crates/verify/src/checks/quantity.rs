@@ -1,6 +1,6 @@
 //! L5: the claim has the same quantity as the cited text: all, most, some, only, none.
 
-use super::added_modifiers::is_restricted_by_time;
+use super::added_modifiers::{is_idiom, is_restricted_by_time};
 use super::nearest::{Near, Pairing, sentence};
 use super::{Case, Effect};
 use crate::Code;
@@ -39,6 +39,9 @@ fn own<'a>(case: &Case<'a>, pairing: &Pairing<'_>) -> &'a [Token] {
 /// The objection to "all" if the text says "some", or "none" if it says "all".
 fn differs(case: &Case<'_>, pairing: &Pairing<'_>, best: &Near<'_>) -> Option<Objection> {
     let token = strict_quantity(case.claim, own(case, pairing))?;
+    if is_idiom(case, token) {
+        return None;
+    }
     let counts = !matches!(&*case.claim.lower_word(token), "always" | "never");
     let narrows = token.quantity() == Some(Quantity::Universal) && counts;
     let mut clash: Option<(&Near<'_>, &Token)> = None;
@@ -133,7 +136,7 @@ fn restricted(case: &Case<'_>, pairing: &Pairing<'_>, best: &Near<'_>) -> Option
     let claimed = own(case, pairing).iter().find(|t| t.does(Role::Limiting));
     let close = best.share >= RESTRICTED;
     let token = claimed.filter(|_| close && !pairing.near.iter().any(has_limit))?;
-    if is_restricted_by_time(case, token) {
+    if is_restricted_by_time(case, token) || is_idiom(case, token) {
         return None;
     }
     let detail = Detail::Added {

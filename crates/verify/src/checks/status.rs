@@ -7,7 +7,7 @@ use super::{Case, Effect};
 use crate::Code;
 use crate::finding::{Detail, Objection};
 use crate::reading::Reading;
-use crate::tables::{Role, Status};
+use crate::tables::{Quantity, Role, Status};
 use crate::text::Token;
 
 /// How much of a statement must be the same.
@@ -61,6 +61,13 @@ fn still_to_come(case: &Case<'_>, at: usize) -> Option<Objection> {
     if !token.is_content() || tense(case.claim, tokens, at) != Tense::Done {
         return None;
     }
+    let near = tokens.get(at.saturating_sub(NEAR)..at).unwrap_or(&[]);
+    if near
+        .iter()
+        .any(|t| t.clause == token.clause && says_none(t))
+    {
+        return None;
+    }
     let mut future: Option<Objection> = None;
     for source in case.cited {
         let reading = source.reading;
@@ -82,6 +89,14 @@ fn still_to_come(case: &Case<'_>, at: usize) -> Option<Objection> {
         }
     }
     future
+}
+
+/// Maximum number of words from a denial to the word whose tense it is.
+const NEAR: usize = 8;
+
+/// Whether a word denies the statement: "nothing has been spent".
+fn says_none(token: &Token) -> bool {
+    token.negates() || token.quantity() == Some(Quantity::Nothing)
 }
 
 /// Maximum number of sentences of one source that contain a word and are checked.
