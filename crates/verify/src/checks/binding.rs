@@ -465,29 +465,19 @@ fn rivals(case: &Case<'_>, terms: &[Term], x: &Term, voters: &[u32]) -> Vec<Riva
     let mut out: Vec<Rival> = Vec::new();
     for source in case.cited {
         let reading = source.reading;
-        for s in voters
-            .iter()
-            .flat_map(|v| reading.sentences_with(*v).iter().take(6))
-        {
-            for term in reading.terms_of(*s as usize) {
+        for s in sentences_with_any(reading, voters) {
+            for term in reading.terms_of(s) {
                 if out.len() >= MOST_RIVALS {
                     return out;
                 }
-                let new = !are_one_place_of_the_calendar(case.claim, x, reading, term)
+                let is_name = term.kind != TermKind::Number && has_capital(reading, term);
+                if (can_replace(x, term) || is_name && name)
+                    && !case.claim.has(term.id)
                     && !terms.iter().any(|t| t.id == term.id)
                     && !out.iter().any(|r| r.id == term.id)
-                    && !case.claim.has(term.id);
-                let capital = reading
-                    .text
-                    .tokens
-                    .get(term.tokens.start)
-                    .is_some_and(|t| t.capital);
-                let is_name = capital && term.kind != TermKind::Number;
-                let alike = match x.kind {
-                    TermKind::Number => same_kind(case.claim, x, reading, term),
-                    kind => term.kind == kind || same_kind(case.claim, x, reading, term),
-                };
-                if new && (alike || is_name && name) {
+                    && (x.kind != TermKind::Number || same_kind(case.claim, x, reading, term))
+                    && !are_one_place_of_the_calendar(case.claim, x, reading, term)
+                {
                     let text = shown(reading, term);
                     out.push(Rival {
                         id: term.id,
@@ -499,6 +489,33 @@ fn rivals(case: &Case<'_>, terms: &[Term], x: &Term, voters: &[u32]) -> Vec<Riva
         }
     }
     out
+}
+
+/// Maximum number of sentences that are searched for one voter.
+const MOST_SENTENCES: usize = 6;
+
+/// The first sentences with each of these stems, each once.
+fn sentences_with_any(reading: &Reading, stems: &[u32]) -> Vec<usize> {
+    let mut out = Vec::new();
+    for stem in stems {
+        for s in reading.sentences_with(*stem).iter().take(MOST_SENTENCES) {
+            if !out.contains(&(*s as usize)) {
+                out.push(*s as usize);
+            }
+        }
+    }
+    out
+}
+
+fn has_capital(reading: &Reading, term: &Term) -> bool {
+    let first = reading.text.tokens.get(term.tokens.start);
+    first.is_some_and(|t| t.capital)
+}
+
+/// Whether the kinds of two terms allow that one replaces the other.
+fn can_replace(x: &Term, y: &Term) -> bool {
+    use TermKind::{Code, Name};
+    x.kind == y.kind || matches!((x.kind, y.kind), (Code | Name, Code | Name))
 }
 
 /// Whether both terms name the same month or weekday: "Sept" and "September".
