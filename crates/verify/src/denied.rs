@@ -92,10 +92,7 @@ const PLAIN: usize = 2;
 /// that can be recognised.
 fn is_plainly_told(reading: &Reading, n: usize, asked: Asked, words: &[&Token]) -> bool {
     let own = reading.tokens_of(n);
-    let is_exact = matches!(
-        asked,
-        Asked::When | Asked::Amount | Asked::Whether | Asked::Why
-    );
+    let is_exact = matches!(asked, Asked::When | Asked::Amount | Asked::Whether);
     is_exact && words.len() >= PLAIN && words.iter().all(|w| has_stem(own, w.id))
 }
 

@@ -14,8 +14,8 @@ fn an_order_turned_round_is_found_in_several_languages() {
                 "The hall is aired once the guests arrive",
             ),
             (
-                "Dopo la festa di giugno il pane è arrivato da Siena.",
-                "Prima della festa di giugno il pane è arrivato da Siena",
+                "Il pane è arrivato da Siena dopo la festa di giugno.",
+                "Il pane è arrivato da Siena prima della festa di giugno",
             ),
         ],
     );

@@ -5,7 +5,7 @@
 //! The two sentences must speak of the same thing behind such a word: "A before B" says the same as
 //! "B after A". `opposite_prepositions` knows the certain cases; this check only doubts.
 
-use super::passages::{Passage, Passages};
+use super::passages::Passages;
 use super::{Case, Effect};
 use crate::Code;
 use crate::finding::{Detail, Objection};
