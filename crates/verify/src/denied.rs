@@ -21,8 +21,9 @@ const TIMES: &[&str] = list!("denied.times");
 const AROUND: usize = 2;
 
 impl Court<'_> {
-    /// The doubt about "The notes do not say when …" if a sentence of the cited items, or without a
-    /// citation of any item, says it.
+    /// The objection to "The notes do not say when …" if a sentence of the cited items, or without a
+    /// citation of any item, says it. It rejects if that sentence has every word of the question
+    /// and a value of the kind that is asked for.
     pub(super) fn answered_question(
         &self,
         words: &str,
@@ -51,6 +52,7 @@ impl Court<'_> {
             .texts
             .iter()
             .filter(|text| labels.is_empty() || labels.contains(&text.item.label));
+        let mut is_sure = false;
         let place = texts.find_map(|text| {
             let reading = self.texts.reading(text);
             let mut sentences: Vec<u32> = words
@@ -62,10 +64,36 @@ impl Court<'_> {
             sentences.dedup();
             let mut sentences = sentences.into_iter().map(|n| n as usize);
             let found = sentences.find(|n| answers(reading, *n, asked, &words))?;
+            is_sure = is_plainly_told(reading, found, asked, &words);
             text.place(reading.sentence(found)?.bytes.clone())
         })?;
-        Some(speaks_of(&topic, place))
+        let finding = speaks_of(&topic, place);
+        let effect = match is_sure && !speaks_of_another(&topic) {
+            true => Effect::Rejects,
+            false => finding.effect,
+        };
+        Some(Finding { effect, ..finding })
     }
+}
+
+/// Words by which a question asks for more than the text tells: "the next one", "exactly when".
+const OTHERS: &[&str] = list!("denied.others");
+
+/// Whether a question is about another time or thing of the same kind.
+fn speaks_of_another(topic: &Reading) -> bool {
+    let mut tokens = topic.text.tokens.iter();
+    tokens.any(|t| OTHERS.contains(&&*topic.lower_word(t)))
+}
+
+/// Least number of words of a question that one sentence must have to answer it for certain.
+const PLAIN: usize = 2;
+
+/// Whether sentence `n` has every word of the question, and the question asks for a kind of value
+/// that can be recognised.
+fn is_plainly_told(reading: &Reading, n: usize, asked: Asked, words: &[&Token]) -> bool {
+    let own = reading.tokens_of(n);
+    let is_exact = matches!(asked, Asked::When | Asked::Amount | Asked::Whether);
+    is_exact && words.len() >= PLAIN && words.iter().all(|w| has_stem(own, w.id))
 }
 
 /// The doubt about a sentence that says that nothing is said of a topic, for this place says something.

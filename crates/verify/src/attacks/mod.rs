@@ -17,6 +17,7 @@ mod literals;
 mod markup;
 mod names;
 mod notations;
+mod opposed_words;
 mod outcomes;
 mod pairs;
 mod parties;

@@ -60,6 +60,7 @@ mod nouns;
 mod novelty;
 mod numbers;
 mod operands;
+mod opposed_words;
 mod opposite_prepositions;
 mod order;
 mod ordinals;
@@ -73,6 +74,7 @@ mod reasons;
 mod recombined;
 mod referent;
 mod rejection;
+mod replaced_names;
 mod scopes;
 mod sequence;
 mod shifted;
@@ -258,7 +260,7 @@ pub(crate) fn check(case: &Case<'_>) -> Findings {
 /// L4 and L5: what everyday notes say of tasks, people, reasons, exceptions and earlier times. A check
 /// is asked only if nothing was found before.
 fn everyday(case: &Case<'_>, passages: &passages::Passages<'_>, out: &mut Findings) {
-    let checks: [EverydayCheck; 19] = [
+    let checks: [EverydayCheck; 21] = [
         boxes::check,
         boxes::person,
         actors::check,
@@ -277,6 +279,8 @@ fn everyday(case: &Case<'_>, passages: &passages::Passages<'_>, out: &mut Findin
         unticked::check,
         scopes::check,
         unconditional::check,
+        opposed_words::check,
+        replaced_names::check,
         added_details::check,
     ];
     for check in checks {
