@@ -110,7 +110,7 @@ def verifier(remake, sets):
         remake.agent("eval", "natural", "benches/sets/natural.jsonl", *(w for one in vaults for w in ("--vault", one)))
     else:
         remake.say("not measured, because a vault is missing: benches/sets/natural.jsonl")
-    for folder, vault in (("everyday", "blind"), ("strangers", "strangers")):
+    for folder, vault in (("everyday", "blind"), ("strangers", "strangers"), ("visitors", "visitors")):
         for half in ("dev", "closed"):
             notes = f"benches/sets/{folder}"
             remake.agent("eval", "natural", f"{notes}/{half}.jsonl", "--vault", f"{vault}={notes}/vault")
