@@ -59,3 +59,20 @@ fn a_refusal_is_rejected_if_one_sentence_has_the_question_and_its_answer() {
         Outcome::Rejected
     );
 }
+
+#[test]
+fn an_act_of_one_person_is_not_given_to_another() {
+    let note = "Nasreen proposed to open longer in summer. The youth group painted the shed in May. \
+                The floor is dry. Dorothy keeps the key.";
+    found(
+        Code::Referent,
+        &[(note, "Dorothy wanted to open longer in summer")],
+    );
+    without(
+        Code::Referent,
+        &[
+            (note, "Nasreen wanted to open longer in summer"),
+            (note, "Dorothy keeps the key"),
+        ],
+    );
+}
