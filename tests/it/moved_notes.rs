@@ -77,3 +77,29 @@ fn notes_that_are_moved_while_the_index_is_written_are_found_under_their_new_nam
     folder.index(&state);
     assert_eq!(documents(&state), 40);
 }
+
+#[test]
+fn notes_whose_disk_goes_while_the_index_is_written_are_kept() {
+    let folder = folder_of(40);
+    let state = folder.state("state");
+    folder.index(&state);
+    for n in 0..40 {
+        folder.write(&format!("old/note-{n}.md"), "Another line.\n", false);
+    }
+    let away = folder.state("away").0;
+    let counted = AtomicUsize::new(0);
+    let take_away = |text: &str| {
+        if counted.fetch_add(1, Ordering::Relaxed) == 0 {
+            fs::rename(folder.notes().join("old"), &away).unwrap();
+        }
+        words(text)
+    };
+    let summary = folder.run(&state, &take_away, false);
+    assert_eq!(summary.docs_pruned, 0);
+    assert!(
+        summary.errors[0].contains("shows no file now"),
+        "{:?}",
+        summary.errors
+    );
+    assert_eq!(documents(&state), 40);
+}

@@ -64,6 +64,18 @@ impl Folder {
 
     /// Like [`Self::index`]; `count` is called with every text that is cut.
     pub(crate) fn index_with(&self, state: &State, count: CountTokens<'_>) -> IndexSummary {
+        let summary = self.run(state, count, true);
+        assert_eq!(summary.errors, Vec::<String>::new());
+        summary
+    }
+
+    /// The job itself, whose summary may name errors.
+    pub(crate) fn run(
+        &self,
+        state: &State,
+        count: CountTokens<'_>,
+        allow_empty: bool,
+    ) -> IndexSummary {
         let name = SourceName::new("notes").unwrap();
         let sources = [Source {
             name: name.clone(),
@@ -91,13 +103,11 @@ impl Folder {
             definitions: &|_, _| Vec::new(),
             verify: false,
             rebuild: None,
-            allow_empty: true,
+            allow_empty,
             wait: Duration::ZERO,
             holder: "a test",
         };
-        let summary = index(&options, &sandbox, &|| Ok(Box::new(count)), &|_| ()).unwrap();
-        assert_eq!(summary.errors, Vec::<String>::new());
-        summary
+        index(&options, &sandbox, &|| Ok(Box::new(count)), &|_| ()).unwrap()
     }
 
     pub(crate) fn chunks(&self, state: &State) -> Vec<ChunkRecord> {

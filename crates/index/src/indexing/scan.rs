@@ -110,7 +110,7 @@ impl<'a> Scan<'a> {
 
     /// Reads what has to be read, then removes what is gone.
     ///
-    /// Errors: `SOURCE_EMPTY` if the source looks emptied by accident; nothing is changed then.
+    /// Errors: `SOURCE_EMPTY` if the source looks emptied by accident; nothing is removed then.
     pub(super) fn run(
         mut self,
         writer: &mut IndexWriter,
@@ -127,7 +127,10 @@ impl<'a> Scan<'a> {
             let unseen = unseen(&self.entries, &entries);
             vanished = self.read(&unseen, writer, counter, on_progress, summary)?;
             self.entries = entries;
+            self.device = self.sandbox.device(&self.source.name);
         }
+        // A disk may have gone meanwhile.
+        self.refuse_emptied()?;
         self.remove_gone(writer, summary)?;
         // If the clock was set back, the new documents must not look old.
         writer.scanned(
