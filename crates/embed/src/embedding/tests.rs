@@ -60,7 +60,8 @@ fn vectors_are_those_of_an_independent_implementation() {
         .unwrap()
         .with_precision(Precision::Bf16);
     let halves = Encoder::load(&files).unwrap();
-    let bars = [(0.999_99, 0.999_95), (0.9999, 0.9995), (0.9993, 0.997)];
+    // The reference has the original weights; those that are compiled in are rounded to 8 bits.
+    let bars = [(0.9998, 0.9993), (0.9997, 0.999), (0.9993, 0.997)];
     for (encoder, bars) in [exact(), &halves, encoder()].into_iter().zip(bars) {
         let found = encoder.embed_passages(&texts, 2, 1024, &|_| ()).unwrap();
         let mut cosines = Vec::new();
