@@ -146,6 +146,9 @@ fn is_known(case: &Case<'_>, alignment: &Alignment<'_>, i: usize) -> bool {
         || explained(case, i)
 }
 
+/// A claim begins with a setting if at most this many words stand before its name: "In Britain, …".
+const SETTING: usize = 1;
+
 /// The objection to a name without support, one of `missing`.
 fn objection(
     case: &Case<'_>,
@@ -161,8 +164,9 @@ fn objection(
         .text
         .tokens
         .partition_point(|t| t.start < token.start);
-    // "In Britain", where the text has only towns: the answerer may simply know it.
-    let is_known_place = name_codes::is_known(&lower)
+    // "In Britain, …", where the text has only towns: the answerer may simply know it.
+    let is_known_place = at <= SETTING
+        && name_codes::is_known(&lower)
         && !readings(case).any(|r| r.capitals().words.iter().any(|w| name_codes::is_known(w)));
     let mild = elsewhere
         || is_known_place
