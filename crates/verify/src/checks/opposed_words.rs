@@ -111,8 +111,10 @@ fn meant(reading: &Reading, tokens: &[Token], opposition: &Opposition) -> Vec<Cu
     let mut out: Vec<Cue> = Vec::new();
     let mut at = 0;
     while at < tokens.len() && out.len() < MOST_CUES {
-        let one = length_at(reading, tokens, at, opposition.one);
-        let other = length_at(reading, tokens, at, opposition.other);
+        let first = tokens.get(at).map(|t| reading.lower_word(t));
+        let first = first.as_deref().unwrap_or("");
+        let one = length_at(reading, tokens, (at, first), opposition.one);
+        let other = length_at(reading, tokens, (at, first), opposition.other);
         let Some(length) = one.max(other) else {
             at += 1;
             continue;
@@ -133,18 +135,28 @@ fn meant(reading: &Reading, tokens: &[Token], opposition: &Opposition) -> Vec<Cu
     out
 }
 
-/// How many tokens from `at` on are an entry of the list, the longest one.
-fn length_at(reading: &Reading, tokens: &[Token], at: usize, list: &[&str]) -> Option<usize> {
-    let first = reading.lower_word(tokens.get(at)?);
-    let is_here = |entry: &&&str| {
-        let mut words = entry.split(' ');
-        words.next() == Some(&*first)
-            && words.enumerate().all(|(n, word)| {
-                let token = tokens.get(at + n + 1);
-                token.is_some_and(|t| reading.lower_word(t) == word)
-            })
-    };
-    let lengths = list.iter().filter(is_here).map(|e| e.split(' ').count());
+/// How many tokens from `at` on, the first of which is `first` in lower case, are an entry of the
+/// list: the longest one.
+fn length_at(
+    reading: &Reading,
+    tokens: &[Token],
+    (at, first): (usize, &str),
+    list: &[&str],
+) -> Option<usize> {
+    let entries = list.iter().filter_map(|entry| entry.strip_prefix(first));
+    let lengths = entries.filter_map(|rest| {
+        if rest.is_empty() {
+            return Some(1);
+        }
+        // The first word must end where the token does.
+        let rest = rest.strip_prefix(' ')?;
+        let mut words = rest.split(' ').enumerate();
+        let fits = words.all(|(n, word)| {
+            let token = tokens.get(at + n + 1);
+            token.is_some_and(|t| reading.lower_word(t) == word)
+        });
+        fits.then(|| 1 + rest.split(' ').count())
+    });
     lengths.max()
 }
 
