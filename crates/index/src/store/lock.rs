@@ -53,20 +53,21 @@ impl JobLock {
     }
 
     /// Takes a shared lock at `path`, which keeps exclusive lockers out, waiting at most `wait`.
-    /// Creates and changes nothing. `None`: the file does not exist or cannot be opened, or the
-    /// time is over.
-    pub fn share(path: &Path, wait: Duration) -> Option<Self> {
-        let (folder, name) = super::split(path).ok()?;
-        let file = StateDirectory::open_configured(folder)
-            .ok()??
-            .read(name)
-            .ok()??;
+    /// Creates and changes nothing. `None`: the file does not exist or cannot be opened.
+    ///
+    /// # Errors
+    /// `LOCKED`: another process held it all the time.
+    pub fn share(path: &Path, wait: Duration) -> Result<Option<Self>> {
+        let Some(mut file) = existing(path) else {
+            return Ok(None);
+        };
         let mut patience = Patience::new(wait);
         loop {
             match file.try_lock_shared() {
-                Ok(()) => return Some(Self { _file: file }),
+                Ok(()) => return Ok(Some(Self { _file: file })),
                 Err(TryLockError::WouldBlock) if patience.waits() => {}
-                Err(_) => return None,
+                Err(TryLockError::WouldBlock) => return Err(taken(path, &mut file).into()),
+                Err(TryLockError::Error(_)) => return Ok(None),
             }
         }
     }
@@ -91,6 +92,13 @@ impl JobLock {
     pub fn path_beside(database: &Path, name: &str) -> PathBuf {
         database.with_file_name(name)
     }
+}
+
+/// The lock file at `path`, if it exists and can be read.
+fn existing(path: &Path) -> Option<File> {
+    let (folder, name) = super::split(path).ok()?;
+    let folder = StateDirectory::open_configured(folder).ok()??;
+    folder.read(name).ok()?
 }
 
 /// Writes the holder's description over the one before.
@@ -231,13 +239,15 @@ mod tests {
     fn who_shares_the_lock_keeps_takers_out_and_makes_no_file() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("ledger.lock");
-        assert!(JobLock::share(&path, Duration::ZERO).is_none());
+        assert!(JobLock::share(&path, Duration::ZERO).unwrap().is_none());
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
         let held = JobLock::take(&path, "pid 7", Duration::ZERO).unwrap();
-        assert!(JobLock::share(&path, Duration::from_millis(5)).is_none());
+        let busy = JobLock::share(&path, Duration::from_millis(5)).unwrap_err();
+        assert_eq!(busy.code(), ErrorCode::Locked);
         drop(held);
         let shared = JobLock::share(&path, Duration::ZERO).unwrap();
-        assert!(JobLock::share(&path, Duration::ZERO).is_some());
+        assert!(shared.is_some());
+        assert!(JobLock::share(&path, Duration::ZERO).unwrap().is_some());
         assert_eq!(
             JobLock::take(&path, "pid 8", Duration::ZERO)
                 .unwrap_err()

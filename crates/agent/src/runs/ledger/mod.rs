@@ -26,7 +26,7 @@ mod renew;
 mod writer;
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use time::OffsetDateTime;
 
@@ -53,6 +53,9 @@ const LOCK: &str = "ledger.lock";
 /// How long one run waits for another to write its line.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// How long a reader waits for the lock before it looks once more without it.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
+
 /// Whether `durable.sqlite` confirms the ledger's end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Anchor {
@@ -72,6 +75,17 @@ pub struct LedgerView {
     /// Whether it reaches at least as far as its head; `LEDGER_BROKEN` when it is behind, missing,
     /// or another ledger.
     pub anchor: Result<Anchor>,
+}
+
+impl LedgerView {
+    /// Whether ledger and head agree, so that it does not matter if somebody wrote meanwhile.
+    fn is_settled(&self) -> bool {
+        match &self.anchor {
+            Ok(Anchor::Kept | Anchor::Unreadable(_)) => true,
+            Ok(Anchor::Unknown) => self.chain.is_none(),
+            Err(_) => false,
+        }
+    }
 }
 
 /// One line to be written.
@@ -145,20 +159,30 @@ impl Ledger {
     /// nothing.
     ///
     /// # Errors
-    /// Only failures to read the file.
+    /// Failures to read the file. `LOCKED`: others wrote to it all the time, so nothing can be said
+    /// about it.
     pub fn look(&self) -> Result<LedgerView> {
-        let look = self.look_once()?;
-        let settled = match &look.anchor {
-            Ok(Anchor::Kept | Anchor::Unreadable(_)) => true,
-            Ok(Anchor::Unknown) => look.chain.is_none(),
-            Err(_) => false,
-        };
-        if settled {
-            return Ok(look);
+        self.look_within(PATIENCE)
+    }
+
+    /// Like [`Ledger::look`], waiting at most about `wait` for those who write.
+    fn look_within(&self, wait: Duration) -> Result<LedgerView> {
+        let until = Instant::now() + wait;
+        loop {
+            let look = self.look_once()?;
+            if look.is_settled() {
+                return Ok(look);
+            }
+            // A new ledger may have been begun, or half a line cut off, between the two reads. Only
+            // a look while nobody writes can tell.
+            match JobLock::share(&self.runs_dir.join(LOCK), BETWEEN_LOOKS) {
+                Ok(_writers_wait) => return self.look_once(),
+                Err(busy) if Instant::now() >= until => {
+                    return Err(Failure::from(busy).with_hint("local-agent runs verify"));
+                }
+                Err(_) => {}
+            }
         }
-        // A new ledger may have been begun, or half a line cut off, between the two reads.
-        let _writers_wait = JobLock::share(&self.runs_dir.join(LOCK), PATIENCE);
-        self.look_once()
     }
 
     fn look_once(&self) -> Result<LedgerView> {

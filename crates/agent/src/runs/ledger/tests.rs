@@ -186,6 +186,21 @@ fn a_reader_beside_renewals_never_raises_an_alarm() {
     });
 }
 
+/// A reader that had waited in vain took what it saw in the middle of a renewal for a damage.
+#[test]
+fn what_is_seen_while_somebody_writes_is_no_alarm() {
+    let (_dir, ledger) = world();
+    begin(&ledger).unwrap();
+    let folder = private::make_folder(&ledger.runs_dir).unwrap();
+    let lock = ledger.lock(&folder).unwrap();
+    folder.rename(FILE, "ledger.set-aside.jsonl").unwrap();
+    let busy = ledger.look_within(Duration::from_millis(5)).unwrap_err();
+    assert_eq!(busy.code, ErrorCode::Locked, "{}", busy.message);
+    drop(lock);
+    let look = ledger.look_within(Duration::from_millis(5)).unwrap();
+    assert_eq!(look.anchor.unwrap_err().code, ErrorCode::LedgerBroken);
+}
+
 #[test]
 fn s31_a_ledger_that_is_rewritten_as_a_whole_is_another_one() {
     let (dir, ledger) = world();
