@@ -43,7 +43,7 @@ pub use writer::LexicalWriter;
 
 /// The version of the analysis. It changes whenever the same text would give other terms, or the
 /// fields change. An index with another version is rebuilt.
-pub const ANALYZER_VERSION: u32 = 3;
+pub const ANALYZER_VERSION: u32 = 4;
 
 /// The state from which the projection was made. Stamps are compared for equality, never for order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

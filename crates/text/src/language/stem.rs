@@ -65,7 +65,7 @@ impl Stems {
     pub fn get<'a>(&'a mut self, word: &'a str) -> (&'a str, bool) {
         // A word with digits is its own stem; there are many such words, and each is in few texts.
         if word.is_ascii() && word.bytes().any(|b| b.is_ascii_digit()) {
-            return (word, false);
+            return (word.strip_suffix("'s").unwrap_or(word), false);
         }
         let place = match self.places.get(word) {
             Some(place) => *place,

@@ -625,6 +625,7 @@ mod tests {
             stems("don't user's l'homme"),
             ["don't", "user", "l'homm", "l", "homm"]
         );
+        assert_eq!(stems("K4's K4\u{2019}s 1990s"), ["k4", "k4", "1990s"]);
     }
 
     #[test]
