@@ -13,6 +13,8 @@
 use super::cues;
 use super::question::{Operation, QuestionKind};
 use super::rank::{Candidate, Ranked};
+use super::score;
+use super::units::Form;
 
 /// The inputs to the decision.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -146,11 +148,14 @@ const FLOOR: f32 = 0.25;
 
 /// The bonus in log-odds for the kind of question. Of the best units for 356 questions in two
 /// vaults, those for definitions and reasons were nearly always right, those for differences and
-/// computations rarely.
-fn sureness(kind: QuestionKind) -> f32 {
+/// computations rarely. A definition, or an answer to yes or no, is only sure if the unit has a
+/// word near each word of the question: "is Ada married?" is not answered by another fact about
+/// Ada.
+fn sureness(kind: QuestionKind, least: f32) -> f32 {
     match kind {
-        QuestionKind::Definition | QuestionKind::YesNo => 1.5,
-        QuestionKind::Reason => 2.0,
+        QuestionKind::Definition | QuestionKind::YesNo if least >= PREDICATE => 1.5,
+        QuestionKind::Definition | QuestionKind::YesNo => 0.0,
+        QuestionKind::Reason => 1.0,
         QuestionKind::List => -0.8,
         QuestionKind::Latest => -1.5,
         QuestionKind::Difference => -2.0,
@@ -162,10 +167,14 @@ fn sureness(kind: QuestionKind) -> f32 {
     }
 }
 
+/// The credit from which on a word of the question counts as said.
+const PREDICATE: f32 = 0.2;
+
 /// Whether a unit is good enough to be shown as the answer.
 pub(super) fn fits(ranked: &Ranked<'_>, candidate: &Candidate) -> bool {
-    let odds = Signals::of(ranked, candidate).odds(ranked.legible);
-    odds + ranked.legible * sureness(ranked.question.kind) - lacks(ranked, candidate) >= FLOOR
+    let signals = Signals::of(ranked, candidate);
+    let sure = sureness(ranked.question.kind, signals.least);
+    signals.odds(ranked.legible) + ranked.legible * sure - lacks(ranked, candidate) >= FLOOR
 }
 
 /// A table whose row has lower log-odds is not used for computing.
@@ -179,6 +188,8 @@ pub(super) fn nearly_fits(ranked: &Ranked<'_>, candidate: &Candidate) -> bool {
 /// The penalty for a unit that lacks a relation, or the attribute, that the question asks for.
 const LACKS_RELATION: f32 = 3.5;
 const LACKS_ATTRIBUTE: f32 = 2.0;
+/// The penalty for a unit that gives no reason when one is asked for: it repeats the question.
+const LACKS_CAUSE: f32 = 4.0;
 /// An attribute with at least this credit counts as present.
 pub(super) const ATTRIBUTE: f32 = 0.35;
 
@@ -192,6 +203,11 @@ fn lacks(ranked: &Ranked<'_>, candidate: &Candidate) -> f32 {
         true => LACKS_RELATION,
         false => 0.0,
     };
+    let cause = match question.kind == QuestionKind::Reason && !gives_reason(ranked, candidate) {
+        true => LACKS_CAUSE,
+        false => 0.0,
+    };
+    let relation = relation + cause;
     let soft = soft(candidate);
     // Without a model, it is unknown whether another word means the attribute. In code, things have
     // other names.
@@ -203,4 +219,18 @@ fn lacks(ranked: &Ranked<'_>, candidate: &Candidate) -> f32 {
         Some(there) if *there < ATTRIBUTE => relation + ranked.legible * LACKS_ATTRIBUTE,
         _ => relation,
     }
+}
+
+/// Whether a unit, or the sentence behind it, names a cause, or a list below it may.
+fn gives_reason(ranked: &Ranked<'_>, candidate: &Candidate) -> bool {
+    if candidate.features.kind > 0.0 {
+        return true;
+    }
+    let behind = ranked.unit(candidate.index + 1);
+    let (Some(unit), Some(behind)) = (ranked.unit(candidate.index), behind) else {
+        return false;
+    };
+    let is_listed = unit.form != Form::Item && behind.form == Form::Item;
+    (unit.note, unit.section) == (behind.note, behind.section)
+        && (is_listed || unit.block == behind.block && score::has_reason(behind))
 }

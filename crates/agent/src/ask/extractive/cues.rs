@@ -2,6 +2,8 @@
 //! lists contain no content words. A question in another language is still answered, because its
 //! frequent words have a low idf.
 
+use std::ops::Range;
+
 use local_agent_text::language::lexicon::{Section, all_items};
 use local_agent_text::language::lists::list;
 use local_agent_text::language::{Language, calendar, detect, numerals};
@@ -207,6 +209,15 @@ pub(super) fn is_numeral(lower: &str) -> bool {
 
 /// Phrases that ask for a place.
 pub(super) const PLACE: Cues = Cues(list(DATA, "place"), list(DATA, "place.unspaced"));
+
+/// Phrases that ask what a thing contains.
+pub(super) const CONTENT: Cues = Cues(list(DATA, "content"), "");
+
+/// Phrases that ask for a year.
+pub(super) const YEAR: Cues = Cues(list(DATA, "year"), list(DATA, "year.unspaced"));
+
+/// Words for a year.
+pub(super) const YEARS: WordList = list(DATA, "years");
 
 /// Phrases that ask for a list.
 pub(super) const LIST: Cues = Cues(list(DATA, "list"), list(DATA, "list.unspaced"));
@@ -453,6 +464,7 @@ pub(super) fn attribute(text: &str) -> Option<&str> {
                 _ if owner > 0 => words.len(),
                 _ => return None,
             };
+            let end = before_verb(&lower, owner.max(2)..end);
             (is_asked && end > owner.max(2) + 1).then(|| telling(&words[owner.max(2)..end]))
         }
         // Words as they are typed for a search: "booking code of the flights".
@@ -465,6 +477,55 @@ pub(super) fn attribute(text: &str) -> Option<&str> {
         _ => None,
     }
 }
+
+/// The end of an attribute without the verb behind it: "sire" in "what was Tolly's sire called?"
+fn before_verb(lower: &[&str], attribute: Range<usize>) -> usize {
+    let words = lower.get(attribute.clone()).unwrap_or_default();
+    let behind = words.iter().rev().take_while(|word| holds(CALLED, word));
+    attribute.end - behind.count()
+}
+
+/// Verbs behind an attribute.
+const CALLED: WordList = list(DATA, "called");
+
+/// Whether a question begins with "which" and a singular noun, and so asks for one thing: "which
+/// bit does Tolly wear?"
+pub(super) fn asks_which_one(lower: &str) -> bool {
+    let words: Vec<&str> = split(lower).collect();
+    let Some(["which", rest @ ..]) = words.get(..) else {
+        return false;
+    };
+    let verb = rest.iter().position(|w| holds(POLAR, w));
+    let noun = verb.and_then(|at| rest.get(at.checked_sub(1)?));
+    let is_plural = |noun: &&str| noun.ends_with('s') && !noun.ends_with("ss");
+    let singular = noun.is_some_and(|noun| !is_plural(noun) && noun.len() > 2);
+    singular
+        && verb
+            .and_then(|at| rest.get(at))
+            .is_some_and(|verb| holds(SINGULAR, verb))
+}
+
+/// English verbs behind a singular noun, or behind either.
+const SINGULAR: WordList = list(DATA, "singular");
+
+/// Whether a text in lower case asks for a code or a number of a thing: "gate code", "code for the
+/// gate", "what is the number of the flight".
+pub(super) fn asks_for_code_number(lower: &str) -> bool {
+    let words: Vec<&str> = split(lower).collect();
+    let Some(at) = words.iter().position(|w| holds(CODE_NUMBERS, w)) else {
+        return false;
+    };
+    let before = words.get(..at).unwrap_or_default();
+    let is_typed = before
+        .iter()
+        .all(|w| !holds(ENGLISH, w) && !holds(ASKING, w));
+    let is_asked = matches!(before, ["what", "is" | "was" | "s", "the", ..]);
+    let ends = words.get(at + 1).is_none_or(|next| holds(ATTRIBUTED, next));
+    ends && (is_typed || is_asked)
+}
+
+/// Words for attributes that are written in digits.
+const CODE_NUMBERS: WordList = list(DATA, "code-numbers");
 
 /// The word of an attribute that tells it from others: "serial" in "serial number", "size" in "shoe
 /// size". A phone number need not be called one.

@@ -78,7 +78,11 @@ pub enum Operation {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Wants {
     pub time: bool,
+    /// A year, asked for by that word.
+    pub year: bool,
     pub number: bool,
+    /// A code, a number or a price of a thing, which has digits.
+    pub code_number: bool,
     /// A price, asked for without "how much".
     pub price: bool,
     /// "How long?": an amount of time or length.
@@ -154,7 +158,10 @@ impl ParsedQuestion {
                 .flatten()
         };
         let period = period.or_else(since);
-        let quiet = quiet_words(kind, period.is_some());
+        let mut quiet = quiet_words(kind, period.is_some());
+        if wants.year {
+            quiet.push(cues::YEARS);
+        }
         if terms.iter().any(|term| !is_quiet(&quiet, term)) {
             terms.retain(|term| !is_quiet(&quiet, term));
         }
@@ -487,6 +494,8 @@ impl Wants {
             && !other.into_iter().any(|cues| cues.are_in(lower));
         Self {
             time: cues::TIME.are_in(lower),
+            year: cues::YEAR.are_in(lower),
+            code_number: cues::asks_for_code_number(lower),
             number: degree || cues::NUMBER.are_in(lower),
             price,
             extent: cues::EXTENT.are_in(lower),
@@ -494,7 +503,9 @@ impl Wants {
             phone: cues::PHONE.are_in(lower) && lower.split_whitespace().count() < 14,
             email: cues::EMAIL.are_in(lower) && !cues::STEPS.are_in(lower),
             reason: cues::REASON.are_in(lower),
-            definition: terms <= 2 && cues::DEFINITION.are_in(lower),
+            definition: terms <= 2
+                && cues::DEFINITION.are_in(lower)
+                && !cues::CONTENT.are_in(lower),
             steps: cues::STEPS.are_in(lower),
             code: cues::CODE.are_in(lower),
             past: cues::NOT_IN_FORCE.are_in(lower),
@@ -528,7 +539,8 @@ impl QuestionKind {
             () if cues::MEANS.are_in(lower) || wants.definition && terms <= 2 => Self::Definition,
             () if wants.time || wants.number || wants.extent || wants.person => Self::Fact,
             () if cues::PLACE.are_in(lower) => Self::Fact,
-            () if cues::LIST.are_in(lower) => Self::List,
+            () if cues::CONTENT.are_in(lower) => Self::List,
+            () if cues::LIST.are_in(lower) && !cues::asks_which_one(lower) => Self::List,
             () if cues::asks_yes_or_no(lower) => Self::YesNo,
             () => Self::Fact,
         }
@@ -607,6 +619,27 @@ mod tests {
             let counted = question.counted.and_then(|at| question.terms.get(at));
             assert_eq!(counted.map(|t| t.word.as_str()), word, "{text}");
         }
+    }
+
+    #[test]
+    fn which_one_and_what_is_in_it_are_told_apart() {
+        for (text, kind) in [
+            ("Which bit does Tolly wear?", QuestionKind::Fact),
+            ("Which bits does Tolly wear?", QuestionKind::List),
+            ("Which oven did we choose?", QuestionKind::Fact),
+            ("Which glass is for the sherry?", QuestionKind::Fact),
+            ("What is in the box?", QuestionKind::List),
+            ("What is a box?", QuestionKind::Definition),
+        ] {
+            assert_eq!(read(text).kind, kind, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_attribute_is_the_noun_and_not_the_verb_behind_it() {
+        let question = read("What was Tolly's sire called?");
+        let attribute = question.attribute.and_then(|at| question.terms.get(at));
+        assert_eq!(attribute.map(|t| t.word.as_str()), Some("sire"));
     }
 
     #[test]

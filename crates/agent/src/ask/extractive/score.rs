@@ -269,12 +269,15 @@ pub(super) fn features(
 }
 
 /// How certainly the unit lacks the requested kind of answer: 2.5 for a row with an empty cell, or
-/// without an age if one is asked for; 1 for a unit without the requested amount, phone number or
+/// without an age, a year or a code if one is asked for; 1 for a unit without the requested amount, phone number or
 /// email address, or with the name of a day where a person is asked for; ½ if the question asks for
 /// a time or length and the unit has another number.
 fn missing_answer_type(question: &ParsedQuestion, unit: &Unit) -> f32 {
     let wants = question.wants;
     if question.kind == QuestionKind::Total(Operation::Years) && !says_age(&unit.plain) {
+        return 2.5;
+    }
+    if wants.year && !says_year(unit) || wants.code_number && !has_digits(unit) {
         return 2.5;
     }
     if answer_type(question, unit) >= 0.0 {
@@ -298,6 +301,19 @@ fn missing_answer_type(question: &ParsedQuestion, unit: &Unit) -> f32 {
 /// Whether the text may say how old something is: it has a word for an age, or a year.
 fn says_age(plain: &str) -> bool {
     cues::split(&plain.to_lowercase()).any(|word| cues::holds(cues::AGES, word) || is_year(word))
+}
+
+/// Whether the unit, its headings or its path have a year, or it has a day of its own.
+fn says_year(unit: &Unit) -> bool {
+    let written = [unit.plain.as_str(), &unit.place.written];
+    unit.date.is_some() || written.into_iter().flat_map(cues::split).any(is_year)
+}
+
+/// Whether the unit may hold a code or a number: it has digits or a numeral, or is code.
+fn has_digits(unit: &Unit) -> bool {
+    unit.form == Form::Code
+        || unit.plain.contains(|c: char| c.is_ascii_digit())
+        || cues::split(&unit.plain.to_lowercase()).any(cues::is_numeral)
 }
 
 /// Whether a word is a year of the last centuries.
@@ -630,7 +646,8 @@ fn is_common_capital(lower: &str) -> bool {
     cues::month(lower).is_some() || cues::names_day(lower) || cues::holds(cues::NOT_NAMES, lower)
 }
 
-fn has_reason(unit: &Unit) -> bool {
+/// Whether the unit, or its heading, has a word for a cause.
+pub(super) fn has_reason(unit: &Unit) -> bool {
     cues::BECAUSE.are_in(&unit.plain.to_lowercase())
         || cues::BECAUSE.are_in(&unit.place.heading.to_lowercase())
 }

@@ -1038,6 +1038,71 @@ fn an_age_is_no_other_number() {
     abstains("How old is Ottilie Brandt?", &[("contacts.md", table)]);
 }
 
+/// "Why did she move?" was once answered by the sentence that she had moved.
+#[test]
+fn a_sentence_that_repeats_the_question_is_no_reason() {
+    let model = Rated(0.9, &[]);
+    let question = "Why did Doctor Imber move to Kent?";
+    let told = "# Seat\n\nThe empty seat is that of Doctor Imber, who moved to Kent in May.\n";
+    assert!(!extracted(question, &[("seat.md", told)], Some(&model)).certain);
+    abstains(question, &[("seat.md", told)]);
+    let reason = "# Seat\n\nDoctor Imber moved to Kent because her mother is ill.\n";
+    assert!(extracted(question, &[("seat.md", reason)], Some(&model)).certain);
+    let behind = "# Seat\n\nDoctor Imber moved to Kent. So that her mother is not alone.\n";
+    assert!(extracted(question, &[("seat.md", behind)], Some(&model)).certain);
+}
+
+/// Another fact about a person was once a "yes".
+#[test]
+fn yes_or_no_needs_a_word_near_each_word_of_the_question() {
+    let question = "Is Tamara married?";
+    let note = "# Tamara\n\nTamara and Lucy help with the fence.\n";
+    let far = Rated(0.6, &[("married", 0.2)]);
+    assert!(!extracted(question, &[("tamara.md", note)], Some(&far)).certain);
+    let note = "# Tamara\n\nTamara is married to Lucy.\n";
+    assert!(extracted(question, &[("tamara.md", note)], Some(&far)).certain);
+}
+
+#[test]
+fn a_year_and_a_code_are_written_in_digits() {
+    let model = Rated(0.7, &[]);
+    let winch = "# Winch\n\nA hand winch, made by Skipton, two speeds.\n";
+    let question = "In what year was the hand winch made?";
+    assert!(!extracted(question, &[("winch.md", winch)], Some(&model)).certain);
+    let winch = "# Winch\n\nA hand winch, made by Skipton in 1931.\n";
+    assert!(extracted(question, &[("winch.md", winch)], Some(&model)).certain);
+    let keys = "# Keys\n\nMaud keeps the flags and the defibrillator code.\n";
+    for question in [
+        "code for the defibrillator",
+        "What is the code of the defibrillator?",
+    ] {
+        assert!(
+            !extracted(question, &[("keys.md", keys)], Some(&model)).certain,
+            "{question}"
+        );
+    }
+    let keys = "# Keys\n\nThe defibrillator code is C159.\n";
+    assert!(
+        extracted(
+            "code for the defibrillator",
+            &[("keys.md", keys)],
+            Some(&model)
+        )
+        .certain
+    );
+}
+
+/// "K4's" was once another word than "K4", so the sentence lacked the name.
+#[test]
+fn a_name_with_a_digit_may_own_something() {
+    let note = "# Faults\n\nThe K4's battery carries the console for 12 minutes.\n";
+    let got = answer(
+        "How long does the battery carry the K4?",
+        &[("faults.md", note)],
+    );
+    assert!(got.contains("12 minutes"), "{got}");
+}
+
 /// The value that is computed, if any.
 fn computed(question: &str, notes: &[(&str, &str)]) -> Option<String> {
     extracted(question, notes, None).computed.map(|c| c.value)
