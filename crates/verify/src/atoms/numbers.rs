@@ -709,6 +709,15 @@ impl<'t> Reader<'t> {
         before.any(|t| Some(t.clause) == clause && t.negates())
     }
 
+    /// Whether a currency in capitals stands right before token `i`: "NOK 500".
+    fn is_currency_before(&self, i: usize) -> bool {
+        let before = i.checked_sub(1).map(|at| self.word(at));
+        before.is_some_and(|word| {
+            let is_code = word.len() == 3 && word.bytes().all(|b| b.is_ascii_uppercase());
+            is_code && units::unit(word).is_some()
+        })
+    }
+
     fn english_bound(&self, i: usize, next: usize) -> Option<Bound> {
         let sign = self
             .before(i)
@@ -741,7 +750,9 @@ impl<'t> Reader<'t> {
         ) {
             return Some(Bound::AtMost);
         }
-        let [one, two, three] = [1, 2, 3].map(|n| self.lower_before(i, n));
+        // "up to NOK 500": the currency stands between.
+        let skipped = usize::from(self.is_currency_before(i));
+        let [one, two, three] = [1, 2, 3].map(|n| self.lower_before(i, n + skipped));
         let negated = matches!(&*three, "no" | "not" | "never");
         Some(match (&*two, &*one) {
             ("at", "least") => Bound::AtLeast,

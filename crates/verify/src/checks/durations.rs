@@ -60,7 +60,36 @@ pub(super) fn derived(case: &Case<'_>, result: ClaimNumber<'_>) -> Option<Deriva
 
 /// Two dates or times that may give a duration.
 pub(super) fn possible(case: &Case<'_>, result: ClaimNumber<'_>) -> Option<[String; 2]> {
-    between(case, result, false)
+    between(case, result, false).or_else(|| from_a_bare_day(case, result))
+}
+
+/// A date and a day without its month in one sentence: "found on 6 May, mended on the 9th".
+fn from_a_bare_day(case: &Case<'_>, result: ClaimNumber<'_>) -> Option<[String; 2]> {
+    let n = result.number;
+    n.unit.filter(|unit| is_time(unit))?;
+    case.cited.iter().find_map(|source| {
+        let reading = source.reading;
+        let dates = reading.atoms.iter().filter_map(|atom| match &atom.what {
+            What::Date(date) if date.month.is_some() && date.day.is_some() => Some((atom, date)),
+            _ => None,
+        });
+        dates.take(MOST).find_map(|(atom, date)| {
+            let sentence = reading.sentence_of(atom.tokens.start);
+            let mut days = reading.atoms_of(sentence).iter().take(MOST);
+            let day = days.find(|other| match &other.what {
+                What::Number(m) => a::day_of(m).is_some_and(|day| {
+                    let other = Date {
+                        day: Some(day),
+                        weekday: None,
+                        ..*date
+                    };
+                    days_apart(n, date, &other)
+                }),
+                _ => false,
+            })?;
+            Some([atom, day].map(|atom| reading.shown_amount(atom).to_owned()))
+        })
+    })
 }
 
 fn between(case: &Case<'_>, result: ClaimNumber<'_>, sure: bool) -> Option<[String; 2]> {

@@ -68,7 +68,9 @@ pub(super) fn check(
             }
             let near = alignment.best().filter(|_| verbatim);
             let is_open = matched.iter().all(|m| m.bound.is_none());
-            let bounded = bounds::agree(alignment, n, matched, near);
+            let turned = bounds::turned(case.claim, atom, n);
+            let bounded = bounds::agree(alignment, n, matched.clone(), near)
+                || turned.is_some_and(|n| bounds::agree(alignment, &n, matched, near));
             let effect = match is_open && bounds::may_be_no_bound(case.claim, atom) {
                 true => Effect::Doubts,
                 false => Effect::Rejects,
@@ -130,6 +132,10 @@ fn missing(
                 .is_none()
                 .then(|| combinations::possible(case, number));
             guessed.flatten()
+        })
+        .or_else(|| {
+            let unstated = other_unit.is_none();
+            unstated.then(|| formulas::guessed(case, number)).flatten()
         });
     if let Some(from) = possible {
         let (x, y) = (&from[0], &from[1]);
@@ -257,7 +263,7 @@ fn find<'a>(case: &Case<'a>, number: ClaimNumber<'_>) -> NumberMatch<'a> {
                 What::Date(d) => {
                     n.unit.is_none() && d.year.is_some_and(|y| a::same(f64::from(y), n.value))
                         || n.unit.is_some() && is_amount_in_a_row(n, d, e, reading)
-                        || (n.ordinal || is_day)
+                        || (n.ordinal || is_day || n.unit.is_none() && names_a_month(case, d))
                             && d.day.is_some_and(|d| a::same(f64::from(d), n.value))
                 }
                 What::Literal(Literal::Version { key: v, .. }) => v == key,
@@ -281,6 +287,13 @@ fn find<'a>(case: &Case<'a>, number: ClaimNumber<'_>) -> NumberMatch<'a> {
     } else {
         NumberMatch::As(matched)
     }
+}
+
+/// Whether the claim has a date in the month of this day: "12 and 13 July, or else 26 and 27".
+fn names_a_month(case: &Case<'_>, date: &a::Date) -> bool {
+    let mut own = case.claim.atoms.iter();
+    date.month.is_some()
+        && own.any(|atom| matches!(&atom.what, What::Date(d) if d.month == date.month))
 }
 
 /// Whether four digits in a row of a table, which look like a year, are the amount: "1340".

@@ -177,10 +177,11 @@ fn pair_of<'a>(
         return None;
     }
     let last = words.last().cloned().unwrap_or_default();
-    let is_passive =
-        DOERS.contains(&last.as_str()) && words.iter().any(|w| PASSIVE.contains(&w.as_str()));
+    // "Graham got 12 panels by Sunrise" is no passive sentence.
+    let has_verb = has_passive_verb(between, &words);
+    let is_passive = DOERS.contains(&last.as_str()) && has_verb;
     // "Bob was told that Alice left": the doer is somebody else.
-    if !is_passive && has_passive_verb(between, &words) {
+    if !is_passive && has_verb {
         return None;
     }
     let before_second = match between.last() {

@@ -81,7 +81,13 @@ fn still_to_come(case: &Case<'_>, at: usize) -> Option<Objection> {
                     said: format!("already {}", case.claim.word(token)),
                     found: format!("to be {}", reading.word(other)),
                 };
-                let found = Objection::new(Code::Status, Effect::Rejects, detail);
+                // "To be trained again (6 of 11 done)": a part is done.
+                let is_partly = theirs.iter().any(|t| t.status() == Some(Status::Done));
+                let effect = match is_partly {
+                    true => Effect::Doubts,
+                    false => Effect::Rejects,
+                };
+                let found = Objection::new(Code::Status, effect, detail);
                 let bytes = reading.sentence(*n as usize)?.bytes.clone();
                 let found = found.at(token.start..token.end);
                 future = future.or(Some(found.against(source.item.label, bytes)));
