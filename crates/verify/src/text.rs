@@ -680,7 +680,10 @@ fn is_denying_phrase(cue: Token, next: Option<Token>, text: &str) -> bool {
         return false;
     };
     let (first, second) = (shown_token(&cue, text), shown_token(&next, text));
-    matches!(second, "of" | "from" | "out" | "without" | "than")
+    matches!(
+        second,
+        "of" | "from" | "out" | "without" | "than" | "off" | "away"
+    )
         && PHRASES.contains(&&*format!("{} {second}", lower_case(first)))
 }
 

@@ -736,18 +736,23 @@ impl<'t> Reader<'t> {
                 return Some(bound);
             }
         }
+        // "Less than 100 or more than 5,000" are two bounds.
+        let is_one = self.lower(next + 2) != "than";
         if self.before(next).trim() == "+"
-            || matches!(
-                (&*self.lower(next), &*self.lower(next + 1)),
-                ("or", "more" | "later" | "newer" | "above")
-            )
+            || is_one
+                && matches!(
+                    (&*self.lower(next), &*self.lower(next + 1)),
+                    ("or", "more" | "later" | "newer" | "above")
+                )
         {
             return Some(Bound::AtLeast);
         }
-        if matches!(
-            (&*self.lower(next), &*self.lower(next + 1)),
-            ("or", "less" | "fewer" | "below")
-        ) {
+        if is_one
+            && matches!(
+                (&*self.lower(next), &*self.lower(next + 1)),
+                ("or", "less" | "fewer" | "below")
+            )
+        {
             return Some(Bound::AtMost);
         }
         // "up to NOK 500": the currency stands between.

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use super::Case;
 use super::derive::{ClaimNumber, may_be_computed, shown_result};
 use super::operands::content;
-use super::things::thing;
+use super::things::{is_word_of_difference, thing};
 use crate::atoms::{self as a, Atom, Bound, Date, MeasureUnit, Number, Time, UnitKind, What};
 use crate::derivation::{Derivation, Operation};
 use crate::reading::Reading;
@@ -33,6 +33,8 @@ pub(super) struct Point<'t> {
     moment: Moment,
     place: (usize, usize),
     is_named: bool,
+    /// Whether the claim has it itself.
+    is_claimed: bool,
     pub shown: &'t str,
     /// The stems of what it belongs to.
     pub thing: Vec<u32>,
@@ -104,11 +106,15 @@ fn between(case: &Case<'_>, result: ClaimNumber<'_>, sure: bool) -> Option<[Stri
         return None;
     }
     let points = points(case);
+    let mut tokens = case.claim.text.tokens.iter();
+    let is_apart = tokens.any(|t| is_word_of_difference(case.claim, t));
     for (at, x) in points.iter().enumerate() {
         for y in points.iter().skip(at + 1) {
             let together = x.place == y.place && (x.is_named || y.is_named);
             let named = x.is_named && y.is_named;
-            if (named || together || !sure) && apart(n, x.moment, y.moment) {
+            // "It leaves on 19 July and they fly three days later".
+            let later = is_apart && x.place.0 == y.place.0 && (x.is_claimed || y.is_claimed);
+            if (named || together || later || !sure) && apart(n, x.moment, y.moment) {
                 return Some([x.shown, y.shown].map(str::to_owned));
             }
         }
@@ -163,10 +169,12 @@ fn points_of<'t>(
     let points = found.map(|(atom, moment)| {
         let thing = thing(reading, atom);
         let is_named = thing.iter().any(|id| words.contains(id));
+        let is_claimed = is_claimed(case.claim, moment);
         Point {
             moment,
             place: (item, reading.sentence_of(atom.tokens.start)),
-            is_named: is_named || is_claimed(case.claim, moment),
+            is_named: is_named || is_claimed,
+            is_claimed,
             shown: reading.shown_atom(atom),
             thing,
         }

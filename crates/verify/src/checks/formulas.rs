@@ -101,6 +101,9 @@ pub(super) fn derived(case: &Case<'_>, result: ClaimNumber<'_>) -> Option<Deriva
 /// The difference of two amounts of one column whose rows the claim names. Their unit may stand in the
 /// header only.
 fn in_a_column(n: &Number, cues: Cues, all: &[Candidate<'_>]) -> Option<Formula> {
+    if arithmetic::is_measured_in(n, PERCENT) {
+        return None;
+    }
     let mut both = pairs(all).filter(|[x, y]| x.is_named && y.is_named && x.place != y.place);
     let [x, y] = both.find(|[x, y]| {
         let column = column_of(x);

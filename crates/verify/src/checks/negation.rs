@@ -146,7 +146,7 @@ fn denies_in_its_own_way(claim: &Reading) -> bool {
 }
 
 /// Whether the claim denies the word too: in its clause, or where it has the word again.
-fn is_denied_in_claim(claim: &Reading, token: &Token) -> bool {
+pub(super) fn is_denied_in_claim(claim: &Reading, token: &Token) -> bool {
     let mut tokens = claim.text.tokens.iter();
     tokens.any(|t| t.negates() && t.clause == token.clause || t.negated && t.id == token.id)
 }

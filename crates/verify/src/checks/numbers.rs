@@ -263,7 +263,7 @@ fn find<'a>(case: &Case<'a>, number: ClaimNumber<'_>) -> NumberMatch<'a> {
                 What::Date(d) => {
                     n.unit.is_none() && d.year.is_some_and(|y| a::same(f64::from(y), n.value))
                         || n.unit.is_some() && is_amount_in_a_row(n, d, e, reading)
-                        || (n.ordinal || is_day || n.unit.is_none() && names_a_month(case, d))
+                        || (n.ordinal || is_day || follows_a_day(case.claim, number) && names_a_month(case, d))
                             && d.day.is_some_and(|d| a::same(f64::from(d), n.value))
                 }
                 What::Literal(Literal::Version { key: v, .. }) => v == key,
@@ -287,6 +287,21 @@ fn find<'a>(case: &Case<'a>, number: ClaimNumber<'_>) -> NumberMatch<'a> {
     } else {
         NumberMatch::As(matched)
     }
+}
+
+/// Whether a number without a unit stands right behind another one: "26 and 27".
+fn follows_a_day(claim: &Reading, number: ClaimNumber<'_>) -> bool {
+    const BETWEEN: usize = 1;
+    let at = number.atom.tokens.start;
+    let before = claim.atoms.iter().rfind(|atom| atom.tokens.end <= at);
+    number.number.unit.is_none()
+        && before.is_some_and(|atom| {
+            let is_day = match &atom.what {
+                What::Number(n) => a::day_of(n).is_some(),
+                _ => false,
+            };
+            is_day && at <= atom.tokens.end + BETWEEN
+        })
 }
 
 /// Whether the claim has a date in the month of this day: "12 and 13 July, or else 26 and 27".

@@ -201,7 +201,7 @@ fn pair_of<'a>(
 /// Whether a word with content follows "is" and its like at once: "was told", not "is the mother".
 fn has_passive_verb(between: &[Token], words: &[String]) -> bool {
     let mut pairs = words.iter().zip(between.iter().skip(1));
-    pairs.any(|(word, next)| PASSIVE.contains(&word.as_str()) && next.is_content())
+    pairs.any(|(word, next)| PASSIVE.contains(&word.as_str()) && next.is_content() && !next.number)
 }
 
 /// A verb without the endings of its present, its past and its participles.

@@ -36,6 +36,11 @@ const AMOUNTS: &[&str] = list!("open-questions.amounts");
 const MOST_WORDS: usize = 60;
 const NEAR: usize = 3;
 
+/// Whether a text speaks by this word: "given", "mentioned".
+pub(super) fn is_word_of_saying(word: &str) -> bool {
+    SAYING.contains(&word)
+}
+
 /// The questions that a sentence says are not answered, each with the words of what it is about.
 pub(crate) fn open_questions(lower: &str) -> Vec<(Asked, String)> {
     let all: Vec<&str> = words(lower).take(MOST_WORDS).collect();
