@@ -27,6 +27,7 @@ mod quotes;
 mod refusals;
 mod reworded;
 mod swaps;
+mod unproven;
 mod values;
 mod wrong;
 mod years;

@@ -362,7 +362,9 @@ fn judge_rival(
     let for_claim = leads.iter().filter(|l| **l >= CLOSER).count();
     let against = leads.iter().filter(|l| **l <= -CLOSER).count();
     // All values of a row belong to what the row is about, near or far.
-    if x.kind == TermKind::Number && against > 0 && share_a_row(case, own) {
+    let opposed = own.voters.iter().zip(&leads).filter(|(_, l)| **l <= -CLOSER);
+    let opposed: Vec<u32> = opposed.map(|(id, _)| *id).collect();
+    if x.kind == TermKind::Number && against > 0 && share_a_row(case, x, &opposed) {
         return None;
     }
     let labels = own.label && affinities.is_label(rival.id);
@@ -390,20 +392,29 @@ fn judge_rival(
     Some((against, found))
 }
 
-/// Whether one row of a table has the number of the claim and a word that votes on it.
-fn share_a_row(case: &Case<'_>, own: &OwnThing<'_>) -> bool {
+/// Whether one row of a table has the number of the claim and all words that vote against it.
+fn share_a_row(case: &Case<'_>, number: &Term, opposed: &[u32]) -> bool {
     case.cited.iter().any(|source| {
         let reading = source.reading;
-        let rows = reading.sentences_with(own.term.id).iter();
+        let rows = reading.sentences_with(number.id).iter();
         let mut rows = rows.map(|n| *n as usize).take(MOST_SENTENCES);
         rows.any(|n| {
             let is_row = reading
                 .sentence(n)
                 .is_some_and(|row| row.role == BlockRole::TableRow);
             let tokens = reading.tokens_of(n);
-            is_row && own.voters.iter().any(|id| has_stem(tokens, *id))
+            // A word of the header is as near to every row.
+            let mut opposed = opposed.iter();
+            is_row && opposed.all(|id| has_stem(tokens, *id) || !is_in_a_row(reading, *id))
         })
     })
+}
+
+/// Whether a row of a table, besides its header, has the word.
+fn is_in_a_row(reading: &Reading, id: u32) -> bool {
+    let sentences = reading.sentences_with(id).iter().take(MOST_SENTENCES);
+    let mut sentences = sentences.filter_map(|n| reading.sentence(*n as usize));
+    sentences.any(|s| s.role == BlockRole::TableRow)
 }
 
 /// Whether the cited text says of another name everything that the claim says of its own.

@@ -44,6 +44,16 @@ pub(super) fn agree(
     })
 }
 
+/// Whether the nearest sentence calls something the least or the most: "Minimum holding is 100".
+pub(super) fn is_limited(alignment: &Alignment<'_>) -> bool {
+    const LIMITS: &[&str] = list!("bounds.limits");
+    alignment.best().is_some_and(|near| {
+        let reading = near.source.reading;
+        let mut tokens = near.tokens().iter();
+        tokens.any(|t| LIMITS.contains(&&*reading.lower_word(t)))
+    })
+}
+
 /// Whether the word before a number of the claim may bound it or only say how much: "an invoice over
 /// 300", "eine Rechnung über 300".
 pub(super) fn may_be_no_bound(claim: &Reading, atom: &Atom) -> bool {

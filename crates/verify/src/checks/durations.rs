@@ -15,6 +15,9 @@ use crate::text::Token;
 const SECONDS: MeasureUnit = &[(UnitKind::Time, 1.0)];
 const MONTHS: MeasureUnit = &[(UnitKind::Calendar, 1.0)];
 
+/// Words behind a duration that sets one date against another.
+const APART: &[&str] = list!("durations.apart");
+
 /// Maximum number of dates and times that are compared with each other.
 const MOST: usize = 12;
 
@@ -107,7 +110,9 @@ fn between(case: &Case<'_>, result: ClaimNumber<'_>, sure: bool) -> Option<[Stri
     }
     let points = points(case);
     let mut tokens = case.claim.text.tokens.iter();
-    let is_apart = tokens.any(|t| is_word_of_difference(case.claim, t));
+    let is_apart = tokens.any(|t| {
+        is_word_of_difference(case.claim, t) || APART.contains(&&*case.claim.lower_word(t))
+    });
     for (at, x) in points.iter().enumerate() {
         for y in points.iter().skip(at + 1) {
             let together = x.place == y.place && (x.is_named || y.is_named);

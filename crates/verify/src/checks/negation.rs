@@ -307,7 +307,9 @@ fn compare(case: &Case<'_>, pairing: &Pairing<'_>) -> Option<Objection> {
     let effect = match (sure, first) {
         (true, _) if is_named || agreed::says_instead(case.claim) => Effect::Doubts,
         // "Not before she has hired somebody" and "she first hires somebody".
-        (true, Comparison::TextDenies(_)) if says_in_what_order(pairing.own, case) => {
+        (true, Comparison::TextDenies(_))
+            if says_in_what_order(pairing.own, case) || restricts(&pairing.own.tokens) =>
+        {
             Effect::Doubts
         }
         (true, _) => Effect::Rejects,
@@ -428,7 +430,8 @@ fn edited(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<Objection> {
         return None;
     }
     // "Not by itself, only by hand": the claim has what is left.
-    if !only_a_denial_differs(alignment) && [own_tokens, theirs].into_iter().all(restricts) {
+    let is_restricted = restricts(own_tokens) && (restricts(theirs) || excepts(best));
+    if !only_a_denial_differs(alignment) && is_restricted {
         return None;
     }
     let edits = alignment.edits();
@@ -473,6 +476,16 @@ fn only_a_denial_differs(alignment: &Alignment<'_>) -> bool {
     let edits = alignment.edits().iter();
     let mut changed = edits.flat_map(|e| [e.claim, e.evidence]).flatten();
     changed.all(|t| !t.is_content_or_number() || t.negates())
+}
+
+/// Whether a sentence of the cited text makes an exception: "not alone, except on Wednesdays".
+fn excepts(near: &Aligned<'_>) -> bool {
+    const EXCEPTING: &[&str] = list!("scopes.excepting");
+    const UNSURE: &[&str] = list!("scopes.unsure");
+    near.tokens().iter().any(|t| {
+        let word = near.source.reading.lower_word(t);
+        EXCEPTING.contains(&&*word) && !UNSURE.contains(&&*word)
+    })
 }
 
 fn restricts(tokens: &[Token]) -> bool {

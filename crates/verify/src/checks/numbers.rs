@@ -71,7 +71,8 @@ pub(super) fn check(
             let turned = bounds::turned(case.claim, atom, n);
             let bounded = bounds::agree(alignment, n, matched.clone(), near)
                 || turned.is_some_and(|n| bounds::agree(alignment, &n, matched, near));
-            let effect = match is_open && bounds::may_be_no_bound(case.claim, atom) {
+            let unsure = bounds::may_be_no_bound(case.claim, atom) || bounds::is_limited(alignment);
+            let effect = match is_open && unsure {
                 true => Effect::Doubts,
                 false => Effect::Rejects,
             };
@@ -263,7 +264,7 @@ fn find<'a>(case: &Case<'a>, number: ClaimNumber<'_>) -> NumberMatch<'a> {
                 What::Date(d) => {
                     n.unit.is_none() && d.year.is_some_and(|y| a::same(f64::from(y), n.value))
                         || n.unit.is_some() && is_amount_in_a_row(n, d, e, reading)
-                        || (n.ordinal || is_day || follows_a_day(case.claim, number) && names_a_month(case, d))
+                        || (n.ordinal || is_day || is_beside_a_day(case.claim, number) && names_a_month(case, d))
                             && d.day.is_some_and(|d| a::same(f64::from(d), n.value))
                 }
                 What::Literal(Literal::Version { key: v, .. }) => v == key,
@@ -289,19 +290,27 @@ fn find<'a>(case: &Case<'a>, number: ClaimNumber<'_>) -> NumberMatch<'a> {
     }
 }
 
-/// Whether a number without a unit stands right behind another one: "26 and 27".
-fn follows_a_day(claim: &Reading, number: ClaimNumber<'_>) -> bool {
-    const BETWEEN: usize = 1;
-    let at = number.atom.tokens.start;
-    let before = claim.atoms.iter().rfind(|atom| atom.tokens.end <= at);
-    number.number.unit.is_none()
-        && before.is_some_and(|atom| {
-            let is_day = match &atom.what {
-                What::Number(n) => a::day_of(n).is_some(),
-                _ => false,
-            };
-            is_day && at <= atom.tokens.end + BETWEEN
-        })
+/// Whether a number without a unit stands right behind another one or right before a date: "26 and 27",
+/// "between 3 and 10 March".
+fn is_beside_a_day(claim: &Reading, number: ClaimNumber<'_>) -> bool {
+    const BETWEEN: &[&str] = list!("dates.between-days");
+    let own = &number.atom.tokens;
+    let is_joined = |from: usize, to: usize| match claim.text.tokens.get(from..to) {
+        Some([]) => true,
+        Some([one]) => BETWEEN.contains(&&*claim.lower_word(one)),
+        _ => false,
+    };
+    let before = claim.atoms.iter().rfind(|atom| atom.tokens.end <= own.start);
+    let behind = claim.atoms.iter().find(|atom| atom.tokens.start >= own.end);
+    let follows = before.is_some_and(|atom| {
+        let is_day = matches!(&atom.what, What::Number(n) if a::day_of(n).is_some());
+        is_day && is_joined(atom.tokens.end, own.start)
+    });
+    let leads = behind.is_some_and(|atom| {
+        let is_day = matches!(&atom.what, What::Date(d) if d.day.is_some());
+        is_day && is_joined(own.end, atom.tokens.start)
+    });
+    number.number.unit.is_none() && (follows || leads)
 }
 
 /// Whether the claim has a date in the month of this day: "12 and 13 July, or else 26 and 27".

@@ -221,6 +221,8 @@ fn unsaid<'t>(all: &[&'t str]) -> Option<Found<'t>> {
         let next = all.get(at + 1).copied().unwrap_or("");
         match *word {
             "is" | "are" if next == "not" => Some((at, at + 2)),
+            // "No deadline is mentioned".
+            "is" | "are" if at > 1 && all.first() == Some(&"no") => Some((at, at + 1)),
             "isn't" | "aren't" => Some((at, at + 1)),
             _ => None,
         }
