@@ -683,8 +683,7 @@ fn is_denying_phrase(cue: Token, next: Option<Token>, text: &str) -> bool {
     matches!(
         second,
         "of" | "from" | "out" | "without" | "than" | "off" | "away"
-    )
-        && PHRASES.contains(&&*format!("{} {second}", lower_case(first)))
+    ) && PHRASES.contains(&&*format!("{} {second}", lower_case(first)))
 }
 
 /// Whether the negation at `i` is part of the bound of a number: "no more than 20".

@@ -15,7 +15,8 @@ const GARDEN: &str = "# Jardin\n\nTuyau : au moins 7 mètres, 12 € le mètre. 
     mercredi.\n";
 const STORE: &str = "# Склад\n\n| Дата | Приход | Расход |\n|---|---|---|\n| 4 янв | 120 | 80 |\n| 8 фев | 140 | 150 |\n";
 const HOTEL: &str = "# 民宿\n\n| 房间 | 平日(元) | 周末(元) |\n|---|---|---|\n| 山景 | 260 | 330 |\n| 湖景 | 310 | 420 |\n";
-const CLINIC: &str = "# Przychodnia\n\nGabinet zostaje w Krakowie, a wizyty u pani Kwiecień przejmuje doktor Rudzień.\n";
+const CLINIC: &str =
+    "# Przychodnia\n\nGabinet: Poznań, od maja. Wizyty przejmuje doktor Rudzień.\n";
 const WORKSHOP: &str = "# Taller\n\nLuz cortada el 3 de abril, vuelta el 8. No se usa el torno hasta revisar el motor.\n";
 const REGATTA: &str = "# Regatta\n\nRegata a 5 e 6 de maio, em caso de nevoeiro a 19 e 20 de maio. Inscritos 14, lugares 30.\n";
 
@@ -32,9 +33,18 @@ fn without_citation(note: &str, sentence: &str) -> Option<Verdict> {
 fn a_computed_number_without_proof_is_no_contradiction() {
     all_passed(&[
         (POOL, "Between 3 and 10 March the visitors rose by 93."),
-        (POOL, "On 17 March the water was 1.5 degrees colder than on 10 March."),
-        (POOL, "The deep end reopened seven days after it closed on 12 May."),
-        (WORKSHOP, "La luz volvió cinco días después, tras el corte del 3 de abril."),
+        (
+            POOL,
+            "On 17 March the water was 1.5 degrees colder than on 10 March.",
+        ),
+        (
+            POOL,
+            "The deep end reopened seven days after it closed on 12 May.",
+        ),
+        (
+            WORKSHOP,
+            "La luz volvió cinco días después, tras el corte del 3 de abril.",
+        ),
         (REGATTA, "Ainda há dezasseis lugares."),
         (HOTEL, "湖景房周末420元，比山景房贵90元。"),
         (
@@ -46,8 +56,14 @@ fn a_computed_number_without_proof_is_no_contradiction() {
         &[Code::Number, Code::Unit, Code::LowSupport],
         &[
             (POOL, "Between 3 and 10 March the visitors rose by 97."),
-            (POOL, "On 17 March the water was 2.4 degrees colder than on 10 March."),
-            (WORKSHOP, "La luz volvió seis días después, tras el corte del 3 de abril."),
+            (
+                POOL,
+                "On 17 March the water was 2.4 degrees colder than on 10 March.",
+            ),
+            (
+                WORKSHOP,
+                "La luz volvió seis días después, tras el corte del 3 de abril.",
+            ),
             (HOTEL, "湖景房周末420元，比山景房贵80元。"),
             (
                 RADIO,
@@ -99,9 +115,18 @@ fn days_and_numerals_of_other_languages_are_read() {
 fn what_the_text_denies_with_an_exception_is_not_denied() {
     all_passed(&[
         (GARDEN, "Les enfants entrent seuls uniquement le mercredi."),
-        (RADIO, "Visitors stay off the roof until the mast is earthed."),
-        (WORKSHOP, "Primero se revisa el motor y después se usa el torno."),
-        (MARKET, "The shed was agreed for one year only, and everybody agreed."),
+        (
+            RADIO,
+            "Visitors stay off the roof until the mast is earthed.",
+        ),
+        (
+            WORKSHOP,
+            "Primero se revisa el motor y después se usa el torno.",
+        ),
+        (
+            MARKET,
+            "The shed was agreed for one year only, and everybody agreed.",
+        ),
         (MARKET, "Three of five stalls have been inspected again."),
     ]);
     all_objected(
@@ -122,7 +147,10 @@ fn all_values_of_a_row_belong_to_what_the_row_is_about() {
     all_undoubted(&[
         (QUILT, "The maple block has 31 pieces."),
         (QUILT, "Two blocks are of linen."),
-        (POOL, "On 10 March 305 visitors came and six lanes were open."),
+        (
+            POOL,
+            "On 10 March 305 visitors came and six lanes were open.",
+        ),
     ]);
     all_objected(
         &[Code::Referent],
@@ -133,13 +161,16 @@ fn all_values_of_a_row_belong_to_what_the_row_is_about() {
 #[test]
 fn a_name_in_another_case_is_not_refused() {
     all_passed(&[
-        (CLINIC, "Pacjentów pani Kwietniowej przejmuje doktor Rudzień."),
-        (RADIO, "The eight masts that Koenig got from Telmast have no guy wires."),
+        (CLINIC, "Gabinet jest od maja w Poznaniu."),
+        (
+            RADIO,
+            "The eight masts that Koenig got from Telmast have no guy wires.",
+        ),
     ]);
     all_objected(
         &[Code::Name, Code::Order],
         &[
-            (CLINIC, "Gabinet zostaje w Gdańsku."),
+            (CLINIC, "Gabinet jest od maja w Gdańsku."),
             (RADIO, "Telmast got eight masts from Koenig."),
         ],
     );

@@ -55,9 +55,19 @@ pub(super) fn stands_in_one_place(case: &Case<'_>, parts: &[Range<usize>]) -> bo
     })
 }
 
-fn has_all(reading: &Reading, n: usize, claim: &Reading, values: &[&Atom], names: &[&Token]) -> bool {
+fn has_all(
+    reading: &Reading,
+    n: usize,
+    claim: &Reading,
+    values: &[&Atom],
+    names: &[&Token],
+) -> bool {
     let (atoms, tokens) = (reading.atoms_of(n), reading.tokens_of(n));
-    let has_value = |own: &&Atom| atoms.iter().any(|other| is_same(claim, own, reading, other));
+    let has_value = |own: &&Atom| {
+        atoms
+            .iter()
+            .any(|other| is_same(claim, own, reading, other))
+    };
     names.iter().all(|t| has_stem(tokens, t.id)) && values.iter().all(has_value)
 }
 
@@ -69,9 +79,7 @@ fn is_same(claim: &Reading, own: &Atom, reading: &Reading, other: &Atom) -> bool
         }
         (What::Date(d), What::Date(e)) => d.is_part_of(e),
         (What::Time(t), What::Time(u)) => t.agrees(*u),
-        (What::Literal(_), What::Literal(_)) => {
-            claim.shown_atom(own) == reading.shown_atom(other)
-        }
+        (What::Literal(_), What::Literal(_)) => claim.shown_atom(own) == reading.shown_atom(other),
         _ => false,
     }
 }

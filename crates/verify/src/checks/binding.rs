@@ -362,7 +362,11 @@ fn judge_rival(
     let for_claim = leads.iter().filter(|l| **l >= CLOSER).count();
     let against = leads.iter().filter(|l| **l <= -CLOSER).count();
     // All values of a row belong to what the row is about, near or far.
-    let opposed = own.voters.iter().zip(&leads).filter(|(_, l)| **l <= -CLOSER);
+    let opposed = own
+        .voters
+        .iter()
+        .zip(&leads)
+        .filter(|(_, l)| **l <= -CLOSER);
     let opposed: Vec<u32> = opposed.map(|(id, _)| *id).collect();
     if x.kind == TermKind::Number && against > 0 && share_a_row(case, x, &opposed) {
         return None;

@@ -68,7 +68,9 @@ fn operands<'t>(case: &Case<'t>, n: &Number) -> Vec<Operand<'t>> {
         cited(case, atom, m).map(|operand| (is_bare, operand))
     });
     let found: Vec<(bool, Operand<'t>)> = found.take(MOST_AMOUNTS).collect();
-    let unit = n.unit.or_else(|| found.iter().find_map(|(_, o)| o.number.unit));
+    let unit = n
+        .unit
+        .or_else(|| found.iter().find_map(|(_, o)| o.number.unit));
     // "It gained 225 grams, from 815 to 1,040": the unit is said once.
     let in_unit = found.into_iter().map(|(is_bare, operand)| {
         let own = operand.number.unit;

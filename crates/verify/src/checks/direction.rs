@@ -126,7 +126,8 @@ fn opposite(case: &Case<'_>, pairing: &Pairing<'_>, token: &Token) -> Option<Obj
     let whole = if one { SAME } else { WHOLE };
     let neighbours = shares_a_neighbour(case, token, near, other);
     // "With the lining it comes to 340", where the text has the price without it and the surcharge.
-    let computes = WITHOUT.contains(&&*near.source.reading.lower_word(other)) && computes(case.claim);
+    let computes =
+        WITHOUT.contains(&&*near.source.reading.lower_word(other)) && computes(case.claim);
     let effect = match rest {
         r if computes && r >= ALIKE && neighbours => Effect::Doubts,
         r if r >= whole && neighbours && !excepts => Effect::Rejects,

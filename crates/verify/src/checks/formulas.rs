@@ -140,22 +140,28 @@ pub(super) fn guessed(case: &Case<'_>, result: ClaimNumber<'_>) -> Option<[Strin
     if !(cues.difference || cues.total) {
         return None;
     }
-    let own = case.claim.atoms.iter().filter(|own| own.bytes != result.atom.bytes);
+    let own = case
+        .claim
+        .atoms
+        .iter()
+        .filter(|own| own.bytes != result.atom.bytes);
     let own = own.map(|atom| (case.claim, atom));
     let cited = case.cited.iter().flat_map(|source| {
         let atoms = source.reading.atoms.iter();
         atoms.map(|atom| (source.reading, atom))
     });
-    let all = own.chain(cited).filter_map(|(reading, atom)| match &atom.what {
-        What::Number(m) if !m.ordinal => {
-            let value = match n.unit.and(m.unit) {
-                Some(_) => arithmetic::in_unit_of(n, m)?,
-                None => m.value,
-            };
-            Some((value, reading.shown_amount(atom)))
-        }
-        _ => None,
-    });
+    let all = own
+        .chain(cited)
+        .filter_map(|(reading, atom)| match &atom.what {
+            What::Number(m) if !m.ordinal => {
+                let value = match n.unit.and(m.unit) {
+                    Some(_) => arithmetic::in_unit_of(n, m)?,
+                    None => m.value,
+                };
+                Some((value, reading.shown_amount(atom)))
+            }
+            _ => None,
+        });
     let all: Vec<(f64, &str)> = all.take(MOST_GUESSED).collect();
     let mut found = all.iter().enumerate().flat_map(|(at, x)| {
         let others = all.iter().skip(at + 1);

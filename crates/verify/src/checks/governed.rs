@@ -8,9 +8,7 @@
 use super::language::{Language, supposed};
 use super::modality::Force;
 use super::names::is_name;
-use super::negation::{
-    denies_in_two_words, is_denied_in_claim, is_negative, is_only_denied,
-};
+use super::negation::{denies_in_two_words, is_denied_in_claim, is_negative, is_only_denied};
 use super::{Case, Effect, Source, agreed};
 use crate::Code;
 use crate::finding::{Detail, Objection};

@@ -315,7 +315,9 @@ fn compare(case: &Case<'_>, pairing: &Pairing<'_>) -> Option<Objection> {
         (true, _) => Effect::Rejects,
         // Answerers who use their own words use more negations than a text does.
         (false, Comparison::ClaimDenies(_)) => return None,
-        (false, _) if denies_in_its_own_way(case.claim) || is_denied_in_claim(case.claim, token) => {
+        (false, _)
+            if denies_in_its_own_way(case.claim) || is_denied_in_claim(case.claim, token) =>
+        {
             return None;
         }
         (false, _) if is_only_denied(case, token, false) => Effect::Doubts,
@@ -427,6 +429,11 @@ fn edited(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<Objection> {
     if keeps_something_from(own_tokens, &case.claim.normal)
         || keeps_something_from(theirs, evidence)
     {
+        return None;
+    }
+    // "Visitors stay off the roof": the claim denies without a "not".
+    let is_denied = own_tokens.iter().any(|t| t.negated);
+    if is_denied && !own_tokens.iter().any(Token::negates) {
         return None;
     }
     // "Not by itself, only by hand": the claim has what is left.

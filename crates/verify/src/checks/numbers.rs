@@ -264,7 +264,9 @@ fn find<'a>(case: &Case<'a>, number: ClaimNumber<'_>) -> NumberMatch<'a> {
                 What::Date(d) => {
                     n.unit.is_none() && d.year.is_some_and(|y| a::same(f64::from(y), n.value))
                         || n.unit.is_some() && is_amount_in_a_row(n, d, e, reading)
-                        || (n.ordinal || is_day || is_beside_a_day(case.claim, number) && names_a_month(case, d))
+                        || (n.ordinal
+                            || is_day
+                            || is_beside_a_day(case.claim, number) && names_a_month(case, d))
                             && d.day.is_some_and(|d| a::same(f64::from(d), n.value))
                 }
                 What::Literal(Literal::Version { key: v, .. }) => v == key,
@@ -300,7 +302,10 @@ fn is_beside_a_day(claim: &Reading, number: ClaimNumber<'_>) -> bool {
         Some([one]) => BETWEEN.contains(&&*claim.lower_word(one)),
         _ => false,
     };
-    let before = claim.atoms.iter().rfind(|atom| atom.tokens.end <= own.start);
+    let before = claim
+        .atoms
+        .iter()
+        .rfind(|atom| atom.tokens.end <= own.start);
     let behind = claim.atoms.iter().find(|atom| atom.tokens.start >= own.end);
     let follows = before.is_some_and(|atom| {
         let is_day = matches!(&atom.what, What::Number(n) if a::day_of(n).is_some());

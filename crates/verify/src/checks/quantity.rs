@@ -44,7 +44,12 @@ fn differs(case: &Case<'_>, pairing: &Pairing<'_>, best: &Near<'_>) -> Option<Ob
     }
     let counts = !matches!(&*case.claim.lower_word(token), "always" | "never");
     let narrows = token.quantity() == Some(Quantity::Universal) && counts;
-    let restricts = case.claim.text.tokens.iter().any(|t| is_only(case.claim, t));
+    let restricts = case
+        .claim
+        .text
+        .tokens
+        .iter()
+        .any(|t| is_only(case.claim, t));
     let mut clash: Option<(&Near<'_>, &Token)> = None;
     for near in &pairing.near {
         let reading = near.source.reading;
