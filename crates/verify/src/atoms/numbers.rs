@@ -741,6 +741,9 @@ impl<'t> Reader<'t> {
         ) {
             return Some(Bound::AtMost);
         }
+        // "Up to NOK 50,000": the code of a currency stands between.
+        let coded = units::unit(&self.lower_before(i, 1)).is_some_and(units::is_currency);
+        let i = i - usize::from(coded && i > 0);
         let [one, two, three] = [1, 2, 3].map(|n| self.lower_before(i, n));
         let negated = matches!(&*three, "no" | "not" | "never");
         Some(match (&*two, &*one) {
