@@ -43,7 +43,7 @@ macro_rules! tongue {
     };
 }
 
-const TONGUES: [Tongue; 7] = [
+const TONGUES: [Tongue; 8] = [
     tongue!("de"),
     tongue!("fr"),
     tongue!("es"),
@@ -51,6 +51,7 @@ const TONGUES: [Tongue; 7] = [
     tongue!("nl"),
     tongue!("pt"),
     tongue!("ru"),
+    tongue!("pl"),
 ];
 
 /// The same in scripts without blanks: the evidence, what is done with what is said, and how that
