@@ -25,6 +25,7 @@ mod plain_notes;
 mod pointers;
 mod quotes;
 mod refusals;
+mod replaced_facts;
 mod reworded;
 mod swaps;
 mod unproven;

@@ -16,6 +16,7 @@ mod bounds;
 mod boxes;
 mod clauses;
 mod code;
+mod column_units;
 mod combinations;
 mod comparatives;
 mod compared;

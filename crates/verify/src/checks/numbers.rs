@@ -6,9 +6,9 @@ use super::atoms::{all, readings};
 use super::derive::ClaimNumber;
 use super::literals::{Standing, standing};
 use super::{
-    Case, Effect, bounds, combinations, counts, derive, durations, equations, formulas,
-    frequencies, language, listed_parts, month_parts, names, notations, operands, ordinals, totals,
-    units_left_out,
+    Case, Effect, bounds, column_units, combinations, counts, derive, durations, equations,
+    formulas, frequencies, language, listed_parts, month_parts, names, notations, operands,
+    ordinals, totals, units_left_out,
 };
 use crate::atoms::{self as a, Atom, Literal, Number, What};
 use crate::reading::Reading;
@@ -247,7 +247,10 @@ fn find<'a>(case: &Case<'a>, number: ClaimNumber<'_>) -> NumberMatch<'a> {
                     false
                 }
                 What::Number(m) if is_part_of_a_name(n, m, e, reading) => false,
-                What::Number(m) if counts_something_else(n, m, e, reading) => {
+                What::Number(m)
+                    if counts_something_else(n, m, e, reading)
+                        || column_units::is_another(n, m, e, reading) =>
+                {
                     other_unit = other_unit.or(Some(reading.shown_amount(e)));
                     false
                 }
