@@ -433,7 +433,9 @@ fn edited(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<Objection> {
     }
     // "Visitors stay off the roof": the claim denies without a "not".
     let is_denied = own_tokens.iter().any(|t| t.negated);
-    if is_denied && !own_tokens.iter().any(Token::negates) {
+    let turning = || own_tokens.iter().filter(|t| t.turns());
+    let is_of_the_text = turning().any(|t| has_stem(theirs, t.id));
+    if is_denied && !is_of_the_text && !own_tokens.iter().any(Token::negates) {
         return None;
     }
     // "Not by itself, only by hand": the claim has what is left.

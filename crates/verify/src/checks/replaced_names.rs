@@ -7,6 +7,7 @@
 
 use super::actors::{is_person, one_name, people};
 use super::language::{Language, supposed};
+use super::name_forms::may_be_a_form_of_name;
 use super::passages::{Passage, Passages};
 use super::{Case, Effect};
 use crate::Code;
@@ -104,6 +105,15 @@ fn is_strange(case: &Case<'_>, named: &[&Token]) -> bool {
     })
 }
 
+/// Whether the cited text may have the name in another case: "Poznań" for "Poznaniu".
+fn is_inflected(case: &Case<'_>, name: &Token) -> bool {
+    let readings: Vec<&Reading> = case.cited.iter().map(|s| s.reading).collect();
+    let language = supposed(case.claim, case.language, &readings);
+    let lower = case.claim.lower_word(name);
+    let mut cited = readings.into_iter();
+    cited.any(|reading| may_be_a_form_of_name(reading, &lower, language))
+}
+
 /// The objection to a name of the claim, one or several words in a row.
 fn replaces(
     case: &Case<'_>,
@@ -115,7 +125,7 @@ fn replaces(
     let own = *named.last()?;
     let is_told = case.cited.iter().any(|s| s.reading.has(own.id));
     let is_placed = named.iter().any(|t| case.around.has(t.id));
-    if is_placed || !is_told && !is_strange(case, named) {
+    if is_placed || !is_told && !is_strange(case, named) || is_inflected(case, own) {
         return None;
     }
     let is_counted = |t: &&Token| t.is_content_or_number() && !t.does(Role::Everyday);
