@@ -26,6 +26,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 DOCUMENTS = ["scifact_train", "cpp_index", "xquad_en", "xquad_zh", "qmd"]
 PASSAGES = ["chroma_chunking"]
 CALIBRATION = ["examples", "scifact_train", "xquad_en", "xquad_zh"]
+# The sets of everyday notes, and what their rows call the vault.
+EVERYDAY = {"everyday": "blind", "strangers": "strangers", "visitors": "visitors", "neighbours": "neighbours"}
 NATURAL = {"foam": "small_foam_docs", "qmd": "qmd", "cpp": "cpp_index"}
 CLAIMS = ["claims_wice", "claims_fever_symmetric", "claims_scifact_claims", "claims_begin"]
 
@@ -110,7 +112,7 @@ def verifier(remake, sets):
         remake.agent("eval", "natural", "benches/sets/natural.jsonl", *(w for one in vaults for w in ("--vault", one)))
     else:
         remake.say("not measured, because a vault is missing: benches/sets/natural.jsonl")
-    for folder, vault in (("everyday", "blind"), ("strangers", "strangers"), ("visitors", "visitors")):
+    for folder, vault in EVERYDAY.items():
         for half in ("dev", "closed"):
             notes = f"benches/sets/{folder}"
             remake.agent("eval", "natural", f"{notes}/{half}.jsonl", "--vault", f"{vault}={notes}/vault")

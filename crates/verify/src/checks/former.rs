@@ -94,16 +94,16 @@ fn exchanged(case: &Case<'_>, passages: &Passages<'_>) -> Option<Objection> {
 fn number_before(reading: &Reading, at: usize) -> Option<(f64, Range<usize>)> {
     let ends = reading.atoms.partition_point(|a| a.tokens.end <= at);
     let atoms = reading.atoms.get(..ends)?.iter().rev();
-    let near = atoms.take_while(|a| a.tokens.end + NEAR >= at);
-    near.filter_map(value).next()
+    let mut near = atoms.take_while(|a| a.tokens.end + NEAR >= at);
+    near.find_map(value)
 }
 
 /// The first number that begins at most [`NEAR`] words behind a token.
 fn number_behind(reading: &Reading, at: usize) -> Option<(f64, Range<usize>)> {
     let starts = reading.atoms.partition_point(|a| a.tokens.start <= at);
     let atoms = reading.atoms.get(starts..)?.iter();
-    let near = atoms.take_while(|a| a.tokens.start <= at + NEAR);
-    near.filter_map(value).next()
+    let mut near = atoms.take_while(|a| a.tokens.start <= at + NEAR);
+    near.find_map(value)
 }
 
 fn value(atom: &Atom) -> Option<(f64, Range<usize>)> {
