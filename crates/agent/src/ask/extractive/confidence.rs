@@ -207,7 +207,7 @@ fn lacks(ranked: &Ranked<'_>, candidate: &Candidate) -> f32 {
         true => LACKS_CAUSE,
         false => 0.0,
     };
-    let relation = relation + cause;
+    let missing = relation + cause;
     let soft = soft(candidate);
     // Without a model, it is unknown whether another word means the attribute. In code, things have
     // other names.
@@ -216,8 +216,8 @@ fn lacks(ranked: &Ranked<'_>, candidate: &Candidate) -> f32 {
         .filter(|_| question.kind == QuestionKind::Fact);
     let attribute = question.attribute.filter(|_| !question.wants.code);
     match attribute.or(counted).and_then(|at| soft.get(at)) {
-        Some(there) if *there < ATTRIBUTE => relation + ranked.legible * LACKS_ATTRIBUTE,
-        _ => relation,
+        Some(there) if *there < ATTRIBUTE => missing + ranked.legible * LACKS_ATTRIBUTE,
+        _ => missing,
     }
 }
 

@@ -18,7 +18,7 @@
 //!
 //! A reader reads the heads before the file: the file may have grown meanwhile, and a longer one
 //! that continues the chain is intact. The file is read again, with writers locked out, only if
-//! something does not match.
+//! something does not match. If others write all the time, the answer is `LOCKED`.
 
 mod chain;
 mod queue;
