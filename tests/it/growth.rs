@@ -120,6 +120,13 @@ const DENSE: &[&str] = &[
     "the 7th and last ",
     "no longer ",
     "because ",
+    "7 and 8, 9 May, ",
+    "nobody has less than 7 EUR, ",
+    "the sample was taken, ",
+    "5 instead of 4 ",
+    "rose from 6 to 1, ",
+    "the notes have no words, ",
+    "with a word, without a word, ",
 ];
 
 /// Combinations of two kinds of work, one in each half of the answer.

@@ -11,7 +11,7 @@ use super::examine::Examined;
 use super::finding::Place;
 use super::finding::{Effect, Finding};
 use super::identity::{Resolved, Resolver};
-use super::phrases::Abstention;
+use super::phrases::{Abstention, may_announce, may_name_a_gap, plain_lower};
 use super::quotes::{Judge, QuoteMatch, SHORTEST, has_marks, quoted_ranges};
 use super::report::{CitationReport, Claim, Report, Verdict};
 use super::source_text::{SourceTexts, content_words};
@@ -200,7 +200,8 @@ fn add_coverage_problems(
             let is_marked = problems
                 .iter()
                 .any(|(code, _)| matches!(code.layer(), "L0" | "L1"));
-            if !is_cited && !is_marked {
+            let may_be_free = kind == Kind::Claim && may_claim_nothing(unit);
+            if !is_cited && !is_marked && !may_be_free {
                 let what = what(unit.role);
                 problems.push((Code::Uncited, format!("This {what} has no citation.")));
             }
@@ -215,6 +216,22 @@ fn add_coverage_problems(
             problems.push((Code::AbstainWithClaims, why.to_owned()));
         }
         _ => {}
+    }
+}
+
+/// Whether a sentence may say nothing about the world: "No price is given", "Here is how it went".
+fn may_claim_nothing(unit: &Unit) -> bool {
+    let is_prose = matches!(unit.role, BlockRole::Paragraph | BlockRole::ListItem);
+    let lower = plain_lower(&unit.words);
+    is_prose && (may_name_a_gap(&lower) || may_announce(&lower))
+}
+
+/// The doubt about such a sentence without a citation.
+fn uncited_doubt(unit: &Unit) -> Finding {
+    let why = format!("This {} has no citation.", what(unit.role));
+    Finding {
+        effect: Effect::Doubts,
+        ..Finding::pointer(Code::Uncited, why)
     }
 }
 
@@ -483,6 +500,8 @@ impl Court<'_> {
         let denied = denied
             .or_else(|| self.answered_question(&unit.words, covered.kind, &labels))
             .filter(|_| !introduces);
+        let unsure = !is_cited && !refused && problems.is_empty() && covered.kind == Kind::Claim;
+        let unsure = (unsure && may_claim_nothing(unit)).then(|| uncited_doubt(unit));
         if problems.is_empty() && !is_claim && denied.is_none() {
             return None;
         }
@@ -503,6 +522,7 @@ impl Court<'_> {
             .collect();
         findings.extend(examined.findings);
         findings.extend(denied);
+        findings.extend(unsure);
         let source = exact.as_ref().or(quoted.as_ref());
         let citations = self.citations(covered, &unit.words, &labels, source);
         let carriers = Carriers {

@@ -680,8 +680,10 @@ fn is_denying_phrase(cue: Token, next: Option<Token>, text: &str) -> bool {
         return false;
     };
     let (first, second) = (shown_token(&cue, text), shown_token(&next, text));
-    matches!(second, "of" | "from" | "out" | "without" | "than")
-        && PHRASES.contains(&&*format!("{} {second}", lower_case(first)))
+    matches!(
+        second,
+        "of" | "from" | "out" | "without" | "than" | "off" | "away"
+    ) && PHRASES.contains(&&*format!("{} {second}", lower_case(first)))
 }
 
 /// Whether the negation at `i` is part of the bound of a number: "no more than 20".

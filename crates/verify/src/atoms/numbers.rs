@@ -709,6 +709,15 @@ impl<'t> Reader<'t> {
         before.any(|t| Some(t.clause) == clause && t.negates())
     }
 
+    /// Whether a currency in capitals stands right before token `i`: "NOK 500".
+    fn is_currency_before(&self, i: usize) -> bool {
+        let before = i.checked_sub(1).map(|at| self.word(at));
+        before.is_some_and(|word| {
+            let is_code = word.len() == 3 && word.bytes().all(|b| b.is_ascii_uppercase());
+            is_code && units::unit(word).is_some()
+        })
+    }
+
     fn english_bound(&self, i: usize, next: usize) -> Option<Bound> {
         let sign = self
             .before(i)
@@ -727,21 +736,28 @@ impl<'t> Reader<'t> {
                 return Some(bound);
             }
         }
+        // "Less than 100 or more than 5,000" are two bounds.
+        let is_one = self.lower(next + 2) != "than";
         if self.before(next).trim() == "+"
-            || matches!(
-                (&*self.lower(next), &*self.lower(next + 1)),
-                ("or", "more" | "later" | "newer" | "above")
-            )
+            || is_one
+                && matches!(
+                    (&*self.lower(next), &*self.lower(next + 1)),
+                    ("or", "more" | "later" | "newer" | "above")
+                )
         {
             return Some(Bound::AtLeast);
         }
-        if matches!(
-            (&*self.lower(next), &*self.lower(next + 1)),
-            ("or", "less" | "fewer" | "below")
-        ) {
+        if is_one
+            && matches!(
+                (&*self.lower(next), &*self.lower(next + 1)),
+                ("or", "less" | "fewer" | "below")
+            )
+        {
             return Some(Bound::AtMost);
         }
-        let [one, two, three] = [1, 2, 3].map(|n| self.lower_before(i, n));
+        // "up to NOK 500": the currency stands between.
+        let skipped = usize::from(self.is_currency_before(i));
+        let [one, two, three] = [1, 2, 3].map(|n| self.lower_before(i, n + skipped));
         let negated = matches!(&*three, "no" | "not" | "never");
         Some(match (&*two, &*one) {
             ("at", "least") => Bound::AtLeast,

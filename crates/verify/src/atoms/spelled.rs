@@ -260,6 +260,8 @@ impl Reader<'_> {
         let is_long = word.chars().count() >= SHORTEST_FREE || !word.is_ascii();
         match self.language {
             Some(Language::English) => None,
+            // "Sept" is seven in French.
+            Some(language) if numeral(word, Some(language), false).is_some() => None,
             Some(language) => {
                 let own = calendar::month(language, word);
                 own.filter(|_| is_long || matches!(word, "mai" | "mei"))

@@ -106,6 +106,10 @@ fn a_cited_refusal_is_doubted_when_the_text_speaks_of_what_it_denies() {
             HULL,
             "The notes do not mention any defects in the hull [E1].",
         ),
+        (
+            HULL,
+            "The notes do not say who found the defects in the hull [E1].",
+        ),
     ] {
         let report = check_in(answer, &snapshot(&[note]));
         assert_eq!(
@@ -119,10 +123,6 @@ fn a_cited_refusal_is_doubted_when_the_text_speaks_of_what_it_denies() {
         true,
         &[
             (RECIPE, "Your notes do not mention almonds [E1]."),
-            (
-                HULL,
-                "The notes do not say who found the defects in the hull [E1].",
-            ),
             (HULL, "The notes do not say when the mast was made [E1]."),
         ],
     );

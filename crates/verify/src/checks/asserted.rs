@@ -5,8 +5,8 @@ use super::{Case, Effect};
 use crate::Code;
 use crate::finding::{Detail, Objection};
 use crate::reading::Reading;
-use crate::tables::{Quantity, Role};
-use crate::text::Token;
+use crate::tables::{Quantity, Role, Status};
+use crate::text::{Token, has_stem};
 
 const PERMISSIONS: &[&str] = list!("asserted.permissions");
 const OPEN: &[&str] = list!("asserted.open");
@@ -15,6 +15,8 @@ const PERFECT: &[&str] = list!("asserted.perfect");
 const ALONE: &[&str] = list!("asserted.alone");
 const FOR: &[&str] = list!("asserted.for");
 const EVERYBODY: &[&str] = list!("asserted.everybody");
+const HAPPENED: &[&str] = list!("asserted.happened");
+const PLANNED: &[&str] = list!("asserted.planned");
 
 /// A sentence is about the claim if it has this share of its words.
 const ABOUT: f64 = 0.6;
@@ -33,6 +35,7 @@ pub(super) fn check(case: &Case<'_>, passages: &Passages<'_>) -> Option<Objectio
     let found = repeated(case, passages).filter(|_| !denies);
     let found = found.or_else(|| permitted(case, passages).filter(|_| !denies));
     let found = found.or_else(|| done(case, passages).filter(|_| !denies));
+    let found = found.or_else(|| only_planned(case, passages).filter(|_| !denies));
     found
         .or_else(|| asked(case, passages))
         .or_else(|| any_of_only(case, passages))
@@ -144,6 +147,53 @@ fn done(case: &Case<'_>, passages: &Passages<'_>) -> Option<Objection> {
         Detail::LeftOut { found: word },
     );
     Some(found.against(passage.source.item.label, passage.bytes()))
+}
+
+/// "A sample was taken" where the text says that one is planned, and "it is already running" where it
+/// was put off.
+fn only_planned(case: &Case<'_>, passages: &Passages<'_>) -> Option<Objection> {
+    let claim = case.claim;
+    let all = claim.text.tokens.as_slice();
+    let is_open = |t: &Token| {
+        is_one_of(claim, t, PLANNED)
+            || is_one_of(claim, t, OPEN) && !t.negates()
+            || t.status() == Some(Status::Proposed)
+            || t.mood().is_some()
+    };
+    if all.iter().any(is_open) {
+        return None;
+    }
+    let mut clauses = all.chunk_by(|a, b| a.clause == b.clause);
+    clauses.find_map(|own| {
+        let happened = own.iter().find(|t| is_one_of(claim, t, HAPPENED))?;
+        let words: Vec<&Token> = own.iter().filter(|t| t.is_content_or_number()).collect();
+        let held = |p: &Passage<'_>| {
+            let shared = words.iter().filter(|w| has_stem(p.tokens(), w.id));
+            shared.count()
+        };
+        let about = passages.with(LEAST).map(|p| (p, held(p)));
+        let best = about.reduce(|a, b| if b.1 > a.1 { b } else { a });
+        let (passage, shared) = best?;
+        let reading = passage.reading();
+        let mut theirs = passage.tokens().iter();
+        let is_settled = theirs.clone().any(|t| {
+            matches!(t.status(), Some(Status::Done | Status::Decided))
+                || is_one_of(reading, t, HAPPENED)
+                || t.negates()
+        });
+        if shared < LEAST || shared * 2 < words.len() || is_settled {
+            return None;
+        }
+        let open = theirs
+            .find(|t| is_one_of(reading, t, PLANNED) || t.status() == Some(Status::Proposed))?;
+        let detail = Detail::Differs {
+            said: claim.word(happened).to_owned(),
+            found: reading.word(open).to_owned(),
+        };
+        let found = Objection::new(Code::Status, Effect::Doubts, detail);
+        let found = found.at(happened.start..happened.end);
+        Some(found.against(passage.source.item.label, passage.bytes()))
+    })
 }
 
 /// A statement that the text only has as a question.

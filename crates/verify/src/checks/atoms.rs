@@ -47,6 +47,8 @@ pub(super) fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Vec<(Effect, 
     out.extend(equations::check(case));
     out.extend(averages::check(case));
     out.extend(compared::check(case));
+    out.extend(compared::check_changes(case));
+    out.extend(compared::check_differences(case));
     out.extend(limits::check(case));
     out.extend(sequence::check(case));
     out.extend(ordinals::check_last(case));

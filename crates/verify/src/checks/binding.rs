@@ -14,7 +14,9 @@ use crate::atoms::{self as a, Atom, What};
 use crate::finding::{Detail, Objection};
 use crate::reading::Reading;
 use crate::terms::{Term, TermKind};
+use crate::text::has_stem;
 use local_agent_text::language::is_unspaced;
+use local_agent_text::markdown::BlockRole;
 
 /// A term votes for a thing if its affinity to that thing is greater by at least this much.
 const CLOSER: f64 = 0.3;
@@ -359,6 +361,16 @@ fn judge_rival(
         .collect();
     let for_claim = leads.iter().filter(|l| **l >= CLOSER).count();
     let against = leads.iter().filter(|l| **l <= -CLOSER).count();
+    // All values of a row belong to what the row is about, near or far.
+    let opposed = own
+        .voters
+        .iter()
+        .zip(&leads)
+        .filter(|(_, l)| **l <= -CLOSER);
+    let opposed: Vec<u32> = opposed.map(|(id, _)| *id).collect();
+    if x.kind == TermKind::Number && against > 0 && share_a_row(case, x, &opposed) {
+        return None;
+    }
     let labels = own.label && affinities.is_label(rival.id);
     let all = against > 0 && is_framed(own, &rival, affinities);
     let enough = if all { 1 } else { 2 };
@@ -382,6 +394,31 @@ fn judge_rival(
     };
     let found = Objection::new(Code::Referent, effect, detail).at(bytes(claim, x));
     Some((against, found))
+}
+
+/// Whether one row of a table has the number of the claim and all words that vote against it.
+fn share_a_row(case: &Case<'_>, number: &Term, opposed: &[u32]) -> bool {
+    case.cited.iter().any(|source| {
+        let reading = source.reading;
+        let rows = reading.sentences_with(number.id).iter();
+        let mut rows = rows.map(|n| *n as usize).take(MOST_SENTENCES);
+        rows.any(|n| {
+            let is_row = reading
+                .sentence(n)
+                .is_some_and(|row| row.role == BlockRole::TableRow);
+            let tokens = reading.tokens_of(n);
+            // A word of the header is as near to every row.
+            let mut opposed = opposed.iter();
+            is_row && opposed.all(|id| has_stem(tokens, *id) || !is_in_a_row(reading, *id))
+        })
+    })
+}
+
+/// Whether a row of a table, besides its header, has the word.
+fn is_in_a_row(reading: &Reading, id: u32) -> bool {
+    let sentences = reading.sentences_with(id).iter().take(MOST_SENTENCES);
+    let mut sentences = sentences.filter_map(|n| reading.sentence(*n as usize));
+    sentences.any(|s| s.role == BlockRole::TableRow)
 }
 
 /// Whether the cited text says of another name everything that the claim says of its own.
@@ -475,7 +512,9 @@ fn rivals(case: &Case<'_>, terms: &[Term], x: &Term, voters: &[u32]) -> Vec<Riva
                     && !case.claim.has(term.id)
                     && !terms.iter().any(|t| t.id == term.id)
                     && !out.iter().any(|r| r.id == term.id)
-                    && (x.kind != TermKind::Number || same_kind(case.claim, x, reading, term))
+                    && (x.kind != TermKind::Number
+                        || same_kind(case.claim, x, reading, term)
+                            && !are_one_amount(case.claim, x, reading, term))
                     && !are_one_place_of_the_calendar(case.claim, x, reading, term)
                 {
                     let text = shown(reading, term);
@@ -516,6 +555,14 @@ fn has_capital(reading: &Reading, term: &Term) -> bool {
 fn can_replace(x: &Term, y: &Term) -> bool {
     use TermKind::{Code, Name};
     x.kind == y.kind || matches!((x.kind, y.kind), (Code | Name, Code | Name))
+}
+
+/// Whether both are the same amount in other notations: "two" and "2".
+fn are_one_amount(r: &Reading, x: &Term, s: &Reading, y: &Term) -> bool {
+    match (what_is_at(r, x), what_is_at(s, y)) {
+        (Some(What::Number(n)), Some(What::Number(m))) => a::same(n.value, m.value),
+        _ => false,
+    }
 }
 
 /// Whether both terms name the same month or weekday: "Sept" and "September".

@@ -6,6 +6,8 @@ use super::atoms::readings;
 use super::numbers::{comparable, equal, numbers, scaled};
 use crate::atoms::{Atom, Bound, Number, RangeEnd, What};
 use crate::reading::Reading;
+use crate::tables::Quantity;
+use crate::text::Token;
 
 /// The tolerance of "about".
 const ABOUT: f64 = 0.1;
@@ -42,6 +44,16 @@ pub(super) fn agree(
     })
 }
 
+/// Whether the nearest sentence calls something the least or the most: "Minimum holding is 100".
+pub(super) fn is_limited(alignment: &Alignment<'_>) -> bool {
+    const LIMITS: &[&str] = list!("bounds.limits");
+    alignment.best().is_some_and(|near| {
+        let reading = near.source.reading;
+        let mut tokens = near.tokens().iter();
+        tokens.any(|t| LIMITS.contains(&&*reading.lower_word(t)))
+    })
+}
+
 /// Whether the word before a number of the claim may bound it or only say how much: "an invoice over
 /// 300", "eine Rechnung über 300".
 pub(super) fn may_be_no_bound(claim: &Reading, atom: &Atom) -> bool {
@@ -49,6 +61,28 @@ pub(super) fn may_be_no_bound(claim: &Reading, atom: &Atom) -> bool {
     let before = atom.tokens.start.checked_sub(1);
     let before = before.and_then(|at| claim.text.tokens.get(at));
     before.is_some_and(|t| OPEN.contains(&&*claim.lower_word(t)))
+}
+
+/// Maximum number of words from a "nobody" to the number that it bounds.
+const NOBODY_WITHIN: usize = 24;
+
+/// The number with the bound that a "nobody" before it makes of its own: "nobody may pay less than 5"
+/// is at least 5.
+pub(super) fn turned(claim: &Reading, atom: &Atom, n: &Number) -> Option<Number> {
+    let bound = match n.bound? {
+        Bound::AtLeast => Bound::LessThan,
+        Bound::MoreThan => Bound::AtMost,
+        Bound::AtMost => Bound::MoreThan,
+        Bound::LessThan => Bound::AtLeast,
+        Bound::About | Bound::Exactly => return None,
+    };
+    let first = atom.tokens.start.saturating_sub(NOBODY_WITHIN);
+    let before = claim.text.tokens.get(first..atom.tokens.start)?;
+    let denies = |t: &Token| t.negates() || t.quantity() == Some(Quantity::Nothing);
+    before.iter().any(denies).then_some(Number {
+        bound: Some(bound),
+        ..*n
+    })
 }
 
 /// The bound of a number of the text: an end of a range bounds it on one side.

@@ -34,6 +34,123 @@ pub(super) fn check(case: &Case<'_>) -> Option<(Effect, Code, String)> {
     })
 }
 
+/// The objection to a rise to a smaller amount, or a fall to a greater one: "rose from 6 to 1".
+pub(super) fn check_changes(case: &Case<'_>) -> Option<(Effect, Code, String)> {
+    const RISING: &[&str] = list!("compared.rising");
+    const FALLING: &[&str] = list!("compared.falling");
+    let claim = case.claim;
+    let tokens = claim.text.tokens.as_slice();
+    let is = |t: &Token, list: &[&str]| list.contains(&&*claim.lower_word(t));
+    let mut verbs = tokens.iter().filter(|t| is(t, RISING) || is(t, FALLING));
+    let verb = verbs.next()?;
+    if verbs.next().is_some() || tokens.iter().any(Token::negates) {
+        return None;
+    }
+    claim.atoms.windows(2).find_map(|pair| {
+        let ([a, b], clause) = (pair, verb.clause) else {
+            return None;
+        };
+        let (from, to) = (plain_amount(a)?, plain_amount(b)?);
+        let begins = tokens.get(a.tokens.start.checked_sub(1)?)?;
+        let between = tokens.get(a.tokens.end..b.tokens.start)?;
+        let reaches = between.last().filter(|_| between.len() <= 2)?;
+        let alike = match (from.unit, to.unit) {
+            (Some(x), Some(y)) => a::same_kind(x, y) && a::equal_amounts(1.0, x, 1.0, y),
+            (Some(_), None) => false,
+            (None, _) => true,
+        };
+        let is_said = is(begins, FROM) && is(reaches, TO) && begins.clause == clause && alike;
+        let fits = if is(verb, RISING) {
+            from.value < to.value
+        } else {
+            from.value > to.value
+        };
+        if !is_said || fits {
+            return None;
+        }
+        // A place in an order is counted down: "rose from 6 to 1".
+        let is_place = from.unit.or(to.unit).is_none() && from.value.max(to.value) <= PLACES;
+        let effect = if is_place {
+            Effect::Doubts
+        } else {
+            Effect::Rejects
+        };
+        let shown = claim.shown(a.tokens.start..b.tokens.end);
+        let why = format!(
+            "The claim says “{}”, but “{shown}” is the opposite.",
+            claim.word(verb)
+        );
+        Some((effect, Code::Direction, why))
+    })
+}
+
+/// The objection to a difference that is not the one of the two amounts beside it: "from 62 to 134, a gain
+/// of 82".
+pub(super) fn check_differences(case: &Case<'_>) -> Option<(Effect, Code, String)> {
+    const CHANGES: &[&str] = list!("compared.changes");
+    let claim = case.claim;
+    let tokens = claim.text.tokens.as_slice();
+    let is = |t: &Token, list: &[&str]| list.contains(&&*claim.lower_word(t));
+    let (from, to) = claim.atoms.windows(2).take(MOST_PAIRS).find_map(|pair| {
+        let [a, b] = pair else { return None };
+        let (from, to) = (plain_amount(a)?, plain_amount(b)?);
+        let begins = tokens.get(a.tokens.start.checked_sub(1)?)?;
+        let between = tokens.get(a.tokens.end..b.tokens.start)?;
+        let reaches = between.last().filter(|_| between.len() <= NEAR)?;
+        (is(begins, FROM) && is(reaches, TO)).then_some((from, to))
+    })?;
+    let unit = from.unit.or(to.unit);
+    claim.atoms.iter().take(MOST_PAIRS).find_map(|atom| {
+        let n = plain_amount(atom)?;
+        let start = atom.tokens.start;
+        let last = tokens.get(start.checked_sub(1)?)?;
+        let earlier = start.checked_sub(2).and_then(|at| tokens.get(at));
+        let is_change = n.per.is_none()
+            && (is(last, CHANGES) || is(last, OF) && earlier.is_some_and(|t| is(t, CHANGES)));
+        let is_end = a::same(n.value, from.value) || a::same(n.value, to.value);
+        let alike = match (n.unit, unit) {
+            (Some(x), Some(y)) => a::equal_amounts(1.0, x, 1.0, y),
+            (Some(_), None) => false,
+            (None, _) => true,
+        };
+        let ends = [from.unit, to.unit];
+        let one_unit = ends
+            .iter()
+            .flatten()
+            .all(|x| a::equal_amounts(1.0, x, 1.0, unit.unwrap_or(x)));
+        let difference = (to.value - from.value).abs();
+        let is_near = (difference - n.value).abs() <= ROUNDED * difference;
+        if !is_change || is_end || !alike || !one_unit || is_near {
+            return None;
+        }
+        let shown = claim.shown_amount(atom);
+        let (x, y) = (from.value, to.value);
+        let why = format!("“{shown}” is not the difference of “{x}” and “{y}”.");
+        Some((Effect::Rejects, Code::Number, why))
+    })
+}
+
+/// A difference may be rounded by this share of it.
+const ROUNDED: f64 = 0.05;
+
+/// Maximum number of atoms of a claim that are looked at for a difference.
+const MOST_PAIRS: usize = 32;
+
+/// Up to this number an amount without a unit may be a place in an order.
+const PLACES: f64 = 20.0;
+
+const FROM: &[&str] = list!("compared.from");
+const TO: &[&str] = list!("compared.to");
+const OF: &[&str] = list!("compared.of");
+
+/// The number of an atom that is no ordinal and no limit.
+fn plain_amount(atom: &a::Atom) -> Option<&Number> {
+    match &atom.what {
+        What::Number(n) if !n.ordinal && n.bound.is_none() => Some(n),
+        _ => None,
+    }
+}
+
 fn turned_round(case: &Case<'_>, number: ClaimNumber<'_>) -> Option<(Effect, Code, String)> {
     let comparison = comparison(case.claim, number)?;
     let all = candidates(case, number);

@@ -135,7 +135,12 @@ fn has_other_count(reading: &Reading, noun: &Token, n: &Number) -> bool {
     reading.atoms.iter().any(|e| match &e.what {
         What::Number(m) => {
             let next = reading.text.tokens.get(e.tokens.end..).unwrap_or(&[]);
-            let mut next = next.iter().take(NOUN_WITHIN);
+            // "| 12 | 211 | coin |": a cell of a table does not count the next one.
+            let next = next.iter().take(NOUN_WITHIN);
+            let mut next = next.take_while(|t| {
+                let between = reading.normal.get(e.bytes.end..t.start);
+                !between.unwrap_or("").contains('|')
+            });
             let same = next.any(|t| t.id == noun.id);
             same && !m.ordinal && !a::same(m.value, n.value)
         }
@@ -189,6 +194,10 @@ fn joints(sentence: &str) -> usize {
 fn list_lengths(text: &str) -> impl Iterator<Item = usize> {
     let mut open: Vec<(usize, usize)> = Vec::new();
     let mut closed: Vec<usize> = Vec::new();
+    // A table may be counted without its header.
+    let rows = text.lines().filter(|line| line.starts_with('|'));
+    let rows = rows.filter(|line| line.contains(char::is_alphanumeric));
+    closed.extend(rows.count().checked_sub(1));
     for line in text.lines() {
         let depth = line.len() - line.trim_start().len();
         match kind_of_line(line.trim_start()) {

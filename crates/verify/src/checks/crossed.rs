@@ -87,16 +87,15 @@ pub(super) fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<(Effec
         {
             let [taken, of] = [found.taken, found.of].map(|t| other.reading.word(t));
             let [said, put_to] = [found.said, found.put_to].map(|t| nearest.reading.word(t));
+            // A number can be computed by the claim itself; `referent` and `numbers` check it.
+            let counts = [found.taken, found.of, found.said, found.put_to];
+            if counts.iter().any(|t| t.number) {
+                return None;
+            }
             let why = format!(
                 "The cited text says “{taken}” about “{of}” and “{said}” about “{put_to}”."
             );
-            // A number can be computed by the claim itself; `referent` and `numbers` check it.
-            let counts = [found.taken, found.of, found.said, found.put_to];
-            let effect = match counts.iter().any(|t| t.number) {
-                true => Effect::Doubts,
-                false => Effect::Rejects,
-            };
-            return Some((effect, Code::Referent, why));
+            return Some((Effect::Rejects, Code::Referent, why));
         }
     }
     None

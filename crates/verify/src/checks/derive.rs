@@ -63,10 +63,27 @@ fn operands<'t>(case: &Case<'t>, n: &Number) -> Vec<Operand<'t>> {
         What::Number(m) if !m.ordinal && !is_same_amount(n, m) => Some((atom, m)),
         _ => None,
     });
-    numbers
-        .filter_map(|(atom, m)| cited(case, atom, m))
-        .take(MOST_AMOUNTS)
-        .collect()
+    let found = numbers.filter_map(|(atom, m)| {
+        let is_bare = noun(case.claim, atom).is_none();
+        cited(case, atom, m).map(|operand| (is_bare, operand))
+    });
+    let found: Vec<(bool, Operand<'t>)> = found.take(MOST_AMOUNTS).collect();
+    let unit = n
+        .unit
+        .or_else(|| found.iter().find_map(|(_, o)| o.number.unit));
+    // "It gained 225 grams, from 815 to 1,040": the unit is said once.
+    let in_unit = found.into_iter().map(|(is_bare, operand)| {
+        let own = operand.number.unit;
+        let unit = own.or(unit.filter(|_| is_bare));
+        Operand {
+            number: Number {
+                unit,
+                ..operand.number
+            },
+            ..operand
+        }
+    });
+    in_unit.collect()
 }
 
 fn is_same_amount(n: &Number, m: &Number) -> bool {

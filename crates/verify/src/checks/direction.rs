@@ -2,6 +2,7 @@
 
 use super::atoms::readings;
 use super::nearest::{Near, Pairing, sentence};
+use super::things::computes;
 use super::{Case, Effect};
 use crate::Code;
 use crate::finding::{Detail, Objection};
@@ -13,6 +14,8 @@ use crate::text::Token;
 const WHOLE: f64 = 0.9;
 const SAME: f64 = 0.5;
 const ALIKE: f64 = 0.25;
+
+const WITHOUT: &[&str] = list!("negation.without");
 
 /// Finds words of the claim whose opposite is in a statement about the same thing.
 pub(super) fn check(case: &Case<'_>, pairings: &[Pairing<'_>]) -> Vec<Objection> {
@@ -122,7 +125,11 @@ fn opposite(case: &Case<'_>, pairing: &Pairing<'_>, token: &Token) -> Option<Obj
     let one = case.claim.statements().len() == 1;
     let whole = if one { SAME } else { WHOLE };
     let neighbours = shares_a_neighbour(case, token, near, other);
+    // "With the lining it comes to 340", where the text has the price without it and the surcharge.
+    let computes =
+        WITHOUT.contains(&&*near.source.reading.lower_word(other)) && computes(case.claim);
     let effect = match rest {
+        r if computes && r >= ALIKE && neighbours => Effect::Doubts,
         r if r >= whole && neighbours && !excepts => Effect::Rejects,
         r if r >= ALIKE && neighbours => Effect::Doubts,
         _ => return None,

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use super::Case;
 use super::derive::{ClaimNumber, may_be_computed, shown_result};
 use super::operands::content;
-use super::things::thing;
+use super::things::{is_word_of_difference, thing};
 use crate::atoms::{self as a, Atom, Bound, Date, MeasureUnit, Number, Time, UnitKind, What};
 use crate::derivation::{Derivation, Operation};
 use crate::reading::Reading;
@@ -14,6 +14,9 @@ use crate::text::Token;
 
 const SECONDS: MeasureUnit = &[(UnitKind::Time, 1.0)];
 const MONTHS: MeasureUnit = &[(UnitKind::Calendar, 1.0)];
+
+/// Words behind a duration that sets one date against another.
+const APART: &[&str] = list!("durations.apart");
 
 /// Maximum number of dates and times that are compared with each other.
 const MOST: usize = 12;
@@ -33,6 +36,8 @@ pub(super) struct Point<'t> {
     moment: Moment,
     place: (usize, usize),
     is_named: bool,
+    /// Whether the claim has it itself.
+    is_claimed: bool,
     pub shown: &'t str,
     /// The stems of what it belongs to.
     pub thing: Vec<u32>,
@@ -60,7 +65,36 @@ pub(super) fn derived(case: &Case<'_>, result: ClaimNumber<'_>) -> Option<Deriva
 
 /// Two dates or times that may give a duration.
 pub(super) fn possible(case: &Case<'_>, result: ClaimNumber<'_>) -> Option<[String; 2]> {
-    between(case, result, false)
+    between(case, result, false).or_else(|| from_a_bare_day(case, result))
+}
+
+/// A date and a day without its month in one sentence: "found on 6 May, mended on the 9th".
+fn from_a_bare_day(case: &Case<'_>, result: ClaimNumber<'_>) -> Option<[String; 2]> {
+    let n = result.number;
+    n.unit.filter(|unit| is_time(unit))?;
+    case.cited.iter().find_map(|source| {
+        let reading = source.reading;
+        let dates = reading.atoms.iter().filter_map(|atom| match &atom.what {
+            What::Date(date) if date.month.is_some() && date.day.is_some() => Some((atom, date)),
+            _ => None,
+        });
+        dates.take(MOST).find_map(|(atom, date)| {
+            let sentence = reading.sentence_of(atom.tokens.start);
+            let mut days = reading.atoms_of(sentence).iter().take(MOST);
+            let day = days.find(|other| match &other.what {
+                What::Number(m) => a::day_of(m).is_some_and(|day| {
+                    let other = Date {
+                        day: Some(day),
+                        weekday: None,
+                        ..*date
+                    };
+                    days_apart(n, date, &other)
+                }),
+                _ => false,
+            })?;
+            Some([atom, day].map(|atom| reading.shown_amount(atom).to_owned()))
+        })
+    })
 }
 
 fn between(case: &Case<'_>, result: ClaimNumber<'_>, sure: bool) -> Option<[String; 2]> {
@@ -75,11 +109,17 @@ fn between(case: &Case<'_>, result: ClaimNumber<'_>, sure: bool) -> Option<[Stri
         return None;
     }
     let points = points(case);
+    let mut tokens = case.claim.text.tokens.iter();
+    let is_apart = tokens.any(|t| {
+        is_word_of_difference(case.claim, t) || APART.contains(&&*case.claim.lower_word(t))
+    });
     for (at, x) in points.iter().enumerate() {
         for y in points.iter().skip(at + 1) {
             let together = x.place == y.place && (x.is_named || y.is_named);
             let named = x.is_named && y.is_named;
-            if (named || together || !sure) && apart(n, x.moment, y.moment) {
+            // "It leaves on 19 July and they fly three days later".
+            let later = is_apart && x.place.0 == y.place.0 && (x.is_claimed || y.is_claimed);
+            if (named || together || later || !sure) && apart(n, x.moment, y.moment) {
                 return Some([x.shown, y.shown].map(str::to_owned));
             }
         }
@@ -134,10 +174,12 @@ fn points_of<'t>(
     let points = found.map(|(atom, moment)| {
         let thing = thing(reading, atom);
         let is_named = thing.iter().any(|id| words.contains(id));
+        let is_claimed = is_claimed(case.claim, moment);
         Point {
             moment,
             place: (item, reading.sentence_of(atom.tokens.start)),
-            is_named: is_named || is_claimed(case.claim, moment),
+            is_named: is_named || is_claimed,
+            is_claimed,
             shown: reading.shown_atom(atom),
             thing,
         }

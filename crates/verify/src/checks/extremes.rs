@@ -26,12 +26,11 @@ pub(super) fn check(case: &Case<'_>, _: &Passages<'_>) -> Option<Objection> {
     let claim = case.claim;
     let tokens = claim.text.tokens.as_slice();
     let is = |t: &Token, list: &[&str]| list.contains(&&*claim.lower_word(t));
-    let mut superlatives = tokens.iter().filter(|t| is(t, LEAST) || is(t, MOST));
-    let word = superlatives.next()?;
-    if superlatives.next().is_some() || tokens.iter().any(Token::negates) {
+    let superlatives = tokens.iter().filter(|t| is(t, LEAST) || is(t, MOST));
+    let superlatives: Vec<&Token> = superlatives.take(MOST_NUMBERS).collect();
+    if superlatives.is_empty() || tokens.iter().any(Token::negates) {
         return None;
     }
-    let is_least = is(word, LEAST);
     let texts = case.cited.iter().map(|source| source.item.text.as_str());
     let tables: Vec<Rows> = texts.flat_map(tables).collect();
     let numbers = claim.atoms.iter().filter_map(|atom| match &atom.what {
@@ -40,6 +39,12 @@ pub(super) fn check(case: &Case<'_>, _: &Passages<'_>) -> Option<Objection> {
     });
     let mut numbers = numbers.take(MOST_NUMBERS);
     numbers.find_map(|(value, atom)| {
+        // Of several superlatives, the one before a number is its own.
+        let mut before = superlatives.iter().rev();
+        let own = before.find(|t| t.end <= atom.bytes.start);
+        let only = superlatives.first().filter(|_| superlatives.len() == 1);
+        let word = *own.or(only)?;
+        let is_least = is(word, LEAST);
         let extreme = other_extreme(&tables, value, is_least)?;
         let why = format!(
             "The claim says “{}” of {}, but that column of the cited text has {extreme}.",

@@ -1,9 +1,12 @@
 //! L5: what the cited text says of an earlier time is not said of today: "Until May it met in the
 //! hall" does not support "It meets in the hall".
 
+use std::ops::Range;
+
 use super::passages::{Passage, Passages};
 use super::{Case, Effect};
 use crate::Code;
+use crate::atoms::{Atom, What, same};
 use crate::finding::{Detail, Objection};
 use crate::reading::Reading;
 use crate::tables::Status;
@@ -30,6 +33,9 @@ pub(super) fn check(case: &Case<'_>, passages: &Passages<'_>) -> Option<Objectio
             || PAST.contains(&&*word)
             || matches!(t.status(), Some(Status::Rejected | Status::Removed))
     });
+    if let Some(found) = exchanged(case, passages) {
+        return Some(found);
+    }
     if tells {
         return None;
     }
@@ -46,6 +52,65 @@ pub(super) fn check(case: &Case<'_>, passages: &Passages<'_>) -> Option<Objectio
         ));
     }
     found
+}
+
+/// Words between what holds now and what held before, and words of a text before what held before.
+const INSTEAD: &[&str] = list!("former.instead");
+const BEFORE: &[&str] = list!("former.before");
+
+/// Maximum number of words from such a word to its number.
+const NEAR: usize = 4;
+
+/// "Five instead of four" where the text has "4 (was: 5)".
+fn exchanged(case: &Case<'_>, passages: &Passages<'_>) -> Option<Objection> {
+    let claim = case.claim;
+    let tokens = claim.text.tokens.as_slice();
+    let at = tokens
+        .iter()
+        .position(|t| INSTEAD.contains(&&*claim.lower_word(t)))?;
+    let (now, earlier) = (number_before(claim, at)?, number_behind(claim, at)?);
+    passages.with(1).find_map(|passage| {
+        let reading = passage.reading();
+        let first = reading.sentence(passage.sentence)?.tokens.start;
+        let mut cues = passage.tokens().iter().enumerate();
+        let turned = cues.find_map(|(n, t)| {
+            let is_cue = BEFORE.contains(&&*reading.lower_word(t));
+            let cue = Some(first + n).filter(|_| is_cue)?;
+            let (theirs, former) = (number_before(reading, cue)?, number_behind(reading, cue)?);
+            (same(now.0, former.0) && same(earlier.0, theirs.0)).then_some(former.1)
+        })?;
+        let found = reading.shown(turned.clone()).to_owned();
+        let said = claim.shown(now.1.clone()).to_owned();
+        let detail = Detail::Differs {
+            said,
+            found: format!("formerly {found}"),
+        };
+        let objection = Objection::new(Code::Order, Effect::Rejects, detail);
+        Some(objection.against(passage.source.item.label, passage.bytes()))
+    })
+}
+
+/// The last number that ends at most [`NEAR`] words before a token.
+fn number_before(reading: &Reading, at: usize) -> Option<(f64, Range<usize>)> {
+    let ends = reading.atoms.partition_point(|a| a.tokens.end <= at);
+    let atoms = reading.atoms.get(..ends)?.iter().rev();
+    let mut near = atoms.take_while(|a| a.tokens.end + NEAR >= at);
+    near.find_map(value)
+}
+
+/// The first number that begins at most [`NEAR`] words behind a token.
+fn number_behind(reading: &Reading, at: usize) -> Option<(f64, Range<usize>)> {
+    let starts = reading.atoms.partition_point(|a| a.tokens.start <= at);
+    let atoms = reading.atoms.get(starts..)?.iter();
+    let mut near = atoms.take_while(|a| a.tokens.start <= at + NEAR);
+    near.find_map(value)
+}
+
+fn value(atom: &Atom) -> Option<(f64, Range<usize>)> {
+    match &atom.what {
+        What::Number(n) => Some((n.value, atom.tokens.clone())),
+        _ => None,
+    }
 }
 
 /// The word that limits a sentence to an earlier time, if one of its words is in the past and in the

@@ -9,10 +9,11 @@ use super::arithmetic::{self, PERCENT, ResultWording};
 use super::derive::{ClaimNumber, may_be_computed, shown_result, wording};
 use super::operands::{Candidate, are_told_apart, candidates, unnamed};
 use super::things::{belongs_to_one, is_word_of_computing, is_word_of_difference};
-use crate::atoms::{self as a, Bound, Number, UnitKind};
+use crate::atoms::{self as a, Bound, Number, UnitKind, What};
 use crate::derivation::{Derivation, Operation};
 use crate::reading::Reading;
 use crate::text::Token;
+use local_agent_text::markdown::BlockRole;
 
 /// Maximum number of amounts that are combined without being named.
 const MOST_UNNAMED: usize = 16;
@@ -35,6 +36,7 @@ fn cues(claim: &Reading) -> Cues {
     const TOTALS: &[&str] = list!("derive.total-phrases");
     const CHANGES: &[&str] = list!("formulas.changes");
     const ONE: &[&str] = list!("formulas.one");
+    const SIGNS: &[&str] = list!("formulas.signs");
     let mut out = Cues::default();
     for token in &claim.text.tokens {
         let word = &*claim.lower_word(token);
@@ -52,6 +54,7 @@ fn cues(claim: &Reading) -> Cues {
         ONE.contains(&&*claim.lower_word(one)) && a::unit(&claim.lower_word(unit)).is_some()
     });
     out.total |= TOTALS.iter().any(|phrase| claim.lower().contains(phrase));
+    out.difference |= SIGNS.iter().any(|sign| claim.lower().contains(sign));
     out
 }
 
@@ -86,13 +89,94 @@ pub(super) fn derived(case: &Case<'_>, result: ClaimNumber<'_>) -> Option<Deriva
             fits.then_some(found)
         })
         .or_else(|| of_many(n, cues, wording, &all))
-        .or_else(|| all.iter().find_map(|x| of_rate(n, x)))?;
+        .or_else(|| all.iter().find_map(|x| of_rate(n, x)))
+        .or_else(|| in_a_column(n, cues, &all))?;
     Some(Derivation {
         operation: found.operation,
         from: found.from,
         result: shown_result(case.claim, n),
     })
 }
+
+/// The difference of two amounts of one column whose rows the claim names. Their unit may stand in the
+/// header only.
+fn in_a_column(n: &Number, cues: Cues, all: &[Candidate<'_>]) -> Option<Formula> {
+    if arithmetic::is_measured_in(n, PERCENT) {
+        return None;
+    }
+    let mut both = pairs(all).filter(|[x, y]| x.is_named && y.is_named && x.place != y.place);
+    let [x, y] = both.find(|[x, y]| {
+        let column = column_of(x);
+        let [p, q] = [x, y].map(|c| *in_unit(c, n).number());
+        let values = arithmetic::in_one_unit(n, false, &[&p, &q]);
+        cues.difference
+            && column.is_some()
+            && column == column_of(y)
+            && values.is_some_and(|v| matches!(v[..], [p, q] if a::same((p - q).abs(), n.value)))
+    })?;
+    Some(formula(Operation::Difference, [x, y]))
+}
+
+/// The number of the cell of an amount in its row; `None` outside a table.
+fn column_of(amount: &Candidate<'_>) -> Option<usize> {
+    let (reading, atom) = (amount.operand.reading, amount.operand.atom);
+    let row = reading.sentence(reading.sentence_of(atom.tokens.start))?;
+    let before = reading.normal.get(row.bytes.start..atom.bytes.start)?;
+    let bars = before.matches('|').count();
+    (row.role == BlockRole::TableRow && bars > 0).then_some(bars)
+}
+
+/// Two amounts of the cited text or of the claim whose difference or sum is the result, if the claim
+/// has a word by which it computes. The result may agree by chance.
+pub(super) fn guessed(case: &Case<'_>, result: ClaimNumber<'_>) -> Option<[String; 2]> {
+    const SMALLEST: f64 = 10.0;
+    let n = result.number;
+    let by_chance = n.unit.is_none() && n.value < SMALLEST && n.value.fract() == 0.0;
+    if !may_be_computed(n) || case.has_many_atoms() || by_chance {
+        return None;
+    }
+    let mut cues = cues(case.claim);
+    cues.difference |= is_behind_by(case.claim, result);
+    if !(cues.difference || cues.total) {
+        return None;
+    }
+    let own = case
+        .claim
+        .atoms
+        .iter()
+        .filter(|own| own.bytes != result.atom.bytes);
+    let own = own.map(|atom| (case.claim, atom));
+    let cited = case.cited.iter().flat_map(|source| {
+        let atoms = source.reading.atoms.iter();
+        atoms.map(|atom| (source.reading, atom))
+    });
+    let all = own
+        .chain(cited)
+        .filter_map(|(reading, atom)| match &atom.what {
+            What::Number(m) if !m.ordinal => {
+                let value = match n.unit.and(m.unit) {
+                    Some(_) => arithmetic::in_unit_of(n, m)?,
+                    None => m.value,
+                };
+                Some((value, reading.shown_amount(atom)))
+            }
+            _ => None,
+        });
+    let all: Vec<(f64, &str)> = all.take(MOST_GUESSED).collect();
+    let mut found = all.iter().enumerate().flat_map(|(at, x)| {
+        let others = all.iter().skip(at + 1);
+        others.map(move |y| (x, y))
+    });
+    let (x, y) = found.find(|(x, y)| {
+        let is_sum = cues.total && a::same(x.0 + y.0, n.value);
+        let is_difference = cues.difference && a::same((x.0 - y.0).abs(), n.value);
+        x.0 > 0.0 && y.0 > 0.0 && (is_sum || is_difference)
+    })?;
+    Some([x.1, y.1].map(str::to_owned))
+}
+
+/// Maximum number of amounts that are combined to guess how a number was computed.
+const MOST_GUESSED: usize = 64;
 
 /// Whether the result is an average or a quotient of amounts of the cited text.
 pub(super) fn is_average_of_cited(case: &Case<'_>, result: ClaimNumber<'_>) -> bool {

@@ -7,11 +7,12 @@ use super::align::Alignment;
 use super::atoms::readings;
 use super::{Case, Effect};
 use crate::Code;
-use crate::atoms::{self as a, Atom, MeasureUnit, UnitKind, simple_value, unit};
+use crate::atoms::{self as a, Atom, MeasureUnit, UnitKind, What, simple_value, unit};
 use crate::reading::Reading;
 
 const EVERY: &[&str] = list!("frequencies.every");
 const OTHER: &[&str] = list!("frequencies.other");
+const HALF: &[&str] = list!("frequencies.half");
 const PER: &[&str] = list!("frequencies.per");
 const TIMES: &[&str] = list!("frequencies.times");
 const ONCE: &[&str] = list!("frequencies.once");
@@ -76,11 +77,22 @@ fn has(case: &Case<'_>, own: &Frequency) -> bool {
     readings(case).any(|reading| frequencies(reading).iter().any(|f| f.equals(own)))
 }
 
+/// Whether the cited text has the period as an amount: "(was 2 min)".
+fn is_amount(case: &Case<'_>, own: &Frequency) -> bool {
+    let atoms = readings(case).flat_map(|reading| &reading.atoms);
+    let mut numbers = atoms.filter_map(|atom| match &atom.what {
+        What::Number(n) => n.unit.map(|unit| (n.value, unit)),
+        _ => None,
+    });
+    numbers.any(|(value, unit)| a::equal_amounts(own.period, own.unit, value, unit))
+}
+
 /// The doubts about frequencies of the claim, where the nearest sentence has only another one.
 pub(super) fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<(Effect, Code, String)> {
     let own = frequencies(case.claim);
     let best = alignment.best()?;
-    let wrong = own.iter().take(MOST).find(|f| !has(case, f))?;
+    let mut wrong = own.iter().take(MOST).filter(|f| !has(case, f));
+    let wrong = wrong.find(|f| !is_amount(case, f))?;
     let reading = best.source.reading;
     let within = reading.sentence(best.sentence)?.tokens.clone();
     let theirs = frequencies(reading);
@@ -114,10 +126,15 @@ fn word(reading: &Reading, at: usize) -> std::borrow::Cow<'_, str> {
 
 /// The unit of time at a token.
 fn time_unit(reading: &Reading, at: usize) -> Option<MeasureUnit> {
-    let unit = unit(&word(reading, at))?;
+    let word = word(reading, at);
+    // "Each s" is no second.
+    let is_long = word.chars().count() > 1;
+    unit_of_time(&word).filter(|_| is_long)
+}
+
+fn unit_of_time(word: &str) -> Option<MeasureUnit> {
     let is_time = |(kind, _): &(UnitKind, f64)| matches!(kind, UnitKind::Time | UnitKind::Calendar);
-    let is_long = word(reading, at).chars().count() > 1;
-    (is_long && unit.iter().all(is_time)).then_some(unit)
+    unit(word).filter(|unit| unit.iter().all(is_time))
 }
 
 /// Reads "every 15 minutes", "every other week", "every third day" or "each month".
@@ -126,14 +143,20 @@ fn every(reading: &Reading, at: usize) -> Option<Frequency> {
         return None;
     }
     let next = word(reading, at + 1);
-    let (period, behind) = match OTHER.contains(&&*next) {
-        true => (2.0, at + 2),
-        false => match simple_value(&next) {
-            Some(period) if period > 0.0 => (period, at + 2),
-            _ => (1.0, at + 1),
-        },
+    let counted = simple_value(&next).filter(|period| *period > 0.0);
+    let (period, behind) = if OTHER.contains(&&*next) {
+        (2.0, at + 2)
+    } else if HALF.contains(&&*next) {
+        (0.5, at + 2)
+    } else if let Some(period) = counted {
+        (period, at + 2)
+    } else {
+        (1.0, at + 1)
     };
-    let unit = time_unit(reading, behind)?;
+    let unit = match next.starts_with(|c: char| c.is_ascii_digit()) {
+        true => unit_of_time(&word(reading, behind))?,
+        false => time_unit(reading, behind)?,
+    };
     Some(Frequency {
         period,
         unit,

@@ -16,6 +16,7 @@ mod bounds;
 mod boxes;
 mod clauses;
 mod code;
+mod column_units;
 mod combinations;
 mod comparatives;
 mod compared;
@@ -40,6 +41,7 @@ mod frequencies;
 mod governed;
 
 mod added_modifiers;
+mod anchored;
 mod circumstances;
 mod initials;
 mod labels;
@@ -247,7 +249,11 @@ pub(crate) fn check(case: &Case<'_>) -> Findings {
         }
     }
     low_support(case, &readings, window, foreign, &mut out);
-    if out.objections.iter().any(|o| o.code == Code::LowSupport) && comparatives::is_proven(case) {
+    let low = out.objections.iter().filter(|o| o.code == Code::LowSupport);
+    let parts: Vec<Range<usize>> = low.clone().filter_map(|o| o.claim.clone()).collect();
+    if low.count() > 0
+        && (comparatives::is_proven(case) || anchored::stands_in_one_place(case, &parts))
+    {
         out.objections.retain(|o| o.code != Code::LowSupport);
     }
     rejection::settle(case, &mut out.objections, &pairings, &alignment, foreign);

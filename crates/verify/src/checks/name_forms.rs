@@ -173,6 +173,26 @@ fn inflected(reading: &Reading, lower: &str, language: Option<Language>) -> bool
             && words.iter().any(|word| is_compound_of(word, lower))
 }
 
+/// Whether the text has a name with the same opening, in a language whose names change more than their
+/// endings: "Ołomuniec", "Ołomuńca". Then nothing is sure.
+pub(super) fn may_be_a_form_of_name(
+    reading: &Reading,
+    lower: &str,
+    language: Option<Language>,
+) -> bool {
+    const LONGEST_TAIL: usize = 4;
+    let rule = inflection(lower, language);
+    let letters = lower.chars().count();
+    let mut words = reading.capitals().words.iter();
+    rule.changes
+        && words.any(|word| {
+            let pairs = word.chars().zip(lower.chars());
+            let shared = pairs.take_while(|(a, b)| a == b).count();
+            let longest = word.chars().count().max(letters);
+            shared >= rule.shared && shared * 2 >= longest && longest - shared <= LONGEST_TAIL
+        })
+}
+
 fn is_inflected(word: &str, name: &str, rule: &Inflection) -> bool {
     let shared: usize = word
         .chars()

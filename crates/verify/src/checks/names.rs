@@ -11,7 +11,9 @@ use super::align::{Aligned, Alignment};
 use super::atoms::readings;
 use super::initials::{initials, spelled_out};
 use super::language::{Language, is_english, is_little_word, supposed};
-use super::name_forms::{has_form_of_name, has_stem_of_name, is_part_of_a_word, unaccented};
+use super::name_forms::{
+    has_form_of_name, has_stem_of_name, is_part_of_a_word, may_be_a_form_of_name, unaccented,
+};
 use super::nouns::is_german_noun;
 use super::{Case, Effect, Source, name_codes};
 use crate::Code;
@@ -172,6 +174,7 @@ fn objection(
         || is_known_place
         || is_german_noun(case.claim, at, language_of(case))
         || readings(case).any(|r| is_part_of_a_word(r, &lower))
+        || readings(case).any(|r| may_be_a_form_of_name(r, &lower, language_of(case)))
         || (token.first || is_german(case)) && !replaces_a_name(case, alignment, token)
         || !is_listed(case, token)
             && missing == 1

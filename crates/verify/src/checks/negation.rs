@@ -16,7 +16,7 @@ use super::{Case, Effect, Extent, Source};
 use crate::Code;
 use crate::finding::{Detail, Objection};
 use crate::reading::Reading;
-use crate::statements::CellVerdict;
+use crate::statements::{CellVerdict, Statement};
 use crate::tables::{Quantity, Role, Status};
 use crate::text::{Token, has_stem, keeps_something_from};
 
@@ -107,18 +107,14 @@ const MOST_SENTENCES: usize = 12;
 /// The objection to a word that the claim asserts and the cited text only denies.
 fn left_out(case: &Case<'_>) -> Option<Objection> {
     let tokens = &case.claim.text.tokens;
-    if keeps_something_from(tokens, &case.claim.normal) {
-        return None;
-    }
-    let denies = tokens.iter().any(|t| denies_by_itself(case.claim, t));
-    if denies || denies_in_two_words(case.claim, tokens) {
+    if keeps_something_from(tokens, &case.claim.normal) || denies_in_its_own_way(case.claim) {
         return None;
     }
     let denied = denied_clauses(tokens);
     let asserted = tokens
         .iter()
         .filter(|t| t.is_content() && !t.negated && !denied.contains(&t.clause))
-        .filter(|t| says_something(case.claim, t))
+        .filter(|t| says_something(case.claim, t) && !is_denied_in_claim(case.claim, t))
         // What is denied is said of a name, and no denial of it.
         .filter(|t| t.first || !is_name(t));
     let mut asserted = asserted.take(MOST_WORDS);
@@ -134,6 +130,25 @@ const DENYING: &[&str] = list!("negation.denying");
 /// Whether a word denies without a "not": "bonfires are banned", "only in an emergency".
 fn denies_by_itself(claim: &Reading, token: &Token) -> bool {
     token.does(Role::Restricting) || token.turns() || DENYING.contains(&&*claim.lower_word(token))
+}
+
+/// Whether a claim denies without a "not" before what is denied: "only if", "nobody but", "except",
+/// "is banned", "the hotel is not".
+fn denies_in_its_own_way(claim: &Reading) -> bool {
+    let tokens = &claim.text.tokens;
+    let excepts = |t: &Token| t.does(Role::Excepting) && claim.lower_word(t) != "but";
+    let nothing = |t: &Token| t.quantity() == Some(Quantity::Nothing);
+    tokens.last().is_some_and(Token::negates)
+        || tokens
+            .iter()
+            .any(|t| denies_by_itself(claim, t) || excepts(t) || nothing(t))
+        || denies_in_two_words(claim, tokens)
+}
+
+/// Whether the claim denies the word too: in its clause, or where it has the word again.
+pub(super) fn is_denied_in_claim(claim: &Reading, token: &Token) -> bool {
+    let mut tokens = claim.text.tokens.iter();
+    tokens.any(|t| t.negates() && t.clause == token.clause || t.negated && t.id == token.id)
 }
 
 /// Titles of persons.
@@ -291,9 +306,20 @@ fn compare(case: &Case<'_>, pairing: &Pairing<'_>) -> Option<Objection> {
     let is_named = token.capital && !token.first;
     let effect = match (sure, first) {
         (true, _) if is_named || agreed::says_instead(case.claim) => Effect::Doubts,
+        // "Not before she has hired somebody" and "she first hires somebody".
+        (true, Comparison::TextDenies(_))
+            if says_in_what_order(pairing.own, case) || restricts(&pairing.own.tokens) =>
+        {
+            Effect::Doubts
+        }
         (true, _) => Effect::Rejects,
         // Answerers who use their own words use more negations than a text does.
         (false, Comparison::ClaimDenies(_)) => return None,
+        (false, _)
+            if denies_in_its_own_way(case.claim) || is_denied_in_claim(case.claim, token) =>
+        {
+            return None;
+        }
         (false, _) if is_only_denied(case, token, false) => Effect::Doubts,
         (false, _) => return None,
     };
@@ -303,6 +329,14 @@ fn compare(case: &Case<'_>, pairing: &Pairing<'_>) -> Option<Objection> {
     };
     let objection = Objection::new(Code::Negation, effect, detail).at(range);
     Some(objection.against(best.source.item.label, sentence(best)?))
+}
+
+const FIRST: &[&str] = list!("negation.first");
+
+/// Whether a statement of the claim says what comes first.
+fn says_in_what_order(own: &Statement, case: &Case<'_>) -> bool {
+    let mut tokens = own.tokens.iter();
+    tokens.any(|t| FIRST.contains(&&*case.claim.lower_word(t)))
 }
 
 /// Whether a statement of the cited text is a question, which denies and asserts nothing.
@@ -397,8 +431,16 @@ fn edited(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<Objection> {
     {
         return None;
     }
+    // "Visitors stay off the roof": the claim denies without a "not".
+    let is_denied = own_tokens.iter().any(|t| t.negated);
+    let turning = || own_tokens.iter().filter(|t| t.turns());
+    let is_of_the_text = turning().any(|t| has_stem(theirs, t.id));
+    if is_denied && !is_of_the_text && !own_tokens.iter().any(Token::negates) {
+        return None;
+    }
     // "Not by itself, only by hand": the claim has what is left.
-    if !only_a_denial_differs(alignment) && [own_tokens, theirs].into_iter().all(restricts) {
+    let is_restricted = restricts(own_tokens) && (restricts(theirs) || excepts(best));
+    if !only_a_denial_differs(alignment) && is_restricted {
         return None;
     }
     let edits = alignment.edits();
@@ -443,6 +485,16 @@ fn only_a_denial_differs(alignment: &Alignment<'_>) -> bool {
     let edits = alignment.edits().iter();
     let mut changed = edits.flat_map(|e| [e.claim, e.evidence]).flatten();
     changed.all(|t| !t.is_content_or_number() || t.negates())
+}
+
+/// Whether a sentence of the cited text makes an exception: "not alone, except on Wednesdays".
+fn excepts(near: &Aligned<'_>) -> bool {
+    const EXCEPTING: &[&str] = list!("scopes.excepting");
+    const UNSURE: &[&str] = list!("scopes.unsure");
+    near.tokens().iter().any(|t| {
+        let word = near.source.reading.lower_word(t);
+        EXCEPTING.contains(&&*word) && !UNSURE.contains(&&*word)
+    })
 }
 
 fn restricts(tokens: &[Token]) -> bool {

@@ -6,9 +6,9 @@ use super::atoms::{all, readings};
 use super::derive::ClaimNumber;
 use super::literals::{Standing, standing};
 use super::{
-    Case, Effect, bounds, combinations, counts, derive, durations, equations, formulas,
-    frequencies, language, listed_parts, month_parts, names, notations, operands, ordinals, totals,
-    units_left_out,
+    Case, Effect, bounds, column_units, combinations, counts, derive, durations, equations,
+    formulas, frequencies, language, listed_parts, month_parts, names, notations, operands,
+    ordinals, totals, units_left_out,
 };
 use crate::atoms::{self as a, Atom, Literal, Number, What};
 use crate::reading::Reading;
@@ -68,8 +68,11 @@ pub(super) fn check(
             }
             let near = alignment.best().filter(|_| verbatim);
             let is_open = matched.iter().all(|m| m.bound.is_none());
-            let bounded = bounds::agree(alignment, n, matched, near);
-            let effect = match is_open && bounds::may_be_no_bound(case.claim, atom) {
+            let turned = bounds::turned(case.claim, atom, n);
+            let bounded = bounds::agree(alignment, n, matched.clone(), near)
+                || turned.is_some_and(|n| bounds::agree(alignment, &n, matched, near));
+            let unsure = bounds::may_be_no_bound(case.claim, atom) || bounds::is_limited(alignment);
+            let effect = match is_open && unsure {
                 true => Effect::Doubts,
                 false => Effect::Rejects,
             };
@@ -130,6 +133,10 @@ fn missing(
                 .is_none()
                 .then(|| combinations::possible(case, number));
             guessed.flatten()
+        })
+        .or_else(|| {
+            let unstated = other_unit.is_none();
+            unstated.then(|| formulas::guessed(case, number)).flatten()
         });
     if let Some(from) = possible {
         let (x, y) = (&from[0], &from[1]);
@@ -226,6 +233,7 @@ enum NumberMatch<'a> {
 fn find<'a>(case: &Case<'a>, number: ClaimNumber<'_>) -> NumberMatch<'a> {
     let (n, shown) = (number.number, case.claim.shown_atom(number.atom));
     let is_day = n.unit.is_none() && month_parts::names_a_day(case.claim, number.atom);
+    let is_beside_a_day = is_beside_a_day(case.claim, number) && !case.has_many_atoms();
     let mut matched: Vec<&Number> = Vec::new();
     let mut other_unit = None;
     let mut is_exact = false;
@@ -240,7 +248,10 @@ fn find<'a>(case: &Case<'a>, number: ClaimNumber<'_>) -> NumberMatch<'a> {
                     false
                 }
                 What::Number(m) if is_part_of_a_name(n, m, e, reading) => false,
-                What::Number(m) if counts_something_else(n, m, e, reading) => {
+                What::Number(m)
+                    if counts_something_else(n, m, e, reading)
+                        || column_units::is_another(n, m, e, reading) =>
+                {
                     other_unit = other_unit.or(Some(reading.shown_amount(e)));
                     false
                 }
@@ -257,7 +268,7 @@ fn find<'a>(case: &Case<'a>, number: ClaimNumber<'_>) -> NumberMatch<'a> {
                 What::Date(d) => {
                     n.unit.is_none() && d.year.is_some_and(|y| a::same(f64::from(y), n.value))
                         || n.unit.is_some() && is_amount_in_a_row(n, d, e, reading)
-                        || (n.ordinal || is_day)
+                        || (n.ordinal || is_day || is_beside_a_day && names_a_month(case, d))
                             && d.day.is_some_and(|d| a::same(f64::from(d), n.value))
                 }
                 What::Literal(Literal::Version { key: v, .. }) => v == key,
@@ -281,6 +292,38 @@ fn find<'a>(case: &Case<'a>, number: ClaimNumber<'_>) -> NumberMatch<'a> {
     } else {
         NumberMatch::As(matched)
     }
+}
+
+/// Whether a number without a unit stands right behind another one or right before a date: "26 and 27",
+/// "between 3 and 10 March".
+fn is_beside_a_day(claim: &Reading, number: ClaimNumber<'_>) -> bool {
+    const BETWEEN: &[&str] = list!("dates.between-days");
+    let own = &number.atom.tokens;
+    let is_joined = |from: usize, to: usize| match claim.text.tokens.get(from..to) {
+        Some([]) => true,
+        Some([one]) => BETWEEN.contains(&&*claim.lower_word(one)),
+        _ => false,
+    };
+    let at = claim.atoms.partition_point(|a| a.tokens.end <= own.start);
+    let before = at.checked_sub(1).and_then(|at| claim.atoms.get(at));
+    let at = claim.atoms.partition_point(|a| a.tokens.start < own.end);
+    let behind = claim.atoms.get(at);
+    let follows = before.is_some_and(|atom| {
+        let is_day = matches!(&atom.what, What::Number(n) if a::day_of(n).is_some());
+        is_day && is_joined(atom.tokens.end, own.start)
+    });
+    let leads = behind.is_some_and(|atom| {
+        let is_day = matches!(&atom.what, What::Date(d) if d.day.is_some());
+        is_day && is_joined(own.end, atom.tokens.start)
+    });
+    number.number.unit.is_none() && (follows || leads)
+}
+
+/// Whether the claim has a date in the month of this day: "12 and 13 July, or else 26 and 27".
+fn names_a_month(case: &Case<'_>, date: &a::Date) -> bool {
+    let mut own = case.claim.atoms.iter();
+    date.month.is_some()
+        && own.any(|atom| matches!(&atom.what, What::Date(d) if d.month == date.month))
 }
 
 /// Whether four digits in a row of a table, which look like a year, are the amount: "1340".

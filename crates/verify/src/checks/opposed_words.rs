@@ -58,11 +58,89 @@ struct Cue {
 /// Finds the first such word whose opposite the text has.
 pub(super) fn check(case: &Case<'_>, passages: &Passages<'_>) -> Option<Objection> {
     let tokens = case.claim.text.tokens.as_slice();
-    OPPOSITIONS.iter().find_map(|opposition| {
+    let turned = OPPOSITIONS.iter().find_map(|opposition| {
         let own = meant(case.claim, tokens, opposition);
         own.iter()
             .find_map(|cue| turned(case, passages, opposition, cue))
+    });
+    turned.or_else(|| beside_the_same_word(case, passages))
+}
+
+/// Maximum number of words with content of a claim that is compared word by word.
+const SHORT: usize = 7;
+
+/// "Too wet" where the text about it has "too dry": a word of the claim has its opposite in the text, and
+/// the same word stands beside both.
+fn beside_the_same_word(case: &Case<'_>, passages: &Passages<'_>) -> Option<Objection> {
+    let own = case.claim.text.tokens.as_slice();
+    // A longer claim more often speaks of both sides, or of one after the other.
+    let content = own.iter().filter(|t| t.is_content()).count();
+    if content > SHORT || own.iter().any(Token::negates) {
+        return None;
+    }
+    let opposed = own
+        .iter()
+        .enumerate()
+        .filter(|(_, t)| !t.pairs().is_empty());
+    let opposed: Vec<(usize, &Token)> = opposed.collect();
+    passages.with(FEWEST).take(NEAREST).find_map(|passage| {
+        let theirs = passage.tokens();
+        let is_stated =
+            |t: &Token| has_stem(theirs, t.id) || theirs.iter().any(|o| t.is_on_one_side_with(o));
+        let (said, found) = opposed.iter().find_map(|(at, word)| {
+            if is_stated(word) || word.is_converse() {
+                return None;
+            }
+            let mut others = theirs.iter().enumerate();
+            let found = others.find(|(there, o)| {
+                word.is_opposite_of(o)
+                    && !o.negated
+                    && !has_stem(own, o.id)
+                    && is_beside_the_same(case.claim, (own, *at), (theirs, *there))
+            })?;
+            Some((*word, found.1))
+        })?;
+        let detail = Detail::Opposite {
+            said: case.claim.word(said).to_owned(),
+            found: passage.reading().word(found).to_owned(),
+        };
+        let found = Objection::new(Code::Direction, Effect::Doubts, detail);
+        let found = found.at(said.start..said.end);
+        Some(found.against(passage.source.item.label, passage.bytes()))
     })
+}
+
+/// A sentence is compared word by word if it has at least this many words of the claim, and is one of
+/// the first in that order.
+const FEWEST: usize = 2;
+const NEAREST: usize = 2;
+
+const DEGREES: &[&str] = list!("opposed-words.degrees");
+
+/// How many words away the same word may stand.
+const BESIDE: usize = 2;
+
+/// Whether the nearest word of content, or of degree, before or behind two places is the same.
+fn is_beside_the_same(
+    claim: &Reading,
+    (own, at): (&[Token], usize),
+    (theirs, there): (&[Token], usize),
+) -> bool {
+    let is_telling = |t: &Token| {
+        t.is_content() && !t.number && !t.does(Role::Everyday)
+            || DEGREES.contains(&&*claim.lower_word(t))
+    };
+    let near = |at: usize, tokens: &[Token]| {
+        let before = at.saturating_sub(BESIDE)..at;
+        let behind = at + 1..tokens.len().min(at + 1 + BESIDE);
+        [before, behind].map(|range| tokens.get(range).unwrap_or(&[]).to_vec())
+    };
+    let [before, behind] = near(at, own);
+    let [their_before, their_behind] = near(there, theirs);
+    let shares = |own: &[Token], theirs: &[Token]| {
+        own.iter().any(|t| is_telling(t) && has_stem(theirs, t.id))
+    };
+    shares(&before, &their_before) || shares(&behind, &their_behind)
 }
 
 /// The objection to one such word of the claim.

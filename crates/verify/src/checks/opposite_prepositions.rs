@@ -2,6 +2,7 @@
 //! same words as in the cited text.
 
 use super::passages::{Passage, Passages};
+use super::things::computes;
 use super::{Case, Effect};
 use crate::Code;
 use crate::finding::{Detail, Objection};
@@ -80,7 +81,12 @@ fn turned(case: &Case<'_>, passages: &Passages<'_>, at: usize) -> Option<Objecti
         said: case.claim.word(own).to_owned(),
         found: reading.word(other).to_owned(),
     };
-    let found = Objection::new(Code::Direction, Effect::Rejects, detail).at(own.start..own.end);
+    // "With the lining it comes to 340", where the text has the price without it and the surcharge.
+    let effect = match is_ahead && computes(case.claim) {
+        true => Effect::Doubts,
+        false => Effect::Rejects,
+    };
+    let found = Objection::new(Code::Direction, effect, detail).at(own.start..own.end);
     Some(found.against(passage.source.item.label, passage.bytes()))
 }
 

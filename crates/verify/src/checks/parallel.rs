@@ -100,13 +100,30 @@ fn moved(case: &Case<'_>, own: &Range<usize>, kind: &Thing) -> Option<(Effect, C
         let why = format!(
             "In the cited text “{shown}” belongs to something else; “{word}” has “{theirs}” there."
         );
-        let effect = match said.iter().any(|t| stands_for_another(case.claim, t)) {
+        let unsure = said.iter().any(|t| stands_for_another(case.claim, t));
+        let effect = match unsure || runs_on(here, kind) {
             true => Effect::Doubts,
             false => Effect::Rejects,
         };
         return Some((effect, Code::Referent, why));
     }
     None
+}
+
+/// Whether the sentence of a place has so many values of a kind that it is rather several lines
+/// without full stops, whose parts cannot be told apart.
+fn runs_on(place: &Part<'_>, kind: &Thing) -> bool {
+    const MOST: usize = 3;
+    let sentence = place.reading.sentence_of(place.own.start);
+    let Some(own) = place.reading.sentence(sentence).map(|s| &s.tokens) else {
+        return false;
+    };
+    let all = things(place.reading);
+    let from = all.partition_point(|(range, _)| range.start < own.start);
+    let inside = all.get(from..).unwrap_or(&[]).iter();
+    let inside = inside.take_while(|(range, _)| range.start < own.end);
+    let same = inside.filter(|(_, other)| kind.same(other) || kind.is_rival(other));
+    same.take(MOST + 1).count() > MOST
 }
 
 /// Whether a word is a pronoun, which may mean the right thing: "Without the trial it costs 20".

@@ -177,10 +177,11 @@ fn pair_of<'a>(
         return None;
     }
     let last = words.last().cloned().unwrap_or_default();
-    let is_passive =
-        DOERS.contains(&last.as_str()) && words.iter().any(|w| PASSIVE.contains(&w.as_str()));
+    // "Graham got 12 panels by Sunrise" is no passive sentence.
+    let has_verb = has_passive_verb(between, &words);
+    let is_passive = DOERS.contains(&last.as_str()) && has_verb;
     // "Bob was told that Alice left": the doer is somebody else.
-    if !is_passive && has_passive_verb(between, &words) {
+    if !is_passive && has_verb {
         return None;
     }
     let before_second = match between.last() {
@@ -200,7 +201,7 @@ fn pair_of<'a>(
 /// Whether a word with content follows "is" and its like at once: "was told", not "is the mother".
 fn has_passive_verb(between: &[Token], words: &[String]) -> bool {
     let mut pairs = words.iter().zip(between.iter().skip(1));
-    pairs.any(|(word, next)| PASSIVE.contains(&word.as_str()) && next.is_content())
+    pairs.any(|(word, next)| PASSIVE.contains(&word.as_str()) && next.is_content() && !next.number)
 }
 
 /// A verb without the endings of its present, its past and its participles.

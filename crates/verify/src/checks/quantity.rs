@@ -44,6 +44,12 @@ fn differs(case: &Case<'_>, pairing: &Pairing<'_>, best: &Near<'_>) -> Option<Ob
     }
     let counts = !matches!(&*case.claim.lower_word(token), "always" | "never");
     let narrows = token.quantity() == Some(Quantity::Universal) && counts;
+    let restricts = case
+        .claim
+        .text
+        .tokens
+        .iter()
+        .any(|t| is_only(case.claim, t));
     let mut clash: Option<(&Near<'_>, &Token)> = None;
     for near in &pairing.near {
         let reading = near.source.reading;
@@ -55,6 +61,8 @@ fn differs(case: &Case<'_>, pairing: &Pairing<'_>, best: &Near<'_>) -> Option<Ob
         }
         let part = tokens.windows(2).find(|pair| is_part(reading, pair));
         let only = tokens.iter().find(|t| is_only(reading, t));
+        // "In the hall only, and everybody agreed": the claim has that restriction too.
+        let only = only.filter(|_| !restricts);
         let other = quantities.find(|t| !is_strict(t));
         let other = other.or(only.filter(|_| narrows));
         let other = other.or(part.and_then(|pair| pair.first()));

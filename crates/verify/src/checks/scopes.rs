@@ -8,7 +8,7 @@ use crate::atoms::What;
 use crate::finding::{Detail, Objection};
 use crate::reading::Reading;
 use crate::tables::{Quantity, Role};
-use crate::text::Token;
+use crate::text::{Token, has_stem};
 
 const UNIVERSAL: &[&str] = list!("scopes.universal");
 const EXCEPTING: &[&str] = list!("scopes.excepting");
@@ -23,8 +23,8 @@ const OF: &[&str] = list!("scopes.of");
 /// A sentence is about a clause of the claim if it has this share of its words.
 const ABOUT: f64 = 0.5;
 
-/// Maximum number of words between "without" and "exception".
-const NEAR: usize = 3;
+/// Maximum number of words between "without" and "exception", and from "only" to its object.
+const NEAR: usize = 4;
 
 /// Finds "all" where the text has an exception or a part, and "only" where the text has "all".
 pub(super) fn check(case: &Case<'_>, passages: &Passages<'_>) -> Option<Objection> {
@@ -52,14 +52,22 @@ fn in_clause(
         .filter(|(_, share)| *share >= ABOUT)
         .reduce(|a, b| if b.1 > a.1 { b } else { a });
     let (passage, _) = best?;
-    let (said, found) = no_exception(claim, own, passage, excepts)
+    let sure = no_exception(claim, own, passage, excepts);
+    let effect = match sure {
+        Some(_) => Effect::Rejects,
+        None => Effect::Doubts,
+    };
+    let (said, found) = sure
         .or_else(|| part_of_all(claim, own, passage))
+        .or_else(|| all_of_only(claim, own, passage))
+        .or_else(|| every_to_one(claim, own, passage))
+        .or_else(|| only_of_except(claim, own, passage))
         .or_else(|| only_of_all(claim, own, passage))?;
     let detail = Detail::Differs {
         said: claim.word(said).to_owned(),
         found: passage.reading().word(found).to_owned(),
     };
-    let objection = Objection::new(Code::Quantifier, Effect::Doubts, detail);
+    let objection = Objection::new(Code::Quantifier, effect, detail);
     let objection = objection.at(said.start..said.end);
     Some(objection.against(passage.source.item.label, passage.bytes()))
 }
@@ -131,6 +139,95 @@ fn part_of_all<'t>(
     own.iter()
         .any(|t| t.id == whole.id)
         .then_some((said, found))
+}
+
+/// "All" or "both" of the claim, and "only" of the text.
+fn all_of_only<'t>(
+    claim: &Reading,
+    own: &'t [Token],
+    passage: &Passage<'t>,
+) -> Option<(&'t Token, &'t Token)> {
+    let is_pair = |t: &&Token| is_in(claim, t, PAIRS_AND_TIMES);
+    let said = universal(claim, own).or_else(|| own.iter().find(is_pair))?;
+    // "Seven in all"; "all that are newer" sets a limit itself.
+    let at = own.iter().position(|t| t.start == said.start)?;
+    let before = at.checked_sub(1).and_then(|b| own.get(b));
+    let behind = own.get(at + 1..).unwrap_or(&[]);
+    let is_alone = !behind.first().is_some_and(Token::is_content);
+    if is_alone && before.is_some_and(|t| is_in(claim, t, BEFORE_ALL))
+        || behind.iter().any(|t| is_in(claim, t, RELATIVE))
+    {
+        return None;
+    }
+    let restricts =
+        |reading: &Reading, t: &Token| is_in(reading, t, ONLY) || t.does(Role::Restricting);
+    if own.iter().any(|t| t.negates() || restricts(claim, t)) {
+        return None;
+    }
+    let reading = passage.reading();
+    let mut theirs = passage.tokens().iter();
+    let says_all = |t: &Token| is_in(reading, t, UNIVERSAL) || t.id == said.id;
+    if theirs.clone().any(says_all) {
+        return None;
+    }
+    Some((said, theirs.find(|t| restricts(reading, t))?))
+}
+
+/// "Only on Saturdays" of the claim, and "unless it is a Saturday" of the text.
+fn only_of_except<'t>(
+    claim: &Reading,
+    own: &'t [Token],
+    passage: &Passage<'t>,
+) -> Option<(&'t Token, &'t Token)> {
+    let reading = passage.reading();
+    let theirs = passage.tokens();
+    let only = own
+        .iter()
+        .position(|t| is_in(claim, t, ONLY) || t.does(Role::Restricting))?;
+    let excepts = |t: &Token| t.does(Role::Excepting) || is_in(reading, t, EXCEPTING);
+    let except = theirs
+        .iter()
+        .position(|t| excepts(t) && !is_in(reading, t, UNSURE))?;
+    // "No entry unless it is a Saturday" is "only on Saturdays".
+    let denies = |tokens: &[Token], but: usize| {
+        let mut others = tokens.iter().enumerate().filter(|(at, _)| *at != but);
+        others.any(|(_, t)| t.negates() || t.turns())
+    };
+    if denies(own, only) || denies(theirs, except) {
+        return None;
+    }
+    let near = |tokens: &'t [Token], at: usize| {
+        let end = tokens.len().min(at + 1 + NEAR);
+        tokens.get(at + 1..end).unwrap_or(&[])
+    };
+    let object = near(theirs, except);
+    let is_same = |t: &Token| t.is_content() && has_stem(object, t.id);
+    let same = near(own, only).iter().any(is_same);
+    same.then_some((own.get(only)?, theirs.get(except)?))
+}
+
+const BEFORE_ALL: &[&str] = list!("added-modifiers.before-all");
+const RELATIVE: &[&str] = list!("scopes.relative");
+const ONE: &[&str] = list!("scopes.one");
+const EVERY: &[&str] = list!("scopes.every");
+
+/// "Before the first outing" of the claim, and "before every outing" of the text.
+fn every_to_one<'t>(
+    claim: &Reading,
+    own: &'t [Token],
+    passage: &Passage<'t>,
+) -> Option<(&'t Token, &'t Token)> {
+    let reading = passage.reading();
+    let theirs = passage.tokens();
+    own.windows(2).find_map(|pair| {
+        let [one, noun] = pair else { return None };
+        if !is_in(claim, one, ONE) || !noun.is_content() || has_stem(theirs, one.id) {
+            return None;
+        }
+        let mut pairs = theirs.windows(2);
+        let found = pairs.find(|w| is_in(reading, &w[0], EVERY) && w[1].id == noun.id)?;
+        Some((one, found.first()?))
+    })
 }
 
 /// "Only" of the claim, and "everybody" of the text.

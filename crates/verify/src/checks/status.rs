@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::language::{differ, is_english};
 use super::nearest::{Near, Pairing, sentence};
 use super::{Case, Effect};
 use crate::Code;
@@ -35,7 +36,32 @@ pub(super) fn check(case: &Case<'_>, pairings: &[Pairing<'_>]) -> Vec<Objection>
     let found = pairings
         .iter()
         .filter_map(|pairing| compare(case, pairing).or_else(|| silent(case, pairing)));
-    found.chain(early(case)).take(1).collect()
+    let found = found.chain(early(case));
+    found.chain(rejected_nowhere(case)).take(1).collect()
+}
+
+/// The doubt about "The order was cancelled" if no cited text rejects or denies anything.
+fn rejected_nowhere(case: &Case<'_>) -> Option<Objection> {
+    let is_rejected = |t: &Token| matches!(t.status(), Some(Status::Rejected | Status::Removed));
+    let mut own = case.claim.text.tokens.iter();
+    let said = own.find(|t| is_rejected(t) && !t.negated)?;
+    let readings: Vec<&Reading> = case.cited.iter().map(|s| s.reading).collect();
+    let is_foreign = differ(case.claim, case.language, &readings);
+    if is_foreign || !is_english(case.claim, case.language, &readings) {
+        return None;
+    }
+    let denies = |t: &Token| is_rejected(t) || t.negates() || t.turns() || t.does(Role::Scarce);
+    let mut cited = case.cited.iter().flat_map(|s| s.reading.text.tokens.iter());
+    if cited.any(|t| denies(t) || t.id == said.id)
+        || case.claim.text.tokens.iter().any(Token::negates)
+    {
+        return None;
+    }
+    let detail = Detail::Added {
+        said: case.claim.word(said).to_owned(),
+    };
+    let found = Objection::new(Code::Status, Effect::Doubts, detail);
+    Some(found.at(said.start..said.end))
 }
 
 /// When something happens.
@@ -81,7 +107,13 @@ fn still_to_come(case: &Case<'_>, at: usize) -> Option<Objection> {
                     said: format!("already {}", case.claim.word(token)),
                     found: format!("to be {}", reading.word(other)),
                 };
-                let found = Objection::new(Code::Status, Effect::Rejects, detail);
+                // "To be trained again (6 of 11 done)": a part is done.
+                let is_partly = theirs.iter().any(|t| t.status() == Some(Status::Done));
+                let effect = match is_partly {
+                    true => Effect::Doubts,
+                    false => Effect::Rejects,
+                };
+                let found = Objection::new(Code::Status, effect, detail);
                 let bytes = reading.sentence(*n as usize)?.bytes.clone();
                 let found = found.at(token.start..token.end);
                 future = future.or(Some(found.against(source.item.label, bytes)));

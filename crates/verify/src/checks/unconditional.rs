@@ -1,10 +1,12 @@
 //! L5: a claim must not hold "even if" or "whether or not" where the cited text has a condition.
 
-use super::passages::Passages;
+use super::passages::{Passage, Passages};
 use super::{Case, Effect};
 use crate::Code;
 use crate::finding::{Detail, Objection};
+use crate::reading::Reading;
 use crate::tables::Role;
+use crate::text::{Token, has_stem};
 
 /// Phrases that free a claim of a condition, and words that begin a condition in a text.
 const BEGINS: &[&str] = list!("unconditional.begins");
@@ -36,8 +38,23 @@ pub(super) fn check(case: &Case<'_>, passages: &Passages<'_>) -> Option<Objectio
         said: (*said).to_owned(),
         found: passage.reading().word(word).to_owned(),
     };
-    let found = Objection::new(Code::Condition, Effect::Doubts, detail);
+    let effect = match is_about(case.claim, said, passage, word) {
+        true => Effect::Rejects,
+        false => Effect::Doubts,
+    };
+    let found = Objection::new(Code::Condition, effect, detail);
     Some(found.against(passage.source.item.label, passage.bytes()))
+}
+
+/// Whether the condition that the claim waives is the one of the text: they share a word with content.
+fn is_about(claim: &Reading, said: &str, passage: &Passage<'_>, begin: &Token) -> bool {
+    let from = claim.lower().find(said).unwrap_or(usize::MAX);
+    let own = claim.text.tokens.iter();
+    let mut waived = own.filter(|t| t.start > from && t.is_content());
+    let theirs = passage.tokens();
+    let at = theirs.iter().position(|t| t.start == begin.start);
+    let behind = at.and_then(|at| theirs.get(at + 1..)).unwrap_or(&[]);
+    waived.any(|t| has_stem(behind, t.id))
 }
 
 /// Whether a text has a phrase as whole words.

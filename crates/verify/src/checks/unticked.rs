@@ -48,7 +48,7 @@ pub(super) fn check(case: &Case<'_>, passages: &Passages<'_>) -> Option<Objectio
         said: "done".to_owned(),
         found: "not done".to_owned(),
     };
-    let found = Objection::new(Code::Status, Effect::Doubts, detail);
+    let found = Objection::new(Code::Status, Effect::Rejects, detail);
     Some(found.against(task.source.item.label, task.bytes()))
 }
 

@@ -8,7 +8,7 @@ use super::beside::clauses;
 use super::evidence_names::{
     EVIDENCE, PLACES, POINTING, is_name_of_evidence, name_of_evidence, points_at_evidence,
 };
-use super::foreign_gaps::foreign_gap;
+use super::foreign_gaps::{foreign_gap, is_foreign_denial, is_foreign_saying, is_foreign_text};
 use super::words;
 
 /// How much of the question a sentence refuses to answer.
@@ -221,6 +221,8 @@ fn unsaid<'t>(all: &[&'t str]) -> Option<Found<'t>> {
         let next = all.get(at + 1).copied().unwrap_or("");
         match *word {
             "is" | "are" if next == "not" => Some((at, at + 2)),
+            // "No deadline is mentioned".
+            "is" | "are" if at > 1 && all.first() == Some(&"no") => Some((at, at + 1)),
             "isn't" | "aren't" => Some((at, at + 1)),
             _ => None,
         }
@@ -272,10 +274,44 @@ fn verb_of_silence<'t>(all: &[&'t str], near: &[&'t str]) -> Option<&'t str> {
     let from = if denied_before { 0 } else { negated? + 1 };
     let mut behind = near.get(from..).unwrap_or(&[]).iter().take(3);
     let mut before = near.get(..negated.unwrap_or(0)).unwrap_or(&[]).iter();
+    // "The log has no figures", but "The log has not been signed".
+    let negation = negated.and_then(|at| near.get(at)).copied();
+    let is_of_a_noun = matches!(negation, Some("no" | "nothing"));
     behind
-        .find(|w| is_verb_of_text(w))
-        .or_else(|| before.find(|w| is_verb_of_text(w)))
+        .find(|w| is_verb_of_text(w) && !HAVING.contains(w))
+        .or_else(|| before.find(|w| is_verb_of_text(w) && (is_of_a_noun || !HAVING.contains(w))))
         .copied()
+}
+
+/// Words that begin "No price is given", and verbs of having, in several languages.
+const NONE: &[&str] = list!("abstention.none");
+const HAVING: &[&str] = list!("abstention.having");
+
+/// Whether a sentence may name a gap, though it may as well be about the world: "No price is given",
+/// "The table has no row for it".
+pub(crate) fn may_name_a_gap(lower: &str) -> bool {
+    const SUBJECT_WITHIN: usize = 5;
+    if lower.len() > LONGEST {
+        return false;
+    }
+    let all = first_words(lower);
+    let is_past = all.iter().any(|w| matches!(*w, "was" | "were"));
+    let first = all.first().copied().unwrap_or("");
+    let is_said = |w: &&str| is_word_of_saying(w) || is_foreign_saying(w);
+    let denies = |w: &&str| NEGATIONS.contains(w) || NONE.contains(w) || is_foreign_denial(w);
+    if NONE.contains(&first) {
+        return !is_past && all.iter().any(is_said);
+    }
+    let subject = all.iter().take(SUBJECT_WITHIN);
+    let named = subject
+        .into_iter()
+        .any(|w| is_name_of_evidence(w, true) || is_foreign_text(w));
+    let has = |w: &&str| is_verb_of_text(w) || HAVING.contains(w) || is_foreign_saying(w);
+    named && all.iter().any(denies) && all.iter().any(has)
+}
+
+fn is_word_of_saying(word: &str) -> bool {
+    super::open_questions::is_word_of_saying(word) || UNSAID.contains(&word)
 }
 
 fn is_verb_of_text(word: &str) -> bool {

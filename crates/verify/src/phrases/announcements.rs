@@ -41,6 +41,19 @@ pub(crate) fn is_meta(lower: &str, question_lower: &str) -> bool {
             .all(|word| META.contains(&word) || topic && words(question_lower).any(|q| q == word))
 }
 
+/// Words that point at what follows, and that say what of it.
+const POINTING: &[&str] = list!("announcements.pointing");
+const ASKING: &[&str] = list!("announcements.asking");
+
+/// Whether a short sentence may only announce what follows: "Here is how the winter went".
+pub(crate) fn may_announce(lower: &str) -> bool {
+    const MOST_WORDS: usize = 14;
+    let mut pointing = POINTING.iter();
+    let rest = pointing.find_map(|opener| lower.strip_prefix(opener)?.strip_prefix(' '));
+    let is_plain = !lower.contains(is_number_or_break) && words(lower).count() <= MOST_WORDS;
+    rest.is_some_and(|rest| is_plain && starts_with_any(rest, ASKING))
+}
+
 /// Whether a sentence has only words by which another language announces, and begins as an
 /// announcement or names the notes or the answer.
 fn announces_in_another_language(lower: &str) -> bool {

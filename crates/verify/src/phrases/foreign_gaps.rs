@@ -43,7 +43,7 @@ macro_rules! tongue {
     };
 }
 
-const TONGUES: [Tongue; 7] = [
+const TONGUES: [Tongue; 8] = [
     tongue!("de"),
     tongue!("fr"),
     tongue!("es"),
@@ -51,6 +51,7 @@ const TONGUES: [Tongue; 7] = [
     tongue!("nl"),
     tongue!("pt"),
     tongue!("ru"),
+    tongue!("pl"),
 ];
 
 /// The same in scripts without blanks: the evidence, what is done with what is said, and how that
@@ -109,6 +110,22 @@ pub(super) struct ForeignGap<'t> {
     pub verb: &'t str,
     /// What is said to be missing; empty if the clause asks an open question.
     pub topic: String,
+}
+
+/// Whether a word is a text, a denial, or a word by which a text speaks, in another language.
+pub(super) fn is_foreign_text(word: &str) -> bool {
+    let mut all = TONGUES.iter();
+    all.any(|t| t.evidence.contains(&word) || t.things.contains(&word))
+}
+
+/// The same for a denial.
+pub(super) fn is_foreign_denial(word: &str) -> bool {
+    TONGUES.iter().any(|t| t.negations.contains(&word))
+}
+
+/// The same for a word by which a text speaks.
+pub(super) fn is_foreign_saying(word: &str) -> bool {
+    TONGUES.iter().any(|t| t.saying.contains(&word))
 }
 
 /// The gap that a clause names.

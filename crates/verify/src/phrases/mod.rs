@@ -13,10 +13,10 @@ mod foreign_gaps;
 mod open_questions;
 mod titles;
 
-pub(crate) use abstention::{Abstention, abstention, denied_topics};
+pub(crate) use abstention::{Abstention, abstention, denied_topics, may_name_a_gap};
 pub(crate) use advice::is_advice;
 pub use announcements::says_nothing_new;
-pub(crate) use announcements::{announces, is_courtesy, is_meta};
+pub(crate) use announcements::{announces, is_courtesy, is_meta, may_announce};
 pub(crate) use beside::{refuses_and_claims, says_more, without_refusals};
 pub(crate) use open_questions::{Asked, open_questions};
 pub(crate) use titles::title_claims;

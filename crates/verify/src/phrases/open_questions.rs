@@ -1,5 +1,7 @@
 //! What a refusal leaves open: "The notes do not say when the pump was replaced".
 
+use super::abstention::far_eastern;
+use super::foreign_gaps::foreign_gap;
 use super::words;
 
 /// What is asked for.
@@ -36,6 +38,11 @@ const AMOUNTS: &[&str] = list!("open-questions.amounts");
 const MOST_WORDS: usize = 60;
 const NEAR: usize = 3;
 
+/// Whether a text speaks by this word: "given", "mentioned".
+pub(super) fn is_word_of_saying(word: &str) -> bool {
+    SAYING.contains(&word)
+}
+
 /// The questions that a sentence says are not answered, each with the words of what it is about.
 pub(crate) fn open_questions(lower: &str) -> Vec<(Asked, String)> {
     let all: Vec<&str> = words(lower).take(MOST_WORDS).collect();
@@ -54,8 +61,63 @@ pub(crate) fn open_questions(lower: &str) -> Vec<(Asked, String)> {
     out.extend(no_such_thing(&all));
     out.extend(left_open(&all));
     out.extend(nothing_about(lower));
+    out.extend(foreign_question(lower));
     out
 }
+
+/// Question words of other languages, and what each asks for.
+const FOREIGN: [(&[&str], Asked); 6] = [
+    (list!("open-questions.who"), Asked::Who),
+    (list!("open-questions.when"), Asked::When),
+    (list!("open-questions.where"), Asked::Where),
+    (list!("open-questions.why"), Asked::Why),
+    (list!("open-questions.amount"), Asked::Amount),
+    (list!("open-questions.what-for"), Asked::Topic),
+];
+
+/// Question words without blanks around them.
+const SIGNS: [(&[&str], Asked); 4] = [
+    (list!("open-questions.who-signs"), Asked::Who),
+    (list!("open-questions.when-signs"), Asked::When),
+    (list!("open-questions.where-signs"), Asked::Where),
+    (list!("open-questions.why-signs"), Asked::Why),
+];
+
+/// The same in other languages: "Las notas no dicen quién lo pagó".
+fn foreign_question(lower: &str) -> Option<(Asked, String)> {
+    let clauses = || lower.split([';', '.', '。', '，']);
+    if far_eastern(lower) {
+        let clause = clauses().find(|clause| foreign_gap(clause).is_some())?;
+        let gap = foreign_gap(clause)?;
+        let topic = clause.replace(gap.evidence, " ").replace(gap.verb, " ");
+        let mut asked = SIGNS
+            .iter()
+            .flat_map(|(words, asked)| words.iter().map(|w| (*w, *asked)));
+        let (word, asked) = asked.find(|(word, _)| topic.contains(word))?;
+        return Some((asked, topic.replace(word, " ")));
+    }
+    let gap = clauses().find(|clause| foreign_gap(clause).is_some())?;
+    let all: Vec<&str> = words(gap).take(MOST_WORDS).collect();
+    let said = all.iter().position(|w| NEGATIONS_OF_ALL.contains(w))?;
+    let behind = all.get(said + 1..)?;
+    let (at, asked) = behind
+        .iter()
+        .enumerate()
+        .take(NEAR + 1)
+        .find_map(|(at, word)| {
+            let before = at.checked_sub(1).and_then(|b| behind.get(b)).copied();
+            let both = [before.unwrap_or(""), " ", *word].concat();
+            let found = FOREIGN
+                .iter()
+                .find(|(words, _)| words.contains(&both.trim()) || words.contains(word));
+            found.map(|(_, asked)| (at, *asked))
+        })?;
+    let topic = behind.get(at + 1..)?.join(" ");
+    let enough = asked != Asked::Topic || topic.contains(' ');
+    (!topic.is_empty() && enough).then_some((asked, topic))
+}
+
+const NEGATIONS_OF_ALL: &[&str] = list!("open-questions.not");
 
 const FRONTED: &[&str] = list!("open-questions.fronted");
 
@@ -100,6 +162,8 @@ fn left_open(all: &[&str]) -> Option<(Asked, String)> {
     question(all.get(at + 2..)?)
 }
 
+const HAPPENED: &[&str] = list!("open-questions.happened");
+
 /// The question that these words begin with, one word may stand before it: "say exactly when".
 fn question(behind: &[&str]) -> Option<(Asked, String)> {
     let (at, asked) = behind.iter().enumerate().take(2).find_map(|(at, word)| {
@@ -123,6 +187,10 @@ fn question(behind: &[&str]) -> Option<(Asked, String)> {
             Some(_) => rest = rest.get(1..)?,
             None => asked = Asked::How,
         }
+    }
+    // "What happened with the sample".
+    if asked == Asked::What && rest.first().is_some_and(|w| HAPPENED.contains(w)) {
+        asked = Asked::Topic;
     }
     let topic = rest.join(" ");
     (!topic.is_empty()).then_some((asked, topic))
