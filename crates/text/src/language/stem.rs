@@ -63,9 +63,9 @@ struct Known {
 impl Stems {
     /// The stem of `word`, which is in lower case, and whether it is a stop word for search.
     pub fn get<'a>(&'a mut self, word: &'a str) -> (&'a str, bool) {
-        // A word with digits is its own stem; there are many such words, and each is in few texts.
-        if word.is_ascii() && word.bytes().any(|b| b.is_ascii_digit()) {
-            return (word.strip_suffix("'s").unwrap_or(word), false);
+        // There are many words with digits, and each is in few texts.
+        if let Some(stem) = stem_with_digit(word) {
+            return (stem, false);
         }
         let place = match self.places.get(word) {
             Some(place) => *place,
@@ -93,6 +93,12 @@ impl Stems {
     }
 }
 
+/// The stem of an ASCII word with a digit: the word itself without the "'s" of a possessive.
+fn stem_with_digit(word: &str) -> Option<&str> {
+    let has_digit = word.is_ascii() && word.bytes().any(|b| b.is_ascii_digit());
+    has_digit.then(|| word.strip_suffix("'s").unwrap_or(word))
+}
+
 fn is_search_stop(word: &str) -> bool {
     Language::English
         .lexicon()
@@ -102,6 +108,9 @@ fn is_search_stop(word: &str) -> bool {
 /// The stem of a lower-case word by the rules of its script: English for Latin script, Russian for
 /// Cyrillic.
 pub fn by_script(word: &str) -> String {
+    if let Some(stem) = stem_with_digit(word) {
+        return stem.to_owned();
+    }
     let script = of_word(word);
     let folded = Some(fold_accents(word, script))
         .filter(|folded| !folded.is_empty())
@@ -216,6 +225,13 @@ mod tests {
         assert_eq!(term(french, "maisons"), term(french, "maison"));
         assert_ne!(term(german, "maison"), term(french, "maison"));
         assert!(term(german, "haus").starts_with("de:"));
+    }
+
+    /// Only the cached way once dropped the "'s", so that one word had two stems.
+    #[test]
+    fn a_possessive_with_a_digit_has_one_stem() {
+        assert_eq!(by_script("k4's"), "k4");
+        assert_eq!(Stems::default().get("k4's").0, "k4");
     }
 
     proptest! {
