@@ -70,6 +70,18 @@ impl ConfigDraft {
         Ok(())
     }
 
+    /// Lets the contexts in the file follow this change to its sources. Returns those of a removed source.
+    ///
+    /// # Errors
+    /// Those of [`config::contexts_after`] and [`config::edit_contexts`].
+    pub(super) fn follow(&mut self, edit: &SourceEdit) -> Result<Vec<FolderContext>> {
+        let Some(contexts) = config::contexts_after(&self.target, &self.text, edit)? else {
+            return Ok(Vec::new());
+        };
+        self.set_contexts(&contexts.kept)?;
+        Ok(contexts.removed)
+    }
+
     /// Replaces the list of contexts.
     ///
     /// # Errors

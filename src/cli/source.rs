@@ -7,9 +7,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::args::{SourceAdd, SourceCommand};
-use super::config_draft::ConfigDraft;
+use super::config_draft::{ConfigDraft, WrittenConfig};
 use super::context::Context;
-use local_agent_agent::config::{self, NewSource, SourceEdit, unknown_source};
+use local_agent_agent::config::{self, FolderContext, NewSource, SourceEdit, unknown_source};
 use local_agent_files::sandbox::Selection;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::SourceName;
@@ -40,6 +40,8 @@ pub(super) struct ChangedView {
     /// The file as it was before; `null` when there was none.
     backup: Option<String>,
     sources: Vec<String>,
+    /// What was said about the folders of a removed source, and is no longer in the file.
+    removed_contexts: Vec<String>,
     /// What to run next.
     next: &'static str,
 }
@@ -165,12 +167,14 @@ pub(super) fn name_of(dir: &Path) -> Result<SourceName> {
 fn change(context: &Context, edit: &SourceEdit) -> Result<ExitCode> {
     let mut draft = ConfigDraft::open(context)?;
     draft.edit_sources(edit)?;
+    let removed = draft.follow(edit)?;
     let written = draft.write(context)?;
-    say(context, &written.target, written.backup.as_deref())
+    say(context, &written, &removed)
 }
 
 /// Prints what was written, and the resulting configuration.
-fn say(context: &Context, target: &Path, backup: Option<&Path>) -> Result<ExitCode> {
+fn say(context: &Context, written: &WrittenConfig, removed: &[FolderContext]) -> Result<ExitCode> {
+    let (target, backup) = (&written.target, written.backup.as_deref());
     let config = context.load()?.config;
     let out = context.out;
     if out.json {
@@ -182,6 +186,7 @@ fn say(context: &Context, target: &Path, backup: Option<&Path>) -> Result<ExitCo
                 .iter()
                 .map(|one| one.name.to_string())
                 .collect(),
+            removed_contexts: removed.iter().map(ToString::to_string).collect(),
             next: NEXT,
         };
         out.json(context.body(&view)?);
@@ -190,6 +195,9 @@ fn say(context: &Context, target: &Path, backup: Option<&Path>) -> Result<ExitCo
     out.line(&format!("written: {}", target.display()));
     if let Some(backup) = backup {
         out.line(&format!("backup: {}", backup.display()));
+    }
+    for one in removed {
+        out.line(&out.shown(&format!("context removed: {one}")));
     }
     for source in &config.sources {
         out.line(&format!(

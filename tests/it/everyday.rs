@@ -453,6 +453,79 @@ fn sources_are_added_renamed_and_removed_without_losing_others() {
 }
 
 #[test]
+fn a_renamed_or_removed_source_is_left_out_until_the_next_index() {
+    let world = World::empty();
+    world.write("a/x.md", "# Zebra\n\nThe zebra eats grass.\n");
+    world.write("b/y.md", "# Lion\n\nThe lion eats the zebra.\n");
+    world.ok(&["init", "--here", "--source", "a"]);
+    world.ok(&["source", "add", "b"]);
+    world.ok(&["context", "add", "b/den", "where", "lions", "live"]);
+    world.ok(&["index"]);
+    world.ok(&["source", "rename", "b", "lions"]);
+    assert_eq!(
+        world.ok(&["context", "list"]).stdout,
+        "lions/den\twhere lions live\n"
+    );
+    let run = world.ok(&["search", "zebra"]);
+    assert!(
+        !run.stdout.contains("lion") && run.stdout.contains("zebra"),
+        "{}",
+        run.stdout
+    );
+    let why = "source `b` is indexed and no longer configured";
+    assert_eq!(run.stderr.matches(why).count(), 1, "{}", run.stderr);
+    assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
+    let asked = world.ok(&["ask", "What does the zebra eat?"]);
+    assert!(asked.stderr.contains(why), "{}", asked.stderr);
+    world.ok(&["index"]);
+    let both = world.ok(&["search", "zebra"]);
+    assert!(
+        both.stdout.contains("lion") && both.stderr.is_empty(),
+        "{}",
+        both.stderr
+    );
+    let removed = world.ok(&["source", "remove", "lions"]).stdout;
+    assert!(
+        removed.contains("context removed: lions/den: where lions live\n"),
+        "{removed}"
+    );
+    assert!(world.ok(&["config", "check"]).stderr.is_empty());
+    world.ok(&["source", "remove", "a"]);
+    // Nothing is configured: what the index still has is not shown, and `index` forgets it.
+    let failure = world.fails(&["search", "zebra"]);
+    assert_eq!(failure["hint"], "local-agent source add DIR");
+    world.ok(&["index"]);
+    assert_eq!(world.ok(&["ls"]).stdout, "");
+}
+
+#[test]
+fn a_source_joins_those_of_a_configuration_for_the_python_version() {
+    let world = World::empty();
+    for (path, text) in [
+        ("a/x.md", "# X\n"),
+        ("b/y.md", "# Y\n"),
+        ("c/z.md", "# Z\n"),
+    ] {
+        world.write(path, text);
+    }
+    world.write(
+        "local-agent.yaml",
+        "phase2:\n  sources:\n    - {name: a, root: a}\n    - {name: b, root: b}\n",
+    );
+    world.ok(&["config", "trust"]);
+    world.ok(&["source", "add", "c"]);
+    let listed = world.stable(&world.ok(&["source", "list"]).stdout);
+    assert_eq!(
+        listed,
+        "a\tnotes\t<vault>/a\nb\tnotes\t<vault>/b\nc\tnotes\t<vault>/c\n"
+    );
+    world.ok(&["source", "rename", "b", "d"]);
+    world.ok(&["source", "remove", "a"]);
+    let listed = world.stable(&world.ok(&["source", "list"]).stdout);
+    assert_eq!(listed, "d\tnotes\t<vault>/b\nc\tnotes\t<vault>/c\n");
+}
+
+#[test]
 fn without_a_configuration_the_first_source_begins_one() {
     let world = World::empty();
     world.write("notes/a.md", "# A\n\nThe zebra.\n");
@@ -472,11 +545,29 @@ fn a_file_that_is_to_be_read_and_cannot_be_has_a_code() {
         ("Read nosuch.md and summarize it.", "FILE_NOT_FOUND"),
         ("Read ../../etc/passwd.md and summarize it.", "PATH_DENIED"),
         ("Summarize nosuch.md", "FILE_NOT_FOUND"),
+        ("In nosuch.md, what deletes files?", "FILE_NOT_FOUND"),
+        (
+            "According to nosuch.org, what deletes files?",
+            "PATH_DENIED",
+        ),
+        ("What does nosuch.md say about sync?", "FILE_NOT_FOUND"),
+        ("Summarize code/lib.rs", "PATH_DENIED"),
+        ("What does .env contain?", "PATH_DENIED"),
     ] {
         assert_eq!(world.code(&["ask", question]), code, "{question}");
     }
     // A question about the notes may mention a file.
-    world.ok(&["ask", "Is a wikilink like nosuch.md?"]);
+    let run = world.ok(&["ask", "Is a wikilink like nosuch.md?"]);
+    let said = "no readable file is called `nosuch.md`; the answer is from other notes";
+    assert!(run.stderr.contains(said), "{}", run.stderr);
+    // A note is named as `get` takes it.
+    world.ok(&[
+        "ask",
+        "--read",
+        "notes/Sync/Conflicts.md",
+        "What is deleted?",
+    ]);
+    world.ok(&["ask", "--read", "Conflicts", "What is deleted?"]);
 }
 
 #[test]

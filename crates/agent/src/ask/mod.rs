@@ -73,7 +73,9 @@ pub use claim_notes::{ClaimNote, SourceSentence};
 pub use extractive::{
     Computed, Day, Operation, PieceForm, Shown, ShownPiece, named_day, stated_day,
 };
-pub use file::{FileQuestion, FileScope, ask_file, file_options, named_file, unreadable_file};
+pub use file::{
+    FileQuestion, FileScope, ask_file, file_options, named_file, unread_names, unreadable_file,
+};
 pub use readable::{Readable, TextLine, TextRun, readable};
 pub use second_opinion::{AskedModel, ClaimOpinion};
 pub use trail::{Call, Event, Observe, Purpose, Round, Timing, ToolStep, Trail};
@@ -93,7 +95,7 @@ const HITS_PER_ITEM: usize = 6;
 const PER_DOCUMENT: usize = 3;
 
 /// A question and the limits for its answer.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Question<'a> {
     /// The question in plain words, without query syntax.
     pub text: &'a str,

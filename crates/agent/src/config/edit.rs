@@ -18,8 +18,10 @@ use super::unknown_source::unknown_source;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::SourceName;
 
-/// The keys that are changed.
+/// The keys that are changed. A file for the Python version has its sources in a section of their own.
 const SOURCES: &str = "sources";
+const ANCESTOR_SECTION: &str = "phase2";
+const ANCESTOR_SOURCES: &str = "phase2.sources";
 const CONTEXTS: &str = "contexts";
 
 /// A source to be written.
@@ -65,7 +67,7 @@ pub fn edit_sources(file: &Path, text: &str, edit: &SourceEdit) -> Result<String
     let wanted = applied(&before.sources, edit)?;
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let changed = match &before.list {
-        ListPlace::Absent => Some(append(text, &rendered(&wanted))),
+        ListPlace::Absent => Some(append(text, &rendered(&wanted, ""))),
         ListPlace::Unclear => None,
         ListPlace::At(list) if list.is_block => Some(in_block(&lines, list, edit)),
         ListPlace::At(list) => Some(replace(&lines, list, &wanted)),
@@ -73,7 +75,9 @@ pub fn edit_sources(file: &Path, text: &str, edit: &SourceEdit) -> Result<String
     changed
         .filter(|changed| {
             let after = read(file, changed);
-            after.is_ok_and(|after| after.sources == wanted && same_rest(&before, &after, SOURCES))
+            after.is_ok_and(|after| {
+                after.sources == wanted && same_rest(&before, &after, before.sources_key)
+            })
         })
         .ok_or_else(|| unusual_layout(file, SOURCES))
 }
@@ -103,6 +107,52 @@ pub fn edit_contexts(file: &Path, text: &str, contexts: &[FolderContext]) -> Res
         .ok_or_else(|| unusual_layout(file, CONTEXTS))
 }
 
+/// The contexts in a configuration file after a change to its sources.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ContextsAfter {
+    /// The whole list, in its order.
+    pub kept: Vec<FolderContext>,
+    /// Those of a removed source.
+    pub removed: Vec<FolderContext>,
+}
+
+/// The contexts in a configuration file after this change to its sources: those of a renamed source
+/// get its new name, those of a removed one go. `None` if nothing changes.
+///
+/// # Errors
+/// `CONFIG_ERROR` when the file cannot be read.
+pub fn contexts_after(file: &Path, text: &str, edit: &SourceEdit) -> Result<Option<ContextsAfter>> {
+    let written = written_contexts(&read(file, text)?.tree);
+    let before: std::result::Result<Vec<FolderContext>, String> = written
+        .iter()
+        .map(|entry| FolderContext::parse(entry))
+        .collect();
+    // A list with an entry that cannot be read is left to `config check`.
+    let Ok(before) = before else {
+        return Ok(None);
+    };
+    let changed = match edit {
+        SourceEdit::Add(_) => return Ok(None),
+        SourceEdit::Remove(name) | SourceEdit::Rename(name, _) => name,
+    };
+    let is_of = |one: &FolderContext| one.source.as_ref() == Some(changed);
+    if !before.iter().any(is_of) {
+        return Ok(None);
+    }
+    let SourceEdit::Rename(_, new) = edit else {
+        let (removed, kept) = before.into_iter().partition(is_of);
+        return Ok(Some(ContextsAfter { kept, removed }));
+    };
+    let mut kept = before;
+    for one in kept.iter_mut().filter(|one| is_of(one)) {
+        one.source = Some(new.clone());
+    }
+    Ok(Some(ContextsAfter {
+        kept,
+        removed: Vec::new(),
+    }))
+}
+
 /// The failure for a layout that is not changed because other lines could be lost.
 fn unusual_layout(file: &Path, key: &str) -> Failure {
     let message = format!(
@@ -113,14 +163,29 @@ fn unusual_layout(file: &Path, key: &str) -> Failure {
     Failure::new(ErrorCode::ConfigError, message).with_hint(hint)
 }
 
-/// Whether two files say the same under every key but this one.
+/// Whether two files say the same under every key but this one, a dotted path.
 fn same_rest(before: &Before, after: &Before, key: &str) -> bool {
-    let rest = |file: &Before| -> Vec<(String, Value)> {
-        let kept = file.tree.iter().filter(|(name, _)| name != key);
-        kept.map(|(name, node)| (name.clone(), without_lines(&node.value)))
-            .collect()
-    };
-    rest(before) == rest(after)
+    without_key(&before.tree, key) == without_key(&after.tree, key)
+}
+
+/// The entries without this key, a dotted path, and with all line numbers as 0.
+fn without_key(entries: &[(String, Node)], key: &str) -> Vec<(String, Value)> {
+    let (first, rest) = key.split_once('.').map_or((key, ""), |parts| parts);
+    let mut out = Vec::new();
+    for (name, node) in entries {
+        match &node.value {
+            Value::Map(inner) if name == first && !rest.is_empty() => {
+                let inner = without_key(inner, rest);
+                let names = inner
+                    .into_iter()
+                    .map(|(name, value)| (name, Node { line: 0, value }));
+                out.push((name.clone(), Value::Map(names.collect())));
+            }
+            _ if name == first => {}
+            value => out.push((name.clone(), without_lines(value))),
+        }
+    }
+    out
 }
 
 /// The value with all line numbers as 0.
@@ -172,6 +237,8 @@ fn scalar_text(node: &Node) -> String {
 /// The content of a file, its `sources`, and their position.
 struct Before {
     tree: Vec<(String, Node)>,
+    /// The dotted path of the key with the sources.
+    sources_key: &'static str,
     sources: Vec<NewSource>,
     list: ListPlace,
 }
@@ -192,6 +259,8 @@ struct List {
     key: usize,
     /// The first line after the list.
     end: usize,
+    /// The white space before `sources:`.
+    indent: String,
     /// The first line of each entry.
     entries: Vec<usize>,
     /// Whether each entry begins with a dash on a separate line.
@@ -200,9 +269,10 @@ struct List {
 
 fn read(file: &Path, text: &str) -> Result<Before> {
     let tree = raw::parse(&file.display().to_string(), text.as_bytes())?;
-    let Some((_, node)) = tree.iter().find(|(name, _)| name == SOURCES) else {
+    let Some((sources_key, node)) = sources_node(&tree) else {
         return Ok(Before {
             tree,
+            sources_key: SOURCES,
             sources: Vec::new(),
             list: ListPlace::Absent,
         });
@@ -210,17 +280,35 @@ fn read(file: &Path, text: &str) -> Result<Before> {
     let sources = if node.is_unset() {
         Vec::new()
     } else {
-        typed(file, node)?
+        typed(file, sources_key, node)?
     };
     Ok(Before {
-        list: list(text, node, sources.len()).map_or(ListPlace::Unclear, ListPlace::At),
+        list: list(text, sources_key, node, sources.len())
+            .map_or(ListPlace::Unclear, ListPlace::At),
+        sources_key,
         sources,
         tree,
     })
 }
 
-fn typed(file: &Path, node: &Node) -> Result<Vec<NewSource>> {
-    let key = Key::find(SOURCES).ok_or_else(|| Failure::internal("there is no key `sources`"))?;
+/// The value with the sources, and the dotted path of its key. The Python version's list counts only
+/// without ours, as when the file is loaded.
+fn sources_node(tree: &[(String, Node)]) -> Option<(&'static str, &Node)> {
+    let value_of =
+        |entries: &'_ [(String, Node)], key: &str| entries.iter().position(|(name, _)| name == key);
+    if let Some(at) = value_of(tree, SOURCES) {
+        return tree.get(at).map(|(_, node)| (SOURCES, node));
+    }
+    let (_, section) = tree.get(value_of(tree, ANCESTOR_SECTION)?)?;
+    let Value::Map(inner) = &section.value else {
+        return None;
+    };
+    let (_, node) = inner.get(value_of(inner, SOURCES)?)?;
+    Some((ANCESTOR_SOURCES, node))
+}
+
+fn typed(file: &Path, key: &str, node: &Node) -> Result<Vec<NewSource>> {
+    let key = Key::find(key).ok_or_else(|| Failure::internal("there is no key `sources`"))?;
     let origin = Origin::File {
         path: file.to_owned(),
         line: node.line,
@@ -250,9 +338,12 @@ impl From<TypedSource> for NewSource {
     }
 }
 
-fn list(text: &str, node: &Node, count: usize) -> Option<List> {
+fn list(text: &str, key: &str, node: &Node, count: usize) -> Option<List> {
     let lines: Vec<&str> = text.lines().collect();
-    let (key, end) = extent(&lines, SOURCES)?;
+    let (key, end) = match key {
+        ANCESTOR_SOURCES => extent_in(&lines, ANCESTOR_SECTION, SOURCES)?,
+        key => extent(&lines, key)?,
+    };
     let entries: Vec<usize> = match &node.value {
         Value::List(nodes) => nodes
             .iter()
@@ -264,6 +355,7 @@ fn list(text: &str, node: &Node, count: usize) -> Option<List> {
     Some(List {
         key,
         end,
+        indent: indent_of(lines.get(key)?).to_owned(),
         entries,
         is_block,
     })
@@ -287,6 +379,32 @@ fn extent(lines: &[&str], name: &str) -> Option<(usize, usize)> {
         end -= 1;
     }
     Some((key, end))
+}
+
+/// As [`extent`], of a key in a section in block style.
+fn extent_in(lines: &[&str], section: &str, name: &str) -> Option<(usize, usize)> {
+    let (top, section_end) = extent(lines, section)?;
+    let inside = lines.get(..section_end)?;
+    let is_key = |line: &&str| is_key_line(name, line.trim_start_matches(' '));
+    let key = top + 1 + inside.get(top + 1..)?.iter().position(is_key)?;
+    let indent = indent_of(inside.get(key)?);
+    let is_next = |line: &&str| {
+        let own = indent_of(line).len();
+        let is_entry = own == indent.len() && line.trim_start().starts_with('-');
+        !is_remark(line) && own <= indent.len() && !is_entry
+    };
+    let next = inside.get(key + 1..)?.iter().position(is_next);
+    let mut end = next.map_or(section_end, |at| key + 1 + at);
+    while end > key + 1 && is_remark(inside.get(end - 1)?) {
+        end -= 1;
+    }
+    (!indent.is_empty()).then_some((key, end))
+}
+
+/// The blanks that a line begins with.
+fn indent_of(line: &str) -> &str {
+    let text = line.trim_start_matches(' ');
+    line.get(..line.len() - text.len()).unwrap_or("")
 }
 
 /// Whether the line begins another key.
@@ -365,17 +483,19 @@ fn append(text: &str, block: &str) -> String {
 /// The file with the whole list replaced.
 fn replace(lines: &[&str], list: &List, wanted: &[NewSource]) -> String {
     let mut out = lines[..list.key].concat();
-    out.push_str(&rendered(wanted));
+    out.push_str(&rendered(wanted, &list.indent));
     out.push_str(&lines[list.end..].concat());
     out
 }
 
-fn rendered(sources: &[NewSource]) -> String {
+/// The list as YAML, in lines that begin with `indent`.
+fn rendered(sources: &[NewSource], indent: &str) -> String {
     if sources.is_empty() {
-        return "sources: []\n".to_owned();
+        return format!("{indent}sources: []\n");
     }
-    let entries = sources.iter().map(|source| entry(source, "  "));
-    std::iter::once("sources:\n".to_owned())
+    let deeper = format!("{indent}  ");
+    let entries = sources.iter().map(|source| entry(source, &deeper));
+    std::iter::once(format!("{indent}sources:\n"))
         .chain(entries)
         .collect()
 }
@@ -524,6 +644,24 @@ mod tests {
         assert!(third.ends_with("contexts: []\n\n# Else.\nruns: {enabled: true}\n"));
     }
 
+    #[test]
+    fn contexts_follow_their_source() {
+        let text = "sources: [{name: a, root: a}]\ncontexts:\n  - \"a: papers\"\n  - \"a/old: x: y\"\n  - \"ab: z\"\n";
+        let after = |edit: &SourceEdit| contexts_after(Path::new("x"), text, edit).unwrap();
+        let shown = |list: &[FolderContext]| -> Vec<String> {
+            list.iter().map(ToString::to_string).collect()
+        };
+        let renamed = after(&SourceEdit::Rename(name("a"), name("b c"))).unwrap();
+        assert_eq!(
+            shown(&renamed.kept),
+            ["b c: papers", "b c/old: x: y", "ab: z"]
+        );
+        let removed = after(&SourceEdit::Remove(name("a"))).unwrap();
+        assert_eq!(shown(&removed.kept), ["ab: z"]);
+        assert_eq!(shown(&removed.removed), ["a: papers", "a/old: x: y"]);
+        assert_eq!(after(&SourceEdit::Remove(name("other"))), None);
+    }
+
     const BLOCK: &str = "# Mine.\nsources:\n  - name: \"a\"  # first\n    root: \"a\"\n  - {name: b, root: b, code: true}\n\n# What may be opened.\nsecurity:\n  follow_links: never\n";
 
     #[test]
@@ -612,6 +750,41 @@ mod tests {
                 ErrorCode::InvalidArgs
             );
         }
+    }
+
+    const ANCESTOR: &str = "phase2:\n  # Where they are.\n  sources:\n    - {name: a, root: a}\n    - name: b\n      root: b\n\n  # What is cut.\n  chunking:\n    overlap: 0\nphase3:\n  sources: no\n";
+
+    #[test]
+    fn the_python_versions_list_is_changed_where_it_is() {
+        let out = edited(ANCESTOR, &SourceEdit::Add(source("c", "c"))).unwrap();
+        let new = "    - name: \"c\"\n      root: \"c\"\n";
+        assert_eq!(
+            out,
+            ANCESTOR.replace("root: b\n", &format!("root: b\n{new}"))
+        );
+        let out = edited(ANCESTOR, &SourceEdit::Remove(name("a"))).unwrap();
+        assert_eq!(out, ANCESTOR.replace("    - {name: a, root: a}\n", ""));
+        let out = edited(ANCESTOR, &SourceEdit::Rename(name("b"), name("d"))).unwrap();
+        assert_eq!(out, ANCESTOR.replace("name: b", "name: \"d\""));
+        let flow = "phase2:\n  sources: [{name: a, root: a}]\n  chunking: {overlap: 0}\n";
+        let out = edited(flow, &SourceEdit::Add(source("b", "b"))).unwrap();
+        let after = read(Path::new("x"), &out).unwrap();
+        assert_eq!(after.sources, [source("a", "a"), source("b", "b")]);
+        assert!(out.ends_with("  chunking: {overlap: 0}\n"), "{out}");
+        // A list at the depth of its key.
+        let flat = "phase2:\n  sources:\n  - name: a\n    root: a\n  chunking: {overlap: 0}\n";
+        let out = edited(flat, &SourceEdit::Remove(name("a"))).unwrap();
+        assert_eq!(out, "phase2:\n  sources: []\n  chunking: {overlap: 0}\n");
+        let inline = "phase2: {sources: [{name: a, root: a}]}\n";
+        let refused = edited(inline, &SourceEdit::Add(source("b", "b"))).unwrap_err();
+        assert_eq!(refused.code, ErrorCode::ConfigError);
+    }
+
+    #[test]
+    fn our_list_wins_over_the_python_versions() {
+        let both = format!("{ANCESTOR}sources: [{{name: z, root: z}}]\n");
+        let out = edited(&both, &SourceEdit::Add(source("b", "b"))).unwrap();
+        assert!(out.starts_with(ANCESTOR), "{out}");
     }
 
     #[test]

@@ -44,7 +44,7 @@ mod validate;
 mod values;
 mod workroot;
 
-pub use edit::{NewSource, SourceEdit, edit_contexts, edit_sources};
+pub use edit::{ContextsAfter, NewSource, SourceEdit, contexts_after, edit_contexts, edit_sources};
 pub use findings::Origin;
 pub use folder_context::{FolderContext, context_of};
 pub use import::{Imported, OtherProgram, import};

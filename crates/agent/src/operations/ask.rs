@@ -2,12 +2,13 @@
 
 use serde_json::{Map, Value};
 
+use super::address;
 use super::freshness::stale_files;
 use super::library::Library;
 use super::memories::may_see;
 use super::privacy::{KeptBack, coverage_of, may_see_memory, shown_chunks};
 use super::run_log::RunLog;
-use super::scope::{Limits, scope};
+use super::scope::{Limits, leave_out_unconfigured, scope};
 use crate::ask::{self, Asked, Chosen, Observe, Question};
 use crate::config::{Config, Loaded};
 use crate::llm::Speed;
@@ -102,7 +103,7 @@ pub fn ask(desk: &Desk<'_>, wanted: &AskRequest<'_>, observe: &mut Observe<'_>) 
     {
         return Err(failure);
     }
-    match file_of(wanted, desk.sandbox) {
+    match file_of(config, wanted, desk.sandbox) {
         Some(file) => recorded(
             desk,
             wanted,
@@ -113,12 +114,14 @@ pub fn ask(desk: &Desk<'_>, wanted: &AskRequest<'_>, observe: &mut Observe<'_>) 
             observe,
         ),
         None => desk.library.with(|engine| {
+            let mut question = question.clone();
+            let left_out = leave_out_unconfigured(config, engine, &mut question.scope)?;
             recorded(
                 desk,
                 wanted,
                 &chosen,
                 &question,
-                &Subject::Notes(engine),
+                &Subject::Notes { engine, left_out },
                 kept.as_ref(),
                 observe,
             )
@@ -130,7 +133,11 @@ pub fn ask(desk: &Desk<'_>, wanted: &AskRequest<'_>, observe: &mut Observe<'_>) 
 enum Subject<'a> {
     File(File),
     /// All indexed notes.
-    Notes(&'a Engine),
+    Notes {
+        engine: &'a Engine,
+        /// What is indexed and not searched.
+        left_out: Vec<Stale>,
+    },
 }
 
 /// One file; whether the question itself names it.
@@ -146,10 +153,10 @@ fn is_free(wanted: &AskRequest<'_>) -> bool {
 }
 
 /// The file of a question; `None` for a question limited to some notes, whatever file it names.
-fn file_of(wanted: &AskRequest<'_>, sandbox: &Sandbox) -> Option<File> {
+fn file_of(config: &Config, wanted: &AskRequest<'_>, sandbox: &Sandbox) -> Option<File> {
     if let Some(path) = wanted.read {
         return Some(File {
-            path: path.to_owned(),
+            path: path_of(config, path, sandbox),
             named_by_question: false,
         });
     }
@@ -160,6 +167,15 @@ fn file_of(wanted: &AskRequest<'_>, sandbox: &Sandbox) -> Option<File> {
         path,
         named_by_question: true,
     })
+}
+
+/// The file that `--read` names: a path, or else a note's name, title or alias.
+fn path_of(config: &Config, read: &str, sandbox: &Sandbox) -> String {
+    match address::find(config, sandbox, read) {
+        Ok((at, None)) => format!("{}:{}", at.source, at.path),
+        // The failure of reading it says more.
+        Ok((_, Some(_))) | Err(_) => read.to_owned(),
+    }
 }
 
 fn recorded(
@@ -180,7 +196,7 @@ fn recorded(
     let config = &loaded.config;
     let options = match subject {
         Subject::File(_) => ask::file_options(question.verify),
-        Subject::Notes(_) => question.verify,
+        Subject::Notes { .. } => question.verify,
     };
     let checking = Checking::new(&options, question.strict);
     let recalled = recall(config, sandbox, question.text)?;
@@ -199,7 +215,7 @@ fn recorded(
             let question = file_question(config, question, file);
             ask::ask_file(&question, sandbox, chosen, observe, &embedder)
         }
-        Subject::Notes(engine) => {
+        Subject::Notes { engine, .. } => {
             let factory = wanted.tools.map(|make| make(log.id())).transpose()?;
             let factory = factory.map(|factory| factory.over((*sandbox).clone()));
             let tools = factory
@@ -217,12 +233,18 @@ fn recorded(
         }
     };
     add_limits(&mut asked, desk, question, subject, kept)?;
+    if let Ok(answer) = &mut asked.answer
+        && is_free(wanted)
+        && wanted.read.is_none()
+    {
+        answer.stale.extend(unread(question.text, sandbox));
+    }
     // A question about one file compares words only, if the model is on a server.
     let to_server = library
         .model()
         .is_some_and(super::EmbeddingModel::is_server)
         && embedder.was_needed()
-        && matches!(subject, Subject::Notes(_));
+        && matches!(subject, Subject::Notes { .. });
     let run = log.end(config, &asked, to_server, &recalled)?;
     Ok(Done {
         asked,
@@ -268,10 +290,13 @@ fn add_limits(
         answer.outcome(),
         ask::Outcome::Abstained | ask::Outcome::Closest
     );
-    if is_weak && matches!(subject, Subject::Notes(_)) {
-        // Unindexed notes cannot answer.
-        let unindexed = stale_files(config, &question.scope.sources, sandbox);
-        answer.stale.extend(unindexed);
+    if let Subject::Notes { left_out, .. } = subject {
+        if is_weak {
+            // Unindexed notes cannot answer.
+            let unindexed = stale_files(config, &question.scope.sources, sandbox);
+            answer.stale.extend(unindexed);
+        }
+        answer.stale.extend(left_out.iter().cloned());
     }
     if config.client.is_some() {
         answer.coverage = desk.library.with(|engine| {
@@ -280,6 +305,17 @@ fn add_limits(
         })?;
     }
     Ok(())
+}
+
+/// The message to the user that a question names files which were not read.
+fn unread(question: &str, sandbox: &Sandbox) -> Option<Stale> {
+    let names = ask::unread_names(question, sandbox);
+    let named = names.join("`, `");
+    (!names.is_empty()).then(|| Stale {
+        what: "files",
+        why: format!("no readable file is called `{named}`; the answer is from other notes"),
+        fix: "local-agent ls",
+    })
 }
 
 /// The message to the user if the model of `verify.judge` was not asked about `claims` claims.

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use super::library::Library;
+use super::scope::{not_configured, unconfigured};
 use super::setting::sandbox;
 use crate::config::Config;
 use local_agent_files::sandbox::{Address, Sandbox};
@@ -81,16 +82,8 @@ pub fn files_behind(
     }
     behind.append(&mut compared.emptied);
     if sources.is_empty() && config.client.is_none() {
-        let held = index.sources()?.into_iter();
-        let gone = held.filter(|held| {
-            !config
-                .sources
-                .iter()
-                .any(|source| source.name.as_str() == held.name)
-        });
-        behind.extend(
-            gone.map(|gone| format!("source `{}` is indexed and no longer configured", gone.name)),
-        );
+        let gone = unconfigured(config, &index)?;
+        behind.extend(gone.iter().map(|name| not_configured(name)));
     }
     Ok(behind)
 }

@@ -44,7 +44,8 @@ pub fn run_index(
     run: &IndexRun<'_>,
     on_progress: OnProgress<'_>,
 ) -> Result<IndexSummary> {
-    if config.sources.is_empty() {
+    // Without sources, there may be notes of removed ones to forget.
+    if config.sources.is_empty() && !has_sources(config)? {
         return Err(
             Failure::new(ErrorCode::IndexError, "no sources are configured")
                 .with_hint("local-agent init --here"),
@@ -72,6 +73,14 @@ pub fn run_index(
         Ok(Box::new(move |text: &str| counter.count(text)) as Counter<'_>)
     };
     index(&options, sandbox, &load, on_progress)
+}
+
+/// Whether the index has a source.
+fn has_sources(config: &Config) -> Result<bool> {
+    match IndexReader::open(&config.index.db_path)? {
+        Some(index) => Ok(!index.source_names()?.is_empty()),
+        None => Ok(false),
+    }
 }
 
 /// The sources named by `--source`, or all without it.

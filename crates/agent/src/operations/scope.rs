@@ -2,7 +2,8 @@
 
 use crate::config::{Config, unknown_source};
 use local_agent_index::lexical::Filter;
-use local_agent_index::retrieval::Scope;
+use local_agent_index::retrieval::{Engine, Scope, Stale};
+use local_agent_index::store::IndexReader;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::SourceName;
 
@@ -75,6 +76,50 @@ pub fn scope(config: &Config, args: &Limits) -> Result<Scope> {
         add_filter(&mut scope, key, day);
     }
     Ok(scope)
+}
+
+/// Leaves the sources out of a search that the index has and the configuration has no longer: nothing
+/// in their files can be checked. Returns a sentence about each.
+///
+/// # Errors
+/// `INDEX_ERROR` if no source is configured.
+pub(super) fn leave_out_unconfigured(
+    config: &Config,
+    engine: &Engine,
+    scope: &mut Scope,
+) -> Result<Vec<Stale>> {
+    if !scope.sources.is_empty() || config.client.is_some() {
+        return Ok(Vec::new());
+    }
+    let unconfigured = unconfigured(config, engine.index())?;
+    if unconfigured.is_empty() {
+        return Ok(Vec::new());
+    }
+    if config.sources.is_empty() {
+        return Err(
+            Failure::new(ErrorCode::IndexError, "no sources are configured")
+                .with_hint("local-agent source add DIR"),
+        );
+    }
+    scope.sources = config.sources.iter().map(|s| s.name.clone()).collect();
+    let stale = unconfigured.iter().map(|name| Stale {
+        what: "files",
+        why: not_configured(name),
+        fix: "local-agent index",
+    });
+    Ok(stale.collect())
+}
+
+/// The names of the sources that the index has and the configuration has no longer.
+pub(super) fn unconfigured(config: &Config, index: &IndexReader) -> Result<Vec<String>> {
+    let mut names = index.source_names()?;
+    names.retain(|name| !config.sources.iter().any(|s| s.name.as_str() == name));
+    Ok(names)
+}
+
+/// Says that a source is in the index only.
+pub(super) fn not_configured(name: &str) -> String {
+    format!("source `{name}` is indexed and no longer configured")
 }
 
 /// Adds a filter for one key.

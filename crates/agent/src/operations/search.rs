@@ -9,7 +9,7 @@ use super::library::Library;
 use super::privacy::{coverage_of, shown_chunks};
 use super::query_lines::QueryLines;
 use super::recency::Recency;
-use super::scope::{Limits, scope};
+use super::scope::{Limits, leave_out_unconfigured, scope};
 use crate::config::{Config, context_of};
 use local_agent_embed::embedding::QueryVector;
 use local_agent_files::sandbox::Sandbox;
@@ -172,11 +172,14 @@ fn attempt(
 ) -> Result<Searched> {
     library.with(|engine| {
         let mut understood = understand(engine, wanted)?;
+        let left_out = leave_out_unconfigured(config, engine, &mut limited)?;
         limited
             .filters
             .extend(understood.query.filters.iter().cloned());
         if understood.query.is_blank() && understood.meanings.is_empty() {
-            return list(engine, understood.query, &limited, wanted);
+            let mut listed = list(engine, understood.query, &limited, wanted)?;
+            report(left_out, &mut listed.found);
+            return Ok(listed);
         }
         let mut corrections = match engine.lexical() {
             // A correction is a word of the index, which may be in a note that is not shown.
@@ -198,6 +201,7 @@ fn attempt(
             }
             found = run(config, library, engine, wanted, &understood, &limited)?;
         }
+        report(left_out, &mut found);
         Ok(Searched {
             query: understood.query,
             documents: None,
@@ -207,6 +211,13 @@ fn attempt(
             contexts: Vec::new(),
         })
     })
+}
+
+/// Reports what a search that found something left out. Without hits, all files are checked later.
+fn report(left_out: Vec<Stale>, found: &mut Found) {
+    if !found.hits.is_empty() {
+        found.stale.extend(left_out);
+    }
 }
 
 /// The documents selected by filters alone.

@@ -256,6 +256,15 @@ impl IndexReader {
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
+    /// The names of all sources that the index has, in order.
+    pub fn source_names(&self) -> Result<Vec<String>> {
+        let mut statement = self
+            .conn
+            .prepare("SELECT name FROM sources ORDER BY name")?;
+        let rows = statement.query_map([], |row| row.get(0))?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
     /// Start time of the last complete scan of a source, nanoseconds since 1970; 0: never.
     pub fn last_scan(&self, source: &SourceName) -> Result<i64> {
         let found = self

@@ -24,7 +24,7 @@ mod pattern;
 use std::collections::HashMap;
 
 pub use contract::FileScope;
-pub use pattern::{named_file, unreadable_file};
+pub use pattern::{named_file, unread_names, unreadable_file};
 
 use super::answer::{Answer, AnswerResult, Asked, Grounded, of_conversation, of_extracted};
 use super::answerer::{Answerer, ChatAnswerer, Chosen};

@@ -13,25 +13,35 @@ fn regex(cell: &'static OnceLock<Option<Regex>>, pattern: &str) -> Option<&'stat
     cell.get_or_init(|| Regex::new(pattern).ok()).as_ref()
 }
 
-/// Names in quotes, and words, that end in a known extension; names with a dot after "read".
+/// The extensions of notes, and of other files that a question may name, as alternatives.
+const NOTES: &str = "md|markdown|txt|org|canvas";
+const OTHER_FILES: &str = "json|ya?ml|html?|pdf|docx|py|rs|toml|csv";
+
+/// Names in quotes, and words, that end in a known extension; names with a dot after "read" or in
+/// "what does … contain".
 fn names(question: &str) -> Vec<String> {
     static QUOTED: OnceLock<Option<Regex>> = OnceLock::new();
     static BARE: OnceLock<Option<Regex>> = OnceLock::new();
     static READ: OnceLock<Option<Regex>> = OnceLock::new();
+    static SAYING: OnceLock<Option<Regex>> = OnceLock::new();
     let mut out: Vec<String> = Vec::new();
     let quoted = regex(
         &QUOTED,
-        r#"(?i)["'`“„«]([^"'`”“«»\n]{1,400}\.(?:md|txt|json|ya?ml))["'`”“»]"#,
+        &format!(r#"(?i)["'`“„«]([^"'`”“«»\n]{{1,400}}\.(?:{NOTES}|{OTHER_FILES}))["'`”“»]"#),
     );
     let bare = regex(
         &BARE,
-        r"(?i)([\w./\\:~-]+\.(?:md|txt|json|ya?ml))(?:$|[^\w])",
+        &format!(r"(?i)([\w./\\:~-]+\.(?:{NOTES}|{OTHER_FILES}))(?:$|[^\w])"),
     );
     let read = regex(
         &READ,
-        r"(?i)\bread\s+(?:the\s+)?(?:file\s+)?([\w/\\:~-][\w./\\:~-]*\.\w+)",
+        r"(?i)\b(?:read|summari[sz]e)\s+(?:the\s+)?(?:file\s+)?([\w/\\:~-][\w./\\:~-]*\.\w+)",
     );
-    for found in [quoted, bare, read]
+    let saying = regex(
+        &SAYING,
+        r"(?i)\bwhat\s+(?:does|do|did)\s+(?:the\s+)?(?:file\s+)?((?:[\w./\\:~-]*/)?\.\w[\w.-]*)\s+(?:say|contain)",
+    );
+    for found in [quoted, bare, read, saying]
         .into_iter()
         .flatten()
         .flat_map(|r| r.captures_iter(question))
@@ -61,20 +71,44 @@ pub fn named_file(question: &str, sandbox: &Sandbox) -> Option<String> {
     found.map(|(name, _)| name)
 }
 
-/// Why the file that a question asks to read or summarise cannot be read; `None` if it asks for no
-/// file, for several, or for one that exists.
+/// Why a file cannot be read that a question is about: it asks to read or to summarise the file, or
+/// what the file says. `None` if it is about no file, or about one that exists.
 pub fn unreadable_file(question: &str, sandbox: &Sandbox) -> Option<Failure> {
     static COMMAND: OnceLock<Option<Regex>> = OnceLock::new();
     let command = regex(&COMMAND, r"(?i)^\s*(?:please\s+)?read\b");
     let asks = command.is_some_and(|r| r.is_match(question)) || wants_summary(question);
     let named = names(question);
-    let [name] = named.as_slice() else {
-        return None;
-    };
-    if !asks {
-        return None;
-    }
-    sandbox.resolve(name).err()
+    let is_alone = named.len() == 1;
+    let mut about = named
+        .iter()
+        .filter(|name| is_alone && asks || is_source_of(question, name));
+    about.find_map(|name| sandbox.resolve(name).err())
+}
+
+/// The notes that a question names by their extension and that cannot be read. Other files are often
+/// only the subject of a question.
+pub fn unread_names(question: &str, sandbox: &Sandbox) -> Vec<String> {
+    let mut named = names(question);
+    named.retain(|name| is_note(name) && sandbox.resolve(name).is_err());
+    named
+}
+
+fn is_note(name: &str) -> bool {
+    let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
+    NOTES
+        .split('|')
+        .any(|known| known.eq_ignore_ascii_case(extension))
+}
+
+/// Whether the question asks what this file says: "according to plan.md", "in plan.md, …", "what does
+/// plan.md say about …".
+fn is_source_of(question: &str, name: &str) -> bool {
+    let name = regex::escape(name);
+    let file = format!(r#"(?:the\s+)?(?:file\s+|note\s+)?["'`“„«]?{name}["'`”“»]?"#);
+    let pattern = format!(
+        r"(?i)\b(?:according\s+to|laut|gemäß|selon|d'après|según|secondo|segundo|volgens|według|согласно)\s+{file}|^\s*(?:in|from|aus|dans|en|nel|no|w|в)\s+{file}\s*[,:]|\bwhat\s+(?:does|do|did)\s+{file}\s+(?:say|contain|mention|list)|\bwas\s+(?:steht|sagt)\s+(?:in\s+)?{file}"
+    );
+    Regex::new(&pattern).is_ok_and(|pattern| pattern.is_match(question))
 }
 
 /// Whether the question asks for the whole file and not for something in it.
@@ -124,8 +158,31 @@ mod tests {
             ("What is the budget?", &[]),
             ("Is version 2.1 better than node.js?", &[]),
             ("I read 3.5 books", &["3.5"]),
+            ("Summarize code/lib.rs", &["code/lib.rs"]),
+            ("What does .env contain?", &[".env"]),
+            ("What does Dr. Berg say?", &[]),
         ] {
             assert_eq!(names(question), expected, "{question}");
+        }
+    }
+
+    #[test]
+    fn a_question_of_what_a_file_says_is_about_the_file() {
+        for question in [
+            "In plan.md, what does rye flour cost?",
+            "According to `plan.md`, who leads?",
+            "What does plan.md say about flour?",
+            "Laut plan.md, wer leitet das?",
+            "Was steht in plan.md?",
+        ] {
+            assert!(is_source_of(question, "plan.md"), "{question}");
+        }
+        for question in [
+            "What goes in plan.md?",
+            "Who wrote plan.md and why?",
+            "How do I rename plan.md?",
+        ] {
+            assert!(!is_source_of(question, "plan.md"), "{question}");
         }
     }
 
