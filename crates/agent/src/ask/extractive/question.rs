@@ -72,6 +72,8 @@ pub enum Operation {
     Days,
     /// The whole years since a date.
     Years,
+    /// Yes or no, by a property with a status.
+    YesOrNo,
 }
 
 /// What the answer must contain. More than one may be set.
