@@ -612,6 +612,9 @@ pub(super) fn same_attribute(one: &str, other: &str) -> bool {
 /// Words for currencies.
 pub(super) const CURRENCIES: WordList = list(DATA, "currencies");
 
+/// Words before a month that is a time.
+pub(super) const BEFORE_MONTH: WordList = list(DATA, "before-month");
+
 /// Words for an entry of a log.
 pub(super) const ENTRIES: WordList = list(DATA, "entries");
 /// Words of a question for the newest of several notes that do not say which note is meant.

@@ -26,10 +26,15 @@ pub(super) fn asked(ranked: &Ranked<'_>, unit: &Unit) -> Option<usize> {
         return None;
     }
     let all = of_list(ranked, unit)?;
-    let dates = match question.period {
+    let period = question.counted_days();
+    let dates = match period {
         Some(_) => periods::date_words(&question.text),
         None => HashSet::new(),
     };
+    // A month in the heading is that of all items.
+    let is_date = |term: &&Term| dates.contains(&term.word.to_lowercase());
+    let mut dated = question.terms.iter().filter(is_date);
+    let period = period.filter(|_| !dated.any(|term| says_above(ranked, unit, term)));
     let mut deciding: Vec<&Term> = Vec::new();
     for (at, term) in question.terms.iter().enumerate() {
         let with_it = all
@@ -51,7 +56,7 @@ pub(super) fn asked(ranked: &Ranked<'_>, unit: &Unit) -> Option<usize> {
             .all(|term| score::covers(&item.stems, term) > 0.0)
     };
     let meant: Vec<&ListItem> = all.iter().filter(is_meant).collect();
-    let count = match question.period {
+    let count = match period {
         None => meant.len(),
         Some(period) => {
             let days: Option<Vec<Day>> = meant.iter().map(|item| item.date).collect();

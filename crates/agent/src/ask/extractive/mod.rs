@@ -196,7 +196,7 @@ fn add_asked(
     questions: &[ParsedQuestion],
     more: &dyn Fn(&Lookup<'_>) -> Result<MoreNotes>,
 ) -> Result<Option<String>> {
-    for period in questions.iter().filter_map(|question| question.period) {
+    for period in questions.iter().filter_map(ParsedQuestion::counted_days) {
         let days = days_in_paths(&period);
         add_new(sources, more(&Lookup::InPath(&days))?.notes);
     }

@@ -218,6 +218,16 @@ impl ParsedQuestion {
             && cues::MONEY.are_in(&self.text.to_lowercase())
     }
 
+    /// The days in which something is counted, if the question names some: a month need not have
+    /// its year.
+    pub(super) fn counted_days(&self) -> Option<Period> {
+        let month = || periods::month_without_year(&self.text, self.today);
+        match self.kind {
+            QuestionKind::Total(Operation::Count) => self.period.or_else(month),
+            _ => self.period,
+        }
+    }
+
     /// The words of the question, for a model's comparison of each with the words of a unit.
     pub(super) fn words(&self) -> Vec<&str> {
         cues::split(&self.text).collect()

@@ -5,6 +5,7 @@
 
 use std::collections::HashSet;
 
+use super::calendar::{self, Period};
 use super::confidence;
 use super::cues;
 use super::passage;
@@ -166,9 +167,15 @@ fn asked_values(ranked: &Ranked<'_>, (name, column): (&str, usize), rows: &[usiz
 /// Rows for another time than the question's are excluded.
 pub(super) fn asked(ranked: &Ranked<'_>, names: &[&str], all: Vec<usize>) -> Option<Vec<usize>> {
     let found = ranked.found;
-    let dates = match ranked.question.period.is_some() && are_dated(found, &all) {
+    let question = &ranked.question;
+    let month = || periods::month_without_year(&question.text, question.today);
+    let period = match are_dated(found, &all) {
+        true => question.period.or_else(month),
+        false => question.period,
+    };
+    let dates = match period.is_some() && are_dated(found, &all) {
         // The period already says which of the dated rows are meant.
-        true => periods::date_words(&ranked.question.text),
+        true => periods::date_words(&question.text),
         false => HashSet::new(),
     };
     let matching = matching(ranked, names, all.clone())?;
@@ -192,7 +199,7 @@ pub(super) fn asked(ranked: &Ranked<'_>, names: &[&str], all: Vec<usize>) -> Opt
         })
         .collect();
     let rows = matching.rows.into_iter();
-    let rows: Vec<usize> = rows.filter(|i| is_in_period(ranked, *i)).collect();
+    let rows: Vec<usize> = rows.filter(|i| is_in(ranked, period, *i)).collect();
     if deciding.is_empty() {
         return Some(rows);
     }
@@ -247,9 +254,9 @@ fn is_nowhere(ranked: &Ranked<'_>, rows: &[usize], term: &Term) -> bool {
         && !candidates.any(|c| confidence::says(c, at))
 }
 
-/// Whether the row's date, if it has one, is in the period of the question.
-pub(super) fn is_in_period(ranked: &Ranked<'_>, i: usize) -> bool {
-    match (ranked.question.period, ranked.unit(i).and_then(|u| u.date)) {
+/// Whether the row's date, if it has one, is in the period.
+fn is_in(ranked: &Ranked<'_>, period: Option<Period>, i: usize) -> bool {
+    match (period, ranked.unit(i).and_then(|u| u.date)) {
         (Some(period), Some(day)) => period.holds(day),
         _ => true,
     }
@@ -258,7 +265,7 @@ pub(super) fn is_in_period(ranked: &Ranked<'_>, i: usize) -> bool {
 /// Whether all rows have a day of their own.
 fn are_dated(found: Found<'_>, rows: &[usize]) -> bool {
     let mut units = rows.iter().filter_map(|row| found.unit(*row));
-    units.all(|unit| !super::calendar::all(&unit.plain).is_empty())
+    units.all(|unit| !calendar::all(&unit.plain).is_empty())
 }
 
 /// Whether a unit is a row of a table of which the question asks for several rows, with a "not" that

@@ -136,6 +136,8 @@ fn a_folder_names_its_notes_and_not_the_items_in_them() {
     ];
     let question = "How many meetings were there in May 2026?";
     assert_eq!(computed(question, &notes).as_deref(), Some("2"));
+    let question = "How many meetings were there in May?";
+    assert_eq!(computed(question, &notes).as_deref(), Some("2"));
     assert_eq!(computed("How many meetings were there?", &notes), None);
 }
 

@@ -395,7 +395,9 @@ fn count(ranked: &Ranked<'_>) -> Option<(Computed, Vec<Passage>)> {
 /// meetings in November.
 fn notes_of_period(ranked: &Ranked<'_>) -> Option<(Computed, Vec<Passage>)> {
     let question = &ranked.question;
-    let period = question.period.filter(|_| !question.has_unclear_time)?;
+    let period = question
+        .counted_days()
+        .filter(|_| !question.has_unclear_time)?;
     let kind = question.terms.get(question.counted?)?;
     let dates = periods::date_words(&question.text);
     let others = question.terms.iter().filter(|t| t.stem != kind.stem);
