@@ -390,7 +390,17 @@ fn is_first(ranked: &Ranked<'_>, unit: &Unit) -> bool {
 /// Adds the title of the note, which names what it is about: the person meant by "she", the owner of
 /// a property.
 fn with_title(ranked: &Ranked<'_>, unit: &Unit, out: &mut Passage) {
-    let title = ranked.found.note_of(unit).and_then(passage::title);
+    let note = ranked.found.note_of(unit);
+    let title = note.and_then(|note| {
+        // A note's first heading need not be its title.
+        let level = note
+            .sections
+            .iter()
+            .map(|s| s.level)
+            .find(|level| *level > 0);
+        passage::title(note)
+            .filter(|piece| level == Some(1) || note.slice(&piece.span) == note.title)
+    });
     out.pieces.extend(title);
     out.pieces.sort_by_key(|p| p.span.start);
 }

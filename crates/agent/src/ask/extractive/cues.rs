@@ -565,7 +565,11 @@ const NEGATION: WordList = list(DATA, "negation");
 
 /// Whether a question in lower case contains a negation.
 pub(super) fn negates(lower: &str) -> bool {
-    split(lower).any(|word| holds(NEGATION, word))
+    let words: Vec<&str> = split(lower).collect();
+    // "isn't" is two words.
+    let mut pairs = words.windows(2);
+    pairs.any(|pair| pair[0].ends_with('n') && pair[1] == "t")
+        || words.iter().any(|word| holds(NEGATION, word))
 }
 
 /// What a cell of a table says that has only "yes" or "no", or a mark that means one of them.

@@ -40,12 +40,9 @@ fn subject(question: &ParsedQuestion) -> Vec<&Term> {
 /// The newest dated section, or the newest dated item, of the note that the question names.
 fn entry(ranked: &Ranked<'_>) -> Option<Choice> {
     let subject = subject(&ranked.question);
-    let units = ranked.found.units.iter();
-    let named = units
-        .filter(|unit| is_named(&stems_of_names(ranked, unit.note), &subject))
-        .map(|unit| unit.note)
-        .next()?;
-    let passage = section(ranked, named).or_else(|| item(ranked, named))?;
+    let mut notes = (0..ranked.found.notes.len())
+        .filter(|note| is_named(&stems_of_names(ranked, *note), &subject));
+    let passage = notes.find_map(|note| section(ranked, note).or_else(|| item(ranked, note)))?;
     Some(Choice::certain(vec![passage]))
 }
 

@@ -246,10 +246,13 @@ fn is_nowhere(ranked: &Ranked<'_>, rows: &[usize], term: &Term) -> bool {
     else {
         return false;
     };
+    // Whether the table is one of what is counted is decided where it is chosen.
+    let is_counted = ranked.question.counted == Some(at);
     let is_light = cues::holds(cues::LIGHT, &term.word.to_lowercase());
     let is_row = |c: &&Candidate| rows.contains(&c.index);
     let mut candidates = ranked.order.iter().filter(is_row);
     !is_light
+        && !is_counted
         && !rows.iter().any(|i| is_in_row(ranked.found, *i, term))
         && !candidates.any(|c| confidence::says(c, at))
 }

@@ -3,7 +3,7 @@
 use super::tests::{abstains, answer, computed, extracted, extracted_with, shown, sources};
 use super::*;
 
-const BOOKS: &str = "# Reading list\n\n| Title | Author | Status |\n|---|---|---|\n| Stoner | Williams | read |\n\
+const BOOKS: &str = "# Reading list of books\n\n| Title | Author | Status |\n|---|---|---|\n| Stoner | Williams | read |\n\
     | Piranesi | Clarke | read |\n| Overstory | Powers | reading |\n| Klara | Ishiguro | to read |\n";
 
 const EXPENSES: &str = "# Expenses\n\n| Date | Item | Amount | Paid back |\n|---|---|---|---|\n\
