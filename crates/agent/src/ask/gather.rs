@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::extractive::{Lookup, MoreNotes, NoteSource};
 use local_agent_files::sandbox::{Address, Sandbox};
-use local_agent_index::lexical::Query;
+use local_agent_index::lexical::{Filter, Query};
 use local_agent_index::retrieval::{Engine, Fusion, Hit, Mode, Request, Scope};
 use local_agent_text::error::{Failure, Result};
 use local_agent_text::types::{IdSet, RelPath, SourceName};
@@ -15,7 +15,7 @@ const MOST_NOTES: usize = 14;
 /// Maximum number of notes that a name or a day may add.
 const MOST_ADDED: usize = 4;
 const MOST_OF_DAYS: usize = 31;
-const MOST_WITH_TASKS: usize = 500;
+const MOST_LISTED: usize = 500;
 
 /// The stores in which notes are searched.
 pub(super) struct OpenStores<'a> {
@@ -68,6 +68,7 @@ impl OpenStores<'_> {
             Lookup::Named(name) => self.named(name)?,
             Lookup::InPath(parts) => self.in_path(parts)?,
             Lookup::WithTasks => return self.with_tasks(),
+            Lookup::Tagged(tag) => return self.tagged(tag),
         };
         let all = notes.len();
         Ok(MoreNotes { notes, all })
@@ -115,21 +116,37 @@ impl OpenStores<'_> {
         Ok(out)
     }
 
-    /// The notes with tasks that the question covers, at most [`MOST_WITH_TASKS`]. A file that
-    /// cannot be read is neither among them nor counted.
+    /// The notes with tasks that the question covers, at most [`MOST_LISTED`].
     fn with_tasks(&self) -> Result<MoreNotes> {
         let index = self.engine.index();
         let allowed = self.engine.allowed(self.scope)?;
-        let documents: Vec<i64> = index
-            .documents_with_tasks()?
-            .iter()
-            .filter(|id| allowed.as_ref().is_none_or(|ids| ids.contains(*id)))
-            .collect();
+        let documents = index.documents_with_tasks()?;
+        let documents = documents.iter();
+        let documents = documents.filter(|id| allowed.as_ref().is_none_or(|ids| ids.contains(*id)));
+        self.listed(documents.collect())
+    }
+
+    /// The notes with a tag, or one below it, that the question covers, at most [`MOST_LISTED`].
+    fn tagged(&self, tag: &str) -> Result<MoreNotes> {
+        let mut scope = self.scope.clone();
+        scope.filters.push(Filter {
+            key: "tag".to_owned(),
+            value: tag.to_owned(),
+            negated: false,
+        });
+        let documents = self.engine.allowed(&scope)?;
+        self.listed(documents.iter().flat_map(IdSet::iter).collect())
+    }
+
+    /// The first [`MOST_LISTED`] documents, and their number. A file that cannot be read is neither
+    /// among them nor counted.
+    fn listed(&self, documents: Vec<i64>) -> Result<MoreNotes> {
+        let index = self.engine.index();
         let mut found = MoreNotes {
             notes: Vec::new(),
-            all: documents.len().saturating_sub(MOST_WITH_TASKS),
+            all: documents.len().saturating_sub(MOST_LISTED),
         };
-        for document in documents.into_iter().take(MOST_WITH_TASKS) {
+        for document in documents.into_iter().take(MOST_LISTED) {
             if let Some(chunk) = index.chunk_at(document, 0)? {
                 found.notes.extend(self.read(&chunk.source, &chunk.path)?);
             }

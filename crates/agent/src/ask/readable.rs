@@ -85,8 +85,8 @@ fn computed_line(computed: &Computed) -> TextLine {
     let (one, several) = match computed.operation {
         Operation::Sum => ("row added up", "rows added up"),
         Operation::Average => ("row averaged", "rows averaged"),
-        Operation::Minimum | Operation::Maximum => ("row compared", "rows compared"),
-        Operation::Count => ("counted", "counted"),
+        Operation::Minimum | Operation::Maximum => ("amount compared", "amounts compared"),
+        Operation::Count | Operation::YesOrNo => ("counted", "counted"),
         Operation::Days | Operation::Years => ("date", "dates"),
     };
     let what = if computed.count == 1 { one } else { several };
@@ -100,6 +100,7 @@ fn computed_line(computed: &Computed) -> TextLine {
     };
     let how = match computed.operation {
         Operation::Count => format!(" = {} in {notes}", computed.arithmetic),
+        Operation::YesOrNo => format!(": {}", computed.arithmetic),
         _ => format!(
             " = {} ({} {what}, {notes})",
             computed.arithmetic, computed.count
@@ -138,6 +139,13 @@ fn passage(
 ) -> Vec<TextLine> {
     let snapshot = &answer.packed.snapshot;
     let mut out: Vec<TextLine> = vec![Vec::new()];
+    let title = title_of(pieces, shown, snapshot);
+    let all = pieces;
+    let pieces = match title {
+        // The title stands before the passage, and not behind the property.
+        Some(_) => &pieces[..pieces.len() - 1],
+        None => pieces,
+    };
     let mut at = 0;
     while let Some(piece) = pieces.get(at) {
         let table = pieces[at..]
@@ -156,11 +164,7 @@ fn passage(
         at += 1;
     }
     out.retain(|line| line.iter().any(|run| !run.text.is_empty()) || line.is_empty());
-    let front = match (answer.outcome(), &shown.date) {
-        (_, Some(day)) => Some(format!("{day}: ")),
-        (Outcome::Closest, None) => Some(format!("{}: ", shown.title)),
-        _ => None,
-    };
+    let front = front(answer, shown, pieces, title);
     if let (Some(front), Some(line)) = (front, out.first_mut()) {
         line.insert(
             0,
@@ -170,7 +174,7 @@ fn passage(
             },
         );
     }
-    let labels = pieces.iter().map(|p| (p.label, p.span));
+    let labels = all.iter().map(|p| (p.label, p.span));
     let numbers = sources.numbers(labels);
     if let Some(line) = out.last_mut() {
         line.push(TextRun {
@@ -179,6 +183,43 @@ fn passage(
         });
     }
     out
+}
+
+/// The title at the end of a passage that begins with a property of the note: the property does not
+/// say what it is about.
+fn title_of<'a>(
+    pieces: &[&ShownPiece],
+    shown: &Shown,
+    snapshot: &'a EvidenceSnapshot,
+) -> Option<&'a str> {
+    let (first, last) = (pieces.first()?, pieces.last()?);
+    let title = bytes(snapshot, last)?;
+    let is_title = last.form == PieceForm::Text && plain(title) == plain(&shown.title);
+    (first.form == PieceForm::Property && is_title).then_some(title)
+}
+
+/// The text before a passage: its title or its day, unless the passage says it itself.
+fn front(
+    answer: &Answer,
+    shown: &Shown,
+    pieces: &[&ShownPiece],
+    title: Option<&str>,
+) -> Option<String> {
+    let snapshot = &answer.packed.snapshot;
+    let is_property = pieces
+        .first()
+        .is_some_and(|p| p.form == PieceForm::Property);
+    let is_closest = answer.outcome() == Outcome::Closest;
+    let says = |words: &str| {
+        let mut texts = pieces.iter().filter_map(|p| bytes(snapshot, p));
+        texts.any(|text| text.contains(words))
+    };
+    match (title, &shown.date) {
+        (Some(title), _) => Some(format!("{}: ", plain(title))),
+        (None, Some(day)) if !says(&day.to_string()) => Some(format!("{day}: ")),
+        _ if is_closest || is_property && !says(&shown.title) => Some(format!("{}: ", shown.title)),
+        _ => None,
+    }
 }
 
 /// Adds one piece that is not a row.
@@ -619,7 +660,7 @@ mod tests {
         assert_eq!(line(Operation::Sum, 2), "1 = 1 (2 rows added up, 1 note)");
         assert_eq!(
             line(Operation::Maximum, 1),
-            "1 = 1 (1 row compared, 1 note)"
+            "1 = 1 (1 amount compared, 1 note)"
         );
         assert_eq!(line(Operation::Years, 1), "1 = 1 (1 date, 1 note)");
         assert_eq!(line(Operation::Days, 2), "1 = 1 (2 dates, 1 note)");

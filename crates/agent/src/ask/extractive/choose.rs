@@ -9,7 +9,7 @@ use super::question::{ParsedQuestion, QuestionKind};
 use super::rank::{Candidate, Ranked};
 use super::score;
 use super::units::{Form, Unit};
-use super::{lists, sides, steps, times};
+use super::{lists, newest, rows, sides, steps, times};
 
 /// Maximum number of passages for one question, and of characters in all of them together.
 const MAX_PASSAGES: usize = 3;
@@ -67,7 +67,7 @@ pub(super) fn choose(ranked: &Ranked<'_>) -> Choice {
         QuestionKind::Steps => steps::choose(ranked),
         QuestionKind::List => lists::choose(ranked),
         QuestionKind::Difference => sides::choose(ranked),
-        QuestionKind::Latest => times::latest(ranked),
+        QuestionKind::Latest => newest::choose(ranked).or_else(|| times::latest(ranked)),
         _ if ranked.question.period.is_some() => times::in_period(ranked),
         _ => None,
     };
@@ -78,7 +78,8 @@ pub(super) fn choose(ranked: &Ranked<'_>) -> Choice {
         .order
         .first()
         .filter(|best| confidence::fits(ranked, best))
-        .filter(|best| has_value(ranked, best));
+        .filter(|best| has_value(ranked, best))
+        .filter(|best| !rows::is_undecided(ranked, best));
     match fitting {
         Some(best) => Choice::certain(passages(ranked, best)),
         None => closest(ranked),
@@ -265,7 +266,10 @@ pub(super) fn around(ranked: &Ranked<'_>, index: usize) -> Option<Passage> {
             None => passage::around(found, index)?,
         },
     };
-    if ranked.question.wants.person && !says_who(ranked, unit) {
+    let lacks_subject = ranked.question.wants.person && !says_who(ranked, unit)
+        || unit.form == Form::Property
+        || is_first(ranked, unit) && !is_asked_by_name(ranked, unit);
+    if lacks_subject && !says_title(ranked, unit, &out) {
         with_title(ranked, unit, &mut out);
     }
     if ranked.question.wants.time {
@@ -358,6 +362,24 @@ fn says_who(ranked: &Ranked<'_>, unit: &Unit) -> bool {
     unit.form != Form::Property && !is_pronoun && !is_about_note
 }
 
+/// Whether the question has a word of the names of the unit's note.
+fn is_asked_by_name(ranked: &Ranked<'_>, unit: &Unit) -> bool {
+    let mut terms = ranked.question.terms.iter();
+    terms.any(|term| score::covers(&unit.place.names, term) > 0.0)
+}
+
+/// Whether a passage has all words of the title of its note.
+fn says_title(ranked: &Ranked<'_>, unit: &Unit, passage: &Passage) -> bool {
+    let Some(note) = ranked.found.note_of(unit) else {
+        return false;
+    };
+    let mut said = rows::stems_of("");
+    for piece in &passage.pieces {
+        said.extend(rows::stems_of(note.slice(&piece.span)));
+    }
+    rows::stems_of(&note.title).is_subset(&said)
+}
+
 /// Whether a unit is in the note's first paragraph.
 fn is_first(ranked: &Ranked<'_>, unit: &Unit) -> bool {
     let mut beside = passage::of_note(ranked.found, unit.note);
@@ -365,9 +387,20 @@ fn is_first(ranked: &Ranked<'_>, unit: &Unit) -> bool {
     first.is_some_and(|(_, u)| u.form == Form::Sentence && u.block == unit.block)
 }
 
-/// Adds the title of the note, which names the person meant by "she" or the owner of a property.
+/// Adds the title of the note, which names what it is about: the person meant by "she", the owner of
+/// a property.
 fn with_title(ranked: &Ranked<'_>, unit: &Unit, out: &mut Passage) {
-    let title = ranked.found.note_of(unit).and_then(passage::title);
+    let note = ranked.found.note_of(unit);
+    let title = note.and_then(|note| {
+        // A note's first heading need not be its title.
+        let level = note
+            .sections
+            .iter()
+            .map(|s| s.level)
+            .find(|level| *level > 0);
+        passage::title(note)
+            .filter(|piece| level == Some(1) || note.slice(&piece.span) == note.title)
+    });
     out.pieces.extend(title);
     out.pieces.sort_by_key(|p| p.span.start);
 }

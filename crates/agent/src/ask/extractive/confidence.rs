@@ -11,6 +11,7 @@
 //! name rules out an answer.
 
 use super::cues;
+use super::elsewhere;
 use super::question::{Operation, QuestionKind};
 use super::rank::{Candidate, Ranked};
 use super::score;
@@ -125,6 +126,13 @@ fn soft(candidate: &Candidate) -> Vec<f32> {
     all.map(|(at, credit)| credit.max(mean(at))).collect()
 }
 
+/// Whether a unit says the word of the question at this position, literally or with a similar
+/// meaning.
+pub(super) fn says(candidate: &Candidate, at: usize) -> bool {
+    let there = soft(candidate).get(at).copied();
+    there.is_some_and(|credit| credit >= ATTRIBUTE)
+}
+
 /// The lead at which a unit counts as unrivalled. Without a unit from another section, half of this
 /// lead is assumed.
 const CLEAR: f32 = 0.4;
@@ -177,6 +185,15 @@ pub(super) fn fits(ranked: &Ranked<'_>, candidate: &Candidate) -> bool {
     signals.odds(ranked.legible) + ranked.legible * sure - lacks(ranked, candidate) >= FLOOR
 }
 
+/// Whether a unit is about what the question asks an attribute of.
+pub(super) fn fits_but_for_attribute(ranked: &Ranked<'_>, candidate: &Candidate) -> bool {
+    let mut signals = Signals::of(ranked, candidate);
+    // The attribute is in another place.
+    signals.missing = 0.0;
+    signals.missing_answer_type = 0.0;
+    signals.odds(ranked.legible) >= FLOOR
+}
+
 /// A table whose row has lower log-odds is not used for computing.
 const NEARLY: f32 = -0.6;
 
@@ -190,6 +207,8 @@ const LACKS_RELATION: f32 = 3.5;
 const LACKS_ATTRIBUTE: f32 = 2.0;
 /// The penalty for a unit that gives no reason when one is asked for: it repeats the question.
 const LACKS_CAUSE: f32 = 4.0;
+/// The penalty for a unit that is about something else than the question.
+const ABOUT_ANOTHER: f32 = 4.0;
 /// An attribute with at least this credit counts as present.
 pub(super) const ATTRIBUTE: f32 = 0.35;
 
@@ -207,7 +226,11 @@ fn lacks(ranked: &Ranked<'_>, candidate: &Candidate) -> f32 {
         true => LACKS_CAUSE,
         false => 0.0,
     };
-    let missing = relation + cause;
+    let another = match elsewhere::is_about_another(question, unit) {
+        true => ABOUT_ANOTHER,
+        false => 0.0,
+    };
+    let missing = relation + cause + another;
     let soft = soft(candidate);
     // Without a model, it is unknown whether another word means the attribute. In code, things have
     // other names.

@@ -458,7 +458,10 @@ pub(super) fn attribute(text: &str) -> Option<&str> {
             rest @ ..,
         ] => {
             let owner = rest.iter().position(|w| *w == "s").map_or(0, |at| at + 2);
-            let is_asked = owner > 0 || *asking == "what" && rest.first() == Some(&"the");
+            // "When is the meeting in June?" asks for no attribute.
+            let is_of = of.is_some_and(|of| lower[of] == "of");
+            let is_thing = *asking == "what" || *asking == "when" && is_of;
+            let is_asked = owner > 0 || is_thing && rest.first() == Some(&"the");
             let end = match of {
                 Some(of) if of > owner => of,
                 _ if owner > 0 => words.len(),
@@ -556,3 +559,83 @@ pub(super) const AGES: WordList = list(DATA, "ages");
 
 /// An attribute has at most this many words.
 const NAMED: usize = 3;
+
+/// Words that negate a condition: "not" in "which have not been paid back?"
+const NEGATION: WordList = list(DATA, "negation");
+
+/// Whether a question in lower case contains a negation.
+pub(super) fn negates(lower: &str) -> bool {
+    let words: Vec<&str> = split(lower).collect();
+    // "isn't" is two words.
+    let mut pairs = words.windows(2);
+    pairs.any(|pair| pair[0].ends_with('n') && pair[1] == "t")
+        || words.iter().any(|word| holds(NEGATION, word))
+}
+
+/// What a cell of a table says that has only "yes" or "no", or a mark that means one of them.
+pub(super) fn yes_or_no(cell: &str) -> Option<bool> {
+    let lower = cell.trim_matches(['*', '_', '`', ' ']).to_lowercase();
+    match () {
+        () if holds(YES_CELLS, &lower) => Some(true),
+        () if holds(NO_CELLS, &lower) => Some(false),
+        () => None,
+    }
+}
+
+const YES_CELLS: WordList = list(DATA, "yes-cells");
+const NO_CELLS: WordList = list(DATA, "no-cells");
+
+/// Names of columns and properties with the state of a thing.
+pub(super) const STATUS_KEYS: WordList = list(DATA, "status-keys");
+
+/// Phrases before a thing that the question leaves out: "allergic to besides nuts".
+pub(super) const BESIDES: Cues = Cues(list(DATA, "besides"), "");
+
+/// Names of feasts; those of one feast are between two bars.
+const FEASTS: WordList = list(DATA, "feasts");
+
+/// The feasts that a text in lower case names, by their number.
+pub(super) fn feasts(lower: &str) -> Vec<usize> {
+    let named = |names: &'static str| split(lower).any(|word| holds(names, word));
+    let feasts = FEASTS.split('|').enumerate();
+    feasts
+        .filter(|(_, names)| named(names))
+        .map(|(at, _)| at)
+        .collect()
+}
+
+/// Words for one attribute in several languages; those of one attribute are between two bars.
+const ATTRIBUTES: WordList = list(DATA, "attributes");
+
+/// Whether two words in lower case mean the same attribute.
+pub(super) fn same_attribute(one: &str, other: &str) -> bool {
+    let mut attributes = ATTRIBUTES.split('|');
+    attributes.any(|words| holds(words, one) && holds(words, other))
+}
+
+/// Words for currencies.
+pub(super) const CURRENCIES: WordList = list(DATA, "currencies");
+
+/// Words before a month that is a time.
+pub(super) const BEFORE_MONTH: WordList = list(DATA, "before-month");
+
+/// Words for an entry of a log.
+pub(super) const ENTRIES: WordList = list(DATA, "entries");
+/// Words of a question for the newest of several notes that do not say which note is meant.
+pub(super) const HAPPENED: WordList = list(DATA, "happened");
+/// Words for tags.
+pub(super) const TAGGED: WordList = list(DATA, "tagged");
+
+/// The words for what a superlative compares: "weight" for "lightest".
+const SUPERLATIVE_ATTRIBUTES: WordList = list(DATA, "superlative-attributes");
+
+/// The words for the attribute that a superlative of the question compares.
+pub(super) fn compared_attributes(lower: &str) -> Vec<&'static str> {
+    let spaced = format!(" {} ", split(lower).collect::<Vec<_>>().join(" "));
+    let pairs = SUPERLATIVE_ATTRIBUTES.split('|');
+    let pairs = pairs.filter_map(|pair| pair.split_once('='));
+    pairs
+        .filter(|(phrase, _)| spaced.contains(&format!(" {phrase} ")))
+        .flat_map(|(_, attributes)| attributes.split(' '))
+        .collect()
+}

@@ -4,8 +4,8 @@ use super::choose::Choice;
 use super::confidence;
 use super::passage::{self, Passage, Piece, WHOLE_TABLE};
 use super::rank::{Candidate, Ranked};
-use super::score;
 use super::units::{Form, Unit, leads_in};
+use super::{rows, score};
 use local_agent_text::markdown::BlockKind;
 
 /// A list answers the question if the text above it covers this share of the question, …
@@ -93,42 +93,40 @@ pub(super) fn list(ranked: &Ranked<'_>, unit: &Unit, outer: usize) -> Option<Pas
 }
 
 /// The rows of a table that match the question as well as the best one; all rows of a short table
-/// if the question does not ask for a row.
+/// if the question does not ask for a row. `None` if the question has a "not" that the table does
+/// not decide, or if no row meets its conditions.
 fn table(ranked: &Ranked<'_>, candidate: &Candidate, unit: &Unit) -> Option<Passage> {
     let found = ranked.found;
+    let header = unit.lead.and_then(|header| found.unit(header));
+    let names = header.map(rows::cells).unwrap_or_default();
     let all = passage::rows_beside(found, candidate.index);
-    let best = own_without_header(ranked, candidate);
+    let conditions = rows::matching(ranked, &names, all)?;
+    let stems = rows::stems_of(&names.join(" "));
+    let share = |index: usize| {
+        let unit = found.unit(index);
+        unit.map_or(0.0, |unit| {
+            rows::share_without_header(&ranked.question, unit, &stems)
+        })
+    };
+    let all = conditions.rows;
+    let best = match all.contains(&candidate.index) {
+        true => share(candidate.index),
+        false => all.iter().map(|i| share(*i)).fold(0.0, f32::max),
+    };
     let matching: Vec<usize> = all
         .iter()
         .copied()
-        .filter(|i| best > 0.0 && row_share(ranked, *i).unwrap_or(0.0) >= ROW_MATCHES * best)
+        .filter(|i| best > 0.0 && share(*i) >= ROW_MATCHES * best)
         .collect();
     let chosen = match matching.len() {
-        0 if all.len() <= WHOLE_TABLE => all,
+        0 if all.len() <= WHOLE_TABLE || conditions.is_decided => all,
         0 => vec![candidate.index],
         _ => matching,
     };
+    if chosen.is_empty() {
+        return None;
+    }
     let mut out = Passage::new(unit.note, passage::rows(found, unit.lead, &chosen));
     out.keys.push(unit.span.clone());
     Some(out)
-}
-
-/// How well a row of the table matches by its own cells.
-fn row_share(ranked: &Ranked<'_>, index: usize) -> Option<f32> {
-    let row = ranked.order.iter().find(|c| c.index == index)?;
-    Some(own_without_header(ranked, row))
-}
-
-/// The share of the question that the row's own cells cover.
-fn own_without_header(ranked: &Ranked<'_>, candidate: &Candidate) -> f32 {
-    let Some(unit) = ranked.unit(candidate.index) else {
-        return 0.0;
-    };
-    let own: Vec<f32> = ranked
-        .question
-        .terms
-        .iter()
-        .map(|term| score::covers(&unit.stems, term))
-        .collect();
-    score::share(&ranked.question, &own)
 }

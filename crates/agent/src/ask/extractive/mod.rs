@@ -17,11 +17,15 @@
 //! | `choose` | chooses the passages of the answer |
 //! | `steps`, `lists`, `sides`, `times`, `tasks`, `totals`, `hops`, `summary`, `properties` | one kind of question each |
 //! | `ages`, `distances` | the age of a person, the days between two things |
+//! | `rows`, `items`, `across` | which rows, items or columns a question means |
+//! | `tags`, `newest`, `status` | the notes with a tag, the newest entry or note, yes or no by a status |
+//! | `elsewhere` | signs that a unit is about something else |
 //! | `amounts` | exact arithmetic |
 //! | `draft` | passages → a draft over a snapshot that contains them |
 //! | `cues` | function words and question words |
 //! | `synonyms` | everyday words that mean the same |
 
+mod across;
 mod ages;
 mod amounts;
 mod calendar;
@@ -31,8 +35,11 @@ mod constraints;
 mod cues;
 mod distances;
 mod draft;
+mod elsewhere;
 mod hops;
+mod items;
 mod lists;
+mod newest;
 mod note;
 mod parts;
 mod passage;
@@ -40,22 +47,27 @@ mod periods;
 mod properties;
 mod question;
 mod rank;
+mod rows;
 mod score;
 mod sides;
+mod status;
 mod steps;
 mod summary;
 mod synonyms;
+mod tags;
 mod tasks;
 mod times;
 mod totals;
 mod units;
+
+use std::collections::HashSet;
 
 use choose::Choice;
 use local_agent_text::error::Result;
 use note::NoteText;
 use parts::Part;
 use passage::Passage;
-use question::{ParsedQuestion, QuestionKind};
+use question::{ParsedQuestion, QuestionKind, Term};
 use rank::{Found, Ranked};
 use units::Unit;
 
@@ -93,6 +105,8 @@ pub(super) enum Lookup<'a> {
     InPath(&'a [String]),
     /// Notes with tasks.
     WithTasks,
+    /// Notes with this tag, or one below it.
+    Tagged(&'a str),
 }
 
 /// Additional notes.
@@ -140,7 +154,7 @@ pub(super) fn extract(question: &str, evidence: Evidence<'_>) -> Result<Extracte
         let of_parts = parts.iter();
         questions.extend(of_parts.map(|part| ParsedQuestion::read(&part.text, today, rarity)));
     }
-    let unread_tasks = add_asked(&mut sources, &questions, more)?;
+    let unread = add_asked(&mut sources, &questions, more)?;
     let read: fn(NoteSource) -> NoteText = match questions.iter().any(ParsedQuestion::is_computed) {
         true => NoteText::read_for_computing,
         false => NoteText::read,
@@ -158,7 +172,7 @@ pub(super) fn extract(question: &str, evidence: Evidence<'_>) -> Result<Extracte
         [_, _] => in_parts(&parts, found, (rarity, meaning, today))?,
         _ => one(&rank::rank(asked, found, meaning)?),
     };
-    if let Some(unread) = unread_tasks {
+    if let Some(unread) = unread {
         answer.without_count(unread);
     }
     Ok(Extracted {
@@ -170,27 +184,36 @@ pub(super) fn extract(question: &str, evidence: Evidence<'_>) -> Result<Extracte
     })
 }
 
-/// The sentence that says how many of the notes with tasks were read, if not all of them.
-fn unread_notes(read: usize, all: usize) -> Option<String> {
-    (read < all).then(|| format!("Only {read} of {all} notes with tasks were read."))
+/// The sentence that says how many of the notes with these things were read, if not all of them.
+fn unread_notes(read: usize, all: usize, things: &str) -> Option<String> {
+    (read < all).then(|| format!("Only {read} of {all} notes with {things} were read."))
 }
 
-/// Adds the notes that the questions ask for by a day or by tasks; gives the sentence that says
-/// that not all notes with tasks were read.
+/// Adds the notes that the questions ask for by a day, a tag or tasks; gives the sentence that says
+/// that not all notes with tasks, or with the tag, were read.
 fn add_asked(
     sources: &mut Vec<NoteSource>,
     questions: &[ParsedQuestion],
     more: &dyn Fn(&Lookup<'_>) -> Result<MoreNotes>,
 ) -> Result<Option<String>> {
-    for period in questions.iter().filter_map(|question| question.period) {
+    for period in questions.iter().filter_map(ParsedQuestion::counted_days) {
         let days = days_in_paths(&period);
         add_new(sources, more(&Lookup::InPath(&days))?.notes);
     }
+    for paths in questions.iter().map(newest::paths) {
+        add_new(sources, more(&Lookup::InPath(&paths))?.notes);
+    }
+    let mut unread = None;
+    if let Some(tag) = questions.iter().find_map(tags::asked) {
+        let found = more(&Lookup::Tagged(tag))?;
+        unread = unread_notes(found.notes.len(), found.all, "this tag");
+        add_new(sources, found.notes);
+    }
     if !questions.iter().any(ParsedQuestion::is_about_tasks) {
-        return Ok(None);
+        return Ok(unread);
     }
     let found = more(&Lookup::WithTasks)?;
-    let unread = unread_notes(found.notes.len(), found.all);
+    let unread = unread.or_else(|| unread_notes(found.notes.len(), found.all, "tasks"));
     add_new(sources, found.notes);
     Ok(unread)
 }
@@ -270,6 +293,15 @@ impl From<Choice> for Single {
 }
 
 fn one(ranked: &Ranked<'_>) -> Single {
+    if let Some(answer) = status::choose(ranked) {
+        return answer;
+    }
+    if let Some((computed, choice)) = tags::choose(ranked) {
+        return Single {
+            computed,
+            ..Single::from(choice)
+        };
+    }
     match ranked.question.kind {
         QuestionKind::Summary => {
             if let Some(choice) = summary::choose(ranked) {
@@ -324,6 +356,9 @@ fn one(ranked: &Ranked<'_>) -> Single {
     {
         return choice.into();
     }
+    if let Some(choice) = properties::attribute(ranked) {
+        return choice.into();
+    }
     choose::choose(ranked).into()
 }
 
@@ -352,13 +387,20 @@ fn in_parts(parts: &[Part], found: Found<'_>, means: Means<'_>) -> Result<Single
     let mut computed = None;
     let mut why: Vec<String> = Vec::new();
     for part in parts {
-        let question = ParsedQuestion::read(&part.text, today, rarity);
-        let mut ranked = rank::rank(question, found, meaning)?;
-        if let Some(first) = passages.first().filter(|_| part.follows) {
+        let first = passages.first().filter(|_| part.follows);
+        let subject = first.and_then(|first| subject_of(question_of(parts, means), found, first));
+        let whole = subject.as_ref().and_then(|subject| {
+            let written: Vec<&str> = subject.iter().map(|t| t.word.as_str()).collect();
+            parts::with_subject(&part.text, &written.join(" "))
+        });
+        let text = whole.as_ref().unwrap_or(&part.text);
+        let mut ranked = rank::rank(ParsedQuestion::read(text, today, rarity), found, meaning)?;
+        if let Some(first) = first {
             prefer_note(&mut ranked, first.note);
         }
         let answer = one(&ranked);
-        if answer.choice.certain {
+        let subject = subject.filter(|_| whole.is_some()).unwrap_or_default();
+        if answer.choice.certain && is_about(&answer.choice, found, &subject) {
             let new = answer.choice.passages.into_iter();
             let new: Vec<Passage> = new.filter(|p| !is_shown(&passages, p)).collect();
             passages.extend(new);
@@ -395,6 +437,45 @@ fn in_parts(parts: &[Part], found: Found<'_>, means: Means<'_>) -> Result<Single
         computed,
         why: (!why.is_empty()).then(|| why.join(" ")),
     })
+}
+
+/// The first part as a question.
+fn question_of(parts: &[Part], (rarity, _, today): Means<'_>) -> Option<ParsedQuestion> {
+    let first = parts.first()?;
+    Some(ParsedQuestion::read(&first.text, today, rarity))
+}
+
+/// The words of a question that name the note of its answer; `None` if there are none.
+fn subject_of(
+    question: Option<ParsedQuestion>,
+    found: Found<'_>,
+    answer: &Passage,
+) -> Option<Vec<Term>> {
+    let names = &found.notes.get(answer.note)?.names;
+    let names = rows::stems_of(&names.join("\n"));
+    let terms = question?.terms.into_iter();
+    let named: Vec<Term> = terms.filter(|t| names.contains(&t.stem)).collect();
+    (!named.is_empty()).then_some(named)
+}
+
+/// Whether the first passage of an answer, its headings or the names of its note have every word of
+/// the subject.
+fn is_about(choice: &Choice, found: Found<'_>, subject: &[Term]) -> bool {
+    let Some(passage) = choice.passages.first() else {
+        return true;
+    };
+    let Some(note) = found.notes.get(passage.note) else {
+        return true;
+    };
+    let mut said = rows::stems_of(&note.names.join("\n"));
+    for piece in &passage.pieces {
+        said.extend(rows::stems_of(note.slice(&piece.span)));
+        let section = note.sections.get(note.section_at(piece.span.start));
+        said.extend(section.map_or_else(HashSet::new, |section| {
+            rows::stems_of(&section.heading.to_string())
+        }));
+    }
+    subject.iter().all(|t| score::covers(&said, t) > 0.0)
 }
 
 /// A question without the mark at its end.
@@ -460,5 +541,7 @@ fn add_new(sources: &mut Vec<NoteSource>, more: Vec<NoteSource>) {
     }
 }
 
+#[cfg(test)]
+mod selection_tests;
 #[cfg(test)]
 mod tests;

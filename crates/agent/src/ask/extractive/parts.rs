@@ -88,6 +88,32 @@ fn points(text: &str) -> bool {
     words().any(|w| cues::holds(POINTS, w)) || words().count() <= 4
 }
 
+/// Pronouns for the subject of the first part, …
+const SUBJECT: &str = "it they them he him she er sie es ihn il elle él ella он она оно они";
+/// … and possessives; those of English are followed by a noun.
+const OWNED: &str =
+    "its their his her sein seine seinen ihr ihre ihren leur leurs su sus его её их";
+
+/// A part with the subject in place of the pronoun for it: "what did the mill cost?" for "what did
+/// it cost?"; `None` if there is no such pronoun.
+pub(super) fn with_subject(part: &str, subject: &str) -> Option<String> {
+    let is_letter = |c: char| c.is_alphanumeric();
+    let mut start = 0;
+    for word in part.split(|c: char| !is_letter(c)) {
+        let end = start + word.len();
+        let lower = word.to_lowercase();
+        let (before, after) = (part.get(..start)?, part.get(end..)?);
+        if cues::holds(OWNED, &lower) && after.contains(is_letter) {
+            return Some(format!("{before}{subject}'s{after}"));
+        }
+        if cues::holds(SUBJECT, &lower) || lower == "her" {
+            return Some(format!("{before}{subject}{after}"));
+        }
+        start = end + part.get(end..)?.chars().next().map_or(0, char::len_utf8);
+    }
+    None
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -123,5 +149,17 @@ mod tests {
             assert_eq!(texts(question), parts, "{question}");
         }
         assert!(of("When does the course start and who teaches it?")[1].follows);
+    }
+
+    #[test]
+    fn a_pronoun_is_replaced_by_the_subject() {
+        for (part, whole) in [
+            ("what did it cost?", Some("what did the mill cost?")),
+            ("what is its colour?", Some("what is the mill's colour?")),
+            ("who paid her?", Some("who paid the mill?")),
+            ("who paid for the piano?", None),
+        ] {
+            assert_eq!(with_subject(part, "the mill").as_deref(), whole, "{part}");
+        }
     }
 }

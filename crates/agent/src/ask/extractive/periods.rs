@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use super::calendar::{
-    Day, Period, dated_tokens, month_at, number_at, occurrence, span_of, tokens,
+    Day, Period, dated_tokens, month_at, named_days, number_at, occurrence, span_of, tokens,
 };
 use super::cues;
 use local_agent_text::language::calendar::is_ambiguous_month;
@@ -58,6 +58,16 @@ pub(super) fn named_months(question: &str, today: Day) -> Option<Period> {
         today,
     };
     (1..tokens.len()).find_map(|middle| words.months_around(middle))
+}
+
+/// The latest month, or months, that the question names without a year: "in November".
+pub(super) fn month_without_year(question: &str, today: Day) -> Option<Period> {
+    let lower = question.to_lowercase();
+    let tokens = tokens(&lower);
+    let is_time =
+        |pair: &[&str]| cues::holds(cues::BEFORE_MONTH, pair[0]) && cues::month(pair[1]).is_some();
+    let names_month = tokens.windows(2).any(is_time);
+    names_month.then(|| named_days(question, today)).flatten()
 }
 
 /// Whether the question means all months from one to another.

@@ -3,10 +3,12 @@
 use std::collections::BTreeSet;
 
 use super::choose::Choice;
+use super::confidence;
 use super::cues;
 use super::passage::{self, Passage, Piece, PieceForm};
 use super::question::Term;
 use super::rank::Ranked;
+use super::rows::stems_of;
 use super::score;
 use super::units::{Form, Unit};
 
@@ -71,11 +73,37 @@ fn has_it(ranked: &Ranked<'_>, unit: &Unit) -> bool {
             .all(|t| score::covers(&unit.place.stems, t) > 0.0)
 }
 
-/// The stems of the text.
-fn stems_of(text: &str) -> std::collections::HashSet<String> {
-    local_agent_index::lexical::terms(text)
-        .into_iter()
-        .collect()
+/// The property with the attribute that the question asks for, in the note of the best passage, if
+/// that passage does not have the attribute itself: the birthday of somebody of whom the passage
+/// says who she is.
+pub(super) fn attribute(ranked: &Ranked<'_>) -> Option<Choice> {
+    let question = &ranked.question;
+    let attribute = question.terms.get(question.attribute?)?;
+    let word = attribute.word.to_lowercase();
+    let best = ranked.best()?;
+    let unit = ranked.unit(best.index)?;
+    let says_it = cues::split(&unit.plain.to_lowercase()).any(|w| cues::same_attribute(w, &word));
+    let is_named = best.features.unknown_name == 0.0;
+    if !is_named || says_it || unit.form != Form::Sentence {
+        return None;
+    }
+    let (_, property) = passage::of_note(ranked.found, unit.note).find(|(_, unit)| {
+        let key = unit.plain.split(':').next().unwrap_or("").to_lowercase();
+        unit.form == Form::Property && cues::split(&key).any(|w| cues::same_attribute(w, &word))
+    })?;
+    if !confidence::fits_but_for_attribute(ranked, best) {
+        return None;
+    }
+    let mut passage = passage::around(ranked.found, best.index)?;
+    passage.pieces.insert(
+        0,
+        Piece {
+            span: property.span.clone(),
+            form: PieceForm::Property,
+        },
+    );
+    passage.keys = vec![property.span.clone()];
+    Some(Choice::certain(vec![passage]))
 }
 
 /// Whether the property lists tags.

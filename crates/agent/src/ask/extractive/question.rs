@@ -72,6 +72,8 @@ pub enum Operation {
     Days,
     /// The whole years since a date.
     Years,
+    /// Yes or no, by a property with a status.
+    YesOrNo,
 }
 
 /// What the answer must contain. More than one may be set.
@@ -214,6 +216,16 @@ impl ParsedQuestion {
             && self.wants.number
             && self.period.is_some()
             && cues::MONEY.are_in(&self.text.to_lowercase())
+    }
+
+    /// The days in which something is counted, if the question names some: a month need not have
+    /// its year.
+    pub(super) fn counted_days(&self) -> Option<Period> {
+        let month = || periods::month_without_year(&self.text, self.today);
+        match self.kind {
+            QuestionKind::Total(Operation::Count) => self.period.or_else(month),
+            _ => self.period,
+        }
     }
 
     /// The words of the question, for a model's comparison of each with the words of a unit.

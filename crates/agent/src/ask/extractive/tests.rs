@@ -24,7 +24,7 @@ fn packed(notes: &[(&str, &str)]) -> Packed {
     }
 }
 
-fn sources(notes: &[(&str, &str)]) -> Vec<NoteSource> {
+pub(super) fn sources(notes: &[(&str, &str)]) -> Vec<NoteSource> {
     let source = |(path, text): &(&str, &str)| NoteSource {
         source: SourceName::new("notes").unwrap(),
         path: RelPath::new(*path).unwrap(),
@@ -36,12 +36,16 @@ fn sources(notes: &[(&str, &str)]) -> Vec<NoteSource> {
 }
 
 /// Extracts with every term weighing the same, as asked on 2026-06-20.
-fn extracted(question: &str, notes: &[(&str, &str)], meaning: Option<&dyn Meaning>) -> Extracted {
+pub(super) fn extracted(
+    question: &str,
+    notes: &[(&str, &str)],
+    meaning: Option<&dyn Meaning>,
+) -> Extracted {
     extracted_with(question, notes, meaning, &|_| Ok(MoreNotes::default()))
 }
 
 /// Like [`extracted`], with a lookup of more notes.
-fn extracted_with(
+pub(super) fn extracted_with(
     question: &str,
     notes: &[(&str, &str)],
     meaning: Option<&dyn Meaning>,
@@ -61,7 +65,7 @@ fn extracted_with(
 }
 
 /// What is shown, with `[En]` for citations; checks the guarantees for every answer.
-fn shown(question: &str, notes: &[(&str, &str)], extracted: &Extracted) -> String {
+pub(super) fn shown(question: &str, notes: &[(&str, &str)], extracted: &Extracted) -> String {
     let drafted = draft(&extracted.notes, &extracted.passages, &packed(notes)).unwrap();
     let (draft, snapshot) = (drafted.draft, drafted.packed.snapshot);
     let report = verify(
@@ -97,14 +101,14 @@ fn shown(question: &str, notes: &[(&str, &str)], extracted: &Extracted) -> Strin
     text
 }
 
-fn answer(question: &str, notes: &[(&str, &str)]) -> String {
+pub(super) fn answer(question: &str, notes: &[(&str, &str)]) -> String {
     let extracted = extracted(question, notes, None);
     assert!(extracted.certain, "{question}: not certain");
     shown(question, notes, &extracted)
 }
 
 /// Asserts that nothing is presented as the answer.
-fn abstains(question: &str, notes: &[(&str, &str)]) {
+pub(super) fn abstains(question: &str, notes: &[(&str, &str)]) {
     let extracted = extracted(question, notes, None);
     assert!(
         !extracted.certain,
@@ -1104,7 +1108,7 @@ fn a_name_with_a_digit_may_own_something() {
 }
 
 /// The value that is computed, if any.
-fn computed(question: &str, notes: &[(&str, &str)]) -> Option<String> {
+pub(super) fn computed(question: &str, notes: &[(&str, &str)]) -> Option<String> {
     extracted(question, notes, None).computed.map(|c| c.value)
 }
 

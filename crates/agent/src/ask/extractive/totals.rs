@@ -4,17 +4,22 @@
 
 use std::collections::HashSet;
 
+use super::across;
 use super::ages;
 use super::amounts::{self, Amount};
 use super::calendar;
 use super::confidence;
 use super::cues;
 use super::distances;
+use super::items;
 use super::lists;
+use super::newest;
+use super::note::NoteText;
 use super::passage::{self, Passage};
 use super::periods;
-use super::question::{Operation, ParsedQuestion, Term};
+use super::question::{Operation, ParsedQuestion};
 use super::rank::{Candidate, Found, Ranked};
+use super::rows::{self, cell_at, cells, stems_of};
 use super::score;
 use super::units::{Form, Unit};
 
@@ -64,6 +69,8 @@ struct Column {
     written: Vec<String>,
     /// The position of the column.
     at: usize,
+    /// The number of rows of the table, those that do not match included.
+    of: usize,
 }
 
 /// The best row of a table that fits the question.
@@ -78,6 +85,9 @@ fn of_table(ranked: &Ranked<'_>, operation: Operation) -> Option<(Computed, Vec<
     let is_whole = ranked.found.note_of(unit).is_some_and(|note| note.is_whole);
     if !is_whole || ranked.question.has_unclear_time {
         return None;
+    }
+    if let Some(compared) = across::compute(ranked, candidate, operation) {
+        return Some(compared);
     }
     let column = column(ranked, candidate)?;
     let (value, arithmetic, rows) = match operation {
@@ -106,13 +116,14 @@ fn of_table(ranked: &Ranked<'_>, operation: Operation) -> Option<(Computed, Vec<
 }
 
 /// The smallest or largest amount, the calculation, and the rows that have it; `None` if several
-/// rows may be about one of the things that are compared.
+/// rows may be about one of the things that are compared, or if only one of the rows is compared.
 fn extreme(
     ranked: &Ranked<'_>,
     column: &Column,
     operation: Operation,
 ) -> Option<(String, String, Vec<usize>)> {
-    if has_groups(ranked, column) {
+    let is_alone = column.rows.len() == 1 && column.of > 1;
+    if is_alone || has_groups(ranked, column) {
         return None;
     }
     let of = column.amounts.iter();
@@ -147,7 +158,7 @@ fn has_groups(ranked: &Ranked<'_>, column: &Column) -> bool {
 }
 
 /// The amount and its unit.
-fn with_unit(a: &Amount) -> String {
+pub(super) fn with_unit(a: &Amount) -> String {
     format!("{a} {}", a.unit).trim().to_owned()
 }
 
@@ -165,10 +176,6 @@ fn is_about(ranked: &Ranked<'_>, candidate: &Candidate) -> bool {
         && candidate.features.covered.max(candidate.features.own) >= ABOUT
 }
 
-fn cells(unit: &Unit) -> Vec<&str> {
-    unit.plain.split('|').map(str::trim).collect()
-}
-
 /// The amounts of the column that the question means, in the rows that match it.
 fn column(ranked: &Ranked<'_>, candidate: &Candidate) -> Option<Column> {
     let found = ranked.found;
@@ -181,7 +188,7 @@ fn column(ranked: &Ranked<'_>, candidate: &Candidate) -> Option<Column> {
     if ranked.question.period.is_some() && are_partly_dated(found, &all) {
         return None;
     }
-    let rows = asked_rows(ranked, &names, all);
+    let rows = rows::asked(ranked, &names, all.clone())?;
     let at = asked_column(ranked, &names, &rows)?;
     // An empty cell has no amount of its column's kind, such as income or expense.
     let rows: Vec<usize> = rows
@@ -204,11 +211,13 @@ fn column(ranked: &Ranked<'_>, candidate: &Candidate) -> Option<Column> {
         amounts,
         written,
         at,
+        of: all.len(),
     })
 }
 
-/// The column that the question means, of those that mostly have numbers. It may turn out not to
-/// have amounts; another one is not what the question asks for.
+/// The column that the question means, of those that mostly have numbers: the only one, or one that
+/// the question names. It may turn out not to have amounts; another one is not what the question
+/// asks for.
 fn asked_column(ranked: &Ranked<'_>, names: &[&str], rows: &[usize]) -> Option<usize> {
     let numeric: Vec<usize> = (0..names.len())
         .filter(|at| has_numbers(ranked.found, (names, *at), rows))
@@ -219,7 +228,8 @@ fn asked_column(ranked: &Ranked<'_>, names: &[&str], rows: &[usize]) -> Option<u
     first(&|at| goes_out(&lower, names, at))
         .or_else(|| first(&|at| is_asked_column(&ranked.question, names, at)))
         .or_else(|| first(&|at| money && is_money(names.get(at))))
-        .or_else(|| numeric.last().copied())
+        .or_else(|| first(&|at| is_compared_column(&lower, names, at)))
+        .or_else(|| numeric.last().copied().filter(|_| numeric.len() == 1))
 }
 
 /// Whether at least half of a column's cells have digits, and they are not dates or years.
@@ -253,12 +263,6 @@ fn is_compact_date(number: u32) -> bool {
     (1900..2100).contains(&year) && calendar::Day::new(year, month, day).is_some()
 }
 
-/// Whether all rows have a day of their own.
-fn are_dated(found: Found<'_>, rows: &[usize]) -> bool {
-    let mut units = rows.iter().filter_map(|row| found.unit(*row));
-    units.all(|unit| !calendar::all(&unit.plain).is_empty())
-}
-
 /// Whether some rows have a day of their own and others have none.
 fn are_partly_dated(found: Found<'_>, rows: &[usize]) -> bool {
     let is_dated = |row: &&usize| {
@@ -278,12 +282,16 @@ fn goes_out(lower: &str, names: &[&str], column: usize) -> bool {
 
 /// Whether the question contains a word of the column's name.
 fn is_asked_column(question: &ParsedQuestion, names: &[&str], column: usize) -> bool {
-    let stems: HashSet<String> =
-        local_agent_index::lexical::terms(names.get(column).unwrap_or(&""))
-            .into_iter()
-            .collect();
+    let stems = stems_of(names.get(column).unwrap_or(&""));
     let mut terms = question.terms.iter();
     terms.any(|t| score::covers(&stems, t) > 0.0)
+}
+
+/// Whether a superlative of the question compares what the column has: "lightest" and "weight".
+fn is_compared_column(lower: &str, names: &[&str], column: usize) -> bool {
+    let stems = stems_of(names.get(column).unwrap_or(&""));
+    let mut attributes = cues::compared_attributes(lower).into_iter();
+    attributes.any(|attribute| !stems.is_disjoint(&stems_of(attribute)))
 }
 
 /// Whether a cell has neither letters nor digits.
@@ -294,11 +302,6 @@ fn is_blank_cell(found: Found<'_>, row: usize, column: usize) -> bool {
             .get(column)
             .is_none_or(|c| !c.contains(char::is_alphanumeric))
     })
-}
-
-/// The text of a cell.
-fn cell_at(found: Found<'_>, row: usize, column: usize) -> Option<&str> {
-    cells(found.unit(row)?).get(column).copied()
 }
 
 /// Whether a column has a name for money.
@@ -322,78 +325,26 @@ fn is_total(unit: &Unit) -> bool {
 }
 
 /// Whether a cell names a total and little else.
-fn is_total_name(cell: &str) -> bool {
+pub(super) fn is_total_name(cell: &str) -> bool {
     let lower = cell.to_lowercase();
     let mut words = cues::split(&lower);
     cues::split(&lower).count() <= 2 && words.any(|word| cues::holds(cues::TOTAL_ROWS, word))
 }
 
-/// The rows with the question's words that are in cells and not in the header or above; all rows if
-/// there are no such words. Rows for another time than the question's are excluded.
-fn asked_rows(ranked: &Ranked<'_>, names: &[&str], all: Vec<usize>) -> Vec<usize> {
-    let found = ranked.found;
-    let header: HashSet<String> = local_agent_index::lexical::terms(&names.join(" "))
-        .into_iter()
-        .collect();
-    // A word in the headings identifies the table, not one of its rows.
-    let place = all.first().and_then(|i| found.unit(*i)).map(|u| &u.place);
-    // The period already says which of the dated rows are meant.
-    let dates = match ranked.question.period.is_some() && are_dated(found, &all) {
-        true => periods::date_words(&ranked.question.text),
-        false => HashSet::new(),
-    };
-    let deciding: Vec<_> = ranked
-        .question
-        .terms
-        .iter()
-        .filter(|t| !dates.contains(&t.word.to_lowercase()))
-        .filter(|t| score::covers(&header, t) == 0.0)
-        .filter(|t| !place.is_some_and(|p| score::covers(&p.stems, t) > 0.0))
-        .filter(|t| {
-            all.iter().any(|i| is_in_row(found, *i, t))
-                && !all.iter().all(|i| is_in_row(found, *i, t))
-        })
-        .collect();
-    let rows: Vec<usize> = all
-        .into_iter()
-        .filter(|i| is_in_period(ranked, *i))
-        .collect();
-    if deciding.is_empty() {
-        return rows;
-    }
-    // "January to May": the rows from the first month to the last.
-    let months: Vec<usize> = deciding
-        .iter()
-        .filter(|t| cues::month(&t.word.to_lowercase()).is_some())
-        .filter_map(|t| rows.iter().position(|i| is_in_row(found, *i, t)))
-        .collect();
-    if let [first, last] = months.as_slice()
-        && months.len() == deciding.len()
-        && periods::joins_months(&ranked.question.text, ranked.question.today)
-    {
-        let (first, last) = (first.min(last), first.max(last));
-        return rows.get(*first..=*last).unwrap_or(&rows).to_vec();
-    }
-    let strict: Vec<usize> = rows
-        .iter()
-        .copied()
-        .filter(|i| deciding.iter().all(|t| is_in_row(found, *i, t)))
-        .collect();
-    match strict.is_empty() {
-        false => strict,
-        true => rows
-            .into_iter()
-            .filter(|i| deciding.iter().any(|t| is_in_row(found, *i, t)))
-            .collect(),
-    }
-}
-
 /// Whether a row or item is one of the things that the question counts: their name is in it or
-/// above it.
+/// above it. A folder names notes and not the items of a list.
 fn lists_counted(ranked: &Ranked<'_>, candidate: &Candidate) -> bool {
-    let credit = |at: usize| candidate.credits.all.get(at).copied().unwrap_or(0.0);
-    let counted = ranked.question.counted;
-    counted.is_none_or(|at| credit(at) >= confidence::ATTRIBUTE)
+    let Some(at) = ranked.question.counted else {
+        return true;
+    };
+    let credit = candidate.credits.all.get(at).copied().unwrap_or(0.0);
+    let is_item = |unit: &&Unit| unit.form == Form::Item;
+    let item = ranked.unit(candidate.index).filter(is_item);
+    let term = ranked.question.terms.get(at);
+    let in_folder_only = item
+        .zip(term)
+        .is_some_and(|(unit, term)| items::only_folder_says(ranked, unit, term));
+    credit >= confidence::ATTRIBUTE && !in_folder_only
 }
 
 /// The sum of several rows of one table, for a question about money spent in some time; `None` when
@@ -411,23 +362,11 @@ pub(super) fn spending(ranked: &Ranked<'_>) -> Option<(Computed, Vec<Passage>)> 
     sums.then(|| of_table(ranked, Operation::Sum)).flatten()
 }
 
-/// Whether the row's date, if it has one, is in the period of the question.
-fn is_in_period(ranked: &Ranked<'_>, i: usize) -> bool {
-    match (ranked.question.period, ranked.unit(i).and_then(|u| u.date)) {
-        (Some(period), Some(day)) => period.holds(day),
-        _ => true,
-    }
-}
-
-/// Whether a row contains the term.
-fn is_in_row(found: Found<'_>, i: usize, t: &Term) -> bool {
-    found
-        .unit(i)
-        .is_some_and(|u| score::covers(&u.stems, t) > 0.0)
-}
-
 /// Counts rows or items of a list. A count that a note states in a sentence is preferred.
 fn count(ranked: &Ranked<'_>) -> Option<(Computed, Vec<Passage>)> {
+    if let Some(counted) = notes_of_period(ranked) {
+        return Some(counted);
+    }
     let best = ranked.best()?;
     // Numbers in a row are rarely the number of rows.
     let says = ranked.unit(best.index).is_some_and(|u| u.form != Form::Row);
@@ -446,25 +385,72 @@ fn count(ranked: &Ranked<'_>) -> Option<(Computed, Vec<Passage>)> {
     if !note.is_whole || ranked.question.has_unclear_time {
         return None;
     }
-    if unit.form == Form::Row {
-        let header = ranked.unit(unit.lead?)?;
-        let all = passage::rows_beside(ranked.found, candidate.index);
-        let all: Vec<usize> = all
-            .into_iter()
-            .filter(|i| ranked.unit(*i).is_some_and(|u| !is_total(u)))
-            .collect();
-        let rows = asked_rows(ranked, &cells(header), all);
-        let shown = Passage::new(unit.note, passage::rows(ranked.found, unit.lead, &rows));
-        let noun = if rows.len() == 1 { "row" } else { "rows" };
-        return Some((counted(rows.len(), noun, 1), vec![shown]));
+    match unit.form {
+        Form::Row => count_rows(ranked, candidate, unit),
+        _ => count_items(ranked, unit),
     }
-    let outer = unit.outer?;
-    let shown = lists::list(ranked, unit, outer)?;
-    let items = note
-        .blocks
-        .iter()
-        .filter(|b| b.parent == Some(outer))
-        .count();
+}
+
+/// Counts the notes of some days whose folder or tag has the name of what the question counts: the
+/// meetings in November.
+fn notes_of_period(ranked: &Ranked<'_>) -> Option<(Computed, Vec<Passage>)> {
+    let question = &ranked.question;
+    let period = question
+        .counted_days()
+        .filter(|_| !question.has_unclear_time)?;
+    let kind = question.terms.get(question.counted?)?;
+    let dates = periods::date_words(&question.text);
+    let others = question.terms.iter().filter(|t| t.stem != kind.stem);
+    let others: Vec<_> = others
+        .filter(|t| !dates.contains(&t.word.to_lowercase()))
+        .collect();
+    let stems = stems_of(&kind.word);
+    let notes = ranked.found.notes.iter().enumerate();
+    let of_kind = notes.filter(|(_, note)| newest::is_of_kind(note, &stems));
+    let days = of_kind.filter_map(|(at, note)| Some((at, note, note.date?)));
+    let mut meant: Vec<(usize, &NoteText, calendar::Day)> = days
+        .filter(|(_, _, day)| day.day > 0 && period.holds(*day))
+        .filter(|(_, note, _)| {
+            let names = stems_of(&note.names.join("\n"));
+            others.iter().all(|term| score::covers(&names, term) > 0.0)
+        })
+        .collect();
+    meant.sort_by_key(|(_, _, day)| *day);
+    let passages = meant.iter().filter_map(|(at, note, day)| {
+        let mut passage = Passage::new(*at, vec![passage::title(note)?]);
+        passage.date = Some(*day);
+        Some(passage)
+    });
+    let passages: Vec<Passage> = passages.collect();
+    let count = meant.len();
+    (count > 0 && passages.len() == count && count < MOST_ROWS)
+        .then(|| (counted(count, &kind.word, count), passages))
+}
+
+/// Counts the rows of a table that the question means.
+fn count_rows(
+    ranked: &Ranked<'_>,
+    candidate: &Candidate,
+    unit: &Unit,
+) -> Option<(Computed, Vec<Passage>)> {
+    let header = ranked.unit(unit.lead?)?;
+    let all: Vec<usize> = passage::rows_beside(ranked.found, candidate.index)
+        .into_iter()
+        .filter(|i| ranked.unit(*i).is_some_and(|u| !is_total(u)))
+        .collect();
+    if ranked.question.period.is_some() && are_partly_dated(ranked.found, &all) {
+        return None;
+    }
+    let rows = rows::asked(ranked, &cells(header), all)?;
+    let shown = Passage::new(unit.note, passage::rows(ranked.found, unit.lead, &rows));
+    let noun = if rows.len() == 1 { "row" } else { "rows" };
+    (!rows.is_empty()).then(|| (counted(rows.len(), noun, 1), vec![shown]))
+}
+
+/// Counts the items of a list that the question means.
+fn count_items(ranked: &Ranked<'_>, unit: &Unit) -> Option<(Computed, Vec<Passage>)> {
+    let shown = lists::list(ranked, unit, unit.outer?)?;
+    let items = items::asked(ranked, unit)?;
     let noun = if items == 1 { "item" } else { "items" };
     Some((counted(items, noun, 1), vec![shown]))
 }

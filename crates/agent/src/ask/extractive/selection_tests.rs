@@ -1,0 +1,300 @@
+//! What is selected for an answer: the rows, items, notes and properties that the question means.
+
+use super::tests::{abstains, answer, computed, extracted, extracted_with, shown, sources};
+use super::*;
+
+const BOOKS: &str = "# Reading list of books\n\n| Title | Author | Status |\n|---|---|---|\n| Stoner | Williams | read |\n\
+    | Piranesi | Clarke | read |\n| Overstory | Powers | reading |\n| Klara | Ishiguro | to read |\n";
+
+const EXPENSES: &str = "# Expenses\n\n| Date | Item | Amount | Paid back |\n|---|---|---|---|\n\
+    | 2026-03-12 | Train | 89.90 € | yes |\n| 2026-04-01 | Cables | 32.45 € | no |\n\
+    | 2026-05-06 | Lunch | 18.60 € | no |\n";
+
+#[test]
+fn a_status_is_a_whole_cell() {
+    let notes = [("Reading list.md", BOOKS)];
+    for (question, count) in [
+        ("How many books have I read?", Some("2")),
+        ("How many books do I have to read?", Some("1")),
+        ("How many books are on the reading list?", Some("4")),
+        ("How many books have I burned?", None),
+    ] {
+        assert_eq!(computed(question, &notes).as_deref(), count, "{question}");
+    }
+}
+
+#[test]
+fn yes_no_and_not_are_read() {
+    let notes = [("Expenses.md", EXPENSES)];
+    let got = answer("Which of the expenses have not been paid back?", &notes);
+    assert!(
+        got.contains("Cables") && got.contains("Lunch") && !got.contains("Train"),
+        "{got}"
+    );
+    let got = answer("Which of the expenses have been paid back?", &notes);
+    assert!(!got.contains("Cables") && got.contains("Train"), "{got}");
+    let count = computed("How many of the expenses have not been paid back?", &notes);
+    assert_eq!(count.as_deref(), Some("2"));
+}
+
+#[test]
+fn a_not_that_no_column_decides_leaves_the_rows_open() {
+    let table = EXPENSES
+        .replace(" Paid back |", " Note |")
+        .replace(" yes |", " urgent |");
+    let notes = [("Expenses.md", table.as_str())];
+    assert_eq!(
+        computed("How many of the expenses have not been filed?", &notes),
+        None
+    );
+    abstains("Which of the expenses have not been filed?", &notes);
+}
+
+const BIKES: &str = "# Cargo bikes\n\n| | Arrow | Muli | Load |\n|---|---|---|---|\n| Price | 6,390 € | 5,480 € | 8,150 € |\n\
+    | Weight | 47 kg | 33 kg | 38 kg |\n| Motor | Bosch | Shimano | Bosch |\n";
+
+#[test]
+fn things_that_are_columns_are_compared_across() {
+    let notes = [("Cargo bikes.md", BIKES)];
+    for (question, value) in [
+        ("Which of the cargo bikes has the lowest weight?", "33 kg"),
+        ("Which of the cargo bikes is the lightest?", "33 kg"),
+        ("Which of the cargo bikes has the highest price?", "8150 €"),
+    ] {
+        let found = extracted(question, &notes, None);
+        let computed = found.computed.unwrap();
+        assert_eq!(computed.value, value, "{question}");
+        assert!(
+            computed.arithmetic.contains("(Muli)") && computed.count == 3,
+            "{computed:?}"
+        );
+    }
+}
+
+#[test]
+fn one_row_has_no_extreme_unless_it_is_the_only_one() {
+    let table = "# Hive costs\n\n| Item | Cost |\n|---|---|\n| Wax | 30 € |\n";
+    let question = "What is the lowest of the hive costs for wax?";
+    assert_eq!(
+        computed(question, &[("Hive costs.md", table)]).as_deref(),
+        Some("30 €")
+    );
+    let more = format!("{table}| Frames | 12 € |\n");
+    assert_eq!(
+        computed(question, &[("Hive costs.md", more.as_str())]),
+        None
+    );
+}
+
+#[test]
+fn a_column_is_asked_for_by_its_name_if_there_are_several() {
+    let table = "# Plan\n\n| Week | Long run | Total |\n|---|---|---|\n| 1 | 10 km | 22 km |\n| 2 | 12 km | 20 km |\n";
+    let notes = [("Plan.md", table)];
+    assert_eq!(
+        computed("What is the longest run of the plan?", &notes).as_deref(),
+        Some("12 km")
+    );
+    assert_eq!(computed("What is the longest of the plan?", &notes), None);
+}
+
+#[test]
+fn the_words_of_the_header_select_no_row_of_a_list() {
+    let table = "# Paint\n\n| Room | Brand |\n|---|---|\n| Kitchen | Caparol |\n| Study | Auro |\n| Living room | Caparol |\n";
+    let got = answer(
+        "Which rooms are painted with Caparol?",
+        &[("Paint.md", table)],
+    );
+    assert!(
+        got.contains("Kitchen") && got.contains("Living") && !got.contains("Auro"),
+        "{got}"
+    );
+}
+
+#[test]
+fn items_are_counted_in_the_time_that_is_asked_for() {
+    let list =
+        "# Floods\n\n- 2026-03-01: the first\n- 2026-04-12: the second\n- 2026-04-20: the third\n";
+    let notes = [("Floods.md", list)];
+    assert_eq!(
+        computed("How many floods were there in April 2026?", &notes).as_deref(),
+        Some("2")
+    );
+    assert_eq!(
+        computed("How many floods were there in May 2026?", &notes),
+        None
+    );
+}
+
+#[test]
+fn a_folder_names_its_notes_and_not_the_items_in_them() {
+    let kickoff = "# Kickoff\n\n- The budget is fixed.\n- Nobody wants a second database.\n";
+    let weekly = "# Weekly\n\n- The alarm is late.\n- The lamps are on.\n";
+    let notes = [
+        ("Meetings/2026-04-06 Kickoff.md", kickoff),
+        ("Meetings/2026-05-05 Weekly.md", weekly),
+        ("Meetings/2026-05-12 Weekly.md", weekly),
+    ];
+    let question = "How many meetings were there in May 2026?";
+    assert_eq!(computed(question, &notes).as_deref(), Some("2"));
+    let question = "How many meetings were there in May?";
+    assert_eq!(computed(question, &notes).as_deref(), Some("2"));
+    assert_eq!(computed("How many meetings were there?", &notes), None);
+}
+
+#[test]
+fn it_is_the_subject_of_the_first_part() {
+    let bike = "---\nbought: 2023-04-29\nprice: 2350\n---\n# Gravel bike\n\nBlack, size M.\n";
+    let repairs = "# Repairs\n\n| What | Cost |\n|---|---|\n| Gutter | 380 € |\n| Lock | 214 € |\n";
+    let notes = [("Gravel bike.md", bike), ("Repairs.md", repairs)];
+    let got = answer(
+        "When was the gravel bike bought and what did it cost?",
+        &notes,
+    );
+    assert!(
+        got.contains("2023-04-29") && got.contains("2350") && !got.contains("Gutter"),
+        "{got}"
+    );
+}
+
+#[test]
+fn a_part_about_another_thing_is_not_found() {
+    let meadow = "---\nowner: Jonas Weber\n---\n# Project Meadow\n\nSoil moisture.\n";
+    let rooms = "# Rooms\n\n| Room | Colour |\n|---|---|\n| Study | Clay |\n| Hall | White |\n";
+    let notes = [("Meadow.md", meadow), ("Rooms.md", rooms)];
+    let question = "Who is the owner of Meadow and what is its colour?";
+    let found = extracted(question, &notes, None);
+    let got = shown(question, &notes, &found);
+    assert!(got.contains("Jonas") && !got.contains("Clay"), "{got}");
+    assert!(found.why.unwrap().contains("what is its colour"));
+}
+
+#[test]
+fn the_price_of_another_thing_is_no_answer() {
+    let text = "# Heating\n\nWe decided against gas because the chimney needed a liner for 4,200 €, and the \
+        subsidy for the heat pump covered 40 % of its price.\n";
+    abstains("How much did the heat pump cost?", &[("Heating.md", text)]);
+    let text = "# Heating\n\nThe heat pump was 9,000 €, and the liner was 4,200 €.\n";
+    let got = answer("How much did the heat pump cost?", &[("Heating.md", text)]);
+    assert!(got.contains("9,000"), "{got}");
+}
+
+#[test]
+fn another_feast_is_another_time() {
+    let notes = [(
+        "Carmen.md",
+        "# Carmen\n\nCarmen arrives for Christmas on 20 December.\n",
+    )];
+    abstains("When does Carmen arrive for Easter?", &notes);
+    assert!(answer("When does Carmen arrive for Christmas?", &notes).contains("December"));
+}
+
+#[test]
+fn what_is_left_out_is_no_answer() {
+    let notes = [("Jonas.md", "# Jonas\n\nAllergic to nuts.\n")];
+    abstains("What is Jonas allergic to besides nuts?", &notes);
+    let notes = [(
+        "Jonas.md",
+        "# Jonas\n\nAllergic to nuts and to penicillin.\n",
+    )];
+    assert!(answer("What is Jonas allergic to besides nuts?", &notes).contains("penicillin"));
+}
+
+#[test]
+fn an_attribute_may_be_a_property_beside_the_sentence() {
+    let text = "---\ncumpleaños: 1953-08-21\n---\n# Carmen Ruiz\n\nShe is the mother of Tomás and lives in Valencia.\n";
+    let got = answer(
+        "When is the birthday of the mother of Tomás?",
+        &[("Carmen Ruiz.md", text)],
+    );
+    assert!(got.contains("1953-08-21"), "{got}");
+}
+
+#[test]
+fn the_newest_entry_of_a_log_is_the_section_with_the_newest_day() {
+    let log = "# Bike log\n\n## 2026-02-01\nNew chain.\n\n## 2026-05-30\nRear pads, new bar tape.\n\n\
+        ## 2026-12-01\nPlanned service.\n";
+    let notes = [("Bike log.md", log)];
+    let found = extracted("What is the newest entry in the bike log?", &notes, None);
+    assert_eq!(
+        shown("newest", &notes, &found),
+        "Rear pads, new bar tape. [E1]"
+    );
+    let day = found.passages.first().and_then(|p| p.date);
+    assert_eq!(day, Day::parse("2026-05-30"));
+}
+
+#[test]
+fn the_last_meeting_is_the_newest_note_of_its_folder() {
+    let notes = [
+        (
+            "Meetings/2026-04-06 Kickoff.md",
+            "# Kickoff\n\nWe discussed the last budget.\n",
+        ),
+        (
+            "Meetings/2026-05-05 Weekly.md",
+            "# Weekly\n\nThe alarm is late.\n",
+        ),
+    ];
+    let got = answer("What did we discuss in the last meeting?", &notes);
+    assert!(got.contains("alarm") && !got.contains("budget"), "{got}");
+}
+
+#[test]
+fn a_property_comes_with_the_title_of_its_note() {
+    let text = "---\ndeadline: 2027-02-26\n---\n# Project Harbour\n\nSensors.\n";
+    let got = answer(
+        "When is the deadline of the harbour?",
+        &[("Harbour.md", text)],
+    );
+    assert_eq!(got, "deadline: 2027-02-26 [E1]\n\nProject Harbour [E1]");
+}
+
+fn with_status<'n>(status: &'n str) -> [(&'n str, String); 2] {
+    let note = |name: &str, status: &str| {
+        format!("---\nstatus: {status}\n---\n# Project {name}\n\nText.\n")
+    };
+    [
+        ("Lighthouse.md", note("Lighthouse", status)),
+        ("Meadow.md", note("Meadow", "active")),
+    ]
+}
+
+#[test]
+fn yes_or_no_is_said_only_by_a_known_status() {
+    for (status, question, said) in [
+        ("active", "Is Project Lighthouse active?", Some("Yes")),
+        ("paused", "Is Project Lighthouse active?", Some("No")),
+        ("paused", "Is Project Lighthouse cheap?", None),
+    ] {
+        let notes = with_status(status);
+        let notes: Vec<(&str, &str)> = notes.iter().map(|(p, t)| (*p, t.as_str())).collect();
+        assert_eq!(computed(question, &notes).as_deref(), said, "{question}");
+    }
+}
+
+#[test]
+fn notes_are_found_and_counted_by_their_tag() {
+    let soup = (
+        "Soup.md",
+        "---\ntags: [recipe, soup]\n---\n# Soup\n\nHot.\n",
+    );
+    let dough = (
+        "Dough.md",
+        "---\ntags:\n  - recipe\n---\n# Dough\n\nCold.\n",
+    );
+    let log = ("Log.md", "# Log\n\nNo recipe here.\n");
+    let more = |lookup: &Lookup<'_>| {
+        Ok(match lookup {
+            Lookup::Tagged("recipe") => MoreNotes {
+                notes: sources(&[soup, dough]),
+                all: 2,
+            },
+            _ => MoreNotes::default(),
+        })
+    };
+    let notes = [log, soup];
+    let found = extracted_with("How many notes are tagged recipe?", &notes, None, &more);
+    assert_eq!(found.computed.map(|c| c.value).as_deref(), Some("2"));
+    let found = extracted_with("Which notes are tagged recipe?", &notes, None, &more);
+    assert!(found.certain && found.passages.len() == 2);
+}
