@@ -32,7 +32,8 @@ const HEADERS: [(HeaderName, &str); 7] = [
     (header::CONTENT_SECURITY_POLICY, POLICY),
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (header::X_FRAME_OPTIONS, "DENY"),
-    (header::REFERRER_POLICY, "no-referrer"),
+    // With `no-referrer`, a browser says `Origin: null` when it sends a form of this server's pages.
+    (header::REFERRER_POLICY, "same-origin"),
     (header::CACHE_CONTROL, "no-store"),
     (
         HeaderName::from_static("cross-origin-opener-policy"),
@@ -147,7 +148,7 @@ fn visit(house: &House, request: &Request<Incoming>) -> Checked<Visit> {
             StatusCode::UNAUTHORIZED,
             "the token is missing or wrong",
             "send `Authorization: Bearer` with what `local-agent serve token` prints; for a browser: \
-                     local-agent serve --open",
+                     local-agent serve link",
         ));
     };
     let own = house

@@ -984,6 +984,36 @@ fn install_edits_one_entry_and_keeps_a_copy() {
 }
 
 #[test]
+fn no_backup_of_a_clients_file_is_ever_replaced() {
+    let world = World::with(&[]);
+    let folder = world.home().join(".cursor");
+    fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("mcp.json");
+    fs::write(&file, "{\"precious\":1}").unwrap();
+    let cursor = ["--client", "cursor"];
+    let mut kept = Vec::new();
+    for command in [
+        &["mcp", "install"][..],
+        &["mcp", "install", "--via-server"],
+        &["mcp", "uninstall"],
+        &["mcp", "install"],
+        &["mcp", "uninstall"],
+    ] {
+        let before = fs::read_to_string(&file).unwrap();
+        let args = match command {
+            [first, second, rest @ ..] => [&[*first, *second][..], &cursor, rest].concat(),
+            _ => unreachable!(),
+        };
+        let backup = world.json(&args)["backup"].as_str().unwrap().to_owned();
+        kept.push((backup, before));
+    }
+    for (backup, before) in &kept {
+        assert_eq!(&fs::read_to_string(backup).unwrap(), before, "{backup}");
+    }
+    assert_eq!(kept[0].1, "{\"precious\":1}");
+}
+
+#[test]
 fn what_an_agent_reads_first_is_short() {
     let world = World::with(&[("a.md", "# A\n\nOne.\n")]);
     let mut session = Session::start(&world, &[]);
@@ -1424,11 +1454,7 @@ fn a_call_at_a_server_is_taken_back_there() {
         }
     }
     session.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "slow"}}));
-    assert_eq!(
-        session.data("search", json!({"query": "zebra"}))["outcome"],
-        "found"
-    );
-    assert_eq!(session.end().0, 0);
+    // The client says nothing more, and stays.
     let give_up = std::time::Instant::now() + CAP;
     loop {
         let record = world.run(&["runs", "show", "last", "--json"]).stdout;
@@ -1438,6 +1464,11 @@ fn a_call_at_a_server_is_taken_back_there() {
         assert!(std::time::Instant::now() < give_up, "{record}");
         std::thread::sleep(Duration::from_millis(50));
     }
+    assert_eq!(
+        session.data("search", json!({"query": "zebra"}))["outcome"],
+        "found"
+    );
+    assert_eq!(session.end().0, 0);
 }
 
 #[test]
