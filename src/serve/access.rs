@@ -293,7 +293,10 @@ mod tests {
         let browser = with(header::COOKIE, cookie.split(';').next().unwrap());
         let visitor = access.admits(&browser).unwrap().unwrap();
         assert_eq!(visitor.asked_by(), "serve (phone)");
-        assert_eq!((visitor.role, visitor.sources), (VisitorRole::Search, sources.to_vec()));
+        assert_eq!(
+            (visitor.role, visitor.sources),
+            (VisitorRole::Search, sources.to_vec())
+        );
         // Another token of the same name does not let the browser in again.
         remove_token(state, "phone").unwrap();
         assert_eq!(access.admits(&browser).unwrap(), None);

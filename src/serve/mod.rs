@@ -17,7 +17,9 @@
 //! | `guard` | checks for every request: headers, names, access, limits |
 //! | `api` | the endpoints below `/api` |
 //! | `site` | the addresses of the pages |
-//! | `page` | the frame of every page; search, an answer, a note |
+//! | `page` | the frame of every page; search, a note |
+//! | `page_proof` | an answer with the proof of each sentence |
+//! | `marks` | the words that two texts share, and those that differ |
 //! | `page_runs`, `page_state` | the pages of runs; those of memory and of the program itself |
 //! | `stream` | an answer in steps |
 //! | `reply` | results and failures as HTTP |
@@ -31,8 +33,10 @@ mod connections;
 mod guard;
 mod limits;
 mod links;
+mod marks;
 mod names;
 mod page;
+mod page_proof;
 mod page_runs;
 mod page_state;
 mod reply;

@@ -269,3 +269,26 @@ fn the_button_of_a_run_replays_it_in_a_browser() {
     let dom = browser.dom(&front.url("/run?id=last"));
     assert!(dom.contains("The same report:"), "{dom}");
 }
+
+#[test]
+fn a_search_while_typing_keeps_its_address_in_a_browser() {
+    let Some(browser) = Browser::open() else {
+        return;
+    };
+    let world = World::with(&[("meeting.md", "# 会議\n\n次の会議は水曜日です。\n")]);
+    world.ok(&["index"]);
+    let served = Served::start(&world, &[]);
+    let typed = "addEventListener('load', () => {
+      field.value = '会議';
+      field.dispatchEvent(new Event('input'));
+      setTimeout(() => { document.title = location.search + ' ' + told.textContent; }, 4000);
+    });";
+    let front = in_front_of(&served, typed);
+    let dom = browser.dom(&front.url("/"));
+    assert!(dom.contains("<mark>会議</mark>"), "{dom}");
+    let shown = title(&dom);
+    assert!(
+        shown.contains("q=%E4%BC%9A%E8%AD%B0") && shown.ends_with("1 passage"),
+        "{shown}"
+    );
+}

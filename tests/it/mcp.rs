@@ -1014,6 +1014,66 @@ fn no_backup_of_a_clients_file_is_ever_replaced() {
 }
 
 #[test]
+fn a_question_that_nothing_answers_gets_a_short_reply() {
+    let long = "Penguins, footballs, cups and worlds were all discussed in 1998. ".repeat(60);
+    let notes: Vec<(String, String)> = (0..8)
+        .map(|n| (format!("n{n}.md"), format!("# World {n}\n\n{long}\n")))
+        .collect();
+    let notes: Vec<(&str, &str)> = notes
+        .iter()
+        .map(|(name, text)| (name.as_str(), text.as_str()))
+        .collect();
+    let world = World::with(&notes);
+    world.ok(&["index"]);
+    let mut session = Session::start(&world, &[]);
+    for question in [
+        "Who won the football world cup in 1998?",
+        "zzqx wibble frobnicate 77?",
+    ] {
+        let reply = session.call("ask", json!({"question": question}));
+        let outcome = reply["structuredContent"]["outcome"].as_str().unwrap();
+        assert!(
+            ["closest", "abstained"].contains(&outcome),
+            "{question}: {reply}"
+        );
+        let size = reply.to_string().len();
+        assert!(size < 5000, "{question}: {size} bytes: {reply}");
+    }
+}
+
+#[test]
+fn an_argument_that_does_not_fit_is_named_with_advice_for_an_agent() {
+    let world = World::with(&[("a.md", "# A\n\nOne.\n")]);
+    world.ok(&["index"]);
+    let mut session = Session::start(&world, &[]);
+    for (tool, args, names, advice) in [
+        (
+            "search",
+            json!({"query": "a", "limit": -1}),
+            "`limit`",
+            "schema",
+        ),
+        (
+            "search",
+            json!({"query": "a", "after": "yesterday"}),
+            "`after`",
+            "pass `after`",
+        ),
+        (
+            "search",
+            json!({"query": "a", "source": ["x"]}),
+            "`x`",
+            "call `status`",
+        ),
+        ("get", json!({"address": "#zzz"}), "`#zzz`", "call `search`"),
+    ] {
+        let reply = session.call(tool, args);
+        let text = reply["content"][0]["text"].as_str().unwrap();
+        assert!(text.contains(names) && text.contains(advice), "{text}");
+    }
+}
+
+#[test]
 fn what_an_agent_reads_first_is_short() {
     let world = World::with(&[("a.md", "# A\n\nOne.\n")]);
     let mut session = Session::start(&world, &[]);

@@ -266,9 +266,7 @@ impl Client {
             request = request.bearer_auth(key);
         }
         self.runtime.block_on(async {
-            let done = self
-                .lines((url, &target), request, silence, on_piece)
-                .await;
+            let done = self.lines((url, &target), request, silence, on_piece).await;
             // The event loop works only while somebody waits for it. Without this, the connection
             // of an exchange that was given up would stay open until the next one.
             tokio::time::sleep(GOODBYE).await;
