@@ -261,6 +261,24 @@ impl Context {
         }
     }
 
+    /// As [`Self::load`], for a command that uses only the state folder: if the configuration has
+    /// errors, as much of it as can be read, with a warning. A configuration that needs trust is
+    /// refused, and so is one whose state folder does not exist.
+    pub(super) fn load_for_state(&self) -> Result<Loaded> {
+        let failure = match self.load() {
+            Err(failure) if failure.code == ErrorCode::ConfigError => failure,
+            done => return done,
+        };
+        let loaded = self.load_lenient()?;
+        let is_error = |problem: &Failure| problem.code == ErrorCode::ConfigError;
+        if !loaded.problems.iter().all(is_error) || !loaded.config.state_dir.is_dir() {
+            return Err(failure);
+        }
+        self.check_state(&loaded.config)?;
+        talk(&format!("warning: {}", failure.message));
+        Ok(loaded)
+    }
+
     /// The configuration with all its problems as data.
     pub(super) fn load_lenient(&self) -> Result<Loaded> {
         config::load_lenient(&self.inputs())

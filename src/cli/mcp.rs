@@ -17,6 +17,7 @@ use local_agent_agent::operations::standing::Standing;
 use local_agent_agent::tools::{Caller, Tool, ToolFactory};
 use local_agent_files::sandbox::Confinement;
 use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::types::Sha256;
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
     match &args.command {
@@ -59,12 +60,14 @@ fn serve(context: &Context) -> Result<ExitCode> {
 /// Serves the client by passing its calls to a running `serve`: the one at `url`, or without an
 /// address the one of the state folder.
 fn relay(context: &Context, url: &str) -> Result<ExitCode> {
-    let (url, own) = match url {
+    let (own, certificate, url) = match url {
         OWN_SERVER => {
             let state = context.load()?.config.state_dir;
-            (own_server(&state)?.url, Some(state))
+            let server = own_server(&state)?;
+            let (certificate, url) = (server.certificate_sha256.clone(), server.url.clone());
+            (Some((state, server)), certificate, url)
         }
-        url => (url.to_owned(), None),
+        url => (None, certificate_at(context, url), url.to_owned()),
     };
     let endpoint = mcp::endpoint(&url)?;
     let token = match context.environment.server_token() {
@@ -73,12 +76,13 @@ fn relay(context: &Context, url: &str) -> Result<ExitCode> {
     };
     // Another program may listen at the address of a server that has ended.
     let still_there = move || match &own {
-        Some(state) => own_server(state).and_then(|server| same_address(&server, &url)),
+        Some((state, before)) => own_server(state).and_then(|now| same_server(&now, before)),
         None => Ok(()),
     };
     let server = mcp::FarAddress {
         endpoint,
         token,
+        certificate,
         still_there: Box::new(still_there),
     };
     mcp::relay(server, rmcp::transport::stdio_pipes)?;
@@ -96,15 +100,26 @@ fn own_server(state_dir: &Path) -> Result<RunningServer> {
     })
 }
 
-/// Checks that the server listens where it did at the start.
-fn same_address(server: &RunningServer, url: &str) -> Result<()> {
-    if server.url == url {
+/// The certificate of the state folder's server, if it runs at this address.
+fn certificate_at(context: &Context, url: &str) -> Option<Sha256> {
+    let state = context.load().ok()?.config.state_dir;
+    let server = running(&state).ok().flatten()?;
+    let is_same = mcp::endpoint(url).ok()? == mcp::endpoint(&server.url).ok()?;
+    server.certificate_sha256.filter(|_| is_same)
+}
+
+/// Checks that the server listens where it did at the start, with the same certificate.
+fn same_server(now: &RunningServer, before: &RunningServer) -> Result<()> {
+    if now.url == before.url && now.certificate_sha256 == before.certificate_sha256 {
         return Ok(());
     }
-    let message = format!(
-        "the server listens at {} now, no longer at {url}",
-        server.url
-    );
+    let message = match now.url == before.url {
+        true => "the server has another certificate now".to_owned(),
+        false => format!(
+            "the server listens at {} now, no longer at {}",
+            now.url, before.url
+        ),
+    };
     Err(Failure::new(ErrorCode::ServerUnreachable, message).with_hint("start the client again"))
 }
 

@@ -12,13 +12,16 @@ use super::args::{Client, ClientPlace, McpInstall, OWN_SERVER};
 use super::client_formats::{ClientFormat, Way, address_in};
 use super::context::Context;
 use super::read::read_text;
-use super::write::{rewrite, write_whole};
+use super::write::{back_up_as, rewrite};
 use crate::mcp;
 use local_agent_files::state::quoted;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
 /// The option of `mcp` with the address of a running server.
 const VIA: &str = "--via-server";
+
+/// The ending of a backup's name.
+const BACKUP: &str = ".before-local-agent";
 
 /// The result of a change to a client's file.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -131,13 +134,12 @@ fn content(file: &Path) -> Result<String> {
     Ok(String::new())
 }
 
-/// Writes the file if it changes, after a backup.
+/// Writes the file if it changes, after a backup. Earlier backups stay.
 fn change(format: &ClientFormat, file: &Path, before: &str, after: &str) -> Result<ChangeView> {
     let changed = before != after;
-    let backup = (changed && !before.is_empty()).then(|| backup_name(file));
-    if let Some(backup) = &backup {
-        write_whole(backup, before.as_bytes())?;
-    }
+    let backup = (changed && !before.is_empty())
+        .then(|| back_up_as(file, BACKUP))
+        .transpose()?;
     if changed {
         rewrite(file, after.as_bytes())?;
     }
@@ -147,12 +149,6 @@ fn change(format: &ClientFormat, file: &Path, before: &str, after: &str) -> Resu
         backup: backup.map(|path| path.to_string_lossy().into_owned()),
         changed,
     })
-}
-
-fn backup_name(file: &Path) -> PathBuf {
-    let mut name = file.to_owned().into_os_string();
-    name.push(".before-local-agent");
-    PathBuf::from(name)
 }
 
 fn say(context: &Context, change: &ChangeView, said: &str) -> Result<ExitCode> {

@@ -117,6 +117,7 @@ fn schemas_of_views() -> Vec<(&'static str, Value)> {
         ("search", of::<QueryView<'_>>()),
         ("serve", of::<ListeningView<'_>>()),
         ("serve --print-unit", of::<TextView>()),
+        ("serve link", of::<ListeningView<'_>>()),
         ("serve status", of::<ServerStateView<'_>>()),
         ("serve stop", of::<StoppedView>()),
         ("serve token", of::<OwnTokenView<'_>>()),

@@ -43,13 +43,21 @@ fn write_with(file: &Path, bytes: &[u8], permissions: Option<Permissions>) -> Re
     Ok(())
 }
 
-/// Copies a file that is about to be changed to a backup next to it, with the same permissions;
-/// returns the backup's path. Earlier backups stay: the name is the first free one of `.bak`,
-/// `.bak.1` and so on.
+/// Copies a file that is about to be changed to a backup next to it: see [`back_up_as`].
 ///
 /// # Errors
 /// `WRITE_ERROR`.
 pub(super) fn back_up(file: &Path) -> Result<PathBuf> {
+    back_up_as(file, ".bak")
+}
+
+/// Copies a file that is about to be changed to a backup next to it, with the same permissions;
+/// returns the backup's path. Earlier backups stay: the name is the first free one of `.bak`,
+/// `.bak.1` and so on, if `ending` is `.bak`.
+///
+/// # Errors
+/// `WRITE_ERROR`.
+pub(super) fn back_up_as(file: &Path, ending: &str) -> Result<PathBuf> {
     let fail = |e: std::io::Error| {
         Failure::new(
             ErrorCode::WriteError,
@@ -61,7 +69,7 @@ pub(super) fn back_up(file: &Path) -> Result<PathBuf> {
     let permissions = std::fs::metadata(file).map_err(fail)?.permissions();
     let mut number = 0_u32;
     loop {
-        let copy = backup_name(file, number);
+        let copy = backup_name(file, ending, number);
         let mut temporary = temporary_beside(&copy, &bytes).map_err(fail)?;
         temporary
             .as_file_mut()
@@ -75,10 +83,11 @@ pub(super) fn back_up(file: &Path) -> Result<PathBuf> {
     }
 }
 
-/// The name of a backup: `.bak` for the first, `.bak.1` for the second.
-fn backup_name(file: &Path, number: u32) -> PathBuf {
+/// The name of a backup: with only the ending for the first, such as `.bak`, and `.bak.1` for the
+/// second.
+fn backup_name(file: &Path, ending: &str, number: u32) -> PathBuf {
     let mut name = file.file_name().unwrap_or_default().to_owned();
-    name.push(".bak");
+    name.push(ending);
     if number > 0 {
         name.push(format!(".{number}"));
     }
@@ -113,7 +122,7 @@ mod tests {
         std::os::unix::fs::symlink(&real, &link).unwrap();
         for number in 0..3 {
             let backup = back_up(&link).unwrap();
-            assert_eq!(backup, backup_name(&link, number));
+            assert_eq!(backup, backup_name(&link, ".bak", number));
             rewrite(&link, (number + 1).to_string().as_bytes()).unwrap();
             assert_eq!(
                 std::fs::read_to_string(&backup).unwrap(),

@@ -9,6 +9,13 @@ const PROGRAM: &str = "local-agent ";
 /// The advice in words for an agent; `None` if no help is known.
 pub(super) fn advice(failure: &Failure) -> Option<String> {
     let hint = failure.hint.as_deref()?;
+    // An option of the command line has the name of an argument.
+    if let Some((name, value)) = hint
+        .strip_prefix("--")
+        .and_then(|hint| hint.split_once(' '))
+    {
+        return Some(format!("pass `{name}` as in \"{value}\""));
+    }
     if !hint.contains(PROGRAM) {
         return Some(hint.to_owned());
     }
@@ -20,6 +27,12 @@ pub(super) fn advice(failure: &Failure) -> Option<String> {
         ErrorCode::FileTooLarge => "call `get` for some lines, as in `path.md:1:200`",
         ErrorCode::RunNotFound | ErrorCode::RunIncomplete => {
             "call `ask`, and verify with the `run_id` that it gives"
+        }
+        ErrorCode::InvalidArgs if hint.contains("source list") => {
+            "call `status` to see the names of the sources"
+        }
+        ErrorCode::InvalidArgs if hint.contains("chunk key") => {
+            "call `search`: each hit has its `chunk_key`"
         }
         ErrorCode::InvalidArgs | ErrorCode::InvalidQuery => "see the tool's input schema",
         _ => return Some(format!("ask the person: {hint}")),
@@ -46,6 +59,19 @@ mod tests {
             said(ErrorCode::InvalidArgs, "leave `limit` out"),
             "leave `limit` out"
         );
+        for (hint, wanted) in [
+            ("--after 2026-01-31", "pass `after` as in \"2026-01-31\""),
+            (
+                "local-agent source list",
+                "call `status` to see the names of the sources",
+            ),
+            (
+                "a chunk key is up to 32 hexadecimal digits, as `local-agent query WORDS --json` shows",
+                "call `search`: each hit has its `chunk_key`",
+            ),
+        ] {
+            assert_eq!(said(ErrorCode::InvalidArgs, hint), wanted);
+        }
         assert_eq!(advice(&Failure::new(ErrorCode::Cancelled, "x")), None);
     }
 }

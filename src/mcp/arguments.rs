@@ -63,7 +63,11 @@ fn unknown(name: &str, known: &Map<String, Value>) -> String {
 /// The value in the type of its field; the error is that type in words.
 fn fitted(field: &Value, value: Value) -> std::result::Result<Value, &'static str> {
     match field["type"].as_str() {
-        Some("integer") => whole_number(&value).ok_or("a whole number"),
+        Some("integer") => match whole_number(&value) {
+            Some(number) if is_in_range(&number) => Ok(number),
+            Some(_) => Err("a whole number from 0 to 4294967295"),
+            None => Err("a whole number"),
+        },
         Some("boolean") => truth(&value).ok_or("true or false"),
         Some("string") if value.is_string() => Ok(value),
         Some("string") => Err("text"),
@@ -72,12 +76,17 @@ fn fitted(field: &Value, value: Value) -> std::result::Result<Value, &'static st
     }
 }
 
+/// Whether the number fits the type of every argument.
+fn is_in_range(number: &Value) -> bool {
+    number.as_u64().is_some_and(|n| u32::try_from(n).is_ok())
+}
+
 fn whole_number(value: &Value) -> Option<Value> {
     if value.is_i64() || value.is_u64() {
         return Some(value.clone());
     }
     if let Some(text) = value.as_str() {
-        return text.trim().parse::<u64>().ok().map(Value::from);
+        return text.trim().parse::<i64>().ok().map(Value::from);
     }
     // A whole number that was written with a fraction of zero.
     let number = value.as_f64()?;
@@ -151,6 +160,8 @@ mod tests {
             json!({"query": "q", "limit": "three"}),
             json!({"query": "q", "limit": 2.5}),
             json!({"query": "q", "limit": "-1"}),
+            json!({"query": "q", "limit": -1}),
+            json!({"query": "q", "limit": 5_000_000_000_u64}),
             json!({"query": "q", "strict": 1}),
             json!({"query": "q", "tag": [1]}),
             json!({"query": "q", "limt": 3}),
@@ -165,7 +176,9 @@ mod tests {
         `query` is missing
         `limit` must be a whole number
         `limit` must be a whole number
-        `limit` must be a whole number
+        `limit` must be a whole number from 0 to 4294967295
+        `limit` must be a whole number from 0 to 4294967295
+        `limit` must be a whole number from 0 to 4294967295
         `strict` must be true or false
         `tag` must be a list of texts
         there is no argument `limt`; there are limit, query, strict, tag

@@ -20,6 +20,7 @@ use super::{FAREWELL, runtime, server};
 use local_agent_net::ServerUrl;
 use local_agent_net::http::{Client, Flow, Limits, Piece, origin};
 use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::types::Sha256;
 
 /// Maximum number of concurrent requests, which is the server's own limit.
 const AT_SERVER: usize = 16;
@@ -83,6 +84,9 @@ pub struct FarAddress {
     pub endpoint: String,
     /// The token.
     pub token: String,
+    /// The hash of the server's certificate, if it is known; otherwise an authority must vouch for
+    /// it.
+    pub certificate: Option<Sha256>,
     /// Checks before each request that the server is still the one that the token is for.
     pub still_there: Box<dyn Fn() -> Result<()> + Send + Sync>,
 }
@@ -98,9 +102,13 @@ where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
 {
+    let http = match &address.certificate {
+        Some(certificate) => Client::of_certificate(LIMITS, certificate.clone())?,
+        None => Client::new(LIMITS)?,
+    };
     let far = Arc::new(FarServer {
         address,
-        http: Client::new(LIMITS)?,
+        http,
         hello: Mutex::default(),
     });
     far.greet()?;

@@ -310,7 +310,7 @@ pub(super) struct AskResult {
     pub(super) answerer: String,
     /// Whether every claim of `answer` passed the checks and the configuration lets that be said.
     pub(super) verified: bool,
-    /// What the checks came to.
+    /// How many citations are wrong; null: none.
     pub(super) checks: Option<String>,
     /// What the answer may be checked against, and what `verify` takes as `run_id`; null when no
     /// records are kept.

@@ -2,15 +2,15 @@
 //! for others with a named token.
 //!
 //! The tokens are read again for every request, so a change takes effect at once. Browsers that
-//! were admitted with an old token lose access.
+//! were admitted with an old or removed token lose access.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
 
 use hyper::{HeaderMap, header};
 use subtle::ConstantTimeEq as _;
 
+use super::links::{self, Guest};
 use super::tokens::{NamedToken, VisitorRole, named, named_tokens};
 use local_agent_files::state::{StateDirectory, refusal};
 use local_agent_text::error::{ErrorCode, Failure, Result};
@@ -22,10 +22,8 @@ pub(crate) const TOKEN_FILE: &str = "serve.token";
 /// sends the cookies of a machine to each of its servers.
 const COOKIE: &str = "local_agent_session";
 
-/// Lifetime of a one-time link.
-const LINK_LIVES: Duration = Duration::from_secs(600);
-
-/// Maximum number of admitted browsers; if one more is admitted, the oldest loses access.
+/// Maximum number of admitted browsers of one token; if one more is admitted, the oldest loses
+/// access.
 const MOST_BROWSERS: usize = 16;
 
 /// The token; creates one if none exists or `renew` is set.
@@ -88,18 +86,12 @@ fn same(one: &str, other: &str) -> bool {
     one.as_bytes().ct_eq(other.as_bytes()).into()
 }
 
-/// A secret, and the token that was valid when it was issued.
-struct Given {
-    secret: String,
+/// An admitted browser.
+struct Browser {
+    cookie: String,
+    /// The owner's token at that time.
     token: String,
-    at: Instant,
-}
-
-/// Unused links, and admitted browsers.
-#[derive(Default)]
-struct Guests {
-    links: Vec<Given>,
-    browsers: Vec<Given>,
+    guest: Guest,
 }
 
 /// Access control.
@@ -109,7 +101,7 @@ pub(super) struct Access {
     is_secure: bool,
     /// The name of the cookie.
     cookie: String,
-    guests: Mutex<Guests>,
+    browsers: Mutex<Vec<Browser>>,
 }
 
 impl Access {
@@ -118,52 +110,39 @@ impl Access {
             state_dir,
             is_secure,
             cookie: format!("{COOKIE}_{port}"),
-            guests: Mutex::default(),
+            browsers: Mutex::default(),
         }
     }
 
-    fn guests(&self) -> MutexGuard<'_, Guests> {
-        self.guests.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn give(&self) -> Result<Given> {
-        Ok(Given {
-            secret: secret()?,
-            token: token(&self.state_dir, false)?,
-            at: Instant::now(),
-        })
-    }
-
-    /// The key of a link that admits one browser, once.
-    pub(super) fn invite(&self) -> Result<String> {
-        let given = self.give()?;
-        let key = given.secret.clone();
-        self.guests().links.push(given);
-        Ok(key)
+    fn browsers(&self) -> MutexGuard<'_, Vec<Browser>> {
+        self.browsers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Uses up a link and returns the cookie for the browser; `None` if the link is invalid, used
     /// or expired.
     pub(super) fn enter(&self, key: &str) -> Result<Option<String>> {
-        let given = self.give()?;
-        let mut guests = self.guests();
-        guests.links.retain(|link| link.at.elapsed() < LINK_LIVES);
-        let found = guests
-            .links
-            .iter()
-            .position(|link| same(&link.secret, key) && same(&link.token, &given.token));
-        let Some(found) = found else { return Ok(None) };
-        guests.links.remove(found);
-        if guests.browsers.len() >= MOST_BROWSERS {
-            guests.browsers.remove(0);
-        }
+        let token = token(&self.state_dir, false)?;
+        let Some(guest) = links::enter(&self.state_dir, key, &token)? else {
+            return Ok(None);
+        };
+        let secret = secret()?;
         let cookie = format!(
-            "{}={}; HttpOnly; SameSite=Strict; Path=/{}",
+            "{}={secret}; HttpOnly; SameSite=Strict; Path=/{}",
             self.cookie,
-            given.secret,
             if self.is_secure { "; Secure" } else { "" }
         );
-        guests.browsers.push(given);
+        let mut browsers = self.browsers();
+        let is_of_guest = |browser: &Browser| browser.guest == guest;
+        if browsers.iter().filter(|one| is_of_guest(one)).count() >= MOST_BROWSERS
+            && let Some(oldest) = browsers.iter().position(is_of_guest)
+        {
+            browsers.remove(oldest);
+        }
+        browsers.push(Browser {
+            cookie: secret,
+            token,
+            guest,
+        });
         Ok(Some(cookie))
     }
 
@@ -185,12 +164,18 @@ impl Access {
         let Some(cookie) = cookie(headers, &self.cookie) else {
             return Ok(None);
         };
-        let guests = self.guests();
-        let is_in = guests
-            .browsers
+        let browsers = self.browsers();
+        let browser = browsers
             .iter()
-            .any(|browser| same(&browser.secret, cookie) && same(&browser.token, &token));
-        Ok(is_in.then(Visitor::owner))
+            .find(|browser| same(&browser.cookie, cookie) && same(&browser.token, &token));
+        match browser.map(|browser| &browser.guest) {
+            None => Ok(None),
+            Some(Guest::Owner) => Ok(Some(Visitor::owner())),
+            Some(Guest::Named(token)) => {
+                let is_valid = named_tokens(&self.state_dir)?.contains(token);
+                Ok(is_valid.then(|| Visitor::from(token)))
+            }
+        }
     }
 }
 
@@ -262,6 +247,7 @@ fn cookie<'h>(headers: &'h HeaderMap, wanted: &str) -> Option<&'h str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::serve::{add_token, remove_token};
 
     fn with(name: header::HeaderName, value: &str) -> HeaderMap {
         HeaderMap::from_iter([(name, value.parse().unwrap())])
@@ -276,7 +262,7 @@ mod tests {
         });
         let mut kept = Vec::new();
         for server in &servers {
-            let key = server.invite().unwrap();
+            let key = links::invite(&server.state_dir, None).unwrap();
             let cookie = server.enter(&key).unwrap().unwrap();
             let (name, value) = cookie.split_once('=').unwrap();
             // The browser replaces a cookie of the same name.
@@ -295,6 +281,30 @@ mod tests {
     }
 
     #[test]
+    fn a_browser_of_a_named_token_has_its_rights_and_goes_with_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = folder.path();
+        let access = Access::new(state.to_owned(), false, 8377);
+        let sources = ["notes".to_owned()];
+        let add = || add_token(state, "phone", VisitorRole::Search, &sources, "now").unwrap();
+        add();
+        let key = links::invite(state, Some("phone")).unwrap();
+        let cookie = access.enter(&key).unwrap().unwrap();
+        let browser = with(header::COOKIE, cookie.split(';').next().unwrap());
+        let visitor = access.admits(&browser).unwrap().unwrap();
+        assert_eq!(visitor.asked_by(), "serve (phone)");
+        assert_eq!(
+            (visitor.role, visitor.sources),
+            (VisitorRole::Search, sources.to_vec())
+        );
+        // Another token of the same name does not let the browser in again.
+        remove_token(state, "phone").unwrap();
+        assert_eq!(access.admits(&browser).unwrap(), None);
+        add();
+        assert_eq!(access.admits(&browser).unwrap(), None);
+    }
+
+    #[test]
     fn a_link_lets_one_browser_in_once_and_a_new_token_puts_everybody_out() {
         let folder = tempfile::tempdir().unwrap();
         let access = Access::new(folder.path().to_owned(), false, 8377);
@@ -302,7 +312,7 @@ mod tests {
         assert_eq!(token(folder.path(), false).unwrap(), old);
         let bearing = with(header::AUTHORIZATION, &format!("Bearer {old}"));
         assert_eq!(access.admits(&bearing).unwrap(), Some(Visitor::owner()));
-        let key = access.invite().unwrap();
+        let key = links::invite(folder.path(), None).unwrap();
         assert!(access.enter(&key[..63]).unwrap().is_none());
         let cookie = access.enter(&key).unwrap().unwrap();
         assert!(access.enter(&key).unwrap().is_none(), "used up");
@@ -311,7 +321,7 @@ mod tests {
             &format!("a=b; {}", cookie.split(';').next().unwrap()),
         );
         assert_eq!(access.admits(&browser).unwrap(), Some(Visitor::owner()));
-        let waiting = access.invite().unwrap();
+        let waiting = links::invite(folder.path(), None).unwrap();
         assert_ne!(token(folder.path(), true).unwrap(), old);
         assert_eq!(access.admits(&bearing).unwrap(), None);
         assert_eq!(access.admits(&browser).unwrap(), None);

@@ -18,6 +18,7 @@ use super::guard::{LONGEST, Visit};
 use super::reply::{Sent, object, refused, reply};
 use super::stream::TimedBody;
 use super::{Bodies, House, View, VisitorRole, WantedAnswer, WantedSearch, site};
+use local_agent_agent::operations::privacy;
 use local_agent_agent::tools::{AuditRow, Caller};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
@@ -134,7 +135,7 @@ fn enter(house: &House, uri: &Uri) -> Sent {
             ErrorCode::AccessDenied,
             "this link was used, is too old, or is none of this server's",
         )
-        .with_hint("local-agent serve --open prints a new one");
+        .with_hint("local-agent serve link prints a new one");
         return refused(StatusCode::FORBIDDEN, &failure);
     };
     let mut response = object(StatusCode::SEE_OTHER, &json!({"ok": true}));
@@ -300,6 +301,8 @@ pub(super) fn entered(
     subject: &str,
     done: Result<Value>,
 ) -> Result<Value> {
+    let config = &view.service.loaded.config;
+    let done = done.map_err(|failure| privacy::without_folders(config, failure));
     let failed = done.as_ref().err();
     (view.service.audit)(&AuditRow {
         caller: Caller::Agent,

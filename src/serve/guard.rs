@@ -15,7 +15,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use super::access::Visitor;
 use super::limits::{AT_ONCE_EACH, TooMany};
 use super::reply::{Sent, refused, reply};
-use super::{AT_ONCE, House, MOST_BYTES, View, api};
+use super::{AT_ONCE, House, MOST_BYTES, View, api, page, site};
 use local_agent_text::error::{ErrorCode, Failure};
 
 /// Timeout for one request including its body and answer; a chat model on a slow machine takes
@@ -32,7 +32,8 @@ const HEADERS: [(HeaderName, &str); 7] = [
     (header::CONTENT_SECURITY_POLICY, POLICY),
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (header::X_FRAME_OPTIONS, "DENY"),
-    (header::REFERRER_POLICY, "no-referrer"),
+    // With `no-referrer`, a browser says `Origin: null` when it sends a form of this server's pages.
+    (header::REFERRER_POLICY, "same-origin"),
     (header::CACHE_CONTROL, "no-store"),
     (
         HeaderName::from_static("cross-origin-opener-policy"),
@@ -82,16 +83,39 @@ struct HeldPermits {
 
 /// Answers a request if it passes the checks.
 pub(super) async fn answer(house: Arc<House>, request: Request<Incoming>) -> Sent {
+    let is_for_page = wants_page(&request);
     let mut response = match checked(&house, request).await {
         Ok((visit, request)) => in_time(&house, visit, request).await,
         Err(response) => *response,
     };
+    if let Some(failure) = response.extensions_mut().remove::<Failure>()
+        && is_for_page
+    {
+        response = as_page(response, &failure);
+    }
     for (name, value) in HEADERS {
         response
             .headers_mut()
             .insert(name, HeaderValue::from_static(value));
     }
     response
+}
+
+/// Whether a browser wants to show the response as a page.
+fn wants_page(request: &Request<Incoming>) -> bool {
+    let path = request.uri().path();
+    let is_for_programs = path.starts_with("/api/") || matches!(path, "/mcp" | "/health");
+    let accept = request.headers().get(header::ACCEPT);
+    let accept = accept.and_then(|accept| accept.to_str().ok());
+    !is_for_programs && accept.is_some_and(|accept| accept.contains("text/html"))
+}
+
+/// A refusal as a page, with its status and its own headers.
+fn as_page(response: Sent, failure: &Failure) -> Sent {
+    let (mut parts, _) = response.into_parts();
+    let (page, body) = site::html(page::refused(failure)).into_parts();
+    parts.headers.extend(page.headers);
+    Sent::from_parts(parts, body)
 }
 
 async fn in_time(house: &Arc<House>, visit: Option<Visit>, request: Request<Bytes>) -> Sent {
@@ -147,7 +171,7 @@ fn visit(house: &House, request: &Request<Incoming>) -> Checked<Visit> {
             StatusCode::UNAUTHORIZED,
             "the token is missing or wrong",
             "send `Authorization: Bearer` with what `local-agent serve token` prints; for a browser: \
-                     local-agent serve --open",
+                     local-agent serve link",
         ));
     };
     let own = house

@@ -10,13 +10,16 @@
 //! | file | contents |
 //! | --- | --- |
 //! | `names` | the names and origins under which clients may address this server |
-//! | `access` | the owner's token, the one-time link, the browsers that were admitted; who a visitor is |
+//! | `access` | the owner's token, the browsers that were admitted; who a visitor is |
+//! | `links` | the links that admit one browser, once |
 //! | `tokens` | the named tokens: roles and sources |
 //! | `limits` | the number of requests per minute and at once |
 //! | `guard` | checks for every request: headers, names, access, limits |
 //! | `api` | the endpoints below `/api` |
 //! | `site` | the addresses of the pages |
-//! | `page` | the frame of every page; search, an answer, a note |
+//! | `page` | the frame of every page; search, a note |
+//! | `page_proof` | an answer with the proof of each sentence |
+//! | `marks` | the words that two texts share, and those that differ |
 //! | `page_runs`, `page_state` | the pages of runs; those of memory and of the program itself |
 //! | `stream` | an answer in steps |
 //! | `reply` | results and failures as HTTP |
@@ -29,8 +32,11 @@ mod api;
 mod connections;
 mod guard;
 mod limits;
+mod links;
+mod marks;
 mod names;
 mod page;
+mod page_proof;
 mod page_runs;
 mod page_state;
 mod reply;
@@ -57,6 +63,7 @@ use local_agent_agent::operations::Limits;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
 pub(crate) use access::{TOKEN_FILE, Visitor, kept_token, token};
+pub(crate) use links::invite;
 pub(crate) use running::{RunningServer, is_running, refuse_second, running};
 pub(crate) use tls::TlsIdentity;
 pub(crate) use tokens::{VisitorRole, add_token, named_tokens, remove_token};
@@ -246,6 +253,11 @@ struct House {
     tls: Option<TlsIdentity>,
 }
 
+/// The link with this key to the server at this address.
+pub(crate) fn link(url: &str, key: &str) -> String {
+    format!("{url}/enter?key={key}")
+}
+
 /// Serves until a termination signal; running requests are then finished. `ready` is called once
 /// with the address.
 ///
@@ -279,9 +291,9 @@ pub(crate) fn serve(
         let url = format!("{scheme}://{own}");
         let link = settings
             .open
-            .then(|| access.invite())
+            .then(|| invite(&settings.state_dir, None))
             .transpose()?
-            .map(|key| format!("{url}/enter?key={key}"));
+            .map(|key| link(&url, &key));
         let house = Arc::new(House {
             views,
             names: Names::new(address, settings.behind_proxy.as_deref(), tls.clone()),
@@ -294,6 +306,11 @@ pub(crate) fn serve(
             pid: std::process::id(),
             listening: address,
             url: url.clone(),
+            public_url: settings
+                .behind_proxy
+                .as_ref()
+                .map(|host| format!("https://{host}")),
+            certificate_sha256: settings.tls.as_ref().map(TlsIdentity::sha256),
             started_at: settings.started_at.clone(),
         })?;
         ready(&Listening { address, url, link });

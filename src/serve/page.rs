@@ -1,4 +1,4 @@
-//! The pages: search, an answer with the proof of each sentence, a document, the status.
+//! The frame of every page; search and a document.
 //!
 //! Every text from a note, a name, a question or a model goes through templates that escape it.
 //! Everything works without the script. The input has the form of the command line's `--json`.
@@ -6,6 +6,7 @@
 use maud::{DOCTYPE, Markup, html};
 use serde_json::{Value, json};
 
+use super::marks::Marks;
 use local_agent_text::documents;
 use local_agent_text::error::Failure;
 use local_agent_text::types::percent_encode;
@@ -30,6 +31,8 @@ pub(super) struct Shell {
     pub before: String,
     /// The names of the sources that it may see.
     pub sources: Vec<String>,
+    /// Whether the visitor may ask, and see its runs.
+    pub may_ask: bool,
     /// Whether the visitor is the owner, who sees everything.
     pub is_owner: bool,
 }
@@ -48,6 +51,18 @@ impl Shell {
 
 /// A page with a title, the form at the top, and the body.
 pub(super) fn page(title: &str, shell: &Shell, body: &Markup) -> Markup {
+    let script = html! { script src="/script.js" defer {} };
+    let header = html! { header { (pages(shell)) (form(shell)) } };
+    frame(title, &script, &header, body)
+}
+
+/// The page of a request that is refused, for a visitor who may not be known.
+pub(super) fn refused(failure: &Failure) -> Markup {
+    let header = html! { header { nav aria-label="Pages" { a href="/" { "Notes" } } } };
+    frame("Not done", &html! {}, &header, &failure_content(failure))
+}
+
+fn frame(title: &str, script: &Markup, header: &Markup, body: &Markup) -> Markup {
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -56,12 +71,13 @@ pub(super) fn page(title: &str, shell: &Shell, body: &Markup) -> Markup {
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 title { (title) " · local-agent" }
                 link rel="stylesheet" href="/style.css";
-                script src="/script.js" defer {}
+                (script)
             }
             body {
                 a class="skip" href="#main" { "Skip to the content" }
-                header { (pages(shell)) (form(shell)) }
-                main id="main" tabindex="-1" aria-live="polite" { (body) }
+                (header)
+                p id="told" class="told" role="status" {}
+                main id="main" tabindex="-1" { (body) }
             }
         }
     }
@@ -70,7 +86,8 @@ pub(super) fn page(title: &str, shell: &Shell, body: &Markup) -> Markup {
 fn pages(shell: &Shell) -> Markup {
     html! {
         nav aria-label="Pages" {
-            a href="/" { "Notes" } " · " a href="/runs" { "Runs" }
+            a href="/" { "Notes" }
+            @if shell.may_ask { " · " a href="/runs" { "Runs" } }
             @if shell.is_owner { " · " a href="/memory" { "Memory" } " · " a href="/doctor" { "Problems" } }
             " · " a href="/status" { "Status" }
         }
@@ -83,7 +100,7 @@ fn form(shell: &Shell) -> Markup {
             label for="q" { "Words or a question" }
             input id="q" name="q" type="search" value=(shell.text) autocomplete="off" dir="auto";
             button { "Search" }
-            button id="ask" formaction="/ask" { "Ask" }
+            @if shell.may_ask { button id="ask" formaction="/ask" { "Ask" } }
             details class="limits" open[shell.is_limited()] {
                 summary { "Limits" }
                 label for="source" { "Source" }
@@ -120,7 +137,10 @@ pub(super) fn failure_content(failure: &Failure) -> Markup {
 /// The page before a question was asked.
 pub(super) fn start(shell: &Shell) -> Markup {
     let body = html! {
-        p { "Search finds passages. Ask answers a question and shows the proof of each sentence." }
+        p {
+            "Search finds passages."
+            @if shell.may_ask { " Ask answers a question and shows the proof of each sentence." }
+        }
     };
     page("Notes", shell, &body)
 }
@@ -133,8 +153,11 @@ pub(super) fn items<'v>(value: &'v Value, key: &str) -> &'v [Value] {
     value[key].as_array().map_or(&[], Vec::as_slice)
 }
 
-/// `source:path` of a hit or an evidence item.
+/// `source:path` of a hit, an evidence item or a sentence of a source.
 fn address(item: &Value) -> String {
+    if let Some(address) = item["address"].as_str() {
+        return address.to_owned();
+    }
     let path = item["rel_path"].as_str().or_else(|| item["path"].as_str());
     format!("{}:{}", text(item, "source"), path.unwrap_or_default())
 }
@@ -163,23 +186,25 @@ fn said_lines(address: &str, lines: &str) -> String {
     }
 }
 
+/// The first and the last line of an item.
+pub(super) fn first_and_last(item: &Value) -> Option<(usize, usize)> {
+    let lines = text(item, "lines");
+    let (first, last) = lines.split_once('-').unwrap_or((lines, lines));
+    Some((first.parse().ok()?, last.parse().ok()?))
+}
+
 /// The lines of an evidence item in the form for `get`: `source:path:first:count`.
 pub(super) fn lines_of(item: &Value) -> Option<String> {
-    let (first, last) = text(item, "lines")
-        .split_once('-')
-        .unwrap_or((text(item, "lines"), text(item, "lines")));
-    let (first, last): (u64, u64) = (first.parse().ok()?, last.parse().ok()?);
-    Some(format!(
-        "{}:{first}:{}",
-        address(item),
-        (last + 1).checked_sub(first)?
-    ))
+    let (first, last) = first_and_last(item)?;
+    let count = (last + 1).checked_sub(first)?;
+    Some(format!("{}:{first}:{count}", address(item)))
 }
 
 /// The search results.
 pub(super) fn found(shell: &Shell, found: &Value) -> Markup {
     let asked = shell.text.as_str();
     let hits = items(found, "hits");
+    let marks = Marks::of_question(asked);
     let body = html! {
         h1 { (counted(&json!(hits.len()), "passage")) }
         @if hits.is_empty() { p { "Nothing in the index fits these words." } }
@@ -191,7 +216,7 @@ pub(super) fn found(shell: &Shell, found: &Value) -> Markup {
                         (place(hit)) " " span class="trail" { (text(hit, "heading_path")) }
                         @if hit["fresh"] == json!(false) { " " strong { "changed since it was indexed" } }
                     }
-                    blockquote { (marked(text(hit, "text"), asked)) }
+                    blockquote { (marks.show(text(hit, "text"))) }
                 }
             }
         }
@@ -200,105 +225,11 @@ pub(super) fn found(shell: &Shell, found: &Value) -> Markup {
     page(asked, shell, &body)
 }
 
-/// A text with the words of a question highlighted.
-fn marked(text: &str, question: &str) -> Markup {
-    let words: Vec<String> = question
-        .split(|c: char| !c.is_alphanumeric())
-        .filter(|word| word.chars().count() > 2)
-        .map(str::to_lowercase)
-        .collect();
-    let mut parts: Vec<(&str, bool)> = Vec::new();
-    let mut rest = text;
-    while let Some(first) = rest.chars().next() {
-        let is_inside = first.is_alphanumeric();
-        let end = rest.find(|c: char| c.is_alphanumeric() != is_inside);
-        let (part, behind) = rest.split_at(end.unwrap_or(rest.len()));
-        parts.push((part, is_inside && words.contains(&part.to_lowercase())));
-        rest = behind;
-    }
-    html! {
-        @for (part, is_marked) in parts {
-            @if is_marked { mark { (part) } } @else { (part) }
-        }
-    }
-}
-
 /// The parts that the index does not contain yet, with the command that fixes it.
 pub(super) fn behind(result: &Value) -> Markup {
     html! {
         @for one in items(result, "stale") {
             p class="stale" { (text(one, "why")) ": " code { (text(one, "fix")) } }
-        }
-    }
-}
-
-/// An answer: each sentence with its verdict and location, next to the evidence. `passages` are the
-/// current words of each evidence item.
-pub(super) fn answered(shell: &Shell, answer: &Value) -> Markup {
-    page(&shell.text, shell, &answer_content(shell, answer))
-}
-
-/// An answer without the frame.
-pub(super) fn answer_content(shell: &Shell, answer: &Value) -> Markup {
-    let evidence = items(answer, "evidence").iter();
-    let evidence = evidence.zip(items(answer, "passages"));
-    html! {
-        h1 dir="auto" { (shell.text) }
-        div class="proof" {
-            section aria-label="Answer" { (judged(answer)) }
-            section aria-label="Evidence" {
-                h2 { "Evidence" }
-                @for (item, passage) in evidence {
-                    article id=(text(item, "label")) {
-                        h3 { (text(item, "label")) " " (place(item)) }
-                        blockquote { (passage.as_str().unwrap_or_default()) }
-                    }
-                }
-            }
-        }
-        @if let Some(id) = answer["run_id"].as_str() {
-            p class="trail" { a href={ "/run?id=" (percent_encode(id, SPECIAL)) } { "The record of this answer" } }
-        }
-        (behind(answer))
-    }
-}
-
-fn judged(answer: &Value) -> Markup {
-    html! {
-        @match text(answer, "outcome") {
-            "closest" => { p { "No sentence answers this for certain. These passages come closest:" } }
-            "abstained" => { p { "The notes hold nothing on this." } }
-            _ => {}
-        }
-        @if let Some(computed) = answer["computed"].as_object() {
-            p class="computed" {
-                (computed.get("value").and_then(Value::as_str).unwrap_or_default()) " = "
-                (computed.get("arithmetic").and_then(Value::as_str).unwrap_or_default())
-            }
-        }
-        (sentences(&answer["citation_validation"]))
-        @if let Some(why) = answer["why"].as_str() { p class="why" { (why) } }
-        @for left_out in items(answer, "left_out") {
-            p class="refused" { "Left out: “" (text(left_out, "sentence")) "” " (text(left_out, "reason")) }
-        }
-        p class="checks" { (text(answer, "citation_validation_footer")) }
-    }
-}
-
-/// The sentences of a verifier's report, each with its verdict and its proof.
-pub(super) fn sentences(report: &Value) -> Markup {
-    html! {
-        ul class="claims" {
-            @for claim in items(report, "claims") {
-                li class=(text(claim, "verdict")) {
-                    span class="verdict" { (text(claim, "verdict")) } " " (text(claim, "text"))
-                    details {
-                        summary { "Proof" }
-                        p { (text(claim, "why")) }
-                        @if claim["evidence"].is_object() { p { (place(&claim["evidence"])) } }
-                    }
-                }
-            }
         }
     }
 }
@@ -364,11 +295,6 @@ mod tests {
 
     #[test]
     fn a_text_of_a_note_is_never_markup() {
-        let shown = marked("<img onerror=alert(1)> the oven", "oven img").into_string();
-        assert!(
-            !shown.contains("<img") && shown.contains("<mark>oven</mark>"),
-            "{shown}"
-        );
         let item = json!({"source": "n", "rel_path": "\"><script>.md", "lines": "1-2"});
         let shown = place(&item).into_string();
         assert!(!shown.contains("<script>"), "{shown}");

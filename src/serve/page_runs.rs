@@ -3,7 +3,8 @@
 use maud::{Markup, html};
 use serde_json::Value;
 
-use super::page::{SPECIAL, Shell, counted, items, page, place, sentences, text};
+use super::page::{SPECIAL, Shell, counted, items, page, text};
+use super::page_proof::Proof;
 use local_agent_text::types::percent_encode;
 
 fn address_of(id: &str) -> String {
@@ -32,7 +33,7 @@ pub(super) fn list(shell: &Shell, found: &Value) -> Markup {
                     th scope="col" { "Compare" } th scope="col" { "Question" }
                     th scope="col" { "Ended as" } th scope="col" { "Began" }
                 }
-                @for run in runs { (row(run)) }
+                @for run in runs { (row(run, runs.len() > 1)) }
             }
             @if runs.len() > 1 { button { "Compare two" } }
         }
@@ -40,14 +41,16 @@ pub(super) fn list(shell: &Shell, found: &Value) -> Markup {
     page("Runs", shell, &body)
 }
 
-fn row(run: &Value) -> Markup {
+fn row(run: &Value, can_compare: bool) -> Markup {
     let id = text(run, "run_id");
     let question = run["question"].as_str().unwrap_or(id);
     html! {
         tr {
             td {
-                input type="radio" name="a" value=(id) aria-label={ "First: " (question) };
-                input type="radio" name="b" value=(id) aria-label={ "Second: " (question) };
+                @if can_compare {
+                    input type="radio" name="a" value=(id) required aria-label={ "First: " (question) };
+                    input type="radio" name="b" value=(id) required aria-label={ "Second: " (question) };
+                }
             }
             td dir="auto" { a href=(address_of(id)) { (question) } }
             td { (ending(&run["state"], run)) }
@@ -65,7 +68,7 @@ pub(super) fn one(shell: &Shell, run: &Value) -> Markup {
             input type="hidden" name="id" value=(id);
             button { "Replay" }
         }
-        (content(run))
+        (content(run, ""))
     };
     page("Run", shell, &body)
 }
@@ -75,12 +78,12 @@ pub(super) fn compared(shell: &Shell, two: &Value) -> Markup {
     let body = html! {
         h1 { "Two runs" }
         div class="proof" {
-            @for run in [&two["a"], &two["b"]] {
+            @for (run, prefix) in [(&two["a"], "a-"), (&two["b"], "b-")] {
                 section aria-label=(text(&run["record"], "run_id")) {
                     h2 dir="auto" {
                         a href=(address_of(text(&run["record"], "run_id"))) { (text(&run["record"], "question")) }
                     }
-                    (content(run))
+                    (content(run, prefix))
                 }
             }
         }
@@ -88,26 +91,28 @@ pub(super) fn compared(shell: &Shell, two: &Value) -> Markup {
     page("Two runs", shell, &body)
 }
 
-fn content(run: &Value) -> Markup {
+fn content(run: &Value, prefix: &'static str) -> Markup {
     let record = &run["record"];
-    let evidence = items(&record["snapshot"], "items");
+    let evidence = items(&record["snapshot"], "items").iter();
+    let proof = Proof {
+        report: &record["citation_validation"],
+        passages: evidence.map(|item| (item, text(item, "excerpt"))).collect(),
+        prefix,
+    };
     html! {
         (facts(run))
         @if let Some(message) = record["error_message"].as_str() {
             p class="failed" { strong { (text(record, "error_code")) } ": " (message) }
         }
         @if let Some(why) = record["why"].as_str() { p class="why" { (why) } }
-        (sentences(&record["citation_validation"]))
+        (proof.sentences())
         @for call in items(record, "calls") {
             @if let Some(reasons) = call["refused"].as_str() {
                 p class="refused" { "A reply of " (text(call, "model")) " was refused: " (reasons) }
             }
         }
-        @if !evidence.is_empty() {
-            h3 { "Evidence" }
-            ul { @for item in evidence { li { (text(item, "label")) " " (place(item)) } } }
-        }
-        p class="checks" { (text(record, "citation_validation_footer")) }
+        @if !proof.passages.is_empty() { h3 { "Evidence" } (proof.evidence()) }
+        (proof.checks(text(record, "citation_validation_footer")))
     }
 }
 

@@ -29,14 +29,20 @@ pub(super) fn reply(done: Result<Value>, roots: &Map<String, Value>) -> Sent {
             if let Some(fields) = body.as_object_mut() {
                 fields.extend(roots.clone());
             }
-            object(status(failure.code), &body)
+            with_failure(object(status(failure.code), &body), &failure)
         }
     }
 }
 
 /// A failure with a separate status, for a client without access: without the roots.
 pub(super) fn refused(status: StatusCode, failure: &Failure) -> Sent {
-    object(status, &envelope(failure))
+    with_failure(object(status, &envelope(failure)), failure)
+}
+
+/// Keeps the failure with its response, from which a browser gets a page.
+fn with_failure(mut response: Sent, failure: &Failure) -> Sent {
+    response.extensions_mut().insert(failure.clone());
+    response
 }
 
 fn envelope(failure: &Failure) -> Value {

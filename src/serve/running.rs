@@ -14,6 +14,7 @@ use super::access::lost;
 use local_agent_files::state::StateDirectory;
 use local_agent_index::store::JobLock;
 use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::types::Sha256;
 
 /// The file in the state folder that names the running server.
 const FILE: &str = "serve.running.json";
@@ -27,6 +28,10 @@ pub(crate) struct RunningServer {
     pub pid: u32,
     pub listening: SocketAddr,
     pub url: String,
+    /// The address of the proxy in front of it, for other machines.
+    pub public_url: Option<String>,
+    /// The hash of the certificate with which it uses TLS itself.
+    pub certificate_sha256: Option<Sha256>,
     /// RFC 3339, UTC.
     pub started_at: String,
 }
@@ -138,6 +143,8 @@ mod tests {
             pid: 7,
             listening: "127.0.0.1:8377".parse().unwrap(),
             url: "http://127.0.0.1:8377".to_owned(),
+            public_url: None,
+            certificate_sha256: None,
             started_at: "now".to_owned(),
         };
         claim.announce(&server).unwrap();

@@ -12,7 +12,10 @@ use super::api::{ASK, in_query, not_so, nothing_here, run};
 use super::guard::Visit;
 use super::page::{self, Shell};
 use super::reply::{Sent, refused, status};
-use super::{Bodies, WantedAnswer, WantedSearch, Within, page_runs, page_state, stream};
+use super::{
+    Bodies, VisitorRole, WantedAnswer, WantedSearch, Within, page_proof, page_runs, page_state,
+    stream,
+};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
 /// Number of passages on one page.
@@ -100,6 +103,7 @@ fn shell(visit: &Visit, uri: &Uri) -> Shell {
         after: value("after"),
         before: value("before"),
         sources: sources.iter().map(|one| one.name.to_string()).collect(),
+        may_ask: visit.visitor.role >= VisitorRole::Ask,
         is_owner: !visit.visitor.is_limited(),
     }
 }
@@ -149,7 +153,7 @@ async fn ask(visit: &Visit, shell: &Shell) -> Sent {
         with_passages(bodies, bodies.ask(&wanted, cancelled, &|_| {})?)
     })
     .await;
-    shown(shell, done, page::answered)
+    shown(shell, done, page_proof::answered)
 }
 
 fn asked_in_steps(visit: &Visit, uri: &Uri) -> Sent {
@@ -202,6 +206,10 @@ async fn one_run(visit: &Visit, shell: &Shell, id: String) -> Sent {
 async fn compared(visit: &Visit, shell: &Shell, a: String, b: String) -> Sent {
     let subject = format!("{a} {b}");
     let done = run(visit, "compare", &subject, move |bodies, _| {
+        if a.is_empty() || b.is_empty() {
+            let failure = Failure::new(ErrorCode::InvalidArgs, "two runs are compared");
+            return Err(failure.with_hint("choose a first and a second one in the list of runs"));
+        }
         bodies.compare(&a, &b)
     })
     .await;
@@ -248,7 +256,7 @@ fn shown(shell: &Shell, done: Result<Value>, show: impl FnOnce(&Shell, &Value) -
     }
 }
 
-fn html(markup: Markup) -> Sent {
+pub(super) fn html(markup: Markup) -> Sent {
     sent(
         "text/html; charset=utf-8",
         Bytes::from(markup.into_string()),

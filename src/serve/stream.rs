@@ -24,7 +24,7 @@ use super::api::{Waiting, entered, subject_of};
 use super::guard::{LONGEST, Permits, Visit};
 use super::page::{self, Shell};
 use super::reply::Sent;
-use super::{AskStep, WantedAnswer, site};
+use super::{AskStep, WantedAnswer, page_proof, site};
 use local_agent_text::error::Result;
 
 /// The interval at which a message is sent while nothing happens, so that a closed connection is
@@ -165,7 +165,7 @@ fn finish(sender: &UnboundedSender<Bytes>, shell: &Shell, done: Result<Value>) {
                 };
                 send(sender, "sentence", &sentence);
             }
-            (true, page::answer_content(shell, answer))
+            (true, page_proof::answer_content(shell, answer))
         }
         Err(failure) => (false, page::failure_content(failure)),
     };

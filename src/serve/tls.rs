@@ -12,6 +12,7 @@ use rustls::server::ParsedCertificate;
 use tokio_rustls::TlsAcceptor;
 
 use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::types::Sha256;
 
 /// The command that creates a matching pair of files.
 const MAKE: &str = "openssl req -x509 -newkey rsa:3072 -nodes -days 365 -keyout key.pem -out cert.pem \
@@ -82,6 +83,11 @@ impl TlsIdentity {
     /// Accepts TLS connections with this identity.
     pub(super) fn acceptor(&self) -> TlsAcceptor {
         TlsAcceptor::from(Arc::clone(&self.config))
+    }
+
+    /// The hash of the certificate.
+    pub(super) fn sha256(&self) -> Sha256 {
+        Sha256::of(&self.certificate)
     }
 
     /// Whether the certificate is for this host.

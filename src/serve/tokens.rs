@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use subtle::ConstantTimeEq as _;
 
 use super::access::{lost, secret};
+use super::links::OpenLink;
 use local_agent_files::state::StateDirectory;
 use local_agent_index::store::JobLock;
 use local_agent_text::error::{ErrorCode, Failure, Result};
@@ -73,32 +74,53 @@ pub(crate) struct NamedToken {
 /// The content of the file.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct TokenFile {
+pub(super) struct TokenFile {
     schema_version: u32,
-    tokens: Vec<NamedToken>,
+    pub(super) tokens: Vec<NamedToken>,
+    /// The links that nobody has used yet.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) links: Vec<OpenLink>,
 }
 
 const SCHEMA_VERSION: u32 = 1;
+
+impl Default for TokenFile {
+    fn default() -> Self {
+        Self {
+            schema_version: SCHEMA_VERSION,
+            tokens: Vec::new(),
+            links: Vec::new(),
+        }
+    }
+}
 
 /// The named tokens, in the order of their creation.
 ///
 /// # Errors
 /// `WRITE_ERROR` when the file cannot be read, or another program created it.
 pub(crate) fn named_tokens(state_dir: &Path) -> Result<Vec<NamedToken>> {
-    let folder =
-        StateDirectory::open_configured(state_dir).map_err(|e| lost(state_dir, TOKENS_FILE, &e))?;
-    folder.map_or_else(|| Ok(Vec::new()), |folder| kept(&folder))
+    Ok(kept_file(state_dir)?.map_or_else(Vec::new, |file| file.tokens))
 }
 
-fn kept(folder: &StateDirectory) -> Result<Vec<NamedToken>> {
+/// The file; `None` if there is no state folder.
+///
+/// # Errors
+/// As [`named_tokens`].
+pub(super) fn kept_file(state_dir: &Path) -> Result<Option<TokenFile>> {
+    let folder =
+        StateDirectory::open_configured(state_dir).map_err(|e| lost(state_dir, TOKENS_FILE, &e))?;
+    folder.map(|folder| kept(&folder)).transpose()
+}
+
+fn kept(folder: &StateDirectory) -> Result<TokenFile> {
     let bytes = folder
         .read_bytes(TOKENS_FILE, MOST_BYTES)
         .map_err(|e| lost(folder.path(), TOKENS_FILE, &e))?;
     let Some(bytes) = bytes else {
-        return Ok(Vec::new());
+        return Ok(TokenFile::default());
     };
     match serde_json::from_slice::<TokenFile>(&bytes) {
-        Ok(file) if file.schema_version == SCHEMA_VERSION => Ok(file.tokens),
+        Ok(file) if file.schema_version == SCHEMA_VERSION => Ok(file),
         Ok(_) => Err(damaged_tokens(folder, "was written by a newer version")),
         Err(_) => Err(damaged_tokens(folder, "is damaged")),
     }
@@ -125,7 +147,7 @@ pub(crate) fn add_token(
 ) -> Result<String> {
     check_name(name)?;
     let token = secret()?;
-    change(state_dir, |tokens| {
+    change(state_dir, |TokenFile { tokens, .. }| {
         if tokens.iter().any(|known| known.name == name) {
             let message = format!("there is already a token called `{name}`");
             return Err(Failure::new(ErrorCode::InvalidArgs, message)
@@ -148,30 +170,37 @@ pub(crate) fn add_token(
 /// # Errors
 /// `INVALID_ARGS` if no token has this name; `LOCKED`; `WRITE_ERROR`.
 pub(crate) fn remove_token(state_dir: &Path, name: &str) -> Result<()> {
-    change(state_dir, |tokens| {
+    change(state_dir, |TokenFile { tokens, .. }| {
         let before = tokens.len();
         tokens.retain(|known| known.name != name);
-        if tokens.len() < before {
-            return Ok(());
+        match tokens.len() < before {
+            true => Ok(()),
+            false => Err(unknown_token(name)),
         }
-        let shown: String = name.chars().filter(|c| !c.is_control()).collect();
-        let message = format!("there is no token called `{shown}`");
-        Err(Failure::new(ErrorCode::InvalidArgs, message).with_hint("local-agent serve token list"))
     })
 }
 
-/// Changes the list while no other process can change it.
-fn change(state_dir: &Path, how: impl FnOnce(&mut Vec<NamedToken>) -> Result<()>) -> Result<()> {
+/// The failure for a name that no token has.
+pub(super) fn unknown_token(name: &str) -> Failure {
+    let shown: String = name.chars().filter(|c| !c.is_control()).collect();
+    let message = format!("there is no token called `{shown}`");
+    Failure::new(ErrorCode::InvalidArgs, message).with_hint("local-agent serve token list")
+}
+
+/// Changes the file while no other process can change it.
+///
+/// # Errors
+/// Those of `how`; `LOCKED`; `WRITE_ERROR`.
+pub(super) fn change(
+    state_dir: &Path,
+    how: impl FnOnce(&mut TokenFile) -> Result<()>,
+) -> Result<()> {
     let failed = |e: std::io::Error| lost(state_dir, TOKENS_FILE, &e);
     let folder = StateDirectory::make_configured(state_dir).map_err(failed)?;
     let holder = format!("pid {}, `local-agent serve token`", std::process::id());
     let _lock = JobLock::take_in(&folder, LOCK, &holder, Duration::from_secs(5))?;
-    let mut tokens = kept(&folder)?;
-    how(&mut tokens)?;
-    let file = TokenFile {
-        schema_version: SCHEMA_VERSION,
-        tokens,
-    };
+    let mut file = kept(&folder)?;
+    how(&mut file)?;
     let text = serde_json::to_string_pretty(&file)
         .map_err(|e| Failure::internal(format!("the tokens cannot be written as JSON: {e}")))?;
     folder

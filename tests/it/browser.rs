@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use crate::harness::World;
 use crate::serve::Served;
-use local_agent_testing::server::{Server, Step, serve};
+use local_agent_testing::server::{Seen, Server, Step, serve};
 
 /// Names of notes, and texts of notes and questions, that would run code or change the style of a
 /// page without escaping.
@@ -100,11 +100,16 @@ fn in_front_of(served: &Served, script: &'static str) -> Server {
     let (address, token) = (served.address.clone(), served.token.clone());
     serve(move |seen| {
         let mut stream = TcpStream::connect(&address).unwrap();
-        let head = format!(
-            "{} {} HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n\r\n",
-            seen.method, seen.path
+        let request = format!(
+            "{} {} HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n\
+             {}Content-Length: {}\r\n\r\n{}",
+            seen.method,
+            seen.path,
+            passed_on(seen, &address),
+            seen.body.len(),
+            seen.body
         );
-        stream.write_all(head.as_bytes()).unwrap();
+        stream.write_all(request.as_bytes()).unwrap();
         let mut reply = Vec::new();
         let _ = stream.read_to_end(&mut reply);
         if seen.path == "/script.js" {
@@ -118,6 +123,16 @@ fn in_front_of(served: &Served, script: &'static str) -> Server {
         }
         vec![Step::Bytes(reply)]
     })
+}
+
+/// What the browser says about a request, as it would say it to the real server.
+fn passed_on(seen: &Seen, address: &str) -> String {
+    let host = seen.header("host").unwrap_or_default();
+    let lines = ["origin", "sec-fetch-site", "accept"].map(|name| {
+        let value = seen.header(name)?.replace(host, address);
+        Some(format!("{name}: {value}\r\n"))
+    });
+    lines.into_iter().flatten().collect()
 }
 
 /// Reports in the title whether foreign code ran, whether the page fits and is shown, and whether
@@ -236,4 +251,44 @@ fn an_answer_comes_sentence_by_sentence_in_a_browser() {
     let front = in_front_of(&served, typed);
     let dom = browser.dom(&front.url("/"));
     assert!(dom.contains("<mark>apples</mark>"), "{dom}");
+}
+
+#[test]
+fn the_button_of_a_run_replays_it_in_a_browser() {
+    let Some(browser) = Browser::open() else {
+        return;
+    };
+    let world = World::with(&[("zebra.md", "# Zebra\n\nThe zebra eats 14 apples a day.\n")]);
+    world.ok(&["index"]);
+    world.ok(&["ask", "How many apples does the zebra eat a day?"]);
+    let served = Served::start(&world, &[]);
+    let press = "addEventListener('load', () => {
+      document.querySelector('form[action=\"/run/replay\"] button')?.click();
+    });";
+    let front = in_front_of(&served, press);
+    let dom = browser.dom(&front.url("/run?id=last"));
+    assert!(dom.contains("The same report:"), "{dom}");
+}
+
+#[test]
+fn a_search_while_typing_keeps_its_address_in_a_browser() {
+    let Some(browser) = Browser::open() else {
+        return;
+    };
+    let world = World::with(&[("meeting.md", "# 会議\n\n次の会議は水曜日です。\n")]);
+    world.ok(&["index"]);
+    let served = Served::start(&world, &[]);
+    let typed = "addEventListener('load', () => {
+      field.value = '会議';
+      field.dispatchEvent(new Event('input'));
+      setTimeout(() => { document.title = location.search + ' ' + told.textContent; }, 4000);
+    });";
+    let front = in_front_of(&served, typed);
+    let dom = browser.dom(&front.url("/"));
+    assert!(dom.contains("<mark>会議</mark>"), "{dom}");
+    let shown = title(&dom);
+    assert!(
+        shown.contains("q=%E4%BC%9A%E8%AD%B0") && shown.ends_with("1 passage"),
+        "{shown}"
+    );
 }

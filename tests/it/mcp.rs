@@ -984,6 +984,96 @@ fn install_edits_one_entry_and_keeps_a_copy() {
 }
 
 #[test]
+fn no_backup_of_a_clients_file_is_ever_replaced() {
+    let world = World::with(&[]);
+    let folder = world.home().join(".cursor");
+    fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("mcp.json");
+    fs::write(&file, "{\"precious\":1}").unwrap();
+    let cursor = ["--client", "cursor"];
+    let mut kept = Vec::new();
+    for command in [
+        &["mcp", "install"][..],
+        &["mcp", "install", "--via-server"],
+        &["mcp", "uninstall"],
+        &["mcp", "install"],
+        &["mcp", "uninstall"],
+    ] {
+        let before = fs::read_to_string(&file).unwrap();
+        let args = match command {
+            [first, second, rest @ ..] => [&[*first, *second][..], &cursor, rest].concat(),
+            _ => unreachable!(),
+        };
+        let backup = world.json(&args)["backup"].as_str().unwrap().to_owned();
+        kept.push((backup, before));
+    }
+    for (backup, before) in &kept {
+        assert_eq!(&fs::read_to_string(backup).unwrap(), before, "{backup}");
+    }
+    assert_eq!(kept[0].1, "{\"precious\":1}");
+}
+
+#[test]
+fn a_question_that_nothing_answers_gets_a_short_reply() {
+    let long = "Penguins, footballs, cups and worlds were all discussed in 1998. ".repeat(60);
+    let notes: Vec<(String, String)> = (0..8)
+        .map(|n| (format!("n{n}.md"), format!("# World {n}\n\n{long}\n")))
+        .collect();
+    let notes: Vec<(&str, &str)> = notes
+        .iter()
+        .map(|(name, text)| (name.as_str(), text.as_str()))
+        .collect();
+    let world = World::with(&notes);
+    world.ok(&["index"]);
+    let mut session = Session::start(&world, &[]);
+    for question in [
+        "Who won the football world cup in 1998?",
+        "zzqx wibble frobnicate 77?",
+    ] {
+        let reply = session.call("ask", json!({"question": question}));
+        let outcome = reply["structuredContent"]["outcome"].as_str().unwrap();
+        assert!(
+            ["closest", "abstained"].contains(&outcome),
+            "{question}: {reply}"
+        );
+        let size = reply.to_string().len();
+        assert!(size < 5000, "{question}: {size} bytes: {reply}");
+    }
+}
+
+#[test]
+fn an_argument_that_does_not_fit_is_named_with_advice_for_an_agent() {
+    let world = World::with(&[("a.md", "# A\n\nOne.\n")]);
+    world.ok(&["index"]);
+    let mut session = Session::start(&world, &[]);
+    for (tool, args, names, advice) in [
+        (
+            "search",
+            json!({"query": "a", "limit": -1}),
+            "`limit`",
+            "schema",
+        ),
+        (
+            "search",
+            json!({"query": "a", "after": "yesterday"}),
+            "`after`",
+            "pass `after`",
+        ),
+        (
+            "search",
+            json!({"query": "a", "source": ["x"]}),
+            "`x`",
+            "call `status`",
+        ),
+        ("get", json!({"address": "#zzz"}), "`#zzz`", "call `search`"),
+    ] {
+        let reply = session.call(tool, args);
+        let text = reply["content"][0]["text"].as_str().unwrap();
+        assert!(text.contains(names) && text.contains(advice), "{text}");
+    }
+}
+
+#[test]
 fn what_an_agent_reads_first_is_short() {
     let world = World::with(&[("a.md", "# A\n\nOne.\n")]);
     let mut session = Session::start(&world, &[]);
@@ -1424,11 +1514,7 @@ fn a_call_at_a_server_is_taken_back_there() {
         }
     }
     session.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "slow"}}));
-    assert_eq!(
-        session.data("search", json!({"query": "zebra"}))["outcome"],
-        "found"
-    );
-    assert_eq!(session.end().0, 0);
+    // The client says nothing more, and stays.
     let give_up = std::time::Instant::now() + CAP;
     loop {
         let record = world.run(&["runs", "show", "last", "--json"]).stdout;
@@ -1438,6 +1524,11 @@ fn a_call_at_a_server_is_taken_back_there() {
         assert!(std::time::Instant::now() < give_up, "{record}");
         std::thread::sleep(Duration::from_millis(50));
     }
+    assert_eq!(
+        session.data("search", json!({"query": "zebra"}))["outcome"],
+        "found"
+    );
+    assert_eq!(session.end().0, 0);
 }
 
 #[test]

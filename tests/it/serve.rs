@@ -392,7 +392,7 @@ fn every_response_keeps_browsers_from_running_anything() {
         );
         assert!(!policy.contains("unsafe"));
         assert_eq!(answer.header("x-content-type-options"), Some("nosniff"));
-        assert_eq!(answer.header("referrer-policy"), Some("no-referrer"));
+        assert_eq!(answer.header("referrer-policy"), Some("same-origin"));
         assert_eq!(answer.header("content-type"), Some("application/json"));
         assert_eq!(answer.header("access-control-allow-origin"), None);
     }

@@ -78,6 +78,75 @@ fn a_server_without_a_terminal_is_started_asked_and_ended() {
 
 #[cfg(unix)]
 #[test]
+fn a_server_is_asked_and_ended_and_a_token_revoked_with_a_broken_configuration() {
+    let world = World::example();
+    world.json(&["serve", "--daemon", "--listen", "127.0.0.1:0"]);
+    let _stopped = Stopped(&world);
+    world.ok(&["serve", "token", "add", "phone", "--role", "search"]);
+    let file = world.vault().join("local-agent.yaml");
+    let before = std::fs::read_to_string(&file).unwrap();
+    for broken in [format!("{before}bogus: 1\n"), "sources: [\n".to_owned()] {
+        std::fs::write(&file, broken).unwrap();
+        assert_eq!(world.json(&["serve", "status"])["healthy"], true);
+        assert_eq!(world.json(&["serve", "token", "list"])["count"], 1);
+        assert!(world.json(&["serve", "link"])["link"].is_string());
+        // What uses more than the state folder is refused.
+        assert_eq!(world.code(&["status", "--json"]), "CONFIG_ERROR");
+    }
+    world.ok(&["serve", "token", "remove", "phone"]);
+    assert_eq!(world.json(&["serve", "stop"])["stopped"], true);
+    // Without a server, the problem is that the configuration cannot be read.
+    assert_eq!(world.code(&["serve", "status", "--json"]), "CONFIG_ERROR");
+    std::fs::write(&file, before).unwrap();
+    assert_eq!(world.json(&["serve", "token", "list"])["count"], 0);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_running_server_gives_links_to_the_owner_and_to_named_tokens() {
+    let world = World::example();
+    let served = Served::start(&world, &[]);
+    world.ok(&["serve", "token", "add", "phone", "--role", "search"]);
+    let host = ("Host", served.address.as_str());
+    let open = |args: &[&str]| {
+        let link = world.json(args)["link"].as_str().unwrap().to_owned();
+        let path = link.split_once(&served.address).unwrap().1;
+        let line = format!("GET {path}");
+        let entered = served.with(&line, &[host], "");
+        assert_eq!(entered.status, 303, "{}", entered.body);
+        let used = served.with(&line, &[host], "");
+        used.is_refused(403, "ACCESS_DENIED");
+        assert_eq!(
+            used.json()["hint"],
+            "local-agent serve link prints a new one"
+        );
+        let cookie = entered.header("set-cookie").unwrap();
+        cookie.split(';').next().unwrap().to_owned()
+    };
+    let get = |cookie: &str, path: &str| {
+        served.with(&format!("GET {path}"), &[host, ("Cookie", cookie)], "")
+    };
+    for args in [&["serve", "link"][..], &["serve", "--open"]] {
+        assert_eq!(get(&open(args), "/memory").status, 200, "{args:?}");
+    }
+    let phone = open(&["serve", "link", "--name", "phone"]);
+    assert_eq!(get(&phone, "/").status, 200);
+    get(&phone, "/memory").is_refused(403, "ACCESS_DENIED");
+    world.ok(&["serve", "token", "remove", "phone"]);
+    get(&phone, "/").is_refused(401, "ACCESS_DENIED");
+    assert_eq!(
+        world.code(&["serve", "link", "--name", "phone", "--json"]),
+        "INVALID_ARGS"
+    );
+    drop(served);
+    assert_eq!(
+        world.code(&["serve", "link", "--json"]),
+        "SERVER_UNREACHABLE"
+    );
+}
+
+#[cfg(unix)]
+#[test]
 fn a_server_without_a_terminal_starts_in_a_folder_named_from_here() {
     let world = World::example();
     let output = world

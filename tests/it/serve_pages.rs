@@ -49,6 +49,107 @@ fn a_note_has_its_outline_the_notes_around_it_and_a_way_into_an_editor() {
 }
 
 #[test]
+fn a_browser_gets_a_page_for_every_refusal_and_a_program_an_object() {
+    let world = world();
+    let served = Served::start(&world, &[]);
+    let guest = world.json(&["serve", "token", "add", "guest", "--role", "search"]);
+    let guest = format!("Bearer {}", guest["token"].as_str().unwrap());
+    let owner = served.bearer();
+    let host = ("Host", served.address.as_str());
+    let accept = ("Accept", "text/html,application/xhtml+xml,*/*;q=0.8");
+    for (path, token, status) in [
+        ("/", None, 401),
+        ("/enter?key=none", None, 403),
+        ("/runs", Some(&guest), 403),
+        ("/nowhere", Some(&owner), 404),
+        ("/run/replay", Some(&owner), 405),
+    ] {
+        let token = token.map(|token| ("Authorization", token.as_str()));
+        let headers: Vec<_> = [host].into_iter().chain(token).collect();
+        let line = format!("GET {path}");
+        let object = served.with(&line, &headers, "");
+        let page = served.with(&line, &[&headers[..], &[accept]].concat(), "");
+        assert_eq!((object.status, page.status), (status, status), "{path}");
+        let code = object.json()["error_code"].as_str().unwrap().to_owned();
+        assert_eq!(
+            page.header("content-type"),
+            Some("text/html; charset=utf-8")
+        );
+        assert!(page.header("content-security-policy").is_some());
+        assert!(page.body.contains("<!DOCTYPE html>"), "{}", page.body);
+        assert!(page.body.contains(&code), "{}", page.body);
+    }
+    // The interface for programs stays one, whoever asks.
+    let api = served.with("GET /api/status", &[host, accept], "");
+    api.is_refused(401, "ACCESS_DENIED");
+}
+
+#[test]
+fn a_page_offers_nothing_that_its_visitor_may_not_do() {
+    let world = world();
+    let served = Served::start(&world, &[]);
+    let guest = world.json(&["serve", "token", "add", "guest", "--role", "search"]);
+    let start = served.get_as(guest["token"].as_str().unwrap(), "/").body;
+    for part in ["href=\"/runs\"", "formaction=\"/ask\""] {
+        assert!(served.get("/").body.contains(part), "{part}");
+        assert!(!start.contains(part), "{part} in {start}");
+    }
+    let none = served.get("/runs/compare?a=&b=").body;
+    assert!(none.contains("two runs are compared"), "{none}");
+}
+
+#[test]
+fn an_answer_shows_its_proof_line_by_line() {
+    let world = world();
+    let served = Served::start(&world, &[]);
+    let path = "/ask?q=How+many+apples+does+the+zebra+eat+a+day";
+    let answer = served.get(path).body;
+    world.ok(&["ask", QUESTION]);
+    for page in [&answer, &served.get("/run?id=last").body] {
+        for part in [
+            "<a class=\"cite\" href=\"#E1\">E1</a>",
+            "<th scope=\"row\">3</th><td><mark>The zebra eats 14 apples a day",
+            "<article id=\"E1\">",
+        ] {
+            assert!(page.contains(part), "{part} in {page}");
+        }
+        // Nothing is wrong with a citation.
+        assert!(!page.contains("missing=0"), "{page}");
+    }
+}
+
+#[test]
+fn a_doubt_stands_beside_its_source_with_what_differs_underlined() {
+    let world = world();
+    let draft = "The zebra eats 15 apples a day [E1].";
+    let again = "The zebra eats 15 apples a day [E1]. It sleeps at 9 [E1].";
+    let model = ChatServer::ollama(vec![
+        Say::Text(draft.to_owned()),
+        Say::Text(again.to_owned()),
+    ]);
+    let config = world.root().join("llm.yaml");
+    std::fs::write(&config, "ask: {provider: ollama}\nllm: {model: m}\n").unwrap();
+    let served = Served::start(
+        &world,
+        &[
+            "--config",
+            config.to_str().unwrap(),
+            "--ollama-base-url",
+            &model.url(),
+        ],
+    );
+    let answer = served
+        .get("/ask?q=How+many+apples+does+the+zebra+eat+a+day")
+        .body;
+    assert!(answer.contains("Left out: “"), "{answer}");
+    let left_out = answer.split("Left out: “").nth(1).unwrap();
+    assert!(
+        left_out.contains("zebra.md") && left_out.contains("14 apples"),
+        "{left_out}"
+    );
+}
+
+#[test]
 fn a_search_page_takes_limits() {
     let world = world();
     let served = Served::start(&world, &[]);

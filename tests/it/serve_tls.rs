@@ -107,6 +107,31 @@ fn with_a_certificate_it_listens_for_other_machines() {
 }
 
 #[test]
+fn programs_of_this_machine_know_the_certificate_of_the_server() {
+    let world = World::example();
+    world.ok(&["index"]);
+    let (cert, key) = (pem("serve.cert.pem"), pem("serve.key.pem"));
+    let served = Served::start(&world, &["--tls-cert", &cert, "--tls-key", &key]);
+    assert_eq!(world.json(&["serve", "status"])["healthy"], true);
+    let address = format!("https://{}", served.address);
+    for args in [
+        &["mcp", "--via-server"][..],
+        &["mcp", "--via-server", &address],
+    ] {
+        let done = world.run(args);
+        assert_eq!(done.code, 0, "{args:?}: {}", done.stderr);
+    }
+    // Another certificate is not that of the server.
+    let file = world.state().join("serve.running.json");
+    let text = std::fs::read_to_string(&file).unwrap();
+    let mut running: serde_json::Value = serde_json::from_str(&text).unwrap();
+    running["certificate_sha256"] = json!("0".repeat(64));
+    std::fs::write(&file, running.to_string()).unwrap();
+    let failure = world.fails(&["mcp", "--via-server", "--json"]);
+    assert_eq!(failure["error_code"], "SERVER_UNREACHABLE", "{failure}");
+}
+
+#[test]
 fn files_that_make_no_identity_are_typed_failures() {
     let world = World::example();
     let (cert, key) = (pem("serve.cert.pem"), pem("serve.key.pem"));

@@ -104,6 +104,9 @@ fn all_that_comes_out(served: &Served, token: &str, keys: &[String]) -> Vec<Exch
         "/api/status",
         "/api/runs",
         "/api/run?id=last",
+        "/api/run?id=none",
+        "/run?id=none",
+        "/runs/compare?a=none&b=",
         "/?q=falcon+code",
         "/?q=falcon&source=work",
         "/ask?q=What+is+the+falcon+code",
@@ -149,6 +152,10 @@ fn all_that_comes_out(served: &Served, token: &str, keys: &[String]) -> Vec<Exch
         (
             "verify",
             json!({"answer": "The falcon code is Plover [E1].", "run_id": "last"}),
+        ),
+        (
+            "verify",
+            json!({"answer": "The falcon code is Plover [E1].", "run_id": "none"}),
         ),
     ];
     for (tool, args) in calls {
@@ -207,6 +214,8 @@ fn a_token_for_one_source_gets_no_word_of_another_or_of_a_private_note() {
         let token = add(&world, role, role, &["open"]);
         let all = all_that_comes_out(&served, &token, &keys);
         for Exchange { sent, body } in &all {
+            let here = world.root().to_str().unwrap();
+            assert!(!body.contains(here), "{role}: a folder for {sent}: {body}");
             // A reply may contain words that the client itself sent.
             for word in words.into_iter().filter(|word| !sent.contains(word)) {
                 assert!(!body.contains(word), "{role}: {word} for {sent}: {body}");

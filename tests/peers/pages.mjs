@@ -15,21 +15,24 @@ class Element {
   focus() {}
 }
 
-const elements = { q: new Element(), search: new Element(), main: new Element() };
+const elements = { q: new Element(), search: new Element(), main: new Element(), told: new Element() };
 const page = new Element(), streams = [];
-let reloads = 0;
+let reloads = 0, timers = 0;
 const location = { pathname: "/", search: "", reload: () => reloads++ };
 class EventSource extends Element {
   constructor(address) { super(); this.address = address; streams.push(this); }
   close() { this.isClosed = true; }
 }
+function go(_state, _title, address) {
+  [location.pathname, location.search] = [address.split("?")[0], "?" + address.split("?")[1]];
+}
 const browser = {
   location, EventSource, URLSearchParams,
   document: { getElementById: (id) => elements[id], createElement: () => new Element() },
   addEventListener: (name, listener) => page.addEventListener(name, listener),
-  history: { pushState: (_state, _title, address) => { [location.pathname, location.search] = [address.split("?")[0], "?" + address.split("?")[1]]; } },
+  history: { pushState: go, replaceState: go },
   FormData: class { *[Symbol.iterator]() { yield ["q", elements.q.value]; } },
-  setTimeout: () => 1, clearTimeout() {},
+  setTimeout: () => ++timers, clearTimeout() {},
 };
 vm.runInNewContext(readFileSync(process.argv[2], "utf8"), browser);
 
@@ -58,4 +61,16 @@ assert.equal(reloads, 0);
 location.search = "?q=one";
 page.listeners.popstate();
 assert.equal(reloads, 1);
+
+// Two characters are a word where there are no blanks, and three elsewhere. What was found for other
+// words does not stay.
+location.pathname = "/";
+for (const [words, isEnough] of [["ov", false], ["会", false], ["会議", true], ["oven", true]]) {
+  elements.q.value = words;
+  timers = 0;
+  elements.main.children = ["old"];
+  elements.q.listeners.input();
+  assert.equal(timers, isEnough ? 1 : 0, words);
+  assert.equal(elements.main.children[0] === "old", isEnough, words);
+}
 console.log("ok");

@@ -11,7 +11,9 @@ use reqwest::redirect::Policy;
 use reqwest::{Method, StatusCode, Url};
 use serde_json::Value;
 
+use crate::pinned;
 use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::types::Sha256;
 
 /// The limits of an exchange.
 #[derive(Debug, Clone, Copy)]
@@ -59,6 +61,9 @@ pub enum Piece<'a> {
 
 /// The interval at which a caller that waits for a server is asked whether to continue.
 pub const HEARTBEAT: Duration = Duration::from_millis(100);
+
+/// How long the event loop goes on after an exchange, which is enough to close its connection.
+const GOODBYE: Duration = Duration::from_millis(2);
 
 /// Whether the caller wants more lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -110,13 +115,31 @@ impl Client {
     ///
     /// Errors: `INTERNAL_ERROR` when the system provides no event loop or no root certificates.
     pub fn new(limits: Limits) -> Result<Self> {
+        Self::made(limits, None)
+    }
+
+    /// A client for a server with this certificate (its hash), and for servers without TLS. No
+    /// other certificate is accepted.
+    ///
+    /// Errors: see [`Self::new`].
+    pub fn of_certificate(limits: Limits, certificate: Sha256) -> Result<Self> {
+        Self::made(limits, Some(certificate))
+    }
+
+    fn made(limits: Limits, certificate: Option<Sha256>) -> Result<Self> {
         // Fails only if a provider is already installed, which is just as good.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
             .map_err(|e| Failure::internal(format!("no event loop: {e}")))?;
-        let http = reqwest::Client::builder()
+        let builder = match certificate {
+            None => reqwest::Client::builder(),
+            Some(certificate) => {
+                reqwest::Client::builder().tls_backend_preconfigured(pinned::tls(certificate)?)
+            }
+        };
+        let http = builder
             .user_agent(concat!("local-agent/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(limits.connect)
             .read_timeout(limits.idle)
@@ -243,54 +266,66 @@ impl Client {
             request = request.bearer_auth(key);
         }
         self.runtime.block_on(async {
-            let response = heeding(request.send(), on_piece).await?;
-            let mut response = response.map_err(|e| self.failure(url, &e))?;
-            let status = response.status();
-            if let Some(elsewhere) = left_origin(&target, &response, status) {
+            let done = self.lines((url, &target), request, silence, on_piece).await;
+            // The event loop works only while somebody waits for it. Without this, the connection
+            // of an exchange that was given up would stay open until the next one.
+            tokio::time::sleep(GOODBYE).await;
+            done
+        })
+    }
+
+    /// Sends a request and passes the lines of its reply on.
+    async fn lines(
+        &self,
+        (url, target): (&str, &Url),
+        request: reqwest::RequestBuilder,
+        silence: Duration,
+        on_piece: &mut dyn FnMut(Piece<'_>) -> Result<Flow>,
+    ) -> Result<Reply> {
+        let response = heeding(request.send(), on_piece).await?;
+        let mut response = response.map_err(|e| self.failure(url, &e))?;
+        let status = response.status();
+        if let Some(elsewhere) = left_origin(target, &response, status) {
+            return Err(server_error(
+                url,
+                &format!("redirects to {elsewhere}, which was not asked for"),
+            ));
+        }
+        if !status.is_success() {
+            return self.rest(url, response).await;
+        }
+        let whole = Reply {
+            status: status.as_u16(),
+            body: Vec::new(),
+        };
+        let (mut pending, mut seen) = (Vec::new(), 0);
+        loop {
+            let next = heeding(tokio::time::timeout(silence, response.chunk()), on_piece).await?;
+            let next = next.map_err(|_| silent(url))?;
+            let Some(bytes) = next.map_err(|e| self.failure(url, &e))? else {
+                break;
+            };
+            seen += bytes.len();
+            if seen > self.limits.max_body {
                 return Err(server_error(
                     url,
-                    &format!("redirects to {elsewhere}, which was not asked for"),
+                    &format!("sent more than {} bytes", self.limits.max_body),
                 ));
             }
-            if !status.is_success() {
-                return self.rest(url, response).await;
-            }
-            let (mut pending, mut seen) = (Vec::new(), 0);
-            loop {
-                let next =
-                    heeding(tokio::time::timeout(silence, response.chunk()), on_piece).await?;
-                let next = next.map_err(|_| silent(url))?;
-                let Some(bytes) = next.map_err(|e| self.failure(url, &e))? else {
-                    break;
-                };
-                seen += bytes.len();
-                if seen > self.limits.max_body {
-                    return Err(server_error(
-                        url,
-                        &format!("sent more than {} bytes", self.limits.max_body),
-                    ));
-                }
-                for part in bytes.split_inclusive(|b| *b == b'\n') {
-                    pending.extend_from_slice(part);
-                    if pending.last() == Some(&b'\n') {
-                        pending.pop();
-                        if line(url, &std::mem::take(&mut pending), on_piece)? == Flow::Stop {
-                            return Ok(Reply {
-                                status: status.as_u16(),
-                                body: Vec::new(),
-                            });
-                        }
+            for part in bytes.split_inclusive(|b| *b == b'\n') {
+                pending.extend_from_slice(part);
+                if pending.last() == Some(&b'\n') {
+                    pending.pop();
+                    if line(url, &std::mem::take(&mut pending), on_piece)? == Flow::Stop {
+                        return Ok(whole);
                     }
                 }
             }
-            if !pending.is_empty() {
-                line(url, &pending, on_piece)?;
-            }
-            Ok(Reply {
-                status: status.as_u16(),
-                body: Vec::new(),
-            })
-        })
+        }
+        if !pending.is_empty() {
+            line(url, &pending, on_piece)?;
+        }
+        Ok(whole)
     }
 
     fn request(
@@ -631,6 +666,54 @@ mod tests {
                 200
             )
         );
+    }
+
+    /// Whether the connection of an exchange that is given up is closed, though nobody asks
+    /// anything else. The server sends `head` and then nothing.
+    fn is_closed_when_given_up(head: &'static [u8]) -> bool {
+        use std::io::Read as _;
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/", listener.local_addr().unwrap());
+        let server = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            stream.write_all(head).unwrap();
+            stream
+                .set_read_timeout(Some(Duration::from_secs(20)))
+                .unwrap();
+            // Everything that the client sent, until it closes its end.
+            let read = stream.read_to_end(&mut Vec::new());
+            read.map_or_else(
+                |e| e.kind() == std::io::ErrorKind::ConnectionReset,
+                |_| true,
+            )
+        });
+        let client = Client::new(CALM).unwrap();
+        let mut waited = 0;
+        let given_up = client.post_lines(
+            &url,
+            &serde_json::json!({}),
+            None,
+            Duration::from_secs(60),
+            &mut |_| {
+                waited += 1;
+                match waited {
+                    0..3 => Ok(Flow::More),
+                    _ => Err(Failure::new(ErrorCode::Cancelled, "enough")),
+                }
+            },
+        );
+        assert_eq!(given_up.unwrap_err().code, ErrorCode::Cancelled);
+        let is_closed = server.join().unwrap();
+        // The client is still there: the end of its life would close everything.
+        drop(client);
+        is_closed
+    }
+
+    #[test]
+    fn an_exchange_that_is_given_up_closes_its_connection_at_once() {
+        assert!(is_closed_when_given_up(b""), "before the reply");
+        let head = b"HTTP/1.1 200 OK\r\n\r\none\n";
+        assert!(is_closed_when_given_up(head), "during the reply");
     }
 
     #[test]

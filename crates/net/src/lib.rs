@@ -8,6 +8,7 @@ pub mod http;
 #[cfg(feature = "pull")]
 pub mod hub;
 pub mod ollama;
+mod pinned;
 mod url;
 
 pub use api_key::ApiKey;

@@ -123,7 +123,8 @@ pub(crate) struct Serve {
     /// to listen beyond this machine
     #[arg(long, value_name = "HOST")]
     pub behind_proxy: Option<String>,
-    /// Also print a link that lets one browser in, once, within ten minutes
+    /// Also print a link that lets one browser in, once, within ten minutes; if a server of this state
+    /// folder runs already, print a link to that one and stop
     #[arg(long, conflicts_with = "print_unit")]
     pub open: bool,
     /// Start it without a terminal, and return when it listens
@@ -154,6 +155,12 @@ pub(crate) enum ServeCommand {
     Stop,
     /// Say whether a server runs, and whether it answers
     Status,
+    /// Print a link to the running server that lets one browser in, once, within ten minutes
+    Link {
+        /// Let it in with the rights of this named token instead of yours
+        #[arg(long, value_name = "TOKEN")]
+        name: Option<String>,
+    },
     /// Print the owner's token; it is made when there is none
     #[command(args_conflicts_with_subcommands = true)]
     Token {

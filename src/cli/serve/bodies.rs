@@ -280,7 +280,8 @@ impl Bodies for Served {
     }
 
     fn runs(&self, limit: usize) -> Result<Value> {
-        runs::listed(&self.archive(), limit)
+        let runs = runs::listed(&self.archive(), limit)?;
+        Ok(self.without_path(runs, "runs_dir"))
     }
 
     fn run(&self, id: &str) -> Result<Value> {

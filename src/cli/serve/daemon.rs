@@ -44,8 +44,8 @@ const SERVICE: UnitSubject = UnitSubject {
 pub(in crate::cli) struct ServerStateView<'a> {
     #[serde(flatten)]
     server: &'a RunningServer,
-    /// Whether it answers; `null` if it uses TLS and was not asked.
-    healthy: Option<bool>,
+    /// Whether it answers.
+    healthy: bool,
 }
 
 /// The output of `serve stop --json`, without the roots.
@@ -139,18 +139,45 @@ fn not_started(config: &Config, said: &Value) -> Failure {
     }
 }
 
-/// The running server of this configuration.
+/// Whether a server of this configuration runs already.
+pub(super) fn is_at_work(context: &Context) -> Result<bool> {
+    Ok(serve::is_running(&context.load()?.config.state_dir))
+}
+
+/// The running server of this configuration. A configuration with errors is enough to find it.
 fn found(context: &Context) -> Result<(Config, RunningServer)> {
-    let config = context.load()?.config;
+    let Loaded {
+        config, problems, ..
+    } = context.load_for_state()?;
     context.enter(&config, &Needs::nothing())?;
-    let Some(server) = serve::running(&config.state_dir)? else {
-        return Err(Failure::new(
-            ErrorCode::ServerUnreachable,
-            "no server of this state folder runs",
-        )
-        .with_hint("local-agent serve --daemon"));
+    if let Some(server) = serve::running(&config.state_dir)? {
+        return Ok((config, server));
+    }
+    // The state folder may be named in the part that cannot be read.
+    let unknown = problems.into_iter().next();
+    Err(unknown.unwrap_or_else(|| {
+        let message = "no server of this state folder runs";
+        Failure::new(ErrorCode::ServerUnreachable, message).with_hint("local-agent serve --daemon")
+    }))
+}
+
+/// Prints a link to the running server for one browser: with the rights of a named token, or
+/// without a name with the owner's.
+pub(super) fn link(context: &Context, name: Option<&str>) -> Result<ExitCode> {
+    let (config, server) = found(context)?;
+    let key = serve::invite(&config.state_dir, name)?;
+    // Others come from other machines, through the proxy if there is one.
+    let url = match name {
+        Some(_) => server.public_url.as_ref().unwrap_or(&server.url),
+        None => &server.url,
     };
-    Ok((config, server))
+    let link = serve::link(url, &key);
+    let view = ListeningView {
+        listening: server.listening.to_string(),
+        url,
+        link: Some(&link),
+    };
+    super::show(context, &view)
 }
 
 /// Ends the running server and waits until its requests are finished.
@@ -202,9 +229,8 @@ pub(super) fn status(context: &Context) -> Result<ExitCode> {
     let (_, server) = found(context)?;
     let healthy = is_healthy(&server)?;
     let answers = match healthy {
-        Some(true) => "and answers",
-        Some(false) => "and does not answer",
-        None => "over TLS",
+        true => "and answers",
+        false => "and does not answer",
     };
     let RunningServer {
         pid,
@@ -218,18 +244,18 @@ pub(super) fn status(context: &Context) -> Result<ExitCode> {
         healthy,
     };
     context.say(&view, &words)?;
-    Ok(ExitCode::from(u8::from(healthy == Some(false))))
+    Ok(ExitCode::from(u8::from(!healthy)))
 }
 
-/// Whether the server's `/health` answers; `None` for a server with TLS. Its certificate is for the
-/// names of other machines, so it is not asked.
-fn is_healthy(server: &RunningServer) -> Result<Option<bool>> {
-    if !server.url.starts_with("http://") {
-        return Ok(None);
-    }
-    let client = Client::new(Limits::probe(LONGEST_ANSWER))?;
+/// Whether the server's `/health` answers. Over TLS, only its own certificate is accepted.
+fn is_healthy(server: &RunningServer) -> Result<bool> {
+    let limits = Limits::probe(LONGEST_ANSWER);
+    let client = match &server.certificate_sha256 {
+        Some(certificate) => Client::of_certificate(limits, certificate.clone())?,
+        None => Client::new(limits)?,
+    };
     let reply = client.get(&format!("{}/health", server.url));
-    Ok(Some(reply.is_ok_and(|reply| reply.status == 200)))
+    Ok(reply.is_ok_and(|reply| reply.status == 200))
 }
 
 /// Prints a unit that keeps the server running with the given options.

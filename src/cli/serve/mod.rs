@@ -31,6 +31,8 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
         },
         Some(ServeCommand::Stop) => daemon::stop(context),
         Some(ServeCommand::Status) => daemon::status(context),
+        Some(ServeCommand::Link { name }) => daemon::link(context, name.as_deref()),
+        None if args.open && daemon::is_at_work(context)? => daemon::link(context, None),
         None => match args.print_unit {
             Some(unit) => daemon::print_unit(context, &context.load()?, unit, args),
             None if args.daemon => daemon::start(context),

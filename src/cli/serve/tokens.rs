@@ -69,11 +69,14 @@ pub(super) fn own(context: &Context, renew: bool) -> Result<ExitCode> {
 
 /// Adds, lists or removes a named token.
 pub(super) fn change(context: &Context, command: &TokenCommand) -> Result<ExitCode> {
-    let config = context.load()?.config;
     match command {
-        TokenCommand::Add { name, role, source } => add(context, &config, name, *role, source),
-        TokenCommand::List => list(context, &config),
+        TokenCommand::Add { name, role, source } => {
+            let config = context.load()?.config;
+            add(context, &config, name, *role, source)
+        }
+        TokenCommand::List => list(context, &context.load_for_state()?.config),
         TokenCommand::Remove { name } => {
+            let config = context.load_for_state()?.config;
             context.enter(&config, &Needs::state())?;
             serve::remove_token(&config.state_dir, name)?;
             let view = RemovedTokenView {

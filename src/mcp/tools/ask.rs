@@ -11,7 +11,8 @@ use local_agent_agent::llm::Speed;
 use local_agent_agent::operations;
 use local_agent_agent::operations::ask::{AskRequest, Desk, Done};
 use local_agent_text::error::{ErrorCode, Failure, Result};
-use local_agent_verify::Report;
+use local_agent_text::types::Label;
+use local_agent_verify::{Counts, Report};
 
 pub(super) const SPEC: Spec = Spec {
     name: "ask",
@@ -82,9 +83,15 @@ fn ask(call: &Call, args: &AskArgs) -> Result<Reply> {
         left_out: answer.left_out.iter().cloned().map(note).collect(),
         answerer: answer.answerer().to_owned(),
         verified: call.service.loaded.config.ask.show_as_verified && answer.text().is_some(),
-        checks: answer.report().map(Report::footer),
+        checks: answer
+            .report()
+            .filter(|report| report.counts != Counts::default())
+            .map(Report::footer),
         run_id: run.map(|run| run.id.as_str().to_owned()),
-        evidence: evidence(&answer, left),
+        evidence: evidence(
+            &answer,
+            args.max_bytes.unwrap_or(usual_bytes(&answer)).min(left),
+        ),
         memory: recalled.into_iter().map(|one| one.content).collect(),
         sent_to: trail.sent_to,
         coverage: covered(answer.coverage),
@@ -135,13 +142,25 @@ fn note(note: ClaimNote) -> NotedSentence {
     }
 }
 
+/// The usual byte limit for the text of the evidence. The closest passages are an answer of their
+/// own, word for word, so their evidence is only named.
+fn usual_bytes(answer: &Answer) -> usize {
+    match answer.outcome() {
+        Outcome::Closest => 0,
+        _ => EVIDENCE_BYTES,
+    }
+}
+
 /// The evidence under its labels. Without an answer there is nothing to cite it for, and `search`
-/// finds the same passages.
+/// finds the same passages. Of closest passages, only what they are from.
 fn evidence(answer: &Answer, mut left: usize) -> Vec<Evidence> {
     if answer.outcome() == Outcome::Abstained {
         return Vec::new();
     }
-    let items = answer.packed.snapshot.items().iter().map(|item| {
+    let is_closest = answer.outcome() == Outcome::Closest;
+    let items = answer.packed.snapshot.items().iter();
+    let wanted = items.filter(|item| !is_closest || is_cited(answer, item.label));
+    let items = wanted.map(|item| {
         let text = cut(&item.text, left);
         left -= text.len();
         Evidence {
@@ -156,6 +175,15 @@ fn evidence(answer: &Answer, mut left: usize) -> Vec<Evidence> {
         }
     });
     items.collect()
+}
+
+/// Whether a sentence of the answer cites the item.
+fn is_cited(answer: &Answer, label: Label) -> bool {
+    let claims = answer
+        .report()
+        .map_or(&[][..], |report| report.claims.as_slice());
+    let mut citations = claims.iter().flat_map(|claim| &claim.citations);
+    citations.any(|citation| citation.label == Some(label))
 }
 
 fn ask_text(result: &AskResult) -> String {

@@ -22,6 +22,7 @@ use serde_json::{Value, json};
 use super::arguments::fit;
 use super::{NOT_DRAFTING, Service};
 use local_agent_agent::config::AskProvider;
+use local_agent_agent::operations::privacy;
 use local_agent_agent::tools::{AuditRow, Caller, Tool as FileTool};
 use local_agent_files::sandbox::Sandbox;
 use local_agent_text::error::{ErrorCode, Failure, Result};
@@ -166,6 +167,8 @@ pub(super) fn enter<T>(
     done: Result<T>,
     bytes: impl FnOnce(&T) -> u64,
 ) -> Result<T> {
+    let config = &service.loaded.config;
+    let done = done.map_err(|failure| privacy::without_folders(config, failure));
     let outcome = done
         .as_ref()
         .err()
@@ -213,7 +216,10 @@ pub(super) fn on_files(service: &Service, name: &str, args: &Value) -> Result<Re
     }
     let args = fitting.transpose()?.unwrap_or(Value::Null);
     let outcome = files.run_among(&readers, name, &args);
-    let output = outcome.result().map_err(Clone::clone)?;
+    let config = &service.loaded.config;
+    let output = outcome
+        .result()
+        .map_err(|failure| privacy::without_folders(config, failure.clone()))?;
     let mut text = output.text.clone();
     if text.is_empty() {
         text.push_str(&Value::Object(output.data.clone()).to_string());

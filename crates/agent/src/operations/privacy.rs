@@ -1,5 +1,6 @@
 //! Decides who may see private notes. The sandbox hides them; this module decides when it does.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use crate::ask::{Answerer, Chosen};
@@ -135,6 +136,42 @@ pub fn may_see_run(config: &Config, record: &Record, sandbox: &Sandbox) -> Resul
         record.run_id
     );
     Err(Failure::new(ErrorCode::RunNotFound, message).with_hint("ask again"))
+}
+
+/// The failure without the folders of this machine, if the client is limited: each is replaced by
+/// what it is.
+#[must_use]
+pub fn without_folders(config: &Config, mut failure: Failure) -> Failure {
+    if config.client.is_none() {
+        return failure;
+    }
+    for (folder, name) in named_folders(config) {
+        let folder = folder.to_string_lossy();
+        // The root folder `/` is part of every other text.
+        if folder.len() > 1 {
+            failure.message = failure.message.replace(&*folder, name);
+            failure.hint = failure.hint.map(|hint| hint.replace(&*folder, name));
+        }
+    }
+    failure
+}
+
+/// The folders that a message may name, the longest first, and what each is.
+fn named_folders(config: &Config) -> Vec<(&Path, &str)> {
+    let sources = config.sources.iter();
+    let mut folders: Vec<(&Path, &str)> = sources
+        .map(|source| (source.root.as_path(), source.name.as_str()))
+        .collect();
+    folders.push((&config.runs.dir, "the folder of runs"));
+    folders.push((&config.state_dir, "the state folder"));
+    let states = config.state_locations.iter();
+    folders.extend(states.map(|one| (one.path.as_path(), "the state folder")));
+    folders.push((&config.security_root, "the workroot"));
+    let roots = [&config.config_root, &config.workroot];
+    let roots = roots.into_iter().flatten();
+    folders.extend(roots.map(|root| (root.as_path(), "the workroot")));
+    folders.sort_by_key(|(folder, _)| std::cmp::Reverse(folder.as_os_str().len()));
+    folders
 }
 
 /// Whether a limited client may see a memory: one that is linked to notes, all of which are shown.

@@ -68,10 +68,9 @@ pub fn scope(config: &Config, args: &Limits) -> Result<Scope> {
     for (key, day) in [("after", &args.after), ("before", &args.before)] {
         let Some(day) = day else { continue };
         if !is_day(day) {
-            return Err(
-                Failure::new(ErrorCode::InvalidArgs, format!("`{day}` is not a day"))
-                    .with_hint(format!("--{key} 2026-01-31")),
-            );
+            let message = format!("`{key}` must be a day, and `{day}` is not a day");
+            return Err(Failure::new(ErrorCode::InvalidArgs, message)
+                .with_hint(format!("--{key} 2026-01-31")));
         }
         add_filter(&mut scope, key, day);
     }
