@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use local_agent_text::documents;
 use local_agent_text::error::Failure;
 use local_agent_text::types::percent_encode;
+use local_agent_verify::names_faults;
 
 /// The style of all pages.
 pub(super) const STYLE: &str = include_str!("style.css");
@@ -281,8 +282,14 @@ fn judged(answer: &Value) -> Markup {
         @for left_out in items(answer, "left_out") {
             p class="refused" { "Left out: “" (text(left_out, "sentence")) "” " (text(left_out, "reason")) }
         }
-        p class="checks" { (text(answer, "citation_validation_footer")) }
+        (faults(answer))
     }
+}
+
+/// How many citations have which fault; nothing if none has any.
+pub(super) fn faults(value: &Value) -> Markup {
+    let footer = text(value, "citation_validation_footer");
+    html! { @if names_faults(footer) { p class="checks" { (footer) } } }
 }
 
 /// The sentences of a verifier's report, each with its verdict and its proof.

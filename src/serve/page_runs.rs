@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use serde_json::Value;
 
-use super::page::{SPECIAL, Shell, counted, items, page, place, sentences, text};
+use super::page::{SPECIAL, Shell, counted, faults, items, page, place, sentences, text};
 use local_agent_text::types::percent_encode;
 
 fn address_of(id: &str) -> String {
@@ -107,7 +107,7 @@ fn content(run: &Value) -> Markup {
             h3 { "Evidence" }
             ul { @for item in evidence { li { (text(item, "label")) " " (place(item)) } } }
         }
-        p class="checks" { (text(record, "citation_validation_footer")) }
+        (faults(record))
     }
 }
 

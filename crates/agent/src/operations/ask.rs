@@ -112,17 +112,28 @@ pub fn ask(desk: &Desk<'_>, wanted: &AskRequest<'_>, observe: &mut Observe<'_>) 
             kept.as_ref(),
             observe,
         ),
-        None => desk.library.with(|engine| {
-            recorded(
-                desk,
-                wanted,
-                &chosen,
-                &question,
-                &Subject::Notes(engine),
-                kept.as_ref(),
-                observe,
-            )
-        }),
+        None => {
+            let (library, missing) = desk.library.or_words_alone(config)?;
+            let desk = &Desk {
+                library: &library,
+                ..*desk
+            };
+            let mut done = library.with(|engine| {
+                recorded(
+                    desk,
+                    wanted,
+                    &chosen,
+                    &question,
+                    &Subject::Notes(engine),
+                    kept.as_ref(),
+                    observe,
+                )
+            })?;
+            if let Ok(answer) = &mut done.asked.answer {
+                answer.stale.extend(missing);
+            }
+            Ok(done)
+        }
     }
 }
 
