@@ -219,10 +219,11 @@ fn a_shorter_prompt_and_a_second_opinion_load_no_model_again() {
     let (chat, mut judge) = (connect(), connect());
     judge.share_window(&chat);
     let long = [Message::new(Role::User, "word ".repeat(10_000))];
+    let short = messages();
     for (chat, messages) in [
         (&chat, &long[..]),
-        (&chat, &messages()),
-        (&judge, &messages()),
+        (&chat, &short[..]),
+        (&judge, &short[..]),
     ] {
         chat.ask(messages, SAMPLING, &mut |_| Ok(())).unwrap();
     }
