@@ -238,7 +238,7 @@ fn an_answer_that_the_file_does_not_carry_is_repaired_replaced_or_refused() {
         run.stdout
     );
     assert!(
-        answer.contains("passed verification (NUMBER)") && answer.contains("Scope: full"),
+        answer.contains("passed verification (NUMBER)") && answer.contains("read: the whole of"),
         "{}",
         run.stdout
     );
