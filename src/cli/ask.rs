@@ -1,7 +1,9 @@
 //! `ask`.
 
+use std::cell::RefCell;
 use std::io::IsTerminal as _;
 use std::process::ExitCode;
+use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use time::OffsetDateTime;
@@ -12,12 +14,13 @@ use super::claims;
 use super::context::{Context, to_value};
 use super::enter::Needs;
 use super::index::extend;
-use super::output::{Output, talk, visible};
-use super::query::{say_index_stale, say_limits};
+use super::output::{Output, count, talk, visible};
+use super::query::{file_path, say_index_stale, say_limits};
 use super::toolbox;
 use super::write::write_whole;
 use local_agent_agent::ask::{
-    self, Answer, Asked, ClaimNote, Day, Event, Outcome, Readable, TextRun, Trail,
+    self, Answer, Asked, ClaimNote, Day, Event, FileScope, Outcome, Readable, ReadableSource,
+    TextRun, Trail,
 };
 use local_agent_agent::config::Config;
 use local_agent_agent::llm::Speed;
@@ -27,6 +30,7 @@ use local_agent_agent::operations::{self, Library, run_log};
 use local_agent_agent::runs::Finished;
 use local_agent_agent::tools::Caller;
 use local_agent_text::error::{Failure, Result};
+use local_agent_verify::Report;
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
     let loaded = context.load()?;
@@ -71,10 +75,13 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
         recalled,
         run,
     } = done?;
-    if let Some(run) = &run {
-        say_run(context, run);
-    }
-    let answer = answer?;
+    let answer = match answer {
+        Ok(answer) => answer,
+        Err(failure) => {
+            say_run(context, run.as_ref());
+            return Err(failure);
+        }
+    };
     if let Some(file) = &args.snapshot_out {
         write_snapshot(&context.environment.cwd.join(file), &answer)?;
     }
@@ -91,11 +98,13 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
         say_index_stale(&answer.packed.index_stale);
         say_limits(&answer.coverage, &answer.stale);
     }
+    say_run(context, run.as_ref());
     Ok(ExitCode::SUCCESS)
 }
 
 /// Prints on stderr the id of the run, and a warning if its head could not be stored.
-fn say_run(context: &Context, run: &Finished) {
+fn say_run(context: &Context, run: Option<&Finished>) {
+    let Some(run) = run else { return };
     if let Some(why) = &run.unanchored {
         let fix = why.hint.as_deref().unwrap_or("local-agent doctor");
         talk(&format!(
@@ -158,9 +167,19 @@ pub(super) fn say_who(trail: &Trail, wanted: bool) {
     }
 }
 
-/// The progress display while a model writes: the name of the model and the size of its text so
-/// far, never the text.
-pub(super) struct Progress(ProgressBar);
+/// The progress display while a model writes: its name, the time, and the size of its text so far,
+/// never the text.
+pub(super) struct Progress {
+    bar: ProgressBar,
+    call: RefCell<Option<ModelCall>>,
+}
+
+/// A call of a model that is under way.
+struct ModelCall {
+    /// The model, its server and what it writes.
+    what: String,
+    since: Instant,
+}
 
 impl Progress {
     pub(super) fn new() -> Self {
@@ -170,32 +189,38 @@ impl Progress {
         } else {
             ProgressDrawTarget::hidden()
         };
-        Self(
-            ProgressBar::with_draw_target(None, target)
+        Self {
+            bar: ProgressBar::with_draw_target(None, target)
                 .with_style(ProgressStyle::default_spinner()),
-        )
+            call: RefCell::new(None),
+        }
     }
 
     pub(super) fn tell(&self, event: &Event<'_>) -> Result<()> {
         match event {
             Event::Frozen { .. } => {}
             Event::Asking { model, purpose } => {
-                let what = match purpose {
-                    ask::Purpose::Acquire => "which file",
-                    ask::Purpose::Draft | ask::Purpose::Half => "draft",
-                    ask::Purpose::Format => "draft again, its form was not right",
-                    ask::Purpose::Repair => "draft again, the first one was refused",
-                    ask::Purpose::Turn => "a turn with tools",
-                    ask::Purpose::Chat => "a reply",
-                    ask::Purpose::Judge => "a second opinion on one sentence",
+                let call = ModelCall {
+                    what: format!(
+                        "{} of {} at {}",
+                        written(*purpose),
+                        model.name,
+                        model.endpoint
+                    ),
+                    since: Instant::now(),
                 };
-                self.0
-                    .enable_steady_tick(std::time::Duration::from_millis(120));
-                self.0
-                    .set_message(format!("{} at {}: {what}", model.name, model.endpoint));
+                self.bar.enable_steady_tick(Duration::from_millis(120));
+                self.bar
+                    .set_message(so_far(&call.what, call.since.elapsed(), 0));
+                self.call.replace(Some(call));
             }
-            Event::Receiving { bytes } => self.0.set_prefix(format!("{bytes} bytes")),
-            Event::Round(round) => self.0.set_message(match &round.refused {
+            Event::Receiving { bytes } => {
+                if let Some(call) = self.call.borrow().as_ref() {
+                    let took = call.since.elapsed();
+                    self.bar.set_message(so_far(&call.what, took, *bytes));
+                }
+            }
+            Event::Round(round) => self.bar.set_message(match &round.refused {
                 Some(codes) => format!("refused: {codes}"),
                 None => "passed".to_owned(),
             }),
@@ -204,8 +229,30 @@ impl Progress {
     }
 
     pub(super) fn finish(&self) {
-        self.0.finish_and_clear();
+        self.bar.finish_and_clear();
     }
+}
+
+/// What a model writes in a call, in words.
+const fn written(purpose: ask::Purpose) -> &'static str {
+    match purpose {
+        ask::Purpose::Acquire => "the choice of a file",
+        ask::Purpose::Draft | ask::Purpose::Half => "an answer",
+        ask::Purpose::Format => "an answer in the right form",
+        ask::Purpose::Repair => "a better answer, because the first one was refused,",
+        ask::Purpose::Turn => "a turn with tools",
+        ask::Purpose::Chat => "a reply",
+        ask::Purpose::Judge => "a second opinion on one sentence",
+    }
+}
+
+/// The time and the size first: a narrow terminal cuts the end of the line.
+fn so_far(what: &str, took: Duration, bytes: usize) -> String {
+    let size = match bytes {
+        0 => "no text yet".to_owned(),
+        n => count(n, "byte"),
+    };
+    format!("{} s, {size}: {what}", took.as_secs())
 }
 
 fn write_snapshot(file: &std::path::Path, answer: &Answer) -> Result<()> {
@@ -250,21 +297,20 @@ pub(super) fn print(out: Output, config: &Config, answer: &Answer, form: Citatio
     };
     match (answer.text(), readable) {
         (Some(_), Some(readable)) => {
-            print_readable(out, &readable, config.ask.show_as_verified);
+            print_readable(out, config, &readable);
             if let Some(file) = &answer.file {
-                out.line(&out.dim(&file.footer));
+                out.line(&out.dim(&out.shown(&read_part(file))));
             }
         }
         (Some(text), None) => {
             let marked = match answer.report() {
-                Some(report) => claims::marked(text, report),
+                Some(report) => ask::with_marks(text, report),
                 None => text.to_owned(),
             };
             out.line(&out.shown(&marked));
             // An answer about one file ends with its own footer.
             if let Some(report) = answer.report().filter(|_| answer.file.is_none()) {
-                out.line("");
-                out.line(&out.dim(&report.footer()));
+                print_counts(out, config, answer, report);
             }
         }
         (None, _) if answer.report().is_some_and(|r| !r.ok) => {
@@ -297,17 +343,56 @@ fn print_notes(out: Output, heading: &str, notes: &[ClaimNote]) {
 }
 
 /// Prints the passages, the sources, and how they were checked.
-fn print_readable(out: Output, readable: &Readable, is_checked: bool) {
+fn print_readable(out: Output, config: &Config, readable: &Readable) {
     for line in &readable.lines {
         let line: String = line.iter().map(|run| run_text(out, run)).collect();
-        out.line(line.trim_end());
+        out.sentence(line.trim_end());
     }
     out.line("");
     for source in &readable.sources {
-        out.line(&out.dim(&out.shown(source)));
+        out.line(&source_line(out, config, source));
     }
-    if let Some(checked) = readable.checked.as_ref().filter(|_| is_checked) {
-        out.line(&out.dim(checked));
+    if let Some(checked) = readable
+        .checked
+        .as_ref()
+        .filter(|_| config.ask.show_as_verified)
+    {
+        out.sentence(&out.dim(checked));
+    }
+}
+
+/// A source with a link to its line.
+fn source_line(out: Output, config: &Config, source: &ReadableSource) -> String {
+    let path = file_path(config, source.source.as_str(), source.path.as_str());
+    let place = out.link(&path, source.line, &out.dim(&out.shown(&source.place)));
+    let number = out.dim(&source.number);
+    format!("{number} {place}{}", out.dim(&out.shown(&source.rest)))
+}
+
+/// Prints how many statements were checked how, and what is wrong with citations, if anything is.
+fn print_counts(out: Output, config: &Config, answer: &Answer, report: &Report) {
+    let is_quoted = answer.draft().is_some_and(ask::is_quoted);
+    let summary = ask::summary(report, is_quoted).filter(|_| config.ask.show_as_verified);
+    let lines: Vec<String> = summary
+        .into_iter()
+        .chain(report.counts.in_words())
+        .collect();
+    if !lines.is_empty() {
+        out.line("");
+    }
+    for line in lines {
+        out.sentence(&out.dim(&line));
+    }
+}
+
+/// How much of the file of an answer was read.
+fn read_part(file: &FileScope) -> String {
+    match file.chars_returned == file.chars_full {
+        true => format!("read: the whole of {}", file.path),
+        false => format!(
+            "read: {} of {} characters of {}",
+            file.chars_returned, file.chars_full, file.path
+        ),
     }
 }
 
@@ -316,5 +401,20 @@ fn run_text(out: Output, run: &TextRun) -> String {
     match run.bold {
         true => out.bold(&out.shown(&run.text)),
         false => out.shown(&run.text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn while_a_model_writes_its_time_and_the_size_of_its_text_are_shown() {
+        let what = "an answer of m:latest at 127.0.0.1:11434";
+        assert_eq!(
+            so_far(what, Duration::from_secs(12), 340),
+            "12 s, 340 bytes: an answer of m:latest at 127.0.0.1:11434"
+        );
+        assert!(so_far(what, Duration::ZERO, 0).starts_with("0 s, no text yet: "));
     }
 }

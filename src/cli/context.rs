@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::args::Global;
-use super::output::{Output, set_link_template, talk};
+use super::output::{Output, TerminalWishes, set_link_template, talk};
 use local_agent_agent::config::{
     self, ApiKeyUse, Config, EditedFile, FlagValue, Inputs, LayerKind, Loaded,
 };
@@ -30,8 +30,8 @@ pub(super) struct Environment {
     pub cwd: PathBuf,
     /// The folder in which the process was started, before `-C` was applied.
     pub started_in: Option<PathBuf>,
-    /// Whether NO_COLOR is set.
-    pub no_color: bool,
+    /// What NO_COLOR and TERM say.
+    pub wishes: TerminalWishes,
     inputs: Inputs,
     package_root: Option<PathBuf>,
     states_file: Option<PathBuf>,
@@ -42,8 +42,8 @@ pub(super) struct Environment {
 
 impl Environment {
     /// Reads LOCAL_AGENT_WORKROOT, LOCAL_AGENT_CONFIG, LOCAL_AGENT_OLLAMA_BASE_URL,
-    /// OLLAMA_BASE_URL, LOCAL_AGENT_API_KEY, LOCAL_AGENT_SERVER_TOKEN, LOCAL_AGENT_LINK, NO_COLOR
-    /// and the standard folders. Nothing else in the environment is ever read.
+    /// OLLAMA_BASE_URL, LOCAL_AGENT_API_KEY, LOCAL_AGENT_SERVER_TOKEN, LOCAL_AGENT_LINK, NO_COLOR,
+    /// TERM and the standard folders. Nothing else in the environment is ever read.
     pub(super) fn read(started_in: Option<PathBuf>) -> Result<Self> {
         let cwd = std::env::current_dir().map_err(|e| {
             Failure::new(
@@ -76,7 +76,10 @@ impl Environment {
         Ok(Self {
             cwd,
             started_in,
-            no_color: std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty()),
+            wishes: TerminalWishes {
+                no_color: std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty()),
+                is_dumb: variable("TERM").is_some_and(|term| term == "dumb"),
+            },
             inputs,
             package_root,
             states_file: config_dir.as_ref().map(|dir| dir.join("states")),

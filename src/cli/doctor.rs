@@ -115,12 +115,16 @@ fn print(out: Output, report: &Report, detail: Detail) {
     let failures = checks.iter().filter(|check| is_failed(check)).count();
     let fine = checks.iter().filter(|check| is_fine(check)).count();
     let total = count(checks.len(), "check");
-    let rest = if detail == Detail::All || fine == 0 {
-        String::new()
-    } else {
-        format!("; {fine} more passed (-v lists them)")
+    let noted = match checks.len() - failures - fine {
+        0 => String::new(),
+        noted => format!(", {noted} with a remark"),
     };
-    let line = format!("{total}, {failures} failed{rest}");
+    let passed = match (detail, fine) {
+        (_, 0) => String::new(),
+        (Detail::All, _) => format!(", {fine} passed"),
+        _ => format!(", {fine} passed (-v lists them)"),
+    };
+    let line = format!("{total}: {failures} failed{noted}{passed}");
     out.line(&if failures == 0 {
         out.good(&line)
     } else {

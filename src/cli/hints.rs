@@ -11,6 +11,16 @@ pub(super) struct Situation {
     pub has_sources: Option<bool>,
     /// Whether the key for model servers is sent; `None` if the configuration has not been read.
     pub api_key_use: Option<ApiKeyUse>,
+    /// Whether the command has the option `--wait`.
+    pub takes_wait: bool,
+}
+
+/// The command that makes the index, or first of all a source to be indexed.
+pub(super) const fn to_begin(has_sources: bool) -> &'static str {
+    match has_sources {
+        true => "local-agent index",
+        false => "local-agent init --here",
+    }
 }
 
 /// The failure with the command that fixes it in this situation.
@@ -19,12 +29,23 @@ pub(super) fn completed(mut failure: Failure, situation: Situation) -> Failure {
     match failure.code {
         // `index` would fail too.
         ErrorCode::IndexMissing | ErrorCode::IndexError if nothing_configured => {
-            failure.hint = Some("local-agent init --here".to_owned());
+            failure.hint = Some(to_begin(false).to_owned());
         }
-        ErrorCode::ServerUnreachable | ErrorCode::ServerError => {
+        ErrorCode::Locked if situation.takes_wait => {
+            failure.hint = failure
+                .hint
+                .map(|hint| format!("{hint}, or pass --wait SECS"));
+        }
+        ErrorCode::ServerUnreachable => {
             failure
                 .hint
                 .get_or_insert_with(|| "local-agent doctor".to_owned());
+        }
+        // `doctor` only asks a server for its list of models, which this one may still give.
+        ErrorCode::ServerError => {
+            failure
+                .hint
+                .get_or_insert_with(|| "look at the log of that server, then try again".to_owned());
         }
         ErrorCode::ServerUnauthorized => {
             failure
@@ -57,6 +78,7 @@ mod tests {
         let situation = Situation {
             has_sources,
             api_key_use: None,
+            takes_wait: false,
         };
         completed(failure, situation).hint
     }
@@ -75,8 +97,30 @@ mod tests {
         let situation = Situation {
             has_sources: None,
             api_key_use: None,
+            takes_wait: false,
         };
         assert_eq!(completed(failure, situation).hint.unwrap(), "do this");
         assert!(hint(ErrorCode::ServerUnreachable, None).is_some());
+    }
+
+    #[test]
+    fn a_server_that_fails_is_not_answered_with_doctor_which_finds_nothing() {
+        let hint = hint(ErrorCode::ServerError, None).unwrap();
+        assert!(hint.contains("log of that server"), "{hint}");
+    }
+
+    #[test]
+    fn only_commands_that_can_wait_are_told_to() {
+        let hint = |takes_wait| {
+            let failure = Failure::new(ErrorCode::Locked, "x").with_hint("wait for it to end");
+            let situation = Situation {
+                has_sources: None,
+                api_key_use: None,
+                takes_wait,
+            };
+            completed(failure, situation).hint.unwrap()
+        };
+        assert_eq!(hint(false), "wait for it to end");
+        assert_eq!(hint(true), "wait for it to end, or pass --wait SECS");
     }
 }

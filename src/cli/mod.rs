@@ -59,6 +59,7 @@ mod try_it;
 mod usage;
 mod verify;
 mod watch;
+mod wrap;
 mod write;
 
 use std::path::{Path, PathBuf};
@@ -68,7 +69,7 @@ use clap::Parser as _;
 
 use self::args::{Cli, Command, ModeArg};
 use self::context::{Context, Environment};
-use self::output::Output;
+use self::output::{Output, TerminalWishes};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
 pub use docs::{cli_reference, codes_reference, models_reference};
@@ -86,11 +87,12 @@ pub fn main() -> ExitCode {
     let environment = match stand_in(cli.global.directory.as_deref()).and_then(Environment::read) {
         Ok(environment) => environment,
         Err(failure) => {
-            return Output::new(json, cli.global.color, true)
+            return Output::new(json, cli.global.color, TerminalWishes::default())
                 .failure(&failure, &context::roots(None, None));
         }
     };
-    let out = Output::new(json, cli.global.color, environment.no_color);
+    let out = Output::new(json, cli.global.color, environment.wishes);
+    let takes_wait = matches!(cli.command, Command::Index(_) | Command::Embed(_));
     let mut context = Context::new(environment, cli.global, out);
     match run(&mut context, cli.command) {
         Ok(code) => code,
@@ -98,6 +100,7 @@ pub fn main() -> ExitCode {
             let situation = hints::Situation {
                 has_sources: context.has_sources(),
                 api_key_use: context.api_key_use(),
+                takes_wait,
             };
             let failure = hints::completed(failure, situation);
             context.out.failure(&failure, &context.roots())

@@ -142,6 +142,8 @@ fn list(context: &Context) -> Result<ExitCode> {
         context.out.json(context.body(&ModelsView { models })?);
         return Ok(ExitCode::SUCCESS);
     }
+    let width = listed.iter().map(|model| model.id.len()).max().unwrap_or(0);
+    let used = in_use(context);
     for model in &listed {
         let place = model
             .folder
@@ -156,14 +158,29 @@ fn list(context: &Context) -> Result<ExitCode> {
             ModelTask::Vectors => "",
             ModelTask::Reranking => "  reranker",
         };
+        let is_used = used.as_deref() == Some(model.id.as_str());
         context.out.line(&format!(
-            "{}  {}{task}{}{known}{place}",
+            "{} {:<width$}  {:<8}{task}{}{known}{place}",
+            if is_used { "*" } else { " " },
             model.id,
             state(model.state),
             facts(model)
         ));
     }
+    if used.is_some_and(|used| listed.iter().any(|model| model.id == used)) {
+        context.out.line(&context.out.dim("* is in use here"));
+    }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The model that computes vectors inside this program with this configuration, if one does.
+fn in_use(context: &Context) -> Option<String> {
+    let config = context.load_lenient().ok()?.config;
+    if config.embed.provider.is_server() {
+        return None;
+    }
+    let files = context.embedding_files(&config).ok()?;
+    Some(files.id().to_owned())
 }
 
 /// Size, window and languages, if they are known.

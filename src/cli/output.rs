@@ -7,11 +7,13 @@ use std::process::ExitCode;
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use console::Term;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::args::ColorWhen;
+use super::wrap::wrap;
 use local_agent_text::error::{ErrorCode, Failure};
 use local_agent_text::types::percent_encode;
 pub(super) use local_agent_text::types::visible;
@@ -25,27 +27,58 @@ pub(super) struct Output {
     pub terminal: bool,
     /// Whether to use colour.
     pub color: bool,
+    /// Whether to print links that a terminal follows.
+    pub links: bool,
+    /// Number of columns of the terminal, if stdout is one and says it.
+    pub width: Option<usize>,
+}
+
+/// What the environment says about colour.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct TerminalWishes {
+    /// Whether NO_COLOR is set.
+    pub no_color: bool,
+    /// Whether TERM is `dumb`: the terminal understands no escape sequences.
+    pub is_dumb: bool,
 }
 
 impl Output {
     /// Checks the streams and the requested options.
-    pub(super) fn new(json: bool, when: ColorWhen, no_color: bool) -> Self {
+    pub(super) fn new(json: bool, when: ColorWhen, wishes: TerminalWishes) -> Self {
         let terminal = io::stdout().is_terminal();
+        Self {
+            width: width_of(&Term::stdout()),
+            ..Self::on(terminal, json, when, wishes)
+        }
+    }
+
+    /// The output on a terminal, or on something else.
+    fn on(terminal: bool, json: bool, when: ColorWhen, wishes: TerminalWishes) -> Self {
         let color = match when {
             ColorWhen::Always => true,
             ColorWhen::Never => false,
-            ColorWhen::Auto => terminal && !no_color,
+            ColorWhen::Auto => terminal && !wishes.no_color && !wishes.is_dumb,
         };
         Self {
             json,
             terminal,
             color,
+            links: terminal && color && !wishes.is_dumb,
+            width: None,
         }
     }
 
     /// Prints a line of data.
     pub(super) fn line(&self, text: &str) {
         write_stdout(&format!("{text}\n"));
+    }
+
+    /// Prints a line of data. On a terminal it is broken between words, so that none is cut.
+    pub(super) fn sentence(&self, text: &str) {
+        match self.width {
+            Some(width) => wrap(text, width).iter().for_each(|line| self.line(line)),
+            None => self.line(text),
+        }
     }
 
     /// Prints text unchanged, without adding a line break.
@@ -80,9 +113,10 @@ impl Output {
         self.paint("2", text)
     }
 
-    /// A search term, if colour is on.
+    /// A search term, if colour is on: bold and underlined, because no colour can be read on every
+    /// background.
     pub(super) fn mark(&self, text: &str) -> String {
-        self.paint("1;33", text)
+        self.paint("1;4", text)
     }
 
     /// A success, if colour is on.
@@ -90,9 +124,9 @@ impl Output {
         self.paint("32", text)
     }
 
-    /// A warning, if colour is on.
+    /// A warning, if colour is on: not in yellow, which cannot be read on white.
     pub(super) fn warning(&self, text: &str) -> String {
-        self.paint("33", text)
+        self.paint("35", text)
     }
 
     /// A failure, if colour is on.
@@ -103,7 +137,7 @@ impl Output {
     /// `text` as a link to a line of a file, if there is a terminal and colour is on: the
     /// terminal's hyperlink escape sequence (OSC 8), which terminals without support ignore.
     pub(super) fn link(&self, path: &Path, line: usize, text: &str) -> String {
-        if !(self.terminal && self.color) {
+        if !self.links {
             return text.to_owned();
         }
         let target = link_target(path, line);
@@ -165,16 +199,30 @@ pub(super) fn editor_link(path: &Path, line: usize) -> String {
 }
 
 /// The target of a link to a line of a file: the template in LOCAL_AGENT_LINK with `{path}` and
-/// `{line}` replaced; without a template, the file itself.
+/// `{line}` replaced; without a template, the file itself. It is ASCII: the escape sequence of a
+/// link may contain nothing else.
 fn link_target(path: &Path, line: usize) -> String {
     let path = path.to_string_lossy();
     let path = percent_encode(&path, " %#?[]<>\"^`{|}\\");
-    match LINK_TEMPLATE.get() {
+    let target = match LINK_TEMPLATE.get() {
         Some(template) => template
             .replace("{path}", &path)
             .replace("{line}", &line.to_string()),
         None => format!("file://{path}"),
+    };
+    ascii(&target)
+}
+
+/// The text with every other character than ASCII as percent escapes.
+fn ascii(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte.is_ascii() {
+            true => out.push(char::from(byte)),
+            false => out.push_str(&format!("%{byte:02X}")),
+        }
     }
+    out
 }
 
 static LINK_TEMPLATE: OnceLock<String> = OnceLock::new();
@@ -237,7 +285,20 @@ pub(super) fn pace(n: u64, what: &str, took: Duration) -> String {
 /// Prints a message on stderr; a closed stderr is ignored. Text from files in it is made safe for a
 /// terminal, wherever stdout goes.
 pub(super) fn talk(text: &str) {
-    write_stderr(&visible(text));
+    let text = visible(text);
+    match width_of(&Term::stderr()) {
+        // A command must stay on one line, so that it can be copied.
+        Some(width) if !text.contains("fix: ") => wrap(&text, width)
+            .iter()
+            .for_each(|line| write_stderr(line)),
+        _ => write_stderr(&text),
+    }
+}
+
+/// Number of columns of a stream, if it is a terminal and says it.
+fn width_of(stream: &Term) -> Option<usize> {
+    let (_, columns) = stream.size_checked()?;
+    (columns > 0).then_some(usize::from(columns))
 }
 
 fn write_stderr(text: &str) {
@@ -286,6 +347,38 @@ mod tests {
             link_target(Path::new("/a b/c#1.md"), 3),
             "file:///a%20b/c%231.md"
         );
+    }
+
+    #[test]
+    fn a_link_holds_only_what_its_escape_sequence_may_hold() {
+        let target = link_target(Path::new("/ja/食パン ü.md"), 3);
+        assert_eq!(target, "file:///ja/%E9%A3%9F%E3%83%91%E3%83%B3%20%C3%BC.md");
+        assert!(target.bytes().all(|b| (32..=126).contains(&b)));
+    }
+
+    #[test]
+    fn a_dumb_terminal_gets_no_colour_and_never_a_link() {
+        let dumb = TerminalWishes {
+            is_dumb: true,
+            ..TerminalWishes::default()
+        };
+        let out = Output::on(true, false, ColorWhen::Auto, dumb);
+        assert_eq!(out.bold("a"), "a");
+        let out = Output::on(true, false, ColorWhen::Always, dumb);
+        assert_eq!(out.link(Path::new("/a.md"), 3, "a"), "a");
+        let out = Output::on(true, false, ColorWhen::Auto, TerminalWishes::default());
+        assert!(
+            out.link(Path::new("/a.md"), 3, "a")
+                .contains("file:///a.md")
+        );
+    }
+
+    #[test]
+    fn no_colour_of_words_is_yellow_which_cannot_be_read_on_white() {
+        let out = Output::on(true, false, ColorWhen::Always, TerminalWishes::default());
+        for text in [out.mark("a"), out.warning("a"), out.bad("a"), out.bold("a")] {
+            assert!(!text.contains("33m"), "{text:?}");
+        }
     }
 
     #[test]

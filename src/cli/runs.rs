@@ -25,6 +25,7 @@ use local_agent_files::sandbox::Sandbox;
 use local_agent_text::documents::said_lines;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::{Label, Sha256};
+use local_agent_verify::names_faults;
 
 pub(super) fn run(context: &Context, command: &RunsCommand) -> Result<ExitCode> {
     let config = context.load()?.config;
@@ -356,7 +357,9 @@ fn print(context: &Context, record: &Record, state: RunState) {
             )));
         }
     }
-    if let Some(footer) = &record.citation_validation_footer {
+    // People are told of faults only: a footer of zeros names none.
+    let footer = record.citation_validation_footer.as_ref();
+    if let Some(footer) = footer.filter(|footer| names_faults(footer)) {
         out.line("");
         out.line(&out.dim(footer));
     }

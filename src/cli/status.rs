@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::args::Status;
 use super::context::{Context, to_value};
 use super::enter::Needs;
+use super::hints::to_begin;
 use super::left_out;
 use super::output::count;
 use local_agent_agent::config::Config;
@@ -46,7 +47,7 @@ pub(super) fn run(context: &Context, args: &Status) -> Result<ExitCode> {
         context.out.json(context.body(&view)?);
         return Ok(ExitCode::SUCCESS);
     }
-    print(context, &view.status);
+    print(context, &view.status, !config.sources.is_empty());
     let skipped = view.status.index.as_ref();
     for line in skipped.map_or_else(Vec::new, |index| {
         left_out::skipped_lines(&index.skipped_kinds)
@@ -72,24 +73,30 @@ pub(super) fn body(config: &Config, library: &Library, sandbox: &Sandbox) -> Res
     to_value(&view(config, library, sandbox)?)
 }
 
-fn print(context: &Context, status: &IndexStatus) {
+fn print(context: &Context, status: &IndexStatus, has_sources: bool) {
     let out = context.out;
     let Some(index) = &status.index else {
-        out.line("Nothing is indexed yet (fix: local-agent index)");
+        let fix = to_begin(has_sources);
+        out.line(&format!("Nothing is indexed yet (fix: {fix})"));
         return;
     };
+    let skipped = match index.skipped_files {
+        0 => String::new(),
+        files => format!(", {} skipped", count(files, "file")),
+    };
     out.line(&format!(
-        "index: {}, {}, {} skipped",
+        "index: {}, {}{skipped}",
         count(index.documents, "document"),
         count(index.chunks, "chunk"),
-        count(index.skipped_files, "file"),
     ));
     out.line(&format!(
-        "meaning: {} of {} chunks ({})",
-        index.coverage.embedded, index.coverage.chunks, index.model
+        "meaning: {} of {} ({})",
+        index.coverage.embedded,
+        count(index.coverage.chunks, "chunk"),
+        index.model
     ));
     if let Some(why) = &index.model_reason {
-        out.line(&format!("model: chosen because {why}"));
+        out.sentence(&format!("model: chosen because {why}"));
     }
     for source in &index.sources {
         out.line(&format!(

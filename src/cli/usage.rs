@@ -7,7 +7,7 @@ use clap::CommandFactory as _;
 
 use super::args::{Cli, ColorWhen};
 use super::context;
-use super::output::Output;
+use super::output::{Output, TerminalWishes};
 use local_agent_text::error::{ErrorCode, Failure};
 
 /// Prints the fault of `args` (without the program's name), or the requested help. The exit code is
@@ -19,7 +19,8 @@ pub(super) fn say(error: &clap::Error, args: &[OsString]) -> ExitCode {
     }
     if wants_json(args) {
         let failure = Failure::new(ErrorCode::InvalidArgs, sentence(error)).with_hint(help(args));
-        Output::new(true, ColorWhen::Never, true).failure(&failure, &context::roots(None, None));
+        let out = Output::new(true, ColorWhen::Never, TerminalWishes::default());
+        out.failure(&failure, &context::roots(None, None));
     } else {
         let _ = error.print();
     }

@@ -277,5 +277,7 @@ fn print(context: &Context, judged: &Judged) {
         verify::Outcome::Rejected => format!("rejected: {}", names.join(", ")),
     };
     out.line(&outcome);
-    out.line(&out.dim(&report.footer()));
+    if let Some(counts) = report.counts.in_words() {
+        out.line(&out.dim(&counts));
+    }
 }

@@ -219,12 +219,15 @@ pub(super) fn runs(config: &Config, checks: &mut Checks) {
     ledger(&found, checks);
     records(&found, checks);
     let cut_short = of(&found, &[Trouble::RunInterrupted, Trouble::RunLeftOver]);
-    if let Some(first) = cut_short.first() {
-        let message = format!(
-            "{} never ended, or was not removed whole",
-            count(cut_short.len(), "run")
-        );
-        checks.warn(Code::RunsInterruptedWarn, message, first.fix.clone());
+    if !cut_short.is_empty() {
+        let what = match cut_short.len() {
+            1 => "never ended, or was not removed whole",
+            _ => "never ended, or were not removed whole",
+        };
+        let message = format!("{} {what}", count(cut_short.len(), "run"));
+        let ids = cut_short.iter().filter_map(|one| one.run_id.as_ref());
+        let ids: Vec<&str> = ids.map(|id| id.as_str()).collect();
+        checks.warn(Code::RunsInterruptedWarn, message, prune_all(&ids));
     }
     if !of(&found, &[Trouble::OpenToOthers]).is_empty() {
         let message = format!(
@@ -237,6 +240,11 @@ pub(super) fn runs(config: &Config, checks: &mut Checks) {
             format!("chmod -R go-rwx {}", quoted(&config.runs.dir)),
         );
     }
+}
+
+/// The command that removes all these runs at once.
+fn prune_all(ids: &[&str]) -> String {
+    format!("local-agent runs prune {}", ids.join(" "))
 }
 
 /// The findings of these kinds.
@@ -311,5 +319,15 @@ fn records(found: &RunFindings, checks: &mut Checks) {
             sample(&names)
         );
         checks.fail(Code::RunRecordsDamaged, message, "local-agent runs verify");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_command_removes_every_run_that_never_ended() {
+        assert_eq!(prune_all(&["a", "b"]), "local-agent runs prune a b");
     }
 }

@@ -68,11 +68,16 @@ fn report(compared: &Compared, checks: &mut Checks) {
         .flatten()
         .cloned()
         .collect();
+    let kinds = [
+        ("new", new.len()),
+        ("changed", changed.len()),
+        ("gone", gone.len()),
+    ];
+    let kinds = kinds.into_iter().filter(|(_, files)| *files > 0);
+    let kinds: Vec<String> = kinds.map(|(what, n)| format!("{what} ({n})")).collect();
     let message = format!(
-        "since they were indexed, files are new ({}), changed ({}), gone ({}): {}",
-        new.len(),
-        changed.len(),
-        gone.len(),
+        "since they were indexed, files are {}: {}",
+        kinds.join(", "),
         sample(&names)
     );
     checks.fail(Code::FilesStale, message, "local-agent index");

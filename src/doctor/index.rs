@@ -34,10 +34,15 @@ pub(super) fn check(subject: &Subject<'_>, checks: &mut Checks) -> Option<IndexR
     let path = &subject.config().index.db_path;
     match database::look(path, Database::Index, &CODES, checks) {
         Looked::Nothing => {
+            // `index` would fail without a source.
+            let fix = match subject.config().sources.is_empty() {
+                true => "local-agent init --here",
+                false => INDEX,
+            };
             checks.fail(
                 Code::IndexDbMissing,
                 format!("there is no index at {}", path.display()),
-                INDEX,
+                fix,
             );
             return None;
         }

@@ -6,7 +6,7 @@ use super::Subject;
 use local_agent_agent::config::EmbedProvider;
 use local_agent_embed::embedding::{self, Encoder, QueryVector, ServerEmbedder};
 use local_agent_embed::models::ModelFiles;
-use local_agent_text::error::Result;
+use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::Fingerprint;
 
 /// Timeout for a server to embed one word; it may have to load the model first.
@@ -59,10 +59,12 @@ fn server<'a>(config: &local_agent_agent::config::Config) -> Result<Maker<'a>> {
     Ok(Maker::Server(Box::new(ServerEmbedder::connect(spec)?)))
 }
 
-/// The configured embedding model. `reachable` says whether the server check succeeded.
+/// The configured embedding model. `reachable` says whether the server check succeeded, and
+/// `server_fix` what mends it if not.
 pub(super) fn configured<'a>(
     subject: &Subject<'a>,
     reachable: bool,
+    server_fix: Option<String>,
 ) -> std::result::Result<Maker<'a>, Unready> {
     let config = subject.config();
     match config.embed.provider {
@@ -77,17 +79,26 @@ pub(super) fn configured<'a>(
         }),
         EmbedProvider::Ollama if !reachable => Err(Unready {
             why: "the server that makes vectors is not ready".to_owned(),
-            fix: Some("ollama serve".to_owned()),
+            fix: Some(server_fix.unwrap_or_else(|| "ollama serve".to_owned())),
         }),
-        EmbedProvider::Ollama => server(config).map_err(|f| unready(&f, "ollama serve")),
-        EmbedProvider::OpenAi => {
-            server(config).map_err(|f| unready(&f, "start the server at llm.base_url"))
+        EmbedProvider::Ollama => {
+            server(config).map_err(|f| unready(&f, for_server(&f, "ollama serve")))
         }
+        EmbedProvider::OpenAi => server(config)
+            .map_err(|f| unready(&f, for_server(&f, "start the server at llm.base_url"))),
+    }
+}
+
+/// The fix for a server: `start` if nothing answers; a server that answers with an error runs.
+pub(super) fn for_server<'f>(failure: &Failure, start: &'f str) -> &'f str {
+    match failure.code {
+        ErrorCode::ServerUnreachable => start,
+        _ => "look at the log of that server, then try again",
     }
 }
 
 /// The failure for a model that cannot be used, with the fix.
-fn unready(failure: &local_agent_text::error::Failure, fix: &str) -> Unready {
+fn unready(failure: &Failure, fix: &str) -> Unready {
     Unready {
         why: failure.message.clone(),
         fix: Some(failure.hint.clone().unwrap_or_else(|| fix.to_owned())),

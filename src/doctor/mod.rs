@@ -169,6 +169,14 @@ impl Checks {
         );
     }
 
+    /// The fix of the first of these checks that failed.
+    fn fix_of(&self, codes: &[Code]) -> Option<String> {
+        let failed = |check: &&Check| {
+            !check.ok && codes.iter().any(|code| code.as_str() == check.error_code)
+        };
+        self.0.iter().find(failed)?.suggested_fix.clone()
+    }
+
     fn failed(&self, code: Code) -> bool {
         self.0
             .iter()
@@ -213,7 +221,8 @@ pub(crate) fn examine(subject: &Subject<'_>) -> Report {
         );
     }
     let reachable = server::check(subject, &mut checks);
-    let maker = maker::configured(subject, reachable);
+    let server_fix = (!reachable).then(|| checks.fix_of(server::CODES)).flatten();
+    let maker = maker::configured(subject, reachable, server_fix);
     let store = embeddings::check(subject, index.as_ref(), &maker, &mut checks, &mut phase3);
     if let (Some(index), Some(store)) = (&index, &store) {
         projections::vectors(subject, index, store, maker.as_ref().ok(), &mut checks);

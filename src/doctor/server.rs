@@ -3,12 +3,20 @@
 use std::time::Duration;
 
 use super::codes::Code;
+use super::maker::for_server;
 use super::{Checks, Subject, sample};
 use local_agent_agent::config::{AskProvider, Config, EmbedProvider};
 use local_agent_net::ollama::{is_model, ollama_tags};
 
 /// W49: a healthy server lists its models at once; the timeout for answers does not matter here.
 const PATIENCE: Duration = Duration::from_secs(2);
+
+/// The codes with which [`check`] fails.
+pub(super) const CODES: &[Code] = &[
+    Code::OllamaUrlInvalid,
+    Code::OllamaUnreachable,
+    Code::OllamaModelMissing,
+];
 
 /// Whether the server has what the configuration needs.
 pub(super) fn check(subject: &Subject<'_>, checks: &mut Checks) -> bool {
@@ -41,7 +49,8 @@ pub(super) fn check(subject: &Subject<'_>, checks: &mut Checks) -> bool {
     let installed = match ollama_tags(&url, PATIENCE) {
         Ok(installed) => installed,
         Err(failure) => {
-            checks.fail(Code::OllamaUnreachable, failure.message, "ollama serve");
+            let fix = for_server(&failure, "ollama serve");
+            checks.fail(Code::OllamaUnreachable, failure.message, fix);
             return false;
         }
     };

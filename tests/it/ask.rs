@@ -19,8 +19,8 @@ fn an_answer_of_the_example_with_its_citation() {
     assert_snapshot!(world.stable(&run.stdout), @r#"
     The proofbox holds sourdough at 27 °C and 78 % relative humidity. For shokupan it is set to 32 °C and 80 %.   [1]
 
-    [1] projects/Proofbox.md › Proofbox, line 14
-    checked word for word against your files
+    [1] projects/Proofbox.md:14 › Proofbox
+    2 statements, word for word from your notes
     "#);
 }
 
@@ -34,8 +34,8 @@ fn without_a_model_words_alone_answer() {
     Dough              Temperature  Humidity  Time
     Country sourdough  27 °C        78 %      3 h 30 min   [1]
 
-    [1] projects/Proofbox.md › Proofbox, lines 14-18
-    checked against your files
+    [1] projects/Proofbox.md:14 › Proofbox, lines 14-18
+    4 statements: 2 word for word from your notes, 2 quoted in part
     "#);
     assert_snapshot!(run.stderr, @"stale: nothing was embedded yet, so meaning is not searched (fix: local-agent embed)");
 }
@@ -49,7 +49,7 @@ fn canonical_citations_are_printed_when_they_are_asked_for() {
     assert_snapshot!(world.stable(&run.stdout), @r#"
     The zebra eats 14 apples a day. [source: zoo.md#H1: Zoo | <key>]
 
-    (missing=0, path_mismatches=0, sha_mismatches=0, not_in_snapshot=0)
+    1 statement, word for word from your notes
     "#);
 }
 

@@ -60,9 +60,9 @@ fn without_a_model_the_file_answers_in_its_own_words() {
     assert_snapshot!(world.stable(&run.stdout), @r"
     The harbour budget is 5 million euros.   [1]
 
-    [1] plan.md, line 3
-    checked word for word against your files
-    Scope: full evidence from read_text_file (114/114), sha256=<sha256>
+    [1] plan.md:3
+    1 statement, word for word from your notes
+    read: the whole of notes:plan.md
     ");
     assert_eq!(
         world.ok(&["ask", QUESTION]).stdout,
@@ -123,8 +123,8 @@ fn a_model_answers_from_the_file_that_a_person_named() {
     assert_snapshot!(world.stable(&run.stdout), @r"
     The harbour budget is 5 million euros.
 
-    checked word for word against your files
-    Scope: full evidence from read_text_file (114/114), sha256=<sha256>
+    1 statement, word for word from your notes
+    read: the whole of notes:plan.md
     ");
     let prompts = server.prompts();
     assert_eq!(prompts.len(), 1);
@@ -152,7 +152,8 @@ fn a_model_asks_for_the_file_that_the_question_names_and_then_answers() {
     assert_eq!(run.code, 0, "{}", run.stderr);
     assert!(
         run.stdout.starts_with(
-            "It says 5 million euros.\n\nchecked against your files\nScope: full evidence"
+            "It says 5 million euros. [~]\n\n1 statement, checked [~] (not contradicted by your \
+             notes, but not proved)\nread: the whole of notes:plan.md"
         ),
         "{}",
         run.stdout
@@ -237,7 +238,7 @@ fn an_answer_that_the_file_does_not_carry_is_repaired_replaced_or_refused() {
         run.stdout
     );
     assert!(
-        answer.contains("passed verification (NUMBER)") && answer.contains("Scope: full"),
+        answer.contains("passed verification (NUMBER)") && answer.contains("read: the whole of"),
         "{}",
         run.stdout
     );

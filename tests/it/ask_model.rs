@@ -85,14 +85,39 @@ fn an_answer_of_a_model_that_passes() {
         assert_eq!(
             stdout,
             "The zebra eats 14 apples a day [1].\n\n\
-             [1] zoo.md › Zoo, lines 1-3\n\
-             checked word for word against your files\n"
+             [1] zoo.md:1 › Zoo, lines 1-3\n\
+             1 statement, word for word from your notes\n"
         );
         let host = server.url().replace("http://", "");
         assert!(run.stderr.contains(&format!(
             "({provider}, 1 call to {host}; `ask.provider` is `{provider}`)"
         )));
         assert_eq!(server.prompts().len(), 1);
+    }
+}
+
+#[test]
+fn a_sentence_that_is_only_not_disproved_is_marked_and_counted() {
+    let world = World::with(&[(
+        "zoo.md",
+        "# Zoo\n\nThe zebra eats 14 apples a day. Its keeper Jonas built the fence of oak.\n",
+    )]);
+    world.ok(&["index"]);
+    let reply = "The zebra eats 14 apples a day [E1]. The zebra stands behind a fence [E1].";
+    for form in ["numbers", "canonical"] {
+        let server = ChatServer::ollama(vec![say(reply)]);
+        let run = ask(&world, "ollama", &server, &[QUESTION, "--citations", form]);
+        let lines: Vec<&str> = run.stdout.lines().collect();
+        assert!(lines[0].ends_with("[~]"), "{}", run.stdout);
+        assert_eq!(lines[0].matches("[~]").count(), 1, "{}", run.stdout);
+        assert!(
+            run.stdout.contains(
+                "2 statements: 1 word for word from your notes, 1 checked [~] (not contradicted"
+            ),
+            "{}",
+            run.stdout
+        );
+        assert!(!run.stdout.contains("=0"), "{}", run.stdout);
     }
 }
 

@@ -160,7 +160,7 @@ fn shown(world: &World, text: &str) -> String {
 fn a_healthy_vault_reads_like_this() {
     let world = healthy();
     let usual = world.ok(&["doctor", "--require-phase3", "--offline"]);
-    insta::assert_snapshot!(shown(&world, &usual.stdout), @"[n] checks, 0 failed; [n] more passed (-v lists them)");
+    insta::assert_snapshot!(shown(&world, &usual.stdout), @"[n] checks: 0 failed, [n] passed (-v lists them)");
     let run = world.ok(&["doctor", "--require-phase3", "--offline", "-v"]);
     insta::assert_snapshot!(shown(&world, &run.stdout), @r"
     [OK] DOCTOR_CONFIG_PATH_OK: configuration: [root]/vault/local-agent.yaml (found from here)
@@ -198,7 +198,7 @@ fn a_healthy_vault_reads_like_this() {
     [OK] DOCTOR_MEMORY_DB_MISSING_WARN: there is no durable memory at [root]/vault/.local-agent/durable.sqlite
     [OK] DOCTOR_RUNS_NONE_YET: no run is recorded yet in [root]/vault/.local-agent/runs
     [OK] DOCTOR_STATE_WRITABLE_OK: the folders for the program's own files can be written
-    [n] checks, 0 failed
+    [n] checks: 0 failed, [n] passed
     ");
     assert_eq!(
         world

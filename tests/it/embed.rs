@@ -1,8 +1,11 @@
 //! `embed`.
 
 use std::fs;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use insta::assert_snapshot;
+use local_agent_testing::server::{Step, ok_json, serve};
 use serde_json::{Value, json};
 
 use crate::harness::World;
@@ -371,4 +374,81 @@ fn prefixes_and_dimensions_make_other_vectors() {
     configure(&world, "bert", server);
     let failure = world.fails(&["embed", "--json", "--config", own.to_str().unwrap()]);
     assert_eq!(failure["error_code"], "CONFIG_ERROR");
+}
+
+/// A vault whose vectors came from a server that now answers with `answer`, with the name of its
+/// configuration.
+fn with_a_server_that_fails(
+    answer: impl Fn() -> Vec<Step> + Send + Sync + 'static,
+) -> (World, String) {
+    let world = three_notes();
+    let is_down = Arc::new(AtomicBool::new(false));
+    let down = Arc::clone(&is_down);
+    let server = serve(move |request| {
+        if down.load(Ordering::SeqCst) {
+            return answer();
+        }
+        let body: Value = serde_json::from_str(&request.body).unwrap_or_default();
+        let inputs = body["input"].as_array().map_or(1, Vec::len);
+        let vectors: Vec<Value> = (0..inputs).map(|n| json!([0.6, 0.8 + n as f64])).collect();
+        let models = json!([{"name": "m", "model": "m", "digest": "d"}]);
+        let reply = json!({"embeddings": vectors, "models": models});
+        vec![Step::Bytes(ok_json(&reply.to_string()))]
+    });
+    let config = world.root().join("embed.yaml");
+    let text = format!(
+        "embed: {{provider: ollama, model: m}}\nllm: {{base_url: '{}'}}\n",
+        server.url("")
+    );
+    fs::write(&config, text).unwrap();
+    let config = config.to_str().unwrap().to_owned();
+    world.ok(&["embed", "--config", &config]);
+    is_down.store(true, Ordering::SeqCst);
+    (world, config)
+}
+
+#[test]
+fn whatever_ails_the_embedding_server_words_are_still_searched_and_what_is_missing_is_said() {
+    let status = |code: u16| {
+        let head = format!("HTTP/1.1 {code} X\r\ncontent-length: 2\r\n\r\n{{}}");
+        vec![Step::Bytes(head.into_bytes())]
+    };
+    let page = || {
+        let head = "HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: 6\r\n\r\n<html>";
+        vec![Step::Bytes(head.into())]
+    };
+    let no_model = || vec![Step::Bytes(ok_json(r#"{"models": []}"#))];
+    type Answer = Box<dyn Fn() -> Vec<Step> + Send + Sync>;
+    let ailments: Vec<(&str, Answer)> = vec![
+        ("500", Box::new(move || status(500))),
+        ("401", Box::new(move || status(401))),
+        ("404", Box::new(move || status(404))),
+        ("HTML", Box::new(page)),
+        ("no model", Box::new(no_model)),
+        ("closed", Box::new(Vec::new)),
+    ];
+    for (name, answer) in ailments {
+        let (world, config) = with_a_server_that_fails(answer);
+        for args in [
+            &["query", "zebra apples"][..],
+            &["ask", "How many apples does the zebra eat?"],
+            &["status"],
+        ] {
+            let run = world.run(&[args, &["--config", &config]].concat());
+            let said = format!("{}{}", run.stdout, run.stderr);
+            assert_eq!(run.code, 0, "{name} {args:?}: {said}");
+            assert!(
+                said.contains("words alone are searched"),
+                "{name} {args:?}: {said}"
+            );
+        }
+        // Stored vectors are compared with each other, without the server.
+        let run = world.run(&["similar", "a.md", "--config", &config]);
+        assert_eq!(run.code, 0, "{name}: {}", run.stderr);
+        assert!(
+            !run.stdout.contains("no other note"),
+            "{name}: {}",
+            run.stdout
+        );
+    }
 }

@@ -131,7 +131,7 @@ fn a_hit_is_a_place_a_trail_and_the_words_with_what_was_asked_for() {
     );
     let coloured = world.ok(&["search", "delete", "--color", "always"]).stdout;
     assert!(
-        coloured.contains("\u{1b}[1;33mdelete\u{1b}[0m"),
+        coloured.contains("\u{1b}[1;4mdelete\u{1b}[0m"),
         "{coloured:?}"
     );
 }

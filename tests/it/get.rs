@@ -47,6 +47,47 @@ fn documents_lines_and_chunks() {
 }
 
 #[test]
+fn a_folder_is_called_a_folder_and_its_notes_are_one_command_away() {
+    let world = World::example();
+    for name in ["projects/", "projects", "vault:projects"] {
+        let run = world.run(&["get", name, "--json"]);
+        let body = run.json();
+        assert_eq!(body["error_code"], "PATH_IS_DIRECTORY", "{name}: {body}");
+        assert_eq!(body["hint"], "local-agent ls 'vault/projects'", "{name}");
+    }
+    assert!(
+        world
+            .ok(&["ls", "vault/projects"])
+            .stdout
+            .contains("Proofbox.md")
+    );
+}
+
+#[test]
+fn a_key_that_no_chunk_has_is_not_answered_with_another_indexing() {
+    let world = World::example();
+    let body = world.run(&["get", "#ffffffffffffffff", "--json"]).json();
+    let hint = body["hint"].as_str().unwrap();
+    assert!(hint.contains("local-agent query"), "{body}");
+}
+
+#[test]
+fn a_source_of_an_answer_is_an_address_of_get() {
+    let world = World::example();
+    let question = "At what temperature and humidity does the proofbox hold sourdough?";
+    let answer = world.ok(&["ask", question]).stdout;
+    let source = answer
+        .lines()
+        .find(|line| line.starts_with("[1] "))
+        .unwrap();
+    let place = source[4..].split(" › ").next().unwrap();
+    assert!(
+        world.ok(&["get", place]).stdout.contains("27 °C"),
+        "{place}"
+    );
+}
+
+#[test]
 fn raw_is_the_bytes_of_the_file() {
     let world = World::with(&[("a.md", "one\r\ntwo\u{202e}\x1b[31m\n\nlast")]);
     assert_eq!(

@@ -226,6 +226,13 @@ fn w45_a_run_is_recorded_before_it_begins_and_an_end_that_never_came_is_seen() {
     drop(run);
     assert_eq!(state(), "interrupted");
     assert_eq!(findings(&world), ["RUN_INTERRUPTED"]);
+    let report = world.run(&["doctor", "--offline", "--json"]).json();
+    assert!(
+        report
+            .to_string()
+            .contains(&format!("local-agent runs prune {id}")),
+        "{report}"
+    );
     assert_eq!(
         world.run(&["runs", "verify"]).code,
         0,
@@ -810,8 +817,6 @@ fn what_the_commands_print() {
     The zebra eats 14 apples a day. [source: zoo.md#H1: Zoo | <key>]
 
     E1 notes:zoo.md, lines 1-3
-
-    (missing=0, path_mismatches=0, sha_mismatches=0, not_in_snapshot=0)
     ");
     assert_snapshot!(print(&["runs", "verify"]), @"1 record looked at; the ledger has 3 lines, vouched for by durable.sqlite; head <sha256>");
     assert_snapshot!(print(&["runs", "head"]), @r"

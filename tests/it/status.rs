@@ -5,15 +5,26 @@ use insta::assert_snapshot;
 use crate::harness::World;
 
 #[test]
+fn in_a_fresh_folder_the_way_out_begins_with_a_source() {
+    let world = World::empty();
+    let run = world.run(&["status"]);
+    assert_eq!(
+        run.stdout, "Nothing is indexed yet (fix: local-agent init --here)\n",
+        "{}",
+        run.stderr
+    );
+}
+
+#[test]
 fn nothing_something_everything() {
     let world = World::with(&[("a.md", "# A\n\nOne.\n"), ("b.md", "# B\n\nTwo.\n")]);
     assert_snapshot!(world.ok(&["status"]).stdout, @"Nothing is indexed yet (fix: local-agent index)");
     assert_eq!(world.json(&["status"])["indexed"], false);
     world.ok(&["index"]);
     assert_snapshot!(world.stable(&world.ok(&["status"]).stdout), @r"
-    index: 2 documents, 2 chunks, 0 files skipped
+    index: 2 documents, 2 chunks
     meaning: 0 of 2 chunks (all-MiniLM-L6-v2)
-    model: chosen because 0 of 2 passages of the index are in other languages than English
+    model: chosen because no passage of the index is in another language than English
     source: notes (<vault>), 2 documents
     stale: nothing was embedded yet, so meaning is not searched (fix: local-agent embed)
     ");
@@ -21,7 +32,7 @@ fn nothing_something_everything() {
     let run = world.ok(&["status"]);
     assert_eq!(run.stderr, "");
     assert_snapshot!(world.stable(&run.stdout), @r"
-    index: 2 documents, 2 chunks, 0 files skipped
+    index: 2 documents, 2 chunks
     meaning: 2 of 2 chunks (all-MiniLM-L6-v2)
     model: chosen because it made the vectors that are there (embed --model ID takes another)
     source: notes (<vault>), 2 documents

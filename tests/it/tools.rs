@@ -372,6 +372,18 @@ fn only_the_controlling_terminal_can_say_yes() {
             "WRITE_DENIED"
         ]
     );
+    // The ledger says whether a person refused, or nobody could be asked. The newest call is first.
+    let whys: Vec<&str> = log["calls"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|c| c["tool"]["why"].as_str())
+        .collect();
+    assert_eq!(whys.len(), 4, "{log}");
+    assert!(whys[3].contains("there is none"), "{whys:?}");
+    for why in &whys[..3] {
+        assert!(why.contains("did not agree"), "{whys:?}");
+    }
 }
 
 #[cfg(unix)]

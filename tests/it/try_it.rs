@@ -31,8 +31,8 @@ fn a_folder_is_answered_from_at_once_and_nothing_is_written_into_it() {
     ? How many apples does the zebra eat a day?
     The zebra eats 14 apples a day.   [1]
 
-    [1] zebra.md › Zebra, line 3
-    checked word for word against your files
+    [1] zebra.md:3 › Zebra
+    1 statement, word for word from your notes
 
     2 notes, 2 chunks; 2 of them can be found by meaning.
     "#);
@@ -100,15 +100,15 @@ fn without_arguments_the_example_inside_the_program_is_asked() {
     Dough              Temperature  Humidity  Time
     Country sourdough  27 °C        78 %      3 h 30 min   [1]
 
-    [1] projects/Proofbox.md › Proofbox, lines 14-18
-    checked against your files
+    [1] projects/Proofbox.md:14 › Proofbox, lines 14-18
+    4 statements: 2 word for word from your notes, 2 quoted in part
 
     ? Why did we move the order book from PostgreSQL to SQLite?
     - We moved the order book to SQLite because nobody but me could restart or restore the PostgreSQL server.
     - Two tablets write about 160 orders a day; SQLite in WAL mode handles that without noticing.   [1]
 
-    [1] decisions/D-007 Order book on SQLite.md › D-007 Move the order book to SQLite, lines 20-21
-    checked word for word against your files
+    [1] decisions/D-007 Order book on SQLite.md:20 › D-007 Move the order book to SQLite, lines 20-21
+    2 statements, word for word from your notes
 
     ? How do I restore the order book from a backup?
     To restore the order book, stop the program, copy the newest backup over orders.sqlite, and start the program again.
@@ -120,8 +120,8 @@ fn without_arguments_the_example_inside_the_program_is_asked() {
 
     Then open the pick-up list on a tablet and compare three names with the paper list from the night. The last restore test was on 15 February 2026 and took six minutes.   [1]
 
-    [1] how-to/Back up the order book.md › Back up the order book, lines 31-40
-    checked word for word against your files
+    [1] how-to/Back up the order book.md:31 › Back up the order book, lines 31-40
+    4 statements, word for word from your notes
 
     60 notes, 130 chunks; 0 of them can be found by meaning.
     Run it again without `--budget 0` to search by meaning too.

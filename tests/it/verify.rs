@@ -40,7 +40,6 @@ fn another_tools_answer_passes_when_its_lines_carry_it() {
     checked   Alice is the one who leads the project ().
               Properly cited to E2 (plan.md, line 6). The wording is the answer's own and is not proven.
     passed: every claim is cited, and nothing was found against it
-    (missing=0, path_mismatches=0, sha_mismatches=0, not_in_snapshot=0)
     ");
 }
 
@@ -57,7 +56,6 @@ fn what_the_cited_lines_do_not_say_is_rejected_with_reasons() {
     REJECTED  It was approved by the council.
               NEGATION: The cited text negates “approved”, but the claim does not.
     rejected: NUMBER, NEGATION
-    (missing=0, path_mismatches=0, sha_mismatches=0, not_in_snapshot=0)
     ");
 }
 

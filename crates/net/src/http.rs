@@ -442,6 +442,14 @@ fn reason(error: &(dyn std::error::Error + 'static)) -> String {
     inner.to_string()
 }
 
+/// Whether a server cannot be used: it does not answer, refuses, or answers with an error.
+pub fn is_server_failure(failure: &Failure) -> bool {
+    matches!(
+        failure.code,
+        ErrorCode::ServerUnreachable | ErrorCode::ServerError | ErrorCode::ServerUnauthorized
+    )
+}
+
 /// The failure `SERVER_ERROR` for the server of `url`.
 pub fn server_error(url: &str, what: &str) -> Failure {
     Failure::new(

@@ -81,7 +81,7 @@ pub use opinion::{Opinion, differs_only_in_negation};
 pub use phrases::says_nothing_new;
 pub use report::{
     CitationReport, Claim, Counts, MismatchRecord, Outcome, ParsedCitation, REPORT_VERSION, Report,
-    Verdict,
+    Verdict, names_faults,
 };
 pub use stated_values::{PassagePlace, StatedValue, stated_values};
 pub use support::{ClaimSupport, claim_support};

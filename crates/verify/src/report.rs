@@ -155,6 +155,21 @@ pub struct Counts {
     pub not_in_snapshot: usize,
 }
 
+impl Counts {
+    /// What is wrong with the citations, for people: only what was found.
+    pub fn in_words(&self) -> Option<String> {
+        let kinds = [
+            (self.missing, "gone or unreadable"),
+            (self.path_mismatches, "with another path or heading"),
+            (self.sha_mismatches, "of text that changed"),
+            (self.not_in_snapshot, "of something outside the evidence"),
+        ];
+        let found = kinds.into_iter().filter(|(n, _)| *n > 0);
+        let found: Vec<String> = found.map(|(n, what)| format!("{n} {what}")).collect();
+        (!found.is_empty()).then(|| format!("citations: {}", found.join(", ")))
+    }
+}
+
 /// Everything that verification found. The same answer, snapshot, freshness and options give the
 /// same report, byte for byte.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -255,11 +270,37 @@ impl Report {
     }
 }
 
+/// Whether a [`Report::footer`] counts any fault. People are not shown one of zeros.
+pub fn names_faults(footer: &str) -> bool {
+    footer.contains(|c| matches!(c, '1'..='9'))
+}
+
 /// The name of a strategy in configuration and reports.
 pub(super) const fn strategy_name(strategy: HeadingMatch) -> &'static str {
     match strategy {
         HeadingMatch::Exact => "exact",
         HeadingMatch::Prefix => "prefix",
         HeadingMatch::Ignore => "ignore",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn people_are_told_what_was_found_and_no_zero() {
+        assert_eq!(Counts::default().in_words(), None);
+        let counts = Counts {
+            missing: 1,
+            sha_mismatches: 2,
+            ..Counts::default()
+        };
+        assert_eq!(
+            counts.in_words().unwrap(),
+            "citations: 1 gone or unreadable, 2 of text that changed"
+        );
+        assert!(!names_faults("(missing=0, path_mismatches=0)"));
+        assert!(names_faults("(missing=0, path_mismatches=10)"));
     }
 }

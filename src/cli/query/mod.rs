@@ -7,6 +7,7 @@ pub(super) mod view;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use console::measure_text_width;
 use serde_json::Value;
 
 use super::args::{FusionArg, ModeArg, Query as Args, QueryFormat};
@@ -31,8 +32,14 @@ use view::QueryView;
 /// Number of hits for `--all`: every candidate that a search considers.
 const ALL: usize = 1_000;
 
-/// Width of a snippet line in columns.
+/// Width of a snippet line in columns, if the width of the terminal is not known.
 const WIDTH: usize = 96;
+
+/// The smallest width of a snippet line.
+const NARROWEST: usize = 20;
+
+/// Number of columns before a snippet.
+const INDENT: usize = 4;
 
 pub(super) fn run(context: &mut Context, args: &Args, usual: ModeArg) -> Result<ExitCode> {
     let config = context.load()?.config;
@@ -279,9 +286,17 @@ impl Shown<'_> {
         let Value::Object(numbers) = view::explanation(hit) else {
             return;
         };
-        for (name, value) in numbers {
-            out.line(&out.dim(&format!("    {name:<16} {value}")));
+        for (name, value) in numbers.into_iter().filter(|(_, value)| !value.is_null()) {
+            out.line(&out.dim(&format!("    {name:<16} {}", short(&value))));
         }
+    }
+}
+
+/// A value for people: a number with at most four places.
+fn short(value: &Value) -> String {
+    match value.as_f64().filter(|_| value.is_f64()) {
+        Some(number) => format!("{number:.4}"),
+        None => value.to_string(),
     }
 }
 
@@ -389,8 +404,11 @@ pub(super) fn say_limits(coverage: &Coverage, stale: &[Stale]) {
     }
 }
 
-/// A snippet in lines of [`WIDTH`] columns, with its marks emphasised if colour is on.
+/// A snippet in lines as wide as the terminal, with its marks emphasised if colour is on.
 fn wrapped(found: &Snippet, out: Output) -> Vec<String> {
+    let most = out.width.map_or(WIDTH, |columns| {
+        columns.saturating_sub(INDENT).max(NARROWEST)
+    });
     let mut lines = Vec::new();
     let mut line = String::new();
     let mut width = 0;
@@ -400,8 +418,8 @@ fn wrapped(found: &Snippet, out: Output) -> Vec<String> {
     }
     let mut at = 0;
     for word in found.text.split(' ') {
-        let length = word.chars().count();
-        if width + length > WIDTH && width > 0 {
+        let length = measure_text_width(word);
+        if width + length > most && width > 0 {
             lines.push(std::mem::take(&mut line).trim_end().to_owned());
             width = 0;
         }
@@ -451,16 +469,35 @@ mod tests {
             json: false,
             terminal: false,
             color: true,
+            links: false,
+            width: None,
         };
         let found = Highlighter::new(&Query::plain("oven two")).snippet("the (oven), two");
         assert_eq!(
             wrapped(&found, out),
-            ["the (\x1b[1;33moven\x1b[0m), \x1b[1;33mtwo\x1b[0m"]
+            ["the (\x1b[1;4moven\x1b[0m), \x1b[1;4mtwo\x1b[0m"]
         );
         let plain = Output {
             color: false,
             ..out
         };
         assert_eq!(wrapped(&found, plain), ["the (oven), two"]);
+    }
+
+    #[test]
+    fn a_snippet_is_as_wide_as_the_terminal_and_cuts_no_word() {
+        let out = Output {
+            json: false,
+            terminal: true,
+            color: false,
+            links: false,
+            width: Some(30),
+        };
+        let text = "until the new oven came we baked in the old one of the neighbour";
+        let found = Highlighter::new(&Query::plain("oven")).snippet(text);
+        let lines = wrapped(&found, out);
+        assert!(lines.len() > 1, "{lines:?}");
+        assert!(lines.iter().all(|line| line.len() <= 26), "{lines:?}");
+        assert_eq!(lines.join(" "), text);
     }
 }

@@ -74,7 +74,10 @@ impl Chosen {
 pub fn choose(config: &Config, question: &str, speed: Speed) -> Result<Chosen> {
     let mut chosen = without_judge(config, question, speed)?;
     if let Answerer::Chat(chat) = &mut chosen.answerer {
-        chat.judge = judge(config).map_err(of_judge)?;
+        let judge = judge(config).map_err(of_judge)?;
+        chat.judge = judge.map(|judge| Judge {
+            chat: judge.chat.with_window_of(&chat.chat),
+        });
     }
     Ok(chosen)
 }
@@ -138,7 +141,7 @@ fn ollama(config: &Config, route: &Route<'_>, look: Duration) -> Result<Answerer
     let base = config.llm.server()?.to_string();
     let timeout = Duration::from_secs(route.timeout_s);
     let connect = |model: &str| {
-        OllamaChat::connect(&base, model, look, timeout).map(|c| Chat::Ollama(Box::new(c)))
+        OllamaChat::connect(&base, model, look, timeout).map(|chat| in_memory(config, chat))
     };
     let chat = connect(route.second)?;
     let first = if route.first == route.second {
@@ -147,6 +150,13 @@ fn ollama(config: &Config, route: &Route<'_>, look: Duration) -> Result<Answerer
         Some(connect(route.first)?)
     };
     answerer(config, chat, first, (route.max_tokens, route.keys))
+}
+
+/// The model with the configured window and time in memory.
+fn in_memory(config: &Config, chat: OllamaChat) -> Chat {
+    let llm = &config.llm;
+    let chat = chat.with_memory(llm.num_ctx, llm.keep_alive.as_deref());
+    Chat::Ollama(Box::new(chat))
 }
 
 fn openai(config: &Config, route: Option<Route<'_>>) -> Result<Answerer> {
@@ -198,7 +208,7 @@ fn judge(config: &Config) -> Result<Option<Judge>> {
     let timeout = Duration::from_secs(config.llm.timeout_s);
     let chat = match provider {
         JudgeProvider::Ollama => {
-            Chat::Ollama(Box::new(OllamaChat::connect(&base, model, NAMED, timeout)?))
+            in_memory(config, OllamaChat::connect(&base, model, NAMED, timeout)?)
         }
         JudgeProvider::OpenAi => {
             let key = config.llm.api_key.as_ref();

@@ -119,7 +119,7 @@ fn too_small(chat: &Chat, window: u32, need: u32) -> Failure {
         model.name
     );
     Failure::new(ErrorCode::ContextTruncated, message)
-        .with_hint("configure a model with a larger window")
+        .with_hint("configure a model with a larger window, or raise llm.num_ctx if it is set")
 }
 
 /// The failure `LLM_CONTEXT_TRUNCATED`: the model saw only part of the prompt.

@@ -165,10 +165,11 @@ fn turned_around(report: &Report, before: Option<&Report>) -> Vec<ClaimOpinion> 
 
 /// The failure `ASK_CITATION_INVALID`: strict mode shows nothing of a rejected or doubtful draft.
 pub(super) fn refusal(report: &Report) -> Failure {
+    let counts = report.counts.in_words();
+    let counts = counts.map_or_else(String::new, |counts| format!(" ({counts})"));
     let message = format!(
-        "the answer did not pass verification: {} {}",
+        "the answer did not pass verification: {}{counts}",
         codes(report, true),
-        report.footer()
     );
     let failure = Failure::new(ErrorCode::AskCitationInvalid, message);
     // Indexing again helps if the evidence changed on disk; it does not help if the model is wrong.

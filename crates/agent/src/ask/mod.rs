@@ -16,7 +16,8 @@
 //! | `asker` | one call of a model, recorded |
 //! | `extractive` | answering without a model |
 //! | `gather`, `meaning` | the notes and the model that extraction uses |
-//! | `readable` | an answer formatted for people |
+//! | `readable`, `readable_sources` | an answer formatted for people, and the list of its sources |
+//! | `verdict_marks` | how each sentence was checked, in marks and in one line |
 //! | `file` | questions about one file |
 //! | `bounded`, `tool_results` | the loop in which a model may call tools that read |
 //! | `wanted`, `envelope` | the calls of tools in a reply, in the server's format and as text |
@@ -42,10 +43,12 @@ mod grounded;
 mod meaning;
 mod prompt;
 mod readable;
+mod readable_sources;
 mod salvage;
 mod second_opinion;
 mod tool_results;
 mod trail;
+mod verdict_marks;
 mod wanted;
 
 use std::collections::HashMap;
@@ -56,9 +59,10 @@ use local_agent_files::sandbox::Sandbox;
 use local_agent_index::lexical::Query;
 use local_agent_index::retrieval::Fusion;
 use local_agent_index::retrieval::{
-    self, Coverage, Engine, Hit, Mode, PackLimits, Packed, Request, Reranked, Scope,
+    self, Coverage, Engine, Found, Hit, Mode, PackLimits, Packed, Request, Reranked, Scope,
     SharedReranker, Stale,
 };
+use local_agent_net::http::is_server_failure;
 use local_agent_text::error::{Failure, Result};
 use local_agent_verify::VerifyOptions;
 
@@ -77,8 +81,10 @@ pub use file::{
     FileQuestion, FileScope, ask_file, file_options, named_file, unread_names, unreadable_file,
 };
 pub use readable::{Readable, TextLine, TextRun, readable};
+pub use readable_sources::ReadableSource;
 pub use second_opinion::{AskedModel, ClaimOpinion};
 pub use trail::{Call, Event, Observe, Purpose, Round, Timing, ToolStep, Trail};
+pub use verdict_marks::{is_quoted, summary, with_marks};
 
 use answer::{Grounded, of_conversation, of_extracted};
 use asker::Asker;
@@ -311,7 +317,7 @@ fn retrieve<'a>(
         vector_weight: question.vector_weight,
     };
     let mut model = None;
-    let mut found = std::thread::scope(|threads| {
+    let searched = std::thread::scope(|threads| {
         let loading = engine
             .has_vectors()
             .then(|| threads.spawn(|| embedder.get()));
@@ -325,7 +331,14 @@ fn retrieve<'a>(
             model = Some(embedder);
             embedder.embed_query(question.text)
         })
-    })?;
+    });
+    let mut found = match searched {
+        Err(failure) if is_server_failure(&failure) => {
+            model = None;
+            by_words_alone(engine, request, &failure)?
+        }
+        searched => searched?,
+    };
     if let Some(reranker) = question.reranker {
         reranker.rerank(&mut found, question.text)?;
     }
@@ -350,6 +363,19 @@ fn retrieve<'a>(
             reranked: found.reranked,
         },
     })
+}
+
+/// The search for the words of a question whose meaning the embedding server did not compute.
+fn by_words_alone(engine: &Engine, request: Request<'_>, failure: &Failure) -> Result<Found> {
+    let request = Request {
+        mode: Mode::Lexical,
+        ..request
+    };
+    let mut found = engine.search(&request, || {
+        Err(Failure::internal("a search for words asked for a vector"))
+    })?;
+    found.stale.push(retrieval::without_meaning(failure));
+    Ok(found)
 }
 
 impl FoundEvidence<'_> {

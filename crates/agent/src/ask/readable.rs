@@ -1,13 +1,13 @@
 //! An answer for people: passages without markup, one number per source, a list of sources.
 
-use local_agent_text::documents::{headings_at, said_lines};
-use local_agent_text::evidence::{Draft, EvidenceItem, EvidenceSnapshot, Segment};
+use local_agent_text::evidence::{Draft, EvidenceSnapshot, Segment};
 use local_agent_text::markdown::plain;
-use local_agent_text::types::{ByteSpan, Label, LineSpan};
-use local_agent_verify::{Report, Verdict};
+use local_agent_text::types::{ByteSpan, Label};
+use local_agent_verify::Report;
 
 use super::extractive::{Computed, Operation, PieceForm, Shown, ShownPiece};
-use super::{Answer, Outcome};
+use super::readable_sources::{ReadableSource, Sources};
+use super::{Answer, Outcome, verdict_marks};
 
 /// Text in one style.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,9 +26,9 @@ pub type TextLine = Vec<TextRun>;
 pub struct Readable {
     /// The lines in order; an empty one separates passages.
     pub lines: Vec<TextLine>,
-    /// `[1] path › heading, line 4`, one line per source.
-    pub sources: Vec<String>,
-    /// One line on how the answer was checked.
+    /// The sources, in the order of their numbers.
+    pub sources: Vec<ReadableSource>,
+    /// One line on how many statements there are and how each was checked.
     pub checked: Option<String>,
 }
 
@@ -39,10 +39,7 @@ pub fn readable(answer: &Answer) -> Option<Readable> {
         return None;
     };
     let snapshot = &answer.packed.snapshot;
-    let mut sources = Sources {
-        snapshot,
-        known: Vec::new(),
-    };
+    let mut sources = Sources::of(snapshot);
     let quoted: Vec<(Label, ByteSpan)> = draft
         .segments()
         .iter()
@@ -75,8 +72,8 @@ pub fn readable(answer: &Answer) -> Option<Readable> {
     }
     Some(Readable {
         lines,
-        sources: sources.lines(),
-        checked: checked(report),
+        sources: sources.list(),
+        checked: verdict_marks::summary(report, verdict_marks::is_quoted(draft)),
     })
 }
 
@@ -113,20 +110,6 @@ fn computed_line(computed: &Computed) -> TextLine {
             bold: false,
         },
     ]
-}
-
-fn checked(report: &Report) -> Option<String> {
-    if !report.ok || report.claims.is_empty() {
-        return None;
-    }
-    let all = report
-        .claims
-        .iter()
-        .all(|claim| claim.verdict == Verdict::Verified);
-    Some(match all {
-        true => "checked word for word against your files".to_owned(),
-        false => "checked against your files".to_owned(),
-    })
 }
 
 /// Formats one passage: its pieces without markup, its day or title before it, and its number after
@@ -467,33 +450,24 @@ fn cells(row: &str) -> Vec<String> {
     out.into_iter().map(|cell| cell.trim().to_owned()).collect()
 }
 
-/// The mark after a doubtful sentence.
-const IN_DOUBT: &str = " [?]";
-
-/// The segments of a draft, with a mark after every doubtful sentence.
+/// The segments of a draft, with a mark after every sentence that is not word for word.
 fn marked(draft: &Draft, snapshot: &EvidenceSnapshot, report: &Report) -> Vec<Segment> {
-    let mut ends: Vec<usize> = report
-        .claims
-        .iter()
-        .filter(|claim| claim.verdict == Verdict::Doubtful)
-        .map(|claim| claim.span.end())
-        .collect();
-    ends.sort_unstable();
+    let ends = verdict_marks::ends(report);
     let rendered = draft.lay_out(snapshot);
     let mut out = Vec::new();
     for (segment, (range, _)) in draft.segments().iter().zip(&rendered.pieces) {
         let here = ends
             .iter()
-            .filter(|end| range.start < **end && **end <= range.end);
+            .filter(|(end, _)| range.start < *end && *end <= range.end);
         let Segment::Text(text) = segment else {
             out.push(segment.clone());
-            out.extend(here.map(|_| Segment::Text(IN_DOUBT.to_owned())));
+            out.extend(here.map(|(_, mark)| Segment::Text(format!(" {mark}"))));
             continue;
         };
         let mut words = text.clone();
-        for end in here.rev() {
+        for (end, mark) in here.rev() {
             if words.is_char_boundary(end - range.start) {
-                words.insert_str(end - range.start, IN_DOUBT);
+                words.insert_str(end - range.start, &format!(" {mark}"));
             }
         }
         out.push(Segment::Text(words));
@@ -534,88 +508,6 @@ fn words(segments: &[Segment], sources: &mut Sources<'_>) -> Vec<TextLine> {
 
 fn bytes<'s>(snapshot: &'s EvidenceSnapshot, piece: &ShownPiece) -> Option<&'s str> {
     snapshot.item(piece.label)?.slice(piece.span)
-}
-
-/// The sources of an answer in the order in which they are first cited.
-struct Sources<'s> {
-    snapshot: &'s EvidenceSnapshot,
-    known: Vec<Source>,
-}
-
-/// A file and headings, with the lines that are cited.
-struct Source {
-    path: String,
-    place: String,
-    lines: LineSpan,
-}
-
-impl Sources<'_> {
-    /// The numbers of the sources of some spans, each once: `[1]`, `[1][2]`.
-    fn numbers(&mut self, spans: impl Iterator<Item = (Label, ByteSpan)>) -> String {
-        let mut numbers: Vec<usize> = Vec::new();
-        for (label, span) in spans {
-            let Some(item) = self.snapshot.item(label) else {
-                continue;
-            };
-            let number = self.number(item, span);
-            if !numbers.contains(&number) {
-                numbers.push(number);
-            }
-        }
-        numbers.iter().map(|n| format!("[{n}]")).collect()
-    }
-
-    fn number(&mut self, item: &EvidenceItem, span: ByteSpan) -> usize {
-        let lines = lines(item, span);
-        let place = place(self.snapshot, item, span);
-        if let Some(at) = self.known.iter().position(|s| s.place == place) {
-            if let Some(source) = self.known.get_mut(at) {
-                let first = source.lines.first().min(lines.first());
-                let last = source.lines.last().max(lines.last());
-                source.lines = LineSpan::new(first, last).unwrap_or(source.lines);
-            }
-            return at + 1;
-        }
-        self.known.push(Source {
-            path: item.path.to_string(),
-            place,
-            lines,
-        });
-        self.known.len()
-    }
-
-    fn lines(&self) -> Vec<String> {
-        self.known
-            .iter()
-            .enumerate()
-            .map(|(at, source)| {
-                let lines = said_lines(&source.path, source.lines);
-                format!("[{}] {}, {lines}", at + 1, source.place)
-            })
-            .collect()
-    }
-}
-
-/// `path › heading`, with the source's name if another source has such a path too.
-fn place(snapshot: &EvidenceSnapshot, item: &EvidenceItem, span: ByteSpan) -> String {
-    let file = match snapshot.names_source(item) {
-        true => format!("{}:{}", item.source, item.path),
-        false => item.path.to_string(),
-    };
-    let at = span.start().saturating_sub(item.span.start());
-    let heading = headings_at(item.path.as_str(), &item.heading, &item.text, at);
-    let headings = heading.headings().iter().map(|h| plain(&h.title));
-    std::iter::once(file)
-        .chain(headings)
-        .collect::<Vec<_>>()
-        .join(" › ")
-}
-
-fn lines(item: &EvidenceItem, span: ByteSpan) -> LineSpan {
-    let start = span.start().saturating_sub(item.span.start());
-    let end = span.end().saturating_sub(item.span.start());
-    item.locate(start, end)
-        .map_or(item.lines, |(_, lines)| lines)
 }
 
 #[cfg(test)]

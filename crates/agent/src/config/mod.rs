@@ -340,6 +340,10 @@ pub struct Llm {
     pub max_tokens_big_second: u32,
     /// Sampling temperature, 0 to 2.
     pub temperature: f32,
+    /// The window in tokens requested from an Ollama server; `None`: chosen for the prompt.
+    pub num_ctx: Option<u32>,
+    /// How long an Ollama server keeps the model in memory; `None`: the server decides.
+    pub keep_alive: Option<String>,
     /// Longest wait for a reply in seconds, including the time to load the model.
     pub timeout_s: u64,
     /// Longest wait in seconds for a reply of the big model, and with `--big`. If it is less than

@@ -394,7 +394,7 @@ pub const KEYS: &[Key] = &[
         "llm.prefer_fast",
         Kind::Bool,
         "true",
-        "Use the fast model unless a trigger word or a flag asks for the big one.",
+        "Use the fast model, if there is one, unless a trigger word or a flag asks for the big one.",
     ),
     key(
         "llm.big_triggers",
@@ -425,6 +425,18 @@ pub const KEYS: &[Key] = &[
         Kind::Float { min: 0.0, max: 2.0 },
         "0.2",
         "Sampling temperature.",
+    ),
+    key(
+        "llm.num_ctx",
+        int(1024, 10_000_000),
+        "",
+        "The window in tokens that every call requests from an Ollama server, which loads a model again for another window; unset: a power of two that holds the prompt and the reply, 4096 at least.",
+    ),
+    key(
+        "llm.keep_alive",
+        Kind::Text,
+        "",
+        "How long an Ollama server keeps the model in memory after a reply, for example `30m`, or `-1` for ever; unset: the server decides.",
     ),
     key(
         "llm.timeout_s",

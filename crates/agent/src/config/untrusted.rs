@@ -80,6 +80,8 @@ const MAY_SET: &[(&str, Leave)] = &[
     ("llm.base_url", Leave::ThisMachine),
     // Which of the models that are set is asked.
     ("llm.big_triggers", Leave::Any),
+    // How the server holds a model in memory.
+    ("llm.keep_alive", Leave::Any),
     // Bounds of one reply, and of one file.
     ("llm.max_chars_full_read", Leave::Any),
     ("llm.max_tokens", Leave::Any),
@@ -88,6 +90,7 @@ const MAY_SET: &[(&str, Leave)] = &[
     ("llm.model", Leave::NearServer(None)),
     ("llm.model_big", Leave::NearServer(None)),
     ("llm.model_fast", Leave::NearServer(None)),
+    ("llm.num_ctx", Leave::Any),
     ("llm.prefer_fast", Leave::Any),
     ("llm.temperature", Leave::Any),
     ("llm.timeout_s", Leave::Any),

@@ -718,6 +718,8 @@ fn llm(values: &Values, ground: &Ground, findings: &mut Findings) -> Result<Llm>
         max_tokens: values.int("llm.max_tokens")?,
         max_tokens_big_second: values.int("llm.max_tokens_big_second")?,
         temperature: values.float("llm.temperature")?,
+        num_ctx: values.opt_int("llm.num_ctx")?,
+        keep_alive: text("llm.keep_alive"),
         timeout_s: values.int("llm.timeout_s")?,
         timeout_s_big_second: values.int("llm.timeout_s_big_second")?,
         max_chars_full_read: values.int("llm.max_chars_full_read")?,

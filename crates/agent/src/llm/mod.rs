@@ -299,6 +299,16 @@ impl Chat {
         self
     }
 
+    /// The same chat model, requesting the same windows as `other` if it is the same model on the
+    /// same server.
+    #[must_use]
+    pub fn with_window_of(mut self, other: &Self) -> Self {
+        if let (Self::Ollama(own), Self::Ollama(other)) = (&mut self, other) {
+            own.share_window(other);
+        }
+        self
+    }
+
     /// Whether the server accepts tools in its own wire format. Ollama reports it for each model;
     /// for other servers it is unknown and assumed.
     pub fn takes_tools(&self) -> bool {
@@ -391,6 +401,11 @@ fn endpoint(base: &str) -> String {
         .map_or(base, |(_, rest)| rest)
         .trim_end_matches('/')
         .to_owned()
+}
+
+/// A number as it was written in the configuration: 0.2 and not 0.20000000298023224.
+fn decimal(number: f32) -> f64 {
+    number.to_string().parse().unwrap_or(f64::from(number))
 }
 
 fn number(value: &Value) -> Option<u32> {

@@ -4,6 +4,8 @@
 //! server that cut the prompt silently was the original defect (W8). The model is looked up before
 //! anything is sent, and never pulled.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -13,15 +15,15 @@ use super::patience::until_ready;
 use super::thinking::without_thinking;
 use super::{
     CONNECT, Finish, LOOK, MAX_REPLY, Message, Model, OnProgress, Reply, SEED, SILENCE, Sampling,
-    Wait, number, tokens,
+    Wait, decimal, number, tokens,
 };
 use local_agent_net::http::{Client, Flow, Limits, Piece, server_error};
 use local_agent_net::ollama::{is_model, tags};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
-/// Window sizes are requested in steps, so that a slightly longer question does not reload the
-/// model.
-const WINDOW_STEP: u32 = 1024;
+/// The smallest window that is requested: the usual one of Ollama, so that a short prompt does not
+/// make it load a model again. Larger windows are powers of two for the same reason.
+const SMALLEST_WINDOW: u32 = 4096;
 
 /// A chat model on an Ollama server.
 pub struct OllamaChat {
@@ -33,6 +35,13 @@ pub struct OllamaChat {
     thinks: bool,
     /// Whether it supports tool calls.
     tools: bool,
+    /// The configured window; `None`: as large as the prompts need.
+    num_ctx: Option<u32>,
+    /// How long the server keeps the model in memory, as it is sent; null: the server decides.
+    keep_alive: Value,
+    /// The largest window that was requested so far. It never shrinks, because another window makes
+    /// the server load the model again.
+    requested: Arc<AtomicU32>,
 }
 
 impl std::fmt::Debug for OllamaChat {
@@ -81,7 +90,32 @@ impl OllamaChat {
             wait: Wait::new(timeout),
             thinks,
             tools,
+            num_ctx: None,
+            keep_alive: Value::Null,
+            requested: Arc::default(),
         })
+    }
+
+    /// The same model with the window `num_ctx`, if given, kept in memory for `keep_alive`.
+    #[must_use]
+    pub fn with_memory(mut self, num_ctx: Option<u32>, keep_alive: Option<&str>) -> Self {
+        if let Some(wanted) = num_ctx {
+            let window = self.model.window.map_or(wanted, |most| wanted.min(most));
+            (self.num_ctx, self.model.window) = (Some(window), Some(window));
+        }
+        // Without a unit the server takes only a number.
+        self.keep_alive = keep_alive.map_or(Value::Null, |time| {
+            time.parse::<i64>()
+                .map_or(json!(time), |seconds| json!(seconds))
+        });
+        self
+    }
+
+    /// Requests the same windows as `other`, if it is the same model on the same server.
+    pub fn share_window(&mut self, other: &Self) {
+        if self.base == other.base && self.model.name == other.model.name {
+            self.requested = Arc::clone(&other.requested);
+        }
     }
 
     /// The model and its location.
@@ -168,16 +202,22 @@ impl OllamaChat {
         })
     }
 
-    /// The window to request: enough for the prompt, the reply and the offered tools, rounded up to
-    /// whole steps, and at most the model's own window.
+    /// The window to request: the configured one; otherwise enough for the prompt, the reply and the
+    /// offered tools, not less than in an earlier call, and at most the model's own window.
     fn window_for(&self, messages: &[Message], offered: Option<&Value>, sampling: Sampling) -> u32 {
+        if let Some(window) = self.num_ctx {
+            return window;
+        }
         let offer_tokens = offered.map_or(0, |offered| offered.to_string().len() / 2);
         let offer_tokens = u32::try_from(offer_tokens).unwrap_or(u32::MAX);
         let need = tokens::estimate(messages)
             .saturating_add(sampling.max_tokens)
-            .saturating_add(offer_tokens);
-        let need = need.div_ceil(WINDOW_STEP).saturating_mul(WINDOW_STEP);
-        self.model.window.map_or(need, |most| need.min(most))
+            .saturating_add(offer_tokens)
+            .max(SMALLEST_WINDOW);
+        let need = need.checked_next_power_of_two().unwrap_or(need);
+        let before = self.requested.fetch_max(need, Ordering::Relaxed);
+        let window = need.max(before);
+        self.model.window.map_or(window, |most| window.min(most))
     }
 
     /// The body of a request to `/api/chat`.
@@ -199,12 +239,15 @@ impl OllamaChat {
             "options": {
                 "num_ctx": window,
                 "num_predict": sampling.max_tokens,
-                "temperature": sampling.temperature,
+                "temperature": decimal(sampling.temperature),
                 "seed": SEED,
             },
         });
         if let Some(offered) = offered {
             body["tools"] = offered;
+        }
+        if !self.keep_alive.is_null() {
+            body["keep_alive"] = self.keep_alive.clone();
         }
         if self.thinks {
             body["think"] = Value::Bool(false);

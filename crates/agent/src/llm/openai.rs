@@ -13,7 +13,7 @@ use super::patience::until_ready;
 use super::thinking::without_thinking;
 use super::{
     CONNECT, Finish, LOOK, MAX_REPLY, Message, Model, OnProgress, Reply, SEED, SILENCE, Sampling,
-    Wait, number,
+    Wait, decimal, number,
 };
 use local_agent_net::ApiKey;
 use local_agent_net::http::{Client, Flow, Limits, Piece, server_error};
@@ -179,7 +179,7 @@ impl OpenAiChat {
             "stream": true,
             "stream_options": {"include_usage": true},
             "max_tokens": sampling.max_tokens,
-            "temperature": sampling.temperature,
+            "temperature": decimal(sampling.temperature),
             "seed": SEED,
         });
         if !tools.is_empty() {

@@ -38,8 +38,12 @@ fn ollama(chat: impl Fn(&Seen) -> Vec<Step> + Send + Sync + 'static) -> (Server,
     let log = posted.clone();
     let server = serve(move |seen| match seen.path.as_str() {
         "/api/tags" => vec![Step::Bytes(ok_json(
-            r#"{"models":[{"name":"m:latest","digest":"sha256:d1"}]}"#,
+            r#"{"models":[{"name":"m:latest","digest":"sha256:d1"},{"name":"wide:latest"}]}"#,
         ))],
+        "/api/show" if seen.body.contains("wide") => {
+            let body = r#"{"model_info":{"x.context_length":131072}}"#;
+            vec![Step::Bytes(ok_json(body))]
+        }
         "/api/show" => {
             let body = r#"{"capabilities":["completion","thinking"],"model_info":{"x.context_length":4096}}"#;
             vec![Step::Bytes(ok_json(body))]
@@ -112,7 +116,7 @@ fn w8_ollama_is_asked_with_a_window_a_seed_and_a_limit() {
     );
     assert_eq!(
         (reply.prompt_tokens, reply.reply_tokens, reply.window),
-        (Some(40), Some(7), Some(1024))
+        (Some(40), Some(7), Some(4096))
     );
     // While nothing arrives, the same number may be reported again.
     seen.dedup();
@@ -120,12 +124,13 @@ fn w8_ollama_is_asked_with_a_window_a_seed_and_a_limit() {
     let posted = posted.lock().unwrap();
     let (path, body, key) = &posted[0];
     assert_eq!((path.as_str(), key), ("/api/chat", &None));
-    assert_eq!(body["options"]["num_ctx"], 1024);
+    assert_eq!(body["options"]["num_ctx"], 4096);
     assert_eq!(
         (&body["options"]["num_predict"], &body["options"]["seed"]),
         (&json!(100), &json!(1))
     );
-    assert!((body["options"]["temperature"].as_f64().unwrap() - 0.2).abs() < 1e-6);
+    assert_eq!(body["options"]["temperature"], json!(0.2));
+    assert_eq!(body["keep_alive"], Value::Null);
     assert_eq!(
         body["messages"],
         json!([{"role": "system", "content": "Be short."}, {"role": "user", "content": "Why?"}])
@@ -182,6 +187,50 @@ fn the_window_never_exceeds_what_the_model_has() {
         Some(4096)
     );
     assert_eq!(posted.lock().unwrap()[0].1["options"]["num_ctx"], 4096);
+}
+
+#[test]
+fn a_window_and_a_time_in_memory_that_were_set_are_in_every_request() {
+    let (server, posted) = ollama(|_| ndjson(&["x"], &end()));
+    for (time, sent) in [("30m", json!("30m")), ("-1", json!(-1))] {
+        let chat = OllamaChat::connect(&server.url(""), "m", WAIT, WAIT).unwrap();
+        let chat = chat.with_memory(Some(2048), Some(time));
+        assert_eq!(chat.model().window, Some(2048));
+        let long = [Message::new(Role::User, "word ".repeat(1_000))];
+        for messages in [&messages()[..], &long] {
+            chat.ask(messages, SAMPLING, &mut |_| Ok(())).unwrap();
+            let body = posted.lock().unwrap().pop().unwrap().1;
+            assert_eq!(
+                (&body["options"]["num_ctx"], &body["keep_alive"]),
+                (&json!(2048), &sent)
+            );
+        }
+    }
+}
+
+#[test]
+fn a_shorter_prompt_and_a_second_opinion_load_no_model_again() {
+    let (server, posted) = ollama(|_| {
+        let line = json!({"message": {"content": "x"}, "done": true});
+        let body = format!("{line}\n").into_bytes();
+        vec![Step::Bytes([head("application/x-ndjson"), body].concat())]
+    });
+    let connect = || OllamaChat::connect(&server.url(""), "wide", WAIT, WAIT).unwrap();
+    let (chat, mut judge) = (connect(), connect());
+    judge.share_window(&chat);
+    let long = [Message::new(Role::User, "word ".repeat(10_000))];
+    let short = messages();
+    for (chat, messages) in [
+        (&chat, &long[..]),
+        (&chat, &short[..]),
+        (&judge, &short[..]),
+    ] {
+        chat.ask(messages, SAMPLING, &mut |_| Ok(())).unwrap();
+    }
+    let posted = posted.lock().unwrap();
+    let windows: Vec<&Value> = posted.iter().map(|p| &p.1["options"]["num_ctx"]).collect();
+    assert!(windows[0].as_u64().unwrap() > 4096, "{windows:?}");
+    assert!(windows.iter().all(|w| *w == windows[0]), "{windows:?}");
 }
 
 #[test]

@@ -54,12 +54,11 @@ impl BudgetKeys {
 
 /// Chooses models for `question`; `None` when none is configured.
 ///
-/// Without a fast or a big model, the base model does both passes. With `prefer_fast` both passes
-/// use the fast model (otherwise the big, otherwise the base), and the second uses the big one if
-/// the question contains a trigger word. Without it both use the big one (otherwise the fast,
-/// otherwise the base). `--fast`: the fast one for both (otherwise base, otherwise big); `--big`:
-/// the second pass uses the big one. A trigger matches any part of the lower-cased question. The
-/// second pass has the larger limits if the big model or `--big` does it.
+/// `--big` and a trigger word in the question make the big model write the answer; nothing else
+/// does, unless it is the only one. Otherwise both passes use the fast model, with `prefer_fast`,
+/// or the base model. `--fast`: the fast one for both, whatever the question says. A model that is
+/// not configured is replaced by another one. A trigger matches any part of the lower-cased
+/// question. The second pass has the larger limits if the big model or `--big` does it.
 pub fn route<'a>(llm: &'a Llm, question: &str, speed: Speed) -> Option<Route<'a>> {
     let (base, fast, big) = (
         llm.model.as_deref(),
@@ -72,9 +71,9 @@ pub fn route<'a>(llm: &'a Llm, question: &str, speed: Speed) -> Option<Route<'a>
         .iter()
         .any(|word| !word.is_empty() && question.contains(word.as_str()));
     let usual = if llm.prefer_fast {
-        fast.or(big).or(base)
+        fast.or(base).or(big)
     } else {
-        big.or(fast).or(base)
+        base.or(fast).or(big)
     };
     let (first, second) = match speed {
         Speed::Fast => {
@@ -82,7 +81,7 @@ pub fn route<'a>(llm: &'a Llm, question: &str, speed: Speed) -> Option<Route<'a>
             (chosen, chosen)
         }
         Speed::Big => (usual, big.or(usual)),
-        Speed::Auto if triggered && llm.prefer_fast => (usual, big.or(usual)),
+        Speed::Auto if triggered => (usual, big.or(usual)),
         Speed::Auto => (usual, usual),
     };
     let (first, second) = (first?, second?);
@@ -139,9 +138,12 @@ mod tests {
             ("m", "f", "b", true, plain, Auto, ("f", "f")),
             ("m", "f", "b", true, deep, Auto, ("f", "b")),
             ("m", "f", "", true, deep, Auto, ("f", "f")),
-            ("m", "", "b", true, plain, Auto, ("b", "b")),
-            ("m", "f", "b", false, plain, Auto, ("b", "b")),
-            ("m", "f", "", false, deep, Auto, ("f", "f")),
+            ("m", "", "b", true, plain, Auto, ("m", "m")),
+            ("m", "", "b", true, deep, Auto, ("m", "b")),
+            ("", "", "b", true, plain, Auto, ("b", "b")),
+            ("m", "f", "b", false, plain, Auto, ("m", "m")),
+            ("m", "f", "b", false, deep, Auto, ("m", "b")),
+            ("m", "f", "", false, deep, Auto, ("m", "m")),
             ("m", "f", "b", false, plain, Fast, ("f", "f")),
             ("m", "", "b", true, deep, Fast, ("m", "m")),
             ("", "", "b", true, plain, Fast, ("b", "b")),
@@ -157,6 +159,16 @@ mod tests {
             );
         }
         assert_eq!(route(&llm("", "", "", true), deep, Big), None);
+    }
+
+    #[test]
+    fn a_big_model_does_not_take_the_ordinary_questions() {
+        let llm = llm("m", "", "b", true);
+        let route = route(&llm, "Who is Olive?", Speed::Auto).unwrap();
+        assert_eq!(
+            (route.first, route.second, route.max_tokens),
+            ("m", "m", llm.max_tokens)
+        );
     }
 
     #[test]

@@ -35,7 +35,7 @@ pub enum NoteAnchor {
 ///
 /// # Errors
 /// Those of [`Sandbox::resolve`]; `FILE_NOT_FOUND` with the notes whose names are closest;
-/// `AMBIGUOUS_PATH` with all possible notes.
+/// `AMBIGUOUS_PATH` with all possible notes; `PATH_IS_DIRECTORY` for a folder of notes.
 pub fn find(
     config: &Config,
     sandbox: &Sandbox,
@@ -60,11 +60,23 @@ pub fn find(
             Err(failure) => failure,
         };
     }
-    if !may_be_a_name(&as_path, name) {
+    let folder = name.trim_end_matches('/');
+    if !may_be_a_name(&as_path, folder) {
         return Err(as_path);
     }
     let known = known_notes(config, sandbox);
-    let found = by_name(&known, name);
+    let found = match folder == name {
+        true => by_name(&known, name),
+        false => Vec::new(),
+    };
+    if found.is_empty()
+        && let Some(place) = folder_named(&known, folder)
+    {
+        return Err(is_folder(name, &place));
+    }
+    if folder != name {
+        return Err(as_path);
+    }
     match found.as_slice() {
         [] if has_extension(name) && as_path.code != ErrorCode::FileNotFound => Err(as_path),
         [] => Err(not_found(&known, name)),
@@ -187,6 +199,26 @@ fn by_name(known: &[KnownNote], name: &str) -> Vec<Address> {
         .filter(|note| note.names.contains(&wanted))
         .map(|note| note.at.clone())
         .collect()
+}
+
+/// The folder `name` (`folder` or `source:folder`) as `ls` takes it: `source/folder`, if a note is
+/// below it.
+fn folder_named(known: &[KnownNote], name: &str) -> Option<String> {
+    let (source, rest) = match name.split_once(':') {
+        Some((source, rest)) if SourceName::new(source).is_ok() => (Some(source), rest),
+        _ => (None, name),
+    };
+    let below = format!("{rest}/");
+    let note = known
+        .iter()
+        .find(|note| is_in_source(note, source) && note.at.path.as_str().starts_with(&below))?;
+    Some(format!("{}/{rest}", note.at.source))
+}
+
+/// The failure for a folder in place of a note.
+fn is_folder(name: &str, place: &str) -> Failure {
+    let message = format!("`{name}` is a folder.");
+    Failure::new(ErrorCode::PathIsDirectory, message).with_hint(format!("local-agent ls '{place}'"))
 }
 
 /// Whether the note is in the source, if one is named.

@@ -113,19 +113,30 @@ pub fn ask(desk: &Desk<'_>, wanted: &AskRequest<'_>, observe: &mut Observe<'_>) 
             kept.as_ref(),
             observe,
         ),
-        None => desk.library.with(|engine| {
-            let mut question = question.clone();
-            let left_out = leave_out_unconfigured(config, engine, &mut question.scope)?;
-            recorded(
-                desk,
-                wanted,
-                &chosen,
-                &question,
-                &Subject::Notes { engine, left_out },
-                kept.as_ref(),
-                observe,
-            )
-        }),
+        None => {
+            let (library, missing) = desk.library.or_words_alone(config)?;
+            let desk = &Desk {
+                library: &library,
+                ..*desk
+            };
+            let mut done = library.with(|engine| {
+                let mut question = question.clone();
+                let left_out = leave_out_unconfigured(config, engine, &mut question.scope)?;
+                recorded(
+                    desk,
+                    wanted,
+                    &chosen,
+                    &question,
+                    &Subject::Notes { engine, left_out },
+                    kept.as_ref(),
+                    observe,
+                )
+            })?;
+            if let Ok(answer) = &mut done.asked.answer {
+                answer.stale.extend(missing);
+            }
+            Ok(done)
+        }
     }
 }
 

@@ -160,6 +160,10 @@ pub fn matching(
     Ok(found)
 }
 
+/// The fix for a key that no chunk has: indexing again does not bring it back.
+const FIND_A_KEY: &str =
+    "search for the passage: `local-agent query WORDS --json` shows the keys of today";
+
 /// The one key that begins with these digits.
 ///
 /// # Errors
@@ -180,7 +184,7 @@ pub fn chunk_key(index: &IndexReader, digits: &str) -> Result<ChunkKey> {
             ErrorCode::FileNotFound,
             format!("no chunk of the index has a key that begins with {digits}"),
         )
-        .with_hint("local-agent index")),
+        .with_hint(FIND_A_KEY)),
         [one] => Ok(*one),
         many => {
             let keys: Vec<String> = many.iter().map(|key| format!("#{key}")).collect();
@@ -200,7 +204,7 @@ fn chunk(config: &Config, sandbox: &Sandbox, digits: &str) -> Result<DocumentPie
             ErrorCode::FileNotFound,
             format!("no chunk of the index has the key {key}"),
         )
-        .with_hint("local-agent index")
+        .with_hint(FIND_A_KEY)
     })?;
     let at = Address {
         source: chunk.source.clone(),
@@ -208,7 +212,7 @@ fn chunk(config: &Config, sandbox: &Sandbox, digits: &str) -> Result<DocumentPie
     };
     if !sandbox.shows(&at) {
         let message = format!("no chunk of the index has the key {key}");
-        return Err(Failure::new(ErrorCode::FileNotFound, message).with_hint("local-agent index"));
+        return Err(Failure::new(ErrorCode::FileNotFound, message).with_hint(FIND_A_KEY));
     }
     let file = sandbox.read(&at)?;
     if chunk.span.slice(&file.bytes) != Some(chunk.text.as_bytes()) {

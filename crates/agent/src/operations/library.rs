@@ -16,9 +16,10 @@ use crate::config::Config;
 use local_agent_embed::embedding::{LazyEmbedder, QueryVector, QuestionEmbedder};
 use local_agent_embed::models::RerankerFiles;
 use local_agent_index::lexical;
-use local_agent_index::retrieval::{Engine, Projections, SharedReranker};
+use local_agent_index::retrieval::{self, Engine, Projections, SharedReranker, Stale};
 use local_agent_index::vectors;
-use local_agent_text::error::{Failure, Result};
+use local_agent_net::http::is_server_failure;
+use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::Fingerprint;
 
 /// How many engines are kept between questions, and how many questions use one at once.
@@ -161,6 +162,45 @@ impl Library {
             reranker: self.reranker.clone(),
             ..Self::for_one(config, None)
         }
+    }
+
+    /// This library; if the embedding server cannot be used, the same index without vectors, and
+    /// what is missing.
+    ///
+    /// # Errors
+    /// Those of [`Self::fingerprint`] that are not failures of a server.
+    pub fn or_words_alone(&self, config: &Config) -> Result<(Self, Option<Stale>)> {
+        match self.fingerprint() {
+            Ok(_) => Ok((self.clone(), None)),
+            Err(failure) if self.is_without_server(&failure) => {
+                let missing = retrieval::without_meaning(&failure);
+                Ok((self.words_alone(config), Some(missing)))
+            }
+            Err(failure) => Err(failure),
+        }
+    }
+
+    /// This library; if the embedding server cannot be used, the same index with the vectors that
+    /// are stored, which can be compared with each other but not with a question, and what is
+    /// missing.
+    ///
+    /// # Errors
+    /// Those of [`Self::fingerprint`] that are not failures of a server, and of opening the
+    /// vectors.
+    pub fn or_stored_vectors(&self, config: &Config) -> Result<(Self, Option<Stale>)> {
+        let (library, missing) = self.or_words_alone(config)?;
+        if missing.is_some()
+            && let Some(matrix) = vectors::Matrix::open(&self.shared.vectors_dir)?
+        {
+            *hold(&library.shared.fingerprint) = Some(matrix.stamp().fingerprint);
+        }
+        Ok((library, missing))
+    }
+
+    /// Whether the failure is one of the embedding server, without which words are still searched.
+    pub fn is_without_server(&self, failure: &Failure) -> bool {
+        let is_server = self.model().is_some_and(EmbeddingModel::is_server);
+        is_server && (is_server_failure(failure) || failure.code == ErrorCode::ModelNotFound)
     }
 
     /// The reranker for the best hits.

@@ -94,8 +94,14 @@ fn by_languages(texts: &[String]) -> ModelChoice {
     };
     let why = match texts.len() {
         0 => "nothing is indexed yet".to_owned(),
+        _ if foreign == 0 => {
+            "no passage of the index is in another language than English".to_owned()
+        }
         all => {
-            format!("{foreign} of {all} passages of the index are in other languages than English")
+            let only = if id == EMBEDDED_ID { "only " } else { "" };
+            format!(
+                "{only}{foreign} of {all} passages of the index are in other languages than English"
+            )
         }
     };
     ModelChoice { id, why }

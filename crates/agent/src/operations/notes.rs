@@ -291,6 +291,8 @@ pub fn similar(
     request: &str,
     limit: usize,
 ) -> Result<(String, Vec<SimilarNote>)> {
+    // Vectors that are stored are compared with each other, so no server is needed.
+    let (library, _) = library.or_stored_vectors(config)?;
     library.with(|engine| {
         let (at, id) = indexed(config, sandbox, engine.index(), request)?;
         let found = engine.similar(id, with_spare(sandbox, limit))?;

@@ -15,7 +15,7 @@ use local_agent_embed::embedding::QueryVector;
 use local_agent_files::sandbox::Sandbox;
 use local_agent_index::lexical;
 use local_agent_index::retrieval::{
-    Engine, Found, Fusion, Hit, Mode, Request, Scope, Stale, keep_shown, with_reranked, with_spare,
+    self, Engine, Found, Fusion, Hit, Mode, Request, Scope, keep_shown, with_reranked, with_spare,
 };
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
@@ -89,7 +89,7 @@ impl Searched {
 ///
 /// A query with only filters lists the selected documents. A word that no note contains is
 /// completed; if the search finds nothing, it is replaced by the word of the index with the most
-/// similar spelling. If the embedding server does not answer, a hybrid search continues with words
+/// similar spelling. If the embedding server cannot be used, a hybrid search continues with words
 /// alone, and reports it.
 ///
 /// # Errors
@@ -109,16 +109,11 @@ pub fn search(
     };
     let sources = limited.sources.clone();
     let mut searched = match attempt(config, library, &asked, limited.clone()) {
-        Err(failure)
-            if failure.code == ErrorCode::ServerUnreachable && wanted.mode == Mode::Hybrid =>
-        {
+        Err(failure) if library.is_without_server(&failure) && wanted.mode == Mode::Hybrid => {
             let words_alone = library.words_alone(config);
             let mut searched = attempt(config, &words_alone, &asked, limited)?;
-            searched.found.stale.push(Stale {
-                what: "vectors",
-                why: format!("meaning is not searched: {}", failure.message),
-                fix: "local-agent doctor",
-            });
+            let missing = retrieval::without_meaning(&failure);
+            searched.found.stale.push(missing);
             searched
         }
         done => done?,

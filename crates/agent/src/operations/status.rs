@@ -152,11 +152,16 @@ fn indexed(
     compared_for: Option<&Sandbox>,
 ) -> Result<Indexed> {
     let totals = index.totals()?;
-    let fingerprint = library.fingerprint()?;
+    let (library, missing) = library.or_stored_vectors(config)?;
+    let fingerprint = match missing {
+        None => library.fingerprint()?,
+        Some(_) => None,
+    };
     let (coverage, mut stale, vectors_without_say) = library.with(|engine| {
         let without_say = engine.vectors_without_say()?;
         Ok((engine.coverage()?, engine.stale().to_vec(), without_say))
     })?;
+    stale.extend(missing);
     if let Some(sandbox) = compared_for {
         stale.extend(stale_files(config, &[], sandbox));
     }
@@ -203,6 +208,7 @@ fn limited(
     sandbox: &Sandbox,
     whole: Indexed,
 ) -> Result<Indexed> {
+    let (library, _) = library.or_stored_vectors(config)?;
     let reader = IndexReader::required(&config.index.db_path)?;
     let notes = shown_notes(&reader, sandbox)?;
     let chunks = shown_chunks(&reader, sandbox)?;

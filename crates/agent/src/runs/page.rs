@@ -14,6 +14,7 @@ use super::{ItemRecord, Record, RecordedCall, RunState, Thawed};
 use crate::ask::ClaimNote;
 use local_agent_text::documents::said_lines;
 use local_agent_text::types::{ByteSpan, Label, LineSpan, Sha256};
+use local_agent_verify::names_faults;
 
 const STYLE: &str = include_str!("page.css");
 
@@ -222,7 +223,9 @@ impl View<'_> {
         if let Some(why) = &self.record.why {
             let _ = writeln!(out, "<p class=\"note\">{}</p>", escape(why));
         }
-        if let Some(footer) = &self.record.citation_validation_footer {
+        // People are told of faults only: a footer of zeros names none.
+        let footer = self.record.citation_validation_footer.as_ref();
+        if let Some(footer) = footer.filter(|footer| names_faults(footer)) {
             let _ = writeln!(out, "<p class=\"soft small\">{}</p>", escape(footer));
         }
         out.push_str("</section>\n");

@@ -97,7 +97,8 @@ pub struct AuditRow {
     pub subject: String,
     /// `ok`, or the code of the failure.
     pub outcome: String,
-    /// The true reason behind a `FILE_NOT_FOUND`, only for the operator.
+    /// The true reason behind a `FILE_NOT_FOUND`, only for the operator; for a refused call, who or
+    /// what refused it.
     pub why: Option<String>,
     /// Number of bytes handed out.
     pub bytes: u64,
@@ -235,6 +236,11 @@ impl Bound {
             Some(ErrorCode::FileNotFound) => {
                 self.sandbox.explain(subject).map(|why| why.to_string())
             }
+            // The code does not say whether a person refused, or nobody could be asked.
+            Some(ErrorCode::WriteDenied | ErrorCode::ToolDenied) => outcome
+                .result()
+                .err()
+                .map(|failure| failure.message.clone()),
             _ => None,
         };
         let row = AuditRow {

@@ -131,6 +131,18 @@ pub struct Stale {
     pub fix: &'static str,
 }
 
+/// What is missing from a search without the embedding server, which failed.
+pub fn without_meaning(failure: &Failure) -> Stale {
+    Stale {
+        what: "meaning",
+        why: format!(
+            "words alone are searched, not meaning: {}",
+            failure.message.trim_end_matches('.')
+        ),
+        fix: "local-agent doctor",
+    }
+}
+
 /// The result of a search.
 #[derive(Debug)]
 pub struct Found {

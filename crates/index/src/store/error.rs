@@ -92,7 +92,7 @@ fn sqlite_failure(error: &rusqlite::Error) -> Failure {
             ErrorCode::Locked,
             format!("another process keeps the database busy: {error}"),
         )
-        .with_hint("wait for the other process, or pass --wait SECS"),
+        .with_hint("wait for the other process to end"),
         Some(Sqlite::DatabaseCorrupt | Sqlite::NotADatabase) => Failure::new(
             ErrorCode::DbCorrupt,
             format!("a database is damaged: {error}"),

@@ -191,7 +191,7 @@ fn taken(path: &Path, file: &mut File) -> Failure {
         ErrorCode::Locked,
         format!("{} is held by {}", path.display(), read_holder(file)),
     )
-    .with_hint("wait for it to end, or pass --wait SECS")
+    .with_hint("wait for it to end")
 }
 
 #[cfg(test)]

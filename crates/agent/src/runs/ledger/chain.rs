@@ -70,7 +70,8 @@ pub struct ToolLine {
     /// `ok`, `agreed` (a person approved a change, which is about to be made), or the code of a
     /// failure.
     pub outcome: String,
-    /// The true reason behind a `FILE_NOT_FOUND`, only for the operator.
+    /// The true reason behind a `FILE_NOT_FOUND`, only for the operator; for a refused call, who or
+    /// what refused it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
     /// Number of bytes handed out or to be written.
