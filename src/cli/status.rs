@@ -75,7 +75,12 @@ pub(super) fn body(config: &Config, library: &Library, sandbox: &Sandbox) -> Res
 fn print(context: &Context, status: &IndexStatus) {
     let out = context.out;
     let Some(index) = &status.index else {
-        out.line("Nothing is indexed yet (fix: local-agent index)");
+        // `index` would fail without a source.
+        let fix = match context.has_sources() {
+            Some(false) => "local-agent init --here",
+            _ => "local-agent index",
+        };
+        out.line(&format!("Nothing is indexed yet (fix: {fix})"));
         return;
     };
     out.line(&format!(

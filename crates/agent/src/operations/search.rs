@@ -9,6 +9,7 @@ use super::library::Library;
 use super::privacy::{coverage_of, shown_chunks};
 use super::query_lines::QueryLines;
 use super::recency::Recency;
+use super::remarks;
 use super::scope::{Limits, scope};
 use crate::config::{Config, context_of};
 use local_agent_embed::embedding::QueryVector;
@@ -61,6 +62,8 @@ pub struct Searched {
     pub fresh: Vec<bool>,
     /// For each hit, the configured description of its folder.
     pub contexts: Vec<Option<String>>,
+    /// How parts of the query were read that may have been meant otherwise; sentences.
+    pub remarks: Vec<String>,
 }
 
 impl Searched {
@@ -172,6 +175,7 @@ fn attempt(
 ) -> Result<Searched> {
     library.with(|engine| {
         let mut understood = understand(engine, wanted)?;
+        remarks::check_days(&understood.query.filters)?;
         limited
             .filters
             .extend(understood.query.filters.iter().cloned());
@@ -198,6 +202,13 @@ fn attempt(
             }
             found = run(config, library, engine, wanted, &understood, &limited)?;
         }
+        let mut remarks = remarks_of(wanted, &typed);
+        // A note that is kept from a client must not be told from one that does not exist.
+        if found.hits.is_empty() && !limited.filters.is_empty() && config.client.is_none() {
+            let allowed = engine.allowed(&limited)?;
+            let is_empty = allowed.is_some_and(|documents| documents.is_empty());
+            remarks.extend(is_empty.then(|| remarks::no_note(&limited.filters)));
+        }
         Ok(Searched {
             query: understood.query,
             documents: None,
@@ -205,8 +216,18 @@ fn attempt(
             found,
             fresh: Vec::new(),
             contexts: Vec::new(),
+            remarks,
         })
     })
+}
+
+/// The remarks on a query; none if every character of it is plain text.
+fn remarks_of(wanted: &Search<'_>, typed: &lexical::Query) -> Vec<String> {
+    if wanted.has_syntax {
+        remarks::of(wanted.text, typed)
+    } else {
+        Vec::new()
+    }
 }
 
 /// The documents selected by filters alone.
@@ -218,12 +239,13 @@ fn list(
 ) -> Result<Searched> {
     let limit = wanted.limit.max(1);
     let most = wanted.recency.map_or(limit, |_| usize::MAX);
-    let (mut hits, documents) = engine.listing(limited, most)?;
+    let (mut hits, documents) = engine.listing(limited, &query, most)?;
     if let Some(recency) = wanted.recency {
         recency.rank(engine.index(), &mut hits)?;
         hits.truncate(limit);
     }
     Ok(Searched {
+        remarks: remarks_of(wanted, &query),
         query,
         documents: Some(documents),
         corrections: Vec::new(),
@@ -258,16 +280,20 @@ fn understand(engine: &Engine, wanted: &Search<'_>) -> Result<Understood> {
         });
     };
     let mut meanings = lines.embedded();
-    let only_meaning = lines.words.is_empty();
     let only_words = lines.meanings.is_empty();
+    // The first word stands after the type of its line, so a hyphen there excludes.
+    let words = format!(" {}", lines.words);
+    let mut query = if only_words {
+        parse(engine, &words, true)?
+    } else {
+        lexical::Query::parse_beside(&words, &filter_names(engine, &words)?)
+    };
+    let only_meaning = query.is_blank() && !only_words;
     // Without vectors, only the words of a question can be searched.
     let by_words = only_meaning && (!engine.has_vectors() || wanted.mode == Mode::Lexical);
-    let words = if by_words {
-        lines.meanings.join(" ")
-    } else {
-        lines.words
-    };
-    let query = parse(engine, &words, !by_words)?;
+    if by_words {
+        query.words = lexical::Query::plain(&lines.meanings.join(" ")).words;
+    }
     if meanings.is_empty() && wanted.mode == Mode::Vector {
         meanings.push(words_of(&query));
     }
@@ -287,14 +313,17 @@ fn parse(engine: &Engine, text: &str, has_syntax: bool) -> Result<lexical::Query
     if !has_syntax {
         return Ok(lexical::Query::plain(text));
     }
-    // The valid filter names depend on the notes' frontmatter; looked up only if something looks
-    // like a filter.
-    let keys = if text.contains(':') {
-        engine.index().frontmatter_keys()?
+    Ok(lexical::Query::parse(text, &filter_names(engine, text)?))
+}
+
+/// The names of the notes' properties, which are valid filter names; looked up only if something in
+/// `text` looks like a filter.
+fn filter_names(engine: &Engine, text: &str) -> Result<BTreeSet<String>> {
+    if text.contains(':') {
+        Ok(engine.index().frontmatter_keys()?)
     } else {
-        BTreeSet::new()
-    };
-    Ok(lexical::Query::parse(text, &keys))
+        Ok(BTreeSet::new())
+    }
 }
 
 /// One search over words and vectors; hits below the floor are left out.
