@@ -12,7 +12,7 @@ use super::enter::Needs;
 use super::output::{Output, talk, visible};
 use super::query::file_path;
 use local_agent_agent::config::Config;
-use local_agent_agent::operations::documents::{self, DocumentPiece, Lines};
+use local_agent_agent::operations::documents::{self, DocumentPiece, Lines, Listed};
 use local_agent_files::sandbox::Sandbox;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
@@ -127,8 +127,10 @@ pub(super) fn run_many(context: &Context, args: &MultiGet) -> Result<ExitCode> {
         from: None,
         count: args.lines.and_then(|count| usize::try_from(count).ok()),
     };
-    for pattern in args.patterns.iter().flat_map(|list| split_list(list)) {
-        collected.add(&config, &sandbox, pattern, lines)?;
+    for list in &args.patterns {
+        for one in documents::listed(&config, &sandbox, list)? {
+            collected.add(&config, &sandbox, one, lines);
+        }
     }
     if collected.pieces.is_empty() && collected.left_out == 0 && collected.skipped.is_empty() {
         let message = format!("No document fits `{}`.", args.patterns.join(" "));
@@ -143,41 +145,26 @@ pub(super) fn run_many(context: &Context, args: &MultiGet) -> Result<ExitCode> {
 }
 
 impl Collected {
-    /// Adds the documents that one pattern matches. A glob without a match and an unknown name are
-    /// recorded; an invalid pattern is a failure.
-    fn add(
-        &mut self,
-        config: &Config,
-        sandbox: &Sandbox,
-        pattern: &str,
-        lines: Lines,
-    ) -> Result<()> {
-        if pattern.starts_with('#') || !is_glob(pattern) {
-            let got = documents::get(config, sandbox, pattern, lines);
-            self.take(pattern.to_owned(), got);
-            return Ok(());
-        }
-        let found = documents::matching(config, sandbox, pattern)?;
-        if found.is_empty() {
-            let failure = Failure::new(
-                ErrorCode::FileNotFound,
-                format!("No document fits `{pattern}`."),
-            );
-            self.note(pattern.to_owned(), failure.with_hint("local-agent ls"));
-        }
-        for (at, skipped) in found {
-            match skipped {
-                Some(reason) => self.skipped.push(SkippedNote {
+    /// Adds what was named. A glob without a match and an unknown name are recorded.
+    fn add(&mut self, config: &Config, sandbox: &Sandbox, one: Listed, lines: Lines) {
+        let request = match one {
+            Listed::File(at) => at.to_string(),
+            Listed::Request(request) => request,
+            Listed::Skipped(at, reason) => {
+                self.skipped.push(SkippedNote {
                     path: at.to_string(),
                     reason: reason.as_str().to_owned(),
-                }),
-                None => {
-                    let got = documents::get(config, sandbox, &at.to_string(), lines);
-                    self.take(at.to_string(), got);
-                }
+                });
+                return;
             }
-        }
-        Ok(())
+            Listed::NoMatch(pattern) => {
+                let message = format!("No document fits `{pattern}`.");
+                let failure = Failure::new(ErrorCode::FileNotFound, message);
+                return self.note(pattern, failure.with_hint("local-agent ls"));
+            }
+        };
+        let got = documents::get(config, sandbox, &request, lines);
+        self.take(request, got);
     }
 
     /// Adds one document, or as much of its beginning as fits.
@@ -208,32 +195,6 @@ impl Collected {
         self.skipped.push(SkippedNote { path, reason });
         self.first_failure.get_or_insert(failure);
     }
-}
-
-/// Whether a pattern is a glob and not a name. Brackets alone may be a link: `[[Note]]`.
-fn is_glob(pattern: &str) -> bool {
-    let is_link = pattern.starts_with("[[") && pattern.ends_with("]]");
-    !is_link && pattern.contains(['*', '?', '{', '['])
-}
-
-/// The parts between commas outside braces and brackets.
-fn split_list(list: &str) -> Vec<&str> {
-    let (mut depth, mut start) = (0_i32, 0);
-    let mut parts = Vec::new();
-    for (at, c) in list.char_indices() {
-        match c {
-            '{' | '[' => depth += 1,
-            '}' | ']' => depth -= 1,
-            ',' if depth <= 0 => {
-                parts.push(&list[start..at]);
-                start = at + 1;
-            }
-            _ => {}
-        }
-    }
-    parts.push(&list[start..]);
-    let parts = parts.into_iter().map(str::trim);
-    parts.filter(|part| !part.is_empty()).collect()
 }
 
 fn show_many(context: &Context, args: &MultiGet, collected: &Collected) -> Result<()> {
@@ -274,23 +235,4 @@ fn show_many(context: &Context, args: &MultiGet, collected: &Collected) -> Resul
         ));
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lists_are_split_at_commas_outside_of_braces() {
-        assert_eq!(split_list("a.md, b/c.md"), ["a.md", "b/c.md"]);
-        assert_eq!(split_list("x/{a,b}.md,#12ab"), ["x/{a,b}.md", "#12ab"]);
-        assert_eq!(split_list("[[A, B]]"), ["[[A, B]]"]);
-        assert!(split_list(" , ").is_empty());
-    }
-
-    #[test]
-    fn a_link_is_no_glob() {
-        assert!(!is_glob("[[Note]]") && !is_glob("a.md"));
-        assert!(is_glob("daily/2026-0[14]-*.md") && is_glob("{a,b}.md"));
-    }
 }

@@ -202,12 +202,11 @@ fn print(context: &Context, summary: &IndexSummary, took: Duration) {
     for line in left_out::skipped_lines(&by_kind(not_built)) {
         out.line(&line);
     }
-    for skipped in others {
-        out.line(&format!(
-            "skipped: {} ({})",
-            out.shown(&skipped.path),
-            skipped.reason
-        ));
+    let others = others
+        .iter()
+        .map(|skipped| (skipped.path.as_str(), skipped.reason.as_str()));
+    for line in left_out::skipped_files(others) {
+        out.line(&line);
     }
     say_failures(&summary.failures);
 }

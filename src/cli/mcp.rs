@@ -38,6 +38,11 @@ fn serve(context: &Context) -> Result<ExitCode> {
     // A person may name any of their files. An agent may not, whatever the configuration says.
     loaded.config.security.allow_any_path = false;
     let config = &loaded.config;
+    if config.sources.is_empty() {
+        talk(
+            "no sources are configured, so there is nothing to serve (fix: local-agent init --here)",
+        );
+    }
     let files = toolbox::factory(context, config, Caller::Agent, None)?;
     offers_exist(config, &files)?;
     let confined = context.enter(config, &Needs::state())? != Confinement::Absent;

@@ -89,7 +89,7 @@ fn add(
     content: &str,
     chunk_key: &[String],
 ) -> Result<ExitCode> {
-    let chunk_keys = whole_keys(config, chunk_key)?;
+    let chunk_keys = whole_keys(context, config, chunk_key)?;
     let new = New {
         kind: kind_name(kind),
         source: match source {
@@ -111,14 +111,15 @@ fn add(
 }
 
 /// Completes keys from their first digits. Any other text is passed on, and the memory refuses it.
-fn whole_keys(config: &Config, given: &[String]) -> Result<Vec<String>> {
+fn whole_keys(context: &Context, config: &Config, given: &[String]) -> Result<Vec<String>> {
     if !given.iter().any(|text| is_part_of_key(text)) {
         return Ok(given.to_vec());
     }
     let index = IndexReader::required(&config.index.db_path)?;
+    let sandbox = context.sandbox(config)?;
     let whole = |text: &String| {
         if is_part_of_key(text) {
-            Ok(documents::chunk_key(&index, text.trim())?.to_string())
+            Ok(documents::chunk_key(&index, &sandbox, text.trim())?.to_string())
         } else {
             Ok(text.clone())
         }

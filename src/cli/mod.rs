@@ -51,6 +51,7 @@ mod schemas;
 mod serve;
 mod skill;
 mod source;
+mod spellings;
 mod status;
 mod terminal;
 mod tool;
@@ -79,9 +80,9 @@ pub use schemas::json_schemas;
 pub fn main() -> ExitCode {
     hush_guarded_panics();
     outlive_file_limits();
-    let cli = match Cli::try_parse() {
+    let cli = match Cli::try_parse().and_then(args::checked) {
         Ok(cli) => cli,
-        Err(e) => return usage::say(&e, &std::env::args_os().skip(1).collect::<Vec<_>>()),
+        Err(e) => return usage::say(e, &std::env::args_os().skip(1).collect::<Vec<_>>()),
     };
     let json = wants_json(&cli);
     let environment = match stand_in(cli.global.directory.as_deref()).and_then(Environment::read) {
@@ -126,9 +127,19 @@ fn stand_in(dir: Option<&Path>) -> Result<Option<PathBuf>> {
             ErrorCode::ConfigError,
             format!("{} cannot be changed to: {e}", dir.display()),
         )
-        .with_hint("name a folder that exists with -C")
+        .with_hint(folder_hint(dir))
     })?;
     Ok(before)
+}
+
+/// The advice for a folder that cannot be entered. `-C` has another meaning in other programs.
+fn folder_hint(dir: &Path) -> &'static str {
+    let is_number = dir.to_str().is_some_and(|text| text.parse::<u32>().is_ok());
+    if is_number {
+        "-C is the folder to start in; a search ranks every note and needs no limit of candidates"
+    } else {
+        "name a folder that exists with -C"
+    }
 }
 
 /// Silences the panics of a library on damaged search files. They are caught and reported once, as
@@ -146,7 +157,7 @@ fn hush_guarded_panics() {
 fn wants_json(cli: &Cli) -> bool {
     let lines = match &cli.command {
         Command::Query(args) | Command::Search(args) | Command::Vsearch(args) => {
-            args.format().is_json()
+            args.format(cli.global.json).is_json()
         }
         _ => false,
     };
@@ -157,7 +168,7 @@ fn run(context: &mut Context, command: Command) -> Result<ExitCode> {
     match command {
         Command::Try(args) => try_it::run(context, &args),
         Command::Init(args) => init::run(context, &args),
-        Command::Source(command) => source::run(context, &command),
+        Command::Source(command) => source::run(context, &command.with_mask_read()),
         Command::Context(command) => folder_context::run(context, &command),
         Command::Import(args) => import::run(context, &args),
         Command::Clean(args) => clean::run(context, &args),

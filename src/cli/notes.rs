@@ -15,7 +15,7 @@ use local_agent_agent::operations::Library;
 use local_agent_agent::operations::notes::{
     self, Backlink, Note, OutgoingLink, SimilarNote, TagCount,
 };
-use local_agent_text::error::Result;
+use local_agent_text::error::{Failure, Result};
 
 /// What `ls --json` prints, without the roots.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -65,6 +65,21 @@ fn opened(context: &Context) -> Result<Config> {
     Ok(config)
 }
 
+/// The failure with a hint that runs this command again, if it names another note for `get`.
+fn own_hint(mut failure: Failure, command: &str) -> Failure {
+    let another = failure
+        .hint
+        .as_deref()
+        .and_then(|hint| hint.strip_prefix(GET));
+    if let Some(note) = another {
+        failure.hint = Some(format!("local-agent {command} {note}"));
+    }
+    failure
+}
+
+/// How a hint begins that reads another note.
+const GET: &str = "local-agent get ";
+
 pub(super) fn ls(context: &Context, args: &Ls) -> Result<ExitCode> {
     let config = opened(context)?;
     let found = notes::list(&config, args.place.as_deref())?;
@@ -92,7 +107,8 @@ pub(super) fn ls(context: &Context, args: &Ls) -> Result<ExitCode> {
 pub(super) fn links(context: &Context, args: &NoteArgs) -> Result<ExitCode> {
     let config = opened(context)?;
     let sandbox = context.sandbox(&config)?;
-    let (note, links) = notes::links(&config, &sandbox, &args.note)?;
+    let (note, links) = notes::links(&config, &sandbox, &args.note)
+        .map_err(|failure| own_hint(failure, "links"))?;
     let out = context.out;
     if out.json {
         let view = LinksView {
@@ -124,7 +140,8 @@ pub(super) fn links(context: &Context, args: &NoteArgs) -> Result<ExitCode> {
 pub(super) fn backlinks(context: &Context, args: &NoteArgs) -> Result<ExitCode> {
     let config = opened(context)?;
     let sandbox = context.sandbox(&config)?;
-    let (note, backlinks) = notes::backlinks(&config, &sandbox, &args.note)?;
+    let (note, backlinks) = notes::backlinks(&config, &sandbox, &args.note)
+        .map_err(|failure| own_hint(failure, "backlinks"))?;
     let out = context.out;
     if out.json {
         let view = BacklinksView {
@@ -174,7 +191,8 @@ pub(super) fn similar(context: &Context, args: &Similar) -> Result<ExitCode> {
     let sandbox = context.sandbox(&config)?;
     let library = Library::for_one(&config, Some(context.embedding(&config)?));
     let limit = args.limit.max(1);
-    let (note, similar) = notes::similar(&config, &sandbox, &library, &args.note, limit)?;
+    let (note, similar) = notes::similar(&config, &sandbox, &library, &args.note, limit)
+        .map_err(|failure| own_hint(failure, "similar"))?;
     let out = context.out;
     if out.json {
         let view = SimilarView {

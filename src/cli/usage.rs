@@ -8,17 +8,22 @@ use clap::CommandFactory as _;
 use super::args::{Cli, ColorWhen};
 use super::context;
 use super::output::{Output, TerminalWishes};
+use super::spellings;
 use local_agent_text::error::{ErrorCode, Failure};
 
 /// Prints the fault of `args` (without the program's name), or the requested help. The exit code is
 /// 2, or 0 for help.
-pub(super) fn say(error: &clap::Error, args: &[OsString]) -> ExitCode {
+pub(super) fn say(mut error: clap::Error, args: &[OsString]) -> ExitCode {
     if !error.use_stderr() {
         let _ = error.print();
         return ExitCode::SUCCESS;
     }
+    let names = command_names(args);
+    let command = names.first().map_or("", String::as_str);
+    let tip = spellings::say_ours(&mut error, args, command);
     if wants_json(args) {
-        let failure = Failure::new(ErrorCode::InvalidArgs, sentence(error)).with_hint(help(args));
+        let hint = tip.unwrap_or_else(|| help(&names));
+        let failure = Failure::new(ErrorCode::InvalidArgs, sentence(&error)).with_hint(hint);
         let out = Output::new(true, ColorWhen::Never, TerminalWishes::default());
         out.failure(&failure, &context::roots(None, None));
     } else {
@@ -49,17 +54,26 @@ fn sentence(error: &clap::Error) -> String {
 }
 
 /// The command that shows the usage of the given subcommand.
-fn help(args: &[OsString]) -> String {
+fn help(names: &[String]) -> String {
+    let line: Vec<&str> = names.iter().map(String::as_str).collect();
+    match line.as_slice() {
+        [] => "local-agent --help".to_owned(),
+        names => format!("local-agent {} --help", names.join(" ")),
+    }
+}
+
+/// The command that a line names, with its subcommands, each by its usual name.
+fn command_names(args: &[OsString]) -> Vec<String> {
     let mut command = &Cli::command();
-    let mut line = "local-agent".to_owned();
+    let mut names = Vec::new();
     let mut before = "";
     for name in args.iter().filter_map(|arg| OsStr::to_str(arg)) {
         // A word after an option may be its value.
         let is_value = std::mem::replace(&mut before, name).starts_with('-');
         if let Some(found) = command.find_subcommand(name).filter(|_| !is_value) {
-            line = format!("{line} {name}");
+            names.push(found.get_name().to_owned());
             command = found;
         }
     }
-    line + " --help"
+    names
 }

@@ -60,7 +60,7 @@ arguments! {
 arguments! {
     MultiGetArgs {
         /// Over `source:path` or `path`; `*` stays within a folder, `**` does not:
-        /// `daily/2026-*.md`.
+        /// `daily/2026-*.md`. Or a list with commas of globs and addresses as `get` takes them.
         glob: String,
         /// Most bytes of text. Usually 65536.
         max_bytes: Option<usize>,
@@ -244,7 +244,7 @@ pub(super) struct GetResult {
     pub(super) next_cursor: Option<String>,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(super) struct Skipped {
     pub(super) path: String,
     pub(super) reason: String,
@@ -254,7 +254,7 @@ pub(super) struct Skipped {
 pub(super) struct MultiGetPage {
     /// `found` or `nothing_found`.
     pub(super) outcome: &'static str,
-    /// How many files fit the glob.
+    /// How many files and passages fit the glob or list.
     pub(super) matched: usize,
     pub(super) documents: Vec<Document>,
     /// Files that fit and are not read.

@@ -107,7 +107,10 @@ fn words_need_no_quotes_and_formats_show_the_same_hits() {
     assert!(text_of(&world, docid).contains("Sync conflicts"));
     let csv = world.ok(&["search", "sync", "--csv"]).stdout;
     let mut records = csv.split("\r\n");
-    assert_eq!(records.next(), Some("docid,score,file,title,line,snippet"));
+    assert_eq!(
+        records.next(),
+        Some("docid,score,file,title,context,line,snippet")
+    );
     assert!(records.next().unwrap().starts_with(docid));
     world.usage(&["query", "x", "--csv", "--xml"]);
     world.usage(&["query", "x", "--csv", "--json"]);
@@ -695,4 +698,80 @@ fn an_argument_that_looks_like_a_path_is_no_question() {
     let world = World::empty();
     assert_eq!(world.code(&["try", "/nosuch/folder"]), "INVALID_ARGS");
     assert_eq!(world.code(&["try", "./nosuch"]), "INVALID_ARGS");
+}
+
+#[test]
+fn addresses_of_other_programs_are_taken_by_every_command_that_reads() {
+    let world = linked();
+    for place in ["qmd://notes/Sync", "notes/Sync", "Sync"] {
+        assert_eq!(world.json(&["ls", place])["count"], 1, "{place}");
+    }
+    for glob in [
+        "qmd://notes/Sync/*.md",
+        "notes/Sync/*.md",
+        "notes:Sync/*.md",
+        "Sync/*.md",
+    ] {
+        assert_eq!(world.json(&["multi-get", glob])["count"], 1, "{glob}");
+    }
+    world.ok(&["get", "Home.md", "--full", "--line-numbers"]);
+    world.ok(&["multi-get", "*.md", "--line-numbers"]);
+    assert!(world.ok(&["cleanup"]).stdout.contains("--yes"));
+}
+
+#[test]
+fn a_mask_gives_the_kinds_that_it_names() {
+    let world = World::with(&[
+        ("a.md", "# A\n"),
+        ("more/b.md", "# B\n"),
+        ("more/c.txt", "C\n"),
+        ("code/d.py", "d = 1\n"),
+        ("code/e.md", "# E\n"),
+    ]);
+    let add = ["collection", "add", "more", "--mask", "**/*.{md,txt}"];
+    world.ok(&add);
+    world.ok(&["collection", "add", "code", "--mask", "**/*.py"]);
+    world.ok(&["index"]);
+    let listed = |source: &str| world.json(&["ls", source])["count"].clone();
+    assert_eq!((listed("more:"), listed("code:")), (2.into(), 1.into()));
+    let code = &world.json(&["source", "list"])["sources"][2];
+    assert_eq!(code["code"], true);
+}
+
+#[test]
+fn a_hint_runs_the_command_that_failed() {
+    let world = linked();
+    for command in ["links", "backlinks"] {
+        let failed = world.fails(&[command, "Conflict", "--json"]);
+        let hint = failed["hint"].as_str().unwrap();
+        assert_eq!(
+            hint,
+            format!("local-agent {command} 'notes:Sync/Conflicts.md'")
+        );
+    }
+    let hit = &world.json(&["query", "kept as two files"])["hits"][0];
+    let key = format!("#{}", &hit["chunk_key"].as_str().unwrap()[..12]);
+    assert_eq!(
+        world.json(&["links", &key])["note"],
+        "notes:Sync/Conflicts.md"
+    );
+    assert_eq!(world.code(&["links", "#zz"]), "INVALID_ARGS");
+}
+
+#[test]
+fn spellings_of_other_programs_get_a_tip() {
+    let world = linked();
+    for (line, tip) in [
+        (&["find", "x"][..], "tip: `query WORDS`"),
+        (
+            &["query", "x", "--candidate-limit", "40"],
+            "tip: leave it out",
+        ),
+        (&["mcp", "--http"], "tip: `serve`"),
+    ] {
+        let said = world.usage(line);
+        assert!(said.contains(tip), "{said}");
+    }
+    let failed = world.fails(&["-C", "40", "query", "x", "--json"]);
+    assert!(failed["hint"].as_str().unwrap().contains("candidates"));
 }

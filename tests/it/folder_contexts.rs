@@ -48,6 +48,10 @@ fn the_longest_folders_text_comes_with_every_hit() {
         printed.contains("    about this folder: one file a project\n"),
         "{printed}"
     );
+    for format in ["--csv", "--md", "--xml"] {
+        let printed = world.ok(&["query", "oven", format]).stdout;
+        assert!(printed.contains("one file a project"), "{printed}");
+    }
     let listed = world.ok(&["context", "list"]).stdout;
     assert_eq!(
         listed,

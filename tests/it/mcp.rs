@@ -2262,3 +2262,38 @@ fn a_root_that_was_moved_away_and_made_again_is_read_as_it_is_now() {
     assert!(listed.to_string().contains("New words"), "{listed}");
     assert_eq!(session.end().0, 0);
 }
+
+#[test]
+fn multi_get_takes_a_list_of_globs_names_and_keys() {
+    let world = World::with(&[
+        ("Flour.md", "# Flour\n\nRye.\n"),
+        ("Proof.md", "# Proof\n\nTwo hours.\n"),
+        ("log/a.md", "# Log\n\nBaked.\n"),
+        ("secret.md", "---\nprivate: on\n---\n# Secret\n\nHidden.\n"),
+    ]);
+    world.ok(&["index"]);
+    let key = |query: &str| {
+        let hit = &world.json(&["query", query])["hits"][0];
+        format!("#{}", &hit["chunk_key"].as_str().unwrap()[..16])
+    };
+    let (rye, hidden) = (key("Rye"), key("Hidden"));
+    let mut session = Session::start(&world, &[]);
+    let list = format!("Flour.md, [[Proof]], log/*.md, {rye}");
+    let all = session.data("multi_get", json!({"glob": list}));
+    assert_eq!((&all["matched"], &all["skipped"]), (&json!(4), &json!([])));
+    let some = session.data("multi_get", json!({"glob": "Flour.md,nosuch.md"}));
+    assert_eq!(some["matched"], 1, "{some}");
+    assert_eq!(some["skipped"][0]["reason"], "FILE_NOT_FOUND");
+    let list = format!("secret.md,{hidden}");
+    let none = session.data("multi_get", json!({"glob": list}));
+    assert_eq!(
+        (&none["outcome"], &none["matched"]),
+        (&json!("nothing_found"), &json!(0))
+    );
+    // A key is not completed, because that would say that the note exists.
+    let refused = session.request(
+        "tools/call",
+        json!({"name": "get", "arguments": {"address": &hidden[..9]}}),
+    );
+    assert!(!refused.to_string().contains(&hidden[..16]), "{refused}");
+}

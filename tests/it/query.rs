@@ -373,3 +373,109 @@ fn a_list_of_filters_is_by_day_with_recent() {
         2
     );
 }
+
+/// Three notes about flour, one of them in a folder.
+fn flours() -> World {
+    let world = World::with(&[
+        ("rye.md", "# Rye\n\nRye bread needs no flour of wheat.\n"),
+        (
+            "sub/oats.md",
+            "# Oats\n\nOats and rye make a dark bread. #grain\n",
+        ),
+        ("sub/spelt.md", "# Spelt\n\nSpelt flour is sweet. #grain\n"),
+    ]);
+    world.ok(&["index"]);
+    world
+}
+
+fn paths(world: &World, args: &[&str]) -> Vec<String> {
+    let body = world.json(&[args, &["--min-score", "0"]].concat());
+    let hits = body["hits"].as_array().unwrap().iter();
+    hits.map(|hit| hit["rel_path"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+#[test]
+fn an_exclusion_is_never_searched_for() {
+    let world = flours();
+    assert_eq!(
+        paths(&world, &["query", "--", "-flour rye"]),
+        ["sub/oats.md"]
+    );
+    assert_eq!(
+        paths(&world, &["query", "--", "-flour", "rye"]),
+        ["sub/oats.md"]
+    );
+    assert_eq!(
+        paths(&world, &["search", "lex: -flour rye"]),
+        ["sub/oats.md"]
+    );
+    assert_eq!(
+        paths(&world, &["query", "tag:grain -flour"]),
+        ["sub/oats.md"]
+    );
+    let both = ["query", "lex: -flour\nvec: which bread is dark?"];
+    assert_eq!(paths(&world, &both), ["sub/oats.md"]);
+    let said = world.usage(&["query", "-flour rye"]);
+    assert!(said.contains("query -- '-flour rye'"), "{said}");
+}
+
+#[test]
+fn a_format_of_json_may_be_named_beside_json() {
+    let world = flours();
+    let qmd = world.ok(&["query", "rye", "--format", "qmd"]).stdout;
+    for args in [["--json", "--format", "qmd"], ["--format", "qmd", "--json"]] {
+        let both = world.ok(&[&["query", "rye"][..], &args].concat()).stdout;
+        assert_eq!(both, qmd);
+    }
+    let refused = world.run(&["query", " ", "--json", "--format", "qmd"]);
+    assert_eq!(refused.json()["error_code"], "INVALID_QUERY");
+    world.usage(&["query", "rye", "--json", "--format", "csv"]);
+}
+
+#[test]
+fn a_query_that_is_read_otherwise_than_typed_says_so() {
+    let world = flours();
+    let said = |query: &str| world.ok(&["query", query, "--min-score", "0"]).stderr;
+    assert!(said("lex: rye\nfoo bar").contains("note: line 2 has no type"));
+    assert!(said("author:Ann rye").contains("note: no note has a property `author`"));
+    assert!(said("path:nosuch rye").contains("note: no note fits `path:nosuch`"));
+    assert_eq!(world.json(&["query", "rye bread"]).get("remarks"), None);
+    let remarks = &world.json(&["query", "author:Ann rye"])["remarks"];
+    assert!(remarks[0].as_str().unwrap().contains("`author`"));
+    assert_eq!(world.code(&["query", "after:x rye"]), "INVALID_QUERY");
+    world.ok(&["query", "after:2026 rye"]);
+}
+
+#[test]
+fn a_path_may_begin_with_its_source() {
+    let world = flours();
+    for path in [
+        "sub",
+        "notes/sub",
+        "notes:sub",
+        "qmd://notes/sub",
+        "notes/sub/o*",
+    ] {
+        let by_option = paths(&world, &["query", "dark bread", "--path", path, "-n", "1"]);
+        assert_eq!(by_option, ["sub/oats.md"], "{path}");
+        let filter = format!("path:\"{path}\"");
+        assert!(paths(&world, &["query", &filter]).contains(&"sub/oats.md".to_owned()));
+    }
+    assert!(paths(&world, &["query", "path:notes"]).is_empty());
+    assert!(paths(&world, &["query", "path:other/sub"]).is_empty());
+}
+
+#[test]
+fn lines_of_a_hit_may_have_numbers() {
+    let world = flours();
+    let numbered = [
+        "query",
+        "dark bread",
+        "--full",
+        "--line-numbers",
+        "--no-rerank",
+    ];
+    let said = world.ok(&numbered).stdout;
+    assert!(said.contains("    3  Oats and rye"), "{said}");
+}

@@ -71,3 +71,13 @@ fn nothing_something_everything() {
     }
     "#);
 }
+
+#[test]
+fn without_a_source_the_fix_is_to_name_one() {
+    let world = World::empty();
+    let said = world.ok(&["status"]).stdout;
+    assert_eq!(
+        said,
+        "Nothing is indexed yet (fix: local-agent init --here)\n"
+    );
+}

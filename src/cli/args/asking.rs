@@ -23,7 +23,7 @@ pub(crate) struct ScopeArgs {
         help_heading = SCOPE
     )]
     pub source: Vec<String>,
-    /// Only below this folder, or paths that fit this glob
+    /// Only below this folder, or paths that fit this glob; `source/folder` too
     #[arg(long, value_name = "PATH", help_heading = SCOPE)]
     pub path: Vec<String>,
     /// Only notes with this tag or one below it
@@ -148,14 +148,20 @@ pub(crate) struct Query {
     /// Print the whole text of each hit
     #[arg(long)]
     pub full: bool,
+    /// Print line numbers before the text of each hit, with `--full`
+    #[arg(long)]
+    pub line_numbers: bool,
     /// Print paths of the file system instead of source:path
     #[arg(long)]
     pub full_path: bool,
+    /// Do not rank the hits again with the model of `retrieve.reranker`
+    #[arg(long)]
+    pub no_rerank: bool,
     /// Bring the index up to date first
     #[arg(long)]
     pub refresh: bool,
     /// How to print the hits
-    #[arg(long, value_name = "FORMAT", group = "output", conflicts_with = "json")]
+    #[arg(long, value_name = "FORMAT", group = "output")]
     pub format: Option<QueryFormat>,
     /// Print one JSON object a hit
     #[arg(long, group = "output", conflicts_with = "json")]
@@ -189,7 +195,9 @@ impl Query {
             now: None,
             explain: false,
             full: false,
+            line_numbers: false,
             full_path: false,
+            no_rerank: false,
             refresh: false,
             format: None,
             jsonl: false,
@@ -205,8 +213,8 @@ impl Query {
         self.words.join(" ")
     }
 
-    /// The output format, apart from the global `--json`.
-    pub(crate) fn format(&self) -> QueryFormat {
+    /// The output format. `--json` asks for JSON; `--format` may say in which shape.
+    pub(crate) fn format(&self, json: bool) -> QueryFormat {
         let flags = [
             (self.jsonl, QueryFormat::Jsonl),
             (self.files, QueryFormat::Files),
@@ -217,7 +225,11 @@ impl Query {
         let flag = flags.iter().find(|(given, _)| *given);
         self.format
             .or(flag.map(|(_, format)| *format))
-            .unwrap_or(QueryFormat::Text)
+            .unwrap_or(if json {
+                QueryFormat::Json
+            } else {
+                QueryFormat::Text
+            })
     }
 }
 

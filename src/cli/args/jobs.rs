@@ -54,7 +54,7 @@ pub(crate) struct Embed {
     #[arg(long, value_name = "ID")]
     pub model: Option<String>,
     /// Embed everything again, row by row; a foreign database is moved aside first
-    #[arg(long)]
+    #[arg(short = 'f', long, visible_alias = "force")]
     pub rebuild: bool,
     /// At most N × 64 tokens per model call (kept for scripts of the Python version)
     #[arg(long, value_name = "N")]

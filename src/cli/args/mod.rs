@@ -12,7 +12,8 @@ mod tools;
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::error::ErrorKind;
+use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 
 pub(super) use asking::{Ask, Chat, CitationForm, FusionArg, ModeArg, Query, QueryFormat, Verify};
 pub(super) use eval::{EvalArgs, EvalCommand, EvalModeArg};
@@ -42,6 +43,22 @@ pub(super) struct Cli {
     pub global: Global,
     #[command(subcommand)]
     pub command: Command,
+}
+
+/// The command line, if no two of its options contradict each other.
+///
+/// # Errors
+/// `--json` with a `--format` that is no JSON.
+pub(super) fn checked(cli: Cli) -> Result<Cli, clap::Error> {
+    match &cli.command {
+        Command::Query(args) | Command::Search(args) | Command::Vsearch(args)
+            if cli.global.json && !args.format(true).is_json() =>
+        {
+            let message = "the argument '--json' cannot be used with a '--format' that is no JSON";
+            Err(Cli::command().error(ErrorKind::ArgumentConflict, message))
+        }
+        _ => Ok(cli),
+    }
 }
 
 /// Options that every command takes.
@@ -154,6 +171,7 @@ pub(super) enum Command {
     /// Serve programs and a browser of this machine over HTTP: search, ask, get, and MCP at /mcp
     Serve(Serve),
     /// Remove what can be made again: indexes, vectors, caches
+    #[command(visible_alias = "cleanup")]
     Clean(Clean),
     /// Print a completion script
     Completions(Completions),

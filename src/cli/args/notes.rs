@@ -22,6 +22,9 @@ pub(crate) struct Get {
     /// Print the path of the file system first
     #[arg(long)]
     pub full_path: bool,
+    /// Has no effect: a document is always printed whole, with line numbers
+    #[arg(long, visible_alias = "line-numbers", overrides_with = "full")]
+    pub full: bool,
 }
 
 #[derive(Debug, Args)]
@@ -35,6 +38,9 @@ pub(crate) struct MultiGet {
     /// Most lines of each document
     #[arg(short = 'l', long = "lines", value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub lines: Option<u64>,
+    /// Has no effect: documents are always printed whole, with line numbers
+    #[arg(long, visible_alias = "line-numbers", overrides_with = "full")]
+    pub full: bool,
 }
 
 #[derive(Debug, Args)]

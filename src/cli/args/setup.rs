@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
+use local_agent_agent::config::GlobSettings;
+
 #[derive(Debug, Args)]
 pub(crate) struct Try {
     /// Folder of markdown; without it, the example vault inside the program
@@ -56,6 +58,22 @@ pub(crate) enum SourceCommand {
     },
     /// List the configured sources
     List,
+}
+
+impl SourceCommand {
+    /// The same command, with the settings that `--mask` stands for.
+    pub(crate) fn with_mask_read(self) -> Self {
+        let Self::Add(mut add) = self else {
+            return self;
+        };
+        if let Some(mask) = add.mask.take() {
+            let settings = GlobSettings::of(&mask, &[]);
+            add.code |= settings.code;
+            add.extension.extend(settings.extensions);
+            add.include.extend(settings.include);
+        }
+        Self::Add(add)
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -111,6 +129,9 @@ pub(crate) struct SourceAdd {
     /// Only files that match, as in a `.gitignore` (`projects/`, `*.note.md`); may be given again
     #[arg(long, value_name = "PATTERN")]
     pub include: Vec<String>,
+    /// Only files that match this glob, which may name kinds of files, too (`**/*.{md,txt}`)
+    #[arg(long, value_name = "GLOB")]
+    pub mask: Option<String>,
     /// No files that match, as in a `.gitignore` (`archive/`, `*.draft.md`); may be given again
     #[arg(long, value_name = "PATTERN")]
     pub exclude: Vec<String>,

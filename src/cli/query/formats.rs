@@ -70,14 +70,15 @@ fn qmd_hit<'t>(
 
 /// A header and one record per hit (RFC 4180).
 pub(super) fn csv(searched: &Searched, full: bool, file: &dyn Fn(&Hit) -> String) -> String {
-    let mut out = String::from("docid,score,file,title,line,snippet\r\n");
+    let mut out = String::from("docid,score,file,title,context,line,snippet\r\n");
     let mut highlighter = Highlighter::new(&searched.query);
-    for hit in &searched.found.hits {
+    for (hit, context) in hits(searched) {
         let fields = [
             docid(hit),
             format!("{:.4}", hit.chance),
             file(hit),
             hit.chunk.title.clone(),
+            context.unwrap_or_default().to_owned(),
             line_of_match(hit, &mut highlighter).to_string(),
             shown(hit, &mut highlighter, full),
         ];
@@ -90,11 +91,8 @@ pub(super) fn csv(searched: &Searched, full: bool, file: &dyn Fn(&Hit) -> String
 /// One section per hit.
 pub(super) fn markdown(searched: &Searched, full: bool, file: &dyn Fn(&Hit) -> String) -> String {
     let mut highlighter = Highlighter::new(&searched.query);
-    let all: Vec<String> = searched
-        .found
-        .hits
-        .iter()
-        .map(|hit| markdown_hit(&mut highlighter, full, file, hit))
+    let all: Vec<String> = hits(searched)
+        .map(|(hit, context)| markdown_hit(&mut highlighter, full, file, (hit, context)))
         .collect();
     all.join("\n")
 }
@@ -104,10 +102,11 @@ fn markdown_hit<'t>(
     highlighter: &mut Highlighter<'t>,
     full: bool,
     file: &dyn Fn(&Hit) -> String,
-    hit: &'t Hit,
+    (hit, context): (&'t Hit, Option<&str>),
 ) -> String {
+    let about = context.map_or_else(String::new, |text| format!("About this folder: {text}\n\n"));
     format!(
-        "## {}\n\n`{}:{}` · `{}` · {:.2}\n\n{}\n",
+        "## {}\n\n`{}:{}` · `{}` · {:.2}\n\n{about}{}\n",
         hit.chunk.title,
         file(hit),
         line_of_match(hit, highlighter),
@@ -121,9 +120,12 @@ fn markdown_hit<'t>(
 pub(super) fn xml(searched: &Searched, full: bool, file: &dyn Fn(&Hit) -> String) -> String {
     let mut out = String::new();
     let mut highlighter = Highlighter::new(&searched.query);
-    for hit in &searched.found.hits {
+    for (hit, context) in hits(searched) {
+        let about = context.map_or_else(String::new, |text| {
+            format!(" context=\"{}\"", xml_text(text))
+        });
         out.push_str(&format!(
-            "<file docid=\"{}\" name=\"{}\" line=\"{}\" title=\"{}\" score=\"{:.2}\">\n{}\n</file>\n",
+            "<file docid=\"{}\" name=\"{}\" line=\"{}\" title=\"{}\" score=\"{:.2}\"{about}>\n{}\n</file>\n",
             docid(hit),
             xml_text(&file(hit)),
             line_of_match(hit, &mut highlighter),
@@ -133,6 +135,12 @@ pub(super) fn xml(searched: &Searched, full: bool, file: &dyn Fn(&Hit) -> String
         ));
     }
     out
+}
+
+/// Each hit with the configured description of its folder.
+fn hits(searched: &Searched) -> impl Iterator<Item = (&Hit, Option<&str>)> {
+    let contexts = searched.contexts.iter().map(Option::as_deref);
+    searched.found.hits.iter().zip(contexts)
 }
 
 fn docid(hit: &Hit) -> String {

@@ -84,8 +84,8 @@ pub(super) fn run(context: &mut Context, args: &Args, usual: ModeArg) -> Result<
         }),
     };
     let reranker = match mode {
-        Mode::Hybrid => context.reranker(&config)?,
-        Mode::Lexical | Mode::Vector => None,
+        Mode::Hybrid if !args.no_rerank => context.reranker(&config)?,
+        Mode::Hybrid | Mode::Lexical | Mode::Vector => None,
     };
     let library = Library::for_one(&config, model).with_reranker(&config, reranker);
     let searched = search(&config, &sandbox, &library, &wanted)?;
@@ -95,11 +95,15 @@ pub(super) fn run(context: &mut Context, args: &Args, usual: ModeArg) -> Result<
         args,
         searched: &searched,
     };
-    if context.global.json || args.format() == QueryFormat::Json {
+    let format = args.format(context.global.json);
+    if format == QueryFormat::Json {
         context.out.json(report(context, &shown, text)?);
         return Ok(ExitCode::SUCCESS);
     }
-    shown.print()?;
+    shown.print(format)?;
+    for remark in &searched.remarks {
+        talk(&format!("note: {}", visible(remark)));
+    }
     say_index_stale(&searched.index_stale(0..searched.found.hits.len()));
     say_limits(&searched.found.coverage, &searched.found.stale);
     if let Some(why) = &searched.found.vectors_without_say {
@@ -143,10 +147,10 @@ struct Shown<'a> {
 
 impl Shown<'_> {
     /// Prints every format except the single JSON object.
-    fn print(&self) -> Result<()> {
+    fn print(&self, format: QueryFormat) -> Result<()> {
         let (out, searched, full) = (self.out, self.searched, self.args.full);
         let file = |hit: &Hit| self.file(hit);
-        match self.args.format() {
+        match format {
             QueryFormat::Jsonl => {
                 for hit in view::hits(searched, self.args.explain) {
                     out.line(&to_value(&hit)?.to_string());
@@ -252,8 +256,13 @@ impl Shown<'_> {
             out.line(&format!("    stale: {stale}"));
         }
         if self.args.full {
-            for text in chunk.text.lines() {
-                out.line(&format!("    {}", out.shown(text)));
+            let first = chunk.lines.first() as usize;
+            for (number, text) in (first..).zip(chunk.text.lines()) {
+                let number = match self.args.line_numbers {
+                    true => format!("{number:>5}  "),
+                    false => "    ".to_owned(),
+                };
+                out.line(&format!("{number}{}", out.shown(text)));
             }
         } else {
             for text in wrapped(found, out) {

@@ -27,6 +27,9 @@ pub(in crate::cli) struct QueryView<'a> {
     /// Words that no note contains.
     #[serde(skip_serializing_if = "<[Correction]>::is_empty")]
     pub corrections: &'a [Correction],
+    /// How parts of the query were read that may have been meant otherwise.
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    pub remarks: &'a [String],
     pub coverage: Coverage,
     /// Files that changed since they were indexed.
     pub index_stale: Vec<String>,
@@ -103,6 +106,7 @@ impl<'a> QueryView<'a> {
             count: hits.len(),
             documents: searched.documents,
             corrections: &searched.corrections,
+            remarks: &searched.remarks,
             coverage: searched.found.coverage,
             index_stale: searched.index_stale(0..hits.len()),
             stale: &searched.found.stale,

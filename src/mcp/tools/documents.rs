@@ -6,7 +6,8 @@ use super::words::{framed, say_next};
 use super::{Call, Reply, Spec, input, output, parse};
 use crate::mcp::page::{about, budget, cursor, cut, place};
 use crate::mcp::shapes::{Document, GetArgs, GetResult, MultiGetArgs, MultiGetPage, Skipped};
-use local_agent_agent::operations::documents::{self, DocumentPiece, Lines};
+use local_agent_agent::operations::documents::{self, DocumentPiece, Lines, Listed};
+use local_agent_files::sandbox::Address;
 use local_agent_text::documents::extracted;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::SkipReason;
@@ -22,7 +23,7 @@ pub(super) const GET: Spec = Spec {
 
 pub(super) const MULTI_GET: Spec = Spec {
     name: "multi_get",
-    description: "Reads every note whose path fits a glob, page by page.",
+    description: "Reads every note whose path fits a glob, or several notes and passages of a list with commas, page by page.",
     input: input::<MultiGetArgs>,
     output: output::<MultiGetPage>,
     subject: "glob",
@@ -64,26 +65,85 @@ fn get(call: &Call, args: &GetArgs) -> Result<Reply> {
     )
 }
 
+/// One thing that the glob or list of a call names.
+enum Named {
+    /// A file that a glob matches; it is read when its page is made.
+    File(Address),
+    /// What an address names.
+    Piece(DocumentPiece),
+    /// A file that a glob matches and that is not read.
+    Refused(Skipped),
+    /// An address under which nothing is shown.
+    Unknown(Skipped),
+}
+
+impl Named {
+    fn new(call: &Call, one: Listed) -> Option<Self> {
+        match one {
+            // Denied and linked files are not visible to an agent, as in `list_dir`; they are not
+            // counted.
+            Listed::Skipped(_, SkipReason::Denied | SkipReason::Symlink) | Listed::NoMatch(_) => {
+                None
+            }
+            Listed::Skipped(at, reason) => {
+                Some(Self::Refused(skipped(at.to_string(), reason.as_str())))
+            }
+            Listed::File(at) => Some(Self::File(at)),
+            Listed::Request(request) => {
+                let config = &call.service.loaded.config;
+                let got = documents::get(config, &call.sandbox, &request, Lines::default());
+                Some(match got {
+                    Ok(piece) => Self::Piece(piece),
+                    Err(failure) => Self::Unknown(skipped(request, failure.code.as_str())),
+                })
+            }
+        }
+    }
+
+    /// The text that tells this thing from others in a cursor.
+    fn name(&self) -> String {
+        match self {
+            Self::File(at) => format!("{at}\n"),
+            Self::Piece(piece) => format!("{}:{}\n", piece.address, piece.first_line),
+            Self::Refused(one) | Self::Unknown(one) => format!("{}\n", one.path),
+        }
+    }
+
+    /// Its text as it stands on the disk now.
+    fn read(&self, call: &Call) -> std::result::Result<DocumentPiece, Skipped> {
+        match self {
+            Self::File(at) => documents::whole(&call.sandbox, at)
+                .map_err(|failure| skipped(at.to_string(), failure.code.as_str())),
+            Self::Piece(piece) => Ok(piece.clone()),
+            Self::Refused(one) | Self::Unknown(one) => Err(one.clone()),
+        }
+    }
+}
+
+fn skipped(path: String, reason: &str) -> Skipped {
+    Skipped {
+        path,
+        reason: reason.to_owned(),
+    }
+}
+
 fn multi_get(call: &Call, args: &MultiGetArgs) -> Result<Reply> {
     let mut left = budget(args.max_bytes, MANY_BYTES)?;
-    let mut matched = documents::matching(&call.service.loaded.config, &call.sandbox, &args.glob)?;
-    // Denied and linked files are not visible to an agent, as in `list_dir`; they are not counted.
-    matched.retain(|(_, reason)| !matches!(reason, Some(SkipReason::Denied | SkipReason::Symlink)));
-    let names: String = matched.iter().map(|(at, _)| format!("{at}\n")).collect();
+    let listed = documents::listed(&call.service.loaded.config, &call.sandbox, &args.glob)?;
+    let named: Vec<Named> = listed
+        .into_iter()
+        .filter_map(|one| Named::new(call, one))
+        .collect();
+    let names: String = named.iter().map(Named::name).collect();
     let of = about(&["multi_get", &args.glob, &names]);
     let mut at = place(args.cursor.as_deref(), &of)?;
-    let (mut pages, mut skipped) = (Vec::new(), Vec::new());
-    for (address, reason) in matched.iter().skip(at) {
+    let (mut pages, mut left_out) = (Vec::new(), Vec::new());
+    for one in named.iter().skip(at) {
         call.go_on()?;
-        let refused = |reason: &str| Skipped {
-            path: address.to_string(),
-            reason: reason.to_owned(),
-        };
-        match (reason, documents::whole(&call.sandbox, address)) {
-            (Some(reason), _) => skipped.push(refused(reason.as_str())),
-            (None, Err(failure)) => skipped.push(refused(failure.code.as_str())),
-            (None, Ok(piece)) if piece.text.len() > left && !pages.is_empty() => break,
-            (None, Ok(piece)) => {
+        match one.read(call) {
+            Err(why) => left_out.push(why),
+            Ok(piece) if piece.text.len() > left && !pages.is_empty() => break,
+            Ok(piece) => {
                 let shown = cut(&piece.text, left);
                 left = left.saturating_sub(shown.len());
                 pages.push(document(&piece, piece.first_line, shown));
@@ -91,19 +151,23 @@ fn multi_get(call: &Call, args: &MultiGetArgs) -> Result<Reply> {
         }
         at += 1;
     }
+    let matched = named
+        .iter()
+        .filter(|one| !matches!(one, Named::Unknown(_)))
+        .count();
     let page = MultiGetPage {
-        outcome: if matched.is_empty() {
+        outcome: if matched == 0 {
             "nothing_found"
         } else {
             "found"
         },
-        matched: matched.len(),
+        matched,
         documents: pages,
-        skipped,
-        next_cursor: (at < matched.len()).then(|| cursor(at, &of)),
+        skipped: left_out,
+        next_cursor: (at < named.len()).then(|| cursor(at, &of)),
     };
-    let mut text = if matched.is_empty() {
-        "No note fits this glob.\n".to_owned()
+    let mut text = if matched == 0 {
+        "No note fits this glob or list.\n".to_owned()
     } else {
         String::new()
     };

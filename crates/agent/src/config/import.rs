@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::edit::NewSource;
 use super::folder_context::FolderContext;
+use super::globs::GlobSettings;
 use super::raw::{self, Node, Value};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::SourceName;
@@ -91,13 +92,10 @@ impl Imported {
             }
         }
         let pattern = text_of(fields, "pattern").unwrap_or_default();
-        let (extensions, include) = of_pattern(&pattern);
-        let mut extensions: Vec<String> = extensions.into_iter().collect();
-        let (own, patterns): (Vec<String>, Vec<String>) = words_of(fields, "include")
+        let (extensions, patterns): (Vec<String>, Vec<String>) = words_of(fields, "include")
             .into_iter()
             .partition(|word| word.starts_with('.'));
-        extensions.extend(own);
-        extensions.retain(|extension| extension != ".md" && extension != ".markdown");
+        let selected = GlobSettings::of(&pattern, &extensions);
         let exclude = words_of(fields, "ignore")
             .into_iter()
             .chain(words_of(fields, "exclude"))
@@ -106,9 +104,9 @@ impl Imported {
             name,
             root,
             kind: "notes".to_owned(),
-            code: false,
-            extensions,
-            include: include.into_iter().chain(patterns).collect(),
+            code: selected.code,
+            extensions: selected.extensions,
+            include: selected.include.into_iter().chain(patterns).collect(),
             exclude,
         });
     }
@@ -120,20 +118,6 @@ impl Imported {
             Err(why) => self.left_out.push(format!("a context was left out: {why}")),
         }
     }
-}
-
-/// Converts a glob to an extension if it names one for all folders, and to a pattern if it limits
-/// folders. `**/*.md` is the default for every source.
-fn of_pattern(pattern: &str) -> (Option<String>, Option<String>) {
-    let name = pattern.rsplit('/').next().unwrap_or_default();
-    let extension = name
-        .strip_prefix('*')
-        .filter(|rest| rest.starts_with('.') && rest[1..].chars().all(char::is_alphanumeric))
-        .map(str::to_lowercase);
-    let is_everywhere = matches!(pattern.trim_end_matches(name), "" | "**/");
-    let is_any = name.is_empty() || name == "*" || name == "**";
-    let limits = !(is_everywhere && (extension.is_some() || is_any));
-    (extension, limits.then(|| pattern.to_owned()))
 }
 
 /// Converts `scopeType`, `scopeKey` and `text` of a context to its place and its text.
@@ -214,6 +198,21 @@ mod tests {
             ]
         );
         assert_eq!(imported.left_out.len(), 1);
+    }
+
+    #[test]
+    fn every_kind_of_a_pattern_becomes_a_document() {
+        let imported = read(
+            OtherProgram::Qmd,
+            "collections:\n  code:\n    path: a\n    pattern: \"**/*.{py,rs}\"\n  notes:\n    path: b\n    pattern: \"**/*.{md,txt}\"\n",
+        );
+        let [code, notes] = imported.sources.as_slice() else {
+            panic!("{imported:?}");
+        };
+        assert!(code.code && code.extensions.is_empty());
+        assert_eq!(code.include, ["*.py", "*.rs"]);
+        assert!(!notes.code && notes.include.is_empty());
+        assert_eq!(notes.extensions, [".txt"]);
     }
 
     #[test]

@@ -128,7 +128,9 @@ impl Key {
             Kind::Exts => "a list of extensions".to_owned(),
             Kind::Names => "a list of names".to_owned(),
             Kind::Paths => "a list of paths".to_owned(),
-            Kind::Sources => "a list of `{name, root, kind, include, exclude}`".to_owned(),
+            Kind::Sources => {
+                "a list of `{name, root, kind, code, extensions, include, exclude}`".to_owned()
+            }
         }
     }
 }

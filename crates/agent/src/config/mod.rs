@@ -27,6 +27,7 @@ mod compat;
 mod edit;
 mod findings;
 mod folder_context;
+mod globs;
 mod import;
 pub mod keys;
 mod load;
@@ -47,6 +48,7 @@ mod workroot;
 pub use edit::{ContextsAfter, NewSource, SourceEdit, contexts_after, edit_contexts, edit_sources};
 pub use findings::Origin;
 pub use folder_context::{FolderContext, context_of};
+pub use globs::{GlobSettings, split_list};
 pub use import::{Imported, OtherProgram, import};
 pub use load::{
     EditedFile, FlagValue, Inputs, Layer, LayerKind, Loaded, Setting, WORKROOT_FILE, load,

@@ -160,7 +160,7 @@ pub const KEYS: &[Key] = &[
         "security.private_tags",
         Kind::Words,
         "[private]",
-        "A note with one of these tags, or a tag below one, is private, as one with `private: true` in its frontmatter is. In a frontmatter that is no YAML or is never closed, the word alone is enough. Private notes are never sent to a model on another machine, and agents do not see them.",
+        "A note with one of these tags, or a tag below one, is private, as one with `private: true` in its frontmatter is, or with any other value of `private` than `false`, `no`, `off` and `0`. In a frontmatter that is no YAML or is never closed, the word alone is enough. Private notes are never sent to a model on another machine, and agents do not see them.",
     ),
     key(
         "security.allow_any_path",

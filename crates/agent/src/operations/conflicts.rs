@@ -17,6 +17,7 @@ use super::search::{Search, search};
 use crate::ask::Day;
 use crate::config::Config;
 use local_agent_files::sandbox::{Address, Sandbox};
+use local_agent_index::lexical::Query;
 use local_agent_index::retrieval::{Coverage, Engine, Hit, Mode, Stale};
 use local_agent_index::store::{ChunkRecord, IndexReader, StoredDay};
 use local_agent_text::documents::{headings_at, line_in_file};
@@ -220,7 +221,11 @@ fn of_index(
     wanted: &ConflictRequest<'_>,
 ) -> Result<Passages> {
     let index = engine.index();
-    let (first_chunks, _) = engine.listing(&scope(config, &wanted.limits)?, usize::MAX)?;
+    let (first_chunks, _) = engine.listing(
+        &scope(config, &wanted.limits)?,
+        &Query::default(),
+        usize::MAX,
+    )?;
     let ids: Vec<i64> = first_chunks
         .iter()
         .map(|hit| hit.chunk.document_id)

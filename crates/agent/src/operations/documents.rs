@@ -3,9 +3,9 @@
 use globset::GlobBuilder;
 
 use super::address;
-use crate::config::Config;
+use crate::config::{Config, split_list};
 use local_agent_files::sandbox::{Address, Sandbox, What};
-use local_agent_index::store::IndexReader;
+use local_agent_index::store::{ChunkRecord, IndexReader};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::{ChunkKey, RelPath, Sha256, SkipReason};
 
@@ -13,7 +13,7 @@ use local_agent_text::types::{ChunkKey, RelPath, Sha256, SkipReason};
 const MOST_KEYS: usize = 5;
 
 /// A document, or a range of its lines.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct DocumentPiece {
     /// `source:path`.
     pub address: String,
@@ -108,8 +108,50 @@ pub fn whole(sandbox: &Sandbox, at: &Address) -> Result<DocumentPiece> {
     cut(at.to_string(), &sandbox.read(at)?.bytes, None, None)
 }
 
-/// Every document that matches `glob`, over `source:path` or `path`, ordered by source and path;
-/// also the matching files that are not read, with the reason.
+/// A thing that a list of globs and addresses names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Listed {
+    /// A file that a glob matches.
+    File(Address),
+    /// A file that a glob matches and that is not read.
+    Skipped(Address, SkipReason),
+    /// An address, as [`get`] takes it.
+    Request(String),
+    /// A glob that matches nothing.
+    NoMatch(String),
+}
+
+/// What a list with commas names: globs as in [`matching`], and addresses as [`get`] takes them.
+///
+/// # Errors
+/// Those of [`matching`].
+pub fn listed(config: &Config, sandbox: &Sandbox, list: &str) -> Result<Vec<Listed>> {
+    let mut all = Vec::new();
+    for pattern in split_list(list) {
+        if pattern.starts_with('#') || !is_glob(pattern) {
+            all.push(Listed::Request(pattern.to_owned()));
+            continue;
+        }
+        let found = matching(config, sandbox, pattern)?;
+        if found.is_empty() {
+            all.push(Listed::NoMatch(pattern.to_owned()));
+        }
+        all.extend(found.into_iter().map(|(at, skipped)| match skipped {
+            Some(reason) => Listed::Skipped(at, reason),
+            None => Listed::File(at),
+        }));
+    }
+    Ok(all)
+}
+
+/// Whether a pattern is a glob and not a name. Brackets alone may be a link: `[[Note]]`.
+fn is_glob(pattern: &str) -> bool {
+    let is_link = pattern.starts_with("[[") && pattern.ends_with("]]");
+    !is_link && pattern.contains(['*', '?', '{', '['])
+}
+
+/// Every document that matches `glob`, over `path`, `source:path` or `source/path`, ordered by
+/// source and path; also the matching files that are not read, with the reason.
 ///
 /// Errors: `INVALID_ARGS` for an invalid glob; those of walking.
 pub fn matching(
@@ -117,7 +159,7 @@ pub fn matching(
     sandbox: &Sandbox,
     glob: &str,
 ) -> Result<Vec<(Address, Option<SkipReason>)>> {
-    let parsed = GlobBuilder::new(glob)
+    let parsed = GlobBuilder::new(glob.strip_prefix("qmd://").unwrap_or(glob))
         .literal_separator(true)
         .build()
         .map_err(|e| {
@@ -148,7 +190,9 @@ pub fn matching(
                 source: root.name.clone(),
                 path,
             };
-            if matcher.is_match(at.path.as_str()) || matcher.is_match(at.to_string()) {
+            let in_source = format!("{}/{}", at.source, at.path);
+            let names = [at.path.to_string(), at.to_string(), in_source];
+            if names.iter().any(|name| matcher.is_match(name)) {
                 let skipped = match entry.what {
                     What::Skipped(reason) => Some(reason),
                     What::Found(_) => None,
@@ -164,12 +208,24 @@ pub fn matching(
 const FIND_A_KEY: &str =
     "search for the passage: `local-agent query WORDS --json` shows the keys of today";
 
-/// The one key that begins with these digits.
+/// The one key that begins with these digits, among those of chunks that the sandbox shows.
 ///
 /// # Errors
 /// `INVALID_ARGS` for anything but hexadecimal digits; `FILE_NOT_FOUND` when no chunk has such a
 /// key; `AMBIGUOUS_PATH` when several do.
-pub fn chunk_key(index: &IndexReader, digits: &str) -> Result<ChunkKey> {
+pub fn chunk_key(index: &IndexReader, sandbox: &Sandbox, digits: &str) -> Result<ChunkKey> {
+    Ok(chunk_of_key(index, sandbox, digits)?.0.key)
+}
+
+/// The one chunk whose key begins with these digits, and the address of its document.
+///
+/// # Errors
+/// As [`chunk_key`].
+pub(super) fn chunk_of_key(
+    index: &IndexReader,
+    sandbox: &Sandbox,
+    digits: &str,
+) -> Result<(ChunkRecord, Address)> {
     let digits = digits.strip_prefix('#').unwrap_or(digits);
     let is_key = (1..=32).contains(&digits.len()) && digits.chars().all(|c| c.is_ascii_hexdigit());
     if !is_key {
@@ -178,42 +234,47 @@ pub fn chunk_key(index: &IndexReader, digits: &str) -> Result<ChunkKey> {
             "a chunk key is up to 32 hexadecimal digits, as `local-agent query WORDS --json` shows",
         ));
     }
-    let found = index.keys_with_prefix(digits, MOST_KEYS)?;
-    match found.as_slice() {
-        [] => Err(Failure::new(
-            ErrorCode::FileNotFound,
-            format!("no chunk of the index has a key that begins with {digits}"),
-        )
-        .with_hint(FIND_A_KEY)),
-        [one] => Ok(*one),
-        many => {
-            let keys: Vec<String> = many.iter().map(|key| format!("#{key}")).collect();
-            let message = format!("`#{digits}` fits more than one chunk: {}", keys.join(", "));
-            Err(Failure::new(ErrorCode::AmbiguousPath, message)
-                .with_hint(format!("local-agent get '{}'", keys[0])))
+    // A key that is not shown must not be told from one that does not exist.
+    let most = if sandbox.keeps_private() {
+        usize::MAX
+    } else {
+        MOST_KEYS
+    };
+    let mut shown = Vec::new();
+    for key in index.keys_with_prefix(digits, most)? {
+        let Some(chunk) = index.chunk_by_key(&key)? else {
+            continue;
+        };
+        let at = Address {
+            source: chunk.source.clone(),
+            path: chunk.path.clone(),
+        };
+        if sandbox.shows(&at) {
+            shown.push((chunk, at));
+        }
+        if shown.len() == MOST_KEYS {
+            break;
         }
     }
+    if shown.len() > 1 {
+        let keys: Vec<String> = shown
+            .iter()
+            .map(|(one, _)| format!("#{}", one.key))
+            .collect();
+        let message = format!("`#{digits}` fits more than one chunk: {}", keys.join(", "));
+        return Err(Failure::new(ErrorCode::AmbiguousPath, message)
+            .with_hint(format!("local-agent get '{}'", keys[0])));
+    }
+    shown.pop().ok_or_else(|| {
+        let message = format!("no chunk of the index has a key that begins with {digits}");
+        Failure::new(ErrorCode::FileNotFound, message).with_hint(FIND_A_KEY)
+    })
 }
 
 /// A chunk by its key, with its current text in the file.
 fn chunk(config: &Config, sandbox: &Sandbox, digits: &str) -> Result<DocumentPiece> {
     let index = IndexReader::required(&config.index.db_path)?;
-    let key = chunk_key(&index, digits)?;
-    let chunk = index.chunk_by_key(&key)?.ok_or_else(|| {
-        Failure::new(
-            ErrorCode::FileNotFound,
-            format!("no chunk of the index has the key {key}"),
-        )
-        .with_hint(FIND_A_KEY)
-    })?;
-    let at = Address {
-        source: chunk.source.clone(),
-        path: chunk.path.clone(),
-    };
-    if !sandbox.shows(&at) {
-        let message = format!("no chunk of the index has the key {key}");
-        return Err(Failure::new(ErrorCode::FileNotFound, message).with_hint(FIND_A_KEY));
-    }
+    let (chunk, at) = chunk_of_key(&index, sandbox, digits)?;
     let file = sandbox.read(&at)?;
     if chunk.span.slice(&file.bytes) != Some(chunk.text.as_bytes()) {
         let message = format!(
@@ -341,6 +402,12 @@ mod tests {
         );
         assert_eq!(lines_wanted("notes:a.md"), ("notes:a.md", None, None));
         assert_eq!(lines_wanted("a.md:0"), ("a.md:0", None, None));
+    }
+
+    #[test]
+    fn a_link_is_no_glob() {
+        assert!(!is_glob("[[Note]]") && !is_glob("a.md"));
+        assert!(is_glob("daily/2026-0[14]-*.md") && is_glob("{a,b}.md"));
     }
 
     #[test]

@@ -12,6 +12,7 @@
 //! | `scope` | the documents to search |
 //! | `search`, `ask`, `documents`, `notes`, `verify`, `status` | one operation each |
 //! | `query_lines`, `corrections` | parse a query, and correct its unknown words |
+//! | `remarks` | says which parts of a query were read as words |
 //! | `recency` | the day of a note, and ranking by it |
 //! | `conflicts` | notes that give different values for the same thing |
 //! | `address` | a name for a note → a file and a position in it |
@@ -38,6 +39,7 @@ pub mod notes;
 pub mod privacy;
 pub mod query_lines;
 pub mod recency;
+mod remarks;
 pub mod run_log;
 pub mod scope;
 pub mod search;

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::address;
+use super::documents::chunk_of_key;
 use super::library::Library;
 use super::privacy::{address_of, shows_note};
 use crate::config::Config;
@@ -127,6 +128,8 @@ pub fn list(config: &Config, place: Option<&str>) -> Result<Vec<Note>> {
     let Some(place) = place else {
         return Ok(notes.iter().map(Note::from).collect());
     };
+    // Other programs use this form.
+    let place = place.strip_prefix("qmd://").unwrap_or(place);
     let place = place.trim_end_matches('/');
     let found: Vec<Note> = notes
         .iter()
@@ -168,7 +171,7 @@ fn is_at_or_below(path: &str, folder: &str) -> bool {
             .is_some_and(|rest| rest.starts_with('/'))
 }
 
-/// Finds a note in the index by a user's name for it.
+/// Finds a note in the index by a user's name for it, or by the key of one of its chunks.
 ///
 /// # Errors
 /// `INDEX_MISSING`; those of [`address::find`]; `FILE_NOT_FOUND` when it is not indexed yet.
@@ -178,7 +181,10 @@ fn indexed(
     index: &IndexReader,
     request: &str,
 ) -> Result<(Address, i64)> {
-    let (at, _) = address::find(config, sandbox, request)?;
+    let at = match request.trim().strip_prefix('#') {
+        Some(digits) => chunk_of_key(index, sandbox, digits)?.1,
+        None => address::find(config, sandbox, request)?.0,
+    };
     match index.document(&at.source, &at.path)? {
         Some((id, Some(_))) => Ok((at, id)),
         _ => Err(

@@ -85,7 +85,7 @@ impl KeptBack {
         self.private.kept_any().then_some(Stale {
             what: KEPT_BACK,
             why,
-            fix: "local-agent config show",
+            fix: "choose models of this machine in `llm` and `verify.judge`",
         })
     }
 }

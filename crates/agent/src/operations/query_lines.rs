@@ -10,6 +10,8 @@ pub struct QueryLines {
     pub meanings: Vec<String>,
     /// The purpose of the search; it is embedded together with the other texts.
     pub intent: Option<String>,
+    /// The numbers of the lines without a type, from 1.
+    pub untyped: Vec<usize>,
 }
 
 impl QueryLines {
@@ -18,13 +20,19 @@ impl QueryLines {
     pub fn parse(text: &str) -> Option<Self> {
         let mut lines = Self::default();
         let mut typed = false;
-        for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        for (number, line) in (1..).zip(text.lines().map(str::trim)) {
+            if line.is_empty() {
+                continue;
+            }
             let (kind, rest) = match split_type(line) {
                 Some((kind, rest)) => {
                     typed = true;
                     (kind, rest)
                 }
-                None => ("expand", line),
+                None => {
+                    lines.untyped.push(number);
+                    ("expand", line)
+                }
             };
             if rest.is_empty() {
                 continue;

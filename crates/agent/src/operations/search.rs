@@ -9,6 +9,7 @@ use super::library::Library;
 use super::privacy::{coverage_of, shown_chunks};
 use super::query_lines::QueryLines;
 use super::recency::Recency;
+use super::remarks;
 use super::scope::{Limits, leave_out_unconfigured, scope};
 use crate::config::{Config, context_of};
 use local_agent_embed::embedding::QueryVector;
@@ -61,6 +62,8 @@ pub struct Searched {
     pub fresh: Vec<bool>,
     /// For each hit, the configured description of its folder.
     pub contexts: Vec<Option<String>>,
+    /// How parts of the query were read that may have been meant otherwise; sentences.
+    pub remarks: Vec<String>,
 }
 
 impl Searched {
@@ -168,6 +171,7 @@ fn attempt(
     library.with(|engine| {
         let mut understood = understand(engine, wanted)?;
         let left_out = leave_out_unconfigured(config, engine, &mut limited)?;
+        remarks::check_days(&understood.query.filters)?;
         limited
             .filters
             .extend(understood.query.filters.iter().cloned());
@@ -197,6 +201,13 @@ fn attempt(
             found = run(config, library, engine, wanted, &understood, &limited)?;
         }
         report(left_out, &mut found);
+        let mut remarks = remarks_of(wanted, &typed);
+        // A note that is kept from a client must not be told from one that does not exist.
+        if found.hits.is_empty() && !limited.filters.is_empty() && config.client.is_none() {
+            let allowed = engine.allowed(&limited)?;
+            let is_empty = allowed.is_some_and(|documents| documents.is_empty());
+            remarks.extend(is_empty.then(|| remarks::no_note(&limited.filters)));
+        }
         Ok(Searched {
             query: understood.query,
             documents: None,
@@ -204,6 +215,7 @@ fn attempt(
             found,
             fresh: Vec::new(),
             contexts: Vec::new(),
+            remarks,
         })
     })
 }
@@ -212,6 +224,15 @@ fn attempt(
 fn report(left_out: Vec<Stale>, found: &mut Found) {
     if !found.hits.is_empty() {
         found.stale.extend(left_out);
+    }
+}
+
+/// The remarks on a query; none if every character of it is plain text.
+fn remarks_of(wanted: &Search<'_>, typed: &lexical::Query) -> Vec<String> {
+    if wanted.has_syntax {
+        remarks::of(wanted.text, typed)
+    } else {
+        Vec::new()
     }
 }
 
@@ -224,12 +245,13 @@ fn list(
 ) -> Result<Searched> {
     let limit = wanted.limit.max(1);
     let most = wanted.recency.map_or(limit, |_| usize::MAX);
-    let (mut hits, documents) = engine.listing(limited, most)?;
+    let (mut hits, documents) = engine.listing(limited, &query, most)?;
     if let Some(recency) = wanted.recency {
         recency.rank(engine.index(), &mut hits)?;
         hits.truncate(limit);
     }
     Ok(Searched {
+        remarks: remarks_of(wanted, &query),
         query,
         documents: Some(documents),
         corrections: Vec::new(),
@@ -264,16 +286,20 @@ fn understand(engine: &Engine, wanted: &Search<'_>) -> Result<Understood> {
         });
     };
     let mut meanings = lines.embedded();
-    let only_meaning = lines.words.is_empty();
     let only_words = lines.meanings.is_empty();
+    // The first word stands after the type of its line, so a hyphen there excludes.
+    let words = format!(" {}", lines.words);
+    let mut query = if only_words {
+        parse(engine, &words, true)?
+    } else {
+        lexical::Query::parse_beside(&words, &filter_names(engine, &words)?)
+    };
+    let only_meaning = query.is_blank() && !only_words;
     // Without vectors, only the words of a question can be searched.
     let by_words = only_meaning && (!engine.has_vectors() || wanted.mode == Mode::Lexical);
-    let words = if by_words {
-        lines.meanings.join(" ")
-    } else {
-        lines.words
-    };
-    let query = parse(engine, &words, !by_words)?;
+    if by_words {
+        query.words = lexical::Query::plain(&lines.meanings.join(" ")).words;
+    }
     if meanings.is_empty() && wanted.mode == Mode::Vector {
         meanings.push(words_of(&query));
     }
@@ -293,14 +319,17 @@ fn parse(engine: &Engine, text: &str, has_syntax: bool) -> Result<lexical::Query
     if !has_syntax {
         return Ok(lexical::Query::plain(text));
     }
-    // The valid filter names depend on the notes' frontmatter; looked up only if something looks
-    // like a filter.
-    let keys = if text.contains(':') {
-        engine.index().frontmatter_keys()?
+    Ok(lexical::Query::parse(text, &filter_names(engine, text)?))
+}
+
+/// The names of the notes' properties, which are valid filter names; looked up only if something in
+/// `text` looks like a filter.
+fn filter_names(engine: &Engine, text: &str) -> Result<BTreeSet<String>> {
+    if text.contains(':') {
+        Ok(engine.index().frontmatter_keys()?)
     } else {
-        BTreeSet::new()
-    };
-    Ok(lexical::Query::parse(text, &keys))
+        Ok(BTreeSet::new())
+    }
 }
 
 /// One search over words and vectors; hits below the floor are left out.

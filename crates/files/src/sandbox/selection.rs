@@ -126,7 +126,13 @@ fn checked_extension(extension: &str) -> Result<String, String> {
     if is_extension {
         Ok(extension.to_lowercase())
     } else {
-        Err(format!("`{extension}` is not an extension"))
+        let name: String = extension.chars().filter(|c| c.is_alphanumeric()).collect();
+        let way = match name.as_str() {
+            _ if extension.contains(',') => "; give each extension on its own".to_owned(),
+            "" => String::new(),
+            name => format!("; write `.{name}`"),
+        };
+        Err(format!("`{extension}` is not an extension{way}"))
     }
 }
 

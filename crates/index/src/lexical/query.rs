@@ -45,14 +45,20 @@ impl Query {
         }
     }
 
-    /// The query language: `"a phrase"`; `-word`, `-"a phrase"` after white space, in addition to
-    /// something positive; `key:value`, `key:"a value"` for the five filters and for `known_keys`
+    /// The query language: `"a phrase"`; `-word`, `-"a phrase"` after white space, or at the start if
+    /// it is letters only, in addition to something positive or a filter; `key:value`, `key:"a value"` for the five filters and for `known_keys`
     /// (frontmatter keys of the index), at the start of a word, not before `:` or `/`. Everything
     /// else is words, so that every text is a valid query.
     pub fn parse(text: &str, known_keys: &BTreeSet<String>) -> Self {
+        Self::parse_beside(text, known_keys).without_lone_exclusions()
+    }
+
+    /// Like [`Self::parse`], but exclusions stay exclusions if there is nothing else: for a text that
+    /// is searched together with another one.
+    pub fn parse_beside(text: &str, known_keys: &BTreeSet<String>) -> Self {
         let mut query = Self::default();
         let mut rest = text.trim_start();
-        let mut spaced = rest.len() < text.len();
+        let mut spaced = rest.len() < text.len() || begins_with_exclusion(rest);
         while !rest.is_empty() {
             let negatable = rest
                 .strip_prefix('-')
@@ -90,7 +96,7 @@ impl Query {
             rest = after.trim_start();
             spaced = rest.len() < after.len();
         }
-        query.without_lone_exclusions()
+        query
     }
 
     /// Whether the query has neither words nor phrases to rank by.
@@ -100,12 +106,24 @@ impl Query {
 
     /// A query with only exclusions is treated as a search for these words.
     fn without_lone_exclusions(mut self) -> Self {
-        if self.is_blank() {
+        if self.is_blank() && self.filters.is_empty() {
             self.words = std::mem::take(&mut self.excluded);
             self.phrases = std::mem::take(&mut self.excluded_phrases);
         }
         self
     }
+}
+
+/// Whether a text begins with `-word` or `-"a phrase"`. An option of a program, such as `-O2` or
+/// `-n`, is a word to search for: it has a digit or is one letter.
+fn begins_with_exclusion(text: &str) -> bool {
+    text.strip_prefix('-').is_some_and(|body| {
+        let (first, _) = word(body);
+        let is_letters = first
+            .chars()
+            .all(|c| c.is_alphabetic() || ['-', '\'', '\u{2019}'].contains(&c));
+        quoted(body).is_some() || is_letters && first.chars().nth(1).is_some()
+    })
 }
 
 /// The text between quotation marks at the start of `text`, and the rest.
@@ -187,6 +205,39 @@ mod tests {
     }
 
     #[test]
+    fn an_exclusion_at_the_start_excludes() {
+        let query = parse("-flour rye");
+        assert_eq!(
+            (query.excluded, query.words),
+            (words("flour"), words("rye"))
+        );
+        let query = parse("-\"white flour\" rye");
+        assert_eq!(query.excluded_phrases, ["white flour"]);
+        assert_eq!(query.words, ["rye"]);
+        assert_eq!(parse("-Blätter-Teig Brot").excluded, ["Blätter-Teig"]);
+        assert_eq!(parse("-n option").words, ["-n", "option"]);
+        assert_eq!(parse("-flour").words, ["flour"]);
+    }
+
+    #[test]
+    fn an_exclusion_beside_a_filter_is_not_searched_for() {
+        for text in ["tag:food -flour", "-flour tag:food"] {
+            let query = parse(text);
+            assert!(query.is_blank(), "{text}");
+            assert_eq!(query.excluded, ["flour"], "{text}");
+        }
+        let beside = Query::parse_beside("-flour", &BTreeSet::new());
+        assert_eq!(
+            (beside.excluded, beside.words),
+            (words("flour"), Vec::new())
+        );
+    }
+
+    fn words(text: &str) -> Vec<String> {
+        vec![text.to_owned()]
+    }
+
+    #[test]
     fn only_known_names_filter_and_not_before_a_colon_or_slash() {
         for text in [
             "std::vector",
@@ -237,7 +288,8 @@ mod tests {
         fn every_mixture_of_marks_is_a_query(text in "[\"\u{201c}\u{201d}a: /-]{0,24}|(tag:|-|\"|status:| |x){0,12}") {
             let query = parse(&text);
             prop_assert!(query.filters.iter().all(|f| !f.value.is_empty()));
-            prop_assert!(!query.is_blank() || query.excluded.is_empty());
+            let is_list = !query.filters.is_empty();
+            prop_assert!(!query.is_blank() || is_list || query.excluded.is_empty());
         }
     }
 }

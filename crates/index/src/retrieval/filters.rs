@@ -57,8 +57,7 @@ fn condition(filter: &Filter, values: &mut Vec<String>) -> String {
     let value = format!("folded(?{n})");
     match filter.key.as_str() {
         "source" => format!("folded(sources.name) = {value}"),
-        "path" if filter.value.contains(['*', '?']) => format!("folded(rel_path) GLOB {value}"),
-        "path" => below("folded(rel_path)", &value),
+        "path" => path_condition(&filter.value, n),
         "tag" => format!(
             "EXISTS (SELECT 1 FROM tags WHERE document_id = documents.id AND {})",
             below("folded(tag)", &format!("ltrim({value}, '#')"))
@@ -76,6 +75,32 @@ fn condition(filter: &Filter, values: &mut Vec<String>) -> String {
             )
         }
     }
+}
+
+/// The SQL for a folder or a glob, which may begin with the name of the source: `source/folder`,
+/// `source:folder`, and `qmd://source/folder` as other programs write it. A name alone is a folder.
+fn path_condition(value: &str, n: usize) -> String {
+    let begin = "qmd://".len() + 1;
+    let asked = match value.strip_prefix("qmd://") {
+        Some(_) => format!("folded(substr(?{n}, {begin}))"),
+        None => format!("folded(?{n})"),
+    };
+    let mut paths = vec!["folded(rel_path)".to_owned()];
+    for mark in ['/', ':'] {
+        let may_have_source = value.trim_end_matches(['/', ':']).contains(mark);
+        if may_have_source || value.starts_with("qmd://") {
+            paths.push(format!("folded(sources.name || '{mark}' || rel_path)"));
+        }
+    }
+    let is_glob = value.contains(['*', '?']);
+    let ways: Vec<String> = paths
+        .iter()
+        .map(|path| match is_glob {
+            true => format!("{path} GLOB {asked}"),
+            false => below(path, &asked),
+        })
+        .collect();
+    format!("({})", ways.join(" OR "))
 }
 
 /// The SQL for a JSON value in lower case. SQLite gives 1 and 0 for `true` and `false`.

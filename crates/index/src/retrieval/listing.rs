@@ -1,6 +1,7 @@
 //! Lists the documents that filters alone select.
 
 use super::{Engine, Hit, Scope, Trace, filters};
+use crate::lexical::Query;
 use local_agent_text::error::Result;
 use local_agent_text::types::IdSet;
 
@@ -13,21 +14,26 @@ impl Engine {
         filters::documents(&self.index, scope)
     }
 
-    /// The first chunk of each document that the scope allows, by source and path, at most `limit`;
-    /// and the number of documents. They are not ranked, because each of them matches. A document
-    /// without
-    /// text is counted but has no chunk.
+    /// The first chunk of each document that the scope allows and `query` does not exclude, by source
+    /// and path, at most `limit`; and the number of documents. They are not ranked, because each of
+    /// them matches. A document without text is counted but has no chunk.
     ///
     /// # Errors
     /// Those of the database.
-    pub fn listing(&self, scope: &Scope, limit: usize) -> Result<(Vec<Hit>, usize)> {
+    pub fn listing(&self, scope: &Scope, query: &Query, limit: usize) -> Result<(Vec<Hit>, usize)> {
         let allowed = filters::documents(&self.index, scope)?;
+        let has_exclusions = !(query.excluded.is_empty() && query.excluded_phrases.is_empty());
+        let excluded = match self.lexical().filter(|_| has_exclusions) {
+            Some(reader) => reader.excluded(query)?,
+            None => IdSet::default(),
+        };
         let notes: Vec<i64> = self
             .index
             .notes()?
             .iter()
             .map(|note| note.id)
             .filter(|id| allowed.as_ref().is_none_or(|ids| ids.contains(*id)))
+            .filter(|id| !excluded.contains(*id))
             .collect();
         let mut hits = Vec::new();
         for id in &notes {

@@ -127,7 +127,7 @@ pub struct Stale {
     pub what: &'static str,
     /// One sentence.
     pub why: String,
-    /// The command that fixes it.
+    /// The command or the setting that fixes it.
     pub fix: &'static str,
 }
 

@@ -232,13 +232,19 @@ fn has_word(text: &str, word: &str) -> bool {
         })
 }
 
-/// Whether a property is `private` with a value that means "yes".
+/// Words that mean that a note is not private. `nil` is the one of Org files.
+const NOT_PRIVATE: [&str; 7] = ["false", "no", "n", "f", "off", "0", "nil"];
+
+/// Whether a property is `private` with a value that does not plainly mean "no". An empty value, or
+/// one that is not understood, keeps the note private.
 fn says_private((key, value): (&String, &Value)) -> bool {
-    key.eq_ignore_ascii_case("private")
-        && (value == &Value::Bool(true)
-            || value
-                .as_str()
-                .is_some_and(|word| ["true", "yes", "t"].contains(&word.to_lowercase().as_str())))
+    let is_no = match value {
+        Value::Bool(is_private) => !is_private,
+        Value::Number(number) => number.as_f64() == Some(0.0),
+        Value::String(word) => NOT_PRIVATE.contains(&word.trim().to_lowercase().as_str()),
+        Value::Null | Value::Array(_) | Value::Object(_) => false,
+    };
+    key.trim().eq_ignore_ascii_case("private") && !is_no
 }
 
 /// Whether a tag is one of `tags` (lower case), or nested below one.
@@ -352,6 +358,19 @@ mod tests {
         ] {
             assert!(is("a.md", text), "{text}");
         }
+        for value in [
+            "on", "On", "1", "y", "True", "ja", "x", "2026", "[me]", "{a: 1}", "~", "", "\"\"",
+            "-1",
+        ] {
+            let text = format!("---\nprivate: {value}\n---\nx");
+            assert!(is("a.md", &text), "{text}");
+        }
+        for value in ["no", "No", "off", "0", "0.0", "n", "False", "\"false\""] {
+            let text = format!("---\nprivate: {value}\n---\nx");
+            assert!(!is("a.md", &text), "{text}");
+        }
+        assert!(is("a.org", "#+PRIVATE: on\n* A\n"));
+        assert!(!is("a.org", "#+PRIVATE: nil\n* A\n"));
         for text in [
             "---\nprivate: false\n---\nx",
             "private: true",

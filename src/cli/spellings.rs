@@ -1,0 +1,166 @@
+//! Spellings of other programs for notes, and what to type here instead.
+
+use std::ffi::OsString;
+
+use clap::Error;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+
+/// Commands that other programs have, and what does the same here.
+const COMMANDS: &[(&str, &str)] = &[
+    ("add", "`source add DIR` adds a folder"),
+    ("bench", "`eval retrieval` measures the search"),
+    ("cat", "`get NOTE` prints a note"),
+    ("collections", "`source list` lists the folders"),
+    ("daemon", "`serve` is the server"),
+    (
+        "deep-search",
+        "`query WORDS` searches by words and by meaning",
+    ),
+    ("find", "`query WORDS` searches, `ls` lists the documents"),
+    ("grep", "`search WORDS` searches by words"),
+    (
+        "list",
+        "`ls` lists the documents, `source list` the folders",
+    ),
+    ("open", "`get NOTE` prints a note"),
+    (
+        "outline",
+        "`tool run outline --arg path=NOTE` lists the headings of a note",
+    ),
+    (
+        "pull",
+        "`models pull ID` downloads a model; two models are built in",
+    ),
+    ("read", "`get NOTE` prints a note"),
+    ("reindex", "`index --rebuild` makes the index anew"),
+    ("show", "`get NOTE` prints a note"),
+    ("sync", "`index` brings the index up to date"),
+    ("vector-search", "`vsearch WORDS` searches by meaning"),
+];
+
+/// Options that other programs have: the command (empty: any), the option, and what to do here.
+const OPTIONS: &[(&str, &str, &str)] = &[
+    (
+        "",
+        "--candidate-limit",
+        "leave it out: a search ranks every note",
+    ),
+    (
+        "",
+        "--index",
+        "`--config FILE` or `-C DIR` chooses another index",
+    ),
+    (
+        "index",
+        "--pull",
+        "run `git pull` before it: `index` runs no other program",
+    ),
+    ("mcp", "--daemon", "`serve` serves agents over HTTP at /mcp"),
+    ("mcp", "--http", "`serve` serves agents over HTTP at /mcp"),
+    ("mcp", "--port", "`serve` serves agents over HTTP at /mcp"),
+    (
+        "source",
+        "--pattern",
+        "`--mask GLOB` or `--include PATTERN` limits the files",
+    ),
+];
+
+/// Puts the tip for a spelling of another program in place of the parser's own. Returns the tip, if
+/// there is one. `args` is the line without the program's name, `command` the command in it.
+pub(super) fn say_ours(error: &mut Error, args: &[OsString], command: &str) -> Option<String> {
+    let tip = match error.kind() {
+        ErrorKind::InvalidSubcommand => of_command(context(error, ContextKind::InvalidSubcommand)?),
+        ErrorKind::UnknownArgument => {
+            let option = context(error, ContextKind::InvalidArg)?;
+            of_option(command, option).or_else(|| of_exclusion(command, option, args))
+        }
+        _ => None,
+    }?;
+    for kind in [
+        ContextKind::Suggested,
+        ContextKind::SuggestedArg,
+        ContextKind::SuggestedSubcommand,
+    ] {
+        error.remove(kind);
+    }
+    let shown = ContextValue::StyledStrs(vec![tip.clone().into()]);
+    error.insert(ContextKind::Suggested, shown);
+    Some(tip)
+}
+
+/// One text that the parser's error contains.
+fn context(error: &Error, kind: ContextKind) -> Option<&str> {
+    match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text),
+        _ => None,
+    }
+}
+
+fn of_command(typed: &str) -> Option<String> {
+    let found = COMMANDS.iter().find(|(name, _)| *name == typed);
+    found.map(|(_, tip)| (*tip).to_owned())
+}
+
+fn of_option(command: &str, typed: &str) -> Option<String> {
+    let found = OPTIONS
+        .iter()
+        .find(|(of, name, _)| *name == typed && (of.is_empty() || *of == command));
+    found.map(|(_, _, tip)| (*tip).to_owned())
+}
+
+/// The tip for a query that begins with `-word`: the parser takes its first letter for an option.
+fn of_exclusion(command: &str, option: &str, args: &[OsString]) -> Option<String> {
+    let is_search = ["query", "search", "vsearch"].contains(&command);
+    let mut words = args.iter().filter_map(|arg| arg.to_str());
+    let word = words.find(|word| {
+        !word.starts_with("--") && word.starts_with(option) && word.len() > option.len()
+    })?;
+    is_search.then(|| format!("to leave out notes with a word: {command} -- '{word}'"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::args::Cli;
+    use super::*;
+    use clap::{CommandFactory as _, Parser as _};
+
+    fn tip(line: &[&str]) -> Option<String> {
+        let args: Vec<OsString> = line.iter().map(OsString::from).collect();
+        let all = std::iter::once(OsString::from("local-agent")).chain(args.clone());
+        let mut error = Cli::try_parse_from(all).unwrap_err();
+        let tip = say_ours(&mut error, &args, line[0]);
+        if let Some(tip) = &tip {
+            assert!(error.to_string().contains(tip.as_str()), "{error}");
+            assert!(!error.to_string().contains("as a value"), "{error}");
+        }
+        tip
+    }
+
+    #[test]
+    fn a_spelling_of_another_program_gets_a_tip_that_names_ours() {
+        for (line, ours) in [
+            (&["find", "x"][..], "`query WORDS`"),
+            (&["cat", "a.md"], "`get NOTE`"),
+            (&["outline", "a.md"], "outline"),
+            (&["pull"], "`models pull ID`"),
+            (&["query", "x", "--candidate-limit", "40"], "leave it out"),
+            (&["search", "x", "--index", "a"], "`--config FILE`"),
+            (&["index", "--pull"], "git pull"),
+            (&["mcp", "--http"], "`serve`"),
+            (&["query", "-flour rye"], "query -- '-flour rye'"),
+        ] {
+            let tip = tip(line).unwrap_or_default();
+            assert!(tip.contains(ours), "{line:?}: {tip}");
+        }
+        assert_eq!(tip(&["query", "x", "--nosuch"]), None);
+        assert_eq!(tip(&["nosuch"]), None);
+    }
+
+    #[test]
+    fn no_tip_stands_for_a_spelling_that_is_taken() {
+        let cli = Cli::command();
+        for (name, _) in COMMANDS {
+            assert!(cli.find_subcommand(name).is_none(), "{name}");
+        }
+    }
+}
