@@ -75,7 +75,10 @@ fn things<'t>(
     names: Vec<&'t str>,
     cells: Vec<&'t str>,
 ) -> Option<Vec<Compared<'t>>> {
-    let columns = names.into_iter().zip(cells).skip(1);
+    // The first column may have no name at all.
+    let unnamed = cells.len().checked_sub(names.len())?;
+    let names = names.into_iter().skip(1_usize.checked_sub(unnamed)?);
+    let columns = names.zip(cells.into_iter().skip(1));
     let things: Vec<Compared<'t>> = columns
         .filter(|(name, cell)| !is_total_name(name) && !cell.is_empty())
         .map(|(name, written)| Compared { name, written })

@@ -266,9 +266,9 @@ pub(super) fn around(ranked: &Ranked<'_>, index: usize) -> Option<Passage> {
             None => passage::around(found, index)?,
         },
     };
+    let is_alone = unit.form == Form::Property || is_first(ranked, unit);
     let lacks_subject = ranked.question.wants.person && !says_who(ranked, unit)
-        || unit.form == Form::Property
-        || is_first(ranked, unit) && !is_asked_by_name(ranked, unit);
+        || is_alone && !is_asked_by_name(ranked, unit);
     if lacks_subject && !says_title(ranked, unit, &out) {
         with_title(ranked, unit, &mut out);
     }
@@ -362,10 +362,10 @@ fn says_who(ranked: &Ranked<'_>, unit: &Unit) -> bool {
     unit.form != Form::Property && !is_pronoun && !is_about_note
 }
 
-/// Whether the question has a word of the names of the unit's note.
+/// Whether the question has a word of the names of the unit's note, or of its headings.
 fn is_asked_by_name(ranked: &Ranked<'_>, unit: &Unit) -> bool {
     let mut terms = ranked.question.terms.iter();
-    terms.any(|term| score::covers(&unit.place.names, term) > 0.0)
+    terms.any(|term| score::covers(&unit.place.stems, term) > 0.0)
 }
 
 /// Whether a passage has all words of the title of its note.

@@ -10,7 +10,7 @@ use super::confidence;
 use super::cues;
 use super::passage;
 use super::periods;
-use super::question::{ParsedQuestion, QuestionKind, Term};
+use super::question::{Operation, ParsedQuestion, QuestionKind, Term};
 use super::rank::{Candidate, Found, Ranked};
 use super::score;
 use super::units::{Form, Unit};
@@ -142,7 +142,13 @@ fn asked_values(ranked: &Ranked<'_>, (name, column): (&str, usize), rows: &[usiz
     if distinct.len() == all.len() && !is_status(name) {
         return Vec::new();
     }
-    let asked = format!(" {} ", spaced(&ranked.question.text));
+    let note = rows.first().and_then(|row| ranked.found.unit(*row));
+    let note = note.and_then(|unit| ranked.found.note_of(unit));
+    let mut asked = format!(" {} ", spaced(&ranked.question.text));
+    // "The reading list" names the note and not the books with the status "reading".
+    for name in note.into_iter().flat_map(|note| &note.names) {
+        asked = asked.replace(&format!(" {} ", spaced(name)), " | ");
+    }
     let is_asked = |value: &&&String| {
         let words = ranked.question.terms.iter().map(|t| t.word.to_lowercase());
         let mut words = words.filter(|word| word.contains(char::is_alphabetic));
@@ -188,7 +194,9 @@ pub(super) fn asked(ranked: &Ranked<'_>, names: &[&str], all: Vec<usize>) -> Opt
             && !place.is_some_and(|p| score::covers(&p.stems, t) > 0.0)
     };
     let open: Vec<&Term> = ranked.question.terms.iter().filter(is_open).collect();
-    if open.iter().any(|t| is_nowhere(ranked, &all, t)) {
+    // In a question for an amount, other words than conditions are left: "how much did it go for?"
+    let counts = question.kind == QuestionKind::Total(Operation::Count);
+    if counts && open.iter().any(|t| is_nowhere(ranked, &all, t)) {
         return None;
     }
     let deciding: Vec<&Term> = open
@@ -248,7 +256,8 @@ fn is_nowhere(ranked: &Ranked<'_>, rows: &[usize], term: &Term) -> bool {
     };
     // Whether the table is one of what is counted is decided where it is chosen.
     let is_counted = ranked.question.counted == Some(at);
-    let is_light = cues::holds(cues::LIGHT, &term.word.to_lowercase());
+    let is_light = cues::holds(cues::LIGHT, &term.word.to_lowercase())
+        || !term.word.contains(char::is_alphabetic);
     let is_row = |c: &&Candidate| rows.contains(&c.index);
     let mut candidates = ranked.order.iter().filter(is_row);
     !is_light

@@ -377,7 +377,7 @@ fn count(ranked: &Ranked<'_>) -> Option<(Computed, Vec<Passage>)> {
         let listed = ranked
             .unit(c.index)
             .is_some_and(|u| matches!(u.form, Form::Row | Form::Item));
-        let about = score::share(&ranked.question, &c.credits.above) >= ABOUT;
+        let about = share_above(ranked, c) >= ABOUT;
         listed && about && lists_counted(ranked, c)
     })?;
     let unit = ranked.unit(candidate.index)?;
@@ -389,6 +389,22 @@ fn count(ranked: &Ranked<'_>) -> Option<(Computed, Vec<Passage>)> {
         Form::Row => count_rows(ranked, candidate, unit),
         _ => count_items(ranked, unit),
     }
+}
+
+/// The share of the question that is above a unit, without the words for a time.
+fn share_above(ranked: &Ranked<'_>, candidate: &Candidate) -> f32 {
+    let question = &ranked.question;
+    let dates = match question.counted_days() {
+        Some(_) => periods::date_words(&question.text),
+        None => HashSet::new(),
+    };
+    let terms = question.terms.iter().zip(&candidate.credits.above);
+    let (mut found, mut total) = (0.0, 0.0);
+    for (term, credit) in terms.filter(|(t, _)| !dates.contains(&t.word.to_lowercase())) {
+        found += term.weight * credit;
+        total += term.weight;
+    }
+    if total > 0.0 { found / total } else { 0.0 }
 }
 
 /// Counts the notes of some days whose folder or tag has the name of what the question counts: the
