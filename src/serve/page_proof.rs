@@ -183,7 +183,7 @@ fn words<'v>(claim: &'v Value, parts: &[&str]) -> Vec<&'v str> {
     let findings = items(claim, "findings").iter();
     let said = findings.flat_map(|finding| {
         let detail = &finding["detail"];
-        parts.iter().filter_map(|part| detail[*part].as_str())
+        parts.iter().filter_map(move |part| detail[*part].as_str())
     });
     said.collect()
 }

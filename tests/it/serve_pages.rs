@@ -119,10 +119,10 @@ fn an_answer_shows_its_proof_line_by_line() {
 }
 
 #[test]
-fn a_doubt_stands_beside_its_source_with_what_differs_underlined() {
+fn a_sentence_that_was_left_out_stands_beside_that_of_its_source() {
     let world = world();
     let draft = "The zebra eats 15 apples a day [E1].";
-    let again = "The zebra eats 15 apples a day [E1]. It sleeps at 9 [E1].";
+    let again = "The zebra eats 15 apples a day [E1]. The zebra eats 14 apples a day [E1].";
     let model = ChatServer::ollama(vec![
         Say::Text(draft.to_owned()),
         Say::Text(again.to_owned()),
