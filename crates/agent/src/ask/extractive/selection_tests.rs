@@ -111,6 +111,13 @@ fn the_words_of_the_header_select_no_row_of_a_list() {
 }
 
 #[test]
+fn a_number_in_a_cell_is_no_number_of_rows() {
+    let table = "# Plans\n\n| Thing | Wick | Candle |\n|---|---|---|\n| Items | 500 | 5,000 |\n| Photos per item | 2 | 10 |\n";
+    let question = "How many items can I have with Candle?";
+    assert_eq!(computed(question, &[("Plans.md", table)]), None);
+}
+
+#[test]
 fn items_are_counted_in_the_time_that_is_asked_for() {
     let list =
         "# Floods\n\n- 2026-03-01: the first\n- 2026-04-12: the second\n- 2026-04-20: the third\n";

@@ -457,10 +457,29 @@ fn count_rows(
     if ranked.question.period.is_some() && are_partly_dated(ranked.found, &all) {
         return None;
     }
+    if is_cell_asked(ranked, &cells(header), &all) {
+        return None;
+    }
     let rows = rows::asked(ranked, &cells(header), all)?;
     let shown = Passage::new(unit.note, passage::rows(ranked.found, unit.lead, &rows));
     let noun = if rows.len() == 1 { "row" } else { "rows" };
     (!rows.is_empty()).then(|| (counted(rows.len(), noun, 1), vec![shown]))
+}
+
+/// Whether what the question counts is the name of a row, and another of its words the name of a
+/// column: the number is in a cell. "How many items may I have with Candle?"
+fn is_cell_asked(ranked: &Ranked<'_>, names: &[&str], rows: &[usize]) -> bool {
+    let question = &ranked.question;
+    let Some(counted) = question.counted.and_then(|at| question.terms.get(at)) else {
+        return false;
+    };
+    let is_row = rows.iter().any(|row| {
+        let first = stems_of(cell_at(ranked.found, *row, 0).unwrap_or(""));
+        score::covers(&first, counted) > 0.0
+    });
+    let columns = stems_of(&names.get(1..).unwrap_or_default().join(" "));
+    let mut others = question.terms.iter().filter(|t| t.stem != counted.stem);
+    is_row && others.any(|term| score::covers(&columns, term) > 0.0)
 }
 
 /// Counts the items of a list that the question means.
