@@ -772,6 +772,6 @@ fn spellings_of_other_programs_get_a_tip() {
         let said = world.usage(line);
         assert!(said.contains(tip), "{said}");
     }
-    let failed = world.fails(&["-C", "40", "query", "x", "--json"]);
+    let failed = world.fails(&["query", "x", "-C", "40", "--json"]);
     assert!(failed["hint"].as_str().unwrap().contains("candidates"));
 }

@@ -2273,7 +2273,7 @@ fn multi_get_takes_a_list_of_globs_names_and_keys() {
     ]);
     world.ok(&["index"]);
     let key = |query: &str| {
-        let hit = &world.json(&["query", query])["hits"][0];
+        let hit = &world.json(&["query", query, "--min-score", "0"])["hits"][0];
         format!("#{}", &hit["chunk_key"].as_str().unwrap()[..16])
     };
     let (rye, hidden) = (key("Rye"), key("Hidden"));

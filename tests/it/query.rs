@@ -388,8 +388,10 @@ fn flours() -> World {
     world
 }
 
-fn paths(world: &World, args: &[&str]) -> Vec<String> {
-    let body = world.json(&[args, &["--min-score", "0"]].concat());
+fn found_paths(world: &World, args: &[&str]) -> Vec<String> {
+    let options = ["--json", "--min-score", "0"];
+    let (command, words) = args.split_at(1);
+    let body = world.ok(&[command, &options, words].concat()).json();
     let hits = body["hits"].as_array().unwrap().iter();
     hits.map(|hit| hit["rel_path"].as_str().unwrap().to_owned())
         .collect()
@@ -399,23 +401,23 @@ fn paths(world: &World, args: &[&str]) -> Vec<String> {
 fn an_exclusion_is_never_searched_for() {
     let world = flours();
     assert_eq!(
-        paths(&world, &["query", "--", "-flour rye"]),
+        found_paths(&world, &["query", "--", "-flour rye"]),
         ["sub/oats.md"]
     );
     assert_eq!(
-        paths(&world, &["query", "--", "-flour", "rye"]),
+        found_paths(&world, &["query", "--", "-flour", "rye"]),
         ["sub/oats.md"]
     );
     assert_eq!(
-        paths(&world, &["search", "lex: -flour rye"]),
+        found_paths(&world, &["search", "lex: -flour rye"]),
         ["sub/oats.md"]
     );
     assert_eq!(
-        paths(&world, &["query", "tag:grain -flour"]),
+        found_paths(&world, &["query", "tag:grain -flour"]),
         ["sub/oats.md"]
     );
     let both = ["query", "lex: -flour\nvec: which bread is dark?"];
-    assert_eq!(paths(&world, &both), ["sub/oats.md"]);
+    assert_eq!(found_paths(&world, &both), ["sub/oats.md"]);
     let said = world.usage(&["query", "-flour rye"]);
     assert!(said.contains("query -- '-flour rye'"), "{said}");
 }
@@ -457,13 +459,13 @@ fn a_path_may_begin_with_its_source() {
         "qmd://notes/sub",
         "notes/sub/o*",
     ] {
-        let by_option = paths(&world, &["query", "dark bread", "--path", path, "-n", "1"]);
+        let by_option = found_paths(&world, &["query", "dark bread", "--path", path, "-n", "1"]);
         assert_eq!(by_option, ["sub/oats.md"], "{path}");
         let filter = format!("path:\"{path}\"");
-        assert!(paths(&world, &["query", &filter]).contains(&"sub/oats.md".to_owned()));
+        assert!(found_paths(&world, &["query", &filter]).contains(&"sub/oats.md".to_owned()));
     }
-    assert!(paths(&world, &["query", "path:notes"]).is_empty());
-    assert!(paths(&world, &["query", "path:other/sub"]).is_empty());
+    assert!(found_paths(&world, &["query", "path:notes"]).is_empty());
+    assert!(found_paths(&world, &["query", "path:other/sub"]).is_empty());
 }
 
 #[test]
