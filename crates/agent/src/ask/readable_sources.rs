@@ -26,11 +26,11 @@ pub struct ReadableSource {
 /// The sources of an answer in the order in which they are first cited.
 pub(super) struct Sources<'s> {
     pub(super) snapshot: &'s EvidenceSnapshot,
-    known: Vec<Known>,
+    known: Vec<CitedPlace>,
 }
 
 /// A file and headings, with the lines that are cited.
-struct Known {
+struct CitedPlace {
     source: SourceName,
     path: RelPath,
     /// The path, with the source's name if another source has such a path too.
@@ -67,8 +67,8 @@ impl<'s> Sources<'s> {
     }
 
     fn number(&mut self, item: &EvidenceItem, span: ByteSpan) -> usize {
-        let new = Known::of(self.snapshot, item, span);
-        let same = |known: &Known| known.file == new.file && known.headings == new.headings;
+        let new = CitedPlace::of(self.snapshot, item, span);
+        let same = |known: &CitedPlace| known.file == new.file && known.headings == new.headings;
         if let Some(at) = self.known.iter().position(same) {
             if let Some(known) = self.known.get_mut(at) {
                 let first = known.lines.first().min(new.lines.first());
@@ -88,7 +88,7 @@ impl<'s> Sources<'s> {
     }
 }
 
-impl Known {
+impl CitedPlace {
     fn of(snapshot: &EvidenceSnapshot, item: &EvidenceItem, span: ByteSpan) -> Self {
         let file = match snapshot.names_source(item) {
             true => format!("{}:{}", item.source, item.path),
