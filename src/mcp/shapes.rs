@@ -253,7 +253,7 @@ pub(super) struct Skipped {
 pub(super) struct MultiGetPage {
     /// `found` or `nothing_found`.
     pub(super) outcome: &'static str,
-    /// How many files and passages fit.
+    /// How many files and passages.
     pub(super) matched: usize,
     pub(super) documents: Vec<Document>,
     /// Files that fit and are not read.
