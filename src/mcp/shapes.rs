@@ -59,8 +59,7 @@ arguments! {
 
 arguments! {
     MultiGetArgs {
-        /// Over `source:path` or `path`; `*` stays within a folder, `**` does not:
-        /// `daily/2026-*.md`. Or a list with commas of globs and addresses as `get` takes them.
+        /// Globs (`**/2026-*.md`; `*` stays in a folder) or addresses as in `get`, with commas.
         glob: String,
         /// Most bytes of text. Usually 65536.
         max_bytes: Option<usize>,
@@ -254,7 +253,7 @@ pub(super) struct Skipped {
 pub(super) struct MultiGetPage {
     /// `found` or `nothing_found`.
     pub(super) outcome: &'static str,
-    /// How many files and passages fit the glob or list.
+    /// How many files and passages.
     pub(super) matched: usize,
     pub(super) documents: Vec<Document>,
     /// Files that fit and are not read.

@@ -23,7 +23,7 @@ pub(super) const GET: Spec = Spec {
 
 pub(super) const MULTI_GET: Spec = Spec {
     name: "multi_get",
-    description: "Reads every note whose path fits a glob, or several notes and passages of a list with commas, page by page.",
+    description: "Reads every note that a glob or list names, page by page.",
     input: input::<MultiGetArgs>,
     output: output::<MultiGetPage>,
     subject: "glob",

@@ -6,7 +6,7 @@ use local_agent_text::error::{ErrorCode, Failure, Result};
 
 /// One sentence for each part of a typed query that was read as words although it looks like a
 /// line with a type, a filter or a phrase.
-pub fn of(text: &str, query: &Query) -> Vec<String> {
+pub(super) fn of(text: &str, query: &Query) -> Vec<String> {
     let mut remarks = Vec::new();
     for line in QueryLines::parse(text).map_or_else(Vec::new, |lines| lines.untyped) {
         remarks.push(format!(
@@ -29,7 +29,7 @@ pub fn of(text: &str, query: &Query) -> Vec<String> {
 }
 
 /// The sentence for a search that found nothing because its filters select no note.
-pub fn no_note(filters: &[Filter]) -> String {
+pub(super) fn no_note(filters: &[Filter]) -> String {
     let named: Vec<String> = filters.iter().map(written).collect();
     format!("no note fits {}", named.join(" "))
 }
@@ -44,7 +44,7 @@ fn written(filter: &Filter) -> String {
 ///
 /// # Errors
 /// `INVALID_QUERY`.
-pub fn check_days(filters: &[Filter]) -> Result<()> {
+pub(super) fn check_days(filters: &[Filter]) -> Result<()> {
     let dated = |filter: &&Filter| ["after", "before"].contains(&filter.key.as_str());
     match filters
         .iter()
