@@ -16,7 +16,8 @@ use local_agent_embed::embedding::QueryVector;
 use local_agent_files::sandbox::Sandbox;
 use local_agent_index::lexical;
 use local_agent_index::retrieval::{
-    self, Engine, Found, Fusion, Hit, Mode, Request, Scope, keep_shown, with_reranked, with_spare,
+    self, Engine, Found, Fusion, Hit, Mode, Request, Scope, Stale, keep_shown, with_reranked,
+    with_spare,
 };
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
