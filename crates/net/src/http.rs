@@ -684,6 +684,9 @@ mod tests {
         let url = format!("http://{}/", listener.local_addr().unwrap());
         let server = std::thread::spawn(move || {
             let (mut stream, _) = listener.accept().unwrap();
+            // A reply before the request would be an error of its own.
+            let began = stream.read(&mut [0; 4096]).unwrap();
+            assert_ne!(began, 0);
             stream.write_all(head).unwrap();
             stream
                 .set_read_timeout(Some(Duration::from_secs(20)))
