@@ -35,7 +35,7 @@ fn without_a_model_words_alone_answer() {
     Country sourdough  27 °C        78 %      3 h 30 min   [1]
 
     [1] projects/Proofbox.md:14 › Proofbox, lines 14-18
-    4 statements: 2 word for word from your notes, 2 quoted in part
+    3 statements: 2 word for word from your notes, 1 quoted in part
     "#);
     assert_snapshot!(run.stderr, @"stale: nothing was embedded yet, so meaning is not searched (fix: local-agent embed)");
 }

@@ -105,11 +105,14 @@ fn each_kind_is_found_read_asked_and_cited() {
         "{answer}"
     );
     assert!(
-        answer.contains("board.canvas › Water › line 3 of the file"),
+        answer.contains("board.canvas:11 › Water › line 3 of the file"),
         "{answer}"
     );
     assert!(answer.contains(" of its text\n"), "{answer}");
-    assert!(answer.contains("against your files"), "{answer}");
+    assert!(
+        answer.contains("1 statement, word for word from your notes"),
+        "{answer}"
+    );
     let links = world.json(&["backlinks", "bread.md"]);
     assert_eq!(links["backlinks"][0]["note"], "notes:board.canvas");
     world.ok(&["doctor", "--no-ollama"]);

@@ -1015,7 +1015,7 @@ fn no_backup_of_a_clients_file_is_ever_replaced() {
 
 #[test]
 fn a_question_that_nothing_answers_gets_a_short_reply() {
-    let long = "Penguins, footballs, cups and worlds were all discussed in 1998. ".repeat(60);
+    let long = "The old map of the world hangs beside the football trophies. ".repeat(60);
     let notes: Vec<(String, String)> = (0..8)
         .map(|n| (format!("n{n}.md"), format!("# World {n}\n\n{long}\n")))
         .collect();

@@ -11,28 +11,29 @@ use local_agent_index::profile::Profile;
 fn known_models_are_listed() {
     let world = World::empty();
     assert_snapshot!(world.ok(&["models", "list"]).stdout, @r"
-    Qwen3-Embedding-0.6B  absent  1192 MB  32768 tokens  a hundred languages
-    all-MiniLM-L12-v2  absent  133 MB  128 tokens  English
-    all-MiniLM-L6-v2  embedded  256 tokens  English  cosines of unrelated texts: 0.08 ± 0.09
-    all-mpnet-base-v2  absent  438 MB  384 tokens  English
-    bge-base-en-v1.5  absent  438 MB  512 tokens  English
-    bge-reranker-base  absent  reranker  1112 MB  512 tokens  English, Chinese
-    bge-reranker-v2-m3  absent  reranker  2271 MB  8192 tokens  a hundred languages
-    bge-small-en-v1.5  absent  133 MB  512 tokens  English
-    e5-small-v2  absent  133 MB  512 tokens  English
-    gte-multilingual-base  absent  611 MB  8192 tokens  seventy languages
-    gte-small  absent  67 MB  512 tokens  English
-    modernbert-embed-base  absent  596 MB  8192 tokens  English
-    ms-marco-MiniLM-L-6-v2  absent  reranker  91 MB  512 tokens  English
-    multilingual-e5-base  absent  1112 MB  512 tokens  a hundred languages
-    multilingual-e5-small  embedded  512 tokens  a hundred languages  cosines of unrelated texts: 0.77 ± 0.02
-    nomic-embed-text-v1.5  absent  547 MB  2048 tokens  English
-    paraphrase-multilingual-MiniLM-L12-v2  absent  471 MB  128 tokens  fifty languages
-    potion-base-8M  absent  30 MB  English
-    potion-multilingual-128M  absent  512 MB  a hundred languages
-    snowflake-arctic-embed-m-v2.0  absent  1221 MB  8192 tokens  seventy languages
-    snowflake-arctic-embed-s  absent  133 MB  512 tokens  English
-    snowflake-arctic-embed-xs  absent  90 MB  512 tokens  English
+      Qwen3-Embedding-0.6B                   absent    1192 MB  32768 tokens  a hundred languages
+      all-MiniLM-L12-v2                      absent    133 MB  128 tokens  English
+    * all-MiniLM-L6-v2                       embedded  256 tokens  English  cosines of unrelated texts: 0.08 ± 0.09
+      all-mpnet-base-v2                      absent    438 MB  384 tokens  English
+      bge-base-en-v1.5                       absent    438 MB  512 tokens  English
+      bge-reranker-base                      absent    reranker  1112 MB  512 tokens  English, Chinese
+      bge-reranker-v2-m3                     absent    reranker  2271 MB  8192 tokens  a hundred languages
+      bge-small-en-v1.5                      absent    133 MB  512 tokens  English
+      e5-small-v2                            absent    133 MB  512 tokens  English
+      gte-multilingual-base                  absent    611 MB  8192 tokens  seventy languages
+      gte-small                              absent    67 MB  512 tokens  English
+      modernbert-embed-base                  absent    596 MB  8192 tokens  English
+      ms-marco-MiniLM-L-6-v2                 absent    reranker  91 MB  512 tokens  English
+      multilingual-e5-base                   absent    1112 MB  512 tokens  a hundred languages
+      multilingual-e5-small                  embedded  512 tokens  a hundred languages  cosines of unrelated texts: 0.77 ± 0.02
+      nomic-embed-text-v1.5                  absent    547 MB  2048 tokens  English
+      paraphrase-multilingual-MiniLM-L12-v2  absent    471 MB  128 tokens  fifty languages
+      potion-base-8M                         absent    30 MB  English
+      potion-multilingual-128M               absent    512 MB  a hundred languages
+      snowflake-arctic-embed-m-v2.0          absent    1221 MB  8192 tokens  seventy languages
+      snowflake-arctic-embed-s               absent    133 MB  512 tokens  English
+      snowflake-arctic-embed-xs              absent    90 MB  512 tokens  English
+    * is in use here
     ");
     let body = world.json(&["models", "list"]);
     let state = |id: &str| {

@@ -101,7 +101,7 @@ fn without_arguments_the_example_inside_the_program_is_asked() {
     Country sourdough  27 °C        78 %      3 h 30 min   [1]
 
     [1] projects/Proofbox.md:14 › Proofbox, lines 14-18
-    4 statements: 2 word for word from your notes, 2 quoted in part
+    3 statements: 2 word for word from your notes, 1 quoted in part
 
     ? Why did we move the order book from PostgreSQL to SQLite?
     - We moved the order book to SQLite because nobody but me could restart or restore the PostgreSQL server.

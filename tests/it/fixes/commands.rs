@@ -154,7 +154,7 @@ fn reading() -> Vec<Case> {
             "a folder instead of a note",
             indexed,
             &["get", "deep"],
-            "FILE_NOT_FOUND",
+            "PATH_IS_DIRECTORY",
         )
         .ends(Follow::Printed, Then::Informed),
         case(

@@ -81,7 +81,7 @@ pub fn scope(config: &Config, args: &Limits) -> Result<Scope> {
 /// in their files can be checked. Returns a sentence about each.
 ///
 /// # Errors
-/// `INDEX_ERROR` if no source is configured.
+/// `CONFIG_ERROR` if no source is configured.
 pub(super) fn leave_out_unconfigured(
     config: &Config,
     engine: &Engine,
@@ -96,7 +96,7 @@ pub(super) fn leave_out_unconfigured(
     }
     if config.sources.is_empty() {
         return Err(
-            Failure::new(ErrorCode::IndexError, "no sources are configured")
+            Failure::new(ErrorCode::ConfigError, "no sources are configured")
                 .with_hint("local-agent source add DIR"),
         );
     }

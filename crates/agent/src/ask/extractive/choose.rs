@@ -266,9 +266,8 @@ pub(super) fn around(ranked: &Ranked<'_>, index: usize) -> Option<Passage> {
             None => passage::around(found, index)?,
         },
     };
-    let is_alone = unit.form == Form::Property || is_first(ranked, unit);
     let lacks_subject = ranked.question.wants.person && !says_who(ranked, unit)
-        || is_alone && !is_asked_by_name(ranked, unit);
+        || unit.form == Form::Property && !is_asked_by_name(ranked, unit);
     if lacks_subject && !says_title(ranked, unit, &out) {
         with_title(ranked, unit, &mut out);
     }
