@@ -1015,9 +1015,12 @@ fn no_backup_of_a_clients_file_is_ever_replaced() {
 
 #[test]
 fn a_question_that_nothing_answers_gets_a_short_reply() {
-    let long = "The old map of the world hangs beside the football trophies. ".repeat(60);
     let notes: Vec<(String, String)> = (0..8)
-        .map(|n| (format!("n{n}.md"), format!("# World {n}\n\n{long}\n")))
+        .map(|n| {
+            let thing = ["football", "map", "kettle", "clock"][n % 4];
+            let long = format!("The {thing} is beside the window of room {n}. ").repeat(60);
+            (format!("n{n}.md"), format!("# Room {n}\n\n{long}\n"))
+        })
         .collect();
     let notes: Vec<(&str, &str)> = notes
         .iter()

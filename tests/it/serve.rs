@@ -552,7 +552,7 @@ fn the_pages_show_what_was_found_and_the_proof_of_each_sentence() {
     assert!(
         answer.body.contains("<li class=\"verified\">")
             && answer.body.contains("zebra.md, line 3</a>")
-            && answer.body.contains("<blockquote># Zebra"),
+            && answer.body.contains("<td># <mark>Zebra</mark></td>"),
         "{}",
         answer.body
     );
