@@ -69,7 +69,7 @@ fn relay(context: &Context, url: &str) -> Result<ExitCode> {
         OWN_SERVER => {
             let state = context.load()?.config.state_dir;
             let server = own_server(&state)?;
-            let (certificate, url) = (server.certificate_sha256.clone(), server.url.clone());
+            let (certificate, url) = (server.certificate_sha256, server.url.clone());
             (Some((state, server)), certificate, url)
         }
         url => (None, certificate_at(context, url), url.to_owned()),

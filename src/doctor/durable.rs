@@ -7,7 +7,7 @@ use super::codes::Code;
 use super::{Checks, count, quoted, sample};
 use local_agent_agent::config::Config;
 use local_agent_agent::memory::{self, LinkState};
-use local_agent_agent::runs::{self, Archive, RunFindings, RunPlace, Trouble};
+use local_agent_agent::runs::{self, Archive, RunFindings, RunId, RunPlace, Trouble};
 use local_agent_index::store::{self, Database, Durable, FoundDatabase, IndexReader};
 use local_agent_text::error::{Failure, Result};
 
@@ -226,7 +226,7 @@ pub(super) fn runs(config: &Config, checks: &mut Checks) {
         };
         let message = format!("{} {what}", count(cut_short.len(), "run"));
         let ids = cut_short.iter().filter_map(|one| one.run_id.as_ref());
-        let ids: Vec<&str> = ids.map(|id| id.as_str()).collect();
+        let ids: Vec<&str> = ids.map(RunId::as_str).collect();
         checks.warn(Code::RunsInterruptedWarn, message, prune_all(&ids));
     }
     if !of(&found, &[Trouble::OpenToOthers]).is_empty() {

@@ -103,7 +103,7 @@ where
     W: AsyncWrite + Send + Unpin + 'static,
 {
     let http = match &address.certificate {
-        Some(certificate) => Client::of_certificate(LIMITS, certificate.clone())?,
+        Some(certificate) => Client::of_certificate(LIMITS, *certificate)?,
         None => Client::new(LIMITS)?,
     };
     let far = Arc::new(FarServer {

@@ -251,7 +251,7 @@ pub(super) fn status(context: &Context) -> Result<ExitCode> {
 fn is_healthy(server: &RunningServer) -> Result<bool> {
     let limits = Limits::probe(LONGEST_ANSWER);
     let client = match &server.certificate_sha256 {
-        Some(certificate) => Client::of_certificate(limits, certificate.clone())?,
+        Some(certificate) => Client::of_certificate(limits, *certificate)?,
         None => Client::new(limits)?,
     };
     let reply = client.get(&format!("{}/health", server.url));

@@ -253,7 +253,7 @@ fn a_property_comes_with_the_title_of_its_note() {
     assert_eq!(got, "deadline: 2027-02-26 [E1] Project Harbour [E1]");
 }
 
-fn with_status<'n>(status: &'n str) -> [(&'n str, String); 2] {
+fn with_status(status: &str) -> [(&str, String); 2] {
     let note = |name: &str, status: &str| {
         format!("---\nstatus: {status}\n---\n# Project {name}\n\nText.\n")
     };
