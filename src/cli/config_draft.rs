@@ -70,7 +70,8 @@ impl ConfigDraft {
         Ok(())
     }
 
-    /// Lets the contexts in the file follow this change to its sources. Returns those of a removed source.
+    /// Changes the contexts in the file as this change to its sources needs. Returns those that
+    /// went with a removed source.
     ///
     /// # Errors
     /// Those of [`config::contexts_after`] and [`config::edit_contexts`].

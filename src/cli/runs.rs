@@ -25,7 +25,7 @@ use local_agent_files::sandbox::Sandbox;
 use local_agent_text::documents::said_lines;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::{Label, Sha256};
-use local_agent_verify::names_faults;
+use local_agent_verify::Counts;
 
 pub(super) fn run(context: &Context, command: &RunsCommand) -> Result<ExitCode> {
     let config = context.load()?.config;
@@ -357,11 +357,11 @@ fn print(context: &Context, record: &Record, state: RunState) {
             )));
         }
     }
-    // People are told of faults only: a footer of zeros names none.
-    let footer = record.citation_validation_footer.as_ref();
-    if let Some(footer) = footer.filter(|footer| names_faults(footer)) {
+    let report = record.citation_validation.as_ref();
+    let counts = report.and_then(Counts::of_report);
+    if let Some(faults) = counts.and_then(|counts| counts.in_words()) {
         out.line("");
-        out.line(&out.dim(footer));
+        out.line(&out.dim(&faults));
     }
 }
 

@@ -7,17 +7,10 @@ use serde_json::Value;
 use super::marks::Marks;
 use super::page::{SPECIAL, Shell, behind, first_and_last, items, page, place, text};
 use local_agent_text::types::percent_encode;
+use local_agent_verify::Counts;
 
 /// The most lines of a proof that are shown without being asked for.
 const FEW_LINES: usize = 8;
-
-/// The numbers of a report's footer.
-const COUNTS: [&str; 4] = [
-    "missing",
-    "path_mismatches",
-    "sha_mismatches",
-    "not_in_snapshot",
-];
 
 /// A report of the verifier with the texts that it is about.
 pub(super) struct Proof<'v> {
@@ -77,7 +70,7 @@ fn judged(answer: &Value, proof: &Proof<'_>) -> Markup {
                 @if left_out["source"].is_object() { (source(&left_out["source"])) }
             }
         }
-        (proof.checks(text(answer, "citation_validation_footer")))
+        (proof.faults())
     }
 }
 
@@ -164,11 +157,11 @@ impl<'v> Proof<'v> {
         Marks::of_text(&texts.join("\n")).with_differing(found.collect())
     }
 
-    /// The line with the numbers of wrong citations, if there are any.
-    pub(super) fn checks(&self, footer: &str) -> Markup {
-        let counts = &self.report["counts"];
-        let is_clean = COUNTS.iter().all(|name| counts[name].as_u64() == Some(0));
-        html! { @if !is_clean && !footer.is_empty() { p class="checks" { (footer) } } }
+    /// The line that counts wrong citations, if there are any.
+    pub(super) fn faults(&self) -> Markup {
+        let counts = Counts::of_report(self.report);
+        let faults = counts.and_then(|counts| counts.in_words());
+        html! { @if let Some(faults) = faults { p class="checks" { (faults) } } }
     }
 }
 
@@ -266,7 +259,7 @@ mod tests {
         ] {
             assert!(evidence.contains(part), "{part} in {evidence}");
         }
-        assert_eq!(proof.checks("(missing=0)").into_string(), "");
+        assert_eq!(proof.faults().into_string(), "");
         let mut wrong = claims.clone();
         wrong["counts"]["missing"] = json!(1);
         let wrong = Proof {
@@ -275,9 +268,9 @@ mod tests {
         };
         assert!(
             wrong
-                .checks("(missing=1)")
+                .faults()
                 .into_string()
-                .contains("(missing=1)")
+                .contains("1 gone or unreadable")
         );
     }
 }

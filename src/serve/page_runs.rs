@@ -112,7 +112,7 @@ fn content(run: &Value, prefix: &'static str) -> Markup {
             }
         }
         @if !proof.passages.is_empty() { h3 { "Evidence" } (proof.evidence()) }
-        (proof.checks(text(record, "citation_validation_footer")))
+        (proof.faults())
     }
 }
 

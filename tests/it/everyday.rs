@@ -499,6 +499,7 @@ fn a_renamed_or_removed_source_is_left_out_until_the_next_index() {
     assert_eq!(failure["hint"], "local-agent source add DIR");
     world.ok(&["index"]);
     assert_eq!(world.ok(&["ls"]).stdout, "");
+    assert_eq!(world.code(&["search", "zebra"]), "CONFIG_ERROR");
 }
 
 #[test]

@@ -10,7 +10,7 @@
 //! | L1 identity | does it mean one item of the snapshot, still on disk? | `identity` |
 //! | L2 coverage | is every claim cited, and what is said to be missing not there? | `coverage`, `phrases`, `told`, `denied` |
 //! | L3 quotes | are the quoted words there? | `quotes` |
-//! | L4 atoms | are its numbers, dates, names and code there, about the same thing? | `atoms`, `checks::{atoms, column_units, literals, addresses, numbers, units_left_out, fractions, listed_parts, name_codes, notations, years, bounds, limits, counts, ordinals, derive, formulas, fractions, totals, equations, durations, sequence, shifted, month_parts, frequencies, averages, compared, names, name_codes, units_left_out, code, pairs, binding, labels, referent, parallel, crossed, recombined, exchanged, replaced_names, actors, circumstances, comparatives, extremes}` |
+//! | L4 atoms | are its numbers, dates, names and code there, about the same thing? | `atoms`, `checks::{atoms, column_units, literals, addresses, numbers, units_left_out, fractions, listed_parts, name_codes, notations, years, bounds, limits, counts, ordinals, derive, formulas, totals, equations, durations, sequence, shifted, month_parts, frequencies, averages, compared, names, code, pairs, binding, labels, referent, parallel, crossed, recombined, exchanged, replaced_names, actors, circumstances, comparatives, extremes}` |
 //! | L5 polarity | is it negated, directed, ordered, bounded, decided and reasoned alike? | `checks::{governed, negation, direction, order, parties, contrast, quantity, modality, status, clauses, added_modifiers, agreed, asserted, boxes, consequences, elliptic, former, left_out, reasons, opposite_prepositions, opposed_words, support_or_opposition, prefixes, scopes, unconditional, unticked}`, words in `data/` |
 //! | L6 support | are enough of its words there? | `support`, `checks::{novelty, added_details}`, weights in `data/support.txt` |
 //! | L7 laundering | was the citation made by this program? | `identity` (planted citations), `laundering` (notes that give orders) |
@@ -81,7 +81,7 @@ pub use opinion::{Opinion, differs_only_in_negation};
 pub use phrases::says_nothing_new;
 pub use report::{
     CitationReport, Claim, Counts, MismatchRecord, Outcome, ParsedCitation, REPORT_VERSION, Report,
-    Verdict, names_faults,
+    Verdict,
 };
 pub use stated_values::{PassagePlace, StatedValue, stated_values};
 pub use support::{ClaimSupport, claim_support};

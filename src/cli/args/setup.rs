@@ -61,7 +61,7 @@ pub(crate) enum SourceCommand {
 }
 
 impl SourceCommand {
-    /// The same command, with the settings that `--mask` stands for.
+    /// The same command, with the settings that `--mask` means.
     pub(crate) fn with_mask_read(self) -> Self {
         let Self::Add(mut add) = self else {
             return self;

@@ -79,7 +79,7 @@ pub fn edit_sources(file: &Path, text: &str, edit: &SourceEdit) -> Result<String
                 after.sources == wanted && same_rest(&before, &after, before.sources_key)
             })
         })
-        .ok_or_else(|| unusual_layout(file, SOURCES))
+        .ok_or_else(|| unusual_layout(file, before.sources_key))
 }
 
 /// The text of a configuration file with `contexts` as its whole list of contexts.
@@ -294,17 +294,19 @@ fn read(file: &Path, text: &str) -> Result<Before> {
 /// The value with the sources, and the dotted path of its key. The Python version's list counts only
 /// without ours, as when the file is loaded.
 fn sources_node(tree: &[(String, Node)]) -> Option<(&'static str, &Node)> {
-    let value_of =
-        |entries: &'_ [(String, Node)], key: &str| entries.iter().position(|(name, _)| name == key);
-    if let Some(at) = value_of(tree, SOURCES) {
-        return tree.get(at).map(|(_, node)| (SOURCES, node));
+    if let Some(node) = value_of(tree, SOURCES) {
+        return Some((SOURCES, node));
     }
-    let (_, section) = tree.get(value_of(tree, ANCESTOR_SECTION)?)?;
-    let Value::Map(inner) = &section.value else {
+    let Value::Map(inner) = &value_of(tree, ANCESTOR_SECTION)?.value else {
         return None;
     };
-    let (_, node) = inner.get(value_of(inner, SOURCES)?)?;
-    Some((ANCESTOR_SOURCES, node))
+    Some((ANCESTOR_SOURCES, value_of(inner, SOURCES)?))
+}
+
+/// The value of a key among the entries of one level.
+fn value_of<'e>(entries: &'e [(String, Node)], key: &str) -> Option<&'e Node> {
+    let mut entries = entries.iter();
+    entries.find(|(name, _)| name == key).map(|(_, node)| node)
 }
 
 fn typed(file: &Path, key: &str, node: &Node) -> Result<Vec<NewSource>> {
@@ -778,6 +780,7 @@ mod tests {
         let inline = "phase2: {sources: [{name: a, root: a}]}\n";
         let refused = edited(inline, &SourceEdit::Add(source("b", "b"))).unwrap_err();
         assert_eq!(refused.code, ErrorCode::ConfigError);
+        assert!(refused.hint.unwrap().contains("`phase2.sources:`"));
     }
 
     #[test]

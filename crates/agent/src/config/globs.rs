@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use local_agent_files::sandbox::NOTE_EXTENSIONS;
 use local_agent_text::documents::CODE_EXTENSIONS;
 
-/// Maximum number of globs that one glob with braces stands for.
+/// Maximum number of globs that one glob with braces expands to.
 const MOST_GLOBS: usize = 64;
 
 /// The files that a glob selects, as settings of a source.
@@ -89,7 +89,7 @@ pub fn split_list(list: &str) -> Vec<&str> {
     parts.filter(|part| !part.is_empty()).collect()
 }
 
-/// The globs without braces that a list of globs stands for.
+/// The globs without braces that a list of globs expands to.
 fn alternatives(list: &str) -> Vec<String> {
     let mut open: Vec<String> = split_list(list)
         .into_iter()

@@ -3,6 +3,8 @@
 //! The languages of the index decide. The choice is kept until `embed` gets a model by name,
 //! because existing vectors are searched with the model that made them.
 
+use std::collections::HashSet;
+
 use crate::config::Config;
 use local_agent_embed::embedding;
 use local_agent_embed::models::{EMBEDDED_ID, MULTILINGUAL_ID, ModelFiles, all_built_in};
@@ -113,7 +115,17 @@ fn is_foreign(text: &str) -> bool {
     let (all, other) = letters.fold((0, 0), |(all, other), c| {
         (all + 1, other + usize::from(c >= BEHIND_LATIN))
     });
-    other * 3 > all || detect(text).is_some_and(|language| language != Language::English)
+    let language = detect(&distinct_words(text));
+    other * 3 > all || language.is_some_and(|language| language != Language::English)
+}
+
+/// Every word of a text once, so that "a month", said in every line of an English list, counts as
+/// one word that Portuguese has too.
+fn distinct_words(text: &str) -> String {
+    let mut seen = HashSet::new();
+    let words = text.split(|c: char| !c.is_alphabetic());
+    let distinct: Vec<&str> = words.filter(|word| seen.insert(word.to_lowercase())).collect();
+    distinct.join(" ")
 }
 
 #[cfg(test)]
@@ -125,6 +137,12 @@ mod tests {
         by_languages(&texts).id
     }
 
+    /// The model for other languages than English, if it is compiled in.
+    fn for_other_languages() -> &'static str {
+        let is_there = all_built_in().any(|files| files.id() == MULTILINGUAL_ID);
+        if is_there { MULTILINGUAL_ID } else { EMBEDDED_ID }
+    }
+
     const ENGLISH: &str = "The proofbox holds the dough at 27 degrees, and it is closed by four.";
     const GERMAN: &str = "Der Teig ruht über Nacht, und die Öfen gehen um vier an.";
 
@@ -132,12 +150,20 @@ mod tests {
     fn the_languages_of_the_passages_decide() {
         assert_eq!(chosen(&[]), EMBEDDED_ID);
         assert_eq!(chosen(&[ENGLISH; 20]), EMBEDDED_ID);
-        assert_eq!(chosen(&[GERMAN; 20]), MULTILINGUAL_ID);
+        assert_eq!(chosen(&[GERMAN; 20]), for_other_languages());
         assert_eq!(
             chosen(&["面包发酵箱的温度是二十七度。"; 3]),
-            MULTILINGUAL_ID
+            for_other_languages()
         );
-        assert_eq!(chosen(&[ENGLISH, ENGLISH, GERMAN]), MULTILINGUAL_ID);
+        assert_eq!(chosen(&[ENGLISH, ENGLISH, GERMAN]), for_other_languages());
+    }
+
+    #[test]
+    fn a_word_said_in_every_line_of_a_list_is_one_word() {
+        let list = "- Radio: 17.99 € a month\n- Phone, 2 cards: 25.98 € a month\n\
+                    - Car sharing: 9 € a month\n- Climbing hall: 64 € a month";
+        assert!(!is_foreign(list), "{list}");
+        assert!(is_foreign("- Der Teig: 12 Stunden\n- Die Öfen: um vier\n- Das Mehl: 3 Säcke"));
     }
 
     #[test]

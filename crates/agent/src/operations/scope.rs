@@ -90,15 +90,15 @@ pub(super) fn leave_out_unconfigured(
     if !scope.sources.is_empty() || config.client.is_some() {
         return Ok(Vec::new());
     }
-    let unconfigured = unconfigured(config, engine.index())?;
-    if unconfigured.is_empty() {
-        return Ok(Vec::new());
-    }
     if config.sources.is_empty() {
         return Err(
             Failure::new(ErrorCode::ConfigError, "no sources are configured")
                 .with_hint("local-agent source add DIR"),
         );
+    }
+    let unconfigured = unconfigured(config, engine.index())?;
+    if unconfigured.is_empty() {
+        return Ok(Vec::new());
     }
     scope.sources = config.sources.iter().map(|s| s.name.clone()).collect();
     let stale = unconfigured.iter().map(|name| Stale {

@@ -14,7 +14,7 @@ use super::{ItemRecord, Record, RecordedCall, RunState, Thawed};
 use crate::ask::ClaimNote;
 use local_agent_text::documents::said_lines;
 use local_agent_text::types::{ByteSpan, Label, LineSpan, Sha256};
-use local_agent_verify::names_faults;
+use local_agent_verify::Counts;
 
 const STYLE: &str = include_str!("page.css");
 
@@ -223,10 +223,10 @@ impl View<'_> {
         if let Some(why) = &self.record.why {
             let _ = writeln!(out, "<p class=\"note\">{}</p>", escape(why));
         }
-        // People are told of faults only: a footer of zeros names none.
-        let footer = self.record.citation_validation_footer.as_ref();
-        if let Some(footer) = footer.filter(|footer| names_faults(footer)) {
-            let _ = writeln!(out, "<p class=\"soft small\">{}</p>", escape(footer));
+        let report = self.record.citation_validation.as_ref();
+        let counts = report.and_then(Counts::of_report);
+        if let Some(faults) = counts.and_then(|counts| counts.in_words()) {
+            let _ = writeln!(out, "<p class=\"soft small\">{}</p>", escape(&faults));
         }
         out.push_str("</section>\n");
     }

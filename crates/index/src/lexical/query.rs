@@ -46,7 +46,8 @@ impl Query {
     }
 
     /// The query language: `"a phrase"`; `-word`, `-"a phrase"` after white space, or at the start if
-    /// it is letters only, in addition to something positive or a filter; `key:value`, `key:"a value"` for the five filters and for `known_keys`
+    /// the word is letters only, in addition to something positive or a filter; `key:value`,
+    /// `key:"a value"` for the five filters and for `known_keys`
     /// (frontmatter keys of the index), at the start of a word, not before `:` or `/`. Everything
     /// else is words, so that every text is a valid query.
     pub fn parse(text: &str, known_keys: &BTreeSet<String>) -> Self {

@@ -39,7 +39,7 @@ fn head<'r>(reading: &'r Reading, atom: &Atom) -> Option<&'r str> {
     head.trim_start_matches('|').split('|').nth(column)
 }
 
-/// The unit in brackets, or at the end: "Girth (cm)", "Temp °C". A rate is none.
+/// The unit in brackets, or at the end: "Girth (cm)", "Temp °C". A rate is no unit.
 fn unit_of_head(head: &str) -> Option<MeasureUnit> {
     let inside = head.split_once(['(', '[']).map(|(_, rest)| rest);
     let inside = inside.and_then(|rest| rest.split([')', ']', ',', ';']).next());

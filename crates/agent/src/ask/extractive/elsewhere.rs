@@ -26,7 +26,7 @@ fn names_another_feast(question: &ParsedQuestion, unit: &Unit) -> bool {
     !own.is_empty() && !asked.iter().any(is_there)
 }
 
-/// Words that stand for the thing that was named before.
+/// Pronouns for the thing that was named before.
 const IT: &str = "it its they them these this that er sie es ihn il elle ils elles lo la los las él ella он она оно они";
 
 /// Conjunctions between two clauses.
@@ -71,7 +71,7 @@ fn has_money(clause: &str) -> bool {
     has_currency && clause.contains(|c: char| c.is_ascii_digit())
 }
 
-/// Whether a clause names the thing of the question, stands for it by a pronoun, or says what
+/// Whether a clause names the thing of the question, has a pronoun for it, or says what
 /// something costs without naming another thing.
 fn names_its_thing(question: &ParsedQuestion, clause: &str) -> bool {
     let lower = clause.to_lowercase();

@@ -52,8 +52,7 @@ pub(super) fn choose(ranked: &Ranked<'_>) -> Option<(Option<Computed>, Choice)> 
         .collect();
     let count = all.len();
     let counts = ranked.question.kind == QuestionKind::Total(Operation::Count);
-    let noun = if count == 1 { "note" } else { "notes" };
-    let computed = counts.then(|| counted(count, noun, count));
+    let computed = counts.then(|| counted(count, "tagged", count));
     let passages: Vec<Passage> = all.into_iter().take(MOST).collect();
     let shown = (passages.len(), count);
     (count > 0).then(|| (computed, Choice::part_of(passages, shown, "notes")))
