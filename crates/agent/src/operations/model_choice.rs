@@ -124,7 +124,9 @@ fn is_foreign(text: &str) -> bool {
 fn distinct_words(text: &str) -> String {
     let mut seen = HashSet::new();
     let words = text.split(|c: char| !c.is_alphabetic());
-    let distinct: Vec<&str> = words.filter(|word| seen.insert(word.to_lowercase())).collect();
+    let distinct: Vec<&str> = words
+        .filter(|word| seen.insert(word.to_lowercase()))
+        .collect();
     distinct.join(" ")
 }
 
@@ -140,7 +142,11 @@ mod tests {
     /// The model for other languages than English, if it is compiled in.
     fn for_other_languages() -> &'static str {
         let is_there = all_built_in().any(|files| files.id() == MULTILINGUAL_ID);
-        if is_there { MULTILINGUAL_ID } else { EMBEDDED_ID }
+        if is_there {
+            MULTILINGUAL_ID
+        } else {
+            EMBEDDED_ID
+        }
     }
 
     const ENGLISH: &str = "The proofbox holds the dough at 27 degrees, and it is closed by four.";
@@ -163,7 +169,9 @@ mod tests {
         let list = "- Radio: 17.99 € a month\n- Phone, 2 cards: 25.98 € a month\n\
                     - Car sharing: 9 € a month\n- Climbing hall: 64 € a month";
         assert!(!is_foreign(list), "{list}");
-        assert!(is_foreign("- Der Teig: 12 Stunden\n- Die Öfen: um vier\n- Das Mehl: 3 Säcke"));
+        assert!(is_foreign(
+            "- Der Teig: 12 Stunden\n- Die Öfen: um vier\n- Das Mehl: 3 Säcke"
+        ));
     }
 
     #[test]
