@@ -82,7 +82,9 @@ fn computed_line(computed: &Computed) -> TextLine {
     let (one, several) = match computed.operation {
         Operation::Sum => ("row added up", "rows added up"),
         Operation::Average => ("row averaged", "rows averaged"),
-        Operation::Minimum | Operation::Maximum => ("amount compared", "amounts compared"),
+        Operation::Minimum | Operation::Maximum | Operation::Difference => {
+            ("amount compared", "amounts compared")
+        }
         Operation::Count | Operation::YesOrNo => ("counted", "counted"),
         Operation::Days | Operation::Years => ("date", "dates"),
     };

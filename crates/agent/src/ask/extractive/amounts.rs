@@ -50,6 +50,33 @@ pub(super) fn of_column(cells: &[&str]) -> Option<Vec<Amount>> {
         .collect()
 }
 
+/// The numbers of a text that have a unit or a currency, each with it, as written.
+pub(super) fn with_units(text: &str) -> Vec<(String, String)> {
+    let numbers = runs(text).into_iter();
+    let with_unit = |(start, end): (usize, usize)| {
+        let unit = unit_beside(text.get(..start)?, text.get(end..)?)?;
+        Some((text.get(start..end)?.to_owned(), unit))
+    };
+    numbers.filter_map(with_unit).collect()
+}
+
+/// The currency sign before a number, or the unit behind it.
+fn unit_beside(before: &str, after: &str) -> Option<String> {
+    let sign = before.trim_end().chars().next_back();
+    if let Some(sign) = sign.filter(|c| cues::MONEY_MARKS.contains(*c)) {
+        return Some(sign.to_string());
+    }
+    let after = after.trim_start_matches([' ', '\u{a0}', '\u{202f}']);
+    let is_sign = |c: &char| cues::MONEY_MARKS.contains(*c);
+    if let Some(sign) = after.chars().next().filter(is_sign) {
+        return Some(sign.to_string());
+    }
+    let word = after.split(|c: char| !c.is_alphabetic()).next()?;
+    let is_unit = local_agent_verify::unit(word).is_some()
+        || cues::holds(cues::CURRENCIES, &word.to_lowercase());
+    is_unit.then(|| word.to_owned())
+}
+
 /// A cell with one number, before it is known which of its marks is the decimal sign.
 struct WrittenAmount<'a> {
     number: &'a str,
@@ -370,6 +397,21 @@ mod tests {
         }
         for text in ["2026-05-14", "8:30", "3 to 5", "none", "120/80"] {
             assert_eq!(amount(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn amounts_with_a_unit_are_found_in_a_sentence() {
+        for (text, found) in [
+            ("Orla: cardigan, 79 €", "79 €"),
+            ("2026-10-06: banner again, 5 hours", "5 hours"),
+            ("Mobile, 2 cards: €25.98 a month", "25.98 €"),
+            ("3 l of paint for 43.50 EUR", "3 l, 43.50 EUR"),
+            ("bus 51 at 8:30", ""),
+        ] {
+            let all = with_units(text);
+            let all: Vec<String> = all.iter().map(|(n, unit)| format!("{n} {unit}")).collect();
+            assert_eq!(all.join(", "), found, "{text}");
         }
     }
 

@@ -5,7 +5,7 @@ use super::calendar::Day;
 use super::confidence;
 use super::cues;
 use super::passage::{self, Passage, Piece};
-use super::question::{ParsedQuestion, QuestionKind};
+use super::question::{Operation, ParsedQuestion, QuestionKind};
 use super::rank::{Candidate, Ranked};
 use super::score;
 use super::units::{Form, Unit};
@@ -74,9 +74,7 @@ pub(super) fn choose(ranked: &Ranked<'_>) -> Choice {
     if let Some(choice) = by_kind {
         return choice;
     }
-    let fitting = ranked
-        .order
-        .first()
+    let fitting = first_choice(ranked)
         .filter(|best| confidence::fits(ranked, best))
         .filter(|best| has_value(ranked, best))
         .filter(|best| !rows::is_undecided(ranked, best));
@@ -86,13 +84,36 @@ pub(super) fn choose(ranked: &Ranked<'_>) -> Choice {
     }
 }
 
-/// Whether a unit may contain the value to compute. A property without a number may not.
+/// The unit to show if it fits: the best one, or, for a question for a reason, the best of those
+/// nearly as good that say "because".
+fn first_choice<'r>(ranked: &'r Ranked<'_>) -> Option<&'r Candidate> {
+    let best = ranked.best()?;
+    let gives_reason = |c: &&Candidate| {
+        let unit = ranked.unit(c.index);
+        c.score >= NEARLY_BEST * best.score
+            && c.features.unknown_name == 0.0
+            && unit.is_some_and(|unit| cues::BECAUSE.are_in(&unit.plain.to_lowercase()))
+    };
+    let asks_why = ranked.question.kind == QuestionKind::Reason;
+    let near = ranked.order.iter().take(6).filter(|_| asks_why);
+    let mut reasons = near.filter(gives_reason);
+    reasons.next().or(Some(best))
+}
+
+/// A unit that gives a reason is preferred to the best one from this share of its score on.
+const NEARLY_BEST: f32 = 0.7;
+
+/// Whether a unit may contain the value to compute. A property without a number may not, nor a
+/// sentence without one if a sum or a mean is asked for.
 fn has_value(ranked: &Ranked<'_>, best: &Candidate) -> bool {
-    let computes = matches!(ranked.question.kind, QuestionKind::Total(_));
-    !computes
-        || !ranked.unit(best.index).is_some_and(|u| {
-            u.form == Form::Property && !u.plain.contains(|c: char| c.is_ascii_digit())
-        })
+    let QuestionKind::Total(operation) = ranked.question.kind else {
+        return true;
+    };
+    let adds = matches!(operation, Operation::Sum | Operation::Average);
+    !ranked.unit(best.index).is_some_and(|unit| {
+        let has_digits = unit.plain.contains(|c: char| c.is_ascii_digit());
+        (adds || unit.form == Form::Property) && !has_digits
+    })
 }
 
 /// The best passages when none is certain, each from a different block.
@@ -259,6 +280,9 @@ fn says_same(ranked: &Ranked<'_>, a: usize, b: usize) -> bool {
 pub(super) fn around(ranked: &Ranked<'_>, index: usize) -> Option<Passage> {
     let found = ranked.found;
     let unit = found.unit(index)?;
+    if let Some(entry) = glossary_entry(ranked, unit) {
+        return Some(entry);
+    }
     let mut out = match section_around(ranked, unit) {
         Some(section) => section,
         None => match announced_list(ranked, unit) {
@@ -283,6 +307,37 @@ pub(super) fn around(ranked: &Ranked<'_>, index: usize) -> Option<Passage> {
     Some(out)
 }
 
+/// The whole entry of a glossary that defines what the question asks, without its neighbours.
+fn glossary_entry(ranked: &Ranked<'_>, unit: &Unit) -> Option<Passage> {
+    let is_listed = matches!(unit.form, Form::Item | Form::Sentence);
+    let defines = ranked.question.kind == QuestionKind::Definition
+        && is_listed
+        && score::is_entry(&ranked.question, unit);
+    let note = ranked.found.note_of(unit).filter(|_| defines)?;
+    let is_beside = |other: &&Unit| match unit.form {
+        Form::Item => other.item == unit.item,
+        _ => other.block == unit.block,
+    };
+    let units = passage::of_note(ranked.found, unit.note).map(|(_, other)| other);
+    let entry: Vec<&Unit> = units
+        .filter(|other| other.sayable && other.span.start >= unit.span.start)
+        .filter(is_beside)
+        .take_while(|other| other.span == unit.span || !has_own_label(other))
+        .collect();
+    let mut out = Passage::new(unit.note, passage::joined(note, entry.into_iter()));
+    out.keys.push(unit.span.clone());
+    Some(out)
+}
+
+/// Whether a sentence begins the next entry of a glossary: "**Weft**: the threads across".
+fn has_own_label(unit: &Unit) -> bool {
+    let head = unit.plain.split([':', '–', '—', '：']).next().unwrap_or("");
+    head.len() < unit.plain.trim_end().len() && head.split_whitespace().count() <= LABEL_WORDS
+}
+
+/// The most words of the label of an entry.
+const LABEL_WORDS: usize = 4;
+
 /// A section is shown whole when it has at most this many characters …
 const SHORT_SECTION: usize = 600;
 /// … and its headings and its note's names cover this share of the question.
@@ -293,7 +348,7 @@ const HEADED: f32 = 0.5;
 fn announced_list(ranked: &Ranked<'_>, unit: &Unit) -> Option<Passage> {
     let question = &ranked.question;
     let open = matches!(question.kind, QuestionKind::Fact | QuestionKind::List)
-        && score::answer_type(question, unit) == 0.0;
+        && answer_type(ranked, unit) == 0.0;
     let lead = unit.lead.and_then(|i| ranked.unit(i));
     let lead = lead.filter(|l| open && unit.form == Form::Item && l.form == Form::Sentence)?;
     if share_of_stems(question, &lead.stems) <= share_of_stems(question, &unit.stems) {
@@ -307,7 +362,7 @@ fn announced_list(ranked: &Ranked<'_>, unit: &Unit) -> Option<Passage> {
 /// The whole section of a unit, when its heading covers the question and the unit alone does not.
 fn section_around(ranked: &Ranked<'_>, unit: &Unit) -> Option<Passage> {
     let question = &ranked.question;
-    let typed = score::answer_type(question, unit) != 0.0;
+    let typed = answer_type(ranked, unit) != 0.0;
     let fits_kind = match question.kind {
         QuestionKind::List | QuestionKind::Steps | QuestionKind::Reason => true,
         QuestionKind::Fact | QuestionKind::YesNo => !typed,
@@ -347,8 +402,13 @@ fn share_of_stems(question: &ParsedQuestion, set: &std::collections::HashSet<Str
 /// Whether the next sentence has what the question asks for.
 fn needs_next(ranked: &Ranked<'_>, unit: &Unit, index: usize) -> bool {
     let next = ranked.unit(index + 1).filter(|n| n.before == Some(index));
-    score::answer_type(&ranked.question, unit) < 0.0
-        && next.is_some_and(|n| score::answer_type(&ranked.question, n) > 0.0)
+    answer_type(ranked, unit) < 0.0 && next.is_some_and(|n| answer_type(ranked, n) > 0.0)
+}
+
+/// Whether a unit contains what the question asks for, as in [`score::answer_type`].
+fn answer_type(ranked: &Ranked<'_>, unit: &Unit) -> f32 {
+    let lead = unit.lead.and_then(|lead| ranked.unit(lead));
+    score::answer_type(&ranked.question, unit, lead)
 }
 
 /// Whether a unit names its own subject. A property does not, nor does a sentence that begins with

@@ -12,10 +12,10 @@
 
 use super::cues;
 use super::elsewhere;
-use super::question::{Operation, QuestionKind};
+use super::question::{Operation, ParsedQuestion, QuestionKind};
 use super::rank::{Candidate, Ranked};
 use super::score;
-use super::units::Form;
+use super::units::{Form, Unit};
 
 /// The inputs to the decision.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -202,11 +202,20 @@ pub(super) fn nearly_fits(ranked: &Ranked<'_>, candidate: &Candidate) -> bool {
     Signals::of(ranked, candidate).odds(ranked.legible) >= NEARLY
 }
 
+/// Whether a row fits that well, whatever its time is.
+pub(super) fn nearly_fits_but_for_time(ranked: &Ranked<'_>, candidate: &Candidate) -> bool {
+    let mut signals = Signals::of(ranked, candidate);
+    signals.time_mismatch = 0.0;
+    signals.odds(ranked.legible) >= NEARLY
+}
+
 /// The penalty for a unit that lacks a relation, or the attribute, that the question asks for.
 const LACKS_RELATION: f32 = 3.5;
 const LACKS_ATTRIBUTE: f32 = 2.0;
 /// The penalty for a unit that gives no reason when one is asked for: it repeats the question.
 const LACKS_CAUSE: f32 = 4.0;
+/// The penalty for a unit without a word near the verb of "who built it?" or "when is it built?".
+const LACKS_PREDICATE: f32 = 1.5;
 /// The penalty for a unit that is about something else than the question.
 const ABOUT_ANOTHER: f32 = 4.0;
 /// An attribute with at least this credit counts as present.
@@ -230,18 +239,52 @@ fn lacks(ranked: &Ranked<'_>, candidate: &Candidate) -> f32 {
         true => ABOUT_ANOTHER,
         false => 0.0,
     };
-    let missing = relation + cause + another;
+    let no_task = match question.kind == QuestionKind::Tasks && !is_about_task(unit) {
+        true => ABOUT_ANOTHER,
+        false => 0.0,
+    };
     let soft = soft(candidate);
+    // Without a model, or in another language, another word may mean the same.
+    let is_compared =
+        !candidate.credits.meant.is_empty() && candidate.features.other_language == 0.0;
+    let predicate = question.predicate().filter(|_| is_compared);
+    let predicate = predicate.and_then(|at| soft.get(at));
+    let another_verb = match predicate.is_some_and(|credit| *credit < PREDICATE) {
+        true => ranked.legible * LACKS_PREDICATE,
+        false => 0.0,
+    };
+    let missing = relation + cause + another + no_task + another_verb;
     // Without a model, it is unknown whether another word means the attribute. In code, things have
     // other names.
     let counted = question
         .counted
         .filter(|_| question.kind == QuestionKind::Fact);
     let attribute = question.attribute.filter(|_| !question.wants.code);
+    if attribute.is_some_and(|at| lacks_known_attribute(question, unit, at)) {
+        return missing + LACKS_RELATION;
+    }
     match attribute.or(counted).and_then(|at| soft.get(at)) {
         Some(there) if *there < ATTRIBUTE => missing + ranked.legible * LACKS_ATTRIBUTE,
         _ => missing,
     }
+}
+
+/// Whether the attribute that the question asks for has a name that everybody uses, such as
+/// "birthday", and the unit, its headings and its note have no word for it.
+fn lacks_known_attribute(question: &ParsedQuestion, unit: &Unit, at: usize) -> bool {
+    let Some(term) = question.terms.get(at) else {
+        return false;
+    };
+    let word = term.word.to_lowercase();
+    let texts = [&unit.plain, &unit.place.written];
+    let mut texts = texts.into_iter().map(|text| text.to_lowercase());
+    cues::holds(cues::BIRTHDAY_KEYS, &word) && !texts.any(|text| cues::says_attribute(&text, &word))
+}
+
+/// Whether a unit is a task or says that something must be done.
+fn is_about_task(unit: &Unit) -> bool {
+    let lower = unit.plain.to_lowercase();
+    unit.task.is_some() || cues::TASKS.are_in(&lower) || cues::NEED.are_in(&lower)
 }
 
 /// Whether a unit, or the sentence behind it, names a cause, or a list below it may.

@@ -280,6 +280,29 @@ pub(super) const RANGE_AND: WordList = list(DATA, "range-and");
 pub(super) const SINCE: WordList = list(DATA, "since");
 /// Words before a date that begins or ends a time.
 pub(super) const OPEN_TIME: Cues = Cues(list(DATA, "open-time"), list(DATA, "open-time.unspaced"));
+/// Words with which a note says that something must be done.
+pub(super) const NEED: Cues = Cues(list(DATA, "need"), "");
+/// Phrases that ask for an amount.
+pub(super) const HOW_MUCH: Cues = Cues(list(DATA, "how-much"), "");
+/// Words that say that a thing costs nothing.
+pub(super) const FREE_OF_CHARGE: WordList = list(DATA, "free-of-charge");
+/// Words for money that goes out …
+pub(super) const MONEY_OUT: WordList = list(DATA, "money-out");
+/// … and comes in.
+pub(super) const MONEY_IN: WordList = list(DATA, "money-in");
+/// Phrases that ask by how much two things differ.
+pub(super) const GAP: Cues = Cues(list(DATA, "gap"), "");
+/// Comparisons before an amount, …
+pub(super) const AMOUNT_BELOW: Cues = Cues(list(DATA, "amount-below"), "");
+pub(super) const AMOUNT_AT_MOST: Cues = Cues(list(DATA, "amount-at-most"), "");
+pub(super) const AMOUNT_ABOVE: Cues = Cues(list(DATA, "amount-above"), "");
+pub(super) const AMOUNT_AT_LEAST: Cues = Cues(list(DATA, "amount-at-least"), "");
+/// … behind one, …
+pub(super) const AMOUNT_OR_MORE: Cues = Cues(list(DATA, "amount-or-more"), "");
+pub(super) const AMOUNT_OR_LESS: Cues = Cues(list(DATA, "amount-or-less"), "");
+/// … and before a year.
+pub(super) const YEAR_BEFORE: Cues = Cues(list(DATA, "year-before"), "");
+pub(super) const YEAR_AFTER: Cues = Cues(list(DATA, "year-after"), "");
 /// Articles, and words between them and a noun, that may stand before a date.
 pub(super) const ARTICLES: WordList = list(DATA, "articles");
 
@@ -389,7 +412,7 @@ pub(super) const EMAIL: Cues = Cues(list(DATA, "email"), list(DATA, "email.unspa
 pub(super) const SUMMARY: Cues = Cues(list(DATA, "summary"), list(DATA, "summary.unspaced"));
 
 /// The first word of a yes-or-no question.
-const POLAR: WordList = list(DATA, "polar");
+pub(super) const POLAR: WordList = list(DATA, "polar");
 
 /// Whether `lower`, a question in lower case, can be answered with yes or no. German "was" means
 /// "what".
@@ -611,6 +634,13 @@ const ATTRIBUTES: WordList = list(DATA, "attributes");
 pub(super) fn same_attribute(one: &str, other: &str) -> bool {
     let mut attributes = ATTRIBUTES.split('|');
     attributes.any(|words| holds(words, one) && holds(words, other))
+}
+
+/// Whether a text in lower case says an attribute, in one of its names in several languages; for a
+/// birthday also by a word for birth.
+pub(super) fn says_attribute(lower: &str, attribute: &str) -> bool {
+    let is_birthday = holds(BIRTHDAY_KEYS, attribute);
+    split(lower).any(|word| same_attribute(word, attribute) || is_birthday && holds(BIRTH, word))
 }
 
 /// Words for currencies.

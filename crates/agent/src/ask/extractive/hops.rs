@@ -147,7 +147,11 @@ pub(super) fn choose(ranked: &Ranked<'_>, leads: &[Lead]) -> Option<Choice> {
                 continue;
             }
             for (index, unit) in super::passage::of_note(found, note) {
-                let typed = score::answer_type(&ranked.question, unit);
+                let typed = score::answer_type(
+                    &ranked.question,
+                    unit,
+                    unit.lead.and_then(|lead| ranked.unit(lead)),
+                );
                 let wants = ranked.question.wants;
                 // If the question asks for a phone number, it is found whatever text is before it.
                 let reached = match typed > 0.0 && (wants.phone || wants.email) {

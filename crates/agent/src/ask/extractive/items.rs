@@ -1,4 +1,4 @@
-//! Selects the items of a list that a question counts.
+//! Selects the items of a list that a question counts or adds up.
 
 use std::collections::HashSet;
 
@@ -13,14 +13,23 @@ use super::score;
 use super::units::Unit;
 
 /// An item of a list, with everything nested in it.
-struct ListItem {
-    stems: HashSet<String>,
+pub(super) struct ListItem {
+    pub stems: HashSet<String>,
+    /// Its sentences and those nested in it, in file order.
+    pub units: Vec<usize>,
     date: Option<Day>,
 }
 
 /// How many items of the list around `unit` the question means; `None` if it has a condition that
 /// the items do not decide, or if none of them meets it.
 pub(super) fn asked(ranked: &Ranked<'_>, unit: &Unit) -> Option<usize> {
+    let count = meant(ranked, unit)?.len();
+    (count > 0).then_some(count)
+}
+
+/// The items of the list around `unit` that the question means; `None` if it has a condition that
+/// the items do not decide.
+pub(super) fn meant(ranked: &Ranked<'_>, unit: &Unit) -> Option<Vec<ListItem>> {
     let question = &ranked.question;
     if cues::negates(&question.text.to_lowercase()) {
         return None;
@@ -50,21 +59,20 @@ pub(super) fn asked(ranked: &Ranked<'_>, unit: &Unit) -> Option<usize> {
             false => {}
         }
     }
-    let is_meant = |item: &&ListItem| {
+    let is_meant = |item: &ListItem| {
         deciding
             .iter()
             .all(|term| score::covers(&item.stems, term) > 0.0)
     };
-    let meant: Vec<&ListItem> = all.iter().filter(is_meant).collect();
-    let count = match period {
-        None => meant.len(),
-        Some(period) => {
-            let days: Option<Vec<Day>> = meant.iter().map(|item| item.date).collect();
-            let days = days?;
-            days.into_iter().filter(|day| period.holds(*day)).count()
+    let mut meant: Vec<ListItem> = all.into_iter().filter(is_meant).collect();
+    if let Some(period) = period {
+        let is_dated = |item: &ListItem| item.date.is_some();
+        if !meant.iter().all(is_dated) {
+            return None;
         }
-    };
-    (count > 0).then_some(count)
+        meant.retain(|item| item.date.is_some_and(|day| period.holds(day)));
+    }
+    Some(meant)
 }
 
 /// The outermost items of the list around a unit.
@@ -76,14 +84,16 @@ fn of_list(ranked: &Ranked<'_>, unit: &Unit) -> Option<Vec<ListItem>> {
     let all = items.map(|(item, _)| {
         let mut found = ListItem {
             stems: HashSet::new(),
+            units: Vec::new(),
             date: None,
         };
-        for (_, unit) in passage::of_note(ranked.found, unit.note) {
+        for (index, unit) in passage::of_note(ranked.found, unit.note) {
             let inside = unit
                 .block
                 .is_some_and(|b| note.around(b).any(|b| b == item));
             if inside {
                 found.stems.extend(unit.stems.iter().cloned());
+                found.units.push(index);
                 found.date = found.date.or(unit.date);
             }
         }
@@ -93,7 +103,7 @@ fn of_list(ranked: &Ranked<'_>, unit: &Unit) -> Option<Vec<ListItem>> {
 }
 
 /// Whether the headings, the names of the note or the lead-in have the term.
-fn says_above(ranked: &Ranked<'_>, unit: &Unit, term: &Term) -> bool {
+pub(super) fn says_above(ranked: &Ranked<'_>, unit: &Unit, term: &Term) -> bool {
     let note = ranked.found.note_of(unit);
     let headings = note.and_then(|note| note.sections.get(unit.section));
     let titles = headings.map_or_else(String::new, |section| section.heading.to_string());

@@ -101,7 +101,8 @@ fn table(ranked: &Ranked<'_>, candidate: &Candidate, unit: &Unit) -> Option<Pass
     let names = header.map(rows::cells).unwrap_or_default();
     let all = passage::rows_beside(found, candidate.index);
     let conditions = rows::matching(ranked, &names, all)?;
-    let stems = rows::stems_of(&names.join(" "));
+    let mut stems = rows::stems_of(&names.join(" "));
+    stems.extend(unit.place.stems.iter().cloned());
     let share = |index: usize| {
         let unit = found.unit(index);
         unit.map_or(0.0, |unit| {

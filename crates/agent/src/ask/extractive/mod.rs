@@ -17,7 +17,9 @@
 //! | `choose` | chooses the passages of the answer |
 //! | `steps`, `lists`, `sides`, `times`, `tasks`, `totals`, `hops`, `summary`, `properties` | one kind of question each |
 //! | `ages`, `distances` | the age of a person, the days between two things |
+//! | `conditions` | conditions on amounts, which a column of a table decides |
 //! | `rows`, `items`, `across` | which rows, items or columns a question means |
+//! | `list_amounts`, `gaps` | values computed from the items of a list, and from two rows |
 //! | `tags`, `newest`, `status` | the notes with a tag, the newest entry or note, yes or no by a status |
 //! | `elsewhere` | signs that a unit is about something else |
 //! | `amounts` | exact arithmetic |
@@ -30,14 +32,17 @@ mod ages;
 mod amounts;
 mod calendar;
 mod choose;
+mod conditions;
 mod confidence;
 mod constraints;
 mod cues;
 mod distances;
 mod draft;
 mod elsewhere;
+mod gaps;
 mod hops;
 mod items;
+mod list_amounts;
 mod lists;
 mod newest;
 mod note;
@@ -302,6 +307,16 @@ fn one(ranked: &Ranked<'_>) -> Single {
             ..Single::from(choice)
         };
     }
+    if let Some(choice) = conditions::choose(ranked) {
+        return choice.into();
+    }
+    if let Some((computed, passages)) = gaps::choose(ranked) {
+        return Single {
+            choice: Choice::certain(passages),
+            computed: Some(computed),
+            why: None,
+        };
+    }
     match ranked.question.kind {
         QuestionKind::Summary => {
             if let Some(choice) = summary::choose(ranked) {
@@ -347,12 +362,24 @@ fn one(ranked: &Ranked<'_>) -> Single {
                 };
             }
         }
+        QuestionKind::Fact if ranked.question.asks_how_much() => {
+            if let Some((computed, passages)) = totals::several_rows(ranked) {
+                return Single {
+                    choice: Choice::certain(passages),
+                    computed: Some(computed),
+                    why: None,
+                };
+            }
+        }
         _ => {}
     }
-    if !matches!(
+    let may_hop = !matches!(
         ranked.question.kind,
         QuestionKind::Steps | QuestionKind::List | QuestionKind::Summary
-    ) && let Some(choice) = hops::choose(ranked, &hops::leads(ranked))
+    );
+    if may_hop
+        && ranked.question.names_relation()
+        && let Some(choice) = hops::choose(ranked, &hops::leads(ranked))
     {
         return choice.into();
     }
@@ -388,7 +415,12 @@ fn in_parts(parts: &[Part], found: Found<'_>, means: Means<'_>) -> Result<Single
     let mut why: Vec<String> = Vec::new();
     for part in parts {
         let first = passages.first().filter(|_| part.follows);
-        let subject = first.and_then(|first| subject_of(question_of(parts, means), found, first));
+        let subject = match first {
+            Some(first) => subject_of(question_of(parts, means), found, first),
+            // "It" is what the first part asks about, even if nothing answers that part.
+            None if part.follows => question_of(parts, means).map(|question| question.terms),
+            None => None,
+        };
         let whole = subject.as_ref().and_then(|subject| {
             let written: Vec<&str> = subject.iter().map(|t| t.word.as_str()).collect();
             parts::with_subject(&part.text, &written.join(" "))

@@ -18,6 +18,8 @@ const SEVERAL: usize = 2;
 const MONTHS: i64 = 12;
 /// A name of notes has at least this many letters.
 const SHORTEST_NAME: usize = 4;
+/// The name of a kind of notes is among this many words behind "last".
+const KIND_WORDS: usize = 2;
 
 /// The newest entry of the log that the question names, or the newest note of the kind that it
 /// names; `None` if it asks for neither.
@@ -40,10 +42,24 @@ fn subject(question: &ParsedQuestion) -> Vec<&Term> {
 /// The newest dated section, or the newest dated item, of the note that the question names.
 fn entry(ranked: &Ranked<'_>) -> Option<Choice> {
     let subject = subject(&ranked.question);
-    let mut notes = (0..ranked.found.notes.len())
-        .filter(|note| is_named(&stems_of_names(ranked, *note), &subject));
-    let passage = notes.find_map(|note| section(ranked, note).or_else(|| item(ranked, note)))?;
+    // "The newest object in the log": the log need not be called that.
+    let first = kinds(&ranked.question).into_iter().next();
+    let without_kind: Vec<&Term> = subject
+        .iter()
+        .filter(|term| Some(term.word.as_str()) != first)
+        .copied()
+        .collect();
+    let passage = [subject, without_kind]
+        .iter()
+        .find_map(|subject| newest_entry(ranked, subject))?;
     Some(Choice::certain(vec![passage]))
+}
+
+/// The newest entry of the first log whose names have all of the terms.
+fn newest_entry(ranked: &Ranked<'_>, subject: &[&Term]) -> Option<Passage> {
+    let mut notes = (0..ranked.found.notes.len())
+        .filter(|note| is_named(&stems_of_names(ranked, *note), subject));
+    notes.find_map(|note| section(ranked, note).or_else(|| item(ranked, note)))
 }
 
 /// The stems of the names of a note.
@@ -116,7 +132,11 @@ fn newest(ranked: &Ranked<'_>, dated: &[(Day, usize)]) -> Option<(Day, usize)> {
 
 /// The newest of the dated notes of one kind, in short.
 fn note(ranked: &Ranked<'_>) -> Option<Choice> {
-    let kind = kind(&ranked.question)?;
+    let mut kinds = kinds(&ranked.question).into_iter();
+    kinds.find_map(|kind| note_of_kind(ranked, kind))
+}
+
+fn note_of_kind(ranked: &Ranked<'_>, kind: &str) -> Option<Choice> {
     let subject = subject(&ranked.question);
     let others: Vec<&Term> = subject.into_iter().filter(|t| t.word != kind).collect();
     let kind = stems_of(kind);
@@ -150,32 +170,43 @@ pub(super) fn is_tag_key(key: &str) -> bool {
     matches!(key.to_lowercase().as_str(), "tag" | "tags")
 }
 
-/// The word behind "last" or "newest", if it is a term of the question.
-fn kind(question: &ParsedQuestion) -> Option<&str> {
+/// The terms of the question behind "last" or "newest", up to two: one of them may name the kind of
+/// notes, as "meeting" does in "the last board meeting".
+fn kinds(question: &ParsedQuestion) -> Vec<&str> {
     let lower = question.text.to_lowercase();
     let words: Vec<&str> = cues::split(&lower).collect();
     let is_newest = |word: &str| cues::LATEST.spaced().split('|').any(|cue| cue == word);
-    let at = words.iter().rposition(|word| is_newest(word))?;
-    let behind = words.get(at + 1)?;
-    let term = question
-        .terms
-        .iter()
-        .find(|t| t.word.to_lowercase() == *behind);
-    let word = term.map(|t| t.word.as_str())?;
-    let is_name = word.chars().all(char::is_alphabetic) && word.len() >= SHORTEST_NAME;
-    is_name.then_some(word)
+    let Some(at) = words.iter().rposition(|word| is_newest(word)) else {
+        return Vec::new();
+    };
+    let behind = words.iter().skip(at + 1).take(KIND_WORDS);
+    let terms = behind.map_while(|word| {
+        let mut terms = question.terms.iter();
+        terms.find(|term| term.word.to_lowercase() == *word)
+    });
+    let is_name =
+        |word: &&str| word.chars().all(char::is_alphabetic) && word.len() >= SHORTEST_NAME;
+    terms
+        .map(|term| term.word.as_str())
+        .filter(is_name)
+        .collect()
 }
 
 /// The parts of paths, the newest first, in which the newest note of the kind is looked for.
 pub(super) fn paths(question: &ParsedQuestion) -> Vec<String> {
-    let Some(kind) = kind(question).filter(|_| question.kind == QuestionKind::Latest) else {
+    if question.kind != QuestionKind::Latest {
         return Vec::new();
-    };
-    let kind = kind.to_lowercase();
+    }
     let (year, month) = (question.today.year, question.today.month);
     let last = i64::from(year) * 12 + i64::from(month) - 1;
-    (0..MONTHS)
+    let months: Vec<i64> = (0..MONTHS)
         .map(|back| (last - back).div_euclid(12) * 100 + (last - back).rem_euclid(12) + 1)
-        .map(|month| format!("{kind}%{}-{:02}", month / 100, month % 100))
+        .collect();
+    let kinds = kinds(question).into_iter().map(str::to_lowercase);
+    kinds
+        .flat_map(|kind| {
+            let in_month = |month: &i64| format!("{kind}%{}-{:02}", month / 100, month % 100);
+            months.iter().map(in_month).collect::<Vec<_>>()
+        })
         .collect()
 }

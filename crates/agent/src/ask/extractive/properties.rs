@@ -83,7 +83,12 @@ pub(super) fn attribute(ranked: &Ranked<'_>) -> Option<Choice> {
     let best = ranked.best()?;
     let unit = ranked.unit(best.index)?;
     let says_it = cues::split(&unit.plain.to_lowercase()).any(|w| cues::same_attribute(w, &word));
-    let is_named = best.features.unknown_name == 0.0;
+    // The property belongs to the note: "my sister's" birthday is not that of her son.
+    let names = question.terms.iter().filter(|term| term.is_name);
+    let mut names = names.filter(|term| term.word.to_lowercase() != word);
+    let is_named = best.features.unknown_name == 0.0
+        && (question.names_relation()
+            || names.all(|term| score::covers(&unit.place.names, term) > 0.0));
     if !is_named || says_it || unit.form != Form::Sentence {
         return None;
     }

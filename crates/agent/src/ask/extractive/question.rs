@@ -5,6 +5,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::calendar::{self, Day, Period};
+use super::conditions::{self, AmountCondition};
 use super::constraints::{self, Constraint};
 use super::cues;
 use super::periods::{self, NamedTime};
@@ -72,6 +73,8 @@ pub enum Operation {
     Days,
     /// The whole years since a date.
     Years,
+    /// By how much two amounts differ.
+    Difference,
     /// Yes or no, by a property with a status.
     YesOrNo,
 }
@@ -120,6 +123,8 @@ pub(super) struct ParsedQuestion {
     pub wants: Wants,
     /// The time or number that the answer must match.
     pub constraints: Vec<Constraint>,
+    /// The conditions on amounts and years that a table may decide.
+    pub conditions: Vec<AmountCondition>,
     /// The days that the answer must match.
     pub period: Option<Period>,
     /// Whether it names several dates, or an open time, and does not say which days it means.
@@ -171,14 +176,18 @@ impl ParsedQuestion {
         let place_of = |word: &str| terms.iter().position(|t| t.word == word);
         let attribute = cues::attribute(text).and_then(place_of);
         let counted = cues::counted(text).and_then(place_of);
+        let conditions = conditions::of(&lower);
+        let bounds_years = conditions.iter().any(|one| one.year().is_some());
         Self {
             text: text.to_owned(),
             terms,
             kind,
             wants,
-            constraints: constraints::of(text),
+            constraints: conditions::without_years(&conditions, constraints::of(text)),
+            conditions,
             period,
-            has_unclear_time: periods::named_time(text, today) == NamedTime::Unclear,
+            has_unclear_time: !bounds_years
+                && periods::named_time(text, today) == NamedTime::Unclear,
             is_about_days_alone: days_alone && period.is_some(),
             today,
             attribute,
@@ -207,6 +216,8 @@ impl ParsedQuestion {
         matches!(self.kind, QuestionKind::Total(_))
             || self.is_about_tasks()
             || self.is_about_spending()
+            || self.asks_how_much()
+            || !self.conditions.is_empty()
     }
 
     /// Whether it asks how much money was spent in some time: "How much did we pay the vet last
@@ -216,6 +227,32 @@ impl ParsedQuestion {
             && self.wants.number
             && self.period.is_some()
             && cues::MONEY.are_in(&self.text.to_lowercase())
+    }
+
+    /// Whether it has a word beside a name and the attribute of the named thing: "Ada's birthday" is
+    /// not that of somebody else, but "the birthday of Ada's sister" is.
+    pub(super) fn names_relation(&self) -> bool {
+        let is_attribute = |at: usize| self.attribute == Some(at) || self.counted == Some(at);
+        let mut terms = self.terms.iter().enumerate();
+        terms.any(|(at, term)| !term.is_name && !is_attribute(at))
+    }
+
+    /// The position of the verb in "who built the shed?" and in "when will the shed be built?".
+    pub(super) fn predicate(&self) -> Option<usize> {
+        let lower = self.text.to_lowercase();
+        let words: Vec<&str> = cues::split(&lower).collect();
+        let verb = match words.as_slice() {
+            ["who", verb, _, ..] => verb,
+            ["when", aux, .., verb] if cues::holds(cues::POLAR, aux) => verb,
+            _ => return None,
+        };
+        let mut terms = self.terms.iter();
+        terms.position(|term| !term.is_name && term.word.to_lowercase() == *verb)
+    }
+
+    /// Whether it asks for an amount by "how much", which several rows of a table may make up.
+    pub(super) fn asks_how_much(&self) -> bool {
+        self.kind == QuestionKind::Fact && cues::HOW_MUCH.are_in(&self.text.to_lowercase())
     }
 
     /// The days in which something is counted, if the question names some: a month need not have

@@ -6,6 +6,7 @@
 use std::collections::HashSet;
 
 use super::calendar::{self, Period};
+use super::conditions;
 use super::confidence;
 use super::cues;
 use super::passage;
@@ -48,8 +49,8 @@ pub(super) fn stems_of(text: &str) -> HashSet<String> {
         .collect()
 }
 
-/// The rows that have what the question asks for in a column of yes and no, or in a column of few
-/// values such as a status; all rows if no column decides anything. `None` if the question has a
+/// The rows that have what the question asks for in a column of yes and no, in a column of few
+/// values such as a status, or in a column of amounts; all rows if no column decides anything. `None` if the question has a
 /// "not" that no column decides.
 pub(super) fn matching(
     ranked: &Ranked<'_>,
@@ -88,6 +89,15 @@ pub(super) fn matching(
             .extend(values.iter().flat_map(|value| stems_of(value)));
         out.is_decided = true;
         is_open &= !is_not;
+    }
+    for condition in &ranked.question.conditions {
+        let Some((rows, at)) = conditions::decide(ranked, names, &all, condition) else {
+            continue;
+        };
+        out.rows.retain(|row| rows.contains(row));
+        out.used.extend(condition.stems());
+        out.used.extend(stems_of(names.get(at).unwrap_or(&"")));
+        out.is_decided = true;
     }
     (!is_open).then_some(out)
 }
@@ -295,6 +305,33 @@ pub(super) fn is_undecided(ranked: &Ranked<'_>, candidate: &Candidate) -> bool {
     let names = header.map(cells).unwrap_or_default();
     let all = passage::rows_beside(ranked.found, candidate.index);
     all.len() > 1 && matching(ranked, &names, all).is_none()
+}
+
+/// Whether every word of the question is in a row of the table, in its header, above it, or part of
+/// a date or of a condition on an amount.
+pub(super) fn says_everything(ranked: &Ranked<'_>, candidate: &Candidate) -> bool {
+    let question = &ranked.question;
+    let Some(unit) = ranked.unit(candidate.index) else {
+        return false;
+    };
+    let rows = passage::rows_beside(ranked.found, candidate.index);
+    let header = unit.lead.and_then(|lead| ranked.unit(lead));
+    let dates = periods::date_words(&question.text);
+    let numbers: HashSet<String> = question.conditions.iter().flat_map(|c| c.stems()).collect();
+    let is_said = |term: &Term| {
+        header.is_some_and(|header| score::covers(&header.stems, term) > 0.0)
+            || score::covers(&unit.place.stems, term) > 0.0
+            || numbers.contains(&term.stem)
+            || cues::holds(cues::LIGHT, &term.word.to_lowercase())
+            || dates.contains(&term.word.to_lowercase())
+            || rows.iter().any(|row| is_in_row(ranked.found, *row, term))
+    };
+    let mut names = question.terms.iter();
+    let has_column = header.is_some_and(|header| {
+        let of_header = |term: &Term| score::covers(&header.stems, term) > 0.0;
+        names.any(of_header)
+    });
+    has_column && question.terms.iter().all(is_said)
 }
 
 /// The share of the question that a row's own cells cover, without the words of the header.

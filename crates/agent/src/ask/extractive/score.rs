@@ -256,23 +256,23 @@ pub(super) fn features(
         covered: share(question, &credits.all),
         own: share(question, &credits.own),
         similar: 0.0,
-        kind: answer_type(question, unit),
+        kind: answer_type(question, unit, lead_of(units, unit)),
         rank: unit.rank,
         empty: emptiness(unit, leads),
         retired: f32::from(u8::from(retired)),
         time_mismatch: time_mismatch(question, units, index),
         other_note: 0.0,
         unknown_name: 0.0,
-        missing_answer_type: missing_answer_type(question, unit),
+        missing_answer_type: missing_answer_type(question, unit, lead_of(units, unit)),
         other_language: 0.0,
     }
 }
 
 /// How certainly the unit lacks the requested kind of answer: 2.5 for a row with an empty cell, or
-/// without an age, a year or a code if one is asked for; 1 for a unit without the requested amount, phone number or
+/// without an age, a year, a code or money if one is asked for; 1 for a unit without the requested amount, phone number or
 /// email address, or with the name of a day where a person is asked for; ½ if the question asks for
 /// a time or length and the unit has another number.
-fn missing_answer_type(question: &ParsedQuestion, unit: &Unit) -> f32 {
+fn missing_answer_type(question: &ParsedQuestion, unit: &Unit, lead: Option<&Unit>) -> f32 {
     let wants = question.wants;
     if question.kind == QuestionKind::Total(Operation::Years) && !says_age(&unit.plain) {
         return 2.5;
@@ -280,7 +280,7 @@ fn missing_answer_type(question: &ParsedQuestion, unit: &Unit) -> f32 {
     if wants.year && !says_year(unit) || wants.code_number && !has_digits(unit) {
         return 2.5;
     }
-    if answer_type(question, unit) >= 0.0 {
+    if answer_type(question, unit, lead) >= 0.0 {
         return 0.0;
     }
     if wants.phone || wants.email {
@@ -289,11 +289,15 @@ fn missing_answer_type(question: &ParsedQuestion, unit: &Unit) -> f32 {
     if unit.form == Form::Row && unit.plain.split('|').any(|cell| cell.trim().is_empty()) {
         return 2.5;
     }
+    let asks_for_money = asks_for_money(question);
+    if asks_for_money && !(has_digits(unit) && says_money(unit, lead)) {
+        return if says_free(unit) { 0.0 } else { 2.5 };
+    }
     match wants.number || wants.extent || wants.price {
         false if wants.person && has_common_capital(&unit.plain) => 1.0,
         false => 0.0,
         true if wants.extent && has_number(question, &unit.plain) => 0.5,
-        true if says_some(unit) => 0.0,
+        true if !asks_for_money && says_some(unit) => 0.0,
         true => 1.0,
     }
 }
@@ -327,6 +331,12 @@ fn is_year(word: &str) -> bool {
 /// Whether the unit has a word for an amount without a number.
 fn says_some(unit: &Unit) -> bool {
     cues::split(&unit.plain.to_lowercase()).any(|word| cues::holds(cues::SOME, word))
+}
+
+/// Whether the unit says that a thing costs nothing.
+fn says_free(unit: &Unit) -> bool {
+    let lower = unit.plain.to_lowercase();
+    cues::split(&lower).any(|word| cues::holds(cues::FREE_OF_CHARGE, word))
 }
 
 /// 1 when the unit is about another time or number than the question: its day is outside the
@@ -414,9 +424,14 @@ fn emptiness(unit: &Unit, leads: bool) -> f32 {
     }
 }
 
+/// The lead-in of a unit: the header of its table, the sentence above its list.
+fn lead_of<'u>(units: &'u [Unit], unit: &Unit) -> Option<&'u Unit> {
+    unit.lead.and_then(|lead| units.get(lead))
+}
+
 /// Whether the unit contains the kind of thing the question asks for: 1, −1, or 0 when it asks for
-/// no particular kind.
-pub(super) fn answer_type(question: &ParsedQuestion, unit: &Unit) -> f32 {
+/// no particular kind. `lead` is the unit's lead-in.
+pub(super) fn answer_type(question: &ParsedQuestion, unit: &Unit, lead: Option<&Unit>) -> f32 {
     let Wants {
         time,
         number,
@@ -440,7 +455,8 @@ pub(super) fn answer_type(question: &ParsedQuestion, unit: &Unit) -> f32 {
         (time, has_time(&unit.plain)),
         (
             (number || price) && !time && !extent,
-            has_number(question, &unit.plain),
+            has_number(question, &unit.plain)
+                && (!asks_for_money(question) || says_money(unit, lead)),
         ),
         (extent, has_extent(&unit.plain)),
         (person, has_name(question, &unit.plain)),
@@ -462,6 +478,28 @@ pub(super) fn answer_type(question: &ParsedQuestion, unit: &Unit) -> f32 {
     }
 }
 
+/// Whether the question asks for an amount of money.
+fn asks_for_money(question: &ParsedQuestion) -> bool {
+    let wants = question.wants;
+    wants.price || wants.number && cues::MONEY.are_in(&question.text.to_lowercase())
+}
+
+/// Whether a unit has a sign or word for money: in its own text, its lead-in, its headings or the
+/// names of its note. A year or a width is no price.
+fn says_money(unit: &Unit, lead: Option<&Unit>) -> bool {
+    let lead = lead.map_or("", |lead| &lead.plain);
+    let mut texts = [unit.plain.as_str(), lead, &unit.place.written].into_iter();
+    texts.any(|text| {
+        let lower = text.to_lowercase();
+        let mut words = cues::split(&lower);
+        has_money_mark(text)
+            || cues::MONEY.are_in(&lower)
+            || words.any(|word| {
+                cues::holds(cues::CURRENCIES, word) || cues::holds(cues::MONEY_COLUMNS, word)
+            })
+    })
+}
+
 /// Whether the text has a number of at least seven digits, with any separators between them.
 fn has_phone(plain: &str) -> bool {
     let mut digits = 0;
@@ -480,7 +518,7 @@ fn has_phone(plain: &str) -> bool {
 
 /// Whether the unit is a glossary entry for the subject of the question: the text before its first
 /// colon, dash or bar contains only words of the question.
-fn is_entry(question: &ParsedQuestion, unit: &Unit) -> bool {
+pub(super) fn is_entry(question: &ParsedQuestion, unit: &Unit) -> bool {
     let head = unit
         .plain
         .split([':', '–', '—', '|', '：'])

@@ -302,3 +302,142 @@ fn notes_are_found_and_counted_by_their_tag() {
     let found = extracted_with("Which notes are tagged recipe?", &notes, None, &more);
     assert!(found.certain && found.passages.len() == 2);
 }
+
+const LOOMS: (&str, &str) = (
+    "collection/Looms.md",
+    "# Looms\n\n| Loom | Maker | Year | Width (cm) |\n| --- | --- | --- | --- |\n\
+     | Jacquard loom | Schroers | 1912 | 110 |\n| Tweed loom | Ardara | 1889 | 190 |\n\
+     | Ribbon loom | Mayer | 1903 | 85 |\n",
+);
+
+#[test]
+fn a_condition_on_a_year_or_an_amount_selects_the_rows() {
+    let text = answer("Which looms were made before 1910?", &[LOOMS]);
+    assert!(text.contains("Tweed") && text.contains("Ribbon"), "{text}");
+    assert!(!text.contains("Jacquard"), "{text}");
+    let text = answer("Which looms have a width of more than 100 cm?", &[LOOMS]);
+    assert!(
+        text.contains("Tweed") && text.contains("Jacquard"),
+        "{text}"
+    );
+    assert!(!text.contains("Ribbon"), "{text}");
+    let found = extracted("How many looms were made before 1910?", &[LOOMS], None);
+    assert_eq!(found.computed.map(|c| c.value).as_deref(), Some("2"));
+}
+
+const PRESENTS: (&str, &str) = (
+    "Presents.md",
+    "# Christmas presents\n\n- Orla: cardigan, 79 €\n- Senan: marble run, 34.90 €\n- Mam: voucher, 50 €\n",
+);
+
+#[test]
+fn the_amounts_of_a_list_are_added_up() {
+    let question = "What do the Christmas presents cost altogether?";
+    let found = extracted(question, &[PRESENTS], None);
+    let computed = found.computed.clone().unwrap();
+    assert_eq!((computed.value.as_str(), computed.count), ("163.90 €", 3));
+    assert_eq!(computed.arithmetic, "79 + 34.90 + 50");
+    let without = PRESENTS.1.replace("voucher, 50 €", "voucher");
+    let found = extracted(question, &[(PRESENTS.0, &without)], None);
+    assert_eq!(found.computed, None, "one item has no amount");
+}
+
+const LOG: (&str, &str) = (
+    "people/Tomas.md",
+    "# Tomas\n\n## Log\n\n- 2026-03-02: cleaning of the banner, 6 hours\n\
+     - 2026-03-09: loom oiled, 2 hours\n- 2026-03-16: banner again, 5 hours\n",
+);
+
+#[test]
+fn only_the_items_that_the_question_means_are_added_up() {
+    let question = "How many hours has Tomas worked on the banner altogether?";
+    let found = extracted(question, &[LOG], None);
+    let computed = found.computed.clone().unwrap();
+    assert_eq!((computed.value.as_str(), computed.count), ("11 hours", 2));
+    assert!(!shown(question, &[LOG], &found).contains("oiled"));
+}
+
+const QUOTES: (&str, &str) = (
+    "Quotes.md",
+    "# Display case quotes\n\n| Firm | Price | Delivery |\n| --- | --- | --- |\n\
+     | Vitrine | 2900 € | 8 weeks |\n| Glasbau | 4650 € | 12 weeks |\n| CaseCo | 2480 € | 5 weeks |\n",
+);
+
+#[test]
+fn two_rows_differ_by_an_amount() {
+    let found = extracted(
+        "How much more does Glasbau cost than Vitrine?",
+        &[QUOTES],
+        None,
+    );
+    let computed = found.computed.unwrap();
+    assert_eq!(computed.value, "1750 €");
+    assert_eq!(computed.arithmetic, "4650 − 2900");
+}
+
+#[test]
+fn a_word_above_the_table_selects_no_row() {
+    let text = answer("Which firms gave us display case quotes?", &[QUOTES]);
+    for firm in ["Vitrine", "Glasbau", "CaseCo"] {
+        assert!(text.contains(firm), "{firm}: {text}");
+    }
+}
+
+const DONATIONS: (&str, &str) = (
+    "Donations.md",
+    "# Donations\n\n| Month | Donor | Amount (€) | Purpose |\n| --- | --- | --- | --- |\n\
+     | January | Union | 500 | guide |\n| July | Union | 750 | roof |\n| September | Rotary | 900 | roof |\n",
+);
+
+#[test]
+fn several_rows_make_up_how_much() {
+    let found = extracted("How much was donated for the roof?", &[DONATIONS], None);
+    assert_eq!(found.computed.map(|c| c.value).as_deref(), Some("1650"));
+    let spent = "How much has been spent on the roof altogether?";
+    let found = extracted(spent, &[DONATIONS], None);
+    assert_eq!(found.computed, None, "donations are not spent");
+}
+
+#[test]
+fn an_entry_of_a_glossary_comes_alone() {
+    let note = (
+        "Glossary.md",
+        "# Glossary\n\n**Hackle**: board with spikes.\n**Tow**: short fibres. They are spun.\n**Weft**: threads across.\n",
+    );
+    let text = answer("What does tow mean?", &[note]);
+    assert!(
+        text.contains("short fibres") && text.contains("spun"),
+        "{text}"
+    );
+    assert!(
+        !text.contains("spikes") && !text.contains("across"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_year_is_no_price_and_the_birthday_of_another_no_birthday() {
+    let paid = "What did we pay for the tweed loom?";
+    assert!(!extracted(paid, &[LOOMS], None).certain);
+    let notes = [
+        (
+            "2026-05-01.md",
+            "Olga rang: Senan broke his wrist on 27 April.\n",
+        ),
+        (
+            "people/Olga.md",
+            "---\nbirthday: 1988-04-17\n---\n# Olga\n\nMother of Senan.\n",
+        ),
+    ];
+    assert!(!extracted("When is Senan's birthday?", &notes, None).certain);
+}
+
+#[test]
+fn the_reason_is_preferred_to_the_state() {
+    let note = (
+        "Roof.md",
+        "# Roof repair\n\nThe roof repair is on hold.\n\nOn hold because the survey found bats in the roof.\n",
+    );
+    let text = answer("Why is the roof repair on hold?", &[note]);
+    assert!(text.contains("bats"), "{text}");
+}

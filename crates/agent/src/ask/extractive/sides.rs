@@ -39,7 +39,7 @@ pub(super) fn choose(ranked: &Ranked<'_>) -> Option<Choice> {
 }
 
 /// The terms of the two things, cut at the word between them.
-fn sides(ranked: &Ranked<'_>) -> Option<(Vec<Term>, Vec<Term>)> {
+pub(super) fn sides(ranked: &Ranked<'_>) -> Option<(Vec<Term>, Vec<Term>)> {
     let text = &ranked.question.text;
     let lower = text.to_lowercase();
     let words: Vec<&str> = cues::split(&lower).collect();

@@ -12,6 +12,7 @@ use super::confidence;
 use super::cues;
 use super::distances;
 use super::items;
+use super::list_amounts;
 use super::lists;
 use super::newest;
 use super::note::NoteText;
@@ -55,7 +56,7 @@ pub(super) fn compute(
         Operation::Days => days(ranked),
         Operation::Years => ages::age(ranked),
         Operation::Count => count(ranked),
-        _ => of_table(ranked, operation),
+        _ => of_table(ranked, operation).or_else(|| list_amounts::compute(ranked, operation)),
     }
 }
 
@@ -76,7 +77,25 @@ struct Column {
 /// The best row of a table that fits the question.
 fn table_row<'r>(ranked: &'r Ranked<'_>) -> Option<&'r Candidate> {
     let best = ranked.order.iter().take(12).find(|c| is_about(ranked, c));
-    best.filter(|candidate| confidence::nearly_fits(ranked, candidate))
+    best.filter(|c| confidence::nearly_fits(ranked, c) || rows::says_everything(ranked, c))
+        .filter(|c| !goes_the_other_way(ranked, c))
+}
+
+/// Whether the question is about money that goes out, and the table about money that comes in.
+fn goes_the_other_way(ranked: &Ranked<'_>, candidate: &Candidate) -> bool {
+    let Some(unit) = ranked.unit(candidate.index) else {
+        return false;
+    };
+    let has = |text: &str, list: &'static str| {
+        cues::split(&text.to_lowercase()).any(|word| cues::holds(list, word))
+    };
+    let header = unit.lead.and_then(|lead| ranked.unit(lead));
+    let header = header.map_or("", |header| &header.plain);
+    let question = &ranked.question.text;
+    let comes_in = has(header, cues::MONEY_IN) || has(&unit.place.written, cues::MONEY_IN);
+    let goes_out = has(header, cues::MONEY_OUT) || has(&unit.place.written, cues::MONEY_OUT);
+    let asks_for_out = has(question, cues::MONEY_OUT) && !has(question, cues::MONEY_IN);
+    asks_for_out && comes_in && !goes_out
 }
 
 fn of_table(ranked: &Ranked<'_>, operation: Operation) -> Option<(Computed, Vec<Passage>)> {
@@ -218,7 +237,7 @@ fn column(ranked: &Ranked<'_>, candidate: &Candidate) -> Option<Column> {
 /// The column that the question means, of those that mostly have numbers: the only one, or one that
 /// the question names. It may turn out not to have amounts; another one is not what the question
 /// asks for.
-fn asked_column(ranked: &Ranked<'_>, names: &[&str], rows: &[usize]) -> Option<usize> {
+pub(super) fn asked_column(ranked: &Ranked<'_>, names: &[&str], rows: &[usize]) -> Option<usize> {
     let numeric: Vec<usize> = (0..names.len())
         .filter(|at| has_numbers(ranked.found, (names, *at), rows))
         .collect();
@@ -316,7 +335,7 @@ fn is_money(name: Option<&&str>) -> bool {
 }
 
 /// Whether a row is already the total of the others.
-fn is_total(unit: &Unit) -> bool {
+pub(super) fn is_total(unit: &Unit) -> bool {
     let cells = cells(unit);
     let first = cells.first().map_or(String::new(), |c| c.to_lowercase());
     cues::SUM.are_in(&first)
@@ -360,6 +379,17 @@ pub(super) fn spending(ranked: &Ranked<'_>) -> Option<(Computed, Vec<Passage>)> 
     };
     let sums = rows.len() > 1 && rows.iter().all(is_dated);
     sums.then(|| of_table(ranked, Operation::Sum)).flatten()
+}
+
+/// The sum of those rows of a table of money that the question names, for a question that asks how
+/// much; `None` when fewer than two rows match, or when all rows do.
+pub(super) fn several_rows(ranked: &Ranked<'_>) -> Option<(Computed, Vec<Passage>)> {
+    let candidate = table_row(ranked).filter(|c| confidence::fits(ranked, c))?;
+    let header = ranked.unit(ranked.unit(candidate.index)?.lead?)?;
+    let column = column(ranked, candidate)?;
+    let is_part = column.rows.len() > 1 && column.rows.len() < column.of;
+    let adds_up = is_part && is_money(cells(header).get(column.at));
+    adds_up.then(|| of_table(ranked, Operation::Sum)).flatten()
 }
 
 /// Counts rows or items of a list. A count that a note states in a sentence is preferred.
