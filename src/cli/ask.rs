@@ -414,7 +414,7 @@ mod tests {
         let what = "an answer of m:latest at 127.0.0.1:11434";
         assert_eq!(
             so_far(what, Duration::from_secs(12), 340),
-            "12 s, 340 bytes: an answer of m:latest at 127.0.0.1:11434"
+            "12 s, 340 characters: an answer of m:latest at 127.0.0.1:11434"
         );
         assert!(so_far(what, Duration::ZERO, 0).starts_with("0 s, no text yet: "));
     }

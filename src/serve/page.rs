@@ -130,7 +130,7 @@ pub(super) fn failed(shell: &Shell, failure: &Failure) -> Markup {
     }
     let body = html! {
         (failure_message(failure))
-        p { "To fix it, open one of these, or search:" }
+        p { "To fix it, search for its words, or open one of these:" }
         ul class="offered" { @for note in offered { li { (note_link(note)) } } }
     };
     page("Not done", shell, &body)

@@ -68,7 +68,10 @@ impl<'a> ArrivingDraft<'a> {
         } = self.evidence;
         let draft = Draft::parse(text, snapshot);
         let mut claims = verify::verify(&draft, snapshot, freshness, &self.rules.options).claims;
-        claims.pop();
+        let rendered = draft.lay_out(snapshot).text;
+        if claims.last().is_some_and(|last| may_go_on(last, &rendered)) {
+            claims.pop();
+        }
         passing(&claims, &self.rules).into_iter().cloned().collect()
     }
 }
@@ -81,6 +84,13 @@ pub(super) fn passing<'c>(claims: &'c [Claim], rules: &Rules) -> Vec<&'c Claim> 
         Verdict::Verified | Verdict::Checked | Verdict::Derived => true,
     };
     claims.iter().filter(passes).collect()
+}
+
+/// Whether the last claim of a rendered text may go on: no word follows it. A first word like "A" is
+/// no claim yet.
+fn may_go_on(last: &Claim, rendered: &str) -> bool {
+    let rest = rendered.get(last.span.end()..).unwrap_or_default();
+    !rest.contains(char::is_alphanumeric)
 }
 
 /// Whether a text has the end of a sentence, and words after it that belong to the next one. The
