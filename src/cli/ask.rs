@@ -198,7 +198,8 @@ impl Progress {
 
     pub(super) fn tell(&self, event: &Event<'_>) -> Result<()> {
         match event {
-            Event::Frozen { .. } => {}
+            // The answer is printed as a whole.
+            Event::Frozen { .. } | Event::Sentence { .. } => {}
             Event::Asking { model, purpose } => {
                 let call = ModelCall {
                     what: format!(
@@ -214,10 +215,10 @@ impl Progress {
                     .set_message(so_far(&call.what, call.since.elapsed(), 0));
                 self.call.replace(Some(call));
             }
-            Event::Receiving { bytes } => {
+            Event::Receiving { characters } => {
                 if let Some(call) = self.call.borrow().as_ref() {
                     let took = call.since.elapsed();
-                    self.bar.set_message(so_far(&call.what, took, *bytes));
+                    self.bar.set_message(so_far(&call.what, took, *characters));
                 }
             }
             Event::Round(round) => self.bar.set_message(match &round.refused {
@@ -247,10 +248,10 @@ const fn written(purpose: ask::Purpose) -> &'static str {
 }
 
 /// The time and the size first: a narrow terminal cuts the end of the line.
-fn so_far(what: &str, took: Duration, bytes: usize) -> String {
-    let size = match bytes {
+fn so_far(what: &str, took: Duration, characters: usize) -> String {
+    let size = match characters {
         0 => "no text yet".to_owned(),
-        n => count(n, "byte"),
+        n => count(n, "character"),
     };
     format!("{} s, {size}: {what}", took.as_secs())
 }
@@ -413,7 +414,7 @@ mod tests {
         let what = "an answer of m:latest at 127.0.0.1:11434";
         assert_eq!(
             so_far(what, Duration::from_secs(12), 340),
-            "12 s, 340 bytes: an answer of m:latest at 127.0.0.1:11434"
+            "12 s, 340 characters: an answer of m:latest at 127.0.0.1:11434"
         );
         assert!(so_far(what, Duration::ZERO, 0).starts_with("0 s, no text yet: "));
     }

@@ -166,9 +166,9 @@ fn print_json(context: &Context, view: &impl Serialize) -> Result<ExitCode> {
 
 fn list(context: &Context, archive: &Archive, limit: usize) -> Result<ExitCode> {
     if context.out.json {
-        return print_json(context, &listed(archive, limit)?);
+        return print_json(context, &listed(archive, 0, limit)?);
     }
-    let (entries, total) = archive.list(limit)?;
+    let (entries, total) = archive.list(0, limit)?;
     let out = context.out;
     if entries.is_empty() {
         out.line("No run is recorded yet.");
@@ -195,8 +195,8 @@ fn list(context: &Context, archive: &Archive, limit: usize) -> Result<ExitCode> 
 }
 
 /// The output of `runs list --json`, without the roots.
-pub(super) fn listed(archive: &Archive, limit: usize) -> Result<Value> {
-    let (entries, total) = archive.list(limit)?;
+pub(super) fn listed(archive: &Archive, skip: usize, limit: usize) -> Result<Value> {
+    let (entries, total) = archive.list(skip, limit)?;
     to_value(&ListView {
         runs_dir: archive.runs_dir().to_string_lossy(),
         count: entries.len(),

@@ -50,6 +50,7 @@ use local_agent_text::error::{ErrorCode, Failure, Result};
 pub use relay::{FarAddress, endpoint, relay};
 pub use server::Server;
 pub use tools::names;
+pub(crate) use transport::message_in;
 
 /// Maximum number of concurrent calls; others wait. Each search keeps an index open while it runs.
 const AT_ONCE: usize = 16;
@@ -174,7 +175,8 @@ where
 }
 
 /// The protocol over HTTP, for a server that authenticates each request before passing it on. Every
-/// request is independent: no session is kept. `way` is the client's name in the records of runs.
+/// request is independent: the library keeps no session, so that each request sees the current
+/// configuration. `way` is the client's name in the records of runs.
 pub fn over_http(
     service: &Arc<Service>,
     most_bytes: usize,

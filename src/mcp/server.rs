@@ -94,9 +94,9 @@ impl Server {
                     cancelled.store(true, Ordering::Relaxed);
                 }
                 _ = ticks.tick() => {
-                    let bytes = written.load(Ordering::Relaxed);
-                    if bytes != NOT_DRAFTING && !cancelled.load(Ordering::Relaxed) {
-                        progress.tell(format!("the model has written {bytes} bytes so far")).await;
+                    let characters = written.load(Ordering::Relaxed);
+                    if characters != NOT_DRAFTING && !cancelled.load(Ordering::Relaxed) {
+                        progress.tell(format!("the model has written {characters} characters so far")).await;
                     }
                 }
             }

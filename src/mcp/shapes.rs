@@ -195,8 +195,10 @@ pub(super) struct SearchHit {
     /// First and last line, from 1, both included.
     pub(super) lines: [u32; 2],
     pub(super) chunk_key: String,
-    /// The chance that it is relevant, 0 to 1.
-    pub(super) score: f32,
+    /// The chance that it is relevant, 0 to 1. It is missing for a client with limited access,
+    /// because it depends on all notes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) score: Option<f32>,
     /// Whether its file is what was indexed; where it is not, `text` is the old one.
     pub(super) fresh: bool,
     /// What the person says about its folder; null: nothing.

@@ -124,7 +124,7 @@ impl<R: AsyncRead + Unpin, W> Lines<R, W> {
         if line.is_empty() {
             return Ok(None);
         }
-        let message = serde_json::from_slice(line).map_err(|_| refusal(line))?;
+        let message = message_in(line)?;
         // A client that restarts its server may still send messages about requests to the earlier
         // one.
         let means_something = self.begun || matches!(message, JsonRpcMessage::Request(_));
@@ -132,19 +132,31 @@ impl<R: AsyncRead + Unpin, W> Lines<R, W> {
     }
 }
 
-/// The response to an invalid line.
-struct Refusal(ErrorData, Option<NumberOrString>);
+/// The response to bytes that are no message.
+pub(crate) struct Refusal(ErrorData, Option<NumberOrString>);
 
-fn refusal(line: &[u8]) -> Refusal {
-    let Ok(value) = serde_json::from_slice::<Value>(line) else {
-        return Refusal(ErrorData::parse_error("the line is not JSON", None), None);
+impl Refusal {
+    /// The response as a message of JSON-RPC.
+    pub(crate) fn into_message(self) -> TxJsonRpcMessage<RoleServer> {
+        JsonRpcMessage::error(self.0, self.1)
+    }
+}
+
+/// The message of a client.
+pub(crate) fn message_in(bytes: &[u8]) -> Result<RxJsonRpcMessage<RoleServer>, Refusal> {
+    serde_json::from_slice(bytes).map_err(|_| refusal(bytes))
+}
+
+fn refusal(bytes: &[u8]) -> Refusal {
+    let Ok(value) = serde_json::from_slice::<Value>(bytes) else {
+        return Refusal(ErrorData::parse_error("this is not JSON", None), None);
     };
     let id = match &value["id"] {
         Value::String(id) => Some(NumberOrString::String(id.as_str().into())),
         id => id.as_i64().map(NumberOrString::Number),
     };
     let why = if value.is_array() {
-        "batches are not taken; send one object a line"
+        "batches are not taken; send one object at a time"
     } else {
         "not a JSON-RPC message"
     };
@@ -200,7 +212,7 @@ where
             };
             let writer = Arc::clone(&self.writer);
             let mut out = writer.lock().await;
-            let message = JsonRpcMessage::error(refusal.0, refusal.1);
+            let message = refusal.into_message();
             // Added before it is written, so that the next writer sends it if this future is dropped
             // meanwhile.
             if out.add(&message).is_err() || out.flush().await.is_err() {

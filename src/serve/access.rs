@@ -14,6 +14,7 @@ use super::links::{self, Guest};
 use super::tokens::{NamedToken, VisitorRole, named, named_tokens};
 use local_agent_files::state::{StateDirectory, refusal};
 use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::types::Sha256;
 
 /// The file in the state folder with the token, readable only by its owner.
 pub(crate) const TOKEN_FILE: &str = "serve.token";
@@ -146,8 +147,8 @@ impl Access {
         Ok(Some(cookie))
     }
 
-    /// The visitor that these headers identify: the holder of a token, or an admitted browser.
-    pub(super) fn admits(&self, headers: &HeaderMap) -> Result<Option<Visitor>> {
+    /// The client that these headers identify: the holder of a token, or an admitted browser.
+    pub(super) fn admits(&self, headers: &HeaderMap) -> Result<Option<Admitted>> {
         let folder = StateDirectory::open_configured(&self.state_dir)
             .map_err(|e| lost(&self.state_dir, TOKEN_FILE, &e))?;
         // Without the owner's token, nobody gets access.
@@ -156,10 +157,10 @@ impl Access {
         };
         if let Some(given) = bearer(headers) {
             if same(given, &token) {
-                return Ok(Some(Visitor::owner()));
+                return Ok(Some(Admitted::owner(&token)));
             }
             let tokens = named_tokens(&self.state_dir)?;
-            return Ok(named(&tokens, given).map(Visitor::from));
+            return Ok(named(&tokens, given).map(Admitted::from));
         }
         let Some(cookie) = cookie(headers, &self.cookie) else {
             return Ok(None);
@@ -170,16 +171,42 @@ impl Access {
             .find(|browser| same(&browser.cookie, cookie) && same(&browser.token, &token));
         match browser.map(|browser| &browser.guest) {
             None => Ok(None),
-            Some(Guest::Owner) => Ok(Some(Visitor::owner())),
+            Some(Guest::Owner) => Ok(Some(Admitted::owner(&token))),
             Some(Guest::Named(token)) => {
                 let is_valid = named_tokens(&self.state_dir)?.contains(token);
-                Ok(is_valid.then(|| Visitor::from(token)))
+                Ok(is_valid.then(|| Admitted::from(token)))
             }
         }
     }
 }
 
-/// An admitted client.
+/// An admitted client, and the token that lets it in.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Admitted {
+    pub visitor: Visitor,
+    /// The hash of the token. A new token of the same name has another one.
+    pub token: Sha256,
+}
+
+impl Admitted {
+    fn owner(token: &str) -> Self {
+        Self {
+            visitor: Visitor::owner(),
+            token: Sha256::of(token.as_bytes()),
+        }
+    }
+}
+
+impl From<&NamedToken> for Admitted {
+    fn from(token: &NamedToken) -> Self {
+        Self {
+            visitor: Visitor::from(token),
+            token: token.sha256,
+        }
+    }
+}
+
+/// What a client may see.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Visitor {
     /// The name of the token; `None` for the owner's.
@@ -253,6 +280,11 @@ mod tests {
         HeaderMap::from_iter([(name, value.parse().unwrap())])
     }
 
+    fn visitor_of(access: &Access, headers: &HeaderMap) -> Option<Visitor> {
+        let admitted = access.admits(headers).unwrap();
+        admitted.map(|admitted| admitted.visitor)
+    }
+
     #[test]
     fn a_browser_stays_in_at_two_servers_of_one_machine() {
         let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
@@ -276,7 +308,7 @@ mod tests {
             .collect();
         let headers = with(header::COOKIE, &sent.join("; "));
         for server in &servers {
-            assert_eq!(server.admits(&headers).unwrap(), Some(Visitor::owner()));
+            assert_eq!(visitor_of(server, &headers), Some(Visitor::owner()));
         }
     }
 
@@ -291,7 +323,7 @@ mod tests {
         let key = links::invite(state, Some("phone")).unwrap();
         let cookie = access.enter(&key).unwrap().unwrap();
         let browser = with(header::COOKIE, cookie.split(';').next().unwrap());
-        let visitor = access.admits(&browser).unwrap().unwrap();
+        let visitor = visitor_of(&access, &browser).unwrap();
         assert_eq!(visitor.asked_by(), "serve (phone)");
         assert_eq!(
             (visitor.role, visitor.sources),
@@ -299,9 +331,9 @@ mod tests {
         );
         // Another token of the same name does not let the browser in again.
         remove_token(state, "phone").unwrap();
-        assert_eq!(access.admits(&browser).unwrap(), None);
+        assert_eq!(visitor_of(&access, &browser), None);
         add();
-        assert_eq!(access.admits(&browser).unwrap(), None);
+        assert_eq!(visitor_of(&access, &browser), None);
     }
 
     #[test]
@@ -311,7 +343,7 @@ mod tests {
         let old = token(folder.path(), false).unwrap();
         assert_eq!(token(folder.path(), false).unwrap(), old);
         let bearing = with(header::AUTHORIZATION, &format!("Bearer {old}"));
-        assert_eq!(access.admits(&bearing).unwrap(), Some(Visitor::owner()));
+        assert_eq!(visitor_of(&access, &bearing), Some(Visitor::owner()));
         let key = links::invite(folder.path(), None).unwrap();
         assert!(access.enter(&key[..63]).unwrap().is_none());
         let cookie = access.enter(&key).unwrap().unwrap();
@@ -320,14 +352,14 @@ mod tests {
             header::COOKIE,
             &format!("a=b; {}", cookie.split(';').next().unwrap()),
         );
-        assert_eq!(access.admits(&browser).unwrap(), Some(Visitor::owner()));
+        assert_eq!(visitor_of(&access, &browser), Some(Visitor::owner()));
         let waiting = links::invite(folder.path(), None).unwrap();
         assert_ne!(token(folder.path(), true).unwrap(), old);
-        assert_eq!(access.admits(&bearing).unwrap(), None);
-        assert_eq!(access.admits(&browser).unwrap(), None);
+        assert_eq!(visitor_of(&access, &bearing), None);
+        assert_eq!(visitor_of(&access, &browser), None);
         assert!(access.enter(&waiting).unwrap().is_none());
         std::fs::remove_file(folder.path().join(TOKEN_FILE)).unwrap();
         let blank = with(header::AUTHORIZATION, "Bearer ");
-        assert_eq!(access.admits(&blank).unwrap(), None);
+        assert_eq!(visitor_of(&access, &blank), None);
     }
 }

@@ -1,23 +1,20 @@
-//! The endpoints: `/health`, `/enter`, `/mcp`, and those below `/api`. The ledger records each
+//! The endpoints: `/health`, `/enter`, and those below `/api`. The ledger records each
 //! call.
 
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
 
-use http_body_util::{BodyExt as _, Full};
 use hyper::body::Bytes;
 use hyper::header::{self, HeaderValue};
 use hyper::{Method, Request, StatusCode, Uri};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use tokio::sync::{Semaphore, SemaphorePermit};
-use tokio::time::Instant;
 
-use super::guard::{LONGEST, Visit};
+use super::guard::Visit;
 use super::reply::{Sent, object, refused, reply};
-use super::stream::TimedBody;
-use super::{Bodies, House, View, VisitorRole, WantedAnswer, WantedSearch, site};
+use super::{Bodies, House, View, VisitorRole, WantedAnswer, WantedSearch, protocol, site};
 use local_agent_agent::operations::privacy;
 use local_agent_agent::tools::{AuditRow, Caller};
 use local_agent_text::error::{ErrorCode, Failure, Result};
@@ -56,7 +53,7 @@ fn role_for(path: &str) -> VisitorRole {
 }
 
 /// Answers an admitted request.
-pub(super) async fn answer(visit: Visit, request: Request<Bytes>) -> Sent {
+pub(super) async fn answer(house: &House, visit: Visit, request: Request<Bytes>) -> Sent {
     let (uri, path) = (request.uri(), request.uri().path());
     let needed = role_for(path);
     // The findings of doctor may name any note.
@@ -65,7 +62,7 @@ pub(super) async fn answer(visit: Visit, request: Request<Bytes>) -> Sent {
         return too_little(&visit, path, needed);
     }
     if path == "/mcp" {
-        return protocol(&visit, request).await;
+        return protocol::answer(house, &visit, request).await;
     }
     let wanted = match path {
         "/api/search" | "/api/ask" => Method::POST,
@@ -84,17 +81,6 @@ pub(super) async fn answer(visit: Visit, request: Request<Bytes>) -> Sent {
         _ => one_run(&visit, uri).await,
     };
     reply(done, &visit.view.service.roots)
-}
-
-/// Answers a message of the protocol. The permits are held until both the work and the answer have
-/// ended, and an answer in steps ends after [`LONGEST`], like any other request.
-async fn protocol(visit: &Visit, request: Request<Bytes>) -> Sent {
-    let until = Instant::now() + LONGEST;
-    let mut request = request.map(Full::new);
-    // The extensions of a request reach the thread that does its work.
-    request.extensions_mut().insert(visit.permits.clone());
-    let answer = visit.view.protocol.handle(request).await;
-    answer.map(|body| TimedBody::new(body, until, visit.permits.clone()).boxed())
 }
 
 /// Refuses a request that the role of a token does not allow; the ledger records it.
@@ -181,7 +167,7 @@ async fn runs(visit: &Visit, uri: &Uri) -> Result<Value> {
         })?,
     };
     run(visit, "runs", "", move |bodies, _| {
-        bodies.runs(limit.min(RUNS.1))
+        bodies.runs(0, limit.min(RUNS.1))
     })
     .await
 }

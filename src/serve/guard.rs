@@ -12,11 +12,12 @@ use hyper::{HeaderMap, Request, StatusCode};
 use serde_json::Map;
 use tokio::sync::OwnedSemaphorePermit;
 
-use super::access::Visitor;
+use super::access::{Admitted, Visitor};
 use super::limits::{AT_ONCE_EACH, TooMany};
 use super::reply::{Sent, refused, reply};
 use super::{AT_ONCE, House, MOST_BYTES, View, api, page, site};
 use local_agent_text::error::{ErrorCode, Failure};
+use local_agent_text::types::Sha256;
 
 /// Timeout for one request including its body and answer; a chat model on a slow machine takes
 /// minutes.
@@ -50,6 +51,8 @@ const HEADERS: [(HeaderName, &str); 7] = [
 #[derive(Clone)]
 pub(super) struct Visit {
     pub visitor: Visitor,
+    /// The hash of the visitor's token.
+    pub token: Sha256,
     pub view: Arc<View>,
     pub permits: Permits,
 }
@@ -123,7 +126,7 @@ async fn in_time(house: &Arc<House>, visit: Option<Visit>, request: Request<Byte
         return api::answer_anybody(house, &request);
     };
     let roots = visit.view.service.roots.clone();
-    match tokio::time::timeout(LONGEST, api::answer(visit, request)).await {
+    match tokio::time::timeout(LONGEST, api::answer(house, visit, request)).await {
         Ok(response) => response,
         Err(_) => {
             let message = format!("this took longer than {} s", LONGEST.as_secs());
@@ -165,8 +168,8 @@ async fn checked(
 /// The visitor that makes the request, if it has access and is within its limits.
 fn visit(house: &House, request: &Request<Incoming>) -> Checked<Visit> {
     let failed = |failure| Box::new(reply(Err(failure), &Map::new()));
-    let visitor = house.access.admits(request.headers()).map_err(failed)?;
-    let Some(visitor) = visitor else {
+    let admitted = house.access.admits(request.headers()).map_err(failed)?;
+    let Some(Admitted { visitor, token }) = admitted else {
         return Err(deny(
             StatusCode::UNAUTHORIZED,
             "the token is missing or wrong",
@@ -185,6 +188,7 @@ fn visit(house: &House, request: &Request<Incoming>) -> Checked<Visit> {
     let view = house.views.of(&visitor).map_err(failed)?;
     Ok(Visit {
         visitor,
+        token,
         view,
         permits: Permits {
             _held: Arc::new(HeldPermits {
@@ -291,6 +295,6 @@ fn too_large() -> Sent {
     let message = format!("the body is longer than {MOST_BYTES} bytes, or broke off");
     refused(
         StatusCode::PAYLOAD_TOO_LARGE,
-        &Failure::new(ErrorCode::ServerBusy, message).with_hint("send less at once"),
+        &Failure::new(ErrorCode::RequestTooLarge, message).with_hint("send less at once"),
     )
 }

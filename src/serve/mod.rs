@@ -16,8 +16,11 @@
 //! | `limits` | the number of requests per minute and at once |
 //! | `guard` | checks for every request: headers, names, access, limits |
 //! | `api` | the endpoints below `/api` |
+//! | `protocol` | messages of the Model Context Protocol |
+//! | `sessions` | its sessions, in which a client can cancel its requests |
 //! | `site` | the addresses of the pages |
-//! | `page` | the frame of every page; search, a note |
+//! | `page` | the frame of every page; search, failures |
+//! | `page_note` | a note with its links |
 //! | `page_proof` | an answer with the proof of each sentence |
 //! | `marks` | the words that two texts share, and those that differ |
 //! | `page_runs`, `page_state` | the pages of runs; those of memory and of the program itself |
@@ -36,11 +39,14 @@ mod links;
 mod marks;
 mod names;
 mod page;
+mod page_note;
 mod page_proof;
 mod page_runs;
 mod page_state;
+mod protocol;
 mod reply;
 mod running;
+mod sessions;
 mod site;
 mod stream;
 mod tls;
@@ -72,6 +78,7 @@ use access::Access;
 use limits::Limiter;
 use names::Names;
 use running::Claim;
+use sessions::Sessions;
 
 /// Maximum number of concurrent requests; further ones are refused.
 const AT_ONCE: usize = 16;
@@ -170,22 +177,22 @@ pub(crate) trait Bodies: Send + Sync + 'static {
     /// The result of `query --json`.
     fn search(&self, wanted: &WantedSearch) -> Result<Value>;
     /// The result of `ask --json`. Stops with `CANCELLED` if the flag is set; `tell` receives each
-    /// step.
+    /// step, and each sentence that passed before the answer is final.
     fn ask(
         &self,
         wanted: &WantedAnswer,
         cancelled: &AtomicBool,
-        tell: &dyn Fn(AskStep),
+        tell: &dyn Fn(AskNews),
     ) -> Result<Value>;
     /// The result of `get --json`.
     fn get(&self, address: &str) -> Result<Value>;
-    /// A note for its page: `document` is the result of `get --json`, with its outline, the notes
-    /// that link to it and similar notes.
+    /// A note for its page: `document` is the result of `get --json`, with its outline, its links,
+    /// the notes that link to it and similar notes.
     fn note(&self, address: &str) -> Result<Value>;
     /// The result of `status --json`.
     fn status(&self) -> Result<Value>;
-    /// The result of `runs list --json`.
-    fn runs(&self, limit: usize) -> Result<Value>;
+    /// The result of `runs list --json`, without the newest `skip` runs.
+    fn runs(&self, skip: usize, limit: usize) -> Result<Value>;
     /// The result of `runs show --json`.
     fn run(&self, id: &str) -> Result<Value>;
     /// Two runs as `a` and `b`, each the result of `runs show --json`.
@@ -198,9 +205,25 @@ pub(crate) trait Bodies: Send + Sync + 'static {
     fn doctor(&self) -> Result<Value>;
 }
 
-/// A step on the way to an answer. It never contains text of a model, which nothing has verified
-/// yet.
+/// What is reported before an answer is final.
+#[derive(Debug, Clone)]
+pub(crate) enum AskNews {
+    Step(AskStep),
+    Sentence(PassedSentence),
+}
+
+/// A sentence that the verifier passed.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
+pub(crate) struct PassedSentence {
+    /// The number of the draft with the sentence, while it may still change; `null` in the answer.
+    /// If this differs from that of the sentence before, all earlier sentences are void.
+    pub draft: Option<u32>,
+    pub verdict: String,
+    pub text: String,
+}
+
+/// A step on the way to an answer. It never contains text of a model.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "step", rename_all = "snake_case")]
 pub(crate) enum AskStep {
     /// The evidence is final.
@@ -208,7 +231,7 @@ pub(crate) enum AskStep {
     /// A model is asked.
     Asking { model: String },
     /// The size of its reply so far.
-    Receiving { bytes: usize },
+    Receiving { characters: usize },
 }
 
 /// The data that one visitor may see, and the operations on them.
@@ -249,6 +272,7 @@ struct House {
     names: Names,
     access: Access,
     limiter: Limiter,
+    sessions: Arc<Sessions>,
     at_work: Arc<Semaphore>,
     tls: Option<TlsIdentity>,
 }
@@ -300,6 +324,7 @@ pub(crate) fn serve(
             tls,
             access,
             limiter: Limiter::new(settings.per_minute),
+            sessions: Arc::default(),
             at_work: Arc::new(Semaphore::new(AT_ONCE)),
         });
         claim.announce(&RunningServer {

@@ -1,4 +1,4 @@
-//! The frame of every page; search and a document.
+//! The frame of every page; search and failures.
 //!
 //! Every text from a note, a name, a question or a model goes through templates that escape it.
 //! Everything works without the script. The input has the form of the command line's `--json`.
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::marks::Marks;
 use local_agent_text::documents;
-use local_agent_text::error::Failure;
+use local_agent_text::error::{ErrorCode, Failure};
 use local_agent_text::types::percent_encode;
 
 /// The style of all pages.
@@ -121,17 +121,57 @@ fn form(shell: &Shell) -> Markup {
     }
 }
 
-/// A failure: its message, its code and the command that fixes it.
+/// A failure: its message, its code and the command that fixes it. The notes that it offers in place
+/// of one that does not exist are links.
 pub(super) fn failed(shell: &Shell, failure: &Failure) -> Markup {
-    page("Not done", shell, &failure_content(failure))
+    let offered = offered_notes(&shell.sources, failure);
+    if offered.is_empty() {
+        return page("Not done", shell, &failure_content(failure));
+    }
+    let body = html! {
+        (failure_message(failure))
+        p { "To fix it, search for its words, or open one of these:" }
+        ul class="offered" { @for note in offered { li { (note_link(note)) } } }
+    };
+    page("Not done", shell, &body)
 }
 
 /// A failure without the frame.
 pub(super) fn failure_content(failure: &Failure) -> Markup {
     html! {
-        p class="failed" role="alert" { strong { (failure.code.as_str()) } ": " (failure.message) }
+        (failure_message(failure))
         @if let Some(hint) = &failure.hint { p { "To fix it: " code { (hint) } } }
     }
+}
+
+fn failure_message(failure: &Failure) -> Markup {
+    html! { p class="failed" role="alert" { strong { (failure.code.as_str()) } ": " (failure.message) } }
+}
+
+/// The notes of these sources that a failure names, after the name that was not found.
+fn offered_notes<'f>(sources: &[String], failure: &'f Failure) -> Vec<&'f str> {
+    if !matches!(
+        failure.code,
+        ErrorCode::FileNotFound | ErrorCode::AmbiguousPath
+    ) {
+        return Vec::new();
+    }
+    let names = failure.message.split('`').skip(1).step_by(2).skip(1);
+    let is_note = |name: &&str| {
+        let source = name.split_once(':').map(|(source, _)| source);
+        source.is_some_and(|source| sources.iter().any(|own| own == source))
+    };
+    names.filter(is_note).collect()
+}
+
+/// A link to a note that is named as `source:path`.
+pub(super) fn note_link(note: &str) -> Markup {
+    html! { a href=(note_address(note)) { (note) } }
+}
+
+/// The address of the page of a note.
+pub(super) fn note_address(note: &str) -> String {
+    format!("/note?address={}", percent_encode(note, SPECIAL))
 }
 
 /// The page before a question was asked.
@@ -234,61 +274,6 @@ pub(super) fn behind(result: &Value) -> Markup {
     }
 }
 
-/// A document with its line numbers, its outline, and related notes.
-pub(super) fn document(shell: &Shell, note: &Value) -> Markup {
-    let document = &note["document"];
-    let first = document["first_line"].as_u64().unwrap_or(1);
-    let body = html! {
-        h1 { (text(document, "address")) }
-        @if let Some(link) = note["editor"].as_str() {
-            p class="trail" {
-                a href=(link) { "Open in the editor" }
-                @if let Some(link) = note["obsidian"].as_str() { " · " a href=(link) { "Open in Obsidian" } }
-            }
-        }
-        div class="note" {
-            table class="lines" {
-                @for (number, line) in (first..).zip(text(document, "text").lines()) {
-                    tr id={ "L" (number) } { th scope="row" { (number) } td { (line) } }
-                }
-            }
-            aside aria-label="Around this note" { (around(note)) }
-        }
-        @if document["truncated"] == json!(true) { p { "The document goes on." } }
-    };
-    page(text(document, "address"), shell, &body)
-}
-
-fn around(note: &Value) -> Markup {
-    let (outline, backlinks) = (items(note, "outline"), items(note, "backlinks"));
-    let similar = items(note, "similar");
-    html! {
-        @if !outline.is_empty() {
-            nav aria-label="Outline" {
-                h2 { "Outline" }
-                ul {
-                    @for heading in outline {
-                        li class={ "level" (heading["level"]) } {
-                            a href={ "#L" (heading["line"]) } { (text(heading, "title")) }
-                        }
-                    }
-                }
-            }
-        }
-        @if !backlinks.is_empty() { h2 { "Links to it" } ul { @for one in backlinks { li { (whole_note(one)) } } } }
-        @if !similar.is_empty() { h2 { "Similar notes" } ul { @for one in similar { li { (whole_note(one)) } } } }
-    }
-}
-
-/// A link to a note that is named as `source:path`.
-fn whole_note(one: &Value) -> Markup {
-    let note = text(one, "note");
-    html! {
-        a href={ "/note?address=" (percent_encode(note, SPECIAL)) } { (text(one, "title")) }
-        " " span class="trail" { (note) }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -298,6 +283,16 @@ mod tests {
         let item = json!({"source": "n", "rel_path": "\"><script>.md", "lines": "1-2"});
         let shown = place(&item).into_string();
         assert!(!shown.contains("<script>"), "{shown}");
+    }
+
+    #[test]
+    fn a_failure_offers_notes_of_known_sources_only() {
+        let said = "No file or note is called `n:x.md`; the nearest names: `n:a.md`, `m:b.md`.";
+        let failure = Failure::new(ErrorCode::FileNotFound, said);
+        let sources = ["n".to_owned()];
+        assert_eq!(offered_notes(&sources, &failure), ["n:a.md"]);
+        let other = Failure::new(ErrorCode::InvalidArgs, said);
+        assert!(offered_notes(&sources, &other).is_empty());
     }
 
     #[test]

@@ -21,24 +21,49 @@ fn ending<'v>(state: &'v Value, record: &'v Value) -> &'v str {
     }
 }
 
-/// The newest runs, with a form that compares two.
-pub(super) fn list(shell: &Shell, found: &Value) -> Markup {
+/// One page of the runs, the newest first, with a form that compares two; `skip` newer ones are on
+/// the pages before it.
+pub(super) fn list(shell: &Shell, found: &Value, skip: usize, each: usize) -> Markup {
     let runs = items(found, "runs");
     let body = html! {
         h1 { "Runs" }
-        @if runs.is_empty() { p { "No run is recorded yet." } }
+        @if runs.is_empty() { p { (no_runs(skip)) } }
         form action="/runs/compare" {
             table class="runs" {
-                tr {
-                    th scope="col" { "Compare" } th scope="col" { "Question" }
-                    th scope="col" { "Ended as" } th scope="col" { "Began" }
-                }
+                tr { th scope="col" { "Compare" } th scope="col" { "Question" } }
                 @for run in runs { (row(run, runs.len() > 1)) }
             }
             @if runs.len() > 1 { button { "Compare two" } }
         }
+        (pages(found, skip, each))
     };
     page("Runs", shell, &body)
+}
+
+fn no_runs(skip: usize) -> &'static str {
+    match skip {
+        0 => "No run is recorded yet.",
+        _ => "No run is older than those.",
+    }
+}
+
+/// Links to the pages with newer and older runs.
+fn pages(found: &Value, skip: usize, each: usize) -> Markup {
+    let total = found["total"].as_u64().unwrap_or_default();
+    let total = usize::try_from(total).unwrap_or(usize::MAX);
+    let shown = items(found, "runs").len();
+    let end = skip.saturating_add(shown);
+    html! {
+        @if skip > 0 || end < total {
+            nav aria-label="More runs" {
+                @if shown > 0 { (skip + 1) " to " (end) " of " (total) }
+                @if skip > 0 {
+                    " · " a rel="prev" href={ "/runs?skip=" (skip.min(total).saturating_sub(each)) } { "Newer" }
+                }
+                @if end < total { " · " a rel="next" href={ "/runs?skip=" (end) } { "Older" } }
+            }
+        }
+    }
 }
 
 fn row(run: &Value, can_compare: bool) -> Markup {
@@ -46,15 +71,16 @@ fn row(run: &Value, can_compare: bool) -> Markup {
     let question = run["question"].as_str().unwrap_or(id);
     html! {
         tr {
-            td {
+            td class="choice" {
                 @if can_compare {
                     input type="radio" name="a" value=(id) required aria-label={ "First: " (question) };
                     input type="radio" name="b" value=(id) required aria-label={ "Second: " (question) };
                 }
             }
-            td dir="auto" { a href=(address_of(id)) { (question) } }
-            td { (ending(&run["state"], run)) }
-            td { (text(run, "started_at")) }
+            td dir="auto" {
+                a href=(address_of(id)) { (question) }
+                p class="trail" dir="ltr" { (ending(&run["state"], run)) " · " (text(run, "started_at")) }
+            }
         }
     }
 }
@@ -156,4 +182,33 @@ pub(super) fn replayed(shell: &Shell, done: &Value) -> Markup {
         p { a href=(address_of(id)) { "The run" } }
     };
     page("Replayed", shell, &body)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_page_of_runs_leads_to_the_newer_and_the_older_ones() {
+        let run = json!({"run_id": "r", "question": "q", "state": "ended"});
+        let shown = |skip: usize, shown: usize, total: usize| {
+            let found = json!({"runs": vec![run.clone(); shown], "total": total});
+            list(&Shell::default(), &found, skip, 100).into_string()
+        };
+        let middle = shown(100, 100, 250);
+        assert!(middle.contains("101 to 200 of 250"), "{middle}");
+        assert!(middle.contains("\"/runs?skip=0\">Newer"), "{middle}");
+        assert!(middle.contains("\"/runs?skip=200\">Older"), "{middle}");
+        let first = shown(0, 100, 100);
+        assert!(
+            !first.contains("Newer") && !first.contains("Older"),
+            "{first}"
+        );
+        // Far beyond the end, the way back leads to the last page.
+        let beyond = shown(usize::MAX, 0, 250);
+        assert!(beyond.contains("\"/runs?skip=150\">Newer"), "{beyond}");
+        assert!(beyond.contains("No run is older than those."), "{beyond}");
+    }
 }

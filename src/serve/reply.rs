@@ -73,6 +73,7 @@ pub(super) const fn status(code: ErrorCode) -> StatusCode {
         ErrorCode::AmbiguousPath | ErrorCode::IndexMissing | ErrorCode::PathIsDirectory => {
             StatusCode::CONFLICT
         }
+        ErrorCode::RequestTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
         ErrorCode::AskCitationInvalid => StatusCode::UNPROCESSABLE_ENTITY,
         ErrorCode::ServerBusy | ErrorCode::Cancelled => StatusCode::SERVICE_UNAVAILABLE,
         ErrorCode::ServerUnreachable | ErrorCode::ServerError | ErrorCode::ServerUnauthorized => {

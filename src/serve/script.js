@@ -63,7 +63,8 @@ function go(place, title) {
   shown = here();
 }
 
-// An answer, sentence by sentence; closing the connection cancels it.
+// An answer, sentence by sentence as each passes; closing the connection cancels it. A sentence of a
+// draft stays only until those of a newer draft or of the answer come, and goes if none comes.
 form.addEventListener("submit", (event) => {
   if (event.submitter?.id !== "ask" || !field.value.trim()) return;
   event.preventDefault();
@@ -75,6 +76,7 @@ form.addEventListener("submit", (event) => {
 function ask(page, question, events) {
   const state = document.createElement("p"), cancel = document.createElement("button");
   const list = document.createElement("ul"), mine = { end };
+  let shownDraft;
   list.className = "claims";
   cancel.textContent = "Cancel";
   say("Searching …");
@@ -85,6 +87,7 @@ function ask(page, question, events) {
   function end(text) {
     events.close();
     cancel.remove();
+    list.remove();
     say(text);
     if (answer === mine) answer = null;
   }
@@ -94,13 +97,16 @@ function ask(page, question, events) {
     const step = JSON.parse(event.data);
     if (step.step === "evidence") say(`${step.items} passages are weighed …`);
     else if (step.step === "asking") say(`${step.model} is asked …`);
-    else state.textContent = `${step.bytes} bytes came back …`;
+    else state.textContent = `${step.characters} characters came back …`;
   });
   events.addEventListener("sentence", (event) => {
-    const { verdict, text } = JSON.parse(event.data), item = document.createElement("li");
+    const { draft, verdict, text } = JSON.parse(event.data), item = document.createElement("li");
     item.className = verdict;
     item.textContent = text;
+    if (draft !== shownDraft) list.replaceChildren();
+    shownDraft = draft;
     list.append(item);
+    if (draft !== null) told.textContent = `${list.children.length} sentences of a draft have passed so far.`;
   });
   events.addEventListener("page", (event) => {
     end("");

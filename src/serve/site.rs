@@ -13,8 +13,8 @@ use super::guard::Visit;
 use super::page::{self, Shell};
 use super::reply::{Sent, refused, status};
 use super::{
-    Bodies, VisitorRole, WantedAnswer, WantedSearch, Within, page_proof, page_runs, page_state,
-    stream,
+    Bodies, VisitorRole, WantedAnswer, WantedSearch, Within, page_note, page_proof, page_runs,
+    page_state, stream,
 };
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
@@ -81,8 +81,12 @@ async fn one_page(visit: &Visit, uri: &Uri) -> Sent {
         "/memory" => memory(visit, &shell, value("words")).await,
         "/note" => note(visit, &shell, value("address")).await,
         "/runs" => {
-            let done = run(visit, "runs", "", |bodies, _| bodies.runs(RUNS)).await;
-            shown(&shell, done, page_runs::list)
+            // Anything but a number begins with the newest run.
+            let skip = value("skip").parse().unwrap_or(0);
+            let done = run(visit, "runs", "", move |bodies, _| bodies.runs(skip, RUNS)).await;
+            shown(&shell, done, |shell, found| {
+                page_runs::list(shell, found, skip, RUNS)
+            })
         }
         "/run" => one_run(visit, &shell, value("id")).await,
         "/runs/compare" => compared(visit, &shell, value("a"), value("b")).await,
@@ -183,7 +187,7 @@ async fn note(visit: &Visit, shell: &Shell, address: String) -> Sent {
         bodies.note(&address)
     })
     .await;
-    shown(shell, done, page::document)
+    shown(shell, done, page_note::document)
 }
 
 async fn memory(visit: &Visit, shell: &Shell, words: String) -> Sent {

@@ -1,9 +1,11 @@
-//! An answer as server-sent events: first the steps, then each sentence with its verdict, then the
-//! whole answer as the page shows it.
+//! An answer as server-sent events: the steps, with each sentence of a draft as soon as it passed,
+//! then each sentence of the answer, then the whole answer as the page shows it.
 //!
-//! No text of a model is sent before the verifier has judged it. If the client closes the
-//! connection, the question is cancelled, and its record says so.
+//! No text of a model is sent before the verifier has judged it. A sentence of a draft is
+//! preliminary: the sentences of the answer replace it. If the client closes the connection, the
+//! question is cancelled, and its record says so.
 
+use std::cell::RefCell;
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -24,19 +26,13 @@ use super::api::{Waiting, entered, subject_of};
 use super::guard::{LONGEST, Permits, Visit};
 use super::page::{self, Shell};
 use super::reply::Sent;
-use super::{AskStep, WantedAnswer, page_proof, site};
+use super::sessions::RunningRequest;
+use super::{AskNews, AskStep, PassedSentence, WantedAnswer, page_proof, site};
 use local_agent_text::error::Result;
 
 /// The interval at which a message is sent while nothing happens, so that a closed connection is
 /// noticed.
 const STILL_HERE: Duration = Duration::from_secs(1);
-
-/// One judged sentence.
-#[derive(Serialize, JsonSchema)]
-struct SentenceEvent<'a> {
-    verdict: &'a str,
-    text: &'a str,
-}
 
 /// The last event: the content of the page, as HTML in which every text is escaped.
 #[derive(Serialize, JsonSchema)]
@@ -75,22 +71,37 @@ impl Body for Events {
     }
 }
 
-/// A body that ends at a point of time, even if more would come. It holds the permits of its
-/// request until then.
+/// A body that ends at a point of time or when its client cancels the request, even if more would
+/// come. It holds the permits of its request until then.
 pub(super) struct TimedBody<B> {
     /// `None` once it has ended.
     body: Option<B>,
     end: Pin<Box<Sleep>>,
+    /// The request in its session, if it belongs to one.
+    request: Option<RunningRequest>,
     _permits: Permits,
 }
 
 impl<B> TimedBody<B> {
-    pub(super) fn new(body: B, until: Instant, permits: Permits) -> Self {
+    pub(super) fn new(
+        body: B,
+        until: Instant,
+        request: Option<RunningRequest>,
+        permits: Permits,
+    ) -> Self {
         Self {
             body: Some(body),
             end: Box::pin(sleep_until(until)),
+            request,
             _permits: permits,
         }
+    }
+
+    /// Whether nothing more of the body is wanted.
+    fn is_over(&mut self, context: &mut Context<'_>) -> bool {
+        let request = self.request.as_mut();
+        self.end.as_mut().poll(context).is_ready()
+            || request.is_some_and(|request| request.poll_cancelled(context).is_ready())
     }
 }
 
@@ -102,7 +113,7 @@ impl<B: Body + Unpin> Body for TimedBody<B> {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<std::result::Result<Frame<B::Data>, B::Error>>> {
-        if self.end.as_mut().poll(context).is_ready() {
+        if self.is_over(context) {
             // A dropped body cancels the work behind it.
             self.body = None;
         }
@@ -131,7 +142,8 @@ pub(super) fn answer(visit: &Visit, shell: Shell, wanted: WantedAnswer) -> Sent 
     let inside = visit.clone();
     tokio::task::spawn_blocking(move || {
         let bodies = &*inside.view.bodies;
-        let tell = |step: AskStep| send(&sender, "step", &step);
+        let last = RefCell::default();
+        let tell = |news| report(&sender, &last, news);
         let done = bodies.ask(&wanted, &cancelled, &tell);
         let done = done.and_then(|answer| site::with_passages(bodies, answer));
         let subject = subject_of(&wanted.question);
@@ -153,15 +165,29 @@ pub(super) fn answer(visit: &Visit, shell: Shell, wanted: WantedAnswer) -> Sent 
     response
 }
 
+/// Sends what is reported before the answer. A step that equals the one before is not sent again.
+fn report(sender: &UnboundedSender<Bytes>, last: &RefCell<Option<AskStep>>, news: AskNews) {
+    match news {
+        AskNews::Step(step) => {
+            if last.borrow().as_ref() != Some(&step) {
+                send(sender, "step", &step);
+            }
+            last.replace(Some(step));
+        }
+        AskNews::Sentence(sentence) => send(sender, "sentence", &sentence),
+    }
+}
+
 /// Sends the sentences and the whole answer, or the failure.
 fn finish(sender: &UnboundedSender<Bytes>, shell: &Shell, done: Result<Value>) {
     let (ok, html) = match &done {
         Ok(answer) => {
             let claims = answer["citation_validation"]["claims"].as_array();
             for claim in claims.into_iter().flatten() {
-                let sentence = SentenceEvent {
-                    verdict: claim_text(claim, "verdict"),
-                    text: claim_text(claim, "text"),
+                let sentence = PassedSentence {
+                    draft: None,
+                    verdict: claim_text(claim, "verdict").to_owned(),
+                    text: claim_text(claim, "text").to_owned(),
                 };
                 send(sender, "sentence", &sentence);
             }
@@ -204,7 +230,7 @@ mod tests {
                 _waiting: waiting,
             };
             let until = Instant::now() + Duration::from_millis(20);
-            let mut body = TimedBody::new(endless, until, Permits::of_nobody());
+            let mut body = TimedBody::new(endless, until, None, Permits::of_nobody());
             while body.frame().await.is_some() {}
             assert!(Instant::now() >= until);
             assert!(sender.is_closed());

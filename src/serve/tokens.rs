@@ -68,7 +68,7 @@ pub(crate) struct NamedToken {
     /// RFC 3339, UTC.
     pub made_at: String,
     /// The hash of the token.
-    sha256: Sha256,
+    pub(super) sha256: Sha256,
 }
 
 /// The content of the file.

@@ -300,6 +300,11 @@ const RAISED_BY: &[(ErrorCode, &str, &str)] = &[
     (
         ErrorCode::ServerBusy,
         "tests/it/serve.rs",
+        "one_request_too_many_is_refused_and_health_is_not",
+    ),
+    (
+        ErrorCode::RequestTooLarge,
+        "tests/it/serve.rs",
         "what_does_not_fit_is_a_typed_failure",
     ),
     (

@@ -61,6 +61,7 @@ mod selection;
 mod serve;
 mod serve_daemon;
 mod serve_pages;
+mod serve_sessions;
 mod serve_tls;
 mod serve_tokens;
 mod status;

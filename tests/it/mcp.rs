@@ -1381,7 +1381,7 @@ fn a_client_that_waits_is_told_how_much_a_model_has_written() {
             sizes.push(message);
         }
     }
-    assert_eq!(sizes[1], "the model has written 3 bytes so far");
+    assert_eq!(sizes[1], "the model has written 3 characters so far");
     session.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "slow"}}));
     assert_eq!(session.end().0, 0);
 }

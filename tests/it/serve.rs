@@ -361,10 +361,10 @@ fn what_does_not_fit_is_a_typed_failure() {
     let long = "x".repeat((1 << 20) + 1);
     served
         .post("/api/search", &json!({"query": long}))
-        .is_refused(413, "SERVER_BUSY");
+        .is_refused(413, "REQUEST_TOO_LARGE");
     served
         .post("/mcp", &json!({"query": long}))
-        .is_refused(413, "SERVER_BUSY");
+        .is_refused(413, "REQUEST_TOO_LARGE");
     let bearer = served.bearer();
     let many = "a: b\r\n".repeat(100);
     let head = format!(
@@ -523,6 +523,27 @@ fn nothing_listens_beyond_this_machine_without_a_proxy() {
         "https://a/",
     ]);
     assert_eq!(failure["error_code"], "INVALID_ARGS");
+}
+
+#[test]
+fn it_listens_at_localhost_and_an_address_that_is_none_names_the_fix() {
+    let world = World::example();
+    let served = Served::start(&world, &["--listen", "localhost:0"]);
+    assert!(
+        served.address.starts_with("127.0.0.1:"),
+        "{}",
+        served.address
+    );
+    assert_eq!(served.get("/api/status").status, 200);
+    for wrong in ["localhost", "nowhere.example:80", "8377", "127.0.0.1", ""] {
+        let failed = world.run(&["serve", "--listen", wrong]);
+        assert_eq!(failed.code, 2, "{wrong}: {}", failed.stderr);
+        assert!(
+            failed.stderr.contains("as in 127.0.0.1:8377"),
+            "{}",
+            failed.stderr
+        );
+    }
 }
 
 #[cfg(unix)]

@@ -33,6 +33,8 @@ fn a_note_has_its_outline_the_notes_around_it_and_a_way_into_an_editor() {
         "<a href=\"#L5\">Stable</a>",
         "<h2>Links to it</h2>",
         "/note?address=notes:lion.md",
+        "See <a href=\"/note?address=notes:lion.md\">[[lion]]</a>.",
+        "<h2>Links in it</h2><ul><li><a href=\"/note?address=notes:lion.md\">notes:lion.md</a>",
         "href=\"vscode://file/",
         "href=\"obsidian://open?path=",
     ] {
@@ -82,6 +84,19 @@ fn a_browser_gets_a_page_for_every_refusal_and_a_program_an_object() {
     // The interface for programs stays one, whoever asks.
     let api = served.with("GET /api/status", &[host, accept], "");
     api.is_refused(401, "ACCESS_DENIED");
+}
+
+#[test]
+fn the_page_of_a_note_that_does_not_exist_leads_to_those_with_similar_names() {
+    let world = world();
+    let served = Served::start(&world, &[]);
+    let page = served.get("/note?address=zebar.md");
+    assert_eq!(page.status, 404, "{}", page.body);
+    let link = "<a href=\"/note?address=notes:zebra.md\">notes:zebra.md</a>";
+    assert!(page.body.contains(link), "{}", page.body);
+    assert!(!page.body.contains("local-agent get"), "{}", page.body);
+    let none = served.get("/note?address=qqqqqqqq.md").body;
+    assert!(!none.contains("/note?address="), "{none}");
 }
 
 #[test]
@@ -184,6 +199,21 @@ fn runs_are_listed_shown_compared_and_replayed() {
     let list = served.get("/runs").body;
     for id in [&one, &two] {
         assert!(list.contains(&format!("/run?id={id}")), "{list}");
+    }
+    let older = served.get("/runs?skip=1").body;
+    assert!(
+        older.contains(&format!("/run?id={one}")) && !older.contains(&format!("/run?id={two}")),
+        "{older}"
+    );
+    assert!(older.contains("2 to 2 of 2"), "{older}");
+    assert!(older.contains("href=\"/runs?skip=0\">Newer</a>"), "{older}");
+    assert!(
+        !older.contains(">Older<") && !list.contains("More runs"),
+        "{older}"
+    );
+    for wrong in ["99", "-1", "x", "99999999999999999999"] {
+        let page = served.get(&format!("/runs?skip={wrong}"));
+        assert_eq!(page.status, 200, "{wrong}");
     }
     let shown = served.get(&format!("/run?id={one}")).body;
     assert!(
@@ -318,6 +348,57 @@ fn an_answer_comes_in_steps() {
     let blank = served.get("/ask/stream?q=+");
     assert!(blank.body.contains("INVALID_QUERY"), "{}", blank.body);
     assert_eq!(world.json(&["runs", "list"])["total"], 1);
+}
+
+#[test]
+fn a_sentence_comes_as_soon_as_it_passed_and_the_answer_replaces_it() {
+    let world = world();
+    let first =
+        "The zebra eats 14 apples a day [E1]. The zebra eats 15 apples a day [E1]. It is so.";
+    let repair = "The zebra eats 14 apples a day [E1].";
+    let pause = std::time::Duration::from_millis(10);
+    let model = ChatServer::ollama(vec![
+        Say::Slowly(first.to_owned(), pause),
+        Say::Text(repair.to_owned()),
+    ]);
+    let config = world.root().join("llm.yaml");
+    std::fs::write(&config, "ask: {provider: ollama}\nllm: {model: m}\n").unwrap();
+    let config = config.to_str().unwrap();
+    let url = model.url();
+    let served = Served::start(&world, &["--config", config, "--ollama-base-url", &url]);
+    let answer = served.get("/ask/stream?q=How+many+apples+does+the+zebra+eat+a+day");
+    let events = events(&answer.body);
+    assert_eq!(model.prompts().len(), 2, "{events:?}");
+    let place = |wanted: &dyn Fn(&str, &Value) -> bool| {
+        let found = events.iter().position(|(name, data)| wanted(name, data));
+        found.unwrap_or_else(|| panic!("{events:?}"))
+    };
+    let of_draft =
+        |number: Value| place(&move |name, data| name == "sentence" && data["draft"] == number);
+    // The sentence came while the rest of the draft was still being written.
+    let early = of_draft(json!(1));
+    assert_eq!(events[early].1["text"], "The zebra eats 14 apples a day.");
+    assert_eq!(events[early].1["verdict"], "verified");
+    let whole = first.chars().count();
+    let half = place(&|_, data| data["characters"].as_u64() == Some(whole as u64));
+    assert!(early < half, "{events:?}");
+    // The repair is another draft, and the answer comes after both.
+    let repaired = of_draft(json!(2));
+    let last = of_draft(Value::Null);
+    assert!(half < repaired && repaired < last, "{events:?}");
+    // Nothing was shown that did not pass.
+    let sentences = events.iter().filter(|(name, _)| name == "sentence");
+    for (_, sentence) in sentences {
+        assert!(
+            !sentence["text"].as_str().unwrap().contains("15"),
+            "{sentence}"
+        );
+    }
+    let sizes: Vec<u64> = events
+        .iter()
+        .filter_map(|(_, data)| data["characters"].as_u64())
+        .collect();
+    assert!(sizes.windows(2).all(|two| two[0] != two[1]), "{sizes:?}");
 }
 
 #[test]

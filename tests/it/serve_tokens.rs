@@ -484,6 +484,54 @@ fn a_named_token_has_only_some_of_the_places() {
 }
 
 #[test]
+fn no_number_of_a_limited_token_depends_on_notes_that_it_may_not_see() {
+    let world = world();
+    let served = Served::start(&world, &[]);
+    let token = add(&world, "guest", "ask", &["open"]);
+    let question = "How many apples does the zebra eat a day?";
+    let within = json!({"source": ["open"]});
+    // The order of all that is found, and every number that is shown with it.
+    let shown = || {
+        let wanted = json!({"query": "zebra apples", "within": within});
+        let found = served.post_as(&token, "/api/search", &wanted).json();
+        let asked = json!({"question": question, "within": within});
+        let asked = served.post_as(&token, "/api/ask", &asked).json();
+        let id = asked["run_id"].as_str().unwrap();
+        let run = served.get_as(&token, &format!("/api/run?id={id}")).json();
+        let agent = call(&served, &token, "search", &json!({"query": "zebra apples"})).json();
+        let agent = agent["result"].clone();
+        assert!(agent["isError"] != json!(true), "{agent}");
+        let items = run["record"]["snapshot"]["items"].clone();
+        let lists = [
+            found["hits"].clone(),
+            asked["evidence"].clone(),
+            items,
+            agent["structuredContent"]["hits"].clone(),
+        ];
+        for list in &lists {
+            let list = list.as_array().unwrap();
+            assert!(!list.is_empty());
+            assert!(list.iter().all(|item| item["score"].is_null()), "{list:?}");
+        }
+        let text = agent["content"][0]["text"].as_str().unwrap().to_owned();
+        assert!(!text.contains("score"), "{text}");
+        (lists, text)
+    };
+    let before = shown();
+    for number in 0..9 {
+        let text = format!("# Note {number}\n\nA zebra, and {number} apples.\n");
+        world.write(&format!("work/{number}.md"), &text);
+    }
+    world.ok(&["index"]);
+    assert_eq!(shown(), before);
+    // The owner sees every note, and their scores.
+    let found = served
+        .post("/api/search", &json!({"query": "zebra apples"}))
+        .json();
+    assert!(found["hits"][0]["score"].is_number(), "{found}");
+}
+
+#[test]
 fn an_answer_in_steps_over_mcp_holds_its_place_until_it_has_ended() {
     use std::io::{Read as _, Write as _};
     let world = world();

@@ -51,6 +51,21 @@ assert.equal(elements.main.children.length, 3);
 elements.q.listeners.input();
 assert.equal(second.isClosed, true);
 
+// The sentences of a draft stay until those of a newer draft or of the answer come, and go with an
+// answer that ends early.
+const drafted = ask("drafts"), list = elements.main.children[2];
+const shownAfter = (draft, text) => {
+  drafted.listeners.sentence({ data: JSON.stringify({ draft, verdict: "checked", text }) });
+  return list.children.map((item) => item.textContent).join();
+};
+assert.equal(shownAfter(1, "a"), "a");
+assert.equal(shownAfter(1, "b"), "a,b");
+assert.equal(shownAfter(2, "c"), "c");
+assert.equal(shownAfter(null, "d"), "d");
+assert.equal(list.isRemoved, undefined);
+drafted.onerror();
+assert.equal(list.isRemoved, true);
+
 // A link to a place in the page that is shown loads nothing; another page is loaded.
 const third = ask("three");
 third.listeners.page({ data: JSON.stringify({ html: "" }) });

@@ -89,7 +89,8 @@ error_codes! {
     EvalError "EVAL_ERROR" "An evaluation set cannot be read, or the measurement would measure nothing."
     Cancelled "CANCELLED" "The caller cancelled the request."
     AccessDenied "ACCESS_DENIED" "A request to the server came without its token, under another name, or from another site."
-    ServerBusy "SERVER_BUSY" "A request to the server was too large, took too long, or came while too many others were at work."
+    ServerBusy "SERVER_BUSY" "A request to the server took too long, or came while too many others were at work."
+    RequestTooLarge "REQUEST_TOO_LARGE" "The body of a request to the server is larger than it takes."
     WriteError "WRITE_ERROR" "A file could not be written; nothing half-written was left."
     InternalError "INTERNAL_ERROR" "The program broke one of its own promises; please report it."
 }

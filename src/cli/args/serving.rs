@@ -1,6 +1,6 @@
 //! `mcp` and `serve`: the servers.
 
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
@@ -105,13 +105,27 @@ pub(crate) enum SkillCommand {
     Show,
 }
 
+/// The address to listen at. A name is not looked up, because it may have an address of another
+/// machine.
+fn listening(text: &str) -> Result<SocketAddr, String> {
+    let port = text
+        .strip_prefix("localhost:")
+        .and_then(|port| port.parse().ok());
+    if let Some(port) = port {
+        return Ok(SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
+    }
+    text.parse().map_err(|_| {
+        format!("name an address of this machine and a port, as in {USUAL_ADDRESS}, [::1]:8377 or localhost:8377")
+    })
+}
+
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Serve {
     #[command(subcommand)]
     pub command: Option<ServeCommand>,
-    /// Where to listen; port 0 takes a free one
-    #[arg(long, value_name = "ADDRESS", default_value = USUAL_ADDRESS)]
+    /// Where to listen: an address of this machine, or `localhost`, and a port; port 0 takes a free one
+    #[arg(long, value_name = "ADDRESS", default_value = USUAL_ADDRESS, value_parser = listening)]
     pub listen: SocketAddr,
     /// Speak TLS with this certificate (PEM, with those that vouch for it)
     #[arg(long, value_name = "FILE", requires = "tls_key")]

@@ -18,13 +18,13 @@ use crate::cli::query::file_path;
 use crate::cli::{doctor, get, memory, query, runs, status};
 use crate::doctor::Subject;
 use crate::mcp::Service;
-use crate::serve::{AskStep, Bodies, WantedAnswer, WantedSearch};
+use crate::serve::{AskNews, AskStep, Bodies, PassedSentence, WantedAnswer, WantedSearch};
 use local_agent_agent::ask::{Asked, Event};
 use local_agent_agent::config::Config;
 use local_agent_agent::llm::Speed;
 use local_agent_agent::operations::ask::{AskRequest, Desk, Done};
 use local_agent_agent::operations::documents::{self, Lines};
-use local_agent_agent::operations::notes::{self, Backlink, SimilarNote};
+use local_agent_agent::operations::notes::{self, Backlink, OutgoingLink, SimilarNote};
 use local_agent_agent::operations::privacy;
 use local_agent_agent::operations::recency::Recency;
 use local_agent_agent::operations::search::{Search, search};
@@ -54,11 +54,12 @@ pub(super) struct Served {
     pub(super) remarks: Remarks,
 }
 
-/// A note with the notes that link to it and the similar ones.
+/// A note with its links, the notes that link to it and the similar ones.
 #[derive(Serialize, JsonSchema)]
 pub(in crate::cli) struct NotePageView<'a> {
     document: get::PieceView<'a>,
     outline: Vec<OutlineLine>,
+    links: Vec<OutgoingLink>,
     backlinks: Vec<Backlink>,
     similar: Vec<SimilarNote>,
     /// A link that opens the file in an editor of this machine.
@@ -137,17 +138,27 @@ fn go_on(cancelled: &AtomicBool) -> Result<()> {
     }
 }
 
-fn step(event: &Event<'_>) -> Option<AskStep> {
-    match event {
-        Event::Frozen { snapshot, .. } => Some(AskStep::Evidence {
+fn news(event: &Event<'_>) -> Option<AskNews> {
+    let step = match event {
+        Event::Frozen { snapshot, .. } => AskStep::Evidence {
             items: snapshot.items().len(),
-        }),
-        Event::Asking { model, .. } => Some(AskStep::Asking {
+        },
+        Event::Asking { model, .. } => AskStep::Asking {
             model: model.name.clone(),
-        }),
-        Event::Receiving { bytes } => Some(AskStep::Receiving { bytes: *bytes }),
-        Event::Round(_) => None,
-    }
+        },
+        Event::Receiving { characters } => AskStep::Receiving {
+            characters: *characters,
+        },
+        Event::Sentence { draft, claim } => {
+            return Some(AskNews::Sentence(PassedSentence {
+                draft: Some(*draft),
+                verdict: claim.verdict.as_str().to_owned(),
+                text: claim.text.clone(),
+            }));
+        }
+        Event::Round(_) => return None,
+    };
+    Some(AskNews::Step(step))
 }
 
 fn outline_line(heading: HeadingAt) -> OutlineLine {
@@ -164,6 +175,19 @@ impl Served {
     fn without_path(&self, mut body: Value, field: &str) -> Value {
         if self.config().client.is_some() {
             body[field] = Value::Null;
+        }
+        body
+    }
+
+    /// The result without the scores of these items, if the client is limited. A score depends on
+    /// how common the words are in the whole index, so it would tell of notes that the client may
+    /// not see. The order stays.
+    fn without_scores(&self, mut body: Value, items: &str) -> Value {
+        if self.config().client.is_some() {
+            let items = body.pointer_mut(items).and_then(Value::as_array_mut);
+            for item in items.into_iter().flatten() {
+                item["score"] = Value::Null;
+            }
         }
         body
     }
@@ -188,14 +212,15 @@ impl Bodies for Served {
             recency: Recency::asked(wanted.recent, self.service.today)?,
         };
         let searched = search(config, &self.sandbox()?, &self.service.library, &asked)?;
-        query::body(&wanted.query, &searched, config)
+        let body = query::body(&wanted.query, &searched, config)?;
+        Ok(self.without_scores(body, "/hits"))
     }
 
     fn ask(
         &self,
         wanted: &WantedAnswer,
         cancelled: &AtomicBool,
-        tell: &dyn Fn(AskStep),
+        tell: &dyn Fn(AskNews),
     ) -> Result<Value> {
         let service = &self.service;
         let sandbox = self.sandbox()?;
@@ -216,8 +241,8 @@ impl Bodies for Served {
             today: (service.today)(),
         };
         let done = operations::ask::ask(&desk, &asked, &mut |event| {
-            if let Some(step) = step(event) {
-                tell(step);
+            if let Some(news) = news(event) {
+                tell(news);
             }
             go_on(cancelled)
         })?;
@@ -231,6 +256,7 @@ impl Bodies for Served {
         let view = AnswerView::new(config, &wanted.question, &answer, &trail, &recalled);
         let mut body = to_value(&view)?;
         extend(&mut body, run_log::fields(run.as_ref()));
+        let body = self.without_scores(body, "/evidence");
         Ok(self.without_path(body, "run_record"))
     }
 
@@ -244,6 +270,7 @@ impl Bodies for Served {
         let piece = documents::get(config, &sandbox, address, Lines::default())?;
         let at = &piece.address;
         // A note that is not indexed yet, or has no vectors, has no such list.
+        let links = notes::links(config, &sandbox, at).unwrap_or_default().1;
         let backlinks = notes::backlinks(config, &sandbox, at).unwrap_or_default().1;
         let library = &self.service.library;
         let similar = notes::similar(config, &sandbox, library, at, SIMILAR);
@@ -256,6 +283,7 @@ impl Bodies for Served {
         };
         to_value(&NotePageView {
             outline: outline.into_iter().map(outline_line).collect(),
+            links,
             backlinks,
             similar: similar.unwrap_or_default().1,
             editor,
@@ -279,14 +307,16 @@ impl Bodies for Served {
         Ok(body)
     }
 
-    fn runs(&self, limit: usize) -> Result<Value> {
-        let runs = runs::listed(&self.archive(), limit)?;
+    fn runs(&self, skip: usize, limit: usize) -> Result<Value> {
+        let runs = runs::listed(&self.archive(), skip, limit)?;
         Ok(self.without_path(runs, "runs_dir"))
     }
 
     fn run(&self, id: &str) -> Result<Value> {
         let (archive, id) = self.found(id)?;
-        Ok(self.without_path(runs::shown(&archive, &id)?, "record_path"))
+        let body = runs::shown(&archive, &id)?;
+        let body = self.without_scores(body, "/record/snapshot/items");
+        Ok(self.without_path(body, "record_path"))
     }
 
     fn compare(&self, a: &str, b: &str) -> Result<Value> {

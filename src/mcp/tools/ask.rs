@@ -56,8 +56,9 @@ fn ask(call: &Call, args: &AskArgs) -> Result<Reply> {
         call.go_on()?;
         match event {
             Event::Asking { .. } => call.drafting(Some(0)),
-            Event::Receiving { bytes } => call.drafting(Some(*bytes)),
+            Event::Receiving { characters } => call.drafting(Some(*characters)),
             Event::Frozen { .. } | Event::Round(_) => call.drafting(None),
+            Event::Sentence { .. } => {}
         }
         if let Some(what) = step(event) {
             call.tell(what);
@@ -122,8 +123,9 @@ fn step(event: &Event<'_>) -> Option<String> {
             };
             Some(format!("{} at {}: {what}", model.name, model.endpoint))
         }
-        // There are thousands of these per reply; the server sends the size at intervals.
-        Event::Receiving { .. } => None,
+        // There are thousands of these per reply; the server sends the size at intervals. A result
+        // comes whole, so its sentences are not reported before.
+        Event::Receiving { .. } | Event::Sentence { .. } => None,
         Event::Round(round) => Some(match &round.refused {
             Some(codes) => format!("refused: {codes}"),
             None => "passed".to_owned(),

@@ -68,9 +68,9 @@ impl Call {
     }
 
     /// Reports the size of a model's text so far; `None` if the model has finished.
-    fn drafting(&self, bytes: Option<usize>) {
-        let bytes = bytes.unwrap_or(NOT_DRAFTING);
-        self.drafted.store(bytes, Ordering::Relaxed);
+    fn drafting(&self, characters: Option<usize>) {
+        let characters = characters.unwrap_or(NOT_DRAFTING);
+        self.drafted.store(characters, Ordering::Relaxed);
     }
 
     fn tell(&self, what: String) {

@@ -71,6 +71,7 @@ fn find(call: &Call, args: &SearchArgs) -> Result<Reply> {
         &wanted,
     )?;
     let found = &searched.found;
+    let shows_score = call.service.loaded.config.client.is_none();
     let mut hits = Vec::new();
     for (at, hit) in found.hits.iter().enumerate().take(until).skip(from) {
         if hit.chunk.text.len() > left && !hits.is_empty() {
@@ -78,6 +79,7 @@ fn find(call: &Call, args: &SearchArgs) -> Result<Reply> {
         }
         let one = SearchHit {
             context: searched.contexts[at].clone(),
+            score: shows_score.then_some(hit.chance),
             ..search_hit(at, hit, searched.fresh[at], left)
         };
         left = left.saturating_sub(one.text.len());
@@ -117,14 +119,16 @@ fn page_text(page: &SearchPage, is_first: bool) -> String {
         let context = hit.context.as_deref().map_or_else(String::new, |context| {
             format!("about this folder: {context}\n")
         });
+        let score = hit
+            .score
+            .map_or_else(String::new, |score| format!(" · score {score:.2}"));
         let _ = writeln!(
             text,
-            "{}. cite as {} · #{}{heading}{} · score {:.2}\n{context}{}{}\n",
+            "{}. cite as {} · #{}{heading}{}{score}\n{context}{}{}\n",
             hit.rank,
             hit.cite,
             hit.chunk_key,
             hit.heading_path,
-            hit.score,
             framed(hit.text.trim_end()),
             if hit.truncated {
                 "(cut: get it by its key)\n"
@@ -156,7 +160,7 @@ fn search_hit(at: usize, hit: &Hit, fresh: bool, left: usize) -> SearchHit {
         heading_path: chunk.heading.to_string(),
         lines: lines(chunk.lines),
         chunk_key: chunk.key.to_string(),
-        score: hit.chance,
+        score: None,
         fresh,
         context: None,
         truncated: text.len() < chunk.text.len(),

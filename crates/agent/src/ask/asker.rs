@@ -2,10 +2,13 @@
 
 use std::time::Instant;
 
+use super::arriving::{self, ArrivingDraft, ToldSentences};
+use super::conversation::Rules;
 use super::trail::{Call, Event, Observe, Purpose, Round, Timing, Trail};
 use crate::llm::{Chat, Message, Offer, Reply, Sampling, bytes_to_read};
 use local_agent_index::retrieval::Packed;
 use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_verify::Report;
 
 /// Minimum number of tokens for a useful reply.
 pub(super) const SHORTEST_REPLY: u32 = 128;
@@ -15,11 +18,25 @@ pub(super) struct Asker<'a, 'o> {
     pub chat: &'a Chat,
     pub trail: &'a mut Trail,
     pub observe: &'a mut Observe<'o>,
+    /// The rules by which a draft is judged while it arrives; `None`: it is not.
+    pub rules: Option<Rules>,
+    told: ToldSentences,
 }
 
-impl Asker<'_, '_> {
+impl<'a, 'o> Asker<'a, 'o> {
+    pub(super) fn new(chat: &'a Chat, trail: &'a mut Trail, observe: &'a mut Observe<'o>) -> Self {
+        Self {
+            chat,
+            trail,
+            observe,
+            rules: None,
+            told: ToldSentences::default(),
+        }
+    }
+
     /// One call in which the model may call `tools`. The outcome is not recorded yet: see
-    /// [`Self::note`].
+    /// [`Self::note`]. With `evidence` the reply is a draft: its sentences are told as soon as they
+    /// pass.
     ///
     /// Errors: those of the observer. A failure of the call itself is the inner result.
     pub(super) fn send(
@@ -28,19 +45,31 @@ impl Asker<'_, '_> {
         messages: Vec<Message>,
         tools: &[Offer],
         sampling: Sampling,
+        evidence: Option<&Packed>,
     ) -> Result<(Call, Result<Reply>)> {
         let model = self.chat.model();
         (self.observe)(&Event::Asking { model, purpose })?;
         self.trail.sends_to(model);
         let start = Instant::now();
         let mut stopped = None;
-        let outcome = self
-            .chat
-            .ask_with(&messages, tools, sampling, &mut |bytes| {
-                let told = (self.observe)(&Event::Receiving { bytes });
-                stopped = told.clone().err();
-                told
-            });
+        let mut draft = match (evidence, self.rules) {
+            (Some(evidence), Some(rules)) => {
+                self.told.begin();
+                Some(ArrivingDraft::new(evidence, rules))
+            }
+            _ => None,
+        };
+        let mut size = ReplySize::default();
+        let (observe, told) = (&mut *self.observe, &mut self.told);
+        let outcome = self.chat.ask_with(&messages, tools, sampling, &mut |text| {
+            let characters = size.of(text);
+            let mut done = observe(&Event::Receiving { characters });
+            if let (Ok(()), Some(draft)) = (&done, &mut draft) {
+                done = told.tell(&draft.passing(text), observe);
+            }
+            stopped = done.clone().err();
+            done
+        });
         if let Some(failure) = stopped {
             return Err(failure);
         }
@@ -65,7 +94,7 @@ impl Asker<'_, '_> {
         sampling: Sampling,
         evidence: Option<&Packed>,
     ) -> Result<(Call, Reply)> {
-        let (call, outcome) = self.send(purpose, messages.to_vec(), tools, sampling)?;
+        let (call, outcome) = self.send(purpose, messages.to_vec(), tools, sampling, evidence)?;
         let outcome = outcome.and_then(|reply| {
             if reply.is_truncated(bytes_to_read(messages)) {
                 Err(not_seen(self.chat))
@@ -82,6 +111,14 @@ impl Asker<'_, '_> {
         }
     }
 
+    /// Tells the sentences of a whole draft that pass and were not told before.
+    ///
+    /// Errors: those of the observer.
+    pub(super) fn tell(&mut self, report: &Report, rules: &Rules) -> Result<()> {
+        let passing = arriving::passing(&report.claims, rules);
+        self.told.tell(&passing, self.observe)
+    }
+
     /// Records a round.
     ///
     /// Errors: those of the observer.
@@ -89,6 +126,23 @@ impl Asker<'_, '_> {
         (self.observe)(&Event::Round(&round))?;
         self.trail.rounds.push(round);
         Ok(())
+    }
+}
+
+/// The size of a growing reply, of which only the new part is counted.
+#[derive(Default)]
+struct ReplySize {
+    bytes: usize,
+    characters: usize,
+}
+
+impl ReplySize {
+    /// Number of characters of the reply so far.
+    fn of(&mut self, text: &str) -> usize {
+        let added = text.get(self.bytes..).unwrap_or_default();
+        self.characters += added.chars().count();
+        self.bytes = self.bytes.max(text.len());
+        self.characters
     }
 }
 

@@ -35,11 +35,7 @@ pub fn chat(
             prompt,
             answerer,
             tools,
-            &mut Asker {
-                chat: &answerer.chat,
-                trail: &mut trail,
-                observe,
-            },
+            &mut Asker::new(&answerer.chat, &mut trail, observe),
         ),
         Answerer::Extractive => Err(no_model(&chosen.why)),
     };

@@ -9,8 +9,9 @@
 //!                    └──rejected, cut off or blank──once──▶ ask again with the objections ──▶ accepted | rejected
 //! ```
 //!
-//! Only the prompts and the evidence differ between the kinds: see [`Turns`]. Nothing of a reply
-//! leaves this file before the verifier has judged all of it.
+//! Only the prompts and the evidence differ between the kinds: see [`Turns`]. Nothing of a reply is
+//! an answer before the verifier has judged all of it. The observer is told the sentences that pass
+//! on the way, which may still change: see [`super::Event::Sentence`].
 
 use super::asker::Asker;
 use super::prompt;
@@ -109,6 +110,7 @@ pub(super) fn converse(
     rules: &Rules,
     asker: &mut Asker<'_, '_>,
 ) -> Result<ConversationEnd> {
+    asker.rules = Some(*rules);
     let mut again = None;
     let (mut reformed, mut drafts): (bool, Vec<JudgedDraft>) = (false, Vec::new());
     loop {
@@ -143,6 +145,7 @@ pub(super) fn converse(
         let report = asker.trail.timed("verify", || {
             verify::verify(&draft, &packed.snapshot, &packed.freshness, &rules.options)
         });
+        asker.tell(&report, rules)?;
         let refused = refused(body, received.reply.finish, &report, rules.strict);
         let judged = JudgedDraft {
             draft,

@@ -14,6 +14,7 @@
 //! | `second_opinion` | a model that is asked whether the cited text supports a claim |
 //! | `grounded` | its turns when everything is in one prompt |
 //! | `asker` | one call of a model, recorded |
+//! | `arriving` | the sentences of a draft that pass while the rest still arrives |
 //! | `extractive` | answering without a model |
 //! | `gather`, `meaning` | the notes and the model that extraction uses |
 //! | `readable`, `readable_sources` | an answer formatted for people, and the list of its sources |
@@ -27,6 +28,7 @@
 
 mod answer;
 mod answerer;
+mod arriving;
 mod asker;
 mod bounded;
 mod chat;
@@ -229,11 +231,7 @@ fn concluded(
         options: question.verify,
         strict: question.strict,
     };
-    let mut asker = Asker {
-        chat: &chat.chat,
-        trail,
-        observe,
-    };
+    let mut asker = Asker::new(&chat.chat, trail, observe);
     let drafted = match tools {
         Some(tools) => {
             let mut turns =

@@ -87,18 +87,14 @@ pub(super) fn second_opinions(
         .filter(|(_, claim)| matches!(claim.verdict, Verdict::Checked | Verdict::Doubtful))
         .collect();
     let mut without_opinion = open.len();
-    let mut asker = Asker {
-        chat: &judge.chat,
-        trail: &mut *asker.trail,
-        observe: &mut *asker.observe,
-    };
+    let mut asker = Asker::new(&judge.chat, &mut *asker.trail, &mut *asker.observe);
     for (n, claim) in open.into_iter().take(MOST_CLAIMS) {
         let messages = messages(judge.chat.model(), claim, packed);
         let sampling = Sampling {
             max_tokens: REPLY_TOKENS,
             temperature: 0.0,
         };
-        let (call, outcome) = asker.send(Purpose::Judge, messages, &[], sampling)?;
+        let (call, outcome) = asker.send(Purpose::Judge, messages, &[], sampling, None)?;
         let reply = match outcome {
             Ok(reply) => reply,
             Err(failure) => {

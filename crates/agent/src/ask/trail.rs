@@ -12,7 +12,7 @@ use local_agent_index::retrieval::Packed;
 use local_agent_text::error::{Failure, Result};
 use local_agent_text::evidence::{EvidenceSnapshot, FreshnessReport};
 use local_agent_text::types::Sha256;
-use local_agent_verify::{Report, Verdict};
+use local_agent_verify::{Claim, Report, Verdict};
 
 /// One call of a chat model.
 #[derive(Debug, Clone, Serialize)]
@@ -268,7 +268,7 @@ impl Call {
     }
 }
 
-/// Progress events; none of them contains a model's words.
+/// Progress events; none of them contains a model's words that the verifier did not pass.
 #[derive(Debug)]
 pub enum Event<'a> {
     /// The evidence is final. Nothing has been sent yet, and nothing is sent if the observer fails.
@@ -287,8 +287,17 @@ pub enum Event<'a> {
     },
     /// The size of the reply so far.
     Receiving {
-        /// Number of bytes so far.
-        bytes: usize,
+        /// Number of characters so far.
+        characters: usize,
+    },
+    /// A sentence of a draft that the verifier passed, before the answer is final. It is part of
+    /// the answer only if the answer contains it.
+    Sentence {
+        /// The number of the draft, from 1 on. A new number replaces the sentences of the older
+        /// ones.
+        draft: u32,
+        /// The sentence and its verdict.
+        claim: &'a Claim,
     },
     /// A call is finished.
     Round(&'a Round),

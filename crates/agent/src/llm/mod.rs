@@ -36,6 +36,7 @@ pub use calls::{Offer, ToolCall};
 pub use ollama::OllamaChat;
 pub use openai::OpenAiChat;
 pub use route::{BudgetKeys, Route, Speed, route};
+pub(crate) use thinking::without_thinking;
 
 use crate::config::stays_on_this_machine;
 use local_agent_text::error::{ErrorCode, Failure, Result};
@@ -218,10 +219,9 @@ impl Model {
     }
 }
 
-/// Receives the number of bytes of the reply so far: with every piece, and several times a second
-/// between pieces. If it fails, the call ends and the connection is closed, which may stop the
-/// server.
-pub type OnProgress<'a> = &'a mut dyn FnMut(usize) -> Result<()>;
+/// Receives the reply so far, with reasoning: with every piece, and several times a second between
+/// pieces. If it fails, the call ends and the connection is closed, which may stop the server.
+pub type OnProgress<'a> = &'a mut dyn FnMut(&str) -> Result<()>;
 
 /// A chat model on a server.
 #[derive(Debug)]
@@ -251,7 +251,7 @@ impl Chat {
         }
     }
 
-    /// Sends `messages` and waits for the whole reply; the text is returned only at the end.
+    /// Sends `messages` and waits for the whole reply.
     ///
     /// A server with an OpenAI-compatible interface may answer with another model than the one that
     /// was asked: [`Reply::other_model`].

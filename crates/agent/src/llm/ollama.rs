@@ -160,14 +160,14 @@ impl OllamaChat {
         let body = self.body(messages, offered, sampling, window);
         let mut stream = OllamaStream::default();
         let (status, attempts) = until_ready(self.wait.limit, || {
-            on_progress(stream.text.len())?;
+            on_progress(&stream.text)?;
             self.client
                 .post_lines(&url, &body, None, SILENCE, &mut |piece| {
                     let flow = match piece {
                         Piece::Line(line) => stream.line(&url, line)?,
                         Piece::Waiting => Flow::More,
                     };
-                    on_progress(stream.text.len())?;
+                    on_progress(&stream.text)?;
                     Ok(flow)
                 })
         })?;

@@ -187,14 +187,14 @@ impl OpenAiChat {
         }
         let mut stream = OpenAiStream::default();
         let (status, attempts) = until_ready(self.wait.limit, || {
-            on_progress(stream.text.len())?;
+            on_progress(&stream.text)?;
             self.client
                 .post_lines(&url, &body, self.bearer(), SILENCE, &mut |piece| {
                     let flow = match piece {
                         Piece::Line(line) => stream.line(&url, line)?,
                         Piece::Waiting => Flow::More,
                     };
-                    on_progress(stream.text.len())?;
+                    on_progress(&stream.text)?;
                     Ok(flow)
                 })
         })?;

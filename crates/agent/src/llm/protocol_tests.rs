@@ -105,8 +105,8 @@ fn w8_ollama_is_asked_with_a_window_a_seed_and_a_limit() {
     assert_eq!(chat.model().window, Some(4096));
     assert_eq!(format!("http://{}", chat.model().endpoint), server.url(""));
     let mut seen = Vec::new();
-    let mut watch = |bytes| {
-        seen.push(bytes);
+    let mut watch = |text: &str| {
+        seen.push(text.len());
         Ok(())
     };
     let reply = chat.ask(&messages(), SAMPLING, &mut watch).unwrap();
@@ -142,7 +142,7 @@ fn w8_ollama_is_asked_with_a_window_a_seed_and_a_limit() {
 }
 
 /// Fails at the third call: neither at once, nor only after data has arrived.
-fn give_up_soon() -> impl FnMut(usize) -> Result<()> {
+fn give_up_soon() -> impl FnMut(&str) -> Result<()> {
     let mut left = 2;
     move |_| {
         left -= 1;

@@ -19,7 +19,7 @@ const MARKS: &[(&str, &str)] = &[
 /// Tags count only at the start, so that an answer about such a tag keeps it. If a tag is never
 /// closed, the result is empty: the model never began its reply. A closing tag without an opening
 /// one ends reasoning whose opening the server removed.
-pub(super) fn without_thinking(text: &str) -> (String, bool) {
+pub(crate) fn without_thinking(text: &str) -> (String, bool) {
     let mut rest = text.trim_start();
     let mut had = false;
     'again: loop {

@@ -221,8 +221,8 @@ impl Archive {
         }
     }
 
-    /// The newest runs first, at most `limit`; and the total number.
-    pub fn list(&self, limit: usize) -> Result<(Vec<RunEntry>, usize)> {
+    /// The newest runs first without the first `skip`, at most `limit`; and the total number.
+    pub fn list(&self, skip: usize, limit: usize) -> Result<(Vec<RunEntry>, usize)> {
         // The folders are read before the ledger. A run that is created meanwhile is then in the
         // ledger too, and not only in its folder.
         let mut ids: BTreeSet<RunId> = self.ids()?.into_iter().collect();
@@ -235,7 +235,7 @@ impl Archive {
                 .map(|(id, _)| id.clone()),
         );
         let total = ids.len();
-        let entries = ids.into_iter().rev().take(limit).map(|id| {
+        let entries = ids.into_iter().rev().skip(skip).take(limit).map(|id| {
             let state = self.state_of(&id, entered.get(&id));
             RunEntry {
                 state,

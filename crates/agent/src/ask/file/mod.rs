@@ -89,11 +89,7 @@ fn answer(
 ) -> Result<Answer> {
     if let (Answerer::Chat(chat), true) = (&chosen.answerer, question.named_by_question) {
         let first = chat.first.as_ref().unwrap_or(&chat.chat);
-        let mut asker = Asker {
-            chat: first,
-            trail,
-            observe,
-        };
+        let mut asker = Asker::new(first, trail, observe);
         first_pass(question, sandbox, chat, &mut asker)?;
     }
     let (read, excerpt) = trail.timed("read", || {
@@ -167,11 +163,7 @@ fn converse_about(
     (trail, observe): (&mut Trail, &mut Observe<'_>),
     embedder: &QuestionEmbedder<'_>,
 ) -> Result<Grounded> {
-    let mut asker = Asker {
-        chat: &chat.chat,
-        trail,
-        observe,
-    };
+    let mut asker = Asker::new(&chat.chat, trail, observe);
     let rules = Rules {
         options: options(question),
         strict: question.strict,
@@ -199,7 +191,7 @@ fn first_pass(
         Message::new(Role::System, call::rules()),
         Message::new(Role::User, template_free(question.text)),
     ];
-    let sent = asker.send(Purpose::Acquire, messages, &[], chat.sampling)?;
+    let sent = asker.send(Purpose::Acquire, messages, &[], chat.sampling, None)?;
     let (call, outcome) = sent;
     let outcome = outcome.and_then(|reply| asks_for_the_file(&reply.text, question, sandbox));
     asker.note(match &outcome {
