@@ -67,6 +67,22 @@ pub(super) fn of(reader: &Reader, query: &Query) -> Result<Vec<Correction>> {
     Ok(out)
 }
 
+/// The words of `query` that no note contains in any form.
+///
+/// # Errors
+/// `DB_CORRUPT` when the projection is damaged.
+pub(super) fn in_no_note(reader: &Reader, query: &Query) -> Result<Vec<String>> {
+    let mut out: Vec<String> = Vec::new();
+    for word in query.words.iter().take(MOST_WORDS) {
+        let word = word.trim_matches(|c: char| !c.is_alphanumeric());
+        let is_word = !word.is_empty() && word.chars().all(char::is_alphanumeric);
+        if is_word && !out.iter().any(|one| one == word) && !reader.holds(word)? {
+            out.push(word.to_owned());
+        }
+    }
+    Ok(out)
+}
+
 /// The query with the corrections that are applied.
 pub(super) fn apply(query: &Query, corrections: &[Correction]) -> Query {
     Query {
