@@ -50,7 +50,7 @@ impl ReadableText {
                     let start = out.text.len() - title.len();
                     out.heading_marks.push(start..start + marks);
                 }
-                Line::Item | Line::Text => out.push(&words(&lines[at..end]), (at, end)),
+                Line::Item | Line::Text => out.push_paragraph(&lines[at..end], at),
             }
             at = end;
         }
@@ -84,6 +84,20 @@ impl ReadableText {
         }
         self.text.push_str(&line.replace('\n', " "));
         self.lines.push(lines);
+    }
+
+    /// Adds a paragraph or list item that begins at line `at`: line by line, or as one line if a mark
+    /// goes over the end of a line.
+    fn push_paragraph(&mut self, lines: &[&str], at: usize) {
+        let whole = words(lines);
+        let parts: Vec<String> = lines.iter().map(|line| words(&[*line])).collect();
+        if parts.join(" ") == whole {
+            for (n, part) in parts.iter().enumerate() {
+                self.push(part, (at + n, at + n + 1));
+            }
+        } else {
+            self.push(&whole, (at, at + lines.len()));
+        }
     }
 
     /// Adds the cells of a row; the line below a header is left out.
@@ -229,11 +243,11 @@ mod tests {
             ("| --- | ---: |\n| a | b |", "a · b"),
             (
                 "> [!tip]+ Warm it\n> before you\n> bake",
-                "Warm it before you bake",
+                "Warm it\nbefore you\nbake",
             ),
             (
                 "- [x] Buy [flour](http://x)\n- [ ] bake\n  it\n1. one",
-                "☑ Buy flour\n☐ bake it\n1. one",
+                "☑ Buy flour\n☐ bake\nit\n1. one",
             ),
             ("```sh\n# a **b**\n```\nafter", "# a **b**\nafter"),
             ("two\nlines of **bold\nwords**", "two lines of bold words"),
