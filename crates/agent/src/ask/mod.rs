@@ -174,7 +174,7 @@ fn answer(
     embedder: &QuestionEmbedder<'_>,
 ) -> Result<Answer> {
     if let (Some(_), Answerer::Extractive) = (tools, &chosen.answerer) {
-        return Err(chat::no_model(&chosen.why));
+        return Err(chat::no_model(chosen));
     }
     let stores = Stores {
         question,
