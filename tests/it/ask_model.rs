@@ -490,7 +490,7 @@ fn auto_asks_an_ollama_that_has_the_model_and_says_why_not() {
         "chat",
         "hello",
         "--config",
-        config,
+        config.to_str().unwrap(),
         "--ollama-base-url",
         &url,
     ]);
