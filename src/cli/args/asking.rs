@@ -119,7 +119,7 @@ pub(crate) struct Query {
     #[arg(long, conflicts_with = "limit")]
     pub all: bool,
     /// Show hits whose chance of relevance is at least this, 0 to 1; 0 shows all [default: the
-    /// calibrated floor; people see weak hits only if nothing else holds a rare word of the query]
+    /// calibrated floor; as text also no weak hits, which `--all` shows]
     #[arg(long, value_name = "CHANCE", value_parser = share)]
     pub min_score: Option<f32>,
     /// What is searched: words, vectors, or both
