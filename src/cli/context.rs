@@ -10,7 +10,8 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::args::Global;
-use super::output::{Output, TerminalWishes, link_to_vscode, set_link_template, talk};
+use super::links::{link_to_vscode, set_link_template};
+use super::output::{Output, TerminalWishes, talk};
 use local_agent_agent::config::{
     self, ApiKeyUse, Config, EditedFile, FlagValue, Inputs, LayerKind, Loaded,
 };
