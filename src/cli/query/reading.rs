@@ -45,7 +45,11 @@ impl ReadableText {
                 Line::Row => out.push_row(line, at, lines.get(end).copied()),
                 Line::Heading => {
                     let marks = line.len() - line.trim_start_matches('#').len();
-                    let title = format!("{} {}", &line[..marks], plain(line));
+                    let title = plain(line);
+                    // On one line with the text below it, a heading needs an end.
+                    let is_open = title.ends_with(char::is_alphanumeric) && end < lines.len();
+                    let colon = if is_open { ":" } else { "" };
+                    let title = format!("{} {title}{colon}", &line[..marks]);
                     out.push(&title, (at, end));
                     let start = out.text.len() - title.len();
                     out.heading_marks.push(start..start + marks);
@@ -234,7 +238,7 @@ mod tests {
         for (text, words) in [
             (
                 "# The *big* oven\n\nIt is [[Oven|hot]].",
-                "# The big oven\nIt is hot.",
+                "# The big oven:\nIt is hot.",
             ),
             (
                 "| Flour | €/kg |\n| --- | ---: |\n| [[Rye\\|rye]] | **1.45** |\n\nend",

@@ -11,7 +11,7 @@ use super::query_lines::QueryLines;
 use super::recency::Recency;
 use super::remarks;
 use super::scope::{Limits, leave_out_unconfigured, scope};
-use super::weak_hits::{COMPARED, WeakHits};
+use super::weak_hits::{COMPARED, WeakHits, has_good};
 use crate::config::{Config, context_of};
 use local_agent_embed::embedding::QueryVector;
 use local_agent_files::sandbox::Sandbox;
@@ -111,8 +111,8 @@ impl Searched {
 /// checks all files of the searched sources, because unindexed text cannot be found.
 ///
 /// A query with only filters lists the selected documents. A word that no note contains is
-/// completed; if the search finds only weak hits or none, it is replaced by the word of the index
-/// with the most similar spelling, unless that finds nothing better. If the embedding server cannot
+/// completed; if the search finds no good hit, it is replaced by the word of the index with the most
+/// similar spelling, unless that finds nothing better. If the embedding server cannot
 /// be used, a hybrid search continues with words alone, and reports it.
 ///
 /// # Errors
@@ -219,10 +219,10 @@ fn attempt(
         let typed = understood.query.clone();
         understood.query = corrections::apply(&typed, &corrections);
         let (mut found, mut weak) = run(config, library, engine, wanted, &understood, &limited)?;
-        if weak.are_all(&found.hits) && corrections.iter().any(|one| !one.used) {
+        if !has_good(&found.hits) && corrections.iter().any(|one| !one.used) {
             let corrected = corrected(&understood, &typed, &corrections);
             let (better, weak_then) = run(config, library, engine, wanted, &corrected, &limited)?;
-            if found.hits.is_empty() || !weak_then.are_all(&better.hits) {
+            if found.hits.is_empty() || has_good(&better.hits) {
                 corrections.iter_mut().for_each(|one| one.used = true);
                 (understood, found, weak) = (corrected, better, weak_then);
             }

@@ -59,7 +59,7 @@ impl WeakHits {
             Some(reader) if mode != Mode::Vector => rare_words(reader, query)?,
             _ => BTreeSet::new(),
         };
-        let is_by_meaning = by_vectors(mode, &found.hits) && !found.hits.iter().any(is_good);
+        let is_by_meaning = by_vectors(mode, &found.hits) && !has_good(&found.hits);
         for hit in found.hits.iter().filter(|hit| is_good(hit)) {
             if rare.is_empty() {
                 break;
@@ -90,6 +90,11 @@ impl WeakHits {
     pub(super) fn are_all(&self, hits: &[Hit]) -> bool {
         hits.iter().all(|hit| self.is_weak(hit))
     }
+}
+
+/// Whether any of these hits is good.
+pub(super) fn has_good(hits: &[Hit]) -> bool {
+    hits.iter().any(is_good)
 }
 
 fn is_good(hit: &Hit) -> bool {
