@@ -230,7 +230,7 @@ fn a_word_that_no_note_holds_is_completed_or_corrected_and_said() {
     );
     let nothing = world.ok(&["search", "qqqqzzzz"]);
     assert_eq!(nothing.stdout, "Nothing in the index fits this query.\n");
-    assert_eq!(nothing.stderr, "");
+    assert_eq!(nothing.stderr, "no note holds the word `qqqqzzzz`\n");
 }
 
 #[test]

@@ -34,16 +34,16 @@ impl ReadableText {
         while let Some(line) = lines.get(at) {
             let end = at + length_of_block(&lines[at..]);
             match kind_of(line) {
-                Line::Blank => {}
-                Line::Fence => {
+                LineKind::Blank => {}
+                LineKind::Fence => {
                     for inside in at + 1..end {
                         if !is_fence(lines[inside]) {
                             out.push(lines[inside], (inside, inside + 1));
                         }
                     }
                 }
-                Line::Row => out.push_row(line, at, lines.get(end).copied()),
-                Line::Heading => {
+                LineKind::Row => out.push_row(line, at, lines.get(end).copied()),
+                LineKind::Heading => {
                     let marks = line.len() - line.trim_start_matches('#').len();
                     let title = plain(line);
                     // On one line with the text below it, a heading needs an end.
@@ -54,7 +54,7 @@ impl ReadableText {
                     let start = out.text.len() - title.len();
                     out.heading_marks.push(start..start + marks);
                 }
-                Line::Item | Line::Text => out.push_paragraph(&lines[at..end], at),
+                LineKind::Item | LineKind::Text => out.push_paragraph(&lines[at..end], at),
             }
             at = end;
         }
@@ -112,7 +112,7 @@ impl ReadableText {
             return;
         }
         let mut text = cells.join(" · ");
-        if next.is_some_and(|next| kind_of(next) == Line::Row) {
+        if next.is_some_and(|next| kind_of(next) == LineKind::Row) {
             text.push(';');
         }
         self.push(&text, (at, at + 1));
@@ -121,7 +121,7 @@ impl ReadableText {
 
 /// What a line of markdown is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Line {
+enum LineKind {
     Blank,
     Fence,
     Row,
@@ -130,20 +130,20 @@ enum Line {
     Text,
 }
 
-fn kind_of(line: &str) -> Line {
+fn kind_of(line: &str) -> LineKind {
     let bare = without_quote(line);
     if bare.is_empty() {
-        Line::Blank
+        LineKind::Blank
     } else if is_fence(line) {
-        Line::Fence
+        LineKind::Fence
     } else if bare.starts_with('|') {
-        Line::Row
+        LineKind::Row
     } else if is_heading(line) {
-        Line::Heading
+        LineKind::Heading
     } else if item_mark(bare).is_some() {
-        Line::Item
+        LineKind::Item
     } else {
-        Line::Text
+        LineKind::Text
     }
 }
 
@@ -154,15 +154,15 @@ fn length_of_block(lines: &[&str]) -> usize {
         return 0;
     };
     let more = match kind_of(first) {
-        Line::Fence => match rest.iter().position(|line| is_fence(line)) {
+        LineKind::Fence => match rest.iter().position(|line| is_fence(line)) {
             Some(at) => at + 1,
             None => rest.len(),
         },
-        Line::Text | Line::Item => rest
+        LineKind::Text | LineKind::Item => rest
             .iter()
-            .take_while(|line| kind_of(line) == Line::Text && !starts_callout(line))
+            .take_while(|line| kind_of(line) == LineKind::Text && !starts_callout(line))
             .count(),
-        Line::Blank | Line::Row | Line::Heading => 0,
+        LineKind::Blank | LineKind::Row | LineKind::Heading => 0,
     };
     1 + more
 }

@@ -148,7 +148,7 @@ struct KnownNote {
 
 /// What a request may name.
 #[derive(Default)]
-struct Known {
+struct Nameable {
     notes: Vec<KnownNote>,
     /// Symbolic links, which are not followed.
     links: Vec<Address>,
@@ -156,14 +156,14 @@ struct Known {
 
 /// All notes: those in the folders now, with the titles and aliases from the index; and the symbolic
 /// links next to them. A folder that cannot be listed is left out.
-fn known_notes(config: &Config, sandbox: &Sandbox) -> Known {
+fn known_notes(config: &Config, sandbox: &Sandbox) -> Nameable {
     let exts: Vec<&str> = config
         .security
         .allowed_exts
         .iter()
         .map(String::as_str)
         .collect();
-    let mut known = Known::default();
+    let mut known = Nameable::default();
     for root in sandbox.roots() {
         for entry in sandbox.walk(&root.name, &exts).unwrap_or_default() {
             let Ok(path) = RelPath::new(entry.path.as_str()) else {
@@ -237,7 +237,7 @@ fn folder_named(known: &[KnownNote], name: &str) -> Option<String> {
 }
 
 /// The symbolic link that `name` (`path` or `source:path`) leads to or through.
-fn link_named(known: &Known, name: &str) -> Option<Address> {
+fn link_named(known: &Nameable, name: &str) -> Option<Address> {
     let (source, path) = match name.split_once(':') {
         Some((source, rest)) if SourceName::new(source).is_ok() => (Some(source), rest),
         _ => (None, name),

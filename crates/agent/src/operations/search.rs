@@ -66,7 +66,8 @@ pub struct Searched {
     pub contexts: Vec<Option<String>>,
     /// How parts of the query were read that may have been meant otherwise; sentences.
     pub remarks: Vec<String>,
-    /// If no hit is more than weak: the words of the query that no note contains.
+    /// If no hit of a search of all notes is more than weak: the words of the query that no note
+    /// contains.
     pub words_in_no_note: Vec<String>,
     /// Which hits are weak.
     weak: WeakHits,
@@ -155,10 +156,12 @@ pub fn search(
         searched.documents = searched.documents.map(|_| shown);
     }
     if searched.weak.are_all(&searched.found.hits) {
-        searched
-            .found
-            .stale
-            .extend(stale_files(config, &sources, sandbox));
+        let stale = stale_files(config, &sources, sandbox);
+        // Notes that are not indexed yet may hold them.
+        if !stale.is_empty() {
+            searched.words_in_no_note.clear();
+        }
+        searched.found.stale.extend(stale);
     }
     searched.fresh = are_fresh(&searched.found.hits, sandbox);
     searched.contexts = searched
@@ -227,8 +230,13 @@ fn attempt(
                 (understood, found, weak) = (corrected, better, weak_then);
             }
         }
+        let is_everything = limited.sources.is_empty()
+            && limited.path_prefix.is_none()
+            && limited.filters.is_empty();
         let words_in_no_note = match engine.lexical() {
-            Some(reader) if config.client.is_none() && weak.are_all(&found.hits) => {
+            Some(reader)
+                if config.client.is_none() && is_everything && weak.are_all(&found.hits) =>
+            {
                 corrections::in_no_note(reader, &understood.query)?
             }
             _ => Vec::new(),
