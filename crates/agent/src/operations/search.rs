@@ -222,7 +222,12 @@ fn attempt(
         let typed = understood.query.clone();
         understood.query = corrections::apply(&typed, &corrections);
         let (mut found, mut weak) = run(config, library, engine, wanted, &understood, &limited)?;
-        if !has_good(&found.hits) && corrections.iter().any(|one| !one.used) {
+        // Who asks for all hits gets them for the words as typed.
+        let is_found = match wanted.min_score {
+            Some(_) => !found.hits.is_empty(),
+            None => has_good(&found.hits),
+        };
+        if !is_found && corrections.iter().any(|one| !one.used) {
             let corrected = corrected(&understood, &typed, &corrections);
             let (better, weak_then) = run(config, library, engine, wanted, &corrected, &limited)?;
             if found.hits.is_empty() || has_good(&better.hits) {
