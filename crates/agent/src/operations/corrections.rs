@@ -126,11 +126,11 @@ mod tests {
 
     #[test]
     fn words_of_grammar_are_not_corrected_beside_others() {
-        let content = terms("Wie warm ist the Sauerteig");
-        for (word, is) in [("Wie", false), ("the", false), ("Sauerteig", true)] {
+        let content = terms("the price of the bread");
+        for (word, is) in [("the", false), ("of", false), ("bread", true)] {
             assert_eq!(is_content(&content, word), is, "{word}");
         }
-        assert!(is_content(&terms("wie"), "wie"));
+        assert!(is_content(&terms("the"), "the"));
     }
 
     #[test]
