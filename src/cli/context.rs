@@ -10,7 +10,8 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::args::Global;
-use super::output::{Output, TerminalWishes, set_link_template, talk};
+use super::links::{link_to_vscode, set_link_template};
+use super::output::{Output, TerminalWishes, talk};
 use local_agent_agent::config::{
     self, ApiKeyUse, Config, EditedFile, FlagValue, Inputs, LayerKind, Loaded,
 };
@@ -43,7 +44,7 @@ pub(super) struct Environment {
 impl Environment {
     /// Reads LOCAL_AGENT_WORKROOT, LOCAL_AGENT_CONFIG, LOCAL_AGENT_OLLAMA_BASE_URL,
     /// OLLAMA_BASE_URL, LOCAL_AGENT_API_KEY, LOCAL_AGENT_SERVER_TOKEN, LOCAL_AGENT_LINK, NO_COLOR,
-    /// TERM and the standard folders. Nothing else in the environment is ever read.
+    /// TERM, TERM_PROGRAM and the standard folders. Nothing else in the environment is ever read.
     pub(super) fn read(started_in: Option<PathBuf>) -> Result<Self> {
         let cwd = std::env::current_dir().map_err(|e| {
             Failure::new(
@@ -54,6 +55,9 @@ impl Environment {
         })?;
         if let Some(template) = variable("LOCAL_AGENT_LINK") {
             set_link_template(template);
+        }
+        if variable("TERM_PROGRAM").is_some_and(|program| program == "vscode") {
+            link_to_vscode();
         }
         let config_dir = dirs::config_dir().map(|dir| dir.join("local-agent"));
         let inputs = Inputs {
@@ -238,7 +242,7 @@ impl Context {
             .get_or_init(|| !loaded.config.sources.is_empty());
         self.api_key_use
             .get_or_init(|| loaded.config.llm.api_key_use);
-        self.say_warnings(&loaded.config.warnings);
+        self.say_warnings(&loaded.config);
         self.check_state(&loaded.config)?;
         self.roots.get_or_init(|| {
             roots(
@@ -250,9 +254,14 @@ impl Context {
     }
 
     /// Prints a single warning; for several, only their number, because every command would repeat
-    /// them.
-    fn say_warnings(&self, warnings: &[String]) {
-        match warnings {
+    /// them. Sources that overlap are reported by [`Self::say_overlaps`].
+    fn say_warnings(&self, config: &Config) {
+        let warnings: Vec<&String> = config
+            .warnings
+            .iter()
+            .filter(|one| !config.overlaps.contains(one))
+            .collect();
+        match warnings.as_slice() {
             [] => {}
             _ if self.quiet => {}
             [one] => talk(&format!("warning: {one}")),
@@ -261,6 +270,13 @@ impl Context {
                  (local-agent config check lists them)",
                 many.len()
             )),
+        }
+    }
+
+    /// Prints which sources overlap; for commands that change or read whole sources.
+    pub(super) fn say_overlaps(&self, config: &Config) {
+        for one in config.overlaps.iter().filter(|_| !self.quiet) {
+            talk(&format!("warning: {one}"));
         }
     }
 

@@ -1,5 +1,6 @@
 //! `context add`, `context remove`, `context list`.
 
+use std::collections::BTreeSet;
 use std::process::ExitCode;
 
 use schemars::JsonSchema;
@@ -8,7 +9,8 @@ use serde::Serialize;
 use super::args::ContextCommand;
 use super::config_draft::ConfigDraft;
 use super::context::Context;
-use local_agent_agent::config::{FolderContext, unknown_source};
+use super::output::talk;
+use local_agent_agent::config::{Config, FolderContext, similar_names, unknown_source};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
 /// What these commands print with `--json`, without the roots.
@@ -68,12 +70,56 @@ fn add(context: &Context, place: &str, text: &str) -> Result<ExitCode> {
         let known = config.sources.iter().map(|one| one.name.as_str());
         return Err(unknown_source(source.as_str(), known));
     }
+    say_missing_folder(context, &config, &new);
     let mut contexts = config.contexts;
     match contexts.iter_mut().find(|one| one.place() == new.place()) {
         Some(known) => *known = new,
         None => contexts.push(new),
     }
     write(context, &contexts)
+}
+
+/// Warns if the folder is in no source, with the nearest names: it may still come, or is misspelt.
+fn say_missing_folder(context: &Context, config: &Config, new: &FolderContext) {
+    let folder = new.folder.as_str();
+    let sources = config.sources.iter();
+    let mut sources =
+        sources.filter(|one| new.source.as_ref().is_none_or(|name| one.name == *name));
+    if folder.is_empty() || sources.any(|source| source.root.join(folder).is_dir()) {
+        return;
+    }
+    let known = folders_of(context, config, new);
+    let near = similar_names(folder, known.iter().map(String::as_str));
+    let near = near.map_or_else(String::new, |near| format!("; like it are: {near}"));
+    let place = new.place();
+    talk(&format!("warning: there is no folder `{place}` yet{near}"));
+}
+
+/// The folders with notes in the sources that a context is about.
+fn folders_of(context: &Context, config: &Config, new: &FolderContext) -> BTreeSet<String> {
+    let Ok(sandbox) = context.sandbox(config) else {
+        return BTreeSet::new();
+    };
+    let exts: Vec<&str> = config
+        .security
+        .allowed_exts
+        .iter()
+        .map(String::as_str)
+        .collect();
+    let mut folders = BTreeSet::new();
+    for source in &config.sources {
+        if new.source.as_ref().is_some_and(|name| source.name != *name) {
+            continue;
+        }
+        for entry in sandbox.walk(&source.name, &exts).unwrap_or_default() {
+            let mut path = entry.path.as_str();
+            while let Some((above, _)) = path.rsplit_once('/') {
+                folders.insert(above.to_owned());
+                path = above;
+            }
+        }
+    }
+    folders
 }
 
 fn remove(context: &Context, place: &str) -> Result<ExitCode> {

@@ -40,6 +40,7 @@ pub(super) fn run(context: &mut Context, args: &Index) -> Result<ExitCode> {
     context.flag("--overlap", "index.overlap", args.overlap);
     context.quiet = args.quiet;
     let config = context.load()?.config;
+    context.say_overlaps(&config);
     let selected = jobs::select(&config, &args.source)?;
     if args.list_sources {
         list_sources(context, &selected)?;

@@ -37,6 +37,7 @@ mod import;
 mod index;
 mod init;
 mod left_out;
+mod links;
 mod mcp;
 mod mcp_clients;
 mod memory;

@@ -4,7 +4,6 @@
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::OnceLock;
 use std::time::Duration;
 
 use console::Term;
@@ -13,9 +12,10 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::args::ColorWhen;
+pub(super) use super::links::editor_link;
+use super::links::link_target;
 use super::wrap::wrap;
 use local_agent_text::error::{ErrorCode, Failure};
-use local_agent_text::types::percent_encode;
 pub(super) use local_agent_text::types::visible;
 
 /// The output of a command.
@@ -184,57 +184,6 @@ fn one_line(text: &str) -> String {
     visible(text).replace('\n', " ")
 }
 
-/// An address that opens a line of a file in an editor: the template in LOCAL_AGENT_LINK, otherwise
-/// the address that Visual Studio Code opens, because a browser does not follow a link from a page
-/// to a file.
-pub(super) fn editor_link(path: &Path, line: usize) -> String {
-    match LINK_TEMPLATE.get() {
-        Some(_) => link_target(path, line),
-        None => {
-            let shown = path.to_string_lossy();
-            let path = percent_encode(&shown, " %#?[]<>\"^`{|}\\");
-            format!("vscode://file/{}:{line}", path.trim_start_matches('/'))
-        }
-    }
-}
-
-/// The target of a link to a line of a file: the template in LOCAL_AGENT_LINK with `{path}` and
-/// `{line}` replaced; without a template, the file itself. It is ASCII: the escape sequence of a
-/// link may contain nothing else.
-fn link_target(path: &Path, line: usize) -> String {
-    let path = path.to_string_lossy();
-    let path = percent_encode(&path, " %#?[]<>\"^`{|}\\");
-    let target = match LINK_TEMPLATE.get() {
-        Some(template) => template
-            .replace("{path}", &path)
-            .replace("{line}", &line.to_string()),
-        None => format!("file://{path}"),
-    };
-    ascii(&target)
-}
-
-/// The text with every other character than ASCII as percent escapes.
-fn ascii(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte.is_ascii() {
-            true => out.push(char::from(byte)),
-            false => out.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    out
-}
-
-static LINK_TEMPLATE: OnceLock<String> = OnceLock::new();
-
-/// Sets the target of [`Output::link`], once; a template that could end the escape sequence is
-/// ignored.
-pub(super) fn set_link_template(template: String) {
-    if !template.chars().any(char::is_control) {
-        let _ = LINK_TEMPLATE.set(template);
-    }
-}
-
 /// A failure as `--json` prints it.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct ProblemView<'a> {
@@ -339,21 +288,6 @@ mod tests {
         assert_eq!(pace(200, "file", second), "200 files, 0.8 s, 250 a second");
         assert_eq!(pace(0, "file", second), "0 files, 0.8 s");
         assert_eq!(pace(1, "file", Duration::ZERO), "1 file, 0.0 s");
-    }
-
-    #[test]
-    fn a_link_to_a_file_is_a_percent_encoded_address() {
-        assert_eq!(
-            link_target(Path::new("/a b/c#1.md"), 3),
-            "file:///a%20b/c%231.md"
-        );
-    }
-
-    #[test]
-    fn a_link_holds_only_what_its_escape_sequence_may_hold() {
-        let target = link_target(Path::new("/ja/食パン ü.md"), 3);
-        assert_eq!(target, "file:///ja/%E9%A3%9F%E3%83%91%E3%83%B3%20%C3%BC.md");
-        assert!(target.bytes().all(|b| (32..=126).contains(&b)));
     }
 
     #[test]

@@ -9,7 +9,9 @@ use serde::Serialize;
 use super::args::{SourceAdd, SourceCommand};
 use super::config_draft::{ConfigDraft, WrittenConfig};
 use super::context::Context;
-use local_agent_agent::config::{self, FolderContext, NewSource, SourceEdit, unknown_source};
+use local_agent_agent::config::{
+    self, Config, FolderContext, NewSource, SourceEdit, unknown_source,
+};
 use local_agent_files::sandbox::Selection;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::SourceName;
@@ -54,7 +56,7 @@ pub(super) fn run(context: &Context, command: &SourceCommand) -> Result<ExitCode
         SourceCommand::Add(args) => add(context, args),
         SourceCommand::Remove { name } => change(context, &SourceEdit::Remove(existing(name)?)),
         SourceCommand::Rename { from, to } => {
-            let edit = SourceEdit::Rename(existing(from)?, new_name(to)?);
+            let edit = SourceEdit::Rename(existing(from)?, new_name(to, &rename_to_notes(from))?);
             change(context, &edit)
         }
         SourceCommand::List => list(context),
@@ -101,20 +103,30 @@ fn existing(name: &str) -> Result<SourceName> {
     SourceName::new(name).map_err(|_| unknown_source(name, []))
 }
 
-fn new_name(name: &str) -> Result<SourceName> {
+/// A command that adds a folder under a name that is allowed.
+const ADD_WITH_NAME: &str = "local-agent source add DIR --name notes";
+
+/// A command that gives a source a name that is allowed.
+fn rename_to_notes(from: &str) -> String {
+    format!("local-agent source rename '{from}' notes")
+}
+
+/// A name that a person typed; `fix` is the command with a name that is allowed.
+fn new_name(name: &str, fix: &str) -> Result<SourceName> {
     SourceName::new(name).map_err(|why| {
         Failure::new(
             ErrorCode::InvalidArgs,
             format!("`{name}` is not a name: {why}"),
         )
-        .with_hint("local-agent source add DIR --name notes")
+        .with_hint(fix)
     })
 }
 
 fn add(context: &Context, args: &SourceAdd) -> Result<ExitCode> {
     let dir = existing_folder(&context.environment.cwd, &args.dir)?;
+    not_a_source_yet(&dir, &context.load_lenient()?.config)?;
     let name = match &args.name {
-        Some(name) => new_name(name)?,
+        Some(name) => new_name(name, ADD_WITH_NAME)?,
         None => name_of(&dir)?,
     };
     let new = NewSource {
@@ -132,6 +144,16 @@ fn add(context: &Context, args: &SourceAdd) -> Result<ExitCode> {
             Failure::new(ErrorCode::InvalidArgs, why).with_hint("local-agent source add --help")
         })?;
     change(context, &SourceEdit::Add(new))
+}
+
+/// Fails with `INVALID_ARGS` if a source is this folder.
+fn not_a_source_yet(dir: &Path, config: &Config) -> Result<()> {
+    let is_same = |root: &Path| root.canonicalize().is_ok_and(|root| root == dir);
+    let Some(source) = config.sources.iter().find(|one| is_same(&one.root)) else {
+        return Ok(());
+    };
+    let message = format!("{} is the source `{}` already", dir.display(), source.name);
+    Err(Failure::new(ErrorCode::InvalidArgs, message).with_hint("local-agent source list"))
 }
 
 /// The absolute path of a folder that a person typed.
@@ -176,6 +198,7 @@ fn change(context: &Context, edit: &SourceEdit) -> Result<ExitCode> {
 fn say(context: &Context, written: &WrittenConfig, removed: &[FolderContext]) -> Result<ExitCode> {
     let (target, backup) = (&written.target, written.backup.as_deref());
     let config = context.load()?.config;
+    context.say_overlaps(&config);
     let out = context.out;
     if out.json {
         let view = ChangedView {

@@ -166,11 +166,12 @@ doctor_codes! {
 }
 
 /// Codes of the Python version, each with the current code for the same problem. A fingerprint
-/// combines provider, text preparation and normalisation, so one comparison replaces five checks.
+/// combines text preparation and normalisation, so one comparison replaces three checks; another
+/// provider has its own names of models.
 pub(super) const RETIRED: &[(&str, &str)] = &[
     (
         "DOCTOR_EMBED_PROVIDER_MISMATCH",
-        "DOCTOR_EMBED_RUNTIME_FINGERPRINT_MISMATCH",
+        "DOCTOR_EMBED_MODEL_MISMATCH",
     ),
     (
         "DOCTOR_EMBED_PROVIDER_UNSUPPORTED",

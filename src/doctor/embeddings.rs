@@ -7,6 +7,7 @@ use super::database::{self, Codes, Looked};
 use super::maker::{Maker, Unready};
 use super::{Checks, Phase3, Subject, count};
 use local_agent_agent::config::Config;
+use local_agent_agent::operations::jobs::chunks_without_vector;
 use local_agent_index::store::{Database, EmbeddingStore, IndexReader};
 use local_agent_text::error::{Failure, Result};
 use local_agent_text::types::{Fingerprint, Sha256};
@@ -190,10 +191,13 @@ fn complete(
     let fingerprint = maker.fingerprint();
     let have = store.inputs(&fingerprint)?;
     let mut used: HashSet<Sha256> = HashSet::new();
+    // Private notes are not sent to another machine, so no vector of them is missing.
+    let kept_back = chunks_without_vector(subject.config(), index)?;
     let (mut chunks, mut missing) = (0, 0);
     index.each_chunk(|chunk| {
         chunks += 1;
-        missing += u64::from(!have.contains(&chunk.input_sha256));
+        let is_missing = !have.contains(&chunk.input_sha256) && !kept_back.contains(chunk.id);
+        missing += u64::from(is_missing);
         used.insert(chunk.input_sha256);
         Ok(())
     })?;

@@ -484,6 +484,17 @@ fn auto_asks_an_ollama_that_has_the_model_and_says_why_not() {
         run.stderr
     );
     assert_eq!(server.prompts().len(), 0);
+    // The fix of `chat` is not to choose a model, because one is chosen.
+    let url = server.url();
+    let failure = world.fails(&[
+        "chat",
+        "hello",
+        "--config",
+        config.to_str().unwrap(),
+        "--ollama-base-url",
+        &url,
+    ]);
+    assert_eq!(failure["hint"], "ollama pull other", "{failure}");
 }
 
 #[test]

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use local_agent_agent::config::keys::INSTRUCTIONS;
-use serde_json::Value;
+use local_agent_testing::server::{Step, ok_json, serve};
+use serde_json::{Value, json};
 
 use crate::harness::{Run, World};
 
@@ -641,4 +642,67 @@ fn records_and_memory_are_looked_at() {
     }
     fs::write(world.state().join("durable.sqlite"), "junk").unwrap();
     assert!(failing(&doctor(&world, &[])).contains(&"DOCTOR_MEMORY_DB_ERROR"));
+}
+
+/// Runs `doctor` with a server that has the embedding model `m`.
+fn doctor_with_a_server(world: &World) -> Value {
+    let server = serve(|request| {
+        let body: Value = serde_json::from_str(&request.body).unwrap_or_default();
+        let inputs = body["input"].as_array().map_or(1, Vec::len);
+        let models = json!([{"name": "m", "model": "m", "digest": "d"}]);
+        let reply = json!({"embeddings": vec![json!([0.6, 0.8]); inputs], "models": models});
+        vec![Step::Bytes(ok_json(&reply.to_string()))]
+    });
+    let text = format!(
+        "embed: {{provider: ollama, model: m}}\nllm: {{base_url: '{}'}}\n",
+        server.url("")
+    );
+    configure(world, "vault", &text);
+    world.run(&["doctor", "--json"]).json()
+}
+
+#[test]
+fn every_code_of_the_python_version_that_went_is_said_by_the_one_in_the_table() {
+    let table = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/codes.md")).unwrap();
+    let now_of = |old: &str| {
+        let row = table
+            .lines()
+            .find(|line| line.starts_with(&format!("| `{old}` |")));
+        let now = row.unwrap_or_else(|| panic!("{old}")).split('`').nth(3);
+        now.unwrap().to_owned()
+    };
+    let is_said = |old: &str, report: &Value| {
+        let now = now_of(old);
+        assert!(
+            failing(report).contains(&now.as_str()),
+            "{old} {now}: {report}"
+        );
+    };
+    let world = healthy();
+    is_said(
+        "DOCTOR_EMBED_PROVIDER_MISMATCH",
+        &doctor_with_a_server(&world),
+    );
+    configure(&world, "vault", "embed: {provider: nosuch}\n");
+    is_said("DOCTOR_EMBED_PROVIDER_UNSUPPORTED", &doctor(&world, &[]));
+    configure(&world, "vault", "embed: {passage_prefix: 'other: '}\n");
+    is_said(
+        "DOCTOR_EMBED_CHUNK_PREPROCESS_SIG_MISMATCH",
+        &doctor(&world, &[]),
+    );
+    configure(&world, "vault", "embed: {query_prefix: 'other: '}\n");
+    is_said(
+        "DOCTOR_EMBED_QUERY_PREPROCESS_SIG_MISMATCH",
+        &doctor(&world, &[]),
+    );
+    // Whether vectors are normalised is a part of the fingerprint only.
+    configure(&world, "vault", "");
+    let db = rusqlite::Connection::open(world.state().join("embeddings.sqlite")).unwrap();
+    db.execute("UPDATE embeddings SET fingerprint = zeroblob(32)", [])
+        .unwrap();
+    drop(db);
+    is_said(
+        "DOCTOR_EMBED_VECTORS_NORMALIZED_INVALID",
+        &doctor(&world, &[]),
+    );
 }

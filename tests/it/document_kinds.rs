@@ -79,6 +79,9 @@ fn source_add_writes_extensions_and_refuses_what_is_none() {
     let listed = world.json(&["source", "list"]);
     assert_eq!(listed["sources"][1]["extensions"][0], ".txt");
     assert_eq!(listed["sources"][1]["code"], true);
-    let wrong = ["source", "add", "more", "--name", "x", "--extension", "txt"];
-    assert_eq!(world.code(&wrong), "INVALID_ARGS");
+    std::fs::create_dir(world.vault().join("other")).unwrap();
+    let failure = world.fails(&["source", "add", "other", "--extension", "txt"]);
+    assert_eq!(failure["error_code"], "INVALID_ARGS");
+    let said = failure["error_message"].as_str().unwrap();
+    assert!(said.contains("`txt` is not an extension"), "{said}");
 }

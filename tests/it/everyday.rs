@@ -230,7 +230,7 @@ fn a_word_that_no_note_holds_is_completed_or_corrected_and_said() {
     );
     let nothing = world.ok(&["search", "qqqqzzzz"]);
     assert_eq!(nothing.stdout, "Nothing in the index fits this query.\n");
-    assert_eq!(nothing.stderr, "");
+    assert_eq!(nothing.stderr, "no note holds the word `qqqqzzzz`\n");
 }
 
 #[test]
@@ -453,6 +453,42 @@ fn sources_are_added_renamed_and_removed_without_losing_others() {
         assert_eq!(world.code(args), code, "{args:?}");
     }
     assert_eq!(fs::read_to_string(&file).unwrap(), before);
+}
+
+#[test]
+fn a_folder_is_a_source_once_and_fixes_of_names_are_of_the_same_command() {
+    let world = World::empty();
+    world.write("a/x.md", "# Zebra\n\nThe zebra.\n");
+    world.ok(&["init", "--here", "--source", "a"]);
+    let file = world.vault().join("local-agent.yaml");
+    let before = fs::read_to_string(&file).unwrap();
+    for args in [
+        &["source", "add", "a"][..],
+        &["source", "add", "a/../a/", "--name", "other"],
+    ] {
+        let failure = world.fails(args);
+        assert_eq!(failure["error_code"], "INVALID_ARGS", "{failure}");
+        let said = failure["error_message"].as_str().unwrap();
+        assert!(said.ends_with("/a is the source `a` already"), "{said}");
+    }
+    assert_eq!(fs::read_to_string(&file).unwrap(), before);
+    let hint = world.fails(&["source", "rename", "a", "bad:x"])["hint"].clone();
+    assert_eq!(hint, "local-agent source rename 'a' notes");
+    world.ok(&["source", "rename", "a", "notes"]);
+}
+
+#[test]
+fn sources_that_overlap_are_said_once_where_sources_are_changed_or_read() {
+    let world = World::empty();
+    world.write("a/b/x.md", "# Zebra\n\nThe zebra.\n");
+    world.ok(&["init", "--here", "--source", "a"]);
+    let line = "the sources `a` and `b` overlap; shared files are found twice";
+    let said = |args: &[&str]| world.ok(args).stderr.matches(line).count();
+    assert_eq!(said(&["source", "add", "a/b"]), 1);
+    assert_eq!(said(&["index"]), 1);
+    assert_eq!(said(&["config", "check"]), 1);
+    assert_eq!(said(&["query", "zebra"]), 0);
+    assert_eq!(said(&["source", "list"]), 0);
 }
 
 #[test]

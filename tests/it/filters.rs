@@ -126,6 +126,29 @@ fn w14_every_filter_holds_for_words_for_meaning_and_for_both() {
 }
 
 #[test]
+fn the_day_of_a_note_is_the_one_that_its_property_or_its_name_states() {
+    let world = World::with(&[
+        ("Journal/2026-01-10.md", "# January\n\nA bird.\n"),
+        ("Journal/2026-03-10.md", "# March\n\nA bird.\n"),
+        (
+            "2025-01-01.md",
+            "---\ndate: 2026-02-20\n---\n# February\n\nA bird.\n",
+        ),
+        ("changed.md", "# Today\n\nA bird.\n"),
+    ]);
+    world.ok(&["index"]);
+    let after = found(&world, &["query", "bird after:2026-02-01"]);
+    let paths = ["2025-01-01.md", "Journal/2026-03-10.md", "changed.md"];
+    let expected: BTreeSet<String> = paths.iter().map(|path| format!("notes:{path}")).collect();
+    assert_eq!(after, expected);
+    let before = found(&world, &["query", "bird", "--before", "2026-02-01"]);
+    assert_eq!(
+        before,
+        BTreeSet::from(["notes:Journal/2026-01-10.md".to_owned()])
+    );
+}
+
+#[test]
 fn w14_an_answer_stays_inside_its_scope() {
     let world = zoo();
     let body = world.json(&["ask", "Which bird is quiet?", "--source", "pub"]);

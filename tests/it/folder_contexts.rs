@@ -76,6 +76,18 @@ fn places_that_are_not_there_are_refused() {
 }
 
 #[test]
+fn a_folder_that_is_not_there_is_said_with_the_nearest_name() {
+    let world = world();
+    let run = world.ok(&["context", "add", "notes/project", "one file a project"]);
+    assert_eq!(
+        run.stderr,
+        "warning: there is no folder `notes/project` yet; like it are: projects\n"
+    );
+    let run = world.ok(&["context", "add", "notes/projects", "one file a project"]);
+    assert_eq!(run.stderr, "");
+}
+
+#[test]
 fn folders_of_qmd_become_sources_with_their_contexts() {
     let world = World::with(&[
         ("a/one.md", "# One\n\nA kite.\n"),

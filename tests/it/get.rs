@@ -151,7 +151,12 @@ fn every_refusal_has_its_code() {
             world.vault().join("a/link.md"),
         )
         .unwrap();
-        assert_eq!(world.code(&["get", "a:link.md"]), "FILE_NOT_FOUND");
+        for request in ["a:link.md", "link.md"] {
+            let failure = world.fails(&["get", request]);
+            assert_eq!(failure["error_code"], "PATH_DENIED", "{failure}");
+            let said = failure["error_message"].as_str().unwrap();
+            assert!(said.contains("it is a symbolic link"), "{said}");
+        }
     }
     assert_snapshot!(world.stable(&world.fails(&["get", "x.md"])["error_message"].to_string()), @r#""`x.md` fits more than one file: `a:x.md`, `b:x.md`.""#);
 }

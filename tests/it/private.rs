@@ -339,3 +339,43 @@ fn an_embedding_model_on_another_machine_gets_no_private_note() {
         assert_eq!(body["kept_back"], kept, "{host} {model}: {body}");
     }
 }
+
+#[test]
+fn private_chunks_that_are_not_sent_for_embedding_are_not_missing() {
+    let world = world();
+    let server = serve(move |request| {
+        let body: Value = serde_json::from_str(&request.body).unwrap_or_default();
+        let inputs = body["input"].as_array().map_or(1, Vec::len);
+        let vectors: Vec<Value> = (0..inputs).map(|n| json!([0.6, 0.8 + n as f64])).collect();
+        let models = json!([{"name": "m:cloud", "model": "m:cloud", "digest": "d"}]);
+        let reply = json!({"embeddings": vectors, "models": models});
+        vec![Step::Bytes(ok_json(&reply.to_string()))]
+    });
+    let config = world.root().join("embed.yaml");
+    let text = format!(
+        "embed: {{provider: ollama, model: 'm:cloud'}}\nllm: {{base_url: '{}'}}\n",
+        server.url("")
+    );
+    std::fs::write(&config, text).unwrap();
+    let config = config.to_str().unwrap();
+    world.ok(&["embed", "--config", config]);
+    for args in [
+        &["query", "zebra apples"][..],
+        &["ask", "How many apples does the zebra eat?"],
+        &["status"],
+    ] {
+        let run = world.ok(&[args, &["--config", config]].concat());
+        let said = format!("{}{}", run.stdout, run.stderr);
+        assert!(!said.contains("coverage:"), "{args:?}: {said}");
+        assert!(!said.contains("fix: local-agent embed"), "{args:?}: {said}");
+    }
+    let body = world.json(&["query", "zebra", "--config", config]);
+    assert_eq!(body["coverage"]["chunks"], body["coverage"]["embedded"]);
+    let failure = world.fails(&["similar", "diary.md", "--config", config]);
+    let said = failure["error_message"].as_str().unwrap();
+    assert!(said.contains("private"), "{failure}");
+    let report = world.run(&["doctor", "--config", config, "--json"]).json();
+    let checks = report["checks"].as_array().unwrap();
+    let says = |code: &str| checks.iter().any(|check| check["error_code"] == code);
+    assert!(says("DOCTOR_EMBED_MISSING_OK"), "{report}");
+}

@@ -20,10 +20,10 @@ fn hits_of_the_example_by_words() {
     assert_snapshot!(run.stdout, @r"
     projects/Proofbox.md:14  Proofbox  0.89
         … The proofbox holds sourdough at 27 °C and 78 % relative humidity. For shokupan it is set to 32
-        °C and 80 %. | Dough | Temperature | Humidity | Time | | --- | ---: | ---: | --- | | Country …
+        °C and 80 %. Dough · Temperature · Humidity · Time; Country sourdough · 27 °C · 78 % · 3 h 30 …
     projects/Proofbox.md:27  Proofbox › Parts  0.89
-        … - One temperature and humidity sensor at shelf height[^sensor] [^sensor]: The sensor sat at
-        the top until January 2026 and read 3 °C too warm.
+        … - One temperature and humidity sensor at shelf height The sensor sat at the top until January
+        2026 and read 3 °C too warm.
     ");
 }
 
@@ -35,7 +35,7 @@ fn hits_of_the_example_by_words_and_meaning() {
     assert_snapshot!(run.stdout, @r"
     projects/Proofbox.md:14  Proofbox  1.00
         … The proofbox holds sourdough at 27 °C and 78 % relative humidity. For shokupan it is set to 32
-        °C and 80 %. | Dough | Temperature | Humidity | Time | | --- | ---: | ---: | --- | | Country …
+        °C and 80 %. Dough · Temperature · Humidity · Time; Country sourdough · 27 °C · 78 % · 3 h 30 …
     ");
     let body = world.json(&[
         "query",
@@ -116,6 +116,88 @@ fn hits_of_the_example_by_words_and_meaning() {
       "warnings": []
     }
     "##);
+}
+
+#[test]
+fn weak_hits_are_left_out_for_people_and_counted() {
+    let world = World::embedded();
+    let few = world.ok(&["query", "rye price", "--limit", "20"]).stdout;
+    let all = world.ok(&["query", "rye price", "--all"]).stdout;
+    let scores = |text: &str| -> Vec<f32> {
+        let ends = text.lines().filter(|line| !line.starts_with(' '));
+        ends.filter_map(|line| line.rsplit(' ').next()?.parse().ok())
+            .collect()
+    };
+    assert!(scores(&few).iter().all(|score| *score >= 0.1), "{few}");
+    assert!(scores(&all).iter().any(|score| *score < 0.1), "{all}");
+    let last = few.lines().last().unwrap();
+    assert!(last.ends_with("left out (--all shows them)"), "{few}");
+    // Programs get every hit.
+    let body = world.json(&["query", "rye price", "--limit", "20"]);
+    assert!(body["count"].as_u64().unwrap() as usize > scores(&few).len());
+}
+
+#[test]
+fn hits_that_hold_a_rare_word_are_never_left_out() {
+    let world = World::embedded();
+    for query in ["launch code", "quantum Mietvertrag"] {
+        let word = query.rsplit(' ').next().unwrap();
+        let printed = world.ok(&["query", query]).stdout;
+        assert!(printed.contains(word), "{query}: {printed}");
+    }
+}
+
+#[test]
+fn a_search_with_only_weak_hits_helps_as_if_nothing_was_found() {
+    let world = World::embedded();
+    world.ok(&["index"]);
+    let run = world.ok(&["query", "zzzzqqq"]);
+    assert!(
+        run.stdout
+            .starts_with("Nothing in the index fits this query."),
+        "{}",
+        run.stdout
+    );
+    assert_eq!(run.stderr, "no note holds the word `zzzzqqq`\n");
+    for (typed, held) in [("sourdugh", "sourdough"), ("thermocuple", "thermocouple")] {
+        let run = world.ok(&["query", typed]);
+        assert!(run.stdout.contains(held), "{}", run.stdout);
+        assert_eq!(
+            run.stderr,
+            format!("no note holds the word `{typed}`; searched for `{held}`\n")
+        );
+    }
+    // Words of grammar are not named.
+    let run = world.ok(&["query", "Who is the zzzzqqq?"]);
+    assert_eq!(run.stderr, "no note holds the word `zzzzqqq`\n");
+}
+
+#[test]
+fn a_question_in_another_language_than_the_notes_shows_the_first_of_the_vectors() {
+    let world = World::embedded();
+    let found = world.ok(&["query", "Wie warm muss der Sauerteig stehen?"]);
+    if world.json(&["status"])["model"]["id"] == "multilingual-e5-small" {
+        assert!(found.stdout.contains("Sourdough.md"), "{}", found.stdout);
+    }
+}
+
+#[test]
+fn a_snippet_is_text_and_not_markup() {
+    let world = World::with(&[(
+        "oven.md",
+        "# Oven\n\n> [!tip] Warm it\n> The [[Old oven|furnace]] is slow.\n\n| Part | Price |\n| --- | ---: |\n| door | **40** |\n\n- [x] buy a [door](http://x/y)\n",
+    )]);
+    world.ok(&["index"]);
+    let printed = world.ok(&["query", "furnace", "--mode", "lexical"]).stdout;
+    let line = printed.lines().nth(1).unwrap();
+    assert_eq!(
+        line,
+        "    … The furnace is slow. Part · Price; door · 40 ☑ buy a door"
+    );
+    assert!(printed.starts_with("oven.md:4  "), "{printed}");
+    let body = world.json(&["query", "furnace", "--mode", "lexical"]);
+    let text = body["hits"][0]["text"].as_str().unwrap();
+    assert!(text.contains("[[Old oven|furnace]]"), "{text}");
 }
 
 #[test]

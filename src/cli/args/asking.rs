@@ -29,10 +29,11 @@ pub(crate) struct ScopeArgs {
     /// Only notes with this tag or one below it
     #[arg(long, value_name = "TAG", help_heading = SCOPE)]
     pub tag: Vec<String>,
-    /// Only notes dated this day or later
+    /// Only notes dated this day or later: by the property `date` or `created`, otherwise the day in
+    /// their name or folders, otherwise the last change of the file
     #[arg(long, value_name = "YYYY-MM-DD", help_heading = SCOPE)]
     pub after: Option<String>,
-    /// Only notes dated before this day
+    /// Only notes dated before this day, as for `--after`
     #[arg(long, value_name = "YYYY-MM-DD", help_heading = SCOPE)]
     pub before: Option<String>,
 }
@@ -114,11 +115,11 @@ pub(crate) struct Query {
         allow_negative_numbers = true
     )]
     pub limit: i64,
-    /// Every hit that is relevant, however many
+    /// Every hit that may be relevant, however many, weak ones too
     #[arg(long, conflicts_with = "limit")]
     pub all: bool,
     /// Show hits whose chance of relevance is at least this, 0 to 1; 0 shows all [default: the
-    /// calibrated floor]
+    /// calibrated floor; as text also no weak hits, which `--all` shows]
     #[arg(long, value_name = "CHANCE", value_parser = share)]
     pub min_score: Option<f32>,
     /// What is searched: words, vectors, or both
@@ -244,7 +245,7 @@ pub(crate) struct Ask {
     #[arg(long)]
     pub fast: bool,
     /// Has no effect; accepted for scripts of the Python version
-    #[arg(long)]
+    #[arg(long, hide = true)]
     pub full: bool,
     /// Answer from this one file, read whole
     #[arg(long, value_name = "FILE", conflicts_with_all = ["source", "path", "tag", "after", "before"])]

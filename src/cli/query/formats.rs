@@ -51,10 +51,10 @@ pub(super) fn qmd(searched: &Searched, full: bool) -> Result<String> {
 }
 
 /// A hit in the format of qmd.
-fn qmd_hit<'t>(
-    highlighter: &mut Highlighter<'t>,
+fn qmd_hit(
+    highlighter: &mut Highlighter,
     full: bool,
-    (hit, context): (&'t Hit, &Option<String>),
+    (hit, context): (&Hit, &Option<String>),
 ) -> QmdHit {
     QmdHit {
         docid: docid(hit),
@@ -98,11 +98,11 @@ pub(super) fn markdown(searched: &Searched, full: bool, file: &dyn Fn(&Hit) -> S
 }
 
 /// A hit as a section of markdown.
-fn markdown_hit<'t>(
-    highlighter: &mut Highlighter<'t>,
+fn markdown_hit(
+    highlighter: &mut Highlighter,
     full: bool,
     file: &dyn Fn(&Hit) -> String,
-    (hit, context): (&'t Hit, Option<&str>),
+    (hit, context): (&Hit, Option<&str>),
 ) -> String {
     let about = context.map_or_else(String::new, |text| format!("About this folder: {text}\n\n"));
     format!(
@@ -148,11 +148,11 @@ fn docid(hit: &Hit) -> String {
     format!("#{}", key.get(..KEY_DIGITS).unwrap_or(&key))
 }
 
-fn shown<'t>(hit: &'t Hit, highlighter: &mut Highlighter<'t>, full: bool) -> String {
+fn shown(hit: &Hit, highlighter: &mut Highlighter, full: bool) -> String {
     if full {
         hit.chunk.text.clone()
     } else {
-        highlighter.snippet(&hit.chunk.text).text
+        highlighter.snippet(&hit.chunk.path, &hit.chunk.text).text
     }
 }
 

@@ -1,6 +1,7 @@
 //! `query`, `search` and `vsearch`.
 
 mod formats;
+mod reading;
 mod snippet;
 pub(super) mod view;
 
@@ -88,14 +89,21 @@ pub(super) fn run(context: &mut Context, args: &Args, usual: ModeArg) -> Result<
         Mode::Hybrid | Mode::Lexical | Mode::Vector => None,
     };
     let library = Library::for_one(&config, model).with_reranker(&config, reranker);
-    let searched = search(&config, &sandbox, &library, &wanted)?;
+    let mut searched = search(&config, &sandbox, &library, &wanted)?;
+    let format = args.format(context.global.json);
+    // Programs get every hit with its score.
+    let leaves_out = format == QueryFormat::Text && !args.all && args.min_score.is_none();
+    let weak = match leaves_out {
+        true => searched.leave_out_weak_hits(),
+        false => 0,
+    };
     let shown = Shown {
         out: context.out,
         config: &config,
         args,
         searched: &searched,
+        weak,
     };
-    let format = args.format(context.global.json);
     if format == QueryFormat::Json {
         context.out.json(report(context, &shown, text)?);
         return Ok(ExitCode::SUCCESS);
@@ -143,6 +151,8 @@ struct Shown<'a> {
     config: &'a Config,
     args: &'a Args,
     searched: &'a Searched,
+    /// Number of weak hits that are not shown.
+    weak: usize,
 }
 
 impl Shown<'_> {
@@ -206,13 +216,14 @@ impl Shown<'_> {
     fn print_text(&self) {
         let (out, searched) = (self.out, self.searched);
         say_corrections(&searched.corrections);
+        say_words_in_no_note(&searched.words_in_no_note, &searched.corrections);
         if searched.found.hits.is_empty() {
             out.line(&nothing(self.args, searched));
         }
         let mut highlighter = Highlighter::new(&searched.query);
         let hits = searched.found.hits.iter().zip(&searched.fresh);
         for ((hit, fresh), context) in hits.zip(&searched.contexts) {
-            let found = highlighter.snippet(&hit.chunk.text);
+            let found = highlighter.snippet(&hit.chunk.path, &hit.chunk.text);
             self.print_hit(hit, &found, *fresh, context.as_deref());
         }
         let shown = searched.found.hits.len();
@@ -220,6 +231,9 @@ impl Shown<'_> {
             && more > 0
         {
             out.line(&out.dim(&format!("and {more} more (--all lists them)")));
+        }
+        if self.weak > 0 {
+            out.line(&out.dim(&weak_hits(self.weak)));
         }
     }
 
@@ -348,7 +362,30 @@ fn nothing(args: &Args, searched: &Searched) -> String {
     }
 }
 
-/// Reports on stderr the words that no note contains.
+/// How many weak hits are not shown, and how to see them.
+fn weak_hits(n: usize) -> String {
+    match n {
+        1 => "1 weak hit is left out (--all shows it)".to_owned(),
+        n => format!("{n} weak hits are left out (--all shows them)"),
+    }
+}
+
+/// Reports on stderr, in one line, the words that no note contains and that have no correction.
+fn say_words_in_no_note(words: &[String], corrections: &[Correction]) {
+    let is_said = |word: &&String| !corrections.iter().any(|one| one.word == **word);
+    let words: Vec<String> = words
+        .iter()
+        .filter(is_said)
+        .map(|word| format!("`{}`", visible(word)))
+        .collect();
+    match words.as_slice() {
+        [] => {}
+        [word] => talk(&format!("no note holds the word {word}")),
+        words => talk(&format!("no note holds the words {}", words.join(", "))),
+    }
+}
+
+/// Reports on stderr the words that no note contains, with their corrections.
 fn say_corrections(corrections: &[Correction]) {
     for one in corrections {
         let Some(first) = one.instead.first() else {
@@ -471,6 +508,11 @@ fn marked(word: &str, start: usize, found: &Snippet, out: Output) -> String {
 mod tests {
     use super::*;
     use local_agent_index::lexical::Query;
+    use local_agent_text::types::RelPath;
+
+    fn note() -> RelPath {
+        RelPath::new("a.md").unwrap()
+    }
 
     #[test]
     fn marks_stand_around_the_words_that_were_searched_for() {
@@ -481,7 +523,7 @@ mod tests {
             links: false,
             width: None,
         };
-        let found = Highlighter::new(&Query::plain("oven two")).snippet("the (oven), two");
+        let found = Highlighter::new(&Query::plain("oven two")).snippet(&note(), "the (oven), two");
         assert_eq!(
             wrapped(&found, out),
             ["the (\x1b[1;4moven\x1b[0m), \x1b[1;4mtwo\x1b[0m"]
@@ -503,7 +545,7 @@ mod tests {
             width: Some(30),
         };
         let text = "until the new oven came we baked in the old one of the neighbour";
-        let found = Highlighter::new(&Query::plain("oven")).snippet(text);
+        let found = Highlighter::new(&Query::plain("oven")).snippet(&note(), text);
         let lines = wrapped(&found, out);
         assert!(lines.len() > 1, "{lines:?}");
         assert!(lines.iter().all(|line| line.len() <= 26), "{lines:?}");

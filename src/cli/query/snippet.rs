@@ -5,10 +5,12 @@ use std::ops::Range;
 
 use foldhash::fast::RandomState;
 
+use super::reading::ReadableText;
 use local_agent_agent::operations::search::words_of;
 use local_agent_index::lexical::Query;
 use local_agent_text::language::terms;
 use local_agent_text::language::tokenize::with_analyzer;
+use local_agent_text::types::RelPath;
 
 /// Maximum length of a snippet, in characters: two lines of a terminal.
 const LENGTH: usize = 190;
@@ -32,13 +34,13 @@ pub(super) struct Snippet {
 
 /// Finds the words of one query in texts. It remembers which words of the texts match, because the
 /// texts of one answer share most of their words.
-pub(super) struct Highlighter<'t> {
+pub(super) struct Highlighter {
     /// The search terms of the query, in ascending order.
     wanted: Vec<String>,
     /// Whether the query has words other than stop words and characters of unspaced scripts.
     has_content_stems: bool,
     /// Word of a text → the index in `wanted` of the search term that it contains.
-    known: HashMap<&'t str, Option<usize>, RandomState>,
+    known: HashMap<String, Option<usize>, RandomState>,
 }
 
 /// One search term in a text.
@@ -49,7 +51,7 @@ struct Match {
     term: usize,
 }
 
-impl<'t> Highlighter<'t> {
+impl Highlighter {
     pub(super) fn new(query: &Query) -> Self {
         let words = words_of(query);
         let mut wanted = terms(&words);
@@ -66,8 +68,18 @@ impl<'t> Highlighter<'t> {
         }
     }
 
-    /// The part of `text` with the most different words of the query; on a tie, the first.
-    pub(super) fn snippet(&mut self, text: &'t str) -> Snippet {
+    /// The part with the most different words of the query, on a tie the first, of `text` as people
+    /// read it. `path` is that of its document.
+    pub(super) fn snippet(&mut self, path: &RelPath, text: &str) -> Snippet {
+        let read = ReadableText::of(path, text);
+        let (mut snippet, first) = self.best_of(&read);
+        snippet.line = read.line_of(text, first);
+        snippet
+    }
+
+    /// The best part of a text, and the place in it of the first mark, otherwise of the part's start.
+    fn best_of(&mut self, read: &ReadableText) -> (Snippet, Range<usize>) {
+        let text = read.text.as_str();
         let found = self.matches(text);
         let (window, line) = best_part(text, &found);
         let cut = (
@@ -76,22 +88,26 @@ impl<'t> Highlighter<'t> {
         );
         let inside = found.into_iter().map(|found| found.range);
         let inside = inside.filter(|range| range.start >= window.start && range.end <= window.end);
-        let (text, marks) = one_line(text, window.clone(), inside.collect());
-        Snippet {
+        let inside: Vec<Range<usize>> = inside.collect();
+        let first = inside.first().cloned();
+        let first = first.unwrap_or(window.start..window.start);
+        let (text, marks) = one_line(read, window.clone(), inside);
+        let snippet = Snippet {
             text,
             marks,
             line,
             cut,
-        }
+        };
+        (snippet, first)
     }
 
     /// [`Snippet::line`] of the snippet of `text`.
-    pub(super) fn line(&mut self, text: &'t str) -> usize {
+    pub(super) fn line(&mut self, text: &str) -> usize {
         best_part(text, &self.matches(text)).1
     }
 
     /// Every word of `text` that is a word of the query in any form.
-    fn matches(&mut self, text: &'t str) -> Vec<Match> {
+    fn matches(&mut self, text: &str) -> Vec<Match> {
         let mut found = Vec::new();
         for range in words(text) {
             let word = &text[range.clone()];
@@ -111,7 +127,7 @@ impl<'t> Highlighter<'t> {
     }
 
     /// The index of the first search term that `word` contains.
-    fn term_of(&mut self, word: &'t str) -> Option<usize> {
+    fn term_of(&mut self, word: &str) -> Option<usize> {
         if let Some(known) = self.known.get(word) {
             return *known;
         }
@@ -122,7 +138,7 @@ impl<'t> Highlighter<'t> {
                 .iter()
                 .find_map(|term| self.wanted.binary_search(term).ok())
         };
-        self.known.insert(word, term);
+        self.known.insert(word.to_owned(), term);
         term
     }
 
@@ -212,10 +228,10 @@ fn end_of(text: &str, start: usize) -> usize {
     start + whole
 }
 
-/// The window with each run of white space as one space, and the marks adjusted. `marks` are in
-/// order, and none begins with white space.
+/// The window with each run of white space as one space, without the `#` before headings, and the
+/// marks adjusted. `marks` are in order, and none begins with white space.
 fn one_line(
-    text: &str,
+    read: &ReadableText,
     window: Range<usize>,
     marks: Vec<Range<usize>>,
 ) -> (String, Vec<Range<usize>>) {
@@ -223,7 +239,14 @@ fn one_line(
     let mut moved = Vec::with_capacity(marks.len());
     let mut marks = marks.into_iter().peekable();
     let mut pending_space = false;
-    for (at, c) in text[window.clone()].char_indices() {
+    let mut hidden = read.heading_mark_at(window.start);
+    for (at, c) in read.text[window.clone()].char_indices() {
+        let at = window.start + at;
+        if c == '\n' {
+            hidden = read.heading_mark_at(at + 1);
+        } else if hidden.contains(&at) {
+            continue;
+        }
         if c.is_whitespace() {
             pending_space = !out.is_empty();
             continue;
@@ -231,7 +254,7 @@ fn one_line(
         if std::mem::take(&mut pending_space) {
             out.push(' ');
         }
-        if let Some(mark) = marks.next_if(|mark| mark.start == window.start + at) {
+        if let Some(mark) = marks.next_if(|mark| mark.start == at) {
             moved.push(out.len()..out.len() + mark.len());
         }
         out.push(c);
@@ -244,6 +267,10 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn note() -> RelPath {
+        RelPath::new("a.md").unwrap()
+    }
+
     #[test]
     fn the_stretch_with_most_words_is_one_line_with_its_line_number() {
         let text = format!(
@@ -251,7 +278,7 @@ mod tests {
             "x ".repeat(200),
             "y ".repeat(200)
         );
-        let found = Highlighter::new(&Query::plain("oven cost")).snippet(&text);
+        let found = Highlighter::new(&Query::plain("oven cost")).snippet(&note(), &text);
         assert_eq!(found.line, 2);
         assert_eq!(found.cut, (true, true));
         assert!(
@@ -264,14 +291,15 @@ mod tests {
 
     #[test]
     fn without_a_word_the_beginning_is_shown() {
-        let found = Highlighter::new(&Query::plain("three")).snippet("one two");
+        let found = Highlighter::new(&Query::plain("three")).snippet(&note(), "one two");
         assert_eq!((found.text.as_str(), found.line), ("one two", 0));
         assert!(found.marks.is_empty() && found.cut == (false, false));
     }
 
     #[test]
     fn a_part_of_an_unspaced_run_is_marked() {
-        let found = Highlighter::new(&Query::plain("食パン")).snippet("美味しい食パンの作り方");
+        let found =
+            Highlighter::new(&Query::plain("食パン")).snippet(&note(), "美味しい食パンの作り方");
         assert!(!found.marks.is_empty());
     }
 
@@ -294,7 +322,7 @@ mod tests {
 
         #[test]
         fn marks_lie_in_the_text_whatever_it_is(text in "\\PC{0,400}", query in "\\PC{0,30}") {
-            let found = Highlighter::new(&Query::plain(&query)).snippet(&text);
+            let found = Highlighter::new(&Query::plain(&query)).snippet(&note(), &text);
             for mark in &found.marks {
                 prop_assert!(found.text.get(mark.clone()).is_some());
             }

@@ -137,7 +137,7 @@ impl<'a> HitView<'a> {
         rank: usize,
         hit: &'a Hit,
         fresh: bool,
-        highlighter: &mut Highlighter<'a>,
+        highlighter: &mut Highlighter,
         explain: bool,
     ) -> Self {
         let chunk = &hit.chunk;
@@ -171,7 +171,7 @@ impl<'a> HitView<'a> {
 }
 
 /// The line of the file with the first search term.
-pub(super) fn line_of_match<'t>(hit: &'t Hit, highlighter: &mut Highlighter<'t>) -> usize {
+pub(super) fn line_of_match(hit: &Hit, highlighter: &mut Highlighter) -> usize {
     hit.chunk.lines.first() as usize + highlighter.line(&hit.chunk.text)
 }
 

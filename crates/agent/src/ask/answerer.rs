@@ -51,6 +51,8 @@ pub struct Chosen {
     pub answerer: Answerer,
     /// One plain sentence.
     pub why: String,
+    /// What gets the configured chat model to answer, if it cannot.
+    pub fix: Option<String>,
 }
 
 impl Chosen {
@@ -59,6 +61,7 @@ impl Chosen {
         Self {
             answerer: Answerer::Extractive,
             why: why.into(),
+            fix: None,
         }
     }
 }
@@ -105,14 +108,21 @@ fn without_judge(config: &Config, question: &str, speed: Speed) -> Result<Chosen
                 Ok(Chosen {
                     answerer: chat,
                     why,
+                    fix: None,
                 })
             }
             Err(failure) if failure.code == ErrorCode::ConfigError => Err(failure),
-            Err(failure) => Ok(Chosen::extractive(format!(
-                "`{}` is configured and is not at hand: {}",
-                route.second,
-                failure.message.trim_end_matches('.')
-            ))),
+            Err(failure) => {
+                let why = format!(
+                    "`{}` is configured and is not at hand: {}",
+                    route.second,
+                    failure.message.trim_end_matches('.')
+                );
+                Ok(Chosen {
+                    fix: failure.hint,
+                    ..Chosen::extractive(why)
+                })
+            }
         },
         (AskProvider::Ollama, None) => {
             let message = "`ask.provider` is `ollama`, and no chat model is configured.";
@@ -121,10 +131,12 @@ fn without_judge(config: &Config, question: &str, speed: Speed) -> Result<Chosen
         (AskProvider::Ollama, Some(route)) => Ok(Chosen {
             answerer: ollama(config, &route, NAMED)?,
             why: "`ask.provider` is `ollama`".to_owned(),
+            fix: None,
         }),
         (AskProvider::OpenAi, route) => Ok(Chosen {
             answerer: openai(config, route)?,
             why: "`ask.provider` is `openai`".to_owned(),
+            fix: None,
         }),
     }
 }

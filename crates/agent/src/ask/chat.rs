@@ -37,18 +37,20 @@ pub fn chat(
             tools,
             &mut Asker::new(&answerer.chat, &mut trail, observe),
         ),
-        Answerer::Extractive => Err(no_model(&chosen.why)),
+        Answerer::Extractive => Err(no_model(chosen)),
     };
     Chatted { text, trail }
 }
 
 /// The failure `PHASE3_ASK_ERROR`: the request needs a chat model.
-pub(super) fn no_model(why: &str) -> Failure {
-    Failure::new(
-        ErrorCode::AskError,
-        format!("This needs a chat model, and there is none: {why}."),
-    )
-    .with_hint("set llm.model and ask.provider")
+pub(super) fn no_model(chosen: &Chosen) -> Failure {
+    let message = format!(
+        "This needs a chat model, and there is none: {}.",
+        chosen.why
+    );
+    let fix = chosen.fix.as_deref();
+    Failure::new(ErrorCode::AskError, message)
+        .with_hint(fix.unwrap_or("set llm.model and ask.provider"))
 }
 
 fn say(

@@ -82,7 +82,7 @@ pub use extractive::{
 pub use file::{
     FileQuestion, FileScope, ask_file, file_options, named_file, unread_names, unreadable_file,
 };
-pub use readable::{Readable, TextLine, TextRun, readable};
+pub use readable::{Readable, TextLine, TextRun, readable, table_cells};
 pub use readable_sources::ReadableSource;
 pub use second_opinion::{AskedModel, ClaimOpinion};
 pub use trail::{Call, Event, Observe, Purpose, Round, Timing, ToolStep, Trail};
@@ -176,7 +176,7 @@ fn answer(
     embedder: &QuestionEmbedder<'_>,
 ) -> Result<Answer> {
     if let (Some(_), Answerer::Extractive) = (tools, &chosen.answerer) {
-        return Err(chat::no_model(&chosen.why));
+        return Err(chat::no_model(chosen));
     }
     let stores = Stores {
         question,

@@ -388,7 +388,12 @@ fn is_fence(line: &str) -> bool {
 /// A table in columns of equal width.
 fn table<'t>(rows: impl Iterator<Item = &'t str>, shown: &Shown) -> Vec<TextLine> {
     let rows: Vec<Vec<String>> = rows
-        .map(|row| cells(row).into_iter().map(|cell| folded(&cell)).collect())
+        .map(|row| {
+            table_cells(row)
+                .into_iter()
+                .map(|cell| folded(&cell))
+                .collect()
+        })
         .collect();
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let widths: Vec<usize> = (0..columns)
@@ -426,7 +431,7 @@ fn column_width(rows: &[Vec<String>], column: usize) -> usize {
 }
 
 /// The cells of a row, split at bars that are neither escaped nor in code.
-fn cells(row: &str) -> Vec<String> {
+pub fn table_cells(row: &str) -> Vec<String> {
     let row = row.trim();
     let row = row.strip_prefix('|').unwrap_or(row);
     let row = row.strip_suffix('|').unwrap_or(row);
@@ -518,9 +523,9 @@ mod tests {
 
     #[test]
     fn cells_are_cut_at_bars_that_are_bars() {
-        assert_eq!(cells("| a | b |"), ["a", "b"]);
-        assert_eq!(cells("| a \\| b | `x|y` |"), ["a | b", "`x|y`"]);
-        assert_eq!(cells("| a | |"), ["a", ""]);
+        assert_eq!(table_cells("| a | b |"), ["a", "b"]);
+        assert_eq!(table_cells("| a \\| b | `x|y` |"), ["a | b", "`x|y`"]);
+        assert_eq!(table_cells("| a | |"), ["a", ""]);
     }
 
     #[test]

@@ -75,6 +75,8 @@ impl Serialize for Origin {
 pub(super) struct Findings {
     pub problems: Vec<Failure>,
     pub warnings: Vec<String>,
+    /// Those of `warnings` that say which sources overlap.
+    pub overlaps: Vec<String>,
 }
 
 impl Findings {
@@ -106,5 +108,11 @@ impl Findings {
 
     pub(super) fn warn(&mut self, origin: &Origin, message: impl fmt::Display) {
         self.warnings.push(format!("{origin}: {message}"));
+    }
+
+    /// As [`Self::warn`], of sources that overlap.
+    pub(super) fn warn_of_overlap(&mut self, origin: &Origin, message: impl fmt::Display) {
+        self.warn(origin, message);
+        self.overlaps.extend(self.warnings.last().cloned());
     }
 }

@@ -58,7 +58,7 @@ pub use places::within;
 pub use show::{Template, reference_markdown, template};
 pub use this_machine::{is_cloud_model, stays_on_this_machine};
 pub use trust::{is_trusted, trust};
-pub use unknown_source::unknown_source;
+pub use unknown_source::{similar_names, unknown_source};
 
 /// The validated configuration for all commands; all paths are absolute.
 #[derive(Debug, Clone)]
@@ -109,6 +109,9 @@ pub struct Config {
     pub protected: Vec<PathBuf>,
     /// Warnings about keys (the Python version's) that have another meaning here.
     pub warnings: Vec<String>,
+    /// Those of `warnings` that say which sources overlap. Commands that only search do not repeat
+    /// them.
+    pub overlaps: Vec<String>,
     /// The client that this configuration is limited to; `None`: the owner's configuration.
     pub client: Option<LimitedClient>,
 }

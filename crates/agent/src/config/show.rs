@@ -127,7 +127,10 @@ pub fn reference_markdown() -> String {
          A `local-agent.yaml` that was found by walking up from the current folder may not reach outside its folder,\n\
          loosen `security`, show agents more (`mcp`), or send text to another machine, until `local-agent config trust`\n\
          has recorded it. It may tune the search, name sources inside its folder, and forbid more than you do. While\n\
-         `llm.base_url` is another machine, it may choose no model and no provider but yours.\n",
+         `llm.base_url` is another machine, it may choose no model and no provider but yours.\n\n\
+         On a terminal the places that `query` and `ask` print are links. They open Obsidian if the file is below a\n\
+         folder with `.obsidian`, Visual Studio Code at the line in the terminal of that editor, and otherwise what this\n\
+         machine opens `file://` with. LOCAL_AGENT_LINK sets another address, with `{path}` and `{line}` in it.\n",
     );
     for (section, doc) in SECTIONS {
         let title = if section.is_empty() {

@@ -12,24 +12,24 @@ const MOST: usize = 10;
 /// similar names or, if no name is similar, those in `known`.
 pub fn unknown_source<'s>(name: &str, known: impl IntoIterator<Item = &'s str>) -> Failure {
     let known: Vec<&str> = known.into_iter().collect();
-    let mut near: Vec<(f64, &str)> = known
-        .iter()
-        .map(|one| (likeness(name, one), *one))
-        .filter(|(likeness, _)| *likeness >= LIKE)
-        .collect();
-    near.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let said = if !near.is_empty() {
-        format!(
-            "; like it are: {}",
-            listed(near.iter().map(|(_, name)| *name))
-        )
-    } else if known.is_empty() {
-        "; none is configured".to_owned()
-    } else {
-        format!("; configured are: {}", listed(known.into_iter()))
+    let said = match similar_names(name, known.iter().copied()) {
+        Some(near) => format!("; like it are: {near}"),
+        None if known.is_empty() => "; none is configured".to_owned(),
+        None => format!("; configured are: {}", listed(known.into_iter())),
     };
     let message = format!("there is no source called `{name}`{said}");
     Failure::new(ErrorCode::InvalidArgs, message).with_hint("local-agent source list")
+}
+
+/// The names that are similar to `name`, the most similar first; `None` if there are none.
+pub fn similar_names<'s>(name: &str, known: impl IntoIterator<Item = &'s str>) -> Option<String> {
+    let mut near: Vec<(f64, &str)> = known
+        .into_iter()
+        .map(|one| (likeness(name, one), one))
+        .filter(|(likeness, _)| *likeness >= LIKE)
+        .collect();
+    near.sort_by(|a, b| b.0.total_cmp(&a.0));
+    (!near.is_empty()).then(|| listed(near.iter().map(|(_, name)| *name)))
 }
 
 fn likeness(typed: &str, name: &str) -> f64 {

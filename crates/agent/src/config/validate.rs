@@ -68,6 +68,7 @@ pub(super) fn build(values: &Values, ground: &Ground, findings: &mut Findings) -
         state_locations: state.folders(values, ground),
         state_dir: state.dir,
         warnings: std::mem::take(&mut findings.warnings),
+        overlaps: std::mem::take(&mut findings.overlaps),
         client: None,
     };
     Ok(config)
@@ -327,7 +328,7 @@ fn sources(
             roots.overlaps += 1;
             if roots.overlaps <= MOST_OVERLAPS {
                 let (one, two) = (&other.name, &typed.name);
-                findings.warn(
+                findings.warn_of_overlap(
                     &here,
                     format!(
                         "the sources `{one}` and `{two}` overlap; shared files are found twice"
@@ -348,7 +349,7 @@ fn sources(
         .checked_sub(MOST_OVERLAPS)
         .filter(|more| *more > 0)
     {
-        findings.warn(&origin, format!("{more} more sources overlap with others"));
+        findings.warn_of_overlap(&origin, format!("{more} more sources overlap with others"));
     }
     Ok(out)
 }

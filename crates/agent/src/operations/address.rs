@@ -12,7 +12,7 @@ use crate::tools::link_target::{bare, means};
 use local_agent_files::sandbox::{Address, Sandbox, What};
 use local_agent_index::store::IndexReader;
 use local_agent_text::error::{ErrorCode, Failure, Result};
-use local_agent_text::types::{RelPath, SourceName};
+use local_agent_text::types::{RelPath, SkipReason, SourceName};
 
 /// Number of alternatives suggested in a failure.
 const NEAREST: usize = 3;
@@ -66,20 +66,27 @@ pub fn find(
     }
     let known = known_notes(config, sandbox);
     let found = match folder == name {
-        true => by_name(&known, name),
+        true => by_name(&known.notes, name),
         false => Vec::new(),
     };
     if found.is_empty()
-        && let Some(place) = folder_named(&known, folder)
+        && let Some(place) = folder_named(&known.notes, folder)
     {
         return Err(is_folder(name, &place));
+    }
+    // A client learns no more of such a file than of one that does not exist.
+    if found.is_empty()
+        && config.client.is_none()
+        && let Some(at) = link_named(&known, folder)
+    {
+        return Err(is_link(&at));
     }
     if folder != name {
         return Err(as_path);
     }
     match found.as_slice() {
         [] if has_extension(name) && as_path.code != ErrorCode::FileNotFound => Err(as_path),
-        [] => Err(not_found(&known, name)),
+        [] => Err(not_found(&known.notes, name)),
         [one] => Ok((one.clone(), anchor)),
         many => Err(ambiguous(name, many)),
     }
@@ -139,24 +146,38 @@ struct KnownNote {
     names: Vec<String>,
 }
 
-/// All notes: those in the folders now, with the titles and aliases from the index. A folder that
-/// cannot be listed is left out.
-fn known_notes(config: &Config, sandbox: &Sandbox) -> Vec<KnownNote> {
+/// What a request may name.
+#[derive(Default)]
+struct Nameable {
+    notes: Vec<KnownNote>,
+    /// Symbolic links, which are not followed.
+    links: Vec<Address>,
+}
+
+/// All notes: those in the folders now, with the titles and aliases from the index; and the symbolic
+/// links next to them. A folder that cannot be listed is left out.
+fn known_notes(config: &Config, sandbox: &Sandbox) -> Nameable {
     let exts: Vec<&str> = config
         .security
         .allowed_exts
         .iter()
         .map(String::as_str)
         .collect();
-    let mut known = Vec::new();
+    let mut known = Nameable::default();
     for root in sandbox.roots() {
         for entry in sandbox.walk(&root.name, &exts).unwrap_or_default() {
-            if let (What::Found(_), Ok(path)) = (entry.what, RelPath::new(entry.path.as_str())) {
-                let source = root.name.clone();
-                known.push(KnownNote {
-                    at: Address { source, path },
+            let Ok(path) = RelPath::new(entry.path.as_str()) else {
+                continue;
+            };
+            let source = root.name.clone();
+            let at = Address { source, path };
+            match entry.what {
+                What::Found(_) => known.notes.push(KnownNote {
+                    at,
                     names: Vec::new(),
-                });
+                }),
+                What::Skipped(SkipReason::Symlink) => known.links.push(at),
+                What::Skipped(_) => {}
             }
         }
     }
@@ -172,7 +193,7 @@ fn known_notes(config: &Config, sandbox: &Sandbox) -> Vec<KnownNote> {
         let all: Vec<String> = all.iter().map(|name| name.to_lowercase()).collect();
         names.insert(format!("{}:{}", note.source, note.path), all);
     }
-    for note in &mut known {
+    for note in &mut known.notes {
         note.names = names.remove(&note.at.to_string()).unwrap_or_default();
     }
     known
@@ -213,6 +234,27 @@ fn folder_named(known: &[KnownNote], name: &str) -> Option<String> {
         .iter()
         .find(|note| is_in_source(note, source) && note.at.path.as_str().starts_with(&below))?;
     Some(format!("{}/{rest}", note.at.source))
+}
+
+/// The symbolic link that `name` (`path` or `source:path`) leads to or through.
+fn link_named(known: &Nameable, name: &str) -> Option<Address> {
+    let (source, path) = match name.split_once(':') {
+        Some((source, rest)) if SourceName::new(source).is_ok() => (Some(source), rest),
+        _ => (None, name),
+    };
+    let link = known.links.iter().find(|at| {
+        let rest = path.strip_prefix(at.path.as_str());
+        source.is_none_or(|source| at.source.as_str() == source)
+            && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    });
+    link.cloned()
+}
+
+/// The failure for a symbolic link.
+fn is_link(at: &Address) -> Failure {
+    let message = format!("`{at}` is refused because it is a symbolic link.");
+    Failure::new(ErrorCode::PathDenied, message)
+        .with_hint("see `security.follow_links` in: local-agent config show")
 }
 
 /// The failure for a folder in place of a note.

@@ -6,7 +6,9 @@ use super::address;
 use super::freshness::stale_files;
 use super::library::Library;
 use super::memories::may_see;
-use super::privacy::{KeptBack, coverage_of, may_see_memory, shown_chunks};
+use super::privacy::{
+    KeptBack, coverage_of, is_partial, may_see_memory, owners_coverage, shown_chunks,
+};
 use super::run_log::RunLog;
 use super::scope::{Limits, leave_out_unconfigured, scope};
 use crate::ask::{self, Asked, Chosen, Observe, Question};
@@ -308,6 +310,11 @@ fn add_limits(
             answer.stale.extend(unindexed);
         }
         answer.stale.extend(left_out.iter().cloned());
+    }
+    if config.client.is_none() && is_partial(&answer.coverage) {
+        answer.coverage = desk
+            .library
+            .with(|engine| owners_coverage(config, engine))?;
     }
     if config.client.is_some() {
         answer.coverage = desk.library.with(|engine| {

@@ -11,6 +11,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::library::Library;
+use super::privacy::owners_coverage;
 use super::recency::NoteDay;
 use super::scope::{Limits, scope};
 use super::search::{Search, search};
@@ -249,7 +250,7 @@ fn of_index(
     Ok(Passages {
         chunks: all.iter().take(MOST_PASSAGES).copied().collect(),
         all: all.len(),
-        coverage: engine.coverage()?,
+        coverage: owners_coverage(config, engine)?,
         stale: Vec::new(),
     })
 }

@@ -3,7 +3,8 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use local_agent_index::lexical::{Query, Reader};
+use super::search::words_of;
+use local_agent_index::lexical::{Query, Reader, terms};
 use local_agent_text::error::Result;
 
 /// Maximum number of words of one query that are looked up.
@@ -43,8 +44,12 @@ pub enum Why {
 /// `DB_CORRUPT` when the projection is damaged.
 pub(super) fn of(reader: &Reader, query: &Query) -> Result<Vec<Correction>> {
     let mut out = Vec::new();
+    let content = terms(&words_of(query));
     for word in query.words.iter().take(MOST_WORDS) {
-        if !word.chars().all(char::is_alphanumeric) || reader.holds(word)? {
+        if !word.chars().all(char::is_alphanumeric)
+            || !is_content(&content, word)
+            || reader.holds(word)?
+        {
             continue;
         }
         let begun = reader.words_with_prefix(word, COMPLETIONS)?;
@@ -65,6 +70,32 @@ pub(super) fn of(reader: &Reader, query: &Query) -> Result<Vec<Correction>> {
         }
     }
     Ok(out)
+}
+
+/// The words of `query` that no note contains in any form.
+///
+/// # Errors
+/// `DB_CORRUPT` when the projection is damaged.
+pub(super) fn in_no_note(reader: &Reader, query: &Query) -> Result<Vec<String>> {
+    let content = terms(&words_of(query));
+    let mut out: Vec<String> = Vec::new();
+    for word in query.words.iter().take(MOST_WORDS) {
+        let word = word.trim_matches(|c: char| !c.is_alphanumeric());
+        let is_word = !word.is_empty() && word.chars().all(char::is_alphanumeric);
+        if is_word
+            && is_content(&content, word)
+            && !out.iter().any(|one| one == word)
+            && !reader.holds(word)?
+        {
+            out.push(word.to_owned());
+        }
+    }
+    Ok(out)
+}
+
+/// Whether a word of a query is more than a word of grammar. `content` are the terms of the query.
+fn is_content(content: &[String], word: &str) -> bool {
+    terms(word).iter().any(|term| content.contains(term))
 }
 
 /// The query with the corrections that are applied.
@@ -92,6 +123,15 @@ fn corrected_word(corrections: &[Correction], word: &String) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words_of_grammar_are_not_corrected_beside_others() {
+        let content = terms("the price of the bread");
+        for (word, is) in [("the", false), ("of", false), ("bread", true)] {
+            assert_eq!(is_content(&content, word), is, "{word}");
+        }
+        assert!(is_content(&terms("the"), "the"));
+    }
 
     #[test]
     fn only_corrections_in_use_change_the_query() {

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use super::library::Library;
+use super::privacy::owners_coverage;
 use super::scope::{not_configured, unconfigured};
 use super::setting::sandbox;
 use crate::config::Config;
@@ -32,7 +33,7 @@ pub fn behind(config: &Config, library: &Library) -> Result<Vec<String>> {
     let mut behind = files_behind(config, &[], &sandbox(config)?)?;
     library.with(|engine| {
         behind.extend(engine.stale().iter().map(|stale| stale.why.clone()));
-        let coverage = engine.coverage()?;
+        let coverage = owners_coverage(config, engine)?;
         if engine.has_vectors() && coverage.embedded < coverage.chunks {
             behind.push(format!(
                 "{} of {} chunks have a vector",

@@ -212,18 +212,36 @@ impl EmbeddingModel {
     }
 }
 
-/// The chunks of private notes, which are not sent to a server on another machine.
+/// The chunks of private notes if `model` is on another machine, to which they are not sent.
 fn kept_back(config: &Config, model: &EmbeddingModel) -> Result<Option<IdSet>> {
-    let EmbeddingModel::Server(server) = model else {
-        return Ok(None);
-    };
-    if stays_on_this_machine(&server.base, &server.model) {
-        return Ok(None);
+    match model {
+        EmbeddingModel::Server(server) if !stays_on_this_machine(&server.base, &server.model) => {
+            let index = IndexReader::required(&config.index.db_path)?;
+            private_chunks(config, &index).map(Some)
+        }
+        _ => Ok(None),
     }
+}
+
+/// The chunks that get no vector, because they are of private notes and the configured embedding
+/// model is on another machine.
+///
+/// # Errors
+/// Those of opening the sources and of the database.
+pub fn chunks_without_vector(config: &Config, index: &IndexReader) -> Result<IdSet> {
+    let is_elsewhere = config.embed.provider.is_server()
+        && !stays_on_this_machine(&config.llm.server()?.to_string(), &config.embed.model);
+    match is_elsewhere {
+        true => private_chunks(config, index),
+        false => Ok(IdSet::default()),
+    }
+}
+
+/// The chunks of private notes.
+fn private_chunks(config: &Config, index: &IndexReader) -> Result<IdSet> {
     let private = Arc::new(PrivateNotes::new(&config.security));
     let sandbox = super::sandbox(config)?.without_private(private);
-    let index = IndexReader::required(&config.index.db_path)?;
-    privacy::kept_chunks(&index, &sandbox).map(Some)
+    privacy::kept_chunks(index, &sandbox)
 }
 
 /// Runs `embed` for `config`.

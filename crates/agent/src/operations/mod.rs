@@ -47,6 +47,7 @@ mod setting;
 pub mod standing;
 pub mod status;
 pub mod verify;
+mod weak_hits;
 
 pub use jobs::{EmbedRun, EmbeddingModel, IndexRun};
 pub use library::Library;

@@ -7,15 +7,17 @@ use serde::Serialize;
 
 use super::address;
 use super::documents::chunk_of_key;
+use super::jobs::chunks_without_vector;
 use super::library::Library;
 use super::privacy::{address_of, shows_note};
 use crate::config::Config;
 use crate::tools::link_target::{bare, means, relative, same};
 use local_agent_files::sandbox::{Address, Sandbox, readable};
-use local_agent_index::retrieval::with_spare;
+use local_agent_index::retrieval::{Engine, with_spare};
 use local_agent_index::store::{IndexReader, NoteRow, StoredLink, target_key};
 use local_agent_text::documents::{CODE_EXTENSIONS, extracted};
 use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::types::IdSet;
 
 /// One document in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -286,6 +288,23 @@ pub fn tags(config: &Config, sandbox: &Sandbox) -> Result<Vec<TagCount>> {
     Ok(tags.map(|(tag, notes)| TagCount { tag, notes }).collect())
 }
 
+/// Fails with `PHASE2_QUERY_ERROR` if a note has no vector because it is private and the embedding
+/// model is on another machine.
+fn not_kept_back(config: &Config, engine: &Engine, document: i64) -> Result<()> {
+    let own = engine.index().chunks_of(&IdSet::from_iter([document]))?;
+    if engine.embedded_among(&own) > 0 {
+        return Ok(());
+    }
+    let kept = chunks_without_vector(config, engine.index())?;
+    if own.iter().any(|id| kept.contains(id)) {
+        let message = "this note is private, so its text is not sent to the embedding model, \
+                       which is on another machine";
+        return Err(Failure::new(ErrorCode::QueryError, message)
+            .with_hint("choose a model of this machine in `embed`"));
+    }
+    Ok(())
+}
+
 /// The notes whose vectors are most similar to those of a note, most similar first.
 ///
 /// # Errors
@@ -301,6 +320,7 @@ pub fn similar(
     let (library, _) = library.or_stored_vectors(config)?;
     library.with(|engine| {
         let (at, id) = indexed(config, sandbox, engine.index(), request)?;
+        not_kept_back(config, engine, id)?;
         let found = engine.similar(id, with_spare(sandbox, limit))?;
         let shown = found.into_iter().filter(|(chunk, _)| {
             sandbox.shows(&Address {

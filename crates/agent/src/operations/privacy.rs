@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use super::jobs::chunks_without_vector;
 use crate::ask::{Answerer, Chosen};
 use crate::config::{Config, is_cloud_model};
 use crate::llm::{Chat, Model};
@@ -115,6 +116,29 @@ pub(super) fn coverage_of(engine: &Engine, chunks: &IdSet) -> Coverage {
         chunks: chunks.len() as u64,
         embedded: engine.embedded_among(chunks),
     }
+}
+
+/// Whether some chunks have a vector and others have none.
+pub(super) const fn is_partial(coverage: &Coverage) -> bool {
+    coverage.embedded > 0 && coverage.embedded < coverage.chunks
+}
+
+/// How many of the chunks that may have a vector have one. Private notes have none if the embedding
+/// model is on another machine, and are not missing.
+///
+/// # Errors
+/// Those of opening the sources and of the database.
+pub(super) fn owners_coverage(config: &Config, engine: &Engine) -> Result<Coverage> {
+    let coverage = engine.coverage()?;
+    if !is_partial(&coverage) {
+        return Ok(coverage);
+    }
+    let kept = chunks_without_vector(config, engine.index())?;
+    let missing = (kept.len() as u64).saturating_sub(engine.embedded_among(&kept));
+    Ok(Coverage {
+        chunks: coverage.chunks.saturating_sub(missing),
+        ..coverage
+    })
 }
 
 /// Refuses a run to a limited client if the client may not see all of its evidence. A note may have

@@ -6,11 +6,12 @@ use std::ops::Range;
 use super::corrections::{self, Correction};
 use super::freshness::{are_fresh, stale_files};
 use super::library::Library;
-use super::privacy::{coverage_of, shown_chunks};
+use super::privacy::{coverage_of, is_partial, owners_coverage, shown_chunks};
 use super::query_lines::QueryLines;
 use super::recency::Recency;
 use super::remarks;
 use super::scope::{Limits, leave_out_unconfigured, scope};
+use super::weak_hits::{COMPARED, WeakHits, has_good};
 use crate::config::{Config, context_of};
 use local_agent_embed::embedding::QueryVector;
 use local_agent_files::sandbox::Sandbox;
@@ -65,9 +66,28 @@ pub struct Searched {
     pub contexts: Vec<Option<String>>,
     /// How parts of the query were read that may have been meant otherwise; sentences.
     pub remarks: Vec<String>,
+    /// If no hit of a search of all notes is more than weak: the words of the query that no note
+    /// contains.
+    pub words_in_no_note: Vec<String>,
+    /// Which hits are weak.
+    weak: WeakHits,
 }
 
 impl Searched {
+    /// Leaves out the weak hits (see [`WeakHits`]), and returns how many there were.
+    pub fn leave_out_weak_hits(&mut self) -> usize {
+        let keeps: Vec<bool> = self
+            .found
+            .hits
+            .iter()
+            .map(|hit| !self.weak.is_weak(hit))
+            .collect();
+        keep(&mut self.found.hits, &keeps);
+        keep(&mut self.fresh, &keeps);
+        keep(&mut self.contexts, &keeps);
+        keeps.len() - self.found.hits.len()
+    }
+
     /// The files of the hits in this range that changed or disappeared since they were indexed, as
     /// `source:path`, each once.
     pub fn index_stale(&self, hits: Range<usize>) -> Vec<String> {
@@ -88,13 +108,13 @@ impl Searched {
     }
 }
 
-/// Searches the library, and checks the files of the hits. If there are no hits, it checks all
-/// files of the searched sources, because unindexed text cannot be found.
+/// Searches the library, and checks the files of the hits. If there are only weak hits or none, it
+/// checks all files of the searched sources, because unindexed text cannot be found.
 ///
 /// A query with only filters lists the selected documents. A word that no note contains is
-/// completed; if the search finds nothing, it is replaced by the word of the index with the most
-/// similar spelling. If the embedding server cannot be used, a hybrid search continues with words
-/// alone, and reports it.
+/// completed; if the search finds no good hit, it is replaced by the word of the index with the most
+/// similar spelling, unless that finds nothing better. If the embedding server cannot
+/// be used, a hybrid search continues with words alone, and reports it.
 ///
 /// # Errors
 /// `INVALID_QUERY` for a blank text; `INVALID_ARGS` for limits that match nothing; those of
@@ -123,6 +143,9 @@ pub fn search(
         done => done?,
     };
     keep_shown(sandbox, &mut searched.found.hits, wanted.limit.max(1));
+    if config.client.is_none() && is_partial(&searched.found.coverage) {
+        searched.found.coverage = library.with(|engine| owners_coverage(config, engine))?;
+    }
     if config.client.is_some() {
         library.with(|engine| {
             searched.found.coverage = coverage_of(engine, &shown_chunks(engine.index(), sandbox)?);
@@ -132,11 +155,13 @@ pub fn search(
         let shown = searched.found.hits.len();
         searched.documents = searched.documents.map(|_| shown);
     }
-    if searched.found.hits.is_empty() {
-        searched
-            .found
-            .stale
-            .extend(stale_files(config, &sources, sandbox));
+    if searched.weak.are_all(&searched.found.hits) {
+        let stale = stale_files(config, &sources, sandbox);
+        // Notes that are not indexed yet may hold them.
+        if !stale.is_empty() {
+            searched.words_in_no_note.clear();
+        }
+        searched.found.stale.extend(stale);
     }
     searched.fresh = are_fresh(&searched.found.hits, sandbox);
     searched.contexts = searched
@@ -146,6 +171,12 @@ pub fn search(
         .map(|hit| context_of_hit(config, hit))
         .collect();
     Ok(searched)
+}
+
+/// Keeps the items whose place says so.
+fn keep<T>(items: &mut Vec<T>, keeps: &[bool]) {
+    let mut keeps = keeps.iter();
+    items.retain(|_| keeps.next().copied().unwrap_or(true));
 }
 
 /// The user's description of the folder of a hit.
@@ -190,17 +221,31 @@ fn attempt(
         };
         let typed = understood.query.clone();
         understood.query = corrections::apply(&typed, &corrections);
-        let mut found = run(config, library, engine, wanted, &understood, &limited)?;
-        if found.hits.is_empty() && corrections.iter().any(|one| !one.used) {
-            for correction in &mut corrections {
-                correction.used = true;
+        let (mut found, mut weak) = run(config, library, engine, wanted, &understood, &limited)?;
+        // Who asks for all hits gets them for the words as typed.
+        let is_found = match wanted.min_score {
+            Some(_) => !found.hits.is_empty(),
+            None => has_good(&found.hits),
+        };
+        if !is_found && corrections.iter().any(|one| !one.used) {
+            let corrected = corrected(&understood, &typed, &corrections);
+            let (better, weak_then) = run(config, library, engine, wanted, &corrected, &limited)?;
+            if found.hits.is_empty() || has_good(&better.hits) {
+                corrections.iter_mut().for_each(|one| one.used = true);
+                (understood, found, weak) = (corrected, better, weak_then);
             }
-            understood.query = corrections::apply(&typed, &corrections);
-            if understood.meanings == [words_of(&typed)] {
-                understood.meanings = vec![words_of(&understood.query)];
-            }
-            found = run(config, library, engine, wanted, &understood, &limited)?;
         }
+        let is_everything = limited.sources.is_empty()
+            && limited.path_prefix.is_none()
+            && limited.filters.is_empty();
+        let words_in_no_note = match engine.lexical() {
+            Some(reader)
+                if config.client.is_none() && is_everything && weak.are_all(&found.hits) =>
+            {
+                corrections::in_no_note(reader, &understood.query)?
+            }
+            _ => Vec::new(),
+        };
         report(left_out, &mut found);
         let mut remarks = remarks_of(wanted, &typed);
         // A note that is kept from a client must not be told from one that does not exist.
@@ -217,8 +262,35 @@ fn attempt(
             fresh: Vec::new(),
             contexts: Vec::new(),
             remarks,
+            words_in_no_note,
+            weak,
         })
     })
+}
+
+/// The request with all corrections applied.
+fn corrected(
+    understood: &Understood,
+    typed: &lexical::Query,
+    corrections: &[Correction],
+) -> Understood {
+    let all: Vec<Correction> = corrections
+        .iter()
+        .map(|one| Correction {
+            used: true,
+            ..one.clone()
+        })
+        .collect();
+    let query = corrections::apply(typed, &all);
+    let meanings = match understood.meanings == [words_of(typed)] {
+        true => vec![words_of(&query)],
+        false => understood.meanings.clone(),
+    };
+    Understood {
+        query,
+        meanings,
+        mode: understood.mode,
+    }
 }
 
 /// Reports what a search that found something left out. Without hits, all files are checked later.
@@ -269,6 +341,8 @@ fn list(
         },
         fresh: Vec::new(),
         contexts: Vec::new(),
+        words_in_no_note: Vec::new(),
+        weak: WeakHits::default(),
     })
 }
 
@@ -333,7 +407,7 @@ fn filter_names(engine: &Engine, text: &str) -> Result<BTreeSet<String>> {
     }
 }
 
-/// One search over words and vectors; hits below the floor are left out.
+/// One search over words and vectors, and which hits are weak; hits below the floor are left out.
 fn run(
     config: &Config,
     library: &Library,
@@ -341,13 +415,13 @@ fn run(
     wanted: &Search<'_>,
     understood: &Understood,
     limited: &Scope,
-) -> Result<Found> {
+) -> Result<(Found, WeakHits)> {
     let limit = wanted.limit.max(1);
     // A search by words alone or vectors alone is not reranked.
     let reranker = library
         .reranker()
         .filter(|_| understood.mode == Mode::Hybrid);
-    let ranked = reranker.map_or(limit, |_| with_reranked(limit));
+    let ranked = reranker.map_or(limit.max(COMPARED), |_| with_reranked(limit));
     let request = Request {
         query: &understood.query,
         mode: understood.mode,
@@ -362,6 +436,7 @@ fn run(
     if let Some(reranker) = reranker.filter(|_| is_shown) {
         reranker.rerank(&mut found, &meanings.join(" "))?;
     }
+    let weak = WeakHits::of(engine.lexical(), &understood.query, understood.mode, &found)?;
     match (wanted.min_score, found.floor) {
         (Some(least), _) => found.hits.retain(|hit| hit.chance >= least),
         (None, _) if !found.is_relevant => found.hits.clear(),
@@ -372,7 +447,7 @@ fn run(
         recency.rank(engine.index(), &mut found.hits)?;
     }
     found.hits.truncate(limit);
-    Ok(found)
+    Ok((found, weak))
 }
 
 /// One vector of length 1 for all texts: their mean.

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::freshness::stale_files;
 use super::library::Library;
 use super::model_choice::choose;
-use super::privacy::{coverage_of, shown_chunks, shown_notes};
+use super::privacy::{coverage_of, owners_coverage, shown_chunks, shown_notes};
 use super::setting::is_chosen;
 use crate::config::Config;
 use local_agent_files::sandbox::Sandbox;
@@ -159,7 +159,8 @@ fn indexed(
     };
     let (coverage, mut stale, vectors_without_say) = library.with(|engine| {
         let without_say = engine.vectors_without_say()?;
-        Ok((engine.coverage()?, engine.stale().to_vec(), without_say))
+        let coverage = owners_coverage(config, engine)?;
+        Ok((coverage, engine.stale().to_vec(), without_say))
     })?;
     stale.extend(missing);
     if let Some(sandbox) = compared_for {

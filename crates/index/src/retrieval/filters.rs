@@ -111,5 +111,7 @@ fn as_written(table: &str) -> String {
     )
 }
 
-/// The day of a note: the date it states, otherwise the day its file last changed (UTC).
-const NOTE_DATE: &str = "coalesce(note_date, date(mtime_ns / 1000000000, 'unixepoch'))";
+/// The day of a note: the date it states, otherwise the day in its name or folders, otherwise the day
+/// its file last changed (UTC).
+const NOTE_DATE: &str =
+    "coalesce(note_date, day_in_path(rel_path), date(mtime_ns / 1000000000, 'unixepoch'))";

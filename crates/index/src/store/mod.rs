@@ -21,6 +21,7 @@ use filesystem::Journal;
 
 mod ancestor;
 mod begun;
+mod day_in_path;
 mod durable;
 mod embeddings;
 mod error;
@@ -448,6 +449,7 @@ fn open_read_once(path: &Path, database: Database) -> Result<Option<Connection>>
     conn.pragma_update(None, "mmap_size", 0_i64)?;
     keep_plans(&conn)?;
     folded::register(&conn)?;
+    day_in_path::register(&conn)?;
     conn.set_prepared_statement_cache_capacity(64);
     Ok(Some(conn))
 }
