@@ -358,6 +358,10 @@ fn nothing(args: &Args, searched: &Searched) -> String {
     match tag.or(filter.map(|filter| &filter.value)) {
         Some(tag) if searched.documents == Some(0) => format!("No note has the tag `{tag}`."),
         _ if searched.documents == Some(0) => "No note fits these filters.".to_owned(),
+        // Vectors always have a nearest note. It may be right, in another language above all.
+        _ if searched.found.top_cosine.is_some() && args.min_score.is_none() => {
+            "Nothing in the index fits this query. (--min-score 0 lists what is nearest)".to_owned()
+        }
         _ => "Nothing in the index fits this query.".to_owned(),
     }
 }

@@ -18,7 +18,7 @@ use super::newest;
 use super::note::NoteText;
 use super::passage::{self, Passage};
 use super::periods;
-use super::question::{Operation, ParsedQuestion};
+use super::question::{Operation, ParsedQuestion, Term};
 use super::rank::{Candidate, Found, Ranked};
 use super::rows::{self, cell_at, cells, stems_of};
 use super::score;
@@ -421,16 +421,20 @@ fn count(ranked: &Ranked<'_>) -> Option<(Computed, Vec<Passage>)> {
     }
 }
 
-/// The share of the question that is above a unit, without the words for a time.
+/// The share of the question that is above a unit, without the words for a time and for conditions
+/// on amounts.
 fn share_above(ranked: &Ranked<'_>, candidate: &Candidate) -> f32 {
     let question = &ranked.question;
     let dates = match question.counted_days() {
         Some(_) => periods::date_words(&question.text),
         None => HashSet::new(),
     };
+    let numbers: HashSet<String> = question.conditions.iter().flat_map(|c| c.stems()).collect();
+    let is_subject =
+        |term: &Term| !dates.contains(&term.word.to_lowercase()) && !numbers.contains(&term.stem);
     let terms = question.terms.iter().zip(&candidate.credits.above);
     let (mut found, mut total) = (0.0, 0.0);
-    for (term, credit) in terms.filter(|(t, _)| !dates.contains(&t.word.to_lowercase())) {
+    for (term, credit) in terms.filter(|(term, _)| is_subject(term)) {
         found += term.weight * credit;
         total += term.weight;
     }
