@@ -24,9 +24,9 @@ impl ReadableText {
     pub(super) fn of(path: &RelPath, text: &str) -> Self {
         let mut out = Self::default();
         if DocumentKind::of(path) != DocumentKind::Markdown {
-            text.split('\n').enumerate().for_each(|(at, line)| {
+            for (at, line) in text.split('\n').enumerate() {
                 out.push(line, (at, at + 1));
-            });
+            }
             return out;
         }
         let lines: Vec<&str> = text.split('\n').collect();
@@ -36,10 +36,9 @@ impl ReadableText {
             match kind_of(line) {
                 LineKind::Blank => {}
                 LineKind::Fence => {
-                    for inside in at + 1..end {
-                        if !is_fence(lines[inside]) {
-                            out.push(lines[inside], (inside, inside + 1));
-                        }
+                    let inside = lines.iter().enumerate().take(end).skip(at + 1);
+                    for (at, line) in inside.filter(|(_, line)| !is_fence(line)) {
+                        out.push(line, (at, at + 1));
                     }
                 }
                 LineKind::Row => out.push_row(line, at, lines.get(end).copied()),

@@ -231,7 +231,9 @@ fn attempt(
             let corrected = corrected(&understood, &typed, &corrections);
             let (better, weak_then) = run(config, library, engine, wanted, &corrected, &limited)?;
             if found.hits.is_empty() || has_good(&better.hits) {
-                corrections.iter_mut().for_each(|one| one.used = true);
+                for one in &mut corrections {
+                    one.used = true;
+                }
                 (understood, found, weak) = (corrected, better, weak_then);
             }
         }

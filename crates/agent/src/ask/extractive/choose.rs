@@ -77,6 +77,7 @@ pub(super) fn choose(ranked: &Ranked<'_>) -> Choice {
     let fitting = first_choice(ranked)
         .filter(|best| confidence::fits(ranked, best))
         .filter(|best| has_value(ranked, best))
+        .filter(|best| !is_row_without_steps(ranked, best))
         .filter(|best| !rows::is_undecided(ranked, best));
     match fitting {
         Some(best) => Choice::certain(passages(ranked, best)),
@@ -102,6 +103,18 @@ fn first_choice<'r>(ranked: &'r Ranked<'_>) -> Option<&'r Candidate> {
 
 /// A unit that gives a reason is preferred to the best one from this share of its score on.
 const NEARLY_BEST: f32 = 0.7;
+
+/// Whether a question for steps meets a row of a table that does not say what to do: a row about the
+/// loom does not tell how to oil it.
+fn is_row_without_steps(ranked: &Ranked<'_>, best: &Candidate) -> bool {
+    let question = &ranked.question;
+    let is_row = ranked
+        .unit(best.index)
+        .is_some_and(|unit| unit.form == Form::Row);
+    let terms = question.terms.iter().zip(&best.credits.all);
+    let mut others = terms.filter(|(term, _)| !term.is_name);
+    question.kind == QuestionKind::Steps && is_row && others.any(|(_, credit)| *credit == 0.0)
+}
 
 /// Whether a unit may contain the value to compute. A property without a number may not, nor a
 /// sentence without one if a sum or a mean is asked for.

@@ -268,7 +268,7 @@ fn of_table(ranked: &Ranked<'_>, candidate: &Candidate) -> Option<Choice> {
 /// Whether a table is about what the question asks for.
 fn is_about(ranked: &Ranked<'_>, header: &Unit, candidate: &Candidate) -> bool {
     let question = &ranked.question;
-    let numbers: HashSet<String> = question.conditions.iter().flat_map(|c| c.stems()).collect();
+    let numbers = question.stems_of_conditions();
     let named = stems_of(&header.plain);
     let terms = question.terms.iter().zip(&candidate.credits.above);
     let covered: Vec<f32> = terms

@@ -312,11 +312,16 @@ pub(super) const TASKS: Cues = Cues(list(DATA, "tasks"), list(DATA, "tasks.unspa
 const COUNTED_TASKS: WordList = list(DATA, "counted-tasks");
 const BEFORE_TASKS: WordList = list(DATA, "before-tasks");
 
+/// Before tasks this asks for a count; before other things it may ask for their number: "the number
+/// of the flight".
+const NUMBER_OF: &str = "number of ";
+
 /// Whether `lower` asks for a number of tasks: "how many open tasks", "how many garden tasks". It
 /// does not if another thing is counted, as in "how many hours does the task take".
 pub(super) fn counts_tasks(lower: &str) -> bool {
     let spaced = format!(" {} ", split(lower).collect::<Vec<_>>().join(" "));
-    let mut counts = COUNT.0.split('|').flat_map(|cue| {
+    let cues = COUNT.0.split('|').chain([NUMBER_OF]);
+    let mut counts = cues.flat_map(|cue| {
         let places = spaced.match_indices(cue);
         places.map(move |(at, found)| at + found.len())
     });

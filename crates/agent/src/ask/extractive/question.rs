@@ -250,6 +250,12 @@ impl ParsedQuestion {
         terms.position(|term| !term.is_name && term.word.to_lowercase() == *verb)
     }
 
+    /// The stems of its conditions on amounts.
+    pub(super) fn stems_of_conditions(&self) -> HashSet<String> {
+        let conditions = self.conditions.iter();
+        conditions.flat_map(AmountCondition::stems).collect()
+    }
+
     /// Whether it asks for an amount by "how much", which several rows of a table may make up.
     pub(super) fn asks_how_much(&self) -> bool {
         self.kind == QuestionKind::Fact && cues::HOW_MUCH.are_in(&self.text.to_lowercase())
@@ -315,7 +321,7 @@ fn quiet_words(kind: QuestionKind, dated: bool) -> Vec<&'static str> {
             "mean means meant meaning define definition stand stands term exactly explain uses manual",
         ],
         QuestionKind::Reason => vec!["reason reasons come"],
-        QuestionKind::List => vec!["list name kinds types things items everything"],
+        QuestionKind::List => vec!["list name kinds types things items everything moment now"],
         _ => Vec::new(),
     };
     if dated {

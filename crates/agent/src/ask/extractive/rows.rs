@@ -317,7 +317,7 @@ pub(super) fn says_everything(ranked: &Ranked<'_>, candidate: &Candidate) -> boo
     let rows = passage::rows_beside(ranked.found, candidate.index);
     let header = unit.lead.and_then(|lead| ranked.unit(lead));
     let dates = periods::date_words(&question.text);
-    let numbers: HashSet<String> = question.conditions.iter().flat_map(|c| c.stems()).collect();
+    let numbers = question.stems_of_conditions();
     let is_said = |term: &Term| {
         header.is_some_and(|header| score::covers(&header.stems, term) > 0.0)
             || score::covers(&unit.place.stems, term) > 0.0

@@ -441,3 +441,34 @@ fn the_reason_is_preferred_to_the_state() {
     let text = answer("Why is the roof repair on hold?", &[note]);
     assert!(text.contains("bats"), "{text}");
 }
+
+const VISITORS: (&str, &str) = (
+    "Visitors.md",
+    "# Visitor numbers\n\n| Month | Adults | Children |\n| --- | --- | --- |\n| May | 412 | 130 |\n| June | 538 | 205 |\n",
+);
+
+#[test]
+fn a_named_column_of_numbers_is_not_counted_by_its_rows() {
+    for question in [
+        "How many adults visited in April?",
+        "How many adults visited in May?",
+    ] {
+        let found = extracted(question, &[VISITORS], None);
+        assert_eq!(found.computed, None, "{question}");
+    }
+}
+
+#[test]
+fn a_row_tells_nobody_how_to_do_a_thing() {
+    assert!(!extracted("How do I oil the tweed loom?", &[LOOMS], None).certain);
+}
+
+#[test]
+fn the_number_of_tasks_is_a_count() {
+    for (lower, counts) in [
+        ("number of open tasks in the shed", true),
+        ("what is the number of the flight", false),
+    ] {
+        assert_eq!(cues::counts_tasks(lower), counts, "{lower}");
+    }
+}

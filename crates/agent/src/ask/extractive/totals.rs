@@ -429,7 +429,7 @@ fn share_above(ranked: &Ranked<'_>, candidate: &Candidate) -> f32 {
         Some(_) => periods::date_words(&question.text),
         None => HashSet::new(),
     };
-    let numbers: HashSet<String> = question.conditions.iter().flat_map(|c| c.stems()).collect();
+    let numbers = question.stems_of_conditions();
     let is_subject =
         |term: &Term| !dates.contains(&term.word.to_lowercase()) && !numbers.contains(&term.stem);
     let terms = question.terms.iter().zip(&candidate.credits.above);
@@ -491,10 +491,11 @@ fn count_rows(
     if ranked.question.period.is_some() && are_partly_dated(ranked.found, &all) {
         return None;
     }
-    if is_cell_asked(ranked, &cells(header), &all) {
+    let names = cells(header);
+    if is_cell_asked(ranked, &names, &all) || is_amount_asked(ranked, &names, &all) {
         return None;
     }
-    let rows = rows::asked(ranked, &cells(header), all)?;
+    let rows = rows::asked(ranked, &names, all)?;
     let shown = Passage::new(unit.note, passage::rows(ranked.found, unit.lead, &rows));
     let noun = if rows.len() == 1 { "row" } else { "rows" };
     (!rows.is_empty()).then(|| (counted(rows.len(), noun, 1), vec![shown]))
@@ -514,6 +515,20 @@ fn is_cell_asked(ranked: &Ranked<'_>, names: &[&str], rows: &[usize]) -> bool {
     let columns = stems_of(&names.get(1..).unwrap_or_default().join(" "));
     let mut others = question.terms.iter().filter(|t| t.stem != counted.stem);
     is_row && others.any(|term| score::covers(&columns, term) > 0.0)
+}
+
+/// Whether what the question counts is the name of a column of numbers: "how many adults came in
+/// May?" asks for the number in a cell and not for the number of rows.
+fn is_amount_asked(ranked: &Ranked<'_>, names: &[&str], rows: &[usize]) -> bool {
+    let question = &ranked.question;
+    let Some(counted) = question.counted.and_then(|at| question.terms.get(at)) else {
+        return false;
+    };
+    let mut columns = (0..names.len()).filter(|at| {
+        let name = stems_of(names.get(*at).unwrap_or(&""));
+        score::covers(&name, counted) > 0.0
+    });
+    columns.any(|at| has_numbers(ranked.found, (names, at), rows))
 }
 
 /// Counts the items of a list that the question means.
