@@ -237,4 +237,5 @@ def main():
             measure_file(args.program, path, args)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -100,12 +100,7 @@ fn folders_of(context: &Context, config: &Config, new: &FolderContext) -> BTreeS
     let Ok(sandbox) = context.sandbox(config) else {
         return BTreeSet::new();
     };
-    let exts: Vec<&str> = config
-        .security
-        .allowed_exts
-        .iter()
-        .map(String::as_str)
-        .collect();
+    let exts = config.security.extensions();
     let mut folders = BTreeSet::new();
     for source in &config.sources {
         if new.source.as_ref().is_some_and(|name| source.name != *name) {

@@ -11,11 +11,7 @@ use local_agent_text::types::percent_encode;
 pub(super) fn editor_link(path: &Path, line: usize) -> String {
     match LINK_TEMPLATE.get() {
         Some(_) => link_target(path, line),
-        None => {
-            let shown = path.to_string_lossy();
-            let path = percent_encode(&shown, URI_SPECIAL);
-            format!("vscode://file/{}:{line}", path.trim_start_matches('/'))
-        }
+        None => vscode_address(path, line),
     }
 }
 
@@ -42,12 +38,17 @@ fn usual_target(path: &Path, line: usize, in_vscode: bool) -> String {
         let path = percent_encode(&shown, " /#?&=+[]<>\"^`{|}\\");
         return ascii(&format!("obsidian://open?path={path}"));
     }
-    let path = percent_encode(&shown, URI_SPECIAL);
-    ascii(&if in_vscode {
-        format!("vscode://file/{}:{line}", path.trim_start_matches('/'))
-    } else {
-        format!("file://{path}")
+    ascii(&match in_vscode {
+        true => vscode_address(path, line),
+        false => format!("file://{}", percent_encode(&shown, URI_SPECIAL)),
     })
+}
+
+/// The address with which Visual Studio Code opens a line of a file.
+fn vscode_address(path: &Path, line: usize) -> String {
+    let shown = path.to_string_lossy();
+    let path = percent_encode(&shown, URI_SPECIAL);
+    format!("vscode://file/{}:{line}", path.trim_start_matches('/'))
 }
 
 /// Whether Obsidian opens this file: of a kind that it shows, below a folder with `.obsidian`.

@@ -2,8 +2,8 @@
 //!
 //! The beginning of a draft is judged like a whole draft: by the same verifier, against the same
 //! evidence. Its last sentence is left out, because it may go on. What follows can still change the
-//! verdict on a sentence, and a repair can replace the draft, so a sentence that was told is not
-//! part of the answer until the answer contains it.
+//! verdict on a sentence, and a repair can replace the draft, so a sentence that was reported is
+//! not part of the answer until the answer contains it.
 
 use super::conversation::Rules;
 use super::trail::{Event, Observe};
@@ -110,37 +110,38 @@ fn begins_sentence(text: &str) -> bool {
     })
 }
 
-/// The sentences that the observer was told.
+/// The sentences that the observer got.
 #[derive(Default)]
-pub(super) struct ToldSentences {
-    /// The number of drafts so far of which a sentence was told.
+pub(super) struct ReportedSentences {
+    /// The number of drafts so far of which a sentence was reported.
     draft: u32,
-    told: Vec<(String, Verdict)>,
+    reported: Vec<(String, Verdict)>,
 }
 
-impl ToldSentences {
+impl ReportedSentences {
     /// Begins another draft.
     pub(super) fn begin(&mut self) {
-        self.told.clear();
+        self.reported.clear();
     }
 
-    /// Tells the sentences that were not told before. If an older one is no longer among them, all
-    /// are told again, as those of another draft.
+    /// Reports the sentences that are new. If an older one is no longer among them, all are
+    /// reported again, as those of another draft.
     ///
     /// Errors: those of the observer.
-    pub(super) fn tell(&mut self, claims: &[&Claim], observe: &mut Observe<'_>) -> Result<()> {
-        let is_told = |((text, verdict), claim): (&(String, Verdict), &&Claim)| {
+    pub(super) fn report(&mut self, claims: &[&Claim], observe: &mut Observe<'_>) -> Result<()> {
+        let is_reported = |((text, verdict), claim): (&(String, Verdict), &&Claim)| {
             *text == claim.text && *verdict == claim.verdict
         };
-        let is_same = self.told.len() <= claims.len() && self.told.iter().zip(claims).all(is_told);
+        let is_same = self.reported.len() <= claims.len()
+            && self.reported.iter().zip(claims).all(is_reported);
         if !is_same {
-            self.told.clear();
+            self.reported.clear();
         }
-        for claim in claims.iter().skip(self.told.len()) {
-            if self.told.is_empty() {
+        for claim in claims.iter().skip(self.reported.len()) {
+            if self.reported.is_empty() {
                 self.draft += 1;
             }
-            self.told.push((claim.text.clone(), claim.verdict));
+            self.reported.push((claim.text.clone(), claim.verdict));
             let draft = self.draft;
             observe(&Event::Sentence { draft, claim })?;
         }
@@ -179,8 +180,8 @@ mod tests {
         }
     }
 
-    /// What is told while these drafts arrive letter by letter, and at the end of each.
-    fn told(drafts: &[&str]) -> Vec<(u32, String)> {
+    /// What is reported while these drafts arrive letter by letter, and at the end of each.
+    fn reported(drafts: &[&str]) -> Vec<(u32, String)> {
         let evidence = evidence();
         let mut heard = Vec::new();
         let mut observe = |event: &Event<'_>| {
@@ -189,22 +190,22 @@ mod tests {
             }
             Ok(())
         };
-        let mut told = ToldSentences::default();
+        let mut reported = ReportedSentences::default();
         for text in drafts {
             let mut draft = ArrivingDraft::new(&evidence, rules());
-            told.begin();
+            reported.begin();
             for (at, c) in text.char_indices() {
                 let passing = draft.passing(&text[..at + c.len_utf8()]);
-                told.tell(&passing, &mut observe).unwrap();
+                reported.report(&passing, &mut observe).unwrap();
             }
         }
         heard
     }
 
     #[test]
-    fn a_sentence_is_told_once_the_next_one_begins() {
+    fn a_sentence_is_reported_once_the_next_one_begins() {
         let text = "The zebra eats 14 apples a day [E1]. The lion sleeps in the old barn [E2]. An";
-        let heard = told(&[text]);
+        let heard = reported(&[text]);
         let wanted = [
             "The zebra eats 14 apples a day.",
             "The lion sleeps in the old barn.",
@@ -212,23 +213,23 @@ mod tests {
         let wanted: Vec<_> = wanted.map(|text| (1, text.to_owned())).into();
         assert_eq!(heard, wanted);
         // The last sentence may go on: " and 3 pears".
-        assert_eq!(told(&["The zebra eats 14 apples a day [E1]"]), []);
-        assert_eq!(told(&["The zebra eats 14 apples a day. [E1]"]), []);
+        assert_eq!(reported(&["The zebra eats 14 apples a day [E1]"]), []);
+        assert_eq!(reported(&["The zebra eats 14 apples a day. [E1]"]), []);
     }
 
     #[test]
-    fn what_does_not_pass_is_never_told() {
+    fn what_does_not_pass_is_never_reported() {
         for text in [
             "The zebra eats 15 apples a day [E1]. The lion",
             "The zebra eats 14 apples a day. The lion",
             "<think>The zebra eats 14 apples a day [E1]. The lion",
             "The lion is in [E",
         ] {
-            assert_eq!(told(&[text]), [], "{text}");
+            assert_eq!(reported(&[text]), [], "{text}");
         }
         let mixed = "The zebra eats 15 apples a day [E1]. The lion sleeps in the old barn [E2]. An";
         assert_eq!(
-            told(&[mixed]),
+            reported(&[mixed]),
             [(1, "The lion sleeps in the old barn.".to_owned())]
         );
     }
@@ -238,20 +239,20 @@ mod tests {
         let reasoning = "It may be so. ".repeat(2 * MOST_TIMES as usize);
         let text = format!("<think>{reasoning}</think>The zebra eats 14 apples a day [E1]. An");
         let wanted = (1, "The zebra eats 14 apples a day.".to_owned());
-        assert_eq!(told(&[&text]), [wanted]);
+        assert_eq!(reported(&[&text]), [wanted]);
     }
 
     #[test]
     fn another_draft_has_another_number_as_soon_as_a_sentence_of_it_passes() {
         let first = "The zebra eats 14 apples a day [E1]. The lion";
         let none = "The zebra eats 15 apples a day [E1]. The lion";
-        let heard = told(&[none, first, none, first]);
+        let heard = reported(&[none, first, none, first]);
         let drafts: Vec<u32> = heard.iter().map(|(draft, _)| *draft).collect();
         assert_eq!(drafts, [1, 2]);
     }
 
     #[test]
-    fn sentences_that_changed_are_told_again_as_another_draft() {
+    fn sentences_that_changed_are_reported_again_as_another_draft() {
         let report = |text: &str| {
             let Packed {
                 snapshot,
@@ -272,9 +273,10 @@ mod tests {
             }
             Ok(())
         };
-        let mut told = ToldSentences::default();
+        let mut reported = ReportedSentences::default();
         for report in [&one, &one, &other] {
-            told.tell(&passing(&report.claims, &rules()), &mut observe)
+            reported
+                .report(&passing(&report.claims, &rules()), &mut observe)
                 .unwrap();
         }
         assert_eq!(drafts, [1, 1, 2, 2]);

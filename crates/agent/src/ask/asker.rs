@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use super::arriving::{self, ArrivingDraft, ToldSentences};
+use super::arriving::{self, ArrivingDraft, ReportedSentences};
 use super::conversation::Rules;
 use super::trail::{Call, Event, Observe, Purpose, Round, Timing, Trail};
 use crate::llm::{Chat, Message, Offer, Reply, Sampling, bytes_to_read};
@@ -20,7 +20,7 @@ pub(super) struct Asker<'a, 'o> {
     pub observe: &'a mut Observe<'o>,
     /// The rules by which a draft is judged while it arrives; `None`: it is not.
     pub rules: Option<Rules>,
-    told: ToldSentences,
+    reported: ReportedSentences,
 }
 
 impl<'a, 'o> Asker<'a, 'o> {
@@ -30,13 +30,13 @@ impl<'a, 'o> Asker<'a, 'o> {
             trail,
             observe,
             rules: None,
-            told: ToldSentences::default(),
+            reported: ReportedSentences::default(),
         }
     }
 
     /// One call in which the model may call `tools`. The outcome is not recorded yet: see
-    /// [`Self::note`]. With `evidence` the reply is a draft: its sentences are told as soon as they
-    /// pass.
+    /// [`Self::note`]. With `evidence` the reply is a draft: its sentences are reported as soon as
+    /// they pass.
     ///
     /// Errors: those of the observer. A failure of the call itself is the inner result.
     pub(super) fn send(
@@ -54,18 +54,18 @@ impl<'a, 'o> Asker<'a, 'o> {
         let mut stopped = None;
         let mut draft = match (evidence, self.rules) {
             (Some(evidence), Some(rules)) => {
-                self.told.begin();
+                self.reported.begin();
                 Some(ArrivingDraft::new(evidence, rules))
             }
             _ => None,
         };
         let mut size = ReplySize::default();
-        let (observe, told) = (&mut *self.observe, &mut self.told);
+        let (observe, reported) = (&mut *self.observe, &mut self.reported);
         let outcome = self.chat.ask_with(&messages, tools, sampling, &mut |text| {
             let characters = size.of(text);
             let mut done = observe(&Event::Receiving { characters });
             if let (Ok(()), Some(draft)) = (&done, &mut draft) {
-                done = told.tell(&draft.passing(text), observe);
+                done = reported.report(&draft.passing(text), observe);
             }
             stopped = done.clone().err();
             done
@@ -111,12 +111,12 @@ impl<'a, 'o> Asker<'a, 'o> {
         }
     }
 
-    /// Tells the sentences of a whole draft that pass and were not told before.
+    /// Reports the sentences of a whole draft that pass and are new.
     ///
     /// Errors: those of the observer.
-    pub(super) fn tell(&mut self, report: &Report, rules: &Rules) -> Result<()> {
+    pub(super) fn report(&mut self, report: &Report, rules: &Rules) -> Result<()> {
         let passing = arriving::passing(&report.claims, rules);
-        self.told.tell(&passing, self.observe)
+        self.reported.report(&passing, self.observe)
     }
 
     /// Records a round.

@@ -10,8 +10,8 @@
 //! ```
 //!
 //! Only the prompts and the evidence differ between the kinds: see [`Turns`]. Nothing of a reply is
-//! an answer before the verifier has judged all of it. The observer is told the sentences that pass
-//! on the way, which may still change: see [`super::Event::Sentence`].
+//! an answer before the verifier has judged all of it. The observer gets the sentences that pass on
+//! the way, which may still change: see [`super::Event::Sentence`].
 
 use super::asker::Asker;
 use super::prompt;
@@ -145,7 +145,7 @@ pub(super) fn converse(
         let report = asker.trail.timed("verify", || {
             verify::verify(&draft, &packed.snapshot, &packed.freshness, &rules.options)
         });
-        asker.tell(&report, rules)?;
+        asker.report(&report, rules)?;
         let refused = refused(body, received.reply.finish, &report, rules.strict);
         let judged = JudgedDraft {
             draft,

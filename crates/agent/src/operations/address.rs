@@ -157,12 +157,7 @@ struct Nameable {
 /// All notes: those in the folders now, with the titles and aliases from the index; and the symbolic
 /// links next to them. A folder that cannot be listed is left out.
 fn known_notes(config: &Config, sandbox: &Sandbox) -> Nameable {
-    let exts: Vec<&str> = config
-        .security
-        .allowed_exts
-        .iter()
-        .map(String::as_str)
-        .collect();
+    let exts = config.security.extensions();
     let mut known = Nameable::default();
     for root in sandbox.roots() {
         for entry in sandbox.walk(&root.name, &exts).unwrap_or_default() {

@@ -170,12 +170,7 @@ pub fn matching(
             .with_hint("local-agent multi-get 'folder/*.md'")
         })?;
     let matcher = parsed.compile_matcher();
-    let exts: Vec<&str> = config
-        .security
-        .allowed_exts
-        .iter()
-        .map(String::as_str)
-        .collect();
+    let exts = config.security.extensions();
     let mut found = Vec::new();
     for root in sandbox
         .roots()

@@ -11,7 +11,7 @@ use super::query_lines::QueryLines;
 use super::recency::Recency;
 use super::remarks;
 use super::scope::{Limits, leave_out_unconfigured, scope};
-use super::weak_hits::{COMPARED, WeakHits, has_good};
+use super::weak_hits::{WeakHits, has_good};
 use crate::config::{Config, context_of};
 use local_agent_embed::embedding::QueryVector;
 use local_agent_files::sandbox::Sandbox;
@@ -66,8 +66,7 @@ pub struct Searched {
     pub contexts: Vec<Option<String>>,
     /// How parts of the query were read that may have been meant otherwise; sentences.
     pub remarks: Vec<String>,
-    /// If no hit of a search of all notes is more than weak: the words of the query that no note
-    /// contains.
+    /// If no hit of a search of all notes is good: the words of the query that no note contains.
     pub words_in_no_note: Vec<String>,
     /// Which hits are weak.
     weak: WeakHits,
@@ -108,7 +107,7 @@ impl Searched {
     }
 }
 
-/// Searches the library, and checks the files of the hits. If there are only weak hits or none, it
+/// Searches the library, and checks the files of the hits. If no hit is good, it
 /// checks all files of the searched sources, because unindexed text cannot be found.
 ///
 /// A query with only filters lists the selected documents. A word that no note contains is
@@ -155,7 +154,7 @@ pub fn search(
         let shown = searched.found.hits.len();
         searched.documents = searched.documents.map(|_| shown);
     }
-    if searched.weak.are_all(&searched.found.hits) {
+    if !has_good(&searched.found.hits) {
         let stale = stale_files(config, &sources, sandbox);
         // Notes that are not indexed yet may hold them.
         if !stale.is_empty() {
@@ -241,9 +240,7 @@ fn attempt(
             && limited.path_prefix.is_none()
             && limited.filters.is_empty();
         let words_in_no_note = match engine.lexical() {
-            Some(reader)
-                if config.client.is_none() && is_everything && weak.are_all(&found.hits) =>
-            {
+            Some(reader) if config.client.is_none() && is_everything && !has_good(&found.hits) => {
                 corrections::in_no_note(reader, &understood.query)?
             }
             _ => Vec::new(),
@@ -423,7 +420,7 @@ fn run(
     let reranker = library
         .reranker()
         .filter(|_| understood.mode == Mode::Hybrid);
-    let ranked = reranker.map_or(limit.max(COMPARED), |_| with_reranked(limit));
+    let ranked = reranker.map_or(limit, |_| with_reranked(limit));
     let request = Request {
         query: &understood.query,
         mode: understood.mode,

@@ -43,6 +43,13 @@ pub struct Security {
     pub allow_any_path: bool,
 }
 
+impl Security {
+    /// The allowed extensions, as [`super::Sandbox::walk`] takes them.
+    pub fn extensions(&self) -> Vec<&str> {
+        self.allowed_exts.iter().map(String::as_str).collect()
+    }
+}
+
 /// Whether files with hard links are opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HardLinks {

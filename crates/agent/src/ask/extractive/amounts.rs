@@ -50,31 +50,94 @@ pub(super) fn of_column(cells: &[&str]) -> Option<Vec<Amount>> {
         .collect()
 }
 
-/// The numbers of a text that have a unit or a currency, each with it, as written.
-pub(super) fn with_units(text: &str) -> Vec<(String, String)> {
-    let numbers = runs(text).into_iter();
-    let with_unit = |(start, end): (usize, usize)| {
-        let unit = unit_beside(text.get(..start)?, text.get(end..)?)?;
-        Some((text.get(start..end)?.to_owned(), unit))
-    };
-    numbers.filter_map(with_unit).collect()
+/// The amounts of a text that have a unit or a currency, each as a cell: its number and its unit, of
+/// which "/month" and "each" are a part. `None` if one of them is no single amount: a range, a
+/// bound, a product.
+pub(super) fn with_units(text: &str) -> Option<Vec<(String, String)>> {
+    let mut found = Vec::new();
+    for (start, end) in runs(text) {
+        let (before, after) = (text.get(..start)?, text.get(end..)?);
+        let Some(unit) = unit_beside(before, after) else {
+            continue;
+        };
+        let minus = match sign_before(before) {
+            NumberSign::Plus => "",
+            NumberSign::Minus => "-",
+            NumberSign::Unclear => return None,
+        };
+        found.push((format!("{minus}{}", text.get(start..end)?), unit));
+    }
+    Some(found)
 }
 
-/// The currency sign before a number, or the unit behind it.
+/// What stands before a number.
+enum NumberSign {
+    Plus,
+    Minus,
+    /// The number is the end of a range, a bound, or a factor.
+    Unclear,
+}
+
+/// Marks before a number that is no exact amount, and signs of a product.
+const INEXACT: [char; 10] = ['~', '≈', '<', '>', '≤', '≥', '±', '+', '×', '*'];
+
+/// The sign of the number behind this text. "Paint – 43 €" has a dash, "-20 €" a minus, and
+/// "10-20 €" a range.
+fn sign_before(before: &str) -> NumberSign {
+    let is_currency = |c: char| cues::MONEY_MARKS.contains(c);
+    let bare = before.trim_end_matches(is_currency);
+    let rest = bare.trim_end();
+    let last = rest.split_whitespace().next_back().unwrap_or("");
+    let ends_in_number = |text: &str| text.trim_end().ends_with(|c: char| c.is_ascii_digit());
+    let before_last = rest.strip_suffix(last).unwrap_or("");
+    let joins = cues::holds(cues::RANGE_TO, &last.to_lowercase()) || matches!(last, "x" | "X");
+    if rest.ends_with(INEXACT) || joins && ends_in_number(before_last) {
+        return NumberSign::Unclear;
+    }
+    let Some(first) = rest.strip_suffix(MINUS) else {
+        return NumberSign::Plus;
+    };
+    match (ends_in_number(first), bare.ends_with(MINUS)) {
+        (true, _) => NumberSign::Unclear,
+        (false, true) => NumberSign::Minus,
+        (false, false) => NumberSign::Plus,
+    }
+}
+
+/// The currency sign before a number or the unit behind it, with what it is counted by.
 fn unit_beside(before: &str, after: &str) -> Option<String> {
-    let sign = before.trim_end().chars().next_back();
-    if let Some(sign) = sign.filter(|c| cues::MONEY_MARKS.contains(*c)) {
-        return Some(sign.to_string());
+    let is_sign = |c: &char| cues::MONEY_MARKS.contains(*c);
+    if let Some(sign) = before.trim_end().chars().next_back().filter(is_sign) {
+        return Some(format!("{sign}{}", rate(after)));
     }
     let after = after.trim_start_matches([' ', '\u{a0}', '\u{202f}']);
-    let is_sign = |c: &char| cues::MONEY_MARKS.contains(*c);
     if let Some(sign) = after.chars().next().filter(is_sign) {
-        return Some(sign.to_string());
+        let behind = after.get(sign.len_utf8()..)?;
+        return Some(format!("{sign}{}", rate(behind)));
     }
     let word = after.split(|c: char| !c.is_alphabetic()).next()?;
-    let is_unit = local_agent_verify::unit(word).is_some()
-        || cues::holds(cues::CURRENCIES, &word.to_lowercase());
-    is_unit.then(|| word.to_owned())
+    is_unit(word).then(|| format!("{word}{}", rate(after.get(word.len()..).unwrap_or(""))))
+}
+
+/// Whether a word is a unit or the name of a currency.
+pub(super) fn is_unit(word: &str) -> bool {
+    local_agent_verify::unit(word).is_some() || cues::holds(cues::CURRENCIES, &word.to_lowercase())
+}
+
+/// What the amount before this text is counted by: "/month", " each", " per person".
+fn rate(after: &str) -> String {
+    if let Some(by) = after.trim_start().strip_prefix('/') {
+        let by = cues::split(by).next().unwrap_or("");
+        return format!("/{by}");
+    }
+    let mut words = cues::split(after);
+    let first = words.next().unwrap_or("");
+    let is_next = after.trim_start().starts_with(first);
+    match is_next && cues::holds(cues::RATES, &first.to_lowercase()) {
+        true if cues::holds(cues::RATES_ALONE, &first.to_lowercase()) => format!(" {first}"),
+        true => format!(" {first} {}", words.next().unwrap_or("")),
+        false => String::new(),
+    }
 }
 
 /// A cell with one number, before it is known which of its marks is the decimal sign.
@@ -400,6 +463,12 @@ mod tests {
         }
     }
 
+    fn amounts_in(text: &str) -> Option<String> {
+        let all = with_units(text)?;
+        let all: Vec<String> = all.iter().map(|(n, unit)| format!("{n} {unit}")).collect();
+        Some(all.join(", "))
+    }
+
     #[test]
     fn amounts_with_a_unit_are_found_in_a_sentence() {
         for (text, found) in [
@@ -408,10 +477,24 @@ mod tests {
             ("Mobile, 2 cards: €25.98 a month", "25.98 €"),
             ("3 l of paint for 43.50 EUR", "3 l, 43.50 EUR"),
             ("bus 51 at 8:30", ""),
+            ("refund: -20 €", "-20 €"),
+            ("paint – 43 €", "43 €"),
+            ("power: 42 €/month", "42 €/month"),
+            ("chairs, 15 € each", "15 € each"),
+            ("lunch: $9 per person", "9 $ per person"),
         ] {
-            let all = with_units(text);
-            let all: Vec<String> = all.iter().map(|(n, unit)| format!("{n} {unit}")).collect();
-            assert_eq!(all.join(", "), found, "{text}");
+            assert_eq!(amounts_in(text).as_deref(), Some(found), "{text}");
+        }
+        for text in [
+            "10-20 €",
+            "10 – 20 €",
+            "10 to 20 €",
+            "2 x 15 €",
+            "2 × 15 €",
+            "~20 €",
+            "< 20 €",
+        ] {
+            assert_eq!(amounts_in(text), None, "{text}");
         }
     }
 

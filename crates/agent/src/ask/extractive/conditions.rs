@@ -36,8 +36,11 @@ pub(super) enum Limit {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct AmountCondition {
     limit: Limit,
-    amount: Amount,
-    /// The number as it is in the question.
+    /// The number as it is in the question, in digits.
+    number: String,
+    /// Its unit or currency; may be empty.
+    unit: String,
+    /// The number as it is written.
     written: String,
     /// The words of the comparison.
     phrase: String,
@@ -51,8 +54,8 @@ impl AmountCondition {
         self.written.parse().ok().filter(|_| self.is_year)
     }
 
-    fn is_met(&self, amount: &Amount) -> bool {
-        let (value, limit) = (amount.parts, self.amount.parts);
+    fn is_met(&self, amount: &Amount, limit: &Amount) -> bool {
+        let (value, limit) = (amount.parts, limit.parts);
         match self.limit {
             Limit::Below => value < limit,
             Limit::AtMost => value <= limit,
@@ -83,39 +86,27 @@ fn bare(word: &str) -> &str {
 /// The condition whose comparison begins at word `at`: "less than 5".
 fn before_number(words: &[&str], at: usize) -> Option<AmountCondition> {
     for length in (1..=LONGEST_PHRASE).rev() {
-        let phrase = words.get(at..at + length).map(|words| words.join(" "));
-        let Some(phrase) = phrase else {
+        let Some(phrase) = words.get(at..at + length).map(|words| words.join(" ")) else {
             continue;
         };
-        let mut next = at + length;
-        if words
-            .get(next)
-            .is_some_and(|word| cues::holds(cues::ARTICLES, word))
-        {
-            next += 1;
-        }
-        let number = words.get(next).copied().unwrap_or("");
-        let Some(amount) = amount_of(number) else {
+        let is_article = |word: &&str| cues::holds(cues::ARTICLES, word);
+        let next = at + length + usize::from(words.get(at + length).is_some_and(is_article));
+        let Some(number) = words.get(next).and_then(|word| NumberWord::of(word)) else {
             continue;
         };
-        let unit = words.get(next + 1).copied().unwrap_or("");
-        let is_year = is_year(number) && local_agent_verify::unit(unit).is_none();
-        let of_years = [
-            (&cues::YEAR_BEFORE, Limit::Below),
-            (&cues::YEAR_AFTER, Limit::Above),
-        ];
-        let limit = match is_year {
-            true => named(&of_years, &phrase),
+        let unit = number.unit_with(words.get(next + 1).copied().unwrap_or(""), words);
+        let of_years = match is_year(&number.digits) && unit.is_empty() {
+            true => named(&BEFORE_YEAR, &phrase),
             false => None,
         };
-        let is_year = limit.is_some();
-        if let Some(limit) = limit.or_else(|| named(&BEFORE_NUMBER, &phrase)) {
+        if let Some(limit) = of_years.or_else(|| named(&BEFORE_NUMBER, &phrase)) {
             return Some(AmountCondition {
                 limit,
-                amount,
-                written: number.to_owned(),
+                number: number.digits,
+                unit,
+                written: number.written,
                 phrase,
-                is_year,
+                is_year: of_years.is_some(),
             });
         }
     }
@@ -124,14 +115,18 @@ fn before_number(words: &[&str], at: usize) -> Option<AmountCondition> {
 
 /// The condition of the number at word `at` that is followed by its comparison: "5 or more".
 fn behind_number(words: &[&str], at: usize) -> Option<AmountCondition> {
-    let number = words.get(at).copied()?;
-    let amount = amount_of(number)?;
-    let phrase = words.get(at + 1..at + 3)?.join(" ");
+    let number = NumberWord::of(words.get(at)?)?;
+    let next = words.get(at + 1).copied().unwrap_or("");
+    let unit = number.unit_with(next, words);
+    // "5 kg or more"
+    let start = at + 1 + usize::from(!unit.is_empty() && unit == next);
+    let phrase = words.get(start..start + 2)?.join(" ");
     let limit = named(&BEHIND_NUMBER, &phrase)?;
     Some(AmountCondition {
         limit,
-        amount,
-        written: number.to_owned(),
+        number: number.digits,
+        unit,
+        written: number.written,
         phrase,
         is_year: false,
     })
@@ -144,7 +139,12 @@ const BEFORE_NUMBER: [(&Cues, Limit); 4] = [
     (&cues::AMOUNT_ABOVE, Limit::Above),
     (&cues::AMOUNT_AT_LEAST, Limit::AtLeast),
 ];
-/// … behind one.
+/// … before a year, and …
+const BEFORE_YEAR: [(&Cues, Limit); 2] = [
+    (&cues::YEAR_BEFORE, Limit::Below),
+    (&cues::YEAR_AFTER, Limit::Above),
+];
+/// … behind a number.
 const BEHIND_NUMBER: [(&Cues, Limit); 2] = [
     (&cues::AMOUNT_OR_LESS, Limit::AtMost),
     (&cues::AMOUNT_OR_MORE, Limit::AtLeast),
@@ -157,15 +157,49 @@ fn named(comparisons: &[(&Cues, Limit)], phrase: &str) -> Option<Limit> {
         .map(|(_, limit)| *limit)
 }
 
-/// The amount of one word: in digits, maybe with a money sign, or written out.
-fn amount_of(word: &str) -> Option<Amount> {
-    if word.contains(|c: char| c.is_ascii_digit()) {
-        // "1,200" alone has groups of digits: nobody asks for more than 1.2 of something.
-        let grouped = || amounts::of_column(&[&word.replace([',', '.'], "")]);
-        return amounts::of_column(&[word]).or_else(grouped)?.pop();
+/// A number in the question.
+struct NumberWord {
+    digits: String,
+    /// The currency sign beside the digits; may be empty.
+    sign: String,
+    written: String,
+}
+
+impl NumberWord {
+    /// The number that a word is: in digits, maybe with a currency sign, or written out.
+    fn of(word: &str) -> Option<Self> {
+        let is_sign = |c: char| cues::MONEY_MARKS.contains(c);
+        let digits = word.trim_matches(is_sign);
+        let is_number = digits.starts_with(|c: char| c.is_ascii_digit())
+            && digits
+                .chars()
+                .all(|c| c.is_ascii_digit() || matches!(c, '.' | ','));
+        let digits = match is_number {
+            true => digits.to_owned(),
+            false => {
+                let value = local_agent_text::language::numerals::any_cardinal(word)?;
+                let is_whole = value.fract() == 0.0 && (0.0..1e6).contains(&value);
+                is_whole.then(|| format!("{value:.0}"))?
+            }
+        };
+        Some(Self {
+            digits,
+            sign: word.chars().filter(|c| is_sign(*c)).collect(),
+            written: word.to_owned(),
+        })
     }
-    let value = local_agent_text::language::numerals::any_cardinal(word)?;
-    (value.fract() == 0.0 && (0.0..1e6).contains(&value)).then(|| Amount::whole(value as usize, ""))
+
+    /// The currency sign, or the next word if it is a unit and no word of grammar: "in" is not
+    /// always an inch.
+    fn unit_with(&self, next: &str, words: &[&str]) -> String {
+        let is_sign = !next.is_empty() && next.chars().all(|c| cues::MONEY_MARKS.contains(c));
+        let grammar = cues::of_language(&words.join(" "));
+        let is_unit = is_sign || !cues::holds(grammar, next) && amounts::is_unit(next);
+        match self.sign.is_empty() && is_unit {
+            true => next.to_owned(),
+            false => self.sign.clone(),
+        }
+    }
 }
 
 /// Whether a word is a year.
@@ -186,34 +220,42 @@ pub(super) fn decide(
         .copied()
         .filter(|row| found.unit(*row).is_some_and(|unit| !totals::is_total(unit)))
         .collect();
-    let columns: Vec<(usize, Vec<(usize, Amount)>)> = (0..names.len())
-        .filter_map(|at| Some((at, column(found, &counted, at, condition)?)))
+    let columns: Vec<ComparedColumn> = (0..names.len())
+        .filter_map(|at| column(found, &counted, (names, at), condition))
         .collect();
     let is_named = |at: usize| {
         let stems = stems_of(names.get(at).unwrap_or(&""));
         let mut terms = ranked.question.terms.iter();
         terms.any(|term| score::covers(&stems, term) > 0.0)
     };
-    let named: Vec<_> = columns.iter().filter(|(at, _)| is_named(*at)).collect();
-    let (at, amounts) = match (named.as_slice(), columns.as_slice()) {
+    let named: Vec<_> = columns.iter().filter(|one| is_named(one.at)).collect();
+    let column = match (named.as_slice(), columns.as_slice()) {
         ([one], _) => one,
         ([], [one]) => one,
         _ => return None,
     };
-    let met = amounts
-        .iter()
-        .filter(|(_, amount)| condition.is_met(amount));
-    Some((met.map(|(row, _)| *row).collect(), *at))
+    let amounts = column.amounts.iter();
+    let met = amounts.filter(|(_, amount)| condition.is_met(amount, &column.limit));
+    Some((met.map(|(row, _)| *row).collect(), column.at))
 }
 
-/// The amounts of a column that has only years, if the condition is on a year, or else amounts in
-/// the unit of the condition; rows with an empty cell are left out.
+/// A column that a condition may decide.
+struct ComparedColumn {
+    at: usize,
+    /// The rows with an amount, and the amounts …
+    amounts: Vec<(usize, Amount)>,
+    /// … and that of the condition, in the same unit.
+    limit: Amount,
+}
+
+/// The amounts of a column that has only years, if the condition is on a year, or else amounts that
+/// can be compared with that of the condition; rows with an empty cell are left out.
 fn column(
     found: Found<'_>,
     rows: &[usize],
-    at: usize,
+    (names, at): (&[&str], usize),
     condition: &AmountCondition,
-) -> Option<Vec<(usize, Amount)>> {
+) -> Option<ComparedColumn> {
     let filled: Vec<(usize, &str)> = rows
         .iter()
         .filter_map(|row| Some((*row, cell_at(found, *row, at)?)))
@@ -223,11 +265,35 @@ fn column(
     if written.is_empty() || written.iter().all(|cell| is_year(cell)) != condition.is_year {
         return None;
     }
-    let amounts = amounts::in_one_unit(&amounts::of_column(&written)?)?;
-    let unit = &condition.amount.unit;
-    let is_comparable = unit.is_empty() || amounts.iter().all(|amount| amount.unit == *unit);
-    let numbers = filled.into_iter().map(|(row, _)| row).zip(amounts);
-    is_comparable.then(|| numbers.collect())
+    let mut amounts = with_limit(&written, &condition.number)?;
+    let mut limit = amounts.pop()?;
+    let has_units = amounts.iter().any(|amount| !amount.unit.is_empty());
+    if has_units && !condition.unit.is_empty() {
+        limit.unit.clone_from(&condition.unit);
+        amounts.push(limit);
+        amounts = amounts::in_one_unit(&amounts)?;
+        limit = amounts.pop()?;
+    } else {
+        let is_same = amounts.windows(2).all(|pair| pair[0].unit == pair[1].unit);
+        let name = names.get(at).unwrap_or(&"");
+        if !is_same || !condition.unit.is_empty() && !totals::has_unit(name, &condition.unit) {
+            return None;
+        }
+    }
+    let rows = filled.into_iter().map(|(row, _)| row);
+    Some(ComparedColumn {
+        at,
+        amounts: rows.zip(amounts).collect(),
+        limit,
+    })
+}
+
+/// The amounts of the cells, and last that of a number of the question, which is written like them.
+/// Beside whole numbers only, its marks group its digits: "1,200".
+fn with_limit(cells: &[&str], number: &str) -> Option<Vec<Amount>> {
+    let with = |number: &str| amounts::of_column(&[cells, &[number]].concat());
+    let are_whole = cells.iter().all(|cell| !cell.contains(['.', ',']));
+    with(number).or_else(|| with(&number.replace(['.', ','], "")).filter(|_| are_whole))
 }
 
 /// The rows that meet the question's conditions on amounts; `None` if it has none, or if no table
@@ -318,6 +384,10 @@ mod tests {
             };
             assert_eq!((one.limit, one.written.as_str()), (limit, number), "{text}");
         }
+        let units = |text: &str| of(text).into_iter().map(|one| one.unit).collect::<Vec<_>>();
+        assert_eq!(units("tools under 50 €, over 3 kg"), ["€", "kg"]);
+        assert_eq!(units("less than 5 in stock"), [""], "no inch");
+        assert_eq!(units("bags of 5 kg or more"), ["kg"]);
         for text in [
             "what happened in 1910",
             "is it over?",

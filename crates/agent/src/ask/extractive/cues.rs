@@ -290,6 +290,9 @@ pub(super) const FREE_OF_CHARGE: WordList = list(DATA, "free-of-charge");
 pub(super) const MONEY_OUT: WordList = list(DATA, "money-out");
 /// … and comes in.
 pub(super) const MONEY_IN: WordList = list(DATA, "money-in");
+/// Words between an amount and what it is counted by, and those of them that end there.
+pub(super) const RATES: WordList = list(DATA, "rates");
+pub(super) const RATES_ALONE: WordList = list(DATA, "rates-alone");
 /// Phrases that ask by how much two things differ.
 pub(super) const GAP: Cues = Cues(list(DATA, "gap"), "");
 /// Comparisons before an amount, …

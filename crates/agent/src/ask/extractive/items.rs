@@ -8,7 +8,7 @@ use super::passage;
 use super::periods;
 use super::question::Term;
 use super::rank::Ranked;
-use super::rows::stems_of;
+use super::rows::{self, stems_of};
 use super::score;
 use super::units::Unit;
 
@@ -100,6 +100,25 @@ fn of_list(ranked: &Ranked<'_>, unit: &Unit) -> Option<Vec<ListItem>> {
         found
     });
     Some(all.collect())
+}
+
+/// Whether a word of the question, other than what is counted and light verbs, is neither in the
+/// list around a unit nor above it, and no item means the same: the models of a theory are not those
+/// that a program downloads.
+pub(super) fn leaves_open(ranked: &Ranked<'_>, unit: &Unit) -> bool {
+    let question = &ranked.question;
+    let dates = periods::date_words(&question.text);
+    let items: Vec<usize> = of_list(ranked, unit)
+        .into_iter()
+        .flatten()
+        .flat_map(|item| item.units)
+        .collect();
+    let is_open = |term: &&Term| {
+        !dates.contains(&term.word.to_lowercase())
+            && !says_above(ranked, unit, term)
+            && rows::is_nowhere(ranked, &items, term)
+    };
+    question.terms.iter().any(|term| is_open(&term))
 }
 
 /// Whether the headings, the names of the note or the lead-in have the term.

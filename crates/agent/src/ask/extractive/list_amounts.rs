@@ -139,10 +139,10 @@ fn asks_for_money(question: &ParsedQuestion) -> bool {
     cues::MONEY.are_in(&question.text.to_lowercase())
 }
 
-/// The one amount of the wanted kind in a text, as a cell with its number and its unit; `None` if
-/// there is none, or more than one.
+/// The amount of the wanted kind in a text: its number and its unit. `None` unless there is exactly
+/// one.
 fn amount_in(question: &ParsedQuestion, text: &str) -> Option<String> {
-    let all = amounts::with_units(text);
+    let all = amounts::with_units(text)?;
     let counted = question.counted.and_then(|at| question.terms.get(at));
     let counted = counted.and_then(|term| local_agent_verify::unit(&term.word.to_lowercase()));
     let wanted: Vec<UnitKind> = counted
@@ -169,5 +169,5 @@ fn amount_in(question: &ParsedQuestion, text: &str) -> Option<String> {
 /// Whether a unit is a currency.
 fn is_money(unit: &str) -> bool {
     unit.contains(|c: char| cues::MONEY_MARKS.contains(c))
-        || cues::holds(cues::CURRENCIES, &unit.to_lowercase())
+        || cues::split(&unit.to_lowercase()).any(|word| cues::holds(cues::CURRENCIES, word))
 }

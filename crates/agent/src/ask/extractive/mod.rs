@@ -297,6 +297,17 @@ impl From<Choice> for Single {
     }
 }
 
+impl From<(Computed, Vec<Passage>)> for Single {
+    fn from((computed, passages): (Computed, Vec<Passage>)) -> Self {
+        Self {
+            choice: Choice::certain(passages),
+            computed: Some(computed),
+            why: None,
+        }
+    }
+}
+
+/// The answer to a question of one part.
 fn one(ranked: &Ranked<'_>) -> Single {
     if let Some(answer) = status::choose(ranked) {
         return answer;
@@ -310,68 +321,11 @@ fn one(ranked: &Ranked<'_>) -> Single {
     if let Some(choice) = conditions::choose(ranked) {
         return choice.into();
     }
-    if let Some((computed, passages)) = gaps::choose(ranked) {
-        return Single {
-            choice: Choice::certain(passages),
-            computed: Some(computed),
-            why: None,
-        };
+    if let Some(gap) = gaps::choose(ranked) {
+        return gap.into();
     }
-    match ranked.question.kind {
-        QuestionKind::Summary => {
-            if let Some(choice) = summary::choose(ranked) {
-                let why = "These are the note's own headings and first sentences; without a chat model \
-                           nothing is put into other words.";
-                return Single {
-                    choice,
-                    computed: None,
-                    why: Some(why.to_owned()),
-                };
-            }
-        }
-        QuestionKind::Tasks => {
-            if let Some(choice) = tasks::choose(ranked) {
-                return choice.into();
-            }
-        }
-        QuestionKind::List => {
-            if let Some(choice) = properties::choose(ranked) {
-                return choice.into();
-            }
-        }
-        QuestionKind::Total(_) if ranked.question.counts_tasks() => {
-            if let Some(answer) = counted_tasks(ranked) {
-                return answer;
-            }
-        }
-        QuestionKind::Total(operation) => {
-            if let Some((computed, passages)) = totals::compute(ranked, operation) {
-                return Single {
-                    choice: Choice::certain(passages),
-                    computed: Some(computed),
-                    why: None,
-                };
-            }
-        }
-        QuestionKind::Fact if ranked.question.is_about_spending() => {
-            if let Some((computed, passages)) = totals::spending(ranked) {
-                return Single {
-                    choice: Choice::certain(passages),
-                    computed: Some(computed),
-                    why: None,
-                };
-            }
-        }
-        QuestionKind::Fact if ranked.question.asks_how_much() => {
-            if let Some((computed, passages)) = totals::several_rows(ranked) {
-                return Single {
-                    choice: Choice::certain(passages),
-                    computed: Some(computed),
-                    why: None,
-                };
-            }
-        }
-        _ => {}
+    if let Some(answer) = by_kind(ranked) {
+        return answer;
     }
     let may_hop = !matches!(
         ranked.question.kind,
@@ -388,6 +342,32 @@ fn one(ranked: &Ranked<'_>) -> Single {
     }
     choose::choose(ranked).into()
 }
+
+/// What only questions of this kind are answered with.
+fn by_kind(ranked: &Ranked<'_>) -> Option<Single> {
+    let question = &ranked.question;
+    match question.kind {
+        QuestionKind::Summary => Some(Single {
+            why: Some(SKELETON.to_owned()),
+            ..Single::from(summary::choose(ranked)?)
+        }),
+        QuestionKind::Tasks => tasks::choose(ranked).map(Single::from),
+        QuestionKind::List => properties::choose(ranked).map(Single::from),
+        QuestionKind::Total(_) if question.counts_tasks() => counted_tasks(ranked),
+        QuestionKind::Total(operation) => totals::compute(ranked, operation).map(Single::from),
+        QuestionKind::Fact if question.is_about_spending() => {
+            totals::spending(ranked).map(Single::from)
+        }
+        QuestionKind::Fact if question.asks_how_much() => {
+            totals::several_rows(ranked).map(Single::from)
+        }
+        _ => None,
+    }
+}
+
+/// What is said of a summary without a chat model.
+const SKELETON: &str = "These are the note's own headings and first sentences; without a chat model \
+                        nothing is put into other words.";
 
 /// The tasks that the question counts, with their number if it is certain.
 fn counted_tasks(ranked: &Ranked<'_>) -> Option<Single> {

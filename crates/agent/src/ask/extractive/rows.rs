@@ -254,8 +254,8 @@ fn of_terms(ranked: &Ranked<'_>, deciding: &[&Term], rows: Vec<usize>) -> Vec<us
     }
 }
 
-/// Whether no row of a table has the term or a word with a similar meaning.
-fn is_nowhere(ranked: &Ranked<'_>, rows: &[usize], term: &Term) -> bool {
+/// Whether no row of a table, or no item of a list, has the term or a word with a similar meaning.
+pub(super) fn is_nowhere(ranked: &Ranked<'_>, rows: &[usize], term: &Term) -> bool {
     let Some(at) = ranked
         .question
         .terms

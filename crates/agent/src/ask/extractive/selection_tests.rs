@@ -472,3 +472,54 @@ fn the_number_of_tasks_is_a_count() {
         assert_eq!(cues::counts_tasks(lower), counts, "{lower}");
     }
 }
+
+const BAGS: (&str, &str) = (
+    "Bags.md",
+    "# Bags of flour\n\n| Flour | Weight |\n| --- | --- |\n| Rye | 1500 g |\n| Wheat | 25 kg |\n| Spelt | 5 kg |\n",
+);
+
+#[test]
+fn a_condition_is_compared_in_the_unit_of_the_cells_or_not_at_all() {
+    let text = answer("Which flours have a weight of more than 2 kg?", &[BAGS]);
+    assert!(text.contains("Wheat") && text.contains("Spelt"), "{text}");
+    assert!(!text.contains("Rye"), "{text}");
+    // 2 of what?
+    assert!(!extracted("Which flours have a weight of more than 2?", &[BAGS], None).certain);
+    let width = extracted("Which looms have a width of more than 1 m?", &[LOOMS], None);
+    let all = shown("width", &[LOOMS], &width);
+    assert!(
+        !width.certain || all.contains("Ribbon"),
+        "no metre is a centimetre: {all}"
+    );
+}
+
+#[test]
+fn amounts_that_cannot_be_added_give_no_total() {
+    let question = "What do the Christmas presents cost altogether?";
+    for (from, to) in [
+        ("79 €", "2 x 79 €"),
+        ("79 €", "70-90 €"),
+        ("79 €", "79 €/month"),
+    ] {
+        let text = PRESENTS.1.replace(from, to);
+        let found = extracted(question, &[(PRESENTS.0, &text)], None);
+        assert_eq!(found.computed, None, "{to}");
+    }
+    let refund = PRESENTS.1.replace("voucher, 50 €", "refund, -50 €");
+    let found = extracted(question, &[(PRESENTS.0, &refund)], None);
+    assert_eq!(found.computed.map(|c| c.value).as_deref(), Some("63.90 €"));
+}
+
+#[test]
+fn items_are_not_counted_when_a_word_of_the_question_is_nowhere() {
+    let note = (
+        "Theory.md",
+        "# Consistency models\n\nFrom strongest to weakest:\n\n1. Linear\n2. Sequential\n3. Causal\n",
+    );
+    let count = |question: &str| extracted(question, &[note], None).computed.map(|c| c.value);
+    assert_eq!(count("How many models does it download?"), None);
+    assert_eq!(
+        count("How many consistency models are there?").as_deref(),
+        Some("3")
+    );
+}

@@ -86,16 +86,20 @@ fn goes_the_other_way(ranked: &Ranked<'_>, candidate: &Candidate) -> bool {
     let Some(unit) = ranked.unit(candidate.index) else {
         return false;
     };
-    let has = |text: &str, list: &'static str| {
-        cues::split(&text.to_lowercase()).any(|word| cues::holds(list, word))
-    };
     let header = unit.lead.and_then(|lead| ranked.unit(lead));
     let header = header.map_or("", |header| &header.plain);
     let question = &ranked.question.text;
-    let comes_in = has(header, cues::MONEY_IN) || has(&unit.place.written, cues::MONEY_IN);
-    let goes_out = has(header, cues::MONEY_OUT) || has(&unit.place.written, cues::MONEY_OUT);
-    let asks_for_out = has(question, cues::MONEY_OUT) && !has(question, cues::MONEY_IN);
+    let place = &unit.place.written;
+    let comes_in = has_word_of(header, cues::MONEY_IN) || has_word_of(place, cues::MONEY_IN);
+    let goes_out = has_word_of(header, cues::MONEY_OUT) || has_word_of(place, cues::MONEY_OUT);
+    let asks_for_out =
+        has_word_of(question, cues::MONEY_OUT) && !has_word_of(question, cues::MONEY_IN);
     asks_for_out && comes_in && !goes_out
+}
+
+/// Whether a text has a word of a list.
+fn has_word_of(text: &str, list: &'static str) -> bool {
+    cues::split(&text.to_lowercase()).any(|word| cues::holds(list, word))
 }
 
 fn of_table(ranked: &Ranked<'_>, operation: Operation) -> Option<(Computed, Vec<Passage>)> {
@@ -334,6 +338,17 @@ fn is_money(name: Option<&&str>) -> bool {
         || words.any(|w| cues::holds(cues::MONEY_COLUMNS, w))
 }
 
+/// Whether the name of a column has a unit, as "Width (cm)" has "cm"; a column of money may leave
+/// its currency out.
+pub(super) fn has_unit(name: &str, unit: &str) -> bool {
+    let is_sign = |c: char| cues::MONEY_MARKS.contains(c);
+    let lower = unit.to_lowercase();
+    let is_currency = unit.contains(is_sign) || cues::holds(cues::CURRENCIES, &lower);
+    let names_it = name.contains(unit) && unit.contains(is_sign)
+        || cues::split(&name.to_lowercase()).any(|word| word == lower);
+    names_it || is_currency && is_money(Some(&name)) && !name.contains(is_sign)
+}
+
 /// Whether a row is already the total of the others.
 pub(super) fn is_total(unit: &Unit) -> bool {
     let cells = cells(unit);
@@ -535,6 +550,9 @@ fn is_amount_asked(ranked: &Ranked<'_>, names: &[&str], rows: &[usize]) -> bool 
 fn count_items(ranked: &Ranked<'_>, unit: &Unit) -> Option<(Computed, Vec<Passage>)> {
     let shown = lists::list(ranked, unit, unit.outer?)?;
     let items = items::asked(ranked, unit)?;
+    if items::leaves_open(ranked, unit) {
+        return None;
+    }
     let noun = if items == 1 { "item" } else { "items" };
     Some((counted(items, noun, 1), vec![shown]))
 }
