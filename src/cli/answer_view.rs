@@ -4,7 +4,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use local_agent_agent::ask::{
-    Answer, ClaimNote, ClaimOpinion, Computed, FileScope, Outcome, Purpose, Round, ToolStep, Trail,
+    Answer, ClaimNote, ClaimOpinion, FileScope, Outcome, Purpose, RecomputedValue, Round, ToolStep,
+    Trail,
 };
 use local_agent_agent::config::Config;
 use local_agent_agent::llm::Model;
@@ -20,7 +21,7 @@ pub(super) struct AnswerView<'a> {
     question: &'a str,
     outcome: Outcome,
     answer: Option<&'a str>,
-    computed: Option<&'a Computed>,
+    computed: Option<&'a RecomputedValue>,
     why: Option<&'a str>,
     doubts: Vec<ClaimNote>,
     left_out: &'a [ClaimNote],

@@ -531,3 +531,21 @@ fn tasks_are_counted_in_every_note_that_the_question_covers() {
     let scoped = world.json(&["ask", question, "--now", "2026-06-20", "--source", "notes"]);
     assert_eq!(scoped["computed"]["value"], "40");
 }
+
+#[test]
+fn the_verifier_computes_a_sum_again() {
+    let table = "# Shed\n\n| Item | Price |\n| --- | --- |\n| Oak | 12.50 € |\n| Glue | 30 € |\n| Nails | 7.20 € |\n";
+    let world = World::with(&[("shed.md", table)]);
+    world.ok(&["index"]);
+    let question = "What is the total price of the items for the shed?";
+    let said = world.ok(&["ask", question]).stdout;
+    let first = said.lines().next().unwrap();
+    assert_eq!(
+        first,
+        "49.70 € = 12.50 + 30 + 7.20 (3 rows added up, 1 note; computed twice)"
+    );
+    let json = world.json(&["ask", question]);
+    let derivation = &json["computed"]["derivation"];
+    assert_eq!(derivation["operation"], "sum");
+    assert_eq!(derivation["result"], "49.70 €");
+}

@@ -99,7 +99,7 @@ fn ask(call: &Call, args: &AskArgs) -> Result<Reply> {
         stale: behind(&answer.stale, &answer.packed.index_stale),
         computed: answer
             .computed()
-            .map(|computed| format!("{} = {}", computed.value, computed.arithmetic)),
+            .map(|value| format!("{} = {}", value.computed.value, value.computed.arithmetic)),
         answer: answer.text().map(str::to_owned),
     };
     Reply::new(ask_text(&result), &result)

@@ -4,9 +4,10 @@ use super::answerer::ChatAnswerer;
 use super::claim_notes::ClaimNote;
 use super::conclusion::{self, Conclusion, Written};
 use super::conversation::JudgedDraft;
-use super::extractive::{self, Computed, Extracted, Shown};
+use super::extractive::{self, Extracted, Shown};
 use super::file::FileScope;
 use super::gate;
+use super::recompute::RecomputedValue;
 use super::second_opinion::ClaimOpinion;
 use super::trail::Trail;
 use local_agent_index::retrieval::{Coverage, Packed, Reranked, Stale};
@@ -105,7 +106,7 @@ pub struct ExtractedAnswer {
     /// The passages themselves.
     pub shown: Vec<Shown>,
     /// A value computed from the passages.
-    pub computed: Option<Computed>,
+    pub computed: Option<RecomputedValue>,
     /// An explanation for the user.
     pub why: Option<String>,
     /// The draft from which `text` was rendered.
@@ -181,7 +182,7 @@ impl Answer {
     }
 
     /// A value computed from the passages.
-    pub fn computed(&self) -> Option<&Computed> {
+    pub fn computed(&self) -> Option<&RecomputedValue> {
         match &self.result {
             AnswerResult::Extracted(extracted) => extracted.computed.as_ref(),
             AnswerResult::Written(_) | AnswerResult::Nothing(_) => None,
@@ -342,6 +343,11 @@ pub(super) fn of_extracted(
     )?;
     // A computed value is shown only if all its rows passed.
     let is_whole = passed.draft.segments().len() == whole;
+    let computed = extracted.computed.filter(|_| is_whole);
+    let computed = computed.map(|computed| {
+        let (snapshot, freshness) = (&packed.snapshot, &packed.freshness);
+        RecomputedValue::of(computed, &passed.draft, snapshot, freshness, options)
+    });
     let (certainty, why) = match extracted.certain {
         true => (Certainty::Certain, extracted.why),
         false => (Certainty::Closest, Some(NOT_CERTAIN.to_owned())),
@@ -357,7 +363,7 @@ pub(super) fn of_extracted(
             text,
             certainty,
             shown: drafted.shown,
-            computed: extracted.computed.filter(|_| is_whole),
+            computed,
             why: (!why.is_empty()).then_some(why),
             checked,
         }),

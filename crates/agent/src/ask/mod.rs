@@ -46,6 +46,7 @@ mod meaning;
 mod prompt;
 mod readable;
 mod readable_sources;
+mod recompute;
 mod salvage;
 mod second_opinion;
 mod tool_results;
@@ -84,6 +85,7 @@ pub use file::{
 };
 pub use readable::{Readable, TextLine, TextRun, readable, table_cells};
 pub use readable_sources::ReadableSource;
+pub use recompute::RecomputedValue;
 pub use second_opinion::{AskedModel, ClaimOpinion};
 pub use trail::{Call, Event, Observe, Purpose, Round, Timing, ToolStep, Trail};
 pub use verdict_marks::{is_quoted, summary, with_marks};

@@ -5,8 +5,9 @@ use local_agent_text::markdown::plain;
 use local_agent_text::types::{ByteSpan, Label};
 use local_agent_verify::Report;
 
-use super::extractive::{Computed, Operation, PieceForm, Shown, ShownPiece};
+use super::extractive::{Operation, PieceForm, Shown, ShownPiece};
 use super::readable_sources::{ReadableSource, Sources};
+use super::recompute::RecomputedValue;
 use super::{Answer, Outcome, verdict_marks};
 
 /// Text in one style.
@@ -78,7 +79,11 @@ pub fn readable(answer: &Answer) -> Option<Readable> {
 }
 
 /// The value and how it was computed.
-fn computed_line(computed: &Computed) -> TextLine {
+fn computed_line(value: &RecomputedValue) -> TextLine {
+    let RecomputedValue {
+        computed,
+        derivation,
+    } = value;
     let (one, several) = match computed.operation {
         Operation::Sum => ("row added up", "rows added up"),
         Operation::Average => ("row averaged", "rows averaged"),
@@ -97,11 +102,15 @@ fn computed_line(computed: &Computed) -> TextLine {
         1 => "1 note".to_owned(),
         n => format!("{n} notes"),
     };
+    let twice = match derivation {
+        Some(_) => "; computed twice",
+        None => "",
+    };
     let how = match computed.operation {
         Operation::Count => format!(" = {} in {notes}", computed.arithmetic),
         Operation::YesOrNo => format!(": {}", computed.arithmetic),
         _ => format!(
-            " = {} ({} {what}, {notes})",
+            " = {} ({} {what}, {notes}{twice})",
             computed.arithmetic, computed.count
         ),
     };
@@ -519,6 +528,7 @@ fn bytes<'s>(snapshot: &'s EvidenceSnapshot, piece: &ShownPiece) -> Option<&'s s
 
 #[cfg(test)]
 mod tests {
+    use super::super::extractive::Computed;
     use super::*;
 
     #[test]
@@ -552,7 +562,10 @@ mod tests {
                 count,
                 notes: 1,
             };
-            let line = computed_line(&computed);
+            let line = computed_line(&RecomputedValue {
+                computed,
+                derivation: None,
+            });
             line.iter().map(|run| run.text.as_str()).collect::<String>()
         };
         assert_eq!(line(Operation::Sum, 1), "1 = 1 (1 row added up, 1 note)");

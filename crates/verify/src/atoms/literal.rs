@@ -140,7 +140,7 @@ fn version(bare: &str, before: &str, before2: &str) -> Option<Literal> {
             | "node"
             | "java"
     );
-    let compared = COMPARISONS.contains(&before.trim());
+    let compared = COMPARISONS.contains(&before.trim()) && !is_result(before, before2);
     let dated = parts == 3 && core.split('.').next_back().is_some_and(|p| p.len() == 4);
     let thousands = parts > 2 && core.split('.').skip(1).all(|p| p.len() == 3);
     let is_one = !(dated || thousands && named.is_none() && !announced)
@@ -167,6 +167,13 @@ fn version(bare: &str, before: &str, before2: &str) -> Option<Literal> {
         key,
         compare: if compare.is_empty() { worded } else { compare },
     })
+}
+
+/// Whether the number behind these two words is the result of a computation, and no version:
+/// "2.50 € + 4 € = 6.50 €".
+fn is_result(before: &str, before2: &str) -> bool {
+    let is_operand = !before2.contains(char::is_alphabetic) || super::unit(before2).is_some();
+    before.trim() == "=" && !before2.is_empty() && is_operand
 }
 
 fn normal_comparison(sign: &str) -> &'static str {

@@ -462,3 +462,36 @@ fn bounds_are_read_in_other_languages() {
         ),
     ]);
 }
+
+const CENTS_TABLE: &str =
+    "| Item | Price |\n| --- | --- |\n| Oak | 12.50 € |\n| Glue | 30 € |\n| Nails | 7.20 € |\n";
+
+/// The result of a computation with a decimal sign was read as a version: "= 49.70".
+#[test]
+fn a_computation_with_cents_is_derived_and_a_wrong_one_is_not() {
+    derived(&[
+        (
+            CENTS_TABLE,
+            "12.50 € + 30 € + 7.20 € = 49.70 €",
+            "12.50 € + 30 € + 7.20 € = 49.70 €",
+        ),
+        (
+            CENTS_TABLE,
+            "12.50 + 30 + 7.20 = 49.70 €",
+            "12.50 € + 30 € + 7.20 € = 49.70 €",
+        ),
+        (
+            CENTS_TABLE,
+            "30 € − 12.50 € = 17.50 €",
+            "30 € − 12.50 € = 17.50 €",
+        ),
+    ]);
+    refused(&[
+        (CENTS_TABLE, "12.50 € + 30 € + 7.20 € = 49.80 €"),
+        (CENTS_TABLE, "30 € − 12.50 € = 18.50 €"),
+    ]);
+    questioned(&[(
+        "Update cargo = 49.60 on Mondays.",
+        "Update cargo = 49.70 on Mondays",
+    )]);
+}

@@ -10,6 +10,7 @@
 //! 397 questions of XQuAD, each asked once of all documents and once of all but its own. A missing
 //! name rules out an answer.
 
+use super::attributes;
 use super::cues;
 use super::elsewhere;
 use super::question::{Operation, ParsedQuestion, QuestionKind};
@@ -278,7 +279,7 @@ fn lacks_known_attribute(question: &ParsedQuestion, unit: &Unit, at: usize) -> b
     let word = term.word.to_lowercase();
     let texts = [&unit.plain, &unit.place.written];
     let mut texts = texts.into_iter().map(|text| text.to_lowercase());
-    cues::holds(cues::BIRTHDAY_KEYS, &word) && !texts.any(|text| cues::says_attribute(&text, &word))
+    cues::holds(cues::BIRTHDAY_KEYS, &word) && !texts.any(|text| attributes::says(&text, &word))
 }
 
 /// Whether a unit is a task or says that something must be done.

@@ -2,17 +2,15 @@
 //! lists contain no content words. A question in another language is still answered, because its
 //! frequent words have a low idf.
 
-use std::ops::Range;
-
 use local_agent_text::language::lexicon::{Section, all_items};
 use local_agent_text::language::lists::list;
 use local_agent_text::language::{Language, calendar, detect, numerals};
 
 /// The data file with all lists of this module.
-const DATA: &str = include_str!("data/cues.txt");
+pub(super) const DATA: &str = include_str!("data/cues.txt");
 
 /// Words separated by one space.
-type WordList = &'static str;
+pub(super) type WordList = &'static str;
 
 /// Phrases separated by `|`: first for scripts with spaces (found at word boundaries), then for
 /// scripts without (found anywhere).
@@ -73,7 +71,7 @@ fn count_words(lower: &str, list: WordList) -> usize {
 /// The language whose function words occur most in `lower`, a question in lower case. Returns
 /// `None` if no function word occurs or two languages tie.
 pub(super) fn language(lower: &str) -> Option<Language> {
-    if let Some(language) = detect(lower) {
+    if let Some(language) = of_question_word(lower).or_else(|| detect(lower)) {
         return Some(language);
     }
     let lists = [
@@ -89,6 +87,21 @@ pub(super) fn language(lower: &str) -> Option<Language> {
     (most > 0 && !tie).then_some(language)
 }
 
+/// The language of the question words in `lower`, if those that only one language has are all of
+/// the same.
+fn of_question_word(lower: &str) -> Option<Language> {
+    let lists = [
+        (Language::English, list(DATA, "asking-english")),
+        (Language::German, list(DATA, "asking-german")),
+        (Language::French, list(DATA, "asking-french")),
+        (Language::Spanish, list(DATA, "asking-spanish")),
+    ];
+    let asks = |words: WordList| split(lower).any(|word| holds(words, word));
+    let mut asked = lists.into_iter().filter(|(_, words)| asks(words));
+    let first = asked.next().map(|(language, _)| language);
+    first.filter(|_| asked.next().is_none())
+}
+
 /// Whether `lower` is a pronoun for a person in any language with a data file: "she", "его".
 pub(super) fn is_person_pronoun(lower: &str) -> bool {
     all_items(Section::PersonPronouns).any(|(_, pronoun)| pronoun == lower)
@@ -99,7 +112,7 @@ pub(super) fn capitalises_nouns(list: WordList) -> bool {
     list == GERMAN
 }
 
-const ENGLISH: WordList = list(DATA, "english");
+pub(super) const ENGLISH: WordList = list(DATA, "english");
 
 const GERMAN: WordList = list(DATA, "german");
 
@@ -458,6 +471,23 @@ pub(super) fn relates(plain: &str) -> bool {
     split(&lower).any(|w| holds(BEFORE_AND_AFTER, w) || holds(more, w))
 }
 
+/// The verb of a question for a person, or for a time with an auxiliary verb: "built" in "who built
+/// the shed?", "when will the shed be built?", "wer hat den Schuppen gebaut?" and "qui a construit la
+/// remise ?". The words are in lower case.
+pub(super) fn asked_verb<'t>(words: &[&'t str]) -> Option<&'t str> {
+    let is_auxiliary = |word: &&str| holds(POLAR, word);
+    match words {
+        ["when" | "wann" | "wer", auxiliary, .., verb] if is_auxiliary(auxiliary) => Some(verb),
+        ["qui" | "quién" | "chi" | "кто", auxiliary, verb, _, ..]
+            if is_auxiliary(auxiliary) || holds(list(DATA, "has"), auxiliary) =>
+        {
+            Some(verb)
+        }
+        ["who" | "wer" | "qui" | "quién" | "chi" | "кто", verb, _, ..] => Some(verb),
+        _ => None,
+    }
+}
+
 /// Words before the thing that is counted.
 const COUNTED: WordList = list(DATA, "counted");
 
@@ -472,55 +502,6 @@ pub(super) fn counted(text: &str) -> Option<&str> {
     let is_content = |word: &&&str| !holds(grammar, &word.to_lowercase());
     after.find(is_content).copied()
 }
-
-/// Prepositions that follow an attribute: "the number **of** the flight".
-const ATTRIBUTED: WordList = list(DATA, "attributed");
-
-/// The word for the attribute in "what is the … of …", "what is Mira's …" or "… of …".
-pub(super) fn attribute(text: &str) -> Option<&str> {
-    let words: Vec<&str> = split(text).collect();
-    let lower: Vec<String> = words.iter().map(|w| w.to_lowercase()).collect();
-    let lower: Vec<&str> = lower.iter().map(String::as_str).collect();
-    let of = lower.iter().position(|w| holds(ATTRIBUTED, w));
-    match lower.as_slice() {
-        [
-            asking @ ("what" | "when" | "where"),
-            "is" | "was" | "are" | "s",
-            rest @ ..,
-        ] => {
-            let owner = rest.iter().position(|w| *w == "s").map_or(0, |at| at + 2);
-            // "When is the meeting in June?" asks for no attribute.
-            let is_of = of.is_some_and(|of| lower[of] == "of");
-            let is_thing = *asking == "what" || *asking == "when" && is_of;
-            let is_asked = owner > 0 || is_thing && rest.first() == Some(&"the");
-            let end = match of {
-                Some(of) if of > owner => of,
-                _ if owner > 0 => words.len(),
-                _ => return None,
-            };
-            let end = before_verb(&lower, owner.max(2)..end);
-            (is_asked && end > owner.max(2) + 1).then(|| telling(&words[owner.max(2)..end]))
-        }
-        // Words as they are typed for a search: "booking code of the flights".
-        [first, ..] if !holds(ASKING, first) && !holds(POLAR, first) => {
-            let end = of.filter(|of| (1..=NAMED).contains(of) && lower[*of] == "of")?;
-            let before = lower.get(..end)?;
-            let asks = before.iter().any(|w| holds(ENGLISH, w));
-            (!asks).then(|| telling(&words[..end]))
-        }
-        _ => None,
-    }
-}
-
-/// The end of an attribute without the verb behind it: "sire" in "what was Tolly's sire called?"
-fn before_verb(lower: &[&str], attribute: Range<usize>) -> usize {
-    let words = lower.get(attribute.clone()).unwrap_or_default();
-    let behind = words.iter().rev().take_while(|word| holds(CALLED, word));
-    attribute.end - behind.count()
-}
-
-/// Verbs behind an attribute.
-const CALLED: WordList = list(DATA, "called");
 
 /// Whether a question begins with "which" and a singular noun, and so asks for one thing: "which
 /// bit does Tolly wear?"
@@ -554,42 +535,17 @@ pub(super) fn asks_for_code_number(lower: &str) -> bool {
         .iter()
         .all(|w| !holds(ENGLISH, w) && !holds(ASKING, w));
     let is_asked = matches!(before, ["what", "is" | "was" | "s", "the", ..]);
-    let ends = words.get(at + 1).is_none_or(|next| holds(ATTRIBUTED, next));
+    let ends = words
+        .get(at + 1)
+        .is_none_or(|next| holds(super::attributes::ATTRIBUTED, next));
     ends && (is_typed || is_asked)
 }
 
 /// Words for attributes that are written in digits.
 const CODE_NUMBERS: WordList = list(DATA, "code-numbers");
 
-/// The word of an attribute that tells it from others: "serial" in "serial number", "size" in "shoe
-/// size". A phone number need not be called one.
-fn telling<'t>(attribute: &[&'t str]) -> &'t str {
-    match attribute {
-        [.., before, last] if holds(GENERAL, &last.to_lowercase()) => {
-            let lower = before.to_lowercase();
-            let is_grammar = holds(ENGLISH, &lower) || lower == "s";
-            if is_grammar || holds(PHONE_WORDS, &lower) {
-                last
-            } else {
-                before
-            }
-        }
-        [.., last] => last,
-        [] => "",
-    }
-}
-
-/// Words for attributes of which a thing may have several.
-const GENERAL: WordList = list(DATA, "general");
-
-/// Words before "number" that mean a telephone.
-const PHONE_WORDS: WordList = list(DATA, "phones");
-
 /// Words that say how old something is.
 pub(super) const AGES: WordList = list(DATA, "ages");
-
-/// An attribute has at most this many words.
-const NAMED: usize = 3;
 
 /// Words that negate a condition: "not" in "which have not been paid back?"
 const NEGATION: WordList = list(DATA, "negation");
@@ -635,22 +591,6 @@ pub(super) fn feasts(lower: &str) -> Vec<usize> {
         .collect()
 }
 
-/// Words for one attribute in several languages; those of one attribute are between two bars.
-const ATTRIBUTES: WordList = list(DATA, "attributes");
-
-/// Whether two words in lower case mean the same attribute.
-pub(super) fn same_attribute(one: &str, other: &str) -> bool {
-    let mut attributes = ATTRIBUTES.split('|');
-    attributes.any(|words| holds(words, one) && holds(words, other))
-}
-
-/// Whether a text in lower case says an attribute, in one of its names in several languages; for a
-/// birthday also by a word for birth.
-pub(super) fn says_attribute(lower: &str, attribute: &str) -> bool {
-    let is_birthday = holds(BIRTHDAY_KEYS, attribute);
-    split(lower).any(|word| same_attribute(word, attribute) || is_birthday && holds(BIRTH, word))
-}
-
 /// Words for currencies.
 pub(super) const CURRENCIES: WordList = list(DATA, "currencies");
 
@@ -676,4 +616,33 @@ pub(super) fn compared_attributes(lower: &str) -> Vec<&'static str> {
         .filter(|(phrase, _)| spaced.contains(&format!(" {phrase} ")))
         .flat_map(|(_, attributes)| attributes.split(' '))
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_verb_of_a_question_for_a_person_or_a_time_is_found_in_several_languages() {
+        for (question, verb) in [
+            ("who built the shed", Some("built")),
+            ("when will the shed be built", Some("built")),
+            ("wer hat den schuppen gebaut", Some("gebaut")),
+            ("wer baute den schuppen", Some("baute")),
+            ("wann wird der ofen geliefert", Some("geliefert")),
+            ("qui a construit la remise", Some("construit")),
+            ("when", None),
+            ("was kostet der ofen", None),
+        ] {
+            let words: Vec<&str> = split(question).collect();
+            assert_eq!(asked_verb(&words), verb, "{question}");
+        }
+    }
+
+    #[test]
+    fn a_question_word_tells_the_language_of_a_short_question() {
+        let french = "de quelle marque est la remorque de thierry";
+        assert_eq!(language(french), Some(Language::French));
+        assert_eq!(language("what does pourquoi mean"), Some(Language::English));
+    }
 }

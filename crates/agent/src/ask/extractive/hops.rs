@@ -158,7 +158,8 @@ pub(super) fn choose(ranked: &Ranked<'_>, leads: &[Lead]) -> Option<Choice> {
                     true => reached(unit, &open).max(REACHES * weight),
                     false => reached(unit, &open),
                 };
-                if !unit.sayable || reached < REACHES * weight || typed < 0.0 {
+                let lacks_type = typed < 0.0 || typed == 0.0 && (wants.phone || wants.email);
+                if !unit.sayable || reached < REACHES * weight || lacks_type {
                     continue;
                 }
                 let total = ranked.question.total();

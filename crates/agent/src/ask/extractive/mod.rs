@@ -30,6 +30,7 @@
 mod across;
 mod ages;
 mod amounts;
+mod attributes;
 mod calendar;
 mod choose;
 mod conditions;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::attributes;
 use super::choose::Choice;
 use super::confidence;
 use super::cues;
@@ -82,7 +83,7 @@ pub(super) fn attribute(ranked: &Ranked<'_>) -> Option<Choice> {
     let word = attribute.word.to_lowercase();
     let best = ranked.best()?;
     let unit = ranked.unit(best.index)?;
-    let says_it = cues::split(&unit.plain.to_lowercase()).any(|w| cues::same_attribute(w, &word));
+    let says_it = cues::split(&unit.plain.to_lowercase()).any(|w| attributes::same(w, &word));
     // The property belongs to the note: "my sister's" birthday is not that of her son.
     let names = question.terms.iter().filter(|term| term.is_name);
     let mut names = names.filter(|term| term.word.to_lowercase() != word);
@@ -94,7 +95,7 @@ pub(super) fn attribute(ranked: &Ranked<'_>) -> Option<Choice> {
     }
     let (_, property) = passage::of_note(ranked.found, unit.note).find(|(_, unit)| {
         let key = unit.plain.split(':').next().unwrap_or("").to_lowercase();
-        unit.form == Form::Property && cues::split(&key).any(|w| cues::same_attribute(w, &word))
+        unit.form == Form::Property && cues::split(&key).any(|w| attributes::same(w, &word))
     })?;
     if !confidence::fits_but_for_attribute(ranked, best) {
         return None;

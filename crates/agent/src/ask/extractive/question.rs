@@ -4,6 +4,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::attributes;
 use super::calendar::{self, Day, Period};
 use super::conditions::{self, AmountCondition};
 use super::constraints::{self, Constraint};
@@ -174,7 +175,15 @@ impl ParsedQuestion {
         }
         settle_weights(&mut terms);
         let place_of = |word: &str| terms.iter().position(|t| t.word == word);
-        let attribute = cues::attribute(text).and_then(place_of);
+        let in_any_language = || attributes::in_any_language(text);
+        let attribute = attributes::in_english(text)
+            .or_else(|| in_any_language().filter(|_| wants.is_of_no_type()))
+            .and_then(place_of)
+            .or_else(|| {
+                terms
+                    .iter()
+                    .position(|term| wants.time && names_birthday(term))
+            });
         let counted = cues::counted(text).and_then(place_of);
         let conditions = conditions::of(&lower);
         let bounds_years = conditions.iter().any(|one| one.year().is_some());
@@ -241,13 +250,9 @@ impl ParsedQuestion {
     pub(super) fn predicate(&self) -> Option<usize> {
         let lower = self.text.to_lowercase();
         let words: Vec<&str> = cues::split(&lower).collect();
-        let verb = match words.as_slice() {
-            ["who", verb, _, ..] => verb,
-            ["when", aux, .., verb] if cues::holds(cues::POLAR, aux) => verb,
-            _ => return None,
-        };
+        let verb = cues::asked_verb(&words)?;
         let mut terms = self.terms.iter();
-        terms.position(|term| !term.is_name && term.word.to_lowercase() == *verb)
+        terms.position(|term| !term.is_name && term.word.to_lowercase() == verb)
     }
 
     /// The stems of its conditions on amounts.
@@ -275,6 +280,11 @@ impl ParsedQuestion {
     pub(super) fn words(&self) -> Vec<&str> {
         cues::split(&self.text).collect()
     }
+}
+
+/// Whether a term is a word for a birthday.
+fn names_birthday(term: &Term) -> bool {
+    cues::holds(cues::BIRTHDAY_KEYS, &term.word.to_lowercase())
 }
 
 /// Whether one of the lists has the word.
@@ -569,6 +579,21 @@ impl Wants {
                 .count()
                 > 1,
         }
+    }
+}
+
+impl Wants {
+    /// Whether it asks for nothing that can be told by its form, such as a time or a number.
+    fn is_of_no_type(&self) -> bool {
+        !(self.time
+            || self.year
+            || self.number
+            || self.code_number
+            || self.price
+            || self.extent
+            || self.person
+            || self.phone
+            || self.email)
     }
 }
 

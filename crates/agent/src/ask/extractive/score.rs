@@ -502,18 +502,11 @@ fn says_money(unit: &Unit, lead: Option<&Unit>) -> bool {
 
 /// Whether the text has a number of at least seven digits, with any separators between them.
 fn has_phone(plain: &str) -> bool {
-    let mut digits = 0;
-    for c in plain.chars() {
-        match c {
-            c if c.is_ascii_digit() => digits += 1,
-            ' ' | '-' | '/' | '(' | ')' | '+' | '\u{a0}' => {}
-            _ => digits = 0,
-        }
-        if digits >= 7 {
-            return true;
-        }
-    }
-    false
+    let may_be_in_one =
+        |c: char| c.is_ascii_digit() || matches!(c, ' ' | '-' | '/' | '(' | ')' | '+' | '\u{a0}');
+    let runs = plain.split(|c: char| !may_be_in_one(c));
+    runs.filter(|run| calendar::all(run).is_empty())
+        .any(|run| run.chars().filter(char::is_ascii_digit).count() >= 7)
 }
 
 /// Whether the unit is a glossary entry for the subject of the question: the text before its first

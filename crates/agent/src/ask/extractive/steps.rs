@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::choose::{Choice, passages};
 use super::confidence;
 use super::passage::{self, Passage};
-use super::rank::{Candidate, Ranked};
+use super::rank::{Candidate, Found, Ranked};
 use super::score;
 use super::units::{Form, leads_in};
 use local_agent_text::markdown::BlockKind;
@@ -98,10 +98,13 @@ fn weigh<'r>(ranked: &'r Ranked<'_>, best: &'r Candidate) -> Option<StepSection<
         .map(|t| score::covers(&unit.place.heading_stems, t))
         .collect();
     let above = score::share(&ranked.question, &headed);
+    let is_headed = above > 0.0;
     let mut list = None;
     let (mut numbered, mut listed) = (false, false);
     for block in note.blocks_of_section(unit.section) {
         match note.kind_of(block) {
+            // Tasks are no steps, unless the heading says of what.
+            Some(BlockKind::List { .. }) if !is_headed && has_tasks(found, unit.note, block) => {}
             Some(BlockKind::List { ordered }) => {
                 listed = true;
                 if ordered && !numbered {
@@ -135,6 +138,11 @@ fn weigh<'r>(ranked: &'r Ranked<'_>, best: &'r Candidate) -> Option<StepSection<
         list,
         score: best.score + ABOVE * above + form,
     })
+}
+
+/// Whether an item of a list is a task.
+fn has_tasks(found: Found<'_>, note: usize, list: usize) -> bool {
+    passage::of_note(found, note).any(|(_, unit)| unit.outer == Some(list) && unit.task.is_some())
 }
 
 /// The whole section if it is short, otherwise the list with its lead-in.
