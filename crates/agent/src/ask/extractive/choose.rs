@@ -10,6 +10,7 @@ use super::rank::{Candidate, Ranked};
 use super::score;
 use super::units::{Form, Unit};
 use super::{lists, newest, rows, sides, steps, times};
+use local_agent_verify::says_nothing_new;
 
 /// Maximum number of passages for one question, and of characters in all of them together.
 const MAX_PASSAGES: usize = 3;
@@ -79,10 +80,22 @@ pub(super) fn choose(ranked: &Ranked<'_>) -> Choice {
         .filter(|best| has_value(ranked, best))
         .filter(|best| !is_row_without_steps(ranked, best))
         .filter(|best| !rows::is_undecided(ranked, best));
-    match fitting {
-        Some(best) => Choice::certain(passages(ranked, best)),
+    let shown = fitting.map(|best| passages(ranked, best));
+    match shown.filter(|shown| says_something(ranked, shown)) {
+        Some(shown) => Choice::certain(shown),
         None => closest(ranked),
     }
+}
+
+/// Whether a piece of the passages is a statement: the verifier passes no answer of questions,
+/// introductions and courtesies alone.
+fn says_something(ranked: &Ranked<'_>, passages: &[Passage]) -> bool {
+    passages.iter().any(|passage| {
+        let note = ranked.found.notes.get(passage.note);
+        let texts = passage.pieces.iter();
+        let mut texts = texts.filter_map(|piece| Some(note?.slice(&piece.span).trim_end()));
+        texts.any(|text| !text.ends_with(['?', '？']) && !says_nothing_new(text))
+    })
 }
 
 /// The unit to show if it fits: the best one, or, for a question for a reason, the best of those

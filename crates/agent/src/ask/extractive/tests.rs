@@ -1434,3 +1434,15 @@ fn the_second_value_of_a_question_is_named() {
         "{why}"
     );
 }
+
+/// The line "Quotes" was the whole answer, which the verifier takes for no statement, so nothing was
+/// shown.
+#[test]
+fn a_line_that_says_nothing_is_no_answer() {
+    let stairlift = "# Stairlift\n\nThe grant takes 8 weeks.\n\nQuotes\n- Acorn: £2,850\n- \
+                     Handicare reconditioned: £1,690\n- Stannah: £3,140\n\nMartin asks the council.\n";
+    let notes = [("Stairlift.md", stairlift)];
+    let question = "which stairlift quote is the cheapest?";
+    let found = extracted(question, &notes, None);
+    assert!(shown(question, &notes, &found).contains("£"));
+}
