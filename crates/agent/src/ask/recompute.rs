@@ -17,7 +17,7 @@ pub struct RecomputedValue {
     #[serde(flatten)]
     pub computed: Computed,
     /// The computation that the verifier found in the cited rows; null if it computes no such value:
-    /// a count, an average, an extreme, or a time until today.
+    /// a count, an average, an extreme, an age, or the days until a date.
     pub derivation: Option<Derivation>,
 }
 
@@ -51,8 +51,10 @@ fn claim_of(computed: &Computed) -> Option<String> {
     } = computed;
     match computed.operation {
         Operation::Sum | Operation::Difference => Some(format!("{arithmetic} = {value}")),
-        Operation::Days | Operation::Years => Some(format!("{arithmetic}: {value}")),
-        Operation::Count
+        Operation::Days => Some(format!("{arithmetic}: {value}")),
+        // An age ends today, which no row says.
+        Operation::Years
+        | Operation::Count
         | Operation::Average
         | Operation::Minimum
         | Operation::Maximum

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::cues::{self, BIRTH, BIRTHDAY_KEYS, DATA, ENGLISH, WordList, holds, split};
+use super::cues::{self, ATTRIBUTED, BIRTH, BIRTHDAY_KEYS, DATA, ENGLISH, WordList, holds, split};
 use local_agent_text::language::lists::list;
 
 /// The words of a question, as they are written and in lower case.
@@ -83,8 +83,6 @@ const DEFINITE: WordList = list(DATA, "definite");
 const SINGULAR_VERBS: WordList = list(DATA, "singular-verbs");
 /// Words for a kind, which are no attribute: "what kind of wood is it?"
 const KINDS: WordList = list(DATA, "kinds");
-/// Prepositions that follow an attribute: "the number **of** the flight".
-pub(super) const ATTRIBUTED: WordList = list(DATA, "attributed");
 
 /// The attribute in an English question, or in words as they are typed for a search.
 fn of_thing_or_owner<'t>(words: &Words<'t>) -> Option<&'t str> {

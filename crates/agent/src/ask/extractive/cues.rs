@@ -523,6 +523,9 @@ pub(super) fn asks_which_one(lower: &str) -> bool {
 /// English verbs behind a singular noun, or behind either.
 const SINGULAR: WordList = list(DATA, "singular");
 
+/// Prepositions that follow an attribute: "the number **of** the flight".
+pub(super) const ATTRIBUTED: WordList = list(DATA, "attributed");
+
 /// Whether a text in lower case asks for a code or a number of a thing: "gate code", "code for the
 /// gate", "what is the number of the flight".
 pub(super) fn asks_for_code_number(lower: &str) -> bool {
@@ -535,9 +538,7 @@ pub(super) fn asks_for_code_number(lower: &str) -> bool {
         .iter()
         .all(|w| !holds(ENGLISH, w) && !holds(ASKING, w));
     let is_asked = matches!(before, ["what", "is" | "was" | "s", "the", ..]);
-    let ends = words
-        .get(at + 1)
-        .is_none_or(|next| holds(super::attributes::ATTRIBUTED, next));
+    let ends = words.get(at + 1).is_none_or(|next| holds(ATTRIBUTED, next));
     ends && (is_typed || is_asked)
 }
 

@@ -1446,3 +1446,30 @@ fn a_line_that_says_nothing_is_no_answer() {
     let found = extracted(question, &notes, None);
     assert!(shown(question, &notes, &found).contains("£"));
 }
+
+/// The deadline of another note was shown as the phone number.
+#[test]
+fn a_day_is_no_phone_number() {
+    let notes = [
+        (
+            "Priya Nair.md",
+            "---\nrole: agent\n---\n# Priya Nair\n\nNew baby in summer, back since September.\n",
+        ),
+        (
+            "New oven.md",
+            "---\ndeadline: 2027-02-15\n---\n# New oven\n\nThe number of trays is open.\n",
+        ),
+    ];
+    abstains("What is Priya Nair's phone number?", &notes);
+}
+
+/// The tasks below a sentence about a dish were shown as its recipe.
+#[test]
+fn tasks_are_no_steps_of_another_thing() {
+    let monday = "# Lundi\n\nDéjeuner chez Thierry : gratin, Morteau, vin jaune.\n\n- [x] relever le \
+                  compteur\n- [ ] envoyer le devis à Thierry\n";
+    let notes = [("lundi.md", monday)];
+    let question = "comment préparer le gratin de Thierry ?";
+    let found = extracted(question, &notes, None);
+    assert!(!shown(question, &notes, &found).contains("compteur"));
+}
