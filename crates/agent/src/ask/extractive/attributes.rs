@@ -3,7 +3,8 @@
 
 use std::ops::Range;
 
-use super::cues::{self, ATTRIBUTED, BIRTH, BIRTHDAY_KEYS, DATA, ENGLISH, WordList, holds, split};
+use super::cues::{self, ATTRIBUTED, BIRTH, BIRTHDAY_KEYS, DATA, WordList, holds, split};
+use local_agent_text::language::Language;
 use local_agent_text::language::lists::list;
 
 /// The words of a question, as they are written and in lower case.
@@ -112,7 +113,7 @@ fn of_thing_or_owner<'t>(words: &Words<'t>) -> Option<&'t str> {
         [first, ..] if !holds(cues::ASKING, first) && !holds(cues::POLAR, first) => {
             let end = of.filter(|of| (1..=NAMED).contains(of) && lower[*of] == "of")?;
             let before = lower.get(..end)?;
-            let asks = before.iter().any(|w| holds(ENGLISH, w));
+            let asks = before.iter().any(|w| cues::is_grammar(Language::English, w));
             (!asks).then(|| telling(&words[..end]))
         }
         _ => None,
@@ -135,7 +136,7 @@ fn telling<'t>(attribute: &[&'t str]) -> &'t str {
     match attribute {
         [.., before, last] if holds(GENERAL, &last.to_lowercase()) => {
             let lower = before.to_lowercase();
-            let is_grammar = holds(ENGLISH, &lower) || lower == "s";
+            let is_grammar = cues::is_grammar(Language::English, &lower) || lower == "s";
             if is_grammar || holds(PHONE_WORDS, &lower) {
                 last
             } else {

@@ -76,7 +76,7 @@ pub(super) fn choose(ranked: &Ranked<'_>) -> Choice {
         return choice;
     }
     let fitting = first_choice(ranked)
-        .filter(|best| confidence::fits(ranked, best))
+        .filter(|best| confidence::fits_alone(ranked, best))
         .filter(|best| has_value(ranked, best))
         .filter(|best| !is_row_without_steps(ranked, best))
         .filter(|best| !rows::is_undecided(ranked, best));

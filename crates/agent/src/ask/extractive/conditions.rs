@@ -194,7 +194,7 @@ impl NumberWord {
     fn unit_with(&self, next: &str, words: &[&str]) -> String {
         let is_sign = !next.is_empty() && next.chars().all(|c| cues::MONEY_MARKS.contains(c));
         let grammar = cues::of_language(&words.join(" "));
-        let is_unit = is_sign || !cues::holds(grammar, next) && amounts::is_unit(next);
+        let is_unit = is_sign || !cues::is_grammar(grammar, next) && amounts::is_unit(next);
         match self.sign.is_empty() && is_unit {
             true => next.to_owned(),
             false => self.sign.clone(),

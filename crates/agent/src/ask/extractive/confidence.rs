@@ -181,9 +181,24 @@ const PREDICATE: f32 = 0.2;
 
 /// Whether a unit is good enough to be shown as the answer.
 pub(super) fn fits(ranked: &Ranked<'_>, candidate: &Candidate) -> bool {
+    log_odds(ranked, candidate) >= FLOOR
+}
+
+/// Whether a unit is good enough to be shown as the answer without a list of steps. A single
+/// sentence is hardly ever the procedure that "how do I" asks for.
+pub(super) fn fits_alone(ranked: &Ranked<'_>, candidate: &Candidate) -> bool {
+    let lacks_steps = match ranked.question.kind {
+        QuestionKind::Steps => ranked.legible * LACKS_STEPS,
+        _ => 0.0,
+    };
+    log_odds(ranked, candidate) - lacks_steps >= FLOOR
+}
+
+/// Log-odds that a unit is the answer.
+fn log_odds(ranked: &Ranked<'_>, candidate: &Candidate) -> f32 {
     let signals = Signals::of(ranked, candidate);
     let sure = sureness(ranked.question.kind, signals.least);
-    signals.odds(ranked.legible) + ranked.legible * sure - lacks(ranked, candidate) >= FLOOR
+    signals.odds(ranked.legible) + ranked.legible * sure - lacks(ranked, candidate)
 }
 
 /// Whether a unit is about what the question asks an attribute of.
@@ -214,7 +229,9 @@ pub(super) fn nearly_fits_but_for_time(ranked: &Ranked<'_>, candidate: &Candidat
 const LACKS_RELATION: f32 = 3.5;
 const LACKS_ATTRIBUTE: f32 = 2.0;
 /// The penalty for a unit that gives no reason when one is asked for: it repeats the question.
-const LACKS_CAUSE: f32 = 4.0;
+const LACKS_CAUSE: f32 = 6.0;
+/// The penalty for a single sentence when steps are asked for.
+const LACKS_STEPS: f32 = 2.0;
 /// The penalty for a unit without a word near the verb of "who built it?" or "when is it built?".
 const LACKS_PREDICATE: f32 = 1.5;
 /// The penalty for a unit that is about something else than the question.
@@ -254,12 +271,22 @@ fn lacks(ranked: &Ranked<'_>, candidate: &Candidate) -> f32 {
         true => ranked.legible * LACKS_PREDICATE,
         false => 0.0,
     };
-    let missing = relation + cause + another + no_task + another_verb;
+    let residence = match lacks_residence(question, unit) {
+        true => LACKS_RELATION,
+        false => 0.0,
+    };
+    let unsaid = match is_compared && lacks_word_of_yes_or_no(question, &soft) {
+        true => ranked.legible * LACKS_ATTRIBUTE,
+        false => 0.0,
+    };
+    let missing = relation + cause + another + no_task + another_verb + residence + unsaid;
     // Without a model, it is unknown whether another word means the attribute. In code, things have
     // other names.
-    let counted = question
-        .counted
-        .filter(|_| question.kind == QuestionKind::Fact);
+    let counts = matches!(
+        question.kind,
+        QuestionKind::Fact | QuestionKind::Total(Operation::Count)
+    );
+    let counted = question.counted.filter(|_| counts);
     let attribute = question.attribute.filter(|_| !question.wants.code);
     if attribute.is_some_and(|at| lacks_known_attribute(question, unit, at)) {
         return missing + LACKS_RELATION;
@@ -268,6 +295,28 @@ fn lacks(ranked: &Ranked<'_>, candidate: &Candidate) -> f32 {
         Some(there) if *there < ATTRIBUTE => missing + ranked.legible * LACKS_ATTRIBUTE,
         _ => missing,
     }
+}
+
+/// Whether the question asks where somebody lives, and the unit, its headings and its note have no
+/// word for a home.
+fn lacks_residence(question: &ParsedQuestion, unit: &Unit) -> bool {
+    let lower = question.text.to_lowercase();
+    let mut words = cues::split(&lower);
+    let asks = cues::PLACE.are_in(&lower)
+        && words.any(|word| cues::holds(cues::RESIDENCE_VERBS, word));
+    let says = |text: &str| {
+        let lower = text.to_lowercase();
+        cues::split(&lower).any(|word| cues::is_residence(word))
+    };
+    asks && !says(&unit.plain) && !says(&unit.place.written)
+}
+
+/// Whether a question for yes or no has a word that no note has, and the unit has nothing near it:
+/// "Does the cake contain soya?" is not answered by what the cake does contain.
+fn lacks_word_of_yes_or_no(question: &ParsedQuestion, soft: &[f32]) -> bool {
+    let mut terms = question.terms.iter().zip(soft);
+    question.kind == QuestionKind::YesNo
+        && terms.any(|(term, credit)| !term.known && !term.is_name && *credit < PREDICATE)
 }
 
 /// Whether the attribute that the question asks for has a name that everybody uses, such as

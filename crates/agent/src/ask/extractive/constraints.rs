@@ -15,6 +15,8 @@ pub(super) enum Constraint {
     Year(u32),
     /// A month, 1 to 12.
     Month(u32),
+    /// A day: the month, 1 to 12, and the day in it.
+    Day(u32, u32),
     /// A quarter, 1 to 4.
     Quarter(u32),
     /// A version: numbers with at least two dots between them.
@@ -62,6 +64,18 @@ pub(super) fn contradict(
     })
 }
 
+/// All constraints of a question. "Before 16 May" and "from 3 to 16 May" ask for other days than
+/// those.
+pub(super) fn of_question(text: &str) -> Vec<Constraint> {
+    let mut constraints = of(text);
+    let is_day = |constraint: &&Constraint| matches!(constraint, Constraint::Day(..));
+    let days = constraints.iter().filter(is_day).count();
+    if days > 1 || cues::names_open_time(&text.to_lowercase()) {
+        constraints.retain(|constraint| !is_day(&constraint));
+    }
+    constraints
+}
+
 /// All constraints of a text, in order of appearance.
 pub(super) fn of(text: &str) -> Vec<Constraint> {
     let words: Vec<&str> = text
@@ -77,8 +91,23 @@ pub(super) fn of(text: &str) -> Vec<Constraint> {
             .unwrap_or("");
         let after = words.get(at + 1).copied().unwrap_or("");
         one(before, word, after, &mut out);
+        out.extend(named_day(before, word, after));
     }
     out
+}
+
+/// The day that a number and the month beside it name: "16 May", "May 16th", "16. Mai".
+fn named_day(before: &str, word: &str, after: &str) -> Option<Constraint> {
+    let bare = |text: &str| {
+        let trimmed = text.trim_matches(|c: char| !c.is_alphanumeric());
+        trimmed.to_lowercase()
+    };
+    let number = bare(word);
+    let digits = number.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let is_ordinal = matches!(&number[digits.len()..], "" | "st" | "nd" | "rd" | "th" | "er");
+    let day: u32 = digits.parse().ok().filter(|_| is_ordinal)?;
+    let month = cues::month(&bare(after)).or_else(|| cues::month(&bare(before)))?;
+    is_day(None, month, day).then_some(Constraint::Day(month, day))
 }
 
 /// The constraints in one word.
@@ -134,7 +163,7 @@ fn one(before: &str, word: &str, after: &str, out: &mut Vec<Constraint>) {
             );
         } else if names
             && !is_amount
-            && !cues::holds(grammar, &previous)
+            && !cues::is_grammar(grammar, &previous)
             && cues::month(&previous).is_none()
         {
             out.push(Constraint::Numbered(previous, number));
@@ -201,6 +230,7 @@ fn numeric_date(bare: &str, ends_in_dot: bool, out: &mut Vec<Constraint>) -> boo
     if numbers.len() == 3 && months.is_empty() {
         return true;
     }
+    out.extend(written_day(&numbers, &months));
     let months = months.into_iter().filter(|month| (1..=12).contains(month));
     out.extend(
         numbers
@@ -211,6 +241,18 @@ fn numeric_date(bare: &str, ends_in_dot: bool, out: &mut Vec<Constraint>) -> boo
     );
     out.extend(months.map(Constraint::Month));
     true
+}
+
+/// The day in the numbers of a date, if there is only one way to read them.
+fn written_day(numbers: &[u32], months: &[u32]) -> Option<Constraint> {
+    let [month] = months else { return None };
+    let day = match *numbers {
+        [year, _, day] if is_plausible_year(year) => day,
+        [a, b, _] => a + b - month,
+        [day, other] if !is_plausible_year(day) && !is_plausible_year(other) => day,
+        _ => return None,
+    };
+    is_day(None, *month, day).then_some(Constraint::Day(*month, day))
 }
 
 /// The month, if the day exists.
@@ -252,7 +294,7 @@ fn number_before(bare: &str, mark: char) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use Constraint::{Month, Quarter, Year};
+    use Constraint::{Day, Month, Quarter, Year};
 
     #[test]
     fn a_question_is_pinned_by_years_months_quarters_versions_and_numbered_things() {
@@ -273,7 +315,7 @@ mod tests {
             ("what happened in april", &[Month(4)]),
             (
                 "What did the plumber fix on 2024-03-11?",
-                &[Year(2024), Month(3)],
+                &[Day(3, 11), Year(2024), Month(3)],
             ),
             ("How long is the run in week 7?", &[week]),
             ("What did version 2.8.3 fix?", &[version]),
@@ -293,6 +335,29 @@ mod tests {
         ] {
             assert_eq!(of(question), constraints, "{question}");
         }
+    }
+
+    #[test]
+    fn a_day_is_a_constraint_unless_it_begins_or_ends_a_time() {
+        for text in [
+            "What did Ada take on 16 May?",
+            "What happened on May 16th?",
+            "Was war am 16. Mai?",
+            "Was war am 16.5.?",
+        ] {
+            assert!(of_question(text).contains(&Day(5, 16)), "{text}");
+        }
+        for text in [
+            "What is due before 16 May?",
+            "What did we do from 3 May to 16 May?",
+            "What did 16 people do in May?",
+        ] {
+            let has_day = |one: &Constraint| matches!(one, Day(..));
+            assert!(!of_question(text).iter().any(has_day), "{text}");
+        }
+        let asked = of_question("What did Ada take on 16 May?");
+        let none = std::iter::empty();
+        assert!(contradict(&asked, ["Ada took it.", "", "2026-05-03.md"], none));
     }
 
     #[test]

@@ -50,22 +50,40 @@ pub(super) fn holds(list: WordList, word: &str) -> bool {
     list.split(' ').any(|w| w == word)
 }
 
-/// The function words of the language in which `lower` (a question in lower case) seems to be
-/// written: the list with more hits; English if there are no hits.
-pub(super) fn of_language(lower: &str) -> WordList {
-    let mut best = (count_words(lower, ENGLISH), ENGLISH);
-    for list in [GERMAN, FRENCH, SPANISH, RUSSIAN] {
-        let found = count_words(lower, list);
-        if found > best.0 {
-            best = (found, list);
+/// The language in which `lower` (a question in lower case) seems to be written: the one with most
+/// function words; English if there are none.
+pub(super) fn of_language(lower: &str) -> Language {
+    let mut best = (count_grammar(lower, Language::English), Language::English);
+    for language in Language::ALL {
+        let found = count_grammar(lower, *language);
+        if found > best.0 && found >= least_grammar(*language) {
+            best = (found, *language);
         }
     }
     best.1
 }
 
-/// How many words of the text are in the list.
-fn count_words(lower: &str, list: WordList) -> usize {
-    split(lower).filter(|w| holds(list, w)).count()
+/// How many function words of a language show that a question is written in it. Those of smaller
+/// languages are nouns elsewhere: "van" is a function word in Dutch, and "care" in Romanian.
+fn least_grammar(language: Language) -> usize {
+    use Language::{English, French, German, Russian, Spanish};
+    match language {
+        English | German | French | Spanish | Russian => 1,
+        _ => 2,
+    }
+}
+
+/// How many words of the text are function words of the language.
+fn count_grammar(lower: &str, language: Language) -> usize {
+    split(lower)
+        .filter(|word| is_grammar(language, word))
+        .count()
+}
+
+/// Whether a word in lower case is a function word of the language, which says nothing about the
+/// subject of a question.
+pub(super) fn is_grammar(language: Language, lower: &str) -> bool {
+    language.lexicon().contains(Section::QuestionStop, lower)
 }
 
 /// The language whose function words occur most in `lower`, a question in lower case. Returns
@@ -74,16 +92,13 @@ pub(super) fn language(lower: &str) -> Option<Language> {
     if let Some(language) = of_question_word(lower).or_else(|| detect(lower)) {
         return Some(language);
     }
-    let lists = [
-        (Language::English, ENGLISH),
-        (Language::German, GERMAN),
-        (Language::French, FRENCH),
-        (Language::Spanish, SPANISH),
-        (Language::Russian, RUSSIAN),
-    ];
-    let counts = lists.map(|(language, list)| (count_words(lower, list), language));
-    let (most, language) = counts.into_iter().max_by_key(|(count, _)| *count)?;
-    let tie = counts.iter().filter(|(count, _)| *count == most).count() > 1;
+    let counts = Language::ALL.iter().map(|language| {
+        let count = count_grammar(lower, *language);
+        let is_enough = count >= least_grammar(*language);
+        (if is_enough { count } else { 0 }, *language)
+    });
+    let (most, language) = counts.clone().max_by_key(|(count, _)| *count)?;
+    let tie = counts.filter(|(count, _)| *count == most).count() > 1;
     (most > 0 && !tie).then_some(language)
 }
 
@@ -95,6 +110,9 @@ fn of_question_word(lower: &str) -> Option<Language> {
         (Language::German, list(DATA, "asking-german")),
         (Language::French, list(DATA, "asking-french")),
         (Language::Spanish, list(DATA, "asking-spanish")),
+        (Language::Italian, list(DATA, "asking-italian")),
+        (Language::Portuguese, list(DATA, "asking-portuguese")),
+        (Language::Dutch, list(DATA, "asking-dutch")),
     ];
     let asks = |words: WordList| split(lower).any(|word| holds(words, word));
     let mut asked = lists.into_iter().filter(|(_, words)| asks(words));
@@ -108,19 +126,9 @@ pub(super) fn is_person_pronoun(lower: &str) -> bool {
 }
 
 /// Whether the language capitalises every noun.
-pub(super) fn capitalises_nouns(list: WordList) -> bool {
-    list == GERMAN
+pub(super) fn capitalises_nouns(language: Language) -> bool {
+    language == Language::German
 }
-
-pub(super) const ENGLISH: WordList = list(DATA, "english");
-
-const GERMAN: WordList = list(DATA, "german");
-
-const FRENCH: WordList = list(DATA, "french");
-
-const SPANISH: WordList = list(DATA, "spanish");
-
-const RUSSIAN: WordList = list(DATA, "russian");
 
 /// Verbs with little meaning. A note on the servings of a chili need not say that it "makes" them.
 pub(super) const LIGHT: WordList = list(DATA, "light");
@@ -293,6 +301,12 @@ pub(super) const RANGE_AND: WordList = list(DATA, "range-and");
 pub(super) const SINCE: WordList = list(DATA, "since");
 /// Words before a date that begins or ends a time.
 pub(super) const OPEN_TIME: Cues = Cues(list(DATA, "open-time"), list(DATA, "open-time.unspaced"));
+/// Whether a question in lower case asks for the time before, after or between some days.
+pub(super) fn names_open_time(lower: &str) -> bool {
+    let mut words = split(lower);
+    words.any(|word| holds(OPEN_TIME.spaced(), word) || holds(RANGE_BETWEEN, word))
+        || OPEN_TIME.is_in_unspaced(lower)
+}
 /// Words with which a note says that something must be done.
 pub(super) const NEED: Cues = Cues(list(DATA, "need"), "");
 /// Phrases that ask for an amount.
@@ -439,7 +453,24 @@ pub(super) const POLAR: WordList = list(DATA, "polar");
 /// "what".
 pub(super) fn asks_yes_or_no(lower: &str) -> bool {
     let first = split(lower).next().unwrap_or("");
-    holds(POLAR, first) && !(first == "was" && of_language(lower) == GERMAN)
+    let is_polar =
+        holds(POLAR, first) && !(first == "was" && of_language(lower) == Language::German);
+    is_polar || inverts_subject(lower) && !split(lower).any(|word| holds(ASKING, word))
+}
+
+/// Whether a verb and its subject are inverted, as French does after the subject's noun too: "Le
+/// gîte a-t-il un four ?"
+fn inverts_subject(lower: &str) -> bool {
+    let mut pairs = lower.split_whitespace().filter_map(|word| word.rsplit_once('-'));
+    pairs.any(|(verb, subject)| !verb.is_empty() && holds(INVERTED, subject))
+}
+
+/// French pronouns behind a verb.
+const INVERTED: WordList = list(DATA, "inverted");
+
+/// Whether `lower` is not a question but words as they are typed for a search.
+pub(super) fn is_typed(lower: &str) -> bool {
+    !lower.contains('?') && !asks_yes_or_no(lower) && !split(lower).any(|word| holds(ASKING, word))
 }
 
 /// Words between two things that are compared.
@@ -491,16 +522,37 @@ pub(super) fn asked_verb<'t>(words: &[&'t str]) -> Option<&'t str> {
 /// Words before the thing that is counted.
 const COUNTED: WordList = list(DATA, "counted");
 
-/// The word for what a question counts: "pages" in "how many pages does it have?"
+/// Words for amounts of a thing, and the words between them and the thing: "bags of".
+const MEASURES: WordList = list(DATA, "measures");
+const OF_MEASURED: WordList = list(DATA, "of-measured");
+
+/// The word for what a question counts: "pages" in "how many pages does it have?", "flour" in "how
+/// many kg of flour do we need?"
 pub(super) fn counted(text: &str) -> Option<&str> {
     let words: Vec<&str> = split(text).collect();
     let at = words
         .iter()
         .position(|word| holds(COUNTED, &word.to_lowercase()))?;
-    let mut after = words.iter().skip(at + 1);
     let grammar = of_language(&text.to_lowercase());
-    let is_content = |word: &&&str| !holds(grammar, &word.to_lowercase());
-    after.find(is_content).copied()
+    let behind = words.get(at + 1..)?;
+    let lower: Vec<String> = behind.iter().map(|word| word.to_lowercase()).collect();
+    let is_content = |word: &String| !is_grammar(grammar, word);
+    let first = lower.iter().position(is_content)?;
+    let thing = measured(&lower, first).unwrap_or(first);
+    behind.get(thing).copied()
+}
+
+/// The position of the thing behind a measure: "flour" in "kg of flour".
+fn measured(lower: &[String], measure: usize) -> Option<usize> {
+    let is_measure = |word: &str| {
+        holds(MEASURES, word) || holds(SIZES, word) || local_agent_verify::unit(word).is_some()
+    };
+    let mut at = measure;
+    while is_measure(lower.get(at)?) {
+        at += 1;
+    }
+    let of = lower.get(at).is_some_and(|word| holds(OF_MEASURED, word));
+    (at > measure && of).then_some(at + 1)
 }
 
 /// Whether a question begins with "which" and a singular noun, and so asks for one thing: "which
@@ -536,7 +588,7 @@ pub(super) fn asks_for_code_number(lower: &str) -> bool {
     let before = words.get(..at).unwrap_or_default();
     let is_typed = before
         .iter()
-        .all(|w| !holds(ENGLISH, w) && !holds(ASKING, w));
+        .all(|w| !is_grammar(Language::English, w) && !holds(ASKING, w));
     let is_asked = matches!(before, ["what", "is" | "was" | "s", "the", ..]);
     let ends = words.get(at + 1).is_none_or(|next| holds(ATTRIBUTED, next));
     ends && (is_typed || is_asked)
@@ -598,10 +650,21 @@ pub(super) const CURRENCIES: WordList = list(DATA, "currencies");
 /// Words before a month that is a time.
 pub(super) const BEFORE_MONTH: WordList = list(DATA, "before-month");
 
+/// Whether a word in lower case says where somebody lives. German joins the word for a street to its
+/// name: "Lindenstraße".
+pub(super) fn is_residence(lower: &str) -> bool {
+    let mut endings = RESIDENCE_ENDINGS.split(' ');
+    holds(RESIDENCE, lower) || endings.any(|ending| lower.ends_with(ending))
+}
+
 /// Words for an entry of a log.
 pub(super) const ENTRIES: WordList = list(DATA, "entries");
 /// Words of a question for the newest of several notes that do not say which note is meant.
 pub(super) const HAPPENED: WordList = list(DATA, "happened");
+/// Verbs for living somewhere, as a question asks for it, and words with which a note says it.
+pub(super) const RESIDENCE_VERBS: WordList = list(DATA, "residence-verbs");
+const RESIDENCE: WordList = list(DATA, "residence");
+const RESIDENCE_ENDINGS: WordList = list(DATA, "residence-endings");
 /// Words for tags.
 pub(super) const TAGGED: WordList = list(DATA, "tagged");
 

@@ -101,7 +101,7 @@ fn says_only_what_is_left_out(question: &ParsedQuestion, unit: &Unit) -> bool {
     let grammar = cues::of_language(&unit.plain.to_lowercase());
     let mut words = cues::split(&unit.plain);
     words.all(|word| {
-        let is_grammar = cues::holds(grammar, &word.to_lowercase());
+        let is_grammar = cues::is_grammar(grammar, &word.to_lowercase());
         is_grammar
             || stems_of(word)
                 .iter()

@@ -12,6 +12,7 @@ use super::cues;
 use super::periods::{self, NamedTime};
 use super::synonyms;
 use local_agent_index::lexical;
+use local_agent_text::language::Language;
 
 /// The rarity of a stemmed term in the index.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -182,7 +183,7 @@ impl ParsedQuestion {
             .or_else(|| {
                 terms
                     .iter()
-                    .position(|term| wants.time && names_birthday(term))
+                    .position(|term| (wants.time || cues::is_typed(&lower)) && names_birthday(term))
             });
         let counted = cues::counted(text).and_then(place_of);
         let conditions = conditions::of(&lower);
@@ -192,7 +193,7 @@ impl ParsedQuestion {
             terms,
             kind,
             wants,
-            constraints: conditions::without_years(&conditions, constraints::of(text)),
+            constraints: conditions::without_years(&conditions, constraints::of_question(text)),
             conditions,
             period,
             has_unclear_time: !bounds_years
@@ -343,8 +344,8 @@ fn quiet_words(kind: QuestionKind, dated: bool) -> Vec<&'static str> {
 
 /// The terms of a question without grammar words, each with its original word.
 fn terms(text: &str, lower: &str, rarity: &dyn Fn(&str) -> Rarity) -> Vec<Term> {
-    let list = cues::of_language(lower);
-    let bare = without_grammar(text, list);
+    let language = cues::of_language(lower);
+    let bare = without_grammar(text, language);
     let source = if lexical::terms(&bare).is_empty() {
         text
     } else {
@@ -363,7 +364,7 @@ fn terms(text: &str, lower: &str, rarity: &dyn Fn(&str) -> Rarity) -> Vec<Term> 
             let Rarity { idf, known } = rarity(&stem);
             let weight = idf.max(0.0) * share;
             if seen.insert(stem.clone()) {
-                let is_name = is_name(word, text, list);
+                let is_name = is_name(word, text, language);
                 let synonyms = match is_name {
                     true => Vec::new(),
                     false => synonyms::of(&stem),
@@ -403,7 +404,7 @@ fn settle_weights(terms: &mut [Term]) {
 
 /// Whether a word looks like a name: it has a capital that its position does not explain, or only
 /// capitals, or a digit.
-fn is_name(word: &str, text: &str, list: &'static str) -> bool {
+fn is_name(word: &str, text: &str, language: Language) -> bool {
     let letters = word.chars().filter(|c| c.is_alphabetic()).count();
     if word.chars().any(|c| c.is_ascii_digit()) {
         return letters > 0 || is_code(word, text);
@@ -422,7 +423,7 @@ fn is_name(word: &str, text: &str, list: &'static str) -> bool {
     let after = text.get(at + word.len()..).unwrap_or("");
     // "Mira's shoe size": the owner is capitalised because it is a name.
     let owns = after.starts_with("'s ") || after.starts_with("’s ");
-    shouted || capital && (!begins || owns) && !common && !cues::capitalises_nouns(list)
+    shouted || capital && (!begins || owns) && !common && !cues::capitalises_nouns(language)
 }
 
 /// Whether digits are part of a hyphenated name, like 502 in "TH-502" and 030 in "26-030".
@@ -442,7 +443,7 @@ fn numbers(before: &str, word: &str) -> bool {
 }
 
 /// `text` with the function words of its language replaced by blanks; parts of compounds stay.
-fn without_grammar(text: &str, list: &'static str) -> String {
+fn without_grammar(text: &str, language: Language) -> String {
     let mut out = String::with_capacity(text.len());
     let mut asks = false;
     for piece in text.split_inclusive(|c: char| c.is_whitespace() || "'’".contains(c)) {
@@ -458,10 +459,16 @@ fn without_grammar(text: &str, list: &'static str) -> String {
         let degree = asks && cues::holds(cues::DEGREES, &lower);
         asks = matches!(lower.as_str(), "how" | "wie");
         let is_grammar =
-            !shouted && !month && (degree || lower == "s" || cues::holds(list, &lower));
+            !shouted && !month && (degree || lower == "s" || is_all_grammar(language, &lower));
         out.push_str(if is_grammar { " " } else { piece });
     }
     out
+}
+
+/// Whether a word in lower case is a function word, or is made of them with hyphens: "a-t-il".
+fn is_all_grammar(language: Language, lower: &str) -> bool {
+    let mut parts = lower.split('-');
+    parts.all(|part| cues::is_grammar(language, part))
 }
 
 /// Kinds of characters in scripts written without spaces.
