@@ -113,7 +113,9 @@ pub(super) fn query(data: &[u8]) {
     let lists = [&query.words, &query.phrases];
     assert!(lists.iter().all(|list| list.iter().all(|w| !w.is_empty())));
     assert!(query.filters.iter().all(|filter| !filter.value.is_empty()));
-    assert!(!query.is_blank() || query.excluded.is_empty());
+    // With a filter alone, the query lists notes and exclusions stay exclusions.
+    let is_list = !query.filters.is_empty();
+    assert!(!query.is_blank() || is_list || query.excluded.is_empty());
     for term in terms(text) {
         assert!(!term.is_empty() && !term.chars().any(char::is_control));
     }

@@ -6,6 +6,7 @@
 //! ends with a colon covers the code or quote block after it; a quotation of several sentences is
 //! covered by the citation after it; a lead-in is covered when everything it introduces is.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::answer::{Answer, Unit};
@@ -14,6 +15,7 @@ use super::phrases::{
     Abstention, abstention, announces, answers_in_short, ends_with_colon, is_advice, is_courtesy,
     is_meta, is_question, plain_lower, refuses_and_claims, says_more, title_claims,
 };
+use super::quotes::quoted_ranges;
 use local_agent_text::markdown::BlockRole;
 
 /// Maximum number of citations that one unit takes over from others; bounds the work on hostile
@@ -130,7 +132,7 @@ fn kind(
         }
         _ => return Kind::Claim,
     }
-    if let Some(refusal) = abstention(lower) {
+    if let Some(refusal) = abstention(&outside_quotes(lower)) {
         let cites = !unit.marks.is_empty();
         let is_gap = refusal.extent == Abstention::Gap;
         let claims = refuses_and_claims(lower) || is_gap && says_more(lower, cites);
@@ -154,6 +156,24 @@ fn kind(
         return Kind::LeadIn;
     }
     Kind::Claim
+}
+
+/// The text with blanks instead of what is between quotation marks: the advice to say "I don't know"
+/// refuses nothing. A text that is quoted as a whole stays.
+fn outside_quotes(lower: &str) -> Cow<'_, str> {
+    let ranges = quoted_ranges(lower, |_| false);
+    if ranges.is_empty() {
+        return Cow::Borrowed(lower);
+    }
+    let mut outside = lower.to_owned();
+    for range in ranges {
+        let blanks = " ".repeat(range.len());
+        outside.replace_range(range, &blanks);
+    }
+    match outside.contains(char::is_alphanumeric) {
+        true => Cow::Owned(outside),
+        false => Cow::Borrowed(lower),
+    }
 }
 
 fn title(words: &str) -> Kind {

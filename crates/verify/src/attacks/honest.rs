@@ -122,6 +122,20 @@ fn a_named_gap_beside_cited_claims_passes() {
     );
 }
 
+/// The advice was taken for a refusal, and every other line of the answer was rejected for it.
+#[test]
+fn a_refusal_between_quotation_marks_refuses_nothing() {
+    let frozen = snapshot(&["- bring water\n- say \"I don't know yet\" at least once\n"]);
+    for answer in [
+        "- bring water [E1]\n- say \"I don't know yet\" at least once [E1]",
+        "- bring water [E1]\n- say “I don't know yet” at least once [E1]",
+    ] {
+        let report = check_in(answer, &frozen);
+        assert_eq!(report.outcome, Outcome::Passed, "{:?}", report.claims);
+    }
+    rejected_with("Say \"I cannot answer this\" once.", Code::Uncited);
+}
+
 #[test]
 fn answers_as_models_write_them_pass() {
     for answer in [

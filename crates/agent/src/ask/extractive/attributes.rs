@@ -15,7 +15,10 @@ struct Words<'t> {
 
 impl<'t> Words<'t> {
     fn of(text: &'t str) -> Self {
-        let written: Vec<&str> = split(text).collect();
+        let written: Vec<&str> = text
+            .split_inclusive(char::is_whitespace)
+            .flat_map(words_of)
+            .collect();
         let lower = written.iter().map(|word| word.to_lowercase()).collect();
         Self { written, lower }
     }
@@ -23,6 +26,13 @@ impl<'t> Words<'t> {
     fn lower(&self) -> Vec<&str> {
         self.lower.iter().map(String::as_str).collect()
     }
+}
+
+/// The words of a text without blanks. The owner in "Tomas' birthday" has an "s" of its own.
+fn words_of(text: &str) -> impl Iterator<Item = &str> {
+    let bare = text.trim_end();
+    let owns = bare.ends_with("s'") || bare.ends_with("s’");
+    split(text).chain(owns.then_some("s"))
 }
 
 /// The word for the attribute in "what is the … of …", "what is Mira's …" or "… of …".
@@ -113,7 +123,9 @@ fn of_thing_or_owner<'t>(words: &Words<'t>) -> Option<&'t str> {
         [first, ..] if !holds(cues::ASKING, first) && !holds(cues::POLAR, first) => {
             let end = of.filter(|of| (1..=NAMED).contains(of) && lower[*of] == "of")?;
             let before = lower.get(..end)?;
-            let asks = before.iter().any(|w| cues::is_grammar(Language::English, w));
+            let asks = before
+                .iter()
+                .any(|w| cues::is_grammar(Language::English, w));
             (!asks).then(|| telling(&words[..end]))
         }
         _ => None,
@@ -180,6 +192,7 @@ mod tests {
     #[test]
     fn the_attribute_is_found_in_several_languages() {
         assert_eq!(in_english("What is the price of oak?"), Some("price"));
+        assert_eq!(in_english("What's Tomas' birthday?"), Some("birthday"));
         for (question, attribute) in [
             ("Quel est le prix du chêne ?", "prix"),
             ("Wie lautet die Adresse von Ada?", "Adresse"),

@@ -70,6 +70,7 @@ pub(super) fn choose(ranked: &Ranked<'_>) -> Choice {
         QuestionKind::Difference => sides::choose(ranked),
         QuestionKind::Latest => newest::choose(ranked).or_else(|| times::latest(ranked)),
         _ if ranked.question.period.is_some() => times::in_period(ranked),
+        QuestionKind::Fact | QuestionKind::YesNo => sides::in_one_table(ranked),
         _ => None,
     };
     if let Some(choice) = by_kind {

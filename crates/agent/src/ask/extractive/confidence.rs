@@ -179,6 +179,13 @@ fn sureness(kind: QuestionKind, least: f32) -> f32 {
 /// The credit from which on a word of the question counts as said.
 const PREDICATE: f32 = 0.2;
 
+/// The credit from which on a word that is in no note counts as said by other words, in a question
+/// for yes or no, and from which on the counted thing does. Of the best units for 700 questions in
+/// seven vaults, eight answered a question for yes or no with such a word of less credit, none of
+/// them rightly.
+const SAID: f32 = 0.4;
+const COUNTED: f32 = 0.45;
+
 /// Whether a unit is good enough to be shown as the answer.
 pub(super) fn fits(ranked: &Ranked<'_>, candidate: &Candidate) -> bool {
     log_odds(ranked, candidate) >= FLOOR
@@ -291,9 +298,12 @@ fn lacks(ranked: &Ranked<'_>, candidate: &Candidate) -> f32 {
     if attribute.is_some_and(|at| lacks_known_attribute(question, unit, at)) {
         return missing + LACKS_RELATION;
     }
-    match attribute.or(counted).and_then(|at| soft.get(at)) {
-        Some(there) if *there < ATTRIBUTE => missing + ranked.legible * LACKS_ATTRIBUTE,
-        _ => missing,
+    let asked = attribute.map(|at| (at, ATTRIBUTE));
+    let asked = asked.or(counted.map(|at| (at, COUNTED)));
+    let is_unsaid = |(at, least): (usize, f32)| soft.get(at).is_some_and(|credit| *credit < least);
+    match asked.is_some_and(is_unsaid) {
+        true => missing + ranked.legible * LACKS_ATTRIBUTE,
+        false => missing,
     }
 }
 
@@ -302,11 +312,11 @@ fn lacks(ranked: &Ranked<'_>, candidate: &Candidate) -> f32 {
 fn lacks_residence(question: &ParsedQuestion, unit: &Unit) -> bool {
     let lower = question.text.to_lowercase();
     let mut words = cues::split(&lower);
-    let asks = cues::PLACE.are_in(&lower)
-        && words.any(|word| cues::holds(cues::RESIDENCE_VERBS, word));
+    let asks =
+        cues::PLACE.are_in(&lower) && words.any(|word| cues::holds(cues::RESIDENCE_VERBS, word));
     let says = |text: &str| {
         let lower = text.to_lowercase();
-        cues::split(&lower).any(|word| cues::is_residence(word))
+        cues::split(&lower).any(cues::is_residence)
     };
     asks && !says(&unit.plain) && !says(&unit.place.written)
 }
@@ -316,7 +326,7 @@ fn lacks_residence(question: &ParsedQuestion, unit: &Unit) -> bool {
 fn lacks_word_of_yes_or_no(question: &ParsedQuestion, soft: &[f32]) -> bool {
     let mut terms = question.terms.iter().zip(soft);
     question.kind == QuestionKind::YesNo
-        && terms.any(|(term, credit)| !term.known && !term.is_name && *credit < PREDICATE)
+        && terms.any(|(term, credit)| !term.known && !term.is_name && *credit < SAID)
 }
 
 /// Whether the attribute that the question asks for has a name that everybody uses, such as

@@ -461,10 +461,16 @@ pub(super) fn asks_yes_or_no(lower: &str) -> bool {
 /// Whether a verb and its subject are inverted, as French does after the subject's noun too: "Le
 /// gîte a-t-il un four ?"
 fn inverts_subject(lower: &str) -> bool {
-    let mut pairs = lower.split_whitespace().filter_map(|word| word.rsplit_once('-'));
-    pairs.any(|(verb, subject)| !verb.is_empty() && holds(INVERTED, subject))
+    let mut pairs = lower
+        .split_whitespace()
+        .filter_map(|word| word.rsplit_once('-'));
+    pairs.any(|(verb, subject)| {
+        !verb.is_empty() && !holds(NOT_INVERTED, verb) && holds(INVERTED, subject)
+    })
 }
 
+/// Words before a pronoun that are no verb: "rendez-vous".
+const NOT_INVERTED: WordList = list(DATA, "not-inverted");
 /// French pronouns behind a verb.
 const INVERTED: WordList = list(DATA, "inverted");
 
@@ -657,6 +663,28 @@ pub(super) fn is_residence(lower: &str) -> bool {
     holds(RESIDENCE, lower) || endings.any(|ending| lower.ends_with(ending))
 }
 
+/// Words between two things that are compared, and only there.
+pub(super) const OPPOSED: WordList = list(DATA, "opposed");
+
+/// Adjectives that compare; in some languages they follow a word such as "plus".
+const COMPARATIVES: WordList = list(DATA, "comparatives");
+const COMPARING: WordList = list(DATA, "comparing");
+
+/// Whether a question in lower case compares two things: "which is older, the van or the bike?", "is
+/// the van older than the bike?"
+pub(super) fn compares(lower: &str) -> bool {
+    let words: Vec<&str> = split(lower).collect();
+    let is_comparative = |at: usize| {
+        let before = at.checked_sub(1).and_then(|at| words.get(at));
+        let is_phrase = before.is_some_and(|word| holds(COMPARING, word));
+        let language = of_language(lower);
+        let needs_phrase = !matches!(language, Language::English | Language::German);
+        holds(COMPARATIVES, words[at]) && (is_phrase || !needs_phrase)
+    };
+    let between = |word: &&str| holds(OPPOSED, word) || holds(SIDES, word);
+    (0..words.len()).any(is_comparative) && words.iter().any(between)
+}
+
 /// Words for an entry of a log.
 pub(super) const ENTRIES: WordList = list(DATA, "entries");
 /// Words of a question for the newest of several notes that do not say which note is meant.
@@ -685,6 +713,41 @@ pub(super) fn compared_attributes(lower: &str) -> Vec<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_language_of_a_question_is_that_of_its_function_words() {
+        for (question, language) in [
+            ("where is the key to the shed", Language::English),
+            ("door code", Language::English),
+            ("care home phone", Language::English),
+            ("wo ist der schlüssel", Language::German),
+            ("dove si trova la chiave della barca", Language::Italian),
+            ("waar is de sleutel van de schuur", Language::Dutch),
+            ("onde está a chave do galpão", Language::Portuguese),
+        ] {
+            assert_eq!(of_language(question), language, "{question}");
+        }
+    }
+
+    #[test]
+    fn an_inverted_subject_asks_for_yes_or_no() {
+        assert!(asks_yes_or_no("le gîte a-t-il un four ?"));
+        assert!(asks_yes_or_no("peut-on louer des draps ?"));
+        assert!(!asks_yes_or_no("où as-tu rangé la clé ?"));
+        assert!(!asks_yes_or_no("le rendez-vous du mardi"));
+    }
+
+    #[test]
+    fn what_is_counted_is_behind_its_measure() {
+        for (question, thing) in [
+            ("how many pages does it have?", "pages"),
+            ("How many kg of leeks did I harvest?", "leeks"),
+            ("how many bags of flour are left", "flour"),
+            ("Wie viele Gäste kommen?", "Gäste"),
+        ] {
+            assert_eq!(counted(question), Some(thing), "{question}");
+        }
+    }
 
     #[test]
     fn the_verb_of_a_question_for_a_person_or_a_time_is_found_in_several_languages() {

@@ -9,9 +9,6 @@ use super::rank::{Candidate, Found, Ranked};
 use super::score;
 use super::units::{Form, Unit};
 
-/// Words that only come between two compared things.
-const OPPOSED: &str = "versus vs from than gegenüber";
-
 /// The best passages about both things; `None` if the question does not name two things.
 pub(super) fn choose(ranked: &Ranked<'_>) -> Option<Choice> {
     let (left, right) = sides(ranked)?;
@@ -38,6 +35,16 @@ pub(super) fn choose(ranked: &Ranked<'_>) -> Option<Choice> {
     Some(Choice::certain(out))
 }
 
+/// The rows of one table about the two things that a question compares by an adjective: "which boat
+/// is older, the Heron or the Gull?"; `None` if it names no two things or no table has both.
+pub(super) fn in_one_table(ranked: &Ranked<'_>) -> Option<Choice> {
+    if !cues::compares(&ranked.question.text.to_lowercase()) {
+        return None;
+    }
+    let (left, right) = sides(ranked)?;
+    Some(Choice::certain(vec![table(ranked, &left, &right)?]))
+}
+
 /// The terms of the two things, cut at the word between them.
 pub(super) fn sides(ranked: &Ranked<'_>) -> Option<(Vec<Term>, Vec<Term>)> {
     let text = &ranked.question.text;
@@ -49,7 +56,7 @@ pub(super) fn sides(ranked: &Ranked<'_>) -> Option<(Vec<Term>, Vec<Term>)> {
             .rev()
             .find(|i| is_between_terms(&ranked.question, &words, list, *i))
     };
-    let cut = last(OPPOSED).or_else(|| last(cues::SIDES))?;
+    let cut = last(cues::OPPOSED).or_else(|| last(cues::SIDES))?;
     let right: Vec<Term> = words[cut + 1..]
         .iter()
         .filter_map(|w| term_of(&ranked.question, w))

@@ -452,6 +452,58 @@ fn a_line_in_bold_comes_with_the_list_below_it() {
     );
 }
 
+/// The line above the list was the whole answer.
+#[test]
+fn a_short_line_directly_above_a_list_comes_with_it() {
+    let text = "# Meeting\n\nMoira's tips\n- bring water\n- print the plan\n";
+    let got = answer("Moira's tips for the meeting", &[("Meeting.md", text)]);
+    assert!(
+        got.contains("bring water") && got.contains("print the plan"),
+        "{got}"
+    );
+}
+
+#[test]
+fn an_adjective_compares_two_rows_of_one_table() {
+    let text = "# Boats\n\n| Boat | Built | Crew |\n| --- | --- | --- |\n| Heron | 2003 | 4 |\n\
+        | Gull | 2011 | 2 |\n| Tern | 1998 | 1 |\n";
+    for question in [
+        "Which boat is older, the Heron or the Gull?",
+        "Is the Heron older than the Gull?",
+    ] {
+        let got = answer(question, &[("Boats.md", text)]);
+        assert!(
+            got.contains("Heron | 2003") && got.contains("Gull | 2011") && !got.contains("Tern"),
+            "{question}: {got}"
+        );
+    }
+}
+
+/// Another fact about the person was shown.
+#[test]
+fn where_somebody_lives_needs_a_word_for_a_home() {
+    let work = [(
+        "Moira Tench.md",
+        "# Moira Tench\n\nMoira Tench teaches at the music school.\n",
+    )];
+    abstains("Where does Moira Tench live?", &work);
+    let home = [(
+        "Moira Tench.md",
+        "# Moira Tench\n\nMoira Tench has a flat in Corn Street.\n",
+    )];
+    assert!(answer("Where does Moira Tench live?", &home).contains("flat in Corn Street"));
+}
+
+/// Another fact about the person was shown for words typed without "when".
+#[test]
+fn a_typed_birthday_needs_a_birthday() {
+    let notes = [(
+        "Moira Tench.md",
+        "# Moira Tench\n\nMoira Tench teaches in Leeds.\n",
+    )];
+    abstains("birthday Moira Tench", &notes);
+}
+
 #[test]
 fn open_tasks_are_those_without_a_tick() {
     let text = "# Fence\n\n- [ ] Buy posts\n- [x] Dig holes\n- [ ] Paint it\n";

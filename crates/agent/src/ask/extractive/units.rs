@@ -77,9 +77,9 @@ pub(super) struct Unit {
     pub points_away: bool,
     /// Whether it can be quoted as an answer or part of one. Other units are only context.
     pub sayable: bool,
-    /// Whether it is a line in bold that serves as a heading: it is the whole paragraph, and
-    /// another block follows.
-    pub is_bold_heading: bool,
+    /// Whether it is a line that serves as a heading: a whole paragraph in bold with another block
+    /// behind it, or a short line without an end mark directly above a list.
+    pub is_heading_line: bool,
 }
 
 /// All units of `notes`, in order.
@@ -195,7 +195,7 @@ impl<'a> Cutter<'a> {
             lead: None,
             before: None,
             points_away: false,
-            is_bold_heading: false,
+            is_heading_line: false,
         })
     }
 
@@ -243,8 +243,8 @@ impl<'a> Cutter<'a> {
                 .or(self.note.date),
             points_away: raw.trim_end_matches(['.', '!', ')']).ends_with("]]"),
             sayable: is_sayable(form, raw, &words),
-            is_bold_heading: form == Form::Sentence
-                && block.is_some_and(|b| self.is_bold_heading(b, section)),
+            is_heading_line: form == Form::Sentence
+                && block.is_some_and(|b| self.is_heading_line(b, section)),
             plain: words,
             place,
             lead,
@@ -259,17 +259,23 @@ impl<'a> Cutter<'a> {
             .find(|b| self.note.kind_of(*b) == Some(kind))
     }
 
-    /// Whether a paragraph is one line in bold, and another block of its section follows.
-    fn is_bold_heading(&self, block: usize, section: usize) -> bool {
+    /// Whether a paragraph is a line that serves as a heading: one in bold with another block of its
+    /// section behind it, or a short one without an end mark directly above a list.
+    fn is_heading_line(&self, block: usize, section: usize) -> bool {
         let span = self.note.span_of(block);
         let written = self.note.slice(&span).trim();
-        let follows = || {
-            let next = self.note.blocks.iter().map(|b| b.span.start());
-            let end = self.note.sections.get(section).map_or(0, |s| s.span.end);
-            next.filter(|start| *start >= span.end)
-                .any(|start| start < end)
+        let end = self.note.sections.get(section).map_or(0, |s| s.span.end);
+        let mut behind = self.note.blocks.iter().enumerate();
+        let next = behind.find(|(_, b)| b.span.start() >= span.end && b.span.start() < end);
+        let Some((next, _)) = next else { return false };
+        let is_above_list = || {
+            let is_list = matches!(self.note.kind_of(next), Some(BlockKind::List { .. }));
+            let start = self.note.span_of(next).start;
+            let between = self.note.text.get(span.end..start).unwrap_or("");
+            is_list && between.matches('\n').count() <= 1 && is_title_line(written)
         };
-        self.note.kind_of(block) == Some(BlockKind::Paragraph) && is_all_bold(written) && follows()
+        self.note.kind_of(block) == Some(BlockKind::Paragraph)
+            && (is_all_bold(written) || is_above_list())
     }
 
     /// The lead-in unit, and the previous unit in the same block.
@@ -327,7 +333,16 @@ impl<'a> Cutter<'a> {
 
 /// Whether the unit introduces the next block: it ends with a colon or serves as a heading.
 pub(super) fn leads_in(unit: &Unit) -> bool {
-    unit.is_bold_heading || unit.plain.trim_end().ends_with([':', '：'])
+    unit.is_heading_line || unit.plain.trim_end().ends_with([':', '：'])
+}
+
+/// A line with at most this many bytes may be a title.
+const LONGEST_TITLE: usize = 60;
+
+/// Whether a paragraph is one short line that does not end as a sentence does.
+fn is_title_line(written: &str) -> bool {
+    let ends = ['.', '!', '?', ':', ';', ',', '…', '。', '！', '？', '：'];
+    !written.contains('\n') && written.len() <= LONGEST_TITLE && !written.ends_with(ends)
 }
 
 /// Whether a paragraph is one line in bold that is not a sentence.
