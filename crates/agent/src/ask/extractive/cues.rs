@@ -307,6 +307,7 @@ pub(super) fn names_open_time(lower: &str) -> bool {
     words.any(|word| holds(OPEN_TIME.spaced(), word) || holds(RANGE_BETWEEN, word))
         || OPEN_TIME.is_in_unspaced(lower)
 }
+
 /// Words with which a note says that something must be done.
 pub(super) const NEED: Cues = Cues(list(DATA, "need"), "");
 /// Phrases that ask for an amount.

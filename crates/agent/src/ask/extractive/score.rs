@@ -269,9 +269,9 @@ pub(super) fn features(
 }
 
 /// How certainly the unit lacks the requested kind of answer: 2.5 for a row with an empty cell, or
-/// without an age, a year, a code or money if one is asked for; 1 for a unit without the requested amount, phone number or
-/// email address, or with the name of a day where a person is asked for; ½ if the question asks for
-/// a time or length and the unit has another number.
+/// without an age, a year, a code, money, a phone number or an email address if one is asked for; 1
+/// for a unit without the requested amount, or with the name of a day where a person is asked for;
+/// ½ if the question asks for a time or length and the unit has another number.
 fn missing_answer_type(question: &ParsedQuestion, unit: &Unit, lead: Option<&Unit>) -> f32 {
     let wants = question.wants;
     if question.kind == QuestionKind::Total(Operation::Years) && !says_age(&unit.plain) {
@@ -284,7 +284,7 @@ fn missing_answer_type(question: &ParsedQuestion, unit: &Unit, lead: Option<&Uni
         return 0.0;
     }
     if wants.phone || wants.email {
-        return 1.0;
+        return 2.5;
     }
     if unit.form == Form::Row && unit.plain.split('|').any(|cell| cell.trim().is_empty()) {
         return 2.5;

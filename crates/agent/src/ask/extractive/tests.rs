@@ -452,6 +452,18 @@ fn a_line_in_bold_comes_with_the_list_below_it() {
     );
 }
 
+/// Other facts about the firm were shown, with its phone number for the price.
+#[test]
+fn a_charge_is_money_and_a_phone_number_is_one() {
+    let firm = "Kindly Hands: office 01752 555 0118, ask for Trish.\n";
+    abstains(
+        "How much does Kindly Hands charge per hour?",
+        &[("Firm.md", firm)],
+    );
+    let person = "# Priya Raman\n\nPriya Raman is the field tech and sings in a choir.\n";
+    abstains("phone number Priya Raman", &[("Priya Raman.md", person)]);
+}
+
 /// The line above the list was the whole answer.
 #[test]
 fn a_short_line_directly_above_a_list_comes_with_it() {
