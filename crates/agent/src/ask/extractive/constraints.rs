@@ -98,18 +98,14 @@ pub(super) fn of(text: &str) -> Vec<Constraint> {
 
 /// The day that a number and the month beside it name: "16 May", "May 16th", "16. Mai".
 fn named_day(before: &str, word: &str, after: &str) -> Option<Constraint> {
-    let bare = |text: &str| {
-        let trimmed = text.trim_matches(|c: char| !c.is_alphanumeric());
-        trimmed.to_lowercase()
-    };
-    let number = bare(word);
+    let number = word.trim_matches(|c: char| !c.is_alphanumeric());
     let digits = number.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let is_ordinal = matches!(
         &number[digits.len()..],
         "" | "st" | "nd" | "rd" | "th" | "er"
     );
     let day: u32 = digits.parse().ok().filter(|_| is_ordinal)?;
-    let month = cues::month(&bare(after)).or_else(|| cues::month(&bare(before)))?;
+    let month = month_in_word(after).or_else(|| month_in_word(before))?;
     is_day(None, month, day).then_some(Constraint::Day(month, day))
 }
 
@@ -176,6 +172,15 @@ fn one(before: &str, word: &str, after: &str, out: &mut Vec<Constraint>) {
             .iter()
             .any(|word| word.starts_with(|c: char| c.is_ascii_digit()));
         out.extend(named_month(bare, before.is_empty(), beside_number));
+    }
+}
+
+/// The month that a word beside a number names: "May 3", not "may 3".
+fn month_in_word(word: &str) -> Option<u32> {
+    let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
+    match named_month(bare, false, true)? {
+        Constraint::Month(month) => Some(month),
+        _ => None,
     }
 }
 
@@ -354,6 +359,7 @@ mod tests {
             "What is due before 16 May?",
             "What did we do from 3 May to 16 May?",
             "What did 16 people do in May?",
+            "What may 16 people do?",
         ] {
             let has_day = |one: &Constraint| matches!(one, Day(..));
             assert!(!of_question(text).iter().any(has_day), "{text}");

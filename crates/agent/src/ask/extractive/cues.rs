@@ -97,8 +97,9 @@ pub(super) fn language(lower: &str) -> Option<Language> {
         let is_enough = count >= least_grammar(*language);
         (if is_enough { count } else { 0 }, *language)
     });
-    let (most, language) = counts.clone().max_by_key(|(count, _)| *count)?;
-    let tie = counts.filter(|(count, _)| *count == most).count() > 1;
+    let counts: Vec<(usize, Language)> = counts.collect();
+    let (most, language) = *counts.iter().max_by_key(|(count, _)| *count)?;
+    let tie = counts.iter().filter(|(count, _)| *count == most).count() > 1;
     (most > 0 && !tie).then_some(language)
 }
 
@@ -456,12 +457,16 @@ pub(super) fn asks_yes_or_no(lower: &str) -> bool {
     let first = split(lower).next().unwrap_or("");
     let is_polar =
         holds(POLAR, first) && !(first == "was" && of_language(lower) == Language::German);
-    is_polar || inverts_subject(lower) && !split(lower).any(|word| holds(ASKING, word))
+    let asks_other = || split(lower).any(|word| holds(ASKING, word));
+    is_polar || inverts_subject(lower) && !asks_other()
 }
 
 /// Whether a verb and its subject are inverted, as French does after the subject's noun too: "Le
 /// gîte a-t-il un four ?"
 fn inverts_subject(lower: &str) -> bool {
+    if !lower.contains('-') || of_language(lower) != Language::French {
+        return false;
+    }
     let mut pairs = lower
         .split_whitespace()
         .filter_map(|word| word.rsplit_once('-'));
@@ -666,6 +671,8 @@ pub(super) fn is_residence(lower: &str) -> bool {
 
 /// Words between two things that are compared, and only there.
 pub(super) const OPPOSED: WordList = list(DATA, "opposed");
+/// Words between two things behind an adjective that compares: "older than".
+pub(super) const THAN: WordList = list(DATA, "than");
 
 /// Adjectives that compare; in some languages they follow a word such as "plus".
 const COMPARATIVES: WordList = list(DATA, "comparatives");
@@ -674,16 +681,17 @@ const COMPARING: WordList = list(DATA, "comparing");
 /// Whether a question in lower case compares two things: "which is older, the van or the bike?", "is
 /// the van older than the bike?"
 pub(super) fn compares(lower: &str) -> bool {
+    let between = |word: &str| holds(THAN, word) || holds(SIDES, word);
+    split(lower).any(between) && has_comparative(lower)
+}
+
+/// Whether a question in lower case has an adjective that compares.
+fn has_comparative(lower: &str) -> bool {
     let words: Vec<&str> = split(lower).collect();
-    let is_comparative = |at: usize| {
-        let before = at.checked_sub(1).and_then(|at| words.get(at));
-        let is_phrase = before.is_some_and(|word| holds(COMPARING, word));
-        let language = of_language(lower);
-        let needs_phrase = !matches!(language, Language::English | Language::German);
-        holds(COMPARATIVES, words[at]) && (is_phrase || !needs_phrase)
-    };
-    let between = |word: &&str| holds(OPPOSED, word) || holds(SIDES, word);
-    (0..words.len()).any(is_comparative) && words.iter().any(between)
+    let is_one_word = matches!(of_language(lower), Language::English | Language::German);
+    let is_compared = |pair: &[&str]| is_one_word || holds(COMPARING, pair[0]);
+    let mut pairs = words.windows(2);
+    pairs.any(|pair| holds(COMPARATIVES, pair[1]) && is_compared(pair))
 }
 
 /// Words for an entry of a log.
@@ -736,6 +744,7 @@ mod tests {
         assert!(asks_yes_or_no("peut-on louer des draps ?"));
         assert!(!asks_yes_or_no("où as-tu rangé la clé ?"));
         assert!(!asks_yes_or_no("le rendez-vous du mardi"));
+        assert!(!asks_yes_or_no("add-on battery price"));
     }
 
     #[test]

@@ -465,10 +465,11 @@ fn without_grammar(text: &str, language: Language) -> String {
     out
 }
 
-/// Whether a word in lower case is a function word, or is made of them with hyphens: "a-t-il".
+/// Whether a word in lower case is a function word; French joins several with hyphens: "a-t-il".
 fn is_all_grammar(language: Language, lower: &str) -> bool {
     let mut parts = lower.split('-');
-    parts.all(|part| cues::is_grammar(language, part))
+    cues::is_grammar(language, lower)
+        || language == Language::French && parts.all(|part| cues::is_grammar(language, part))
 }
 
 /// Kinds of characters in scripts written without spaces.

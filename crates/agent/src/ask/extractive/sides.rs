@@ -42,6 +42,11 @@ pub(super) fn in_one_table(ranked: &Ranked<'_>) -> Option<Choice> {
         return None;
     }
     let (left, right) = sides(ranked)?;
+    // "Older than 10 years" compares with no other thing.
+    let is_number = |term: &Term| term.word.chars().all(|c| c.is_ascii_digit());
+    if left.iter().chain(&right).any(is_number) {
+        return None;
+    }
     Some(Choice::certain(vec![table(ranked, &left, &right)?]))
 }
 
@@ -56,7 +61,11 @@ pub(super) fn sides(ranked: &Ranked<'_>) -> Option<(Vec<Term>, Vec<Term>)> {
             .rev()
             .find(|i| is_between_terms(&ranked.question, &words, list, *i))
     };
-    let cut = last(cues::OPPOSED).or_else(|| last(cues::SIDES))?;
+    // "Als" and "que" are between two things only behind an adjective that compares.
+    let than = || last(cues::THAN).filter(|_| cues::compares(&lower));
+    let cut = last(cues::OPPOSED)
+        .or_else(than)
+        .or_else(|| last(cues::SIDES))?;
     let right: Vec<Term> = words[cut + 1..]
         .iter()
         .filter_map(|w| term_of(&ranked.question, w))

@@ -452,12 +452,12 @@ fn a_line_in_bold_comes_with_the_list_below_it() {
     );
 }
 
-/// Other facts about the firm were shown, with its phone number for the price.
+/// The phone number of the firm was taken for its price, and other facts for a phone number.
 #[test]
-fn a_charge_is_money_and_a_phone_number_is_one() {
+fn a_phone_number_is_no_charge_and_only_it_is_a_phone_number() {
     let firm = "Kindly Hands: office 01752 555 0118, ask for Trish.\n";
     abstains(
-        "How much does Kindly Hands charge per hour?",
+        "How much is the charge per hour at Kindly Hands?",
         &[("Firm.md", firm)],
     );
     let person = "# Priya Raman\n\nPriya Raman is the field tech and sings in a choir.\n";

@@ -264,6 +264,10 @@ impl<'a> Cutter<'a> {
     fn is_heading_line(&self, block: usize, section: usize) -> bool {
         let span = self.note.span_of(block);
         let written = self.note.slice(&span).trim();
+        let may_be = is_all_bold(written) || is_title_line(written);
+        if self.note.kind_of(block) != Some(BlockKind::Paragraph) || !may_be {
+            return false;
+        }
         let end = self.note.sections.get(section).map_or(0, |s| s.span.end);
         let mut behind = self.note.blocks.iter().enumerate();
         let next = behind.find(|(_, b)| b.span.start() >= span.end && b.span.start() < end);
@@ -272,10 +276,9 @@ impl<'a> Cutter<'a> {
             let is_list = matches!(self.note.kind_of(next), Some(BlockKind::List { .. }));
             let start = self.note.span_of(next).start;
             let between = self.note.text.get(span.end..start).unwrap_or("");
-            is_list && between.matches('\n').count() <= 1 && is_title_line(written)
+            is_list && between.matches('\n').count() <= 1
         };
-        self.note.kind_of(block) == Some(BlockKind::Paragraph)
-            && (is_all_bold(written) || is_above_list())
+        is_all_bold(written) || is_above_list()
     }
 
     /// The lead-in unit, and the previous unit in the same block.
