@@ -371,11 +371,12 @@ const SHORT_SECTION: usize = 600;
 const HEADED: f32 = 0.5;
 
 /// The whole list around an item, if the sentence that introduces it covers more of the question
-/// than the item does, and the question asks for no particular kind of thing.
+/// than the item does, and the question asks for no particular kind of thing, or most items have one
+/// of that kind: "Who is on the panel?" is answered by all of its people.
 fn announced_list(ranked: &Ranked<'_>, unit: &Unit) -> Option<Passage> {
     let question = &ranked.question;
     let open = matches!(question.kind, QuestionKind::Fact | QuestionKind::List)
-        && answer_type(ranked, unit) == 0.0;
+        && (answer_type(ranked, unit) == 0.0 || answers_by_most_items(ranked, unit));
     let lead = unit.lead.and_then(|i| ranked.unit(i));
     let lead = lead.filter(|l| open && unit.form == Form::Item && l.form == Form::Sentence)?;
     if share_of_stems(question, &lead.stems) <= share_of_stems(question, &unit.stems) {
@@ -384,6 +385,19 @@ fn announced_list(ranked: &Ranked<'_>, unit: &Unit) -> Option<Passage> {
     let mut out = lists::list(ranked, unit, unit.outer?)?;
     out.keys.push(unit.span.clone());
     (out.len() <= MAX_LENGTH).then_some(out)
+}
+
+/// Whether most items of the unit's list have what the question asks for.
+fn answers_by_most_items(ranked: &Ranked<'_>, unit: &Unit) -> bool {
+    let (mut items, mut answers) = (0, 0);
+    for (_, other) in passage::of_note(ranked.found, unit.note) {
+        let is_item = other.form == Form::Item && other.before.is_none();
+        if is_item && other.outer == unit.outer {
+            items += 1;
+            answers += usize::from(answer_type(ranked, other) > 0.0);
+        }
+    }
+    2 * answers > items
 }
 
 /// The whole section of a unit, when its heading covers the question and the unit alone does not.

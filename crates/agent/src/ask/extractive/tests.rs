@@ -452,6 +452,21 @@ fn a_line_in_bold_comes_with_the_list_below_it() {
     );
 }
 
+/// The longest item scored less than the others and was left out without a word.
+#[test]
+fn people_in_a_list_are_shown_all_if_its_line_above_is_asked_for() {
+    let text = "# Committee prep\n\nWe met at noon.\n\nPanel\n- Dr Owen Strand, chair\n\
+        - Prof. Chiara Marchetti, external (Genoa), knows everything about Posidonia, will ask \
+        about sediment grain size\n- Dr Lisbeth Aune, internal, statistician\n\nRoom 307.\n";
+    let got = answer("Who is on the panel?", &[("Prep.md", text)]);
+    for name in ["Owen Strand", "Chiara Marchetti", "Lisbeth Aune"] {
+        assert!(got.contains(name), "{name}: {got}");
+    }
+    let text = "# Boats\n\nCrew of the Heron:\n- Nils Brandt steers\n- two cooks\n- a stowaway\n";
+    let got = answer("Who steers the Heron?", &[("Boats.md", text)]);
+    assert!(got.contains("Nils Brandt") && !got.contains("stowaway"), "{got}");
+}
+
 /// The phone number of the firm was taken for its price, and other facts for a phone number.
 #[test]
 fn a_phone_number_is_no_charge_and_only_it_is_a_phone_number() {
