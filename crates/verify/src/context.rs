@@ -13,6 +13,8 @@ pub(crate) struct Contexts {
     ranges: Vec<(Range<usize>, &'static str, usize)>,
     /// Inline tags, in order; the text between them still counts.
     tags: Vec<Range<usize>>,
+    /// Tags and blocks of HTML, in order, those that touch as one.
+    html: Vec<Range<usize>>,
 }
 
 /// The name of code contexts.
@@ -29,10 +31,17 @@ impl Contexts {
             | Options::ENABLE_WIKILINKS;
         let mut found = Vec::new();
         let mut tags = Vec::new();
+        let mut html: Vec<Range<usize>> = Vec::new();
         let flat = shallow(text);
         for (event, range) in Parser::new_ext(&flat, dialect).into_offset_iter() {
             if matches!(event, Event::InlineHtml(_)) {
                 tags.push(range.clone());
+            }
+            if matches!(event, Event::InlineHtml(_) | Event::Html(_)) {
+                match html.last_mut().filter(|last| last.end == range.start) {
+                    Some(last) => last.end = range.end,
+                    None => html.push(range.clone()),
+                }
             }
             let name = match event {
                 Event::Code(_) | Event::Start(Tag::CodeBlock(_)) => CODE,
@@ -69,8 +78,14 @@ impl Contexts {
         }
         Self {
             tags,
+            html,
             ..Self::sorted(found)
         }
+    }
+
+    /// The parts of the text that are HTML, in order.
+    pub(crate) fn html(&self) -> &[Range<usize>] {
+        &self.html
     }
 
     /// The text with its inline tags replaced by blanks.
@@ -100,7 +115,7 @@ impl Contexts {
         }
         Self {
             ranges,
-            tags: Vec::new(),
+            ..Self::default()
         }
     }
 

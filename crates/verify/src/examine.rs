@@ -293,7 +293,7 @@ impl<'a> Court<'a> {
     }
 
     /// All items that the answer cites properly.
-    fn labels_of_answer(&self) -> Vec<Label> {
+    pub(super) fn labels_of_answer(&self) -> Vec<Label> {
         let good = self.resolved.iter().filter(|r| r.is_good());
         let cited = self.answer.quotes.iter().filter(|q| q.cited);
         good.flat_map(|r| r.labels.iter().copied())

@@ -8,8 +8,8 @@ use super::checks::{Language, has_all_words, has_line, of_answer};
 use super::coverage::{Covered, Kind, cover};
 use super::evidence_statements::EvidenceStatements;
 use super::examine::Examined;
-use super::finding::Place;
-use super::finding::{Effect, Finding};
+use super::finding::{Effect, Finding, Place};
+use super::hidden_markup::active_elements;
 use super::identity::{Resolved, Resolver};
 use super::phrases::{Abstention, may_announce, may_name_a_gap, plain_lower};
 use super::quotes::{Judge, QuoteMatch, SHORTEST, has_marks, quoted_ranges};
@@ -432,6 +432,7 @@ impl Court<'_> {
         for &mark in &self.answer.strays {
             out.extend(self.stray(mark));
         }
+        out.extend(self.hidden_markup());
         out.sort_by_key(|c| (c.span.start(), c.span.end()));
         out
     }
@@ -757,10 +758,39 @@ impl Court<'_> {
     /// A marker outside every unit, when something is wrong with it.
     fn stray(&self, mark: usize) -> Option<Claim> {
         let problems = self.marker_problems(&[mark]);
+        let range = self.answer.marks.get(mark)?.range.clone();
+        self.beside_units(range, problems)
+    }
+
+    /// The elements of HTML that load, run or hide something and that no cited item has.
+    fn hidden_markup(&self) -> Vec<Claim> {
+        const WHY: &str = "No text that this answer cites contains this HTML.";
+        let html = self.answer.contexts.html();
+        let elements = html.iter().flat_map(|part| {
+            let text = self.answer.text.get(part.clone()).unwrap_or("");
+            let found = active_elements(text).into_iter();
+            found.map(move |range| part.start + range.start..part.start + range.end)
+        });
+        let elements: Vec<Range<usize>> = elements.collect();
+        if elements.is_empty() {
+            return Vec::new();
+        }
+        let cited = self.labels_of_answer();
+        let foreign = elements.into_iter().filter(|range| {
+            let element = self.answer.text.get(range.clone()).unwrap_or("");
+            !self.stands_in_one(&cited, element)
+        });
+        let problems = || vec![(Code::Code, WHY.to_owned())];
+        foreign
+            .filter_map(|range| self.beside_units(range, problems()))
+            .collect()
+    }
+
+    /// The report on a part of the answer that belongs to no unit; `None` if nothing is wrong.
+    fn beside_units(&self, range: Range<usize>, problems: Vec<(Code, String)>) -> Option<Claim> {
         if problems.is_empty() {
             return None;
         }
-        let range = self.answer.marks.get(mark)?.range.clone();
         let findings: Vec<Finding> = problems
             .into_iter()
             .map(|(code, why)| Finding::pointer(code, why))

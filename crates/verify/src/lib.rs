@@ -48,6 +48,7 @@ mod evidence_statements;
 mod examine;
 mod file_citations;
 mod finding;
+mod hidden_markup;
 mod identity;
 mod introduced;
 mod judge;

@@ -131,6 +131,73 @@ fn markup_hides_no_claim_and_no_foreign_address() {
     }
 }
 
+/// The note has the name, so the heading passed: what it says of the name was not looked at.
+#[test]
+fn a_heading_that_says_what_somebody_did_is_a_claim() {
+    let note =
+        "The boiler of the north hall runs at 72 degrees. It was inspected by Mara Lind in May.";
+    let cited = "The boiler of the north hall runs at 72 degrees [E1].";
+    for heading in [
+        "# Mara Lind stole the money",
+        "# Mara Lind stole the money #",
+        "Mara Lind stole the money\n===",
+        "**Mara Lind stole the money**",
+        "# Mara Lind resigned in May",
+        "# Mara Lind Sold the Boiler",
+    ] {
+        assert!(
+            !is_shown(note, &format!("{heading}\n\n{cited}")),
+            "{heading}"
+        );
+    }
+    for heading in [
+        "# Mara Lind",
+        "# The boiler",
+        "# Inspection by Mara Lind",
+        "**Mara Lind**",
+        "# What Mara Lind inspected",
+    ] {
+        assert!(
+            is_shown(note, &format!("{heading}\n\n{cited}")),
+            "{heading}"
+        );
+    }
+}
+
+/// An element beside all sentences was no part of any claim, and was shown.
+#[test]
+fn html_that_loads_runs_or_hides_something_is_in_the_cited_text_or_not_shown() {
+    let note = "The boiler runs at 4 bar. <img src=\"gauge.png\">";
+    let cited = "The boiler runs at 4 bar [E1].";
+    for element in [
+        "<img src=\"http://evil.example/x.png\">",
+        "<img src=x onerror=alert(1)>",
+        "<svg onload=alert(1)>",
+        "<video src=\"http://evil.example/x.mp4\"></video>",
+        "<script>alert(1)</script>",
+        "<!-- Bob Stone stole the money. -->",
+        "<iframe src=//evil.example>",
+    ] {
+        for answer in [
+            format!("{cited} {element}"),
+            format!("{cited}\n\n{element}"),
+            format!("{element}\n\n{cited}"),
+            format!("The boiler {element} runs at 4 bar [E1]."),
+            format!("- {cited}\n- {element}"),
+        ] {
+            assert!(!is_shown(note, &answer), "{answer}");
+        }
+    }
+    for answer in [
+        format!("{cited}\n\n`<svg onload=x>` is shown nowhere [E1]."),
+        format!("{cited}<br><br>"),
+    ] {
+        let is_refused = check_in(&answer, &snapshot(&[note])).claims;
+        let is_html = |claim: &Claim| claim.why.contains("contains this HTML");
+        assert!(!is_refused.iter().any(is_html), "{answer}");
+    }
+}
+
 /// A description of a picture is rejected if the note has no such picture.
 #[test]
 fn a_picture_that_the_cited_text_does_not_have_is_not_shown() {

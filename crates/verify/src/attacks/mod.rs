@@ -28,6 +28,7 @@ mod refusals;
 mod replaced_facts;
 mod reworded;
 mod swaps;
+mod tables;
 mod unproven;
 mod values;
 mod wrong;

@@ -2,7 +2,8 @@
 
 use super::atoms::readings;
 use super::derive::ClaimNumber;
-use super::numbers::equal;
+use super::formulas::is_average_of_cited;
+use super::numbers::{derivation, equal};
 use super::{Case, Effect};
 use crate::Code;
 use crate::atoms::{Atom, Number, What};
@@ -29,16 +30,18 @@ pub(super) fn check(case: &Case<'_>) -> Option<(Effect, Code, String)> {
 
 /// The objection to an amount of a claim that alone calls something an average.
 fn average(case: &Case<'_>, number: ClaimNumber<'_>) -> Option<(Effect, Code, String)> {
-    let is_average =
-        number.number.unit.is_some() && !super::formulas::is_average_of_cited(case, number);
-    is_average.then(|| {
+    let is_unproven = number.number.unit.is_some()
+        && derivation(case, number.atom).is_none()
+        && !is_average_of_cited(case, number);
+    is_unproven.then(|| {
         let shown = case.claim.shown_amount(number.atom);
         let why = format!("The cited text does not say that “{shown}” is an average.");
         (Effect::Doubts, Code::Number, why)
     })
 }
 
-fn says_average(reading: &Reading) -> bool {
+/// Whether a text has a word for an average.
+pub(super) fn says_average(reading: &Reading) -> bool {
     const AVERAGE: &[&str] = list!("formulas.average");
     let mut tokens = reading.text.tokens.iter();
     tokens.any(|t| AVERAGE.contains(&&*reading.lower_word(t)))

@@ -4,7 +4,7 @@ use super::Case;
 use super::align::{Aligned, Alignment};
 use super::atoms::readings;
 use super::numbers::{comparable, equal, numbers, scaled};
-use crate::atoms::{Atom, Bound, Number, RangeEnd, What};
+use crate::atoms::{self as a, Atom, Bound, Number, RangeEnd, What};
 use crate::reading::Reading;
 use crate::tables::Quantity;
 use crate::text::Token;
@@ -149,13 +149,32 @@ fn is_near(bound: Bound, limit: f64, x: f64) -> bool {
     near && is_within(bound, limit, x)
 }
 
+/// An amount may be rounded by a little more than half a step.
+const HALF_A_STEP: f64 = 0.6;
+
+/// The step to which an amount seems to be rounded: 100,000 for 1,300,000, five for 45.
+fn step(limit: f64) -> f64 {
+    let places = (-3..=12).rev().map(|power| 10_f64.powi(power));
+    let is_whole = |place: &f64| {
+        let count = limit.abs() / place;
+        count >= 1.0 && a::same(count, count.round())
+    };
+    let place = places.into_iter().find(is_whole).unwrap_or(0.0);
+    let count = (limit.abs() / place).round();
+    let ends_in_five = count > 10.0 && a::same(count % 10.0, 5.0);
+    if ends_in_five { 5.0 * place } else { place }
+}
+
 fn is_within(bound: Bound, limit: f64, x: f64) -> bool {
     match bound {
         Bound::AtLeast => x >= limit,
         Bound::MoreThan => x > limit,
         Bound::AtMost => x <= limit,
         Bound::LessThan => x < limit,
-        Bound::About => (x - limit).abs() <= ABOUT * limit.abs(),
+        Bound::About => {
+            let off = (x - limit).abs();
+            off <= ABOUT * limit.abs() && off <= HALF_A_STEP * step(limit)
+        }
         Bound::Exactly => false,
     }
 }

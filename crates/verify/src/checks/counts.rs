@@ -40,8 +40,11 @@ pub(super) fn count(case: &Case<'_>, number: ClaimNumber<'_>) -> Count {
         return fits(has_value(n, case.cited.len()));
     }
     let measured = n.unit.is_some() || n.per.is_some() || n.bound.is_some();
-    if n.ordinal || measured || !whole || !n.words || case.extent == Extent::Row {
+    if n.ordinal || measured || !whole || case.extent == Extent::Row {
         return Count::IsNone;
+    }
+    if !n.words {
+        return fits(is_count_in_digits(case, atom, n));
     }
     if case.listed > 1 && case.extent == Extent::LeadIn || counts_otherwise(case, atom, n) {
         return Count::IsNone;
@@ -56,6 +59,30 @@ pub(super) fn count(case: &Case<'_>, number: ClaimNumber<'_>) -> Count {
         None if is_listed(case, atom, n) => Count::Fits,
         None => Count::Unknown,
     }
+}
+
+/// Whether digits count what the claim lists behind them, or, after words such as "there are", what the
+/// cited text lists. Other digits are a fact of the text, not a count of its lines.
+fn is_count_in_digits(case: &Case<'_>, atom: &Atom, n: &Number) -> bool {
+    if case.has_many_atoms() || !counts_a_noun(case, atom) || counts_otherwise(case, atom, n) {
+        return false;
+    }
+    match own_list(case.claim, atom.tokens.end) {
+        Some(items) => has_value(n, items),
+        None => is_introduced(case.claim, atom) && is_listed(case, atom, n),
+    }
+}
+
+/// Whether words for a list, such as "there are", are directly before an amount.
+fn is_introduced(claim: &Reading, atom: &Atom) -> bool {
+    const INTRODUCING: &[&str] = list!("counts.introducing");
+    let before = claim.normal.get(..atom.bytes.start).unwrap_or("");
+    let before = before.trim_end().to_lowercase();
+    let mut phrases = INTRODUCING.iter();
+    phrases.any(|phrase| {
+        let rest = before.strip_suffix(phrase);
+        rest.is_some_and(|rest| !rest.ends_with(char::is_alphanumeric))
+    })
 }
 
 fn fits(agrees: bool) -> Count {

@@ -125,7 +125,7 @@ fn tables(text: &str) -> Vec<Rows> {
 }
 
 /// The number with which a cell begins; none in a date or a name: "2020-09-12", "O1".
-fn cell_value(cell: &str) -> Option<f64> {
+pub(super) fn cell_value(cell: &str) -> Option<f64> {
     let cell = cell.trim().trim_matches('*');
     let start = cell.find(char::is_alphanumeric)?;
     let digits = cell.get(start..)?;

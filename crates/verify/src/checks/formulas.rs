@@ -81,6 +81,11 @@ pub(super) fn derived(case: &Case<'_>, result: ClaimNumber<'_>) -> Option<Deriva
     let (mut cues, wording) = (cues(case.claim), wording(case.claim, result));
     cues.difference |= is_behind_by(case.claim, result);
     let all = candidates(case, result);
+    // An average of some of the amounts of a sentence is none of them all.
+    let several = Cues {
+        average: false,
+        ..cues
+    };
     let found = pairs(&all)
         .filter(|[x, y]| x.goes_with(y))
         .find_map(|[x, y]| {
@@ -88,7 +93,8 @@ pub(super) fn derived(case: &Case<'_>, result: ClaimNumber<'_>) -> Option<Deriva
             let fits = found.operation != Operation::Sum || are_told_apart(&all, &[x, y]);
             fits.then_some(found)
         })
-        .or_else(|| of_many(n, cues, wording, &all))
+        .or_else(|| of_many(n, several, wording, &all))
+        .or_else(|| average_of_named(n, cues, wording, &all))
         .or_else(|| all.iter().find_map(|x| of_rate(n, x)))
         .or_else(|| in_a_column(n, cues, &all))?;
     Some(Derivation {
@@ -341,6 +347,11 @@ fn is_result(n: &Number, value: f64, rounding: f64) -> bool {
     a::same(value, n.value) || (value - n.value).abs() < off
 }
 
+/// Whether the mean of all amounts of a group is the result, rounded to its digits.
+pub(super) fn is_mean(n: &Number, mean: f64) -> bool {
+    is_result(n, mean, ROUNDING)
+}
+
 /// The number of things that an amount without a unit counts.
 fn as_count(n: &Number) -> Option<f64> {
     let counts = n.unit.is_none() && n.per.is_none() && n.value.fract() == 0.0;
@@ -387,6 +398,21 @@ fn of_many(
             let named: Vec<Candidate<'_>> = all.iter().filter(|c| c.is_named).copied().collect();
             of_a_group(n, cues, wording, &named)
         })
+}
+
+/// The average of all amounts that the claim names, if it says that it computes one.
+fn average_of_named(
+    n: &Number,
+    cues: Cues,
+    wording: ResultWording,
+    all: &[Candidate<'_>],
+) -> Option<Formula> {
+    let named: Vec<&Candidate<'_>> = all.iter().filter(|c| c.is_named).collect();
+    let is_average = cues.average && named.len() > 1 && is_average(n, wording, &named);
+    is_average.then(|| Formula {
+        operation: Operation::Average,
+        from: named.iter().map(|c| c.operand.shown.to_owned()).collect(),
+    })
 }
 
 /// Maximum number of amounts of which three are chosen.

@@ -14,12 +14,14 @@ mod averages;
 mod binding;
 mod bounds;
 mod boxes;
+mod cells;
 mod clauses;
 mod code;
 mod column_units;
 mod combinations;
 mod comparatives;
 mod compared;
+mod complements;
 mod consequences;
 mod contrast;
 mod counts;
@@ -29,6 +31,7 @@ mod derive;
 mod direction;
 mod durations;
 mod elliptic;
+mod ends;
 mod equations;
 mod exchanged;
 mod explained;
@@ -77,10 +80,12 @@ mod recombined;
 mod referent;
 mod rejection;
 mod replaced_names;
+mod rows;
 mod scopes;
 mod sequence;
 mod shifted;
 mod status;
+mod superlatives;
 mod support_or_opposition;
 mod things;
 mod totals;
@@ -225,9 +230,7 @@ pub(crate) fn check(case: &Case<'_>) -> Findings {
     if case.extent != Extent::Row {
         // Two languages deny with different words, in different places.
         if !foreign {
-            out.objections
-                .extend(negation::check(case, &pairings, &alignment, &passages));
-            out.objections.extend(denials::check(case));
+            polarity(case, &pairings, &alignment, &passages, &mut out);
         }
         out.objections.extend(direction::check(case, &pairings));
         let turned = order::check(case, &pairings);
@@ -256,6 +259,7 @@ pub(crate) fn check(case: &Case<'_>) -> Findings {
     {
         out.objections.retain(|o| o.code != Code::LowSupport);
     }
+    complements::settle(case, &mut out.objections);
     rejection::settle(case, &mut out.objections, &pairings, &alignment, foreign);
     if case.extent == Extent::Sentence {
         out.objections.extend(referent::conflict(case));
@@ -263,10 +267,34 @@ pub(crate) fn check(case: &Case<'_>) -> Findings {
     out
 }
 
+/// L5: negations. A cell of a table that says yes or no decides alone.
+fn polarity(
+    case: &Case<'_>,
+    pairings: &[nearest::Pairing<'_>],
+    alignment: &Alignment<'_>,
+    passages: &passages::Passages<'_>,
+    out: &mut Findings,
+) {
+    match cells::agrees(case) {
+        Some(true) => {}
+        Some(false) => {
+            let why = "The cell of the cited table says the opposite.".to_owned();
+            out.add([(Code::Negation, why)]);
+        }
+        None => {
+            let found = negation::check(case, pairings, alignment, passages);
+            out.objections.extend(found);
+            out.objections.extend(denials::check(case));
+        }
+    }
+}
+
 /// L4 and L5: what everyday notes say of tasks, people, reasons, exceptions and earlier times. A check
 /// is asked only if nothing was found before.
 fn everyday(case: &Case<'_>, passages: &passages::Passages<'_>, out: &mut Findings) {
-    let checks: [EverydayCheck; 21] = [
+    let checks: [EverydayCheck; 24] = [
+        cells::check,
+        ends::check,
         boxes::check,
         boxes::person,
         actors::check,
@@ -282,6 +310,7 @@ fn everyday(case: &Case<'_>, passages: &passages::Passages<'_>, out: &mut Findin
         circumstances::check,
         prefixes::check,
         extremes::check,
+        superlatives::check,
         unticked::check,
         scopes::check,
         unconditional::check,

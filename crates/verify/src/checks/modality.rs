@@ -23,7 +23,58 @@ pub(super) enum Force {
 /// Finds statements of the claim that are more or less binding than the nearest ones in the text.
 pub(super) fn check(case: &Case<'_>, pairings: &[Pairing<'_>]) -> Vec<Objection> {
     let found = pairings.iter().filter_map(|pairing| compare(case, pairing));
+    let found = found.chain(pairings.iter().filter_map(|pairing| surer(case, pairing)));
     found.take(1).collect()
+}
+
+/// Words that leave open whether something is so.
+const OPEN: &[&str] = list!("modality.open");
+
+/// The doubt about a claim of one statement that is sure of what the cited text leaves open: "is caused
+/// by frost" for "might be caused by frost".
+fn surer(case: &Case<'_>, pairing: &Pairing<'_>) -> Option<Objection> {
+    let leaves_open = |reading: &Reading, tokens: &'_ [Token]| {
+        let mut tokens = tokens.iter();
+        tokens.any(|t| OPEN.contains(&&*reading.lower_word(t)) || t.mood().is_some())
+    };
+    let best = pairing.near.first().filter(|n| n.share >= SAME)?;
+    let own = case.claim.text.tokens.as_slice();
+    if case.claim.statements().len() != 1 || leaves_open(case.claim, own) {
+        return None;
+    }
+    let reading = best.source.reading;
+    let tokens = best.sentence_tokens();
+    let open = tokens
+        .iter()
+        .find(|t| OPEN.contains(&&*reading.lower_word(t)))?;
+    let is_negated = tokens.iter().chain(own).any(Token::negates);
+    // The open word must be in the statement itself.
+    let is_in_statement = reading
+        .statements()
+        .iter()
+        .filter(|statement| statement.own.len() > 1)
+        .any(|statement| {
+            let tokens = reading
+                .text
+                .tokens
+                .get(statement.own.clone())
+                .unwrap_or(&[]);
+            let shared = tokens
+                .iter()
+                .filter(|t| t.is_content() && case.claim.has(t.id));
+            tokens.iter().any(|t| t.start == open.start) && shared.count() > 1
+        });
+    if is_negated || !is_in_statement {
+        return None;
+    }
+    let why = Detail::Pointer {
+        why: format!(
+            "The cited text leaves this open (“{}”), and the claim does not.",
+            reading.word(open)
+        ),
+    };
+    let found = Objection::new(Code::Modality, Effect::Doubts, why);
+    Some(found.against(best.source.item.label, sentence(best)?))
 }
 
 fn compare(case: &Case<'_>, pairing: &Pairing<'_>) -> Option<Objection> {
@@ -48,12 +99,14 @@ fn compare(case: &Case<'_>, pairing: &Pairing<'_>) -> Option<Objection> {
     if (force, other) == (Force::Should, Force::Must) {
         return None;
     }
+    let one = case.claim.statements().len() == 1;
+    let is_advice = (force, other) == (Force::Must, Force::Should) && one;
     // "May" instead of "must" drops an obligation; "must" instead of "may" is often only emphasis.
     // Only a claim with a single statement is sure to be about one case.
-    let one = case.claim.statements().len() == 1;
     let far = match (force, other) {
         (Force::May, Force::Must) => true,
         (Force::Must, Force::May) => one,
+        (Force::Must, Force::Should) => is_advice,
         _ => false,
     };
     if !far || best.share < if one { ALIKE } else { SAME } {
@@ -63,7 +116,12 @@ fn compare(case: &Case<'_>, pairing: &Pairing<'_>) -> Option<Objection> {
         said: case.claim.word(at).to_owned(),
         found: near.source.reading.word(theirs).to_owned(),
     };
-    let found = Objection::new(Code::Modality, Effect::Rejects, detail).at(at.start..at.end);
+    // An advice may be meant as a duty.
+    let effect = match is_advice {
+        true => Effect::Doubts,
+        false => Effect::Rejects,
+    };
+    let found = Objection::new(Code::Modality, effect, detail).at(at.start..at.end);
     Some(found.against(near.source.item.label, sentence(near)?))
 }
 
@@ -76,8 +134,14 @@ fn forces<'t>(reading: &Reading, tokens: &'t [Token]) -> Vec<(&'t Token, Force)>
         let denied = [before, next].into_iter().flatten().any(Token::negates);
         let obliges = matches!(&*reading.lower_word(token), "have" | "has" | "had")
             && next.is_some_and(|t| reading.lower_word(t) == "to");
+        let advises = matches!(&*reading.lower_word(token), "suggest" | "advise")
+            && tokens.get(i.saturating_sub(2)..i).is_some_and(|near| {
+                let mut near = near.iter();
+                near.any(|t| matches!(&*reading.lower_word(t), "we" | "i"))
+            });
         let force = match token.mood() {
             _ if obliges => Some(Force::Must),
+            _ if advises => Some(Force::Should),
             Some(Mood::Must) => Some(Force::Must),
             Some(Mood::Should) => Some(Force::Should),
             Some(Mood::May | Mood::Can) => Some(Force::May),

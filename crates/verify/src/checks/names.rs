@@ -17,6 +17,7 @@ use super::name_forms::{
 use super::nouns::is_german_noun;
 use super::{Case, Effect, Source, name_codes};
 use crate::Code;
+use crate::atoms as a;
 use crate::finding::{Detail, Objection};
 use crate::reading::Reading;
 use crate::text::{Token, has_stem};
@@ -48,6 +49,7 @@ fn missing_names<'c>(case: &Case<'c>, alignment: &Alignment<'_>) -> Vec<&'c Toke
         let word = case.claim.word(token);
         let roman = word.chars().all(|c| matches!(c, 'I' | 'V' | 'X'));
         let skipped = roman
+            || is_currency_before(case.claim, i)
             || in_atom.get(i) == Some(&true)
             || case.claim.is_explained(i)
             || titled && !is_abbreviation(word)
@@ -67,6 +69,16 @@ fn missing_names<'c>(case: &Case<'c>, alignment: &Alignment<'_>) -> Vec<&'c Toke
         }
     }
     missing
+}
+
+/// Whether a word is the code of a currency directly before its amount: "EUR 62".
+fn is_currency_before(claim: &Reading, i: usize) -> bool {
+    let tokens = &claim.text.tokens;
+    let (Some(word), Some(next)) = (tokens.get(i), tokens.get(i + 1)) else {
+        return false;
+    };
+    let unit = a::unit(&claim.lower_word(word));
+    next.number && unit.is_some_and(a::is_currency)
 }
 
 /// Whether a word is only the title before a name: "Madame".

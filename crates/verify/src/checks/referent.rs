@@ -352,7 +352,8 @@ fn is_one_name(place: &CandidatePlace<'_>) -> bool {
         && place.own.len() == 1
 }
 
-/// The remark that another item gives a different number for the same thing. It does not reject.
+/// The remark that another item, or one of several cited ones, gives a different number for the same
+/// thing. It does not reject.
 pub(super) fn conflict(case: &Case<'_>) -> Option<Objection> {
     if case.extent != Extent::Sentence
         || !case
@@ -373,7 +374,8 @@ pub(super) fn conflict(case: &Case<'_>) -> Option<Objection> {
     if counted.len() < 2 {
         return None;
     }
-    for other in case.others {
+    let cited = case.cited.iter().filter(|_| case.cited.len() > 1);
+    for other in case.others.iter().chain(cited) {
         for n in sentences_about(other.reading, &counted) {
             if says_otherwise(case.claim, other.reading, n) {
                 let detail = Detail::Contradicted {
@@ -399,7 +401,7 @@ fn sentences_about(reading: &Reading, words: &[&Token]) -> Vec<usize> {
     near.map(|(n, _)| n).collect()
 }
 
-/// Whether a sentence has other values of the kind of one of the claim's, and not that one.
+/// Whether a sentence has other values of the kind of one of the claim's, and none that the claim has.
 fn says_otherwise(claim: &Reading, reading: &Reading, sentence: usize) -> bool {
     things(claim).iter().any(|(_, own)| {
         let rivals: Vec<&Thing> = things(reading)
@@ -411,6 +413,7 @@ fn says_otherwise(claim: &Reading, reading: &Reading, sentence: usize) -> bool {
             })
             .map(|(_, t)| t)
             .collect();
-        !rivals.is_empty() && !rivals.iter().any(|t| own.same(t))
+        let is_claimed = |rival: &&Thing| things(claim).iter().any(|(_, own)| own.same(rival));
+        !rivals.is_empty() && !rivals.iter().any(is_claimed)
     })
 }

@@ -17,8 +17,13 @@ pub(super) fn is_word_of_difference(claim: &Reading, token: &Token) -> bool {
 
 /// Whether a word says that a number is computed: "more", "together".
 pub(super) fn is_word_of_computing(claim: &Reading, token: &Token) -> bool {
+    is_word_of_difference(claim, token) || is_word_of_totals(claim, token)
+}
+
+/// Whether a word says that amounts are added up: "together", "total".
+pub(super) fn is_word_of_totals(reading: &Reading, token: &Token) -> bool {
     const TOTALS: &[&str] = list!("derive.totals");
-    is_word_of_difference(claim, token) || TOTALS.contains(&&*claim.lower_word(token))
+    TOTALS.contains(&&*reading.lower_word(token))
 }
 
 /// Whether the claim says that it computes something.

@@ -1,10 +1,12 @@
-//! L4: numbers of a claim that are the total of a list or table in the cited text.
+//! L4: numbers of a claim that are the total or the mean of a list, table or sentence of the cited text.
 
-use super::Case;
 use super::arithmetic;
+use super::averages::says_average;
 use super::derive::{ClaimNumber, Operand, amounts, may_be_computed, shown_result, wording};
+use super::formulas::is_mean;
 use super::numbers::comparable;
-use super::things::computes;
+use super::things::{computes, is_word_of_totals};
+use super::{Case, as_float};
 use crate::atoms::{self as a, Number};
 use crate::derivation::{Derivation, Operation};
 use crate::reading::Reading;
@@ -15,16 +17,49 @@ use local_agent_text::markdown::BlockRole;
 const MOST_ROWS: usize = 200;
 
 /// Computes a number of the claim as the total of a list or table in the cited text: of all its
-/// rows, or of those that the claim names.
+/// rows, or of those that the claim names. If the claim says that it is an average, as their mean, or
+/// as that of all amounts of a sentence.
 pub(super) fn total(case: &Case<'_>, result: ClaimNumber<'_>) -> Option<Derivation> {
     if !may_be_computed(result.number) {
         return None;
     }
+    let operation = match says_average(case.claim) {
+        true => Operation::Average,
+        false => Operation::Sum,
+    };
     let mut cited = case.cited.iter();
-    cited.find_map(|source| total_in(case, source.reading, result))
+    cited.find_map(|source| {
+        let reading = source.reading;
+        let of_rows = total_in(case, reading, operation, result);
+        of_rows.or_else(|| mean_of_a_sentence(case, reading, operation, result))
+    })
 }
 
-fn total_in(case: &Case<'_>, reading: &Reading, result: ClaimNumber<'_>) -> Option<Derivation> {
+/// The mean of all amounts of one sentence, when it equals the result.
+fn mean_of_a_sentence(
+    case: &Case<'_>,
+    reading: &Reading,
+    operation: Operation,
+    result: ClaimNumber<'_>,
+) -> Option<Derivation> {
+    if operation != Operation::Average {
+        return None;
+    }
+    let sentences = 0..reading.text.sentences.len();
+    sentences
+        .filter(|s| !is_row_or_item(reading, *s))
+        .find_map(|s| {
+            let all = comparable_amounts(reading, s, result.number);
+            combined(case, &all.iter().collect::<Vec<_>>(), operation, result)
+        })
+}
+
+fn total_in(
+    case: &Case<'_>,
+    reading: &Reading,
+    operation: Operation,
+    result: ClaimNumber<'_>,
+) -> Option<Derivation> {
     let count = reading.text.sentences.len();
     let mut s = 0;
     while s < count {
@@ -35,9 +70,16 @@ fn total_in(case: &Case<'_>, reading: &Reading, result: ClaimNumber<'_>) -> Opti
         let mut named = rows.clone();
         named.retain(|row| names(case, reading, *row));
         // A claim about some of the rows does not give the total of all.
-        let is_about_all = named.is_empty() || named.len() == rows.len() || computes(case.claim);
-        let all = is_about_all.then(|| sum(case, reading, &rows, result));
-        let found = all.flatten().or_else(|| sum(case, reading, &named, result));
+        let is_about_all = named.is_empty()
+            || named.len() == rows.len()
+            || operation == Operation::Average
+            || computes(case.claim);
+        let mut parts = rows.clone();
+        parts.retain(|row| !is_total_row(reading, *row));
+        let [rows, parts] = [rows, parts].map(|rows| Some(rows).filter(|_| is_about_all));
+        let sets = [rows, Some(named), parts].into_iter().flatten();
+        let mut found = sets.map(|rows| of_columns(case, reading, &rows, operation, result));
+        let found = found.find_map(|found| found);
         if found.is_some() {
             return found;
         }
@@ -51,6 +93,12 @@ fn is_row_or_item(reading: &Reading, sentence: usize) -> bool {
     matches!(role, Some(BlockRole::TableRow | BlockRole::ListItem))
 }
 
+/// Whether a row begins with a word for a total, so that its amount is none of those above it.
+fn is_total_row(reading: &Reading, row: usize) -> bool {
+    let first = reading.tokens_of(row).first();
+    first.is_some_and(|t| is_word_of_totals(reading, t))
+}
+
 /// Whether the claim contains the first word of a row.
 fn names(case: &Case<'_>, reading: &Reading, row: usize) -> bool {
     let first = reading
@@ -60,17 +108,14 @@ fn names(case: &Case<'_>, reading: &Reading, row: usize) -> bool {
     first.is_some_and(|t| case.claim.has(t.id))
 }
 
-/// The sum of the amounts in one column of these rows, when it equals the result.
-fn sum(
+/// The sum or mean of the amounts in one column of these rows, when it equals the result.
+fn of_columns(
     case: &Case<'_>,
     reading: &Reading,
     rows: &[usize],
+    operation: Operation,
     result: ClaimNumber<'_>,
 ) -> Option<Derivation> {
-    if rows.len() < 2 {
-        return None;
-    }
-    let wording = wording(case.claim, result);
     let all: Vec<Vec<Operand<'_>>> = rows
         .iter()
         .map(|row| comparable_amounts(reading, *row, result.number))
@@ -78,14 +123,33 @@ fn sum(
     let places = all.iter().map(Vec::len).min().unwrap_or(0);
     (0..places).find_map(|place| {
         let column: Vec<&Operand<'_>> = all.iter().filter_map(|row| row.get(place)).collect();
-        let numbers: Vec<&Number> = column.iter().map(|operand| &operand.number).collect();
-        let values = arithmetic::in_one_unit(result.number, wording.is_bare, &numbers)?;
-        let equals = a::same(values.iter().sum(), result.number.value);
-        equals.then(|| Derivation {
-            operation: Operation::Sum,
-            from: column.iter().map(|o| o.shown.to_owned()).collect(),
-            result: shown_result(case.claim, result.number),
-        })
+        combined(case, &column, operation, result)
+    })
+}
+
+/// The sum or mean of two or more amounts, when it equals the result. A mean is rounded to the digits
+/// of the result.
+fn combined(
+    case: &Case<'_>,
+    amounts: &[&Operand<'_>],
+    operation: Operation,
+    result: ClaimNumber<'_>,
+) -> Option<Derivation> {
+    if amounts.len() < 2 {
+        return None;
+    }
+    let (n, wording) = (result.number, wording(case.claim, result));
+    let numbers: Vec<&Number> = amounts.iter().map(|operand| &operand.number).collect();
+    let values = arithmetic::in_one_unit(n, wording.is_bare, &numbers)?;
+    let sum: f64 = values.iter().sum();
+    let equals = match operation {
+        Operation::Average => is_mean(n, sum / as_float(values.len())),
+        _ => a::same(sum, n.value),
+    };
+    equals.then(|| Derivation {
+        operation,
+        from: amounts.iter().map(|o| o.shown.to_owned()).collect(),
+        result: shown_result(case.claim, n),
     })
 }
 

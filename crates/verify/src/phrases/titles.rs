@@ -2,9 +2,11 @@
 
 use super::{FINITE, is_question, words};
 use local_agent_text::evidence::Normal;
+use local_agent_text::language::vocabulary::is_common_english_word;
 
 /// Whether a heading, a label or a table header says something that could be wrong: it has a finite
-/// verb, closing punctuation, a value after a colon, an amount, or a past tense with an object.
+/// verb, closing punctuation, a value after a colon, an amount, a past tense with an object, or a name
+/// with what it does.
 pub(crate) fn title_claims(text: &str) -> bool {
     let normal = Normal::of(text);
     let text = normal.as_str().trim_start_matches(['#', ' ']);
@@ -33,7 +35,7 @@ pub(crate) fn title_claims(text: &str) -> bool {
         .split_once([':', '=', '：'])
         .is_some_and(|(name, value)| !is_numbered(name) && has_number(value));
     let amount = text.contains(['%', '€', '$', '£']) && has_number(text);
-    verb || stop || valued || amount || past_with_object(text)
+    verb || stop || valued || amount || past_with_object(text) || act_of_a_name(text)
 }
 
 fn has_number(text: &str) -> bool {
@@ -46,23 +48,60 @@ fn is_numbered(name: &str) -> bool {
     last.is_some_and(|word| word.chars().all(char::is_numeric))
 }
 
+/// Past tenses that do not end in "-ed".
+const PAST: &[&str] = list!("titles.past");
+/// Words behind a verb without an object: "resigned in May".
+const CIRCUMSTANCES: &[&str] = list!("titles.circumstances");
+/// Words that begin an object.
+const DETERMINERS: &[&str] = list!("titles.determiners");
+
 /// Whether a text has a past tense with an object: "Redis replaced Postgres", "The team approved
-/// the plan"; not "Features removed in 2.0".
+/// the plan", "Mara stole the money"; not "Features removed in 2.0".
 fn past_with_object(text: &str) -> bool {
     let words: Vec<&str> = text.split_whitespace().collect();
     let mut pairs = words.windows(2).skip(1);
-    pairs.any(|pair| is_past(pair[0]) && begins_an_object(pair[1]))
+    pairs.any(|pair| {
+        let is_behind_regular = matches!(pair[1], "by" | "to");
+        is_past(pair[0]) && (begins_an_object(pair[1]) || is_behind_regular)
+            || is_irregular_past(pair[0]) && begins_an_object(pair[1])
+    })
 }
 
 fn is_past(verb: &str) -> bool {
     verb.len() > 4 && verb.ends_with("ed") && verb.chars().all(char::is_lowercase)
 }
 
+fn is_irregular_past(verb: &str) -> bool {
+    PAST.contains(&&*verb.to_lowercase())
+}
+
 fn begins_an_object(word: &str) -> bool {
-    matches!(
-        word,
-        "the" | "a" | "an" | "our" | "its" | "their" | "all" | "by" | "to"
-    ) || word.starts_with(|c: char| c.is_uppercase() || c.is_numeric())
+    DETERMINERS.contains(&&*word.to_lowercase())
+        || word.starts_with(|c: char| c.is_uppercase() || c.is_numeric())
+}
+
+/// Whether a text begins with a name and what it does or did: "Mara Lind resigned in May", "Paris
+/// burned", "Mara steals the money"; not "Lessons learned", "Foam recommended extensions".
+fn act_of_a_name(text: &str) -> bool {
+    let words: Vec<&str> = text
+        .split_whitespace()
+        .map(|word| word.trim_end_matches(['.', ',', '!']))
+        .collect();
+    let is_capital = |word: &&&str| word.starts_with(char::is_uppercase);
+    let name = words.iter().take_while(is_capital).count();
+    let (Some(subject), Some(verb)) = (words.get(..name), words.get(name)) else {
+        return false;
+    };
+    let is_name = |word: &&str| !is_common_english_word(&word.to_lowercase());
+    if !subject.iter().any(is_name) {
+        return false;
+    }
+    let next = words.get(name + 1);
+    let has_object = next.is_some_and(|next| begins_an_object(next));
+    let is_alone = next.is_none_or(|next| CIRCUMSTANCES.contains(&&*next.to_lowercase()));
+    let is_present = verb.ends_with('s') && !verb.ends_with("ss");
+    (is_past(verb) || is_irregular_past(verb)) && (has_object || is_alone)
+        || is_present && has_object
 }
 
 #[cfg(test)]
@@ -77,6 +116,12 @@ mod tests {
             "Revenue grew 12%",
             "The plan was rejected",
             "Redis replaced Postgres",
+            "Mara Lind stole the money",
+            "Mara Lind Stole the Money",
+            "Mara Lind steals the money",
+            "Mara Lind resigned in May",
+            "Mara Lind sold Redis",
+            "Nuuk burned",
             "It works.  Really works.",
         ] {
             assert!(title_claims(claim), "{claim}");
@@ -93,6 +138,14 @@ mod tests {
             "Lessons learned",
             "Report of May 2026",
             "Total cost by year",
+            "Mara Lind",
+            "Mara Lind's role in May",
+            "Nuuk hotels",
+            "Nuuk hotels in May",
+            "Obsidian recommended extensions",
+            "Cakes made to order",
+            "Things left to do",
+            "Money spent in May",
         ] {
             assert!(!title_claims(title), "{title}");
         }

@@ -1,0 +1,140 @@
+//! L4: what a claim says of a row of a table is in the cells of that row.
+
+use std::collections::HashSet;
+
+use super::extremes::cell_value;
+use super::passages::Passages;
+use super::rows::{NamedRows, Row, is_named, named_rows, words};
+use super::superlatives::shape;
+use super::things::computes;
+use super::{Case, Effect};
+use crate::Code;
+use crate::atoms::{self as a, Number, What};
+use crate::finding::{Detail, Objection};
+
+const YES: &[&str] = list!("cells.yes");
+const NO: &[&str] = list!("cells.no");
+
+/// Maximum number of words of a claim, of its numbers, and of its negations.
+const MOST_WORDS: usize = 40;
+const MOST_NUMBERS: usize = 4;
+const MOST_NEGATIONS: usize = 1;
+
+/// The objection to an amount that the cited tables have in another row than the only one that the
+/// claim names: "The Team plan costs 30 EUR", which is what Business costs.
+pub(super) fn check(case: &Case<'_>, _: &Passages<'_>) -> Option<Objection> {
+    let tables = tables(case)?;
+    let (table, row) = only_row(case, &tables)?;
+    if computes(case.claim) {
+        return None;
+    }
+    let numbers = case.claim.atoms.iter().filter_map(|atom| match &atom.what {
+        What::Number(n) if !n.ordinal && n.range.is_none() => Some((atom, n)),
+        _ => None,
+    });
+    let mut numbers = numbers.take(MOST_NUMBERS);
+    numbers.find_map(|(atom, n)| {
+        let other = row_with(table, n).filter(|_| !has_amount(row, n))?;
+        let is_elsewhere = case.cited.iter().any(|source| {
+            let lines = source.item.text.lines();
+            let mut lines = lines.filter(|line| !line.trim_start().starts_with('|'));
+            lines.any(|line| has_value(line, n))
+        });
+        if is_elsewhere {
+            return None;
+        }
+        let why = format!(
+            "In the cited text “{}” belongs to “{}”, not to “{}”.",
+            case.claim.shown_amount(atom),
+            other.name,
+            row.name,
+        );
+        let found = Objection::new(Code::Referent, Effect::Rejects, Detail::Pointer { why });
+        Some(found.at(atom.bytes.clone()))
+    })
+}
+
+/// Whether the cell that the claim is about, one of "yes" or "no", agrees with the claim's polarity;
+/// `None` if there is no such cell: "The Team plan does not include encryption".
+pub(super) fn agrees(case: &Case<'_>) -> Option<bool> {
+    let tables = tables(case)?;
+    let (table, row) = only_row(case, &tables)?;
+    let tokens = case.claim.text.tokens.iter();
+    let negations = tokens.filter(|t| t.negates()).count();
+    let said = claim_words(case);
+    let columns = table.header.iter().enumerate();
+    let mut asked = columns.filter(|(_, header)| is_named(header, &said));
+    let (column, _) = asked.next().filter(|_| asked.next().is_none())?;
+    let cell = row.cells.get(column)?.trim().to_lowercase();
+    let is_yes = YES.contains(&cell.as_str());
+    let is_decided = is_yes || NO.contains(&cell.as_str());
+    (is_decided && negations <= MOST_NEGATIONS).then_some(is_yes == (negations == 0))
+}
+
+/// The tables of the cited text; `None` if there is none or the claim is long.
+fn tables(case: &Case<'_>) -> Option<Vec<NamedRows>> {
+    if case.claim.text.tokens.len() > MOST_WORDS {
+        return None;
+    }
+    let texts = case.cited.iter().map(|source| source.item.text.as_str());
+    let all = texts.flat_map(named_rows);
+    let tables: Vec<NamedRows> = all.filter(|table| !table.header.is_empty()).collect();
+    (!tables.is_empty()).then_some(tables)
+}
+
+fn claim_words(case: &Case<'_>) -> HashSet<String> {
+    words(&case.claim.normal).collect()
+}
+
+/// The only row that the claim names, written as in the table: "Free" is no "free".
+fn only_row<'t>(case: &Case<'_>, tables: &'t [NamedRows]) -> Option<(&'t NamedRows, &'t Row)> {
+    let said = claim_words(case);
+    let rows = tables
+        .iter()
+        .flat_map(|table| table.rows.iter().map(move |row| (table, row)));
+    let named = rows.filter(|(_, row)| {
+        is_named(&row.name, &said) && case.claim.normal.contains(row.name.trim())
+    });
+    let mut named: Vec<(&NamedRows, &Row)> = named.collect();
+    // "Team Plus" is not "Team".
+    let names: Vec<&str> = named.iter().map(|(_, row)| row.name.trim()).collect();
+    named.retain(|(_, row)| {
+        let own = row.name.trim();
+        let mut longer = names.iter().filter(|name| name.len() > own.len());
+        !longer.any(|name| name.contains(own))
+    });
+    match named[..] {
+        [only] => Some(only),
+        _ => None,
+    }
+}
+
+/// Another row with the amount, in the same unit.
+fn row_with<'t>(table: &'t NamedRows, n: &Number) -> Option<&'t Row> {
+    table.rows.iter().find(|row| has_amount(row, n))
+}
+
+fn has_amount(row: &Row, n: &Number) -> bool {
+    row.cells.iter().any(|cell| {
+        let is_same = cell_value(cell).is_some_and(|value| a::same(value, n.value));
+        is_same && has_unit(cell, n)
+    })
+}
+
+/// Whether what is beside the number of a cell is the unit of `n`, or both have none.
+fn has_unit(cell: &str, n: &Number) -> bool {
+    let shape = shape(cell);
+    match (n.unit, a::unit(&shape)) {
+        (Some(own), Some(other)) => a::same_kind(own, other),
+        (None, None) => shape.is_empty(),
+        _ => false,
+    }
+}
+
+/// Whether a line has the value anywhere, in any unit.
+fn has_value(line: &str, n: &Number) -> bool {
+    let numbers = line.split(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | ',')));
+    numbers
+        .filter_map(|digits| a::digits_value(digits.trim_matches(['.', ','])))
+        .any(|value| a::same(value, n.value))
+}
