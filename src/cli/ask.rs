@@ -13,6 +13,7 @@ use super::args::{Ask as Args, CitationForm};
 use super::claims;
 use super::context::{Context, to_value};
 use super::enter::Needs;
+use super::hints;
 use super::index::extend;
 use super::output::{Output, count, talk, visible};
 use super::query::{file_path, say_index_stale, say_limits};
@@ -33,6 +34,7 @@ use local_agent_text::error::{Failure, Result};
 use local_agent_verify::Report;
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
+    let question = args.question();
     let loaded = context.load()?;
     let config = &loaded.config;
     let files = args
@@ -58,7 +60,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
     };
     let make_tools = |run| toolbox::factory(context, config, Caller::Model, run);
     let wanted = AskRequest {
-        question: &args.question,
+        question: &question,
         read: args.read.as_deref(),
         limits: args.scope.limits(),
         speed: speed(args),
@@ -86,7 +88,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
         write_snapshot(&context.environment.cwd.join(file), &answer)?;
     }
     if context.out.json {
-        let view = AnswerView::new(config, &args.question, &answer, &trail, &recalled);
+        let view = AnswerView::new(config, &question, &answer, &trail, &recalled);
         let mut body = to_value(&view)?;
         extend(&mut body, roots);
         extend(&mut body, run_log::fields(run.as_ref()));
@@ -106,7 +108,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
 fn say_run(context: &Context, run: Option<&Finished>) {
     let Some(run) = run else { return };
     if let Some(why) = &run.unanchored {
-        let fix = why.hint.as_deref().unwrap_or("local-agent doctor");
+        let fix = hints::here(why.hint.as_deref().unwrap_or("local-agent doctor"));
         talk(&format!(
             "runs: the ledger's head is not kept: {} (fix: {fix})",
             why.message

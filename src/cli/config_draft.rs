@@ -9,6 +9,7 @@ use local_agent_agent::config::{
     self, EditedFile, FolderContext, Layer, LayerKind, Loaded, NewSource, Origin, SourceEdit,
     Template,
 };
+use local_agent_files::state::in_quotes;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
 /// The file with the sources, with changes that are not written yet.
@@ -182,8 +183,8 @@ fn relative_to(edit: &SourceEdit, target: &Path, kind: LayerKind) -> Result<Sour
             );
             return Err(
                 Failure::new(ErrorCode::InvalidArgs, message).with_hint(format!(
-                    "local-agent -C / source add '{}', which changes your own configuration",
-                    new.root
+                    "local-agent -C / source add {}, which changes your own configuration",
+                    in_quotes(&new.root)
                 )),
             );
         }

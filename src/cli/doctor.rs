@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::args::Doctor;
 use super::context::{Context, to_value};
 use super::enter::Needs;
+use super::hints;
 use super::output::{Output, count};
 use crate::doctor::{self, Check, Phase3, Report, Subject};
 use local_agent_text::error::Result;
@@ -156,6 +157,6 @@ fn say(out: Output, check: &Check) {
     let message = out.shown(&check.message);
     out.line(&format!("{state} {}: {message}", check.error_code));
     if let Some(fix) = &check.suggested_fix {
-        out.line(&format!("    fix: {}", out.shown(fix)));
+        out.line(&format!("    fix: {}", out.shown(&hints::here(fix))));
     }
 }

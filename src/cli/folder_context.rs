@@ -62,8 +62,9 @@ fn view(one: &FolderContext) -> ContextView {
 }
 
 fn add(context: &Context, place: &str, text: &str) -> Result<ExitCode> {
-    let new = FolderContext::new(place, text).map_err(wrong)?;
     let config = context.load()?.config;
+    let place = in_source(&config, place);
+    let new = FolderContext::new(&place, text).map_err(wrong)?;
     if let Some(source) = &new.source
         && !config.sources.iter().any(|one| one.name == *source)
     {
@@ -79,13 +80,31 @@ fn add(context: &Context, place: &str, text: &str) -> Result<ExitCode> {
     write(context, &contexts)
 }
 
+/// The place with the name of its source, if it is a folder that exactly one source has: "recipes" and
+/// "./recipes/" for "notes:recipes".
+fn in_source(config: &Config, place: &str) -> String {
+    let path = place.trim_start_matches("./").trim_end_matches('/');
+    let first = path.split('/').next().unwrap_or(path);
+    let is_source = config.sources.iter().any(|one| one.name.as_str() == first);
+    if path.is_empty() || place.contains(':') || is_source {
+        return place.to_owned();
+    }
+    let path = if path == "." { "" } else { path };
+    let sources = config.sources.iter();
+    let mut holders = sources.filter(|one| one.root.join(path).is_dir());
+    match (holders.next(), holders.next()) {
+        (Some(only), None) => format!("{}:{path}", only.name),
+        _ => place.to_owned(),
+    }
+}
+
 /// Warns if the folder is in no source, with the nearest names: it may still come, or is misspelt.
 fn say_missing_folder(context: &Context, config: &Config, new: &FolderContext) {
     let folder = new.folder.as_str();
     let sources = config.sources.iter();
     let mut sources =
         sources.filter(|one| new.source.as_ref().is_none_or(|name| one.name == *name));
-    if folder.is_empty() || sources.any(|source| source.root.join(folder).is_dir()) {
+    if folder.is_empty() || sources.any(|source| source.root.join(folder).exists()) {
         return;
     }
     let known = folders_of(context, config, new);
@@ -118,8 +137,10 @@ fn folders_of(context: &Context, config: &Config, new: &FolderContext) -> BTreeS
 }
 
 fn remove(context: &Context, place: &str) -> Result<ExitCode> {
-    let place = FolderContext::new(place, "x").map_err(wrong)?.place();
-    let mut contexts = context.load()?.config.contexts;
+    let config = context.load()?.config;
+    let place = in_source(&config, place);
+    let place = FolderContext::new(&place, "x").map_err(wrong)?.place();
+    let mut contexts = config.contexts;
     let before = contexts.len();
     contexts.retain(|one| one.place() != place);
     if contexts.len() == before {

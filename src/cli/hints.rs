@@ -1,7 +1,12 @@
 //! Adds the command that fixes a failure, if the code that failed cannot know it because it depends
 //! on the configuration.
 
+use std::path::Path;
+use std::sync::OnceLock;
+
+use super::args::Global;
 use local_agent_agent::config::ApiKeyUse;
+use local_agent_files::state::quoted;
 use local_agent_text::error::{ErrorCode, Failure};
 
 /// The facts that determine the fix.
@@ -13,6 +18,54 @@ pub(super) struct Situation {
     pub api_key_use: Option<ApiKeyUse>,
     /// Whether the command has the option `--wait`.
     pub takes_wait: bool,
+}
+
+/// The options of this command line that say which folder and configuration are meant. They are set
+/// once, at the start of the process.
+static OPTIONS: OnceLock<String> = OnceLock::new();
+
+/// Keeps the options that a printed command needs to act on the same folder and configuration.
+pub(super) fn keep_options(global: &Global) {
+    let options = [
+        ("-C", &global.directory),
+        ("--workroot", &global.workroot),
+        ("--config", &global.config),
+    ];
+    let given = options
+        .iter()
+        .filter_map(|(name, path)| Some((name, path.as_deref()?)));
+    let text = given.map(|(name, path)| option(name, path)).collect();
+    let _ = OPTIONS.set(text);
+}
+
+fn option(name: &str, path: &Path) -> String {
+    format!(" {name} {}", quoted(path))
+}
+
+/// Advice whose commands act on the folder and the configuration of this command line.
+pub(super) fn here(advice: &str) -> String {
+    let options = OPTIONS.get().map_or("", String::as_str);
+    with_options(advice, options)
+}
+
+/// Adds `options` to each command of this program. A command that begins with an option of its own
+/// is complete.
+fn with_options(advice: &str, options: &str) -> String {
+    const PROGRAM: &str = "local-agent ";
+    let mut out = String::with_capacity(advice.len());
+    let mut rest = advice;
+    while let Some(at) = rest.find(PROGRAM) {
+        let (before, command) = rest.split_at(at);
+        let behind = command.get(PROGRAM.len()..).unwrap_or("");
+        let is_command = behind.starts_with(|c: char| c.is_ascii_lowercase())
+            && !before.ends_with(|c: char| c.is_alphanumeric() || "-/.".contains(c));
+        out.push_str(before);
+        out.push_str(PROGRAM.trim_end());
+        out.push_str(if is_command { options } else { "" });
+        out.push(' ');
+        rest = behind;
+    }
+    out + rest
 }
 
 /// The command that makes the index, or first of all a source to be indexed.
@@ -54,6 +107,7 @@ pub(super) fn completed(mut failure: Failure, situation: Situation) -> Failure {
         }
         _ => {}
     }
+    failure.hint = failure.hint.map(|hint| here(&hint));
     failure
 }
 
@@ -89,6 +143,29 @@ mod tests {
         assert_eq!(hint(ErrorCode::IndexMissing, Some(false)), init);
         assert_eq!(hint(ErrorCode::IndexMissing, Some(true)), None);
         assert_eq!(hint(ErrorCode::IndexMissing, None), None);
+    }
+
+    #[test]
+    fn a_command_acts_on_the_folder_and_the_configuration_of_the_command_line() {
+        for (advice, expected) in [
+            ("local-agent index", "local-agent -C ../a index"),
+            (
+                "run `local-agent index && local-agent embed`",
+                "run `local-agent -C ../a index && local-agent -C ../a embed`",
+            ),
+            (
+                "local-agent -C / source list",
+                "local-agent -C / source list",
+            ),
+            (
+                "the log of ~/local-agent now",
+                "the log of ~/local-agent now",
+            ),
+            ("ollama serve", "ollama serve"),
+        ] {
+            assert_eq!(with_options(advice, " -C ../a"), expected);
+            assert_eq!(with_options(advice, ""), advice);
+        }
     }
 
     #[test]

@@ -10,7 +10,7 @@ use super::args::{Import, ImportFrom};
 use super::config_draft::ConfigDraft;
 use super::context::Context;
 use super::source;
-use local_agent_agent::config::{self, Imported, NewSource, OtherProgram, SourceEdit};
+use local_agent_agent::config::{self, Config, Imported, NewSource, OtherProgram, SourceEdit};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
 /// What `import --json` prints, without the roots.
@@ -38,10 +38,11 @@ pub(super) fn run(context: &Context, args: &Import) -> Result<ExitCode> {
     };
     let text = super::read::read_text(&file)?;
     let mut imported = config::import(program, &file, &text)?;
+    let config = context.load()?.config;
     let mut draft = ConfigDraft::open(context)?;
     let mut added = Vec::new();
     for new in std::mem::take(&mut imported.sources) {
-        match add(context, &mut draft, &file, new) {
+        match add(context, &config, &mut draft, &file, new) {
             Ok(name) => added.push(name),
             Err(failure) if failure.code == ErrorCode::InvalidArgs => {
                 imported.left_out.push(failure.message);
@@ -76,14 +77,21 @@ fn usual_file(context: &Context, program: OtherProgram) -> Result<PathBuf> {
     })
 }
 
-/// Adds one source; its folder must exist.
-fn add(context: &Context, draft: &mut ConfigDraft, file: &Path, new: NewSource) -> Result<String> {
+/// Adds one source; its folder must exist and be no source of `config`.
+fn add(
+    context: &Context,
+    config: &Config,
+    draft: &mut ConfigDraft,
+    file: &Path,
+    new: NewSource,
+) -> Result<String> {
     let home = dirs::home_dir();
     let root = match (new.root.strip_prefix("~/"), home) {
         (Some(rest), Some(home)) => home.join(rest),
         _ => file.parent().unwrap_or(Path::new("/")).join(&new.root),
     };
     let root = source::existing_folder(&context.environment.cwd, &root)?;
+    source::not_a_source_yet(&root, config)?;
     let name = new.name.to_string();
     let edit = SourceEdit::Add(NewSource {
         root: root.to_string_lossy().into_owned(),

@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::args::{Index, SchemeArg};
 use super::context::{Context, scheme_name};
 use super::enter::Needs;
+use super::hints::here;
 use super::left_out;
 use super::output::{count, pace, talk};
 use super::progress::Bar;
@@ -244,7 +245,7 @@ pub(super) fn say_failures(failures: &[Failure]) {
         }
     }
     for fix in fixes {
-        talk(&format!("fix: {fix}"));
+        talk(&format!("fix: {}", here(fix)));
     }
 }
 

@@ -12,6 +12,7 @@ use super::context::Context;
 use super::source::{existing_folder, name_of};
 use super::write::{back_up, rewrite, write_whole};
 use local_agent_agent::config::{self, EditedFile, Template, WORKROOT_FILE};
+use local_agent_files::state::in_quotes;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::SourceName;
 
@@ -148,8 +149,8 @@ fn outside(dir: &Path, folder: &Path) -> Failure {
 fn exists_already(target: &Path, args: &Init) -> Failure {
     let named = args.named();
     let first = named.first().map(|text| match text.split_once('=') {
-        Some((name, dir)) => format!("'{dir}' --name '{name}'"),
-        None => format!("'{text}'"),
+        Some((name, dir)) => format!("{} --name {}", in_quotes(dir), in_quotes(name)),
+        None => in_quotes(text),
     });
     let hint = match first {
         Some(source) => format!("local-agent source add {source}"),

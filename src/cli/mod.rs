@@ -86,6 +86,7 @@ pub fn main() -> ExitCode {
         Err(e) => return usage::say(e, &std::env::args_os().skip(1).collect::<Vec<_>>()),
     };
     let json = wants_json(&cli);
+    hints::keep_options(&cli.global);
     let environment = match stand_in(cli.global.directory.as_deref()).and_then(Environment::read) {
         Ok(environment) => environment,
         Err(failure) => {

@@ -13,6 +13,7 @@ use local_agent_agent::config::{
     self, Config, FolderContext, NewSource, SourceEdit, unknown_source,
 };
 use local_agent_files::sandbox::Selection;
+use local_agent_files::state::in_quotes;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::SourceName;
 
@@ -108,7 +109,7 @@ const ADD_WITH_NAME: &str = "local-agent source add DIR --name notes";
 
 /// A command that gives a source a name that is allowed.
 fn rename_to_notes(from: &str) -> String {
-    format!("local-agent source rename '{from}' notes")
+    format!("local-agent source rename {} notes", in_quotes(from))
 }
 
 /// A name that a person typed; `fix` is the command with a name that is allowed.
@@ -147,7 +148,7 @@ fn add(context: &Context, args: &SourceAdd) -> Result<ExitCode> {
 }
 
 /// Fails with `INVALID_ARGS` if a source is this folder.
-fn not_a_source_yet(dir: &Path, config: &Config) -> Result<()> {
+pub(super) fn not_a_source_yet(dir: &Path, config: &Config) -> Result<()> {
     let is_same = |root: &Path| root.canonicalize().is_ok_and(|root| root == dir);
     let Some(source) = config.sources.iter().find(|one| is_same(&one.root)) else {
         return Ok(());

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::args::Status;
 use super::context::{Context, to_value};
 use super::enter::Needs;
-use super::hints::to_begin;
+use super::hints::{here, to_begin};
 use super::left_out;
 use super::output::count;
 use local_agent_agent::config::Config;
@@ -76,7 +76,7 @@ pub(super) fn body(config: &Config, library: &Library, sandbox: &Sandbox) -> Res
 fn print(context: &Context, status: &IndexStatus, has_sources: bool) {
     let out = context.out;
     let Some(index) = &status.index else {
-        let fix = to_begin(has_sources);
+        let fix = here(to_begin(has_sources));
         out.line(&format!("Nothing is indexed yet (fix: {fix})"));
         return;
     };
@@ -107,7 +107,7 @@ fn print(context: &Context, status: &IndexStatus, has_sources: bool) {
         ));
     }
     for stale in &index.stale {
-        out.line(&format!("stale: {} (fix: {})", stale.why, stale.fix));
+        out.line(&format!("stale: {} (fix: {})", stale.why, here(stale.fix)));
     }
     if let Some(why) = &index.vectors_without_say {
         out.line(&format!("note: {why}"));

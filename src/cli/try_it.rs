@@ -16,6 +16,7 @@ use serde::Serialize;
 use super::args::{CitationForm, Try};
 use super::ask as ask_command;
 use super::context::Context;
+use super::enter::Needs;
 use super::output::{count, talk};
 use super::progress::Bar;
 use super::write::write_whole;
@@ -23,6 +24,7 @@ use local_agent_agent::ask::{self, Answer, Outcome};
 use local_agent_agent::config::{self, Config, Inputs, Template};
 use local_agent_agent::operations::{self, EmbedRun, EmbeddingModel, IndexRun, jobs};
 use local_agent_embed::embedding::{LazyEmbedder, QuestionEmbedder};
+use local_agent_files::state::{self, StateDirectory, in_quotes};
 use local_agent_index::indexing::{EmbedSummary, IndexSummary};
 use local_agent_index::lexical::Query;
 use local_agent_index::retrieval::{Coverage, Engine, Mode, Request, Scope};
@@ -45,6 +47,7 @@ const FIRST_HITS: usize = 60;
 pub(super) fn run(context: &mut Context, args: &Try) -> Result<ExitCode> {
     let (dir, questions) = target(context, args)?;
     let config = config_for(context, &dir)?;
+    context.enter(&config, &Needs::nothing())?;
     let sandbox = context.sandbox(&config)?;
     let files = context.model(&config)?;
     let bar = Bar::new(context.out.json);
@@ -163,36 +166,33 @@ impl<'a> From<&'a (&'a String, Answer)> for TriedView<'a> {
     }
 }
 
-/// The folder and the questions. A single argument that is not a folder is a question about the
-/// example vault.
+/// The folder and the questions. What begins with no folder is a question about the example vault.
 fn target(context: &Context, args: &Try) -> Result<(PathBuf, Vec<String>)> {
-    match (&args.dir, &args.question) {
-        (Some(dir), question) => {
-            let path = context.environment.cwd.join(dir);
-            match (path.is_dir(), question) {
-                (true, Some(question)) => Ok((path, vec![question.clone()])),
-                (true, None) => Ok((path, Vec::new())),
-                (false, None) if looks_like_a_path(dir) => Err(Failure::new(
-                    ErrorCode::InvalidArgs,
-                    format!("{} is not a folder", path.display()),
-                )
-                .with_hint("local-agent try path/to/notes")),
-                (false, None) => Ok((
-                    example_vault(context)?,
-                    vec![dir.to_string_lossy().into_owned()],
-                )),
-                (false, Some(_)) => Err(Failure::new(
-                    ErrorCode::InvalidArgs,
-                    format!("{} is not a folder", path.display()),
-                )
-                .with_hint("local-agent try path/to/notes \"your question\"")),
-            }
-        }
-        (None, _) => Ok((
-            example_vault(context)?,
-            EXAMPLE_QUESTIONS.map(str::to_owned).to_vec(),
-        )),
+    let Some(dir) = &args.dir else {
+        let questions = EXAMPLE_QUESTIONS.map(str::to_owned).to_vec();
+        return Ok((example_vault(context)?, questions));
+    };
+    let path = context.environment.cwd.join(dir);
+    let rest = args.words.join(" ");
+    if path.is_dir() {
+        let questions = Some(rest).filter(|question| !question.is_empty());
+        return Ok((path, questions.into_iter().collect()));
     }
+    // "try notes2 'a question'" with a folder that is not there, or a question without quotes.
+    let is_one_question = args.words.len() == 1 && args.words.iter().all(|w| w.contains(' '));
+    if looks_like_a_path(dir) || is_one_question {
+        let message = format!("{} is not a folder", path.display());
+        let hint = match rest.is_empty() {
+            true => "local-agent try path/to/notes",
+            false => "local-agent try path/to/notes \"your question\"",
+        };
+        return Err(Failure::new(ErrorCode::InvalidArgs, message).with_hint(hint));
+    }
+    let question = format!("{} {rest}", dir.to_string_lossy());
+    Ok((
+        example_vault(context)?,
+        vec![question.trim_end().to_owned()],
+    ))
 }
 
 /// Whether an argument was meant as a folder and not as a question.
@@ -241,6 +241,7 @@ pub(super) fn config_for(context: &mut Context, dir: &Path) -> Result<Config> {
         state_dir: Some(state.to_string_lossy().into_owned()),
         sources_anywhere: true,
     };
+    private_folder(&state)?;
     let file = state.join("config.yaml");
     write_whole(&file, config::template(&template).as_bytes())?;
     // Neither the caller's folder nor the user's own configuration is used.
@@ -250,6 +251,18 @@ pub(super) fn config_for(context: &mut Context, dir: &Path) -> Result<Config> {
         ..Inputs::default()
     };
     Ok(config::load(&inputs)?.config)
+}
+
+/// Creates the folder of a tried vault's state, which holds the text of its notes, for this user only.
+fn private_folder(state: &Path) -> Result<()> {
+    let made = StateDirectory::make(state).and_then(|folder| folder.make_private());
+    made.map_err(|e| {
+        state::refusal(&e).unwrap_or_else(|| {
+            let message = format!("{} cannot be made: {e}", state.display());
+            Failure::new(ErrorCode::WriteError, message)
+                .with_hint("make the cache folder writable, or name another one in XDG_CACHE_HOME")
+        })
+    })
 }
 
 /// The chunks that a word search for the questions finds; they are embedded first.
@@ -316,8 +329,8 @@ fn closing(
     }
     if let (true, Some(source)) = (questions.is_empty(), config.sources.first()) {
         context.out.line(&format!(
-            "Ask: local-agent try '{}' \"your question\"",
-            source.root.display()
+            "Ask: local-agent try {} \"your question\"",
+            in_quotes(&source.root.display().to_string())
         ));
     }
     Ok(())

@@ -46,7 +46,12 @@ pub(super) fn run(context: &mut Context, args: &Args) -> Result<ExitCode> {
     let answer = answer(context, &args.answer)?;
     if let Some(file) = &args.snapshot {
         let snapshot = snapshot(context, &context.environment.cwd.join(file))?;
-        return finish(context, &against_snapshot(&answer, snapshot), None);
+        return finish(
+            context,
+            &against_snapshot(&answer, snapshot),
+            None,
+            args.strict,
+        );
     }
     let config = match &args.vault {
         Some(dir) => vault_config(context, &context.environment.cwd.join(dir))?,
@@ -58,16 +63,16 @@ pub(super) fn run(context: &mut Context, args: &Args) -> Result<ExitCode> {
         let file = context.environment.cwd.join(file);
         let document = args.answer.to_string_lossy();
         if args.update {
-            return update(context, &judged, &file, &document);
+            return update(context, &judged, &file, &document, args.strict);
         }
         let changes = read_lock(&file)?.changes(&document, &judged, &sandbox)?;
-        return finish(context, &judged, Some(&changes));
+        return finish(context, &judged, Some(&changes), args.strict);
     }
     if let Some(revision) = &args.changed_since {
         let changes = since(&config, &sandbox, &judged, revision)?;
-        return finish(context, &judged, Some(&changes));
+        return finish(context, &judged, Some(&changes), args.strict);
     }
-    finish(context, &judged, None)
+    finish(context, &judged, None, args.strict)
 }
 
 /// The state of the claims that cite a file which changed since `revision`.
@@ -99,8 +104,14 @@ fn read_lock(file: &Path) -> Result<Lock> {
 }
 
 /// Writes the verdicts for a passing document to the lock file.
-fn update(context: &Context, judged: &Judged, file: &Path, document: &str) -> Result<ExitCode> {
-    if judged.report.ok {
+fn update(
+    context: &Context,
+    judged: &Judged,
+    file: &Path,
+    document: &str,
+    strict: bool,
+) -> Result<ExitCode> {
+    if passes(&judged.report, strict) {
         let mut lock = if file.exists() {
             read_lock(file)?
         } else {
@@ -109,15 +120,29 @@ fn update(context: &Context, judged: &Judged, file: &Path, document: &str) -> Re
         lock.update(document, judged);
         write_whole(file, lock.to_json()?.as_bytes())?;
     }
-    finish(context, judged, None)
+    finish(context, judged, None, strict)
+}
+
+/// Whether an answer passes. With `strict`, a doubt fails it.
+fn passes(report: &Report, strict: bool) -> bool {
+    match strict {
+        true => report.ok_without_doubts(),
+        false => report.ok,
+    }
 }
 
 /// Prints the result, and returns an exit code that tells whether everything passed: the changes,
 /// if `changes` are given, otherwise the answer.
-fn finish(context: &Context, judged: &Judged, changes: Option<&[ClaimChange]>) -> Result<ExitCode> {
+fn finish(
+    context: &Context,
+    judged: &Judged,
+    changes: Option<&[ClaimChange]>,
+    strict: bool,
+) -> Result<ExitCode> {
+    let is_firm = |change: &ClaimChange| !strict || change.verdict != Verdict::Doubtful.as_str();
     let holds = match changes {
-        Some(changes) => changes.iter().all(|change| change.holds),
-        None => judged.report.ok,
+        Some(changes) => changes.iter().all(|change| change.holds && is_firm(change)),
+        None => passes(&judged.report, strict),
     };
     if context.out.json {
         let view = JudgedView {
@@ -130,7 +155,7 @@ fn finish(context: &Context, judged: &Judged, changes: Option<&[ClaimChange]>) -
     } else {
         match changes {
             Some(changes) => print_changes(context, changes),
-            None => print(context, judged),
+            None => print(context, judged, strict),
         }
     }
     Ok(if holds {
@@ -233,7 +258,7 @@ fn snapshot(context: &Context, file: &Path) -> Result<EvidenceSnapshot> {
     EvidenceSnapshot::from_json(held.as_deref().unwrap_or(&json))
 }
 
-fn print(context: &Context, judged: &Judged) {
+fn print(context: &Context, judged: &Judged, strict: bool) {
     let out = context.out;
     for one in &judged.unresolved {
         talk(&format!("{}: {}", one.citation, one.why));
@@ -267,9 +292,20 @@ fn print(context: &Context, judged: &Judged) {
         out.line(&format!("          {codes}{}", out.shown(&claim.why)));
     }
     let names: Vec<&str> = report.codes.iter().map(|c| c.as_str()).collect();
+    let doubts = report.claims.iter();
+    let doubts = doubts.filter(|claim| claim.verdict == Verdict::Doubtful);
     let outcome = match report.outcome {
-        verify::Outcome::Passed => {
+        verify::Outcome::Passed if report.ok_without_doubts() => {
             "passed: every claim is cited, and nothing was found against it".to_owned()
+        }
+        verify::Outcome::Passed => {
+            let doubts = counted(doubts.count());
+            match strict {
+                true => format!("rejected: {doubts} in doubt"),
+                false => format!(
+                    "passed, {doubts} in doubt: every claim is cited, and nothing disproves it"
+                ),
+            }
         }
         verify::Outcome::Abstained => {
             "abstained: the answer says that it cannot answer, and claims nothing".to_owned()

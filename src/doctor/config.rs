@@ -2,9 +2,10 @@
 //! not end the run.
 
 use super::codes::Code;
-use super::{Checks, Subject, count, quoted};
+use super::{Checks, Subject, count};
 use local_agent_agent::config::{Config, LayerKind};
 use local_agent_files::sandbox::{Confinement, confinement_offered};
+use local_agent_files::state::quoted;
 use local_agent_text::error::{ErrorCode, Failure};
 
 pub(super) fn check(subject: &Subject<'_>, checks: &mut Checks) {

@@ -3,8 +3,9 @@
 
 use std::path::Path;
 
+use super::Checks;
 use super::codes::Code;
-use super::{Checks, quoted};
+use local_agent_files::state::quoted;
 use local_agent_index::store::{self, Database, FoundDatabase};
 use local_agent_text::error::Failure;
 

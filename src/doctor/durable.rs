@@ -4,10 +4,11 @@
 use std::path::Path;
 
 use super::codes::Code;
-use super::{Checks, count, quoted, sample};
+use super::{Checks, count, sample};
 use local_agent_agent::config::Config;
 use local_agent_agent::memory::{self, LinkState};
 use local_agent_agent::runs::{self, Archive, RunFindings, RunId, RunPlace, Trouble};
+use local_agent_files::state::quoted;
 use local_agent_index::store::{self, Database, Durable, FoundDatabase, IndexReader};
 use local_agent_text::error::{Failure, Result};
 

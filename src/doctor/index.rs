@@ -156,7 +156,7 @@ fn inputs(index: &IndexReader, checks: &mut Checks) -> Result<()> {
 fn skipped(index: &IndexReader, total: u64, checks: &mut Checks) -> Result<()> {
     let by_reason = index.skipped_by_reason()?;
     let message = match total {
-        0 => "no file was left out".to_owned(),
+        0 => "no document was skipped".to_owned(),
         _ => format!(
             "{} listed and not indexed: {}",
             count(total, "file"),

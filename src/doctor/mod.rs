@@ -23,7 +23,7 @@ mod server;
 mod smoke;
 mod state;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -265,21 +265,6 @@ fn sample(names: &[String]) -> String {
     }
 }
 
-/// A path quoted for a shell.
-fn quoted(path: &Path) -> String {
-    let text = path.display().to_string();
-    if text.chars().all(needs_no_quotes) {
-        text
-    } else {
-        format!("'{}'", text.replace('\'', r"'\''"))
-    }
-}
-
-/// Whether a shell takes the character literally without quotes.
-fn needs_no_quotes(c: char) -> bool {
-    c.is_alphanumeric() || matches!(c, '/' | '.' | '-' | '_' | '\\' | ':')
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -305,12 +290,6 @@ mod tests {
             assert!(codes().iter().all(|(code, _)| code != old), "{old}");
             assert!(codes().iter().any(|(code, _)| code == now), "{now}");
         }
-    }
-
-    #[test]
-    fn paths_stand_in_commands_as_one_word() {
-        assert_eq!(quoted(Path::new("/a/b-c_d.e")), "/a/b-c_d.e");
-        assert_eq!(quoted(Path::new("/my notes/it's")), r"'/my notes/it'\''s'");
     }
 
     #[test]

@@ -6,7 +6,8 @@ use std::path::Path;
 
 use super::codes::Code;
 use super::maker::Maker;
-use super::{Checks, Subject, count, quoted, sample};
+use super::{Checks, Subject, count, sample};
+use local_agent_files::state::quoted;
 use local_agent_index::lexical::{LexicalStamp, Reader};
 use local_agent_index::profile::{Cosines, Origin, Profile};
 use local_agent_index::retrieval::Engine;

@@ -6,6 +6,7 @@ use std::path::Path;
 use super::Checks;
 use super::codes::Code;
 use local_agent_agent::config::Config;
+use local_agent_files::state::quoted;
 use local_agent_index::store::JobLock;
 
 pub(super) fn check(config: &Config, checks: &mut Checks) {
@@ -34,7 +35,7 @@ fn writable(config: &Config, checks: &mut Checks) {
             checks.warn(
                 Code::StateReadOnlyWarn,
                 format!("{folder} cannot be written, so jobs would fail"),
-                format!("chmod u+w {folder}"),
+                format!("chmod u+w {}", quoted(Path::new(folder))),
             );
         }
     }

@@ -685,6 +685,36 @@ fn what_passes_of_a_refused_answer_is_shown_with_every_sentence_left_out() {
     );
 }
 
+/// The model gave up after the objections, and "The notes hold nothing on this." replaced a sentence
+/// that passes.
+#[test]
+fn what_passes_of_a_first_draft_is_shown_if_the_model_then_gives_up() {
+    let world = plans();
+    let draft = "The Basic plan costs 9 euros a month [E1]. Backups are kept for 90 years [E1].";
+    let script = || vec![say(draft), say("INSUFFICIENT_EVIDENCE")];
+    let body = ask_json(&world, &ChatServer::ollama(script()), &[ABOUT_PLANS]);
+    assert_eq!(body["outcome"], "partial", "{body}");
+    let answer = body["answer"].as_str().unwrap();
+    assert!(
+        answer.contains("costs 9 euros") && !answer.contains("90 years"),
+        "{answer}"
+    );
+    assert_eq!(
+        body["left_out"][0]["sentence"],
+        "Backups are kept for 90 years."
+    );
+    let server = ChatServer::ollama(script());
+    let strict = ask(&world, "ollama", &server, &[ABOUT_PLANS, "--strict"]);
+    assert!(strict.stdout.contains("hold nothing"), "{}", strict.stdout);
+    // Nothing of the first draft passes, so the model's word counts.
+    let script = vec![
+        say("Backups are kept for 90 years [E1]."),
+        say("INSUFFICIENT_EVIDENCE"),
+    ];
+    let body = ask_json(&world, &ChatServer::ollama(script), &[ABOUT_PLANS]);
+    assert_eq!(body["outcome"], "abstained", "{body}");
+}
+
 #[test]
 fn a_repair_is_asked_for_with_the_source_and_never_for_another_negation() {
     let world = plans();

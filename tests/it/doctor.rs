@@ -173,7 +173,7 @@ fn a_healthy_vault_reads_like_this() {
     [OK] DOCTOR_INDEX_SCHEMA_OK: [root]/vault/.local-agent/index.sqlite has schema 1
     [OK] DOCTOR_INDEX_INTEGRITY_OK: SQLite finds [root]/vault/.local-agent/index.sqlite whole
     [OK] DOCTOR_INDEX_NONEMPTY: [n] documents, [n] chunks
-    [OK] DOCTOR_SKIPPED_FILES: no file was left out
+    [OK] DOCTOR_SKIPPED_FILES: no document was skipped
     [OK] DOCTOR_INDEX_SOURCES_OK: the index holds exactly the configured sources
     [OK] DOCTOR_DOCS_WITHOUT_CHUNKS_OK: every document that has text has chunks
     [OK] DOCTOR_CHUNKS_WITHOUT_DOCS_OK: every chunk belongs to an indexed document

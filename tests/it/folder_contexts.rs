@@ -62,6 +62,23 @@ fn the_longest_folders_text_comes_with_every_hit() {
     world.ok(&["config", "check"]);
 }
 
+/// A folder without the name of its only source was taken for the name of a source.
+#[test]
+fn a_folder_of_the_only_source_needs_no_source() {
+    let world = world();
+    for place in ["projects", "./projects/", "projects/oven.md"] {
+        let run = world.ok(&["context", "add", place, "one file a project"]);
+        assert_eq!(run.stderr, "", "{place}");
+        assert!(
+            world
+                .ok(&["context", "list"])
+                .stdout
+                .starts_with("notes/projects")
+        );
+        world.ok(&["context", "rm", place]);
+    }
+}
+
 #[test]
 fn places_that_are_not_there_are_refused() {
     let world = world();
@@ -107,6 +124,8 @@ fn folders_of_qmd_become_sources_with_their_contexts() {
     world.ok(&["index"]);
     let hits = world.json(&["query", "kites", "--source", "more", "--min-score", "0"]);
     assert_eq!(hits["hits"][0]["rel_path"], "two.txt", "{hits}");
+    let again = world.json(&["import", "qmd"]);
+    assert!(again["added"].as_array().unwrap().is_empty(), "{again}");
     // All of it is one change of the configuration.
     let backups = std::fs::read_dir(world.vault()).unwrap();
     let backups = backups.filter(|one| {

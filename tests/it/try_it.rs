@@ -37,6 +37,13 @@ fn a_folder_is_answered_from_at_once_and_nothing_is_written_into_it() {
     2 notes, 2 chunks; 2 of them can be found by meaning.
     "#);
     assert!(zoo(&world) == before);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        let state = world.json(&args)["state"].as_str().unwrap().to_owned();
+        let mode = std::fs::metadata(state).unwrap().permissions().mode();
+        assert_eq!(mode & 0o077, 0, "the notes' text is in it");
+    }
     let again = world.json(&args);
     assert_eq!(
         again["embed"]["embedded_written"], 0,

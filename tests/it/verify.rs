@@ -73,6 +73,11 @@ fn citations_of_nothing_are_named_and_rejected() {
             "has 6 lines",
         ),
         (
+            "Alice leads it [plan.md:2].",
+            "SPAN_OUT_OF_RANGE",
+            "has no text there",
+        ),
+        (
             "Alice leads it [Plan.md:6].",
             "PATH_MISMATCH",
             "is called `plan.md`, not `Plan.md`",
@@ -394,6 +399,55 @@ fn a_passage_that_moved_holds_and_one_that_changed_its_meaning_does_not() {
             );
         }
     }
+}
+
+/// A doubt, words that are gone, and a file that was deleted or renamed counted as "still carries it".
+#[test]
+fn a_passage_that_was_replaced_or_deleted_no_longer_carries_its_claim() {
+    let note = "Backups\n\nBackups are encrypted with age.\n";
+    let other = |line: &str| Some(note.replace("Backups are encrypted with age.", line));
+    for (edited, expected) in [
+        (other("Backups are encrypted with age, every night."), 0),
+        (other("The moon is made of cheese."), 1),
+        (other("Backups are stored in plain text."), 1),
+        (other("Backups were encrypted until 2024."), 1),
+        (other(""), 1),
+        (None, 1),
+    ] {
+        let world = World::empty();
+        world.write("docs/b.md", "Backups are encrypted (n.md:3).\n");
+        world.write("n.md", note);
+        git(&world, &["init", "-q"]);
+        commit(&world);
+        let verify = ["verify", "docs/b.md", "--vault", "."];
+        world.ok(&[&verify[..], &["--lock", "claims.lock", "--update"]].concat());
+        match &edited {
+            Some(text) => world.write("n.md", text),
+            None => fs::rename(world.vault().join("n.md"), world.vault().join("m.md")).unwrap(),
+        }
+        for gate in [["--changed-since", "HEAD"], ["--lock", "claims.lock"]] {
+            let run = world.run(&[&verify[..], &gate].concat());
+            assert_eq!(run.code, expected, "{gate:?} {edited:?}: {}", run.stdout);
+        }
+    }
+}
+
+#[test]
+fn a_doubt_is_named_in_the_last_line_and_fails_with_strict() {
+    let world = world("Only Alice leads the project at the harbour office [plan.md:6].\n");
+    let run = judge(&world);
+    assert_eq!(run.code, 0, "{}", run.stdout);
+    let last = "passed, 1 claim in doubt: every claim is cited, and nothing disproves it";
+    assert!(run.stdout.contains(last), "{}", run.stdout);
+    let (answer, vault) = (world.root().join("answer.md"), world.vault());
+    let [answer, vault] = [&answer, &vault].map(|path| path.to_str().unwrap());
+    let run = world.run(&["verify", answer, "--vault", vault, "--strict"]);
+    assert_eq!(run.code, 1);
+    assert!(
+        run.stdout.contains("rejected: 1 claim in doubt"),
+        "{}",
+        run.stdout
+    );
 }
 
 #[test]

@@ -236,8 +236,9 @@ impl Query {
 
 #[derive(Debug, Args)]
 pub(crate) struct Ask {
-    /// The question
-    pub question: String,
+    /// The question; it needs no quotes unless the shell would read a sign of it
+    #[arg(required = true, value_name = "QUESTION")]
+    pub words: Vec<String>,
     /// Use the big model when a chat model answers
     #[arg(long, conflicts_with = "fast")]
     pub big: bool,
@@ -283,6 +284,13 @@ fn day(text: &str) -> Result<Day, String> {
     Day::parse(text).ok_or_else(|| "write a day as 2026-06-20".to_owned())
 }
 
+impl Ask {
+    /// The question as one text.
+    pub(crate) fn question(&self) -> String {
+        self.words.join(" ")
+    }
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct Chat {
     /// What to say to the model
@@ -316,6 +324,9 @@ pub(crate) struct Verify {
     /// Write the verdicts of this document into the lock file instead
     #[arg(long, requires = "lock")]
     pub update: bool,
+    /// A doubt fails, too
+    #[arg(long)]
+    pub strict: bool,
 }
 
 /// A number from 0 to 1.

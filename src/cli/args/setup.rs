@@ -11,7 +11,8 @@ pub(crate) struct Try {
     /// Folder of markdown; without it, the example vault inside the program
     pub dir: Option<PathBuf>,
     /// Question; without one, three questions of the example vault
-    pub question: Option<String>,
+    #[arg(value_name = "QUESTION")]
+    pub words: Vec<String>,
     /// Seconds that embedding may take before the answer is shown
     #[arg(long, value_name = "SECS", default_value_t = 20)]
     pub budget: u64,

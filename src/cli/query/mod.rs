@@ -15,6 +15,7 @@ use super::args::{FusionArg, ModeArg, Query as Args, QueryFormat};
 use super::ask::today;
 use super::context::{Context, to_value};
 use super::enter::Needs;
+use super::hints;
 use super::index::say_failures;
 use super::output::{Output, talk, visible};
 use local_agent_agent::config::Config;
@@ -431,8 +432,9 @@ pub(super) fn say_index_stale(files: &[String]) {
         more => format!(" and {more} more"),
     };
     talk(&format!(
-        "stale: {}{more} changed, went or cannot be read since indexing (fix: local-agent index)",
-        named.join(", ")
+        "stale: {}{more} changed, went or cannot be read since indexing (fix: {})",
+        named.join(", "),
+        hints::here("local-agent index"),
     ));
 }
 
@@ -444,12 +446,15 @@ pub(super) fn say_limits(coverage: &Coverage, stale: &[Stale]) {
         if is_behind && coverage.chunks > 0 {
             continue;
         }
-        talk(&format!("stale: {} (fix: {})", visible(&one.why), one.fix));
+        let (why, fix) = (visible(&one.why), hints::here(one.fix));
+        talk(&format!("stale: {why} (fix: {fix})"));
     }
     if coverage.embedded > 0 && coverage.embedded < coverage.chunks {
         talk(&format!(
-            "coverage: {} of {} chunks can be found by meaning (fix: local-agent embed)",
-            coverage.embedded, coverage.chunks
+            "coverage: {} of {} chunks can be found by meaning (fix: {})",
+            coverage.embedded,
+            coverage.chunks,
+            hints::here("local-agent embed"),
         ));
     }
 }

@@ -20,7 +20,7 @@ use crate::llm::{Finish, Reply};
 use local_agent_index::retrieval::Packed;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::evidence::Draft;
-use local_agent_verify::{self as verify, Report, VerifyOptions};
+use local_agent_verify::{self as verify, Outcome, Report, Verdict, VerifyOptions};
 
 /// The reason for rejecting a reply that the token limit cut off.
 pub(super) const CUT: &str = "LLM_REPLY_CUT";
@@ -160,6 +160,12 @@ pub(super) fn converse(
             asker,
         )?;
         let Some(reasons) = refused else {
+            // "I can't answer" after a draft with sentences that pass: those are shown.
+            let gives_up = !rules.strict && judged.report.outcome == Outcome::Abstained;
+            if let Some(first) = drafts.first().filter(|first| gives_up && has_passed(first)) {
+                let reasons = codes(&first.report, false);
+                return Ok(ConversationEnd::Rejected { reasons, drafts });
+            }
             let before = drafts.into_iter().next();
             return Ok(ConversationEnd::Accepted {
                 judged: Box::new(judged),
@@ -174,6 +180,12 @@ pub(super) fn converse(
         again = Some(Purpose::Repair);
         turns.object(&text, &objections);
     }
+}
+
+/// Whether a claim of a rejected draft passes.
+fn has_passed(judged: &JudgedDraft) -> bool {
+    let mut claims = judged.report.claims.iter();
+    claims.any(|claim| claim.verdict != Verdict::Rejected)
 }
 
 /// Why a draft is rejected; `None` if it is accepted.

@@ -10,6 +10,7 @@ use super::anchors;
 use crate::config::Config;
 use crate::tools::link_target::{bare, means};
 use local_agent_files::sandbox::{Address, Sandbox, What};
+use local_agent_files::state::in_quotes;
 use local_agent_index::store::IndexReader;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::{RelPath, SkipReason, SourceName};
@@ -255,7 +256,8 @@ fn is_link(at: &Address) -> Failure {
 /// The failure for a folder in place of a note.
 fn is_folder(name: &str, place: &str) -> Failure {
     let message = format!("`{name}` is a folder.");
-    Failure::new(ErrorCode::PathIsDirectory, message).with_hint(format!("local-agent ls '{place}'"))
+    Failure::new(ErrorCode::PathIsDirectory, message)
+        .with_hint(format!("local-agent ls {}", in_quotes(place)))
 }
 
 /// Whether the note is in the source, if one is named.
@@ -291,7 +293,7 @@ fn not_found(known: &[KnownNote], name: &str) -> Failure {
     };
     let hint = nearest.first().map_or_else(
         || "local-agent ls".to_owned(),
-        |first| format!("local-agent get '{first}'"),
+        |first| format!("local-agent get {}", in_quotes(first)),
     );
     Failure::new(ErrorCode::FileNotFound, message).with_hint(hint)
 }
@@ -304,7 +306,7 @@ fn ambiguous(name: &str, many: &[Address]) -> Failure {
     );
     let hint = listed
         .first()
-        .map(|first| format!("local-agent get '{first}'"));
+        .map(|first| format!("local-agent get {}", in_quotes(first)));
     Failure {
         code: ErrorCode::AmbiguousPath,
         message,
@@ -380,7 +382,8 @@ fn no_heading(text: &str, title: &str, at: &Address) -> Failure {
     } else {
         format!("{at} has no heading `{title}`; it has {have}")
     };
-    Failure::new(ErrorCode::SymbolNotFound, message).with_hint(format!("local-agent get '{at}'"))
+    Failure::new(ErrorCode::SymbolNotFound, message)
+        .with_hint(format!("local-agent get {}", in_quotes(&at.to_string())))
 }
 
 /// The failure for a block that the note does not have.
@@ -392,7 +395,8 @@ fn no_block(text: &str, name: &str, at: &Address) -> Failure {
         format!("its blocks are: {}", joined(names.iter().take(NEAREST)))
     };
     let message = format!("{at} has no block `^{name}`; {have}");
-    Failure::new(ErrorCode::SymbolNotFound, message).with_hint(format!("local-agent get '{at}'"))
+    Failure::new(ErrorCode::SymbolNotFound, message)
+        .with_hint(format!("local-agent get {}", in_quotes(&at.to_string())))
 }
 
 #[cfg(test)]

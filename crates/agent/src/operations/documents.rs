@@ -5,6 +5,7 @@ use globset::GlobBuilder;
 use super::address;
 use crate::config::{Config, split_list};
 use local_agent_files::sandbox::{Address, Sandbox, What};
+use local_agent_files::state::in_quotes;
 use local_agent_index::store::{ChunkRecord, IndexReader};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::{ChunkKey, RelPath, Sha256, SkipReason};
@@ -258,7 +259,7 @@ pub(super) fn chunk_of_key(
             .collect();
         let message = format!("`#{digits}` fits more than one chunk: {}", keys.join(", "));
         return Err(Failure::new(ErrorCode::AmbiguousPath, message)
-            .with_hint(format!("local-agent get '{}'", keys[0])));
+            .with_hint(format!("local-agent get {}", in_quotes(&keys[0]))));
     }
     shown.pop().ok_or_else(|| {
         let message = format!("no chunk of the index has a key that begins with {digits}");
@@ -287,8 +288,16 @@ fn chunk(config: &Config, sandbox: &Sandbox, digits: &str) -> Result<DocumentPie
     })
 }
 
-/// Splits `path:from:count` from the end; a path may contain colons itself.
+/// Splits `path:from`, `path:from:count` or `path:first-last`, the form of citations, from the end; a
+/// path may contain colons itself.
 fn lines_wanted(address: &str) -> (&str, Option<usize>, Option<usize>) {
+    if let Some((path, lines)) = address.rsplit_once(':')
+        && let Some((first, last)) = lines.split_once('-')
+        && let Some((first, last)) = line_number(first).zip(line_number(last))
+        && let Some(more) = last.checked_sub(first)
+    {
+        return (path, Some(first), Some(more + 1));
+    }
     match address.rsplit_once(':') {
         Some((rest, last)) if line_number(last).is_some() => match rest.rsplit_once(':') {
             Some((path, from)) if line_number(from).is_some() => {
@@ -396,7 +405,13 @@ mod tests {
             ("notes:a.md", Some(12), Some(3))
         );
         assert_eq!(lines_wanted("notes:a.md"), ("notes:a.md", None, None));
-        assert_eq!(lines_wanted("a.md:0"), ("a.md:0", None, None));
+        assert_eq!(
+            lines_wanted("notes:a.md:12-14"),
+            ("notes:a.md", Some(12), Some(3))
+        );
+        for whole in ["a.md:0", "a.md:0-3", "a.md:9-3", "2024:5-x.md", "a.md:12-"] {
+            assert_eq!(lines_wanted(whole), (whole, None, None));
+        }
     }
 
     #[test]

@@ -238,7 +238,8 @@ fn attempt(
         }
         let is_everything = limited.sources.is_empty()
             && limited.path_prefix.is_none()
-            && limited.filters.is_empty();
+            && limited.filters.is_empty()
+            && understood.mode != Mode::Vector;
         let words_in_no_note = match engine.lexical() {
             Some(reader) if config.client.is_none() && is_everything && !has_good(&found.hits) => {
                 corrections::in_no_note(reader, &understood.query)?

@@ -8,6 +8,7 @@ use super::archive::{Archive, Entered, RunState};
 use super::ledger::{Anchor, Chain, LedgerView};
 use super::recorder::RECORD;
 use super::{RunId, private};
+use local_agent_files::state::quoted;
 use local_agent_text::error::{Failure, Result};
 use local_agent_text::types::Sha256;
 
@@ -257,7 +258,7 @@ pub fn check(
         && private::is_open_to_others(&archive.ledger.path())
     {
         let path = archive.ledger.path();
-        let fix = format!("chmod 600 '{}'", path.display());
+        let fix = format!("chmod 600 {}", quoted(&path));
         out.add(
             Trouble::OpenToOthers,
             None,
@@ -325,7 +326,7 @@ fn run(
     out.records += 1;
     for path in [archive.folder(id), archive.folder(id).join(RECORD)] {
         if private::is_open_to_others(&path) {
-            let fix = format!("chmod -R go-rwx '{}'", archive.folder(id).display());
+            let fix = format!("chmod -R go-rwx {}", quoted(&archive.folder(id)));
             out.add(
                 Trouble::OpenToOthers,
                 Some(id),

@@ -425,8 +425,13 @@ pub fn quoted(path: &Path) -> String {
     if text.chars().all(needs_no_quotes) {
         text
     } else {
-        format!("'{}'", text.replace('\'', r"'\''"))
+        in_quotes(&text)
     }
+}
+
+/// `text` in single quotes, as one word for a shell whatever it contains.
+pub fn in_quotes(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
 }
 
 /// Whether a shell takes the character literally without quotes.

@@ -200,6 +200,10 @@ const READ_FOR_LEGIBILITY: usize = 32;
 /// How often opening is retried if the index is replaced meanwhile.
 const OPEN_ATTEMPTS: usize = 4;
 
+/// Why the vectors are ignored for a query that the model cannot read.
+const UNREADABLE_QUERY: &str =
+    "the model cannot read the script of this query, so only words are searched";
+
 impl Engine {
     /// Opens everything for reading. `fingerprint` is that of the query vectors; a matrix with
     /// another fingerprint is not searched.
@@ -322,10 +326,11 @@ impl Engine {
             .projections
             .with_vector
             .get_or_init(|| self.vector_ids().collect());
+        let legibility = self.legibility(sides.question.as_ref().map(|asked| &asked.question))?;
         let vectors = VectorSide {
             hits: &sides.vectors,
             profile: self.projections.profile.as_ref(),
-            legibility: self.legibility(sides.question.as_ref().map(|asked| &asked.question))?,
+            legibility,
         };
         let mut fused = fuse::fuse(request, &sides.words, vectors, |chunk_id| {
             with_vector.contains(chunk_id)
@@ -337,7 +342,9 @@ impl Engine {
             self.read(fused, documents.as_ref(), per, request.limit.max(JUDGED))?;
         let floor = self.rate(request.mode, &mut hits);
         let vectors_without_say = match request.mode {
-            Mode::Hybrid => self.vectors_without_say()?,
+            Mode::Hybrid => self
+                .vectors_without_say()?
+                .or_else(|| (legibility == 0.0).then(|| UNREADABLE_QUERY.to_owned())),
             Mode::Lexical | Mode::Vector => None,
         };
         hits.truncate(request.limit);

@@ -33,7 +33,9 @@ pub(super) fn was_begun(path: &Path) -> bool {
     let Ok(Some(folder)) = StateDirectory::open_configured(folder) else {
         return false;
     };
-    let holds = |name: &str| folder.metadata(name).is_ok_and(|meta| meta.is_some());
+    // A link in its place says nothing.
+    let metadata = |name: &str| folder.metadata(name).ok().flatten();
+    let holds = |name: &str| metadata(name).is_some_and(|meta| meta.is_file());
     note_of(path)
         .file_name()
         .and_then(|note| note.to_str())

@@ -8,7 +8,7 @@ use super::passage::{self, Passage, Piece};
 use super::question::{Operation, ParsedQuestion, QuestionKind};
 use super::rank::{Candidate, Ranked};
 use super::score;
-use super::units::{Form, Unit};
+use super::units::{Form, Unit, leads_in};
 use super::{lists, newest, rows, sides, steps, times};
 use local_agent_verify::says_nothing_new;
 
@@ -27,8 +27,10 @@ const TIE: f32 = 0.95;
 const KNOWN: f32 = 0.5;
 /// Two units repeat each other if they share more than this share of the shorter one's words.
 const SAME: f32 = 0.7;
-/// Number of passages that are shown when nothing is certain.
+/// Number of passages that are shown when nothing is certain, …
 const CLOSEST: usize = 3;
+/// … or only one, if the best one covers less than this share of the question.
+const RELATED: f32 = 0.2;
 
 /// The chosen passages.
 #[derive(Debug, Clone, PartialEq)]
@@ -146,8 +148,11 @@ fn has_value(ranked: &Ranked<'_>, best: &Candidate) -> bool {
 /// The best passages when none is certain, each from a different block.
 pub(super) fn closest(ranked: &Ranked<'_>) -> Choice {
     let mut passages: Vec<Passage> = Vec::new();
+    let covered = ranked.order.iter().map(|c| c.features.covered);
+    let is_related = covered.fold(0.0, f32::max) >= RELATED;
+    let most = if is_related { CLOSEST } else { 1 };
     for candidate in &ranked.order {
-        if passages.len() >= CLOSEST {
+        if passages.len() >= most {
             break;
         }
         let Some(unit) = ranked.unit(candidate.index) else {
@@ -351,7 +356,13 @@ fn glossary_entry(ranked: &Ranked<'_>, unit: &Unit) -> Option<Passage> {
         .filter(is_beside)
         .take_while(|other| other.span == unit.span || !has_own_label(other))
         .collect();
-    let mut out = Passage::new(unit.note, passage::joined(note, entry.into_iter()));
+    let last = entry.last().filter(|last| leads_in(last)).copied();
+    let mut pieces = passage::joined(note, entry.into_iter());
+    // "The rotor is wiped with:" is nothing without what follows.
+    if let Some(last) = last {
+        pieces.extend(passage::announced(ranked.found, note, last));
+    }
+    let mut out = Passage::new(unit.note, pieces);
     out.keys.push(unit.span.clone());
     Some(out)
 }

@@ -515,12 +515,28 @@ pub(super) fn relates(plain: &str) -> bool {
 }
 
 /// The verb of a question for a person, or for a time with an auxiliary verb: "built" in "who built
-/// the shed?", "when will the shed be built?", "wer hat den Schuppen gebaut?" and "qui a construit la
-/// remise ?". The words are in lower case.
+/// the shed?", "when will the shed be built?", "who is Mara married to?", "wer hat den Schuppen
+/// gebaut?" and "qui a construit la remise ?". The words are in lower case.
 pub(super) fn asked_verb<'t>(words: &[&'t str]) -> Option<&'t str> {
     let is_auxiliary = |word: &&str| holds(POLAR, word);
     match words {
         ["when" | "wann" | "wer", auxiliary, .., verb] if is_auxiliary(auxiliary) => Some(verb),
+        [
+            "who" | "whom",
+            auxiliary,
+            _,
+            ..,
+            verb,
+            "to" | "with" | "by" | "for",
+        ]
+        | [
+            "mit" | "von" | "bei" | "für",
+            "wem" | "wen",
+            auxiliary,
+            _,
+            ..,
+            verb,
+        ] if is_auxiliary(auxiliary) => Some(verb),
         ["qui" | "quién" | "chi" | "кто", auxiliary, verb, _, ..]
             if is_auxiliary(auxiliary) || holds(list(DATA, "has"), auxiliary) =>
         {
@@ -764,6 +780,9 @@ mod tests {
         for (question, verb) in [
             ("who built the shed", Some("built")),
             ("when will the shed be built", Some("built")),
+            ("who is mara lind married to", Some("married")),
+            ("who was it sold by", Some("sold")),
+            ("mit wem ist mara lind verheiratet", Some("verheiratet")),
             ("wer hat den schuppen gebaut", Some("gebaut")),
             ("wer baute den schuppen", Some("baute")),
             ("wann wird der ofen geliefert", Some("geliefert")),

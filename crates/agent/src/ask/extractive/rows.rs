@@ -224,7 +224,16 @@ pub(super) fn asked(ranked: &Ranked<'_>, names: &[&str], all: Vec<usize>) -> Opt
     Some(of_terms(ranked, &deciding, rows))
 }
 
-/// Of the rows, those with all of the terms; if there are none, those with any of them.
+/// Whether the question has every word of the first cell of a row.
+fn is_named(ranked: &Ranked<'_>, row: usize) -> bool {
+    let stems = stems_of(cell_at(ranked.found, row, 0).unwrap_or(""));
+    let terms = &ranked.question.terms;
+    let is_asked = |stem: &String| terms.iter().any(|term| term.stem == *stem);
+    !stems.is_empty() && stems.iter().all(is_asked)
+}
+
+/// Of the rows, those with all of the terms; if there are none, those with any of them and those that
+/// the question names: of "oven, delivery and fitting", the oven in a table below "Oven budget".
 fn of_terms(ranked: &Ranked<'_>, deciding: &[&Term], rows: Vec<usize>) -> Vec<usize> {
     let found = ranked.found;
     // "January to May": the rows from the first month to the last.
@@ -249,7 +258,7 @@ fn of_terms(ranked: &Ranked<'_>, deciding: &[&Term], rows: Vec<usize>) -> Vec<us
         false => strict,
         true => rows
             .into_iter()
-            .filter(|i| deciding.iter().any(|t| is_in_row(found, *i, t)))
+            .filter(|i| is_named(ranked, *i) || deciding.iter().any(|t| is_in_row(found, *i, t)))
             .collect(),
     }
 }

@@ -330,6 +330,17 @@ const PRESENTS: (&str, &str) = (
     "# Christmas presents\n\n- Orla: cardigan, 79 €\n- Senan: marble run, 34.90 €\n- Mam: voucher, 50 €\n",
 );
 
+/// The row of the oven was left out, because the note's title has the word too.
+#[test]
+fn a_row_that_is_named_counts_although_the_title_has_its_name() {
+    let text = "# Oven budget\n\n| Item | Price |\n| --- | --- |\n| Oven | 749 EUR |\n\
+        | Delivery | 39 EUR |\n| Fitting | 95 EUR |\n| Tiles | 60 EUR |\n";
+    let question = "What is the total price of oven, delivery and fitting?";
+    let found = extracted(question, &[("Oven budget.md", text)], None);
+    let computed = found.computed.unwrap();
+    assert_eq!((computed.value.as_str(), computed.count), ("883 EUR", 3));
+}
+
 #[test]
 fn the_amounts_of_a_list_are_added_up() {
     let question = "What do the Christmas presents cost altogether?";

@@ -464,7 +464,26 @@ fn people_in_a_list_are_shown_all_if_its_line_above_is_asked_for() {
     }
     let text = "# Boats\n\nCrew of the Heron:\n- Nils Brandt steers\n- two cooks\n- a stowaway\n";
     let got = answer("Who steers the Heron?", &[("Boats.md", text)]);
-    assert!(got.contains("Nils Brandt") && !got.contains("stowaway"), "{got}");
+    assert!(
+        got.contains("Nils Brandt") && !got.contains("stowaway"),
+        "{got}"
+    );
+}
+
+/// The line of the contents was the answer, and the sentence came without what it introduces.
+#[test]
+fn a_list_of_contents_is_no_answer_and_a_colon_comes_with_what_follows() {
+    let text = "# Centrifuge\n\n## Contents\n\n- [Cleaning the centrifuge](#cleaning-the-centrifuge)\n\
+        - [[#Storing the centrifuge]]\n\n## Cleaning the centrifuge\n\nThe rotor is taken out and \
+        wiped with:\n\n1. warm water\n2. isopropanol\n\n## Storing the centrifuge\n\nKeep it dry.\n";
+    for question in [
+        "What is the rotor wiped with?",
+        "How is the centrifuge cleaned?",
+    ] {
+        let got = answer(question, &[("manual.md", text)]);
+        assert!(got.contains("isopropanol"), "{question}: {got}");
+        assert!(!got.contains("Storing"), "{question}: {got}");
+    }
 }
 
 /// The phone number of the firm was taken for its price, and other facts for a phone number.

@@ -446,7 +446,14 @@ fn is_sayable(form: Form, raw: &str, words: &str) -> bool {
     let formula = raw.starts_with("$$") || raw.starts_with("\\[");
     let links = raw.contains("[[") || raw.contains("](");
     let tells = tells(&without_links(raw)) || links && form != Form::Sentence && tells_links(words);
-    !hidden && !formula && !words.is_empty() && tells
+    !hidden && !formula && !words.is_empty() && tells && !is_contents_entry(form, raw)
+}
+
+/// Whether an item only links to a section of its own note, as in a list of contents.
+fn is_contents_entry(form: Form, raw: &str) -> bool {
+    let raw = raw.trim();
+    let is_local = raw.starts_with("[[#") || raw.starts_with('[') && raw.contains("](#");
+    form == Form::Item && is_local && link_length(raw) == raw.len()
 }
 
 /// Whether links can be an answer: a list of names can, a bare address cannot.

@@ -40,6 +40,7 @@ use crate::llm::{Message, Role};
 use contract::{TextResult, acquire};
 use local_agent_embed::embedding::QuestionEmbedder;
 use local_agent_files::sandbox::Sandbox;
+use local_agent_files::state::in_quotes;
 use local_agent_index::lexical;
 use local_agent_index::retrieval::{Coverage, Packed};
 use local_agent_text::error::{ErrorCode, Failure, Result};
@@ -213,7 +214,10 @@ fn asks_for_the_file(reply: &str, question: &FileQuestion<'_>, sandbox: &Sandbox
 }
 
 fn read_hint(question: &FileQuestion<'_>) -> String {
-    format!("local-agent ask --read '{}' QUESTION", question.file)
+    format!(
+        "local-agent ask --read {} QUESTION",
+        in_quotes(question.file)
+    )
 }
 
 /// Pass 2: the model answers from the file that was read.

@@ -5,19 +5,20 @@
 //! file. A passage that only moved is found by its lines and changes nothing. For a changed
 //! passage, the claim is verified again at the current location.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Judged;
 pub use super::passage::Change;
-use super::passage::{CitedPassage, FoundPassage, address};
+use super::passage::{CitedPassage, FoundPassage, address, lines_of};
 use local_agent_files::sandbox::{Address, Sandbox};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::evidence::{
     Draft, EvidenceItem, EvidenceSnapshot, Excerpt, Freshness, FreshnessReport, Segment,
 };
+use local_agent_text::language::tokenize;
 use local_agent_text::types::Label;
 use local_agent_verify::{self as verify, Claim, Verdict, VerifyOptions};
 
@@ -39,6 +40,18 @@ struct LockedClaim {
     claim: String,
     verdict: String,
     passages: Vec<CitedPassage>,
+    /// The stems of the claim's words that the passages had.
+    #[serde(default)]
+    words: BTreeSet<String>,
+}
+
+/// What a claim cited before.
+#[derive(Debug, Clone)]
+struct Earlier {
+    passages: Vec<CitedPassage>,
+    /// The stems of the claim's words that the passages had.
+    words: BTreeSet<String>,
+    was_doubtful: bool,
 }
 
 /// A claim, what happened to the passages it cites, and whether it is still supported.
@@ -95,14 +108,7 @@ impl Lock {
             .report
             .claims
             .iter()
-            .map(|claim| LockedClaim {
-                claim: claim.text.clone(),
-                verdict: claim.verdict.as_str().to_owned(),
-                passages: cited(claim, &judged.snapshot)
-                    .into_iter()
-                    .map(CitedPassage::of)
-                    .collect(),
-            })
+            .map(|claim| LockedClaim::of(claim, &judged.snapshot))
             .collect();
         self.documents.insert(document.to_owned(), claims);
     }
@@ -121,10 +127,45 @@ impl Lock {
             known
                 .iter()
                 .find(|locked| locked.claim == claim.text)
-                .map(|locked| locked.passages.clone())
+                .map(|locked| Earlier {
+                    passages: locked.passages.clone(),
+                    words: locked.words.clone(),
+                    was_doubtful: locked.verdict == Verdict::Doubtful.as_str(),
+                })
         };
         changes(judged, sandbox, find)
     }
+}
+
+impl LockedClaim {
+    fn of(claim: &Claim, snapshot: &EvidenceSnapshot) -> Self {
+        let items = cited(claim, snapshot);
+        let texts = items.iter().map(|item| item.text.as_str());
+        Self {
+            claim: claim.text.clone(),
+            verdict: claim.verdict.as_str().to_owned(),
+            words: shared_words(&claim.text, texts),
+            passages: items.into_iter().map(CitedPassage::of).collect(),
+        }
+    }
+}
+
+/// The stems of the content words of a claim that these texts have.
+fn shared_words<'t>(claim: &str, texts: impl Iterator<Item = &'t str>) -> BTreeSet<String> {
+    let mut held: BTreeSet<String> = BTreeSet::new();
+    texts.for_each(|text| held.append(&mut content_stems(text)));
+    let own = content_stems(claim);
+    own.intersection(&held).cloned().collect()
+}
+
+fn content_stems(text: &str) -> BTreeSet<String> {
+    let mut out = BTreeSet::new();
+    tokenize::with_analyzer(|analyzer| {
+        analyzer.each_content_stem(text, &mut |stem| {
+            out.insert(stem.to_owned());
+        });
+    });
+    out
 }
 
 /// The failure for a lock file that cannot be used.
@@ -135,7 +176,7 @@ fn bad_lock(why: String) -> Failure {
 
 /// Compares the claims of a verified document with earlier versions of the files that it cites.
 /// `before` returns the earlier version of a file, or `None` if there was none. Claims that cite no
-/// changed file are left out.
+/// changed file are left out; those that cite a file which is not there any more are not.
 ///
 /// Errors: those of `before`; `INTERNAL_ERROR`.
 pub fn changes_since(
@@ -143,7 +184,7 @@ pub fn changes_since(
     sandbox: &Sandbox,
     before: &mut dyn FnMut(&Address) -> Result<Option<String>>,
 ) -> Result<Vec<ClaimChange>> {
-    let mut known: BTreeMap<Label, Option<CitedPassage>> = BTreeMap::new();
+    let mut changed: BTreeMap<Label, Option<String>> = BTreeMap::new();
     for item in judged.snapshot.items() {
         let at = address(item);
         let old = before(&at)?;
@@ -152,23 +193,56 @@ pub fn changes_since(
             _ => false,
         };
         if !is_same {
-            let passage = old.and_then(|old| CitedPassage::in_text(&at, item.lines, &old));
-            known.insert(item.label, passage);
+            changed.insert(item.label, old);
         }
     }
-    let find = |claim: &Claim| {
-        let passages: Vec<&Option<CitedPassage>> = cited(claim, &judged.snapshot)
-            .into_iter()
-            .filter_map(|item| known.get(&item.label))
-            .collect();
-        match passages.is_empty() {
-            true => None,
-            false => Some(passages.into_iter().flatten().cloned().collect()),
+    let mut earlier: Vec<Option<Earlier>> = Vec::new();
+    for claim in &judged.report.claims {
+        earlier.push(earlier_of(claim, judged, &changed)?);
+    }
+    let claims = judged.report.claims.iter().zip(earlier);
+    let mut out = Vec::new();
+    for (claim, earlier) in claims {
+        if let Some(earlier) = earlier {
+            out.push(compared(claim, &earlier, &judged.snapshot, sandbox)?);
         }
+    }
+    Ok(out)
+}
+
+/// The earlier passages of a claim that cites a changed file, or something that cannot be read;
+/// `None` for other claims. `changed` holds the earlier text of the files.
+fn earlier_of(
+    claim: &Claim,
+    judged: &Judged,
+    changed: &BTreeMap<Label, Option<String>>,
+) -> Result<Option<Earlier>> {
+    let is_broken = claim.citations.iter().any(|cited| cited.label.is_none());
+    let items = cited(claim, &judged.snapshot);
+    let items = items.into_iter();
+    let known: Vec<(&EvidenceItem, &Option<String>)> = items
+        .filter_map(|item| Some((item, changed.get(&item.label)?)))
+        .collect();
+    if known.is_empty() && !is_broken {
+        return Ok(None);
+    }
+    let mut passages = Vec::new();
+    let mut excerpts = Vec::new();
+    for (item, old) in known {
+        let Some(old) = old else { continue };
+        passages.extend(CitedPassage::in_text(&address(item), item.lines, old));
+        excerpts.extend(lines_of(&address(item), item.lines, old));
+    }
+    let words = shared_words(&claim.text, excerpts.iter().map(|e| e.text.as_str()));
+    let was_doubtful = !excerpts.is_empty() && {
+        let then = judged_at(claim, excerpts)?;
+        then.verdict == Verdict::Doubtful
     };
-    let mut changes = changes(judged, sandbox, find)?;
-    changes.retain(|change| change.change != Change::New);
-    Ok(changes)
+    Ok(Some(Earlier {
+        passages,
+        words,
+        was_doubtful,
+    }))
 }
 
 /// Compares the claims with earlier passages. `find` returns the earlier passages of a claim;
@@ -176,21 +250,31 @@ pub fn changes_since(
 fn changes(
     judged: &Judged,
     sandbox: &Sandbox,
-    find: impl Fn(&Claim) -> Option<Vec<CitedPassage>>,
+    find: impl Fn(&Claim) -> Option<Earlier>,
 ) -> Result<Vec<ClaimChange>> {
     let mut out = Vec::new();
     for claim in &judged.report.claims {
         let change = match find(claim) {
-            None => ClaimChange::as_judged(claim, Change::New),
-            Some(passages) => compared(claim, &passages, sandbox)?,
+            None => {
+                let holds = claim.verdict != Verdict::Rejected;
+                ClaimChange::as_judged(claim, Change::New, holds)
+            }
+            Some(earlier) => compared(claim, &earlier, &judged.snapshot, sandbox)?,
         };
         out.push(change);
     }
     Ok(out)
 }
 
-fn compared(claim: &Claim, passages: &[CitedPassage], sandbox: &Sandbox) -> Result<ClaimChange> {
-    let places: Vec<FoundPassage> = passages.iter().map(|p| p.find(sandbox)).collect();
+/// Whether a claim still stands: first by what it cites now, then where its passages are now.
+fn compared(
+    claim: &Claim,
+    earlier: &Earlier,
+    snapshot: &EvidenceSnapshot,
+    sandbox: &Sandbox,
+) -> Result<ClaimChange> {
+    let passages = earlier.passages.iter();
+    let places: Vec<FoundPassage> = passages.map(|p| p.find(sandbox)).collect();
     let change = places
         .iter()
         .map(|found| found.change)
@@ -201,26 +285,71 @@ fn compared(claim: &Claim, passages: &[CitedPassage], sandbox: &Sandbox) -> Resu
         })
         // The earlier version does not have the passage: the file is new, or was shorter.
         .unwrap_or(Change::Edited);
-    let as_cited = ClaimChange::as_judged(claim, change);
-    if change == Change::Unchanged || as_cited.holds {
-        return Ok(as_cited);
+    let texts = cited(claim, snapshot);
+    let texts: Vec<&str> = texts.iter().map(|item| item.text.as_str()).collect();
+    let objection = earlier.objection(claim, claim.verdict, &texts);
+    if change == Change::Unchanged {
+        let holds = claim.verdict != Verdict::Rejected;
+        return Ok(ClaimChange::as_judged(claim, change, holds));
     }
-    let excerpts: Vec<Excerpt> = places
-        .into_iter()
-        .filter_map(|found| found.excerpt)
-        .collect();
+    let Some(objection) = objection else {
+        return Ok(ClaimChange::as_judged(claim, change, true));
+    };
+    let excerpts = places.into_iter().filter_map(|found| found.excerpt);
+    let excerpts: Vec<Excerpt> = excerpts.collect();
     if excerpts.is_empty() {
-        return Ok(as_cited);
+        let why = objection;
+        return Ok(ClaimChange {
+            why,
+            ..ClaimChange::as_judged(claim, change, false)
+        });
     }
-    judged_at(claim, change, excerpts)
-}
-
-/// Judges a claim against passages at their current locations.
-fn judged_at(claim: &Claim, change: Change, excerpts: Vec<Excerpt>) -> Result<ClaimChange> {
     let at: Vec<String> = excerpts
         .iter()
         .map(|e| format!("{}:{}:{}", e.source, e.path, e.lines))
         .collect();
+    let texts: Vec<String> = excerpts.iter().map(|e| e.text.clone()).collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let now = judged_at(claim, excerpts)?;
+    let objection = earlier.objection(&now, now.verdict, &texts);
+    Ok(ClaimChange {
+        claim: claim.text.clone(),
+        change,
+        holds: objection.is_none(),
+        verdict: now.verdict.as_str(),
+        why: objection.unwrap_or(now.why),
+        now_at: Some(at.join(", ")),
+    })
+}
+
+impl Earlier {
+    /// Why a claim with this verdict does not hold any more; `None` if it holds. A new doubt breaks
+    /// it. Wording that nothing proves holds only while the texts have all words of the claim that
+    /// they had before.
+    fn objection(&self, claim: &Claim, verdict: Verdict, texts: &[&str]) -> Option<String> {
+        match verdict {
+            Verdict::Verified | Verdict::Derived => None,
+            Verdict::Rejected => Some(claim.why.clone()),
+            Verdict::Doubtful if !self.was_doubtful => Some(claim.why.clone()),
+            Verdict::Checked | Verdict::Doubtful => {
+                let now = shared_words(&claim.text, texts.iter().copied());
+                let lost = self.words.iter().find(|word| !now.contains(*word))?;
+                let written = written_as(&claim.text, lost);
+                Some(format!("The passage no longer has “{written}”."))
+            }
+        }
+    }
+}
+
+/// The word of a text that has this stem.
+fn written_as<'t>(text: &'t str, stem: &'t str) -> &'t str {
+    let words = text.split(|c: char| !c.is_alphanumeric());
+    let mut words = words.filter(|word| content_stems(word).contains(stem));
+    words.next().unwrap_or(stem)
+}
+
+/// The worst verdict on a claim that cites these excerpts.
+fn judged_at(claim: &Claim, excerpts: Vec<Excerpt>) -> Result<Claim> {
     let snapshot = EvidenceSnapshot::freeze("", excerpts)?;
     let freshness: FreshnessReport = snapshot
         .items()
@@ -238,25 +367,22 @@ fn judged_at(claim: &Claim, change: Change, excerpts: Vec<Excerpt>) -> Result<Cl
     let report = verify::verify(&draft, &snapshot, &freshness, &VerifyOptions::default());
     let worst = report
         .claims
-        .iter()
-        .find(|claim| claim.verdict == Verdict::Rejected)
-        .or(report.claims.first());
-    Ok(ClaimChange {
-        claim: claim.text.clone(),
-        change,
-        holds: report.ok,
-        verdict: worst.map_or(claim.verdict, |claim| claim.verdict).as_str(),
-        why: worst.map_or_else(|| claim.why.clone(), |claim| claim.why.clone()),
-        now_at: Some(at.join(", ")),
-    })
+        .into_iter()
+        .max_by_key(|claim| match claim.verdict {
+            Verdict::Rejected => 3,
+            Verdict::Doubtful => 2,
+            Verdict::Checked => 1,
+            Verdict::Verified | Verdict::Derived => 0,
+        });
+    Ok(worst.unwrap_or_else(|| claim.clone()))
 }
 
 impl ClaimChange {
-    fn as_judged(claim: &Claim, change: Change) -> Self {
+    fn as_judged(claim: &Claim, change: Change, holds: bool) -> Self {
         Self {
             claim: claim.text.clone(),
             change,
-            holds: claim.verdict != Verdict::Rejected,
+            holds,
             verdict: claim.verdict.as_str(),
             why: claim.why.clone(),
             now_at: None,

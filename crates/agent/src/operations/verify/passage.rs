@@ -124,6 +124,14 @@ impl CitedPassage {
     }
 }
 
+/// These lines of a text as an excerpt; `None` if it has none of them.
+pub(super) fn lines_of(at: &Address, lines: LineSpan, text: &str) -> Option<Excerpt> {
+    let first = lines.first() as usize - 1;
+    let count = (lines.last() - lines.first()) as usize + 1;
+    let all: Vec<&str> = text.split_inclusive('\n').collect();
+    excerpt(at, &all, first, count)
+}
+
 /// The start of the window with the most lines of the passage; on a tie, the one nearest to the old
 /// place; `was` if no line remains.
 fn best_window(hashes: &[String], passage: &[String], was: usize) -> usize {

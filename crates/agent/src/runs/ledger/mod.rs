@@ -21,6 +21,7 @@
 //! something does not match. If others write all the time, the answer is `LOCKED`.
 
 mod chain;
+mod ended;
 mod queue;
 mod renew;
 mod writer;
@@ -37,6 +38,7 @@ use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::Sha256;
 
 pub use chain::{Chain, Line, LineKind, ToolLine};
+use ended::has_ended_run;
 pub use renew::Renewed;
 use writer::Writer;
 
@@ -229,7 +231,13 @@ impl Ledger {
             (Some(_), None) if of_folder => {
                 Err(self.broken("it is not the ledger that was kept here"))
             }
-            (None, _) if of_folder => Err(self.broken("it is gone")),
+            (None, _) if of_folder || has_ended_run(&self.runs_dir) => {
+                Err(self.broken("it is gone"))
+            }
+            // After a move the heads name another folder, but the records are there.
+            (Some(chain), None) if chain.lines.is_empty() && has_ended_run(&self.runs_dir) => {
+                Err(self.broken("it is empty"))
+            }
             _ => Ok(Anchor::Unknown),
         }
     }

@@ -47,6 +47,30 @@ fn each_line_holds_the_hash_of_the_line_before() {
     assert!(!private::is_open_to_others(&ledger.path()));
 }
 
+/// The stored head names the old folder, so a ledger that was lost in the new one was not missed.
+#[test]
+fn a_ledger_that_is_lost_after_a_move_is_missed() {
+    let (dir, ledger) = world();
+    begin(&ledger).unwrap();
+    let moved = dir.path().join("moved");
+    std::fs::rename(dir.path().join("runs"), &moved).unwrap();
+    let ledger = Ledger::new(&moved, &dir.path().join("durable.sqlite"));
+    assert_eq!(state(&ledger).unwrap(), Anchor::Kept);
+    let run = moved.join(RunId::new(OffsetDateTime::now_utc()).unwrap().as_str());
+    std::fs::create_dir(&run).unwrap();
+    let record = |text: &str| std::fs::write(run.join("run.json"), text).unwrap();
+    std::fs::remove_file(ledger.path()).unwrap();
+    // The first run of all is there before the ledger.
+    record(r#"{"ended_at": null}"#);
+    assert_eq!(state(&ledger).unwrap(), Anchor::Unknown);
+    record(r#"{"ended_at": "2026-05-01T00:00:00Z"}"#);
+    let code = |ledger: &Ledger| state(ledger).unwrap_err().code;
+    assert_eq!(code(&ledger), ErrorCode::LedgerBroken);
+    assert_eq!(begin(&ledger).unwrap_err().code, ErrorCode::LedgerBroken);
+    damage(&ledger, "");
+    assert_eq!(code(&ledger), ErrorCode::LedgerBroken);
+}
+
 #[test]
 fn s31_any_change_of_any_line_is_seen_and_nothing_is_written_on_top() {
     let (_dir, ledger) = world();
